@@ -1,0 +1,21 @@
+import type { TargetEvent } from './event.ts';
+
+/** What became of one event of a batch. A `refused` event can never be sent as it is. */
+export type Delivery = { readonly kind: 'accepted' } | { readonly kind: 'refused'; readonly detail: string };
+
+/** The events of one request, serialised once. */
+export interface Batch {
+  /** JSON texts of the events joined by commas, without brackets. */
+  readonly body: Buffer;
+  /** Where each event's JSON text starts in `body`, and one more entry: `body.length + 1`. */
+  readonly offsets: readonly number[];
+}
+
+/**
+ * Sends batches to one destination under its budget. Returns one Delivery per event, in order.
+ * Throws PausedError when the operator must act (wrong key, forbidden project), UnavailableError when
+ * the destination stays down beyond the retries, and the signal's reason when aborted.
+ */
+export type Deliver = (batch: Batch, signal: AbortSignal) => Promise<Delivery[]>;
+
+export type Serialise = (event: TargetEvent) => string;

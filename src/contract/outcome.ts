@@ -1,0 +1,61 @@
+import type { TargetEvent } from './event.ts';
+import type { Finding } from './finding.ts';
+
+/** What a source's map says of one record. Bad data is a value: a map never throws (invariant I7). */
+export type MapOutcome = Mapped | Skipped | Rejected;
+
+export interface Mapped {
+  readonly kind: 'mapped';
+  /** At least one; the first one's uuid is the record's uuid for finding duplicates. */
+  readonly events: readonly TargetEvent[];
+  readonly findings: readonly Finding[];
+}
+
+export interface Skipped {
+  readonly kind: 'skipped';
+  readonly reason: SkipReason;
+  /** A skipped record may still feed people and groups. */
+  readonly findings: readonly Finding[];
+}
+
+export interface Rejected {
+  readonly kind: 'rejected';
+  readonly reason: RejectReason;
+  /** One sentence for a person: the field, the value (shortened) and the rule. */
+  readonly detail: string;
+}
+
+/** `feeds_people` and `feeds_groups` mark records that carry no event of their own. */
+export type SkipReason = 'feeds_people' | 'feeds_groups' | 'session_marker' | 'excluded_by_manifest';
+
+export type RejectReason =
+  | 'unreadable' // not JSON, not a CSV row of the header's width, not UTF-8
+  | 'not_an_object'
+  | 'record_too_large'
+  | 'no_event_name'
+  | 'no_identity'
+  | 'no_timestamp'
+  | 'bad_timestamp'
+  | 'id_too_long'
+  | 'event_name_too_long'
+  | 'bad_field'
+  | 'event_too_large'
+  | 'refused'; // by the destination
+
+export const mapped = (events: readonly TargetEvent[], findings: readonly Finding[] = []): Mapped => ({
+  kind: 'mapped',
+  events,
+  findings,
+});
+
+export const skipped = (reason: SkipReason, findings: readonly Finding[] = []): Skipped => ({
+  kind: 'skipped',
+  reason,
+  findings,
+});
+
+export const rejected = (reason: RejectReason, detail: string): Rejected => ({
+  kind: 'rejected',
+  reason,
+  detail,
+});

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+
+const count = z.number().int().nonnegative();
+
+/** Every record read has exactly one outcome: read = delivered + skipped + duplicate + rejected. */
+export const recordCounts = z.strictObject({
+  read: count,
+  delivered: count,
+  skipped: count,
+  duplicate: count,
+  rejected: count,
+});
+export type RecordCounts = z.infer<typeof recordCounts>;
+
+/** `accepted` counts events of requests answered 2xx. */
+export const eventCounts = z.strictObject({ sent: count, accepted: count });
+export type EventCounts = z.infer<typeof eventCounts>;
+
+/** Counts with their breakdown. Keys of `byDay` are UTC days of the source time, or `unknown`. */
+export const tally = z.strictObject({
+  counts: recordCounts,
+  events: eventCounts,
+  byDay: z.record(z.string(), recordCounts),
+  byEvent: z.record(z.string(), recordCounts),
+  /** Snake-case reason of skipped, duplicate and rejected records. */
+  byReason: z.record(z.string(), count),
+});
+export type Tally = z.infer<typeof tally>;
+
+/**
+ * How far into a part every record has its outcome. Position, tally and reject segments are one
+ * record, saved whole or not at all (invariant I1).
+ */
+export const checkpoint = z.strictObject({
+  part: z.string(),
+  /** Records, counted from the part's start, that have their outcome. */
+  position: count,
+  tally,
+  /** Staging keys of reject segments that belong to this checkpoint, in order. */
+  rejectSegments: z.array(z.string()),
+});
+export type Checkpoint = z.infer<typeof checkpoint>;
+
+/** Where one bucket's findings lie in a findings object: a gzip member of its own. */
+export const findingsSection = z.strictObject({ bucket: count, offset: count, length: count });
+export type FindingsSection = z.infer<typeof findingsSection>;
+
+export const findingsIndex = z.strictObject({ key: z.string(), sections: z.array(findingsSection) });
+export type FindingsIndex = z.infer<typeof findingsIndex>;
+
+/** The final counts of one part. Created once, never replaced (invariant I5). */
+export const receipt = z.strictObject({
+  part: z.string(),
+  file: z.string(),
+  mapping: z.string(),
+  tally,
+  rejectSegments: z.array(z.string()),
+  findings: findingsIndex.optional(),
+});
+export type Receipt = z.infer<typeof receipt>;
+
+/** One line of a reject segment: enough to read, understand and replay the record. */
+export const rejectLine = z.strictObject({
+  file: z.string(),
+  member: z.string().optional(),
+  line: count,
+  part: z.string(),
+  /** Number of the record in its part, from 0. */
+  record: count,
+  reason: z.string(),
+  detail: z.string(),
+  format: z.unknown(),
+  /** The record's own text; bytes that are not UTF-8 come as base64 in `base64` instead. */
+  text: z.string().optional(),
+  base64: z.string().optional(),
+});
+export type RejectLine = z.infer<typeof rejectLine>;
