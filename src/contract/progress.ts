@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { recordFormat } from './part.ts';
 
 const count = z.number().int().nonnegative();
 
@@ -59,6 +60,9 @@ export const receipt = z.strictObject({
 });
 export type Receipt = z.infer<typeof receipt>;
 
+/** A text as it was; bytes that are not UTF-8 come in `base64` instead. */
+const keptBytes = z.strictObject({ text: z.string().optional(), base64: z.string().optional() });
+
 /** One line of a reject segment: enough to read, understand and replay the record. */
 export const rejectLine = z.strictObject({
   file: z.string(),
@@ -69,9 +73,11 @@ export const rejectLine = z.strictObject({
   record: count,
   reason: z.string(),
   detail: z.string(),
-  format: z.unknown(),
-  /** The record's own text; bytes that are not UTF-8 come as base64 in `base64` instead. */
-  text: z.string().optional(),
-  base64: z.string().optional(),
+  format: recordFormat,
+  /** The header row of a CSV. */
+  header: keptBytes.optional(),
+  /** Set when only the record's head was kept. */
+  oversize: z.strictObject({ bytes: count, sha256: z.string() }).optional(),
+  ...keptBytes.shape,
 });
 export type RejectLine = z.infer<typeof rejectLine>;

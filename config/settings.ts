@@ -1,0 +1,156 @@
+import { z } from 'zod';
+
+/** What a setting is called in the environment. */
+export interface SettingName {
+  readonly env: string;
+  /** Never shown, and also read from the file that `<env>_FILE` names. */
+  readonly secret?: boolean;
+}
+
+export const settingNames = z.registry<SettingName>();
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+const text = z.string();
+
+const whole = (from: number, to: number) => {
+  const error = `it takes a whole number from ${from} to ${to}`;
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, error)
+    .transform(Number)
+    .pipe(z.number().min(from, error).max(to, error));
+};
+
+const address = (protocols: readonly string[]) =>
+  z.string().refine((value) => URL.canParse(value) && protocols.includes(new URL(value).protocol), {
+    error: `it takes an address that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+  });
+
+const isS3Location = (value: string) =>
+  /^s3:\/\/[A-Za-z0-9][A-Za-z0-9._-]{1,62}(\/.*)?$/.test(value) && !/\/\.\.?(\/|$)/.test(value);
+
+const s3Location = z.string().refine(isS3Location, {
+  error: 'it takes s3://bucket or s3://bucket/prefix; leave it unset for a folder in the data folder',
+});
+
+const switchedOn = z.stringbool({ error: 'it takes true or false' });
+
+/** Every setting there is. Descriptions become config/example.env and the table of the README. */
+export const settingsSchema = z.strictObject({
+  dataDir: text
+    .default('.backhaul')
+    .describe(
+      'Folder of everything embedded: queue, database, staging, keys. Relative to the current folder.',
+    )
+    .register(settingNames, { env: 'BACKHAUL_DATA_DIR' }),
+  redisUrl: address(['redis:', 'rediss:'])
+    .exactOptional()
+    .describe('Redis or Valkey (6.2 or newer) that holds the queue. Unset: a private one in the data folder.')
+    .register(settingNames, { env: 'REDIS_URL', secret: true }),
+  redisServer: text
+    .exactOptional()
+    .describe(
+      'Path of the redis-server to run privately. Unset: the one on PATH, else the one that set-up fetched.',
+    )
+    .register(settingNames, { env: 'BACKHAUL_REDIS_SERVER' }),
+  databaseUrl: address(['postgres:', 'postgresql:'])
+    .exactOptional()
+    .describe('PostgreSQL of the bundled API. Unset: an embedded database (PGlite) in the data folder.')
+    .register(settingNames, { env: 'DATABASE_URL', secret: true }),
+  staging: s3Location
+    .exactOptional()
+    .describe(
+      'Where parts, receipts and rejects are kept: s3://bucket/prefix. Unset: a folder in the data folder.',
+    )
+    .register(settingNames, { env: 'BACKHAUL_STAGING' }),
+  s3: z.strictObject({
+    endpoint: address(['http:', 'https:'])
+      .exactOptional()
+      .describe(
+        'S3 server other than AWS, for staging and s3:// sources. Unset: what the AWS_* variables say, else AWS.',
+      )
+      .register(settingNames, { env: 'BACKHAUL_S3_ENDPOINT' }),
+    region: text
+      .exactOptional()
+      .describe('Region of the buckets. Unset: what the AWS_* variables or the AWS profile say.')
+      .register(settingNames, { env: 'BACKHAUL_S3_REGION' }),
+    accessKeyId: text
+      .exactOptional()
+      .describe(
+        'Goes with the secret key below. Unset: the usual AWS chain (AWS_* variables, profile, role).',
+      )
+      .register(settingNames, { env: 'BACKHAUL_S3_ACCESS_KEY_ID', secret: true }),
+    secretAccessKey: text
+      .exactOptional()
+      .describe('Secret of the access key.')
+      .register(settingNames, { env: 'BACKHAUL_S3_SECRET_ACCESS_KEY', secret: true }),
+    forcePathStyle: switchedOn
+      .exactOptional()
+      .describe(
+        'Address buckets as /bucket/key (true) or bucket.host/key (false). Unset: true where an endpoint is set.',
+      )
+      .register(settingNames, { env: 'BACKHAUL_S3_PATH_STYLE' }),
+  }),
+  logLevel: z
+    .enum(LOG_LEVELS, { error: `it takes one of ${LOG_LEVELS.join(', ')}` })
+    .default('info')
+    .describe(`Least level that is logged: ${LOG_LEVELS.join(', ')}.`)
+    .register(settingNames, { env: 'BACKHAUL_LOG_LEVEL' }),
+  host: text
+    .default('127.0.0.1')
+    .describe('Address that the bundled API and the queue dashboard listen on.')
+    .register(settingNames, { env: 'BACKHAUL_HOST' }),
+  port: whole(0, 65_535)
+    .default(0)
+    .describe('Their port. 0 takes a free one.')
+    .register(settingNames, { env: 'BACKHAUL_PORT' }),
+  workerConcurrency: whole(1, 64)
+    .default(2)
+    .describe('Parts that one worker process imports at once.')
+    .register(settingNames, { env: 'BACKHAUL_WORKER_CONCURRENCY' }),
+  queues: z.strictObject({
+    user: text
+      .default('backhaul')
+      .describe('User name of the queue dashboard.')
+      .register(settingNames, { env: 'BACKHAUL_QUEUES_USER' }),
+    password: text
+      .exactOptional()
+      .describe('Opens the queue dashboard at /queues, read-only. Without a password there is no dashboard.')
+      .register(settingNames, { env: 'BACKHAUL_QUEUES_PASSWORD', secret: true }),
+    adminPassword: text
+      .exactOptional()
+      .describe('Opens the same dashboard with the right to retry, remove and pause jobs.')
+      .register(settingNames, { env: 'BACKHAUL_QUEUES_ADMIN_PASSWORD', secret: true }),
+  }),
+  projectApiKey: text
+    .exactOptional()
+    .describe('Project key of a destination, for manifests: `apiKey: ${BACKHAUL_PROJECT_API_KEY}`.')
+    .register(settingNames, { env: 'BACKHAUL_PROJECT_API_KEY', secret: true }),
+  noColor: text
+    .transform(() => true)
+    .default(false)
+    .describe('Any value turns colours off.')
+    .register(settingNames, { env: 'NO_COLOR' }),
+});
+
+export type Settings = z.infer<typeof settingsSchema>;
+
+export interface SettingField extends SettingName {
+  /** Where it stands in Settings. */
+  readonly path: readonly string[];
+  readonly schema: z.core.$ZodType;
+}
+
+/** The settings one by one, in the order they are declared. */
+export function settingFields(
+  schema: z.ZodObject = settingsSchema,
+  above: readonly string[] = [],
+): SettingField[] {
+  return Object.entries(schema.shape).flatMap(([key, field]) => {
+    const path = [...above, key];
+    if (field instanceof z.ZodObject) return settingFields(field, path);
+    const name = settingNames.get(field);
+    return name ? [{ ...name, path, schema: field }] : [];
+  });
+}

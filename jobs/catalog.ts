@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { partMeta } from '../src/contract/part.ts';
+
+/**
+ * Every job there is: its payload and how it is retried. Producer and worker both import this.
+ * A payload points, it never carries: no record, no secret (I10).
+ */
+const taken = {
+  /** Name of the migration: where its truth lies in staging. */
+  migration: z.string(),
+  /** The epoch the job belongs to; a job of an older one stops before it acts (I5). */
+  epoch: z.number().int().positive(),
+};
+
+const buckets = { from: z.number().int().nonnegative(), to: z.number().int().positive() };
+
+export const payloads = {
+  'stage-file': z.strictObject({ ...taken, fileId: z.string() }),
+  'import-part': z.strictObject({ ...taken, part: partMeta }),
+  'resolve-people': z.strictObject({ ...taken, ...buckets }),
+  'fold-people': z.strictObject({ ...taken, ...buckets }),
+} as const;
+
+export type JobName = keyof typeof payloads;
+export type Payload<N extends JobName> = z.infer<(typeof payloads)[N]>;
+
+/** What a finished job says; the truth is in staging. */
+export type JobResult =
+  | { readonly kind: 'done' }
+  /** The migration is paused or cancelled, or a newer writer holds the work. Not a failure. */
+  | { readonly kind: 'handed_back'; readonly why: string };
+
+/** What is wrong on our side is tried this often; what is down elsewhere is tried for ever. */
+export const SURPRISE_ATTEMPTS = 3;
+
+export const retryPolicy = {
+  attempts: 1_000_000,
+  backoff: { type: 'capped' },
+  removeOnComplete: { age: 3_600, count: 1_000 },
+  removeOnFail: { age: 14 * 24 * 3_600, count: 10_000 },
+  stackTraceLimit: 5,
+  keepLogs: 100,
+  sizeLimit: 50_000,
+} as const;
+
+/** Wait before attempt n + 1 of a job: 1 s, 2 s, 4 s … 60 s. */
+export const backoffMs = (attemptsMade: number) => Math.min(60_000, 1_000 * 2 ** Math.min(attemptsMade - 1, 10));
+
+/** One hash tag for all queues: scripts over several keys work on a cluster. */
+export const QUEUE_PREFIX = '{bh}';
+
+/**
+ * The producer alone can reach files on its own disk, so each migration's files have a queue of
+ * their own; every other job goes to a queue that all workers share.
+ */
+export const stageQueue = (migrationId: string) => `stage-file-${migrationId}`;
+export const SHARED_JOBS = ['import-part', 'resolve-people', 'fold-people'] as const satisfies JobName[];

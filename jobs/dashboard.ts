@@ -1,0 +1,129 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createBullBoard } from '@bull-board/api';
+import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
+import { HonoAdapter } from '@bull-board/hono';
+import { serveStatic } from '@hono/node-server/serve-static';
+import { Queue } from 'bullmq';
+import { type Context, Hono } from 'hono';
+import { Redis } from 'ioredis';
+import type { Logger } from '../src/logger.ts';
+import { type JobName, QUEUE_PREFIX, SHARED_JOBS } from './catalog.ts';
+import { quietly } from './quietly.ts';
+
+export const DASHBOARD_PATH = '/queues';
+
+export interface DashboardOptions {
+  readonly redisUrl: string;
+  readonly user: string;
+  /** Opens the dashboard, read-only. */
+  readonly password: string;
+  /** Opens it with the right to retry, remove and pause jobs. */
+  readonly adminPassword?: string | undefined;
+  readonly log: Logger;
+}
+
+/**
+ * bull-board at `/queues`. Whoever may act on jobs may act on Redis, so it asks for credentials always,
+ * and shows buttons to the admin password alone. bull-board knows roles by adapter and not by person:
+ * hence two boards behind one address.
+ */
+export function createDashboard(options: DashboardOptions): { routes: Hono; close(): Promise<void> } {
+  const connection = new Redis(options.redisUrl, { maxRetriesPerRequest: 2, enableOfflineQueue: true });
+  const queues = SHARED_JOBS.map((name) => new Queue(name, { connection, prefix: QUEUE_PREFIX }));
+  quietly([connection, ...queues], options.log);
+  const viewer = createBoard(queues, true);
+  const admin = createBoard(queues, false);
+
+  const routes = new Hono();
+  routes.use('*', async (context, next) => {
+    context.header('cache-control', 'no-store');
+    context.header('x-frame-options', 'DENY');
+    await next();
+  });
+  const serve = (context: Context) => {
+    const role = roleOf(context.req.header('authorization'), options);
+    if (!role) {
+      context.header('www-authenticate', 'Basic realm="Backhaul queues", charset="UTF-8"');
+      return context.text('User and password are asked for.\n', 401);
+    }
+    // A page of another site could make a browser that knows the password send this.
+    if (context.req.method !== 'GET' && context.req.header('sec-fetch-site') === 'cross-site') {
+      return context.text('Not from another site.\n', 403);
+    }
+    return (role === 'admin' ? admin : viewer).fetch(context.req.raw, context.env);
+  };
+  routes.all(DASHBOARD_PATH, serve);
+  routes.all(`${DASHBOARD_PATH}/*`, serve);
+  return {
+    routes,
+    async close() {
+      await Promise.allSettled(queues.map((queue) => queue.close()));
+      connection.disconnect();
+    },
+  };
+}
+
+function createBoard(queues: readonly Queue[], readOnlyMode: boolean): Hono {
+  const server = new HonoAdapter(serveStatic);
+  server.setBasePath(DASHBOARD_PATH);
+  const adapters = queues.map((queue) => {
+    const adapter = new BullMQAdapter(queue, {
+      readOnlyMode,
+      allowRetries: !readOnlyMode,
+      description: DESCRIPTIONS[queue.name as JobName],
+    });
+    adapter.setFormatter('name', (job) => titleOf(job.name as JobName, job.data));
+    adapter.setFormatter('progress', progressText);
+    return adapter;
+  });
+  createBullBoard({
+    queues: adapters,
+    serverAdapter: server,
+    options: { uiConfig: { boardTitle: 'Backhaul', hideRedisDetails: true } },
+  });
+  const board = new Hono();
+  board.route(DASHBOARD_PATH, server.registerPlugin());
+  return board;
+}
+
+const DESCRIPTIONS: Record<JobName, string> = {
+  'stage-file': 'Cuts source files into parts.',
+  'import-part': 'Maps the records of one part and delivers them.',
+  'resolve-people': 'Decides which ids belong to one person.',
+  'fold-people': 'Sends what is known of people and groups.',
+};
+
+/** What a person reads in the list instead of an id. */
+export function titleOf(name: JobName, data: unknown): string {
+  const { migration, part, from, to } = data as {
+    migration?: string;
+    part?: { file: string; number: number; records: number };
+    from?: number;
+    to?: number;
+  };
+  if (part) return `${migration} · ${part.file} · part ${part.number} (${part.records} records)`;
+  return from === undefined ? `${migration} · ${name}` : `${migration} · people, buckets ${from} to ${to}`;
+}
+
+/** Jobs tell counts of records, or of synthetic events sent. */
+export function progressText(progress: unknown): string | number {
+  if (typeof progress !== 'object' || progress === null) return Number(progress) || 0;
+  return Object.entries(progress)
+    .filter(([, count]) => Number(count) > 0)
+    .map(([what, count]) => `${Number(count).toLocaleString('en-US')} ${what}`)
+    .join(' · ');
+}
+
+type Role = 'viewer' | 'admin';
+
+function roleOf(header: string | undefined, options: DashboardOptions): Role | undefined {
+  const encoded = /^Basic\s+([A-Za-z0-9+/=]+)\s*$/i.exec(header ?? '')?.[1];
+  if (!encoded) return undefined;
+  const given = Buffer.from(encoded, 'base64').toString('utf8');
+  const { user, password, adminPassword } = options;
+  if (adminPassword !== undefined && same(given, `${user}:${adminPassword}`)) return 'admin';
+  return same(given, `${user}:${password}`) ? 'viewer' : undefined;
+}
+
+const digest = (text: string) => createHash('sha256').update(text).digest();
+const same = (a: string, b: string) => timingSafeEqual(digest(a), digest(b));

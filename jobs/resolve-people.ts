@@ -1,0 +1,31 @@
+import type { FindingsIndex } from '../src/contract/progress.ts';
+import type { Staging } from '../src/contract/staging.ts';
+import { layout } from '../src/migration/layout.ts';
+import { encode } from '../src/migration/migration.ts';
+import type { OpenMigrations } from '../src/migration/open-migrations.ts';
+import { listReceipts } from '../src/migration/receipts.ts';
+import { resolveBuckets } from '../src/people/resolve-buckets.ts';
+import { rangeId } from '../src/run/people-phase.ts';
+import type { Handler } from './worker.ts';
+
+export interface PeopleDeps {
+  readonly staging: Staging;
+  readonly migrations: OpenMigrations;
+}
+
+/** Job `resolve-people`: decides, for a range of buckets, which ids belong together. */
+export function resolvePeopleHandler({ staging, migrations }: PeopleDeps): Handler<'resolve-people'> {
+  return ({ migration: name, epoch, from, to }, run) =>
+    migrations.use(name, epoch, run.signal, async (_, signal) => {
+      const keys = layout(name);
+      const findings = findingsOf(staging, name);
+      const prefix = keys.resolvedFindings;
+      const resolved = await resolveBuckets({ staging, prefix, findings, from, to, signal });
+      await staging.create(`${keys.resolved}${rangeId({ from, to })}.json`, encode(resolved));
+      return { kind: 'done' as const };
+    });
+}
+
+async function* findingsOf(staging: Staging, name: string): AsyncGenerator<FindingsIndex> {
+  for await (const { findings } of listReceipts(staging, name)) if (findings) yield findings;
+}

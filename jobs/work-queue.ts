@@ -1,0 +1,76 @@
+import { type JobState, Queue, QueueEvents } from 'bullmq';
+import { Redis } from 'ioredis';
+import type { SettledState, WorkEvent, WorkQueue } from '../src/run/work-queue.ts';
+import type { Logger } from '../src/logger.ts';
+import { type JobName, type JobResult, payloads, QUEUE_PREFIX, retryPolicy } from './catalog.ts';
+import { quietly } from './quietly.ts';
+
+/** The producer's side of the queues: adds jobs, hears of their ends. */
+export async function createWorkQueue(
+  redisUrl: string,
+  queueNames: Readonly<Record<JobName, string>>,
+  log: Logger,
+): Promise<WorkQueue & { close(): Promise<void> }> {
+  const listeners = new Set<(event: WorkEvent) => void>();
+  const tell = (event: WorkEvent) => {
+    for (const listener of listeners) listener(event);
+  };
+  const queues = new Map<string, Queue>();
+  const closers: (() => Promise<void>)[] = [];
+
+  for (const [job, queueName] of Object.entries(queueNames)) {
+    const connection = new Redis(redisUrl, { maxRetriesPerRequest: null });
+    const eventsConnection = new Redis(redisUrl, { maxRetriesPerRequest: null });
+    const queue = new Queue(queueName, { connection, prefix: QUEUE_PREFIX, defaultJobOptions: retryPolicy });
+    const events = new QueueEvents(queueName, { connection: eventsConnection, prefix: QUEUE_PREFIX });
+    quietly([queue, events, connection, eventsConnection], log);
+    events.on('completed', ({ jobId, returnvalue }) =>
+      tell({ kind: 'settled', jobId, state: settledOf(returnvalue) }),
+    );
+    events.on('failed', ({ jobId, failedReason }) =>
+      tell({ kind: 'settled', jobId, state: { kind: 'failed', reason: failedReason } }),
+    );
+    events.on('progress', ({ jobId, data }) => tell({ kind: 'progress', jobId, progress: data }));
+    await events.waitUntilReady();
+    queues.set(job, queue);
+    closers.push(async () => {
+      await Promise.allSettled([queue.close(), events.close()]);
+      connection.disconnect();
+      eventsConnection.disconnect();
+    });
+  }
+  const queueOf = (job: string) => {
+    const queue = queues.get(job);
+    if (!queue) throw new Error(`no queue for job ${job}`);
+    return queue;
+  };
+
+  return {
+    async add(work) {
+      for (const { name, jobId, payload } of work) {
+        await queueOf(name).add(name, payloads[name as JobName].parse(payload), { jobId });
+      }
+    },
+    listen(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    async state(name, jobId) {
+      const job = await queueOf(name).getJob(jobId);
+      if (!job) return { kind: 'missing' };
+      const state: JobState | 'unknown' = await job.getState();
+      if (state === 'completed') return settledOf(job.returnvalue);
+      if (state === 'failed') return { kind: 'failed', reason: job.failedReason ?? 'unknown' };
+      return state === 'unknown' ? { kind: 'missing' } : { kind: 'open' };
+    },
+    async close() {
+      await Promise.all(closers.map((close) => close()));
+    },
+  };
+}
+
+/** A return value comes as text through events and as an object through the job. */
+function settledOf(returnvalue: unknown): SettledState {
+  const value: unknown = typeof returnvalue === 'string' ? JSON.parse(returnvalue) : returnvalue;
+  return value as JobResult;
+}

@@ -1,0 +1,87 @@
+import { OpenAPIHono } from '@hono/zod-openapi';
+import { Hono } from 'hono';
+import { getPath } from 'hono/utils/url';
+import type { Logger } from 'pino';
+import { type ApiEnv, createAccessCheck } from './access.ts';
+import type { Db } from './database/db.ts';
+import { ApiError, answerError, methodNotAllowed, notFound } from './errors.ts';
+import { addEventRoutes } from './events/routes.ts';
+import { addIngestRoutes } from './ingest/routes.ts';
+import { addPersonRoutes } from './persons/routes.ts';
+import { addProjectRoutes } from './projects/routes.ts';
+
+export interface ApiDeps {
+  readonly db: Db;
+  readonly log: Logger;
+  /** Milliseconds since 1970; left out: the clock. */
+  readonly now?: () => number;
+}
+
+/** Every room behind one set of rules: authorisation (access.ts), error envelope, optional trailing slash. */
+export function buildApi(deps: ApiDeps): Hono {
+  const { db, log } = deps;
+  const root = new Hono({ getPath: contractPath });
+  const api = new OpenAPIHono<ApiEnv>({
+    defaultHook: (result) => {
+      if (!result.success) throw validationError(result.error.issues[0]);
+    },
+  });
+  api.use('/api/*', createAccessCheck(db));
+  addProjectRoutes(api, db);
+  addPersonRoutes(api, db);
+  addEventRoutes(api, db);
+  addIngestRoutes(api, { db, log, now: deps.now ?? Date.now });
+  api.get('/healthz', async (c) => {
+    await db.query('select 1');
+    return c.json({ status: 'ok' });
+  });
+  root.route('/', api);
+  root.onError((error, c) => answerError(error, c, log));
+  root.notFound((c) => {
+    const allowed = methodsOf(root, c.req.path);
+    if (allowed.length === 0) return answerError(notFound(), c, log);
+    c.header('Allow', allowed.join(', '));
+    return answerError(methodNotAllowed(c.req.method), c, log);
+  });
+  return root;
+}
+
+/** The contract ends its paths in a slash, and clients may leave it off. */
+const CONTRACT_PATH = /^\/(?:api|batch|capture|e|track|engage|i\/v0\/e)(?:$|\/)/;
+
+function contractPath(request: Request): string {
+  const path = getPath(request);
+  const isFile = path.slice(path.lastIndexOf('/')).includes('.');
+  return path.endsWith('/') || isFile || !CONTRACT_PATH.test(path) ? path : `${path}/`;
+}
+
+/** First problem only, as clients expect. */
+function validationError(
+  issue: { readonly message: string; readonly path: readonly PropertyKey[] } | undefined,
+): ApiError {
+  const attr = issue?.path.map(String).join('__');
+  return new ApiError(
+    400,
+    'validation_error',
+    'invalid_input',
+    issue?.message ?? 'Invalid input.',
+    attr || null,
+  );
+}
+
+/** Methods that some route, middleware aside, answers at this path. */
+function methodsOf(app: Hono, path: string): string[] {
+  const methods = new Set<string>();
+  for (const route of app.routes) {
+    if (route.method !== 'ALL' && toPattern(route.path).test(path)) methods.add(route.method);
+  }
+  return [...methods];
+}
+
+function toPattern(path: string): RegExp {
+  const parts = path.replace(/\/$/, '').split('/');
+  const source = parts.map((part) =>
+    part.startsWith(':') ? '[^/]+' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'),
+  );
+  return new RegExp(`^${source.join('/')}/?$`);
+}

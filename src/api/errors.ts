@@ -1,0 +1,104 @@
+import type { Context } from 'hono';
+import { HTTPException } from 'hono/http-exception';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { Logger } from 'pino';
+import { UnavailableError } from '../errors.ts';
+import { sqlStateOf } from './database/db.ts';
+
+export type ErrorType =
+  | 'validation_error'
+  | 'authentication_error'
+  | 'invalid_request'
+  | 'throttled_error'
+  | 'client_error'
+  | 'server_error';
+
+/** The body of every error. `attr` names the field at fault, or is null. */
+export interface ErrorEnvelope {
+  readonly type: ErrorType;
+  readonly code: string;
+  readonly detail: string;
+  readonly attr: string | null;
+}
+
+/** An answer other than success, raised anywhere in a room and written by the one error handler. */
+export class ApiError extends Error {
+  readonly status: ContentfulStatusCode;
+  readonly envelope: ErrorEnvelope;
+
+  constructor(
+    status: ContentfulStatusCode,
+    type: ErrorType,
+    code: string,
+    detail: string,
+    attr: string | null = null,
+  ) {
+    super(detail);
+    this.name = 'ApiError';
+    this.status = status;
+    this.envelope = { type, code, detail, attr };
+  }
+}
+
+export const notFound = (detail = 'Not found.') => new ApiError(404, 'invalid_request', 'not_found', detail);
+
+export const invalidInput = (detail: string, attr: string | null = null) =>
+  new ApiError(400, 'validation_error', 'invalid_input', detail, attr);
+
+export const permissionDenied = (detail: string) =>
+  new ApiError(403, 'authentication_error', 'permission_denied', detail);
+
+export const methodNotAllowed = (method: string) =>
+  new ApiError(405, 'invalid_request', 'method_not_allowed', `Method "${method}" not allowed.`);
+
+/** Data that Postgres cannot hold (NUL, numbers out of range, rows too wide for an index). */
+const BAD_DATA = /^(?:22|54)/;
+/** Connection lost, server starting or stopping, too many connections, disk full. */
+const SERVER_AWAY = /^(?:08|53|57P)/;
+const SOCKET_FAULTS = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EPIPE', 'ETIMEDOUT', 'ENOENT']);
+
+/** What an error means to the client; undefined when it is a fault of ours. */
+export function classifyError(error: unknown): ApiError | undefined {
+  if (error instanceof ApiError) return error;
+  if (error instanceof HTTPException) {
+    const type = error.status >= 500 ? 'server_error' : 'invalid_request';
+    return new ApiError(error.status, type, type === 'server_error' ? 'error' : 'parse_error', error.message);
+  }
+  const state = sqlStateOf(error);
+  if (state !== undefined && BAD_DATA.test(state)) {
+    return invalidInput(`The data cannot be stored: ${error instanceof Error ? error.message : state}.`);
+  }
+  if (
+    error instanceof UnavailableError ||
+    (state !== undefined && SERVER_AWAY.test(state)) ||
+    isSocketFault(error)
+  ) {
+    return new ApiError(
+      503,
+      'server_error',
+      'server_error',
+      'The database is not available. Please try again.',
+    );
+  }
+  return undefined;
+}
+
+function isSocketFault(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if ('code' in error && typeof error.code === 'string' && SOCKET_FAULTS.has(error.code)) return true;
+  // node-postgres has no code for these two.
+  return /^(?:Connection terminated|timeout exceeded when trying to connect)/.test(error.message);
+}
+
+const HIDDEN = new ApiError(500, 'server_error', 'error', 'A server error occurred.');
+
+/** The one error handler: details of our own faults go to the log only. */
+export function answerError(error: unknown, c: Context, log: Logger): Response {
+  const known = classifyError(error);
+  const { status, envelope } = known ?? HIDDEN;
+  if (status >= 500)
+    log.error({ err: error, method: c.req.method, path: c.req.path, status }, 'request failed');
+  if (status === 401) c.header('WWW-Authenticate', 'Bearer');
+  if (status === 503) c.header('Retry-After', '1');
+  return c.json(envelope, status);
+}

@@ -1,0 +1,136 @@
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
+import type { ApiEnv } from '../access.ts';
+import { answerJson } from '../answer.ts';
+import type { Db } from '../database/db.ts';
+import { invalidInput } from '../errors.ts';
+import { parseJson } from '../json.ts';
+import { loadEventCounts, loadEventIds, loadEvents, type StoredEvent } from './store.ts';
+
+/**
+ * Reading events back, beyond the contract: so that an import can be checked against what arrived.
+ * Scope `query:read`.
+ */
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 10_000;
+/** Rows held in memory while all ids are streamed. */
+const IDS_PAGE = 5000;
+
+const project = z.object({ project_id: z.string() });
+
+const countsRoute = createRoute({
+  method: 'get',
+  path: '/api/projects/{project_id}/event_counts/',
+  request: { params: project },
+  responses: {
+    200: {
+      description: 'Events by name, most frequent first, and their sum.',
+      content: {
+        'application/json': {
+          schema: z.object({
+            results: z.array(z.object({ event: z.string(), count: z.number().int() })),
+            total: z.number().int(),
+          }),
+        },
+      },
+    },
+  },
+});
+
+const eventSchema = z
+  .object({
+    uuid: z.uuid(),
+    event: z.string(),
+    distinct_id: z.string(),
+    timestamp: z.string(),
+    properties: z.unknown(),
+  })
+  .openapi('Event');
+
+const listRoute = createRoute({
+  method: 'get',
+  path: '/api/projects/{project_id}/events/',
+  request: {
+    params: project,
+    query: z.object({
+      distinct_id: z.string().optional(),
+      person_id: z.uuid('Must be a valid UUID.').optional().openapi({
+        description: 'uuid of a person: the events of all their ids.',
+      }),
+      event: z.string().optional().openapi({ description: 'Exact name.' }),
+      limit: z.coerce
+        .number('A valid integer is required.')
+        .int()
+        .min(1)
+        .max(MAX_LIMIT)
+        .default(DEFAULT_LIMIT),
+      after: z.string().optional().openapi({ description: '`next` of the page before.' }),
+    }),
+  },
+  responses: {
+    200: {
+      description: 'Events, newest first. `next` goes into `after` for the next page, null at the end.',
+      content: {
+        'application/json': {
+          schema: z.object({ results: z.array(eventSchema), next: z.string().nullable() }),
+        },
+      },
+    },
+  },
+});
+
+export function addEventRoutes(api: OpenAPIHono<ApiEnv>, db: Db): void {
+  api.openapi(countsRoute, async (c) => {
+    const results = await loadEventCounts(db, c.get('project').id);
+    return answerJson(c, { results, total: results.reduce((sum, { count }) => sum + count, 0) });
+  });
+
+  api.openapi(listRoute, async (c) => {
+    const { distinct_id: distinctId, person_id: personUuid, event, limit, after } = c.req.valid('query');
+    const filter = { distinctId, personUuid, event, limit, after: parsePosition(after) };
+    const events = await loadEvents(db, c.get('project').id, filter);
+    const last = events.length === limit ? events.at(-1) : undefined;
+    return answerJson(c, {
+      results: events.map(renderEvent),
+      next: last ? `${last.timestamp},${last.uuid}` : null,
+    });
+  });
+
+  // Every event's identity in order of uuid, one JSON object a line: two runs compare with `diff`.
+  api.get('/api/projects/:project_id/events/ids.ndjson', (c) => {
+    const lines = streamIds(db, c.get('project').id);
+    return c.body(toByteStream(lines), 200, { 'content-type': 'application/x-ndjson' });
+  });
+}
+
+const renderEvent = (event: StoredEvent) => ({ ...event, properties: parseJson(event.properties).value });
+
+function parsePosition(text: string | undefined): { timestamp: string; uuid: string } | undefined {
+  if (text === undefined) return undefined;
+  const [, timestamp, uuid] = /^([\d:.TZ-]+),([0-9a-f-]{36})$/.exec(text) ?? [];
+  if (timestamp !== undefined && uuid !== undefined) return { timestamp, uuid };
+  throw invalidInput('Must be the `next` of a page before.', 'after');
+}
+
+async function* streamIds(db: Db, projectId: number): AsyncGenerator<string, void, undefined> {
+  let after: string | undefined;
+  for (;;) {
+    const events = await loadEventIds(db, projectId, after, IDS_PAGE);
+    if (events.length > 0) yield events.map((event) => `${JSON.stringify(event)}\n`).join('');
+    if (events.length < IDS_PAGE) return;
+    after = events.at(-1)?.uuid;
+  }
+}
+
+function toByteStream(texts: AsyncGenerator<string, void, undefined>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    async pull(controller) {
+      const { value, done } = await texts.next();
+      if (done === true) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+    async cancel() {
+      await texts.return();
+    },
+  });
+}

@@ -1,0 +1,63 @@
+import type { Queryable } from '../database/db.ts';
+import type { IncomingEvent } from './incoming-event.ts';
+
+/** Any constant: tells this lock from other users of advisory locks. */
+const PROJECT_LOCK = 1_936_024_435;
+
+/**
+ * Batches of one project change people one after another, until the end of the transaction. The order of
+ * arrival decides a person's properties, a merge may touch ids that no batch names, and a single lock
+ * cannot deadlock. Whoever writes people takes it, and then may overwrite what it read.
+ */
+export async function lockProject(tx: Queryable, projectId: number): Promise<void> {
+  await tx.query('select pg_advisory_xact_lock($1::integer, $2::integer)', [PROJECT_LOCK, projectId]);
+}
+
+/** The events whose uuid the project does not have yet: only these may change people. */
+export async function keepUnstored(
+  tx: Queryable,
+  projectId: number,
+  events: readonly IncomingEvent[],
+): Promise<readonly IncomingEvent[]> {
+  const rows = await tx.query<{ uuid: string }>(
+    'select uuid from events where project_id = $1 and uuid = any($2::uuid[])',
+    [projectId, events.map(({ uuid }) => uuid)],
+  );
+  if (rows.length === 0) return events;
+  const stored = new Set(rows.map(({ uuid }) => uuid));
+  return events.filter(({ uuid }) => !stored.has(uuid));
+}
+
+export interface EventToSave {
+  readonly event: IncomingEvent;
+  readonly personUuid: string | undefined;
+  /** Properties that came up while the batch was worked through. */
+  readonly marks: ReadonlyMap<string, string> | undefined;
+}
+
+export async function saveEvents(
+  tx: Queryable,
+  projectId: number,
+  events: readonly EventToSave[],
+): Promise<void> {
+  await tx.query(
+    `insert into events (project_id, uuid, event, distinct_id, person_id, timestamp, properties)
+     select $1, u, e, d, p, t, x
+     from json_to_recordset($2::json) as t (u uuid, e text, d text, p uuid, t timestamptz, x jsonb)`,
+    [projectId, `[${events.map(eventRow).join(',')}]`],
+  );
+}
+
+function eventRow({ event, personUuid, marks }: EventToSave): string {
+  const person = personUuid === undefined ? 'null' : `"${personUuid}"`;
+  return `{"u":"${event.uuid}","e":${JSON.stringify(event.event)},"d":${JSON.stringify(event.distinctId)},"p":${person},"t":"${event.timestamp}","x":${withMarks(event.propertiesText, marks)}}`;
+}
+
+/** Adds members in front of the text of an object. Of a repeated key jsonb keeps the last. */
+function withMarks(propertiesText: string, marks: ReadonlyMap<string, string> | undefined): string {
+  if (marks === undefined) return propertiesText;
+  const members = [...marks]
+    .map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`)
+    .join(',');
+  return propertiesText === '{}' ? `{${members}}` : `${propertiesText.slice(0, -1)},${members}}`;
+}

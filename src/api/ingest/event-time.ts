@@ -1,0 +1,55 @@
+import { isLosslessNumber } from 'lossless-json';
+
+const FUTURE_TOLERANCE_MS = 23 * 60 * 60 * 1000;
+const YEAR_1 = Date.parse('0001-01-01T00:00:00Z');
+
+const ISO_UTC = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
+const ISO_WITHOUT_ZONE = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
+
+/** `… 09:03:11+02:00`, `… 09:03 -0500`, `… 09:03:11 GMT`; not `… 09:03 PM`. */
+const ENDS_IN_ZONE = /:\d.*?(?:[+-]\d\d(?::?\d\d)?|\b(?!AM|PM)[A-Z]+|\dZ)$/i;
+
+export type TimeWarning = 'ignored_invalid_timestamp' | 'event_timestamp_in_future';
+
+export interface EventTime {
+  /** Milliseconds since 1970. */
+  readonly timeMs: number;
+  readonly warning?: TimeWarning;
+}
+
+export interface TimeClaims {
+  readonly timestamp: unknown;
+  /** Milliseconds between the event and its sending; goes before `timestamp`. */
+  readonly offset: unknown;
+  /** When the client, by its own clock, sent the request. */
+  readonly sentAtMs: number | undefined;
+}
+
+/** When an event happened, as the service reads it: skew of the client's clock is taken out by `sent_at`. */
+export function eventTime({ timestamp, offset, sentAtMs }: TimeClaims, nowMs: number): EventTime {
+  const offsetMs = offset === undefined || offset === null ? undefined : Number(offset);
+  if (offsetMs !== undefined && Number.isFinite(offsetMs)) return bounded(nowMs - offsetMs, nowMs);
+  if (timestamp === undefined || timestamp === null || timestamp === '') return { timeMs: nowMs };
+  const timeMs = parseTime(timestamp);
+  if (timeMs === undefined) return { timeMs: nowMs, warning: 'ignored_invalid_timestamp' };
+  return bounded(sentAtMs === undefined ? timeMs : nowMs + (timeMs - sentAtMs), nowMs);
+}
+
+function bounded(timeMs: number, nowMs: number): EventTime {
+  if (timeMs > nowMs + FUTURE_TOLERANCE_MS) return { timeMs: nowMs, warning: 'event_timestamp_in_future' };
+  if (timeMs < YEAR_1) return { timeMs: nowMs, warning: 'ignored_invalid_timestamp' };
+  return { timeMs };
+}
+
+/** ISO 8601 or anything else that Date reads; text without a zone is UTC. Numbers are epoch milliseconds. */
+export function parseTime(value: unknown): number | undefined {
+  if (typeof value === 'number' || isLosslessNumber(value)) return finite(Number(value));
+  if (typeof value !== 'string') return undefined;
+  const text = value.trim();
+  if (ISO_UTC.test(text)) return finite(Date.parse(text));
+  if (ISO_WITHOUT_ZONE.test(text)) return finite(Date.parse(`${text.replace(' ', 'T')}Z`));
+  // Date takes other zone-less forms for local time.
+  return finite(Date.parse(ENDS_IN_ZONE.test(text) ? text : `${text} UTC`));
+}
+
+const finite = (value: number) => (Number.isFinite(value) ? value : undefined);

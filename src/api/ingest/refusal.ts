@@ -1,0 +1,20 @@
+import { ApiError } from '../errors.ts';
+
+/** The refusals of the ingestion endpoints. One bad event refuses its whole request: nothing is stored. */
+export const invalidPayload = (detail: string) =>
+  new ApiError(400, 'validation_error', 'invalid_payload', detail);
+
+export const malformed = (reason: string) => invalidPayload(`Malformed request data: ${reason}`);
+
+export const noData = () =>
+  new ApiError(
+    400,
+    'validation_error',
+    'no_data',
+    'No data found. Make sure to use a POST request when sending the payload in the body of the request.',
+  );
+
+export const tooLarge = () => new ApiError(413, 'client_error', 'request_too_large', 'Request too large.');
+
+export const unauthorised = (code: string, detail: string) =>
+  new ApiError(401, 'authentication_error', code, detail);

@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import type { Logger } from 'pino';
+import type { ApiEnv } from '../access.ts';
+import type { Db } from '../database/db.ts';
+import { loadProjectByKey } from '../keys.ts';
+import { decodeBody } from './decode-body.ts';
+import { ingest } from './ingest.ts';
+import { parsePayload } from './parse-payload.ts';
+import { parseRequest } from './parse-request.ts';
+import { findProjectKey } from './project-key.ts';
+import { readBody } from './read-body.ts';
+import { unauthorised } from './refusal.ts';
+
+/**
+ * Where events come in: any shape and encoding on any of these paths, with the project key inside. In:
+ * a request; out: `{"status": 1}` once everything is committed, or a refusal and nothing is stored.
+ */
+const PATHS = ['/batch/', '/capture/', '/e/', '/track/', '/engage/', '/i/v0/e/'];
+
+interface IngestDeps {
+  readonly db: Db;
+  readonly log: Logger;
+  readonly now: () => number;
+}
+
+const ACCEPTED = { status: 1 };
+
+export function addIngestRoutes(api: OpenAPIHono<ApiEnv>, deps: IngestDeps): void {
+  for (const path of PATHS) {
+    api.use(path, async (c, next) => {
+      allowOrigin(c);
+      await next();
+    });
+    api.on('OPTIONS', path, (c) => c.json(ACCEPTED));
+    api.on(['POST', 'GET'], path, async (c) => {
+      await takeIn(c, deps, path === '/engage/' ? '$identify' : undefined);
+      return c.json(ACCEPTED);
+    });
+  }
+}
+
+async function takeIn(
+  c: Context,
+  { db, log, now }: IngestDeps,
+  defaultEvent: string | undefined,
+): Promise<void> {
+  const body = await decodeBody({
+    bytes: await readBody(c.req.raw),
+    contentType: c.req.header('content-type') ?? '',
+    contentEncoding: c.req.header('content-encoding') ?? '',
+    compression: c.req.query('compression'),
+    data: c.req.query('data'),
+  });
+  const { value, lossless } = parsePayload(body.text);
+  const project = await loadProjectByKey(db, findProjectKey(body.projectKey, value));
+  if (project === undefined) {
+    throw unauthorised(
+      'invalid_api_key',
+      'Project API key invalid. You can find your project API key in PostHog project settings.',
+    );
+  }
+  const { events, warnings } = parseRequest(value, {
+    nowMs: now(),
+    sentAt: c.req.query('_') ?? body.sentAt,
+    defaultEvent,
+    ip: senderOf(c),
+    lossless,
+    createUuid: randomUUID,
+  });
+  const result = await ingest(db, project.id, events, randomUUID);
+  const unusual = { ...warnings, ...result.warnings };
+  if (Object.keys(unusual).length > 0)
+    log.warn({ project: project.id, warnings: unusual }, 'events with warnings');
+  log.debug({ project: project.id, stored: result.stored, repeated: result.repeated }, 'request ingested');
+}
+
+/** Address that an event counts as coming from; proxies put the client's first. */
+function senderOf(c: Context): string | undefined {
+  const forwarded = c.req.header('x-forwarded-for')?.split(',')[0]?.trim();
+  if (forwarded) return forwarded;
+  const incoming: unknown = c.env?.incoming;
+  if (typeof incoming !== 'object' || incoming === null || !('socket' in incoming)) return undefined;
+  const { socket } = incoming;
+  const hasAddress = typeof socket === 'object' && socket !== null && 'remoteAddress' in socket;
+  return hasAddress && typeof socket.remoteAddress === 'string' ? socket.remoteAddress : undefined;
+}
+
+/** Browsers send from any site; the key in the body says whose events they are. */
+function allowOrigin(c: Context): void {
+  const origin = c.req.header('origin');
+  if (origin === undefined) return;
+  c.header('Access-Control-Allow-Origin', origin);
+  c.header('Access-Control-Allow-Credentials', 'true');
+  c.header('Access-Control-Allow-Methods', 'GET, POST, OPTIONS');
+  c.header(
+    'Access-Control-Allow-Headers',
+    c.req.header('access-control-request-headers') ?? 'X-Requested-With,Content-Type',
+  );
+  c.header('Vary', 'Origin');
+}

@@ -1,0 +1,59 @@
+import { isLosslessNumber, LosslessNumber, parse, stringify } from 'lossless-json';
+
+/**
+ * JSON that keeps every digit (invariant I9). Most texts hold no number that a double cannot hold, and
+ * take the fast native path; the others become LosslessNumber where, and only where, digits would be lost.
+ */
+export interface JsonDocument {
+  readonly value: unknown;
+  /** True when the value may hold LosslessNumber objects, which JSON.stringify cannot write. */
+  readonly lossless: boolean;
+}
+
+/** A number of 16 characters or more, or with an exponent. Inside a string it costs time, not truth. */
+const LONG_NUMBER = /(?:^|[:,[\s])-?(?:[0-9][0-9.]{15}|[0-9.]+[eE])/;
+/** Postgres writes numbers out in full: 1e400 is 401 characters. */
+const MAX_EXPONENT = 400;
+
+export function parseJson(text: string): JsonDocument {
+  if (!LONG_NUMBER.test(text)) return { value: JSON.parse(text), lossless: false };
+  const value = parse(text, undefined, {
+    parseNumber,
+    onDuplicateKey: ({ newValue }) => newValue, // the last one wins, as in JSON.parse
+  });
+  return { value, lossless: true };
+}
+
+function parseNumber(text: string): number | LosslessNumber {
+  const value = Number(text);
+  if (String(value) === text) return value;
+  const exponent = /[eE]([+-]?\d+)$/.exec(text)?.[1];
+  if (exponent !== undefined && Math.abs(Number(exponent)) > MAX_EXPONENT) {
+    throw new SyntaxError(`Number ${text.slice(0, 40)} is out of range`);
+  }
+  return new LosslessNumber(text);
+}
+
+export function stringifyJson(value: unknown): string {
+  // undefined only for a value without JSON text, which no caller passes
+  return stringify(value) ?? 'null';
+}
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);
+}
+
+/** Equal as JSON, key order aside at the top level of scalars only: objects compare by their text. */
+export function sameJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  return stringifyJson(a) === stringifyJson(b);
+}
+
+/** Text of a scalar as ids are written: digits as they came, containers as JSON. */
+export function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return isLosslessNumber(value) ? value.toString() : stringifyJson(value);
+}

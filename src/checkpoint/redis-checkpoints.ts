@@ -1,0 +1,82 @@
+import type { Redis } from 'ioredis';
+import { type Checkpoint, checkpoint as checkpointSchema } from '../contract/progress.ts';
+import { FencedOutError, UnavailableError } from '../errors.ts';
+
+/**
+ * Checkpoints live in Redis, where a fencing token can be compared and the record replaced in one
+ * step. They only save work: a checkpoint that is gone restarts its part (I1, I4).
+ *
+ * The token is (epoch, counter). The epoch is counted in staging whenever a migration is taken up,
+ * so it still orders writers after Redis was wiped; the counter orders the workers of one epoch (I5).
+ */
+export interface Checkpoints {
+  /** Takes the part over: whoever held it before can no longer save. */
+  begin(part: string): Promise<{ fence: Fence; checkpoint: Checkpoint | undefined }>;
+  /** FencedOutError when a newer writer holds the part or the migration was taken up anew. */
+  save(fence: Fence, checkpoint: Checkpoint): Promise<void>;
+  /** Forgets a part that has its receipt. */
+  forget(fence: Fence): Promise<void>;
+}
+
+export interface Fence {
+  readonly part: string;
+  readonly epoch: number;
+  readonly counter: number;
+}
+
+/** All keys of Backhaul share one hash tag, so that scripts over several keys work on a cluster. */
+export const migrationKey = (migrationId: string) => `{bh}:migration:${migrationId}`;
+const partKey = (migrationId: string, part: string) => `${migrationKey(migrationId)}:part:${part}`;
+
+const BEGIN = `
+local epoch = redis.call('HGET', KEYS[1], 'epoch')
+if not epoch or epoch ~= ARGV[1] then return {0, epoch} end
+local counter = redis.call('HINCRBY', KEYS[2], 'counter', 1)
+return {1, counter, redis.call('HGET', KEYS[2], 'checkpoint')}`;
+
+const SAVE = `
+if redis.call('HGET', KEYS[1], 'epoch') ~= ARGV[1] then return 0 end
+if redis.call('HGET', KEYS[2], 'counter') ~= ARGV[2] then return 0 end
+redis.call('HSET', KEYS[2], 'checkpoint', ARGV[3])
+return 1`;
+
+const FORGET = `
+if redis.call('HGET', KEYS[1], 'epoch') ~= ARGV[1] then return 0 end
+if redis.call('HGET', KEYS[2], 'counter') ~= ARGV[2] then return 0 end
+redis.call('DEL', KEYS[2])
+return 1`;
+
+export function createRedisCheckpoints(redis: Redis, migrationId: string, epoch: number): Checkpoints {
+  const fenced = async (script: string, fence: Fence, ...values: string[]) => {
+    const key = partKey(migrationId, fence.part);
+    const token = [String(fence.epoch), String(fence.counter)];
+    return redis.eval(script, 2, migrationKey(migrationId), key, ...token, ...values);
+  };
+
+  return {
+    async begin(part) {
+      const reply = (await redis
+        .eval(BEGIN, 2, migrationKey(migrationId), partKey(migrationId, part), String(epoch))
+        .catch((error: unknown) => {
+          throw new UnavailableError('Redis did not answer when a part was taken up', 'backoff', error);
+        })) as [number, number | string | null, string | null];
+      if (reply[0] !== 1) {
+        throw new FencedOutError(
+          `part ${part}: the migration is at epoch ${reply[1] ?? 'none'}, this job belongs to epoch ${epoch}`,
+        );
+      }
+      const saved = reply[2] ? checkpointSchema.parse(JSON.parse(reply[2])) : undefined;
+      return { fence: { part, epoch, counter: Number(reply[1]) }, checkpoint: saved };
+    },
+
+    async save(fence, checkpoint) {
+      if ((await fenced(SAVE, fence, JSON.stringify(checkpoint))) !== 1) {
+        throw new FencedOutError(`part ${fence.part}: a newer writer holds it`);
+      }
+    },
+
+    async forget(fence) {
+      await fenced(FORGET, fence);
+    },
+  };
+}

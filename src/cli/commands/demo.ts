@@ -1,0 +1,93 @@
+import { mkdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { manifestSchema } from '../../../config/manifest.ts';
+import { ConfigError } from '../../errors.ts';
+import { generateAmplitudeExport } from '../../sample/generate-amplitude-export.ts';
+import type { BundledApi, Site } from '../../wire.ts';
+import { createApiClient } from '../api-client.ts';
+import type { CommandContext } from '../context.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+import { prepareMigration } from '../prepare-migration.ts';
+import { number } from '../render-status.ts';
+import { stopSignal } from '../stop-signal.ts';
+import { execute, withSite } from './run.ts';
+
+const NAME = 'demo';
+const MAX_EVENTS = 5_000_000;
+
+/**
+ * `backhaul demo`: the whole way on a generated export, in a data folder of its own that starts empty,
+ * and then a look at what arrived by asking the API.
+ */
+export async function demo(
+  given: CommandContext,
+  options: { keep?: boolean; events: string },
+): Promise<ExitCode> {
+  const events = Number(options.events);
+  if (!Number.isInteger(events) || events < 1 || events > MAX_EVENTS) {
+    throw new ConfigError(`--events takes a whole number from 1 to ${MAX_EVENTS}, not "${options.events}"`);
+  }
+  const { terminal } = given;
+  const folder = join(given.settings.dataDir, 'demo');
+  const settings = { ...given.settings, dataDir: join(folder, 'data'), logLevel: 'warn' as const };
+  const context = { ...given, settings };
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+
+  const path = join(folder, 'amplitude-export.zip');
+  await generateAmplitudeExport(path, { seed: 1, events, people: 300 });
+  terminal.say(`Generated an Amplitude export: ${path} (${number((await stat(path)).size / 1024)} KiB, ${number(events)} events).`);
+  terminal.say('Starting Redis and the bundled API …');
+
+  return withSite(context, true, async (site) => {
+    const manifest = manifestSchema.parse({
+      name: NAME,
+      source: { type: 'amplitude', from: 'amplitude-export.zip' },
+      rejects: { failAbove: '5%' }, // the sample is awkward on purpose
+    });
+    const prepared = await prepareMigration(site, { manifest, baseDir: folder });
+    const code = await execute(context, site, prepared, {});
+    if (code !== EXIT.done || !site.bundled) return code;
+    await showArrived(site.bundled, context);
+    if (options.keep) await keepUp(site, context);
+    return code;
+  });
+}
+
+/** What the API itself says is there. */
+async function showArrived(api: BundledApi, { terminal }: CommandContext): Promise<void> {
+  const client = createApiClient(api);
+  const counts = await client.eventCounts();
+  const person = await client.findPerson('@');
+  const history = person ? await client.eventsOf(person.uuid, 5) : [];
+  if (terminal.json) return terminal.data({ eventCounts: counts, person, history }, () => '');
+
+  terminal.say('');
+  terminal.say('What the API answers when asked for what is there:');
+  for (const { event, count } of counts.results.slice(0, 12)) {
+    terminal.say(`  ${number(count).padStart(9)}  ${event}`);
+  }
+  terminal.say(`  ${number(counts.total).padStart(9)}  events in all`);
+  if (!person) return;
+  terminal.say('');
+  terminal.say(`One person: ${person.name} (${person.distinct_ids.join(', ')})`);
+  for (const [key, value] of Object.entries(person.properties).slice(0, 8)) {
+    terminal.say(`  ${key}: ${JSON.stringify(value)}`);
+  }
+  for (const { timestamp, event } of history) terminal.say(`  ${timestamp}  ${event}`);
+}
+
+async function keepUp(site: Site, { terminal, settings }: CommandContext): Promise<void> {
+  const { bundled } = site;
+  if (!bundled) return;
+  terminal.say('');
+  terminal.say(`API        ${bundled.url}/api/projects/@current/persons/  (Authorization: Bearer, key below)`);
+  terminal.say(`Queues     ${bundled.url}/queues  (user and password: queues in the same file)`);
+  terminal.say(`Keys       ${join(settings.dataDir, 'keys.json')}`);
+  terminal.say('Ctrl-C stops everything.');
+  const stop = stopSignal(terminal, '');
+  const signal = AbortSignal.any([stop.signal, site.failed]);
+  while (!signal.aborted) await wait(60_000, undefined, { signal }).catch(() => {});
+  stop.dispose();
+}

@@ -1,0 +1,25 @@
+import { once } from 'node:events';
+import type { CommandContext } from '../context.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+import { stopSignal } from '../stop-signal.ts';
+import { withSite } from './run.ts';
+
+/** `backhaul serve`: the bundled API with its data, and the queue dashboard, until told to stop. */
+export async function serve(context: CommandContext): Promise<ExitCode> {
+  const { terminal, settings } = context;
+  return withSite(context, true, async ({ bundled, failed }) => {
+    if (!bundled) throw new Error('the bundled API did not start');
+    const stop = stopSignal(terminal, '');
+    terminal.data({ url: bundled.url, queues: `${bundled.url}/queues`, dataDir: settings.dataDir }, () =>
+      [
+        `API        ${bundled.url}`,
+        `Queues     ${bundled.url}/queues`,
+        `Keys       ${settings.dataDir}/keys.json (project key for sending, personal key for reading)`,
+      ].join('\n'),
+    );
+    terminal.say('Ctrl-C stops it.');
+    await once(AbortSignal.any([stop.signal, failed]), 'abort');
+    stop.dispose();
+    return failed.aborted ? EXIT.stoppedResumable : EXIT.done;
+  });
+}

@@ -1,0 +1,27 @@
+import { BackhaulError, ConfigError, PreflightError } from '../errors.ts';
+
+/** What a script may rely on. Listed in the README; 130 and 143 mean a second signal ended it hard. */
+export const EXIT = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  rejectsAboveThreshold: 3,
+  preflightRefused: 4,
+  stoppedResumable: 5,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** The run stopped on purpose and can be resumed; the message says how. */
+export class StoppedError extends BackhaulError {
+  constructor(message: string) {
+    super('stopped', message, 'never');
+  }
+}
+
+export function exitCodeOf(error: unknown): ExitCode {
+  if (error instanceof StoppedError) return EXIT.stoppedResumable;
+  if (error instanceof ConfigError) return EXIT.usage;
+  if (error instanceof PreflightError) return EXIT.preflightRefused;
+  return EXIT.failed;
+}

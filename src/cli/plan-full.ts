@@ -1,0 +1,50 @@
+import { type Manifest, readOptionsOf } from '../../config/manifest.ts';
+import { addsExactNumbers, createSourceMap, mappingName } from '../map/sources.ts';
+import { layout } from '../migration/layout.ts';
+import { fullPass } from '../plan/full-pass.ts';
+import { buildReport } from '../report/build-report.ts';
+import { renderReport } from '../report/render-report.ts';
+import type { Report } from '../report/report.ts';
+import type { SourceFile } from '../source/source-file.ts';
+import { openStaging } from '../wire.ts';
+import type { CommandContext } from './context.ts';
+import { number } from './render-status.ts';
+import { stopSignal } from './stop-signal.ts';
+
+/** The report that a run would end with, were every event accepted. */
+export async function planFull(
+  { settings, terminal }: CommandContext,
+  manifest: Manifest,
+  files: readonly SourceFile[],
+): Promise<{ report: Report; text: string }> {
+  const stop = stopSignal(terminal, 'Stopped; what was staged is kept, and used by a later plan or run.');
+  try {
+    const { totals, people, syntheticEvents } = await fullPass({
+      staging: openStaging(settings),
+      prefix: layout(manifest.name).prefix,
+      files,
+      read: readOptionsOf(manifest.source),
+      map: createSourceMap(manifest.source),
+      addsExactNumbers: addsExactNumbers(manifest.source),
+      overwritePeople: manifest.people.overwrite,
+      groupIdentifyEvent: manifest.people.groupIdentifyEvent,
+      signal: stop.signal,
+      onProgress: (read) => terminal.status(`plan --full  ${number(read)} records read, nothing sent`),
+    });
+    terminal.endStatus();
+    const report = buildReport({
+      migration: manifest.name,
+      mapping: mappingName(manifest.source.type),
+      destination: 'none: nothing was sent',
+      totals,
+      parts: [],
+      stagedFiles: [],
+      unstagedFiles: [],
+      people: { people, events: { sent: syntheticEvents, accepted: syntheticEvents }, refused: [] },
+      failures: [],
+    });
+    return { report, text: `What a run would report, were every event accepted:\n\n${renderReport(report)}` };
+  } finally {
+    stop.dispose();
+  }
+}

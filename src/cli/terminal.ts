@@ -1,0 +1,60 @@
+import { styleText } from 'node:util';
+
+/** stdout is data, stderr is everything a person reads meanwhile. */
+export interface Terminal {
+  readonly json: boolean;
+  /** A document on stdout: JSON with --json, else the given text. */
+  data(document: unknown, text: () => string): void;
+  /** A line for a person, on stderr. */
+  say(line: string): void;
+  /** Replaces the last status line in place on a terminal; elsewhere prints one now and then. */
+  status(line: string): void;
+  endStatus(): void;
+  readonly style: (format: Parameters<typeof styleText>[0], text: string) => string;
+}
+
+const PLAIN_EVERY_MS = 10_000;
+
+export function createTerminal(options: { json: boolean; env: NodeJS.ProcessEnv }): Terminal {
+  const { json, env } = options;
+  const live = process.stderr.isTTY === true && env['TERM'] !== 'dumb';
+  const colour = live && !env['NO_COLOR'];
+  let statusShown = false;
+  let plainAtMs = Number.NEGATIVE_INFINITY;
+  let lastPlain = '';
+
+  const clear = () => {
+    if (statusShown && live) process.stderr.write('\r\x1b[2K');
+    statusShown = false;
+  };
+
+  return {
+    json,
+    data(document, text) {
+      clear();
+      process.stdout.write(json ? `${JSON.stringify(document)}\n` : `${text()}\n`);
+    },
+    say(line) {
+      clear();
+      process.stderr.write(`${line}\n`);
+    },
+    status(line) {
+      if (live) {
+        const columns = process.stderr.columns || 80;
+        process.stderr.write(`\r\x1b[2K${line.slice(0, columns - 1)}`);
+        statusShown = true;
+        return;
+      }
+      const now = performance.now();
+      if (now - plainAtMs < PLAIN_EVERY_MS || line === lastPlain) return;
+      plainAtMs = now;
+      lastPlain = line;
+      process.stderr.write(`${line}\n`);
+    },
+    endStatus() {
+      if (statusShown && live) process.stderr.write('\n');
+      statusShown = false;
+    },
+    style: (format, text) => (colour ? styleText(format, text) : text),
+  };
+}

@@ -1,0 +1,175 @@
+import { setMaxListeners } from 'node:events';
+import Bottleneck from 'bottleneck';
+import type { Logger } from 'pino';
+import type { Batch, Deliver, Delivery } from '../contract/destination.ts';
+import { ConfigError, PausedError, UnavailableError } from '../errors.ts';
+import type { Budget } from './budget.ts';
+import { classify, type Decision } from './classify.ts';
+import { ENVELOPE_BYTES, envelopeOf } from './envelope.ts';
+import { bodyOf, countOf, halvesByBytes, halvesByCount, type Range, rangesWithin } from './ranges.ts';
+import { backoffCeilingMs, backoffMs, DEFAULT_RETRY_POLICY, type RetryPolicy } from './retry-policy.ts';
+import { compress, createSender, DEFAULT_SEND_TIMEOUTS, describeBreak, type SendTimeouts } from './send.ts';
+import { orAborted, wait } from './wait.ts';
+
+/**
+ * In: batches. Out: one Delivery an event, in order. Promises I6 and I7 of ARCHITECTURE.md: no
+ * attempt without a permit of the budget, and one bad event costs no other event its place.
+ */
+export interface DeliverOptions {
+  readonly destination: { readonly url: string; readonly apiKey: string };
+  readonly limits: { readonly requestsInFlight: number };
+  readonly budget: Budget;
+  /** From 0 up to, without, 1. */
+  readonly random: () => number;
+  /** Wall clock in ms, to read Retry-After dates. */
+  readonly now: () => number;
+  readonly log: Pick<Logger, 'debug' | 'info' | 'warn'>;
+  readonly retry?: Partial<RetryPolicy>;
+  readonly timeouts?: Partial<SendTimeouts>;
+}
+
+export interface Delivering {
+  readonly deliver: Deliver;
+  /** Bytes of a request beyond which this destination has answered 413; Infinity until it has. */
+  readonly byteCap: () => number;
+  /** Ends what is still under way. */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * A refused event is lost to the migration, so the destination is asked more than once before it is
+ * believed: a single 400 may stem from a proxy or a deployment.
+ */
+const REFUSALS_TO_BELIEVE = 3;
+
+export function createDeliver(options: DeliverOptions): Delivering {
+  const { destination, budget, random, now, log } = options;
+  const policy = { ...DEFAULT_RETRY_POLICY, ...options.retry };
+  const inFlight = options.limits.requestsInFlight;
+  const envelope = envelopeOf(destination.apiKey);
+  const envelopeBytes = envelope.head.length + envelope.tail.length;
+  if (destination.apiKey === '' || envelopeBytes > ENVELOPE_BYTES) {
+    throw new ConfigError(
+      'destination.apiKey is empty or too long to be a project API key: check what it is read from',
+    );
+  }
+  const sender = createSender(destination.url, inFlight, { ...DEFAULT_SEND_TIMEOUTS, ...options.timeouts });
+  const slots = new Bottleneck({ maxConcurrent: inFlight });
+  const closing = new AbortController();
+  setMaxListeners(0, closing.signal); // One a batch under way.
+  let byteCap = Number.POSITIVE_INFINITY;
+  let largestAccepted = 0;
+
+  /** One request: a slot, a permit, an answer. The slot comes first, so that no permit lies idle. */
+  async function attempt(request: Buffer, events: number, signal: AbortSignal): Promise<Decision> {
+    const work = slots.schedule(async (): Promise<Decision> => {
+      const permit = await budget.take(events, signal);
+      try {
+        return classify(await sender.send(request, signal), now(), destination.apiKey);
+      } catch (error) {
+        signal.throwIfAborted();
+        return { kind: 'retry', detail: describeBreak(error), slowDown: false };
+      } finally {
+        await permit.settle();
+      }
+    });
+    return orAborted(work, signal);
+  }
+
+  async function attemptRepeatedly(request: Buffer, events: number, signal: AbortSignal) {
+    for (let tries = 1; ; tries += 1) {
+      const decision = await attempt(request, events, signal);
+      if (decision.kind !== 'retry') return decision;
+      const ceilingMs = backoffCeilingMs(tries, policy);
+      const slowDownMs = decision.slowDown ? (decision.afterMs ?? ceilingMs) : 0;
+      if (slowDownMs > 0) await budget.slowDown(slowDownMs);
+      if (tries >= policy.attempts) {
+        throw new UnavailableError(
+          `${sender.address} did not accept a batch in ${tries} attempts, the last one: ${decision.detail}`,
+          slowDownMs > 0 ? { afterMs: slowDownMs } : 'backoff',
+        );
+      }
+      log.debug({ tries, events, detail: decision.detail, slowDownMs }, 'request to be repeated');
+      await wait(backoffMs(tries, policy, random), signal);
+    }
+  }
+
+  /** What one range is told. An event alone is asked about again until its refusal is believed. */
+  async function sendRange(batch: Batch, range: Range, signal: AbortSignal) {
+    const body = bodyOf(batch, range);
+    const bytes = body.length + envelopeBytes;
+    const request = await compress([envelope.head, body, envelope.tail]);
+    for (let refusals = 1; ; refusals += 1) {
+      const decision = await attemptRepeatedly(request, countOf(range), signal);
+      if (decision.kind === 'accepted') largestAccepted = Math.max(largestAccepted, bytes);
+      if (decision.kind === 'halve' && countOf(range) > 1) lowerByteCap(bytes);
+      const refused = decision.kind === 'bisect' || decision.kind === 'halve';
+      if (!refused || countOf(range) > 1 || refusals >= REFUSALS_TO_BELIEVE) return decision;
+    }
+  }
+
+  /** What was accepted once bounds the cap from below: a stray 413 must not shrink every request. */
+  function lowerByteCap(bytes: number): void {
+    const lower = Math.max(Math.ceil(bytes / 2), largestAccepted);
+    if (lower >= byteCap || lower >= bytes) return;
+    byteCap = lower;
+    log.info({ bytes, byteCap }, 'destination finds requests too large, later ones are smaller');
+  }
+
+  async function deliverBatch(batch: Batch, signal: AbortSignal): Promise<Delivery[]> {
+    const deliveries: Delivery[] = [];
+    deliveries.length = batch.offsets.length - 1;
+    const limits = { events: budget.eventsPerPermit, bytes: byteCap - envelopeBytes };
+    // A stack with the earliest range on top: events leave in their order.
+    const open = rangesWithin(batch, limits).reverse();
+    for (let range = open.pop(); range; range = open.pop()) {
+      const decision = await sendRange(batch, range, signal);
+      switch (decision.kind) {
+        case 'accepted':
+          deliveries.fill(ACCEPTED, range.from, range.to);
+          break;
+        case 'bisect':
+        case 'halve':
+          if (countOf(range) === 1) {
+            deliveries[range.from] = { kind: 'refused', detail: decision.detail };
+          } else {
+            const [first, second] =
+              decision.kind === 'halve' ? halvesByBytes(batch, range) : halvesByCount(range);
+            open.push(second, first);
+          }
+          break;
+        case 'pause':
+          throw new PausedError(decision.message);
+        case 'fail':
+          throw new ConfigError(decision.message);
+      }
+    }
+    return deliveries;
+  }
+
+  return {
+    async deliver(batch, signal) {
+      const both = new AbortController();
+      const stop = () => both.abort(signal.aborted ? signal.reason : closing.signal.reason);
+      const signals = [signal, closing.signal];
+      for (const each of signals) each.addEventListener('abort', stop, { once: true });
+      if (signals.some((each) => each.aborted)) stop();
+      try {
+        both.signal.throwIfAborted();
+        return await deliverBatch(batch, both.signal);
+      } finally {
+        for (const each of signals) each.removeEventListener('abort', stop);
+      }
+    },
+
+    byteCap: () => byteCap,
+
+    async close() {
+      closing.abort(new UnavailableError('delivery was closed while a batch was under way'));
+      await slots.stop({ dropWaitingJobs: false }).catch(() => {}); // Closed twice: nothing left to do.
+      await sender.close();
+    },
+  };
+}
+
+const ACCEPTED: Delivery = { kind: 'accepted' };

@@ -1,0 +1,55 @@
+import { isLosslessNumber } from 'lossless-json';
+
+/** The destination cuts longer ids, and two long ids may then become one person. UTF-16 units. */
+export const ID_MAX_LENGTH = 200;
+
+/**
+ * The text of an id exactly as exported: leading zeros, 19 digits and "123.456" survive. Undefined
+ * when there is none, or only something that stands for none.
+ */
+export function readId(value: unknown): string | undefined {
+  const text = scalarText(value);
+  return text === undefined || isJunkId(text) ? undefined : text;
+}
+
+/** Text of a string or number as it stood in the export; undefined for everything else. */
+export function scalarText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number') return String(value);
+  return isLosslessNumber(value) ? value.value : undefined;
+}
+
+/**
+ * Whether an id stands for nobody. The destination refuses to merge people over these, and a client
+ * that sends one sends it for everybody, so as a distinct id it would be one giant person.
+ */
+export function isJunkId(text: string): boolean {
+  if (text.length > LONGEST_JUNK && text !== NIL_UUID) return text.trim() === '';
+  if (text === NIL_UUID) return true;
+  const bare = text.replace(QUOTED, '$2').trim();
+  return bare === '' || JUNK_EXACT.has(bare) || JUNK_ANY_CASE.has(bare.toLowerCase());
+}
+
+const JUNK_ANY_CASE = new Set([
+  'anonymous',
+  'guest',
+  'distinctid',
+  'distinct_id',
+  'id',
+  'not_authenticated',
+  'email',
+  'undefined',
+  'true',
+  'false',
+]);
+
+/** Case decides here: `Nan` and `NONE` may be what a person calls themselves. */
+const JUNK_EXACT = new Set(['[object Object]', 'NaN', 'None', 'none', 'null', 'NULL', '0']);
+
+/** What iOS hands out as advertising id when tracking is off, and some set-ups use as device id. */
+const NIL_UUID = '00000000-0000-0000-0000-000000000000';
+
+const QUOTED = /^(['"])(.*)\1$/;
+
+/** The longest name above, in quotes, with some blanks around. */
+const LONGEST_JUNK = 24;

@@ -1,0 +1,44 @@
+import type { Fields } from './table.ts';
+
+/**
+ * Property names that the destination gives a meaning of its own. Data of the source that happens to
+ * bear one keeps its value under `source_<name>`: as it stands it would shift times (`sent_at`,
+ * `offset`, `_`), speak for another project, rewrite live people or merge them.
+ */
+const RESERVED = [
+  'distinct_id',
+  '$distinct_id',
+  'token',
+  '$token',
+  'api_key',
+  'sent_at',
+  '$sent_at',
+  '$ignore_sent_at',
+  'offset',
+  '_',
+  '$set',
+  '$set_once',
+  '$unset',
+  '$anon_distinct_id',
+  '$groups',
+  '$process_person_profile',
+  '__proto__',
+];
+
+export type Renames = ReadonlyMap<string, string | null>;
+
+/** Names to change while copying; `null` leaves a field behind, for a table to pick up. */
+export function createRenames(extra: Iterable<readonly [string, string | null]> = []): Renames {
+  const renames = new Map<string, string | null>(RESERVED.map((name) => [name, `source_${name}`]));
+  for (const [from, to] of extra) renames.set(from, to);
+  return renames;
+}
+
+/** The fields of an object as properties of an event, values untouched. */
+export function copyProperties(properties: Record<string, unknown>, source: Fields, renames: Renames): void {
+  for (const key of Object.keys(source)) {
+    const to = renames.get(key);
+    if (to === undefined) properties[key] = source[key];
+    else if (to !== null) properties[to] = source[key];
+  }
+}

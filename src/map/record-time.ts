@@ -1,0 +1,24 @@
+import { type Rejected, rejected } from '../contract/outcome.ts';
+import { shown } from './shown.ts';
+import { hasValue } from './table.ts';
+import type { ReadTime } from './timestamp.ts';
+
+/** A rejected outcome where a value was expected: the value is always text. */
+export const isRejected = (result: string | Rejected): result is Rejected => typeof result !== 'string';
+
+/** The time of a record, or why it has none. `field` says where the value came from. */
+export function readRecordTime(
+  value: unknown,
+  field: string,
+  readTime: ReadTime,
+  format = 'iso',
+): string | Rejected {
+  if (!hasValue(value)) return rejected('no_timestamp', `${field} is missing or empty`);
+  return (
+    readTime(value) ??
+    rejected(
+      'bad_timestamp',
+      `${field} is ${shown(value)}; read as ${format}, that is no time between 1970 and 2100`,
+    )
+  );
+}

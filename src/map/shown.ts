@@ -1,0 +1,16 @@
+import { isLosslessNumber } from 'lossless-json';
+
+const SHOWN_LENGTH = 60;
+
+/** A value as a reject's detail shows it: short, and never a whole document. */
+export function shown(value: unknown): string {
+  if (typeof value === 'string') {
+    return value.length > SHOWN_LENGTH
+      ? `${JSON.stringify(value.slice(0, SHOWN_LENGTH))}… (${value.length} characters)`
+      : JSON.stringify(value);
+  }
+  if (isLosslessNumber(value)) return shown(value.value).slice(1, -1);
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object' && value !== null) return 'an object';
+  return String(value);
+}

@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto';
+import type { FileReceipt } from '../contract/part.ts';
+import type { SourceFile } from '../source/source-file.ts';
+import type { MigrationRecord } from './migration.ts';
+
+/**
+ * What has become of the source since the migration was first taken up, as sentences; empty when it
+ * is still the same. A file staged to its end may be gone: its parts are kept. One that is only
+ * touched or copied is compared by content.
+ */
+export async function checkSources(
+  recorded: MigrationRecord['files'],
+  found: readonly SourceFile[],
+  staged: ReadonlyMap<string, FileReceipt>,
+): Promise<string[]> {
+  const differences: string[] = [];
+  const byId = new Map(found.map((file) => [file.fileId, file]));
+  const known = new Set(recorded.map(({ fileId }) => fileId));
+
+  for (const { fileId, name, bytes, modified } of recorded) {
+    const file = byId.get(fileId);
+    const receipt = staged.get(fileId);
+    if (!file && !receipt) differences.push(`${name} is gone, and was not staged to its end`);
+    if (!file || !receipt) continue;
+    if (file.bytes !== bytes) differences.push(`${name} had ${bytes} bytes, it has ${file.bytes} now`);
+    else if (file.modified !== modified && (await sha256Of(file)) !== receipt.fingerprint.sha256) {
+      differences.push(`${name} has other content than the one that was staged`);
+    }
+  }
+  for (const { fileId, name } of found) if (!known.has(fileId)) differences.push(`${name} is new`);
+  return differences;
+}
+
+async function sha256Of(file: SourceFile): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of file.open()) hash.update(chunk);
+  return hash.digest('hex');
+}

@@ -1,0 +1,148 @@
+import type { Redis } from 'ioredis';
+import type { Deliver } from '../contract/destination.ts';
+import type { MapOutcome } from '../contract/outcome.ts';
+import type { Staging } from '../contract/staging.ts';
+import { FencedOutError, messageOf, PausedError, SourceError } from '../errors.ts';
+import type { BatchLimits } from '../deliver/batch-builder.ts';
+import type { Logger } from '../logger.ts';
+import { migrationKey } from '../checkpoint/redis-checkpoints.ts';
+import { loadControl, loadEpoch, loadMigration, type MigrationRecord, saveControl } from './migration.ts';
+
+/** A migration as a worker needs it: all of its settings resolved for one epoch. */
+export interface OpenMigration {
+  readonly record: MigrationRecord;
+  readonly epoch: number;
+  readonly settings: WorkSettings;
+  readonly map: (record: Record<string, unknown>) => MapOutcome;
+  /** Whether the map makes numbers that the record itself did not hold exactly (I9). */
+  readonly addsExactNumbers: boolean;
+  readonly deliver: Deliver;
+}
+
+/** The part of a manifest that workers act on. */
+export interface WorkSettings {
+  readonly batch: BatchLimits;
+  readonly requestsInFlight: number;
+  readonly overwritePeople: boolean;
+  readonly groupIdentifyEvent: string;
+}
+
+export interface Opened extends Omit<OpenMigration, 'record' | 'epoch'> {
+  close(): Promise<void>;
+}
+
+export interface OpenMigrationsDeps {
+  readonly staging: Staging;
+  readonly redis: Redis;
+  readonly log: Logger;
+  /** Resolves an epoch's manifest: secrets from this process's environment, map, sender. */
+  readonly open: (record: MigrationRecord, manifest: unknown) => Promise<Opened>;
+  readonly now: () => Date;
+}
+
+/** Why work was handed back: the migration's control says so. */
+export class StopRequest extends Error {}
+
+const CONTROL_EVERY_MS = 500;
+
+/**
+ * The migrations this process works on. Each epoch of a migration is opened once and shared by its
+ * jobs; a pause or cancel reaches them through `signal` within half a second.
+ */
+export function createOpenMigrations(deps: OpenMigrationsDeps) {
+  const { staging, redis, log, now } = deps;
+  const entries = new Map<string, Entry>();
+
+  const load = async (name: string, epoch: number): Promise<OpenMigration & Opened> => {
+    const [record, opening] = await Promise.all([loadMigration(staging, name), loadEpoch(staging, name, epoch)]);
+    if (!record || !opening) {
+      throw new SourceError(
+        `${staging.location} holds no migration "${name}" (epoch ${epoch}); is this worker set to the same staging as the producer?`,
+      );
+    }
+    return { ...(await deps.open(record, opening.manifest)), record, epoch };
+  };
+
+  const acquire = async (name: string, epoch: number): Promise<Entry> => {
+    const known = entries.get(name);
+    if (known && known.epoch > epoch) throw new FencedOutError(`epoch ${epoch} of ${name} is over`);
+    if (known && known.epoch === epoch) return known;
+    const entry: Entry = { epoch, opened: load(name, epoch), users: 0, stop: new AbortController(), timer: undefined };
+    entries.set(name, entry);
+    entry.opened.catch(() => entries.get(name) === entry && entries.delete(name));
+    if (known) void retire(known);
+    return entry;
+  };
+
+  const retire = async (entry: Entry) => {
+    clearTimeout(entry.timer);
+    if (entry.users > 0) return; // its last user retires it
+    await entry.opened.then(
+      (opened) => opened.close(),
+      () => {},
+    );
+  };
+
+  const watch = (entry: Entry, id: string) => {
+    entry.timer ??= setTimeout(async () => {
+      entry.timer = undefined;
+      const state = await redis.hget(migrationKey(id), 'control').catch(() => null);
+      if (state === 'paused' || state === 'cancelled') entry.stop.abort(new StopRequest(`the migration is ${state}`));
+      else if (entry.users > 0) watch(entry, id);
+    }, CONTROL_EVERY_MS).unref();
+  };
+
+  return {
+    /** Runs one job's work; a pause or a cancel becomes `handed_back`, and is left as it is. */
+    async use<T extends object>(
+      name: string,
+      epoch: number,
+      outer: AbortSignal,
+      work: (migration: OpenMigration, signal: AbortSignal) => Promise<T>,
+    ): Promise<T | { kind: 'handed_back'; why: string }> {
+      const entry = await acquire(name, epoch);
+      entry.users += 1;
+      try {
+        const migration = await entry.opened;
+        const state = (await loadControl(staging, name))?.state;
+        if (state === 'paused' || state === 'cancelled') return { kind: 'handed_back', why: state };
+        if (entry.stop.signal.aborted) entry.stop = new AbortController(); // it was paused, and resumed in the same epoch
+        watch(entry, migration.record.id);
+        return await work(migration, AbortSignal.any([outer, entry.stop.signal]));
+      } catch (error) {
+        if (error instanceof PausedError) {
+          log.error({ migration: name }, error.message);
+          await pause(staging, redis, name, (await entry.opened).record.id, error.message, now());
+          return { kind: 'handed_back', why: error.message };
+        }
+        if (entry.stop.signal.aborted && !outer.aborted) return { kind: 'handed_back', why: messageOf(error) };
+        throw error;
+      } finally {
+        entry.users -= 1;
+        if (entries.get(name) !== entry) await retire(entry);
+      }
+    },
+
+    async close() {
+      const all = [...entries.values()];
+      entries.clear();
+      await Promise.all(all.map(retire));
+    },
+  };
+}
+
+interface Entry {
+  readonly epoch: number;
+  readonly opened: Promise<OpenMigration & Opened>;
+  users: number;
+  stop: AbortController;
+  timer: NodeJS.Timeout | undefined;
+}
+
+export type OpenMigrations = ReturnType<typeof createOpenMigrations>;
+
+/** Staging first: what it says holds even when Redis is lost in the same second. */
+async function pause(staging: Staging, redis: Redis, name: string, id: string, reason: string, at: Date) {
+  await saveControl(staging, name, { state: 'paused', reason, at: at.toISOString() });
+  await redis.hset(migrationKey(id), 'control', 'paused');
+}

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { mergePeopleTally, peopleTally } from './people-tally.ts';
+
+const count = z.number().int().nonnegative();
+
+/** What became of the synthetic events of a range of buckets. Created once, like a part's receipt. */
+export const foldedRange = z.strictObject({
+  people: peopleTally,
+  events: z.strictObject({ sent: count, accepted: count }),
+  /** The first few that the destination refused. */
+  refused: z.array(
+    z.strictObject({ event: z.string(), distinctId: z.string(), uuid: z.string(), detail: z.string() }),
+  ),
+});
+export type FoldedRange = z.infer<typeof foldedRange>;
+export type RefusedSynthetic = FoldedRange['refused'][number];
+
+export const REFUSED_SAMPLE = 50;
+
+export function mergeFolded(a: FoldedRange, b: FoldedRange): FoldedRange {
+  return {
+    people: mergePeopleTally(a.people, b.people),
+    events: { sent: a.events.sent + b.events.sent, accepted: a.events.accepted + b.events.accepted },
+    refused: [...a.refused, ...b.refused].slice(0, REFUSED_SAMPLE),
+  };
+}

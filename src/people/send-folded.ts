@@ -1,0 +1,71 @@
+import type { Batch, Deliver, Delivery } from '../contract/destination.ts';
+import type { TargetEvent } from '../contract/event.ts';
+import { BatchBuilder, type BatchLimits } from '../deliver/batch-builder.ts';
+import { inOrder } from '../import/in-order.ts';
+import { stringifyEvent } from '../read/json.ts';
+import type { FoldedChunk } from './fold-buckets.ts';
+import { type FoldedRange, REFUSED_SAMPLE } from './folded-range.ts';
+import { emptyPeopleTally, mergePeopleTally } from './people-tally.ts';
+
+export interface SendFoldedDeps {
+  readonly limits: BatchLimits;
+  readonly batchesInFlight: number;
+  readonly deliver: Deliver;
+  readonly onProgress: (eventsSent: number) => void;
+}
+
+/** Sends the synthetic events of some buckets. Begun anew after a crash: the uuids are the same. */
+export async function sendFolded(
+  chunks: AsyncIterable<FoldedChunk>,
+  { limits, batchesInFlight, deliver, onProgress }: SendFoldedDeps,
+  signal: AbortSignal,
+): Promise<FoldedRange> {
+  const result: FoldedRange = { people: emptyPeopleTally(), events: { sent: 0, accepted: 0 }, refused: [] };
+
+  async function* packed(): AsyncGenerator<{ batch: Batch; events: TargetEvent[] }> {
+    const batches = new BatchBuilder(limits);
+    let events: TargetEvent[] = [];
+    for await (const chunk of chunks) {
+      result.people = mergePeopleTally(result.people, chunk.people);
+      for (const event of chunk.events) {
+        const text = stringifyEvent(event, true);
+        let added = batches.add(text);
+        if (added === 'full') {
+          yield { batch: batches.take(), events };
+          events = [];
+          added = batches.add(text);
+        }
+        if (added === 'added') events.push(event);
+        else
+          note(result, event, { kind: 'refused', detail: 'larger than one event may be at the destination' });
+      }
+    }
+    if (events.length > 0) yield { batch: batches.take(), events };
+  }
+
+  const delivered = inOrder(packed(), batchesInFlight, signal, async ({ batch, events }, inner) => ({
+    events,
+    deliveries: await deliver(batch, inner),
+  }));
+  for await (const { events, deliveries } of delivered) {
+    events.forEach((event, index) => {
+      result.events.sent += 1;
+      note(result, event, deliveries[index] ?? { kind: 'refused', detail: 'no answer for this event' });
+    });
+    onProgress(result.events.sent);
+  }
+  return result;
+}
+
+function note(result: FoldedRange, event: TargetEvent, delivery: Delivery): void {
+  if (delivery.kind === 'accepted') result.events.accepted += 1;
+  else if (result.refused.length < REFUSED_SAMPLE) {
+    const { detail } = delivery;
+    result.refused.push({
+      event: event.event,
+      distinctId: event.properties.distinct_id,
+      uuid: event.uuid,
+      detail,
+    });
+  }
+}

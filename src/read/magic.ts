@@ -1,0 +1,35 @@
+/** What the first bytes say a stream is. Extensions lie: Amplitude's gzip members are called `.json`. */
+export type Magic =
+  | { readonly kind: 'plain' }
+  | { readonly kind: 'gzip' }
+  | { readonly kind: 'zip' }
+  | { readonly kind: 'foreign'; readonly what: string; readonly advice: string };
+
+export const MAGIC_BYTES = 8;
+
+const UNPACK = 'unpack it, or pack it as gzip';
+const EXPORT = 'export it as JSON lines or CSV';
+
+const FOREIGN: readonly (readonly [hex: string, what: string, advice: string])[] = [
+  ['28b52ffd', 'zstd-compressed', UNPACK],
+  ['425a68', 'bzip2-compressed', UNPACK],
+  ['fd377a585a00', 'xz-compressed', UNPACK],
+  ['04224d18', 'lz4-compressed', UNPACK],
+  ['377abcaf271c', 'a 7-Zip archive', UNPACK],
+  ['526172211a07', 'a RAR archive', UNPACK],
+  ['50415231', 'a Parquet file', EXPORT],
+  ['4f626a01', 'an Avro file', EXPORT],
+  ['4f5243', 'an ORC file', EXPORT],
+  ['53514c6974652066', 'an SQLite database', EXPORT],
+];
+
+export function classifyMagic(head: Buffer): Magic {
+  const hex = head.subarray(0, MAGIC_BYTES).toString('hex');
+  if (hex.startsWith('1f8b')) return { kind: 'gzip' };
+  // The second one opens an archive without members.
+  if (hex.startsWith('504b0304') || hex.startsWith('504b0506')) return { kind: 'zip' };
+  for (const [magic, what, advice] of FOREIGN) {
+    if (hex.startsWith(magic)) return { kind: 'foreign', what, advice };
+  }
+  return { kind: 'plain' };
+}

@@ -1,0 +1,41 @@
+/** The first bytes of a stream, and the stream as if nobody had looked. */
+export interface Peeked {
+  /** At least the bytes asked for, or all there are. */
+  readonly head: Buffer;
+  readonly bytes: AsyncIterable<Buffer>;
+  /** For when `bytes` will not be read. */
+  close(): Promise<void>;
+}
+
+export async function peek(source: AsyncIterable<Buffer>, wantedBytes: number): Promise<Peeked> {
+  const iterator = source[Symbol.asyncIterator]();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  while (size < wantedBytes) {
+    const result = await iterator.next();
+    if (result.done) break;
+    chunks.push(result.value);
+    size += result.value.length;
+  }
+  const [first] = chunks;
+  const head = first && chunks.length === 1 ? first : Buffer.concat(chunks);
+  const close = async () => {
+    await iterator.return?.();
+  };
+  return {
+    head,
+    close,
+    bytes: (async function* () {
+      try {
+        if (head.length > 0) yield head;
+        for (;;) {
+          const result = await iterator.next();
+          if (result.done) return;
+          yield result.value;
+        }
+      } finally {
+        await close();
+      }
+    })(),
+  };
+}

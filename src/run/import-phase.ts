@@ -1,0 +1,110 @@
+import { layout } from '../migration/layout.ts';
+import { loadReceipt } from '../migration/receipts.ts';
+import type { PartMeta } from '../contract/part.ts';
+import { type RecordCounts, recordCounts } from '../contract/progress.ts';
+import type { SourceFile } from '../source/source-file.ts';
+import { listFileReceipts, listParts } from '../stage/load-part.ts';
+import { AsyncQueue } from './async-queue.ts';
+import { drive, type Failure } from './drive.ts';
+import type { EpochRun } from './epoch-run.ts';
+import type { Work } from './work-queue.ts';
+
+/** Parts as they are staged, so that importing starts with the first one. */
+export interface PartFeed {
+  readonly parts: AsyncQueue<PartMeta>;
+  /** Called for every part of a file, new or staged before. */
+  add(part: PartMeta): void;
+}
+
+export function createPartFeed(onNew: (part: PartMeta) => void): PartFeed {
+  const known = new Set<string>();
+  const parts = new AsyncQueue<PartMeta>();
+  return {
+    parts,
+    add(part) {
+      if (known.has(part.id)) return;
+      known.add(part.id);
+      onNew(part);
+      parts.push(part);
+    },
+  };
+}
+
+/** Stages what is not staged yet while importing what is; returns what failed for good. */
+export async function stageAndImport(
+  run: EpochRun,
+  files: readonly SourceFile[],
+  feed: PartFeed,
+): Promise<Failure[]> {
+  const { staging, board } = run;
+  const { prefix } = layout(run.record.name);
+
+  for await (const part of listParts(staging, prefix)) feed.add(part);
+  const staged = new Set<string>();
+  for await (const receipt of listFileReceipts(staging, prefix)) staged.add(receipt.fileId);
+  board.files.total = files.length;
+  board.files.staged = files.filter((file) => staged.has(file.fileId)).length;
+  board.changed();
+
+  const stageAll = async () => {
+    const missing = files.filter((file) => !staged.has(file.fileId));
+    try {
+      return await drive(stageWork(run, missing), {
+        ...run.driveDeps,
+        windowSize: 100,
+        onProgress: () => {},
+        onSettled: async () => {
+          board.files.staged += 1;
+          board.changed();
+        },
+      });
+    } finally {
+      feed.parts.end();
+    }
+  };
+
+  const importAll = () =>
+    drive(importWork(run, feed), {
+      ...run.driveDeps,
+      onProgress: ({ id }, progress) => {
+        const counts = recordCounts.safeParse(progress);
+        if (counts.success) board.partRunning(id, counts.data);
+      },
+      onSettled: async ({ id }) => board.partDone(id, await countsOf(run, id)),
+    });
+
+  const [stageFailures, importFailures] = await allOrFirstError([stageAll(), importAll()]);
+  return [...(stageFailures ?? []), ...(importFailures ?? [])];
+}
+
+async function* stageWork(run: EpochRun, files: readonly SourceFile[]): AsyncGenerator<Work> {
+  for (const { fileId } of files) {
+    yield { id: fileId, name: 'stage-file', payload: { migration: run.record.name, epoch: run.epoch, fileId } };
+  }
+}
+
+async function* importWork(run: EpochRun, feed: PartFeed): AsyncGenerator<Work> {
+  for await (const part of feed.parts) {
+    const receipt = await loadReceipt(run.staging, run.record.name, part.id);
+    if (receipt) run.board.partDone(part.id, receipt.tally.counts);
+    else {
+      if (run.board.status().phase === 'stage') run.board.phase('import');
+      yield { id: part.id, name: 'import-part', payload: { migration: run.record.name, epoch: run.epoch, part } };
+    }
+  }
+}
+
+async function countsOf(run: EpochRun, part: string): Promise<RecordCounts> {
+  const receipt = await loadReceipt(run.staging, run.record.name, part);
+  if (!receipt) throw new Error(`part ${part} was reported done without a receipt`);
+  return receipt.tally.counts;
+}
+
+/** Like Promise.all, but leaves nothing running behind: both sides watch the same signal. */
+async function allOrFirstError<T>(promises: Promise<T>[]): Promise<T[]> {
+  const results = await Promise.allSettled(promises);
+  return results.map((result) => {
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  });
+}

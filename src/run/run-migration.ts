@@ -1,0 +1,114 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
+import { migrationKey } from '../checkpoint/redis-checkpoints.ts';
+import type { Staging } from '../contract/staging.ts';
+import type { Logger } from '../logger.ts';
+import { layout } from '../migration/layout.ts';
+import { encode, type MigrationRecord, saveControl } from '../migration/migration.ts';
+import type { Report } from '../report/report.ts';
+import type { SourceFile } from '../source/source-file.ts';
+import type { Failure } from './drive.ts';
+import type { EpochRun } from './epoch-run.ts';
+import { createPartFeed, type PartFeed, stageAndImport } from './import-phase.ts';
+import { makeReport } from './make-report.ts';
+import { foldPeople } from './people-phase.ts';
+import { type RunStatus, StatusBoard } from './run-status.ts';
+import { RedisWipedError, type TakenUp, takeUp } from './take-up.ts';
+import type { Work, WorkQueue } from './work-queue.ts';
+
+/** Jobs open at once in a migration. */
+const WINDOW = 32;
+const RELEASE_WITHIN_MS = 1_000;
+
+export interface RunDeps {
+  readonly staging: Staging;
+  readonly redis: Redis;
+  readonly queue: WorkQueue;
+  readonly log: Logger;
+  readonly now: () => Date;
+  readonly signal: AbortSignal;
+  readonly onStatus: (status: RunStatus) => void;
+  /** Starts this producer's own worker for `stage-file` jobs. */
+  readonly startStaging: (feed: PartFeed, files: readonly SourceFile[]) => { close(): Promise<void> };
+}
+
+export interface RunEnd {
+  readonly report: Report;
+  /** Files and parts that failed for good; empty when the migration is finished. */
+  readonly failures: readonly Failure[];
+}
+
+/**
+ * Drives one migration to its end: stage, import, people, report. Everything it knows it reads from
+ * staging, so that it can die anywhere and be started again; when Redis loses its memory meanwhile,
+ * it takes the migration up anew and goes on from the receipts (I4).
+ */
+export async function runMigration(
+  record: MigrationRecord,
+  opening: { readonly manifest: unknown; readonly baseDir: string },
+  files: readonly SourceFile[],
+  deps: RunDeps,
+): Promise<RunEnd> {
+  for (;;) {
+    const taken = await takeUp(record, opening, deps);
+    try {
+      return await runEpoch(record, files, taken, deps);
+    } catch (error) {
+      if (!(error instanceof RedisWipedError)) throw error;
+      deps.log.warn({ migration: record.name }, 'Redis lost its memory; going on from what staging holds');
+    } finally {
+      // Redis may be what is missing: a lease that cannot be given back ends by itself.
+      await Promise.race([taken.release().catch(() => {}), wait(RELEASE_WITHIN_MS, undefined, { ref: false })]);
+    }
+  }
+}
+
+async function runEpoch(
+  record: MigrationRecord,
+  files: readonly SourceFile[],
+  taken: TakenUp,
+  deps: RunDeps,
+): Promise<RunEnd> {
+  const { staging, redis, queue, signal, now } = deps;
+  const board = new StatusBoard(deps.onStatus);
+  const run: EpochRun = {
+    record,
+    epoch: taken.epoch,
+    staging,
+    redis,
+    board,
+    driveDeps: {
+      queue,
+      windowSize: WINDOW,
+      jobIdOf: jobIdOf(record, taken.epoch),
+      assertRunning: () => taken.assertRunning(),
+      signal,
+    },
+  };
+
+  board.phase('stage');
+  const feed = createPartFeed((part) => board.partKnown(part.records));
+  const stager = deps.startStaging(feed, files);
+  const failures: Failure[] = [];
+  try {
+    failures.push(...(await stageAndImport(run, files, feed)));
+  } finally {
+    await stager.close();
+  }
+  if (failures.length === 0) {
+    board.phase('people');
+    failures.push(...(await foldPeople(run)));
+  }
+  board.phase('report');
+  const report = await makeReport(staging, record, { failures, peopleDone: failures.length === 0 });
+  await staging.put(layout(record.name).report, encode(report));
+  if (failures.length === 0) {
+    await saveControl(staging, record.name, { state: 'finished', reason: '', at: now().toISOString() });
+    await redis.del(migrationKey(record.id));
+  }
+  return { report, failures };
+}
+
+/** Epoch and generation make every offer a new job: BullMQ ignores an id that it still keeps. */
+const jobIdOf = (record: MigrationRecord, epoch: number) => (work: Work, generation: number) =>
+  [record.name, work.name, work.id.replaceAll('/', '-'), `e${epoch}`, `g${generation}`].join('_');

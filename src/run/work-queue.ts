@@ -1,0 +1,30 @@
+/** What the controller needs of a queue; jobs/ implements it on BullMQ. */
+export interface WorkQueue {
+  add(work: readonly QueuedWork[]): Promise<void>;
+  /** Events may be missed (Redis restarts): `state` is what counts. */
+  listen(listener: (event: WorkEvent) => void): () => void;
+  state(name: string, jobId: string): Promise<WorkState>;
+}
+
+export interface Work {
+  /** Unique in the migration: a part's id, a file's id, a range of buckets. */
+  readonly id: string;
+  /** Name of the job in the catalogue. */
+  readonly name: string;
+  readonly payload: object;
+}
+
+export interface QueuedWork extends Work {
+  readonly jobId: string;
+}
+
+export type WorkEvent =
+  | { readonly kind: 'settled'; readonly jobId: string; readonly state: SettledState }
+  | { readonly kind: 'progress'; readonly jobId: string; readonly progress: unknown };
+
+export type SettledState =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'handed_back'; readonly why: string }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+export type WorkState = SettledState | { readonly kind: 'open' } | { readonly kind: 'missing' };

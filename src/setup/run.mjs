@@ -1,0 +1,21 @@
+import { spawn } from 'node:child_process';
+
+/**
+ * Runs a program to its end and gives its exit code and what it printed; -1 when there is no such program.
+ * Its output is kept for the error message and not shown.
+ */
+export function run(command, args, { cwd, env } = {}) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd, env: env ?? process.env, stdio: ['ignore', 'pipe', 'pipe'] });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      stdout += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text) => {
+      stderr += text;
+    });
+    child.once('error', (error) => resolve({ code: -1, stdout, stderr: error.message }));
+    child.once('close', (code) => resolve({ code: code ?? 1, stdout, stderr }));
+  });
+}

@@ -1,0 +1,173 @@
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  type GetObjectCommandOutput,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import { resumingBody } from './resuming-body.ts';
+import { isNoSuchKey, isS3Status, toS3Error } from './s3-errors.ts';
+
+export interface S3Options {
+  readonly bucket: string;
+  /** Any S3 endpoint, such as `http://127.0.0.1:9000`. Default: AWS. */
+  readonly endpoint?: string | undefined;
+  /** Default: the SDK's own search, or `us-east-1` where an endpoint is given. */
+  readonly region?: string | undefined;
+  /** Default: the SDK's own search (environment, profile, role). */
+  readonly accessKeyId?: string | undefined;
+  readonly secretAccessKey?: string | undefined;
+  /** Bucket in the path instead of the host name. Default: true where an endpoint is given. */
+  readonly forcePathStyle?: boolean | undefined;
+  /** How long a body may stand still before it is asked for again from where it stopped. Default 30,000. */
+  readonly idleTimeoutMs?: number | undefined;
+}
+
+export interface S3Object {
+  readonly key: string;
+  readonly bytes: number;
+  readonly etag: string;
+}
+
+/** One bucket: what staging and sources on S3 are built of. Errors are Backhaul's own. */
+export interface S3Bucket {
+  put(key: string, body: Uint8Array): Promise<{ etag: string }>;
+  /** False when the key exists. */
+  create(key: string, body: Uint8Array): Promise<boolean>;
+  /** Undefined when there is no such key. */
+  get(key: string): Promise<Buffer | undefined>;
+  /** Bytes from `start` to before `end`; the object must still have `etag` where one is given. */
+  open(key: string, range?: { start?: number; end?: number; etag?: string }): AsyncIterable<Buffer>;
+  list(prefix: string): AsyncIterable<S3Object>;
+  remove(key: string): Promise<void>;
+}
+
+const CREATE_TRIES = 20;
+
+export function createS3Bucket(options: S3Options): S3Bucket {
+  const { bucket } = options;
+  const client = createClient(options);
+  const idleTimeoutMs = options.idleTimeoutMs ?? 30_000;
+  const guard = async <T>(doing: string, work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw toS3Error(error, { bucket, endpoint: options.endpoint, doing });
+    }
+  };
+
+  const requestRange = (
+    key: string,
+    start: number,
+    end: number | undefined,
+    etag: string | undefined,
+    signal: AbortSignal,
+  ): Promise<GetObjectCommandOutput> =>
+    client.send(
+      new GetObjectCommand({
+        Bucket: bucket,
+        Key: key,
+        ...(start === 0 && end === undefined
+          ? {}
+          : { Range: `bytes=${start}-${end === undefined ? '' : end - 1}` }),
+        ...(etag === undefined ? {} : { IfMatch: etag }),
+      }),
+      { abortSignal: signal },
+    );
+
+  const open: S3Bucket['open'] = (key, { start = 0, end, etag } = {}) => {
+    const doing = `read ${key}`;
+    if (end !== undefined && end <= start) return nothing();
+    return resumingBody({
+      start,
+      end,
+      etag,
+      idleTimeoutMs,
+      request: (from, tag, signal) => requestRange(key, from, end, tag, signal),
+      toError: (error) => toS3Error(error, { bucket, endpoint: options.endpoint, doing }),
+    });
+  };
+
+  return {
+    put: (key, body) =>
+      guard(`write ${key}`, async () => {
+        const answer = await client.send(
+          new PutObjectCommand({ Bucket: bucket, Key: key, Body: asBuffer(body) }),
+        );
+        return { etag: unquoted(answer.ETag) };
+      }),
+    // A retry after a lost answer may find the object that its first try made, and say false: callers
+    // treat "exists" as "somebody's is there", never as "it is not mine".
+    create: (key, body) =>
+      guard(`create ${key}`, async () => {
+        for (let tries = 1; ; tries += 1) {
+          try {
+            const command = { Bucket: bucket, Key: key, Body: asBuffer(body), IfNoneMatch: '*' };
+            await client.send(new PutObjectCommand(command));
+            return true;
+          } catch (error) {
+            if (isS3Status(error, 412)) return false;
+            // 409: another conditional write of the key is under way; the next try sees who won.
+            if (!isS3Status(error, 409) || tries === CREATE_TRIES) throw error;
+            await pause(Math.min(1_000, 10 * 2 ** tries));
+          }
+        }
+      }),
+    async get(key) {
+      const chunks: Buffer[] = [];
+      try {
+        for await (const chunk of open(key)) chunks.push(chunk);
+      } catch (error) {
+        if (isNoSuchKey(error)) return undefined;
+        throw error;
+      }
+      return Buffer.concat(chunks);
+    },
+    open,
+    async *list(prefix) {
+      let token: string | undefined;
+      do {
+        const page = await guard(`list ${prefix}`, () =>
+          client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, ContinuationToken: token })),
+        );
+        for (const { Key, Size, ETag } of page.Contents ?? []) {
+          if (Key !== undefined) yield { key: Key, bytes: Size ?? 0, etag: unquoted(ETag) };
+        }
+        token = page.IsTruncated ? page.NextContinuationToken : undefined;
+      } while (token !== undefined);
+    },
+    remove: (key) =>
+      guard(`remove ${key}`, async () => {
+        await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }));
+      }),
+  };
+}
+
+function createClient(options: S3Options): S3Client {
+  const { endpoint, accessKeyId, secretAccessKey } = options;
+  const region = options.region ?? (endpoint === undefined ? undefined : 'us-east-1');
+  return new S3Client({
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(region === undefined ? {} : { region }),
+    ...(accessKeyId !== undefined && secretAccessKey !== undefined
+      ? { credentials: { accessKeyId, secretAccessKey } }
+      : {}),
+    forcePathStyle: options.forcePathStyle ?? endpoint !== undefined,
+    // Trailing checksums (the SDK's default) are refused or ignored by many servers that speak S3;
+    // every part is checked by its own sha256 anyway.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    maxAttempts: 4,
+    requestHandler: { connectionTimeout: 10_000, socketTimeout: 60_000 },
+  });
+}
+
+async function* nothing(): AsyncGenerator<Buffer> {}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, Math.random() * ms));
+
+const asBuffer = (body: Uint8Array): Buffer =>
+  Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+
+const unquoted = (etag: string | undefined): string => (etag ?? '').replaceAll('"', '');

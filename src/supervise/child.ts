@@ -1,0 +1,107 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { putPrivateFile, readTextIfThere } from './private-file.ts';
+import { isAlive, processIdentity, readProcessIdentity } from './process-identity.ts';
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** A running child process. */
+export interface Child {
+  readonly pid: number;
+  readonly exited: Promise<Exit>;
+  /** SIGTERM, then SIGKILL when it has not gone within the bound. Resolves when it is gone. */
+  stop(): Promise<void>;
+}
+
+export interface ChildPlan {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Receives what the child prints on stderr (and on stdout, unless that is piped). */
+  readonly logFile: string;
+  /** Names the running child, so that the next owner of the folder finds what this one left behind. */
+  readonly pidFile: string;
+  /** Pipes stdin and stdout to the caller. Default false. */
+  readonly piped?: boolean;
+}
+
+const STOP_BOUND_MS = 10_000;
+const LOG_MAX_BYTES = 5_000_000;
+const LOG_TAIL_BYTES = 2_000;
+
+/** Rejects when the program cannot be started at all. */
+export async function startChild(plan: ChildPlan): Promise<Child & { readonly process: ChildProcess }> {
+  const log = openLog(plan.logFile);
+  const stdio = plan.piped === true ? (['pipe', 'pipe', log] as const) : (['ignore', log, log] as const);
+  // A session of its own: Ctrl-C in the terminal must reach the run, which saves first and stops its
+  // children last, and not the Redis it saves to.
+  const child = spawn(plan.command, plan.args, { stdio: [...stdio], detached: true });
+  closeSync(log);
+  const exited = new Promise<Exit>((resolve) => {
+    child.once('exit', (code, signal) => {
+      rmSync(plan.pidFile, { force: true });
+      resolve({ code, signal });
+    });
+  });
+  const { pid } = child;
+  if (pid === undefined) throw (await once(child, 'error'))[0];
+  const identity = readProcessIdentity(pid);
+  if (identity !== undefined) putPrivateFile(plan.pidFile, JSON.stringify(identity));
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGTERM');
+    const bound = setTimeout(() => child.kill('SIGKILL'), STOP_BOUND_MS);
+    await exited;
+    clearTimeout(bound);
+  };
+  return { pid, process: child, exited, stop };
+}
+
+/**
+ * An owner that was killed may leave a child that still writes to its files (a Redis flushing its log):
+ * nothing may be started on the same files before it is gone.
+ */
+export async function stopLeftover(pidFile: string): Promise<void> {
+  const text = readTextIfThere(pidFile);
+  if (text === undefined) return;
+  const parsed = z.safeParse(processIdentity, JSON.parse(text));
+  if (parsed.success && isAlive(parsed.data)) {
+    const { pid } = parsed.data;
+    const kill = (signal: NodeJS.Signals) => {
+      try {
+        process.kill(pid, signal);
+      } catch {
+        // gone between the look and the signal
+      }
+    };
+    kill('SIGTERM');
+    const bound = setTimeout(kill, STOP_BOUND_MS, 'SIGKILL');
+    while (isAlive(parsed.data)) await sleep(20);
+    clearTimeout(bound);
+  }
+  rmSync(pidFile, { force: true });
+}
+
+export function describeExit({ code, signal }: Exit): string {
+  return signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
+}
+
+/** The last lines of a child's log, for an error message. */
+export function readLogTail(logFile: string): string {
+  try {
+    const tail = readFileSync(logFile).subarray(-LOG_TAIL_BYTES).toString('utf8').trim();
+    return tail.split('\n').slice(-8).join('\n');
+  } catch {
+    return '(no log)';
+  }
+}
+
+function openLog(path: string): number {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  return openSync(path, size > LOG_MAX_BYTES ? 'w' : 'a', 0o600);
+}

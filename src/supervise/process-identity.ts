@@ -1,0 +1,59 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { z } from 'zod';
+
+/** A pid alone is reused by the system; with its start time it names one process for good. */
+export const processIdentity = z.strictObject({
+  pid: z.number().int().positive(),
+  /** Opaque: boot and start time of the process. */
+  started: z.string(),
+  /** Pids mean nothing on another machine or in another container. */
+  host: z.string(),
+});
+export type ProcessIdentity = z.infer<typeof processIdentity>;
+
+/** Undefined when no such process runs; a zombie waiting for its parent counts as gone. */
+export function readProcessIdentity(pid: number): ProcessIdentity | undefined {
+  const started = readLinuxStart(pid) ?? readPsStart(pid);
+  return started === undefined ? undefined : { pid, started, host: hostname() };
+}
+
+export function readOwnIdentity(): ProcessIdentity {
+  const own = readProcessIdentity(process.pid);
+  if (own === undefined) throw new Error('this process finds itself neither in /proc nor with ps');
+  return own;
+}
+
+export function isAlive(identity: ProcessIdentity): boolean {
+  return readProcessIdentity(identity.pid)?.started === identity.started;
+}
+
+function readLinuxStart(pid: number): string | undefined {
+  if (process.platform !== 'linux') return undefined;
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The command stands in brackets and may hold spaces and brackets: fields count from the last ')'.
+    const [state, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const startTicks = rest[18];
+    if (state === 'Z' || state === 'X' || startTicks === undefined) return undefined;
+    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()}/${startTicks}`;
+  } catch {
+    return undefined;
+  }
+}
+
+function readPsStart(pid: number): string | undefined {
+  if (process.platform === 'linux') return undefined;
+  try {
+    const [state = 'Z', ...started] = execFileSync('ps', ['-o', 'state=,lstart=', '-p', String(pid)], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+      .trim()
+      .split(/\s+/);
+    return state.startsWith('Z') ? undefined : started.join(' ');
+  } catch {
+    return undefined; // ps exits 1 for a pid that is not there
+  }
+}

@@ -1,0 +1,78 @@
+import { resolve } from 'node:path';
+import { Redis } from 'ioredis';
+import type { Settings } from '../config/settings.ts';
+import type { Staging } from './contract/staging.ts';
+import { ConfigError } from './errors.ts';
+import type { Logger } from './logger.ts';
+import type { SourceBucket } from './source/s3-file.ts';
+import { createFolderStaging } from './staging/folder.ts';
+import { createS3Bucket } from './staging/s3-bucket.ts';
+import { createS3Staging } from './staging/s3.ts';
+import { createSupervisor, type Supervisor } from './supervise/supervisor.ts';
+
+/** The parts a command works with: the one place that constructs Redis, staging and the bundled API. */
+export interface Site {
+  readonly settings: Settings;
+  readonly log: Logger;
+  readonly redisUrl: string;
+  readonly redis: Redis;
+  readonly staging: Staging;
+  /** The bundled API, where this site runs or attaches to one. */
+  readonly bundled: BundledApi | undefined;
+  /** Aborts when an embedded part died for good; the run stops and can be resumed. */
+  readonly failed: AbortSignal;
+  close(): Promise<void>;
+}
+
+export interface BundledApi {
+  readonly url: string;
+  readonly projectKey: string;
+  readonly personalKey: string;
+}
+
+export function openStaging(settings: Settings): Staging {
+  const where = settings.staging;
+  if (!where) return createFolderStaging(resolve(settings.dataDir, 'staging'));
+  const match = /^s3:\/\/([^/]+)\/?(.*)$/.exec(where);
+  if (!match?.[1]) {
+    throw new ConfigError(
+      `BACKHAUL_STAGING is "${where}"; it takes s3://bucket/prefix, or nothing for a folder in the data folder`,
+    );
+  }
+  return createS3Staging({ ...settings.s3, bucket: match[1], prefix: match[2] ?? '' });
+}
+
+/** A bucket that a manifest names as its source. */
+export const openSourceBucket = (settings: Settings, bucket: string): SourceBucket =>
+  createS3Bucket({ ...settings.s3, bucket });
+
+export async function openSite(
+  settings: Settings,
+  want: { readonly api: boolean },
+  log: Logger,
+): Promise<Site> {
+  const failed = new AbortController();
+  const supervisor: Supervisor = await createSupervisor({
+    dataDir: settings.dataDir,
+    want: { redis: settings.redisUrl === undefined, api: want.api },
+    ...(settings.redisUrl ? { redisUrl: settings.redisUrl } : {}),
+    ...(settings.databaseUrl ? { databaseUrl: settings.databaseUrl } : {}),
+    log,
+  });
+  supervisor.onFailure((error: Error) => failed.abort(error));
+  const redis = new Redis(supervisor.redisUrl, { maxRetriesPerRequest: null });
+  redis.on('error', () => {}); // the queues' own connections report it
+  return {
+    settings,
+    log,
+    redisUrl: supervisor.redisUrl,
+    redis,
+    staging: openStaging(settings),
+    bundled: supervisor.api,
+    failed: failed.signal,
+    async close() {
+      redis.disconnect();
+      await supervisor.close();
+    },
+  };
+}

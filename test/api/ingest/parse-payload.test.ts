@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { parsePayload } from '../../../src/api/ingest/parse-payload.ts';
+
+const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
+
+test('takes 100 levels and refuses one more', () => {
+  expect(() => parsePayload(nested(100))).not.toThrow();
+  expect(() => parsePayload(nested(101))).toThrow(/nested more than 100/);
+});
+
+test('refuses a hundred thousand levels on both paths without falling over', () => {
+  expect(() => parsePayload(nested(100_000))).toThrow(/nested/);
+  expect(() => parsePayload(`[12345678901234567890,${nested(100_000)}]`)).toThrow(/nested/);
+});
+
+test('replaces what Postgres cannot store, in keys too, and nothing else', () => {
+  const text = String.raw`{"nul\u0000":"a\u0000b","half":"\ud83d!","pair":"\ud83d\ude00","list":["\udc00"]}`;
+  expect(parsePayload(text).value).toEqual({
+    'nul\uFFFD': 'a\uFFFDb',
+    half: '\uFFFD!',
+    pair: '😀',
+    list: ['\uFFFD'],
+  });
+});
+
+test('reads the NaN and Infinity of Python as null, but not inside strings', () => {
+  expect(parsePayload('{"a":NaN,"b":[-Infinity,"NaN, \\"Infinity"]}').value).toEqual({
+    a: null,
+    b: [null, 'NaN, "Infinity'],
+  });
+});
+
+test('keeps a property called __proto__ a property', () => {
+  const { value } = parsePayload(String.raw`{"__proto__":{"polluted":true},"x":"\u0000"}`);
+  expect(Object.hasOwn(value as object, '__proto__')).toBe(true);
+  expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+});
+
+test.each(['', '{', 'nonsense', '{"a":1}x', '{"a":1e999}'])('refuses %j with the reason', (text) => {
+  expect(() => parsePayload(text)).toThrow(/Malformed request data: Invalid JSON: ./);
+});

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { type Answer, classify, type Decision } from '../../src/deliver/classify.ts';
+
+const NOW_MS = Date.parse('2026-01-01T00:00:00Z');
+const answer = (status: number, body = '', more: Partial<Answer> = {}): Answer => ({
+  status,
+  body,
+  retryAfter: undefined,
+  location: undefined,
+  ...more,
+});
+
+describe('classify', () => {
+  const kinds: [string, Answer, Decision['kind']][] = [
+    ['{"status":1}', answer(200, '{"status":1}'), 'accepted'],
+    ['{"status":"Ok"}', answer(200, '{"status":"Ok"}\n'), 'accepted'],
+    ['a plain ok', answer(200, 'ok'), 'accepted'],
+    ['the number 1', answer(200, '1'), 'accepted'],
+    ['a 204 without a body', answer(204), 'accepted'],
+    [
+      'recordings over their quota',
+      answer(200, '{"status":"Ok","quota_limited":["recordings"]}'),
+      'accepted',
+    ],
+    ['events over their quota', answer(200, '{"status":"Ok","quota_limited":["events"]}'), 'pause'],
+    ['a page of a proxy', answer(200, '<html><title>Sign in</title></html>'), 'retry'],
+    ['a 200 that reports failure', answer(200, '{"status":0}'), 'retry'],
+    ['a 200 with an error', answer(200, '{"error":"queue down"}'), 'retry'],
+    ['a list for a body', answer(200, '[]'), 'retry'],
+    ['301', answer(301), 'fail'],
+    ['308', answer(308), 'fail'],
+    ['400', answer(400), 'bisect'],
+    ['401', answer(401), 'pause'],
+    ['402', answer(402), 'pause'],
+    ['403', answer(403), 'pause'],
+    ['404', answer(404), 'fail'],
+    ['405', answer(405), 'fail'],
+    ['408', answer(408), 'retry'],
+    ['413', answer(413), 'halve'],
+    ['415', answer(415), 'fail'],
+    ['425', answer(425), 'retry'],
+    ['429', answer(429, 'rate limited'), 'retry'],
+    ['429 for the bill', answer(429, 'billing limit reached'), 'pause'],
+    ['500', answer(500), 'retry'],
+    ['503', answer(503, 'transient error, please retry'), 'retry'],
+    ['599', answer(599), 'retry'],
+  ];
+  it.each(kinds)('takes %s for what it is', (_name, given, kind) => {
+    expect(classify(given, NOW_MS).kind).toBe(kind);
+  });
+
+  const waits: [string, string, number | undefined][] = [
+    ['seconds', '7', 7000],
+    ['no time at all', '0', 0],
+    ['a date to come', 'Thu, 01 Jan 2026 00:01:30 GMT', 90_000],
+    ['a date gone by', 'Wed, 31 Dec 2025 23:59:00 GMT', 0],
+    ['a year', '31536000', 3_600_000],
+    ['nonsense', 'soon', undefined],
+    ['nothing', '', undefined],
+  ];
+  it.each(waits)('reads a Retry-After of %s', (_name, retryAfter, afterMs) => {
+    const decision = classify(answer(429, '', { retryAfter }), NOW_MS);
+    expect(decision.kind === 'retry' ? decision.afterMs : 'another kind').toBe(afterMs);
+  });
+
+  it('slows everyone down on 429 and on any Retry-After, not on a plain 500', () => {
+    const slows = (given: Answer) => {
+      const decision = classify(given, NOW_MS);
+      return decision.kind === 'retry' && decision.slowDown;
+    };
+    expect(slows(answer(429))).toBe(true);
+    expect(slows(answer(503, '', { retryAfter: '3' }))).toBe(true);
+    expect(slows(answer(500))).toBe(false);
+  });
+
+  it("gives the destination's own words, shortened and without the key", () => {
+    const body = JSON.stringify({ detail: `key phc_secret: ${'long '.repeat(100)}` });
+    const decision = classify(answer(400, body), NOW_MS, 'phc_secret');
+    const detail = decision.kind === 'bisect' ? decision.detail : '';
+    expect(detail).toMatch(/^key \*\*\*: long/);
+    expect(detail).toHaveLength(200);
+  });
+
+  it('says what to do where the operator must act', () => {
+    const messages = [
+      answer(401),
+      answer(403),
+      answer(402),
+      answer(404),
+      answer(302, '', { location: 'https://b.example' }),
+    ]
+      .map((given) => classify(given, NOW_MS))
+      .map((decision) => ('message' in decision ? decision.message : ''));
+    expect(messages[0]).toContain('Check destination.apiKey, then resume');
+    expect(messages[1]).toContain('belongs to the project');
+    expect(messages[2]).toContain('Raise the billing limit');
+    expect(messages[3]).toContain('the address in front of /batch/');
+    expect(messages[4]).toContain('redirects to https://b.example');
+  });
+});

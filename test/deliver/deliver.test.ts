@@ -1,0 +1,367 @@
+import { once, setMaxListeners } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import { gunzipSync } from 'node:zlib';
+import { pino } from 'pino';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createUnlimitedBudget } from '../../src/deliver/budget.ts';
+import { createDeliver, type DeliverOptions } from '../../src/deliver/deliver.ts';
+import { ConfigError, PausedError, UnavailableError } from '../../src/errors.ts';
+import { createRandom } from '../support/seeded-random.ts';
+import { type StrictDestinationOptions, startStrictDestination } from '../support/strict-destination.ts';
+import { batchOf, numbers, targetEvent } from '../support/target-events.ts';
+
+const API_KEY = 'phc_a_project_key';
+const toStop: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of toStop.splice(0).reverse()) await stop();
+});
+
+const QUICK = { attempts: 20, baseMs: 2, maxMs: 20 };
+const open = new AbortController().signal;
+setMaxListeners(0, open);
+
+function delivering(url: string, more: Partial<DeliverOptions> = {}) {
+  const lines: string[] = [];
+  const made = createDeliver({
+    destination: { url, apiKey: API_KEY },
+    limits: { requestsInFlight: 4 },
+    budget: createUnlimitedBudget(),
+    random: createRandom(1),
+    now: () => Date.now(),
+    log: pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) }),
+    retry: QUICK,
+    timeouts: { headersMs: 300, bodyMs: 300, totalMs: 300 },
+    ...more,
+  });
+  toStop.push(() => made.close());
+  return { ...made, lines };
+}
+
+async function strict(options: Partial<StrictDestinationOptions> = {}) {
+  const destination = await startStrictDestination({ apiKey: API_KEY, ...options });
+  toStop.push(destination.stop);
+  return destination;
+}
+
+async function answering(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  toStop.push(async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
+  const address = server.address();
+  return typeof address === 'object' && address ? `http://127.0.0.1:${address.port}` : '';
+}
+
+describe('deliver', () => {
+  it('sends one gzipped request in the form of the contract', async () => {
+    const seen: unknown[] = [];
+    const url = await answering(async (request, response) => {
+      const pieces: Buffer[] = [];
+      for await (const piece of request) pieces.push(piece);
+      seen.push(
+        request.url,
+        request.method,
+        request.headers['content-type'],
+        request.headers['content-encoding'],
+      );
+      seen.push(JSON.parse(gunzipSync(Buffer.concat(pieces)).toString()));
+      response.end('{"status":1}');
+    });
+    const events = numbers(3).map((number) => targetEvent(number));
+    const { deliver } = delivering(`${url}/base/`);
+    expect(await deliver(batchOf(events), open)).toEqual(events.map(() => ({ kind: 'accepted' })));
+    expect(seen).toEqual([
+      '/base/batch/',
+      'POST',
+      'application/json',
+      'gzip',
+      { api_key: API_KEY, historical_migration: true, batch: events },
+    ]);
+  });
+
+  it('finds the bad events of a batch, refuses them and delivers all others', async () => {
+    const destination = await strict();
+    const bad = new Set([0, 311, 312, 999]);
+    const events = numbers(1000).map((number) =>
+      bad.has(number) ? { ...targetEvent(number), uuid: 'not a uuid' } : targetEvent(number),
+    );
+    const deliveries = await delivering(destination.url).deliver(batchOf(events), open);
+    expect(deliveries).toHaveLength(1000);
+    for (const [number, delivery] of deliveries.entries()) {
+      expect(delivery).toEqual(
+        bad.has(number)
+          ? { kind: 'refused', detail: 'Invalid payload: Event field "uuid" is not a valid UUID!' }
+          : { kind: 'accepted' },
+      );
+    }
+    expect(destination.events().size).toBe(996);
+    expect(destination.requests.length).toBeLessThan(100);
+  });
+
+  it('halves what is too large, remembers it, and refuses an event that is too large alone', async () => {
+    const destination = await strict({ maxBodyBytes: 20_000 });
+    const made = delivering(destination.url);
+    const events = numbers(200).map((number) => targetEvent(number, { filler: 'x'.repeat(300) }));
+    events[77] = targetEvent(77, { filler: 'x'.repeat(30_000) });
+    const deliveries = await made.deliver(batchOf(events), open);
+    expect(deliveries.map((delivery) => delivery.kind).filter((kind) => kind === 'refused')).toHaveLength(1);
+    expect(deliveries[77]).toEqual({ kind: 'refused', detail: 'Request too large.' });
+    expect(destination.events().size).toBe(199);
+
+    expect(made.byteCap()).toBeGreaterThan(9_000);
+    expect(made.byteCap()).toBeLessThanOrEqual(20_000);
+    const before = destination.requests.length;
+    await made.deliver(
+      batchOf(numbers(200, 1000).map((n) => targetEvent(n, { filler: 'y'.repeat(300) }))),
+      open,
+    );
+    expect(destination.requests.slice(before).map((request) => request.status)).not.toContain(413);
+  });
+
+  it('does not shrink its requests for a 413 to a size that was accepted before', async () => {
+    let number = 0;
+    const url = await answering((request, response) => {
+      request.resume().on('end', () => {
+        number += 1;
+        response.writeHead(number === 2 ? 413 : 200).end();
+      });
+    });
+    const made = delivering(url);
+    await made.deliver(batchOf(numbers(10).map((each) => targetEvent(each))), open);
+    await made.deliver(batchOf(numbers(10).map((each) => targetEvent(each))), open);
+    expect(made.byteCap()).toBe(Number.POSITIVE_INFINITY);
+    expect(number).toBe(4);
+  });
+
+  it('believes no single 400 to an event alone', async () => {
+    let number = 0;
+    const url = await answering((request, response) => {
+      request.resume().on('end', () => {
+        number += 1;
+        response.writeHead(number < 3 ? 400 : 200).end();
+      });
+    });
+    expect(await delivering(url).deliver(batchOf([targetEvent(1)]), open)).toEqual([{ kind: 'accepted' }]);
+  });
+
+  it.each([
+    ['a wrong key', 401],
+    ['a forbidden project', 403],
+  ])('pauses on %s', async (_name, status) => {
+    const url = await answering((request, response) => {
+      request.resume().on('end', () => response.writeHead(status).end(`no entry for ${API_KEY}`));
+    });
+    const error = await delivering(url)
+      .deliver(batchOf([targetEvent(1)]), open)
+      .catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(PausedError);
+    expect(String(error)).toContain('no entry for ***');
+    expect(String(error)).not.toContain(API_KEY);
+  });
+
+  it('follows no redirect', async () => {
+    const url = await answering((_request, response) => {
+      response.writeHead(307, { location: 'http://elsewhere.example/batch/' }).end();
+    });
+    await expect(delivering(url).deliver(batchOf([targetEvent(1)]), open)).rejects.toThrow(
+      /redirects to http:\/\/elsewhere\.example/,
+    );
+  });
+
+  it.each([
+    ['never answers', () => {}],
+    [
+      'trickles its answer',
+      (_request, response) => {
+        const drip = setInterval(() => response.write(' '), 10);
+        response.on('close', () => clearInterval(drip));
+      },
+    ],
+    ['resets the connection', (request) => void request.socket.resetAndDestroy()],
+    ['answers 500', (_request, response) => void response.writeHead(500).end('boom')],
+    ['answers 200 with a page', (_request, response) => void response.end('<html>Welcome</html>')],
+  ] satisfies [string, RequestListener][])(
+    'gives a destination that %s up after its attempts',
+    async (_name, listener) => {
+      let requests = 0;
+      const url = await answering((request, response) => {
+        requests += 1;
+        listener(request, response);
+      });
+      const { deliver, lines } = delivering(url, { retry: { ...QUICK, attempts: 3 } });
+      const error = await deliver(batchOf([targetEvent(1)]), open).catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(UnavailableError);
+      expect(String(error)).toContain('in 3 attempts, the last one:');
+      expect(requests).toBe(3);
+      expect(lines.join()).not.toContain(API_KEY);
+    },
+  );
+
+  it('hands a Retry-After on to every sender and to the queue', async () => {
+    const url = await answering((request, response) => {
+      request.resume().on('end', () => response.writeHead(429, { 'retry-after': '120' }).end());
+    });
+    const slowed: number[] = [];
+    const budget = { ...createUnlimitedBudget(), slowDown: async (ms: number) => void slowed.push(ms) };
+    const { deliver } = delivering(url, { budget, retry: { ...QUICK, attempts: 2 } });
+    await expect(deliver(batchOf([targetEvent(1)]), open)).rejects.toMatchObject({
+      retry: { afterMs: 120_000 },
+    });
+    expect(slowed).toEqual([120_000, 120_000]);
+  });
+
+  it.each([
+    ['in a request', () => {}, {}],
+    [
+      'between attempts',
+      (_request, response) => void response.writeHead(500).end(),
+      { baseMs: 1e6, maxMs: 1e6 },
+    ],
+    [
+      'in a slow-down',
+      (_request, response) => void response.writeHead(429, { 'retry-after': '1000' }).end(),
+      {},
+    ],
+  ] satisfies [string, RequestListener, object][])(
+    'ends at once when aborted %s',
+    async (_name, listener, retry) => {
+      let arrived = () => {};
+      const arrival = new Promise<void>((resolve) => {
+        arrived = resolve;
+      });
+      const url = await answering((request, response) => {
+        listener(request, response);
+        arrived();
+      });
+      const { deliver } = delivering(url, {
+        timeouts: {},
+        random: () => 0.999,
+        retry: { ...QUICK, ...retry },
+      });
+      const controller = new AbortController();
+      const reason = new Error('Ctrl-C');
+      const first = deliver(batchOf([targetEvent(1)]), controller.signal);
+      const second = deliver(batchOf([targetEvent(2)]), controller.signal);
+      await arrival;
+      controller.abort(reason);
+      await expect(first).rejects.toBe(reason);
+      await expect(second).rejects.toBe(reason);
+    },
+  );
+
+  it('never has more requests under way than allowed', async () => {
+    let open_ = 0;
+    let most = 0;
+    const url = await answering((request, response) => {
+      open_ += 1;
+      most = Math.max(most, open_);
+      request.resume().on('end', () =>
+        setTimeout(() => {
+          open_ -= 1;
+          response.end('{"status":1}');
+        }, 5),
+      );
+    });
+    const { deliver } = delivering(url, { limits: { requestsInFlight: 3 } });
+    await Promise.all(numbers(12).map((number) => deliver(batchOf([targetEvent(number)]), open)));
+    expect(most).toBe(3);
+  });
+
+  it('asks the budget for every attempt, and for no more than a permit may hold', async () => {
+    const url = await answering((request, response) => {
+      request.resume().on('end', () => response.writeHead(asked.length === 1 ? 500 : 200).end());
+    });
+    const asked: number[] = [];
+    let settled = 0;
+    const budget = {
+      ...createUnlimitedBudget(),
+      eventsPerPermit: 4,
+      take: async (events: number) => {
+        asked.push(events);
+        return {
+          settle: async () => {
+            settled += 1;
+          },
+        };
+      },
+    };
+    const events = numbers(10).map((number) => targetEvent(number));
+    expect(await delivering(url, { budget }).deliver(batchOf(events), open)).toHaveLength(10);
+    expect(asked).toEqual([4, 4, 4, 2]);
+    expect(settled).toBe(4);
+  });
+
+  it('ends what is under way when closed', async () => {
+    let arrived = () => {};
+    const arrival = new Promise<void>((resolve) => {
+      arrived = resolve;
+    });
+    const url = await answering(() => arrived());
+    const made = delivering(url, { timeouts: {} });
+    const delivery = made.deliver(batchOf([targetEvent(1)]), open).catch((error: unknown) => error);
+    await arrival;
+    await made.close();
+    expect(await delivery).toBeInstanceOf(UnavailableError);
+    await expect(made.deliver(batchOf([targetEvent(1)]), open)).rejects.toThrow(/closed/);
+  });
+
+  it.each([
+    ['ftp://example.com', API_KEY],
+    ['nonsense', API_KEY],
+    ['https://user:secret@example.com', API_KEY],
+    ['https://example.com/?token=secret', API_KEY],
+    ['https://example.com', ''],
+    ['https://example.com', 'k'.repeat(600)],
+  ])('refuses the setting %s', (url, apiKey) => {
+    const make = () => delivering(url, { destination: { url, apiKey } });
+    expect(make).toThrow(ConfigError);
+    expect(make).not.toThrow(/secret|kkk/);
+  });
+});
+
+describe('deliver to a destination that fails at random', () => {
+  it.each([1, 2, 3, 4])('ends up with exactly the valid events (seed %i)', async (seed) => {
+    const destination = await strict({
+      maxBodyBytes: 40_000,
+      latencyMs: 1,
+      faults: {
+        seed,
+        badRequest: 0.03,
+        tooLarge: 0.03,
+        tooMany: 0.01,
+        serverError: 0.08,
+        hang: 0.02,
+        slow: 0.02,
+        reset: 0.08,
+        page: 0.03,
+      },
+    });
+    const { deliver } = delivering(destination.url);
+    const random = createRandom(seed);
+    const events = numbers(3000).map((number) => {
+      const draw = random();
+      if (draw < 0.002) return { ...targetEvent(number), timestamp: 'yesterday' };
+      if (draw < 0.004) return { ...targetEvent(number), offset: 5 };
+      if (draw < 0.005) return targetEvent(number, { filler: 'x'.repeat(50_000) });
+      return targetEvent(number);
+    });
+    const batches = numbers(10).map((index) => events.slice(index * 300, (index + 1) * 300));
+    const deliveries = (await Promise.all(batches.map((each) => deliver(batchOf(each), open)))).flat();
+
+    const isValid = (event: (typeof events)[number]) =>
+      event.timestamp !== 'yesterday' && !('offset' in event) && !('filler' in event.properties);
+    expect(deliveries.map((delivery) => delivery.kind)).toEqual(
+      events.map((event) => (isValid(event) ? 'accepted' : 'refused')),
+    );
+    expect([...destination.events().keys()].sort()).toEqual(
+      events
+        .filter(isValid)
+        .map((event) => event.uuid)
+        .sort(),
+    );
+    expect(destination.conflicts).toEqual([]);
+  });
+});

@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import { type DriveDeps, drive } from '../../src/run/drive.ts';
+import type { QueuedWork, SettledState, Work, WorkEvent, WorkQueue, WorkState } from '../../src/run/work-queue.ts';
+
+/** A queue in memory that keeps to the port's contract; the test decides when and how jobs end. */
+function createMemoryQueue() {
+  const listeners = new Set<(event: WorkEvent) => void>();
+  const states = new Map<string, WorkState>();
+  const added: QueuedWork[] = [];
+  let onAdd: (work: QueuedWork) => void = () => {};
+  const queue: WorkQueue = {
+    async add(work) {
+      for (const item of work) {
+        added.push(item);
+        states.set(item.jobId, { kind: 'open' });
+        onAdd(item);
+      }
+    },
+    listen(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    async state(_, jobId) {
+      return states.get(jobId) ?? { kind: 'missing' };
+    },
+  };
+  const settle = (jobId: string, state: SettledState) => {
+    states.set(jobId, state);
+    for (const listener of listeners) listener({ kind: 'settled', jobId, state });
+  };
+  return {
+    queue,
+    added,
+    settle,
+    listeners,
+    whenAdded: (listener: (work: QueuedWork) => void) => {
+      onAdd = listener;
+    },
+  };
+}
+
+const work = (count: number): Work[] =>
+  Array.from({ length: count }, (_, i) => ({ id: String(i), name: 'import-part', payload: {} }));
+
+async function* each<T>(items: readonly T[]) {
+  yield* items;
+}
+
+function depsWith(queue: WorkQueue, overrides: Partial<DriveDeps> = {}): DriveDeps {
+  return {
+    queue,
+    windowSize: 3,
+    jobIdOf: ({ id }, generation) => `${id}_g${generation}`,
+    assertRunning: async () => {},
+    onSettled: async () => {},
+    onProgress: () => {},
+    signal: new AbortController().signal,
+    ...overrides,
+  };
+}
+
+describe('drive', () => {
+  it('never has more jobs open than its window and settles all of them', async () => {
+    const memory = createMemoryQueue();
+    let open = 0;
+    let most = 0;
+    const settled: string[] = [];
+    memory.whenAdded(({ jobId }) => {
+      open += 1;
+      most = Math.max(most, open);
+      setImmediate(() => {
+        open -= 1;
+        memory.settle(jobId, { kind: 'done' });
+      });
+    });
+    const failures = await drive(
+      each(work(25)),
+      depsWith(memory.queue, { onSettled: async ({ id }) => void settled.push(id) }),
+    );
+    expect(failures).toEqual([]);
+    expect(most).toBe(3);
+    expect(settled).toHaveLength(25);
+    expect(memory.listeners.size).toBe(0);
+  });
+
+  it('offers work that was handed back again under a new job id', async () => {
+    const memory = createMemoryQueue();
+    memory.whenAdded(({ jobId }) =>
+      setImmediate(() =>
+        memory.settle(jobId, jobId === '0_g0' ? { kind: 'handed_back', why: 'worker left' } : { kind: 'done' }),
+      ),
+    );
+    await drive(each(work(1)), depsWith(memory.queue));
+    expect(memory.added.map(({ jobId }) => jobId)).toEqual(['0_g0', '0_g1']);
+  });
+
+  it('goes on after a failure and returns it', async () => {
+    const memory = createMemoryQueue();
+    memory.whenAdded(({ jobId }) =>
+      setImmediate(() =>
+        memory.settle(jobId, jobId === '1_g0' ? { kind: 'failed', reason: 'part is damaged' } : { kind: 'done' }),
+      ),
+    );
+    const failures = await drive(each(work(4)), depsWith(memory.queue));
+    expect(failures).toMatchObject([{ work: { id: '1' }, reason: 'part is damaged' }]);
+    expect(memory.added).toHaveLength(4);
+  });
+
+  it('stops at once when its signal aborts, even while the queue does not answer', async () => {
+    const memory = createMemoryQueue();
+    const stop = new AbortController();
+    const hanging: WorkQueue = {
+      ...memory.queue,
+      add: () => {
+        stop.abort(new Error('stopped by the operator'));
+        return new Promise(() => {});
+      },
+    };
+    await expect(drive(each(work(1)), depsWith(hanging, { signal: stop.signal }))).rejects.toThrow(
+      'stopped by the operator',
+    );
+  });
+
+  it('throws what the source of work throws', async () => {
+    const memory = createMemoryQueue();
+    async function* broken(): AsyncGenerator<Work> {
+      yield* work(1);
+      throw new Error('the listing failed');
+    }
+    await expect(drive(broken(), depsWith(memory.queue))).rejects.toThrow('the listing failed');
+  });
+});

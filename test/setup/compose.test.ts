@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { settingFields } from '../../config/settings.ts';
+
+const text = readFileSync(new URL('../../docker-compose.yml', import.meta.url), 'utf8');
+
+/** What of the Compose specification this file uses; anything else is a slip. */
+const service = z.strictObject({
+  build: z.literal('.').optional(),
+  image: z.string(),
+  init: z.boolean().optional(),
+  hostname: z.string().optional(),
+  profiles: z.array(z.string()).optional(),
+  command: z.array(z.string()).optional(),
+  entrypoint: z.array(z.string()).optional(),
+  restart: z.enum(['no', 'unless-stopped']),
+  stop_grace_period: z.string().optional(),
+  read_only: z.boolean().optional(),
+  tmpfs: z.array(z.string()).optional(),
+  security_opt: z.array(z.string()).optional(),
+  ports: z.array(z.string()).optional(),
+  volumes: z.array(z.string()).optional(),
+  environment: z.record(z.string(), z.string()),
+  depends_on: z.record(z.string(), z.strictObject({ condition: z.literal('service_healthy') })).optional(),
+  healthcheck: z
+    .strictObject({
+      test: z.array(z.string()),
+      interval: z.string(),
+      timeout: z.string(),
+      retries: z.number(),
+      start_period: z.string().optional(),
+    })
+    .optional(),
+});
+const compose = z.strictObject({
+  'x-backhaul': z.unknown(),
+  services: z.record(z.string(), service),
+  volumes: z.record(z.string(), z.null()),
+});
+const { services, volumes } = compose.parse(parse(text, { merge: true }));
+const named = Object.entries(services);
+
+test('every port is open to this machine alone', () => {
+  const ports = named.flatMap(([, { ports = [] }]) => ports);
+  expect(ports.length).toBeGreaterThan(0);
+  for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
+});
+
+test('no secret has a default: an unset one stops everything', () => {
+  const settings = named.flatMap(([, { environment }]) => Object.entries(environment));
+  const secret = settings.filter(
+    ([name]) => /PASSWORD|SECRET|ACCESS_KEY|REDISCLI_AUTH|REDIS_URL/.test(name) && name !== 'DATABASE_URL',
+  );
+  expect(secret.length).toBeGreaterThan(5);
+  for (const [, value] of secret) expect(value).toMatch(/\$\{[A-Z0-9_]+:\?/);
+  expect(text).not.toMatch(/\$\{[A-Z0-9_]*(PASSWORD|SECRET|ACCESS_KEY)[A-Z0-9_]*(:?-)[^}]/);
+});
+
+test('who waits for a service waits for one that says when it is healthy, and volumes are declared', () => {
+  const waitedFor = named.flatMap(([, { depends_on = {} }]) => Object.keys(depends_on));
+  expect(waitedFor).toContain('queue');
+  for (const name of waitedFor) expect(services[name]?.healthcheck).toBeDefined();
+  for (const mount of named.flatMap(([, { volumes: mounts = [] }]) => mounts)) {
+    const source = mount.split(':')[0] ?? '';
+    if (!source.startsWith('.')) expect(Object.keys(volumes)).toContain(source);
+  }
+});
+
+test('the queue keeps its log and evicts nothing', () => {
+  const command = services['queue']?.command?.join(' ');
+  expect(command).toContain('--appendonly yes');
+  expect(command).toContain('--maxmemory-policy noeviction');
+});
+
+test('the object store and the database start only when they are asked for', () => {
+  const asked = named.filter(([, { profiles }]) => profiles !== undefined).map(([name]) => name);
+  expect(asked.sort()).toEqual(['bucket', 'database', 'object-store']);
+});
+
+test('the variables given to Backhaul are settings of Backhaul', () => {
+  const known = new Set(settingFields().map(({ env }) => env));
+  const given = ['api', 'worker'].flatMap((name) => Object.keys(services[name]?.environment ?? {}));
+  expect(given.length).toBeGreaterThan(10);
+  expect(given.filter((name) => !known.has(name))).toEqual([]);
+});

@@ -1,0 +1,65 @@
+import { gzipSync } from 'node:zlib';
+import type { Hono } from 'hono';
+import { buildApi } from '../../src/api/app.ts';
+import type { Db } from '../../src/api/database/db.ts';
+import { createPersonalKey, createProjectToken, ensureProject, type Project } from '../../src/api/keys.ts';
+import { silent } from './databases.ts';
+
+export interface TestApi {
+  readonly app: Hono;
+  readonly project: Project;
+  /** A personal key with every scope. */
+  readonly personalKey: string;
+  /** Sends a body to a path, as JSON unless it is text or bytes already. */
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
+  /** Sends events in one batch with the project's key, and insists that they are accepted. */
+  send(...events: readonly Record<string, unknown>[]): Promise<void>;
+  /** Asks below the project; `path` such as `persons/`. */
+  get(path: string): Promise<Response>;
+  read<T>(path: string): Promise<T>;
+}
+
+/** The real API over `db`, with a project of its own. */
+export async function createTestApi(db: Db, now?: () => number): Promise<TestApi> {
+  const app = buildApi({ db, log: silent, ...(now === undefined ? {} : { now }) });
+  const project = await ensureProject(db, { name: 'test', projectKey: createProjectToken() });
+  const personalKey = await createPersonalKey(db, { label: 'test', scopes: ['*'] });
+
+  async function post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+    const raw = typeof body === 'string' || body instanceof Uint8Array;
+    return app.request(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: raw ? (body as string | Uint8Array<ArrayBuffer>) : JSON.stringify(body),
+    });
+  }
+
+  async function get(path: string): Promise<Response> {
+    return app.request(`/api/projects/${project.id}/${path}`, {
+      headers: { authorization: `Bearer ${personalKey}` },
+    });
+  }
+
+  return {
+    app,
+    project,
+    personalKey,
+    post,
+    async send(...events) {
+      const response = await post('/batch/', {
+        api_key: project.projectKey,
+        historical_migration: true,
+        batch: events,
+      });
+      if (response.status !== 200) throw new Error(`refused: ${await response.text()}`);
+    },
+    get,
+    async read<T>(path: string) {
+      const response = await get(path);
+      if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`);
+      return (await response.json()) as T;
+    },
+  };
+}
+
+export const gzipped = (value: unknown): Buffer => gzipSync(JSON.stringify(value));

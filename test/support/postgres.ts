@@ -1,0 +1,106 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, chownSync, constants, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+
+export interface RunningPostgres {
+  /** Connects through a socket in the cluster's own folder: no port to collide on. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** Where postgres and initdb lie: on PATH, or where Debian puts them. Undefined when there is none. */
+export function findPostgres(): string | undefined {
+  const debian = '/usr/lib/postgresql';
+  const versions = listFolder(debian).sort((a, b) => Number(b) - Number(a));
+  const folders = [
+    ...(process.env['PATH'] ?? '').split(delimiter),
+    ...versions.map((version) => join(debian, version, 'bin')),
+  ];
+  return folders.find(
+    (folder) => folder !== '' && ['postgres', 'initdb'].every((name) => isExecutable(join(folder, name))),
+  );
+}
+
+/** A real PostgreSQL server on a cluster of its own; undefined when the machine has none. */
+export async function startPostgres(): Promise<RunningPostgres | undefined> {
+  const programs = findPostgres();
+  if (programs === undefined) return undefined;
+  const user = unprivilegedUser();
+  const dir = mkdtempSync(join(tmpdir(), 'backhaul-pg-'));
+  if (user !== undefined) chownSync(dir, user.uid, user.gid);
+  const data = join(dir, 'data');
+  // The server creates its files with LC_ALL, and neither it nor initdb may run as root.
+  const options = { ...user, cwd: dir, env: { PATH: process.env['PATH'], LC_ALL: 'C.UTF-8' } };
+  execFileSync(
+    join(programs, 'initdb'),
+    ['-D', data, '-U', 'backhaul', '-A', 'trust', '-E', 'UTF8', '--no-sync'],
+    { ...options, stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  const server = spawn(
+    join(programs, 'postgres'),
+    ['-D', data, '-k', dir, '-c', 'listen_addresses=', '-c', 'fsync=off'],
+    { ...options, stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  // A test run that ends without stop() must not leave a server behind.
+  const endWithUs = () => server.kill('SIGQUIT');
+  process.once('exit', endWithUs);
+  await ready(server);
+  return {
+    url: `postgresql://backhaul@localhost/postgres?host=${encodeURIComponent(dir)}`,
+    async stop() {
+      process.off('exit', endWithUs);
+      if (server.exitCode === null) {
+        const ended = once(server, 'exit');
+        server.kill('SIGINT'); // fast shutdown: open connections are ended
+        await ended;
+      }
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function ready(server: ChildProcess): Promise<void> {
+  let said = '';
+  await new Promise<void>((resolve, reject) => {
+    server.stderr?.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+      if (said.includes('ready to accept connections')) resolve();
+    });
+    server.once('exit', (code) =>
+      reject(new Error(`postgres ended with ${code} before it was ready:\n${said}`)),
+    );
+  });
+}
+
+/** When we are root: the user that packages make for the server, else nobody. */
+function unprivilegedUser(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const accounts = readFileSync('/etc/passwd', 'utf8').split('\n');
+  const account = ['postgres', 'nobody'].flatMap((name) =>
+    accounts.filter((line) => line.startsWith(`${name}:`)),
+  )[0];
+  const [, , uid, gid] = account?.split(':') ?? [];
+  if (uid === undefined || gid === undefined)
+    throw new Error('PostgreSQL needs a user other than root: add `nobody`');
+  return { uid: Number(uid), gid: Number(gid) };
+}
+
+function listFolder(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
