@@ -12,6 +12,12 @@ export interface Mistake {
 
 type Issue = z.core.$ZodIssue;
 
+let madeSchema: Record<string, unknown> | undefined;
+const schemaOfKeys = () => {
+  madeSchema ??= manifestJsonSchema();
+  return madeSchema;
+};
+
 /** What zod found, in words for the person who wrote the manifest. */
 export function explainIssues(issues: readonly Issue[], document: unknown): Mistake[] {
   return issues.flatMap((issue) => explain(issue, document, []));
@@ -88,7 +94,7 @@ function explainUnion(
 }
 
 function unknownKey(document: unknown, path: KeyPath, key: string): Mistake {
-  const schema = manifestJsonSchema();
+  const schema = schemaOfKeys();
   const known = keysAt(schema, document, path);
   const elsewhere = suggest(key, known) === undefined ? placesOfKey(schema, document, key)[0] : undefined;
   const hint =

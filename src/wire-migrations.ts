@@ -61,8 +61,8 @@ export function openMigrationsOf(site: Site): OpenMigrations {
   });
 }
 
-export function destinationOf(manifest: Manifest, site: Pick<Site, 'bundled' | 'settings'>): { url: string; apiKey: string } {
-  const apiKey = readApiKey(manifest, process.env);
+export function destinationOf(manifest: Manifest, site: Pick<Site, 'bundled' | 'env'>): { url: string; apiKey: string } {
+  const apiKey = readApiKey(manifest, site.env);
   if (manifest.destination && apiKey !== undefined) return { url: manifest.destination.url, apiKey };
   if (!site.bundled) {
     throw new ConfigError(

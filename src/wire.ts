@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { Redis } from 'ioredis';
+import type { Environment } from '../config/environment.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Staging } from './contract/staging.ts';
 import { ConfigError } from './errors.ts';
@@ -13,6 +14,8 @@ import { createSupervisor, type Supervisor } from './supervise/supervisor.ts';
 /** The parts a command works with: the one place that constructs Redis, staging and the bundled API. */
 export interface Site {
   readonly settings: Settings;
+  /** For the variables that manifests name. */
+  readonly env: Environment;
   readonly log: Logger;
   readonly redisUrl: string;
   readonly redis: Redis;
@@ -48,6 +51,7 @@ export const openSourceBucket = (settings: Settings, bucket: string): SourceBuck
 
 export async function openSite(
   settings: Settings,
+  env: Environment,
   want: { readonly api: boolean },
   log: Logger,
 ): Promise<Site> {
@@ -64,6 +68,7 @@ export async function openSite(
   redis.on('error', () => {}); // the queues' own connections report it
   return {
     settings,
+    env,
     log,
     redisUrl: supervisor.redisUrl,
     redis,

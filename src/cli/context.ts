@@ -1,3 +1,4 @@
+import type { Environment } from '../../config/environment.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Logger } from '../logger.ts';
 import type { Terminal } from './terminal.ts';
@@ -6,5 +7,7 @@ import type { Terminal } from './terminal.ts';
 export interface CommandContext {
   readonly terminal: Terminal;
   readonly settings: Settings;
+  /** The process's variables. */
+  readonly env: Environment;
   readonly log: Logger;
 }

@@ -21,9 +21,9 @@ function buildProgram(finish: (code: ExitCode) => void): Command {
     async (...args: unknown[]) => {
       const json = program.opts()['json'] === true || (args.at(-2) as { json?: boolean })?.json === true;
       const terminal = createTerminal({ json, env: process.env });
-      const settings = await loadSettings(process.env);
+      const settings = loadSettings(process.env);
       const log = createLogger(settings.logLevel);
-      finish(await command({ terminal, settings, log }, ...(args.slice(0, -1) as A)));
+      finish(await command({ terminal, settings, env: process.env, log }, ...(args.slice(0, -1) as A)));
     };
   const command = (name: string, description: string) =>
     program.command(name).description(description).addOption(new Option('--json').hideHelp());

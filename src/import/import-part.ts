@@ -4,7 +4,7 @@ import type { PartMeta, PartRecord } from '../contract/part.ts';
 import type { Checkpoint, FindingsIndex, Receipt } from '../contract/progress.ts';
 import { emptyTally } from '../report/tally.ts';
 import { advance, type RejectNote } from './advance.ts';
-import { inOrder } from './in-order.ts';
+import { inOrder } from '../deliver/in-order.ts';
 import type { Cut } from './segments.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Batch, Deliver, Delivery } from '../contract/destination.ts';
 import type { TargetEvent } from '../contract/event.ts';
 import { BatchBuilder, type BatchLimits } from '../deliver/batch-builder.ts';
-import { inOrder } from '../import/in-order.ts';
+import { inOrder } from '../deliver/in-order.ts';
 import { stringifyEvent } from '../read/json.ts';
 import type { FoldedChunk } from './fold-buckets.ts';
 import { type FoldedRange, REFUSED_SAMPLE } from './folded-range.ts';

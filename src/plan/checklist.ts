@@ -1,6 +1,6 @@
 import { CONTRACT_LIMITS } from '../../config/manifest.ts';
 import type { Plan } from './plan.ts';
-import { formatCount } from './text.ts';
+import { counted } from './text.ts';
 
 /** `open`: only a person can tell. `warning`: the plan shows something to look at. */
 export interface CheckItem {
@@ -39,7 +39,7 @@ export function makeChecklist(plan: Plan): CheckItem[] {
       ? { state: 'done', text: 'No sampled event is younger than 48 hours.' }
       : {
           state: 'warning',
-          text: `${formatCount(plan.youngEvents)} sampled events are younger than 48 hours, or in the future: the service may count them as live traffic and charge them. End the export earlier, or import them later.`,
+          text: `Younger than 48 hours, or in the future: ${counted(plan.youngEvents, 'sampled event')}. The service may count such events as live traffic and charge them: end the export earlier, or import them later.`,
         },
   );
   return items;

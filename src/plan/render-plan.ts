@@ -1,6 +1,16 @@
 import { makeChecklist } from './checklist.ts';
 import type { Estimate, Field, Pair, Plan } from './plan.ts';
-import { counted, fitTo, formatBytes, formatCount, formatMinutes, formatShare, printable, WIDTH, wrap } from './text.ts';
+import {
+  counted,
+  fitTo,
+  formatBytes,
+  formatCount,
+  formatMinutes,
+  formatShare,
+  printable,
+  WIDTH,
+  wrap,
+} from './text.ts';
 
 const EVENTS_SHOWN = 15;
 const FIELDS_SHOWN = 30;
@@ -69,13 +79,12 @@ function events({ eventsByName }: Plan): string[] {
 }
 
 function fields({ fields: { mapped, unmapped } }: Plan): string[] {
-  if (unmapped.length === 0)
-    return [`Fields: all ${formatCount(mapped.length)} of the sampled records are read`];
+  if (unmapped.length === 0) return [`Fields: ${formatCount(mapped.length)} read, none left behind`];
   const names = unmapped
     .slice(0, FIELDS_SHOWN)
     .map(({ field, inSample }) => `${field} (${formatCount(inSample)})`);
   return [
-    `Fields: ${formatCount(mapped.length)} are read; these ${formatCount(unmapped.length)} stay behind (in so many sampled records):`,
+    `Fields: ${formatCount(mapped.length)} read, ${formatCount(unmapped.length)} left behind (in so many sampled records)`,
     ...wrap(names.join(', '), '  '),
     ...more(unmapped.length - FIELDS_SHOWN),
   ];

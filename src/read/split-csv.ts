@@ -129,8 +129,9 @@ export class CsvSplitter implements Splitter {
     this.line += 1 + countLineEnds(row);
     const bytes = row[row.length - 1] === CR ? row.subarray(0, -1) : row;
     if (bytes.length === 0 || isBlank(bytes)) return;
-    if (this.header) out.push({ kind: 'record', member: this.member, line, bytes });
-    else this.header = this.checkHeader(bytes);
+    if (!this.header) this.header = this.checkHeader(bytes);
+    else if (bytes.length <= RECORD_MAX_BYTES) out.push({ kind: 'record', member: this.member, line, bytes });
+    else out.push(...[this.carry.take(bytes, line)].filter((record) => record !== undefined));
   }
 
   private checkHeader(bytes: Buffer): Uint8Array {

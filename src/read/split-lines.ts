@@ -26,7 +26,8 @@ export class LineSplitter implements Splitter {
   }
 
   private emit(bytes: Buffer, out: PartRecord[]): void {
-    const record = this.carry.take(bytes, this.line);
+    const record =
+      bytes.length === 0 && this.carry.bytes === 0 ? undefined : this.carry.take(bytes, this.line);
     if (record) out.push(record);
     this.line += 1;
   }

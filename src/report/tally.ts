@@ -118,9 +118,8 @@ function addTo(sum: RecordCounts, more: RecordCounts): void {
  */
 class CountsByKey {
   readonly #max: number;
-  readonly #byKey = new Map<string, RecordCounts>();
+  #byKey = new Map<string, RecordCounts>();
   readonly #other = zeroCounts();
-  #greatest: string | undefined;
 
   constructor(max: number, start: Tally['byEvent']) {
     this.#max = max;
@@ -138,28 +137,24 @@ class CountsByKey {
     const key = name === '__proto__' ? '(__proto__)' : name;
     const known = this.#byKey.get(key);
     if (known) return known;
-    if (this.#byKey.size >= this.#max && !this.#makeRoomFor(key)) return this.#other;
+    if (this.#byKey.size >= 2 * this.#max) this.#trim();
     const counts = zeroCounts();
     this.#byKey.set(key, counts);
-    if (this.#greatest !== undefined && key > this.#greatest) this.#greatest = key;
     return counts;
   }
 
   build(): Tally['byEvent'] {
-    const entries = [...this.#byKey].sort(byKey).map(([key, counts]) => [key, { ...counts }] as const);
+    this.#trim();
+    const entries = [...this.#byKey].map(([key, counts]) => [key, { ...counts }] as const);
     const other = this.#other.read > 0 ? [[OTHER_EVENTS, { ...this.#other }] as const] : [];
     return Object.fromEntries([...entries, ...other]);
   }
 
-  #makeRoomFor(key: string): boolean {
-    const greatest = this.#greatest ?? [...this.#byKey.keys()].sort().at(-1) ?? '';
-    this.#greatest = greatest;
-    const evicted = this.#byKey.get(greatest);
-    if (key > greatest || !evicted) return false;
-    addTo(this.#other, evicted);
-    this.#byKey.delete(greatest);
-    this.#greatest = undefined;
-    return true;
+  /** Sorts, and folds what is too many. Seldom: room for as many again is left to grow into. */
+  #trim(): void {
+    const sorted = [...this.#byKey].sort(byKey);
+    for (const [, counts] of sorted.splice(this.#max)) addTo(this.#other, counts);
+    this.#byKey = new Map(sorted);
   }
 }
 

@@ -103,7 +103,9 @@ function createPerson(
     userId,
     loginVisit: isAwkward ? 1 : random.chance(0.7) ? 1 + random.below(3) : Number.POSITIVE_INFINITY,
     company:
-      number % 3 === 0 ? `Company ${(number / 3) % Math.max(2, Math.ceil(count / 25))} GmbH & Søn` : undefined,
+      number % 3 === 0
+        ? `Company ${(number / 3) % Math.max(2, Math.ceil(count / 25))} GmbH & Søn`
+        : undefined,
     serverDeviceId: random.hex(16),
     device: `${device}"amplitude_id":${10_000_000_000 + number},"city":"${place[2]}","country":"${place[0]}","region":"${place[1]}","dma":null,"language":"${place[3]}","ip_address":"192.0.2.${1 + (number % 250)}","location_lat":null,"location_lng":null,"idfa":null,"adid":null,"paying":${traits.plan === 'free' ? null : '"true"'},"user_creation_time":"2023-10-01 08:00:00.000000",`,
     anonymousTraits,

@@ -26,7 +26,7 @@ export async function createZipWriter(path: string) {
   const members: ZipMember[] = [];
   let offset = 0;
   const write = async (bytes: Buffer) => {
-    await file.writeFile(bytes); // goes on where the last write ended
+    await file.writeFile(bytes); // all of it, from where the last write ended
     offset += bytes.length;
   };
 

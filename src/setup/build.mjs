@@ -5,7 +5,8 @@ import { putStamp, readStamp } from './cache.mjs';
 import { run } from './run.mjs';
 import { lastLines, SetupError } from './setup-error.mjs';
 
-const SOURCES = ['src', 'jobs', 'config'];
+/** Not every checkout has all of them: an image is built without the benchmarks. */
+const SOURCES = ['src', 'jobs', 'config', 'bench'];
 const CONFIGURATION = ['tsconfig.json', 'config/tsconfig.build.json', 'package.json'];
 
 /** Looks at sizes and times only, so that it takes some milliseconds. */
@@ -52,6 +53,7 @@ function buildStamp(root) {
 }
 
 function listFiles(root, folder) {
+  if (!existsSync(join(root, folder))) return [];
   return readdirSync(join(root, folder), { withFileTypes: true })
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((entry) => {

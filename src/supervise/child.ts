@@ -16,7 +16,7 @@ export interface Child {
   readonly pid: number;
   readonly exited: Promise<Exit>;
   /** SIGTERM, then SIGKILL when it has not gone within the bound. Resolves when it is gone. */
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 export interface ChildPlan {

@@ -43,9 +43,9 @@ export interface Supervisor {
   /** False when attached to another process's parts, or when nothing had to be started. */
   readonly owner: boolean;
   /** Called once, when a part is gone for good; at once when it is already. */
-  onFailure(callback: (error: Error) => void): void;
+  readonly onFailure: (callback: (error: Error) => void) => void;
   /** Stops what this process started, and waits until it is gone. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 export interface ApiService {
@@ -194,12 +194,12 @@ function createFailure() {
   const listeners: ((error: Error) => void)[] = [];
   let raised: Error | undefined;
   return {
-    raise(error: Error) {
+    raise: (error: Error): void => {
       if (raised !== undefined) return;
       raised = error;
       for (const listener of listeners) listener(error);
     },
-    listen(listener: (error: Error) => void) {
+    listen: (listener: (error: Error) => void): void => {
       listeners.push(listener);
       if (raised !== undefined) listener(raised);
     },

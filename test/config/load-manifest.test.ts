@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadManifest, parseManifest, parseStoredManifest, readApiKey } from '../../config/load-manifest.ts';
 import { ConfigError, SourceError } from '../../src/errors.ts';
@@ -222,6 +223,42 @@ describe('mistakes', () => {
       'm.yaml:3:50  limits.batch.events: is more than limits.eventsPerMinute (500) lets through; lower it',
     ]);
   });
+});
+
+test('any damage to a manifest is taken or explained, never a crash', () => {
+  const blocks = ['name', 'source', 'destination', 'limits', 'approval', 'rejects', 'people', 'other'];
+  const keys = [
+    'type',
+    'from',
+    'timezone',
+    'mapping',
+    'event',
+    'column',
+    'batch',
+    'bytes',
+    'url',
+    'apiKey',
+    '__proto__',
+  ];
+  const value = fc.letrec((tie) => ({
+    node: fc.oneof(
+      { depthSize: 'medium' },
+      fc.jsonValue({ maxDepth: 1 }),
+      fc.constantFrom('csv', 'amplitude', 'https://a.example.com', '${KEY}', '${', '5MiB'),
+      fc.dictionary(fc.constantFrom(...keys), tie('node'), { maxKeys: 5 }),
+    ),
+  })).node;
+  fc.assert(
+    fc.property(fc.dictionary(fc.constantFrom(...blocks), value, { maxKeys: 8 }), (document) => {
+      try {
+        parseManifest(JSON.stringify(document), 'm.json', { KEY: 'x' });
+      } catch (error) {
+        expect(error).toBeInstanceOf(ConfigError);
+        expect((error as Error).message).toMatch(/^m\.json has .+:\n( {2}m\.json:\d+:\d+ {2}[\s\S]+)$/);
+      }
+    }),
+    { numRuns: 200 },
+  );
 });
 
 describe('parseStoredManifest', () => {

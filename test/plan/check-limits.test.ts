@@ -62,7 +62,7 @@ describe('checkLimits', () => {
     const message = refusal(planOf(31_000_000), 50_000);
     expect(message).toContain('Target area: Data Management');
     expect(message).toContain(
-      'Source: Amplitude export, 1 files, 1000 B, 2023-05-01 to 2023-05-01 (UTC, sampled)',
+      'Source: Amplitude export, 1 file, 1000 B, 2023-05-01 to 2023-05-01 (UTC, sampled)',
     );
     expect(message).toContain('Method: POST /batch/ with historical_migration true');
     expect(message).toContain('Total volume: about 31,000,000 events');

@@ -172,9 +172,7 @@ describe('the plan', () => {
       ['order', '1234567890123456789'],
       ['list', '[1]'],
     ]);
-    expect(JSON.parse(JSON.stringify(one))).toEqual(
-      JSON.parse(JSON.stringify(one, (_, value: unknown) => value)),
-    );
+    expect(JSON.parse(JSON.stringify(one))).toEqual(one);
     expect(JSON.stringify(one)).toContain('1234567890123456789');
   });
 });

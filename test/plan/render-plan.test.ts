@@ -75,9 +75,9 @@ test('reads as one page', () => {
   );
   expect(renderPlan(plan)).toMatchInlineSnapshot(`
     "Plan of migration "amplitude-2019-2024" (nothing was sent)
-      source        amplitude, 1 files, 1000 B
+      source        amplitude, 1 file, 1000 B
       destination   https://analytics.example.com
-      sample        10 records of 1 files
+      sample        10 records of 1 file
       records       about 100
       events        about 80, and synthetic ones for people and groups
       time span     2023-05-01T12:00:00.000Z to 2023-05-01T12:00:00.000Z (sampled)
@@ -89,7 +89,7 @@ test('reads as one page', () => {
       Signed up                                                    7              70
       $pageview                                                    1              10
 
-    Fields: 1 are read; these 1 stay behind (in so many sampled records):
+    Fields: 1 read, 1 left behind (in so many sampled records)
       dma (1)
 
     A record of one.json.gz, and the event it becomes
@@ -143,7 +143,7 @@ test('has no list of demands for the bundled API', () => {
 
 test('warns of young events and of a missing approval', () => {
   expect(renderPlan(awkward).replace(/\s+/g, ' ')).toContain(
-    '[!] 1 sampled events are younger than 48 hours',
+    '[!] Younger than 48 hours, or in the future: 1 sampled event.',
   );
   const fast = { ...planInput().limits, eventsPerMinute: 50_000 };
   expect(renderPlan(planMigration(planInput({ limits: fast })))).toContain('[!] The request is approved');

@@ -8,13 +8,13 @@ import { createFolder, load, putFile } from './load.ts';
 
 const run = promisify(execFile);
 const { ensureRedis, redisReady, planMend } = await load<{
-  ensureRedis(root: string, env: Record<string, string>, say: (text: string) => void): Promise<void>;
-  redisReady(root: string, env: Record<string, string>): boolean;
-  planMend(platform: string, has: (name: string) => boolean): string;
+  ensureRedis: (root: string, env: Record<string, string>, say: (text: string) => void) => Promise<void>;
+  redisReady: (root: string, env: Record<string, string>) => boolean;
+  planMend: (platform: string, has: (name: string) => boolean) => string;
 }>('redis-server.mjs');
 const { unpackRedis, parseInstalls } = await load<{
-  unpackRedis(options: { folder: string; asRoot: boolean; aptOptions?: string[] }): Promise<void>;
-  parseInstalls(simulation: string): string[];
+  unpackRedis: (options: { folder: string; asRoot: boolean; aptOptions?: string[] }) => Promise<void>;
+  parseInstalls: (simulation: string) => string[];
 }>('unpack-redis.mjs');
 
 const quiet = () => {};

@@ -12,16 +12,16 @@ interface SetUpOptions {
   say: (text: string) => void;
 }
 const { setUp, isSetUp } = await load<{
-  setUp(options: SetUpOptions): Promise<void>;
-  isSetUp(options: Omit<SetUpOptions, 'say'>): boolean;
+  setUp: (options: SetUpOptions) => Promise<void>;
+  isSetUp: (options: Omit<SetUpOptions, 'say'>) => boolean;
 }>('setup.mjs');
 const { installPackages } = await load<{
-  installPackages(root: string, say: (text: string) => void): Promise<void>;
+  installPackages: (root: string, say: (text: string) => void) => Promise<void>;
 }>('packages.mjs');
 const { withLock } = await load<{
-  withLock<T>(root: string, say: (text: string) => void, work: () => Promise<T>): Promise<T>;
+  withLock: <T>(root: string, say: (text: string) => void, work: () => Promise<T>) => Promise<T>;
 }>('lock.mjs');
-const { checkNodeVersion } = await load<{ checkNodeVersion(version?: string): void }>('node-version.mjs');
+const { checkNodeVersion } = await load<{ checkNodeVersion: (version?: string) => void }>('node-version.mjs');
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 const quiet = () => {};
@@ -42,7 +42,6 @@ function createCheckout(): string {
     'src/hello.ts': 'export const hello: string = "hello";\n',
     'src/table.sql': 'select 1;\n',
   });
-  mkdirSync(join(root, 'jobs'));
   return root;
 }
 

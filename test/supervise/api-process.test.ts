@@ -1,12 +1,15 @@
 import { statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { ConfigError } from '../../src/errors.ts';
 import { startApiProcess } from '../../src/supervise/api-process.ts';
 import { isAlive } from '../../src/supervise/process-identity.ts';
 import { createSupervisor, runsBundledApi } from '../../src/supervise/supervisor.ts';
 import { createDataDir, quiet, readIdentity, startOwnerProcess, waitUntilGone } from './support.ts';
+
+// Each start creates or opens an embedded database, which takes seconds on a busy machine.
+vi.setConfig({ testTimeout: 120_000 });
 
 const BOTH = { redis: true, api: true };
 

@@ -82,7 +82,7 @@ test('of two processes that start together one owns and the other waits for it',
     startOwnerProcess(dataDir, REDIS_ONLY),
     startOwnerProcess(dataDir, REDIS_ONLY),
   ]);
-  expect(both.map(({ said }) => said.owner).sort()).toEqual([false, true]);
+  expect(both.filter(({ said }) => said.owner)).toHaveLength(1);
   expect(both[0].said.redisUrl).toBe(both[1].said.redisUrl);
   await Promise.all(both.map((each) => each.end()));
 });

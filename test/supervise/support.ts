@@ -56,8 +56,8 @@ export async function startOwnerProcess(
   const dist = new URL('../../dist/src/', import.meta.url);
   if (!existsSync(fileURLToPath(dist))) throw new Error('nothing is built: run `node src/setup/setup.mjs`');
   const script = `
-    import { createSupervisor } from ${JSON.stringify(`${dist}supervise/supervisor.js`)};
-    import { createLogger } from ${JSON.stringify(`${dist}logger.js`)};
+    import { createSupervisor } from ${JSON.stringify(new URL('supervise/supervisor.js', dist))};
+    import { createLogger } from ${JSON.stringify(new URL('logger.js', dist))};
     const supervisor = await createSupervisor({ ...JSON.parse(process.argv[1]), log: createLogger('silent') });
     const { redisUrl, owner, api } = supervisor;
     console.log(JSON.stringify({ redisUrl, owner, api }));

@@ -23,7 +23,7 @@ const MIN_FREE_BYTES = 1024 ** 3;
 const DESTINATION_TIMEOUT_MS = 10_000;
 
 /** `backhaul doctor`: everything a run needs, looked at one by one; changes nothing that stays. */
-export async function doctor({ settings, terminal }: CommandContext, path: string | undefined): Promise<ExitCode> {
+export async function doctor({ settings, env, terminal }: CommandContext, path: string | undefined): Promise<ExitCode> {
   const findings: Finding[] = [];
   const check = async <T>(name: string, look: () => Promise<{ detail: string; value?: T }>): Promise<T | undefined> => {
     const startedMs = performance.now();
@@ -44,7 +44,7 @@ export async function doctor({ settings, terminal }: CommandContext, path: strin
   await check('staging', () => lookAtStaging(settings));
   if (path !== undefined) {
     const loaded = await check<LoadedManifest>('manifest', async () => {
-      const value = await loadManifest(path, { env: process.env });
+      const value = await loadManifest(path, { env });
       return { detail: `"${value.manifest.name}", ${value.manifest.source.type}, zone ${value.manifest.source.timezone}`, value };
     });
     if (loaded) {

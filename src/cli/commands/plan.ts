@@ -19,7 +19,7 @@ export async function plan(
   if (!Number.isInteger(sample) || sample < 1) {
     throw new ConfigError(`--sample takes a whole number above 0, not "${options.sample}"`);
   }
-  const { manifest, baseDir } = await loadManifest(path, { env: process.env });
+  const { manifest, baseDir } = await loadManifest(path, { env: context.env });
   const files = await findFiles(manifest, baseDir, settings);
   const planned = await makePlan(manifest, files, sample);
   const refusal = refusalOf(() => checkLimits(planned, planned.limits, planned.approval));

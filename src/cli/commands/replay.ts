@@ -25,7 +25,7 @@ export async function replay(
   options: { manifest?: string; reason?: string },
 ): Promise<ExitCode> {
   const mended = options.manifest
-    ? await loadManifest(options.manifest, { env: process.env })
+    ? await loadManifest(options.manifest, { env: context.env })
     : await manifestOfMigration(context.settings, name);
 
   return withSite(context, mended.manifest.destination === undefined, async (site) => {

@@ -18,7 +18,7 @@ export interface RunOptions {
 
 /** `backhaul run <manifest>`: starts a migration, or continues the one of that name. */
 export async function run(context: CommandContext, path: string, options: RunOptions): Promise<ExitCode> {
-  const loaded = await loadManifest(path, { env: process.env });
+  const loaded = await loadManifest(path, { env: context.env });
   return withSite(context, loaded.manifest.destination === undefined, async (site) => {
     const control = await loadControl(site.staging, loaded.manifest.name);
     if (control?.state === 'paused' || control?.state === 'cancelled') {
@@ -40,11 +40,11 @@ export async function resume(context: CommandContext, name: string, options: Run
 }
 
 export async function withSite<T>(
-  { settings, log }: CommandContext,
+  { settings, env, log }: CommandContext,
   api: boolean,
   act: (site: Site) => Promise<T>,
 ): Promise<T> {
-  const site = await openSite(settings, { api }, log);
+  const site = await openSite(settings, env, { api }, log);
   try {
     return await act(site);
   } finally {

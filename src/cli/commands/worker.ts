@@ -10,7 +10,7 @@ import { openSite } from '../../wire.ts';
 
 /** `backhaul worker`: joins the fleet; SIGTERM finishes the batch, saves, hands the jobs back. */
 export async function worker(
-  { settings, terminal, log }: CommandContext,
+  { settings, env, terminal, log }: CommandContext,
   options: { concurrency?: string },
 ): Promise<ExitCode> {
   const concurrency = options.concurrency === undefined ? settings.workerConcurrency : Number(options.concurrency);
@@ -22,7 +22,7 @@ export async function worker(
       `no run to join: nothing runs in ${settings.dataDir}. Start "backhaul run" or "backhaul serve" there first, or set REDIS_URL to the fleet's Redis`,
     );
   }
-  const site = await openSite(settings, { api: await runsBundledApi(settings.dataDir) }, log);
+  const site = await openSite(settings, env, { api: await runsBundledApi(settings.dataDir) }, log);
   const migrations = openMigrationsOf(site);
   const workers = startWorkers(site, migrations, concurrency);
   const stop = stopSignal(terminal, 'Stopped; jobs were handed back.');

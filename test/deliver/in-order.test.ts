@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { inOrder } from '../../src/import/in-order.ts';
+import { inOrder } from '../../src/deliver/in-order.ts';
 
 async function* numbers(count: number) {
   for (let i = 0; i < count; i += 1) yield i;
