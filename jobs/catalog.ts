@@ -44,7 +44,8 @@ export const retryPolicy = {
 } as const;
 
 /** Wait before attempt n + 1 of a job: 1 s, 2 s, 4 s … 60 s. */
-export const backoffMs = (attemptsMade: number) => Math.min(60_000, 1_000 * 2 ** Math.min(attemptsMade - 1, 10));
+export const backoffMs = (attemptsMade: number) =>
+  Math.min(60_000, 1_000 * 2 ** Math.min(attemptsMade - 1, 10));
 
 /** One hash tag for all queues: scripts over several keys work on a cluster. */
 export const QUEUE_PREFIX = '{bh}';

@@ -1,3 +1,4 @@
+import type { Redis } from 'ioredis';
 import { createRedisCheckpoints } from '../src/checkpoint/redis-checkpoints.ts';
 import type { PartMeta } from '../src/contract/part.ts';
 import type { Staging } from '../src/contract/staging.ts';
@@ -11,7 +12,6 @@ import { createReceipt, loadReceipt } from '../src/migration/receipts.ts';
 import { FindingsFold } from '../src/people/findings-fold.ts';
 import { createRecordParser } from '../src/read/parse-record.ts';
 import { loadPart } from '../src/stage/load-part.ts';
-import type { Redis } from 'ioredis';
 import type { Handler, JobRun } from './worker.ts';
 
 export interface ImportPartDeps {

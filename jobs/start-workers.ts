@@ -1,5 +1,5 @@
-import type { Site } from '../src/wire.ts';
 import type { OpenMigrations } from '../src/migration/open-migrations.ts';
+import type { Site } from '../src/wire.ts';
 import { SHARED_JOBS } from './catalog.ts';
 import { foldPeopleHandler } from './fold-people.ts';
 import { importPartHandler } from './import-part.ts';
@@ -16,9 +16,27 @@ export function startWorkers(
   const deps = { redis, staging, migrations };
   const common = { redisUrl, log };
   const workers = [
-    createJobWorker({ ...common, queueName: SHARED_JOBS[0], job: 'import-part', concurrency, handler: importPartHandler(deps) }),
-    createJobWorker({ ...common, queueName: SHARED_JOBS[1], job: 'resolve-people', concurrency: 1, handler: resolvePeopleHandler(deps) }),
-    createJobWorker({ ...common, queueName: SHARED_JOBS[2], job: 'fold-people', concurrency: 1, handler: foldPeopleHandler(deps) }),
+    createJobWorker({
+      ...common,
+      queueName: SHARED_JOBS[0],
+      job: 'import-part',
+      concurrency,
+      handler: importPartHandler(deps),
+    }),
+    createJobWorker({
+      ...common,
+      queueName: SHARED_JOBS[1],
+      job: 'resolve-people',
+      concurrency: 1,
+      handler: resolvePeopleHandler(deps),
+    }),
+    createJobWorker({
+      ...common,
+      queueName: SHARED_JOBS[2],
+      job: 'fold-people',
+      concurrency: 1,
+      handler: foldPeopleHandler(deps),
+    }),
   ];
   return {
     async close() {

@@ -1,7 +1,7 @@
 import { type JobState, Queue, QueueEvents } from 'bullmq';
 import { Redis } from 'ioredis';
-import type { SettledState, WorkEvent, WorkQueue } from '../src/run/work-queue.ts';
 import type { Logger } from '../src/logger.ts';
+import type { SettledState, WorkEvent, WorkQueue } from '../src/run/work-queue.ts';
 import { type JobName, type JobResult, payloads, QUEUE_PREFIX, retryPolicy } from './catalog.ts';
 import { quietly } from './quietly.ts';
 

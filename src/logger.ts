@@ -15,5 +15,13 @@ export function createLogger(level: string): Logger {
   );
 }
 
-const SECRET_NAMES = ['apiKey', 'api_key', 'authorization', 'password', 'personalKey', 'projectKey', 'secretAccessKey'];
+const SECRET_NAMES = [
+  'apiKey',
+  'api_key',
+  'authorization',
+  'password',
+  'personalKey',
+  'projectKey',
+  'secretAccessKey',
+];
 const SECRET_PATHS = SECRET_NAMES.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);

@@ -61,7 +61,10 @@ export function openMigrationsOf(site: Site): OpenMigrations {
   });
 }
 
-export function destinationOf(manifest: Manifest, site: Pick<Site, 'bundled' | 'env'>): { url: string; apiKey: string } {
+export function destinationOf(
+  manifest: Manifest,
+  site: Pick<Site, 'bundled' | 'env'>,
+): { url: string; apiKey: string } {
   const apiKey = readApiKey(manifest, site.env);
   if (manifest.destination && apiKey !== undefined) return { url: manifest.destination.url, apiKey };
   if (!site.bundled) {

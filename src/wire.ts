@@ -7,8 +7,8 @@ import { ConfigError } from './errors.ts';
 import type { Logger } from './logger.ts';
 import type { SourceBucket } from './source/s3-file.ts';
 import { createFolderStaging } from './staging/folder.ts';
-import { createS3Bucket } from './staging/s3-bucket.ts';
 import { createS3Staging } from './staging/s3.ts';
+import { createS3Bucket } from './staging/s3-bucket.ts';
 import { createSupervisor, type Supervisor } from './supervise/supervisor.ts';
 
 /** The parts a command works with: the one place that constructs Redis, staging and the bundled API. */
@@ -31,6 +31,8 @@ export interface BundledApi {
   readonly url: string;
   readonly projectKey: string;
   readonly personalKey: string;
+  /** Opens the queue dashboard. */
+  readonly queues: { readonly user: string; readonly password: string };
 }
 
 export function openStaging(settings: Settings): Staging {
@@ -59,8 +61,12 @@ export async function openSite(
   const supervisor: Supervisor = await createSupervisor({
     dataDir: settings.dataDir,
     want: { redis: settings.redisUrl === undefined, api: want.api },
-    ...(settings.redisUrl ? { redisUrl: settings.redisUrl } : {}),
-    ...(settings.databaseUrl ? { databaseUrl: settings.databaseUrl } : {}),
+    redisUrl: settings.redisUrl,
+    databaseUrl: settings.databaseUrl,
+    redisServer: settings.redisServer,
+    queues: settings.queues,
+    apiHost: settings.host,
+    apiPort: settings.port,
     log,
   });
   supervisor.onFailure((error: Error) => failed.abort(error));

@@ -27,7 +27,19 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   sample: [],
   api: ['supervise', 'jobs', 'read', 'map'],
   config: ['map'],
-  jobs: ['checkpoint', 'deliver', 'import', 'map', 'migration', 'people', 'read', 'run', 'source', 'stage', 'wire'],
+  jobs: [
+    'checkpoint',
+    'deliver',
+    'import',
+    'map',
+    'migration',
+    'people',
+    'read',
+    'run',
+    'source',
+    'stage',
+    'wire',
+  ],
   wire: ['config', 'deliver', 'map', 'migration', 'source', 'staging', 'supervise'],
   cli: ['*'],
 };
@@ -79,7 +91,8 @@ describe('the direction of imports', () => {
     }
     const circles: string[] = [];
     const walk = (room: string, path: readonly string[]) => {
-      if (path.includes(room)) return void circles.push([...path.slice(path.indexOf(room)), room].join(' → '));
+      if (path.includes(room))
+        return void circles.push([...path.slice(path.indexOf(room)), room].join(' → '));
       for (const next of edges.get(room) ?? []) walk(next, [...path, room]);
     };
     for (const room of edges.keys()) walk(room, []);
@@ -91,7 +104,11 @@ describe('the direction of imports', () => {
     const crossed = imports.filter(({ from, to }) => {
       const [a, b] = [from, to].map((path) => path.split('/').slice(0, 3));
       return (
-        a?.[1] === 'api' && b?.[1] === 'api' && a[2] !== b[2] && roomsOfApi.includes(a[2] ?? '') && roomsOfApi.includes(b[2] ?? '')
+        a?.[1] === 'api' &&
+        b?.[1] === 'api' &&
+        a[2] !== b[2] &&
+        roomsOfApi.includes(a[2] ?? '') &&
+        roomsOfApi.includes(b[2] ?? '')
       );
     });
     expect(crossed.map(({ from, to }) => `${from} → ${to}`)).toEqual([]);
@@ -112,7 +129,9 @@ describe('what only one place may do', () => {
   });
 
   it('is to read the environment, for the command line, which hands it to config/', () => {
-    const reading = files.filter((path) => /process\.env\b/.test(text(path).replace(/\/\*\*[\s\S]*?\*\//g, '')));
+    const reading = files.filter((path) =>
+      /process\.env\b/.test(text(path).replace(/\/\*\*[\s\S]*?\*\//g, '')),
+    );
     expect(reading.filter((path) => !path.startsWith('src/cli/') && !path.startsWith('config/'))).toEqual([]);
   });
 });

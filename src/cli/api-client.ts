@@ -16,13 +16,16 @@ export function createApiClient({ url, personalKey }: Pick<BundledApi, 'url' | '
       headers: { authorization: `Bearer ${personalKey}` },
     });
     const text = await body.text();
-    if (statusCode !== 200) throw new UnavailableError(`the bundled API answered ${statusCode} to ${path}: ${text.slice(0, 200)}`);
+    if (statusCode !== 200)
+      throw new UnavailableError(`the bundled API answered ${statusCode} to ${path}: ${text.slice(0, 200)}`);
     return JSON.parse(text) as T;
   };
   return {
     eventCounts: () => ask<{ results: { event: string; count: number }[]; total: number }>('event_counts/'),
     async findPerson(search: string): Promise<StoredPerson | undefined> {
-      const found = await ask<{ results: StoredPerson[] }>(`persons/?limit=1&search=${encodeURIComponent(search)}`);
+      const found = await ask<{ results: StoredPerson[] }>(
+        `persons/?limit=1&search=${encodeURIComponent(search)}`,
+      );
       return found.results[0];
     },
     async eventsOf(personUuid: string, limit: number) {

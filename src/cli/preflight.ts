@@ -1,4 +1,4 @@
-import { type Manifest, readOptionsOf } from '../../config/manifest.ts';
+import { CONTRACT_LIMITS, type Manifest, readOptionsOf } from '../../config/manifest.ts';
 import { createSourceMap, knownFields } from '../map/sources.ts';
 import { checkLimits } from '../plan/check-limits.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -25,6 +25,18 @@ export async function makePlan(
     sample: await readSample(files, readOptionsOf(source), createSourceMap(source), recordsPerFile),
     now: new Date(),
   });
+}
+
+/** The same check once more is known: an estimate from a sample may have been too low. */
+export async function assertVolume(
+  manifest: Manifest,
+  files: readonly SourceFile[],
+  records: number,
+): Promise<void> {
+  const allowed = Math.max(CONTRACT_LIMITS.totalEvents, manifest.approval?.totalEvents ?? 0);
+  if (!manifest.destination || records <= allowed) return;
+  const plan = await makePlan(manifest, files);
+  checkLimits({ ...plan, events: { count: records, exact: false } }, plan.limits, plan.approval);
 }
 
 /** Refuses what the contract asks an approval for, before anything is sent (exit 4). */

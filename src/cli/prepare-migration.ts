@@ -35,16 +35,14 @@ export interface Prepared {
  * Finds the source, and creates the migration or recognises it. One that exists continues only while
  * manifest and sources are what they were; else it says what differs and what the choices are.
  */
-export async function prepareMigration(
-  site: Site,
-  { manifest, baseDir }: ManifestAt,
-): Promise<Prepared> {
+export async function prepareMigration(site: Site, { manifest, baseDir }: ManifestAt): Promise<Prepared> {
   const { staging, settings } = site;
   const { name } = manifest;
   const known = await loadMigration(staging, name);
 
   const staged = new Map<string, FileReceipt>();
-  for await (const receipt of listFileReceipts(staging, layout(name).prefix)) staged.set(receipt.fileId, receipt);
+  for await (const receipt of listFileReceipts(staging, layout(name).prefix))
+    staged.set(receipt.fileId, receipt);
   const complete = known?.files.every(({ fileId }) => staged.has(fileId)) ?? false;
   const files = await findFiles(manifest, baseDir, settings).catch((error: unknown) => {
     if (complete) return []; // all of it is staged: nobody needs the source any more
@@ -98,7 +96,9 @@ async function createRecord(
     createdAt: new Date().toISOString(),
   };
   if (await createMigration(staging, record)) return record;
-  throw new ConfigError(`migration "${manifest.name}" was started by another process this very moment; run the command again`);
+  throw new ConfigError(
+    `migration "${manifest.name}" was started by another process this very moment; run the command again`,
+  );
 }
 
 function changed(name: string, differences: readonly string[], where: string): ConfigError {
@@ -117,7 +117,9 @@ export async function manifestOfMigration(settings: Settings, name: string): Pro
   const staging = openStaging(settings);
   const opening = await latestEpoch(staging, name);
   if (!opening) {
-    throw new ConfigError(`there is no migration "${name}" in ${staging.location}; "backhaul status" lists them`);
+    throw new ConfigError(
+      `there is no migration "${name}" in ${staging.location}; "backhaul status" lists them`,
+    );
   }
   return { manifest: parseStoredManifest(opening.manifest, staging.location), baseDir: opening.baseDir };
 }

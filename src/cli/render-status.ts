@@ -5,7 +5,8 @@ const BAR_WIDTH = 24;
 /** One line: phase, bar, records, rate, time left. `elapsedMs` counts from the start of this process. */
 export function renderStatus(status: RunStatus, elapsedMs: number, readAtStart: number): string {
   const { phase, files, parts, counts, staged, peopleJobs } = status;
-  if (phase === 'people') return `people   ${bar(peopleJobs.done, peopleJobs.total)} identities, people and groups`;
+  if (phase === 'people')
+    return `people   ${bar(peopleJobs.done, peopleJobs.total)} identities, people and groups`;
   if (phase === 'report') return 'report   adding up';
 
   const rate = elapsedMs > 0 ? ((counts.read - readAtStart) * 1_000) / elapsedMs : 0;

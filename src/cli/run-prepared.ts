@@ -1,13 +1,14 @@
-import { startWorkers } from '../../jobs/start-workers.ts';
-import { stageFileHandler } from '../../jobs/stage-file.ts';
-import { stageQueue } from '../../jobs/catalog.ts';
-import { createJobWorker } from '../../jobs/worker.ts';
-import { createWorkQueue } from '../../jobs/work-queue.ts';
 import { readOptionsOf } from '../../config/manifest.ts';
+import { stageQueue } from '../../jobs/catalog.ts';
+import { stageFileHandler } from '../../jobs/stage-file.ts';
+import { startWorkers } from '../../jobs/start-workers.ts';
+import { createWorkQueue } from '../../jobs/work-queue.ts';
+import { createJobWorker } from '../../jobs/worker.ts';
 import { type RunEnd, runMigration } from '../run/run-migration.ts';
 import type { RunStatus } from '../run/run-status.ts';
 import type { Site } from '../wire.ts';
 import { openMigrationsOf } from '../wire-migrations.ts';
+import { assertVolume } from './preflight.ts';
 import type { Prepared } from './prepare-migration.ts';
 
 export interface RunPreparedOptions {
@@ -51,6 +52,7 @@ export async function runPrepared(
       now: () => new Date(),
       signal,
       onStatus,
+      assertVolume: (records) => assertVolume(manifest, prepared.files, records),
       startStaging: (feed, files) =>
         createJobWorker({
           redisUrl,

@@ -2,9 +2,9 @@ import type { Checkpoints } from '../checkpoint/redis-checkpoints.ts';
 import type { Deliver, Delivery } from '../contract/destination.ts';
 import type { PartMeta, PartRecord } from '../contract/part.ts';
 import type { Checkpoint, FindingsIndex, Receipt } from '../contract/progress.ts';
+import { inOrder } from '../deliver/in-order.ts';
 import { emptyTally } from '../report/tally.ts';
 import { advance, type RejectNote } from './advance.ts';
-import { inOrder } from '../deliver/in-order.ts';
 import type { Cut } from './segments.ts';
 
 /**

@@ -4,8 +4,8 @@ import type { TargetEvent } from '../contract/event.ts';
 import { type MapOutcome, rejected } from '../contract/outcome.ts';
 import type { PartRecord } from '../contract/part.ts';
 import type { BatchBuilder } from '../deliver/batch-builder.ts';
-import { stringifyEvent } from '../read/json.ts';
 import type { FindingsFold } from '../people/findings-fold.ts';
+import { stringifyEvent } from '../read/json.ts';
 import type { Entry, Segment } from './advance.ts';
 
 /** What a record says, and whether its numbers need the exact serialiser (I9). */
@@ -65,7 +65,13 @@ export async function* cutSegments(
     } else if (outcome.kind === 'mapped') {
       entries.push({ ...about(number, outcome.events), kind: 'duplicate' });
     } else if (outcome.kind === 'skipped') {
-      entries.push({ record: number, day: 'unknown', event: NO_EVENT, kind: 'skipped', reason: outcome.reason });
+      entries.push({
+        record: number,
+        day: 'unknown',
+        event: NO_EVENT,
+        kind: 'skipped',
+        reason: outcome.reason,
+      });
     } else {
       entries.push({
         record: number,

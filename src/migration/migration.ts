@@ -59,7 +59,8 @@ export async function loadEpoch(staging: Staging, name: string, epoch: number): 
 async function latestEpochNumber(staging: Staging, name: string): Promise<number> {
   const { epochs } = layout(name);
   let latest = 0;
-  for await (const { key } of staging.list(epochs)) latest = Math.max(latest, Number(key.slice(epochs.length)));
+  for await (const { key } of staging.list(epochs))
+    latest = Math.max(latest, Number(key.slice(epochs.length)));
   return latest;
 }
 

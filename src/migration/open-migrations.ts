@@ -1,11 +1,11 @@
 import type { Redis } from 'ioredis';
+import { migrationKey } from '../checkpoint/redis-checkpoints.ts';
 import type { Deliver } from '../contract/destination.ts';
 import type { MapOutcome } from '../contract/outcome.ts';
 import type { Staging } from '../contract/staging.ts';
-import { FencedOutError, messageOf, PausedError, SourceError } from '../errors.ts';
 import type { BatchLimits } from '../deliver/batch-builder.ts';
+import { FencedOutError, messageOf, PausedError, SourceError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { migrationKey } from '../checkpoint/redis-checkpoints.ts';
 import { loadControl, loadEpoch, loadMigration, type MigrationRecord, saveControl } from './migration.ts';
 
 /** A migration as a worker needs it: all of its settings resolved for one epoch. */
@@ -54,7 +54,10 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
   const entries = new Map<string, Entry>();
 
   const load = async (name: string, epoch: number): Promise<OpenMigration & Opened> => {
-    const [record, opening] = await Promise.all([loadMigration(staging, name), loadEpoch(staging, name, epoch)]);
+    const [record, opening] = await Promise.all([
+      loadMigration(staging, name),
+      loadEpoch(staging, name, epoch),
+    ]);
     if (!record || !opening) {
       throw new SourceError(
         `${staging.location} holds no migration "${name}" (epoch ${epoch}); is this worker set to the same staging as the producer?`,
@@ -67,7 +70,13 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
     const known = entries.get(name);
     if (known && known.epoch > epoch) throw new FencedOutError(`epoch ${epoch} of ${name} is over`);
     if (known && known.epoch === epoch) return known;
-    const entry: Entry = { epoch, opened: load(name, epoch), users: 0, stop: new AbortController(), timer: undefined };
+    const entry: Entry = {
+      epoch,
+      opened: load(name, epoch),
+      users: 0,
+      stop: new AbortController(),
+      timer: undefined,
+    };
     entries.set(name, entry);
     entry.opened.catch(() => entries.get(name) === entry && entries.delete(name));
     if (known) void retire(known);
@@ -87,7 +96,8 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
     entry.timer ??= setTimeout(async () => {
       entry.timer = undefined;
       const state = await redis.hget(migrationKey(id), 'control').catch(() => null);
-      if (state === 'paused' || state === 'cancelled') entry.stop.abort(new StopRequest(`the migration is ${state}`));
+      if (state === 'paused' || state === 'cancelled')
+        entry.stop.abort(new StopRequest(`the migration is ${state}`));
       else if (entry.users > 0) watch(entry, id);
     }, CONTROL_EVERY_MS).unref();
   };
@@ -115,7 +125,8 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
           await pause(staging, redis, name, (await entry.opened).record.id, error.message, now());
           return { kind: 'handed_back', why: error.message };
         }
-        if (entry.stop.signal.aborted && !outer.aborted) return { kind: 'handed_back', why: messageOf(error) };
+        if (entry.stop.signal.aborted && !outer.aborted)
+          return { kind: 'handed_back', why: messageOf(error) };
         throw error;
       } finally {
         entry.users -= 1;

@@ -1,7 +1,7 @@
-import type { Staging } from '../contract/staging.ts';
 import { type Receipt, receipt as receiptSchema } from '../contract/progress.ts';
-import { encode, parseStored } from './migration.ts';
+import type { Staging } from '../contract/staging.ts';
 import { layout } from './layout.ts';
+import { encode, parseStored } from './migration.ts';
 
 /** A receipt is created once; whoever comes second gets the one that counts (I5). */
 export async function createReceipt(staging: Staging, name: string, receipt: Receipt): Promise<Receipt> {
@@ -9,7 +9,11 @@ export async function createReceipt(staging: Staging, name: string, receipt: Rec
   return (await loadReceipt(staging, name, receipt.part)) ?? receipt;
 }
 
-export async function loadReceipt(staging: Staging, name: string, part: string): Promise<Receipt | undefined> {
+export async function loadReceipt(
+  staging: Staging,
+  name: string,
+  part: string,
+): Promise<Receipt | undefined> {
   const key = layout(name).receipt(part);
   const body = await staging.get(key);
   return body && parseStored(receiptSchema, body, key, staging);

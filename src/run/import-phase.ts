@@ -1,7 +1,7 @@
-import { layout } from '../migration/layout.ts';
-import { loadReceipt } from '../migration/receipts.ts';
 import type { PartMeta } from '../contract/part.ts';
 import { type RecordCounts, recordCounts } from '../contract/progress.ts';
+import { layout } from '../migration/layout.ts';
+import { loadReceipt } from '../migration/receipts.ts';
 import type { SourceFile } from '../source/source-file.ts';
 import { listFileReceipts, listParts } from '../stage/load-part.ts';
 import { AsyncQueue } from './async-queue.ts';
@@ -79,7 +79,11 @@ export async function stageAndImport(
 
 async function* stageWork(run: EpochRun, files: readonly SourceFile[]): AsyncGenerator<Work> {
   for (const { fileId } of files) {
-    yield { id: fileId, name: 'stage-file', payload: { migration: run.record.name, epoch: run.epoch, fileId } };
+    yield {
+      id: fileId,
+      name: 'stage-file',
+      payload: { migration: run.record.name, epoch: run.epoch, fileId },
+    };
   }
 }
 
@@ -89,7 +93,11 @@ async function* importWork(run: EpochRun, feed: PartFeed): AsyncGenerator<Work> 
     if (receipt) run.board.partDone(part.id, receipt.tally.counts);
     else {
       if (run.board.status().phase === 'stage') run.board.phase('import');
-      yield { id: part.id, name: 'import-part', payload: { migration: run.record.name, epoch: run.epoch, part } };
+      yield {
+        id: part.id,
+        name: 'import-part',
+        payload: { migration: run.record.name, epoch: run.epoch, part },
+      };
     }
   }
 }

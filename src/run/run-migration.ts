@@ -28,6 +28,8 @@ export interface RunDeps {
   readonly now: () => Date;
   readonly signal: AbortSignal;
   readonly onStatus: (status: RunStatus) => void;
+  /** Throws PreflightError once more records are staged than the destination has agreed to. */
+  readonly assertVolume: (records: number) => Promise<void>;
   /** Starts this producer's own worker for `stage-file` jobs. */
   readonly startStaging: (feed: PartFeed, files: readonly SourceFile[]) => { close(): Promise<void> };
 }
@@ -58,7 +60,10 @@ export async function runMigration(
       deps.log.warn({ migration: record.name }, 'Redis lost its memory; going on from what staging holds');
     } finally {
       // Redis may be what is missing: a lease that cannot be given back ends by itself.
-      await Promise.race([taken.release().catch(() => {}), wait(RELEASE_WITHIN_MS, undefined, { ref: false })]);
+      await Promise.race([
+        taken.release().catch(() => {}),
+        wait(RELEASE_WITHIN_MS, undefined, { ref: false }),
+      ]);
     }
   }
 }
@@ -81,7 +86,10 @@ async function runEpoch(
       queue,
       windowSize: WINDOW,
       jobIdOf: jobIdOf(record, taken.epoch),
-      assertRunning: () => taken.assertRunning(),
+      async assertRunning() {
+        await taken.assertRunning();
+        await deps.assertVolume(board.status().staged);
+      },
       signal,
     },
   };

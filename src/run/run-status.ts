@@ -1,5 +1,5 @@
-import type { RecordCounts } from '../contract/progress.ts';
 import { addCounts, zeroCounts } from '../contract/counts.ts';
+import type { RecordCounts } from '../contract/progress.ts';
 
 /** What a person sees of a run while it goes on. */
 export interface RunStatus {

@@ -67,7 +67,9 @@ export async function takeUp(
       const [current, control] = await redis.hmget(key, 'epoch', 'control');
       if (current === null) throw new RedisWipedError('Redis lost the state of the migration');
       if (Number(current) > epoch) {
-        throw new FencedOutError('another process has taken this migration up; this one stops, nothing is lost');
+        throw new FencedOutError(
+          'another process has taken this migration up; this one stops, nothing is lost',
+        );
       }
       if (control === 'paused' || control === 'cancelled') throw new ControlError(control);
       if ((await redis.eval(RENEW, 1, leaseKey(record.id), me, String(LEASE_MS))) !== 1) {

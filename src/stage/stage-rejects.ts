@@ -41,7 +41,10 @@ export async function stageRejects(
       parts: file.parts,
       records: file.records,
     };
-    await staging.put(partKeys(prefix).receipt(receipt.fileId), Buffer.from(`${JSON.stringify(receipt, null, 1)}\n`));
+    await staging.put(
+      partKeys(prefix).receipt(receipt.fileId),
+      Buffer.from(`${JSON.stringify(receipt, null, 1)}\n`),
+    );
     staged.push({ fileId: receipt.fileId, name, bytes: 0, modified: 'rejects' });
   }
   return staged;

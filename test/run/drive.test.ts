@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { type DriveDeps, drive } from '../../src/run/drive.ts';
-import type { QueuedWork, SettledState, Work, WorkEvent, WorkQueue, WorkState } from '../../src/run/work-queue.ts';
+import type {
+  QueuedWork,
+  SettledState,
+  Work,
+  WorkEvent,
+  WorkQueue,
+  WorkState,
+} from '../../src/run/work-queue.ts';
 
 /** A queue in memory that keeps to the port's contract; the test decides when and how jobs end. */
 function createMemoryQueue() {
@@ -87,7 +94,10 @@ describe('drive', () => {
     const memory = createMemoryQueue();
     memory.whenAdded(({ jobId }) =>
       setImmediate(() =>
-        memory.settle(jobId, jobId === '0_g0' ? { kind: 'handed_back', why: 'worker left' } : { kind: 'done' }),
+        memory.settle(
+          jobId,
+          jobId === '0_g0' ? { kind: 'handed_back', why: 'worker left' } : { kind: 'done' },
+        ),
       ),
     );
     await drive(each(work(1)), depsWith(memory.queue));
@@ -98,7 +108,10 @@ describe('drive', () => {
     const memory = createMemoryQueue();
     memory.whenAdded(({ jobId }) =>
       setImmediate(() =>
-        memory.settle(jobId, jobId === '1_g0' ? { kind: 'failed', reason: 'part is damaged' } : { kind: 'done' }),
+        memory.settle(
+          jobId,
+          jobId === '1_g0' ? { kind: 'failed', reason: 'part is damaged' } : { kind: 'done' },
+        ),
       ),
     );
     const failures = await drive(each(work(4)), depsWith(memory.queue));

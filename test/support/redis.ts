@@ -23,7 +23,7 @@ export interface TestRedis {
 }
 
 const CACHED = fileURLToPath(
-  new URL('../../node_modules/.cache/backhaul/redis/usr/bin/redis-server', import.meta.url),
+  new URL('../../node_modules/.cache/backhaul/redis/redis-server', import.meta.url),
 );
 /** Linux: the server dies with the test process, however that ends. */
 const SETPRIV = '/usr/bin/setpriv';

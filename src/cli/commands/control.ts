@@ -20,7 +20,9 @@ async function set(
   const record = await loadMigration(staging, name);
   if (!record) throw new ConfigError(`there is no migration "${name}" in ${staging.location}`);
   if ((await loadControl(staging, name))?.state === 'finished') {
-    throw new ConfigError(`migration "${name}" is finished; there is nothing to ${state === 'paused' ? 'pause' : 'cancel'}`);
+    throw new ConfigError(
+      `migration "${name}" is finished; there is nothing to ${state === 'paused' ? 'pause' : 'cancel'}`,
+    );
   }
   const at = new Date().toISOString();
   await saveControl(staging, name, { state, reason: 'asked for on the command line', at });
@@ -35,6 +37,9 @@ async function set(
       redis.disconnect();
     }
   }
-  terminal.data({ migration: name, state, at }, () => `${name} is ${state}. Go on with: backhaul resume ${name}`);
+  terminal.data(
+    { migration: name, state, at },
+    () => `${name} is ${state}. Go on with: backhaul resume ${name}`,
+  );
   return EXIT.done;
 }

@@ -37,7 +37,9 @@ export async function demo(
 
   const path = join(folder, 'amplitude-export.zip');
   await generateAmplitudeExport(path, { seed: 1, events, people: 300 });
-  terminal.say(`Generated an Amplitude export: ${path} (${number((await stat(path)).size / 1024)} KiB, ${number(events)} events).`);
+  terminal.say(
+    `Generated an Amplitude export: ${path} (${number((await stat(path)).size / 1024)} KiB, ${number(events)} events).`,
+  );
   terminal.say('Starting Redis and the bundled API …');
 
   return withSite(context, true, async (site) => {
@@ -82,9 +84,11 @@ async function keepUp(site: Site, { terminal, settings }: CommandContext): Promi
   const { bundled } = site;
   if (!bundled) return;
   terminal.say('');
-  terminal.say(`API        ${bundled.url}/api/projects/@current/persons/  (Authorization: Bearer, key below)`);
-  terminal.say(`Queues     ${bundled.url}/queues  (user and password: queues in the same file)`);
-  terminal.say(`Keys       ${join(settings.dataDir, 'keys.json')}`);
+  terminal.say(
+    `API        ${bundled.url}/api/projects/@current/persons/  (Authorization: Bearer <personalKey>)`,
+  );
+  terminal.say(`Queues     ${bundled.url}/queues  (user ${bundled.queues.user}, password <queuesPassword>)`);
+  terminal.say(`Keys       ${join(settings.dataDir, 'keys.json')} holds both`);
   terminal.say('Ctrl-C stops everything.');
   const stop = stopSignal(terminal, '');
   const signal = AbortSignal.any([stop.signal, site.failed]);

@@ -1,5 +1,4 @@
-import { statfs } from 'node:fs/promises';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, statfs } from 'node:fs/promises';
 import { Redis } from 'ioredis';
 import { request } from 'undici';
 import { type LoadedManifest, loadManifest } from '../../../config/load-manifest.ts';
@@ -23,9 +22,15 @@ const MIN_FREE_BYTES = 1024 ** 3;
 const DESTINATION_TIMEOUT_MS = 10_000;
 
 /** `backhaul doctor`: everything a run needs, looked at one by one; changes nothing that stays. */
-export async function doctor({ settings, env, terminal }: CommandContext, path: string | undefined): Promise<ExitCode> {
+export async function doctor(
+  { settings, env, terminal }: CommandContext,
+  path: string | undefined,
+): Promise<ExitCode> {
   const findings: Finding[] = [];
-  const check = async <T>(name: string, look: () => Promise<{ detail: string; value?: T }>): Promise<T | undefined> => {
+  const check = async <T>(
+    name: string,
+    look: () => Promise<{ detail: string; value?: T }>,
+  ): Promise<T | undefined> => {
     const startedMs = performance.now();
     const took = () => Math.round(performance.now() - startedMs);
     try {
@@ -45,7 +50,10 @@ export async function doctor({ settings, env, terminal }: CommandContext, path: 
   if (path !== undefined) {
     const loaded = await check<LoadedManifest>('manifest', async () => {
       const value = await loadManifest(path, { env });
-      return { detail: `"${value.manifest.name}", ${value.manifest.source.type}, zone ${value.manifest.source.timezone}`, value };
+      return {
+        detail: `"${value.manifest.name}", ${value.manifest.source.type}, zone ${value.manifest.source.timezone}`,
+        value,
+      };
     });
     if (loaded) {
       await check('source', () => lookAtSource(loaded, settings));
@@ -67,7 +75,11 @@ async function lookAtRedis({ redisUrl, redisServer }: Settings): Promise<{ detai
     const found = await findRedisServer(redisServer);
     return { detail: `embedded: ${found.command} ${found.version.major}.${found.version.minor}` };
   }
-  const redis = new Redis(redisUrl, { maxRetriesPerRequest: 1, retryStrategy: () => null, lazyConnect: true });
+  const redis = new Redis(redisUrl, {
+    maxRetriesPerRequest: 1,
+    retryStrategy: () => null,
+    lazyConnect: true,
+  });
   redis.on('error', () => {});
   try {
     await redis.connect();
@@ -75,9 +87,14 @@ async function lookAtRedis({ redisUrl, redisServer }: Settings): Promise<{ detai
     const field = (name: string) => new RegExp(`^${name}:(.*)$`, 'm').exec(info)?.[1]?.trim();
     const policy = field('maxmemory_policy');
     if (policy !== undefined && policy !== 'noeviction') {
-      throw new ConfigError(`maxmemory-policy is ${policy}: Redis would drop jobs when full. Set it to noeviction`);
+      throw new ConfigError(
+        `maxmemory-policy is ${policy}: Redis would drop jobs when full. Set it to noeviction`,
+      );
     }
-    const aof = field('aof_enabled') === '1' ? 'append-only file on' : 'no append-only file: a restart of Redis means re-queueing';
+    const aof =
+      field('aof_enabled') === '1'
+        ? 'append-only file on'
+        : 'no append-only file: a restart of Redis means re-queueing';
     return { detail: `${field('redis_version')}, ${aof}` };
   } finally {
     redis.disconnect();
@@ -88,7 +105,10 @@ async function lookAtDataDir(dataDir: string): Promise<{ detail: string }> {
   await mkdir(dataDir, { recursive: true });
   const { bavail, bsize } = await statfs(dataDir);
   const free = bavail * bsize;
-  if (free < MIN_FREE_BYTES) throw new ConfigError(`${dataDir} has ${number(free / 1024 ** 2)} MiB left; make room or set BACKHAUL_DATA_DIR`);
+  if (free < MIN_FREE_BYTES)
+    throw new ConfigError(
+      `${dataDir} has ${number(free / 1024 ** 2)} MiB left; make room or set BACKHAUL_DATA_DIR`,
+    );
   return { detail: `${dataDir}, ${number(free / 1024 ** 3)} GiB free` };
 }
 
@@ -108,7 +128,10 @@ async function lookAtStaging(settings: Settings): Promise<{ detail: string }> {
   return { detail: staging.location };
 }
 
-async function lookAtSource({ manifest, baseDir }: LoadedManifest, settings: Settings): Promise<{ detail: string }> {
+async function lookAtSource(
+  { manifest, baseDir }: LoadedManifest,
+  settings: Settings,
+): Promise<{ detail: string }> {
   const files = await findFiles(manifest, baseDir, settings);
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   return { detail: `${number(files.length)} files, ${number(bytes / 1024 ** 2)} MiB` };
@@ -116,7 +139,8 @@ async function lookAtSource({ manifest, baseDir }: LoadedManifest, settings: Set
 
 /** An empty batch stores nothing; what the service says of the key is what is asked for. */
 async function lookAtDestination({ manifest, apiKey }: LoadedManifest): Promise<{ detail: string }> {
-  if (!manifest.destination || apiKey === undefined) return { detail: 'the bundled API, started for the run' };
+  if (!manifest.destination || apiKey === undefined)
+    return { detail: 'the bundled API, started for the run' };
   const url = `${manifest.destination.url.replace(/\/+$/, '')}/batch/`;
   const { statusCode, body } = await request(url, {
     method: 'POST',
@@ -126,8 +150,11 @@ async function lookAtDestination({ manifest, apiKey }: LoadedManifest): Promise<
   });
   await body.dump();
   if (statusCode === 401 || statusCode === 403) {
-    throw new ConfigError(`${url} refuses the key (${statusCode}); check the variable that ${manifest.destination.apiKey} names`);
+    throw new ConfigError(
+      `${url} refuses the key (${statusCode}); check the variable that ${manifest.destination.apiKey} names`,
+    );
   }
-  if (statusCode >= 500 || statusCode === 404) throw new ConfigError(`${url} answers ${statusCode}; check destination.url`);
+  if (statusCode >= 500 || statusCode === 404)
+    throw new ConfigError(`${url} answers ${statusCode}; check destination.url`);
   return { detail: `${url} answers (${statusCode})` };
 }

@@ -4,9 +4,9 @@ import { checkLimits } from '../../plan/check-limits.ts';
 import { renderPlan } from '../../plan/render-plan.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { findFiles } from '../prepare-migration.ts';
-import { makePlan } from '../preflight.ts';
 import { planFull } from '../plan-full.ts';
+import { makePlan } from '../preflight.ts';
+import { findFiles } from '../prepare-migration.ts';
 
 /** `backhaul plan`: what a run would do; sends nothing. Exit 4 when the run would be refused. */
 export async function plan(
@@ -25,8 +25,9 @@ export async function plan(
   const refusal = refusalOf(() => checkLimits(planned, planned.limits, planned.approval));
   const full = options.full ? await planFull(context, manifest, files) : undefined;
 
-  terminal.data({ ...planned, ...(full ? { full } : {}), ...(refusal ? { refused: refusal.message } : {}) }, () =>
-    [renderPlan(planned), ...(full ? [full.text] : [])].join('\n\n'),
+  terminal.data(
+    { ...planned, ...(full ? { full } : {}), ...(refusal ? { refused: refusal.message } : {}) },
+    () => [renderPlan(planned), ...(full ? [full.text] : [])].join('\n\n'),
   );
   if (!refusal) return EXIT.done;
   terminal.say(messageOf(refusal));

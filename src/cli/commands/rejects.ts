@@ -1,6 +1,6 @@
-import { ConfigError } from '../../errors.ts';
 import type { RejectLine } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
+import { ConfigError } from '../../errors.ts';
 import { readRejects } from '../../import/rejects.ts';
 import { loadMigration } from '../../migration/migration.ts';
 import { listReceipts } from '../../migration/receipts.ts';
@@ -23,7 +23,10 @@ export async function list({ settings, terminal }: CommandContext, name: string)
     rows.length === 0
       ? `${name} has no rejects.`
       : rows
-          .map(({ reason, count, example }) => `${number(count).padStart(10)}  ${reason}\n            ${example}`)
+          .map(
+            ({ reason, count, example }) =>
+              `${number(count).padStart(10)}  ${reason}\n            ${example}`,
+          )
           .join('\n'),
   );
   return EXIT.done;
@@ -52,8 +55,6 @@ export async function show(
   return EXIT.done;
 }
 
-
-
 /** Every reject of every part that has its receipt. */
 export async function* rejectsOf(staging: Staging, name: string): AsyncGenerator<RejectLine> {
   if (!(await loadMigration(staging, name))) {
@@ -64,4 +65,5 @@ export async function* rejectsOf(staging: Staging, name: string): AsyncGenerator
   }
 }
 
-const placeOf = ({ file, member, line }: RejectLine) => `${file}${member ? ` → ${member}` : ''}, line ${line}`;
+const placeOf = ({ file, member, line }: RejectLine) =>
+  `${file}${member ? ` → ${member}` : ''}, line ${line}`;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { loadManifest } from '../../../config/load-manifest.ts';
-import { manifestIdentity } from '../../../config/manifest-identity.ts';
 import { tooManyRejects } from '../../../config/manifest.ts';
+import { manifestIdentity } from '../../../config/manifest-identity.ts';
 import type { RejectLine } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { ConfigError } from '../../errors.ts';
@@ -32,7 +32,11 @@ export async function replay(
     const { staging } = site;
     const replayName = await freeName(staging, name);
     const manifest = { ...mended.manifest, name: replayName };
-    const staged = await stageRejects(staging, layout(replayName).prefix, chosen(staging, name, options.reason));
+    const staged = await stageRejects(
+      staging,
+      layout(replayName).prefix,
+      chosen(staging, name, options.reason),
+    );
     if (staged.length === 0) {
       context.terminal.say(`${name} has no such rejects that can be replayed.`);
       return EXIT.done;
@@ -48,19 +52,29 @@ export async function replay(
       files: staged,
       createdAt: new Date().toISOString(),
     };
-    if (!(await createMigration(staging, record))) throw new ConfigError(`${replayName} was started by another process; run the command again`);
+    if (!(await createMigration(staging, record)))
+      throw new ConfigError(`${replayName} was started by another process; run the command again`);
     context.terminal.say(`Replaying the rejects of ${name} as migration ${replayName}.`);
-    return execute(context, site, {
-      record,
-      manifest,
-      baseDir: mended.baseDir,
-      files: [],
-      tooManyRejects: (counts) => tooManyRejects(manifest.rejects.failAbove, counts),
-    }, {});
+    return execute(
+      context,
+      site,
+      {
+        record,
+        manifest,
+        baseDir: mended.baseDir,
+        files: [],
+        tooManyRejects: (counts) => tooManyRejects(manifest.rejects.failAbove, counts),
+      },
+      {},
+    );
   });
 }
 
-async function* chosen(staging: Staging, name: string, reason: string | undefined): AsyncGenerator<RejectLine> {
+async function* chosen(
+  staging: Staging,
+  name: string,
+  reason: string | undefined,
+): AsyncGenerator<RejectLine> {
   for await (const line of rejectsOf(staging, name)) {
     // Of an oversize record only the head was kept; there is nothing whole to send.
     if (!line.oversize && (reason === undefined || line.reason === reason)) yield line;

@@ -2,8 +2,8 @@ import { loadManifest } from '../../../config/load-manifest.ts';
 import { ConfigError, FencedOutError, messageOf } from '../../errors.ts';
 import { loadControl, loadMigration } from '../../migration/migration.ts';
 import { renderReport } from '../../report/render-report.ts';
-import { ControlError } from '../../run/take-up.ts';
 import type { RunEnd } from '../../run/run-migration.ts';
+import { ControlError } from '../../run/take-up.ts';
 import { openSite, type Site } from '../../wire.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode, StoppedError } from '../exit-code.ts';
@@ -78,11 +78,15 @@ export async function execute(
   } catch (error) {
     terminal.endStatus();
     if (site.failed.aborted) {
-      throw new StoppedError(`${messageOf(site.failed.reason)}. Everything so far is saved. Go on with: ${resumeCommand}`);
+      throw new StoppedError(
+        `${messageOf(site.failed.reason)}. Everything so far is saved. Go on with: ${resumeCommand}`,
+      );
     }
     if (error instanceof ControlError) {
       const reason = (await loadControl(site.staging, name))?.reason;
-      throw new StoppedError(`The migration was ${error.state}${reason ? `: ${reason}` : ''}. Go on with: ${resumeCommand}`);
+      throw new StoppedError(
+        `The migration was ${error.state}${reason ? `: ${reason}` : ''}. Go on with: ${resumeCommand}`,
+      );
     }
     if (error instanceof FencedOutError) throw new StoppedError(error.message);
     throw error;

@@ -14,7 +14,7 @@ export async function serve(context: CommandContext): Promise<ExitCode> {
       [
         `API        ${bundled.url}`,
         `Queues     ${bundled.url}/queues`,
-        `Keys       ${settings.dataDir}/keys.json (project key for sending, personal key for reading)`,
+        `Keys       ${settings.dataDir}/keys.json (projectKey sends, personalKey reads, queuesPassword opens the queues for user ${bundled.queues.user})`,
       ].join('\n'),
     );
     terminal.say('Ctrl-C stops it.');

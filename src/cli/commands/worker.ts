@@ -1,19 +1,20 @@
 import { once } from 'node:events';
 import { startWorkers } from '../../../jobs/start-workers.ts';
 import { ConfigError } from '../../errors.ts';
+import { findRunningRedis, runsBundledApi } from '../../supervise/supervisor.ts';
+import { openSite } from '../../wire.ts';
 import { openMigrationsOf } from '../../wire-migrations.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { stopSignal } from '../stop-signal.ts';
-import { findRunningRedis, runsBundledApi } from '../../supervise/supervisor.ts';
-import { openSite } from '../../wire.ts';
 
 /** `backhaul worker`: joins the fleet; SIGTERM finishes the batch, saves, hands the jobs back. */
 export async function worker(
   { settings, env, terminal, log }: CommandContext,
   options: { concurrency?: string },
 ): Promise<ExitCode> {
-  const concurrency = options.concurrency === undefined ? settings.workerConcurrency : Number(options.concurrency);
+  const concurrency =
+    options.concurrency === undefined ? settings.workerConcurrency : Number(options.concurrency);
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 64) {
     throw new ConfigError(`--concurrency takes a whole number from 1 to 64, not "${options.concurrency}"`);
   }
