@@ -25,7 +25,6 @@ export function foldPeopleHandler({ staging, migrations }: PeopleDeps): Handler<
       });
       const deps = {
         limits: settings.batch,
-        batchesInFlight: settings.requestsInFlight,
         deliver,
         onProgress: (sent: number) => run.progress({ sent }),
       };

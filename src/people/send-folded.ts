@@ -1,7 +1,6 @@
 import type { Batch, Deliver, Delivery } from '../contract/destination.ts';
 import type { TargetEvent } from '../contract/event.ts';
 import { BatchBuilder, type BatchLimits } from '../deliver/batch-builder.ts';
-import { inOrder } from '../deliver/in-order.ts';
 import { stringifyEvent } from '../read/json.ts';
 import type { FoldedChunk } from './fold-buckets.ts';
 import { type FoldedRange, REFUSED_SAMPLE } from './folded-range.ts';
@@ -9,7 +8,6 @@ import { emptyPeopleTally, mergePeopleTally } from './people-tally.ts';
 
 export interface SendFoldedDeps {
   readonly limits: BatchLimits;
-  readonly batchesInFlight: number;
   readonly deliver: Deliver;
   readonly onProgress: (eventsSent: number) => void;
 }
@@ -17,7 +15,7 @@ export interface SendFoldedDeps {
 /** Sends the synthetic events of some buckets. Begun anew after a crash: the uuids are the same. */
 export async function sendFolded(
   chunks: AsyncIterable<FoldedChunk>,
-  { limits, batchesInFlight, deliver, onProgress }: SendFoldedDeps,
+  { limits, deliver, onProgress }: SendFoldedDeps,
   signal: AbortSignal,
 ): Promise<FoldedRange> {
   const result: FoldedRange = { people: emptyPeopleTally(), events: { sent: 0, accepted: 0 }, refused: [] };
@@ -43,11 +41,9 @@ export async function sendFolded(
     if (events.length > 0) yield { batch: batches.take(), events };
   }
 
-  const delivered = inOrder(packed(), batchesInFlight, signal, async ({ batch, events }, inner) => ({
-    events,
-    deliveries: await deliver(batch, inner),
-  }));
-  for await (const { events, deliveries } of delivered) {
+  // One at a time: a merge must arrive before the properties that are filled in after it.
+  for await (const { batch, events } of packed()) {
+    const deliveries = await deliver(batch, signal);
     events.forEach((event, index) => {
       result.events.sent += 1;
       note(result, event, deliveries[index] ?? { kind: 'refused', detail: 'no answer for this event' });

@@ -18,6 +18,7 @@ const MAX_16 = 0xffff;
 const MAX_32 = 0xffffffff;
 const UTF8_NAME = 0x0800;
 const DOS_DATE = 0x0021;
+const FLUSH_BYTES = 1 << 20;
 
 /** The file appears under its name once it is complete. */
 export async function createZipWriter(path: string) {
@@ -25,9 +26,18 @@ export async function createZipWriter(path: string) {
   const file = await open(partial, 'w');
   const members: ZipMember[] = [];
   let offset = 0;
-  const write = async (bytes: Buffer) => {
+  let pending: Buffer[] = [];
+  let written = 0;
+  const flush = async () => {
+    const bytes = Buffer.concat(pending);
+    pending = [];
+    written += bytes.length;
     await file.writeFile(bytes); // all of it, from where the last write ended
+  };
+  const write = async (bytes: Buffer) => {
+    pending.push(bytes);
     offset += bytes.length;
+    if (offset - written >= FLUSH_BYTES) await flush();
   };
 
   return {
@@ -39,8 +49,9 @@ export async function createZipWriter(path: string) {
     },
     async close(): Promise<void> {
       const start = offset;
-      await write(Buffer.concat(members.map(centralHeader)));
+      for (const member of members) await write(centralHeader(member));
       await write(endRecords(members.length, start, offset - start));
+      await flush();
       await file.close();
       await rename(partial, path);
     },

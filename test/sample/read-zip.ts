@@ -1,11 +1,13 @@
+import { readFile } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import { open } from 'yauzl';
+import { fromBuffer } from 'yauzl';
 
 /** Members by name as another zip reader finds them, in the order of the file. */
-export function readZip(path: string, wantsBodies = true): Promise<Map<string, Buffer>> {
+export async function readZip(path: string, wantsBodies = true): Promise<Map<string, Buffer>> {
+  const file = await readFile(path);
   const members = new Map<string, Buffer>();
   return new Promise((resolve, reject) => {
-    open(path, { lazyEntries: true }, (failure, zip) => {
+    fromBuffer(file, { lazyEntries: true }, (failure, zip) => {
       if (failure) return reject(failure);
       zip.on('error', reject);
       zip.on('end', () => resolve(members));
