@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command, Option } from 'commander';
+import { loadSettings } from '../../config/load-settings.ts';
+import { createLogger } from '../logger.ts';
+import { findProjectRoot } from '../supervise/project-root.ts';
+import type { CommandContext } from './context.ts';
+import type { ExitCode } from './exit-code.ts';
+import { createTerminal } from './terminal.ts';
+
+/** Every command of the command line. Commands are imported when called, so that `--help` stays quick. */
+export function buildProgram(finish: (code: ExitCode) => void): Command {
+  const program = new Command('backhaul')
+    .description(
+      'Moves product-analytics history into a service that speaks one contract; resumable anywhere.',
+    )
+    .version(version(), '-V, --version')
+    .option('--json', 'print data as JSON documents on stdout')
+    .configureHelp({ sortSubcommands: false })
+    .showHelpAfterError('(run "backhaul --help" to see every command)')
+    .exitOverride();
+
+  /** Each command gets the same context and returns its exit code. */
+  const act =
+    <A extends unknown[]>(command: (context: CommandContext, ...args: A) => Promise<ExitCode>) =>
+    async (...args: unknown[]) => {
+      const json = program.opts()['json'] === true || (args.at(-2) as { json?: boolean })?.json === true;
+      const terminal = createTerminal({ json, env: process.env });
+      const settings = loadSettings(process.env);
+      const log = createLogger(settings.logLevel);
+      finish(await command({ terminal, settings, env: process.env, log }, ...(args.slice(0, -1) as A)));
+    };
+  const command = (name: string, description: string) =>
+    program.command(name).description(description).addOption(new Option('--json').hideHelp());
+
+  command('plan <manifest>', 'read a sample and say what a run would do; sends nothing')
+    .option('--full', 'map every staged record without sending, so that conflicts are known before')
+    .option('--sample <records>', 'records read of each file', '500')
+    .action(
+      act(async (context, manifest: string, options: { full?: boolean; sample: string }) =>
+        (await import('./commands/plan.ts')).plan(context, manifest, options),
+      ),
+    );
+  command('run <manifest>', 'run a migration, or continue the one of that name')
+    .option('--produce-only', 'import nothing in this process; "backhaul worker" processes do')
+    .action(
+      act(async (context, manifest: string, options: { produceOnly?: boolean }) =>
+        (await import('./commands/run.ts')).run(context, manifest, options),
+      ),
+    );
+  command('resume <name>', 'go on with a stopped, paused or cancelled migration')
+    .option('--produce-only', 'import nothing in this process; "backhaul worker" processes do')
+    .action(
+      act(async (context, name: string, options: { produceOnly?: boolean }) =>
+        (await import('./commands/run.ts')).resume(context, name, options),
+      ),
+    );
+  command('status [name]', 'what a migration is doing; all of them without a name')
+    .option('--watch', 'keep watching until it ends')
+    .action(
+      act(async (context, name: string | undefined, options: { watch?: boolean }) =>
+        (await import('./commands/status.ts')).status(context, name, options),
+      ),
+    );
+  command('pause <name>', 'stop a migration at the next batch, to be resumed later').action(
+    act(async (context, name: string) => (await import('./commands/control.ts')).pause(context, name)),
+  );
+  command('cancel <name>', 'stop a migration for good; what was delivered stays').action(
+    act(async (context, name: string) => (await import('./commands/control.ts')).cancel(context, name)),
+  );
+  command('report <name>', 'the counts of a migration, by file, day, event and reason').action(
+    act(async (context, name: string) => (await import('./commands/report.ts')).report(context, name)),
+  );
+
+  const rejects = program.command('rejects').description('records that could not be sent, and why');
+  const rejectsCommand = (name: string, description: string) =>
+    rejects.command(name).description(description).addOption(new Option('--json').hideHelp());
+  rejectsCommand('ls <name>', 'rejects by reason').action(
+    act(async (context, name: string) => (await import('./commands/rejects.ts')).list(context, name)),
+  );
+  rejectsCommand('show <name>', 'the rejected records themselves, as JSON lines')
+    .option('--reason <reason>', 'only those of one reason')
+    .option('--limit <count>', 'at most so many', '20')
+    .action(
+      act(async (context, name: string, options: { reason?: string; limit: string }) =>
+        (await import('./commands/rejects.ts')).show(context, name, options),
+      ),
+    );
+  rejectsCommand(
+    'replay <name>',
+    'send rejected records again, after the manifest or the destination was mended',
+  )
+    .option('--manifest <file>', 'the mended manifest (default: that of the last run)')
+    .option('--reason <reason>', 'only those of one reason')
+    .action(
+      act(async (context, name: string, options: { manifest?: string; reason?: string }) =>
+        (await import('./commands/replay.ts')).replay(context, name, options),
+      ),
+    );
+
+  command('worker', 'import parts of any migration until told to stop')
+    .option('--concurrency <parts>', 'parts at once in this process')
+    .action(
+      act(async (context, options: { concurrency?: string }) =>
+        (await import('./commands/worker.ts')).worker(context, options),
+      ),
+    );
+  command('serve', 'run the bundled API and the queue dashboard until told to stop').action(
+    act(async (context) => (await import('./commands/serve.ts')).serve(context)),
+  );
+  command('doctor [manifest]', 'check settings, Redis, staging, sources and destination').action(
+    act(async (context, manifest: string | undefined) =>
+      (await import('./commands/doctor.ts')).doctor(context, manifest),
+    ),
+  );
+  command('demo', 'generate an export and move it into the bundled API, end to end')
+    .option('--keep', 'leave the API and its dashboards up and print the links')
+    .option('--events <count>', 'how many events to generate', '50000')
+    .action(
+      act(async (context, options: { keep?: boolean; events: string }) =>
+        (await import('./commands/demo.ts')).demo(context, options),
+      ),
+    );
+  return program;
+}
+
+function version(): string {
+  const path = join(findProjectRoot(), 'package.json');
+  return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;
+}
