@@ -34,7 +34,7 @@ export function renderReport(report: Report, options: RenderOptions = {}): strin
     ...table(
       'Records',
       ['', 'records', 'share'],
-      [...OUTCOMES.map((outcome): Cell[] => [outcome, counts[outcome], share(counts[outcome], counts.read)])],
+      OUTCOMES.map((outcome): Cell[] => [outcome, counts[outcome], share(counts[outcome], counts.read)]),
     ),
     verdict,
     ...report.problems.map((problem) => style('red', printable(`  ${problem}`))),

@@ -45,7 +45,7 @@ const FIRST_MIN = 12;
 export function shortened(text: string, width: number): string {
   const clean = printable(text);
   if (widthOf(clean) <= width) return clean;
-  const characters = [...clean];
+  const characters = Array.from(clean);
   const tail = taken(characters.toReversed(), Math.floor((width - 1) / 2)).reverse();
   const head = taken(characters, width - 1 - widthOf(tail.join('')));
   return `${head.join('')}…${tail.join('')}`;

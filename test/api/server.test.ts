@@ -153,7 +153,7 @@ describe('the compiled API, its database in a thread', () => {
     const ended = once(child, 'exit');
     child.kill('SIGTERM');
     expect((await ended)[0]).toBe(0); // nothing is left running once it is closed
-  });
+  }, 120_000);
 
   test('carries rows, lists and errors of Postgres across the thread', async () => {
     const folder = join(dataDir, 'thread');

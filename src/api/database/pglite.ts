@@ -3,10 +3,12 @@ import { openPgliteSession, type PgliteSession } from './pglite-session.ts';
 import { startPgliteThread } from './pglite-thread.ts';
 
 /**
- * PGlite runs as a single process and never takes a checkpoint by itself: without one its WAL grows
- * by the size of everything ever written, and so does the recovery after a kill.
+ * PGlite is a single process without Postgres' background workers, whose work is done here whenever this
+ * much was written. Without a checkpoint the WAL, and the recovery after a kill, grows with everything
+ * ever written; without statistics the planner guesses. They take a second, and are renewed when the
+ * amount written has doubled.
  */
-const CHECKPOINT_BYTES = 64 * 1024 * 1024;
+const UPKEEP_BYTES = 64 * 1024 * 1024;
 
 /** The embedded database: one connection, transactions one after another, reopened when it breaks. */
 export function createPgliteDb(dataDir: string | undefined): Db {
@@ -21,7 +23,9 @@ export function createPgliteDb(dataDir: string | undefined): Db {
 export function createSerialDb(open: () => Promise<PgliteSession>): Db {
   let session: PgliteSession | undefined;
   let queue: Promise<unknown> = Promise.resolve();
-  let unflushedBytes = 0;
+  let writtenBytes = 0;
+  let nextAnalyse = 1;
+  let upkeeps = 0;
   let closed = false;
 
   /** Runs `work` when everything asked for earlier is over. */
@@ -39,16 +43,20 @@ export function createSerialDb(open: () => Promise<PgliteSession>): Db {
     return turn;
   }
 
-  async function checkpoint(current: PgliteSession): Promise<void> {
-    if (unflushedBytes < CHECKPOINT_BYTES) return;
-    unflushedBytes = 0;
+  async function keepUp(current: PgliteSession): Promise<void> {
+    if (writtenBytes < UPKEEP_BYTES) return;
+    writtenBytes = 0;
     await current.query('checkpoint', []);
+    upkeeps += 1;
+    if (upkeeps < nextAnalyse) return;
+    nextAnalyse = upkeeps * 2;
+    await current.query('analyze', []);
   }
 
   function speak(current: PgliteSession): Queryable {
     return {
       async query<R>(text: string, params: readonly SqlValue[] = []) {
-        for (const param of params) if (typeof param === 'string') unflushedBytes += param.length;
+        for (const param of params) if (typeof param === 'string') writtenBytes += param.length;
         return (await current.query(text, params)) as Row[] as R[];
       },
     };
@@ -63,7 +71,8 @@ export function createSerialDb(open: () => Promise<PgliteSession>): Db {
         try {
           const result = await run(speak(current));
           await current.query('commit', []);
-          await checkpoint(current);
+          // What is committed is committed: a fault of the upkeep shows in the next transaction.
+          await keepUp(current).catch(() => undefined);
           return result;
         } catch (error) {
           if (!current.lost) await current.query('rollback', []);

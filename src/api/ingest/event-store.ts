@@ -19,8 +19,13 @@ export async function keepUnstored(
   projectId: number,
   events: readonly IncomingEvent[],
 ): Promise<readonly IncomingEvent[]> {
+  // One look into the primary key for each uuid. Without the lateral limit, and before the table has
+  // statistics, Postgres takes another index of the project and reads every event there is.
   const rows = await tx.query<{ uuid: string }>(
-    'select uuid from events where project_id = $1 and uuid = any($2::uuid[])',
+    `select stored.uuid from unnest($2::uuid[]) as sent (uuid)
+     cross join lateral (
+       select e.uuid from events e where e.project_id = $1 and e.uuid = sent.uuid limit 1
+     ) as stored`,
     [projectId, events.map(({ uuid }) => uuid)],
   );
   if (rows.length === 0) return events;

@@ -30,8 +30,9 @@ export function ingest(
     const fresh = await keepUnstored(tx, projectId, events);
     if (fresh.length === 0) return { stored: 0, repeated: events.length, warnings: {} };
 
-    const people = planPeople(fresh, await loadPeople(tx, projectId, distinctIdsOf(fresh)), createUuid);
-    await savePeople(tx, projectId, people);
+    const before = await loadPeople(tx, projectId, distinctIdsOf(fresh));
+    const people = planPeople(fresh, before.people, createUuid);
+    await savePeople(tx, projectId, people, before.rowIds);
 
     const knownTypes = fresh.some(speaksOfGroups) ? await loadGroupTypes(tx, projectId) : [];
     const groups = planGroups(fresh, knownTypes);

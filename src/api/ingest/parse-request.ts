@@ -52,8 +52,9 @@ function itemsOf(payload: unknown): readonly unknown[] {
 function parseSentAt(value: unknown): number | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   // `_` carries epoch milliseconds; eleven digits or fewer are seconds.
-  const epoch = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : undefined;
-  const sentAtMs = epoch === undefined ? parseTime(value) : epoch * (String(value).length <= 11 ? 1000 : 1);
+  const digits = typeof value === 'string' && /^\d+$/.test(value) ? value : undefined;
+  const sentAtMs =
+    digits === undefined ? parseTime(value) : Number(digits) * (digits.length <= 11 ? 1000 : 1);
   const valid = sentAtMs !== undefined && Math.abs(sentAtMs) <= 8.64e15; // what Date can hold
   if (!valid) throw malformed('invalid sent at: it must be ISO 8601 or epoch milliseconds.');
   return sentAtMs;

@@ -10,100 +10,121 @@ export function mapText(map: ReadonlyMap<string, unknown>): string {
   return `{${members.join(',')}}`;
 }
 
+/** Rows of persons by their uuid; grows as new ones are written. */
+export type PersonRowIds = Map<string, number>;
+
 export async function loadPeople(
   tx: Queryable,
   projectId: number,
   distinctIds: readonly string[],
-): Promise<KnownPeople> {
+): Promise<{ people: KnownPeople; rowIds: PersonRowIds }> {
   const links = await tx.query<{ distinct_id: string; person_id: number }>(
     'select distinct_id, person_id from person_distinct_ids where project_id = $1 and distinct_id = any($2::text[])',
     [projectId, distinctIds],
   );
-  if (links.length === 0) return { persons: [], owners: new Map() };
-  const rows = await tx.query<{
-    id: number;
-    uuid: string;
-    properties: string;
-    is_identified: boolean;
-    created_at: string;
-  }>('select id, uuid, properties, is_identified, created_at from persons where id = any($1::integer[])', [
-    [...new Set(links.map(({ person_id }) => person_id))],
-  ]);
+  const rows = await loadPersonRows(tx, [...new Set(links.map(({ person_id }) => person_id))]);
   const uuids = new Map(rows.map((row) => [row.id, row.uuid]));
   const owners = new Map<string, string>();
   for (const link of links) {
     const uuid = uuids.get(link.person_id);
     if (uuid !== undefined) owners.set(link.distinct_id, uuid);
   }
-  const persons = rows.map((row): Person => {
-    const { value } = parseJson(row.properties);
-    return {
-      uuid: row.uuid,
-      properties: toProperties(isJsonObject(value) ? value : {}),
-      isIdentified: row.is_identified,
-      createdAt: row.created_at,
-    };
-  });
-  return { persons, owners };
+  const people = { persons: rows.map(personOf), owners };
+  return { people, rowIds: new Map(rows.map((row) => [row.uuid, row.id])) };
+}
+
+interface PersonRow {
+  readonly id: number;
+  readonly uuid: string;
+  readonly properties: string;
+  readonly is_identified: boolean;
+  readonly created_at: string;
+}
+
+async function loadPersonRows(tx: Queryable, ids: readonly number[]): Promise<PersonRow[]> {
+  if (ids.length === 0) return [];
+  return tx.query<PersonRow>(
+    'select id, uuid, properties, is_identified, created_at from persons where id = any($1::integer[])',
+    [ids],
+  );
+}
+
+function personOf(row: PersonRow): Person {
+  const { value } = parseJson(row.properties);
+  return {
+    uuid: row.uuid,
+    properties: toProperties(isJsonObject(value) ? value : {}),
+    isIdentified: row.is_identified,
+    createdAt: row.created_at,
+  };
 }
 
 /**
  * Writes the plan, one statement for each kind of change. New persons come before the ids that point to
- * them; ended ones go when their ids have moved.
+ * them; ended ones go when their ids have moved. Rows are found by their primary key alone: a join over
+ * the project would read all of its persons wherever the planner has no statistics yet.
  */
-export async function savePeople(tx: Queryable, projectId: number, plan: PeoplePlan): Promise<void> {
-  if (plan.created.length > 0) {
-    await tx.query(
-      `insert into persons (project_id, uuid, properties, is_identified, created_at)
-       select $1, uuid, properties, is_identified, created_at
-       from json_to_recordset($2::json)
-         as t (uuid uuid, properties jsonb, is_identified boolean, created_at timestamptz)`,
-      [projectId, personRows(plan.created)],
-    );
-  }
+export async function savePeople(
+  tx: Queryable,
+  projectId: number,
+  plan: PeoplePlan,
+  known: PersonRowIds,
+): Promise<void> {
+  const rowIds = new Map([...known, ...(await insertPersons(tx, projectId, plan.created))]);
+  const rowOf = (uuid: string) => {
+    const id = rowIds.get(uuid);
+    if (id === undefined) throw new Error(`no row for person ${uuid}`);
+    return id;
+  };
   if (plan.added.length > 0) {
-    const rows = plan.added.map(({ distinctId, personUuid }) => ({
-      distinct_id: distinctId,
-      uuid: personUuid,
-    }));
+    const rows = plan.added.map(({ distinctId, personUuid }) => ({ d: distinctId, p: rowOf(personUuid) }));
     await tx.query(
       `insert into person_distinct_ids (project_id, distinct_id, person_id)
-       select $1, t.distinct_id, p.id
-       from json_to_recordset($2::json) as t (distinct_id text, uuid uuid)
-       join persons p on p.project_id = $1 and p.uuid = t.uuid`,
+       select $1, d, p from json_to_recordset($2::json) as t (d text, p integer)`,
       [projectId, JSON.stringify(rows)],
     );
   }
   if (plan.updated.length > 0) {
+    const rows = plan.updated.map((person) => personJson(person, `"id":${rowOf(person.uuid)}`));
     await tx.query(
       `update persons p
        set properties = t.properties, is_identified = t.is_identified, created_at = t.created_at
-       from json_to_recordset($2::json)
-         as t (uuid uuid, properties jsonb, is_identified boolean, created_at timestamptz)
-       where p.project_id = $1 and p.uuid = t.uuid`,
-      [projectId, personRows(plan.updated)],
+       from json_to_recordset($1::json)
+         as t (id integer, properties jsonb, is_identified boolean, created_at timestamptz)
+       where p.id = t.id`,
+      [`[${rows.join(',')}]`],
     );
   }
   if (plan.merged.length > 0) {
+    const rows = plan.merged.map(({ from, into }) => ({ ended: rowOf(from), survivor: rowOf(into) }));
     await tx.query(
-      `update person_distinct_ids d set person_id = survivor.id
-       from json_to_recordset($2::json) as t ("from" uuid, "into" uuid)
-       join persons ended on ended.project_id = $1 and ended.uuid = t."from"
-       join persons survivor on survivor.project_id = $1 and survivor.uuid = t."into"
-       where d.person_id = ended.id`,
-      [projectId, JSON.stringify(plan.merged)],
+      `update person_distinct_ids d set person_id = t.survivor
+       from json_to_recordset($1::json) as t (ended integer, survivor integer)
+       where d.person_id = t.ended`,
+      [JSON.stringify(rows)],
     );
-    await tx.query('delete from persons where project_id = $1 and uuid = any($2::uuid[])', [
-      projectId,
-      plan.merged.map(({ from }) => from),
-    ]);
+    await tx.query('delete from persons where id = any($1::integer[])', [rows.map(({ ended }) => ended)]);
   }
 }
 
-function personRows(persons: readonly Person[]): string {
-  const rows = persons.map(
-    ({ uuid, properties, isIdentified, createdAt }) =>
-      `{"uuid":"${uuid}","properties":${mapText(properties)},"is_identified":${isIdentified},"created_at":"${createdAt}"}`,
+async function insertPersons(
+  tx: Queryable,
+  projectId: number,
+  persons: readonly Person[],
+): Promise<[string, number][]> {
+  if (persons.length === 0) return [];
+  const rows = persons.map((person) => personJson(person, `"uuid":"${person.uuid}"`));
+  const inserted = await tx.query<{ id: number; uuid: string }>(
+    `insert into persons (project_id, uuid, properties, is_identified, created_at)
+     select $1, uuid, properties, is_identified, created_at
+     from json_to_recordset($2::json)
+       as t (uuid uuid, properties jsonb, is_identified boolean, created_at timestamptz)
+     returning id, uuid`,
+    [projectId, `[${rows.join(',')}]`],
   );
-  return `[${rows.join(',')}]`;
+  return inserted.map(({ id, uuid }) => [uuid, id]);
+}
+
+function personJson({ properties, isIdentified, createdAt }: Person, key: string): string {
+  return `{${key},"properties":${mapText(properties)},"is_identified":${isIdentified},"created_at":"${createdAt}"}`;
 }

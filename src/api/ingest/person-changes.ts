@@ -9,13 +9,14 @@ export interface PropertyChanges {
 }
 
 /** Facts of a visit that the service copies from any event to its person, latest and first. */
-const COPIED_KEYS = [
-  ...['$app_build', '$app_name', '$app_namespace', '$app_version', '$browser', '$browser_version'],
-  ...['$device_type', '$current_url', '$pathname', '$os', '$os_version', '$referring_domain', '$referrer'],
-  ...['utm_source', 'utm_medium', 'utm_campaign', 'utm_content', 'utm_name', 'utm_term'],
-  ...['gclid', 'gad_source', 'gbraid', 'wbraid', 'fbclid', 'msclkid'],
-] as const;
-const COPIED = new Set<string>(COPIED_KEYS);
+const COPIED_KEYS = `
+  $app_build $app_name $app_namespace $app_version $browser $browser_version
+  $device_type $current_url $pathname $os $os_version $referring_domain $referrer
+  utm_source utm_medium utm_campaign utm_content utm_name utm_term
+  gclid gad_source gbraid wbraid fbclid msclkid`
+  .trim()
+  .split(/\s+/);
+const COPIED = new Set(COPIED_KEYS);
 const INITIAL_KEYS: readonly (readonly [string, string])[] = COPIED_KEYS.map((key) => [
   key,
   `$initial_${key.replace(/^\$/, '')}`,

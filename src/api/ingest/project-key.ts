@@ -11,17 +11,15 @@ export function findProjectKey(formKey: string | undefined, payload: unknown): s
   const claims = formKey === undefined ? claimsOf(payload) : [formKey];
   const key = claims[0];
   if (key === undefined || key === null) {
-    throw unauthorised(
-      'missing_api_key',
-      'API key not provided. You can find your project API key in PostHog project settings.',
-    );
+    throw unauthorised('missing_api_key', 'API key not provided. It stands in the settings of the project.');
   }
+  if (typeof key !== 'string') throw badKey('not_string');
   const fault = faultOf(key);
-  if (fault !== undefined) throw unauthorised(fault, `Provided API key is not valid: ${fault}`);
+  if (fault !== undefined) throw badKey(fault);
   if (claims.some((claim) => claim !== key)) {
     throw unauthorised('invalid_api_key', 'Events of one request must carry the same project API key.');
   }
-  return String(key);
+  return key;
 }
 
 function claimsOf(payload: unknown): unknown[] {
@@ -42,8 +40,9 @@ function claimOf(item: unknown): unknown {
   );
 }
 
-function faultOf(key: unknown): string | undefined {
-  if (typeof key !== 'string') return 'not_string';
+const badKey = (fault: string) => unauthorised(fault, `Provided API key is not valid: ${fault}`);
+
+function faultOf(key: string): string | undefined {
   if (key === '') return 'empty';
   if (key.length > MAX_LENGTH) return 'too_long';
   if (/[^\x20-\x7e]/.test(key)) return 'not_ascii';

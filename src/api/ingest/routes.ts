@@ -58,7 +58,7 @@ async function takeIn(
   if (project === undefined) {
     throw unauthorised(
       'invalid_api_key',
-      'Project API key invalid. You can find your project API key in PostHog project settings.',
+      'Project API key invalid. It stands in the settings of the project.',
     );
   }
   const { events, warnings } = parseRequest(value, {

@@ -1,0 +1,126 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Report, report as reportSchema } from '../../src/report/report.ts';
+import { setUp } from '../../src/setup/setup.mjs';
+import { services } from '../../src/supervise/services.ts';
+import { until } from './until.ts';
+
+const ENTRY = fileURLToPath(new URL('../../src/setup/backhaul.mjs', import.meta.url));
+
+export interface Ended {
+  /** Null when a signal ended it. */
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A running `backhaul` command: the real one, in a process of its own. */
+export interface BackhaulProcess {
+  readonly pid: number;
+  readonly ended: Promise<Ended>;
+  isRunning(): boolean;
+  /** Quietly does nothing once the process has ended. */
+  kill(signal: NodeJS.Signals): void;
+  stderr(): string;
+}
+
+export interface BackhaulOptions {
+  readonly dataDir: string;
+  /** Added to PATH and HOME; nothing else of the test's environment is passed on. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const running = new Set<ChildProcess>();
+
+/** Builds what the commands run from; to be called before the first of them. */
+export const buildOnce = (): Promise<void> => setUp();
+
+export function startBackhaul(args: readonly string[], { dataDir, env = {} }: BackhaulOptions): BackhaulProcess {
+  const child = spawn(process.execPath, [ENTRY, ...args], {
+    env: {
+      PATH: process.env['PATH'],
+      HOME: process.env['HOME'],
+      BACKHAUL_REDIS_SERVER: process.env['BACKHAUL_REDIS_SERVER'],
+      BACKHAUL_DATA_DIR: dataDir,
+      BACKHAUL_LOG_LEVEL: 'warn',
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running.add(child);
+  const { pid } = child;
+  if (pid === undefined) throw new Error('node itself cannot be started');
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const ended = new Promise<Ended>((resolve) => {
+    child.once('close', (code, signal) => {
+      running.delete(child);
+      resolve({ code, signal, stdout, stderr });
+    });
+  });
+  return {
+    pid,
+    ended,
+    isRunning: () => running.has(child),
+    kill: (signal) => void child.kill(signal),
+    stderr: () => stderr,
+  };
+}
+
+export const runBackhaul = (args: readonly string[], options: BackhaulOptions): Promise<Ended> =>
+  startBackhaul(args, options).ended;
+
+/** For afterEach: nothing that a failed test started outlives it. Embedded parts end with their owner. */
+export async function killAllBackhaul(): Promise<void> {
+  await Promise.all(
+    [...running].map((child) => {
+      const closed = new Promise((resolve) => child.once('close', resolve));
+      child.kill('SIGKILL');
+      return closed;
+    }),
+  );
+}
+
+/** The document on the last line of stdout, checked against the shape that scripts rely on. */
+export function reportOf(ended: Ended): Report {
+  const last = ended.stdout.trimEnd().split('\n').at(-1) ?? '';
+  try {
+    return reportSchema.parse(JSON.parse(last));
+  } catch (error) {
+    throw new Error(`no report on stdout; exit ${ended.code ?? ended.signal}, stderr:\n${ended.stderr}`, {
+      cause: error,
+    });
+  }
+}
+
+/** What the owner of a data folder has published; waits until it has. */
+export function waitForServices(dataDir: string, owner: BackhaulProcess) {
+  return until(`services in ${dataDir}`, () => {
+    if (!owner.isRunning()) throw new Error(`backhaul ended before it published:\n${owner.stderr()}`);
+    const parsed = services.safeParse(readJson(join(dataDir, 'services.json')));
+    return parsed.data;
+  });
+}
+
+/** Pid of an embedded part; undefined while there is none. */
+export function pidOf(dataDir: string, part: 'redis' | 'api'): number | undefined {
+  const content = readJson(join(dataDir, part === 'redis' ? 'redis/redis.pid.json' : 'api.pid.json'));
+  return (content as { pid?: number } | undefined)?.pid;
+}
+
+function readJson(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,61 @@
+import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { generateAmplitudeExport } from '../../src/sample/generate-amplitude-export.ts';
+import { createSupervisor } from '../../src/supervise/supervisor.ts';
+import { silent } from './databases.ts';
+
+/** A folder of a test's own with exports, manifests and data folders in it. */
+export interface Workplace {
+  readonly folder: string;
+  /** Writes a manifest, JSON, next to the exports. Returns its path. */
+  manifest(content: { readonly name: string } & Record<string, unknown>): string;
+  /** Path of a data folder; not created. */
+  dataDir(name: string): string;
+  /** A data folder whose embedded database is set up already: a copy of one that is made once. */
+  readyDataDir(name: string): Promise<string>;
+  remove(): Promise<void>;
+}
+
+export function createWorkplace(): Workplace {
+  const folder = mkdtempSync(join(tmpdir(), 'backhaul-test-'));
+  const dataDir = (name: string) => join(folder, `data-${name}`);
+  let template: Promise<string> | undefined;
+  return {
+    folder,
+    manifest(content) {
+      const path = join(folder, `${content.name}.json`);
+      writeFileSync(path, JSON.stringify(content, null, 2));
+      return path;
+    },
+    dataDir,
+    async readyDataDir(name) {
+      template ??= makeTemplate(dataDir('template'));
+      cpSync(await template, dataDir(name), { recursive: true });
+      return dataDir(name);
+    },
+    remove: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }),
+  };
+}
+
+async function makeTemplate(dataDir: string): Promise<string> {
+  const supervisor = await createSupervisor({ dataDir, want: { redis: true, api: true }, log: silent });
+  await supervisor.close();
+  return dataDir;
+}
+
+/** Several generated exports in `<folder>/exports`, each with its own records: as many parts at least. */
+export async function writeExports(
+  { folder }: Workplace,
+  { files, records }: { readonly files: number; readonly records: number },
+): Promise<void> {
+  mkdirSync(join(folder, 'exports'), { recursive: true });
+  for (let seed = 1; seed <= files; seed += 1) {
+    await generateAmplitudeExport(join(folder, 'exports', `${seed}.zip`), {
+      seed,
+      events: records,
+      people: 40,
+    });
+  }
+}
