@@ -116,7 +116,9 @@ export const settingsSchema = z.strictObject({
       .register(settingNames, { env: 'BACKHAUL_QUEUES_USER' }),
     password: text
       .exactOptional()
-      .describe('Opens the queue dashboard at /queues, read-only. Unset: one is made and kept in keys.json of the data folder.')
+      .describe(
+        'Opens the queue dashboard at /queues, read-only. Unset: one is made and kept in keys.json of the data folder.',
+      )
       .register(settingNames, { env: 'BACKHAUL_QUEUES_PASSWORD', secret: true }),
     adminPassword: text
       .exactOptional()
