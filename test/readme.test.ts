@@ -39,7 +39,8 @@ function parse(words: readonly string[]): string {
     command.exitOverride().action(() => {
       reached = 'parsed';
     });
-    for (const each of command.commands) if (each.commands.length > 0 || each.name() !== 'help') mute(each as typeof program);
+    for (const each of command.commands)
+      if (each.commands.length > 0 || each.name() !== 'help') mute(each as typeof program);
   };
   for (const each of program.commands) mute(each as typeof program);
   program.parse(words as string[], { from: 'user' });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { parseStoredManifest } from '../../config/load-manifest.ts';
-import { type Manifest, tooManyRejects } from '../../config/manifest.ts';
+import { type Manifest, readOptionsOf, tooManyRejects } from '../../config/manifest.ts';
 import { describeDifference, manifestIdentity } from '../../config/manifest-identity.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { FileReceipt } from '../contract/part.ts';
@@ -13,6 +13,7 @@ import { createMigration, latestEpoch, loadMigration, type MigrationRecord } fro
 import { findSourceFiles } from '../source/find-source-files.ts';
 import type { SourceFile } from '../source/source-file.ts';
 import { listFileReceipts } from '../stage/load-part.ts';
+import { sourceSha256 } from '../stage/source-hash.ts';
 import { openSourceBucket, openStaging, type Site } from '../wire.ts';
 import { preflight } from './preflight.ts';
 
@@ -55,7 +56,11 @@ export async function prepareMigration(site: Site, { manifest, baseDir }: Manife
       ...(known.mapping === mappingName(manifest.source.type)
         ? []
         : [`the mapping was ${known.mapping}, this version maps with ${mappingName(manifest.source.type)}`]),
-      ...(complete && files.length === 0 ? [] : await checkSources(known.files, files, staged)),
+      ...(complete && files.length === 0
+        ? []
+        : await checkSources(known.files, files, staged, (file) =>
+            sourceSha256(file, readOptionsOf(manifest.source)),
+          )),
     ];
     if (differences.length > 0) throw changed(name, differences, staging.location);
   } else {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { FileReceipt } from '../contract/part.ts';
 import type { SourceFile } from '../source/source-file.ts';
 import type { MigrationRecord } from './migration.ts';
@@ -12,6 +11,7 @@ export async function checkSources(
   recorded: MigrationRecord['files'],
   found: readonly SourceFile[],
   staged: ReadonlyMap<string, FileReceipt>,
+  sha256Of: (file: SourceFile) => Promise<string>,
 ): Promise<string[]> {
   const differences: string[] = [];
   const byId = new Map(found.map((file) => [file.fileId, file]));
@@ -29,10 +29,4 @@ export async function checkSources(
   }
   for (const { fileId, name } of found) if (!known.has(fileId)) differences.push(`${name} is new`);
   return differences;
-}
-
-async function sha256Of(file: SourceFile): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of file.open()) hash.update(chunk);
-  return hash.digest('hex');
 }

@@ -7,8 +7,8 @@ const PIECE_BYTES = 32 * 1024;
 
 /**
  * All members of a gzip stream, one after the other. What was inflated before a fault is yielded
- * before the SourceError. Node stops for good at zero padding and would silently leave out members
- * behind it; here they are read.
+ * before the SourceError, but for the piece of input that holds the fault. Node stops for good at
+ * zero padding and would silently leave out members behind it; here they are read.
  */
 export async function* gunzip(source: AsyncIterable<Buffer>, where: string): AsyncGenerator<Buffer> {
   let position = 0;

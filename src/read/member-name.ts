@@ -6,8 +6,7 @@ export function harmlessName(name: string): string {
   const segments = name
     .replaceAll('\\', '/')
     .replace(/^[a-zA-Z]:/, '')
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must go
-    .replace(/[\u0000-\u001f\u007f-\u009f]/g, '_')
+    .replace(/\p{Cc}/gu, '_')
     .split('/')
     .filter((segment) => segment !== '' && segment !== '.' && segment !== '..');
   return segments.join('/') || 'unnamed';

@@ -4,7 +4,7 @@ export interface Peeked {
   readonly head: Buffer;
   readonly bytes: AsyncIterable<Buffer>;
   /** For when `bytes` will not be read. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 export async function peek(source: AsyncIterable<Buffer>, wantedBytes: number): Promise<Peeked> {

@@ -14,7 +14,7 @@ import { harmlessName } from './member-name.ts';
 
 export interface ZipMember {
   readonly name: string;
-  open(): AsyncIterable<Buffer>;
+  readonly open: () => AsyncIterable<Buffer>;
 }
 
 /**

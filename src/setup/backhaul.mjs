@@ -12,5 +12,7 @@ if (existsSync(join(PROJECT_ROOT, 'src/cli/main.ts'))) {
   const redis = command !== undefined && !command.startsWith('-') && !WITHOUT_REDIS.has(command);
   await setUpOrExit({ redis, say: sayOnStderr });
 }
+// Backhaul supports Node 20 for as long as its dependencies do; the SDK's word on it helps nobody here.
+process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
 const { main } = await import('../../dist/src/cli/main.js');
 process.exitCode = await main(process.argv);

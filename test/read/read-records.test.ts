@@ -49,7 +49,6 @@ describe('packing', () => {
     damaged.fill(0xaa, packed.length / 2, packed.length / 2 + 50);
     expect((await readAll(memoryFile(damaged))).failure).toBeInstanceOf(SourceError);
     const trailed = await readAll(memoryFile(Buffer.concat([gzipSync('{"a":1}\n'), Buffer.from('garbage')])));
-    expect(trailed.texts).toEqual(['{"a":1}']);
     expect(String(trailed.failure)).toMatch(/damaged gzip at byte/);
   });
 

@@ -1,8 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ConfigError } from '../../src/errors.ts';
+import { ConfigError, SourceError } from '../../src/errors.ts';
+import { findSourceFiles } from '../../src/source/find-source-files.ts';
+import { listParts, loadPart } from '../../src/stage/load-part.ts';
+import { stageFile } from '../../src/stage/stage-file.ts';
 import { createS3Staging } from '../../src/staging/s3.ts';
+import { createS3Bucket } from '../../src/staging/s3-bucket.ts';
 import { stagingContract } from '../contract/staging-contract.ts';
+import { writeZip } from '../read/write-zip.ts';
 import { startRadosgw } from '../support/radosgw.ts';
 
 const s3 = await startRadosgw();
@@ -45,5 +51,51 @@ describe.skipIf(!s3)('with a real S3 server', () => {
       await expect(attempt).rejects.toThrow(ConfigError);
       await expect(attempt).rejects.toThrow(/access key/);
     }
+  });
+
+  it('is a source, too: finds objects by prefix, reads a zip by ranges, and stages into itself', async () => {
+    const exports = createS3Staging(options('exports'));
+    const gz = (hour: number) => ({
+      name: `1/1_2024-01-01_${hour}#0.json.gz`,
+      body: gzipSync(`{"hour":${hour},"id":12345678901234567890}\n`.repeat(50_000)),
+      deflate: true,
+    });
+    await exports.put('a/day.zip', writeZip([gz(10), gz(9)]));
+    await exports.put('a/h_10.json', Buffer.from('{"late":1}\n'));
+    await exports.put('a/h_9.json', Buffer.from('{"late":0}\n'));
+    const openS3 = (name: string) => createS3Bucket({ ...options(''), bucket: name });
+    const files = await findSourceFiles([`s3://${bucket}/exports/a/`], { baseDir: '/', openS3 });
+    expect(files.map(({ name }) => name)).toEqual(
+      ['day.zip', 'h_9.json', 'h_10.json'].map((name) => `s3://${bucket}/exports/a/${name}`),
+    );
+
+    const staging = createS3Staging(options('staged'));
+    const [zip, plain] = files;
+    if (!zip || !plain) throw new Error('not found');
+    const signal = new AbortController().signal;
+    const receipt = await stageFile({ file: zip, staging, prefix: 'm/', read: {}, signal });
+    expect(receipt).toMatchObject({ records: 100_000, parts: 5 });
+    const counts = new Map<string | undefined, number>();
+    for await (const part of listParts(staging, 'm/')) {
+      for (const { member } of (await loadPart(staging, 'm/', part)).records) {
+        counts.set(member, (counts.get(member) ?? 0) + 1);
+      }
+    }
+    expect([...counts]).toEqual([9, 10].map((hour) => [`1/1_2024-01-01_${hour}#0.json.gz`, 50_000]));
+
+    await exports.put('a/h_9.json', Buffer.from('{"late":2}\n'));
+    await expect(stageFile({ file: plain, staging, prefix: 'm/', read: {}, signal })).rejects.toThrow(
+      /the object changed/,
+    );
+    await exports.remove('a/h_9.json');
+    await expect(stageFile({ file: plain, staging, prefix: 'm/', read: {}, signal })).rejects.toThrow(
+      SourceError,
+    );
+    await expect(findSourceFiles([`s3://${bucket}/none/`], { baseDir: '/', openS3 })).rejects.toThrow(
+      /matches no object/,
+    );
+    await expect(findSourceFiles(['s3://no-such-bucket/x'], { baseDir: '/', openS3 })).rejects.toThrow(
+      /create the bucket/,
+    );
   });
 });

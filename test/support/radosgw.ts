@@ -18,7 +18,16 @@ export interface Radosgw {
   stop(): Promise<void>;
 }
 
-const NEEDED = ['ceph', 'ceph-mon', 'ceph-osd', 'ceph-authtool', 'monmaptool', 'radosgw', 'radosgw-admin'];
+const NEEDED = [
+  'setpriv',
+  'ceph',
+  'ceph-mon',
+  'ceph-osd',
+  'ceph-authtool',
+  'monmaptool',
+  'radosgw',
+  'radosgw-admin',
+];
 const INSTALL = 'apt-get install -y --no-install-recommends radosgw ceph-mon ceph-osd ceph-common';
 
 /**
@@ -60,8 +69,11 @@ async function start(dir: string, daemons: ChildProcess[]): Promise<Omit<Radosgw
   const conf = at('ceph.conf');
   for (const folder of ['mon', 'osd', 'run', 'log', 'rgw']) await mkdir(at(folder));
   await writeFile(conf, config(dir, fsid, monPort ?? 0, s3Port ?? 0));
+  // A test process that is killed takes its daemons along.
   const daemon = (binary: string, args: string[]) =>
-    daemons.push(spawn(binary, ['-c', conf, ...args, '-f'], { stdio: 'ignore' }));
+    daemons.push(
+      spawn('setpriv', ['--pdeathsig', 'KILL', '--', binary, '-c', conf, ...args, '-f'], { stdio: 'ignore' }),
+    );
 
   const key = (name: string, caps: string[], create: string[] = []) =>
     run('ceph-authtool', [
@@ -113,7 +125,14 @@ async function start(dir: string, daemons: ChildProcess[]): Promise<Omit<Radosgw
   });
 
   await run('radosgw-admin', [
-    ...['-c', conf, '-n', 'client.rgw', 'user', 'create', '--uid=test', '--display-name=test'],
+    '-c',
+    conf,
+    '-n',
+    'client.rgw',
+    'user',
+    'create',
+    '--uid=test',
+    '--display-name=test',
     `--access-key=${accessKeyId}`,
     `--secret=${secretAccessKey}`,
   ]);
