@@ -1,6 +1,12 @@
 import type { RecordCounts } from './progress.ts';
 
-export const zeroCounts = (): RecordCounts => ({ read: 0, delivered: 0, skipped: 0, duplicate: 0, rejected: 0 });
+export const zeroCounts = (): RecordCounts => ({
+  read: 0,
+  delivered: 0,
+  skipped: 0,
+  duplicate: 0,
+  rejected: 0,
+});
 
 export const addCounts = (a: RecordCounts, b: RecordCounts): RecordCounts => ({
   read: a.read + b.read,

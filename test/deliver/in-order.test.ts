@@ -20,15 +20,19 @@ function gate<T>() {
 describe('inOrder', () => {
   it('yields results in the order of the source, however late each one ends', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 5 })), fc.integer({ min: 1, max: 5 }), async (turns, width) => {
-        const seen: number[] = [];
-        const results = inOrder(numbers(turns.length), width, new AbortController().signal, async (i) => {
-          for (let turn = 0; turn < (turns[i] ?? 0); turn += 1) await Promise.resolve();
-          return i;
-        });
-        for await (const i of results) seen.push(i);
-        expect(seen).toEqual(turns.map((_, i) => i));
-      }),
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 0, max: 5 })),
+        fc.integer({ min: 1, max: 5 }),
+        async (turns, width) => {
+          const seen: number[] = [];
+          const results = inOrder(numbers(turns.length), width, new AbortController().signal, async (i) => {
+            for (let turn = 0; turn < (turns[i] ?? 0); turn += 1) await Promise.resolve();
+            return i;
+          });
+          for await (const i of results) seen.push(i);
+          expect(seen).toEqual(turns.map((_, i) => i));
+        },
+      ),
     );
   });
 

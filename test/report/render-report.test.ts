@@ -73,7 +73,7 @@ test.each([80, 100])('no line is wider than %d columns, and none steers the term
   const text = renderReport(awkward(), { width });
   for (const line of text.split('\n')) expect(widthOf(line)).toBeLessThanOrEqual(width);
   expect(
-    [...text].every((character) => character === '\n' || (character >= ' ' && character !== '\u007f')),
+    Array.from(text).every((character) => character === '\n' || (character >= ' ' && character !== '\u007f')),
   ).toBe(true);
 });
 
