@@ -1,0 +1,148 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { migrationKey } from '../../src/checkpoint/redis-checkpoints.ts';
+import type { Staging } from '../../src/contract/staging.ts';
+import { FencedOutError, PausedError, SourceError } from '../../src/errors.ts';
+import {
+  createMigration,
+  loadControl,
+  type MigrationRecord,
+  openEpoch,
+  saveControl,
+} from '../../src/migration/migration.ts';
+import {
+  createOpenMigrations,
+  type Opened,
+  type OpenMigrations,
+} from '../../src/migration/open-migrations.ts';
+import { createFolderStaging } from '../../src/staging/folder.ts';
+import { startRedis, type TestRedis } from '../support/redis.ts';
+
+let server: TestRedis;
+let redis: Redis;
+let folder: string;
+let staging: Staging;
+let migrations: OpenMigrations;
+let opened: string[];
+let closed: number;
+let number = 0;
+let name: string;
+
+const never = new AbortController().signal;
+
+beforeAll(async () => {
+  server = await startRedis();
+  redis = new Redis(server.url);
+  folder = await mkdtemp(join(tmpdir(), 'backhaul-open-'));
+  staging = createFolderStaging(folder);
+});
+afterAll(async () => {
+  redis.disconnect();
+  await server.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  number += 1;
+  name = `m${number}`;
+  opened = [];
+  closed = 0;
+  const record: MigrationRecord = {
+    id: name,
+    name,
+    identity: {},
+    identitySha256: '',
+    mapping: 'amplitude@1',
+    destination: 'bundled API',
+    files: [],
+    createdAt: '2024-01-01T00:00:00.000Z',
+  };
+  await createMigration(staging, record);
+  await openEpoch(staging, name, { openedAt: '', manifest: 'first', baseDir: '' });
+  await openEpoch(staging, name, { openedAt: '', manifest: 'second', baseDir: '' });
+  migrations = createOpenMigrations({
+    staging,
+    redis,
+    log: pino({ level: 'silent' }),
+    now: () => new Date('2024-01-01T00:00:00Z'),
+    async open(_, manifest) {
+      opened.push(String(manifest));
+      return {
+        ...SETTINGS,
+        async close() {
+          closed += 1;
+        },
+      };
+    },
+  });
+});
+
+const SETTINGS: Omit<Opened, 'close'> = {
+  settings: {
+    batch: { events: 10, bytes: 1_000, eventBytes: 1_000 },
+    requestsInFlight: 1,
+    overwritePeople: false,
+    groupIdentifyEvent: '$group_identify',
+  },
+  map: () => {
+    throw new Error('maps nothing');
+  },
+  addsExactNumbers: false,
+  deliver: async () => [],
+};
+
+describe('the migrations that a worker has open', () => {
+  it('are opened once an epoch, with that epoch’s manifest, however many jobs use them', async () => {
+    const work = async () => ({ kind: 'done' as const });
+    await Promise.all([migrations.use(name, 1, never, work), migrations.use(name, 1, never, work)]);
+    await migrations.use(name, 2, never, work);
+    expect(opened).toEqual(['first', 'second']);
+    expect(closed).toBe(1);
+    await expect(migrations.use(name, 1, never, work)).rejects.toThrow(FencedOutError);
+  });
+
+  it('hand work back when the migration is paused meanwhile', async () => {
+    const result = migrations.use(name, 2, never, async (_, signal) => {
+      await redis.hset(migrationKey(name), 'control', 'paused');
+      if (!signal.aborted) await once(signal, 'abort');
+      throw signal.reason;
+    });
+    expect(await result).toEqual({ kind: 'handed_back', why: 'the migration is paused' });
+  });
+
+  it('do not begin work of a migration that staging says is cancelled', async () => {
+    await saveControl(staging, name, { state: 'cancelled', reason: '', at: '' });
+    const result = await migrations.use(name, 2, never, async () => {
+      throw new Error('began all the same');
+    });
+    expect(result).toEqual({ kind: 'handed_back', why: 'cancelled' });
+  });
+
+  it('pause the migration, in staging too, when the destination needs the operator', async () => {
+    const message = 'the key is refused; set BACKHAUL_PROJECT_API_KEY and resume';
+    await migrations.use(name, 2, never, async () => {
+      throw new PausedError(message);
+    });
+    expect(await loadControl(staging, name)).toMatchObject({ state: 'paused', reason: message });
+    expect(await redis.hget(migrationKey(name), 'control')).toBe('paused');
+  });
+
+  it('leave an abort of the job itself to the worker, who hands the job back to the queue', async () => {
+    const shutdown = new AbortController();
+    const result = migrations.use(name, 2, shutdown.signal, async (_, signal) => {
+      shutdown.abort(new Error('shutdown'));
+      throw signal.reason;
+    });
+    await expect(result).rejects.toThrow('shutdown');
+  });
+
+  it('say what to look at when staging does not know them', async () => {
+    const result = migrations.use('unknown', 1, never, async () => ({ kind: 'done' as const }));
+    await expect(result).rejects.toThrow(SourceError);
+    await expect(migrations.use('unknown', 1, never, async () => ({}))).rejects.toThrow('same staging');
+  });
+});
