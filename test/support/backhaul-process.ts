@@ -1,12 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Report, report as reportSchema } from '../../src/report/report.ts';
-import { setUp } from '../../src/setup/setup.mjs';
 import { services } from '../../src/supervise/services.ts';
 import { until } from './until.ts';
 
+const SETUP = fileURLToPath(new URL('../../src/setup/setup.mjs', import.meta.url));
 const ENTRY = fileURLToPath(new URL('../../src/setup/backhaul.mjs', import.meta.url));
 
 export interface Ended {
@@ -35,10 +35,16 @@ export interface BackhaulOptions {
 
 const running = new Set<ChildProcess>();
 
-/** Builds what the commands run from; to be called before the first of them. */
-export const buildOnce = (): Promise<void> => setUp();
+/** Builds what the commands run from; for beforeAll. Costs nothing where all is built. */
+export function setUp(): void {
+  const { status, stderr } = spawnSync(process.execPath, [SETUP], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`set-up failed:\n${stderr}`);
+}
 
-export function startBackhaul(args: readonly string[], { dataDir, env = {} }: BackhaulOptions): BackhaulProcess {
+export function startBackhaul(
+  args: readonly string[],
+  { dataDir, env = {} }: BackhaulOptions,
+): BackhaulProcess {
   const child = spawn(process.execPath, [ENTRY, ...args], {
     env: {
       PATH: process.env['PATH'],

@@ -1,0 +1,102 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
+import { killAllBackhaul } from '../support/backhaul-process.ts';
+import { createLab, LAB_TIMEOUT_MS, type Lab } from './lab.ts';
+import { atRandomMoments } from './moments.ts';
+
+/** Whatever is killed, whenever: what arrives is the same, and the books balance (I1 to I5). */
+let lab: Lab;
+beforeAll(async () => {
+  lab = await createLab();
+}, LAB_TIMEOUT_MS);
+afterEach(killAllBackhaul);
+afterAll(() => lab?.remove());
+
+describe('SIGKILL', () => {
+  // Takes the embedded Redis and API along.
+  atRandomMoments(
+    'of the producer',
+    'producer',
+    () => lab,
+    async (bench, share) => {
+      const run = bench.start('run', '--json', bench.manifest);
+      await bench.moment(run, share);
+      run.kill('SIGKILL');
+      await bench.expectSameEnd(await run.ended);
+    },
+  );
+
+  atRandomMoments(
+    'of a worker',
+    'worker',
+    () => lab,
+    async (bench, share) => {
+      const run = bench.start('run', '--json', '--produce-only', bench.manifest);
+      await bench.moment(run, 0);
+      const [worker] = [
+        bench.start('worker', '--concurrency', '1'),
+        bench.start('worker', '--concurrency', '1'),
+      ];
+      await bench.moment(run, share);
+      worker?.kill('SIGKILL');
+      await worker?.ended;
+      run.kill('SIGTERM');
+      await bench.expectSameEnd(await run.ended);
+    },
+  );
+
+  atRandomMoments(
+    'of Redis',
+    'redis',
+    () => lab,
+    async (bench, share) => {
+      const run = bench.start('run', '--json', bench.manifest);
+      await bench.moment(run, share);
+      if (run.isRunning()) await bench.killPart('redis');
+      await bench.expectSameEnd(await run.ended);
+    },
+  );
+
+  atRandomMoments(
+    'of the API',
+    'api',
+    () => lab,
+    async (bench, share) => {
+      const run = bench.start('run', '--json', bench.manifest);
+      await bench.moment(run, share);
+      if (run.isRunning()) await bench.killPart('api');
+      await bench.expectSameEnd(await run.ended);
+    },
+  );
+});
+
+describe('Redis loses everything', () => {
+  atRandomMoments(
+    'while the migration runs, which heals itself',
+    'wiped',
+    () => lab,
+    async (bench, share) => {
+      const run = bench.start('run', '--json', bench.manifest);
+      await bench.moment(run, share);
+      if (run.isRunning()) await bench.wipeRedis(run);
+      const ended = await run.ended;
+      expect(ended.code, ended.stderr).toBe(0);
+      await bench.expectSameEnd(ended);
+    },
+  );
+
+  atRandomMoments(
+    'while the migration is stopped',
+    'lost',
+    () => lab,
+    async (bench, share) => {
+      const run = bench.start('run', '--json', bench.manifest);
+      await bench.moment(run, share);
+      run.kill('SIGTERM');
+      const ended = await run.ended;
+      await rm(join(bench.dataDir, 'redis'), { recursive: true, force: true });
+      await bench.expectSameEnd(ended);
+    },
+  );
+});

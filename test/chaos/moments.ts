@@ -1,0 +1,34 @@
+import { it } from 'vitest';
+import { createRandom } from '../support/seeded-random.ts';
+import { type Bench, LAB_TIMEOUT_MS, type Lab } from './lab.ts';
+
+/**
+ * BACKHAUL_TEST_MOMENTS=20 tries so many moments of each kind (more than half an hour) instead of one.
+ * BACKHAUL_TEST_SEED draws others.
+ */
+const MOMENTS = Number(process.env['BACKHAUL_TEST_MOMENTS'] ?? 1);
+const SEED = Number(process.env['BACKHAUL_TEST_SEED'] ?? 1);
+
+/**
+ * One test a moment. The moment is a share of what the uninterrupted run takes, drawn from one of equal
+ * strata; `id` tells the kinds apart.
+ */
+export function atRandomMoments(
+  title: string,
+  id: string,
+  lab: () => Lab,
+  act: (bench: Bench, share: number) => Promise<void>,
+): void {
+  const random = createRandom(
+    SEED * 1_000 + [...id].reduce((sum, letter) => sum * 7 + letter.charCodeAt(0), 0),
+  );
+  const shares = Array.from({ length: MOMENTS }, (_, index) => (index + random()) / MOMENTS);
+  it.each(shares.map((share) => [share.toFixed(3), share] as const))(
+    `${title}, at %s of the run`,
+    async (text, share) => {
+      const bench = await lab().open(`${id}-${text}`);
+      await act(bench, share);
+    },
+    LAB_TIMEOUT_MS,
+  );
+}

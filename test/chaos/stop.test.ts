@@ -1,0 +1,66 @@
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { type Ended, killAllBackhaul } from '../support/backhaul-process.ts';
+import { createLab, LAB_TIMEOUT_MS, type Lab } from './lab.ts';
+
+/** Stopped on purpose: everything so far is kept, and the command that goes on is printed. */
+let lab: Lab;
+beforeAll(async () => {
+  lab = await createLab();
+}, LAB_TIMEOUT_MS);
+afterEach(killAllBackhaul);
+afterAll(() => lab?.remove());
+
+const expectStopped = (ended: Ended, name: string) => {
+  expect(ended.code, ended.stderr).toBe(5);
+  expect(ended.stderr).toContain(`Go on with: backhaul resume ${name}`);
+};
+
+it(
+  'SIGTERM stops at the next batch and says how to go on',
+  async () => {
+    const bench = await lab.open('term');
+    const run = bench.start('run', '--json', bench.manifest);
+    await bench.receipts(1);
+    run.kill('SIGTERM');
+    const ended = await run.ended;
+    expectStopped(ended, 'term');
+    await bench.expectSameEnd(ended);
+  },
+  LAB_TIMEOUT_MS,
+);
+
+it(
+  'a worker that gets SIGTERM hands its part back to the others at once',
+  async () => {
+    const bench = await lab.open('hand-back');
+    const run = bench.start('run', '--json', '--produce-only', bench.manifest);
+    await bench.moment(run, 0);
+    const first = bench.start('worker', '--concurrency', '2');
+    await bench.receipts(1);
+    const second = bench.start('worker', '--concurrency', '2');
+    first.kill('SIGTERM');
+    expect(await first.ended).toMatchObject({ code: 0 });
+    const startMs = performance.now();
+    await bench.expectSameEnd(await run.ended);
+    // A lock that nobody gives back is only found stalled after 30 s.
+    expect(performance.now() - startMs).toBeLessThan(25_000);
+    expect(second.isRunning() || (await second.ended).code === 0).toBe(true);
+  },
+  LAB_TIMEOUT_MS,
+);
+
+it.each(['pause', 'cancel'])(
+  '%s holds until the migration is resumed',
+  async (verb) => {
+    const bench = await lab.open(verb);
+    const run = bench.start('run', '--json', bench.manifest);
+    await bench.receipts(1);
+    expect(await bench.command(verb, verb)).toMatchObject({ code: 0 });
+    const ended = await run.ended;
+    expectStopped(ended, verb);
+    const again = await bench.command('run', '--json', bench.manifest);
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining(`backhaul resume ${verb}`) });
+    await bench.expectSameEnd(ended);
+  },
+  LAB_TIMEOUT_MS,
+);
