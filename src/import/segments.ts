@@ -65,17 +65,12 @@ export async function* cutSegments(
     } else if (outcome.kind === 'mapped') {
       entries.push({ ...about(number, outcome.events), kind: 'duplicate' });
     } else if (outcome.kind === 'skipped') {
-      entries.push({
-        record: number,
-        day: 'unknown',
-        event: NO_EVENT,
-        kind: 'skipped',
-        reason: outcome.reason,
-      });
+      const day = outcome.findings[0]?.time.slice(0, 10) ?? UNKNOWN_DAY;
+      entries.push({ record: number, day, event: NO_EVENT, kind: 'skipped', reason: outcome.reason });
     } else {
       entries.push({
         record: number,
-        day: 'unknown',
+        day: UNKNOWN_DAY,
         event: NO_EVENT,
         kind: 'rejected',
         reason: outcome.reason,
@@ -93,6 +88,7 @@ export async function* cutSegments(
 
 /** Stands in the breakdown by event for records that became none. */
 const NO_EVENT = '(none)';
+const UNKNOWN_DAY = 'unknown';
 
 const TOO_LARGE = rejected(
   'event_too_large',
@@ -101,5 +97,5 @@ const TOO_LARGE = rejected(
 
 function about(record: number, events: readonly TargetEvent[]) {
   const first = events[0];
-  return { record, day: first?.timestamp.slice(0, 10) ?? 'unknown', event: first?.event ?? NO_EVENT };
+  return { record, day: first?.timestamp.slice(0, 10) ?? UNKNOWN_DAY, event: first?.event ?? NO_EVENT };
 }
