@@ -1,0 +1,131 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { killAllBackhaul, reportOf, runBackhaul, setUp } from '../support/backhaul-process.ts';
+
+let folder: string;
+let dataDir: string;
+
+beforeAll(async () => {
+  setUp();
+  folder = await mkdtemp(join(tmpdir(), 'backhaul-cli-'));
+  dataDir = join(folder, 'data');
+  const rows = ['id,who,what,when', '1,ada,Signed up,2023-01-01 10:00:00', '2,ada,Paid,2023-01-02 10:00:00'];
+  const awkward = ['3,,Paid,2023-01-02 11:00:00', '4,bob,Paid,03/01/2023'];
+  await writeFile(join(folder, 'export.csv'), [...rows, ...awkward, ''].join('\n'));
+  await writeFile(join(folder, 'shop.yaml'), manifest('shop', 'iso'));
+  await writeFile(join(folder, 'mended.yaml'), manifest('shop', 'dd/MM/yyyy'));
+}, 300_000);
+afterEach(killAllBackhaul);
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const manifest = (name: string, format: string, more = '') => `
+name: ${name}
+source:
+  type: csv
+  from: export.csv
+  mapping:
+    event: { column: what }
+    distinctId: { column: who }
+    timestamp: { column: when, format: "${format}" }
+    key: [id]
+${more}`;
+
+const backhaul = (...args: string[]) => runBackhaul(args, { dataDir });
+const inFolder = (name: string) => join(folder, name);
+
+describe('the command line', () => {
+  it('plans without sending, and with --full tells what a run would report', async () => {
+    const ended = await backhaul('plan', inFolder('shop.yaml'), '--full', '--json');
+    expect(ended.code, ended.stderr).toBe(0);
+    const plan = JSON.parse(ended.stdout);
+    expect(plan.records).toEqual({ count: 4, exact: true });
+    expect(plan.full.report.counts).toMatchObject({ read: 4, delivered: 2, rejected: 2 });
+  });
+
+  it('runs, and ends with 3 when more is rejected than the manifest allows', async () => {
+    const ended = await backhaul('run', inFolder('shop.yaml'), '--json');
+    expect(ended.code, ended.stderr).toBe(3);
+    expect(reportOf(ended)).toMatchObject({
+      balanced: true,
+      counts: { read: 4, delivered: 2, skipped: 0, duplicate: 0, rejected: 2 },
+      byReason: { no_identity: 1, bad_timestamp: 1 },
+    });
+    expect(ended.stderr).toContain('backhaul rejects ls shop');
+  }, 60_000);
+
+  it('gives the same report again, from what staging holds', async () => {
+    const ended = await backhaul('report', 'shop', '--json');
+    expect(reportOf(ended).counts.read).toBe(4);
+    const status = JSON.parse((await backhaul('status', 'shop', '--json')).stdout);
+    expect(status).toMatchObject({ migration: 'shop', state: 'finished', counts: { read: 4 } });
+  });
+
+  it('shows each reject with its line and its own text', async () => {
+    const shown = await backhaul('rejects', 'show', 'shop', '--reason', 'bad_timestamp');
+    expect(JSON.parse(shown.stdout)).toMatchObject({
+      file: 'export.csv',
+      line: 5,
+      text: '4,bob,Paid,03/01/2023',
+    });
+    const listed = JSON.parse((await backhaul('rejects', 'ls', 'shop', '--json')).stdout);
+    expect(listed.rejects).toHaveLength(2);
+  });
+
+  it('replays rejects with a mended manifest, as a migration of its own', async () => {
+    const ended = await backhaul(
+      'rejects',
+      'replay',
+      'shop',
+      '--reason',
+      'bad_timestamp',
+      '--manifest',
+      inFolder('mended.yaml'),
+      '--json',
+    );
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(reportOf(ended)).toMatchObject({
+      migration: 'shop.replay-1',
+      balanced: true,
+      counts: { read: 1, delivered: 1, rejected: 0 },
+    });
+  }, 60_000);
+
+  it('refuses to continue under a changed manifest, says what differs, and leaves it be', async () => {
+    const ended = await backhaul('run', inFolder('mended.yaml'));
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).toContain('source.mapping.timestamp.format: was "iso", is now "dd/MM/yyyy"');
+    expect(ended.stdout).toBe('');
+  }, 60_000);
+
+  it('refuses what the contract wants approved, with the request ready to paste', async () => {
+    const more =
+      'destination: { url: "http://127.0.0.1:9", apiKey: "${KEY}" }\nlimits: { eventsPerMinute: 60000 }\n';
+    await writeFile(inFolder('fast.yaml'), manifest('fast', 'iso', more));
+    const ended = await runBackhaul(['run', inFolder('fast.yaml')], { dataDir, env: { KEY: 'phc_test' } });
+    expect(ended.code).toBe(4);
+    expect(ended.stderr).toContain('Data Management');
+    expect(ended.stderr).not.toContain('phc_test');
+  }, 60_000);
+
+  it('keeps the keys of a data folder to its owner', async () => {
+    const keys = JSON.parse(await readFile(join(dataDir, 'keys.json'), 'utf8'));
+    expect(Object.keys(keys).sort()).toEqual(['personalKey', 'projectKey', 'queuesPassword']);
+  });
+
+  it.each([
+    [['frobnicate'], 'unknown command'],
+    [['run', 'nowhere.yaml'], 'There is no manifest at'],
+    [['resume', 'nobody'], 'there is no migration "nobody"'],
+    [['report', 'nobody'], 'there is no migration "nobody"'],
+    [['pause', 'shop'], 'is finished'],
+    [['rejects', 'show', 'shop', '--limit', '-1'], '--limit takes a whole number'],
+    [['worker', '--concurrency', '0'], '--concurrency takes a whole number'],
+  ])('ends %j with 2 and says why on stderr', async (args, message) => {
+    const ended = await backhaul(...args);
+    expect(ended.code, ended.stderr).toBe(2);
+    expect(ended.stderr).toContain(message);
+    expect(ended.stdout).toBe('');
+  });
+});
