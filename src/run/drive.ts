@@ -90,6 +90,15 @@ export async function drive(source: AsyncIterable<Work>, deps: DriveDeps): Promi
   });
   stopped.catch(() => wake());
 
+  // By the clock, not by silence: busy workers report all the time, and the lease must be renewed.
+  let lookedAtMs = performance.now();
+  const lookAround = async () => {
+    if (performance.now() - lookedAtMs < TICK_MS) return;
+    await unlessStopped(deps.assertRunning());
+    await askAboutSilent();
+    lookedAtMs = performance.now();
+  };
+
   const iterator = source[Symbol.asyncIterator]();
   let next: Promise<IteratorResult<Work>> | undefined;
   let arrived: IteratorResult<Work> | undefined;
@@ -114,6 +123,7 @@ export async function drive(source: AsyncIterable<Work>, deps: DriveDeps): Promi
       deps.signal.throwIfAborted();
       if (failure) throw failure;
       await handleMail();
+      await lookAround();
       if (arrived) {
         const result: IteratorResult<Work> = arrived;
         arrived = undefined;
@@ -125,19 +135,15 @@ export async function drive(source: AsyncIterable<Work>, deps: DriveDeps): Promi
       if (!ended && !next && open.size < deps.windowSize) pull();
       if (mailbox.length > 0 || arrived) continue;
 
-      const woken = await new Promise<boolean>((resolve) => {
-        const tick = setTimeout(resolve, TICK_MS, false);
+      await new Promise<void>((resolve) => {
+        const tick = setTimeout(resolve, TICK_MS);
         wake = () => {
           clearTimeout(tick);
-          resolve(true);
+          resolve();
         };
         if (mailbox.length > 0 || arrived || failure) wake();
       });
       wake = () => {};
-      if (!woken) {
-        await unlessStopped(deps.assertRunning());
-        await askAboutSilent();
-      }
     }
   } finally {
     stopListening();

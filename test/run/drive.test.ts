@@ -119,6 +119,23 @@ describe('drive', () => {
     expect(memory.added).toHaveLength(4);
   });
 
+  it('asks whether to go on by the clock, however much the workers report', async () => {
+    const memory = createMemoryQueue();
+    let reporting: NodeJS.Timeout | undefined;
+    memory.whenAdded(({ jobId }) => {
+      reporting = setInterval(() => {
+        for (const listener of memory.listeners) listener({ kind: 'progress', jobId, progress: {} });
+      }, 5);
+    });
+    const assertRunning = async () => {
+      throw new Error('paused meanwhile');
+    };
+    await expect(drive(each(work(1)), depsWith(memory.queue, { assertRunning }))).rejects.toThrow(
+      'paused meanwhile',
+    );
+    clearInterval(reporting);
+  });
+
   it('stops at once when its signal aborts, even while the queue does not answer', async () => {
     const memory = createMemoryQueue();
     const stop = new AbortController();
