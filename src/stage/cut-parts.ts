@@ -19,16 +19,23 @@ export interface PartLimits {
 /**
  * Cuts a file's records into parts. Depends on the records alone and never on how the chunks fell:
  * same records in, same parts out. A part has one format and one header row, so a zip whose members
- * differ starts a new part where they do.
+ * differ starts a new part where they do. Parts that are staged already keep their ends: a file that was
+ * cut off by a fault and fetched again goes on behind its last part, which was smaller than usual.
  */
 export class PartCutter {
   private readonly limits: PartLimits;
+  private readonly staged: ReadonlyMap<number, { readonly records: number }>;
   private open: { format: RecordFormat; header: Uint8Array | undefined; frames: FrameWriter } | undefined;
   private number = 0;
   private firstRecord = 0;
 
-  constructor(limits: PartLimits = { records: PART_MAX_RECORDS, bytes: PART_MAX_BYTES }) {
+  constructor(
+    limits: PartLimits = { records: PART_MAX_RECORDS, bytes: PART_MAX_BYTES },
+    /** Parts that exist, by number. */
+    staged: ReadonlyMap<number, { readonly records: number }> = new Map(),
+  ) {
     this.limits = limits;
+    this.staged = staged;
   }
 
   /** Takes a chunk's records and yields the parts that they fill. */
@@ -53,7 +60,8 @@ export class PartCutter {
   }
 
   private isFullFor(record: PartRecord, frames: FrameWriter): boolean {
-    return frames.records >= this.limits.records || frames.bytesWith(record) > this.limits.bytes;
+    const most = this.staged.get(this.number)?.records ?? this.limits.records;
+    return frames.records >= most || frames.bytesWith(record) > this.limits.bytes;
   }
 }
 

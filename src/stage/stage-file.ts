@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FileReceipt, PartMeta } from '../contract/part.ts';
 import type { Staging } from '../contract/staging.ts';
+import { SourceError } from '../errors.ts';
 import { type ReadOptions, readRecords } from '../read/read-records.ts';
 import type { SourceFile } from '../source/source-file.ts';
 import { type CutPart, PartCutter } from './cut-parts.ts';
@@ -35,7 +36,7 @@ export async function stageFile(input: StageFileInput): Promise<FileReceipt> {
   }
 
   const hash = createHash('sha256');
-  const cutter = new PartCutter();
+  const cutter = new PartCutter(undefined, known);
   let parts = 0;
   let records = 0;
   // While one part is packed and written, the next one is read.
@@ -54,6 +55,10 @@ export async function stageFile(input: StageFileInput): Promise<FileReceipt> {
       for (const part of cutter.add(chunk)) await write(part);
     }
     for (const part of cutter.end()) await write(part);
+  } catch (error) {
+    // What stands before the fault is imported all the same (I1).
+    if (error instanceof SourceError) for (const part of cutter.end()) await write(part);
+    throw error;
   } finally {
     await Promise.allSettled([writing]);
   }
@@ -61,10 +66,12 @@ export async function stageFile(input: StageFileInput): Promise<FileReceipt> {
   signal.throwIfAborted();
 
   if ([...known.keys()].some((number) => number >= parts)) throw changed(file, 'it has fewer records');
+  const sha256 = hash.digest('hex');
+  if (earlier && earlier.fingerprint.sha256 !== sha256) throw changed(file, 'it has other content');
   const receipt: FileReceipt = {
     fileId: file.fileId,
     file: file.name,
-    fingerprint: { bytes: file.bytes, modified: file.modified, sha256: hash.digest('hex') },
+    fingerprint: { bytes: file.bytes, modified: file.modified, sha256 },
     parts,
     records,
   };

@@ -132,7 +132,8 @@ describe('staging a file', () => {
     const other = body.replace('"n":5,', '"n":6,');
     const shorter = body.slice(0, body.indexOf('{"n":21000,'));
     for (const hasReceipt of [true, false]) {
-      for (const changedBody of [longer, other, shorter]) {
+      // One that grew before it was staged to its end is staged to its new end.
+      for (const changedBody of hasReceipt ? [longer, other, shorter] : [other, shorter]) {
         const staging = await newStaging();
         await stage(staging, body);
         if (!hasReceipt) await staging.remove(`${prefix}files/${memoryFile('').fileId}.json`);
@@ -151,12 +152,21 @@ describe('staging a file', () => {
     expect(await stage(staging, '', { file })).toMatchObject({ fingerprint: { modified: file.modified } });
   });
 
-  it('fails a file that is cut off, without a receipt, and stages it once it is whole', async () => {
+  it('keeps what stands before a cut, without a receipt, and goes on behind it once the file is whole', async () => {
     const staging = await newStaging();
     const packed = gzipSync(body);
-    await expect(stage(staging, packed.subarray(0, -2_000))).rejects.toThrow(/damaged gzip at byte/);
+    await expect(stage(staging, packed.subarray(0, -40_000))).rejects.toThrow(/damaged gzip at byte/);
     expect(await collect(listFileReceipts(staging, prefix))).toEqual([]);
+    const before = await collect(listParts(staging, prefix));
+    const kept = before.reduce((sum, { records }) => sum + records, 0);
+    expect(kept % PART_MAX_RECORDS).toBeGreaterThan(0); // the last part was not full when the fault came
+    expect(kept).toBeLessThan(COUNT);
+
     expect(await stage(staging, packed)).toMatchObject({ records: COUNT });
+    const parts = await collect(listParts(staging, prefix));
+    expect(parts.slice(0, before.length)).toEqual(before);
+    expect(parts.reduce((sum, { records }) => sum + records, 0)).toBe(COUNT);
+    expect(parts.at(-1)?.firstRecord).toBe(COUNT - (parts.at(-1)?.records ?? 0));
   });
 
   it('stages empty files, zips and CSVs with their header in every part', async () => {
