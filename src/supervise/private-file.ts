@@ -1,9 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { ConfigError } from '../errors.ts';
 
 /** What stands in the data folder is for its owner's eyes: keys, passwords and people's data. */
 export function createPrivateFolder(path: string): void {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw notWritable(path, error);
+  }
 }
 
 /** A reader sees the old text or the new one, whole. */
@@ -37,8 +42,32 @@ export function readTextIfThere(path: string): string | undefined {
 
 function writeDraft(path: string, text: string): string {
   const draft = `${path}.${randomUUID()}.draft`;
-  writeFileSync(draft, text, { mode: 0o600, flag: 'wx' });
-  return draft;
+  try {
+    writeFileSync(draft, text, { mode: 0o600, flag: 'wx' });
+    return draft;
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw notWritable(path, error);
+  }
+}
+
+const REFUSALS: Readonly<Record<string, string>> = {
+  EACCES: 'this user may not write there',
+  EPERM: 'this user may not write there',
+  EROFS: 'its file system is read-only',
+  ENOTDIR: 'a part of the path is a file',
+  EEXIST: 'a file stands in its place',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+};
+
+function notWritable(path: string, error: unknown): unknown {
+  const why = REFUSALS[codeOf(error) ?? ''];
+  if (why === undefined) return error;
+  return new ConfigError(
+    `${path} cannot be written: ${why}. Mend that, or choose another data folder with BACKHAUL_DATA_DIR.`,
+    error,
+  );
 }
 
 function codeOf(error: unknown): string | undefined {
