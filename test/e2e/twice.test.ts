@@ -1,0 +1,37 @@
+import { afterEach, beforeAll, expect, it } from 'vitest';
+import { killAllBackhaul, reportOf, runBackhaul, setUp } from '../support/backhaul-process.ts';
+import { compareSets, eventsInBundledApi, SAME } from '../support/event-set.ts';
+import { createWorkplace, writeExports } from '../support/workplace.ts';
+
+const TIMEOUT_MS = 120_000;
+beforeAll(setUp, TIMEOUT_MS);
+afterEach(killAllBackhaul);
+
+it(
+  'importing the same export twice, under two names, adds nothing',
+  async ({ onTestFinished }) => {
+    const workplace = createWorkplace();
+    onTestFinished(() => workplace.remove());
+    await writeExports(workplace, { files: 2, records: 1_500 });
+    const options = { dataDir: workplace.dataDir('twice') };
+    const runAs = async (name: string) => {
+      const manifest = workplace.manifest({
+        name,
+        source: { type: 'amplitude', from: 'exports' },
+        rejects: { failAbove: '5%' },
+      });
+      const ended = await runBackhaul(['run', '--json', manifest], options);
+      expect(ended.code, ended.stderr).toBe(0);
+      return { report: reportOf(ended), events: await eventsInBundledApi(options.dataDir) };
+    };
+
+    const first = await runAs('first');
+    const second = await runAs('second');
+    expect(first.events.size).toBe(first.report.events.accepted + first.report.events.synthetic);
+    expect(compareSets(second.events, first.events)).toEqual(SAME);
+    const { counts, events, byDay, byEvent, byReason } = first.report;
+    expect(second.report).toMatchObject({ balanced: true, counts, events, byDay, byEvent, byReason });
+    expect(counts.delivered).toBeGreaterThan(2_000);
+  },
+  TIMEOUT_MS,
+);
