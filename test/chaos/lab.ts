@@ -39,6 +39,8 @@ export interface Bench {
   readonly manifest: string;
   start(...args: string[]): BackhaulProcess;
   command(...args: string[]): Promise<Ended>;
+  /** The same with other variables. */
+  commandWith(env: Readonly<Record<string, string>>, ...args: string[]): Promise<Ended>;
   /** Waits until the parts are up, and then for a share of what the reference took. */
   moment(run: BackhaulProcess, share: number): Promise<void>;
   /** Waits until so many parts are done. */
@@ -82,6 +84,7 @@ export async function createLab({ env = () => ({}) }: LabOptions = {}): Promise<
       manifest,
       start,
       command: (...args) => runBackhaul(args, options),
+      commandWith: (other, ...args) => runBackhaul(args, { dataDir, env: { ...options.env, ...other } }),
       async moment(run, share) {
         await waitForServices(dataDir, run);
         await Promise.race([pause(share * expected().durationMs), run.ended]);
