@@ -1,26 +1,13 @@
-import { isLosslessNumber, LosslessNumber, parse, stringify } from 'lossless-json';
+import { parseExact, stringifyExact } from './exact-json.ts';
 
 /**
  * JSON that keeps its numbers (I9). `JSON.parse` is right for numbers that a double holds; only texts
- * with others (19-digit ids, long decimals, 1e400) take the slower way, where such a number stays a
+ * with others (19-digit ids, long decimals, 1e400) take the exact way, where such a number stays a
  * LosslessNumber.
  */
 export function parseJson(text: string): { readonly value: unknown; readonly exact: boolean } {
   if (!mayHoldUnsafeNumber(text)) return { value: JSON.parse(text), exact: false };
-  let exact = false;
-  const parseNumber = (digits: string): unknown => {
-    if (isSafe(digits)) return Number(digits);
-    exact = true;
-    return new LosslessNumber(digits);
-  };
-  // The last of repeated keys wins, as in JSON.parse.
-  const value = parse(text, null, { parseNumber, onDuplicateKey: ({ newValue }) => newValue });
-  return exact ? { value, exact } : { value: JSON.parse(text), exact };
-}
-
-/** Serialises what `parseJson` gave, LosslessNumbers as they were. */
-export function stringifyExact(value: unknown): string {
-  return stringify(value) ?? 'null';
+  return parseExact(text, isUnsafe);
 }
 
 /** An event's JSON text. `exact` tells that its record held numbers that JSON.stringify would not keep. */
@@ -28,13 +15,18 @@ export function stringifyEvent(event: unknown, exact: boolean): string {
   return exact ? stringifyExact(event) : JSON.stringify(event);
 }
 
-/** Whether a double written back gives the same number. */
-function isSafe(digits: string): boolean {
+/** Whether a double written back gives another number. */
+function isUnsafe(digits: string): boolean {
   const number = Number(digits);
-  if (!Number.isFinite(number)) return false;
-  if (number === 0) return !/^[^eE]*[1-9]/.test(digits);
-  return String(number) === digits || normalise(String(number)) === normalise(digits);
+  if (!Number.isFinite(number)) return true;
+  if (number === 0) return /^[^eE]*[1-9]/.test(digits);
+  const back = String(number);
+  if (back === digits) return false;
+  return (INTEGER.test(back) && INTEGER.test(digits)) || normalise(back) !== normalise(digits);
 }
+
+/** Of these no two texts have the same value. */
+const INTEGER = /^-?[1-9]\d*$/;
 
 /** The same text for the same value: sign, significant digits, exponent. */
 function normalise(text: string): string {
@@ -71,5 +63,3 @@ export function mayHoldUnsafeNumber(text: string): boolean {
 }
 
 const isDigitOrPoint = (code: number) => (code >= 0x30 && code <= 0x39) || code === 0x2e;
-
-export { isLosslessNumber, LosslessNumber };

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SourceError } from '../../src/errors.ts';
-import { parseJson, stringifyEvent, stringifyExact } from '../../src/read/json.ts';
+import { stringifyExact } from '../../src/read/exact-json.ts';
+import { parseJson, stringifyEvent } from '../../src/read/json.ts';
 import { createRecordParser } from '../../src/read/parse-record.ts';
 
 const record = (bytes: Uint8Array | string) =>
