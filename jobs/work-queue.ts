@@ -56,12 +56,14 @@ export async function createWorkQueue(
       return () => listeners.delete(listener);
     },
     async state(name, jobId) {
-      const job = await queueOf(name).getJob(jobId);
-      if (!job) return { kind: 'missing' };
-      const state: JobState | 'unknown' = await job.getState();
+      const queue = queueOf(name);
+      // The state comes first: a job that was read before it ended holds no result yet.
+      const state: JobState | 'unknown' = await queue.getJobState(jobId);
+      const job = await queue.getJob(jobId);
+      if (!job || state === 'unknown') return { kind: 'missing' };
       if (state === 'completed') return settledOf(job.returnvalue);
       if (state === 'failed') return { kind: 'failed', reason: job.failedReason ?? 'unknown' };
-      return state === 'unknown' ? { kind: 'missing' } : { kind: 'open' };
+      return { kind: 'open' };
     },
     async close() {
       await Promise.all(closers.map((close) => close()));
