@@ -22,11 +22,9 @@ export interface ImportPartDeps {
 
 /** Job `import-part`: one staged part becomes events, rejects, findings and a receipt. */
 export function importPartHandler({ staging, redis, migrations }: ImportPartDeps): Handler<'import-part'> {
-  return ({ migration: name, epoch, part }, run) =>
-    migrations.use(name, epoch, run.signal, async (migration, signal) => {
-      if (!(await loadReceipt(staging, name, part.id))) {
-        await importPart(part, depsFor(part, migration, staging, redis, run), signal);
-      }
+  return ({ migration, epoch, part }, run) =>
+    migrations.use(migration, epoch, run.signal, async (open, signal) => {
+      await importPart(part, depsFor(part, open, staging, redis, run), signal);
       return { kind: 'done' as const };
     });
 }
@@ -72,6 +70,7 @@ function depsFor(
       await staging.put(key, body);
       return { key, sections };
     },
+    loadReceipt: (id) => loadReceipt(staging, record.name, id),
     createReceipt: (receipt) => createReceipt(staging, record.name, receipt),
     onProgress: ({ tally }) => run.progress({ ...tally.counts }),
     mapping: record.mapping,

@@ -4,6 +4,9 @@ import type { Logger } from '../src/logger.ts';
 import type { SettledState, WorkEvent, WorkQueue } from '../src/run/work-queue.ts';
 import { type JobName, type JobResult, payloads, QUEUE_PREFIX, retryPolicy } from './catalog.ts';
 import { quietly } from './quietly.ts';
+import { within } from './within.ts';
+
+const CLOSE_WITHIN_MS = 5_000;
 
 /** The producer's side of the queues: adds jobs, hears of their ends. */
 export async function createWorkQueue(
@@ -34,7 +37,7 @@ export async function createWorkQueue(
     await events.waitUntilReady();
     queues.set(job, queue);
     closers.push(async () => {
-      await Promise.allSettled([queue.close(), events.close()]);
+      await within(CLOSE_WITHIN_MS, Promise.allSettled([queue.close(), events.close()]));
       connection.disconnect();
       eventsConnection.disconnect();
     });
@@ -47,8 +50,8 @@ export async function createWorkQueue(
 
   return {
     async add(work) {
-      for (const { name, jobId, payload } of work) {
-        await queueOf(name).add(name, payloads[name as JobName].parse(payload), { jobId });
+      for (const { name, jobId, delayMs, payload } of work) {
+        await queueOf(name).add(name, payloads[name as JobName].parse(payload), { jobId, delay: delayMs });
       }
     },
     listen(listener) {

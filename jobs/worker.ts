@@ -12,6 +12,7 @@ import {
   SURPRISE_ATTEMPTS,
 } from './catalog.ts';
 import { quietly } from './quietly.ts';
+import { within } from './within.ts';
 
 export interface JobRun {
   /** Aborts when the worker shuts down or loses its lock. */
@@ -31,12 +32,16 @@ export interface WorkerDeps<N extends JobName> {
   /** Jobs at once in this process. */
   readonly concurrency: number;
   readonly log: Logger;
+  /** Bound of close. Default 15,000. */
+  readonly closeWithinMs?: number;
 }
 
 /** A lock outlives the longest stretch without a turn of the event loop (one batch) many times over. */
 const LOCK_MS = 30_000;
 const STALLED_CHECK_MS = 10_000;
 const PROGRESS_EVERY_MS = 1_000;
+/** Time to finish the batch and save; without Redis nothing ends by itself, and nothing is lost. */
+const CLOSE_WITHIN_MS = 15_000;
 
 /**
  * Takes jobs of one queue. Close hands running jobs back to the queue, unchanged but for their
@@ -45,11 +50,17 @@ const PROGRESS_EVERY_MS = 1_000;
 export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close(): Promise<void> } {
   const { redisUrl, queueName, job: name, handler, concurrency, log } = deps;
   const connection = new Redis(redisUrl, { maxRetriesPerRequest: null });
+  const surprises = new Map<string, number>();
   let closing = false;
 
   const worker = new Worker(
     queueName,
     async (job: Job, token?: string, signal?: AbortSignal): Promise<JobResult> => {
+      const handBack = async (): Promise<never> => {
+        await job.moveToWait(token);
+        throw new WaitingError();
+      };
+      if (closing) return handBack(); // it was on its way when the others were told to stop
       const payload = payloads[name].safeParse(job.data);
       if (!payload.success) throw new UnrecoverableError(`not a ${name} job: ${payload.error.message}`);
       const progress = throttled((value) => job.updateProgress(value));
@@ -61,11 +72,8 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close
       try {
         return await handler(payload.data as Payload<N>, run);
       } catch (error) {
-        if (closing) {
-          await job.moveToWait(token);
-          throw new WaitingError();
-        }
-        return translate(error, job, run.log);
+        if (closing) return handBack();
+        return translate(error, job, surprises, run.log);
       } finally {
         await progress.flush();
       }
@@ -90,14 +98,14 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close
       closing = true;
       const closed = worker.close();
       worker.cancelAllJobs('shutdown');
-      await closed;
+      await within(deps.closeWithinMs ?? CLOSE_WITHIN_MS, closed);
       connection.disconnect();
     },
   };
 }
 
 /** Our errors, in the queue's terms. This is the only place that does so. */
-function translate(error: unknown, job: Job, log: Logger): JobResult {
+function translate(error: unknown, job: Job, surprises: Map<string, number>, log: Logger): JobResult {
   if (error instanceof FencedOutError) return { kind: 'handed_back', why: error.message };
   if (error instanceof UnavailableError) {
     log.warn({ err: error.message }, 'not available; the job is tried again later');
@@ -105,7 +113,10 @@ function translate(error: unknown, job: Job, log: Logger): JobResult {
   }
   if (error instanceof BackhaulError) throw new UnrecoverableError(error.message);
   log.error({ err: error }, 'a job failed in a way that was not foreseen');
-  if (job.attemptsMade + 1 >= SURPRISE_ATTEMPTS) throw new UnrecoverableError(messageOf(error));
+  const id = job.id ?? '';
+  const surprised = (surprises.get(id) ?? 0) + 1;
+  surprises.set(id, surprised);
+  if (surprised >= SURPRISE_ATTEMPTS) throw new UnrecoverableError(messageOf(error));
   throw error;
 }
 

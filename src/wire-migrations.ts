@@ -8,7 +8,7 @@ import { createDeliver } from './deliver/deliver.ts';
 import { createRedisBudget } from './deliver/redis-budget.ts';
 import { REQUEST_TIMEOUT_MS } from './deliver/send.ts';
 import { ConfigError } from './errors.ts';
-import { addsExactNumbers, createSourceMap } from './map/sources.ts';
+import { addsExactNumbers, createSourceMap, mappingName } from './map/sources.ts';
 import { encode } from './migration/migration.ts';
 import { createOpenMigrations, type OpenMigrations } from './migration/open-migrations.ts';
 import type { Site } from './wire.ts';
@@ -23,6 +23,7 @@ export function openMigrationsOf(site: Site): OpenMigrations {
     now: () => new Date(),
     async open(record, stored) {
       const manifest = parseStoredManifest(stored, staging.location);
+      assertMapping(record.mapping, mappingName(manifest.source.type));
       const destination = destinationOf(manifest, site);
       const { eventsPerMinute, requestsInFlight, batch } = manifest.limits;
       const key = budgetKey(destination.url, destination.apiKey);
@@ -73,6 +74,14 @@ export function destinationOf(
     );
   }
   return { url: site.bundled.url, apiKey: site.bundled.projectKey };
+}
+
+/** Another version of the map would make other events of the same records (I2). */
+function assertMapping(pinned: string, own: string): void {
+  if (pinned === own) return;
+  throw new ConfigError(
+    `the migration is pinned to mapping ${pinned}, this worker maps with ${own}; start workers of the release that began it`,
+  );
 }
 
 /** Whether this staging has never sent to the destination: then a missing count is no lost count (I6). */

@@ -22,7 +22,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   migration: ['checkpoint', 'deliver', 'source'],
   import: ['checkpoint', 'deliver', 'migration', 'people', 'read', 'report'],
   plan: ['config', 'checkpoint', 'deliver', 'import', 'map', 'people', 'read', 'report', 'source', 'stage'],
-  run: ['checkpoint', 'migration', 'people', 'report', 'source', 'stage'],
+  run: ['checkpoint', 'deliver', 'migration', 'people', 'report', 'source', 'stage'],
   supervise: [],
   sample: [],
   api: ['supervise', 'jobs', 'read', 'map'],

@@ -24,6 +24,7 @@ export interface ImportDeps {
     name: string,
   ) => Promise<string>;
   readonly keepFindings: (name: string) => Promise<FindingsIndex | undefined>;
+  readonly loadReceipt: (part: string) => Promise<Receipt | undefined>;
   /** Creates the receipt, or returns the one that exists. */
   readonly createReceipt: (receipt: Receipt) => Promise<Receipt>;
   readonly onProgress: (checkpoint: Checkpoint) => void;
@@ -34,6 +35,9 @@ export interface ImportDeps {
 /** Read, map, batch, deliver, advance, save. A crash between deliver and save sends one batch again. */
 export async function importPart(part: PartMeta, deps: ImportDeps, signal: AbortSignal): Promise<Receipt> {
   const { fence, checkpoint } = await deps.checkpoints.begin(part.id);
+  // Looked for once the part is ours: whoever held it before may have finished it meanwhile.
+  const finished = await deps.loadReceipt(part.id);
+  if (finished) return finished;
   let current: Checkpoint = checkpoint ?? startOf(part);
   const name = (position: number) => `${part.id}/${fence.epoch}-${fence.counter}-${position}`;
 

@@ -73,9 +73,9 @@ export async function latestEpoch(staging: Staging, name: string): Promise<Epoch
  * Opens the next epoch. Created with If-None-Match, so of two processes that take a migration up at
  * once each gets its own, and the higher one outranks the other everywhere (I5).
  */
-export async function openEpoch(staging: Staging, name: string, record: Epoch): Promise<number> {
+export async function openEpoch(staging: Staging, name: string, record: Epoch, above = 0): Promise<number> {
   const keys = layout(name);
-  let epoch = (await latestEpochNumber(staging, name)) + 1;
+  let epoch = Math.max(above, await latestEpochNumber(staging, name)) + 1;
   while (!(await staging.create(keys.epoch(epoch), encode(record)))) epoch += 1;
   return epoch;
 }

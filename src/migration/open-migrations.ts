@@ -4,7 +4,14 @@ import type { Deliver } from '../contract/destination.ts';
 import type { MapOutcome } from '../contract/outcome.ts';
 import type { Staging } from '../contract/staging.ts';
 import type { BatchLimits } from '../deliver/batch-builder.ts';
-import { FencedOutError, messageOf, PausedError, SourceError } from '../errors.ts';
+import {
+  ConfigError,
+  FencedOutError,
+  messageOf,
+  PausedError,
+  SourceError,
+  UnavailableError,
+} from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { loadControl, loadEpoch, loadMigration, type MigrationRecord, saveControl } from './migration.ts';
 
@@ -44,6 +51,8 @@ export interface OpenMigrationsDeps {
 export class StopRequest extends Error {}
 
 const CONTROL_EVERY_MS = 500;
+/** A migration without jobs is put away; its next job opens it again. */
+const IDLE_MS = 60_000;
 
 /**
  * The migrations this process works on. Each epoch of a migration is opened once and shared by its
@@ -68,6 +77,7 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
 
   const acquire = async (name: string, epoch: number): Promise<Entry> => {
     const known = entries.get(name);
+    clearTimeout(known?.idle);
     if (known && known.epoch > epoch) throw new FencedOutError(`epoch ${epoch} of ${name} is over`);
     if (known && known.epoch === epoch) return known;
     const entry: Entry = {
@@ -76,6 +86,7 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
       users: 0,
       stop: new AbortController(),
       timer: undefined,
+      idle: undefined,
     };
     entries.set(name, entry);
     entry.opened.catch(() => entries.get(name) === entry && entries.delete(name));
@@ -85,6 +96,7 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
 
   const retire = async (entry: Entry) => {
     clearTimeout(entry.timer);
+    clearTimeout(entry.idle);
     if (entry.users > 0) return; // its last user retires it
     await entry.opened.then(
       (opened) => opened.close(),
@@ -102,6 +114,38 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
     }, CONTROL_EVERY_MS).unref();
   };
 
+  const putAwayLater = (entry: Entry, name: string) => {
+    entry.idle = setTimeout(() => {
+      if (entry.users > 0 || entries.get(name) !== entry) return;
+      entries.delete(name);
+      void retire(entry);
+    }, IDLE_MS).unref();
+  };
+
+  /** A worker that cannot open a migration is set up wrongly; others may not be. */
+  const openOrLeaveIt = async (entry: Entry, name: string) => {
+    try {
+      return await entry.opened;
+    } catch (error) {
+      log.error(
+        { migration: name, err: messageOf(error) },
+        'this worker cannot work on the migration; left to others',
+      );
+      throw new UnavailableError(messageOf(error), 'backoff', error);
+    }
+  };
+
+  /**
+   * Staging first: what it says holds even when Redis is lost in the same second. Only for the epoch in
+   * force: a late answer to an older one must not stop what was mended and resumed.
+   */
+  const pause = async ({ record, epoch }: OpenMigration, reason: string) => {
+    const key = migrationKey(record.id);
+    if (Number(await redis.hget(key, 'epoch')) !== epoch) return;
+    await saveControl(staging, record.name, { state: 'paused', reason, at: now().toISOString() });
+    await redis.hset(key, 'control', 'paused');
+  };
+
   return {
     /** Runs one job's work; a pause or a cancel becomes `handed_back`, and is left as it is. */
     async use<T extends object>(
@@ -113,16 +157,23 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
       const entry = await acquire(name, epoch);
       entry.users += 1;
       try {
-        const migration = await entry.opened;
+        const migration = await openOrLeaveIt(entry, name);
+        const { id } = migration.record;
+        const current = await redis.hget(migrationKey(id), 'epoch');
+        if (current === null || Number(current) !== epoch) {
+          throw new FencedOutError(
+            `${name} is at epoch ${current ?? 'none'}, this job belongs to epoch ${epoch}`,
+          );
+        }
         const state = (await loadControl(staging, name))?.state;
         if (state === 'paused' || state === 'cancelled') return { kind: 'handed_back', why: state };
-        if (entry.stop.signal.aborted) entry.stop = new AbortController(); // it was paused, and resumed in the same epoch
-        watch(entry, migration.record.id);
+        watch(entry, id);
         return await work(migration, AbortSignal.any([outer, entry.stop.signal]));
       } catch (error) {
-        if (error instanceof PausedError) {
+        // Whatever an operator can mend stops the migration, not this part of it.
+        if (error instanceof PausedError || error instanceof ConfigError) {
           log.error({ migration: name }, error.message);
-          await pause(staging, redis, name, (await entry.opened).record.id, error.message, now());
+          await pause(await entry.opened, error.message);
           return { kind: 'handed_back', why: error.message };
         }
         if (entry.stop.signal.aborted && !outer.aborted)
@@ -131,6 +182,7 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
       } finally {
         entry.users -= 1;
         if (entries.get(name) !== entry) await retire(entry);
+        else if (entry.users === 0) putAwayLater(entry, name);
       }
     },
 
@@ -146,14 +198,9 @@ interface Entry {
   readonly epoch: number;
   readonly opened: Promise<OpenMigration & Opened>;
   users: number;
-  stop: AbortController;
+  readonly stop: AbortController;
   timer: NodeJS.Timeout | undefined;
+  idle: NodeJS.Timeout | undefined;
 }
 
 export type OpenMigrations = ReturnType<typeof createOpenMigrations>;
-
-/** Staging first: what it says holds even when Redis is lost in the same second. */
-async function pause(staging: Staging, redis: Redis, name: string, id: string, reason: string, at: Date) {
-  await saveControl(staging, name, { state: 'paused', reason, at: at.toISOString() });
-  await redis.hset(migrationKey(id), 'control', 'paused');
-}

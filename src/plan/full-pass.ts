@@ -80,6 +80,7 @@ export async function fullPass(input: FullPassInput): Promise<FullPass> {
           await staging.put(key, body);
           return { key, sections };
         },
+        loadReceipt: async () => undefined,
         createReceipt: async (made: Receipt) => made,
         onProgress: () => {},
         mapping: 'plan',

@@ -1,8 +1,11 @@
+import { orAborted } from '../deliver/wait.ts';
 import type { QueuedWork, SettledState, Work, WorkEvent, WorkQueue } from './work-queue.ts';
 
 /** How long an open job may go without an event before its state is asked for. */
 const ASK_AFTER_MS = 5_000;
 const TICK_MS = 1_000;
+/** Work that comes back again and again is offered more and more slowly. */
+const againAfterMs = (generation: number) => (generation < 3 ? 0 : Math.min(30_000, 100 * 2 ** generation));
 
 export interface DriveDeps {
   readonly queue: WorkQueue;
@@ -12,7 +15,10 @@ export interface DriveDeps {
   readonly jobIdOf: (work: Work, generation: number) => string;
   /** Throws when the run must stop: paused, cancelled, superseded, Redis wiped. */
   readonly assertRunning: () => Promise<void>;
-  readonly onSettled: (work: Work) => Promise<void>;
+  /** The same, asking staging too: Redis may not have heard what workers have obeyed already. */
+  readonly assertWanted: () => Promise<void>;
+  /** `again` when staging does not show what the job said it did. */
+  readonly onSettled: (work: Work) => Promise<'settled' | 'again'>;
   readonly onProgress: (work: Work, progress: unknown) => void;
   readonly signal: AbortSignal;
 }
@@ -43,12 +49,12 @@ export async function drive(source: AsyncIterable<Work>, deps: DriveDeps): Promi
   });
 
   // A queue without Redis waits for ever; an operator who stops the run must not.
-  const unlessStopped = <T>(promise: Promise<T>): Promise<T> => Promise.race([promise, stopped]);
+  const unlessStopped = <T>(promise: Promise<T>): Promise<T> => orAborted(promise, deps.signal);
 
   const offer = async (work: Work, generation: number) => {
     const jobId = deps.jobIdOf(work, generation);
     open.set(jobId, { work, generation, heardAtMs: performance.now() });
-    const queued: QueuedWork = { ...work, jobId };
+    const queued: QueuedWork = { ...work, jobId, delayMs: againAfterMs(generation) };
     await unlessStopped(deps.queue.add([queued]));
   };
 
@@ -56,9 +62,10 @@ export async function drive(source: AsyncIterable<Work>, deps: DriveDeps): Promi
     const entry = open.get(jobId);
     if (!entry) return;
     open.delete(jobId);
-    if (state.kind === 'done') return deps.onSettled(entry.work);
     if (state.kind === 'failed') return void failures.push({ work: entry.work, reason: state.reason });
+    if (state.kind === 'done' && (await deps.onSettled(entry.work)) === 'settled') return;
     await unlessStopped(deps.assertRunning());
+    await unlessStopped(deps.assertWanted());
     return offer(entry.work, entry.generation + 1);
   };
 
@@ -83,12 +90,8 @@ export async function drive(source: AsyncIterable<Work>, deps: DriveDeps): Promi
     }
   };
 
-  const stopped = new Promise<never>((_, reject) => {
-    const stop = () => reject(deps.signal.reason);
-    if (deps.signal.aborted) stop();
-    else deps.signal.addEventListener('abort', stop, { once: true });
-  });
-  stopped.catch(() => wake());
+  const onAbort = () => wake();
+  deps.signal.addEventListener('abort', onAbort, { once: true });
 
   // By the clock, not by silence: busy workers report all the time, and the lease must be renewed.
   let lookedAtMs = performance.now();
@@ -141,11 +144,12 @@ export async function drive(source: AsyncIterable<Work>, deps: DriveDeps): Promi
           clearTimeout(tick);
           resolve();
         };
-        if (mailbox.length > 0 || arrived || failure) wake();
+        if (mailbox.length > 0 || arrived || failure || deps.signal.aborted) wake();
       });
       wake = () => {};
     }
   } finally {
     stopListening();
+    deps.signal.removeEventListener('abort', onAbort);
   }
 }

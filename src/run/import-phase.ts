@@ -1,5 +1,5 @@
 import type { PartMeta } from '../contract/part.ts';
-import { type RecordCounts, recordCounts } from '../contract/progress.ts';
+import { recordCounts } from '../contract/progress.ts';
 import { layout } from '../migration/layout.ts';
 import { loadReceipt } from '../migration/receipts.ts';
 import type { SourceFile } from '../source/source-file.ts';
@@ -39,23 +39,29 @@ export async function stageAndImport(
   const { staging, board } = run;
   const { prefix } = layout(run.record.name);
 
-  for await (const part of listParts(staging, prefix)) feed.add(part);
+  const wanted = new Set(run.record.files.map(({ fileId }) => fileId));
+  for await (const part of listParts(staging, prefix)) if (wanted.has(part.fileId)) feed.add(part);
   const staged = new Set<string>();
   for await (const receipt of listFileReceipts(staging, prefix)) staged.add(receipt.fileId);
   board.files.total = files.length;
   board.files.staged = files.filter((file) => staged.has(file.fileId)).length;
   board.changed();
 
+  // What fails on one side ends the other.
+  const ending = new AbortController();
+  const driveDeps = { ...run.driveDeps, signal: AbortSignal.any([run.driveDeps.signal, ending.signal]) };
+
   const stageAll = async () => {
     const missing = files.filter((file) => !staged.has(file.fileId));
     try {
       return await drive(stageWork(run, missing), {
-        ...run.driveDeps,
+        ...driveDeps,
         windowSize: 100,
         onProgress: () => {},
         onSettled: async () => {
           board.files.staged += 1;
           board.changed();
+          return 'settled';
         },
       });
     } finally {
@@ -65,16 +71,28 @@ export async function stageAndImport(
 
   const importAll = () =>
     drive(importWork(run, feed), {
-      ...run.driveDeps,
+      ...driveDeps,
       onProgress: ({ id }, progress) => {
         const counts = recordCounts.safeParse(progress);
         if (counts.success) board.partRunning(id, counts.data);
       },
-      onSettled: async ({ id }) => board.partDone(id, await countsOf(run, id)),
+      onSettled: async ({ id }) => {
+        const receipt = await loadReceipt(staging, run.record.name, id);
+        if (!receipt) return 'again';
+        board.partDone(id, receipt.tally.counts);
+        return 'settled';
+      },
     });
 
-  const [stageFailures, importFailures] = await allOrFirstError([stageAll(), importAll()]);
-  return [...(stageFailures ?? []), ...(importFailures ?? [])];
+  const sides = [stageAll(), importAll()].map((side) =>
+    side.catch((error: unknown) => {
+      ending.abort(error);
+      throw error;
+    }),
+  );
+  const ends = await Promise.allSettled(sides);
+  for (const end of ends) if (end.status === 'rejected') throw ending.signal.reason;
+  return ends.flatMap((end) => (end.status === 'fulfilled' ? end.value : []));
 }
 
 async function* stageWork(run: EpochRun, files: readonly SourceFile[]): AsyncGenerator<Work> {
@@ -100,19 +118,4 @@ async function* importWork(run: EpochRun, feed: PartFeed): AsyncGenerator<Work> 
       };
     }
   }
-}
-
-async function countsOf(run: EpochRun, part: string): Promise<RecordCounts> {
-  const receipt = await loadReceipt(run.staging, run.record.name, part);
-  if (!receipt) throw new Error(`part ${part} was reported done without a receipt`);
-  return receipt.tally.counts;
-}
-
-/** Like Promise.all, but leaves nothing running behind: both sides watch the same signal. */
-async function allOrFirstError<T>(promises: Promise<T>[]): Promise<T[]> {
-  const results = await Promise.allSettled(promises);
-  return results.map((result) => {
-    if (result.status === 'rejected') throw result.reason;
-    return result.value;
-  });
 }

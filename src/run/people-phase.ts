@@ -51,6 +51,7 @@ async function driveRanges(
   const settled = () => {
     run.board.peopleJobs.done += 1;
     run.board.changed();
+    return 'settled' as const;
   };
   async function* work(): AsyncGenerator<Work> {
     for (const range of ranges) {

@@ -57,6 +57,7 @@ export async function runMigration(
       return await runEpoch(record, files, taken, deps);
     } catch (error) {
       if (!(error instanceof RedisWipedError)) throw error;
+      await taken.assertWanted(); // a pause that Redis has forgotten still holds
       deps.log.warn({ migration: record.name }, 'Redis lost its memory; going on from what staging holds');
     } finally {
       // Redis may be what is missing: a lease that cannot be given back ends by itself.
@@ -90,6 +91,7 @@ async function runEpoch(
         await taken.assertRunning();
         await deps.assertVolume(board.status().staged);
       },
+      assertWanted: () => taken.assertWanted(),
       signal,
     },
   };
@@ -108,6 +110,7 @@ async function runEpoch(
     failures.push(...(await foldPeople(run)));
   }
   board.phase('report');
+  await taken.assertRunning();
   const report = await makeReport(staging, record, { failures, peopleDone: failures.length === 0 });
   await staging.put(layout(record.name).report, encode(report));
   if (failures.length === 0) {
@@ -119,4 +122,11 @@ async function runEpoch(
 
 /** Epoch and generation make every offer a new job: BullMQ ignores an id that it still keeps. */
 const jobIdOf = (record: MigrationRecord, epoch: number) => (work: Work, generation: number) =>
-  [record.name, work.name, work.id.replaceAll('/', '-'), `e${epoch}`, `g${generation}`].join('_');
+  [
+    record.name,
+    record.id.slice(0, 8),
+    work.name,
+    work.id.replaceAll('/', '-'),
+    `e${epoch}`,
+    `g${generation}`,
+  ].join('_');

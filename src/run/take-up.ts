@@ -4,9 +4,10 @@ import type { Redis } from 'ioredis';
 import { migrationKey } from '../checkpoint/redis-checkpoints.ts';
 import type { Staging } from '../contract/staging.ts';
 import { ConfigError, FencedOutError } from '../errors.ts';
-import { type MigrationRecord, openEpoch, saveControl } from '../migration/migration.ts';
+import { loadControl, type MigrationRecord, openEpoch, saveControl } from '../migration/migration.ts';
 
 const LEASE_MS = 15_000;
+const RENEW_EVERY_MS = 5_000;
 
 /** Redis lost the migration's state: it must be taken up anew (I4). */
 export class RedisWipedError extends Error {}
@@ -23,8 +24,10 @@ export class ControlError extends Error {
 /** The producer's hold on a migration: one process drives it at a time. */
 export interface TakenUp {
   readonly epoch: number;
-  /** Throws when the run must end; called about once a second. Renews the lease. */
+  /** Throws when the run must end; called about once a second. */
   assertRunning(): Promise<void>;
+  /** Throws when staging says that the migration is paused or cancelled. */
+  assertWanted(): Promise<void>;
   release(): Promise<void>;
 }
 
@@ -32,9 +35,9 @@ const leaseKey = (id: string) => `${migrationKey(id)}:producer`;
 
 const SET_EPOCH = `
 local epoch = tonumber(redis.call('HGET', KEYS[1], 'epoch') or '0')
-if epoch >= tonumber(ARGV[1]) then return 0 end
+if epoch >= tonumber(ARGV[1]) then return epoch end
 redis.call('HSET', KEYS[1], 'epoch', ARGV[1], 'control', 'running')
-return 1`;
+return 0`;
 
 const RENEW = `
 local holder = redis.call('GET', KEYS[1])
@@ -57,9 +60,19 @@ export async function takeUp(
   const me = JSON.stringify({ host: hostname(), pid: process.pid, token: randomUUID() });
   await takeLease(redis, record, me);
 
-  const epoch = await openEpoch(staging, record.name, { openedAt: now().toISOString(), ...opening });
+  const open = (above: number) =>
+    openEpoch(staging, record.name, { openedAt: now().toISOString(), ...opening }, above);
+  let epoch = await open(0);
   await saveControl(staging, record.name, { state: 'running', reason: '', at: now().toISOString() });
-  await redis.eval(SET_EPOCH, 1, key, String(epoch));
+  // Redis may remember more epochs than staging, where its folder was removed: go above them.
+  for (let known = 1; known !== 0; ) {
+    known = Number(await redis.eval(SET_EPOCH, 1, key, String(epoch)));
+    if (known !== 0) epoch = await open(known);
+  }
+
+  const renew = () => redis.eval(RENEW, 1, leaseKey(record.id), me, String(LEASE_MS));
+  // By a timer: listing a large staging may take longer than a lease lasts.
+  const renewing = setInterval(() => void renew().catch(() => {}), RENEW_EVERY_MS).unref();
 
   return {
     epoch,
@@ -72,11 +85,17 @@ export async function takeUp(
         );
       }
       if (control === 'paused' || control === 'cancelled') throw new ControlError(control);
-      if ((await redis.eval(RENEW, 1, leaseKey(record.id), me, String(LEASE_MS))) !== 1) {
+      if ((await renew()) !== 1) {
         throw new FencedOutError('another process drives this migration; this one stops, nothing is lost');
       }
     },
+    async assertWanted() {
+      const control = await loadControl(staging, record.name);
+      if (control?.state === 'paused' || control?.state === 'cancelled')
+        throw new ControlError(control.state);
+    },
     async release() {
+      clearInterval(renewing);
       await redis.eval(RELEASE, 1, leaseKey(record.id), me);
     },
   };

@@ -16,6 +16,7 @@ export interface Work {
 
 export interface QueuedWork extends Work {
   readonly jobId: string;
+  readonly delayMs: number;
 }
 
 export type WorkEvent =

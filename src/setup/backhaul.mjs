@@ -15,4 +15,6 @@ if (existsSync(join(PROJECT_ROOT, 'src/cli/main.ts'))) {
 // Backhaul supports Node 20 for as long as its dependencies do; the SDK's word on it helps nobody here.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
 const { main } = await import('../../dist/src/cli/main.js');
-process.exitCode = await main(process.argv);
+const code = await main(process.argv);
+// Everything is saved; connections to a Redis that is gone must not keep the process.
+process.stdout.write('', () => process.exit(code));

@@ -16,7 +16,7 @@ import { importPart } from '../../src/import/import-part.ts';
 import { putRejects, readRejects } from '../../src/import/rejects.ts';
 import { cutSegments } from '../../src/import/segments.ts';
 import { eventId } from '../../src/map/event-id.ts';
-import { createReceipt } from '../../src/migration/receipts.ts';
+import { createReceipt, loadReceipt } from '../../src/migration/receipts.ts';
 import { FindingsFold } from '../../src/people/findings-fold.ts';
 import { balances } from '../../src/report/tally.ts';
 import { createFolderStaging } from '../../src/staging/folder.ts';
@@ -135,6 +135,7 @@ async function runToEnd(
         deliver: destination.deliver(downAt, lostAnswerAt),
         keepRejects: (notes, all, name) => putRejects(staging, id, name, part, undefined, notes, all),
         keepFindings: async () => undefined,
+        loadReceipt: (part) => loadReceipt(staging, id, part),
         createReceipt: (receipt) => createReceipt(staging, id, receipt),
         onProgress: () => {},
         mapping: 'test@1',

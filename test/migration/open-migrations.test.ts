@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { migrationKey } from '../../src/checkpoint/redis-checkpoints.ts';
 import type { Staging } from '../../src/contract/staging.ts';
-import { FencedOutError, PausedError, SourceError } from '../../src/errors.ts';
+import { ConfigError, FencedOutError, PausedError, UnavailableError } from '../../src/errors.ts';
 import {
   createMigration,
   loadControl,
@@ -64,6 +64,7 @@ beforeEach(async () => {
   await createMigration(staging, record);
   await openEpoch(staging, name, { openedAt: '', manifest: 'first', baseDir: '' });
   await openEpoch(staging, name, { openedAt: '', manifest: 'second', baseDir: '' });
+  await redis.hset(migrationKey(name), 'epoch', 2);
   migrations = createOpenMigrations({
     staging,
     redis,
@@ -98,7 +99,9 @@ const SETTINGS: Omit<Opened, 'close'> = {
 describe('the migrations that a worker has open', () => {
   it('are opened once an epoch, with that epoch’s manifest, however many jobs use them', async () => {
     const work = async () => ({ kind: 'done' as const });
+    await redis.hset(migrationKey(name), 'epoch', 1);
     await Promise.all([migrations.use(name, 1, never, work), migrations.use(name, 1, never, work)]);
+    await redis.hset(migrationKey(name), 'epoch', 2);
     await migrations.use(name, 2, never, work);
     expect(opened).toEqual(['first', 'second']);
     expect(closed).toBe(1);
@@ -131,6 +134,28 @@ describe('the migrations that a worker has open', () => {
     expect(await redis.hget(migrationKey(name), 'control')).toBe('paused');
   });
 
+  it('pause for whatever else an operator can mend, so that no part fails for good', async () => {
+    const result = await migrations.use(name, 2, never, async () => {
+      throw new ConfigError('the disk is full; make room and resume');
+    });
+    expect(result).toMatchObject({ kind: 'handed_back' });
+    expect(await loadControl(staging, name)).toMatchObject({ state: 'paused' });
+  });
+
+  it('let a late answer to an older epoch pause nothing', async () => {
+    await migrations.use(name, 2, never, async () => {
+      await redis.hset(migrationKey(name), 'epoch', 3);
+      throw new PausedError('the old key is refused');
+    });
+    expect(await loadControl(staging, name)).toBeUndefined();
+  });
+
+  it('do not begin work of an epoch that is over, whatever this process has seen', async () => {
+    await redis.hset(migrationKey(name), 'epoch', 3);
+    const work = async () => ({ kind: 'done' as const });
+    await expect(migrations.use(name, 2, never, work)).rejects.toThrow(FencedOutError);
+  });
+
   it('leave an abort of the job itself to the worker, who hands the job back to the queue', async () => {
     const shutdown = new AbortController();
     const result = migrations.use(name, 2, shutdown.signal, async (_, signal) => {
@@ -142,7 +167,7 @@ describe('the migrations that a worker has open', () => {
 
   it('say what to look at when staging does not know them', async () => {
     const result = migrations.use('unknown', 1, never, async () => ({ kind: 'done' as const }));
-    await expect(result).rejects.toThrow(SourceError);
+    await expect(result).rejects.toThrow(UnavailableError);
     await expect(migrations.use('unknown', 1, never, async () => ({}))).rejects.toThrow('same staging');
   });
 });

@@ -59,7 +59,8 @@ function depsWith(queue: WorkQueue, overrides: Partial<DriveDeps> = {}): DriveDe
     windowSize: 3,
     jobIdOf: ({ id }, generation) => `${id}_g${generation}`,
     assertRunning: async () => {},
-    onSettled: async () => {},
+    assertWanted: async () => {},
+    onSettled: async () => 'settled',
     onProgress: () => {},
     signal: new AbortController().signal,
     ...overrides,
@@ -82,7 +83,12 @@ describe('drive', () => {
     });
     const failures = await drive(
       each(work(25)),
-      depsWith(memory.queue, { onSettled: async ({ id }) => void settled.push(id) }),
+      depsWith(memory.queue, {
+        onSettled: async ({ id }) => {
+          settled.push(id);
+          return 'settled';
+        },
+      }),
     );
     expect(failures).toEqual([]);
     expect(most).toBe(3);
@@ -102,6 +108,41 @@ describe('drive', () => {
     );
     await drive(each(work(1)), depsWith(memory.queue));
     expect(memory.added.map(({ jobId }) => jobId)).toEqual(['0_g0', '0_g1']);
+  });
+
+  it('offers work again when staging does not show what its job said it did', async () => {
+    const memory = createMemoryQueue();
+    memory.whenAdded(({ jobId }) => setImmediate(() => memory.settle(jobId, { kind: 'done' })));
+    let looks = 0;
+    const onSettled = async () => {
+      looks += 1;
+      return looks < 3 ? ('again' as const) : ('settled' as const);
+    };
+    await drive(each(work(1)), depsWith(memory.queue, { onSettled }));
+    expect(memory.added.map(({ jobId }) => jobId)).toEqual(['0_g0', '0_g1', '0_g2']);
+  });
+
+  it('offers work that keeps coming back more and more slowly', async () => {
+    const memory = createMemoryQueue();
+    memory.whenAdded(({ jobId, delayMs }) =>
+      setImmediate(() =>
+        memory.settle(jobId, delayMs < 1_000 ? { kind: 'handed_back', why: 'no' } : { kind: 'done' }),
+      ),
+    );
+    await drive(each(work(1)), depsWith(memory.queue));
+    expect(memory.added.map(({ delayMs }) => delayMs)).toEqual([0, 0, 0, 800, 1_600]);
+  });
+
+  it('ends when staging says that the migration is paused, though the queue does not', async () => {
+    const memory = createMemoryQueue();
+    memory.whenAdded(({ jobId }) =>
+      setImmediate(() => memory.settle(jobId, { kind: 'handed_back', why: 'paused' })),
+    );
+    const assertWanted = async () => {
+      throw new Error('the migration was paused');
+    };
+    await expect(drive(each(work(1)), depsWith(memory.queue, { assertWanted }))).rejects.toThrow('paused');
+    expect(memory.added).toHaveLength(1);
   });
 
   it('goes on after a failure and returns it', async () => {

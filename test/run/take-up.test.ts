@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { migrationKey } from '../../src/checkpoint/redis-checkpoints.ts';
 import { ConfigError, FencedOutError } from '../../src/errors.ts';
-import { loadControl, loadEpoch, type MigrationRecord } from '../../src/migration/migration.ts';
+import { loadControl, loadEpoch, type MigrationRecord, saveControl } from '../../src/migration/migration.ts';
 import { ControlError, RedisWipedError, takeUp } from '../../src/run/take-up.ts';
 import { createFolderStaging } from '../../src/staging/folder.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
@@ -81,6 +81,21 @@ describe('taking a migration up', () => {
     const renewed = await take();
     expect(renewed.epoch).toBe(2);
     await expect(taken.assertRunning()).rejects.toThrow(FencedOutError);
+  });
+
+  it('goes above the epochs that Redis remembers where staging has lost its own', async () => {
+    await redis.hset(migrationKey(record.id), 'epoch', 7);
+    const taken = await take();
+    expect(taken.epoch).toBe(8);
+    await taken.assertRunning();
+  });
+
+  it('hears of a pause that only staging knows', async () => {
+    const taken = await take();
+    const staging = createFolderStaging(folder);
+    await saveControl(staging, record.name, { state: 'paused', reason: '', at: '' });
+    await taken.assertRunning();
+    await expect(taken.assertWanted()).rejects.toThrow(ControlError);
   });
 
   it('clears a pause in staging, and hears of a later one', async () => {

@@ -1,0 +1,153 @@
+import { once } from 'node:events';
+import { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type JobResult, QUEUE_PREFIX, retryPolicy } from '../../jobs/catalog.ts';
+import { createWorkQueue } from '../../jobs/work-queue.ts';
+import { createJobWorker, type Handler } from '../../jobs/worker.ts';
+import { ConfigError, FencedOutError } from '../../src/errors.ts';
+import type { WorkEvent } from '../../src/run/work-queue.ts';
+import { startRedis, type TestRedis } from '../support/redis.ts';
+
+const log = pino({ level: 'silent' });
+const QUEUES = {
+  'stage-file': 'stage-file-test',
+  'import-part': 'import-part',
+  'resolve-people': 'resolve-people',
+  'fold-people': 'fold-people',
+};
+const payload = { migration: 'm', epoch: 1, from: 0, to: 64 };
+
+let server: TestRedis;
+let queue: Awaited<ReturnType<typeof createWorkQueue>>;
+let closers: (() => Promise<void>)[] = [];
+
+beforeAll(async () => {
+  server = await startRedis();
+});
+afterAll(() => server.stop());
+beforeEach(async () => {
+  queue = await createWorkQueue(server.url, QUEUES, log);
+});
+afterEach(async () => {
+  await Promise.all(closers.map((close) => close()));
+  closers = [];
+  await queue.close();
+});
+
+function startWorker(handler: Handler<'resolve-people'>) {
+  const deps = { redisUrl: server.url, queueName: 'resolve-people', concurrency: 1, log };
+  const worker = createJobWorker({ ...deps, job: 'resolve-people', handler });
+  closers.push(worker.close);
+  return worker;
+}
+
+const settled = (jobId: string) =>
+  new Promise<WorkEvent>((resolve) => {
+    const stop = queue.listen((event) => {
+      if (event.kind !== 'settled' || event.jobId !== jobId) return;
+      stop();
+      resolve(event);
+    });
+  });
+
+const offer = (jobId: string, what: object = payload) =>
+  queue.add([{ id: jobId, jobId, name: 'resolve-people', payload: what, delayMs: 0 }]);
+
+describe('a worker', () => {
+  it('tells the producer what became of each job, in the words of the port', async () => {
+    const results: Record<string, () => JobResult> = {
+      done: () => ({ kind: 'done' }),
+      fenced: () => {
+        throw new FencedOutError('a newer writer holds it');
+      },
+      broken: () => {
+        throw new ConfigError('the bucket is gone');
+      },
+    };
+    startWorker(async ({ migration }) => results[migration]?.() ?? { kind: 'done' });
+    const ends: WorkEvent[] = [];
+    for (const name of Object.keys(results)) {
+      const end = settled(name);
+      await offer(name, { ...payload, migration: name });
+      ends.push(await end);
+    }
+    expect(ends).toMatchObject([
+      { state: { kind: 'done' } },
+      { state: { kind: 'handed_back', why: 'a newer writer holds it' } },
+      { state: { kind: 'failed', reason: 'the bucket is gone' } },
+    ]);
+    expect(await queue.state('resolve-people', 'broken')).toMatchObject({ kind: 'failed' });
+    expect(await queue.state('resolve-people', 'never-offered')).toEqual({ kind: 'missing' });
+  });
+
+  it('hands its job back when it is closed, and the next worker goes on at once', async () => {
+    let taken: () => void = () => {};
+    const isTaken = new Promise<void>((resolve) => {
+      taken = resolve;
+    });
+    const first = startWorker(async (_, { signal }) => {
+      taken();
+      if (!signal.aborted) await once(signal, 'abort');
+      throw signal.reason;
+    });
+    await offer('handed');
+    await isTaken;
+    await first.close();
+    expect(await queue.state('resolve-people', 'handed')).toEqual({ kind: 'open' });
+
+    const end = settled('handed');
+    startWorker(async () => ({ kind: 'done' }));
+    expect(await end).toMatchObject({ state: { kind: 'done' } });
+  });
+
+  it('gives up on a job of another shape, and says so', async () => {
+    startWorker(async () => ({ kind: 'done' }));
+    const raw = new Queue('resolve-people', {
+      connection: { url: server.url },
+      prefix: QUEUE_PREFIX,
+      defaultJobOptions: retryPolicy,
+    });
+    closers.push(() => raw.close());
+    const end = settled('foreign');
+    await raw.add('resolve-people', { hello: 'world' }, { jobId: 'foreign' });
+    expect(await end).toMatchObject({
+      state: { kind: 'failed', reason: expect.stringContaining('not a resolve-people job') },
+    });
+  });
+});
+
+describe('without Redis', () => {
+  it('workers and queues can still be closed', async () => {
+    const own = await startRedis();
+    const gone = await createWorkQueue(own.url, QUEUES, log);
+    let taken: () => void = () => {};
+    const isTaken = new Promise<void>((resolve) => {
+      taken = resolve;
+    });
+    const worker = createJobWorker({
+      redisUrl: own.url,
+      queueName: 'resolve-people',
+      job: 'resolve-people',
+      concurrency: 1,
+      log,
+      closeWithinMs: 500,
+      handler: async (_, { signal }) => {
+        taken();
+        if (!signal.aborted) await once(signal, 'abort');
+        throw signal.reason;
+      },
+    });
+    await gone.add([{ id: 'x', jobId: 'x', name: 'resolve-people', payload, delayMs: 0 }]);
+    await isTaken;
+    const looking = new Redis(own.url, { maxRetriesPerRequest: 1 });
+    looking.on('error', () => {});
+    await looking.ping();
+    await own.kill9();
+    await worker.close();
+    await gone.close();
+    looking.disconnect();
+    await own.stop();
+  }, 60_000);
+});
