@@ -1,0 +1,113 @@
+import type { Checkpoints } from '../../src/checkpoint/redis-checkpoints.ts';
+import type { PartMeta } from '../../src/contract/part.ts';
+import type { Receipt } from '../../src/contract/progress.ts';
+import type { Staging } from '../../src/contract/staging.ts';
+import { BatchBuilder } from '../../src/deliver/batch-builder.ts';
+import { createUnlimitedBudget } from '../../src/deliver/budget.ts';
+import { createDeliver, type Delivering } from '../../src/deliver/deliver.ts';
+import { type ImportDeps, importPart } from '../../src/import/import-part.ts';
+import { putRejects } from '../../src/import/rejects.ts';
+import { cutSegments } from '../../src/import/segments.ts';
+import { mappingName } from '../../src/map/sources.ts';
+import { layout } from '../../src/migration/layout.ts';
+import { createReceipt, loadReceipt } from '../../src/migration/receipts.ts';
+import { FindingsFold } from '../../src/people/findings-fold.ts';
+import { createRecordParser } from '../../src/read/parse-record.ts';
+import { loadPart } from '../../src/stage/load-part.ts';
+import { stageFile } from '../../src/stage/stage-file.ts';
+import { createFolderStaging } from '../../src/staging/folder.ts';
+import { measure } from '../measure.ts';
+import { openSource } from '../sample-input.ts';
+import { createBenchMap } from '../source-maps.ts';
+import type { Contender } from './contender.ts';
+
+const MIGRATION = 'bench';
+const REQUESTS_IN_FLIGHT = 4;
+
+/**
+ * The real thing in one process: staging in a folder, then the import of part after part, with
+ * rejects, findings and receipts. Left out are Redis and its queue; checkpoints are serialised as for it.
+ */
+export const runBackhaul: Contender = async ({ input, url, folder }) => {
+  const staging = createFolderStaging(folder);
+  const { signal } = new AbortController();
+  const parts: PartMeta[] = [];
+  const receipts: Receipt[] = [];
+  const delivering = createDeliver({
+    destination: { url, apiKey: 'bench' },
+    limits: { requestsInFlight: REQUESTS_IN_FLIGHT },
+    budget: createUnlimitedBudget(),
+    random: Math.random,
+    now: Date.now,
+    log: { debug: () => {}, info: () => {}, warn: () => {} },
+  });
+
+  const staged = await measure(async () => {
+    const file = await openSource(input);
+    const onPart = (part: PartMeta) => void parts.push(part);
+    await stageFile({ file, staging, prefix: layout(MIGRATION).prefix, read: {}, onPart, signal });
+  });
+  const imported = await measure(async () => {
+    for (const part of parts) {
+      receipts.push(await importPart(part, depsFor(part, staging, delivering), signal));
+    }
+  });
+  await delivering.close();
+
+  const sum = (of: (receipt: Receipt) => number) =>
+    receipts.reduce((total, receipt) => total + of(receipt), 0);
+  return {
+    records: sum(({ tally }) => tally.counts.read),
+    sent: sum(({ tally }) => tally.events.accepted),
+    phases: { stage: staged, import: imported },
+  };
+};
+
+function depsFor(part: PartMeta, staging: Staging, { deliver }: Delivering): ImportDeps {
+  const keys = layout(MIGRATION);
+  const findings = new FindingsFold();
+  const parse = createRecordParser(part.format, undefined);
+  const map = createBenchMap('amplitude');
+  return {
+    checkpoints: createCheckpointsInMemory(),
+    readRecords: async () => [...(await loadPart(staging, keys.prefix, part)).records],
+    toSegments: (records, from) =>
+      cutSegments(records, from, {
+        understand(record) {
+          const parsed = parse(record);
+          return parsed.kind === 'rejected'
+            ? { outcome: parsed, exact: false }
+            : { outcome: map(parsed.value), exact: parsed.exact };
+        },
+        batches: new BatchBuilder(),
+        findings,
+      }),
+    deliver,
+    keepRejects: (rejects, records, name) =>
+      putRejects(staging, MIGRATION, name, part, undefined, rejects, records),
+    async keepFindings(name) {
+      const { body, sections } = await findings.encode();
+      const key = keys.findings(name);
+      await staging.put(key, body);
+      return { key, sections };
+    },
+    loadReceipt: (id) => loadReceipt(staging, MIGRATION, id),
+    createReceipt: (receipt) => createReceipt(staging, MIGRATION, receipt),
+    onProgress: () => {},
+    mapping: mappingName('amplitude'),
+    batchesInFlight: REQUESTS_IN_FLIGHT,
+  };
+}
+
+function createCheckpointsInMemory(): Checkpoints {
+  let saved: string | undefined;
+  return {
+    begin: async (part) => ({ fence: { part, epoch: 1, counter: 1 }, checkpoint: undefined }),
+    async save(_fence, checkpoint) {
+      saved = JSON.stringify(checkpoint);
+    },
+    async forget({ part }) {
+      if (saved === undefined) throw new Error(`part ${part} was never saved`);
+    },
+  };
+}

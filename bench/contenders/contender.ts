@@ -1,0 +1,21 @@
+import type { Cost } from '../measure.ts';
+
+/** What all contenders are given. */
+export interface Task {
+  /** A `.json.gz` in Amplitude's format. */
+  readonly input: string;
+  /** What stands in front of `/batch/`. */
+  readonly url: string;
+  /** An empty folder of the contender's own. */
+  readonly folder: string;
+}
+
+export interface Result {
+  readonly records: number;
+  /** Events that the contender believes delivered; compared with what arrived. */
+  readonly sent: number;
+  /** In order; together they are all of the contender's work. */
+  readonly phases: Readonly<Record<string, Cost>>;
+}
+
+export type Contender = (task: Task) => Promise<Result>;

@@ -1,0 +1,22 @@
+export interface RoundLimits {
+  /** At most this many. */
+  readonly rounds: number;
+  /** No round starts that would probably end after this; the first one always runs. */
+  readonly budgetMs: number;
+}
+
+/** Runs all contestants once a round, in turns, so that a noisy minute hits each of them alike. */
+export async function interleave<In, Out>(
+  contestants: readonly In[],
+  limits: RoundLimits,
+  run: (contestant: In) => Promise<Out>,
+): Promise<Out[][]> {
+  const results: Out[][] = contestants.map(() => []);
+  const startedMs = performance.now();
+  for (let round = 0; round < limits.rounds; round += 1) {
+    const spentMs = performance.now() - startedMs;
+    if (round > 0 && spentMs + spentMs / round > limits.budgetMs) break;
+    for (const [index, contestant] of contestants.entries()) results[index]?.push(await run(contestant));
+  }
+  return results;
+}

@@ -1,0 +1,45 @@
+import type { PartRecord } from '../src/contract/part.ts';
+import { readRecords } from '../src/read/read-records.ts';
+import { measure } from './measure.ts';
+import { interleave } from './rounds.ts';
+import { openSource } from './sample-input.ts';
+import { amplitudeRecords, otherSources } from './source-records.ts';
+import { sharedStages, sourceStages } from './stages.ts';
+
+/** `run-stages <input> <rounds> <budget in ms>`: the CPU time of each stage, round by round, as JSON. */
+export interface StageTimes {
+  readonly source: string;
+  readonly name: string;
+  readonly records: number;
+  readonly cpuMs: readonly number[];
+}
+
+const [path = '', rounds = '', budgetMs = ''] = process.argv.slice(2);
+const records: PartRecord[] = [];
+for await (const chunk of readRecords(await openSource(path), {})) records.push(...chunk.records);
+const amplitude = amplitudeRecords(records);
+const [reference, ...own] = sourceStages(amplitude);
+const stages = [
+  ...(reference ? [reference] : []),
+  ...(await sharedStages(path, amplitude)),
+  ...own,
+  ...otherSources(amplitude).flatMap(sourceStages),
+];
+
+// One run to let the engine compile what it is about to be measured on.
+for (const { run } of stages) await run();
+const limits = { rounds: Number(rounds), budgetMs: Number(budgetMs) };
+const costs = await interleave(stages, limits, async ({ run }) => {
+  // One stage's garbage must not be cleared away at the next one's expense.
+  globalThis.gc?.();
+  return measure(run);
+});
+const times = stages.map(
+  ({ source, name, records }, index): StageTimes => ({
+    source,
+    name,
+    records,
+    cpuMs: (costs[index] ?? []).map(({ cpuMs }) => cpuMs),
+  }),
+);
+process.stdout.write(`${JSON.stringify(times)}\n`);

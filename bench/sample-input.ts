@@ -1,0 +1,35 @@
+import { createWriteStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { zipMembers } from '../src/read/unzip.ts';
+import { generateAmplitudeExport } from '../src/sample/generate-amplitude-export.ts';
+import { createLocalFile } from '../src/source/local-file.ts';
+import type { SourceFile } from '../src/source/source-file.ts';
+
+export interface SampleInput {
+  readonly path: string;
+  readonly records: number;
+  /** Before compression. */
+  readonly bytes: number;
+}
+
+/**
+ * The sample export as one `.json.gz` of several members: what every contender can read, the
+ * documented script too, which knows no zip.
+ */
+export async function createSampleInput(folder: string, records: number): Promise<SampleInput> {
+  const zip = join(folder, 'export.zip');
+  const path = join(folder, 'export.json.gz');
+  const facts = await generateAmplitudeExport(zip, { events: records, people: Math.ceil(records / 150) });
+  await pipeline(Readable.from(memberBytes(await openSource(zip))), createWriteStream(path));
+  return { path, records: facts.records, bytes: facts.bytes };
+}
+
+export const openSource = async (path: string): Promise<SourceFile> =>
+  createLocalFile(path, path, await stat(path));
+
+async function* memberBytes(zip: SourceFile): AsyncGenerator<Buffer> {
+  for await (const member of zipMembers(zip, () => {})) yield* member.open();
+}

@@ -1,0 +1,161 @@
+import type { Delivery } from '../src/contract/destination.ts';
+import type { Finding } from '../src/contract/finding.ts';
+import type { PartRecord } from '../src/contract/part.ts';
+import type { Checkpoint } from '../src/contract/progress.ts';
+import { BatchBuilder } from '../src/deliver/batch-builder.ts';
+import { compress } from '../src/deliver/send.ts';
+import { advance } from '../src/import/advance.ts';
+import { type Cut, cutSegments, type Understood } from '../src/import/segments.ts';
+import { FindingsFold } from '../src/people/findings-fold.ts';
+import { stringifyEvent } from '../src/read/json.ts';
+import { createRecordParser, type ParsedObject } from '../src/read/parse-record.ts';
+import { readRecords } from '../src/read/read-records.ts';
+import { emptyTally } from '../src/report/tally.ts';
+import { decodeFrames, FrameWriter } from '../src/stage/frames.ts';
+import { openSource } from './sample-input.ts';
+import { createBenchMap } from './source-maps.ts';
+import type { SourceRecords } from './source-records.ts';
+
+/** One step of the path, ready to be run again and again over the same records. */
+export interface Stage {
+  readonly source: string;
+  readonly name: string;
+  readonly records: number;
+  readonly run: () => unknown;
+}
+
+/** What every other stage of a source is measured by. */
+export const REFERENCE = 'JSON.parse alone';
+
+/** The stages that depend on the source: reading its records and mapping them. */
+export function sourceStages({ type, format, header, records, texts }: SourceRecords): Stage[] {
+  const parse = createRecordParser(format, header);
+  const map = createBenchMap(type);
+  const parsed = parseAll(records, parse);
+  const stage = (name: string, run: () => unknown): Stage => ({
+    source: type,
+    name,
+    records: records.length,
+    run,
+  });
+  return [
+    stage(REFERENCE, () => {
+      for (const text of texts) JSON.parse(text);
+    }),
+    stage('parse', () => {
+      for (const record of records) parse(record);
+    }),
+    stage('map', () => {
+      for (const { value } of parsed) map(value);
+    }),
+  ];
+}
+
+/** Everything around parse and map, the same for all sources; measured on Amplitude's records. */
+export async function sharedStages(path: string, amplitude: SourceRecords): Promise<Stage[]> {
+  const { type, header, records } = amplitude;
+  const understood = new Map(understandAll(amplitude));
+  const findings = [...understood.values()].flatMap(findingsOf);
+  const events = [...understood.values()].flatMap(({ outcome, exact }) =>
+    outcome.kind === 'mapped' ? outcome.events.map((event) => ({ event, exact })) : [],
+  );
+  const texts = events.map(({ event, exact }) => stringifyEvent(event, exact));
+  const cuts = await collect(
+    cutSegments(records, 0, {
+      understand: (record) => understood.get(record) ?? NOTHING,
+      batches: new BatchBuilder(),
+      findings: new FindingsFold(),
+    }),
+  );
+  const frames = encodeFrames(records, header);
+  const stage = (name: string, run: () => unknown): Stage => ({
+    source: type,
+    name,
+    records: records.length,
+    run,
+  });
+  return [
+    stage('gunzip and split', async () => {
+      for await (const _chunk of readRecords(await openSource(path), {}));
+    }),
+    stage('frames: write', () => encodeFrames(records, header)),
+    stage('frames: read', () => [...decodeFrames(frames).records]),
+    stage('serialise', () => {
+      for (const { event, exact } of events) stringifyEvent(event, exact);
+    }),
+    stage('batch', () => packAll(texts)),
+    stage('gzip bodies', async () => {
+      for (const { batch } of cuts) if (batch) await compress([batch.body]);
+    }),
+    stage('advance', () => advanceAll(cuts)),
+    stage('findings: fold', () => foldAll(findings)),
+    stage('findings: fold, encode', () => foldAll(findings).encode()),
+  ];
+}
+
+const NOTHING: Understood = {
+  outcome: { kind: 'skipped', reason: 'excluded_by_manifest', findings: [] },
+  exact: false,
+};
+
+function parseAll(
+  records: readonly PartRecord[],
+  parse: ReturnType<typeof createRecordParser>,
+): ParsedObject[] {
+  return records.map(parse).filter((parsed) => parsed.kind === 'object');
+}
+
+function* understandAll(source: SourceRecords): Generator<[PartRecord, Understood]> {
+  const parse = createRecordParser(source.format, source.header);
+  const map = createBenchMap(source.type);
+  for (const record of source.records) {
+    const parsed = parse(record);
+    yield [
+      record,
+      parsed.kind === 'rejected'
+        ? { outcome: parsed, exact: false }
+        : { outcome: map(parsed.value), exact: parsed.exact },
+    ];
+  }
+}
+
+const findingsOf = ({ outcome }: Understood): readonly Finding[] =>
+  outcome.kind === 'rejected' ? [] : outcome.findings;
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+function encodeFrames(records: readonly PartRecord[], header: Uint8Array | undefined): Buffer {
+  const writer = new FrameWriter(header);
+  for (const record of records) writer.add(record);
+  return writer.take();
+}
+
+function packAll(texts: readonly string[]): void {
+  const batches = new BatchBuilder();
+  for (const text of texts) {
+    if (batches.addAll([text]) === 'added') continue;
+    batches.take();
+    batches.addAll([text]);
+  }
+}
+
+const ACCEPTED: Delivery = { kind: 'accepted' };
+
+function advanceAll(cuts: readonly Cut[]): void {
+  let checkpoint: Checkpoint = { part: 'bench', position: 0, tally: emptyTally(), rejectSegments: [] };
+  for (const { segment, batch } of cuts) {
+    const deliveries = new Array<Delivery>(batch ? batch.offsets.length - 1 : 0).fill(ACCEPTED);
+    checkpoint = advance(checkpoint, segment, deliveries).checkpoint;
+    JSON.stringify(checkpoint);
+  }
+}
+
+function foldAll(findings: readonly Finding[]): FindingsFold {
+  const fold = new FindingsFold();
+  for (const finding of findings) fold.add(finding);
+  return fold;
+}
