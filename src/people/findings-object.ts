@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
+import { restoreOrBeginAnew } from '../contract/begin-anew.ts';
 import type { FindingsSection } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
 import { SourceError } from '../errors.ts';
@@ -51,7 +52,7 @@ export async function readFindings(staging: Staging, range: FindingsRange): Prom
     return lines.filter(Boolean).map((line) => storedFinding.parse(JSON.parse(line)));
   } catch (error) {
     throw new SourceError(
-      `${staging.location}: ${key} (bytes ${offset} to ${offset + length}) is not what Backhaul wrote there; restore it, or remove the migration's folder and run it anew (nothing is delivered twice)`,
+      `${staging.location}: ${key} (bytes ${offset} to ${offset + length}) is not what Backhaul wrote there; ${restoreOrBeginAnew(key)}`,
       error,
     );
   }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { z } from 'zod';
+import { restoreOrBeginAnew } from '../contract/begin-anew.ts';
 import { type FileReceipt, fileReceipt, type PartMeta, partMeta } from '../contract/part.ts';
 import type { Staging } from '../contract/staging.ts';
 import { SourceError } from '../errors.ts';
@@ -24,7 +25,7 @@ export async function loadPart(staging: Staging, prefix: string, meta: PartMeta)
   const key = partKeys(prefix).body(meta.id);
   const fault = (why: string, cause?: unknown) =>
     new SourceError(
-      `${staging.location}: part ${key} of ${meta.file} ${why}; restore the object, or remove the migration's folder and run it anew (nothing is delivered twice)`,
+      `${staging.location}: part ${key} of ${meta.file} ${why}; ${restoreOrBeginAnew(key)}`,
       cause,
     );
   const body = await staging.get(key);
@@ -89,7 +90,7 @@ async function loadJson<T>(staging: Staging, key: string, schema: z.ZodType<T>):
     return schema.parse(JSON.parse(body.toString('utf8')));
   } catch (error) {
     throw new SourceError(
-      `${staging.location}: ${key} is not what Backhaul wrote there; restore it, or remove the migration's folder and run it anew (nothing is delivered twice)`,
+      `${staging.location}: ${key} is not what Backhaul wrote there; ${restoreOrBeginAnew(key)}`,
       error,
     );
   }
