@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { type Checkpoint, checkpoint as checkpointSchema } from '../contract/progress.ts';
-import { FencedOutError, UnavailableError } from '../errors.ts';
+import { FencedOutError, messageOf, UnavailableError } from '../errors.ts';
 
 /**
  * Checkpoints live in Redis, where a fencing token can be compared and the record replaced in one
@@ -14,7 +14,7 @@ export interface Checkpoints {
   begin(part: string): Promise<{ fence: Fence; checkpoint: Checkpoint | undefined }>;
   /** FencedOutError when a newer writer holds the part or the migration was taken up anew. */
   save(fence: Fence, checkpoint: Checkpoint): Promise<void>;
-  /** Forgets a part that has its receipt. */
+  /** Forgets how far a part with a receipt was; its counter stays, so that no fence is given out twice. */
   forget(fence: Fence): Promise<void>;
 }
 
@@ -32,6 +32,7 @@ const BEGIN = `
 local epoch = redis.call('HGET', KEYS[1], 'epoch')
 if not epoch or epoch ~= ARGV[1] then return {0, epoch} end
 local counter = redis.call('HINCRBY', KEYS[2], 'counter', 1)
+if redis.call('PTTL', KEYS[2]) > 0 then redis.call('PEXPIRE', KEYS[2], ARGV[2]) end
 return {1, counter, redis.call('HGET', KEYS[2], 'checkpoint')}`;
 
 const SAVE = `
@@ -43,23 +44,36 @@ return 1`;
 const FORGET = `
 if redis.call('HGET', KEYS[1], 'epoch') ~= ARGV[1] then return 0 end
 if redis.call('HGET', KEYS[2], 'counter') ~= ARGV[2] then return 0 end
-redis.call('DEL', KEYS[2])
+redis.call('HDEL', KEYS[2], 'checkpoint')
+redis.call('PEXPIRE', KEYS[2], ARGV[3])
 return 1`;
 
+/** Counters of finished parts outlive every worker that could still hold one of their fences. */
+const COUNTER_KEPT_MS = 30 * 24 * 3600 * 1000;
+
 export function createRedisCheckpoints(redis: Redis, migrationId: string, epoch: number): Checkpoints {
-  const fenced = async (script: string, fence: Fence, ...values: string[]) => {
-    const key = partKey(migrationId, fence.part);
-    const token = [String(fence.epoch), String(fence.counter)];
-    return redis.eval(script, 2, migrationKey(migrationId), key, ...token, ...values);
-  };
+  const evaluate = (what: string, script: string, part: string, ...values: (string | number)[]) =>
+    redis
+      .eval(script, 2, migrationKey(migrationId), partKey(migrationId, part), ...values)
+      .catch((error: unknown) => {
+        // Whether Redis is away or answers READONLY, OOM or LOADING: it may be well again later.
+        throw new UnavailableError(
+          `Redis did not ${what} of part ${part}: ${messageOf(error)}`,
+          'backoff',
+          error,
+        );
+      });
+  const fenced = (
+    what: string,
+    script: string,
+    { part, epoch: of, counter }: Fence,
+    value: string | number,
+  ) => evaluate(what, script, part, of, counter, value);
 
   return {
     async begin(part) {
-      const reply = (await redis
-        .eval(BEGIN, 2, migrationKey(migrationId), partKey(migrationId, part), String(epoch))
-        .catch((error: unknown) => {
-          throw new UnavailableError('Redis did not answer when a part was taken up', 'backoff', error);
-        })) as [number, number | string | null, string | null];
+      const answer = await evaluate('give out the checkpoint', BEGIN, part, epoch, COUNTER_KEPT_MS);
+      const reply = answer as [number, number | string | null, string | null];
       if (reply[0] !== 1) {
         throw new FencedOutError(
           `part ${part}: the migration is at epoch ${reply[1] ?? 'none'}, this job belongs to epoch ${epoch}`,
@@ -70,13 +84,13 @@ export function createRedisCheckpoints(redis: Redis, migrationId: string, epoch:
     },
 
     async save(fence, checkpoint) {
-      if ((await fenced(SAVE, fence, JSON.stringify(checkpoint))) !== 1) {
+      if ((await fenced('save the checkpoint', SAVE, fence, JSON.stringify(checkpoint))) !== 1) {
         throw new FencedOutError(`part ${fence.part}: a newer writer holds it`);
       }
     },
 
     async forget(fence) {
-      await fenced(FORGET, fence);
+      await fenced('forget the checkpoint', FORGET, fence, COUNTER_KEPT_MS);
     },
   };
 }

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createRedisCheckpoints, migrationKey } from '../../src/checkpoint/redis-checkpoints.ts';
 import type { Checkpoint } from '../../src/contract/progress.ts';
-import { FencedOutError } from '../../src/errors.ts';
+import { FencedOutError, UnavailableError } from '../../src/errors.ts';
 import { emptyTally } from '../../src/report/tally.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 
@@ -79,5 +79,67 @@ describe('checkpoints', () => {
     await old.save(fence, at(3_000));
     await redis.hset(migrationKey(MIGRATION), 'epoch', 2);
     expect((await createRedisCheckpoints(redis, MIGRATION, 2).begin(PART)).checkpoint).toEqual(at(3_000));
+  });
+
+  it('of a finished part are forgotten, yet no fence of it is ever given out again', async () => {
+    const checkpoints = createRedisCheckpoints(redis, MIGRATION, 1);
+    const { fence } = await checkpoints.begin(PART);
+    await checkpoints.save(fence, at(4_000));
+    await checkpoints.forget(fence);
+    const next = await checkpoints.begin(PART);
+    expect(next.checkpoint).toBeUndefined();
+    expect(next.fence.counter).toBeGreaterThan(fence.counter);
+    await expect(checkpoints.save(fence, at(1_000))).rejects.toThrow(FencedOutError);
+
+    await checkpoints.forget(next.fence);
+    const [key = ''] = await redis.keys(`${migrationKey(MIGRATION)}:part:*`);
+    const leftMs = await redis.pttl(key);
+    expect(leftMs).toBeGreaterThan(29 * 24 * 3600 * 1000);
+  });
+
+  it('leave a part that is being worked on without an expiry', async () => {
+    const checkpoints = createRedisCheckpoints(redis, MIGRATION, 1);
+    const { fence } = await checkpoints.begin(PART);
+    await checkpoints.save(fence, at(1));
+    const [key = ''] = await redis.keys(`${migrationKey(MIGRATION)}:part:*`);
+    expect(await redis.pttl(key)).toBe(-1);
+  });
+
+  it.each([
+    {
+      when: 'it has become a replica',
+      says: /READONLY/,
+      breaking: 'REPLICAOF 127.0.0.1 1',
+      mending: 'REPLICAOF NO ONE',
+    },
+    {
+      when: 'it is out of memory',
+      says: /OOM/,
+      breaking: 'CONFIG SET maxmemory 1',
+      mending: 'CONFIG SET maxmemory 0',
+    },
+  ])('say that Redis is not available when $when', async ({ says, breaking, mending }) => {
+    const tell = (line: string) => {
+      const [command = '', ...values] = line.split(' ');
+      return redis.call(command, ...values);
+    };
+    const checkpoints = createRedisCheckpoints(redis, MIGRATION, 1);
+    const { fence } = await checkpoints.begin(PART);
+    await checkpoints.save(fence, at(5_000));
+    const attempts: (() => Promise<unknown>)[] = [
+      () => checkpoints.begin(PART),
+      () => checkpoints.save(fence, at(6_000)),
+    ];
+    // Forgetting frees memory, so a Redis that has none left does it all the same.
+    if (says.source === 'READONLY') attempts.push(() => checkpoints.forget(fence));
+
+    await tell(breaking);
+    const errors = await Promise.all(attempts.map((attempt) => attempt().catch((error: unknown) => error)));
+    await tell(mending);
+    for (const error of errors) {
+      expect(error).toBeInstanceOf(UnavailableError);
+      expect(String(error)).toMatch(says);
+    }
+    expect((await checkpoints.begin(PART)).checkpoint).toEqual(at(5_000));
   });
 });
