@@ -20,7 +20,8 @@ export interface RedisBudgetOptions {
   readonly requestTimeoutMs: number;
   /**
    * Nothing was ever sent under this key, so a missing count is no lost count. Counts for the first
-   * contact of this budget alone.
+   * contact of this budget alone, and for half a window: nobody who finds no count sends that early,
+   * so whatever is missing until then cannot be missed.
    */
   readonly firstUse: boolean;
   readonly log: Pick<Logger, 'info' | 'warn'>;
@@ -49,6 +50,7 @@ export function createRedisBudget(options: RedisBudgetOptions): Budget {
   const localPause = createLocalPause();
   const turns = createTurns();
   let firstUse = options.firstUse;
+  const firstUseEndsMs = performance.now() + windowMs / 2;
 
   const run = (script: string, ...values: (string | number)[]) =>
     redis.eval(script, keys.length, ...keys, ...values);
@@ -71,7 +73,8 @@ export function createRedisBudget(options: RedisBudgetOptions): Budget {
   }
 
   async function ask(id: string, events: number): Promise<{ waitMs: number; reason: string }> {
-    const settings = [cap, countedMs, requestTimeoutMs, firstUse ? 1 : 0, QUEUE_GRACE_MS];
+    const free = firstUse && performance.now() < firstUseEndsMs;
+    const settings = [cap, countedMs, requestTimeoutMs, free ? 1 : 0, QUEUE_GRACE_MS];
     const reply = await run(TAKE, who, id, events, ...settings);
     firstUse = false;
     if (!Array.isArray(reply)) throw new Error('the budget script answered something else than a list');

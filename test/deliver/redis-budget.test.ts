@@ -89,6 +89,19 @@ describe('the budget in Redis', () => {
     expect(known.lines.join()).toContain('count of sent events lost');
   });
 
+  it('takes a missing count for a lost one, once others may have sent before its own first use', async () => {
+    const key = newKey();
+    const idle = budgetOn(key, { firstUse: true });
+    const busy = budgetOn(key, { firstUse: true });
+    await (await busy.take(1, open)).settle();
+    await busy.redis.del(key, `${key}:grants`, `${key}:queue`, `${key}:slow`);
+    await timer(WINDOW_MS / 2);
+    const askedMs = performance.now();
+    await (await idle.take(1, open)).settle();
+    expect(performance.now() - askedMs).toBeGreaterThanOrEqual(WINDOW_MS - 2);
+    expect(idle.lines.join()).toContain('count of sent events lost');
+  });
+
   it('slows every worker down, the longest request counting', async () => {
     const key = newKey();
     const [one, other] = [budgetOn(key), budgetOn(key)];
