@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { FindingsIndex } from '../src/contract/progress.ts';
 import type { Staging } from '../src/contract/staging.ts';
 import { layout } from '../src/migration/layout.ts';
@@ -19,7 +20,8 @@ export function resolvePeopleHandler({ staging, migrations }: PeopleDeps): Handl
     migrations.use(name, epoch, run.signal, async (_, signal) => {
       const keys = layout(name);
       const findings = findingsOf(staging, name);
-      const prefix = keys.resolvedFindings;
+      // A writer never touches what another one wrote: the range's receipt names what counts (I5).
+      const prefix = `${keys.resolvedFindings}${epoch}-${randomUUID()}/`;
       const resolved = await resolveBuckets({ staging, prefix, findings, from, to, signal });
       await staging.create(`${keys.resolved}${rangeId({ from, to })}.json`, encode(resolved));
       return { kind: 'done' as const };

@@ -15,7 +15,10 @@ export type ResolvedRange = z.infer<typeof resolvedRange>;
 
 export interface ResolveBucketsOptions extends BucketRange {
   readonly staging: Staging;
-  /** Where findings under their final ids go: `<prefix><from>-<to>-<number>.gz`. */
+  /**
+   * Where findings under their final ids go: `<prefix><from>-<to>-<number>.gz`. Of this writer alone,
+   * for an index elsewhere names offsets in these objects (I5).
+   */
   readonly prefix: string;
   /** The findings of all parts. */
   readonly findings: Iterable<FindingsIndex> | AsyncIterable<FindingsIndex>;
@@ -26,7 +29,7 @@ export interface ResolveBucketsOptions extends BucketRange {
 /**
  * First pass over people. An accepted anonymous id and its user usually lie in different buckets, so
  * this pass only decides and writes everything anew under the final id; the second pass folds it.
- * Doing a range again writes the same objects again.
+ * Doing a range again says the same again.
  */
 export async function resolveBuckets(options: ResolveBucketsOptions): Promise<ResolvedRange> {
   const { staging, prefix, from, to, signal, limits = LOAD_LIMITS } = options;
