@@ -63,7 +63,14 @@ export type Receipt = z.infer<typeof receipt>;
 /** A text as it was; bytes that are not UTF-8 come in `base64` instead. */
 const keptBytes = z.strictObject({ text: z.string().optional(), base64: z.string().optional() });
 
-/** One line of a reject segment: enough to read, understand and replay the record. */
+/**
+ * First line of a reject segment of a CSV: the header row of every record in it. A header may be as
+ * large as many records are together.
+ */
+export const rejectHead = z.strictObject({ header: keptBytes });
+export type RejectHead = z.infer<typeof rejectHead>;
+
+/** A reject: enough to read, understand and replay the record. A line of a segment, but for its header. */
 export const rejectLine = z.strictObject({
   file: z.string(),
   member: z.string().optional(),
@@ -74,7 +81,7 @@ export const rejectLine = z.strictObject({
   reason: z.string(),
   detail: z.string(),
   format: recordFormat,
-  /** The header row of a CSV. */
+  /** The header row of a CSV, from the head of the segment. */
   header: keptBytes.optional(),
   /** Set when only the record's head was kept. */
   oversize: z.strictObject({ bytes: count, sha256: z.string() }).optional(),

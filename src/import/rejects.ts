@@ -1,12 +1,15 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { gunzip, gzip } from 'node:zlib';
+import { createGzip, gunzip } from 'node:zlib';
+import { restoreOrBeginAnew } from '../contract/begin-anew.ts';
 import type { PartMeta, PartRecord } from '../contract/part.ts';
-import { type RejectLine, rejectLine } from '../contract/progress.ts';
+import { type RejectHead, type RejectLine, rejectHead, rejectLine } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
+import { SourceError } from '../errors.ts';
 import { layout } from '../migration/layout.ts';
 import type { RejectNote } from './advance.ts';
 
-const zip = promisify(gzip);
 const unzip = promisify(gunzip);
 
 /** Writes one reject segment: JSON lines that hold all it takes to understand and replay a record. */
@@ -19,31 +22,79 @@ export async function putRejects(
   notes: readonly RejectNote[],
   records: readonly PartRecord[],
 ): Promise<string> {
-  const lines = notes.map((note) => {
-    const line = toRejectLine(part, header, note, records[note.record] as PartRecord);
-    return `${JSON.stringify(line)}\n`;
-  });
+  function* lines(): Generator<RejectHead | RejectLine> {
+    if (header) yield { header: asText(header) };
+    for (const note of notes) yield toRejectLine(part, note, records[note.record] as PartRecord);
+  }
   const key = layout(migration).rejectSegment(segment);
-  await staging.put(key, await zip(Buffer.from(lines.join('')), { level: 6 }));
+  await staging.put(key, await zipLines(lines()));
   return key;
 }
 
+/** SourceError when the segment is gone or damaged: its records must not pass for none. */
 export async function readRejects(staging: Staging, key: string): Promise<RejectLine[]> {
   const body = await staging.get(key);
-  if (!body) return [];
-  const text = (await unzip(body)).toString('utf8');
-  return text
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => rejectLine.parse(JSON.parse(line)));
+  if (!body)
+    throw new SourceError(`${staging.location}: rejects ${key} are gone; ${restoreOrBeginAnew(key)}`);
+  try {
+    return parseSegment(await unzip(body));
+  } catch (error) {
+    throw new SourceError(
+      `${staging.location}: rejects ${key} are not what Backhaul wrote there; ${restoreOrBeginAnew(key)}`,
+      error,
+    );
+  }
 }
 
-function toRejectLine(
-  part: PartMeta,
-  header: Uint8Array | undefined,
-  note: RejectNote,
-  record: PartRecord,
-): RejectLine {
+/** Each record with the header of its segment, held once. */
+function parseSegment(bytes: Buffer): RejectLine[] {
+  const found: RejectLine[] = [];
+  let head: RejectHead | undefined;
+  for (const line of linesOf(bytes)) {
+    const value: unknown = JSON.parse(line);
+    if (found.length === 0 && !head) {
+      head = rejectHead.safeParse(value).data;
+      if (head) continue;
+    }
+    found.push({ ...rejectLine.parse(value), ...head });
+  }
+  return found;
+}
+
+const NEWLINE = 0x0a;
+
+/** Line by line: a segment may be larger than a string should be. */
+function* linesOf(bytes: Buffer): Generator<string> {
+  for (let start = 0; start < bytes.length; ) {
+    const newline = bytes.indexOf(NEWLINE, start);
+    const end = newline === -1 ? bytes.length : newline;
+    if (end > start) yield bytes.toString('utf8', start, end);
+    start = end + 1;
+  }
+}
+
+const PIECE_CHARACTERS = 256 * 1024;
+
+/** Gzipped piece by piece, so that the text never stands in memory as a whole. */
+async function zipLines(values: Iterable<object>): Promise<Buffer> {
+  function* pieces(): Generator<string> {
+    let piece = '';
+    for (const value of values) {
+      piece += `${JSON.stringify(value)}\n`;
+      if (piece.length < PIECE_CHARACTERS) continue;
+      yield piece;
+      piece = '';
+    }
+    yield piece;
+  }
+  const zipped: Buffer[] = [];
+  await pipeline(Readable.from(pieces()), createGzip({ level: 6 }), async (output: AsyncIterable<Buffer>) => {
+    for await (const chunk of output) zipped.push(chunk);
+  });
+  return Buffer.concat(zipped);
+}
+
+function toRejectLine(part: PartMeta, note: RejectNote, record: PartRecord): RejectLine {
   const bytes = record.kind === 'record' ? record.bytes : record.head;
   return {
     file: part.file,
@@ -54,7 +105,6 @@ function toRejectLine(
     reason: note.reason,
     detail: note.detail,
     format: part.format,
-    ...(header ? { header: asText(header) } : {}),
     ...(record.kind === 'oversize' ? { oversize: { bytes: record.size, sha256: record.sha256 } } : {}),
     ...asText(bytes),
   };
