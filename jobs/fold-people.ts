@@ -19,6 +19,7 @@ export function foldPeopleHandler({ staging, migrations }: PeopleDeps): Handler<
         findings: resolvedFindings(staging, name),
         overwrite: settings.overwritePeople,
         groupIdentifyEvent: settings.groupIdentifyEvent,
+        batch: settings.batch,
         from,
         to,
         signal,

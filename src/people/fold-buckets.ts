@@ -1,7 +1,8 @@
 import type { TargetEvent } from '../contract/event.ts';
 import type { FindingsIndex } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
-import { type FoldedOne, foldPeople, PROPERTIES_MAX_BYTES } from './fold-people.ts';
+import { type BatchLimits, DEFAULT_BATCH_LIMITS } from '../deliver/batch-builder.ts';
+import { type FoldedOne, foldPeople, propertiesMaxBytes } from './fold-people.ts';
 import { type BucketRange, type LoadLimits, loadFolds } from './load-folds.ts';
 import { type PeopleTally, tallySetAside } from './people-tally.ts';
 
@@ -11,6 +12,8 @@ export interface FoldBucketsOptions extends BucketRange {
   readonly findings: Iterable<FindingsIndex> | AsyncIterable<FindingsIndex>;
   readonly overwrite: boolean;
   readonly groupIdentifyEvent: string;
+  /** Of the batches that the events will be packed into; the default ones unless given. */
+  readonly batch?: BatchLimits;
   readonly signal: AbortSignal;
   readonly limits?: LoadLimits;
 }
@@ -31,7 +34,7 @@ export async function* foldBuckets(options: FoldBucketsOptions): AsyncGenerator<
   const shape = {
     overwrite: options.overwrite,
     groupIdentifyEvent: options.groupIdentifyEvent,
-    maxBytes: PROPERTIES_MAX_BYTES,
+    maxBytes: propertiesMaxBytes(options.batch ?? DEFAULT_BATCH_LIMITS),
   };
   for await (const fold of loadFolds(staging, findings, { from, to }, signal, limits)) {
     let chunk: FoldedOne[] = [];

@@ -1,4 +1,6 @@
 import type { TargetEvent } from '../contract/event.ts';
+import type { BatchLimits } from '../deliver/batch-builder.ts';
+import { ENVELOPE_BYTES } from '../deliver/envelope.ts';
 import type { FindingsFold } from './findings-fold.ts';
 import { type FieldProperty, fieldProperties, packProperties } from './pack-properties.ts';
 import type { SetAside } from './people-tally.ts';
@@ -10,12 +12,16 @@ export interface FoldPeopleOptions {
   readonly overwrite: boolean;
   /** Name of the event that carries group properties. */
   readonly groupIdentifyEvent: string;
-  /** Properties of one event, in bytes of JSON. */
+  /** Properties of one event, in bytes of JSON: see propertiesMaxBytes. */
   readonly maxBytes: number;
 }
 
-/** An event may have 900 KiB; ids, names and braces take the rest. */
-export const PROPERTIES_MAX_BYTES = 896 * 1024;
+/** Ids, names and braces of an event. */
+const FRAME_BYTES = 4 * 1024;
+
+/** What an event that fits into a batch leaves for its properties. */
+export const propertiesMaxBytes = ({ bytes, eventBytes }: BatchLimits): number =>
+  Math.min(eventBytes, bytes - ENVELOPE_BYTES) - FRAME_BYTES;
 
 /** What one person or group comes to. */
 export interface FoldedOne {

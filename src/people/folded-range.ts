@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { mergePeopleTally, peopleTally } from './people-tally.ts';
+import { emptyPeopleTally, mergePeopleTally, peopleTally } from './people-tally.ts';
 
 const count = z.number().int().nonnegative();
 
@@ -7,7 +7,9 @@ const count = z.number().int().nonnegative();
 export const foldedRange = z.strictObject({
   people: peopleTally,
   events: z.strictObject({ sent: count, accepted: count }),
-  /** The first few that the destination refused. */
+  /** Events that will never arrive as they are; absent in ranges that were folded without counting them. */
+  refusedCount: count.optional(),
+  /** The first few of them. */
   refused: z.array(
     z.strictObject({ event: z.string(), distinctId: z.string(), uuid: z.string(), detail: z.string() }),
   ),
@@ -17,10 +19,21 @@ export type RefusedSynthetic = FoldedRange['refused'][number];
 
 export const REFUSED_SAMPLE = 50;
 
+export const emptyFoldedRange = (): FoldedRange => ({
+  people: emptyPeopleTally(),
+  events: { sent: 0, accepted: 0 },
+  refusedCount: 0,
+  refused: [],
+});
+
+export const refusedCountOf = ({ refusedCount, refused }: Pick<FoldedRange, 'refused' | 'refusedCount'>) =>
+  refusedCount ?? refused.length;
+
 export function mergeFolded(a: FoldedRange, b: FoldedRange): FoldedRange {
   return {
     people: mergePeopleTally(a.people, b.people),
     events: { sent: a.events.sent + b.events.sent, accepted: a.events.accepted + b.events.accepted },
+    refusedCount: refusedCountOf(a) + refusedCountOf(b),
     refused: [...a.refused, ...b.refused].slice(0, REFUSED_SAMPLE),
   };
 }

@@ -11,9 +11,12 @@ export interface FieldProperty {
 export const fieldProperties = (field: string, properties: readonly StoredProperty[]): FieldProperty[] =>
   properties.map(([key, , text]) => ({ field, key, text }));
 
+/** A constant, for the cut decides the uuids (I2); fits the smallest batch a manifest may ask for. */
+export const PACK_BYTES = 56 * 1024;
+
 /**
- * Cuts the properties of one person or group into as few events as the size allows, in order. A
- * property that fits into no event is given back apart.
+ * Cuts the properties of one person or group into few events, in order. A property larger than a pack
+ * goes alone; one that fits into no event of `maxBytes` is given back apart.
  */
 export function packProperties(
   properties: readonly FieldProperty[],
@@ -30,7 +33,7 @@ export function packProperties(
     }
     if (bytes > room) {
       packs.push([]);
-      room = maxBytes;
+      room = Math.min(PACK_BYTES, maxBytes);
     }
     packs.at(-1)?.push(property);
     room -= bytes;

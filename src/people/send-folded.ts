@@ -3,8 +3,8 @@ import type { TargetEvent } from '../contract/event.ts';
 import { BatchBuilder, type BatchLimits } from '../deliver/batch-builder.ts';
 import { stringifyEvent } from '../read/json.ts';
 import type { FoldedChunk } from './fold-buckets.ts';
-import { type FoldedRange, REFUSED_SAMPLE } from './folded-range.ts';
-import { emptyPeopleTally, mergePeopleTally } from './people-tally.ts';
+import { emptyFoldedRange, type FoldedRange, REFUSED_SAMPLE } from './folded-range.ts';
+import { mergePeopleTally } from './people-tally.ts';
 
 export interface SendFoldedDeps {
   readonly limits: BatchLimits;
@@ -18,7 +18,7 @@ export async function sendFolded(
   { limits, deliver, onProgress }: SendFoldedDeps,
   signal: AbortSignal,
 ): Promise<FoldedRange> {
-  const result: FoldedRange = { people: emptyPeopleTally(), events: { sent: 0, accepted: 0 }, refused: [] };
+  const result: Counted = { ...emptyFoldedRange(), refusedCount: 0 };
 
   async function* packed(): AsyncGenerator<{ batch: Batch; events: TargetEvent[] }> {
     const batches = new BatchBuilder(limits);
@@ -53,9 +53,15 @@ export async function sendFolded(
   return result;
 }
 
-function note(result: FoldedRange, event: TargetEvent, delivery: Delivery): void {
-  if (delivery.kind === 'accepted') result.events.accepted += 1;
-  else if (result.refused.length < REFUSED_SAMPLE) {
+type Counted = FoldedRange & { refusedCount: number };
+
+function note(result: Counted, event: TargetEvent, delivery: Delivery): void {
+  if (delivery.kind === 'accepted') {
+    result.events.accepted += 1;
+    return;
+  }
+  result.refusedCount += 1;
+  if (result.refused.length < REFUSED_SAMPLE) {
     const { detail } = delivery;
     result.refused.push({
       event: event.event,

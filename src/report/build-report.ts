@@ -1,5 +1,5 @@
 import type { FileReceipt, PartMeta } from '../contract/part.ts';
-import type { FoldedRange } from '../people/folded-range.ts';
+import { type FoldedRange, refusedCountOf } from '../people/folded-range.ts';
 import { emptyPeopleTally } from '../people/people-tally.ts';
 import type { ReceiptTotals } from './receipt-totals.ts';
 import type { Report } from './report.ts';
@@ -64,6 +64,7 @@ export function buildReport(input: ReportInput): Report {
     people: {
       ...(people?.people ?? emptyPeopleTally()),
       events: people?.events ?? { sent: 0, accepted: 0 },
+      refusedCount: people ? refusedCountOf(people) : 0,
       refused: (people?.refused ?? []).slice(0, SAMPLE),
     },
     unfinished: {

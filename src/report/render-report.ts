@@ -65,6 +65,9 @@ export function renderReport(report: Report, options: RenderOptions = {}): strin
       const what = one.property === undefined ? users : `: property ${one.property}`;
       return `    ${shortened(`${one.reason} ${one.id}${what}`, width - 4)}`;
     }),
+    ...(people.refusedCount > 0
+      ? [style('red', `  events about people and groups refused: ${formatCount(people.refusedCount)}`)]
+      : []),
     ...people.refused.map(({ event, distinctId, detail }) =>
       style('red', `    ${shortened(`refused: ${event} of ${distinctId}: ${detail}`, width - 4)}`),
     ),

@@ -42,7 +42,9 @@ export const report = z.strictObject({
     ...peopleTally.shape,
     /** Synthetic events, told apart from the events of records. */
     events: eventCounts,
-    /** Synthetic events that the destination refused, the first few. */
+    /** Synthetic events that will never arrive as they are. */
+    refusedCount: count,
+    /** The first few of them. */
     refused: foldedRange.shape.refused,
   }),
   /** What has no receipt yet; all zero and empty once the migration is finished. */

@@ -16,7 +16,13 @@ test('adds the receipts up, by file, day, event and reason', () => {
     byDay: { '2023-11-06': { read: 1_204 }, unknown: { read: 2 } },
     byEvent: { $pageview: { read: 1_201, delivered: 1_200, duplicate: 1 } },
     byReason: { no_identity: 1, same_uuid_in_part: 1, session_marker: 1 },
-    people: { pairs: 2, setAside: { shared_device: 1 }, events: { sent: 7, accepted: 6 } },
+    people: {
+      pairs: 2,
+      setAside: { shared_device: 1 },
+      events: { sent: 7, accepted: 6 },
+      refusedCount: 1,
+      refused: [{ distinctId: 'u1' }],
+    },
     unfinished: { parts: 0, partSample: [], files: [], failures: [], people: false },
   });
   expect(built.rejectedShare).toBeCloseTo(1 / 1_206, 10);

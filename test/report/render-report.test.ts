@@ -39,6 +39,7 @@ test('reads like this', () => {
       groups                      1
       set aside: shared_device    1
         shared_device tablet: seen with 2 (u1, u2)
+      events about people and groups refused: 1
         refused: $identify of u1: too long
 
     By file
