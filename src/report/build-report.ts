@@ -15,7 +15,7 @@ export interface ReportInput {
   /** Every part staged so far. */
   readonly parts: Iterable<Pick<PartMeta, 'id' | 'records'>>;
   /** Files that are staged to their end. */
-  readonly stagedFiles: Iterable<Pick<FileReceipt, 'file' | 'parts' | 'records'>>;
+  readonly stagedFiles: Iterable<Pick<FileReceipt, 'fileId' | 'file' | 'parts' | 'records'>>;
   /** Files that are not, by name. */
   readonly unstagedFiles: readonly string[];
   /** Absent until every event is in and all buckets are folded. */
@@ -39,7 +39,11 @@ export function buildReport(input: ReportInput): Report {
     else if (read !== records)
       problems.push(`part ${id} holds ${records} records, its receipt counts ${read}`);
   }
-  problems.push(...fileProblems(input));
+  problems.push(...fileProblems(input, missing));
+  if (totals.mappings.size > 1) {
+    const mappings = [...totals.mappings].sort().join(', ');
+    problems.push(`the receipts come from several mappings (${mappings}), a migration has one`);
+  }
   if (tally.events.accepted > tally.events.sent) problems.push('more events were accepted than sent');
 
   return {
@@ -77,15 +81,29 @@ export function buildReport(input: ReportInput): Report {
   };
 }
 
-/** A file whose every part has its receipt must have all its records accounted for. */
-function fileProblems({ totals, stagedFiles }: ReportInput): string[] {
+/**
+ * A file staged to its end has all of its parts, each with a receipt or waiting for one, and once all
+ * have theirs, all of its records accounted for.
+ */
+function fileProblems({ totals, stagedFiles }: ReportInput, waiting: readonly string[]): string[] {
   const problems: string[] = [];
-  for (const { file, parts, records } of stagedFiles) {
+  const waitingOf = new Map<string, number>();
+  for (const part of waiting) {
+    const fileId = part.slice(0, part.lastIndexOf('/'));
+    waitingOf.set(fileId, (waitingOf.get(fileId) ?? 0) + 1);
+  }
+  for (const { fileId, file, parts, records } of stagedFiles) {
     const done = totals.byFile.get(file);
-    if (done?.parts === parts && done.counts.read !== records) {
+    const receipts = done?.parts ?? 0;
+    const known = receipts + (waitingOf.get(fileId) ?? 0);
+    if (receipts > parts) {
+      problems.push(`${file} has ${parts} parts, and ${receipts} receipts`);
+    } else if (known < parts) {
+      problems.push(
+        `${file} has ${parts} parts, and ${parts - known} of them are lost: neither described nor imported`,
+      );
+    } else if (done && receipts === parts && done.counts.read !== records) {
       problems.push(`${file} holds ${records} records, its receipts count ${done.counts.read}`);
-    } else if (done && done.parts > parts) {
-      problems.push(`${file} has ${parts} parts, and ${done.parts} receipts`);
     }
   }
   for (const [file, { counts }] of totals.byFile) {

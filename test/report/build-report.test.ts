@@ -51,9 +51,44 @@ test('a part that lost a record on the way does not balance', () => {
 test('a file whose parts do not hold all of its records does not balance', () => {
   const built = buildReport({
     ...finishedInput(),
-    stagedFiles: [{ file: 'export.zip', parts: 2, records: 1_207 }],
+    stagedFiles: [{ fileId: 'f1', file: 'export.zip', parts: 2, records: 1_207 }],
   });
   expect(built.problems).toEqual(['export.zip holds 1207 records, its receipts count 1206']);
+});
+
+test('a part that is neither described nor imported does not balance, however many wait for their turn', () => {
+  const input = finishedInput();
+  const lost = (parts: number) => ({
+    ...input,
+    parts: [...input.parts, { id: 'f1/00003', records: 4 }],
+    stagedFiles: [{ fileId: 'f1', file: 'export.zip', parts, records: 1_220 }],
+  });
+  expect(buildReport(lost(3))).toMatchObject({ balanced: true, unfinished: { parts: 1 } });
+  expect(buildReport(lost(4)).problems).toEqual([
+    'export.zip has 4 parts, and 1 of them are lost: neither described nor imported',
+  ]);
+  const nothingDone = {
+    ...input,
+    totals: new ReceiptTotals(),
+    parts: [{ id: 'f1/00000', records: 1_201 }],
+  };
+  expect(buildReport(nothingDone)).toMatchObject({ balanced: false, unfinished: { parts: 1 } });
+});
+
+test('a part whose description is lost after its receipt balances', () => {
+  const input = finishedInput();
+  expect(buildReport({ ...input, parts: [...input.parts].slice(0, 1) }).balanced).toBe(true);
+});
+
+test('receipts of several mappings do not pass for one migration', () => {
+  const input = finishedInput();
+  const { totals } = input;
+  totals.add({ ...receiptOf('f2/00000', 'late.zip', delivered('a', 1)), mapping: 'amplitude@2' });
+  const built = buildReport(input);
+  expect(built.balanced).toBe(false);
+  expect(built.problems).toEqual([
+    'the receipts come from several mappings (amplitude@1, amplitude@2), a migration has one',
+  ]);
 });
 
 test('a receipt that contradicts itself does not balance', () => {
@@ -84,7 +119,7 @@ test('halfway through, what is missing is listed and the books balance', () => {
   const built = buildReport({
     ...input,
     parts: [...input.parts, { id: 'f1/00002', records: 9 }, { id: 'f2/00000', records: 9 }],
-    stagedFiles: [{ file: 'export.zip', parts: 3, records: 1_215 }],
+    stagedFiles: [{ fileId: 'f1', file: 'export.zip', parts: 3, records: 1_215 }],
     unstagedFiles: ['late.zip'],
     failures: [{ what: 'stage-file late.zip', reason: 'gone' }],
   });

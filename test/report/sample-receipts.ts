@@ -46,7 +46,7 @@ export function finishedInput(): ReportInput {
       { id: 'f1/00000', records: 1_201 },
       { id: 'f1/00001', records: 5 },
     ],
-    stagedFiles: [{ file: 'export.zip', parts: 2, records: 1_206 }],
+    stagedFiles: [{ fileId: 'f1', file: 'export.zip', parts: 2, records: 1_206 }],
     unstagedFiles: [],
     people: {
       people: {
