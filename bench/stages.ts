@@ -11,7 +11,8 @@ import { stringifyEvent } from '../src/read/json.ts';
 import { createRecordParser, type ParsedObject } from '../src/read/parse-record.ts';
 import { readRecords } from '../src/read/read-records.ts';
 import { emptyTally } from '../src/report/tally.ts';
-import { decodeFrames, FrameWriter } from '../src/stage/frames.ts';
+import { type CutPart, PartCutter } from '../src/stage/cut-parts.ts';
+import { decodeFrames } from '../src/stage/frames.ts';
 import { openSource } from './sample-input.ts';
 import { createBenchMap } from './source-maps.ts';
 import type { SourceRecords } from './source-records.ts';
@@ -53,7 +54,7 @@ export function sourceStages({ type, format, header, records, texts }: SourceRec
 
 /** Everything around parse and map, the same for all sources; measured on Amplitude's records. */
 export async function sharedStages(path: string, amplitude: SourceRecords): Promise<Stage[]> {
-  const { type, header, records } = amplitude;
+  const { type, records } = amplitude;
   const understood = new Map(understandAll(amplitude));
   const findings = [...understood.values()].flatMap(findingsOf);
   const events = [...understood.values()].flatMap(({ outcome, exact }) =>
@@ -67,7 +68,7 @@ export async function sharedStages(path: string, amplitude: SourceRecords): Prom
       findings: new FindingsFold(),
     }),
   );
-  const frames = encodeFrames(records, header);
+  const parts = cutParts(amplitude);
   const stage = (name: string, run: () => unknown): Stage => ({
     source: type,
     name,
@@ -78,8 +79,8 @@ export async function sharedStages(path: string, amplitude: SourceRecords): Prom
     stage('gunzip and split', async () => {
       for await (const _chunk of readRecords(await openSource(path), {}));
     }),
-    stage('frames: write', () => encodeFrames(records, header)),
-    stage('frames: read', () => [...decodeFrames(frames).records]),
+    stage('frames: write', () => cutParts(amplitude)),
+    stage('frames: read', () => parts.map(({ frames }) => [...decodeFrames(frames).records])),
     stage('serialise', () => {
       for (const { event, exact } of events) stringifyEvent(event, exact);
     }),
@@ -128,10 +129,9 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   return all;
 }
 
-function encodeFrames(records: readonly PartRecord[], header: Uint8Array | undefined): Buffer {
-  const writer = new FrameWriter(header);
-  for (const record of records) writer.add(record);
-  return writer.take();
+function cutParts(chunk: SourceRecords): CutPart[] {
+  const cutter = new PartCutter();
+  return [...cutter.add(chunk), ...cutter.end()];
 }
 
 function packAll(texts: readonly string[]): void {
