@@ -6,6 +6,7 @@ import { stringify } from 'lossless-json';
 import { afterAll, expect, test } from 'vitest';
 import type { Finding } from '../../src/contract/finding.ts';
 import type { FindingsIndex } from '../../src/contract/progress.ts';
+import { type BatchLimits, DEFAULT_BATCH_LIMITS } from '../../src/deliver/batch-builder.ts';
 import { BUCKETS } from '../../src/people/bucket.ts';
 import { FindingsFold } from '../../src/people/findings-fold.ts';
 import { foldBuckets } from '../../src/people/fold-buckets.ts';
@@ -27,6 +28,7 @@ async function foldAll(
   parts: readonly (readonly Finding[])[],
   cuts: readonly number[] = [],
   limits: LoadLimits = LOAD_LIMITS,
+  batch: BatchLimits = DEFAULT_BATCH_LIMITS,
 ) {
   const prefix = `run-${++runs}/`;
   const findings: FindingsIndex[] = [];
@@ -58,7 +60,7 @@ async function foldAll(
   }
   const events: string[] = [];
   for (const range of ranges) {
-    const options = { overwrite: false, groupIdentifyEvent: '$group_identify', signal, limits };
+    const options = { overwrite: false, groupIdentifyEvent: '$group_identify', batch, signal, limits };
     for await (const chunk of foldBuckets({ staging, findings: resolved, ...range, ...options })) {
       events.push(...chunk.events.map((event) => stringify(event) ?? ''));
       people = mergePeopleTally(people, chunk.people);
@@ -119,6 +121,21 @@ test('a device whose users come from different parts is a shared one', async () 
   expect(people.setAside).toEqual({ shared_device: 1 });
   expect(people.setAsideSample).toEqual([
     { reason: 'shared_device', id: 'tablet', users: ['u1', 'u2'], userCount: 2 },
+  ]);
+});
+
+test('a property too large for the batches asked for is set aside, and the rest is sent', async () => {
+  const time = '2023-01-01T00:00:00.000Z';
+  const set = { essay: 'x'.repeat(100 * 1024), plan: 'team' };
+  const part: Finding[] = [{ kind: 'person', distinctId: 'u1', time, set }];
+  expect((await foldAll([part])).people).toMatchObject({ persons: 1, setAside: {} });
+
+  const small = { events: 1_000, bytes: 64 * 1024, eventBytes: 64 * 1024 };
+  const { events, people } = await foldAll([part], [], LOAD_LIMITS, small);
+  expect(people).toMatchObject({ persons: 1, setAside: { property_too_large: 1 } });
+  expect(people.setAsideSample).toMatchObject([{ id: 'u1', property: 'essay' }]);
+  expect(events.map((text) => JSON.parse(text))).toMatchObject([
+    { properties: { $set_once: { plan: 'team' } } },
   ]);
 });
 
