@@ -41,6 +41,8 @@ export interface Delivering {
  * believed: a single 400 may stem from a proxy or a deployment.
  */
 const REFUSALS_TO_BELIEVE = 3;
+/** A person hears of every so many attempts at one request; fewer are the weather. */
+const PATIENCE = 3;
 
 export function createDeliver(options: DeliverOptions): Delivering {
   const { destination, budget, random, now, log } = options;
@@ -89,7 +91,11 @@ export function createDeliver(options: DeliverOptions): Delivering {
           slowDownMs > 0 ? { afterMs: slowDownMs } : 'backoff',
         );
       }
-      log.debug({ tries, events, detail: decision.detail, slowDownMs }, 'request to be repeated');
+      const level = tries % PATIENCE === 0 ? 'warn' : 'debug';
+      log[level](
+        { tries, events, detail: decision.detail, slowDownMs },
+        'the destination does not accept; trying again',
+      );
       await wait(backoffMs(tries, policy, random), signal);
     }
   }

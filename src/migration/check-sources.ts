@@ -17,13 +17,15 @@ export async function checkSources(
   const byId = new Map(found.map((file) => [file.fileId, file]));
   const known = new Set(recorded.map(({ fileId }) => fileId));
 
-  for (const { fileId, name, bytes, modified } of recorded) {
+  for (const { fileId, name } of recorded) {
     const file = byId.get(fileId);
     const receipt = staged.get(fileId);
     if (!file && !receipt) differences.push(`${name} is gone, and was not staged to its end`);
     if (!file || !receipt) continue;
+    // As it was when it was staged to its end: a file that was broken then may have been mended first.
+    const { bytes, modified, sha256 } = receipt.fingerprint;
     if (file.bytes !== bytes) differences.push(`${name} had ${bytes} bytes, it has ${file.bytes} now`);
-    else if (file.modified !== modified && (await sha256Of(file)) !== receipt.fingerprint.sha256) {
+    else if (file.modified !== modified && (await sha256Of(file)) !== sha256) {
       differences.push(`${name} has other content than the one that was staged`);
     }
   }

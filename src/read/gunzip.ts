@@ -15,7 +15,7 @@ export async function* gunzip(source: AsyncIterable<Buffer>, where: string): Asy
   let engine: Engine | undefined;
   const fault = (why: string, cause?: unknown) =>
     new SourceError(
-      `${where} is damaged gzip at byte ${position + (engine?.consumed() ?? 0)} (${why}); fetch it again, or remove it from source.from`,
+      `${where} is damaged gzip at byte ${position + (engine?.consumed() ?? 0)} (${why}); fetch it again and resume, or run the other files under a new name without it (nothing is delivered twice)`,
       cause,
     );
 

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { ConfigError } from '../errors.ts';
@@ -22,7 +23,10 @@ const KEY_CHARACTERS = 43;
 export function loadApiKeys(dataDir: string): ApiKeys {
   const path = join(dataDir, 'keys.json');
   const kept = readTextIfThere(path);
-  if (kept !== undefined) return parseApiKeys(kept, path);
+  if (kept !== undefined) {
+    chmodSync(path, 0o600); // a copy or a careless chmod may have opened it
+    return parseApiKeys(kept, path);
+  }
   const fresh: ApiKeys = {
     projectKey: `phc_${randomBase62()}`,
     personalKey: `phx_${randomBase62()}`,

@@ -1,13 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Redis } from 'ioredis';
+import { CLEAN_STOP_KEY } from '../contract/redis-keys.ts';
 import { UnavailableError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { type Child, describeExit, readLogTail, startChild, stopLeftover } from './child.ts';
 import { findRedisServer } from './find-redis-server.ts';
 import { findFreePort } from './free-port.ts';
-import { createPrivateFolder, putPrivateFile } from './private-file.ts';
+import { createPrivateFolder, putPrivateFile, readTextIfThere } from './private-file.ts';
 import { renderRedisConfig } from './redis-config.ts';
 
 export interface RedisAddress {
@@ -70,8 +72,32 @@ async function startAt(address: RedisAddress, options: RedisServerOptions): Prom
     await child.stop();
     throw error;
   }
+  const cleanFile = join(folder, 'clean-stop');
+  const runId = await continueFrom(cleanFile, url);
+  const stop = async () => {
+    await child.stop();
+    const { code } = await child.exited;
+    if (code === 0) putPrivateFile(cleanFile, runId);
+  };
   options.log.debug({ pid: child.pid, port: address.port, folder }, 'redis started');
-  return { pid: child.pid, exited: child.exited, stop: child.stop, url, address };
+  return { pid: child.pid, exited: child.exited, stop, url, address };
+}
+
+/**
+ * Tells the new server which one it continues, when that one was stopped in order; after a crash up to
+ * a second of its last writes is missing, and it says nothing. Returns the new server's run id.
+ */
+async function continueFrom(cleanFile: string, url: string): Promise<string> {
+  const client = new Redis(url);
+  try {
+    const before = readTextIfThere(cleanFile);
+    if (before === undefined) await client.del(CLEAN_STOP_KEY);
+    else await client.set(CLEAN_STOP_KEY, before);
+    rmSync(cleanFile, { force: true });
+    return /run_id:([0-9a-f]+)/.exec(await client.info('server'))?.[1] ?? 'unknown';
+  } finally {
+    client.disconnect();
+  }
 }
 
 async function waitForPing(url: string, child: Child, logFile: string): Promise<void> {

@@ -2,6 +2,7 @@ import { setTimeout as timer } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { CLEAN_STOP_KEY } from '../../src/contract/redis-keys.ts';
 import type { Budget } from '../../src/deliver/budget.ts';
 import { createRedisBudget, type RedisBudgetOptions } from '../../src/deliver/redis-budget.ts';
 import { ConfigError } from '../../src/errors.ts';
@@ -143,6 +144,22 @@ describe('the budget in Redis', () => {
     const waitedMs = performance.now() - startMs;
     expect(waitedMs).toBeGreaterThan(1000);
     expect(waitedMs).toBeLessThan(2500);
+  });
+
+  it('goes on at once, with its count, behind a server that was stopped in order', async () => {
+    const key = newKey();
+    const budget = budgetOn(key, { eventsPerMinute: 20 });
+    await (await budget.take(20, open)).settle();
+    const spentMs = performance.now();
+    const runId = /run_id:(\w+)/.exec(await budget.redis.info('server'))?.[1] ?? '';
+    await server.restart();
+    const next = budgetOn(key, { eventsPerMinute: 20, firstUse: false });
+    await next.redis.set(CLEAN_STOP_KEY, runId);
+    toEnd.push(() => next.redis.del(CLEAN_STOP_KEY));
+    await (await next.take(1, open)).settle();
+    const waitedMs = performance.now() - spentMs;
+    expect(waitedMs).toBeGreaterThanOrEqual(WINDOW_MS - 2); // what was spent before still counts …
+    expect(next.lines.join('')).not.toContain('lost'); // … and nobody takes it for lost
   });
 
   it('waits while Redis is away and never runs free', async () => {

@@ -4,6 +4,7 @@ import { appendFileSync, chmodSync, mkdirSync, readdirSync, statSync, writeFileS
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { CLEAN_STOP_KEY } from '../../src/contract/redis-keys.ts';
 import { ConfigError, UnavailableError } from '../../src/errors.ts';
 import { readProcessIdentity } from '../../src/supervise/process-identity.ts';
 import { startRedisServer } from '../../src/supervise/redis-server.ts';
@@ -36,6 +37,21 @@ test('keys survive a stop and a start, even with a log cut off in mid-write', as
   const second = await start(dataDir);
   expect(second.url).not.toBe(first.url);
   expect(await connect(second.url).get('kept')).toBe('yes');
+});
+
+test('a stop in order is told to the next server, a crash is not', async () => {
+  const dataDir = createDataDir();
+  const first = await start(dataDir);
+  const runId = async (url: string) => /run_id:(\w+)/.exec(await connect(url).info('server'))?.[1];
+  const firstId = await runId(first.url);
+  await first.stop();
+  const second = await start(dataDir);
+  expect(await connect(second.url).get(CLEAN_STOP_KEY)).toBe(firstId);
+  process.kill(second.pid, 'SIGKILL');
+  await second.exited;
+  await second.stop();
+  const third = await start(dataDir);
+  expect(await connect(third.url).get(CLEAN_STOP_KEY)).toBeNull();
 });
 
 test('what a killed owner left on the same files is gone before Redis starts', async () => {
