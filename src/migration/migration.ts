@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { restoreOrBeginAnew } from '../contract/begin-anew.ts';
 import type { Staging } from '../contract/staging.ts';
 import { SourceError } from '../errors.ts';
 import { layout, RECORDS } from './layout.ts';
@@ -107,7 +108,7 @@ export function parseStored<T>(schema: z.ZodType<T>, body: Buffer, key: string, 
     return schema.parse(JSON.parse(body.toString('utf8')));
   } catch (error) {
     throw new SourceError(
-      `${staging.location}: ${key} is not what Backhaul wrote there; restore it, or remove the migration's folder and run it anew (nothing is delivered twice)`,
+      `${staging.location}: ${key} is not what Backhaul wrote there; ${restoreOrBeginAnew(key)}`,
       error,
     );
   }

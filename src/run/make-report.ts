@@ -21,10 +21,11 @@ export async function makeReport(
   const { prefix } = layout(record.name);
   const totals = new ReceiptTotals();
   for await (const receipt of listReceipts(staging, record.name)) totals.add(receipt);
-  const parts: Pick<PartMeta, 'id' | 'records'>[] = [];
-  for await (const { id, records } of listParts(staging, prefix)) parts.push({ id, records });
+  // Files first: one that ends between the two listings must not look as if it had lost parts.
   const stagedFiles = [];
   for await (const file of listFileReceipts(staging, prefix)) stagedFiles.push(file);
+  const parts: Pick<PartMeta, 'id' | 'records'>[] = [];
+  for await (const { id, records } of listParts(staging, prefix)) parts.push({ id, records });
   const staged = new Set(stagedFiles.map(({ fileId }) => fileId));
   const people = peopleDone ? await loadFolded(staging, record.name) : undefined;
 
