@@ -1,12 +1,13 @@
 import { type Manifest, readOptionsOf } from '../../config/manifest.ts';
+import { DEFAULT_BATCH_LIMITS } from '../deliver/batch-builder.ts';
 import { addsExactNumbers, createSourceMap, mappingName } from '../map/sources.ts';
-import { layout } from '../migration/layout.ts';
 import { fullPass } from '../plan/full-pass.ts';
 import { buildReport } from '../report/build-report.ts';
 import { renderReport } from '../report/render-report.ts';
 import type { Report } from '../report/report.ts';
 import type { SourceFile } from '../source/source-file.ts';
 import { openStaging } from '../wire.ts';
+import { clearStaging } from './clear-staging.ts';
 import type { CommandContext } from './context.ts';
 import { number } from './render-status.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -17,15 +18,23 @@ export async function planFull(
   manifest: Manifest,
   files: readonly SourceFile[],
 ): Promise<{ report: Report; text: string }> {
-  const stop = stopSignal(terminal, 'Stopped; what was staged is kept, and used by a later plan or run.');
+  const staging = openStaging(settings);
+  // Apart from the migration's own folder: by the time of a run, files and manifest may have changed.
+  const scratch = `_plans/${manifest.name}/`;
+  const stop = stopSignal(
+    terminal,
+    'Stopped before the plan was complete. Nothing was sent, and nothing stays in staging; "backhaul plan --full" starts it again.',
+  );
   try {
+    await clearStaging(staging, scratch); // an earlier one may have been killed
     const { totals, people, syntheticEvents } = await fullPass({
-      staging: openStaging(settings),
-      prefix: layout(manifest.name).prefix,
+      staging,
+      scratch,
       files,
       read: readOptionsOf(manifest.source),
       map: createSourceMap(manifest.source),
       addsExactNumbers: addsExactNumbers(manifest.source),
+      batch: { ...manifest.limits.batch, eventBytes: DEFAULT_BATCH_LIMITS.eventBytes },
       overwritePeople: manifest.people.overwrite,
       groupIdentifyEvent: manifest.people.groupIdentifyEvent,
       signal: stop.signal,
@@ -45,6 +54,7 @@ export async function planFull(
     });
     return { report, text: `What a run would report, were every event accepted:\n\n${renderReport(report)}` };
   } finally {
+    await clearStaging(staging, scratch);
     stop.dispose();
   }
 }

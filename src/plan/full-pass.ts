@@ -1,8 +1,9 @@
 import type { Checkpoints } from '../checkpoint/redis-checkpoints.ts';
 import type { Delivery } from '../contract/destination.ts';
+import type { PartMeta } from '../contract/part.ts';
 import type { FindingsIndex, Receipt } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
-import { BatchBuilder } from '../deliver/batch-builder.ts';
+import { BatchBuilder, type BatchLimits } from '../deliver/batch-builder.ts';
 import { importPart } from '../import/import-part.ts';
 import { cutSegments } from '../import/segments.ts';
 import type { MapRecord } from '../map/source.ts';
@@ -15,17 +16,19 @@ import { createRecordParser, type ParseRecord } from '../read/parse-record.ts';
 import type { ReadOptions } from '../read/read-records.ts';
 import { ReceiptTotals } from '../report/receipt-totals.ts';
 import type { SourceFile } from '../source/source-file.ts';
-import { listParts, loadPart } from '../stage/load-part.ts';
+import { loadPart, partKeys } from '../stage/load-part.ts';
 import { stageFile } from '../stage/stage-file.ts';
 
 export interface FullPassInput {
   readonly staging: Staging;
-  /** Of the migration, with its closing slash: a later run finds its parts staged. */
-  readonly prefix: string;
+  /** A folder of this pass's own, with its closing slash; whoever gives it clears it before and after. */
+  readonly scratch: string;
   readonly files: readonly SourceFile[];
   readonly read: ReadOptions;
   readonly map: MapRecord;
   readonly addsExactNumbers: boolean;
+  /** Those of the manifest: which events are too large depends on them. */
+  readonly batch: BatchLimits;
   readonly groupIdentifyEvent: string;
   readonly overwritePeople: boolean;
   readonly signal: AbortSignal;
@@ -39,17 +42,17 @@ export interface FullPass {
 }
 
 /**
- * `plan --full`: stages everything and takes every record through the spine of an import, with a
- * destination that accepts all and receives nothing. What it counts is what a run would send.
+ * `plan --full`: takes every record through the spine of an import, with a destination that accepts
+ * all and receives nothing. What it counts is what a run would send. A part is removed once it is
+ * counted, so that the pass needs room for one part and the findings, whatever the source's size.
  */
 export async function fullPass(input: FullPassInput): Promise<FullPass> {
-  const { staging, prefix, files, read, signal } = input;
+  const { staging, scratch, files, read, signal } = input;
   const totals = new ReceiptTotals();
   const findings: FindingsIndex[] = [];
-  const scratch = `${prefix}plan/`;
-  for (const file of files) await stageFile({ file, staging, prefix, read, signal });
+  const keys = partKeys(scratch);
 
-  for await (const part of listParts(staging, prefix)) {
+  const pass = async (part: PartMeta) => {
     const fold = new FindingsFold();
     let parse: ParseRecord;
     const receipt = await importPart(
@@ -57,7 +60,7 @@ export async function fullPass(input: FullPassInput): Promise<FullPass> {
       {
         checkpoints: forgetfulCheckpoints,
         async readRecords() {
-          const { header, records } = await loadPart(staging, prefix, part);
+          const { header, records } = await loadPart(staging, scratch, part);
           parse = createRecordParser(part.format, header);
           return [...records];
         },
@@ -68,7 +71,7 @@ export async function fullPass(input: FullPassInput): Promise<FullPass> {
               if (parsed.kind === 'rejected') return { outcome: parsed, exact: false };
               return { outcome: input.map(parsed.value), exact: parsed.exact || input.addsExactNumbers };
             },
-            batches: new BatchBuilder(),
+            batches: new BatchBuilder(input.batch),
             findings: fold,
           }),
         deliver: async ({ offsets }) => new Array<Delivery>(offsets.length - 1).fill({ kind: 'accepted' }),
@@ -91,14 +94,16 @@ export async function fullPass(input: FullPassInput): Promise<FullPass> {
     totals.add(receipt);
     if (receipt.findings) findings.push(receipt.findings);
     input.onProgress(totals.tally.counts.read);
-  }
-  return { totals, ...(await passPeople(input, findings, scratch)) };
+    await staging.remove(keys.body(part.id));
+    await staging.remove(keys.description(part.id));
+  };
+  for (const file of files) await stageFile({ file, staging, prefix: scratch, read, onPart: pass, signal });
+  return { totals, ...(await passPeople(input, findings)) };
 }
 
 async function passPeople(
-  { staging, signal, overwritePeople, groupIdentifyEvent }: FullPassInput,
+  { staging, scratch, signal, batch, overwritePeople, groupIdentifyEvent }: FullPassInput,
   findings: readonly FindingsIndex[],
-  scratch: string,
 ): Promise<{ people: PeopleTally; syntheticEvents: number }> {
   const all = { from: 0, to: BUCKETS, staging, signal };
   const resolved = await resolveBuckets({ ...all, prefix: `${scratch}people/`, findings });
@@ -109,12 +114,12 @@ async function passPeople(
     findings: resolved.findings,
     overwrite: overwritePeople,
     groupIdentifyEvent,
+    batch,
   });
   for await (const chunk of folded) {
     people = mergePeopleTally(people, chunk.people);
     syntheticEvents += chunk.events.length;
   }
-  for await (const { key } of staging.list(scratch)) await staging.remove(key);
   return { people, syntheticEvents };
 }
 
