@@ -65,7 +65,10 @@ export function buildProgram(finish: (code: ExitCode) => void): Command {
   command('pause <name>', 'stop a migration at the next batch, to be resumed later').action(
     act(async (context, name: string) => (await import('./commands/control.ts')).pause(context, name)),
   );
-  command('cancel <name>', 'stop a migration for good; what was delivered stays').action(
+  command(
+    'cancel <name>',
+    'stop a migration that is not wanted any more; what was delivered stays, and only resume goes on with it',
+  ).action(
     act(async (context, name: string) => (await import('./commands/control.ts')).cancel(context, name)),
   );
   command('report <name>', 'the counts of a migration, by file, day, event and reason').action(

@@ -1,11 +1,12 @@
-import { Redis } from 'ioredis';
 import { migrationKey } from '../../checkpoint/redis-checkpoints.ts';
-import { ConfigError } from '../../errors.ts';
+import { ConfigError, messageOf } from '../../errors.ts';
 import { loadControl, loadMigration, saveControl } from '../../migration/migration.ts';
 import { findRunningRedis } from '../../supervise/supervisor.ts';
 import { openStaging } from '../../wire.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
+import { noSuchMigration } from '../no-such-migration.ts';
+import { reachRedis } from '../reach-redis.ts';
 
 export const pause = (context: CommandContext, name: string) => set(context, name, 'paused');
 export const cancel = (context: CommandContext, name: string) => set(context, name, 'cancelled');
@@ -18,7 +19,7 @@ async function set(
 ): Promise<ExitCode> {
   const staging = openStaging(settings);
   const record = await loadMigration(staging, name);
-  if (!record) throw new ConfigError(`there is no migration "${name}" in ${staging.location}`);
+  if (!record) throw await noSuchMigration(staging, name);
   if ((await loadControl(staging, name))?.state === 'finished') {
     throw new ConfigError(
       `migration "${name}" is finished; there is nothing to ${state === 'paused' ? 'pause' : 'cancel'}`,
@@ -29,13 +30,14 @@ async function set(
 
   const redisUrl = settings.redisUrl ?? (await findRunningRedis(settings.dataDir));
   if (redisUrl) {
-    const redis = new Redis(redisUrl, { maxRetriesPerRequest: 2 });
-    try {
-      const key = migrationKey(record.id);
+    const key = migrationKey(record.id);
+    await reachRedis(redisUrl, async (redis) => {
       if (await redis.exists(key)) await redis.hset(key, 'control', state);
-    } finally {
-      redis.disconnect();
-    }
+    }).catch((error: unknown) => {
+      terminal.say(
+        `${messageOf(error)}. Staging holds that ${name} is ${state}; what runs now hears of it once it looks there.`,
+      );
+    });
   }
   terminal.data(
     { migration: name, state, at },

@@ -1,5 +1,4 @@
 import { mkdir, statfs } from 'node:fs/promises';
-import { Redis } from 'ioredis';
 import { request } from 'undici';
 import { type LoadedManifest, loadManifest } from '../../../config/load-manifest.ts';
 import type { Settings } from '../../../config/settings.ts';
@@ -9,10 +8,11 @@ import { openStaging } from '../../wire.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { findFiles } from '../prepare-migration.ts';
+import { reachRedis } from '../reach-redis.ts';
 import { number } from '../render-status.ts';
 
-interface Finding {
-  readonly check: string;
+interface Check {
+  readonly name: string;
   readonly ok: boolean;
   readonly detail: string;
   readonly ms: number;
@@ -26,7 +26,7 @@ export async function doctor(
   { settings, env, terminal }: CommandContext,
   path: string | undefined,
 ): Promise<ExitCode> {
-  const findings: Finding[] = [];
+  const checks: Check[] = [];
   const check = async <T>(
     name: string,
     look: () => Promise<{ detail: string; value?: T }>,
@@ -35,10 +35,10 @@ export async function doctor(
     const took = () => Math.round(performance.now() - startedMs);
     try {
       const { detail, value } = await look();
-      findings.push({ check: name, ok: true, detail, ms: took() });
+      checks.push({ name, ok: true, detail, ms: took() });
       return value;
     } catch (error) {
-      findings.push({ check: name, ok: false, detail: messageOf(error), ms: took() });
+      checks.push({ name, ok: false, detail: messageOf(error), ms: took() });
       return undefined;
     }
   };
@@ -61,10 +61,10 @@ export async function doctor(
     }
   }
 
-  const healthy = findings.every(({ ok }) => ok);
-  terminal.data({ healthy, findings }, () =>
-    findings
-      .map(({ check: name, ok, detail, ms }) => `${ok ? '✓' : '✗'} ${name.padEnd(12)} ${detail} (${ms} ms)`)
+  const healthy = checks.every(({ ok }) => ok);
+  terminal.data({ healthy, checks }, () =>
+    checks
+      .map(({ name, ok, detail, ms }) => `${ok ? '✓' : '✗'} ${name.padEnd(12)} ${detail} (${ms} ms)`)
       .join('\n'),
   );
   return healthy ? EXIT.done : EXIT.usage;
@@ -75,20 +75,13 @@ async function lookAtRedis({ redisUrl, redisServer }: Settings): Promise<{ detai
     const found = await findRedisServer(redisServer);
     return { detail: `embedded: ${found.command} ${found.version.major}.${found.version.minor}` };
   }
-  const redis = new Redis(redisUrl, {
-    maxRetriesPerRequest: 1,
-    retryStrategy: () => null,
-    lazyConnect: true,
-  });
-  redis.on('error', () => {});
-  try {
-    await redis.connect();
+  return reachRedis(redisUrl, async (redis) => {
     const info = await redis.info();
     const field = (name: string) => new RegExp(`^${name}:(.*)$`, 'm').exec(info)?.[1]?.trim();
     const policy = field('maxmemory_policy');
     if (policy !== undefined && policy !== 'noeviction') {
       throw new ConfigError(
-        `maxmemory-policy is ${policy}: Redis would drop jobs when full. Set it to noeviction`,
+        `maxmemory-policy is ${policy}: Redis would drop jobs when full. Set it to noeviction in the configuration of that Redis`,
       );
     }
     const aof =
@@ -96,9 +89,7 @@ async function lookAtRedis({ redisUrl, redisServer }: Settings): Promise<{ detai
         ? 'append-only file on'
         : 'no append-only file: a restart of Redis means re-queueing';
     return { detail: `${field('redis_version')}, ${aof}` };
-  } finally {
-    redis.disconnect();
-  }
+  });
 }
 
 async function lookAtDataDir(dataDir: string): Promise<{ detail: string }> {
@@ -155,6 +146,8 @@ async function lookAtDestination({ manifest, apiKey }: LoadedManifest): Promise<
     );
   }
   if (statusCode >= 500 || statusCode === 404)
-    throw new ConfigError(`${url} answers ${statusCode}; check destination.url`);
+    throw new ConfigError(
+      `${url} answers ${statusCode}; check destination.url (what stands in front of /batch/), and the service itself`,
+    );
   return { detail: `${url} answers (${statusCode})` };
 }

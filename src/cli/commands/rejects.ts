@@ -7,6 +7,7 @@ import { listReceipts } from '../../migration/receipts.ts';
 import { openStaging } from '../../wire.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
+import { noSuchMigration } from '../no-such-migration.ts';
 import { number } from '../render-status.ts';
 
 /** `backhaul rejects ls`: how many, for which reason, with one example each. */
@@ -46,7 +47,7 @@ export async function show(
   for await (const line of rejectsOf(openStaging(settings), name)) {
     if (options.reason !== undefined && line.reason !== options.reason) continue;
     if (shown === limit) {
-      terminal.say(`… and more; --limit shows them`);
+      terminal.say(`… and more; --limit <count> shows them`);
       break;
     }
     terminal.data(line, () => JSON.stringify(line));
@@ -57,9 +58,7 @@ export async function show(
 
 /** Every reject of every part that has its receipt. */
 export async function* rejectsOf(staging: Staging, name: string): AsyncGenerator<RejectLine> {
-  if (!(await loadMigration(staging, name))) {
-    throw new ConfigError(`there is no migration "${name}" in ${staging.location}`);
-  }
+  if (!(await loadMigration(staging, name))) throw await noSuchMigration(staging, name);
   for await (const receipt of listReceipts(staging, name)) {
     for (const key of receipt.rejectSegments) yield* await readRejects(staging, key);
   }
