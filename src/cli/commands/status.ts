@@ -1,25 +1,19 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { addCounts, zeroCounts } from '../../contract/counts.ts';
-import type { RecordCounts } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { ConfigError } from '../../errors.ts';
-import { layout } from '../../migration/layout.ts';
 import { listMigrations, loadControl, loadMigration } from '../../migration/migration.ts';
-import { listReceipts } from '../../migration/receipts.ts';
-import { listParts } from '../../stage/load-part.ts';
 import { openStaging } from '../../wire.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
+import { noSuchMigration } from '../no-such-migration.ts';
+import { createProgressReader, type Progress } from '../read-progress.ts';
 import { bar, number } from '../render-status.ts';
 import { stopSignal } from '../stop-signal.ts';
 
-interface MigrationStatus {
+interface MigrationStatus extends Progress {
   readonly migration: string;
   readonly state: string;
   readonly reason: string;
-  readonly parts: { readonly done: number; readonly staged: number };
-  readonly records: { readonly staged: number };
-  readonly counts: RecordCounts;
 }
 
 const WATCH_EVERY_MS = 2_000;
@@ -32,11 +26,15 @@ export async function status(
 ): Promise<ExitCode> {
   const staging = openStaging(settings);
   const names = name === undefined ? await listMigrations(staging) : [name];
-  if (names.length === 0) throw new ConfigError(`there are no migrations in ${staging.location} yet`);
+  if (names.length === 0)
+    throw new ConfigError(
+      `there are no migrations in ${staging.location} yet; "backhaul run <manifest>" starts one (or BACKHAUL_DATA_DIR and BACKHAUL_STAGING name another place)`,
+    );
+  const readers = await Promise.all(names.map((each) => createStatusReader(staging, each)));
   const stop = stopSignal(terminal, '');
   try {
     for (;;) {
-      const all = await Promise.all(names.map((each) => statusOf(staging, each)));
+      const all = await Promise.all(readers.map((read) => read()));
       const document = name === undefined ? all : all[0];
       if (!options.watch) {
         terminal.data(document, () => all.map(renderFull).join('\n\n'));
@@ -56,30 +54,17 @@ export async function status(
   }
 }
 
-async function statusOf(staging: Staging, name: string): Promise<MigrationStatus> {
-  if (!(await loadMigration(staging, name))) {
-    throw new ConfigError(`there is no migration "${name}" in ${staging.location}`);
-  }
-  const control = await loadControl(staging, name);
-  let parts = 0;
-  let staged = 0;
-  for await (const part of listParts(staging, layout(name).prefix)) {
-    parts += 1;
-    staged += part.records;
-  }
-  let done = 0;
-  let counts = zeroCounts();
-  for await (const receipt of listReceipts(staging, name)) {
-    done += 1;
-    counts = addCounts(counts, receipt.tally.counts);
-  }
-  return {
-    migration: name,
-    state: control?.state ?? 'running',
-    reason: control?.reason ?? '',
-    parts: { done, staged: parts },
-    records: { staged },
-    counts,
+async function createStatusReader(staging: Staging, name: string): Promise<() => Promise<MigrationStatus>> {
+  if (!(await loadMigration(staging, name))) throw await noSuchMigration(staging, name);
+  const readProgress = createProgressReader(staging, name);
+  return async () => {
+    const control = await loadControl(staging, name);
+    return {
+      migration: name,
+      state: control?.state ?? 'running',
+      reason: control?.reason ?? '',
+      ...(await readProgress()),
+    };
   };
 }
 
