@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { StoppedError } from './exit-code.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -6,7 +7,7 @@ export function stopSignal(terminal: Terminal, message: string): { signal: Abort
   const controller = new AbortController();
   const onSignal = (name: NodeJS.Signals) => {
     if (controller.signal.aborted) process.exit(name === 'SIGINT' ? 130 : 143);
-    terminal.say(`Stopping at the next batch (again to end at once; nothing is lost either way) …`);
+    terminal.say('Stopping … (again to end at once; nothing is lost either way)');
     controller.abort(new StoppedError(message));
   };
   process.on('SIGINT', onSignal);
@@ -18,4 +19,9 @@ export function stopSignal(terminal: Terminal, message: string): { signal: Abort
       process.off('SIGTERM', onSignal);
     },
   };
+}
+
+/** Waits until the signal is aborted; at once where it is already. */
+export async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
 }

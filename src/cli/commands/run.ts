@@ -1,16 +1,19 @@
 import { loadManifest } from '../../../config/load-manifest.ts';
-import { ConfigError, FencedOutError, messageOf } from '../../errors.ts';
+import { ConfigError } from '../../errors.ts';
 import { loadControl, loadMigration } from '../../migration/migration.ts';
 import { renderReport } from '../../report/render-report.ts';
 import type { RunEnd } from '../../run/run-migration.ts';
 import { ControlError } from '../../run/take-up.ts';
 import { openSite, type Site } from '../../wire.ts';
 import type { CommandContext } from '../context.ts';
-import { EXIT, type ExitCode, StoppedError } from '../exit-code.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+import { noSuchMigration } from '../no-such-migration.ts';
 import { manifestOfMigration, type Prepared, prepareMigration } from '../prepare-migration.ts';
+import { reachRedis } from '../reach-redis.ts';
 import { renderStatus } from '../render-status.ts';
 import { runPrepared } from '../run-prepared.ts';
 import { stopSignal } from '../stop-signal.ts';
+import { stoppedBy } from '../stopped-by.ts';
 
 export interface RunOptions {
   readonly produceOnly?: boolean;
@@ -20,23 +23,40 @@ export interface RunOptions {
 export async function run(context: CommandContext, path: string, options: RunOptions): Promise<ExitCode> {
   const loaded = await loadManifest(path, { env: context.env });
   return withSite(context, loaded.manifest.destination === undefined, async (site) => {
-    const control = await loadControl(site.staging, loaded.manifest.name);
+    const again = `backhaul run ${path}`;
+    const control = await orResumable(again, () => loadControl(site.staging, loaded.manifest.name));
     if (control?.state === 'paused' || control?.state === 'cancelled') {
       throw new ConfigError(
         `migration "${loaded.manifest.name}" is ${control.state}${control.reason ? ` (${control.reason})` : ''}; go on with: backhaul resume ${loaded.manifest.name}`,
       );
     }
-    return execute(context, site, await prepareMigration(site, loaded), options);
+    const prepared = await orResumable(again, () => prepareMigration(site, loaded));
+    return execute(context, site, prepared, options);
   });
 }
 
 /** `backhaul resume <name>`: the same, from what staging knows, whatever stopped the migration. */
 export async function resume(context: CommandContext, name: string, options: RunOptions): Promise<ExitCode> {
-  const loaded = await manifestOfMigration(context.settings, name);
+  const again = resumeCommandOf(name);
+  const loaded = await orResumable(again, () => manifestOfMigration(context.settings, name));
   return withSite(context, loaded.manifest.destination === undefined, async (site) => {
-    if (!(await loadMigration(site.staging, name))) throw new ConfigError(`there is no migration "${name}"`);
-    return execute(context, site, await prepareMigration(site, loaded), options);
+    const prepared = await orResumable(again, async () => {
+      if (!(await loadMigration(site.staging, name))) throw await noSuchMigration(site.staging, name);
+      return prepareMigration(site, loaded);
+    });
+    return execute(context, site, prepared, options);
   });
+}
+
+const resumeCommandOf = (name: string) => `backhaul resume ${name}`;
+
+/** Where the other side is down before anything was begun, the same command goes on later. */
+async function orResumable<T>(again: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw stoppedBy(error, again);
+  }
 }
 
 export async function withSite<T>(
@@ -44,6 +64,7 @@ export async function withSite<T>(
   api: boolean,
   act: (site: Site) => Promise<T>,
 ): Promise<T> {
+  if (settings.redisUrl) await reachRedis(settings.redisUrl, (redis) => redis.ping());
   const site = await openSite(settings, env, { api }, log);
   try {
     return await act(site);
@@ -60,7 +81,7 @@ export async function execute(
   options: RunOptions,
 ): Promise<ExitCode> {
   const { name } = prepared.record;
-  const resumeCommand = `backhaul resume ${name}`;
+  const resumeCommand = resumeCommandOf(name);
   const stop = stopSignal(terminal, `Stopped; everything so far is saved. Go on with: ${resumeCommand}`);
   const startedMs = performance.now();
   let readAtStart: number | undefined;
@@ -77,19 +98,11 @@ export async function execute(
     return conclude(terminal, prepared, end, resumeCommand);
   } catch (error) {
     terminal.endStatus();
-    if (site.failed.aborted) {
-      throw new StoppedError(
-        `${messageOf(site.failed.reason)}. Everything so far is saved. Go on with: ${resumeCommand}`,
-      );
-    }
-    if (error instanceof ControlError) {
-      const reason = (await loadControl(site.staging, name))?.reason;
-      throw new StoppedError(
-        `The migration was ${error.state}${reason ? `: ${reason}` : ''}. Go on with: ${resumeCommand}`,
-      );
-    }
-    if (error instanceof FencedOutError) throw new StoppedError(error.message);
-    throw error;
+    const control =
+      error instanceof ControlError
+        ? await loadControl(site.staging, name).catch(() => undefined)
+        : undefined;
+    throw stoppedBy(error, resumeCommand, { failed: site.failed, reason: control?.reason });
   } finally {
     stop.dispose();
   }
@@ -108,7 +121,9 @@ function conclude(
     return EXIT.failed;
   }
   if (!report.balanced) {
-    terminal.say('The books do not balance: some record has no outcome or two. This is a bug in Backhaul.');
+    terminal.say(
+      'The books do not balance: the problems are named in the report above. Objects of staging are lost, or this is a bug in Backhaul; please report it with the report.',
+    );
     return EXIT.failed;
   }
   if (prepared.tooManyRejects(report.counts)) {

@@ -1,7 +1,7 @@
-import { once } from 'node:events';
+import { messageOf } from '../../errors.ts';
 import type { CommandContext } from '../context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
-import { stopSignal } from '../stop-signal.ts';
+import { EXIT, type ExitCode, StoppedError } from '../exit-code.ts';
+import { stopSignal, untilAborted } from '../stop-signal.ts';
 import { withSite } from './run.ts';
 
 /** `backhaul serve`: the bundled API with its data, and the queue dashboard, until told to stop. */
@@ -18,8 +18,12 @@ export async function serve(context: CommandContext): Promise<ExitCode> {
       ].join('\n'),
     );
     terminal.say('Ctrl-C stops it.');
-    await once(AbortSignal.any([stop.signal, failed]), 'abort');
+    await untilAborted(AbortSignal.any([stop.signal, failed]));
     stop.dispose();
-    return failed.aborted ? EXIT.stoppedResumable : EXIT.done;
+    if (failed.aborted)
+      throw new StoppedError(
+        `${messageOf(failed.reason)} The data is kept. Start it again with: backhaul serve`,
+      );
+    return EXIT.done;
   });
 }

@@ -1,12 +1,11 @@
-import { once } from 'node:events';
 import { startWorkers } from '../../../jobs/start-workers.ts';
-import { ConfigError } from '../../errors.ts';
+import { ConfigError, messageOf } from '../../errors.ts';
 import { findRunningRedis, runsBundledApi } from '../../supervise/supervisor.ts';
-import { openSite } from '../../wire.ts';
 import { openMigrationsOf } from '../../wire-migrations.ts';
 import type { CommandContext } from '../context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
-import { stopSignal } from '../stop-signal.ts';
+import { EXIT, type ExitCode, StoppedError } from '../exit-code.ts';
+import { stopSignal, untilAborted } from '../stop-signal.ts';
+import { withSite } from './run.ts';
 
 /** `backhaul worker`: joins the fleet; SIGTERM finishes the batch, saves, hands the jobs back. */
 export async function worker(
@@ -23,16 +22,21 @@ export async function worker(
       `no run to join: nothing runs in ${settings.dataDir}. Start "backhaul run" or "backhaul serve" there first, or set REDIS_URL to the fleet's Redis`,
     );
   }
-  const site = await openSite(settings, env, { api: await runsBundledApi(settings.dataDir) }, log);
-  const migrations = openMigrationsOf(site);
-  const workers = startWorkers(site, migrations, concurrency);
-  const stop = stopSignal(terminal, 'Stopped; jobs were handed back.');
-  terminal.say(`Worker ${process.pid} takes up to ${concurrency} parts at once. Ctrl-C hands them back.`);
-  const signal = AbortSignal.any([stop.signal, site.failed]);
-  if (!signal.aborted) await once(signal, 'abort');
-  await workers.close();
-  await migrations.close();
-  await site.close();
-  stop.dispose();
-  return EXIT.done;
+  const context = { settings, env, terminal, log };
+  return withSite(context, await runsBundledApi(settings.dataDir), async (site) => {
+    const migrations = openMigrationsOf(site);
+    const workers = startWorkers(site, migrations, concurrency);
+    const stop = stopSignal(terminal, 'Stopped; jobs were handed back.');
+    terminal.say(`Worker ${process.pid} takes up to ${concurrency} parts at once. Ctrl-C hands them back.`);
+    await untilAborted(AbortSignal.any([stop.signal, site.failed]));
+    await workers.close();
+    await migrations.close();
+    stop.dispose();
+    if (site.failed.aborted) {
+      throw new StoppedError(
+        `${messageOf(site.failed.reason)} This worker has ended; what it had not delivered is for the others. Join again with: backhaul worker`,
+      );
+    }
+    return EXIT.done;
+  });
 }
