@@ -5,6 +5,7 @@ import { describeDifference, manifestIdentity } from '../../config/manifest-iden
 import type { Settings } from '../../config/settings.ts';
 import type { FileReceipt } from '../contract/part.ts';
 import type { RecordCounts } from '../contract/progress.ts';
+import type { Staging } from '../contract/staging.ts';
 import { ConfigError } from '../errors.ts';
 import { mappingName } from '../map/sources.ts';
 import { checkSources } from '../migration/check-sources.ts';
@@ -14,8 +15,10 @@ import { findSourceFiles } from '../source/find-source-files.ts';
 import type { SourceFile } from '../source/source-file.ts';
 import { listFileReceipts } from '../stage/load-part.ts';
 import { sourceSha256 } from '../stage/source-hash.ts';
+import { areStagedRejects } from '../stage/stage-rejects.ts';
 import { openSourceBucket, openStaging, type Site } from '../wire.ts';
-import { preflight } from './preflight.ts';
+import { noSuchMigration } from './no-such-migration.ts';
+import { type Allowed, preflight } from './preflight.ts';
 
 /** A manifest, and the folder its relative paths start from. */
 export interface ManifestAt {
@@ -28,7 +31,9 @@ export interface Prepared {
   readonly record: MigrationRecord;
   readonly manifest: Manifest;
   readonly baseDir: string;
+  /** To be staged where they are not yet; none where nobody needs the source any more. */
   readonly files: readonly SourceFile[];
+  readonly allowed: Allowed;
   tooManyRejects(counts: RecordCounts): boolean;
 }
 
@@ -41,40 +46,65 @@ export async function prepareMigration(site: Site, { manifest, baseDir }: Manife
   const { name } = manifest;
   const known = await loadMigration(staging, name);
 
-  const staged = new Map<string, FileReceipt>();
-  for await (const receipt of listFileReceipts(staging, layout(name).prefix))
-    staged.set(receipt.fileId, receipt);
-  const complete = known?.files.every(({ fileId }) => staged.has(fileId)) ?? false;
-  const files = await findFiles(manifest, baseDir, settings).catch((error: unknown) => {
-    if (complete) return []; // all of it is staged: nobody needs the source any more
-    throw error;
-  });
+  const find = () => findFiles(manifest, baseDir, settings);
+  const files = known ? await sourcesOf(known, staging, find) : await find();
 
   if (known) {
-    const differences = [
-      ...describeDifference(known.identity, manifestIdentity(manifest).identity),
-      ...(known.mapping === mappingName(manifest.source.type)
-        ? []
-        : [`the mapping was ${known.mapping}, this version maps with ${mappingName(manifest.source.type)}`]),
-      ...(complete && files.length === 0
-        ? []
-        : await checkSources(known.files, files, staged, (file) =>
-            sourceSha256(file, readOptionsOf(manifest.source)),
-          )),
-    ];
+    const mapping = mappingName(manifest.source.type);
+    const differences = describeDifference(known.identity, manifestIdentity(manifest).identity);
+    if (known.mapping !== mapping)
+      differences.push(`the mapping was ${known.mapping}, this version maps with ${mapping}`);
+    if (files.length > 0) {
+      const read = readOptionsOf(manifest.source);
+      const staged = await fileReceipts(staging, name);
+      differences.push(
+        ...(await checkSources(known.files, files, staged, (file) => sourceSha256(file, read))),
+      );
+    }
     if (differences.length > 0) throw changed(name, differences, staging.location);
-  } else {
-    await preflight(manifest, files);
   }
 
-  const record = known ?? (await createRecord(site, manifest, files));
-  return {
-    record,
-    manifest,
-    baseDir,
-    files,
-    tooManyRejects: (counts) => tooManyRejects(manifest.rejects.failAbove, counts),
-  };
+  const allowed = await preflight(manifest, files);
+  if (!known) await assertNothingLeft(staging, name);
+  const record = known ?? (await createRecord(site, manifest, files.map(asFound)));
+  return prepared(record, { manifest, baseDir }, files, allowed);
+}
+
+export const prepared = (
+  record: MigrationRecord,
+  { manifest, baseDir }: ManifestAt,
+  files: readonly SourceFile[],
+  allowed: Allowed,
+): Prepared => ({
+  record,
+  manifest,
+  baseDir,
+  files,
+  allowed,
+  tooManyRejects: (counts) => tooManyRejects(manifest.rejects.failAbove, counts),
+});
+
+/** The source as it is now; nothing where all of it is staged and nobody needs it any more. */
+async function sourcesOf(
+  known: MigrationRecord,
+  staging: Staging,
+  find: () => Promise<SourceFile[]>,
+): Promise<SourceFile[]> {
+  if (areStagedRejects(known.files)) return [];
+  try {
+    return await find();
+  } catch (error) {
+    const staged = await fileReceipts(staging, known.name);
+    if (known.files.every(({ fileId }) => staged.has(fileId))) return [];
+    throw error;
+  }
+}
+
+async function fileReceipts(staging: Staging, name: string): Promise<Map<string, FileReceipt>> {
+  const receipts = new Map<string, FileReceipt>();
+  for await (const receipt of listFileReceipts(staging, layout(name).prefix))
+    receipts.set(receipt.fileId, receipt);
+  return receipts;
 }
 
 export function findFiles(manifest: Manifest, baseDir: string, settings: Settings): Promise<SourceFile[]> {
@@ -84,10 +114,21 @@ export function findFiles(manifest: Manifest, baseDir: string, settings: Setting
   });
 }
 
-async function createRecord(
-  { staging }: Site,
+/** Parts and receipts that no migration made are nobody's truth, and must not become this one's. */
+async function assertNothingLeft(staging: Staging, name: string): Promise<void> {
+  const { prefix, record } = layout(name);
+  for await (const { key } of staging.list(prefix)) {
+    throw new ConfigError(
+      `${staging.location} holds ${key}, but no migration "${name}" (${record} is missing): it may belong to one whose record was removed. ` +
+        `Put the record back to go on with that one; or remove the folder ${prefix} and run again, or give the manifest another name (nothing is delivered twice)`,
+    );
+  }
+}
+
+export async function createRecord(
+  { staging }: Pick<Site, 'staging'>,
   manifest: Manifest,
-  files: readonly SourceFile[],
+  files: MigrationRecord['files'],
 ): Promise<MigrationRecord> {
   const { identity, sha256 } = manifestIdentity(manifest);
   const record: MigrationRecord = {
@@ -97,7 +138,7 @@ async function createRecord(
     identitySha256: sha256,
     mapping: mappingName(manifest.source.type),
     destination: manifest.destination?.url ?? 'bundled API',
-    files: files.map(({ fileId, name, bytes, modified }) => ({ fileId, name, bytes, modified })),
+    files: [...files],
     createdAt: new Date().toISOString(),
   };
   if (await createMigration(staging, record)) return record;
@@ -105,6 +146,8 @@ async function createRecord(
     `migration "${manifest.name}" was started by another process this very moment; run the command again`,
   );
 }
+
+const asFound = ({ fileId, name, bytes, modified }: SourceFile) => ({ fileId, name, bytes, modified });
 
 function changed(name: string, differences: readonly string[], where: string): ConfigError {
   return new ConfigError(
@@ -122,9 +165,11 @@ export async function manifestOfMigration(settings: Settings, name: string): Pro
   const staging = openStaging(settings);
   const opening = await latestEpoch(staging, name);
   if (!opening) {
-    throw new ConfigError(
-      `there is no migration "${name}" in ${staging.location}; "backhaul status" lists them`,
-    );
+    throw (await loadMigration(staging, name))
+      ? new ConfigError(
+          `migration "${name}" was created in ${staging.location} and then never started; start it again with the command that created it: "backhaul run" with its manifest, or "backhaul rejects replay"`,
+        )
+      : await noSuchMigration(staging, name);
   }
   return { manifest: parseStoredManifest(opening.manifest, staging.location), baseDir: opening.baseDir };
 }

@@ -4,11 +4,11 @@ import { stageFileHandler } from '../../jobs/stage-file.ts';
 import { startWorkers } from '../../jobs/start-workers.ts';
 import { createWorkQueue } from '../../jobs/work-queue.ts';
 import { createJobWorker } from '../../jobs/worker.ts';
+import { orAborted } from '../deliver/wait.ts';
 import { type RunEnd, runMigration } from '../run/run-migration.ts';
 import type { RunStatus } from '../run/run-status.ts';
 import type { Site } from '../wire.ts';
 import { openMigrationsOf } from '../wire-migrations.ts';
-import { assertVolume } from './preflight.ts';
 import type { Prepared } from './prepare-migration.ts';
 
 export interface RunPreparedOptions {
@@ -28,17 +28,20 @@ export async function runPrepared(
   { signal, importHere, onStatus }: RunPreparedOptions,
 ): Promise<RunEnd> {
   const { redisUrl, redis, staging, log, settings } = site;
-  const { record, manifest } = prepared;
+  const { record, manifest, allowed } = prepared;
   const queueName = stageQueue(record.id);
-  const queue = await createWorkQueue(
-    redisUrl,
-    {
-      'stage-file': queueName,
-      'import-part': 'import-part',
-      'resolve-people': 'resolve-people',
-      'fold-people': 'fold-people',
-    },
-    log,
+  const queue = await orAborted(
+    createWorkQueue(
+      redisUrl,
+      {
+        'stage-file': queueName,
+        'import-part': 'import-part',
+        'resolve-people': 'resolve-people',
+        'fold-people': 'fold-people',
+      },
+      log,
+    ),
+    signal,
   );
   const migrations = openMigrationsOf(site);
   const workers = importHere ? startWorkers(site, migrations, settings.workerConcurrency) : undefined;
@@ -52,7 +55,7 @@ export async function runPrepared(
       now: () => new Date(),
       signal,
       onStatus,
-      assertVolume: (records) => assertVolume(manifest, prepared.files, records),
+      assertVolume: async (records) => allowed.assertVolume(records),
       startStaging: (feed, files) =>
         createJobWorker({
           redisUrl,

@@ -8,6 +8,13 @@ import { type CutPart, PartCutter } from './cut-parts.ts';
 import { keepPart } from './keep-part.ts';
 import { partKeys } from './load-part.ts';
 
+/** Stands in place of a time: these files were never found in a source, and are never looked for there. */
+const FROM_REJECTS = 'rejects';
+
+/** Whether a migration's files are rejects that were staged again. */
+export const areStagedRejects = (files: readonly { readonly modified: string }[]): boolean =>
+  files.every(({ modified }) => modified === FROM_REJECTS);
+
 type StagedRejects = { fileId: string; name: string; bytes: number; modified: string };
 
 /** Stages rejected records as parts again, each run of lines of one file under that file's name. */
@@ -37,7 +44,11 @@ export async function stageRejects(
     const receipt: FileReceipt = {
       fileId: fileIdOf(name),
       file: name,
-      fingerprint: { bytes: 0, modified: 'rejects', sha256: createHash('sha256').update(name).digest('hex') },
+      fingerprint: {
+        bytes: 0,
+        modified: FROM_REJECTS,
+        sha256: createHash('sha256').update(name).digest('hex'),
+      },
       parts: file.parts,
       records: file.records,
     };
@@ -45,7 +56,7 @@ export async function stageRejects(
       partKeys(prefix).receipt(receipt.fileId),
       Buffer.from(`${JSON.stringify(receipt, null, 1)}\n`),
     );
-    staged.push({ fileId: receipt.fileId, name, bytes: 0, modified: 'rejects' });
+    staged.push({ fileId: receipt.fileId, name, bytes: 0, modified: FROM_REJECTS });
   }
   return staged;
 }

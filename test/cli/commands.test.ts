@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -44,6 +44,54 @@ describe('the command line', () => {
     expect(plan.full.report.counts).toMatchObject({ read: 4, delivered: 2, rejected: 2 });
   });
 
+  it('leaves nothing of plan --full for a run to meet, though the export changes in between', async () => {
+    const path = inFolder('changing.csv');
+    await writeFile(
+      inFolder('changing.yaml'),
+      manifest('changing', 'iso').replace('export.csv', 'changing.csv'),
+    );
+    const header = 'id,who,what,when';
+    await writeFile(
+      path,
+      [header, '1,ada,Old,2023-01-01 10:00:00', '2,ada,Old,2023-01-01 10:00:00', ''].join('\n'),
+    );
+    const planned = await backhaul('plan', inFolder('changing.yaml'), '--full', '--json');
+    expect(JSON.parse(planned.stdout).full.report.byEvent).toHaveProperty('Old');
+    expect(await readdir(join(dataDir, 'staging'), { recursive: true })).not.toContainEqual(
+      expect.stringContaining('00000'),
+    );
+
+    await writeFile(path, [header, '3,ada,New,2023-01-01 10:00:00', ''].join('\n'));
+    const ended = await backhaul('run', inFolder('changing.yaml'), '--json');
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(reportOf(ended).counts).toMatchObject({ read: 1, delivered: 1 });
+    expect(Object.keys(reportOf(ended).byEvent)).toEqual(['New']);
+  }, 60_000);
+
+  it('rejects in plan --full the same events as too large that a run would', async () => {
+    await writeFile(
+      inFolder('large.csv'),
+      `id,who,what,when,text\n1,ada,Paid,2023-01-01 10:00:00,${'x'.repeat(70_000)}\n`,
+    );
+    const limits = 'limits: { batch: { bytes: 64KiB } }\nrejects: { failAbove: 100% }\n';
+    const text = manifest('large', 'iso', limits).replace('export.csv', 'large.csv');
+    await writeFile(inFolder('large.yaml'), text);
+    const planned = await backhaul('plan', inFolder('large.yaml'), '--full', '--json');
+    const ran = await backhaul('run', inFolder('large.yaml'), '--json');
+    expect(reportOf(ran).byReason).toEqual({ event_too_large: 1 });
+    expect(JSON.parse(planned.stdout).full.report.byReason).toEqual({ event_too_large: 1 });
+  }, 60_000);
+
+  it('refuses to start among parts that no migration made', async () => {
+    await mkdir(join(dataDir, 'staging/left/parts/0123456789ab'), { recursive: true });
+    await writeFile(join(dataDir, 'staging/left/parts/0123456789ab/00000.gz'), 'frames');
+    await writeFile(inFolder('left.yaml'), manifest('left', 'iso'));
+    const ended = await backhaul('run', inFolder('left.yaml'));
+    expect(ended.code, ended.stderr).toBe(2);
+    expect(ended.stderr).toContain('no migration "left"');
+    expect(ended.stderr).toContain('remove the folder left/');
+  }, 60_000);
+
   it('runs, and ends with 3 when more is rejected than the manifest allows', async () => {
     const ended = await backhaul('run', inFolder('shop.yaml'), '--json');
     expect(ended.code, ended.stderr).toBe(3);
@@ -61,6 +109,46 @@ describe('the command line', () => {
     const status = JSON.parse((await backhaul('status', 'shop', '--json')).stdout);
     expect(status).toMatchObject({ migration: 'shop', state: 'finished', counts: { read: 4 } });
   });
+
+  it('reports from the receipts while a migration is not finished, whatever an earlier run has reported', async () => {
+    const control = join(dataDir, 'staging/shop/control.json');
+    const [finished, stored] = [await readFile(control, 'utf8'), join(dataDir, 'staging/shop/report.json')];
+    const good = await readFile(stored, 'utf8');
+    await writeFile(control, finished.replace('finished', 'running'));
+    await writeFile(stored, good.replace('"read": 4', '"read": 3'));
+    expect(reportOf(await backhaul('report', 'shop', '--json')).counts.read).toBe(4);
+    await writeFile(stored, good);
+    await writeFile(control, finished);
+  });
+
+  it('ends with 5 and the command that goes on, when staging does not answer', async () => {
+    const env = {
+      BACKHAUL_STAGING: 's3://staging/test',
+      BACKHAUL_S3_ENDPOINT: 'http://127.0.0.1:1',
+      BACKHAUL_S3_REGION: 'test',
+      BACKHAUL_S3_ACCESS_KEY_ID: 'id',
+      BACKHAUL_S3_SECRET_ACCESS_KEY: 'key',
+    };
+    const ended = await runBackhaul(['resume', 'shop'], { dataDir, env });
+    expect(ended.code, ended.stderr).toBe(5);
+    expect(ended.stderr).toContain('Go on with: backhaul resume shop');
+  }, 60_000);
+
+  it('has doctor tell each check, as data too', async () => {
+    const { healthy, checks } = JSON.parse(
+      (await backhaul('doctor', inFolder('shop.yaml'), '--json')).stdout,
+    );
+    expect(healthy).toBe(true);
+    expect(checks.map(({ name }: { name: string }) => name)).toEqual([
+      'Node',
+      'Redis',
+      'data folder',
+      'staging',
+      'manifest',
+      'source',
+      'destination',
+    ]);
+  }, 60_000);
 
   it('shows each reject with its line and its own text', async () => {
     const shown = await backhaul('rejects', 'show', 'shop', '--reason', 'bad_timestamp');

@@ -1,17 +1,15 @@
-import { randomUUID } from 'node:crypto';
 import { loadManifest } from '../../../config/load-manifest.ts';
-import { tooManyRejects } from '../../../config/manifest.ts';
-import { manifestIdentity } from '../../../config/manifest-identity.ts';
 import type { RejectLine } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
-import { ConfigError } from '../../errors.ts';
-import { mappingName } from '../../map/sources.ts';
 import { layout } from '../../migration/layout.ts';
-import { createMigration, loadMigration, type MigrationRecord } from '../../migration/migration.ts';
+import { loadMigration } from '../../migration/migration.ts';
 import { stageRejects } from '../../stage/stage-rejects.ts';
+import { clearStaging } from '../clear-staging.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { manifestOfMigration } from '../prepare-migration.ts';
+import { preflight } from '../preflight.ts';
+import { createRecord, manifestOfMigration, prepared } from '../prepare-migration.ts';
+import { replayName } from '../replay-name.ts';
 import { rejectsOf } from './rejects.ts';
 import { execute, withSite } from './run.ts';
 
@@ -30,43 +28,20 @@ export async function replay(
 
   return withSite(context, mended.manifest.destination === undefined, async (site) => {
     const { staging } = site;
-    const replayName = await freeName(staging, name);
-    const manifest = { ...mended.manifest, name: replayName };
-    const staged = await stageRejects(
-      staging,
-      layout(replayName).prefix,
-      chosen(staging, name, options.reason),
-    );
-    if (staged.length === 0) {
-      context.terminal.say(`${name} has no such rejects that can be replayed.`);
+    const allowed = await preflight(mended.manifest, []);
+    const manifest = { ...mended.manifest, name: await freeName(staging, name) };
+    const { prefix } = layout(manifest.name);
+    await clearStaging(staging, prefix); // of a replay that was killed before it had its record
+    const files = await stageRejects(staging, prefix, chosen(staging, name, options.reason));
+    if (files.length === 0) {
+      context.terminal.say(
+        `${name} has no such rejects that can be replayed; "backhaul rejects ls ${name}" lists what there is.`,
+      );
       return EXIT.done;
     }
-    const { identity, sha256 } = manifestIdentity(manifest);
-    const record: MigrationRecord = {
-      id: randomUUID(),
-      name: replayName,
-      identity,
-      identitySha256: sha256,
-      mapping: mappingName(manifest.source.type),
-      destination: manifest.destination?.url ?? 'bundled API',
-      files: staged,
-      createdAt: new Date().toISOString(),
-    };
-    if (!(await createMigration(staging, record)))
-      throw new ConfigError(`${replayName} was started by another process; run the command again`);
-    context.terminal.say(`Replaying the rejects of ${name} as migration ${replayName}.`);
-    return execute(
-      context,
-      site,
-      {
-        record,
-        manifest,
-        baseDir: mended.baseDir,
-        files: [],
-        tooManyRejects: (counts) => tooManyRejects(manifest.rejects.failAbove, counts),
-      },
-      {},
-    );
+    const record = await createRecord(site, manifest, files);
+    context.terminal.say(`Replaying the rejects of ${name} as migration ${record.name}.`);
+    return execute(context, site, prepared(record, { ...mended, manifest }, [], allowed), {});
   });
 }
 
@@ -83,7 +58,7 @@ async function* chosen(
 
 async function freeName(staging: Staging, name: string): Promise<string> {
   for (let number = 1; ; number += 1) {
-    const candidate = `${name}.replay-${number}`;
+    const candidate = replayName(name, number);
     if (!(await loadMigration(staging, candidate))) return candidate;
   }
 }
