@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { generateAmplitudeExport } from '../../src/sample/generate-amplitude-export.ts';
-import { killAllBackhaul, pidOf, runBackhaul, setUp } from '../support/backhaul-process.ts';
+import { killAllBackhaul, pidOf, runBackhaul, setUp, startBackhaul } from '../support/backhaul-process.ts';
+import { until } from '../support/until.ts';
 
 let dataDir: string;
 
@@ -44,6 +45,17 @@ describe('backhaul demo', () => {
     expect(arrived.eventCounts.total).toBe(report.events.accepted + report.events.synthetic);
     expect(arrived.person.properties).toHaveProperty('email');
     expect(arrived.history.length).toBeGreaterThan(0);
+
+    const keeping = startBackhaul(['demo', '--events', '100', '--keep'], { dataDir });
+    await until(
+      'the demo to be kept',
+      () => keeping.stderr().includes('Ctrl-C stops everything') || undefined,
+    );
+    const second = await runBackhaul(['demo', '--events', '100'], { dataDir });
+    expect(second.code, second.stderr).toBe(2);
+    expect(second.stderr).toContain('a demo is running in');
+    keeping.kill('SIGTERM');
+    expect((await keeping.ended).code).toBe(0);
 
     const embedded = join(dataDir, 'demo/data');
     for (const part of ['redis', 'api'] as const) expect(pidOf(embedded, part)).toBeUndefined();

@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { manifestSchema } from '../../../config/manifest.ts';
 import { ConfigError } from '../../errors.ts';
 import { generateAmplitudeExport } from '../../sample/generate-amplitude-export.ts';
+import { findRunningRedis } from '../../supervise/supervisor.ts';
 import type { BundledApi, Site } from '../../wire.ts';
 import { createApiClient } from '../api-client.ts';
 import type { CommandContext } from '../context.ts';
@@ -32,6 +33,11 @@ export async function demo(
   const folder = join(given.settings.dataDir, 'demo');
   const settings = { ...given.settings, dataDir: join(folder, 'data'), logLevel: 'warn' as const };
   const context = { ...given, settings };
+  if (await findRunningRedis(settings.dataDir)) {
+    throw new ConfigError(
+      `a demo is running in ${folder}, which this one would empty; end that one first (Ctrl-C), or set BACKHAUL_DATA_DIR to another folder`,
+    );
+  }
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
 
