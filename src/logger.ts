@@ -2,8 +2,16 @@ import { type Logger as PinoLogger, pino } from 'pino';
 
 export type Logger = PinoLogger;
 
+/** Where lines of JSON go. */
+export interface LogDestination {
+  write(line: string): void;
+}
+
 /** Logs go to stderr: stdout is data. Keys of any kind are cut out wherever they stand (I10). */
-export function createLogger(level: string): Logger {
+export function createLogger(
+  level: string,
+  destination: LogDestination = pino.destination({ dest: 2, sync: true }),
+): Logger {
   return pino(
     {
       level,
@@ -11,7 +19,7 @@ export function createLogger(level: string): Logger {
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: { paths: SECRET_PATHS, censor: '[redacted]' },
     },
-    pino.destination({ dest: 2, sync: true }),
+    destination,
   );
 }
 

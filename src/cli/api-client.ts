@@ -1,5 +1,6 @@
 import { request } from 'undici';
 import { UnavailableError } from '../errors.ts';
+import { parseJson } from '../read/json.ts';
 import type { BundledApi } from '../wire.ts';
 
 export interface StoredPerson {
@@ -18,7 +19,7 @@ export function createApiClient({ url, personalKey }: Pick<BundledApi, 'url' | '
     const text = await body.text();
     if (statusCode !== 200)
       throw new UnavailableError(`the bundled API answered ${statusCode} to ${path}: ${text.slice(0, 200)}`);
-    return JSON.parse(text) as T;
+    return parseJson(text).value as T;
   };
   return {
     eventCounts: () => ask<{ results: { event: string; count: number }[]; total: number }>('event_counts/'),

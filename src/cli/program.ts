@@ -6,6 +6,7 @@ import { createLogger } from '../logger.ts';
 import { findProjectRoot } from '../supervise/project-root.ts';
 import type { CommandContext } from './context.ts';
 import type { ExitCode } from './exit-code.ts';
+import { renderLogLine } from './render-log-line.ts';
 import { createTerminal } from './terminal.ts';
 
 /** Every command of the command line. Commands are imported when called, so that `--help` stays quick. */
@@ -27,7 +28,10 @@ export function buildProgram(finish: (code: ExitCode) => void): Command {
       const json = program.opts()['json'] === true || (args.at(-2) as { json?: boolean })?.json === true;
       const terminal = createTerminal({ json, env: process.env });
       const settings = loadSettings(process.env);
-      const log = createLogger(settings.logLevel);
+      // A log line must not be glued to the status line of a terminal.
+      const log = process.stderr.isTTY
+        ? createLogger(settings.logLevel, { write: (line) => terminal.say(renderLogLine(line)) })
+        : createLogger(settings.logLevel);
       finish(await command({ terminal, settings, env: process.env, log }, ...(args.slice(0, -1) as A)));
     };
   const command = (name: string, description: string) =>

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { stringifyExact } from '../read/exact-json.ts';
 
 /** stdout is data, stderr is everything a person reads meanwhile. */
 export interface Terminal {
@@ -32,7 +33,7 @@ export function createTerminal(options: { json: boolean; env: NodeJS.ProcessEnv 
     json,
     data(document, text) {
       clear();
-      process.stdout.write(json ? `${JSON.stringify(document)}\n` : `${text()}\n`);
+      process.stdout.write(json ? `${stringifyExact(document)}\n` : `${text()}\n`);
     },
     say(line) {
       clear();

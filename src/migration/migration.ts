@@ -83,7 +83,7 @@ export async function openEpoch(staging: Staging, name: string, record: Epoch, a
 
 /** What an operator or a destination asked of a migration. Kept in staging; Redis only mirrors it. */
 export const control = z.strictObject({
-  state: z.enum(['running', 'paused', 'cancelled', 'finished']),
+  state: z.enum(['running', 'stopped', 'paused', 'cancelled', 'finished']),
   /** For a person: who asked, why, and what to do next. */
   reason: z.string(),
   at: z.string(),

@@ -2,9 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { migrationKey } from '../checkpoint/redis-checkpoints.ts';
 import type { Staging } from '../contract/staging.ts';
+import { FencedOutError, messageOf } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { layout } from '../migration/layout.ts';
-import { encode, type MigrationRecord, saveControl } from '../migration/migration.ts';
+import { encode, loadControl, type MigrationRecord, saveControl } from '../migration/migration.ts';
 import type { Report } from '../report/report.ts';
 import type { SourceFile } from '../source/source-file.ts';
 import type { Failure } from './drive.ts';
@@ -56,7 +57,10 @@ export async function runMigration(
     try {
       return await runEpoch(record, files, taken, deps);
     } catch (error) {
-      if (!(error instanceof RedisWipedError)) throw error;
+      if (!(error instanceof RedisWipedError)) {
+        if (!(error instanceof FencedOutError)) await noteStopped(record, messageOf(error), deps);
+        throw error;
+      }
       await taken.assertWanted(); // a pause that Redis has forgotten still holds
       deps.log.warn({ migration: record.name }, 'Redis lost its memory; going on from what staging holds');
     } finally {
@@ -113,11 +117,22 @@ async function runEpoch(
   await taken.assertRunning();
   const report = await makeReport(staging, record, { failures, peopleDone: failures.length === 0 });
   await staging.put(layout(record.name).report, encode(report));
-  if (failures.length === 0) {
+  if (failures.length > 0) await noteStopped(record, `${failures.length} failed for good`, deps);
+  else {
     await saveControl(staging, record.name, { state: 'finished', reason: '', at: now().toISOString() });
     await redis.del(migrationKey(record.id));
   }
   return { report, failures };
+}
+
+/** For `status`: who was asked to pause or was taken over keeps what control says already. */
+async function noteStopped({ name }: MigrationRecord, reason: string, deps: RunDeps): Promise<void> {
+  const { staging, now } = deps;
+  const note = async () => {
+    if ((await loadControl(staging, name))?.state !== 'running') return;
+    await saveControl(staging, name, { state: 'stopped', reason, at: now().toISOString() });
+  };
+  await note().catch(() => {}); // staging may be what is down; the run ends all the same
 }
 
 /** Epoch and generation make every offer a new job: BullMQ ignores an id that it still keeps. */

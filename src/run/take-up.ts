@@ -31,7 +31,7 @@ export interface TakenUp {
   release(): Promise<void>;
 }
 
-const leaseKey = (id: string) => `${migrationKey(id)}:producer`;
+export const leaseKey = (id: string) => `${migrationKey(id)}:producer`;
 
 const SET_EPOCH = `
 local epoch = tonumber(redis.call('HGET', KEYS[1], 'epoch') or '0')

@@ -12,7 +12,7 @@ afterAll(() => lab?.remove());
 
 const expectStopped = (ended: Ended, name: string) => {
   expect(ended.code, ended.stderr).toBe(5);
-  expect(ended.stderr).toContain(`Go on with: backhaul resume ${name}`);
+  expect(ended.stderr).toContain(`backhaul.mjs resume ${name}`);
 };
 
 it(
@@ -59,7 +59,7 @@ it.each(['pause', 'cancel'])(
     const ended = await run.ended;
     expectStopped(ended, verb);
     const again = await bench.command('run', '--json', bench.manifest);
-    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining(`backhaul resume ${verb}`) });
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining(`backhaul.mjs resume ${verb}`) });
     await bench.expectSameEnd(ended);
   },
   LAB_TIMEOUT_MS,

@@ -45,7 +45,7 @@ describe('rejects replay', () => {
     bench.useKey('phc_wrong');
     const paused = await bench.command('rejects', 'replay', NAME, '--manifest', bench.mend());
     expect(paused.code, paused.stderr).toBe(5);
-    expect(paused.stderr).toContain(`backhaul resume ${NAME}.replay-1`);
+    expect(paused.stderr).toContain(`backhaul.mjs resume ${NAME}.replay-1`);
     expect(bench.arrived()).toEqual([1]);
 
     bench.useKey('phc_e2e');

@@ -174,7 +174,7 @@ describe('what the operator must mend', { timeout: TIMEOUT_MS }, () => {
       5,
       /does not take the project API key/,
       /Check destination\.apiKey/,
-      /backhaul resume bad/,
+      /backhaul.mjs resume bad/,
     );
     expect(ended.stderr + ended.stdout).not.toContain('phc_e2e');
     const status = await bench.command('status', '--json', NAME);
@@ -207,7 +207,7 @@ describe('what the operator must mend', { timeout: TIMEOUT_MS }, () => {
     context.onTestFinished(() => void execFileSync('umount', ['-l', bench.dataDir]));
     const text = numbers(0, 4_000).map((n) => line(n, { noise: noise() }));
     bench.put('a.json', `${text.join('\n')}\n`);
-    expectFault(await bench.run(), 1, /is full .*free some space/, /backhaul resume bad/);
+    expectFault(await bench.run(), 1, /is full .*free some space/, /backhaul.mjs resume bad/);
 
     execFileSync('mount', ['-o', 'remount,size=100m', bench.dataDir]);
     const ended = await bench.command('resume', '--json', NAME);

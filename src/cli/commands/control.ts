@@ -7,16 +7,14 @@ import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { noSuchMigration } from '../no-such-migration.ts';
 import { reachRedis } from '../reach-redis.ts';
+import { resumeCommand } from '../resume-command.ts';
 
 export const pause = (context: CommandContext, name: string) => set(context, name, 'paused');
 export const cancel = (context: CommandContext, name: string) => set(context, name, 'cancelled');
 
 /** Staging first, so that it holds whatever happens to Redis; then Redis, so that workers hear of it now. */
-async function set(
-  { settings, terminal }: CommandContext,
-  name: string,
-  state: 'paused' | 'cancelled',
-): Promise<ExitCode> {
+async function set(context: CommandContext, name: string, state: 'paused' | 'cancelled'): Promise<ExitCode> {
+  const { settings, terminal } = context;
   const staging = openStaging(settings);
   const record = await loadMigration(staging, name);
   if (!record) throw await noSuchMigration(staging, name);
@@ -41,7 +39,7 @@ async function set(
   }
   terminal.data(
     { migration: name, state, at },
-    () => `${name} is ${state}. Go on with: backhaul resume ${name}`,
+    () => `${name} is ${state}. Go on with: ${resumeCommand(context, name)}`,
   );
   return EXIT.done;
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { manifestSchema } from '../../../config/manifest.ts';
 import { ConfigError } from '../../errors.ts';
+import { stringifyExact } from '../../read/exact-json.ts';
 import { generateAmplitudeExport } from '../../sample/generate-amplitude-export.ts';
 import { findRunningRedis } from '../../supervise/supervisor.ts';
 import type { BundledApi, Site } from '../../wire.ts';
@@ -81,7 +82,7 @@ async function showArrived(api: BundledApi, { terminal }: CommandContext): Promi
   terminal.say('');
   terminal.say(`One person: ${person.name} (${person.distinct_ids.join(', ')})`);
   for (const [key, value] of Object.entries(person.properties).slice(0, 8)) {
-    terminal.say(`  ${key}: ${JSON.stringify(value)}`);
+    terminal.say(`  ${key}: ${stringifyExact(value)}`);
   }
   for (const { timestamp, event } of history) terminal.say(`  ${timestamp}  ${event}`);
 }

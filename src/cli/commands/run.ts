@@ -11,6 +11,7 @@ import { noSuchMigration } from '../no-such-migration.ts';
 import { manifestOfMigration, type Prepared, prepareMigration } from '../prepare-migration.ts';
 import { reachRedis } from '../reach-redis.ts';
 import { renderStatus } from '../render-status.ts';
+import { resumeCommand } from '../resume-command.ts';
 import { runPrepared } from '../run-prepared.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { stoppedBy } from '../stopped-by.ts';
@@ -27,7 +28,7 @@ export async function run(context: CommandContext, path: string, options: RunOpt
     const control = await orResumable(again, () => loadControl(site.staging, loaded.manifest.name));
     if (control?.state === 'paused' || control?.state === 'cancelled') {
       throw new ConfigError(
-        `migration "${loaded.manifest.name}" is ${control.state}${control.reason ? ` (${control.reason})` : ''}; go on with: backhaul resume ${loaded.manifest.name}`,
+        `migration "${loaded.manifest.name}" is ${control.state}${control.reason ? ` (${control.reason})` : ''}; go on with: ${resumeCommand(context, loaded.manifest.name)}`,
       );
     }
     const prepared = await orResumable(again, () => prepareMigration(site, loaded));
@@ -37,7 +38,7 @@ export async function run(context: CommandContext, path: string, options: RunOpt
 
 /** `backhaul resume <name>`: the same, from what staging knows, whatever stopped the migration. */
 export async function resume(context: CommandContext, name: string, options: RunOptions): Promise<ExitCode> {
-  const again = resumeCommandOf(name);
+  const again = resumeCommand(context, name);
   const loaded = await orResumable(again, () => manifestOfMigration(context.settings, name));
   return withSite(context, loaded.manifest.destination === undefined, async (site) => {
     const prepared = await orResumable(again, async () => {
@@ -47,8 +48,6 @@ export async function resume(context: CommandContext, name: string, options: Run
     return execute(context, site, prepared, options);
   });
 }
-
-const resumeCommandOf = (name: string) => `backhaul resume ${name}`;
 
 /** Where the other side is down before anything was begun, the same command goes on later. */
 async function orResumable<T>(again: string, work: () => Promise<T>): Promise<T> {
@@ -75,14 +74,15 @@ export async function withSite<T>(
 
 /** Runs what was prepared, shows it, and tells the exit code. */
 export async function execute(
-  { terminal }: CommandContext,
+  context: CommandContext,
   site: Site,
   prepared: Prepared,
   options: RunOptions,
 ): Promise<ExitCode> {
+  const { terminal } = context;
   const { name } = prepared.record;
-  const resumeCommand = resumeCommandOf(name);
-  const stop = stopSignal(terminal, `Stopped; everything so far is saved. Go on with: ${resumeCommand}`);
+  const goOnWith = resumeCommand(context, name);
+  const stop = stopSignal(terminal, `Stopped; everything so far is saved. Go on with: ${goOnWith}`);
   const startedMs = performance.now();
   let readAtStart: number | undefined;
   try {
@@ -95,14 +95,14 @@ export async function execute(
       },
     });
     terminal.endStatus();
-    return conclude(terminal, prepared, end, resumeCommand);
+    return conclude(terminal, prepared, end, goOnWith);
   } catch (error) {
     terminal.endStatus();
     const control =
       error instanceof ControlError
         ? await loadControl(site.staging, name).catch(() => undefined)
         : undefined;
-    throw stoppedBy(error, resumeCommand, { failed: site.failed, reason: control?.reason });
+    throw stoppedBy(error, goOnWith, { failed: site.failed, reason: control?.reason });
   } finally {
     stop.dispose();
   }
@@ -112,12 +112,12 @@ function conclude(
   terminal: CommandContext['terminal'],
   prepared: Prepared,
   { report, failures }: RunEnd,
-  resumeCommand: string,
+  goOnWith: string,
 ): ExitCode {
   terminal.data(report, () => renderReport(report));
   for (const { work, reason } of failures) terminal.say(`${work.name} ${work.id}: ${reason}`);
   if (failures.length > 0) {
-    terminal.say(`${failures.length} failed; what is there was delivered. Once mended: ${resumeCommand}`);
+    terminal.say(`${failures.length} failed; what is there was delivered. Once mended: ${goOnWith}`);
     return EXIT.failed;
   }
   if (!report.balanced) {

@@ -1,13 +1,18 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Settings } from '../../../config/settings.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { ConfigError } from '../../errors.ts';
 import { listMigrations, loadControl, loadMigration } from '../../migration/migration.ts';
+import { leaseKey } from '../../run/take-up.ts';
+import { findRunningRedis } from '../../supervise/supervisor.ts';
 import { openStaging } from '../../wire.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { noSuchMigration } from '../no-such-migration.ts';
+import { reachRedis } from '../reach-redis.ts';
 import { createProgressReader, type Progress } from '../read-progress.ts';
 import { bar, number } from '../render-status.ts';
+import { resumeCommand } from '../resume-command.ts';
 import { stopSignal } from '../stop-signal.ts';
 
 interface MigrationStatus extends Progress {
@@ -18,26 +23,29 @@ interface MigrationStatus extends Progress {
 
 const WATCH_EVERY_MS = 2_000;
 
-/** `backhaul status`: told from staging alone, so that it works with or without a running producer. */
+/** `backhaul status`: told from staging, and from Redis whether somebody drives it. */
 export async function status(
-  { settings, terminal }: CommandContext,
+  context: CommandContext,
   name: string | undefined,
   options: { watch?: boolean },
 ): Promise<ExitCode> {
+  const { settings, terminal } = context;
   const staging = openStaging(settings);
   const names = name === undefined ? await listMigrations(staging) : [name];
   if (names.length === 0)
     throw new ConfigError(
       `there are no migrations in ${staging.location} yet; "backhaul run <manifest>" starts one (or BACKHAUL_DATA_DIR and BACKHAUL_STAGING name another place)`,
     );
-  const readers = await Promise.all(names.map((each) => createStatusReader(staging, each)));
+  const readers = await Promise.all(names.map((each) => createStatusReader(staging, each, settings)));
   const stop = stopSignal(terminal, '');
   try {
     for (;;) {
       const all = await Promise.all(readers.map((read) => read()));
       const document = name === undefined ? all : all[0];
       if (!options.watch) {
-        terminal.data(document, () => all.map(renderFull).join('\n\n'));
+        terminal.data(document, () =>
+          all.map((each) => renderFull(each, resumeCommand(context, each.migration))).join('\n\n'),
+        );
         return EXIT.done;
       }
       if (terminal.json) terminal.data(document, () => '');
@@ -54,31 +62,45 @@ export async function status(
   }
 }
 
-async function createStatusReader(staging: Staging, name: string): Promise<() => Promise<MigrationStatus>> {
-  if (!(await loadMigration(staging, name))) throw await noSuchMigration(staging, name);
+async function createStatusReader(
+  staging: Staging,
+  name: string,
+  settings: Settings,
+): Promise<() => Promise<MigrationStatus>> {
+  const record = await loadMigration(staging, name);
+  if (!record) throw await noSuchMigration(staging, name);
   const readProgress = createProgressReader(staging, name);
   return async () => {
     const control = await loadControl(staging, name);
+    const state = control?.state ?? 'running';
+    const interrupted = state === 'running' && !(await isDriven(settings, record.id));
     return {
       migration: name,
-      state: control?.state ?? 'running',
-      reason: control?.reason ?? '',
+      state: interrupted ? 'interrupted' : state,
+      reason: interrupted ? 'nobody drives it: its process was killed' : (control?.reason ?? ''),
       ...(await readProgress()),
     };
   };
 }
 
+/** Whether a producer holds the migration's lease; nobody does where no Redis is to be reached. */
+async function isDriven(settings: Settings, migrationId: string): Promise<boolean> {
+  const redisUrl = settings.redisUrl ?? (await findRunningRedis(settings.dataDir));
+  if (!redisUrl) return false;
+  return reachRedis(redisUrl, async (redis) => (await redis.exists(leaseKey(migrationId))) === 1).catch(
+    () => false,
+  );
+}
+
 const renderLine = ({ migration, state, counts, records }: MigrationStatus) =>
   `${migration} ${state} ${bar(counts.read, records.staged)} ${number(counts.read)}/${number(records.staged)} records`;
 
-function renderFull(status: MigrationStatus): string {
+function renderFull(status: MigrationStatus, goOnWith: string): string {
   const { counts, parts, records, reason } = status;
   return [
     `${status.migration}: ${status.state}${reason ? ` (${reason})` : ''}`,
     `  ${bar(counts.read, records.staged)}  ${number(counts.read)} of ${number(records.staged)} staged records, ${parts.done} of ${parts.staged} parts`,
     `  delivered ${number(counts.delivered)} · skipped ${number(counts.skipped)} · duplicate ${number(counts.duplicate)} · rejected ${number(counts.rejected)}`,
-    ...(status.state === 'paused' || status.state === 'cancelled'
-      ? [`  go on with: backhaul resume ${status.migration}`]
-      : []),
+    ...(status.state === 'running' || status.state === 'finished' ? [] : [`  go on with: ${goOnWith}`]),
   ].join('\n');
 }

@@ -1,0 +1,24 @@
+import { basename } from 'node:path';
+import type { CommandContext } from './context.ts';
+
+/**
+ * The command that goes on with a migration, to be pasted as it is: called as this process was, in the
+ * same data folder. Holds no secret: of the variables, only the folder is repeated.
+ */
+export function resumeCommand(
+  { env, settings }: Pick<CommandContext, 'env' | 'settings'>,
+  name: string,
+  argv: readonly string[] = process.argv,
+): string {
+  const program = argv[1] ?? '';
+  const byNpm = env['npm_command'] === 'exec' || env['npm_command'] === 'run-script';
+  const called = byNpm
+    ? 'npx backhaul'
+    : basename(program) === 'backhaul'
+      ? 'backhaul'
+      : `node ${quoted(program)}`;
+  const folder = env['BACKHAUL_DATA_DIR'] ? `BACKHAUL_DATA_DIR=${quoted(settings.dataDir)} ` : '';
+  return `${folder}${called} resume ${name}`;
+}
+
+const quoted = (text: string) => (/^[\w./@:+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
