@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** A part is closed at whichever of these comes first. Bytes are counted before compression. */
 export const PART_MAX_RECORDS = 20_000;
-export const PART_MAX_BYTES = 16 * 1024 * 1024;
+export const PART_MAX_BYTES = 8 * 1024 * 1024;
 /** A record beyond this keeps its head, hash and position only, and becomes a reject. */
 export const RECORD_MAX_BYTES = 8 * 1024 * 1024;
 

@@ -1,7 +1,7 @@
 /**
  * The one wall between Backhaul and where its truth is kept: a folder or a bucket. Keys are
  * relative, `/`-separated, without `.` or `..` segments. Bodies fit in memory (parts are cut to
- * 16 MiB). Every method throws UnavailableError when the other side is down and ConfigError when
+ * 8 MiB). Every method throws UnavailableError when the other side is down and ConfigError when
  * it refuses (credentials, permission, no such bucket, disk full).
  */
 export interface Staging {

@@ -19,7 +19,7 @@ export interface LoadLimits {
   readonly foldBytes: number;
 }
 
-export const LOAD_LIMITS: LoadLimits = { runBytes: 2 * 1024 * 1024, foldBytes: 64 * 1024 * 1024 };
+export const LOAD_LIMITS: LoadLimits = { runBytes: 1024 * 1024, foldBytes: 24 * 1024 * 1024 };
 
 /** Enough halvings for a billion ids in one bucket; beyond that a single id is the heavy one. */
 const MAX_BITS = 20;

@@ -1,4 +1,4 @@
-import type { PartRecord } from '../contract/part.ts';
+import { PART_MAX_BYTES, type PartRecord } from '../contract/part.ts';
 import { SourceError } from '../errors.ts';
 
 /**
@@ -52,7 +52,8 @@ export class FrameWriter {
   private write(line: string, body: Uint8Array): void {
     const needed = this.used + frameBytes(line, body.length);
     if (needed > this.buffer.length) {
-      const larger = Buffer.allocUnsafe(Math.max(needed, this.buffer.length * 2));
+      const doubled = Math.min(this.buffer.length * 2, PART_MAX_BYTES);
+      const larger = Buffer.allocUnsafe(Math.max(needed, doubled));
       this.buffer.copy(larger, 0, 0, this.used);
       this.buffer = larger;
     }

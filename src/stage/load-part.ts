@@ -32,7 +32,8 @@ export async function loadPart(staging: Staging, prefix: string, meta: PartMeta)
   if (!body) throw fault('is gone');
   let frames: Buffer;
   try {
-    frames = await unzip(body, { chunkSize: 1024 * 1024, maxOutputLength: Math.max(1, meta.bytes) });
+    // One piece that holds it all, with room to see the end: pieces would be copied together.
+    frames = await unzip(body, { chunkSize: meta.bytes + 64, maxOutputLength: Math.max(1, meta.bytes) });
   } catch (error) {
     throw fault('is damaged: it cannot be unpacked', error);
   }
