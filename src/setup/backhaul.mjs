@@ -2,7 +2,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { setFlagsFromString } from 'node:v8';
 import { PROJECT_ROOT, sayOnStderr, setUpOrExit } from './setup.mjs';
 
 /** Commands that start no Redis; the others find or fetch one first. */
@@ -16,10 +15,6 @@ if (existsSync(join(PROJECT_ROOT, 'src/cli/main.ts'))) {
 }
 // Backhaul supports Node 20 for as long as its dependencies do; the SDK's word on it helps nobody here.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
-// Where a machine has memory to spare, V8 lets garbage grow to a multiple of what is in use. Workers stand
-// in numbers on a machine, so they collect early and keep the young generation small.
-setFlagsFromString('--heap-growing-percent=50');
-setFlagsFromString('--semi-space-growth-factor=1');
 // Where a machine has memory to spare, V8 lets garbage grow to a multiple of what is in use. Workers stand
 // in numbers on a machine, so they collect early and keep the young generation small.
 setFlagsFromString('--heap-growing-percent=50');
