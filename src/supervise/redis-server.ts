@@ -66,14 +66,15 @@ async function startAt(address: RedisAddress, options: RedisServerOptions): Prom
   putPrivateFile(configFile, renderRedisConfig({ folder, version, ...address }));
   const child = await startChild({ ...withParent(command, [configFile]), logFile, pidFile });
   const url = `redis://:${address.password}@127.0.0.1:${address.port}`;
+  const cleanFile = join(folder, 'clean-stop');
+  let runId: string;
   try {
     await waitForPing(url, child, logFile);
+    runId = await continueFrom(cleanFile, url);
   } catch (error) {
     await child.stop();
     throw error;
   }
-  const cleanFile = join(folder, 'clean-stop');
-  const runId = await continueFrom(cleanFile, url);
   const stop = async () => {
     await child.stop();
     const { code } = await child.exited;
@@ -88,7 +89,8 @@ async function startAt(address: RedisAddress, options: RedisServerOptions): Prom
  * a second of its last writes is missing, and it says nothing. Returns the new server's run id.
  */
 async function continueFrom(cleanFile: string, url: string): Promise<string> {
-  const client = new Redis(url);
+  const client = new Redis(url, { retryStrategy: () => null, maxRetriesPerRequest: 0 });
+  client.on('error', () => {}); // told by the command that fails
   try {
     const before = readTextIfThere(cleanFile);
     if (before === undefined) await client.del(CLEAN_STOP_KEY);
