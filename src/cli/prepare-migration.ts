@@ -66,7 +66,7 @@ export async function prepareMigration(site: Site, { manifest, baseDir }: Manife
 
   const allowed = await preflight(manifest, files);
   if (!known) await assertNothingLeft(staging, name);
-  const record = known ?? (await createRecord(site, manifest, files.map(asFound)));
+  const record = known ?? (await createRecord(site, { manifest, baseDir }, files.map(asFound)));
   return prepared(record, { manifest, baseDir }, files, allowed);
 }
 
@@ -127,9 +127,10 @@ async function assertNothingLeft(staging: Staging, name: string): Promise<void> 
 
 export async function createRecord(
   { staging }: Pick<Site, 'staging'>,
-  manifest: Manifest,
+  opening: ManifestAt,
   files: MigrationRecord['files'],
 ): Promise<MigrationRecord> {
+  const { manifest } = opening;
   const { identity, sha256 } = manifestIdentity(manifest);
   const record: MigrationRecord = {
     id: randomUUID(),
@@ -140,6 +141,7 @@ export async function createRecord(
     destination: manifest.destination?.url ?? 'bundled API',
     files: [...files],
     createdAt: new Date().toISOString(),
+    opening: { manifest, baseDir: opening.baseDir },
   };
   if (await createMigration(staging, record)) return record;
   throw new ConfigError(
@@ -163,13 +165,7 @@ function changed(name: string, differences: readonly string[], where: string): C
 /** The manifest of the last epoch, for `resume` by name: limits changed since then need `run`. */
 export async function manifestOfMigration(settings: Settings, name: string): Promise<ManifestAt> {
   const staging = openStaging(settings);
-  const opening = await latestEpoch(staging, name);
-  if (!opening) {
-    throw (await loadMigration(staging, name))
-      ? new ConfigError(
-          `migration "${name}" was created in ${staging.location} and then never started; start it again with the command that created it: "backhaul run" with its manifest, or "backhaul rejects replay"`,
-        )
-      : await noSuchMigration(staging, name);
-  }
+  const opening = (await latestEpoch(staging, name)) ?? (await loadMigration(staging, name))?.opening;
+  if (!opening) throw await noSuchMigration(staging, name);
   return { manifest: parseStoredManifest(opening.manifest, staging.location), baseDir: opening.baseDir };
 }

@@ -4,6 +4,14 @@ import type { Staging } from '../contract/staging.ts';
 import { SourceError } from '../errors.ts';
 import { layout, RECORDS } from './layout.ts';
 
+/** What a migration is driven with. Holds no secret: `${NAME}` stands in place of them (I10). */
+const opening = z.strictObject({
+  manifest: z.unknown(),
+  /** Folder that relative paths of the manifest start from, on the producer's machine. */
+  baseDir: z.string(),
+});
+export type Opening = z.infer<typeof opening>;
+
 /** What a migration is, written once when it is first taken up. Holds no secret (I10). */
 export const migrationRecord = z.strictObject({
   /** Random; keys in Redis carry it, so that a staging wiped and filled anew never meets old checkpoints. */
@@ -21,6 +29,8 @@ export const migrationRecord = z.strictObject({
     z.strictObject({ fileId: z.string(), name: z.string(), bytes: z.number(), modified: z.string() }),
   ),
   createdAt: z.string(),
+  /** What it was created with, for going on before a first epoch was opened. */
+  opening,
 });
 export type MigrationRecord = z.infer<typeof migrationRecord>;
 
@@ -44,10 +54,8 @@ export async function listMigrations(staging: Staging): Promise<string[]> {
 /** One taking up of a migration, by `run`, `resume`, or the healing of a lost Redis. */
 export const epochRecord = z.strictObject({
   openedAt: z.string(),
-  /** The manifest with `${NAME}` in place of secrets; limits may differ from epoch to epoch. */
-  manifest: z.unknown(),
-  /** Folder that relative paths of the manifest start from, on the producer's machine. */
-  baseDir: z.string(),
+  /** Limits may differ from epoch to epoch. */
+  ...opening.shape,
 });
 export type Epoch = z.infer<typeof epochRecord>;
 

@@ -83,6 +83,7 @@ test('a writer that comes back late touches no object that the receipt of its ra
     destination: 'bundled API',
     files: [],
     createdAt: '2024-01-01T00:00:00.000Z',
+    opening: { manifest: {}, baseDir: '/data' },
   });
   await openEpoch(staging, NAME, { openedAt: '', manifest: {}, baseDir: '' });
   await redis.hset(migrationKey(NAME), 'epoch', 1);

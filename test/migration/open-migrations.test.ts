@@ -60,6 +60,7 @@ beforeEach(async () => {
     destination: 'bundled API',
     files: [],
     createdAt: '2024-01-01T00:00:00.000Z',
+    opening: { manifest: {}, baseDir: '/data' },
   };
   await createMigration(staging, record);
   await openEpoch(staging, name, { openedAt: '', manifest: 'first', baseDir: '' });

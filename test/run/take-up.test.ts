@@ -41,6 +41,7 @@ beforeEach(() => {
     destination: 'bundled API',
     files: [],
     createdAt: '2024-01-01T00:00:00.000Z',
+    opening: { manifest: {}, baseDir: '/data' },
   };
 });
 

@@ -39,7 +39,7 @@ export async function replay(
       );
       return EXIT.done;
     }
-    const record = await createRecord(site, manifest, files);
+    const record = await createRecord(site, { ...mended, manifest }, files);
     context.terminal.say(`Replaying the rejects of ${name} as migration ${record.name}.`);
     return execute(context, site, prepared(record, { ...mended, manifest }, [], allowed), {});
   });
