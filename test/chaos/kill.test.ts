@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { killAllBackhaul } from '../support/backhaul-process.ts';
 import { createLab, LAB_TIMEOUT_MS, type Lab } from './lab.ts';
-import { atRandomMoments } from './moments.ts';
+import { atRandomMoments, MOMENTS } from './moments.ts';
 
 /** Whatever is killed, whenever: what arrives is the same, and the books balance (I1 to I5). */
 let lab: Lab;
@@ -11,7 +11,13 @@ beforeAll(async () => {
   lab = await createLab();
 }, LAB_TIMEOUT_MS);
 afterEach(killAllBackhaul);
-afterAll(() => lab?.remove());
+afterAll(async () => {
+  if (lab)
+    console.info(
+      `moments while the run was under way: ${lab.moments.hit}, after its end: ${lab.moments.missed}`,
+    );
+  await lab?.remove();
+});
 
 describe('SIGKILL', () => {
   // Takes the embedded Redis and API along.
@@ -33,7 +39,7 @@ describe('SIGKILL', () => {
     () => lab,
     async (bench, share) => {
       const run = bench.start('run', '--json', '--produce-only', bench.manifest);
-      await bench.moment(run, 0);
+      await bench.up(run);
       const [worker] = [
         bench.start('worker', '--concurrency', '1'),
         bench.start('worker', '--concurrency', '1'),
@@ -44,6 +50,25 @@ describe('SIGKILL', () => {
       run.kill('SIGTERM');
       await bench.expectSameEnd(await run.ended);
     },
+  );
+
+  // Found stalled after 30 s at the earliest: in the long form only.
+  it.runIf(MOMENTS > 1)(
+    'of the only worker, in the middle of its parts: the next one takes them over without a resume',
+    async () => {
+      const bench = await lab.open('takeover');
+      const run = bench.start('run', '--json', '--produce-only', bench.manifest);
+      await bench.up(run);
+      const first = bench.start('worker', '--concurrency', '2');
+      await bench.receipts(1);
+      first.kill('SIGKILL');
+      expect(await first.ended).toMatchObject({ signal: 'SIGKILL' });
+      bench.start('worker', '--concurrency', '2');
+      const ended = await run.ended;
+      expect(ended.code, ended.stderr).toBe(0);
+      await bench.expectSameEnd(ended);
+    },
+    LAB_TIMEOUT_MS,
   );
 
   atRandomMoments(

@@ -20,6 +20,8 @@ import { createWorkplace, writeExports } from '../support/workplace.ts';
 /** One export, and how an uninterrupted run of it into the bundled API goes. */
 export interface Lab {
   readonly reference: Reference;
+  /** How many moments came while the run was under way, and how many after its end: those prove little. */
+  readonly moments: { readonly hit: number; readonly missed: number };
   /** `name` is the migration's. */
   open(name: string): Promise<Bench>;
   remove(): Promise<void>;
@@ -41,6 +43,8 @@ export interface Bench {
   command(...args: string[]): Promise<Ended>;
   /** The same with other variables. */
   commandWith(env: Readonly<Record<string, string>>, ...args: string[]): Promise<Ended>;
+  /** Waits until the parts are up. */
+  up(run: BackhaulProcess): Promise<void>;
   /** Waits until the parts are up, and then for a share of what the reference took. */
   moment(run: BackhaulProcess, share: number): Promise<void>;
   /** Waits until so many parts are done. */
@@ -66,6 +70,8 @@ export async function createLab({ env = () => ({}) }: LabOptions = {}): Promise<
   const workplace = createWorkplace();
   await writeExports(workplace, { files: FILES, records: RECORDS });
 
+  const moments = { hit: 0, missed: 0 };
+
   async function openBench(name: string, expected: () => Reference) {
     const dataDir = await workplace.readyDataDir(name);
     const manifest = workplace.manifest({
@@ -85,9 +91,14 @@ export async function createLab({ env = () => ({}) }: LabOptions = {}): Promise<
       start,
       command: (...args) => runBackhaul(args, options),
       commandWith: (other, ...args) => runBackhaul(args, { dataDir, env: { ...options.env, ...other } }),
+      async up(run) {
+        await waitForServices(dataDir, run);
+      },
       async moment(run, share) {
         await waitForServices(dataDir, run);
         await Promise.race([pause(share * expected().durationMs), run.ended]);
+        if (run.isRunning()) moments.hit += 1;
+        else moments.missed += 1;
       },
       async receipts(count) {
         const folder = join(dataDir, 'staging', name, 'receipts');
@@ -140,11 +151,18 @@ export async function createLab({ env = () => ({}) }: LabOptions = {}): Promise<
   }
 
   const reference = await measure();
-  return { reference, open: (name) => openBench(name, () => reference), remove: () => workplace.remove() };
+  return {
+    reference,
+    moments,
+    open: (name) => openBench(name, () => reference),
+    remove: () => workplace.remove(),
+  };
 }
 
 const wasStopped = (ended: Ended) => ended.code === null || ended.code === 5 || isUnknown(ended);
-const isUnknown = ({ code, stderr }: Ended) => code === 2 && /there is no migration/.test(stderr);
+/** Killed before its first epoch: `run` is what the message asks for then. */
+const isUnknown = ({ code, stderr }: Ended) =>
+  code === 2 && /there is no migration|was created in .* and then never started/.test(stderr);
 
 function countFiles(folder: string): number {
   try {

@@ -6,7 +6,7 @@ import { type Bench, LAB_TIMEOUT_MS, type Lab } from './lab.ts';
  * BACKHAUL_TEST_MOMENTS=20 tries so many moments of each kind (more than half an hour) instead of one.
  * BACKHAUL_TEST_SEED draws others.
  */
-const MOMENTS = Number(process.env['BACKHAUL_TEST_MOMENTS'] ?? 1);
+export const MOMENTS = Number(process.env['BACKHAUL_TEST_MOMENTS'] ?? 1);
 const SEED = Number(process.env['BACKHAUL_TEST_SEED'] ?? 1);
 
 /**

@@ -34,7 +34,7 @@ it(
   async () => {
     const bench = await lab.open('hand-back');
     const run = bench.start('run', '--json', '--produce-only', bench.manifest);
-    await bench.moment(run, 0);
+    await bench.up(run);
     const first = bench.start('worker', '--concurrency', '2');
     await bench.receipts(1);
     const second = bench.start('worker', '--concurrency', '2');
