@@ -72,7 +72,7 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close
       try {
         return await handler(payload.data as Payload<N>, run);
       } catch (error) {
-        if (closing) return handBack();
+        if (closing) return await handBack(); // awaited here: its rejection must not wait for the flush
         return translate(error, job, surprises, run.log);
       } finally {
         await progress.flush();
