@@ -87,7 +87,8 @@ describe('a worker', () => {
     const isTaken = new Promise<void>((resolve) => {
       taken = resolve;
     });
-    const first = startWorker(async (_, { signal }) => {
+    const first = startWorker(async (_, { signal, progress }) => {
+      progress({ sent: 1 }); // still to be flushed when the job is handed back
       taken();
       if (!signal.aborted) await once(signal, 'abort');
       throw signal.reason;
