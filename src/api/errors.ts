@@ -51,6 +51,19 @@ export const permissionDenied = (detail: string) =>
 export const methodNotAllowed = (method: string) =>
   new ApiError(405, 'invalid_request', 'method_not_allowed', `Method "${method}" not allowed.`);
 
+export const tooLarge = () => new ApiError(413, 'client_error', 'request_too_large', 'Request too large.');
+
+export const unsupportedMediaType = (contentType: string) =>
+  new ApiError(
+    415,
+    'invalid_request',
+    'unsupported_media_type',
+    `Unsupported media type "${contentType}" in request.`,
+  );
+
+export const parseError = (reason: string) =>
+  new ApiError(400, 'invalid_request', 'parse_error', `JSON parse error - ${reason}`);
+
 /** Data that Postgres cannot hold (NUL, numbers out of range, rows too wide for an index). */
 const BAD_DATA = /^(?:22|54)/;
 /** Connection lost, server starting or stopping, too many connections, disk full. */

@@ -2,8 +2,9 @@ import { isUtf8 } from 'node:buffer';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { messageOf } from '../../errors.ts';
+import { tooLarge } from '../errors.ts';
 import { decompressLz } from './lz-string.ts';
-import { malformed, noData, tooLarge } from './refusal.ts';
+import { malformed, noData } from './refusal.ts';
 
 /** What a request may unfold to. */
 export const MAX_DECODED_BYTES = 64 * 1024 * 1024;

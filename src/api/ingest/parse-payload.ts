@@ -1,60 +1,13 @@
 import { messageOf } from '../../errors.ts';
-import { isJsonObject, type JsonDocument, parseJson } from '../json.ts';
+import type { JsonDocument } from '../json.ts';
+import { parseSafely } from '../safe-json.ts';
 import { malformed } from './refusal.ts';
 
-/** Containers inside containers. Postgres and JSON.stringify recurse, and real events stay below ten. */
-const MAX_DEPTH = 100;
-
-/** Escapes that Postgres refuses in jsonb: NUL, and halves of a surrogate pair (found by the replacement). */
-const SUSPECT_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/;
-
-/** The JSON of a request, safe to store: bounded in depth, without characters that Postgres has no place for. */
+/** The JSON of a request, safe to store. */
 export function parsePayload(text: string): JsonDocument {
-  const document = parseTolerantly(text);
-  const value = clean(document.value, SUSPECT_ESCAPE.test(text), 0);
-  return { value, lossless: document.lossless };
-}
-
-function parseTolerantly(text: string): JsonDocument {
   try {
-    return parseJson(text);
+    return parseSafely(text);
   } catch (error) {
-    const repaired = replaceNotNumbers(text);
-    try {
-      if (repaired !== text) return parseJson(repaired);
-    } catch {
-      // The first message names the first problem.
-    }
-    throw malformed(`Invalid JSON: ${error instanceof RangeError ? 'nested too deeply' : messageOf(error)}`);
+    throw malformed(`Invalid JSON: ${messageOf(error)}`);
   }
 }
-
-/** Python clients write NaN and Infinity, which JSON does not have; they count as null. */
-function replaceNotNumbers(text: string): string {
-  return text.replace(/"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/g, (token) =>
-    token.startsWith('"') ? token : 'null',
-  );
-}
-
-function clean(value: unknown, replace: boolean, depth: number): unknown {
-  if (typeof value === 'string') return replace ? cleanText(value) : value;
-  if (typeof value !== 'object' || value === null) return value;
-  if (depth === MAX_DEPTH) throw malformed(`Invalid JSON: nested more than ${MAX_DEPTH} levels deep.`);
-  if (Array.isArray(value)) {
-    if (replace) return value.map((item) => clean(item, replace, depth + 1));
-    for (const item of value) clean(item, replace, depth + 1);
-    return value;
-  }
-  if (!isJsonObject(value)) return value; // a LosslessNumber
-  if (replace) {
-    // fromEntries makes `__proto__` a property like any other; an assignment would not.
-    return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [cleanText(key), clean(item, replace, depth + 1)]),
-    );
-  }
-  for (const key in value) clean(value[key], replace, depth + 1);
-  return value;
-}
-
-/** With the `u` flag, the class matches a surrogate only where it stands alone. */
-const cleanText = (text: string) => text.replace(/[\0\ud800-\udfff]/gu, '\uFFFD');

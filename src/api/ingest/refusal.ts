@@ -14,7 +14,5 @@ export const noData = () =>
     'No data found. Make sure to use a POST request when sending the payload in the body of the request.',
   );
 
-export const tooLarge = () => new ApiError(413, 'client_error', 'request_too_large', 'Request too large.');
-
 export const unauthorised = (code: string, detail: string) =>
   new ApiError(401, 'authentication_error', code, detail);

@@ -5,12 +5,12 @@ import type { Logger } from 'pino';
 import type { ApiEnv } from '../access.ts';
 import type { Db } from '../database/db.ts';
 import { loadProjectByKey } from '../keys.ts';
+import { readBody } from '../read-body.ts';
 import { decodeBody } from './decode-body.ts';
 import { ingest } from './ingest.ts';
 import { parsePayload } from './parse-payload.ts';
 import { parseRequest } from './parse-request.ts';
 import { findProjectKey } from './project-key.ts';
-import { readBody } from './read-body.ts';
 import { unauthorised } from './refusal.ts';
 
 /**
@@ -18,6 +18,9 @@ import { unauthorised } from './refusal.ts';
  * a request; out: `{"status": 1}` once everything is committed, or a refusal and nothing is stored.
  */
 const PATHS = ['/batch/', '/capture/', '/e/', '/track/', '/engage/', '/i/v0/e/'];
+
+/** Size of a request body as it travels, compressed or not. */
+const MAX_BODY_BYTES = 20 * 1024 * 1024;
 
 interface IngestDeps {
   readonly db: Db;
@@ -47,7 +50,7 @@ async function takeIn(
   defaultEvent: string | undefined,
 ): Promise<void> {
   const body = await decodeBody({
-    bytes: await readBody(c.req.raw),
+    bytes: await readBody(c.req.raw, MAX_BODY_BYTES),
     contentType: c.req.header('content-type') ?? '',
     contentEncoding: c.req.header('content-encoding') ?? '',
     compression: c.req.query('compression'),
