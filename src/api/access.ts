@@ -2,7 +2,11 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { matchedRoutes } from 'hono/route';
 import type { Db } from './database/db.ts';
 import { ApiError, notFound, permissionDenied } from './errors.ts';
-import { loadPersonalKey, loadProject, loadProjects, type PersonalKey, type Project } from './keys.ts';
+import { isJsonObject } from './json.ts';
+import { loadPersonalKey, type PersonalKey } from './keys.ts';
+import { loadProject, loadProjects, type Project } from './projects.ts';
+import { readRequestBody } from './request-body.ts';
+import { loadMemberLevel, loadUser, type User } from './users.ts';
 
 /**
  * Who may call what, in this one place: method and path of every project endpoint with the scopes that a
@@ -25,46 +29,63 @@ export interface ApiEnv {
   Variables: {
     /** Set on every route of ACCESS. */
     key: PersonalKey;
+    /** The user whose key it is. Set on every route of ACCESS. */
+    user: User;
     /** Set on every route below a project. */
     project: Project;
+    /** Level of the user in the project's organisation (users.ts). Set on every route below a project. */
+    level: number;
   };
 }
 
-/** Checks, in the order clients rely on: key (401), scopes (403), project (404), access to it (403). */
+/** Checks, in the order clients rely on: key (401), scopes (403), project (404), membership and access to it (403). */
 export function createAccessCheck(db: Db): MiddlewareHandler<ApiEnv> {
   return async (c, next) => {
     const route = matchedRoutes(c).find(({ method }) => method !== 'ALL');
     if (route === undefined) return next(); // no such endpoint: 404 or 405 follow
-    const key = await authenticate(db, c);
+    const { key, user } = await authenticate(db, c);
     const needed = ACCESS[`${route.method} ${route.path}`];
     if (needed === undefined) throw permissionDenied('This action does not support Personal API Key access');
     const missing = needed.find((scope) => !grants(key.scopes, scope));
     if (missing !== undefined) throw permissionDenied(`API key missing required scope '${missing}'`);
     c.set('key', key);
+    c.set('user', user);
     const projectId = /^\/api\/projects\/([^/]+)/.exec(c.req.path)?.[1];
-    if (projectId !== undefined) c.set('project', await findProject(db, key, projectId));
+    if (projectId !== undefined) {
+      const { project, level } = await findProject(db, key, projectId);
+      c.set('project', project);
+      c.set('level', level);
+    }
     return next();
   };
 }
 
-async function authenticate(db: Db, c: Context): Promise<PersonalKey> {
-  const token = /^Bearer\s+(\S+)\s*$/i.exec(c.req.header('authorization') ?? '')?.[1];
-  if (token === undefined) {
-    throw new ApiError(
-      401,
-      'authentication_error',
-      'not_authenticated',
-      'Authentication credentials were not provided.',
-    );
+async function authenticate(db: Db, c: Context): Promise<{ key: PersonalKey; user: User }> {
+  const found = await findToken(c);
+  if (found === undefined) {
+    throw unauthenticated('not_authenticated', 'Authentication credentials were not provided.');
   }
-  const key = await loadPersonalKey(db, token);
-  if (key !== undefined) return key;
-  throw new ApiError(
-    401,
-    'authentication_error',
+  const key = await loadPersonalKey(db, found.token);
+  const user = key && (await loadUser(db, key.userId));
+  if (key !== undefined && user !== undefined) return { key, user };
+  throw unauthenticated(
     'authentication_failed',
-    'Personal API key found in request Authorization header is invalid.',
+    `Personal API key found in request ${found.place} is invalid.`,
   );
+}
+
+const unauthenticated = (code: string, detail: string) =>
+  new ApiError(401, 'authentication_error', code, detail);
+
+/** The header is the contract's place; clients that cannot set one write the key into body or query. */
+async function findToken(c: Context): Promise<{ token: string; place: string } | undefined> {
+  const header = /^Bearer\s+(\S+)\s*$/i.exec(c.req.header('authorization') ?? '')?.[1];
+  if (header !== undefined) return { token: header, place: 'Authorization header' };
+  const body = c.req.method === 'GET' ? undefined : await readRequestBody(c);
+  const named = isJsonObject(body) ? body['personal_api_key'] : undefined;
+  if (typeof named === 'string') return { token: named, place: 'body' };
+  const query = c.req.query('personal_api_key');
+  return query === undefined ? undefined : { token: query, place: 'query string' };
 }
 
 /** `x:write` includes `x:read`, `*` everything. */
@@ -74,17 +95,23 @@ export function grants(scopes: readonly string[], needed: string): boolean {
   );
 }
 
-async function findProject(db: Db, key: PersonalKey, id: string): Promise<Project> {
-  if (id === '@current') {
-    const [first] = await loadProjects(db, key);
-    if (first === undefined) throw notFound('Project not found.');
-    return first;
-  }
-  if (!/^\d+$/.test(id)) throw notFound();
-  const project = Number(id) < 2 ** 31 ? await loadProject(db, Number(id)) : undefined;
+async function findProject(
+  db: Db,
+  key: PersonalKey,
+  id: string,
+): Promise<{ project: Project; level: number }> {
+  const project =
+    id === '@current' ? (await loadProjects(db, key.userId, key.projectIds))[0] : await loadById(db, id);
   if (project === undefined) throw notFound('Project not found.');
   if (key.projectIds !== null && !key.projectIds.includes(project.id)) {
     throw permissionDenied(`API key does not have access to the requested project: ID ${project.id}.`);
   }
-  return project;
+  const level = await loadMemberLevel(db, project.organizationId, key.userId);
+  if (level === undefined) throw permissionDenied("You don't have access to the project.");
+  return { project, level };
+}
+
+async function loadById(db: Db, id: string): Promise<Project | undefined> {
+  if (!/^\d+$/.test(id)) throw notFound();
+  return Number(id) < 2 ** 31 ? loadProject(db, Number(id)) : undefined;
 }

@@ -4,7 +4,7 @@ import { getPath } from 'hono/utils/url';
 import type { Logger } from 'pino';
 import { type ApiEnv, createAccessCheck } from './access.ts';
 import type { Db } from './database/db.ts';
-import { ApiError, answerError, methodNotAllowed, notFound } from './errors.ts';
+import { answerError, methodNotAllowed, notFound } from './errors.ts';
 import { addEventRoutes } from './events/routes.ts';
 import { addIngestRoutes } from './ingest/routes.ts';
 import { addPersonRoutes } from './persons/routes.ts';
@@ -21,11 +21,7 @@ export interface ApiDeps {
 export function buildApi(deps: ApiDeps): Hono {
   const { db, log } = deps;
   const root = new Hono({ getPath: contractPath });
-  const api = new OpenAPIHono<ApiEnv>({
-    defaultHook: (result) => {
-      if (!result.success) throw validationError(result.error.issues[0]);
-    },
-  });
+  const api = new OpenAPIHono<ApiEnv>();
   api.use('/api/*', createAccessCheck(db));
   addProjectRoutes(api, db);
   addPersonRoutes(api, db);
@@ -53,20 +49,6 @@ function contractPath(request: Request): string {
   const path = getPath(request);
   const isFile = path.slice(path.lastIndexOf('/')).includes('.');
   return path.endsWith('/') || isFile || !CONTRACT_PATH.test(path) ? path : `${path}/`;
-}
-
-/** First problem only, as clients expect. */
-function validationError(
-  issue: { readonly message: string; readonly path: readonly PropertyKey[] } | undefined,
-): ApiError {
-  const attr = issue?.path.map(String).join('__');
-  return new ApiError(
-    400,
-    'validation_error',
-    'invalid_input',
-    issue?.message ?? 'Invalid input.',
-    attr || null,
-  );
 }
 
 /** Methods that some route, middleware aside, answers at this path. */

@@ -1,3 +1,4 @@
+import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
@@ -5,21 +6,25 @@ import type { Logger } from 'pino';
 import { UnavailableError } from '../errors.ts';
 import { sqlStateOf } from './database/db.ts';
 
-export type ErrorType =
-  | 'validation_error'
-  | 'authentication_error'
-  | 'invalid_request'
-  | 'throttled_error'
-  | 'client_error'
-  | 'server_error';
-
 /** The body of every error. `attr` names the field at fault, or is null. */
-export interface ErrorEnvelope {
-  readonly type: ErrorType;
-  readonly code: string;
-  readonly detail: string;
-  readonly attr: string | null;
-}
+export const errorSchema = z
+  .object({
+    type: z.enum([
+      'validation_error',
+      'authentication_error',
+      'invalid_request',
+      'throttled_error',
+      'client_error',
+      'server_error',
+    ]),
+    code: z.string(),
+    detail: z.string(),
+    attr: z.string().nullable(),
+  })
+  .openapi('Error');
+
+export type ErrorEnvelope = Readonly<z.infer<typeof errorSchema>>;
+export type ErrorType = ErrorEnvelope['type'];
 
 /** An answer other than success, raised anywhere in a room and written by the one error handler. */
 export class ApiError extends Error {

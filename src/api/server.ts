@@ -8,7 +8,8 @@ import type { Db } from './database/db.ts';
 import { migrate } from './database/migrate.ts';
 import { createPgliteDb } from './database/pglite.ts';
 import { createPoolDb } from './database/pool.ts';
-import { ensureProject, savePersonalKey } from './keys.ts';
+import { savePersonalKey } from './keys.ts';
+import { ensureProject } from './projects.ts';
 
 /** A request must have arrived whole by then: a client that trickles its body is cut off. */
 const REQUEST_TIMEOUT_MS = 60_000;

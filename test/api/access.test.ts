@@ -1,23 +1,39 @@
 import { beforeAll, expect, test } from 'vitest';
 import { ACCESS, grants } from '../../src/api/access.ts';
-import { createPersonalKey, ensureProject, loadPersonalKey, savePersonalKey } from '../../src/api/keys.ts';
+import { createPersonalKey, loadPersonalKey, savePersonalKey } from '../../src/api/keys.ts';
+import { ensureProject } from '../../src/api/projects.ts';
+import { createUser } from '../../src/api/users.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 
 onEveryDatabase('access', (db) => {
   let api: TestApi;
   let otherId: number;
+  /** A project of an organisation that no key of this suite belongs to. */
+  let strangersId: number;
   beforeAll(async () => {
     api = await createTestApi(db());
+    const [strangers] = await db().query<{ id: string }>(
+      `insert into organizations (name) values ('strangers') returning id`,
+    );
+    const theirs = { name: 'theirs', projectKey: 'phc_theirs', organizationId: strangers?.id ?? '' };
+    strangersId = (await ensureProject(db(), theirs)).id;
     otherId = (await ensureProject(db(), { name: 'other', projectKey: 'phc_other' })).id;
   });
 
-  const call = (path: string, authorization?: string) =>
-    api.app.request(path, authorization === undefined ? {} : { headers: { authorization } });
+  const call = (path: string, authorization?: string, method = 'GET') =>
+    api.app.request(path, {
+      method,
+      ...(authorization === undefined ? {} : { headers: { authorization } }),
+    });
   const bearer = async (scopes: string[], projectIds?: number[]) =>
     `Bearer ${await createPersonalKey(db(), { label: 't', scopes, ...(projectIds ? { projectIds } : {}) })}`;
-  const path = (route: string) =>
-    (route.split(' ')[1] ?? '').replace(':project_id', String(api.project.id)).replace(':id', '1');
+  /** Asks an endpoint of the table, with ids that may not exist. */
+  const ask = (route: string, authorization?: string, projectId: string | number = api.project.id) => {
+    const [method, pattern = ''] = route.split(' ');
+    const path = pattern.replace(':project_id', String(projectId)).replace(/:\w+/g, '1');
+    return call(path, authorization, method);
+  };
 
   test('every endpoint of the service stands in the table, and the table names no other', () => {
     const routes = api.app.routes
@@ -27,7 +43,7 @@ onEveryDatabase('access', (db) => {
   });
 
   test.each(Object.entries(ACCESS))('%s checks key, scopes and project', async (route, scopes) => {
-    const none = await call(path(route));
+    const none = await ask(route);
     expect(none.status).toBe(401);
     expect(none.headers.get('www-authenticate')).toBe('Bearer');
     expect(await none.json()).toMatchObject({
@@ -36,40 +52,63 @@ onEveryDatabase('access', (db) => {
       attr: null,
     });
 
-    const bad = await call(path(route), 'Bearer phx_wrong');
+    const bad = await ask(route, 'Bearer phx_wrong');
     expect(bad.status).toBe(401);
     expect(await bad.json()).toMatchObject({ code: 'authentication_failed' });
 
-    if (scopes.length > 0) {
-      const poor = await call(path(route), await bearer(['dashboard:read']));
+    for (const missing of scopes) {
+      const others = scopes.filter((scope) => scope !== missing);
+      const poor = await ask(route, await bearer([...others, 'unrelated:read']));
       expect(poor.status).toBe(403);
-      expect(await poor.json()).toMatchObject({
+      expect(await poor.json()).toEqual({
+        type: 'authentication_error',
         code: 'permission_denied',
-        detail: `API key missing required scope '${scopes[0]}'`,
+        detail: `API key missing required scope '${missing}'`,
+        attr: null,
       });
     }
 
     if (route.includes(':project_id')) {
-      const elsewhere = await call(path(route), await bearer(['*'], [otherId]));
+      const elsewhere = await ask(route, await bearer(['*'], [otherId]));
       expect(elsewhere.status).toBe(403);
-      const gone = path(route).replace(String(api.project.id), '999999');
-      expect(await (await call(gone, await bearer(['*']))).json()).toMatchObject({
-        detail: 'Project not found.',
+      expect(await elsewhere.json()).toMatchObject({
+        detail: `API key does not have access to the requested project: ID ${api.project.id}.`,
       });
-      const noNumber = await call(path(route).replace(String(api.project.id), 'abc'), await bearer(['*']));
-      expect(noNumber.status).toBe(404);
+      const stranger = await ask(route, await bearer(['*']), strangersId);
+      expect(stranger.status).toBe(403);
+      expect(await stranger.json()).toMatchObject({ detail: "You don't have access to the project." });
+      const gone = await ask(route, await bearer(['*']), 999_999);
+      expect(await gone.json()).toMatchObject({ code: 'not_found', detail: 'Project not found.' });
+      expect((await ask(route, await bearer(['*']), 'abc')).status).toBe(404);
     }
 
-    const right = await call(
-      path(route),
-      `Bearer   ${(await bearer([...scopes], [api.project.id])).slice(7)}`,
-    );
-    expect([200, 404]).toContain(right.status); // 404: no person has the id of the example
+    // Let in: what is said of an example's ids and missing input is the endpoint's own.
+    const right = await ask(route, `Bearer   ${(await bearer([...scopes], [api.project.id])).slice(7)}`);
+    expect([401, 403]).not.toContain(right.status);
+    expect(right.status).toBeLessThan(500);
+  });
+
+  test('a key in the body or the query string is a key too, and named in its refusal', async () => {
+    const key = (await bearer(['*'])).slice(7);
+    expect((await call(`/api/projects/?personal_api_key=${key}`)).status).toBe(200);
+    const wrong = await call('/api/projects/?personal_api_key=phx_no');
+    expect(await wrong.json()).toMatchObject({
+      detail: 'Personal API key found in request query string is invalid.',
+    });
   });
 
   test('@current is the first project that the key may see', async () => {
     const response = await call('/api/projects/@current/', await bearer([], [otherId]));
     expect(await response.json()).toMatchObject({ id: otherId, name: 'other', api_token: 'phc_other' });
+  });
+
+  test('a key speaks for its user: it opens the projects of their organisation', async () => {
+    const ada = await createUser(db(), { email: 'ada@example.com', firstName: 'Ada' });
+    const key = await createPersonalKey(db(), { label: 't', scopes: [], userId: ada.id });
+    expect((await call(`/api/projects/${api.project.id}/`, `Bearer ${key}`)).status).toBe(200);
+    await db().query('delete from organization_members where user_id = $1', [ada.id]);
+    expect((await call(`/api/projects/${api.project.id}/`, `Bearer ${key}`)).status).toBe(403);
+    expect(await (await call('/api/projects/', `Bearer ${key}`)).json()).toMatchObject({ count: 0 });
   });
 
   test('the list of projects holds those of the key, in pages', async () => {

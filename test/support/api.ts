@@ -2,7 +2,8 @@ import { gzipSync } from 'node:zlib';
 import type { Hono } from 'hono';
 import { buildApi } from '../../src/api/app.ts';
 import type { Db } from '../../src/api/database/db.ts';
-import { createPersonalKey, createProjectToken, ensureProject, type Project } from '../../src/api/keys.ts';
+import { createPersonalKey } from '../../src/api/keys.ts';
+import { createProjectKey, ensureProject, type Project } from '../../src/api/projects.ts';
 import { silent } from './databases.ts';
 
 export interface TestApi {
@@ -22,7 +23,7 @@ export interface TestApi {
 /** The real API over `db`, with a project of its own. */
 export async function createTestApi(db: Db, now?: () => number): Promise<TestApi> {
   const app = buildApi({ db, log: silent, ...(now === undefined ? {} : { now }) });
-  const project = await ensureProject(db, { name: 'test', projectKey: createProjectToken() });
+  const project = await ensureProject(db, { name: 'test', projectKey: createProjectKey() });
   const personalKey = await createPersonalKey(db, { label: 'test', scopes: ['*'] });
 
   async function post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {

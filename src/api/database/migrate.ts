@@ -2,8 +2,10 @@ import { BackhaulError } from '../../errors.ts';
 import type { Db } from './db.ts';
 import type { Migration } from './migration.ts';
 import { firstRooms } from './migrations/0001-first-rooms.ts';
+import { members } from './migrations/0002-members.ts';
+import { activity } from './migrations/0003-activity.ts';
 
-const MIGRATIONS: readonly Migration[] = [firstRooms];
+const MIGRATIONS: readonly Migration[] = [firstRooms, members, activity];
 /** Any number will do, as long as every process takes the same. */
 const MIGRATION_LOCK = 4_201_967;
 

@@ -1,9 +1,10 @@
-import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
+import { type OpenAPIHono, z } from '@hono/zod-openapi';
 import type { ApiEnv } from '../access.ts';
 import { answerJson } from '../answer.ts';
 import type { Db } from '../database/db.ts';
 import { invalidInput } from '../errors.ts';
 import { parseJson } from '../json.ts';
+import { addRoute } from '../route.ts';
 import { loadEventCounts, loadEventIds, loadEvents, type StoredEvent } from './store.ts';
 
 /**
@@ -15,27 +16,6 @@ const MAX_LIMIT = 10_000;
 /** Rows held in memory while all ids are streamed. */
 const IDS_PAGE = 5000;
 
-const project = z.object({ project_id: z.string() });
-
-const countsRoute = createRoute({
-  method: 'get',
-  path: '/api/projects/{project_id}/event_counts/',
-  request: { params: project },
-  responses: {
-    200: {
-      description: 'Events by name, most frequent first, and their sum.',
-      content: {
-        'application/json': {
-          schema: z.object({
-            results: z.array(z.object({ event: z.string(), count: z.number().int() })),
-            total: z.number().int(),
-          }),
-        },
-      },
-    },
-  },
-});
-
 const eventSchema = z
   .object({
     uuid: z.uuid(),
@@ -46,60 +26,85 @@ const eventSchema = z
   })
   .openapi('Event');
 
-const listRoute = createRoute({
-  method: 'get',
-  path: '/api/projects/{project_id}/events/',
-  request: {
-    params: project,
-    query: z.object({
-      distinct_id: z.string().optional(),
-      person_id: z.uuid('Must be a valid UUID.').optional().openapi({
-        description: 'uuid of a person: the events of all their ids.',
-      }),
-      event: z.string().optional().openapi({ description: 'Exact name.' }),
-      limit: z.coerce
-        .number('A valid integer is required.')
-        .int()
-        .min(1)
-        .max(MAX_LIMIT)
-        .default(DEFAULT_LIMIT),
-      after: z.string().optional().openapi({ description: '`next` of the page before.' }),
-    }),
-  },
-  responses: {
-    200: {
-      description: 'Events, newest first. `next` goes into `after` for the next page, null at the end.',
-      content: {
-        'application/json': {
+const eventsQuery = z.object({
+  distinct_id: z.string().optional(),
+  person_id: z.uuid().optional().openapi({ description: 'uuid of a person: the events of all their ids.' }),
+  event: z.string().optional().openapi({ description: 'Exact name.' }),
+  limit: z.coerce.number('A valid integer is required.').int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT),
+  after: z.string().optional().openapi({ description: '`next` of the page before.' }),
+});
+
+const tag = 'Reading events (beyond the contract)';
+
+export function addEventRoutes(api: OpenAPIHono<ApiEnv>, db: Db): void {
+  addRoute(
+    api,
+    {
+      method: 'get',
+      path: '/api/projects/:project_id/event_counts/',
+      summary: 'Count events by name',
+      tag,
+      answers: {
+        200: {
+          description: 'Events by name, most frequent first, and their sum.',
+          schema: z.object({
+            results: z.array(z.object({ event: z.string(), count: z.int() })),
+            total: z.int(),
+          }),
+        },
+      },
+    },
+    async ({ c }) => {
+      const results = await loadEventCounts(db, c.get('project').id);
+      return answerJson(c, { results, total: results.reduce((sum, { count }) => sum + count, 0) });
+    },
+  );
+  addRoute(
+    api,
+    {
+      method: 'get',
+      path: '/api/projects/:project_id/events/',
+      summary: 'List events, newest first',
+      tag,
+      query: eventsQuery,
+      answers: {
+        200: {
+          description: '`next` goes into `after` for the next page; null at the end.',
           schema: z.object({ results: z.array(eventSchema), next: z.string().nullable() }),
         },
       },
     },
-  },
-});
-
-export function addEventRoutes(api: OpenAPIHono<ApiEnv>, db: Db): void {
-  api.openapi(countsRoute, async (c) => {
-    const results = await loadEventCounts(db, c.get('project').id);
-    return answerJson(c, { results, total: results.reduce((sum, { count }) => sum + count, 0) });
-  });
-
-  api.openapi(listRoute, async (c) => {
-    const { distinct_id: distinctId, person_id: personUuid, event, limit, after } = c.req.valid('query');
-    const filter = { distinctId, personUuid, event, limit, after: parsePosition(after) };
-    const events = await loadEvents(db, c.get('project').id, filter);
-    const last = events.length === limit ? events.at(-1) : undefined;
-    return answerJson(c, {
-      results: events.map(renderEvent),
-      next: last ? `${last.timestamp},${last.uuid}` : null,
-    });
-  });
-
-  // Every event's identity in order of uuid, one JSON object a line: two runs compare with `diff`.
-  api.get('/api/projects/:project_id/events/ids.ndjson', (c) => {
-    const lines = streamIds(db, c.get('project').id);
-    return c.body(toByteStream(lines), 200, { 'content-type': 'application/x-ndjson' });
-  });
+    async ({ c, query }) => {
+      const { distinct_id: distinctId, person_id: personUuid, event, limit, after } = query;
+      const filter = { distinctId, personUuid, event, limit, after: parsePosition(after) };
+      const events = await loadEvents(db, c.get('project').id, filter);
+      const last = events.length === limit ? events.at(-1) : undefined;
+      return answerJson(c, {
+        results: events.map(renderEvent),
+        next: last ? `${last.timestamp},${last.uuid}` : null,
+      });
+    },
+  );
+  addRoute(
+    api,
+    {
+      method: 'get',
+      path: '/api/projects/:project_id/events/ids.ndjson',
+      summary: 'Stream the identity of every event in order of uuid: two runs compare with `diff`',
+      tag,
+      answers: {
+        200: {
+          description: 'One JSON object a line: uuid, event, distinct_id, timestamp.',
+          schema: z.string(),
+          contentTypes: ['application/x-ndjson'],
+        },
+      },
+    },
+    ({ c }) => {
+      const lines = streamIds(db, c.get('project').id);
+      return c.body(toByteStream(lines), 200, { 'content-type': 'application/x-ndjson' });
+    },
+  );
 }
 
 const renderEvent = (event: StoredEvent) => ({ ...event, properties: parseJson(event.properties).value });

@@ -4,7 +4,7 @@ import type { Context } from 'hono';
 import type { Logger } from 'pino';
 import type { ApiEnv } from '../access.ts';
 import type { Db } from '../database/db.ts';
-import { loadProjectByKey } from '../keys.ts';
+import { loadProjectByKey } from '../projects.ts';
 import { readBody } from '../read-body.ts';
 import { decodeBody } from './decode-body.ts';
 import { ingest } from './ingest.ts';

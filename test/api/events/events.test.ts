@@ -79,7 +79,7 @@ onEveryDatabase('events', (db) => {
   ])('refuse %s and name the parameter', async (query, attr) => {
     const response = await api.get(`events/?${query}`);
     expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({ type: 'validation_error', code: 'invalid_input', attr });
+    expect(await response.json()).toMatchObject({ type: 'validation_error', attr });
   });
 
   test('stream their identities in order of uuid, more than one page of them', async () => {

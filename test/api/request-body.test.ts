@@ -1,0 +1,46 @@
+import { Hono } from 'hono';
+import pino from 'pino';
+import { expect, test } from 'vitest';
+import { answerJson } from '../../src/api/answer.ts';
+import { answerError } from '../../src/api/errors.ts';
+import { readRequestBody } from '../../src/api/request-body.ts';
+
+const app = new Hono();
+app.post('/', async (c) => {
+  await readRequestBody(c);
+  return answerJson(c, await readRequestBody(c)); // asked twice, read once
+});
+app.onError((error, c) => answerError(error, c, pino({ level: 'silent' })));
+
+const post = (body: string | Buffer, contentType?: string) =>
+  app.request('/', {
+    method: 'POST',
+    body: typeof body === 'string' ? body : new Uint8Array(body),
+    headers: contentType === undefined ? {} : { 'content-type': contentType },
+  });
+
+test('JSON comes back with every digit, a form as an object of texts, nothing as an empty object', async () => {
+  const digits = '{"a":12345678901234567890,"b":1.10000000000000000001}';
+  expect(await (await post(digits, 'application/json; charset=utf-8')).text()).toBe(digits);
+  const form = await post('name=re%20placed&pinned=true', 'application/x-www-form-urlencoded');
+  expect(await form.json()).toEqual({ name: 're placed', pinned: 'true' });
+  expect(await (await post('', 'application/json')).json()).toEqual({});
+});
+
+test.each([
+  ['{"a":', 'application/json', 400, 'parse_error'],
+  [Buffer.from([0x22, 0xff, 0x22]), 'application/json', 400, 'parse_error'],
+  ['['.repeat(101) + ']'.repeat(101), 'application/json', 400, 'parse_error'],
+  ['x', 'multipart/form-data', 400, 'parse_error'],
+  ['a', 'text/plain', 415, 'unsupported_media_type'],
+  [Buffer.alloc(4 * 1024 * 1024 + 1, 0x20), 'application/json', 413, 'request_too_large'],
+])('a body that cannot be read is refused: %#', async (body, contentType, status, code) => {
+  const response = await post(body, contentType);
+  expect(response.status).toBe(status);
+  expect(await response.json()).toMatchObject({ code, attr: null });
+});
+
+test('NUL and half surrogates are replaced, in keys too', async () => {
+  const response = await post(String.raw`{"a\u0000":"\ud800"}`, 'application/json');
+  expect(await response.json()).toEqual({ 'a\uFFFD': '\uFFFD' });
+});
