@@ -6,6 +6,7 @@ import { isJsonObject } from './json.ts';
 import { loadPersonalKey, type PersonalKey } from './keys.ts';
 import { loadProject, loadProjects, type Project } from './projects.ts';
 import { readRequestBody } from './request-body.ts';
+import { grants, type Scope } from './scopes.ts';
 import { loadMemberLevel, loadUser, type User } from './users.ts';
 
 /**
@@ -15,7 +16,7 @@ import { loadMemberLevel, loadUser, type User } from './users.ts';
  * `query:read` (event counts, event lists) belongs to endpoints beyond the contract. Listing projects
  * takes any valid key, as the contract sends clients there to find their project's id.
  */
-export const ACCESS: Readonly<Record<string, readonly string[]>> = {
+export const ACCESS: Readonly<Record<string, readonly Scope[]>> = {
   'GET /api/projects/': [],
   'GET /api/projects/:project_id/': [],
   'GET /api/projects/:project_id/persons/': ['person:read'],
@@ -86,13 +87,6 @@ async function findToken(c: Context): Promise<{ token: string; place: string } |
   if (typeof named === 'string') return { token: named, place: 'body' };
   const query = c.req.query('personal_api_key');
   return query === undefined ? undefined : { token: query, place: 'query string' };
-}
-
-/** `x:write` includes `x:read`, `*` everything. */
-export function grants(scopes: readonly string[], needed: string): boolean {
-  return (
-    scopes.includes('*') || scopes.includes(needed) || scopes.includes(needed.replace(/:read$/, ':write'))
-  );
 }
 
 async function findProject(

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { base62 } from './base62.ts';
 import type { Db, Queryable } from './database/db.ts';
+import type { Scope } from './scopes.ts';
 
 /**
  * Personal keys (`phx_…`): secrets with scopes, each speaking for one user. The database knows their
@@ -18,7 +19,7 @@ export interface PersonalKey {
 
 export interface NewPersonalKey {
   readonly label: string;
-  readonly scopes: readonly string[];
+  readonly scopes: readonly Scope[];
   /** Left out: every project. */
   readonly projectIds?: readonly number[] | undefined;
   /** Left out: the first owner of the service. */
