@@ -7,6 +7,7 @@ import type { Db } from './database/db.ts';
 import { answerError, methodNotAllowed, notFound } from './errors.ts';
 import { addEventRoutes } from './events/routes.ts';
 import { addIngestRoutes } from './ingest/routes.ts';
+import { addDocsRoutes } from './openapi/routes.ts';
 import { addPersonRoutes } from './persons/routes.ts';
 import { addProjectRoutes } from './projects/routes.ts';
 
@@ -27,6 +28,7 @@ export function buildApi(deps: ApiDeps): Hono {
   addPersonRoutes(api, db);
   addEventRoutes(api, db);
   addIngestRoutes(api, { db, log, now: deps.now ?? Date.now });
+  addDocsRoutes(api);
   api.get('/healthz', async (c) => {
     await db.query('select 1');
     return c.json({ status: 'ok' });
