@@ -1,5 +1,6 @@
-import type { Db } from '../database/db.ts';
-import { keepUnstored, lockProject, saveEvents } from './event-store.ts';
+import type { Db, Queryable } from '../database/db.ts';
+import { lockProject } from '../project-lock.ts';
+import { keepUnstored, saveEvents } from './event-store.ts';
 import { loadGroupTypes, saveGroups } from './group-store.ts';
 import type { IncomingEvent } from './incoming-event.ts';
 import { isPointless } from './merge-request.ts';
@@ -24,26 +25,34 @@ export function ingest(
   sent: readonly IncomingEvent[],
   createUuid: () => string,
 ): Promise<Ingested> {
+  return db.transaction((tx) => ingestWithin(tx, projectId, sent, createUuid));
+}
+
+/** The same as part of a transaction, which may hold the project's lock already. */
+export async function ingestWithin(
+  tx: Queryable,
+  projectId: number,
+  sent: readonly IncomingEvent[],
+  createUuid: () => string,
+): Promise<Ingested> {
   const events = sent.filter((event) => !isPointless(event));
-  return db.transaction(async (tx) => {
-    await lockProject(tx, projectId);
-    const fresh = await keepUnstored(tx, projectId, events);
-    if (fresh.length === 0) return { stored: 0, repeated: events.length, warnings: {} };
+  await lockProject(tx, projectId);
+  const fresh = await keepUnstored(tx, projectId, events);
+  if (fresh.length === 0) return { stored: 0, repeated: events.length, warnings: {} };
 
-    const before = await loadPeople(tx, projectId, distinctIdsOf(fresh));
-    const people = planPeople(fresh, before.people, createUuid);
-    await savePeople(tx, projectId, people, before.rowIds);
+  const before = await loadPeople(tx, projectId, distinctIdsOf(fresh));
+  const people = planPeople(fresh, before.people, createUuid);
+  await savePeople(tx, projectId, people, before.rowIds);
 
-    const knownTypes = fresh.some(speaksOfGroups) ? await loadGroupTypes(tx, projectId) : [];
-    const groups = planGroups(fresh, knownTypes);
-    await saveGroups(tx, projectId, groups);
+  const knownTypes = fresh.some(speaksOfGroups) ? await loadGroupTypes(tx, projectId) : [];
+  const groups = planGroups(fresh, knownTypes);
+  await saveGroups(tx, projectId, groups);
 
-    const rows = fresh.map((event) => ({
-      event,
-      personUuid: people.personOf.get(event.distinctId),
-      marks: groups.marks.get(event.uuid),
-    }));
-    await saveEvents(tx, projectId, rows);
-    return { stored: fresh.length, repeated: events.length - fresh.length, warnings: people.warnings };
-  });
+  const rows = fresh.map((event) => ({
+    event,
+    personUuid: people.personOf.get(event.distinctId),
+    marks: groups.marks.get(event.uuid),
+  }));
+  await saveEvents(tx, projectId, rows);
+  return { stored: fresh.length, repeated: events.length - fresh.length, warnings: people.warnings };
 }
