@@ -1,0 +1,45 @@
+import { DateTime } from 'luxon';
+import type { BehaviourFilter, Comparison } from './filter.ts';
+import { type Sql, sql } from './sql.ts';
+
+interface Doer {
+  readonly projectId: number;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  readonly personId: Sql;
+}
+
+const COMPARISONS: Readonly<Record<Comparison, Sql>> = {
+  gt: sql`>`,
+  gte: sql`>=`,
+  lt: sql`<`,
+  lte: sql`<=`,
+  eq: sql`=`,
+};
+
+/**
+ * Whether a person did what a behaviour says. `lte` and `lt` ask for people who did it at least once, as
+ * the service does: it counts the events of people who have some.
+ */
+export function compileBehaviour(filter: BehaviourFilter, doer: Doer, condition: (event: Sql) => Sql): Sql {
+  const { projectId, now, personId } = doer;
+  const until = DateTime.fromMillis(now, { zone: 'utc' });
+  const from = until.minus({ [`${filter.window.unit}s`]: filter.window.count });
+  const done = sql`from person_distinct_ids own
+    join events done on done.project_id = own.project_id and done.distinct_id = own.distinct_id
+    where own.person_id = ${personId} and own.project_id = ${projectId}::integer
+      and done.event = ${filter.event}::text
+      and done.timestamp >= ${instant(from)}::timestamptz and done.timestamp <= ${instant(until)}::timestamptz
+      and ${condition(sql`done.properties`)}`;
+  const did =
+    filter.times === undefined
+      ? sql`exists (select ${done})`
+      : sql`coalesce((select count(*) ${COMPARISONS[filter.times.comparison]} ${filter.times.count}::bigint
+          ${done} having count(*) > 0), false)`;
+  return filter.negated ? sql`not ${did}` : did;
+}
+
+/** Postgres has `-infinity` for what ISO 8601 cannot write. */
+function instant(date: DateTime): string {
+  return (date.year >= 1 ? date.toISO() : null) ?? '-infinity';
+}
