@@ -1,0 +1,22 @@
+import type { Queryable } from './database/db.ts';
+
+/**
+ * What other rooms may ask of deletions. app.ts hands it in as `{ queue: queueDeletion }`
+ * (deletions/queue-deletion.ts), so that no room imports another.
+ */
+export interface Deletions {
+  /**
+   * Notes that the events of a person are to go, when the job comes round. Call it in the transaction that
+   * removes the person, under the lock of the project: what was ingested before goes, what comes after stays.
+   */
+  queue(tx: Queryable, wanted: WantedDeletion): Promise<void>;
+}
+
+export interface WantedDeletion {
+  readonly projectId: number;
+  readonly personUuid: string;
+  /** All ids that the person has at this moment. */
+  readonly distinctIds: readonly string[];
+  /** Who asked for it; null: the system itself. */
+  readonly userId: number | null;
+}
