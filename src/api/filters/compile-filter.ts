@@ -1,4 +1,5 @@
 import { invalidInput } from '../errors.ts';
+import type { CohortDefinitions } from './cohort-definition.ts';
 import { compileBehaviour } from './compile-behaviour.ts';
 import { compileProperty } from './compile-property.ts';
 import type { CohortFilter, Filter, PropertyFilter } from './filter.ts';
@@ -17,15 +18,6 @@ export interface FilterSubject {
   readonly group?: Sql;
   /** Every cohort that the filter reaches (`loadCohorts`); one that is not here has no members. */
   readonly cohorts?: CohortDefinitions;
-}
-
-export type CohortDefinitions = ReadonlyMap<number, CohortDefinition>;
-
-export interface CohortDefinition {
-  readonly id: number;
-  readonly isStatic: boolean;
-  /** What makes a member of a dynamic one. */
-  readonly filter: Filter;
 }
 
 /** Cohorts of cohorts multiply; each leaf takes up to twenty of the 65535 parameters of a statement. */
