@@ -1,16 +1,26 @@
+import { tooLarge } from './errors.ts';
 import { isJsonObject, type JsonDocument, parseJson } from './json.ts';
+import { countContainers, replaceNotNumbers } from './scan-json.ts';
 
 /** Containers inside containers. Postgres and JSON.stringify recurse, and real documents stay below ten. */
 const MAX_DEPTH = 100;
+
+/**
+ * Objects and lists in one document. An empty one is two characters of text and a hundred times that in
+ * memory; a text below the size at which they are counted cannot hold too many.
+ */
+export const MAX_CONTAINERS = 500_000;
+const COUNTED_CHARACTERS = 4 * 1024 * 1024;
 
 /** Escapes that Postgres refuses in jsonb: NUL, and halves of a surrogate pair (found by the replacement). */
 const SUSPECT_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/;
 
 /**
- * JSON from a stranger, safe to store: bounded in depth, without characters that Postgres has no place
- * for. Throws SyntaxError, whose message the sender may see.
+ * JSON from a stranger, safe to store: bounded in depth and number, without characters that Postgres has
+ * no place for. Throws SyntaxError, whose message the sender may see, or the refusal of what is too large.
  */
 export function parseSafely(text: string): JsonDocument {
+  if (text.length > COUNTED_CHARACTERS && countContainers(text) > MAX_CONTAINERS) throw tooLarge();
   const document = parseTolerantly(text);
   const value = clean(document.value, SUSPECT_ESCAPE.test(text), 0);
   return { value, lossless: document.lossless };
@@ -29,13 +39,6 @@ function parseTolerantly(text: string): JsonDocument {
     if (error instanceof RangeError) throw new SyntaxError('nested too deeply');
     throw error;
   }
-}
-
-/** Python clients write NaN and Infinity, which JSON does not have; they count as null. */
-function replaceNotNumbers(text: string): string {
-  return text.replace(/"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/g, (token) =>
-    token.startsWith('"') ? token : 'null',
-  );
 }
 
 function clean(value: unknown, replace: boolean, depth: number): unknown {
