@@ -14,11 +14,22 @@ import { loadMemberLevel, loadUser, type User } from './users.ts';
  * personal key needs, all of them. A route that is not listed answers 403 to everybody.
  *
  * `query:read` (event counts, event lists) belongs to endpoints beyond the contract. Listing projects
- * takes any valid key, as the contract sends clients there to find their project's id.
+ * takes any valid key, as the contract sends clients there to find their project's id. Keys, users and
+ * projects are managed with `*` alone: a key never hands out more than it has.
  */
 export const ACCESS: Readonly<Record<string, readonly Scope[]>> = {
   'GET /api/projects/': [],
   'GET /api/projects/:project_id/': [],
+  'POST /api/projects/': ['*'],
+  'GET /api/personal_api_keys/': ['*'],
+  'POST /api/personal_api_keys/': ['*'],
+  'GET /api/personal_api_keys/@current/': [],
+  'DELETE /api/personal_api_keys/:id/': ['*'],
+  'GET /api/users/': ['*'],
+  'POST /api/users/': ['*'],
+  'GET /api/users/@me/': [],
+  'GET /api/organizations/:organization_id/members/': ['*'],
+  'PATCH /api/organizations/:organization_id/members/:user__uuid/': ['*'],
   'GET /api/projects/:project_id/persons/': ['person:read'],
   'GET /api/projects/:project_id/persons/:id/': ['person:read'],
   'GET /api/projects/:project_id/event_counts/': ['query:read'],

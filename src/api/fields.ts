@@ -44,3 +44,13 @@ export const objectField = (message?: string) =>
 /** Any JSON value that is not missing. */
 export const anyField = () =>
   z.custom<unknown>((value) => value !== undefined).openapi({ description: 'Any JSON value.' });
+
+/** What a person reads on a line, a terminal's too: without control characters. */
+export const nameField = (max = 200) =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(max)
+    .regex(/^\P{Cc}*$/u, 'Must not hold control characters.')
+    .openapi({ type: 'string', minLength: 1, maxLength: max });

@@ -20,28 +20,44 @@ export interface PersonalKey {
 export interface NewPersonalKey {
   readonly label: string;
   readonly scopes: readonly Scope[];
-  /** Left out: every project. */
-  readonly projectIds?: readonly number[] | undefined;
+  /** Left out, or null: every project. */
+  readonly projectIds?: readonly number[] | null | undefined;
   /** Left out: the first owner of the service. */
   readonly userId?: number | undefined;
 }
 
-/** Makes a personal key and returns it, the only time it can be seen. */
-export async function createPersonalKey(db: Queryable, wanted: NewPersonalKey): Promise<string> {
+/** Makes a personal key; its token is seen this once. */
+export async function createKey(
+  db: Queryable,
+  wanted: NewPersonalKey,
+): Promise<{ id: number; token: string }> {
   const token = `phx_${base62(randomBytes(32))}`;
-  await savePersonalKey(db, token, wanted);
-  return token;
+  const id = await savePersonalKey(db, token, wanted);
+  if (id === undefined) throw new Error('two keys of 256 random bits are equal');
+  return { id, token };
 }
 
-/** Makes sure that a personal key chosen by the starter exists. An existing one is left as it is. */
-export async function savePersonalKey(db: Queryable, token: string, wanted: NewPersonalKey): Promise<void> {
-  await db.query(
+export async function createPersonalKey(db: Queryable, wanted: NewPersonalKey): Promise<string> {
+  return (await createKey(db, wanted)).token;
+}
+
+/**
+ * Makes sure that a personal key chosen by the starter exists, and returns its id. One that existed, or was
+ * revoked, is left as it is: undefined.
+ */
+export async function savePersonalKey(
+  db: Queryable,
+  token: string,
+  wanted: NewPersonalKey,
+): Promise<number | undefined> {
+  const [row] = await db.query<{ id: number }>(
     `insert into personal_api_keys (label, key_hash, scopes, project_ids, user_id)
      values ($1, $2, $3, $4, coalesce($5::integer, (
        select user_id from organization_members where level = 15 order by joined_at, user_id limit 1)))
-     on conflict (key_hash) do nothing`,
+     on conflict (key_hash) do nothing returning id`,
     [wanted.label, hashOf(token), wanted.scopes, wanted.projectIds ?? null, wanted.userId ?? null],
   );
+  return row?.id;
 }
 
 /**

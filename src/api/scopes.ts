@@ -1,3 +1,5 @@
+import { suggest } from '../../config/suggest.ts';
+
 /**
  * What a personal key may be allowed to do: the one list. Access rows (access.ts) and keys take no others,
  * so that a misspelt scope neither compiles nor is stored. `x:write` includes `x:read`.
@@ -33,3 +35,17 @@ export function grants(scopes: readonly string[], needed: Scope): boolean {
     scopes.includes('*') || scopes.includes(needed) || scopes.includes(needed.replace(/:read$/, ':write'))
   );
 }
+
+export const isScope = (text: unknown): text is Scope => (SCOPES as readonly unknown[]).includes(text);
+
+/** Says that there is no such scope, and what was meant. */
+export function unknownScope(written: string): string {
+  const shown = written.slice(0, MAX_SHOWN);
+  const meant = suggest(shown, NAMED);
+  const help = meant === undefined ? `; the scopes are ${SCOPES.join(', ')}` : `; did you mean "${meant}"?`;
+  return `There is no scope "${shown}"${help}`;
+}
+
+const MAX_SHOWN = 60;
+/** `*` is nobody's slip of the finger. */
+const NAMED = SCOPES.filter((scope) => scope !== '*');

@@ -1,9 +1,12 @@
 import { type OpenAPIHono, z } from '@hono/zod-openapi';
+import type { Logger } from 'pino';
 import type { ApiEnv } from '../access.ts';
 import { answerJson } from '../answer.ts';
 import type { Db } from '../database/db.ts';
+import { nameField } from '../fields.ts';
+import { administered, loadMemberships } from '../memberships.ts';
 import { paged, pageQuery, parsePage, renderPage } from '../paging.ts';
-import { loadProjects, type Project } from '../projects.ts';
+import { createProjectKey, ensureProject, loadProjects, type Project } from '../projects.ts';
 import { addRoute } from '../route.ts';
 
 const projectSchema = z
@@ -28,7 +31,12 @@ const renderProject = (project: Project): z.infer<typeof projectSchema> => ({
   timezone: 'UTC',
 });
 
-export function addProjectRoutes(api: OpenAPIHono<ApiEnv>, db: Db): void {
+const newProjectSchema = z.object({
+  name: nameField(),
+  organization: z.uuid().optional().openapi({ description: 'Left out: the first of the user who asks.' }),
+});
+
+export function addProjectRoutes(api: OpenAPIHono<ApiEnv>, { db, log }: { db: Db; log: Logger }): void {
   addRoute(
     api,
     {
@@ -45,6 +53,27 @@ export function addProjectRoutes(api: OpenAPIHono<ApiEnv>, db: Db): void {
       const projects = await loadProjects(db, userId, projectIds);
       const shown = projects.slice(page.offset, page.offset + page.limit).map(renderProject);
       return answerJson(c, renderPage(c.req.url, page, projects.length, shown));
+    },
+  );
+  addRoute(
+    api,
+    {
+      method: 'post',
+      path: '/api/projects/',
+      summary: 'Create a project (beyond the contract)',
+      description: 'The answer carries the project API key, which lets its events in.',
+      tag: 'Projects',
+      body: newProjectSchema,
+      answers: { 201: { description: 'The project.', schema: projectSchema } },
+    },
+    async ({ c, body }) => {
+      const { key, user } = c.var;
+      const own = (await loadMemberships(db, [user.id])).get(user.id) ?? [];
+      const { organizationId } = administered(key, own, body.organization);
+      const projectKey = createProjectKey();
+      const project = await ensureProject(db, { name: body.name, projectKey, organizationId });
+      log.info({ project: project.id, by: key.id }, 'project created');
+      return answerJson(c, renderProject(project), 201);
     },
   );
   addRoute(
