@@ -1,12 +1,16 @@
 import { randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import type { Db } from '../../src/api/database/db.ts';
 import { migrate } from '../../src/api/database/migrate.ts';
-import { createPgliteDb } from '../../src/api/database/pglite.ts';
+import { createSerialDb } from '../../src/api/database/pglite.ts';
+import { openPgliteSession } from '../../src/api/database/pglite-session.ts';
 import { createPoolDb } from '../../src/api/database/pool.ts';
 import { findPostgres, startPostgres } from './postgres.ts';
+import { prepared } from './prepared.ts';
 
 export const silent = pino({ level: 'silent' });
 
@@ -52,8 +56,21 @@ function runOn(open: () => Promise<OpenedDb>, suite: (db: () => Db) => void): vo
 }
 
 async function openEmbedded(): Promise<OpenedDb> {
-  const db = createPgliteDb(undefined);
+  const initial = new Blob([new Uint8Array(readFileSync(await prepared(EMPTY_PGLITE, dumpEmptyPglite)))]);
+  const db = createSerialDb(() => openPgliteSession(undefined, initial));
   return { db, close: () => db.close() };
+}
+
+const { version } = JSON.parse(
+  readFileSync(new URL('../../node_modules/@electric-sql/pglite/package.json', import.meta.url), 'utf8'),
+) as { version: string };
+const EMPTY_PGLITE = `pglite-${version}.tar`;
+
+async function dumpEmptyPglite(path: string): Promise<void> {
+  const engine = await PGlite.create();
+  const dump = await engine.dumpDataDir('none');
+  writeFileSync(path, Buffer.from(await dump.arrayBuffer()));
+  await engine.close();
 }
 
 async function openServer(): Promise<OpenedDb> {

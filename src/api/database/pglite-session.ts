@@ -13,16 +13,18 @@ export interface PgliteSession {
 }
 
 /**
- * Opens PGlite in this thread. `dataDir` undefined keeps everything in memory.
+ * Opens PGlite in this thread. `dataDir` undefined keeps everything in memory, where `initial`, a dump of
+ * another PGlite, spares the time of making a new cluster.
  *
  * Durability: commits go to WAL files through write(2), which outlives a kill -9 of the process; fsync
  * is off in PGlite, so a power cut may cost the last commits. A migration re-run heals that, as every
  * uuid is stored once.
  */
-export async function openPgliteSession(dataDir: string | undefined): Promise<PgliteSession> {
+export async function openPgliteSession(dataDir: string | undefined, initial?: Blob): Promise<PgliteSession> {
   if (dataDir !== undefined) await mkdir(dataDir, { recursive: true });
   const engine = await PGlite.create({
     ...(dataDir === undefined ? {} : { dataDir }),
+    ...(initial === undefined ? {} : { loadDataDir: initial }),
     parsers: { ...VALUE_PARSERS },
     // Text given for JSON is JSON already; the driver would quote it a second time.
     serializers: { [types.JSON]: String, [types.JSONB]: String },
