@@ -5,9 +5,10 @@ import { firstRooms } from './migrations/0001-first-rooms.ts';
 import { members } from './migrations/0002-members.ts';
 import { activity } from './migrations/0003-activity.ts';
 import { cohorts } from './migrations/0004-cohorts.ts';
+import { insights } from './migrations/0005-insights.ts';
 import { deletions } from './migrations/0007-deletions.ts';
 
-const MIGRATIONS: readonly Migration[] = [firstRooms, members, activity, cohorts, deletions];
+const MIGRATIONS: readonly Migration[] = [firstRooms, members, activity, cohorts, insights, deletions];
 /** Any number will do, as long as every process takes the same. */
 const MIGRATION_LOCK = 4_201_967;
 
