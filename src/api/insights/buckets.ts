@@ -1,0 +1,52 @@
+import type { DateTime } from 'luxon';
+import type { DateRange } from '../filters/date-range.ts';
+import { addIntervals, type Interval, startsOfIntervals } from '../filters/interval.ts';
+
+/** The span of an insight, cut into its intervals. Times for the database are ISO 8601. */
+export interface Buckets {
+  readonly from: string;
+  /** The first moment after it. */
+  readonly until: string;
+  /** Where each bucket begins, the first perhaps before `from`. */
+  readonly starts: readonly string[];
+  /** Where each bucket ends: the first moment after it, the last perhaps after `until`. */
+  readonly ends: readonly string[];
+  /** `2024-01-31`, by the hour `2024-01-31 08:00:00`. */
+  readonly days: readonly string[];
+  /** `31-Jan-2024`, by the hour `31-Jan-2024 08:00`. */
+  readonly labels: readonly string[];
+}
+
+export function cutRange(range: DateRange): Buckets {
+  const { interval } = range;
+  const starts = range.from < range.until ? startsOfIntervals(range) : [];
+  return {
+    from: iso(range.from),
+    until: iso(range.until),
+    starts: starts.map(iso),
+    ends: starts.map((start) => iso(addIntervals(start, 1, interval))),
+    days: starts.map((start) => dayOf(start, interval)),
+    labels: starts.map((start) => labelOf(start, interval)),
+  };
+}
+
+/** The range as one bucket, for insights of one number. */
+export function wholeRange(range: DateRange): Buckets {
+  const [from, until] = [iso(range.from), iso(range.until)];
+  return { from, until, starts: [from], ends: [until], days: [], labels: [] };
+}
+
+/** As many intervals earlier as the range has. */
+export function previousRange(range: DateRange): DateRange {
+  const count = range.from < range.until ? startsOfIntervals(range).length : 0;
+  const back = (date: DateTime<true>) => addIntervals(date, -count, range.interval);
+  return { ...range, from: back(range.from), until: back(range.until) };
+}
+
+const iso = (date: DateTime<true>): string => date.toUTC().toISO();
+
+const dayOf = (start: DateTime<true>, interval: Interval): string =>
+  start.toFormat(interval === 'hour' ? 'yyyy-MM-dd HH:mm:ss' : 'yyyy-MM-dd');
+
+const labelOf = (start: DateTime<true>, interval: Interval): string =>
+  start.setLocale('en').toFormat(interval === 'hour' ? 'd-MMM-yyyy HH:mm' : 'd-MMM-yyyy');

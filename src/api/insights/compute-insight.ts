@@ -1,0 +1,99 @@
+import type { Db, Queryable } from '../database/db.ts';
+import { sqlStateOf } from '../database/db.ts';
+import { ApiError } from '../errors.ts';
+import { loadCohorts } from '../filters/cohort-store.ts';
+import { type DateRange, parseDateRange } from '../filters/date-range.ts';
+import type { FilterGroup } from '../filters/filter.ts';
+import type { Interval } from '../filters/interval.ts';
+import type { InsightData } from '../insight-results.ts';
+import { wholeRange } from './buckets.ts';
+import { type EventScope, limitTime, loadEarliest } from './events-store.ts';
+import { computeFunnel } from './funnel.ts';
+import { InsightError, invalid } from './insight-error.ts';
+import type { Entity, InsightQuery } from './insight-query.ts';
+import { computeLifecycle } from './lifecycle.ts';
+import { loadPaths } from './paths-store.ts';
+import { computeRetention } from './retention.ts';
+import { computeStickiness } from './stickiness.ts';
+import { computeTrends } from './trends.ts';
+
+/** What an insight gives, read in one transaction within the time limit. Throws InsightError. */
+export async function computeInsight(
+  db: Db,
+  projectId: number,
+  query: InsightQuery,
+  now: number,
+): Promise<InsightData> {
+  try {
+    return await db.transaction(async (tx) => {
+      await limitTime(tx);
+      return compute(tx, projectId, query, now);
+    });
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 400) throw invalid(error.message);
+    const state = sqlStateOf(error);
+    if (state !== undefined && TOO_SLOW.has(state)) {
+      throw new InsightError(
+        'too_slow',
+        'This took too long: ask for fewer days, fewer steps or fewer values.',
+      );
+    }
+    throw error;
+  }
+}
+
+/** query_canceled by the server's clock, division_by_zero by the scan's own (`eventsWhere`). */
+const TOO_SLOW: ReadonlySet<string> = new Set(['57014', '22012']);
+
+async function compute(
+  tx: Queryable,
+  projectId: number,
+  query: InsightQuery,
+  now: number,
+): Promise<InsightData> {
+  const { filter, dates } = query;
+  const cohorts = await loadCohorts(tx, projectId, everyFilter(query));
+  const scope: EventScope = { projectId, now, filter, cohorts };
+  const earliest = dates.from === 'all' ? await loadEarliest(tx, projectId) : undefined;
+  const range = (interval: Interval): DateRange =>
+    parseDateRange(
+      { dateFrom: dates.from, dateTo: dates.to, explicitDate: dates.explicit, interval },
+      { now, earliest },
+    );
+  switch (query.insight) {
+    case 'TRENDS':
+      return computeTrends(tx, scope, query, range(query.interval));
+    case 'FUNNELS':
+      return computeFunnel(tx, scope, query, range('day'));
+    case 'RETENTION':
+      return computeRetention(tx, scope, query, range(query.period));
+    case 'LIFECYCLE':
+      return computeLifecycle(tx, scope, query, range(query.interval));
+    case 'STICKINESS':
+      return computeStickiness(tx, scope, query, range(query.interval));
+    case 'PATHS':
+      return { insight: 'PATHS', result: await loadPaths(tx, scope, wholeRange(range('day')), query) };
+  }
+}
+
+const everyFilter = (query: InsightQuery): FilterGroup => ({
+  kind: 'group',
+  operator: 'and',
+  members: [query.filter, ...entitiesOf(query).map((entity) => entity.filter)],
+});
+
+function entitiesOf(query: InsightQuery): readonly Entity[] {
+  switch (query.insight) {
+    case 'TRENDS':
+    case 'STICKINESS':
+      return query.series;
+    case 'FUNNELS':
+      return [...query.steps, ...query.exclusions];
+    case 'RETENTION':
+      return [query.target, query.returning];
+    case 'LIFECYCLE':
+      return [query.entity];
+    case 'PATHS':
+      return [];
+  }
+}

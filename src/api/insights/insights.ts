@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import type { Db } from '../database/db.ts';
+import {
+  type ComputeOptions,
+  type FailedInsight,
+  type InsightResult,
+  type Insights,
+  RESULT_KEPT_MS,
+  type StoredInsight,
+} from '../insight-port.ts';
+import type { InsightData } from '../insight-results.ts';
+import { stringifyJson } from '../json.ts';
+import { computeInsight } from './compute-insight.ts';
+import { InsightError } from './insight-error.ts';
+import { readInsight } from './read-insight.ts';
+import { renderInsight } from './render-insight.ts';
+import { INSIGHT_STYLES } from './render-styles.ts';
+import { createResultCache } from './result-cache.ts';
+import { copyInsight, loadInsights, markDeleted, saveInsight } from './store.ts';
+import { createTurns } from './turns.ts';
+
+/** Fewer than the database has connections, so that events still come in while people look at dashboards. */
+const MAX_COMPUTING = 3;
+const MAX_WAITING = 300;
+const MAX_KEPT_CHARACTERS = 16_000_000;
+
+type Failure = Omit<FailedInsight, 'filtersHash'>;
+type Outcome = { readonly kind: 'data'; readonly data: InsightData } | Failure;
+
+/** The one implementation of what insights offer. `now`: milliseconds since 1970. */
+export function createInsights({ now }: { readonly now: () => number }): Insights {
+  const cache = createResultCache<Outcome>({
+    keptMs: RESULT_KEPT_MS,
+    maxCharacters: MAX_KEPT_CHARACTERS,
+    now,
+  });
+  const inTurn = createTurns(MAX_COMPUTING, MAX_WAITING);
+
+  return {
+    create: async (tx, projectId, userId, wanted) => (await saveInsight(tx, projectId, userId, wanted)).id,
+    duplicate: copyInsight,
+    setDeleted: markDeleted,
+    load: loadInsights,
+    render: renderInsight,
+    styles: INSIGHT_STYLES,
+    async compute(db, projectId, insight, options = {}) {
+      const filtersHash = hashOf(projectId, insight, options);
+      const make = () => inTurn(() => outcomeOf(db, projectId, insight, now(), options));
+      try {
+        const made = await (options.refresh ? cache.renew : cache.get)(filtersHash, make);
+        return resultOf(made, filtersHash);
+      } catch (error) {
+        return { ...failureOf(error), filtersHash };
+      }
+    },
+  };
+}
+
+async function outcomeOf(
+  db: Db,
+  projectId: number,
+  insight: StoredInsight,
+  now: number,
+  { dashboardFilters }: ComputeOptions,
+): Promise<Outcome> {
+  try {
+    const query = readInsight(insight, dashboardFilters);
+    return { kind: 'data', data: await computeInsight(db, projectId, query, now) };
+  } catch (error) {
+    return failureOf(error);
+  }
+}
+
+/** Anything but an InsightError is a fault of ours or of the database. */
+function failureOf(error: unknown): Failure {
+  if (error instanceof InsightError) return { kind: 'failed', reason: error.reason, message: error.message };
+  throw error;
+}
+
+function resultOf(
+  { value, madeAt, isCached }: { value: Outcome; madeAt: number; isCached: boolean },
+  filtersHash: string,
+): InsightResult {
+  if (value.kind === 'failed') return { ...value, filtersHash };
+  return {
+    kind: 'computed',
+    data: value.data,
+    computedAt: new Date(madeAt).toISOString(),
+    isCached,
+    filtersHash,
+    nextRefreshAt: new Date(madeAt + RESULT_KEPT_MS).toISOString(),
+  };
+}
+
+function hashOf(
+  projectId: number,
+  { filters, query }: StoredInsight,
+  { dashboardFilters }: ComputeOptions,
+): string {
+  const asked = stringifyJson({ projectId, filters, query, dashboardFilters: dashboardFilters ?? {} });
+  return createHash('sha256').update(asked).digest('hex').slice(0, 32);
+}

@@ -1,0 +1,5 @@
+import type { InsightResult } from '../insight-port.ts';
+
+export function renderInsight(result: InsightResult): string {
+  return result.kind;
+}

@@ -1,0 +1,1 @@
+export const INSIGHT_STYLES = '';

@@ -1,0 +1,29 @@
+import type { Queryable } from '../database/db.ts';
+import { runSql, type Sql, sql } from '../filters/sql.ts';
+import type { Buckets } from './buckets.ts';
+import { ACTOR, bucketOf, type EventScope, eventsWhere, isOf } from './events-store.ts';
+import type { Entity } from './insight-query.ts';
+
+export interface StickinessPoint {
+  /** Number of buckets that people were active in. */
+  readonly active: number;
+  readonly people: number;
+}
+
+export function loadStickiness(
+  tx: Queryable,
+  scope: EventScope,
+  buckets: Buckets,
+  entity: Entity,
+): Promise<StickinessPoint[]> {
+  return runSql(
+    tx,
+    sql`select active, count(*) as people from (${stickinessFacts(scope, buckets, entity)}) as facts
+      group by active`,
+  );
+}
+
+/** One fact a person: the number of buckets they were active in. */
+export const stickinessFacts = (scope: EventScope, buckets: Buckets, entity: Entity): Sql =>
+  sql`select ${ACTOR} as actor, count(distinct ${bucketOf(sql`e.timestamp`, buckets.starts)}) as active
+    ${eventsWhere(scope, buckets, isOf(scope, entity))} group by 1`;

@@ -1,0 +1,105 @@
+import { randomBytes } from 'node:crypto';
+import { base62 } from '../base62.ts';
+import type { Queryable } from '../database/db.ts';
+import type { NewInsight, StoredInsight } from '../insight-port.ts';
+import { isJsonObject, type JsonObject, parseJson, stringifyJson } from '../json.ts';
+
+interface InsightRow extends Omit<StoredInsight, 'filters' | 'query'> {
+  /** JSON text. */
+  readonly filters: string;
+  readonly query: string | null;
+}
+
+const COLUMNS = `id, project_id as "projectId", short_id as "shortId", name, derived_name as "derivedName",
+  description, filters, query, tags, saved, favorited, deleted, is_sample as "isSample",
+  created_at as "createdAt", created_by as "createdBy", updated_at as "updatedAt",
+  last_modified_at as "lastModifiedAt", last_modified_by as "lastModifiedBy"`;
+
+export function insightOf(row: InsightRow): StoredInsight {
+  return { ...row, filters: objectOf(row.filters) ?? {}, query: objectOf(row.query) ?? null };
+}
+
+function objectOf(text: string | null): JsonObject | undefined {
+  const value = text === null ? undefined : parseJson(text).value;
+  return isJsonObject(value) ? value : undefined;
+}
+
+export async function saveInsight(
+  tx: Queryable,
+  projectId: number,
+  userId: number | null,
+  wanted: NewInsight,
+): Promise<StoredInsight> {
+  const [row] = await tx.query<InsightRow>(
+    `insert into insights (project_id, short_id, name, derived_name, description, filters, query, tags, saved,
+       is_sample, created_by, last_modified_by)
+     values ($1, $2, $3, $4, $5, $6::jsonb, $7::jsonb, $8::text[], $9, $10, $11::integer, $11::integer)
+     returning ${COLUMNS}`,
+    [
+      projectId,
+      createShortId(),
+      wanted.name,
+      wanted.derivedName ?? null,
+      wanted.description ?? null,
+      stringifyJson(wanted.filters),
+      wanted.query ? stringifyJson(wanted.query) : null,
+      wanted.tags ?? [],
+      wanted.saved ?? false,
+      wanted.isSample ?? false,
+      userId,
+    ],
+  );
+  if (row === undefined) throw new Error('insert into insights returned no row');
+  return insightOf(row);
+}
+
+/** The copy's id; its name says that it is one. */
+export async function copyInsight(
+  tx: Queryable,
+  projectId: number,
+  insightId: number,
+  userId: number | null,
+): Promise<number | undefined> {
+  const [row] = await tx.query<{ id: number }>(
+    `insert into insights (project_id, short_id, name, derived_name, description, filters, query, tags, saved,
+       is_sample, created_by, last_modified_by)
+     select project_id, $3, left(nullif(name, '') || ' (Copy)', ${MAX_NAME}), derived_name, description, filters, query, tags,
+       saved, is_sample, $4::integer, $4::integer
+     from insights where project_id = $1 and id = $2
+     returning id`,
+    [projectId, insightId, createShortId(), userId],
+  );
+  return row?.id;
+}
+
+export async function markDeleted(
+  tx: Queryable,
+  projectId: number,
+  insightIds: readonly number[],
+  deleted: boolean,
+): Promise<void> {
+  await tx.query(
+    `update insights set deleted = $3, updated_at = now()
+     where project_id = $1 and id = any($2::integer[]) and deleted <> $3`,
+    [projectId, insightIds, deleted],
+  );
+}
+
+export async function loadInsights(
+  db: Queryable,
+  projectId: number,
+  insightIds: readonly number[],
+): Promise<StoredInsight[]> {
+  const rows = await db.query<InsightRow>(
+    `select ${COLUMNS} from insights where project_id = $1 and id = any($2::integer[]) order by id`,
+    [projectId, insightIds],
+  );
+  return rows.map(insightOf);
+}
+
+export const MAX_NAME = 400;
+
+const SHORT_ID_CHARACTERS = 8;
+
+/** The last characters of a much longer number, so that each is as likely as any other. */
+const createShortId = (): string => base62(randomBytes(16)).slice(-SHORT_ID_CHARACTERS);
