@@ -1,7 +1,5 @@
-import { request } from 'undici';
-import { UnavailableError } from '../errors.ts';
-import { parseJson } from '../read/json.ts';
 import type { BundledApi } from '../wire.ts';
+import { askApi } from './ask-api.ts';
 
 export interface StoredPerson {
   readonly uuid: string;
@@ -11,16 +9,8 @@ export interface StoredPerson {
 }
 
 /** The few questions that the demo asks the bundled API. */
-export function createApiClient({ url, personalKey }: Pick<BundledApi, 'url' | 'personalKey'>) {
-  const ask = async <T>(path: string): Promise<T> => {
-    const { statusCode, body } = await request(`${url}/api/projects/@current/${path}`, {
-      headers: { authorization: `Bearer ${personalKey}` },
-    });
-    const text = await body.text();
-    if (statusCode !== 200)
-      throw new UnavailableError(`the bundled API answered ${statusCode} to ${path}: ${text.slice(0, 200)}`);
-    return parseJson(text).value as T;
-  };
+export function createApiClient(api: Pick<BundledApi, 'url' | 'personalKey'>) {
+  const ask = <T>(path: string) => askApi<T>(api, { path: `/api/projects/@current/${path}` });
   return {
     eventCounts: () => ask<{ results: { event: string; count: number }[]; total: number }>('event_counts/'),
     async findPerson(search: string): Promise<StoredPerson | undefined> {

@@ -6,6 +6,7 @@ import { createLogger } from '../logger.ts';
 import { findProjectRoot } from '../supervise/project-root.ts';
 import type { CommandContext } from './context.ts';
 import type { ExitCode } from './exit-code.ts';
+import { addManageCommands } from './manage-commands.ts';
 import { renderLogLine } from './render-log-line.ts';
 import { createTerminal } from './terminal.ts';
 
@@ -115,6 +116,7 @@ export function buildProgram(finish: (code: ExitCode) => void): Command {
   command('serve', 'run the bundled API and the queue dashboard until told to stop').action(
     act(async (context) => (await import('./commands/serve.ts')).serve(context)),
   );
+  addManageCommands(program, act);
   command('doctor [manifest]', 'check settings, Redis, staging, sources and destination').action(
     act(async (context, manifest: string | undefined) =>
       (await import('./commands/doctor.ts')).doctor(context, manifest),

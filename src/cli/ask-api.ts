@@ -1,0 +1,61 @@
+import { request } from 'undici';
+import { ConfigError, UnavailableError } from '../errors.ts';
+import { parseJson } from '../read/json.ts';
+import type { BundledApi } from '../wire.ts';
+
+export interface Question {
+  /** Default GET. */
+  readonly method?: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  readonly body?: unknown;
+}
+
+const PAGE = 1000;
+
+/** One call of the bundled API with the data folder's own key. `T` is the caller's word on the answer. */
+export async function askApi<T>(
+  { url, personalKey }: Pick<BundledApi, 'url' | 'personalKey'>,
+  { method = 'GET', path, body }: Question,
+): Promise<T> {
+  const { statusCode, body: answer } = await request(`${url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${personalKey}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  if (statusCode < 300) return (text === '' ? undefined : parseJson(text).value) as T;
+  throw failureOf(statusCode, text, `${method} ${path}`);
+}
+
+/** Every page of a list. */
+export async function askForAll<T>(api: Pick<BundledApi, 'url' | 'personalKey'>, path: string): Promise<T[]> {
+  const all: T[] = [];
+  for (;;) {
+    const page = `${path}?limit=${PAGE}&offset=${all.length}`;
+    const { results, next } = await askApi<{ results: T[]; next: string | null }>(api, { path: page });
+    all.push(...results);
+    if (next === null || results.length === 0) return all;
+  }
+}
+
+function failureOf(status: number, text: string, asked: string): Error {
+  if (status === 401) {
+    return new ConfigError(
+      'the bundled API does not take the personalKey of keys.json in the data folder: it was revoked. Put a key with scope * in its place (any owner can make one: backhaul keys create, or POST /api/personal_api_keys/), and start Backhaul again',
+    );
+  }
+  const said = status === 429 || status >= 500 ? undefined : detailOf(text);
+  if (said !== undefined) return new ConfigError(said);
+  return new UnavailableError(`the bundled API answered ${status} to ${asked}: ${text.slice(0, 200)}`);
+}
+
+/** `label: This field may not be blank.`; undefined where the answer is no envelope. */
+function detailOf(text: string): string | undefined {
+  try {
+    const { detail, attr } = parseJson(text).value as { detail?: unknown; attr?: unknown };
+    if (typeof detail !== 'string') return undefined;
+    return typeof attr === 'string' ? `${attr}: ${detail}` : detail;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,57 @@
+import { type Command, Option } from 'commander';
+import type { CreateKeyOptions } from './commands/keys.ts';
+import type { CommandContext } from './context.ts';
+import type { ExitCode } from './exit-code.ts';
+
+/** Makes an action of a command that is given the context; see program.ts. */
+export type Act = <A extends unknown[]>(
+  command: (context: CommandContext, ...args: A) => Promise<ExitCode>,
+) => (...args: unknown[]) => Promise<void>;
+
+/** `keys`, `users` and `projects` of the bundled API. */
+export function addManageCommands(program: Command, act: Act): void {
+  const group = (name: string, description: string) => {
+    const parent = program.command(name).description(description);
+    return (usage: string, says: string) =>
+      parent.command(usage).description(says).addOption(new Option('--json').hideHelp());
+  };
+
+  const keys = group('keys', 'personal keys of the bundled API: who may read and manage what');
+  keys('create', 'make a key and print it, this once')
+    .requiredOption('--label <text>', 'what it is for')
+    .requiredOption('--scope <scope...>', 'what it may do, such as person:read; * for everything')
+    .option('--project <id...>', 'only in these projects')
+    .option('--user <email>', 'whom it speaks for (default: the owner of this data folder)')
+    .action(
+      act(async (context, options: CreateKeyOptions) =>
+        (await import('./commands/keys.ts')).createKey(context, options),
+      ),
+    );
+  keys('list', 'all keys, with scopes, projects and last use')
+    .alias('ls')
+    .action(act(async (context) => (await import('./commands/keys.ts')).listKeys(context)));
+  keys('revoke <id>', 'make a key worthless, at once and for good').action(
+    act(async (context, id: string) => (await import('./commands/keys.ts')).revokeKey(context, id)),
+  );
+
+  const users = group('users', 'people that keys of the bundled API speak for');
+  users('add <email>', 'add a user to the organization')
+    .requiredOption('--name <name>', 'first name, and last name after a blank')
+    .option('--level <level>', 'member, admin or owner', 'member')
+    .action(
+      act(async (context, email: string, options: { name: string; level: string }) =>
+        (await import('./commands/users.ts')).addUser(context, email, options),
+      ),
+    );
+  users('list', 'all users and their levels')
+    .alias('ls')
+    .action(act(async (context) => (await import('./commands/users.ts')).listUsers(context)));
+
+  const projects = group('projects', 'projects of the bundled API');
+  projects('add <name>', 'create a project and print its key').action(
+    act(async (context, name: string) => (await import('./commands/projects.ts')).addProject(context, name)),
+  );
+  projects('list', 'all projects and their keys')
+    .alias('ls')
+    .action(act(async (context) => (await import('./commands/projects.ts')).listProjects(context)));
+}

@@ -1,0 +1,136 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  killAllBackhaul,
+  runBackhaul,
+  setUp,
+  startBackhaul,
+  waitForServices,
+} from '../support/backhaul-process.ts';
+
+let dataDir: string;
+let url: string;
+const backhaul = (...args: string[]) => runBackhaul(args, { dataDir });
+
+/** What a command that must succeed prints. */
+async function printed(...args: string[]): Promise<string> {
+  const ended = await backhaul(...args);
+  expect(ended.code, ended.stderr).toBe(0);
+  return ended.stdout.trimEnd();
+}
+const told = async (...args: string[]) => JSON.parse(await printed(...args, '--json'));
+
+const get = async (path: string, key: string) =>
+  (await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}` } })).status;
+
+beforeAll(async () => {
+  setUp();
+  dataDir = await mkdtemp(join(tmpdir(), 'backhaul-manage-'));
+  const server = startBackhaul(['serve'], { dataDir });
+  url = (await waitForServices(dataDir, server)).api?.url ?? '';
+}, 300_000);
+afterAll(async () => {
+  await killAllBackhaul();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+describe('managing the bundled API', () => {
+  it('prints a new key on stdout, alone, and says on stderr that it is shown once', async () => {
+    const ended = await backhaul(
+      'keys',
+      'create',
+      '--label',
+      'report',
+      '--scope',
+      'person:read',
+      'cohort:read',
+    );
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stdout).toMatch(/^phx_[0-9A-Za-z]{40,43}\n$/);
+    expect(ended.stderr).toContain('shown this once');
+    const key = ended.stdout.trim();
+    expect(await get('/api/projects/@current/persons/', key)).toBe(200);
+    expect(await get('/api/projects/@current/event_counts/', key)).toBe(403);
+  }, 60_000);
+
+  it('makes keys for other users and single projects, lists them, and revokes them at once', async () => {
+    const user = await told('users', 'add', 'ada@example.com', '--name', 'Ada King Lovelace');
+    expect(user).toMatchObject({
+      first_name: 'Ada',
+      last_name: 'King Lovelace',
+      organizations: [{ level: 1 }],
+    });
+    const projectKey = await printed('projects', 'add', 'Shop');
+    const shop = (await told('projects', 'list')).find(({ name }: { name: string }) => name === 'Shop');
+    expect(projectKey).toBe(shop.api_token);
+
+    const made = await told(
+      ...['keys', 'create', '--label', 'shop', '--scope', 'person:read', '--user', 'ada@example.com'],
+      ...['--project', String(shop.id)],
+    );
+    expect(made).toMatchObject({ user: { email: 'ada@example.com' }, projects: [shop.id] });
+    expect(await get(`/api/projects/${shop.id}/persons/`, made.value)).toBe(200);
+    expect(await get('/api/projects/1/persons/', made.value)).toBe(403);
+
+    const listed = await printed('keys', 'ls');
+    expect(listed).toMatch(new RegExp(`shop +${made.id} +ada@example.com +person:read +${shop.id} `));
+    expect(listed).not.toContain(made.value.slice(4));
+
+    expect(await printed('keys', 'revoke', String(made.id))).toBe(`Key ${made.id} is revoked.`);
+    expect(await get(`/api/projects/${shop.id}/persons/`, made.value)).toBe(401);
+    expect(await printed('keys', 'list')).toMatch(/shop.* revoked \d{4}-/);
+    expect(await printed('users', 'ls')).toMatch(/ada@example.com +\d+ +Ada King Lovelace +member/);
+  }, 120_000);
+
+  it('does not revoke the key that it works with', async () => {
+    const [own] = await told('keys', 'list');
+    const ended = await backhaul('keys', 'revoke', String(own.id));
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).toContain('is the personalKey of keys.json');
+    expect(await told('keys', 'list')).toContainEqual(
+      expect.objectContaining({ id: own.id, revoked_at: null }),
+    );
+  }, 60_000);
+
+  it.each([
+    [['keys', 'create', '--label', 'x'], "required option '--scope <scope...>' not specified"],
+    [['keys', 'create', '--label', 'x', '--scope', 'persons:read'], 'did you mean "person:read"?'],
+    [['keys', 'create', '--label', '', '--scope', '*'], 'label: This field may not be blank.'],
+    [['keys', 'create', '--label', 'x', '--scope', '*', '--project', 'shop'], '--project takes a number'],
+    [
+      ['keys', 'create', '--label', 'x', '--scope', '*', '--user', 'no@example.com'],
+      'There is no user "no@example.com"',
+    ],
+    [['keys', 'revoke', '4711'], 'there is no key 4711'],
+    [['users', 'add', 'nobody', '--name', 'No Body'], 'Enter a valid email address.'],
+    [
+      ['users', 'add', 'b@example.com', '--name', 'B', '--level', 'boss'],
+      '--level takes member, admin, owner',
+    ],
+  ])(
+    'ends %j with 2 and says why on stderr',
+    async (args, message) => {
+      const ended = await backhaul(...args);
+      expect(ended.code, ended.stderr).toBe(2);
+      expect(ended.stderr).toContain(message);
+      expect(ended.stdout).toBe('');
+    },
+    60_000,
+  );
+
+  it('starts the API itself where none runs, and says so when its own key is refused', async () => {
+    await killAllBackhaul();
+    const [own] = await told('keys', 'list');
+    const second = await printed('keys', 'create', '--label', 'successor', '--scope', '*');
+    const path = join(dataDir, 'keys.json');
+    const kept = JSON.parse(await readFile(path, 'utf8'));
+    await writeFile(path, JSON.stringify({ ...kept, personalKey: second }));
+    expect(await printed('keys', 'revoke', String(own.id))).toContain('is revoked');
+    await writeFile(path, JSON.stringify(kept));
+    const ended = await backhaul('keys', 'list');
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).toContain('does not take the personalKey of keys.json');
+  }, 180_000);
+});
