@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { ACCESS, type ApiEnv } from './access.ts';
 import { errorSchema } from './errors.ts';
 import { readRequestBody } from './request-body.ts';
-import { validationError } from './validation-error.ts';
+import { validated } from './validation-error.ts';
 
 /** One endpoint below `/api/`: what it takes and answers. The document is made of the schemas that validate. */
 export interface RouteSpec<Q extends z.ZodObject, B extends z.ZodType> {
@@ -26,7 +26,7 @@ export interface RouteSpec<Q extends z.ZodObject, B extends z.ZodType> {
 export interface Answer {
   readonly description: string;
   readonly schema?: z.ZodType;
-  /** Default application/json. */
+  /** Default application/json. The schema is that of JSON; any other type is text. */
   readonly contentTypes?: readonly string[];
 }
 
@@ -46,18 +46,12 @@ export function addRoute<Q extends z.ZodObject = typeof NOTHING, B extends z.Zod
 ): void {
   document(api, spec);
   api.on(spec.method.toUpperCase(), spec.path, async (c) => {
-    const query = validate(spec.query ?? NOTHING, c.req.query()) as z.infer<Q>;
+    const query = validated(spec.query ?? NOTHING, c.req.query()) as z.infer<Q>;
     const body = (
-      spec.body === undefined ? undefined : validate(spec.body, await readRequestBody(c))
+      spec.body === undefined ? undefined : validated(spec.body, await readRequestBody(c))
     ) as z.infer<B>;
     return handle({ c, query, body });
   });
-}
-
-function validate(schema: z.ZodType, input: unknown): unknown {
-  const result = schema.safeParse(input);
-  if (!result.success) throw validationError(result.error, input);
-  return result.data;
 }
 
 /** Statuses that every call below `/api/` may meet before its handler, and those of its kind of input. */
@@ -112,5 +106,9 @@ function paramsOf({ path, params }: RouteSpec<z.ZodObject, z.ZodType>): z.ZodObj
 
 function answerOf({ description, schema, contentTypes = ['application/json'] }: Answer) {
   if (schema === undefined) return { description };
-  return { description, content: Object.fromEntries(contentTypes.map((type) => [type, { schema }])) };
+  const schemaOf = (type: string) => (type === 'application/json' ? schema : z.string());
+  return {
+    description,
+    content: Object.fromEntries(contentTypes.map((type) => [type, { schema: schemaOf(type) }])),
+  };
 }

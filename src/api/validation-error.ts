@@ -4,6 +4,13 @@ import { ApiError } from './errors.ts';
 
 type Issue = z.core.$ZodIssue;
 
+/** The input as the schema reads it, or a refusal (400). */
+export function validated<S extends z.ZodType>(schema: S, input: unknown): z.infer<S> {
+  const result = schema.safeParse(input);
+  if (!result.success) throw validationError(result.error, input);
+  return result.data;
+}
+
 /** The first problem only, in the words and codes that clients of the service know. */
 export function validationError(error: z.core.$ZodError, input: unknown): ApiError {
   const issue = error.issues[0];

@@ -1,6 +1,7 @@
 import { type OpenAPIHono, z } from '@hono/zod-openapi';
 import type { ApiEnv } from '../access.ts';
 import { answerJson } from '../answer.ts';
+import { toByteStream } from '../byte-stream.ts';
 import type { Db } from '../database/db.ts';
 import { invalidInput } from '../errors.ts';
 import { parseJson } from '../json.ts';
@@ -124,18 +125,4 @@ async function* streamIds(db: Db, projectId: number): AsyncGenerator<string, voi
     if (events.length < IDS_PAGE) return;
     after = events.at(-1)?.uuid;
   }
-}
-
-function toByteStream(texts: AsyncGenerator<string, void, undefined>): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  return new ReadableStream({
-    async pull(controller) {
-      const { value, done } = await texts.next();
-      if (done === true) controller.close();
-      else controller.enqueue(encoder.encode(value));
-    },
-    async cancel() {
-      await texts.return();
-    },
-  });
 }
