@@ -4,8 +4,10 @@ import { getPath } from 'hono/utils/url';
 import type { Logger } from 'pino';
 import { type ApiEnv, createAccessCheck } from './access.ts';
 import type { Db } from './database/db.ts';
+import { queueDeletion } from './deletions/queue-deletion.ts';
 import { answerError, methodNotAllowed, notFound } from './errors.ts';
 import { addEventRoutes } from './events/routes.ts';
+import { createCapture } from './ingest/capture.ts';
 import { addIngestRoutes } from './ingest/routes.ts';
 import { addKeyRoutes } from './members/key-routes.ts';
 import { addMemberRoutes } from './members/member-routes.ts';
@@ -24,6 +26,7 @@ export interface ApiDeps {
 /** Every room behind one set of rules: authorisation (access.ts), error envelope, optional trailing slash. */
 export function buildApi(deps: ApiDeps): Hono {
   const { db, log } = deps;
+  const now = deps.now ?? Date.now;
   const root = new Hono({ getPath: contractPath });
   const api = new OpenAPIHono<ApiEnv>();
   api.use('/api/*', createAccessCheck(db));
@@ -31,9 +34,9 @@ export function buildApi(deps: ApiDeps): Hono {
   addKeyRoutes(api, deps);
   addUserRoutes(api, deps);
   addMemberRoutes(api, deps);
-  addPersonRoutes(api, db);
+  addPersonRoutes(api, { db, capture: createCapture(now), deletions: { queue: queueDeletion }, now });
   addEventRoutes(api, db);
-  addIngestRoutes(api, { db, log, now: deps.now ?? Date.now });
+  addIngestRoutes(api, { db, log, now });
   addDocsRoutes(api);
   api.get('/healthz', async (c) => {
     await db.query('select 1');

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { ApiError } from './errors.ts';
 
 const DEFAULT_LIMIT = 100;
 
@@ -46,17 +47,69 @@ export function renderPage<T>(url: string, page: Page, count: number, results: T
   const { limit, offset } = page;
   return {
     count,
-    next: offset + limit < count ? link(url, limit, offset + limit) : null,
-    previous: offset > 0 ? link(url, limit, Math.max(0, offset - limit)) : null,
+    next: offset + limit < count ? link(url, { limit, offset: offset + limit }) : null,
+    previous: offset > 0 ? link(url, { limit, offset: Math.max(0, offset - limit) }) : null,
     results,
   };
 }
 
-function link(url: string, limit: number, offset: number): string {
+/** The address with these parameters, in this order at its end, instead of those it had. */
+function link(url: string, params: Readonly<Record<string, number>>): string {
   const target = new URL(url);
-  target.searchParams.delete('limit');
-  target.searchParams.delete('offset');
-  target.searchParams.append('limit', String(limit));
-  target.searchParams.append('offset', String(offset));
+  for (const name of Object.keys(params)) target.searchParams.delete(name);
+  for (const [name, value] of Object.entries(params)) target.searchParams.append(name, String(value));
   return target.href;
+}
+
+const DEFAULT_ROWS = 10;
+const MAX_ROWS = 1000;
+const MAX_PAGE = 1_000_000_000;
+
+/** Query parameters of a log, whose pages have numbers. What cannot be read counts as not given. */
+export const numberedPageQuery = z.object({
+  page: z.string().optional().openapi({ description: 'From 1 (default).', example: '1' }),
+  limit: z
+    .string()
+    .optional()
+    .openapi({
+      description: `Results per page (default ${DEFAULT_ROWS}, at most ${MAX_ROWS}).`,
+      example: '10',
+    }),
+});
+
+export function parseNumberedPage(query: { page?: string | undefined; limit?: string | undefined }): Page {
+  const limit = positive(query.limit) ?? DEFAULT_ROWS;
+  const page = positive(query.page) ?? 1;
+  if (limit > MAX_ROWS) throw tooHigh('limit', MAX_ROWS);
+  if (page > MAX_PAGE) throw tooHigh('page', MAX_PAGE);
+  return { limit, offset: (page - 1) * limit };
+}
+
+const tooHigh = (attr: string, max: number) =>
+  new ApiError(
+    400,
+    'validation_error',
+    'max_value',
+    `Ensure this value is less than or equal to ${max}.`,
+    attr,
+  );
+
+export const numberedPage = <T extends z.ZodType>(item: T) =>
+  paged(item).extend({ total_count: z.number().int() });
+
+/** As `renderPage`; logs call the count `total_count`. */
+export function renderNumberedPage<T>(
+  url: string,
+  { limit, offset }: Page,
+  count: number,
+  results: T[],
+): Paged<T> & { readonly total_count: number } {
+  const number = offset / limit + 1;
+  return {
+    count,
+    total_count: count,
+    next: offset + limit < count ? link(url, { page: number + 1 }) : null,
+    previous: number > 1 ? link(url, { page: number - 1 }) : null,
+    results,
+  };
 }

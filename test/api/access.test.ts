@@ -133,11 +133,11 @@ onEveryDatabase('access', (db) => {
       detail: 'Not found.',
       attr: null,
     });
-    const method = await api.app.request(`/api/projects/${api.project.id}/persons/`, { method: 'POST' });
+    const method = await api.app.request(`/api/projects/${api.project.id}/persons/`, { method: 'PUT' });
     expect(method.status).toBe(405);
     expect(await method.json()).toMatchObject({
       code: 'method_not_allowed',
-      detail: 'Method "POST" not allowed.',
+      detail: 'Method "PUT" not allowed.',
     });
   });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parsePage, renderPage } from '../../src/api/paging.ts';
+import { parseNumberedPage, parsePage, renderNumberedPage, renderPage } from '../../src/api/paging.ts';
 
 test('takes what it cannot read for not given', () => {
   expect(parsePage({})).toEqual({ limit: 100, offset: 0 });
@@ -27,4 +27,30 @@ test('has no next page after exactly the last result, and none before the first'
   expect(renderPage('http://host/x/', { limit: 5, offset: 3 }, 6, []).previous).toBe(
     'http://host/x/?limit=5&offset=0',
   );
+});
+
+test('reads pages that have numbers, within bounds', () => {
+  expect(parseNumberedPage({})).toEqual({ limit: 10, offset: 0 });
+  expect(parseNumberedPage({ page: '3', limit: '7' })).toEqual({ limit: 7, offset: 14 });
+  expect(parseNumberedPage({ page: '0', limit: 'x' })).toEqual({ limit: 10, offset: 0 });
+  expect(parseNumberedPage({ page: '1000000000', limit: '1000' })).toMatchObject({ limit: 1000 });
+  expect(() => parseNumberedPage({ limit: '1001' })).toThrow(/less than or equal to 1000/);
+  expect(() => parseNumberedPage({ page: '1000000001' })).toThrow(/less than or equal to/);
+});
+
+test('links to numbered pages by their number alone, and counts under both names', () => {
+  const page = renderNumberedPage('http://host/x/?page=2&limit=5', { limit: 5, offset: 5 }, 11, []);
+  expect(page).toEqual({
+    count: 11,
+    total_count: 11,
+    next: 'http://host/x/?limit=5&page=3',
+    previous: 'http://host/x/?limit=5&page=1',
+    results: [],
+  });
+  const last = renderNumberedPage('http://host/x/', { limit: 5, offset: 5 }, 10, []);
+  expect(last).toMatchObject({ next: null, previous: 'http://host/x/?page=1' });
+  expect(renderNumberedPage('http://host/x/', { limit: 5, offset: 0 }, 5, [])).toMatchObject({
+    next: null,
+    previous: null,
+  });
 });

@@ -15,6 +15,8 @@ export interface TestApi {
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
   /** Sends events in one batch with the project's key, and insists that they are accepted. */
   send(...events: readonly Record<string, unknown>[]): Promise<void>;
+  /** Calls below the project with the personal key; `path` such as `persons/1/`, `body` as JSON. */
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
   /** Asks below the project; `path` such as `persons/`. */
   get(path: string): Promise<Response>;
   read<T>(path: string): Promise<T>;
@@ -35,11 +37,24 @@ export async function createTestApi(db: Db, now?: () => number): Promise<TestApi
     });
   }
 
-  async function get(path: string): Promise<Response> {
+  async function call(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Response> {
     return app.request(`/api/projects/${project.id}/${path}`, {
-      headers: { authorization: `Bearer ${personalKey}` },
+      method,
+      headers: {
+        authorization: `Bearer ${personalKey}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
   }
+
+  const get = (path: string) => call('GET', path);
 
   return {
     app,
@@ -54,6 +69,7 @@ export async function createTestApi(db: Db, now?: () => number): Promise<TestApi
       });
       if (response.status !== 200) throw new Error(`refused: ${await response.text()}`);
     },
+    call,
     get,
     async read<T>(path: string) {
       const response = await get(path);

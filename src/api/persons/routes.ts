@@ -1,60 +1,96 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import type { ApiEnv } from '../access.ts';
-import { answerJson } from '../answer.ts';
-import type { Db } from '../database/db.ts';
-import { invalidInput, notFound } from '../errors.ts';
-import { paged, parsePage, renderPage } from '../paging.ts';
+import { answerInForm, FORMS, formQuery } from '../answer-form.ts';
+import { ApiError } from '../errors.ts';
 import { addRoute } from '../route.ts';
+import { addActivityRoutes } from './activity-routes.ts';
+import type { ChangeDeps } from './change-person.ts';
+import { addChangeRoutes } from './change-routes.ts';
+import { addListRoutes } from './list-routes.ts';
+import { parsePersonId, personNotFound } from './person-id.ts';
 import { renderPerson } from './render-person.ts';
-import { personQuery, personSchema } from './schema.ts';
-import { loadPerson, loadPersons } from './store.ts';
+import { renderValue } from './render-value.ts';
+import { personSchema, valuesQuery } from './schema.ts';
+import { loadPerson } from './store.ts';
+import { loadTopValues } from './value-store.ts';
 
-const tag = 'Persons';
-
-export function addPersonRoutes(api: OpenAPIHono<ApiEnv>, db: Db): void {
-  addRoute(
-    api,
-    {
-      method: 'get',
-      path: '/api/projects/:project_id/persons/',
-      summary: 'List persons, newest first',
-      tag,
-      query: personQuery,
-      answers: { 200: { description: 'One page of persons.', schema: paged(personSchema) } },
-    },
-    async ({ c, query }) => {
-      const page = parsePage(query);
-      const filter = { distinctId: query.distinct_id, email: query.email, search: query.search };
-      const { count, persons } = await loadPersons(db, c.get('project').id, filter, page);
-      return answerJson(c, renderPage(c.req.url, page, count, persons.map(renderPerson)));
-    },
-  );
-  addRoute(
-    api,
-    {
-      method: 'get',
-      path: '/api/projects/:project_id/persons/:id/',
-      summary: 'Retrieve a person, by integer or uuid',
-      tag,
-      answers: { 200: { description: 'One person.', schema: personSchema } },
-    },
-    async ({ c }) => {
-      const person = await loadPerson(db, c.get('project').id, parsePersonId(c.req.param('id') ?? ''));
-      if (person === undefined) throw notFound('Person not found.');
-      return answerJson(c, renderPerson(person));
-    },
-  );
+/**
+ * People: reading them, changing and deleting them one by one, and the log of who did. New ones come from
+ * events alone.
+ */
+export interface PersonDeps extends ChangeDeps {
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
 }
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const tag = 'Persons';
+const base = '/api/projects/:project_id/persons/';
 
-export function parsePersonId(text: string): { id: number } | { uuid: string } {
-  if (UUID.test(text)) return { uuid: text.toLowerCase() };
-  if (!/^\d+$/.test(text)) {
-    throw invalidInput(
-      'The ID provided does not look like a personID. If you are using a distinctId, please use /persons?distinct_id=<x> instead.',
-    );
-  }
-  if (Number(text) >= 2 ** 31) throw notFound('Person not found.');
-  return { id: Number(text) };
+/** Fixed paths come before `:id`, which would take them for a person. */
+export function addPersonRoutes(api: OpenAPIHono<ApiEnv>, deps: PersonDeps): void {
+  const { db } = deps;
+  addListRoutes(api, deps);
+  addRoute(
+    api,
+    {
+      method: 'get',
+      path: `${base}values/`,
+      summary: 'List the most frequent values of a property',
+      tag,
+      query: valuesQuery,
+      answers: {
+        200: {
+          description: 'Up to twenty, with how many persons have each.',
+          schema: z.array(z.object({ name: z.string(), count: z.int() })),
+          contentTypes: FORMS,
+        },
+      },
+    },
+    async (call) => {
+      const { key, value } = call.query;
+      const project = call.c.get('project').id;
+      const values = key ? await loadTopValues(db, project, key, value) : [];
+      return answerInForm(call, values.map(renderValue));
+    },
+  );
+  addActivityRoutes(api, db);
+  addRoute(
+    api,
+    {
+      method: 'get',
+      path: `${base}:id/`,
+      params: { id: 'integer' },
+      summary: 'Retrieve a person, by integer or uuid',
+      tag,
+      query: formQuery,
+      answers: { 200: { description: 'One person.', schema: personSchema, contentTypes: FORMS } },
+    },
+    async (call) => {
+      const id = parsePersonId(call.c.req.param('id') ?? '');
+      const person = await loadPerson(db, call.c.get('project').id, id);
+      if (person === undefined) throw personNotFound();
+      return answerInForm(call, renderPerson(person));
+    },
+  );
+  addChangeRoutes(api, deps);
+  addRoute(
+    api,
+    {
+      method: 'post',
+      path: base,
+      summary: 'Not possible: persons come from events',
+      tag,
+      answers: { 405: { description: 'Always.' } },
+    },
+    ({ c }) => {
+      c.header('Allow', 'GET');
+      throw new ApiError(
+        405,
+        'invalid_request',
+        'method_not_allowed',
+        'Method "POST" not allowed. Persons are created by events: send an $identify event to /batch/ or /capture/.',
+      );
+    },
+  );
 }

@@ -1,0 +1,53 @@
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { ApiEnv } from '../access.ts';
+import { loadActivity } from '../activity-log.ts';
+import { answerInForm, FORMS, MAX_CSV_ROWS, wantsCsv } from '../answer-form.ts';
+import type { Db } from '../database/db.ts';
+import { numberedPage, parseNumberedPage, renderNumberedPage } from '../paging.ts';
+import { addRoute } from '../route.ts';
+import { loadUsers } from '../users.ts';
+import { parsePersonId, personNotFound } from './person-id.ts';
+import { activitySchema, renderActivity } from './render-activity.ts';
+import { activityQuery } from './schema.ts';
+import { loadPerson } from './store.ts';
+
+/** The log of all persons, and of one who is there. */
+export function addActivityRoutes(api: OpenAPIHono<ApiEnv>, db: Db): void {
+  for (const path of ['persons/activity/', 'persons/:id/activity/']) {
+    const isOfOne = path.includes(':id');
+    addRoute(
+      api,
+      {
+        method: 'get',
+        path: `/api/projects/:project_id/${path}`,
+        ...(isOfOne ? { params: { id: 'integer' as const } } : {}),
+        summary: isOfOne ? 'Tell what was done to a person' : 'Tell what was done to persons',
+        tag: 'Persons',
+        query: activityQuery,
+        answers: {
+          200: { description: 'Newest first.', schema: numberedPage(activitySchema), contentTypes: FORMS },
+        },
+      },
+      async (call) => {
+        const { c, query } = call;
+        const projectId = c.get('project').id;
+        const itemId = isOfOne ? await findItem(db, projectId, c.req.param('id') ?? '') : undefined;
+        const asked = parseNumberedPage(query);
+        const page = wantsCsv(call) ? { limit: MAX_CSV_ROWS, offset: 0 } : asked;
+        const log = await loadActivity(db, { projectId, scope: 'Person', itemId }, page);
+        const users = await loadUsers(
+          db,
+          log.activities.flatMap(({ userId }) => userId ?? []),
+        );
+        const results = log.activities.map((activity) => renderActivity(activity, users));
+        return answerInForm(call, renderNumberedPage(c.req.url, page, log.count, results));
+      },
+    );
+  }
+}
+
+async function findItem(db: Db, projectId: number, id: string): Promise<string> {
+  const person = await loadPerson(db, projectId, parsePersonId(id));
+  if (person === undefined) throw personNotFound();
+  return String(person.id);
+}

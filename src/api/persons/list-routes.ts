@@ -1,0 +1,111 @@
+import type { OpenAPIHono, z } from '@hono/zod-openapi';
+import type { ApiEnv } from '../access.ts';
+import { answerJson } from '../answer.ts';
+import { answerCsv, FORMS, MAX_CSV_ROWS, wantsCsv } from '../answer-form.ts';
+import { toByteStream } from '../byte-stream.ts';
+import type { Db } from '../database/db.ts';
+import { loadCohorts } from '../filters/cohort-store.ts';
+import { compileFilter } from '../filters/compile-filter.ts';
+import type { FilterGroup } from '../filters/filter.ts';
+import { parseFilter } from '../filters/parse-filter.ts';
+import { sql } from '../filters/sql.ts';
+import { stringifyJson } from '../json.ts';
+import { type Page, type Paged, paged, parsePage, renderPage } from '../paging.ts';
+import { addRoute, type Call } from '../route.ts';
+import { renderPerson } from './render-person.ts';
+import { type PersonBody, personSchema, personsQuery } from './schema.ts';
+import { countPersons, loadPersonIds, loadPersons, type PersonFilter } from './store.ts';
+
+interface ListDeps {
+  readonly db: Db;
+  readonly now: () => number;
+}
+
+/** Ids that one request holds in memory. A larger page ends there, and its `next` leads on. */
+const MAX_LIMIT = 1_000_000;
+/** Persons that one request holds in memory. */
+const CHUNK = 200;
+/** Columns that every table of persons has. */
+const CSV_COLUMNS = ['created_at', 'id', 'name', 'uuid'];
+
+export function addListRoutes(api: OpenAPIHono<ApiEnv>, { db, now }: ListDeps): void {
+  for (const path of ['persons/', 'persons.csv']) {
+    addRoute(
+      api,
+      {
+        method: 'get',
+        path: `/api/projects/:project_id/${path}`,
+        summary: path === 'persons/' ? 'List persons, newest first' : 'List persons as CSV',
+        description: `A table (\`format=csv\`) has up to ${MAX_CSV_ROWS} rows, whatever \`limit\` and \`offset\` say.`,
+        tag: 'Persons',
+        query: personsQuery,
+        answers: {
+          200: { description: 'One page of persons.', schema: paged(personSchema), contentTypes: FORMS },
+        },
+      },
+      async (call) => {
+        const { c, query } = call;
+        const projectId = c.get('project').id;
+        const filter = await readFilter(call, db, now());
+        if (wantsCsv(call)) {
+          const ids = await loadPersonIds(db, projectId, filter, { limit: MAX_CSV_ROWS, offset: 0 });
+          return answerCsv(call, () => readPersons(db, projectId, ids), CSV_COLUMNS);
+        }
+        const asked = parsePage(query);
+        const page: Page = { ...asked, limit: Math.min(asked.limit, MAX_LIMIT) };
+        const count = await countPersons(db, projectId, filter);
+        const ids = await loadPersonIds(db, projectId, filter, page);
+        const chunks = readPersons(db, projectId, ids);
+        // Whatever fails while these are read is still an answer.
+        const { value: first } = await chunks.next();
+        const answer = renderPage<PersonBody>(c.req.url, page, count, first ?? []);
+        if (ids.length <= CHUNK) return answerJson(c, answer);
+        const texts = streamPage(answer, chunks);
+        return c.body(toByteStream(texts), 200, { 'content-type': 'application/json' });
+      },
+    );
+  }
+}
+
+async function readFilter(
+  { c, query }: Call<z.infer<typeof personsQuery>, unknown>,
+  db: Db,
+  now: number,
+): Promise<PersonFilter> {
+  const projectId = c.get('project').id;
+  const given = c.req.queries('properties') ?? [];
+  const parsed = given.map((text) => parseFilter(text, { defaultType: 'person' }));
+  const cohort =
+    query.cohort === undefined ? [] : [{ kind: 'cohort', cohortId: query.cohort, negated: false } as const];
+  const wanted: FilterGroup = { kind: 'group', operator: 'and', members: [...parsed, ...cohort] };
+  const condition = compileFilter(wanted, {
+    projectId,
+    now,
+    person: { id: sql`p.id`, properties: sql`p.properties` },
+    cohorts: await loadCohorts(db, projectId, wanted),
+  });
+  return { distinctId: query.distinct_id, email: query.email, search: query.search, condition };
+}
+
+/** In the order of `ids`, a few at a time; those that are gone by then are left out. */
+async function* readPersons(
+  db: Db,
+  projectId: number,
+  ids: readonly number[],
+): AsyncGenerator<PersonBody[], void, undefined> {
+  for (let at = 0; at < ids.length; at += CHUNK) {
+    const persons = await loadPersons(db, projectId, ids.slice(at, at + CHUNK));
+    yield persons.map(renderPerson);
+  }
+}
+
+/** A page as JSON text whose results go on after the first. */
+async function* streamPage(
+  page: Paged<PersonBody>,
+  more: AsyncGenerator<PersonBody[], void, undefined>,
+): AsyncGenerator<string, void, undefined> {
+  const { results, ...frame } = page;
+  yield `${stringifyJson(frame).slice(0, -1)},"results":[${results.map(stringifyJson).join(',')}`;
+  for await (const persons of more) yield persons.map((person) => `,${stringifyJson(person)}`).join('');
+  yield ']}';
+}
