@@ -9,7 +9,7 @@ import type { InsightData } from '../insight-results.ts';
 import { wholeRange } from './buckets.ts';
 import { type EventScope, limitTime, loadEarliest } from './events-store.ts';
 import { computeFunnel } from './funnel.ts';
-import { InsightError, invalid } from './insight-error.ts';
+import { InsightError, invalid, tooLarge } from './insight-error.ts';
 import type { Entity, InsightQuery } from './insight-query.ts';
 import { computeLifecycle } from './lifecycle.ts';
 import { loadPaths } from './paths-store.ts';
@@ -30,20 +30,25 @@ export async function computeInsight(
       return compute(tx, projectId, query, now);
     });
   } catch (error) {
-    if (error instanceof ApiError && error.status === 400) throw invalid(error.message);
-    const state = sqlStateOf(error);
-    if (state !== undefined && TOO_SLOW.has(state)) {
-      throw new InsightError(
-        'too_slow',
-        'This took too long: ask for fewer days, fewer steps or fewer values.',
-      );
-    }
-    throw error;
+    throw meaningOf(error);
   }
 }
 
 /** query_canceled by the server's clock, division_by_zero by the scan's own (`eventsWhere`). */
 const TOO_SLOW: ReadonlySet<string> = new Set(['57014', '22012']);
+/** out_of_memory, disk_full, and statements or values beyond a limit of Postgres. */
+const TOO_LARGE = /^(?:53[12]00|54...)$/;
+
+/** What an error says about the insight; itself when that is nothing. */
+function meaningOf(error: unknown): unknown {
+  if (error instanceof ApiError && error.status === 400) return invalid(error.message);
+  const state = sqlStateOf(error);
+  if (state === undefined) return error;
+  if (TOO_SLOW.has(state)) {
+    return new InsightError('too_slow', 'This took too long: ask for fewer days, steps or values.');
+  }
+  return TOO_LARGE.test(state) ? tooLarge('This is too much: ask for fewer days, steps or values.') : error;
+}
 
 async function compute(
   tx: Queryable,

@@ -14,16 +14,17 @@ import { entityDocument, readEntity, readSeries } from './parse-entities.ts';
 import { count, given, listOf, oneOf, readBreakdown, readFields, words } from './parse-fields.ts';
 
 const MAX_STEPS = 20;
-const DEFAULT_WINDOW: FunnelWindow = { count: 14, unit: 'day' };
-/** A hundred years of days: longer than any history. */
-const MAX_WINDOW = 36_500;
+const DEFAULT_WINDOW = 14;
+const SECONDS = { second: 1, minute: 60, hour: 3600, day: 86_400, week: 604_800, month: 2_678_400 } as const;
+/** A hundred years: longer than any history. */
+const MAX_WINDOW_SECONDS = 100 * 366 * 86_400;
 
 const funnelFields = z.object({
   funnel_order_type: oneOf(FUNNEL_ORDERS),
   funnel_viz_type: given(words),
-  funnel_window_interval: count(1, MAX_WINDOW),
+  funnel_window_interval: count(1, MAX_WINDOW_SECONDS),
   funnel_window_interval_unit: oneOf(WINDOW_UNITS),
-  funnel_window_days: count(1, MAX_WINDOW),
+  funnel_window_days: count(1, MAX_WINDOW_SECONDS),
   funnel_aggregate_by_hogql: given(words),
   breakdown_attribution_type: given(words),
   exclusions: listOf(entityDocument, MAX_STEPS),
@@ -65,9 +66,10 @@ const hasRepeats = (steps: readonly Entity[]): boolean =>
   steps.some((step, index) => steps.slice(0, index).some((earlier) => isSameEntity(earlier, step)));
 
 function readWindow(fields: z.infer<typeof funnelFields>): FunnelWindow {
-  const { funnel_window_interval: length, funnel_window_days: days } = fields;
-  if (length !== undefined) return { count: length, unit: fields.funnel_window_interval_unit ?? 'day' };
-  return days === undefined ? DEFAULT_WINDOW : { count: days, unit: 'day' };
+  const { funnel_window_interval: length, funnel_window_interval_unit: unit = 'day' } = fields;
+  const window = { count: length ?? fields.funnel_window_days ?? DEFAULT_WINDOW, unit };
+  if (window.count * SECONDS[unit] <= MAX_WINDOW_SECONDS) return window;
+  throw invalid('funnel_window_interval: the window of a funnel may be a hundred years long.');
 }
 
 function readExclusion(document: unknown, stepCount: number): FunnelExclusion {

@@ -34,9 +34,10 @@ const SESSION_GAP = sql`interval '30 minutes'`;
 export function pathFacts(scope: EventScope, span: Span, query: PathsQuery): Sql {
   const { startPoint, endPoint, stepLimit } = query;
   const inSession = sql`over (partition by actor, session order by at, uuid)`;
-  const met = sql`(min(place) filter (where item = ${startPoint ?? endPoint ?? null}::text)
-    over (partition by actor, session))`;
-  const first = endPoint !== undefined ? sql`greatest(${met} - ${stepLimit - 1}::integer, 1)` : sql`${met}`;
+  const [first, isShown] =
+    endPoint === undefined
+      ? [startPoint === undefined ? sql`1` : sql`met`, sql`true`]
+      : [sql`greatest(met - ${stepLimit - 1}::integer, 1)`, sql`place <= met`];
   return sql`with items as (${pathItems(scope, span, query)}),
     gaps as (
       select *, coalesce(at - lag(at) over (partition by actor order by at, uuid) >= ${SESSION_GAP}, false) as is_new
@@ -45,13 +46,12 @@ export function pathFacts(scope: EventScope, span: Span, query: PathsQuery): Sql
       select *, count(*) filter (where is_new) over (partition by actor order by at, uuid) as session from gaps),
     repeats as (select *, item = lag(item) ${inSession} as is_repeat from sessions),
     places as (select *, row_number() ${inSession} as place from repeats where is_repeat is not true),
-    steps as (
-      select *, place - ${startPoint === undefined && endPoint === undefined ? sql`1` : first} + 1 as step,
-        ${endPoint === undefined ? sql`null::bigint` : met} as last_place
+    marked as (
+      select *, min(place) filter (where item = ${startPoint ?? endPoint ?? null}::text)
+        over (partition by actor, session) as met
       from places),
-    shown as (
-      select * from steps
-      where step between 1 and ${stepLimit}::integer and (last_place is null or place <= last_place)),
+    steps as (select *, place - ${first} + 1 as step from marked),
+    shown as (select * from steps where step between 1 and ${stepLimit}::integer and ${isShown}),
     pairs as (
       select actor, session, step, item, at, lead(item) ${inSession} as next_item, lead(at) ${inSession} as next_at
       from shown)

@@ -201,6 +201,12 @@ describe('the filters of other insights', () => {
     ['21 steps', { events: Array.from({ length: 21 }, () => PAGEVIEW) }, 'invalid', /20 steps/],
     ['another order', { funnel_order_type: 'random' }, 'invalid', /^funnel_order_type/],
     ['a window of nothing', { funnel_window_interval: 0 }, 'invalid', /^funnel_window_interval/],
+    [
+      'a window of ages',
+      { funnel_window_interval: 101 * 12, funnel_window_interval_unit: 'month' },
+      'invalid',
+      /hundred/,
+    ],
     ['a view over time', { funnel_viz_type: 'trends' }, 'unsupported', /by step/],
     [
       'an exclusion backwards',
