@@ -1,6 +1,9 @@
 import { isLosslessNumber } from 'lossless-json';
+import { DateTime } from 'luxon';
 
 const FUTURE_TOLERANCE_MS = 23 * 60 * 60 * 1000;
+/** Far more than any form of a time takes. Date and the patterns below are slow on long text. */
+const MAX_TIME_LENGTH = 128;
 const YEAR_1 = Date.parse('0001-01-01T00:00:00Z');
 
 const ISO_UTC = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
@@ -27,12 +30,18 @@ export interface TimeClaims {
 
 /** When an event happened, as the service reads it: skew of the client's clock is taken out by `sent_at`. */
 export function eventTime({ timestamp, offset, sentAtMs }: TimeClaims, nowMs: number): EventTime {
-  const offsetMs = offset === undefined || offset === null ? undefined : Number(offset);
-  if (offsetMs !== undefined && Number.isFinite(offsetMs)) return bounded(nowMs - offsetMs, nowMs);
+  const offsetMs = readOffset(offset);
+  if (offsetMs !== undefined) return bounded(nowMs - offsetMs, nowMs);
   if (timestamp === undefined || timestamp === null || timestamp === '') return { timeMs: nowMs };
   const timeMs = parseTime(timestamp);
   if (timeMs === undefined) return { timeMs: nowMs, warning: 'ignored_invalid_timestamp' };
   return bounded(sentAtMs === undefined ? timeMs : nowMs + (timeMs - sentAtMs), nowMs);
+}
+
+/** An offset of 0 counts as none, as it does for the service: it must not move an old event to now. */
+export function readOffset(value: unknown): number | undefined {
+  const isNumber = typeof value === 'number' || typeof value === 'string' || isLosslessNumber(value);
+  return isNumber ? finite(Number(value)) || undefined : undefined;
 }
 
 function bounded(timeMs: number, nowMs: number): EventTime {
@@ -41,15 +50,20 @@ function bounded(timeMs: number, nowMs: number): EventTime {
   return { timeMs };
 }
 
-/** ISO 8601 or anything else that Date reads; text without a zone is UTC. Numbers are epoch milliseconds. */
+/**
+ * What Date reads, else ISO 8601 in its rarer forms; text without a zone is UTC. Numbers are epoch
+ * milliseconds.
+ */
 export function parseTime(value: unknown): number | undefined {
   if (typeof value === 'number' || isLosslessNumber(value)) return finite(Number(value));
-  if (typeof value !== 'string') return undefined;
+  if (typeof value !== 'string' || value.length > MAX_TIME_LENGTH) return undefined;
   const text = value.trim();
   if (ISO_UTC.test(text)) return finite(Date.parse(text));
   if (ISO_WITHOUT_ZONE.test(text)) return finite(Date.parse(`${text.replace(' ', 'T')}Z`));
+  const bare = text.replace(/ \([^()]*\)$/, ''); // the name of the zone behind its offset, as Date writes it
   // Date takes other zone-less forms for local time.
-  return finite(Date.parse(ENDS_IN_ZONE.test(text) ? text : `${text} UTC`));
+  const timeMs = finite(Date.parse(ENDS_IN_ZONE.test(bare) ? bare : `${bare} UTC`));
+  return timeMs ?? finite(DateTime.fromISO(text.replace(' ', 'T'), { zone: 'utc' }).toMillis());
 }
 
 const finite = (value: number) => (Number.isFinite(value) ? value : undefined);

@@ -31,6 +31,31 @@ test('lets an offset go before the timestamp', () => {
   ]);
 });
 
+test('takes an offset of 0, and one that is no number, for none', () => {
+  for (const offset of [0, '0', -0, null, 'soon', true, [], {}, new LosslessNumber('0.0'), Number.NaN]) {
+    expect(at({ timestamp: '2019-01-01T00:00:00Z', offset })).toEqual(['2019-01-01T00:00:00.000Z', undefined]);
+  }
+  expect(at({ timestamp: '2019-01-01T00:00:00Z', offset: '1' })).toEqual([
+    '2024-06-01T11:59:59.999Z',
+    undefined,
+  ]);
+});
+
+test('takes a year 1 for what it is, and whatever lies before it for unreadable', () => {
+  expect(at({ timestamp: '0001-01-01T00:00:00Z' })).toEqual(['0001-01-01T00:00:00.000Z', undefined]);
+  expect(at({ timestamp: '0000-12-31T23:59:59.999Z' })).toEqual([
+    '2024-06-01T12:00:00.000Z',
+    'ignored_invalid_timestamp',
+  ]);
+});
+
+test('reads no text that is longer than any time, however slow it is made', () => {
+  const padded = (length: number) => `2020-01-01T00:00:00Z${' '.repeat(length - 20)}`;
+  expect(parseTime(padded(128))).toBe(Date.parse('2020-01-01T00:00:00Z'));
+  expect(parseTime(padded(129))).toBeUndefined();
+  expect(parseTime(':1'.repeat(5_000_000))).toBeUndefined();
+});
+
 test('uses now where there is no time, and says so where it cannot be read', () => {
   expect(at({})).toEqual(['2024-06-01T12:00:00.000Z', undefined]);
   expect(at({ timestamp: 'soon' })).toEqual(['2024-06-01T12:00:00.000Z', 'ignored_invalid_timestamp']);
@@ -56,6 +81,13 @@ test.each([
   ['Aug 16, 2020 9:03 PM', '2020-08-16T21:03:00.000Z'],
   ['2020-08-16 09:03:11 +0200', '2020-08-16T07:03:11.000Z'],
   ['Sun, 16 Aug 2020 09:03:11 GMT', '2020-08-16T09:03:11.000Z'],
+  ['2020-08-16T09:03:11.5+02', '2020-08-16T07:03:11.500Z'],
+  ['2020-08-16 09:03:11,913Z', '2020-08-16T09:03:11.913Z'],
+  ['20200816T090311Z', '2020-08-16T09:03:11.000Z'],
+  ['20200816', '2020-08-16T00:00:00.000Z'],
+  ['2020-W33-7', '2020-08-16T00:00:00.000Z'],
+  ['2020-229', '2020-08-16T00:00:00.000Z'],
+  ['Sun Aug 16 2020 09:03:11 GMT+0200 (Central European Summer Time)', '2020-08-16T07:03:11.000Z'],
   [1_597_568_591_913, '2020-08-16T09:03:11.913Z'],
   [new LosslessNumber('1597568591913.1234567'), '2020-08-16T09:03:11.913Z'],
 ])('reads %s, in UTC whatever the zone of this machine', (value, expected) => {
