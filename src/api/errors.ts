@@ -117,6 +117,6 @@ export function answerError(error: unknown, c: Context, log: Logger): Response {
   if (status >= 500)
     log.error({ err: error, method: c.req.method, path: c.req.path, status }, 'request failed');
   if (status === 401) c.header('WWW-Authenticate', 'Bearer');
-  if (status === 503) c.header('Retry-After', '1');
+  if (status === 503 || status === 429) c.header('Retry-After', '1');
   return c.json(envelope, status);
 }

@@ -39,6 +39,18 @@ export function stringifyJson(value: unknown): string {
   return stringify(value) ?? 'null';
 }
 
+/** An exponent where a number ends, in text as stringifyJson writes it. */
+const EXPONENT = /(?<=[:,[]-?[\d.]+[eE])[+-]?\d+(?=[,}\]])/g;
+
+/** Length of JSON text when Postgres has written it: `1e400` becomes 401 digits. */
+export function writtenLength(text: string): number {
+  let length = text.length;
+  if (/\d[eE]/.test(text)) {
+    for (const [exponent] of text.matchAll(EXPONENT)) length += Math.abs(Number(exponent));
+  }
+  return length;
+}
+
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export function isJsonObject(value: unknown): value is JsonObject {

@@ -1,7 +1,14 @@
 import { tooLarge } from './errors.ts';
 
-/** The whole body of a request; refused as soon as it, or the length it announces, passes `maxBytes`. */
-export async function readBody(request: Request, maxBytes: number): Promise<Buffer> {
+/**
+ * The whole body of a request; refused as soon as it, or the length it announces, passes `maxBytes`.
+ * `onBytes` hears of every piece before it is kept, and may refuse it.
+ */
+export async function readBody(
+  request: Request,
+  maxBytes: number,
+  onBytes?: (bytes: number) => void,
+): Promise<Buffer> {
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge();
   if (request.body === null) return Buffer.alloc(0);
   const chunks: Uint8Array[] = [];
@@ -9,6 +16,7 @@ export async function readBody(request: Request, maxBytes: number): Promise<Buff
   for await (const chunk of request.body) {
     size += chunk.byteLength;
     if (size > maxBytes) throw tooLarge();
+    onBytes?.(chunk.byteLength);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, size);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { LosslessNumber } from 'lossless-json';
 import { expect, test } from 'vitest';
-import { parseJson, sameJson, stringifyJson, textOf } from '../../src/api/json.ts';
+import { parseJson, sameJson, stringifyJson, textOf, writtenLength } from '../../src/api/json.ts';
 
 test.each([
   '1234567890123456789',
@@ -56,4 +56,15 @@ test('compares by value', () => {
   expect(sameJson({ a: [1] }, { a: [2] })).toBe(false);
   expect(sameJson(null, {})).toBe(false);
   expect(sameJson(1, '1')).toBe(false);
+});
+
+test.each([
+  ['[1e400]', 402],
+  ['{"a":-1.5e+21,"b":[2E300]}', 24 + 21 + 300],
+  ['[1e-400,1]', 9 + 400],
+  ['{"a":"1e400","b":"x,1e9 y","1e9":1}', 35],
+  ['{"a":100}', 9],
+])('knows how long Postgres makes %s', (text, length) => {
+  expect(writtenLength(text)).toBeGreaterThanOrEqual(length);
+  expect(writtenLength(text)).toBeLessThan(length + 8);
 });

@@ -1,5 +1,5 @@
 import type { Queryable } from '../database/db.ts';
-import { mapText } from './people-store.ts';
+import { MAX_PROFILE_CHARACTERS } from './limits.ts';
 import type { GroupsPlan } from './plan-groups.ts';
 
 /** Names of the project's group types, by index. */
@@ -24,8 +24,8 @@ export async function saveGroups(tx: Queryable, projectId: number, plan: GroupsP
   }
   if (plan.groups.length > 0) {
     const rows = plan.groups.map(
-      ({ typeIndex, key, properties, createdAt }) =>
-        `{"index":${typeIndex},"key":${JSON.stringify(key)},"properties":${mapText(properties)},"created_at":"${createdAt}"}`,
+      ({ typeIndex, key, propertiesText, createdAt }) =>
+        `{"index":${typeIndex},"key":${JSON.stringify(key)},"properties":${propertiesText},"created_at":"${createdAt}"}`,
     );
     await tx.query(
       `insert into groups (project_id, group_type_index, group_key, properties, created_at)
@@ -33,9 +33,11 @@ export async function saveGroups(tx: Queryable, projectId: number, plan: GroupsP
        from json_to_recordset($2::json)
          as t (index smallint, key text, properties jsonb, created_at timestamptz)
        on conflict (project_id, group_type_index, group_key) do update
-       set properties = groups.properties || excluded.properties,
+       set properties = case
+           when octet_length((groups.properties || excluded.properties)::text) > $3 then groups.properties
+           else groups.properties || excluded.properties end,
          created_at = least(groups.created_at, excluded.created_at)`,
-      [projectId, `[${rows.join(',')}]`],
+      [projectId, `[${rows.join(',')}]`, MAX_PROFILE_CHARACTERS],
     );
   }
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from '../json.ts';
 
 /** One event as this room understands it, whatever shape it came in. */
 export interface IncomingEvent {
-  /** Lower case; made up when the client gave none. */
+  /** Lower case; of the client, else of name-events.ts. */
   readonly uuid: string;
   /** 1 to 200 characters. */
   readonly event: string;

@@ -1,11 +1,14 @@
-import { isJsonObject, type JsonObject, stringifyJson, textOf } from '../json.ts';
+import { isJsonObject, type JsonObject, stringifyJson, textOf, writtenLength } from '../json.ts';
 import { eventTime, type TimeWarning } from './event-time.ts';
 import type { IncomingEvent } from './incoming-event.ts';
+import { MAX_EVENT_CHARACTERS } from './limits.ts';
 import { invalidPayload } from './refusal.ts';
 
 const MAX_NAME_LENGTH = 200;
-export const MAX_EVENT_CHARACTERS = 1024 * 1024;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** Forms that the service's own readers take as well: bare digits, in braces, as a URN. */
+const OTHER_UUID =
+  /^(?:urn:uuid:|\{)?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})\}?$/i;
 
 /** What the events of one request have in common. */
 export interface RequestFacts {
@@ -17,7 +20,8 @@ export interface RequestFacts {
   readonly ip: string | undefined;
   /** Whether the payload may hold LosslessNumber objects. */
   readonly lossless: boolean;
-  readonly createUuid: () => string;
+  /** Names an event that came without a uuid. */
+  readonly createUuid: (item: JsonObject) => string;
 }
 
 export interface ParsedEvent {
@@ -35,7 +39,8 @@ export function parseEvent(item: unknown, facts: RequestFacts): ParsedEvent {
   const distinctId = parseDistinctId(item, given);
   const properties = gatherProperties(item, given, facts);
   const propertiesText = facts.lossless ? stringifyJson(properties) : JSON.stringify(properties);
-  if (propertiesText.length > MAX_EVENT_CHARACTERS) {
+  const length = facts.lossless ? writtenLength(propertiesText) : propertiesText.length;
+  if (length > MAX_EVENT_CHARACTERS) {
     throw invalidPayload(`Invalid payload: An event is larger than ${MAX_EVENT_CHARACTERS} characters!`);
   }
   const { timeMs, warning } = eventTime(
@@ -95,8 +100,12 @@ function cut(text: string): string {
 
 function parseUuid(item: JsonObject, { createUuid }: RequestFacts): string {
   const value = item['uuid'];
-  if (value === undefined || value === null || value === '') return createUuid();
-  if (typeof value === 'string' && UUID.test(value)) return value.toLowerCase();
+  if (value === undefined || value === null || value === '') return createUuid(item);
+  if (typeof value === 'string') {
+    if (UUID.test(value)) return value.toLowerCase();
+    const parts = OTHER_UUID.exec(value)?.slice(1);
+    if (parts !== undefined) return parts.join('-').toLowerCase();
+  }
   throw invalidPayload('Invalid payload: Event field "uuid" is not a valid UUID!');
 }
 

@@ -1,16 +1,22 @@
+import { tooLarge } from '../errors.ts';
 import { isJsonObject } from '../json.ts';
 import type { TimeWarning } from './event-time.ts';
 import { parseTime } from './event-time.ts';
 import type { IncomingEvent } from './incoming-event.ts';
+import { MAX_EVENTS } from './limits.ts';
+import { createEventNamer } from './name-events.ts';
 import { parseEvent, type RequestFacts } from './parse-event.ts';
 import { invalidPayload, malformed, noData } from './refusal.ts';
 
 /** Dropped for what they are: performance traces that never were analytics events. */
 const IGNORED_EVENTS = new Set(['$performance_event']);
 
-export interface RequestContext extends Omit<RequestFacts, 'sentAtMs'> {
+export interface RequestContext extends Omit<RequestFacts, 'sentAtMs' | 'createUuid'> {
+  readonly projectUuid: string;
   /** `_` of the query, or `sent_at` of a form. */
   readonly sentAt: string | undefined;
+  /** For events that nothing names. */
+  readonly createUuid: () => string;
 }
 
 export interface ParsedRequest {
@@ -25,14 +31,18 @@ export interface ParsedRequest {
 export function parseRequest(payload: unknown, context: RequestContext): ParsedRequest {
   const envelope = isJsonObject(payload) ? payload : {};
   const historical = envelope['historical_migration'] === true;
+  const items = itemsOf(payload);
+  if (items.length > MAX_EVENTS) throw tooLarge();
+  const sentAtMs = parseSentAt(context.sentAt ?? envelope['sent_at']);
   const facts: RequestFacts = {
     ...context,
     ip: historical ? undefined : context.ip,
-    sentAtMs: parseSentAt(context.sentAt ?? envelope['sent_at']),
+    sentAtMs,
+    createUuid: createEventNamer(items, { ...context, sentAtMs }),
   };
   const events = new Map<string, IncomingEvent>();
   const warnings: Partial<Record<TimeWarning, number>> = {};
-  for (const item of itemsOf(payload)) {
+  for (const item of items) {
     const { event, warning } = parseEvent(item, facts);
     if (warning !== undefined) warnings[warning] = (warnings[warning] ?? 0) + 1;
     if (!IGNORED_EVENTS.has(event.event) && !events.has(event.uuid)) events.set(event.uuid, event);

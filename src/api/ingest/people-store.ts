@@ -1,14 +1,7 @@
 import type { Queryable } from '../database/db.ts';
-import { isJsonObject, parseJson, stringifyJson } from '../json.ts';
+import { isJsonObject, parseJson } from '../json.ts';
 import { toProperties } from './person-changes.ts';
-import type { KnownPeople, PeoplePlan, Person } from './plan-people.ts';
-
-/** JSON text of an object kept as a map. */
-export function mapText(map: ReadonlyMap<string, unknown>): string {
-  const members: string[] = [];
-  for (const [key, value] of map) members.push(`${JSON.stringify(key)}:${stringifyJson(value)}`);
-  return `{${members.join(',')}}`;
-}
+import type { KnownPeople, PeoplePlan, Person, PersonToSave } from './plan-people.ts';
 
 /** Rows of persons by their uuid; grows as new ones are written. */
 export type PersonRowIds = Map<string, number>;
@@ -110,7 +103,7 @@ export async function savePeople(
 async function insertPersons(
   tx: Queryable,
   projectId: number,
-  persons: readonly Person[],
+  persons: readonly PersonToSave[],
 ): Promise<[string, number][]> {
   if (persons.length === 0) return [];
   const rows = persons.map((person) => personJson(person, `"uuid":"${person.uuid}"`));
@@ -125,6 +118,6 @@ async function insertPersons(
   return inserted.map(({ id, uuid }) => [uuid, id]);
 }
 
-function personJson({ properties, isIdentified, createdAt }: Person, key: string): string {
-  return `{${key},"properties":${mapText(properties)},"is_identified":${isIdentified},"created_at":"${createdAt}"}`;
+function personJson({ propertiesText, isIdentified, createdAt }: PersonToSave, key: string): string {
+  return `{${key},"properties":${propertiesText},"is_identified":${isIdentified},"created_at":"${createdAt}"}`;
 }

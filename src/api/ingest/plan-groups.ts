@@ -1,8 +1,11 @@
-import { isJsonObject, textOf } from '../json.ts';
+import { isJsonObject, textOf, writtenLength } from '../json.ts';
 import type { IncomingEvent } from './incoming-event.ts';
+import { MAX_PROFILE_CHARACTERS } from './limits.ts';
+import { mapText } from './map-text.ts';
 
 /** A project has at most this many group types; what comes later is ignored. */
 const MAX_GROUP_TYPES = 5;
+/** Of types and of keys; longer ones are ignored. */
 const MAX_KEY_LENGTH = 400;
 
 /** SDKs say `$groupidentify`, the contract `$group_identify`. */
@@ -11,8 +14,8 @@ const GROUP_EVENTS = new Set(['$groupidentify', '$group_identify']);
 export interface GroupUpdate {
   readonly typeIndex: number;
   readonly key: string;
-  /** Merged over what the group has, key by key. */
-  readonly properties: ReadonlyMap<string, unknown>;
+  /** JSON text, merged over what the group has, key by key. */
+  readonly propertiesText: string;
   /** The earliest event of the batch that speaks of the group. */
   readonly createdAt: string;
 }
@@ -64,9 +67,17 @@ export function planGroups(events: readonly IncomingEvent[], knownTypes: readonl
     newTypes: types
       .slice(knownTypes.length)
       .map((groupType, at) => ({ groupType, index: knownTypes.length + at })),
-    groups: [...groups.values()],
+    groups: [...groups.values()].map(({ properties, ...group }) => ({
+      ...group,
+      propertiesText: textWithin(properties),
+    })),
     marks,
   };
+}
+
+function textWithin(properties: ReadonlyMap<string, unknown>): string {
+  const text = mapText(properties);
+  return writtenLength(text) <= MAX_PROFILE_CHARACTERS ? text : '{}';
 }
 
 function membershipsOf({ properties }: IncomingEvent): [string, string][] {
@@ -74,7 +85,8 @@ function membershipsOf({ properties }: IncomingEvent): [string, string][] {
   if (!isJsonObject(groups)) return [];
   return Object.entries(groups).flatMap(([groupType, value]): [string, string][] => {
     const key = readKey(value);
-    return groupType === '' || key === undefined ? [] : [[groupType, key]];
+    const nameable = groupType !== '' && groupType.length <= MAX_KEY_LENGTH;
+    return nameable && key !== undefined ? [[groupType, key]] : [];
   });
 }
 

@@ -1,5 +1,8 @@
+import { writtenLength } from '../json.ts';
 import { isIllegalId } from './illegal-id.ts';
 import type { IncomingEvent } from './incoming-event.ts';
+import { MAX_PROFILE_CHARACTERS } from './limits.ts';
+import { mapText } from './map-text.ts';
 import { isPersonless, mergeRequestOf } from './merge-request.ts';
 import { applyChanges } from './person-changes.ts';
 
@@ -15,6 +18,11 @@ export interface Person {
   readonly createdAt: string;
 }
 
+export interface PersonToSave extends Person {
+  /** `properties` as JSON text. */
+  readonly propertiesText: string;
+}
+
 export interface KnownPeople {
   readonly persons: readonly Person[];
   /** Distinct id → uuid of its person. */
@@ -22,8 +30,8 @@ export interface KnownPeople {
 }
 
 export interface PeoplePlan {
-  readonly created: readonly Person[];
-  readonly updated: readonly Person[];
+  readonly created: readonly PersonToSave[];
+  readonly updated: readonly PersonToSave[];
   /** Known persons that end, and the one that takes their ids. */
   readonly merged: readonly { readonly from: string; readonly into: string }[];
   /** Distinct ids seen for the first time, in that order. */
@@ -33,7 +41,10 @@ export interface PeoplePlan {
   readonly warnings: Readonly<Partial<Record<PeopleWarning, number>>>;
 }
 
-export type PeopleWarning = 'cannot_merge_with_illegal_distinct_id' | 'cannot_merge_already_identified';
+export type PeopleWarning =
+  | 'cannot_merge_with_illegal_distinct_id'
+  | 'cannot_merge_already_identified'
+  | 'person_properties_size_violation';
 
 /** Every distinct id a batch speaks of. */
 export function distinctIdsOf(events: readonly IncomingEvent[]): string[] {
@@ -51,6 +62,8 @@ interface Draft {
   readonly uuid: string;
   readonly isNew: boolean;
   readonly properties: Map<string, unknown>;
+  /** What they were before the batch. */
+  readonly oldProperties: ReadonlyMap<string, unknown>;
   isIdentified: boolean;
   createdAt: string;
   isChanged: boolean;
@@ -67,6 +80,7 @@ export function planPeople(
     drafts.set(person.uuid, {
       ...person,
       properties: new Map(person.properties),
+      oldProperties: person.properties,
       isNew: false,
       isChanged: false,
       mergedInto: undefined,
@@ -79,6 +93,9 @@ export function planPeople(
   }
   const added: string[] = [];
   const warnings: Partial<Record<PeopleWarning, number>> = {};
+  const warn = (warning: PeopleWarning) => {
+    warnings[warning] = (warnings[warning] ?? 0) + 1;
+  };
 
   const ownerOf = (distinctId: string) => follow(owners.get(distinctId));
 
@@ -88,10 +105,12 @@ export function planPeople(
   }
 
   function create(event: IncomingEvent): Draft {
+    const oldProperties = new Map([['$creator_event_uuid', event.uuid]]);
     const draft: Draft = {
       uuid: createUuid(),
       isNew: true,
-      properties: new Map([['$creator_event_uuid', event.uuid]]),
+      properties: new Map(oldProperties),
+      oldProperties,
       isIdentified: false,
       createdAt: event.timestamp,
       isChanged: true,
@@ -128,7 +147,7 @@ export function planPeople(
   for (const event of events) {
     if (isPersonless(event)) continue;
     const warning = merge(event);
-    if (warning !== undefined) warnings[warning] = (warnings[warning] ?? 0) + 1;
+    if (warning !== undefined) warn(warning);
     const person = ownerOf(event.distinctId) ?? create(event);
     if (applyChanges(person.properties, event)) person.isChanged = true;
   }
@@ -138,10 +157,20 @@ export function planPeople(
     const owner = ownerOf(distinctId);
     if (owner !== undefined) personOf.set(distinctId, owner.uuid);
   }
+  function toSave({ uuid, properties, oldProperties, isIdentified, createdAt }: Draft): PersonToSave {
+    const propertiesText = mapText(properties);
+    if (writtenLength(propertiesText) <= MAX_PROFILE_CHARACTERS) {
+      return { uuid, properties, propertiesText, isIdentified, createdAt };
+    }
+    warn('person_properties_size_violation');
+    const oldText = mapText(oldProperties);
+    return { uuid, properties: oldProperties, propertiesText: oldText, isIdentified, createdAt };
+  }
+
   const alive = [...drafts.values()].filter((draft) => draft.mergedInto === undefined);
   return {
-    created: alive.filter((draft) => draft.isNew),
-    updated: alive.filter((draft) => !draft.isNew && draft.isChanged),
+    created: alive.filter((draft) => draft.isNew).map(toSave),
+    updated: alive.filter((draft) => !draft.isNew && draft.isChanged).map(toSave),
     merged: [...drafts.values()].flatMap((draft) => {
       const into = draft.isNew || draft.mergedInto === undefined ? undefined : follow(draft.mergedInto);
       return into === undefined ? [] : [{ from: draft.uuid, into: into.uuid }];

@@ -16,3 +16,7 @@ export const noData = () =>
 
 export const unauthorised = (code: string, detail: string) =>
   new ApiError(401, 'authentication_error', code, detail);
+
+/** Too much is under way; the sender comes back when it is told to. */
+export const busy = () =>
+  new ApiError(429, 'throttled_error', 'throttled', 'Request was throttled. Expected available in 1 second.');

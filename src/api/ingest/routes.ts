@@ -5,9 +5,10 @@ import type { Logger } from 'pino';
 import type { ApiEnv } from '../access.ts';
 import type { Db } from '../database/db.ts';
 import { loadProjectByKey } from '../projects.ts';
-import { readBody } from '../read-body.ts';
 import { decodeBody } from './decode-body.ts';
 import { ingest } from './ingest.ts';
+import { createIntake } from './intake.ts';
+import { MAX_AT_WORK, MAX_HELD_BYTES } from './limits.ts';
 import { parsePayload } from './parse-payload.ts';
 import { parseRequest } from './parse-request.ts';
 import { findProjectKey } from './project-key.ts';
@@ -19,9 +20,6 @@ import { unauthorised } from './refusal.ts';
  */
 const PATHS = ['/batch/', '/capture/', '/e/', '/track/', '/engage/', '/i/v0/e/'];
 
-/** Size of a request body as it travels, compressed or not. */
-const MAX_BODY_BYTES = 20 * 1024 * 1024;
-
 interface IngestDeps {
   readonly db: Db;
   readonly log: Logger;
@@ -31,6 +29,7 @@ interface IngestDeps {
 const ACCEPTED = { status: 1 };
 
 export function addIngestRoutes(api: OpenAPIHono<ApiEnv>, deps: IngestDeps): void {
+  const intake = createIntake({ heldBytes: MAX_HELD_BYTES, atWork: MAX_AT_WORK });
   for (const path of PATHS) {
     api.use(path, async (c, next) => {
       allowOrigin(c);
@@ -38,7 +37,8 @@ export function addIngestRoutes(api: OpenAPIHono<ApiEnv>, deps: IngestDeps): voi
     });
     api.on('OPTIONS', path, (c) => c.json(ACCEPTED));
     api.on(['POST', 'GET'], path, async (c) => {
-      await takeIn(c, deps, path === '/engage/' ? '$identify' : undefined);
+      const defaultEvent = path === '/engage/' ? '$identify' : undefined;
+      await intake.take(c.req.raw, (bytes) => takeIn(c, bytes, deps, defaultEvent));
       return c.json(ACCEPTED);
     });
   }
@@ -46,11 +46,12 @@ export function addIngestRoutes(api: OpenAPIHono<ApiEnv>, deps: IngestDeps): voi
 
 async function takeIn(
   c: Context,
+  bytes: Buffer,
   { db, log, now }: IngestDeps,
   defaultEvent: string | undefined,
 ): Promise<void> {
   const body = await decodeBody({
-    bytes: await readBody(c.req.raw, MAX_BODY_BYTES),
+    bytes,
     contentType: c.req.header('content-type') ?? '',
     contentEncoding: c.req.header('content-encoding') ?? '',
     compression: c.req.query('compression'),
@@ -70,6 +71,7 @@ async function takeIn(
     defaultEvent,
     ip: senderOf(c),
     lossless,
+    projectUuid: project.uuid,
     createUuid: randomUUID,
   });
   const result = await ingest(db, project.id, events, randomUUID);

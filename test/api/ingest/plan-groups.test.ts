@@ -1,3 +1,4 @@
+import { LosslessNumber } from 'lossless-json';
 import { expect, test } from 'vitest';
 import type { IncomingEvent } from '../../../src/api/ingest/incoming-event.ts';
 import { planGroups } from '../../../src/api/ingest/plan-groups.ts';
@@ -36,7 +37,7 @@ test.each(['$groupidentify', '$group_identify'])(
       {
         typeIndex: 0,
         key: '7',
-        properties: new Map(Object.entries({ a: 1, b: 2 })),
+        propertiesText: '{"a":1,"b":2}',
         createdAt: '2019-01-01T00:00:00.000Z',
       },
     ]);
@@ -76,5 +77,24 @@ test('takes a key of 400 characters, and a group without properties', () => {
     [event('1', '$groupidentify', { $group_type: 't', $group_key: 'k'.repeat(400) })],
     [],
   );
-  expect(plan.groups).toMatchObject([{ key: 'k'.repeat(400), properties: new Map() }]);
+  expect(plan.groups).toMatchObject([{ key: 'k'.repeat(400), propertiesText: '{}' }]);
+});
+
+test('takes names of types up to 400 characters, and ignores longer ones', () => {
+  const groups = { ['t'.repeat(400)]: 'k', ['u'.repeat(401)]: 'k', '': 'k' };
+  const plan = planGroups([event('1', 'x', { $groups: groups })], []);
+  expect(plan.newTypes).toEqual([{ groupType: 't'.repeat(400), index: 0 }]);
+});
+
+test('takes 512 KiB of properties for a group, as Postgres writes them, and leaves more out', () => {
+  const properties = (length: number) => ({ a: 'x'.repeat(length - '{"a":""}'.length) });
+  const planned = (set: object) =>
+    planGroups(
+      [event('1', '$groupidentify', { $group_type: 't', $group_key: 'k', $group_set: set })],
+      [],
+    ).groups.map(({ propertiesText }) => propertiesText.length);
+  expect(planned(properties(512 * 1024))).toEqual([512 * 1024]);
+  expect(planned(properties(512 * 1024 + 1))).toEqual(['{}'.length]);
+  const exponents = Array.from({ length: 1400 }, () => new LosslessNumber('1e400'));
+  expect(planned({ exponents })).toEqual(['{}'.length]);
 });

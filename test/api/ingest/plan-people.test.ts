@@ -224,3 +224,39 @@ test('names every id that a batch speaks of, once', () => {
   ];
   expect(distinctIdsOf(events)).toEqual(['a', 'b', 'c', '12']);
 });
+
+const textOfLength = (length: number) => 'x'.repeat(length);
+const violation = { person_properties_size_violation: 1 };
+
+test('takes 512 KiB of properties for a person, and leaves a change out that would pass it', () => {
+  const person = { uuid: 'p', ids: ['a'], properties: new Map<string, unknown>([['old', 1]]) };
+  const room = 512 * 1024 - '{"old":1,"new":""}'.length;
+  const set = (length: number) =>
+    plan([event('a', '$set', { $set: { new: textOfLength(length) } })], known(person));
+  expect(set(room).updated[0]?.propertiesText).toHaveLength(512 * 1024);
+  expect(set(room).warnings).toEqual({});
+  expect(set(room + 1).updated[0]?.propertiesText).toBe('{"old":1}');
+  expect(set(room + 1).warnings).toEqual(violation);
+});
+
+test('makes a person without properties of an event that brings too many', () => {
+  const result = plan([event('a', 'x', { $set: { big: textOfLength(512 * 1024) } })]);
+  expect(result.created).toHaveLength(1);
+  expect(visible(result.created[0])).toEqual({});
+  expect(result.warnings).toEqual(violation);
+});
+
+test('keeps the properties of the surviving person where two together are too many', () => {
+  const half = textOfLength(300 * 1024);
+  const result = plan(
+    [event('a', '$create_alias', { alias: 'b' })],
+    known(
+      { uuid: 'p', ids: ['a'], properties: new Map([['mine', half]]) },
+      { uuid: 'q', ids: ['b'], properties: new Map([['other', half]]) },
+    ),
+  );
+  expect(result.merged).toEqual([{ from: 'q', into: 'p' }]);
+  expect(result.updated).toMatchObject([{ uuid: 'p', isIdentified: true }]);
+  expect(visible(result.updated[0])).toEqual({ mine: half });
+  expect(result.warnings).toEqual(violation);
+});
