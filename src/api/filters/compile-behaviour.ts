@@ -25,12 +25,13 @@ export function compileBehaviour(filter: BehaviourFilter, doer: Doer, condition:
   const { projectId, now, personId } = doer;
   const until = DateTime.fromMillis(now, { zone: 'utc' });
   const from = until.minus({ [`${filter.window.unit}s`]: filter.window.count });
-  const done = sql`from person_distinct_ids own
-    join events done on done.project_id = own.project_id and done.distinct_id = own.distinct_id
-    where own.person_id = ${personId} and own.project_id = ${projectId}::integer
-      and done.event = ${filter.event}::text
-      and done.timestamp >= ${instant(from)}::timestamptz and done.timestamp <= ${instant(until)}::timestamptz
-      and ${condition(sql`done.properties`)}`;
+  const done = sql`from person_distinct_ids filter_ids
+    join events filter_events on filter_events.project_id = filter_ids.project_id
+      and filter_events.distinct_id = filter_ids.distinct_id
+    where filter_ids.person_id = ${personId} and filter_ids.project_id = ${projectId}::integer
+      and filter_events.event = ${filter.event}::text
+      and filter_events.timestamp >= ${instant(from)}::timestamptz and filter_events.timestamp <= ${instant(until)}::timestamptz
+      and ${condition(sql`filter_events.properties`)}`;
   const did =
     filter.times === undefined
       ? sql`exists (select ${done})`

@@ -2,10 +2,13 @@ import { invalidInput } from '../errors.ts';
 import type { CohortDefinitions } from './cohort-definition.ts';
 import { compileBehaviour } from './compile-behaviour.ts';
 import { compileProperty } from './compile-property.ts';
-import type { CohortFilter, Filter, PropertyFilter } from './filter.ts';
+import type { CohortFilter, Filter, FilterGroup, PropertyFilter } from './filter.ts';
 import { allOf, anyOf, type Sql, sql } from './sql.ts';
 
-/** What a condition is about. What is left out cannot be asked: such a filter is refused with 400. */
+/**
+ * What a condition is about. What is left out cannot be asked: such a filter is refused with 400. Columns are
+ * qualified (`p.properties`), by names that do not begin with `filter_`.
+ */
 export interface FilterSubject {
   readonly projectId: number;
   /** Milliseconds since 1970, for relative dates and windows of time. */
@@ -21,27 +24,35 @@ export interface FilterSubject {
 }
 
 /** Cohorts of cohorts multiply; each leaf takes up to twenty of the 65535 parameters of a statement. */
-const MAX_LEAVES = 1000;
+export const MAX_CONDITIONS = 1000;
+/** The costliest may take Postgres most of a second to prepare (pattern.ts). */
+export const MAX_PATTERNS = 50;
 
 /** The condition that a filter asks for, ready for a `where`; never null. */
 export function compileFilter(filter: Filter, subject: FilterSubject): Sql {
-  let leaves = 0;
-  const countLeaf = () => {
-    leaves += 1;
-    if (leaves > MAX_LEAVES)
-      throw invalidInput(`A filter with its cohorts may have ${MAX_LEAVES} conditions.`);
-  };
-  return compile(filter, subject, { inside: [], countLeaf });
+  return compile(filter, subject, { inside: [], count: createCounter() });
 }
 
 interface Walk {
   /** The cohorts that are being looked into. */
   readonly inside: readonly number[];
-  readonly countLeaf: () => void;
+  readonly count: (leaf: Exclude<Filter, FilterGroup>) => void;
+}
+
+function createCounter(): Walk['count'] {
+  let [conditions, patterns] = [0, 0];
+  return (leaf) => {
+    conditions += 1;
+    if (leaf.kind === 'property' && leaf.operator.endsWith('regex')) patterns += leaf.values.length;
+    if (conditions <= MAX_CONDITIONS && patterns <= MAX_PATTERNS) return;
+    throw invalidInput(
+      `A filter, with its cohorts, may have ${MAX_CONDITIONS} conditions and ${MAX_PATTERNS} patterns at most.`,
+    );
+  };
 }
 
 function compile(filter: Filter, subject: FilterSubject, walk: Walk): Sql {
-  if (filter.kind !== 'group') walk.countLeaf();
+  if (filter.kind !== 'group') walk.count(filter);
   switch (filter.kind) {
     case 'group': {
       const members = filter.members.map((member) => compile(member, subject, walk));
@@ -68,7 +79,8 @@ function compileCohort(filter: CohortFilter, subject: FilterSubject, walk: Walk)
   if (cohort === undefined) return sql`false`;
   if (walk.inside.includes(cohortId)) throw invalidInput(`Cohort ${cohortId} contains itself.`);
   const member = cohort.isStatic
-    ? sql`exists (select from cohort_members m where m.cohort_id = ${cohortId}::integer and m.person_id = ${person.id})`
+    ? sql`exists (select from cohort_members filter_members
+        where filter_members.cohort_id = ${cohortId}::integer and filter_members.person_id = ${person.id})`
     : compile(cohort.filter, subject, { ...walk, inside: [...walk.inside, cohortId] });
   return negated ? sql`not ${member}` : member;
 }
@@ -88,8 +100,10 @@ function personOf(subject: FilterSubject): { readonly id: Sql; readonly properti
 function groupOf(index: number, { group, event, projectId }: FilterSubject): Sql {
   if (group !== undefined) return group;
   if (event === undefined) throw notHere('group');
-  return sql`(select g.properties from groups g where g.project_id = ${projectId}::integer
-    and g.group_type_index = ${index}::smallint and g.group_key = ${event} ->> ${`$group_${index}`}::text)`;
+  return sql`(select filter_groups.properties from groups filter_groups
+    where filter_groups.project_id = ${projectId}::integer
+      and filter_groups.group_type_index = ${index}::smallint
+      and filter_groups.group_key = ${event} ->> ${`$group_${index}`}::text)`;
 }
 
 const notHere = (type: string) =>

@@ -45,11 +45,11 @@ function compileTest(test: Test, subject: Subject, values: readonly Scalar[], no
     case 'exact':
       return sql`${subject.value} = any(${values.flatMap(jsonForms)}::text[]::jsonb[])`;
     case 'icontains':
-      return anyText(texts, sql`position(lower(wanted) in lower(${text})) > 0`);
+      return anyText(texts, sql`position(lower(filter_texts.wanted) in lower(${text})) > 0`);
     case 'starts_with':
-      return anyText(texts, sql`starts_with(${text}, wanted)`);
+      return anyText(texts, sql`starts_with(${text}, filter_texts.wanted)`);
     case 'ends_with':
-      return anyText(texts, sql`right(${text}, length(wanted)) = wanted`);
+      return anyText(texts, sql`right(${text}, length(filter_texts.wanted)) = filter_texts.wanted`);
     case 'regex': {
       const patterns = texts.map(toPostgresPattern).filter((pattern) => pattern !== undefined);
       return patterns.length === 0 ? undefined : sql`${text} ~ any(${patterns}::text[])`;
@@ -73,7 +73,7 @@ function compileTest(test: Test, subject: Subject, values: readonly Scalar[], no
 }
 
 const anyText = (texts: readonly string[], condition: Sql): Sql =>
-  sql`exists (select from unnest(${texts}::text[]) as t (wanted) where ${condition})`;
+  sql`exists (select from unnest(${texts}::text[]) as filter_texts (wanted) where ${condition})`;
 
 const JSON_NUMBER = /^-?(?:0|[1-9]\d{0,399})(?:\.\d{1,400})?(?:[eE][+-]?\d{1,3})?$/;
 
@@ -110,13 +110,13 @@ function compareDates(
   if (dates.length === 0) return undefined;
   const [froms, untils] = [dates.map(({ from }) => from), dates.map(({ until }) => until)];
   return sql`exists (
-    select from (select ${storedDate(value, text)}) as s (at),
-      unnest(${froms}::text[]::timestamptz[], ${untils}::text[]::timestamptz[]) as wanted (start, stop)
+    select from (select ${storedDate(value, text)}) as filter_stored (at),
+      unnest(${froms}::text[]::timestamptz[], ${untils}::text[]::timestamptz[]) as filter_dates (start, stop)
     where ${DATE_TESTS[test]})`;
 }
 
 const DATE_TESTS = {
-  is_date_exact: sql`s.at >= wanted.start and s.at < wanted.stop`,
-  is_date_before: sql`s.at < wanted.start`,
-  is_date_after: sql`s.at > wanted.start`,
+  is_date_exact: sql`filter_stored.at >= filter_dates.start and filter_stored.at < filter_dates.stop`,
+  is_date_before: sql`filter_stored.at < filter_dates.start`,
+  is_date_after: sql`filter_stored.at > filter_dates.start`,
 } as const;

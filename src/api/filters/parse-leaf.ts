@@ -54,7 +54,8 @@ function parseCohort(item: JsonObject): Filter | Malformed {
   const members = ids.flatMap((id) =>
     id === undefined || id >= 2 ** 31 ? [] : [{ kind: 'cohort', cohortId: id, negated: false } as const],
   );
-  if (members.length < ids.length) return malformed('The value of a cohort filter must be its id.');
+  if (members.length === 0 || members.length < ids.length)
+    return malformed('The value of a cohort filter must be its id.');
   const negated = isNegated(item) !== (operator === 'not_in' || operator === 'is_not');
   const [only] = members;
   if (only !== undefined && members.length === 1) return { ...only, negated };

@@ -70,6 +70,7 @@ const CLASS_ITEM =
 export function translateClass(bracket: string): string | undefined {
   const negated = bracket[1] === '^';
   const items = bracket.slice(negated ? 2 : 1, -1).match(CLASS_ITEM) ?? [];
+  if (items.length === 0) return undefined;
   let written = '';
   for (let at = 0; at < items.length; at++) {
     const item = items[at] ?? '';
