@@ -4,10 +4,10 @@ import type { Db, Queryable } from '../database/db.ts';
 import type { Deletions } from '../deletion-port.ts';
 import { invalidInput } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
+import { type PersonId, personNotFound } from '../person-id.ts';
 import { lockProject } from '../project-lock.ts';
 import { clearProperties, deletePerson, splitOff } from './change-store.ts';
 import { describeChange, type PersonActivity } from './person-activity.ts';
-import { type PersonId, personNotFound } from './person-id.ts';
 import { orderIds } from './render-person.ts';
 import { loadPerson, type StoredPerson } from './store.ts';
 

@@ -2,6 +2,7 @@ import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { ApiEnv } from '../access.ts';
 import { answerInForm, FORMS, formQuery } from '../answer-form.ts';
+import { parsePersonId } from '../person-id.ts';
 import { addRoute } from '../route.ts';
 import { validated } from '../validation-error.ts';
 import {
@@ -12,7 +13,6 @@ import {
   setProperties,
   splitPerson,
 } from './change-person.ts';
-import { parsePersonId } from './person-id.ts';
 import { readQueryValue } from './query-value.ts';
 import { renderPerson } from './render-person.ts';
 import {

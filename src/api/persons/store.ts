@@ -1,7 +1,7 @@
 import type { Queryable } from '../database/db.ts';
 import { allOf, anyOf, runSql, type Sql, sql } from '../filters/sql.ts';
 import type { Page } from '../paging.ts';
-import { isUuid, type PersonId } from './person-id.ts';
+import { isUuid, type PersonId } from '../person-id.ts';
 
 export interface StoredPerson {
   readonly id: number;

@@ -1,4 +1,4 @@
-import { invalidInput, notFound } from '../errors.ts';
+import { invalidInput, notFound } from './errors.ts';
 
 /** What names a person in a path: the integer of the contract, or the uuid. */
 export type PersonId = { readonly id: number } | { readonly uuid: string };
