@@ -105,6 +105,12 @@ export const settingsSchema = z.strictObject({
     .default(0)
     .describe('Their port. 0 takes a free one.')
     .register(settingNames, { env: 'BACKHAUL_PORT' }),
+  apiRequestsPerMinute: whole(1, 1_000_000)
+    .exactOptional()
+    .describe(
+      'Requests a minute that each personal key may make of the bundled API; events come in without limit. Unset: no limit.',
+    )
+    .register(settingNames, { env: 'BACKHAUL_API_REQUESTS_PER_MINUTE' }),
   workerConcurrency: whole(1, 64)
     .default(2)
     .describe('Parts that one worker process imports at once.')

@@ -67,6 +67,7 @@ export async function openSite(
     queues: settings.queues,
     apiHost: settings.host,
     apiPort: settings.port,
+    requestsPerMinute: settings.apiRequestsPerMinute,
     log,
   });
   supervisor.onFailure((error: Error) => failed.abort(error));

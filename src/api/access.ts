@@ -7,6 +7,7 @@ import { loadPersonalKey, type PersonalKey } from './keys.ts';
 import { loadProject, loadProjects, type Project } from './projects.ts';
 import { readRequestBody } from './request-body.ts';
 import { grants, type Scope } from './scopes.ts';
+import type { Throttle } from './throttle.ts';
 import { loadMemberLevel, loadUser, type User } from './users.ts';
 
 /**
@@ -60,12 +61,16 @@ export interface ApiEnv {
   };
 }
 
-/** Checks, in the order clients rely on: key (401), scopes (403), project (404), membership and access to it (403). */
-export function createAccessCheck(db: Db): MiddlewareHandler<ApiEnv> {
+/**
+ * Checks, in the order clients rely on: key (401), limit (429), scopes (403), project (404), membership and
+ * access to it (403). What the table could not name, as a route for all methods, is never reached.
+ */
+export function createAccessCheck(db: Db, throttle: Throttle | undefined): MiddlewareHandler<ApiEnv> {
   return async (c, next) => {
     const route = matchedRoutes(c).find(({ method }) => method !== 'ALL');
-    if (route === undefined) return next(); // no such endpoint: 404 or 405 follow
+    if (route === undefined) return c.notFound();
     const { key, user } = await authenticate(db, c);
+    throttle?.admit(key.id);
     const needed = ACCESS[`${route.method} ${route.path}`];
     if (needed === undefined) throw permissionDenied('This action does not support Personal API Key access');
     const missing = needed.find((scope) => !grants(key.scopes, scope));
@@ -103,11 +108,23 @@ const unauthenticated = (code: string, detail: string) =>
 async function findToken(c: Context): Promise<{ token: string; place: string } | undefined> {
   const header = /^Bearer\s+(\S+)\s*$/i.exec(c.req.header('authorization') ?? '')?.[1];
   if (header !== undefined) return { token: header, place: 'Authorization header' };
-  const body = c.req.method === 'GET' ? undefined : await readRequestBody(c);
-  const named = isJsonObject(body) ? body['personal_api_key'] : undefined;
-  if (typeof named === 'string') return { token: named, place: 'body' };
+  const body = await findInBody(c);
+  if (body !== undefined) return { token: body, place: 'body' };
   const query = c.req.query('personal_api_key');
   return query === undefined ? undefined : { token: query, place: 'query string' };
+}
+
+/** A body that cannot be read holds no key; what is wrong with it is told to those who have one. */
+async function findInBody(c: Context): Promise<string | undefined> {
+  if (c.req.method === 'GET' || c.req.method === 'HEAD') return undefined;
+  try {
+    const body = await readRequestBody(c);
+    const token = isJsonObject(body) ? body['personal_api_key'] : undefined;
+    return typeof token === 'string' ? token : undefined;
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
 }
 
 async function findProject(

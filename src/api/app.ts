@@ -15,12 +15,16 @@ import { addUserRoutes } from './members/user-routes.ts';
 import { addDocsRoutes } from './openapi/routes.ts';
 import { addPersonRoutes } from './persons/routes.ts';
 import { addProjectRoutes } from './projects/routes.ts';
+import { safeHeaders } from './safe-headers.ts';
+import { createThrottle } from './throttle.ts';
 
 export interface ApiDeps {
   readonly db: Db;
   readonly log: Logger;
   /** Milliseconds since 1970; left out: the clock. */
   readonly now?: () => number;
+  /** Of each personal key, below `/api/`; left out: no limit. */
+  readonly requestsPerMinute?: number;
 }
 
 /** Every room behind one set of rules: authorisation (access.ts), error envelope, optional trailing slash. */
@@ -29,7 +33,11 @@ export function buildApi(deps: ApiDeps): Hono {
   const now = deps.now ?? Date.now;
   const root = new Hono({ getPath: contractPath });
   const api = new OpenAPIHono<ApiEnv>();
-  api.use('/api/*', createAccessCheck(db));
+  const { requestsPerMinute: limit } = deps;
+  const throttle =
+    limit === undefined ? undefined : createThrottle(limit, deps.now ?? (() => performance.now()));
+  root.use('*', safeHeaders);
+  api.use('/api/*', createAccessCheck(db, throttle));
   addProjectRoutes(api, deps);
   addKeyRoutes(api, deps);
   addUserRoutes(api, deps);
@@ -57,7 +65,8 @@ export function buildApi(deps: ApiDeps): Hono {
 const CONTRACT_PATH = /^\/(?:api|batch|capture|e|track|engage|i\/v0\/e)(?:$|\/)/;
 
 function contractPath(request: Request): string {
-  const path = getPath(request);
+  // Clients that encode `@current` and `@me` mean them all the same.
+  const path = getPath(request).replaceAll('%40', '@');
   const isFile = path.slice(path.lastIndexOf('/')).includes('.');
   return path.endsWith('/') || isFile || !CONTRACT_PATH.test(path) ? path : `${path}/`;
 }

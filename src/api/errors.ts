@@ -69,6 +69,18 @@ export const unsupportedMediaType = (contentType: string) =>
 export const parseError = (reason: string) =>
   new ApiError(400, 'invalid_request', 'parse_error', `JSON parse error - ${reason}`);
 
+/** Too many requests; the client may come again after so many seconds. */
+export class ThrottledError extends ApiError {
+  readonly retryAfterSeconds: number;
+
+  constructor(seconds: number) {
+    const wait = `${seconds} second${seconds === 1 ? '' : 's'}`;
+    const detail = `Request was throttled. Expected available in ${wait}.`;
+    super(429, 'throttled_error', 'throttled', detail);
+    this.retryAfterSeconds = seconds;
+  }
+}
+
 /** Data that Postgres cannot hold (NUL, numbers out of range, rows too wide for an index). */
 const BAD_DATA = /^(?:22|54)/;
 /** Connection lost, server starting or stopping, too many connections, disk full. */
@@ -118,5 +130,6 @@ export function answerError(error: unknown, c: Context, log: Logger): Response {
     log.error({ err: error, method: c.req.method, path: c.req.path, status }, 'request failed');
   if (status === 401) c.header('WWW-Authenticate', 'Bearer');
   if (status === 503 || status === 429) c.header('Retry-After', '1');
+  if (known instanceof ThrottledError) c.header('Retry-After', String(known.retryAfterSeconds));
   return c.json(envelope, status);
 }

@@ -18,12 +18,19 @@ lines.once('line', (line) => void serve(line));
 
 async function serve(line: string): Promise<void> {
   try {
-    const { logLevel, databaseUrl, dashboard: boards, ...order } = apiOrder.parse(JSON.parse(line));
+    const {
+      logLevel,
+      databaseUrl,
+      requestsPerMinute,
+      dashboard: boards,
+      ...order
+    } = apiOrder.parse(JSON.parse(line));
     const log = createLogger(logLevel);
     const dashboard = createDashboard({ ...boards, log });
     const api = await startApi({
       ...order,
       ...(databaseUrl === undefined ? {} : { databaseUrl }),
+      ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
       log,
       extraRoutes: (app) => void app.route('/', dashboard.routes),
     });

@@ -29,6 +29,8 @@ export interface ApiOptions {
   /** 0 takes a free port. */
   readonly port: number;
   readonly log: Logger;
+  /** Of each personal key; left out: no limit. */
+  readonly requestsPerMinute?: number;
   /** Keys that must exist once the API answers. The personal key gets every scope. */
   readonly bootstrap?: { readonly projectKey: string; readonly personalKey: string };
   /** Bound on the arrival of a whole request; left out: 60 s. */
@@ -52,7 +54,8 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   try {
     await migrate(db);
     if (options.bootstrap !== undefined) await bootstrap(db, options.bootstrap);
-    const app = buildApi({ db, log });
+    const { requestsPerMinute } = options;
+    const app = buildApi({ db, log, ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }) });
     options.extraRoutes?.(app);
     const server = await listen(app, host, options.port, options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS);
     log.info({ url: server.url, database: db.kind }, 'API ready');

@@ -21,6 +21,8 @@ export interface ApiProcessOptions {
   readonly host?: string | undefined;
   /** Default, and for 0: a free one. */
   readonly port?: number | undefined;
+  /** Of each personal key. Default: no limit. */
+  readonly requestsPerMinute?: number | undefined;
   readonly keys: { readonly projectKey: string; readonly personalKey: string };
   readonly log: Logger;
 }
@@ -50,6 +52,7 @@ export async function startApiProcess(options: ApiProcessOptions): Promise<ApiPr
   const order: ApiOrder = {
     dataDir,
     ...(options.databaseUrl === undefined ? {} : { databaseUrl: options.databaseUrl }),
+    ...(options.requestsPerMinute === undefined ? {} : { requestsPerMinute: options.requestsPerMinute }),
     host: options.host ?? '127.0.0.1',
     port,
     bootstrap: options.keys,

@@ -19,6 +19,8 @@ export const apiOrder = z.strictObject({
   dataDir: z.string(),
   /** A PostgreSQL address. Default: the embedded database in the data folder. */
   databaseUrl: z.string().optional(),
+  /** Of each personal key. Default: no limit. */
+  requestsPerMinute: z.number().int().positive().optional(),
   host: z.string(),
   port: z.number().int(),
   /** Keys that must exist once the API answers. */

@@ -29,6 +29,8 @@ export interface SupervisorOptions {
   /** Where the bundled API listens. Default: 127.0.0.1 and a free port. */
   readonly apiHost?: string | undefined;
   readonly apiPort?: number | undefined;
+  /** Of each personal key. Default: no limit. */
+  readonly requestsPerMinute?: number | undefined;
   readonly log: Logger;
 }
 
@@ -115,11 +117,14 @@ async function own(options: SupervisorOptions, lock: DataDirLock): Promise<Super
     }
     let api: ApiService | undefined;
     if (options.want.api) {
-      const { dataDir, databaseUrl, log } = options;
+      const { dataDir, databaseUrl, requestsPerMinute, log } = options;
       const { queuesPassword, ...keys } = loadApiKeys(dataDir);
       const { user = 'backhaul', password = queuesPassword, adminPassword } = options.queues ?? {};
       const queues = { user, password, ...(adminPassword === undefined ? {} : { adminPassword }) };
-      const settings = { dataDir, databaseUrl, redisUrl, keys, queues, log, host: options.apiHost };
+      const settings = {
+        ...{ dataDir, databaseUrl, redisUrl, keys, queues, requestsPerMinute, log },
+        host: options.apiHost,
+      };
       const first = await startApiProcess({ ...settings, port: options.apiPort });
       const again = () => startApiProcess({ ...settings, port: first.port });
       children.push(keepRunning('API', first, again, failure.raise, log));

@@ -53,7 +53,7 @@ describe('managing the bundled API', () => {
     const key = ended.stdout.trim();
     expect(await get('/api/projects/@current/persons/', key)).toBe(200);
     expect(await get('/api/projects/@current/event_counts/', key)).toBe(403);
-  }, 60_000);
+  }, 120_000);
 
   it('makes keys for other users and single projects, lists them, and revokes them at once', async () => {
     const user = await told('users', 'add', 'ada@example.com', '--name', 'Ada King Lovelace');
@@ -82,7 +82,7 @@ describe('managing the bundled API', () => {
     expect(await get(`/api/projects/${shop.id}/persons/`, made.value)).toBe(401);
     expect(await printed('keys', 'list')).toMatch(/shop.* revoked \d{4}-/);
     expect(await printed('users', 'ls')).toMatch(/ada@example.com +\d+ +Ada King Lovelace +member/);
-  }, 120_000);
+  }, 240_000);
 
   it('does not revoke the key that it works with', async () => {
     const [own] = await told('keys', 'list');
@@ -92,7 +92,7 @@ describe('managing the bundled API', () => {
     expect(await told('keys', 'list')).toContainEqual(
       expect.objectContaining({ id: own.id, revoked_at: null }),
     );
-  }, 60_000);
+  }, 120_000);
 
   it.each([
     [['keys', 'create', '--label', 'x'], "required option '--scope <scope...>' not specified"],
@@ -132,5 +132,16 @@ describe('managing the bundled API', () => {
     const ended = await backhaul('keys', 'list');
     expect(ended.code).toBe(2);
     expect(ended.stderr).toContain('does not take the personalKey of keys.json');
-  }, 180_000);
+  }, 300_000);
+
+  it('limits requests of a key where BACKHAUL_API_REQUESTS_PER_MINUTE says so', async () => {
+    const limited = join(dataDir, 'limited');
+    const env = { BACKHAUL_API_REQUESTS_PER_MINUTE: '2' };
+    const server = startBackhaul(['serve'], { dataDir: limited, env });
+    const { api } = await waitForServices(limited, server);
+    const ask = () =>
+      fetch(`${api?.url}/api/users/@me/`, { headers: { authorization: `Bearer ${api?.personalKey}` } });
+    const statuses = [(await ask()).status, (await ask()).status, (await ask()).status];
+    expect(statuses).toEqual([200, 200, 429]);
+  }, 120_000);
 });
