@@ -35,12 +35,14 @@ export function createDashboard(options: DashboardOptions): { routes: Hono; clos
   const admin = createBoard(queues, false);
 
   const routes = new Hono();
-  routes.use('*', async (context, next) => {
+  routes.use(`${DASHBOARD_PATH}/*`, async (context, next) => {
+    await next();
+    // Afterwards: the board answers with a response of its own, which knows nothing of headers set before.
     context.header('cache-control', 'no-store');
+    context.header('x-content-type-options', 'nosniff');
     context.header('x-frame-options', 'DENY');
     // bull-board's page asks another site for fonts; nothing here leaves the machine.
     context.header('content-security-policy', "style-src 'self' 'unsafe-inline'; font-src 'self' data:");
-    await next();
   });
   const serve = (context: Context) => {
     const role = roleOf(context.req.header('authorization'), options);

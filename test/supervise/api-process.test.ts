@@ -53,7 +53,14 @@ test('the API answers with keys of its own, comes back when killed, and ends wit
   expect((await fetch(`${api.url}/queues`)).status).toBe(401);
   const { user, password } = api.queues;
   const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
-  expect((await fetch(`${api.url}/queues`, { headers: { authorization } })).status).toBe(200);
+  const board = await fetch(`${api.url}/queues`, { headers: { authorization } });
+  expect(board.status).toBe(200);
+  expect(Object.fromEntries(board.headers)).toMatchObject({
+    'cache-control': 'no-store',
+    'x-frame-options': 'DENY',
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': expect.stringContaining("font-src 'self'"),
+  });
   expect(await runsBundledApi(dataDir)).toBe(true);
 
   const first = readIdentity(join(dataDir, 'api.pid.json'));
