@@ -15,6 +15,11 @@ export interface RouteSpec<Q extends z.ZodObject, B extends z.ZodType> {
   readonly tag: string;
   /** Types of path parameters other than text, for the document. */
   readonly params?: Readonly<Record<string, 'integer' | 'uuid'>>;
+  /**
+   * Runs before the input is looked at: an object that is not there (404) or not open to the caller (403) is
+   * told before what is wrong with the input (400), as clients of the service know it.
+   */
+  readonly first?: (c: Context<ApiEnv>) => Promise<unknown>;
   /** What it does not name is ignored. */
   readonly query?: Q;
   /** JSON, or a form whose fields are text. Left out: a body is not looked at. */
@@ -46,6 +51,7 @@ export function addRoute<Q extends z.ZodObject = typeof NOTHING, B extends z.Zod
 ): void {
   document(api, spec);
   api.on(spec.method.toUpperCase(), spec.path, async (c) => {
+    await spec.first?.(c);
     const query = validated(spec.query ?? NOTHING, c.req.query()) as z.infer<Q>;
     const body = (
       spec.body === undefined ? undefined : validated(spec.body, await readRequestBody(c))

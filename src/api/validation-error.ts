@@ -81,7 +81,8 @@ const shown = (value: unknown) =>
     MAX_SHOWN,
   );
 
-function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
+/** Undefined where the path leads nowhere. */
+export function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   let value: unknown = input;
   for (const key of path) {
     if (typeof value !== 'object' || value === null) return undefined;
