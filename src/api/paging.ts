@@ -42,22 +42,38 @@ export interface Paged<T> {
   readonly results: T[];
 }
 
-/** Wraps one page; the links are absolute, the request's own with limit and offset replaced. */
-export function renderPage<T>(url: string, page: Page, count: number, results: T[]): Paged<T> {
+/**
+ * Wraps one page; the links are absolute, the request's own with limit and offset replaced. `bareFirst`: the
+ * link to the first page has no offset, as the service writes it for every list but persons.
+ */
+export function renderPage<T>(
+  url: string,
+  page: Page,
+  count: number,
+  results: T[],
+  { bareFirst = false }: { readonly bareFirst?: boolean } = {},
+): Paged<T> {
   const { limit, offset } = page;
   return {
     count,
     next: offset + limit < count ? link(url, { limit, offset: offset + limit }) : null,
-    previous: offset > 0 ? link(url, { limit, offset: Math.max(0, offset - limit) }) : null,
+    previous: offset > 0 ? link(url, { limit, offset: previousOf(page, bareFirst) }) : null,
     results,
   };
 }
 
-/** The address with these parameters, in this order at its end, instead of those it had. */
-function link(url: string, params: Readonly<Record<string, number>>): string {
+function previousOf({ limit, offset }: Page, bareFirst: boolean): number | undefined {
+  const previous = Math.max(0, offset - limit);
+  return bareFirst && previous === 0 ? undefined : previous;
+}
+
+/** The address with these parameters, in this order at its end, instead of those it had; undefined: without. */
+function link(url: string, params: Readonly<Record<string, number | undefined>>): string {
   const target = new URL(url);
   for (const name of Object.keys(params)) target.searchParams.delete(name);
-  for (const [name, value] of Object.entries(params)) target.searchParams.append(name, String(value));
+  for (const [name, value] of Object.entries(params)) {
+    if (value !== undefined) target.searchParams.append(name, String(value));
+  }
   return target.href;
 }
 

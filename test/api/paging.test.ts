@@ -54,3 +54,12 @@ test('links to numbered pages by their number alone, and counts under both names
     previous: null,
   });
 });
+
+test('leaves the offset out of the link to the first page where the service does', () => {
+  const bare = (offset: number) =>
+    renderPage('http://host/x/?offset=9', { limit: 5, offset }, 16, [], { bareFirst: true }).previous;
+  expect(bare(5)).toBe('http://host/x/?limit=5');
+  expect(bare(3)).toBe('http://host/x/?limit=5');
+  expect(bare(6)).toBe('http://host/x/?limit=5&offset=1');
+  expect(bare(0)).toBeNull();
+});
