@@ -104,6 +104,7 @@ describe('the direction of imports', () => {
       'ingest',
       'persons',
       'events',
+      'dashboards',
       'projects',
       'deletions',
       'definitions',

@@ -3,12 +3,14 @@ import { Hono } from 'hono';
 import { getPath } from 'hono/utils/url';
 import type { Logger } from 'pino';
 import { type ApiEnv, createAccessCheck } from './access.ts';
+import { addDashboardRoutes } from './dashboards/routes.ts';
 import type { Db } from './database/db.ts';
 import { queueDeletion } from './deletions/queue-deletion.ts';
 import { answerError, methodNotAllowed, notFound } from './errors.ts';
 import { addEventRoutes } from './events/routes.ts';
 import { createCapture } from './ingest/capture.ts';
 import { addIngestRoutes } from './ingest/routes.ts';
+import { createInsights } from './insights/insights.ts';
 import { addKeyRoutes } from './members/key-routes.ts';
 import { addMemberRoutes } from './members/member-routes.ts';
 import { addUserRoutes } from './members/user-routes.ts';
@@ -31,6 +33,7 @@ export interface ApiDeps {
 export function buildApi(deps: ApiDeps): Hono {
   const { db, log } = deps;
   const now = deps.now ?? Date.now;
+  const insights = createInsights({ now });
   const root = new Hono({ getPath: contractPath });
   const api = new OpenAPIHono<ApiEnv>();
   const { requestsPerMinute: limit } = deps;
@@ -45,6 +48,7 @@ export function buildApi(deps: ApiDeps): Hono {
   addPersonRoutes(api, { db, capture: createCapture(now), deletions: { queue: queueDeletion }, now });
   addEventRoutes(api, db);
   addIngestRoutes(api, { db, log, now });
+  addDashboardRoutes(api, { db, insights, now });
   addDocsRoutes(api);
   api.get('/healthz', async (c) => {
     await db.query('select 1');

@@ -6,9 +6,18 @@ import { members } from './migrations/0002-members.ts';
 import { activity } from './migrations/0003-activity.ts';
 import { cohorts } from './migrations/0004-cohorts.ts';
 import { insights } from './migrations/0005-insights.ts';
+import { dashboards } from './migrations/0006-dashboards.ts';
 import { deletions } from './migrations/0007-deletions.ts';
 
-const MIGRATIONS: readonly Migration[] = [firstRooms, members, activity, cohorts, insights, deletions];
+const MIGRATIONS: readonly Migration[] = [
+  firstRooms,
+  members,
+  activity,
+  cohorts,
+  insights,
+  dashboards,
+  deletions,
+];
 /** Any number will do, as long as every process takes the same. */
 const MIGRATION_LOCK = 4_201_967;
 

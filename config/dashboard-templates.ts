@@ -1,0 +1,283 @@
+import type { DashboardTemplate, InsightTile } from './dashboard-template.ts';
+
+/**
+ * The templates at hand: `use_template` names one by its `template_name`, or by one of the two names that
+ * the service has for its own. Another template is another element here; a test holds each to the schema.
+ */
+export const TEMPLATE_ALIASES: Readonly<Record<string, string>> = {
+  DEFAULT_APP: 'Product analytics',
+  WEBSITE_TRAFFIC: 'Website traffic',
+};
+
+const pageviews = { id: '$pageview', type: 'events', order: 0, name: '$pageview' } as const;
+const everything = { id: null, type: 'events', order: 0, name: 'All events' } as const;
+
+/** Half of a row of twelve columns, at the left or at the right. */
+const half = (side: 'left' | 'right', row: number): InsightTile['layouts'] => {
+  const right = side === 'right';
+  return {
+    sm: { x: right ? 6 : 0, y: row * 5, w: 6, h: 5, minW: 3, minH: 5 },
+    xs: { x: 0, y: (row * 2 + (right ? 1 : 0)) * 5, w: 1, h: 5, minW: 1, minH: 5 },
+  };
+};
+
+/** The layouts of tiles that follow one another, two in a row. */
+const inPairs = (tiles: readonly Omit<InsightTile, 'type' | 'layouts'>[]): InsightTile[] =>
+  tiles.map((tile, index) => ({
+    type: 'INSIGHT',
+    ...tile,
+    layouts: half(index % 2 === 0 ? 'left' : 'right', Math.floor(index / 2)),
+  }));
+
+const productAnalytics: DashboardTemplate = {
+  template_name: 'Product analytics',
+  dashboard_description: '',
+  dashboard_filters: {},
+  tags: [],
+  tiles: inPairs([
+    {
+      name: 'Daily active users (DAUs)',
+      description: 'How many different people used the product each day.',
+      color: 'blue',
+      filters: {
+        insight: 'TRENDS',
+        display: 'ActionsLineGraph',
+        interval: 'day',
+        date_from: '-30d',
+        events: [{ ...pageviews, math: 'dau' }],
+      },
+    },
+    {
+      name: 'Weekly active users (WAUs)',
+      description: 'How many different people used the product each week.',
+      color: 'green',
+      filters: {
+        insight: 'TRENDS',
+        display: 'ActionsLineGraph',
+        interval: 'week',
+        date_from: '-90d',
+        events: [{ ...pageviews, math: 'dau' }],
+      },
+    },
+    {
+      name: 'Retention',
+      description: 'How many come back in the weeks after the one in which they were first seen.',
+      color: 'blue',
+      filters: {
+        insight: 'RETENTION',
+        period: 'Week',
+        total_intervals: 11,
+        retention_type: 'retention_first_time',
+        target_entity: pageviews,
+        returning_entity: pageviews,
+      },
+    },
+    {
+      name: 'Growth accounting',
+      description: 'Who is new, who stayed, who came back and who left, week by week.',
+      color: 'purple',
+      filters: {
+        insight: 'LIFECYCLE',
+        interval: 'week',
+        date_from: '-30d',
+        events: [{ ...pageviews, math: 'total' }],
+      },
+    },
+    {
+      name: 'Referring domain (last 14 days)',
+      description: 'The sites that people came from.',
+      color: 'black',
+      filters: {
+        insight: 'TRENDS',
+        display: 'ActionsBarValue',
+        interval: 'day',
+        date_from: '-14d',
+        breakdown: '$referring_domain',
+        breakdown_type: 'event',
+        events: [{ ...pageviews, math: 'dau' }],
+      },
+    },
+    {
+      name: 'Pageview funnel, by browser',
+      description: 'How many people go on to a second and a third page within a day.',
+      color: 'green',
+      filters: {
+        insight: 'FUNNELS',
+        funnel_viz_type: 'steps',
+        funnel_order_type: 'ordered',
+        funnel_window_interval: 1,
+        funnel_window_interval_unit: 'day',
+        interval: 'day',
+        date_from: '-7d',
+        breakdown: '$browser',
+        breakdown_type: 'event',
+        events: ['First', 'Second', 'Third'].map((word, order) => ({
+          ...pageviews,
+          order,
+          custom_name: `${word} page view`,
+        })),
+      },
+    },
+  ]),
+};
+
+/** Page views that began at a search engine. */
+const fromSearch = [
+  {
+    key: '$referring_domain',
+    type: 'event',
+    operator: 'regex',
+    value: '(^|\\.)(google|bing|duckduckgo|ecosia|yahoo|baidu|yandex|qwant|startpage)\\.',
+  },
+];
+
+const visitors = { ...pageviews, math: 'dau' } as const;
+const trend = { insight: 'TRENDS', interval: 'day' } as const;
+
+const websiteTraffic: DashboardTemplate = {
+  template_name: 'Website traffic',
+  dashboard_description: '',
+  dashboard_filters: { date_from: '-30d' },
+  tags: ['marketing'],
+  tiles: inPairs([
+    {
+      name: 'Unique visitors',
+      description: 'Different people who saw a page.',
+      color: 'blue',
+      filters: { ...trend, display: 'BoldNumber', events: [visitors] },
+    },
+    {
+      name: 'Unique visitors from search',
+      description: 'Different people who came from a search engine.',
+      color: 'green',
+      filters: { ...trend, display: 'BoldNumber', events: [visitors], properties: fromSearch },
+    },
+    {
+      name: 'Unique visitors by day',
+      color: 'blue',
+      filters: { ...trend, display: 'ActionsLineGraph', events: [visitors] },
+    },
+    {
+      name: 'Unique visitors from search by day',
+      color: 'green',
+      filters: { ...trend, display: 'ActionsLineGraph', events: [visitors], properties: fromSearch },
+    },
+    {
+      name: 'Page views by day',
+      color: 'purple',
+      filters: { ...trend, display: 'ActionsBar', events: [{ ...pageviews, math: 'total' }] },
+    },
+    {
+      name: 'Most viewed pages',
+      description: 'Page views by address.',
+      color: 'black',
+      filters: {
+        ...trend,
+        display: 'ActionsBarValue',
+        breakdown: '$current_url',
+        breakdown_type: 'event',
+        events: [{ ...pageviews, math: 'total' }],
+      },
+    },
+    {
+      name: 'Most viewed pages from search',
+      description: 'Page views of people who came from a search engine, by address.',
+      color: 'green',
+      filters: {
+        ...trend,
+        display: 'ActionsBarValue',
+        breakdown: '$current_url',
+        breakdown_type: 'event',
+        events: [{ ...pageviews, math: 'total' }],
+        properties: fromSearch,
+      },
+    },
+    {
+      name: 'Visitors by device',
+      color: 'purple',
+      filters: {
+        ...trend,
+        display: 'ActionsPie',
+        breakdown: '$device_type',
+        breakdown_type: 'event',
+        events: [visitors],
+      },
+    },
+    {
+      name: 'Visitors by country',
+      color: 'blue',
+      filters: {
+        ...trend,
+        display: 'WorldMap',
+        breakdown: '$geoip_country_code',
+        breakdown_type: 'event',
+        events: [visitors],
+      },
+    },
+  ]),
+};
+
+/** For looking at what a migration brought, whatever its events are called. */
+const importedHistory: DashboardTemplate = {
+  template_name: 'Imported history',
+  dashboard_description: 'What is stored, from the first event to the last.',
+  dashboard_filters: { date_from: 'all' },
+  tags: ['migration'],
+  tiles: inPairs([
+    {
+      name: 'Events',
+      color: 'blue',
+      filters: { ...trend, display: 'BoldNumber', events: [{ ...everything, math: 'total' }] },
+    },
+    {
+      name: 'People',
+      description: 'Different people who did anything.',
+      color: 'green',
+      filters: { ...trend, display: 'BoldNumber', events: [{ ...everything, math: 'dau' }] },
+    },
+    {
+      name: 'Events by week',
+      color: 'blue',
+      filters: {
+        ...trend,
+        interval: 'week',
+        display: 'ActionsBar',
+        events: [{ ...everything, math: 'total' }],
+      },
+    },
+    {
+      name: 'People by week',
+      color: 'green',
+      filters: {
+        ...trend,
+        interval: 'week',
+        display: 'ActionsLineGraph',
+        events: [{ ...everything, math: 'dau' }],
+      },
+    },
+    {
+      name: 'Growth accounting',
+      description: 'Who is new, who stayed, who came back and who left, week by week.',
+      color: 'purple',
+      filters: { insight: 'LIFECYCLE', interval: 'week', events: [everything] },
+    },
+    {
+      name: 'Events by library',
+      description: 'Which client library the events came from, as they say themselves.',
+      color: 'black',
+      filters: {
+        ...trend,
+        display: 'ActionsBarValue',
+        breakdown: '$lib',
+        breakdown_type: 'event',
+        events: [{ ...everything, math: 'total' }],
+      },
+    },
+  ]),
+};
+
+export const DASHBOARD_TEMPLATES: readonly DashboardTemplate[] = [
+  productAnalytics,
+  websiteTraffic,
+  importedHistory,
+];

@@ -1,0 +1,109 @@
+import type { Db, Queryable } from '../database/db.ts';
+import { permissionDenied } from '../errors.ts';
+import type { Insights } from '../insight-port.ts';
+import { type Change, changesBetween, recordChange } from './activity.ts';
+import { normaliseTags } from './normalise-tags.ts';
+import { lockForEditing } from './open-dashboard.ts';
+import { type Asker, mayRestrict } from './permission.ts';
+import type { ChangeBody } from './schema.ts';
+import { type DashboardFields, type StoredDashboard, updateDashboard } from './store.ts';
+import { MAX_TILES } from './tile-schema.ts';
+import { loadPlaces, loadTiles, markAllDeleted, restoreTiles } from './tile-store.ts';
+import { writeTiles } from './write-tiles.ts';
+
+export interface DashboardDeps {
+  readonly db: Db;
+  readonly insights: Insights;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/**
+ * One PATCH, as a whole or not at all, and one after another for each dashboard. `restoring`: the dashboard
+ * may be a deleted one, which this brings back.
+ */
+export async function changeDashboard(
+  { db, insights }: DashboardDeps,
+  asker: Asker,
+  id: number,
+  body: ChangeBody,
+  restoring: boolean,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    const before = await lockForEditing(tx, asker, id, { deletedToo: restoring });
+    const after = merge(before, body);
+    if (after.restriction !== before.restriction && !mayRestrict(before, asker)) {
+      throw permissionDenied(
+        "Only the dashboard owner and project admins have the restriction rights required to change the dashboard's restriction level.",
+      );
+    }
+    await updateDashboard(tx, id, after);
+    const changes = changesBetween(before, { ...before, ...after });
+    if (body.tiles?.length) changes.push(await changeTiles(body.tiles));
+    if (after.deleted && !before.deleted) {
+      await takeAway(tx, insights, before, body.delete_insights ?? false);
+    }
+    if (!after.deleted && before.deleted) await bringBack(tx, insights, before);
+    if (changes.length > 0) {
+      await recordChange(tx, asker, { id, name: after.name }, activityOf(before, after), changes);
+    }
+
+    async function changeTiles(items: NonNullable<ChangeBody['tiles']>): Promise<Change> {
+      const tilesBefore = await liveTiles(tx, id);
+      await writeTiles(tx, insights, before, asker.userId, items);
+      return { field: 'tiles', before: tilesBefore, after: await liveTiles(tx, id) };
+    }
+  });
+}
+
+function merge(before: StoredDashboard, body: ChangeBody): DashboardFields {
+  return {
+    name: body.name === undefined ? before.name : body.name,
+    description: body.description ?? before.description,
+    pinned: body.pinned ?? before.pinned,
+    deleted: body.deleted ?? before.deleted,
+    filters: body.filters ?? before.filters,
+    tags: body.tags === undefined ? before.tags : normaliseTags(body.tags),
+    restriction: body.restriction_level ?? before.restriction,
+  };
+}
+
+const activityOf = (before: DashboardFields, after: DashboardFields) =>
+  before.deleted === after.deleted ? 'updated' : after.deleted ? 'deleted' : 'restored';
+
+/** Takes the tiles off, and with `deleteInsights` deletes what stands on no other dashboard. */
+async function takeAway(
+  tx: Queryable,
+  insights: Insights,
+  { id, projectId }: StoredDashboard,
+  deleteInsights: boolean,
+): Promise<void> {
+  if (deleteInsights) {
+    const here = insightIdsOf((await loadTiles(tx, id)).filter(({ deleted }) => !deleted));
+    const places = await loadPlaces(tx, here);
+    const elsewhere = new Set(
+      places.flatMap((place) => (place.deleted || place.dashboardId === id ? [] : [place.insightId])),
+    );
+    const alone = here.filter((insightId) => !elsewhere.has(insightId));
+    await insights.setDeleted(tx, projectId, alone, true);
+  }
+  await markAllDeleted(tx, id);
+}
+
+/** The service brings every tile back, those too that were taken off before the dashboard was deleted. */
+async function bringBack(
+  tx: Queryable,
+  insights: Insights,
+  { id, projectId }: StoredDashboard,
+): Promise<void> {
+  await restoreTiles(tx, id, MAX_TILES);
+  const restored = (await loadTiles(tx, id)).filter(({ deleted }) => !deleted);
+  await insights.setDeleted(tx, projectId, insightIdsOf(restored), false);
+}
+
+const insightIdsOf = (tiles: readonly { readonly insightId: number | null }[]) =>
+  tiles.flatMap(({ insightId }) => (insightId === null ? [] : [insightId]));
+
+async function liveTiles(tx: Queryable, id: number): Promise<number[]> {
+  return (await loadTiles(tx, id)).filter(({ deleted }) => !deleted).map((tile) => tile.id);
+}

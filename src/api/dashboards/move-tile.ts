@@ -1,0 +1,35 @@
+import { invalidInput, notFound } from '../errors.ts';
+import { recordChange } from './activity.ts';
+import type { DashboardDeps } from './change-dashboard.ts';
+import { openForEditing } from './open-dashboard.ts';
+import type { Asker } from './permission.ts';
+import { lockDashboards } from './store.ts';
+import { loadTiles, moveTile as storeMove } from './tile-store.ts';
+import { checkTileCount } from './write-tiles.ts';
+
+/** Takes a tile from one dashboard to another of the project, with its layouts. */
+export async function moveTile(
+  { db }: DashboardDeps,
+  asker: Asker,
+  { tileId, from, to }: { readonly tileId: number; readonly from: number; readonly to: number },
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    await lockDashboards(tx, asker.projectId, [from, to]);
+    const source = await openForEditing(tx, asker, from);
+    const target = await openForEditing(tx, asker, to, { missing: 'Dashboard not found.' });
+    const tile = (await loadTiles(tx, from)).find(({ id, deleted }) => id === tileId && !deleted);
+    if (tile === undefined) throw notFound();
+    if (from === to) return;
+    const there = await loadTiles(tx, to);
+    const shown = there.find((other) =>
+      tile.text ? other.text?.id === tile.text.id : other.insightId === tile.insightId,
+    );
+    if (shown && !shown.deleted) {
+      throw invalidInput('The dashboard shows this already.', 'toDashboard');
+    }
+    checkTileCount([...there, tile]);
+    await storeMove(tx, tile, to);
+    await recordChange(tx, asker, source, 'updated', [{ field: 'tiles', before: tileId, after: null }]);
+    await recordChange(tx, asker, target, 'updated', [{ field: 'tiles', before: null, after: tileId }]);
+  });
+}

@@ -1,0 +1,36 @@
+import { MEMBER_LEVEL } from '../users.ts';
+
+/** Who may edit a dashboard: everybody in the project, or those invited, its creator and administrators. */
+export const RESTRICTION = { everyone: 21, invited: 37 } as const;
+export type Restriction = (typeof RESTRICTION)[keyof typeof RESTRICTION];
+
+/** What somebody may do with a dashboard: look at it, or change it too. */
+export const PRIVILEGE = { view: 21, edit: 37 } as const;
+export type Privilege = (typeof PRIVILEGE)[keyof typeof PRIVILEGE];
+
+/** Who asks, and where. */
+export interface Asker {
+  readonly projectId: number;
+  readonly userId: number;
+  /** Level in the project's organisation. */
+  readonly memberLevel: number;
+}
+
+interface Guarded {
+  readonly createdBy: number | null;
+  readonly restriction: Restriction;
+}
+
+/** Creator and administrators need no invitation, and they alone change the restriction. */
+export function mayRestrict(
+  dashboard: Guarded,
+  who: { readonly userId: number; readonly memberLevel: number },
+): boolean {
+  return dashboard.createdBy === who.userId || who.memberLevel >= MEMBER_LEVEL.admin;
+}
+
+/** `invited`: the level of the collaborator who asks; undefined for who is none. */
+export function privilegeOf(dashboard: Guarded, who: Asker, invited: Privilege | undefined): Privilege {
+  if (dashboard.restriction === RESTRICTION.everyone || mayRestrict(dashboard, who)) return PRIVILEGE.edit;
+  return invited ?? PRIVILEGE.view;
+}
