@@ -9,6 +9,7 @@ import { readRequestBody } from '../request-body.ts';
 import { addRoute } from '../route.ts';
 import { answerDashboard } from './answer-dashboard.ts';
 import { changeDashboard, type DashboardDeps } from './change-dashboard.ts';
+import { addCollaboratorRoutes } from './collaborator-routes.ts';
 import { createDashboard } from './create-dashboard.ts';
 import { describeListed } from './describe-dashboard.ts';
 import { askerOf, dashboardIdOf, openForEditing } from './open-dashboard.ts';
@@ -21,7 +22,7 @@ const LIST = '/api/projects/:project_id/dashboards/';
 const ONE = '/api/projects/:project_id/dashboards/:id/';
 const params = { id: 'integer' } as const;
 
-/** Dashboards and their tiles. */
+/** Dashboards, their tiles and their collaborators. */
 export function addDashboardRoutes(api: OpenAPIHono<ApiEnv>, deps: DashboardDeps): void {
   const { db } = deps;
   addRoute(
@@ -110,6 +111,7 @@ export function addDashboardRoutes(api: OpenAPIHono<ApiEnv>, deps: DashboardDeps
     ({ c }) => c.body(null, 405, { Allow: 'GET, PATCH' }),
   );
   addTileRoutes(api, deps);
+  addCollaboratorRoutes(api, db);
 }
 
 const isTrue = (value: unknown): boolean => booleanField().safeParse(value).data === true;
