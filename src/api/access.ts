@@ -41,6 +41,8 @@ export const ACCESS: Readonly<Record<string, readonly Scope[]>> = {
   'GET /api/projects/:project_id/dashboards/:dashboard_id/collaborators/': ['dashboard:read'],
   'POST /api/projects/:project_id/dashboards/:dashboard_id/collaborators/': ['dashboard:write'],
   'DELETE /api/projects/:project_id/dashboards/:dashboard_id/collaborators/:user__uuid/': ['dashboard:write'],
+  'GET /api/projects/:project_id/dashboards/:dashboard_id/sharing/': ['sharing_configuration:read'],
+  'PATCH /api/projects/:project_id/dashboards/:dashboard_id/sharing/': ['sharing_configuration:write'],
   'GET /api/projects/:project_id/persons/': ['person:read'],
   'POST /api/projects/:project_id/persons/': ['person:write'],
   'GET /api/projects/:project_id/persons.csv': ['person:read'],
@@ -56,6 +58,24 @@ export const ACCESS: Readonly<Record<string, readonly Scope[]>> = {
   'GET /api/projects/:project_id/event_counts/': ['query:read'],
   'GET /api/projects/:project_id/events/': ['query:read'],
   'GET /api/projects/:project_id/events/ids.ndjson': ['query:read'],
+};
+
+/**
+ * The other half: everything that answers without a personal key, by how its path begins, with what opens
+ * it. A route that begins with neither `/api/` nor one of these fails a test.
+ */
+export const PUBLIC_PATHS: Readonly<Record<string, string>> = {
+  '/batch/': 'the project key in the body',
+  '/capture/': 'the project key in the body',
+  '/e/': 'the project key in the body',
+  '/engage/': 'the project key in the body',
+  '/i/v0/e/': 'the project key in the body',
+  '/track/': 'the project key in the body',
+  '/shared/': 'the access token of a dashboard that is shared',
+  '/embedded/': 'the access token of a dashboard that is shared',
+  '/docs': 'open: describes the API',
+  '/openapi.json': 'open: describes the API',
+  '/healthz': 'open: says whether the API is well',
 };
 
 export interface ApiEnv {

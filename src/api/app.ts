@@ -66,7 +66,7 @@ export function buildApi(deps: ApiDeps): Hono {
 }
 
 /** The contract ends its paths in a slash, and clients may leave it off. */
-const CONTRACT_PATH = /^\/(?:api|batch|capture|e|track|engage|i\/v0\/e)(?:$|\/)/;
+const CONTRACT_PATH = /^\/(?:api|batch|capture|e|track|engage|i\/v0\/e|shared|embedded)(?:$|\/)/;
 
 function contractPath(request: Request): string {
   // Clients that encode `@current` and `@me` mean them all the same.

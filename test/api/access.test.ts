@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { ACCESS } from '../../src/api/access.ts';
+import { ACCESS, PUBLIC_PATHS } from '../../src/api/access.ts';
 import { createPersonalKey, loadPersonalKey, savePersonalKey } from '../../src/api/keys.ts';
 import { ensureProject } from '../../src/api/projects.ts';
 import { grants, type Scope } from '../../src/api/scopes.ts';
@@ -41,6 +41,15 @@ onEveryDatabase('access', (db) => {
       .filter(({ method, path: at }) => method !== 'ALL' && at.startsWith('/api/'))
       .map((route) => `${route.method} ${route.path}`);
     expect([...new Set(routes)].sort()).toEqual(Object.keys(ACCESS).sort());
+  });
+
+  test('every other route begins like a path that is public, and each of these has a route', () => {
+    const others = api.app.routes
+      .filter(({ method, path: at }) => method !== 'ALL' && !at.startsWith('/api/'))
+      .map(({ path: at }) => at);
+    const starts = Object.keys(PUBLIC_PATHS);
+    expect(others.filter((at) => !starts.some((start) => at.startsWith(start)))).toEqual([]);
+    expect(starts.filter((start) => !others.some((at) => at.startsWith(start)))).toEqual([]);
   });
 
   test.each(Object.entries(ACCESS))('%s checks key, scopes and project', async (route, scopes) => {

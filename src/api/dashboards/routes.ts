@@ -14,6 +14,8 @@ import { createDashboard } from './create-dashboard.ts';
 import { describeListed } from './describe-dashboard.ts';
 import { askerOf, dashboardIdOf, openForEditing } from './open-dashboard.ts';
 import { changeBody, createBody, dashboardSchema, listedDashboardSchema } from './schema.ts';
+import { addSharedRoutes } from './shared-routes.ts';
+import { addSharingRoutes } from './sharing-routes.ts';
 import { loadDashboards } from './store.ts';
 import { addTileRoutes } from './tile-routes.ts';
 
@@ -22,7 +24,7 @@ const LIST = '/api/projects/:project_id/dashboards/';
 const ONE = '/api/projects/:project_id/dashboards/:id/';
 const params = { id: 'integer' } as const;
 
-/** Dashboards, their tiles and their collaborators. */
+/** Dashboards, their collaborators, sharing configurations and public pages. */
 export function addDashboardRoutes(api: OpenAPIHono<ApiEnv>, deps: DashboardDeps): void {
   const { db } = deps;
   addRoute(
@@ -112,6 +114,8 @@ export function addDashboardRoutes(api: OpenAPIHono<ApiEnv>, deps: DashboardDeps
   );
   addTileRoutes(api, deps);
   addCollaboratorRoutes(api, db);
+  addSharingRoutes(api, db);
+  addSharedRoutes(api, deps);
 }
 
 const isTrue = (value: unknown): boolean => booleanField().safeParse(value).data === true;
