@@ -8,6 +8,7 @@ import { cohorts } from './migrations/0004-cohorts.ts';
 import { insights } from './migrations/0005-insights.ts';
 import { dashboards } from './migrations/0006-dashboards.ts';
 import { deletions } from './migrations/0007-deletions.ts';
+import { persons } from './migrations/0009-persons.ts';
 
 const MIGRATIONS: readonly Migration[] = [
   firstRooms,
@@ -17,6 +18,7 @@ const MIGRATIONS: readonly Migration[] = [
   insights,
   dashboards,
   deletions,
+  persons,
 ];
 /** Any number will do, as long as every process takes the same. */
 const MIGRATION_LOCK = 4_201_967;

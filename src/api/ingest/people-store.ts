@@ -81,7 +81,8 @@ export async function savePeople(
     const rows = plan.updated.map((person) => personJson(person, `"id":${rowOf(person.uuid)}`));
     await tx.query(
       `update persons p
-       set properties = t.properties, is_identified = t.is_identified, created_at = t.created_at
+       set properties = t.properties, is_identified = t.is_identified, created_at = t.created_at,
+         updated_at = default
        from json_to_recordset($1::json)
          as t (id integer, properties jsonb, is_identified boolean, created_at timestamptz)
        where p.id = t.id`,

@@ -3,7 +3,7 @@ import type { Queryable } from '../database/db.ts';
 /** Statements that change persons past ingestion. The caller holds the project's lock. */
 
 export async function clearProperties(tx: Queryable, personId: number): Promise<void> {
-  await tx.query(`update persons set properties = '{}' where id = $1`, [personId]);
+  await tx.query(`update persons set properties = '{}', updated_at = default where id = $1`, [personId]);
 }
 
 /**

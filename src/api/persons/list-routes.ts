@@ -4,8 +4,10 @@ import { answerJson } from '../answer.ts';
 import { answerCsv, FORMS, MAX_CSV_ROWS, wantsCsv } from '../answer-form.ts';
 import { toByteStream } from '../byte-stream.ts';
 import type { Db } from '../database/db.ts';
+import { invalidInput } from '../errors.ts';
 import { loadCohorts } from '../filters/cohort-store.ts';
 import { compileFilter } from '../filters/compile-filter.ts';
+import { parseIsoDate } from '../filters/date-text.ts';
 import type { FilterGroup } from '../filters/filter.ts';
 import { parseFilter } from '../filters/parse-filter.ts';
 import { sql } from '../filters/sql.ts';
@@ -14,7 +16,7 @@ import { type Page, type Paged, paged, parsePage, renderPage } from '../paging.t
 import { addRoute, type Call } from '../route.ts';
 import { renderPerson } from './render-person.ts';
 import { type PersonBody, personSchema, personsQuery } from './schema.ts';
-import { countPersons, loadPersonIds, loadPersons, type PersonFilter } from './store.ts';
+import { findPersons, loadPersons, type PersonFilter } from './store.ts';
 
 interface ListDeps {
   readonly db: Db;
@@ -48,13 +50,12 @@ export function addListRoutes(api: OpenAPIHono<ApiEnv>, { db, now }: ListDeps): 
         const projectId = c.get('project').id;
         const filter = await readFilter(call, db, now());
         if (wantsCsv(call)) {
-          const ids = await loadPersonIds(db, projectId, filter, { limit: MAX_CSV_ROWS, offset: 0 });
+          const { ids } = await findPersons(db, projectId, filter, { limit: MAX_CSV_ROWS, offset: 0 });
           return answerCsv(call, () => readPersons(db, projectId, ids), CSV_COLUMNS);
         }
         const asked = parsePage(query);
         const page: Page = { ...asked, limit: Math.min(asked.limit, MAX_LIMIT) };
-        const count = await countPersons(db, projectId, filter);
-        const ids = await loadPersonIds(db, projectId, filter, page);
+        const { count, ids } = await findPersons(db, projectId, filter, page);
         const chunks = readPersons(db, projectId, ids);
         // Whatever fails while these are read is still an answer.
         const { value: first } = await chunks.next();
@@ -77,14 +78,29 @@ async function readFilter(
   const parsed = given.map((text) => parseFilter(text, { defaultType: 'person' }));
   const cohort =
     query.cohort === undefined ? [] : [{ kind: 'cohort', cohortId: query.cohort, negated: false } as const];
-  const wanted: FilterGroup = { kind: 'group', operator: 'and', members: [...parsed, ...cohort] };
+  const members = [...parsed.filter((group) => group.members.length > 0), ...cohort];
+  const named = {
+    distinctId: query.distinct_id,
+    email: query.email,
+    search: query.search,
+    updatedAfter: readTime(query.updated_after),
+  };
+  if (members.length === 0) return named;
+  const wanted: FilterGroup = { kind: 'group', operator: 'and', members };
   const condition = compileFilter(wanted, {
     projectId,
     now,
     person: { id: sql`p.id`, properties: sql`p.properties` },
     cohorts: await loadCohorts(db, projectId, wanted),
   });
-  return { distinctId: query.distinct_id, email: query.email, search: query.search, condition };
+  return { ...named, condition };
+}
+
+function readTime(text: string | undefined): string | undefined {
+  if (text === undefined || text === '') return undefined;
+  const read = parseIsoDate(text, 'utc');
+  if (read === undefined) throw invalidInput('Must be a date and time in ISO 8601.', 'updated_after');
+  return read.date.toISO();
 }
 
 /** In the order of `ids`, a few at a time; those that are gone by then are left out. */

@@ -18,6 +18,8 @@ export interface PersonFilter {
   readonly distinctId?: string | undefined;
   readonly email?: string | undefined;
   readonly search?: string | undefined;
+  /** ISO 8601: whose properties changed later. */
+  readonly updatedAfter?: string | undefined;
   /** A condition on `p`, the person. */
   readonly condition?: Sql | undefined;
 }
@@ -30,48 +32,61 @@ const ownerOf = (projectId: number, distinctId: string): Sql =>
   sql`(select d.person_id from person_distinct_ids d
     where d.project_id = ${projectId}::integer and d.distinct_id = ${distinctId}::text)`;
 
-/** People dated more than a day ahead stay hidden, as the service does it. */
+/** A text as the column `email` would hold it whole. */
+const folded = (text: string): Sql => sql`(lower(${text}::text) collate "C")`;
+
+/** `id` and `created_at` of who matches. People dated more than a day ahead stay hidden, as the service does it. */
 function matching(projectId: number, filter: PersonFilter): Sql {
-  const { distinctId, email, search, condition } = filter;
+  const { distinctId, email, search, updatedAfter, condition } = filter;
   const conditions = [
     sql`p.project_id = ${projectId}::integer`,
     sql`p.created_at < now() + interval '1 day'`,
     ...(distinctId ? [sql`p.id = ${ownerOf(projectId, distinctId)}`] : []),
-    ...(email ? [sql`p.properties ->> 'email' = ${email}::text`] : []),
-    ...(search ? [searched(projectId, search)] : []),
+    ...(email
+      ? [sql`p.email = ${folded(email.slice(0, 320))} and p.properties ->> 'email' = ${email}::text`]
+      : []),
+    ...(updatedAfter ? [sql`p.updated_at > ${updatedAfter}::timestamptz`] : []),
     ...(condition === undefined ? [] : [condition]),
   ];
-  return sql`from persons p where ${allOf(conditions)}`;
-}
-
-const searched = (projectId: number, search: string): Sql =>
-  anyOf([
-    sql`position(lower(${search}::text) in lower(p.properties ->> 'email')) > 0`,
+  const select = (...more: readonly Sql[]) =>
+    sql`select p.id, p.created_at from persons p where ${allOf([...conditions, ...more])}`;
+  if (!search) return select();
+  // Apart, so that the first reads nothing but the index.
+  const byEmail = sql`position(${folded(search)} in p.email) > 0`;
+  const byName = anyOf([
     sql`p.id = ${ownerOf(projectId, search)}`,
     ...(isUuid(search) ? [sql`p.uuid = ${search}::uuid`] : []),
   ]);
-
-export async function countPersons(db: Queryable, projectId: number, filter: PersonFilter): Promise<number> {
-  const [row] = await runSql<{ count: number }>(
-    db,
-    sql`select count(*) as count ${matching(projectId, filter)}`,
-  );
-  return row?.count ?? 0;
+  return sql`${select(byEmail)} union all ${select(byName, sql`(${byEmail}) is not true`)}`;
 }
 
-/** Newest first. */
-export async function loadPersonIds(
+export interface FoundPersons {
+  /** On all pages. */
+  readonly count: number;
+  /** Of this page, newest first. */
+  readonly ids: readonly number[];
+}
+
+export async function findPersons(
   db: Queryable,
   projectId: number,
   filter: PersonFilter,
   { limit, offset }: Page,
-): Promise<number[]> {
-  const rows = await runSql<{ id: number }>(
-    db,
-    sql`select p.id ${matching(projectId, filter)}
-      order by p.created_at desc, p.id desc limit ${limit}::bigint offset ${offset}::bigint`,
-  );
-  return rows.map(({ id }) => id);
+): Promise<FoundPersons> {
+  const all = matching(projectId, filter);
+  const page = sql`order by created_at desc, id desc limit ${limit}::bigint offset ${offset}::bigint`;
+  if (filter.search || filter.updatedAfter || filter.condition !== undefined) {
+    // Conditions that have to look at every person do so once.
+    const [found] = await runSql<FoundPersons>(
+      db,
+      sql`with matched as materialized (${all})
+        select (select count(*) from matched) as count, array(select id from matched ${page}) as ids`,
+    );
+    return found ?? { count: 0, ids: [] };
+  }
+  const [total] = await runSql<{ count: number }>(db, sql`select count(*) as count from (${all}) matched`);
+  const rows = await runSql<{ id: number }>(db, sql`select id from (${all}) matched ${page}`);
+  return { count: total?.count ?? 0, ids: rows.map(({ id }) => id) };
 }
 
 /** In the order of `ids`; those that do not exist are left out. */

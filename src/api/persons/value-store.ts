@@ -20,9 +20,9 @@ export function loadTopValues(
   return db.query<ValueCount>(
     `select v.value, bool_or(v.is_container) as "isContainer", count(*) as count
      from (
-       select p.properties ->> $2::text as value,
-         jsonb_typeof(p.properties -> $2::text) in ('array', 'object') as is_container
-       from persons p where p.project_id = $1 and p.created_at < now() + interval '1 day'
+       select j #>> '{}' as value, jsonb_typeof(j) in ('array', 'object') as is_container
+       from persons p cross join lateral (select p.properties -> $2::text offset 0) as property (j)
+       where p.project_id = $1 and p.created_at < now() + interval '1 day'
      ) v
      where v.value <> '' and ($3::text is null or position(lower($3::text) in lower(v.value)) > 0)
      group by v.value order by count(*) desc, v.value collate "C" limit ${MAX_VALUES}`,

@@ -137,6 +137,46 @@ onEveryDatabase('filters of persons', (db) => {
     });
   });
 
+  test('addresses are found by any part in any case, and exactly by the whole, however long', async () => {
+    const long = `Ärger${'x'.repeat(400)}@example.com`;
+    await api.send({ event: '$set', properties: { distinct_id: 'long', $set: { email: long } } });
+    expect(await find({ search: 'ärgerX' })).toBe('long');
+    expect(await find({ email: long })).toBe('long');
+    expect(await find({ email: `${long}.org` })).toBe('');
+    expect(await find({ email: long.toLowerCase() })).toBe('');
+    expect(await find({ search: `${long}.org` })).toBe('');
+    expect(await find({ search: 'EN@EX', email: 'Ben@Example.com' })).toBe('ben');
+    expect(await find({ search: 'long', distinct_id: 'long' })).toBe('long');
+    expect(await find({ search: 'long', distinct_id: 'ben' })).toBe('');
+    const [ben] = (await api.read<Paged<PersonBody>>('persons/?distinct_id=ben')).results;
+    expect(await find({ search: ben?.uuid ?? '' })).toBe('ben');
+    // Who matches twice is there once.
+    await api.send({
+      event: '$set',
+      properties: { distinct_id: 'twice@x.org', $set: { email: 'Twice@x.org' } },
+    });
+    expect(await find({ search: 'twice@x.org' })).toBe('twice@x.org');
+    for (const id of ['long', 'twice@x.org']) {
+      const [person] = (await api.read<Paged<PersonBody>>(`persons/?distinct_id=${id}`)).results;
+      await api.call('DELETE', `persons/${person?.id}/`);
+    }
+  });
+
+  test('people are found by when they changed', async () => {
+    const [row] = await db().query<{ at: string }>('select clock_timestamp() as at');
+    const since = { updated_after: row?.at ?? '' };
+    expect(await find({ updated_after: '' })).toBe('ann ben cat dan');
+    await api.send({ event: '$set', properties: { distinct_id: 'cat', $set: { seen: true } } });
+    await api.send({ event: 'seen', properties: { distinct_id: 'ben' } });
+    expect(await find(since)).toBe('cat');
+    expect(await find({ ...since, search: 'ann' })).toBe('');
+    expect(await find({ updated_after: '2020-01-01' })).toBe('ann ben cat dan');
+    expect(await find({ updated_after: '9999-01-01T00:00:00+02:00' })).toBe('');
+    const refused = await api.get('persons/?updated_after=yesterday');
+    expect(refused.status).toBe(400);
+    expect(await refused.json()).toMatchObject({ attr: 'updated_after' });
+  });
+
   test('people dated more than a day ahead stay hidden', async () => {
     await db().query(
       `insert into persons (project_id, uuid, properties, is_identified, created_at)
