@@ -7,7 +7,7 @@ import type { FilterGroup } from '../filters/filter.ts';
 import type { Interval } from '../filters/interval.ts';
 import type { InsightData } from '../insight-results.ts';
 import { wholeRange } from './buckets.ts';
-import { type EventScope, limitTime, loadEarliest } from './events-store.ts';
+import { type EventScope, limitTransaction, loadEarliest } from './events-store.ts';
 import { computeFunnel } from './funnel.ts';
 import { InsightError, invalid, tooLarge } from './insight-error.ts';
 import type { Entity, InsightQuery } from './insight-query.ts';
@@ -17,17 +17,24 @@ import { computeRetention } from './retention.ts';
 import { computeStickiness } from './stickiness.ts';
 import { computeTrends } from './trends.ts';
 
-/** What an insight gives, read in one transaction within the time limit. Throws InsightError. */
+export interface Moment {
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** How long the database may work on it, in milliseconds. */
+  readonly timeLimitMs: number;
+}
+
+/** What an insight gives, read in one transaction. Throws InsightError. */
 export async function computeInsight(
   db: Db,
   projectId: number,
   query: InsightQuery,
-  now: number,
+  moment: Moment,
 ): Promise<InsightData> {
   try {
     return await db.transaction(async (tx) => {
-      await limitTime(tx);
-      return compute(tx, projectId, query, now);
+      await limitTransaction(tx, moment.timeLimitMs);
+      return compute(tx, projectId, query, moment);
     });
   } catch (error) {
     throw meaningOf(error);
@@ -54,11 +61,11 @@ async function compute(
   tx: Queryable,
   projectId: number,
   query: InsightQuery,
-  now: number,
+  { now, timeLimitMs }: Moment,
 ): Promise<InsightData> {
   const { filter, dates } = query;
   const cohorts = await loadCohorts(tx, projectId, everyFilter(query));
-  const scope: EventScope = { projectId, now, filter, cohorts };
+  const scope: EventScope = { projectId, now, filter, cohorts, timeLimitMs };
   const earliest = dates.from === 'all' ? await loadEarliest(tx, projectId) : undefined;
   const range = (interval: Interval): DateRange =>
     parseDateRange(

@@ -13,6 +13,8 @@ export interface EventScope {
   /** Holds for every event. */
   readonly filter: FilterGroup;
   readonly cohorts: CohortDefinitions;
+  /** How long the transaction may take, in milliseconds. */
+  readonly timeLimitMs: number;
 }
 
 /** A span of time in ISO 8601; `until` is the first moment after it. */
@@ -21,8 +23,14 @@ export interface Span {
   readonly until: string;
 }
 
-/** How long one insight may read, in milliseconds. */
-export const TIME_LIMIT_MS = 10_000;
+/**
+ * Ends a statement that takes too long where it stands in a condition on many rows: PGlite has no clock
+ * that would. Past the limit it fails with division_by_zero, which nothing else here can raise. now() is
+ * when the transaction began.
+ */
+export const inTime = ({ timeLimitMs }: EventScope): Sql => sql`case
+  when clock_timestamp() < now() + ${timeLimitMs}::integer * interval '1 millisecond' then true
+  else 1 / (extract(epoch from clock_timestamp())::integer * 0) = 0 end`;
 
 /**
  * Who did an event `e`, as text: the person that its id belongs to now, so that merged people are one; of
@@ -33,9 +41,6 @@ export const ACTOR = sql`coalesce(d.person_id::text, e.person_id::text, e.distin
 /**
  * Events `e` in a span that pass the scope's filter and a condition, each with its id `d` and person `p`,
  * where it has them. Postgres leaves out the joins that nothing asks for.
- *
- * PGlite has no clock that could end a statement, so the scan looks at one: past the limit it fails with
- * division_by_zero, which nothing else here can raise. now() is when the transaction began.
  */
 export const eventsWhere = (scope: EventScope, { from, until }: Span, condition: Sql): Sql => sql`
   from events e
@@ -43,9 +48,7 @@ export const eventsWhere = (scope: EventScope, { from, until }: Span, condition:
   left join persons p on p.id = d.person_id
   where e.project_id = ${scope.projectId}::integer
     and e.timestamp >= ${from}::timestamptz and e.timestamp < ${until}::timestamptz
-    and ${condition} and ${compileFilter(scope.filter, subjectOf(scope))}
-    and case when clock_timestamp() < now() + ${TIME_LIMIT_MS}::integer * interval '1 millisecond' then true
-      else 1 / (extract(epoch from clock_timestamp())::integer * 0) = 0 end`;
+    and ${condition} and ${compileFilter(scope.filter, subjectOf(scope))} and ${inTime(scope)}`;
 
 /** Whether `e` is one of an entity's events. */
 export const isOf = (scope: EventScope, { event, filter }: Pick<Entity, 'event' | 'filter'>): Sql => {
@@ -64,9 +67,9 @@ const subjectOf = ({ projectId, now, cohorts }: EventScope): FilterSubject => ({
   event: sql`e.properties`,
 });
 
-/** Where a bucket lies among the starts, from 1. */
+/** Where a bucket lies among the starts, from 1. The select has Postgres read the starts once, not once a row. */
 export const bucketOf = (time: Sql, starts: readonly string[]): Sql =>
-  sql`width_bucket(${time}, ${starts}::text[]::timestamptz[])`;
+  sql`width_bucket(${time}, (select ${starts}::text[]::timestamptz[]))`;
 
 const ownerOf = ({ owner }: PropertyOf): Sql => (owner === 'event' ? sql`e.properties` : sql`p.properties`);
 
@@ -112,8 +115,9 @@ export async function loadEarliest(tx: Queryable, projectId: number): Promise<nu
   return row?.earliest ? Date.parse(row.earliest) : undefined;
 }
 
-/** For the transaction: ends a statement that takes too long (on a server), and lets it sort in memory. */
-export async function limitTime(tx: Queryable): Promise<void> {
-  await tx.query(`set local statement_timeout = ${TIME_LIMIT_MS}`);
-  await tx.query(`set local work_mem = '32MB'`);
+/** For the transaction: a server ends a statement that takes too long, and sorts in memory. */
+export async function limitTransaction(tx: Queryable, timeLimitMs: number): Promise<void> {
+  await tx.query(`select set_config('statement_timeout', $1, true), set_config('work_mem', '32MB', true)`, [
+    String(timeLimitMs),
+  ]);
 }

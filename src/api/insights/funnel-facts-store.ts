@@ -1,8 +1,9 @@
-import { joinSql, type Sql, sql } from '../filters/sql.ts';
+import { anyOf, joinSql, type Sql, sql } from '../filters/sql.ts';
 import {
   ACTOR,
   type EventScope,
   eventsWhere,
+  inTime,
   isOf,
   isOfAny,
   type Span,
@@ -17,7 +18,7 @@ import { type FunnelQuery, type FunnelWindow, isSameEntity } from './insight-que
 export function funnelFacts(scope: EventScope, span: Span, query: FunnelQuery): Sql {
   const goes = { ordered: orderedGoes, strict: strictGoes, unordered: unorderedGoes }[query.order];
   return sql`with matched as materialized (${matchedEvents(scope, span, query)}),
-      goes as (${goes(query)}),
+      goes as (${goes(scope, query)}),
       best as (
         select distinct on (actor) actor, at, cardinality(at) as steps
         from goes where cardinality(at) > 0 order by actor, cardinality(at) desc, at[1], uuid)
@@ -53,7 +54,21 @@ function touchedValues({ breakdown, attribution }: FunnelQuery): Sql {
     order by actor, at ${latest}, uuid ${latest}`;
 }
 
-const windowOf = ({ count, unit }: FunnelWindow): Sql => sql`${`${count} ${unit}`}::text::interval`;
+const UNITS: Readonly<Record<FunnelWindow['unit'], Sql>> = {
+  second: sql`interval '1 second'`,
+  minute: sql`interval '1 minute'`,
+  hour: sql`interval '1 hour'`,
+  day: sql`interval '1 day'`,
+  week: sql`interval '1 week'`,
+  month: sql`interval '1 month'`,
+};
+
+const windowOf = ({ count, unit }: FunnelWindow): Sql => sql`(${count}::bigint * ${UNITS[unit]})`;
+
+/** The times of the steps that were hit, up to the first that was not. */
+const timesOf = (times: readonly Sql[], hits: readonly Sql[]): Sql =>
+  sql`(array[${joinSql(times, ', ')}])[:coalesce(
+    array_position(array[${joinSql(hits, ', ')}], false) - 1, ${times.length}::integer)]`;
 
 /**
  * A go for each event of the first step: from it to the earliest second step, and so on. Built from the
@@ -64,7 +79,7 @@ const windowOf = ({ count, unit }: FunnelWindow): Sql => sql`${`${count} ${unit}
  * A step may share the moment of the one before, and even its event, unless both ask for the same.
  * With each step go the times `barred` at which an exclusion follows it.
  */
-function orderedGoes({ steps, exclusions, window }: FunnelQuery): Sql {
+function orderedGoes(scope: EventScope, { steps, exclusions, window }: FunnelQuery): Sql {
   const later = sql`over (partition by actor order by at desc
     range between unbounded preceding and '1 microsecond' preceding)`;
   const since = sql`over (partition by actor order by at desc range between unbounded preceding and current row)`;
@@ -87,39 +102,33 @@ function orderedGoes({ steps, exclusions, window }: FunnelQuery): Sql {
     ({ from, to }, index) =>
       sql`chain[${2 + from * width + index}::integer] < least(${timeOf(to)}, at + ${windowOf(window)})`,
   );
-  const isBarred = bars.length === 0 ? sql`false` : joinSql(bars, ' or ');
-  return sql`select actor, uuid, array(
-      select time from unnest(array[${joinSql(
-        steps.map((_, step) => timeOf(step)),
-        ', ',
-      )}]) as t (time)
-      where time <= go.at + ${windowOf(window)} order by time) as at
+  const times = steps.map((_, step) => timeOf(step));
+  const hits = times.map((time) => sql`coalesce(${time} <= at + ${windowOf(window)}, false)`);
+  return sql`select actor, uuid, ${timesOf(times, hits)} as at
     from (select actor, uuid, at, at || barred || next as chain from (${chains}) as chains where steps[1]) as go
-    where coalesce(${isBarred}, false) = false`;
+    where coalesce(${anyOf(bars)}, false) = false and ${inTime(scope)}`;
 }
 
 /** A go for each event of the first step: the next event is of the second step, and so on. */
-function strictGoes({ steps, window }: FunnelQuery): Sql {
-  const ahead = (step: number, what: Sql) =>
-    sql`lead(${what}, ${step}::integer) over (partition by actor order by at, uuid)`;
-  const times = steps.map((_, step) => ahead(step, sql`at`));
+function strictGoes(scope: EventScope, { steps, window }: FunnelQuery): Sql {
+  const ahead = (what: Sql, step: number) => sql`lead(${what}, ${step}::integer) over each`;
+  const times = steps.map((_, step) => ahead(sql`at`, step));
   const hits = steps.map(
-    (_, step) => sql`coalesce((${ahead(step, sql`steps`)})[${step + 1}::integer]
-    and ${ahead(step, sql`at`)} <= at + ${windowOf(window)}, false)`,
+    (_, step) => sql`coalesce((${ahead(sql`steps`, step)})[${step + 1}::integer]
+      and ${ahead(sql`at`, step)} <= at + ${windowOf(window)}, false)`,
   );
-  return sql`select actor, uuid, times[:coalesce(array_position(hits, false) - 1, ${steps.length}::integer)] as at
-    from (select actor, uuid, array[${joinSql(times, ', ')}] as times, array[${joinSql(hits, ', ')}] as hits
-      from matched) as go
-    where hits[1]`;
+  return sql`select actor, uuid, ${timesOf(times, hits)} as at
+    from matched where ${inTime(scope)} window each as (partition by actor order by at, uuid)`;
 }
 
 /** A go for each step event: it and the earliest of every other step that follows, in whatever order. */
-function unorderedGoes({ steps, window }: FunnelQuery): Sql {
+function unorderedGoes(scope: EventScope, { steps, window }: FunnelQuery): Sql {
   const times = steps.map(
     (_, step) => sql`min(at) filter (where steps[${step + 1}::integer])
       over (partition by actor order by at desc range between unbounded preceding and current row)`,
   );
   return sql`select actor, uuid, array(
       select time from unnest(times) as t (time) where time <= go.at + ${windowOf(window)} order by time) as at
-    from (select actor, at, uuid, array[${joinSql(times, ', ')}] as times from matched) as go`;
+    from (select actor, at, uuid, array[${joinSql(times, ', ')}] as times from matched) as go
+    where ${inTime(scope)}`;
 }

@@ -19,6 +19,7 @@ import { createResultCache } from './result-cache.ts';
 import { copyInsight, loadInsights, markDeleted, saveInsight } from './store.ts';
 import { createTurns } from './turns.ts';
 
+const TIME_LIMIT_MS = 10_000;
 /** Fewer than the database has connections, so that events still come in while people look at dashboards. */
 const MAX_COMPUTING = 3;
 const MAX_WAITING = 300;
@@ -27,14 +28,35 @@ const MAX_KEPT_CHARACTERS = 16_000_000;
 type Failure = Omit<FailedInsight, 'filtersHash'>;
 type Outcome = { readonly kind: 'data'; readonly data: InsightData } | Failure;
 
-/** The one implementation of what insights offer. `now`: milliseconds since 1970. */
-export function createInsights({ now }: { readonly now: () => number }): Insights {
+export interface InsightsDeps {
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** How long the database may work on one insight; left out: 10 s. */
+  readonly timeLimitMs?: number;
+}
+
+/** The one implementation of what insights offer. */
+export function createInsights({ now, timeLimitMs = TIME_LIMIT_MS }: InsightsDeps): Insights {
   const cache = createResultCache<Outcome>({
     keptMs: RESULT_KEPT_MS,
     maxCharacters: MAX_KEPT_CHARACTERS,
     now,
   });
   const inTurn = createTurns(MAX_COMPUTING, MAX_WAITING);
+
+  async function outcomeOf(
+    db: Db,
+    projectId: number,
+    insight: StoredInsight,
+    { dashboardFilters }: ComputeOptions,
+  ): Promise<Outcome> {
+    try {
+      const query = readInsight(insight, dashboardFilters);
+      return { kind: 'data', data: await computeInsight(db, projectId, query, { now: now(), timeLimitMs }) };
+    } catch (error) {
+      return failureOf(error);
+    }
+  }
 
   return {
     create: async (tx, projectId, userId, wanted) => (await saveInsight(tx, projectId, userId, wanted)).id,
@@ -45,7 +67,7 @@ export function createInsights({ now }: { readonly now: () => number }): Insight
     styles: INSIGHT_STYLES,
     async compute(db, projectId, insight, options = {}) {
       const filtersHash = hashOf(projectId, insight, options);
-      const make = () => inTurn(() => outcomeOf(db, projectId, insight, now(), options));
+      const make = () => inTurn(() => outcomeOf(db, projectId, insight, options));
       try {
         const made = await (options.refresh ? cache.renew : cache.get)(filtersHash, make);
         return resultOf(made, filtersHash);
@@ -54,21 +76,6 @@ export function createInsights({ now }: { readonly now: () => number }): Insight
       }
     },
   };
-}
-
-async function outcomeOf(
-  db: Db,
-  projectId: number,
-  insight: StoredInsight,
-  now: number,
-  { dashboardFilters }: ComputeOptions,
-): Promise<Outcome> {
-  try {
-    const query = readInsight(insight, dashboardFilters);
-    return { kind: 'data', data: await computeInsight(db, projectId, query, now) };
-  } catch (error) {
-    return failureOf(error);
-  }
 }
 
 /** Anything but an InsightError is a fault of ours or of the database. */
