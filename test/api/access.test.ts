@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
 import { ACCESS, PUBLIC_PATHS } from '../../src/api/access.ts';
-import { createPersonalKey, loadPersonalKey, savePersonalKey } from '../../src/api/keys.ts';
-import { ensureProject } from '../../src/api/projects.ts';
-import { grants, type Scope } from '../../src/api/scopes.ts';
+import { createPersonalKey } from '../../src/api/keys.ts';
+import { createProjectKey, ensureProject } from '../../src/api/projects.ts';
+import type { Scope } from '../../src/api/scopes.ts';
 import { createUser } from '../../src/api/users.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { onEveryDatabase } from '../support/databases.ts';
@@ -12,173 +12,204 @@ onEveryDatabase('access', (db) => {
   let otherId: number;
   /** A project of an organisation that no key of this suite belongs to. */
   let strangersId: number;
+  let revoked: string;
+  const made = new Map<string, string>();
   beforeAll(async () => {
     api = await createTestApi(db());
     const [strangers] = await db().query<{ id: string }>(
       `insert into organizations (name) values ('strangers') returning id`,
     );
-    const theirs = { name: 'theirs', projectKey: 'phc_theirs', organizationId: strangers?.id ?? '' };
+    const organizationId = strangers?.id ?? '';
+    const theirs = { name: 'theirs', projectKey: createProjectKey(), organizationId };
     strangersId = (await ensureProject(db(), theirs)).id;
-    otherId = (await ensureProject(db(), { name: 'other', projectKey: 'phc_other' })).id;
+    otherId = (await ensureProject(db(), { name: 'other', projectKey: createProjectKey() })).id;
+    revoked = await createPersonalKey(db(), { label: 'revoked', scopes: ['*'] });
+    await db().query(`update personal_api_keys set revoked_at = now() where label = 'revoked'`);
   });
 
-  const call = (path: string, authorization?: string, method = 'GET') =>
-    api.app.request(path, {
-      method,
-      ...(authorization === undefined ? {} : { headers: { authorization } }),
-    });
-  const bearer = async (scopes: Scope[], projectIds?: number[]) =>
-    `Bearer ${await createPersonalKey(db(), { label: 't', scopes, ...(projectIds ? { projectIds } : {}) })}`;
-  /** Asks an endpoint of the table, with ids that may not exist. */
-  const ask = (route: string, authorization?: string, projectId: string | number = api.project.id) => {
-    const [method, pattern = ''] = route.split(' ');
-    const path = pattern.replace(':project_id', String(projectId)).replace(/:\w+/g, '1');
-    return call(path, authorization, method);
-  };
+  /** A key with these scopes, made when it is first asked for. */
+  async function keyWith(scopes: readonly Scope[], projectIds?: readonly number[]): Promise<string> {
+    const name = JSON.stringify([scopes, projectIds]);
+    const key = made.get(name) ?? (await createPersonalKey(db(), { label: name, scopes, projectIds }));
+    made.set(name, key);
+    return key;
+  }
 
-  test('every endpoint of the service stands in the table, and the table names no other', () => {
-    const routes = api.app.routes
-      .filter(({ method, path: at }) => method !== 'ALL' && at.startsWith('/api/'))
-      .map((route) => `${route.method} ${route.path}`);
-    expect([...new Set(routes)].sort()).toEqual(Object.keys(ACCESS).sort());
+  /** Asks an endpoint of the table, with ids that do not exist. */
+  function ask(
+    route: string,
+    given: { authorization?: string; query?: string; body?: unknown; projectId?: string | number } = {},
+  ): Promise<Response> {
+    const [method = '', pattern = ''] = route.split(' ');
+    const projectId = String(given.projectId ?? api.project.id);
+    const path = pattern.replace(':project_id', projectId).replace(/:\w+/g, '2147483647');
+    const url = given.query === undefined ? path : `${path}?personal_api_key=${given.query}`;
+    return Promise.resolve(
+      api.app.request(url, {
+        method,
+        headers: {
+          ...(given.authorization === undefined ? {} : { authorization: given.authorization }),
+          ...(given.body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(given.body === undefined ? {} : { body: JSON.stringify(given.body) }),
+      }),
+    );
+  }
+  const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+
+  async function expectRefused(response: Response, status: number, code: string, detail: string) {
+    expect([response.status, await response.json()]).toEqual([
+      status,
+      { type: status === 404 ? 'invalid_request' : 'authentication_error', code, detail, attr: null },
+    ]);
+    expect(response.headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+  }
+  const expectUnauthenticated = (response: Response) =>
+    expectRefused(response, 401, 'not_authenticated', 'Authentication credentials were not provided.');
+  const expectInvalid = (response: Response, place = 'Authorization header') =>
+    expectRefused(
+      response,
+      401,
+      'authentication_failed',
+      `Personal API key found in request ${place} is invalid.`,
+    );
+  /** What is said of ids that do not exist and of missing input is the endpoint's own. */
+  async function expectLetIn(response: Response) {
+    expect([401, 403, 429]).not.toContain(response.status);
+    expect(response.status).toBeLessThan(500);
+    expect(await response.text()).not.toContain('"Project not found."');
+  }
+
+  test('every endpoint below /api/ stands in the table, and the table names no other', () => {
+    const served = api.app.routes.filter(({ path }) => /^\/(?:api\b|\*)/.test(path));
+    const routes = served.map((route) => `${route.method} ${route.path}`);
+    expect([...new Set(routes)].sort()).toEqual(['ALL /*', 'ALL /api/*', ...Object.keys(ACCESS)].sort());
   });
 
   test('every other route begins like a path that is public, and each of these has a route', () => {
     const others = api.app.routes
-      .filter(({ method, path: at }) => method !== 'ALL' && !at.startsWith('/api/'))
-      .map(({ path: at }) => at);
+      .filter(({ path }) => path !== '/*' && !path.startsWith('/api/'))
+      .map(({ path }) => path);
     const starts = Object.keys(PUBLIC_PATHS);
-    expect(others.filter((at) => !starts.some((start) => at.startsWith(start)))).toEqual([]);
-    expect(starts.filter((start) => !others.some((at) => at.startsWith(start)))).toEqual([]);
+    expect(others.filter((path) => !starts.some((start) => path.startsWith(start)))).toEqual([]);
+    expect(starts.filter((start) => !others.some((path) => path.startsWith(start)))).toEqual([]);
   });
 
-  test.each(Object.entries(ACCESS))('%s checks key, scopes and project', async (route, scopes) => {
-    const none = await ask(route);
-    expect(none.status).toBe(401);
-    expect(none.headers.get('www-authenticate')).toBe('Bearer');
-    expect(await none.json()).toMatchObject({
-      type: 'authentication_error',
-      code: 'not_authenticated',
-      attr: null,
-    });
+  const rows = Object.entries(ACCESS);
 
-    const bad = await ask(route, 'Bearer phx_wrong');
-    expect(bad.status).toBe(401);
-    expect(await bad.json()).toMatchObject({ code: 'authentication_failed' });
+  test.each(rows)('%s takes a valid personal key', async (route) => {
+    await expectUnauthenticated(await ask(route));
+    await expectUnauthenticated(await ask(route, { authorization: `Basic ${api.personalKey}` }));
+    await expectUnauthenticated(await ask(route, { authorization: `Token ${api.personalKey}` }));
+    await expectUnauthenticated(await ask(route, { authorization: 'Bearer ' }));
+    await expectInvalid(await ask(route, bearer('phx_wrong')));
+    await expectInvalid(await ask(route, bearer(`${api.personalKey}x`)));
+    await expectInvalid(await ask(route, bearer(revoked)));
+    await expectInvalid(await ask(route, bearer(api.project.projectKey)));
+    await expectInvalid(await ask(route, { query: 'phx_wrong' }), 'query string');
+    if (!route.startsWith('GET ')) {
+      await expectInvalid(await ask(route, { body: { personal_api_key: 'phx_wrong' } }), 'body');
+    }
+  });
 
+  test.each(rows)('%s takes every scope of its row', async (route, scopes) => {
     for (const missing of scopes) {
       const others = scopes.filter((scope) => scope !== missing);
-      const poor = await ask(route, await bearer(others));
-      expect(poor.status).toBe(403);
-      expect(await poor.json()).toEqual({
-        type: 'authentication_error',
-        code: 'permission_denied',
-        detail: `API key missing required scope '${missing}'`,
-        attr: null,
-      });
+      const poor = await ask(route, bearer(await keyWith(others)));
+      await expectRefused(poor, 403, 'permission_denied', `API key missing required scope '${missing}'`);
     }
-
-    if (route.includes(':project_id')) {
-      const elsewhere = await ask(route, await bearer(['*'], [otherId]));
-      expect(elsewhere.status).toBe(403);
-      expect(await elsewhere.json()).toMatchObject({
-        detail: `API key does not have access to the requested project: ID ${api.project.id}.`,
-      });
-      const stranger = await ask(route, await bearer(['*']), strangersId);
-      expect(stranger.status).toBe(403);
-      expect(await stranger.json()).toMatchObject({ detail: "You don't have access to the project." });
-      const gone = await ask(route, await bearer(['*']), 999_999);
-      expect(await gone.json()).toMatchObject({ code: 'not_found', detail: 'Project not found.' });
-      expect((await ask(route, await bearer(['*']), 'abc')).status).toBe(404);
-    }
-
-    // Let in: what is said of an example's ids and missing input is the endpoint's own.
-    const right = await ask(route, `Bearer   ${(await bearer([...scopes], [api.project.id])).slice(7)}`);
-    expect([401, 403]).not.toContain(right.status);
-    expect(right.status).toBeLessThan(500);
+    await expectLetIn(await ask(route, bearer(`  ${await keyWith(scopes, [api.project.id])} `)));
+    const writing = scopes.map((scope) => scope.replace(/:read$/, ':write') as Scope);
+    await expectLetIn(await ask(route, { query: await keyWith(writing) }));
+    const everything = await keyWith(['*']);
+    if (route.startsWith('GET ')) await expectLetIn(await ask(route, bearer(everything)));
+    else await expectLetIn(await ask(route, { body: { personal_api_key: everything } }));
   });
 
-  test('a key in the body or the query string is a key too, and named in its refusal', async () => {
-    const key = (await bearer(['*'])).slice(7);
-    expect((await call(`/api/projects/?personal_api_key=${key}`)).status).toBe(200);
-    const wrong = await call('/api/projects/?personal_api_key=phx_no');
-    expect(await wrong.json()).toMatchObject({
-      detail: 'Personal API key found in request query string is invalid.',
-    });
+  test.each(rows.filter(([route]) => route.includes(':project_id')))(
+    '%s opens projects of the key and its user only',
+    async (route) => {
+      const everything = bearer(await keyWith(['*']));
+      await expectRefused(
+        await ask(route, bearer(await keyWith(['*'], [otherId]))),
+        403,
+        'permission_denied',
+        `API key does not have access to the requested project: ID ${api.project.id}.`,
+      );
+      await expectRefused(
+        await ask(route, { ...everything, projectId: strangersId }),
+        403,
+        'permission_denied',
+        "You don't have access to the project.",
+      );
+      for (const projectId of ['999999', '99999999999']) {
+        const gone = await ask(route, { ...everything, projectId });
+        await expectRefused(gone, 404, 'not_found', 'Project not found.');
+      }
+      const unreadable = await ask(route, { ...everything, projectId: 'abc' });
+      await expectRefused(unreadable, 404, 'not_found', 'Not found.');
+    },
+  );
+
+  test('the first key that is found counts: header, then body, then query string', async () => {
+    const key = await keyWith(['*']);
+    const route = 'POST /api/projects/';
+    const body = { personal_api_key: 'phx_wrong' };
+    await expectLetIn(await ask(route, { ...bearer(key), body, query: 'phx_wrong' }));
+    await expectInvalid(await ask(route, { body, query: key }), 'body');
+    await expectInvalid(await ask(route, { ...bearer('phx_wrong'), query: key }));
   });
 
-  test('@current is the first project that the key may see', async () => {
-    const response = await call('/api/projects/@current/', await bearer([], [otherId]));
-    expect(await response.json()).toMatchObject({ id: otherId, name: 'other', api_token: 'phc_other' });
+  test('what is wrong with a body is told only to those who have a key', async () => {
+    const send = (headers: Record<string, string>, body: string) =>
+      api.app.request('/api/projects/', { method: 'POST', headers, body });
+    const key = bearer(await keyWith(['*']));
+    for (const [type, body, status] of [
+      ['application/json', '{"name":', 400],
+      ['text/xml', '<name/>', 415],
+      ['application/json', `"${'x'.repeat(5 * 1024 * 1024)}"`, 413],
+    ] as const) {
+      await expectUnauthenticated(await send({ 'content-type': type }, body));
+      expect((await send({ 'content-type': type, ...key }, body)).status).toBe(status);
+    }
+  });
+
+  test('@current is the first project that the key may see, encoded or not', async () => {
+    for (const id of ['@current', '%40current']) {
+      const response = await ask('GET /api/projects/:project_id/', {
+        ...bearer(await keyWith([], [otherId])),
+        projectId: id,
+      });
+      expect(await response.json()).toMatchObject({ id: otherId, name: 'other' });
+    }
+    const nobody = await createUser(db(), { email: 'nobody@example.com', firstName: 'No' });
+    await db().query('delete from organization_members where user_id = $1', [nobody.id]);
+    const key = await createPersonalKey(db(), { label: 't', scopes: ['*'], userId: nobody.id });
+    const none = await ask('GET /api/projects/:project_id/', { ...bearer(key), projectId: '@current' });
+    await expectRefused(none, 404, 'not_found', 'Project not found.');
   });
 
   test('a key speaks for its user: it opens the projects of their organisation', async () => {
     const ada = await createUser(db(), { email: 'ada@example.com', firstName: 'Ada' });
-    const key = await createPersonalKey(db(), { label: 't', scopes: [], userId: ada.id });
-    expect((await call(`/api/projects/${api.project.id}/`, `Bearer ${key}`)).status).toBe(200);
+    const key = bearer(await createPersonalKey(db(), { label: 't', scopes: [], userId: ada.id }));
+    expect((await ask('GET /api/projects/:project_id/', key)).status).toBe(200);
     await db().query('delete from organization_members where user_id = $1', [ada.id]);
-    expect((await call(`/api/projects/${api.project.id}/`, `Bearer ${key}`)).status).toBe(403);
-    expect(await (await call('/api/projects/', `Bearer ${key}`)).json()).toMatchObject({ count: 0 });
+    expect((await ask('GET /api/projects/:project_id/', key)).status).toBe(403);
+    expect(await (await ask('GET /api/projects/', key)).json()).toMatchObject({ count: 0 });
   });
 
   test('the list of projects holds those of the key, in pages', async () => {
-    const all = await (await call('/api/projects/?limit=1', await bearer([]))).json();
+    const all = await (
+      await api.app.request('/api/projects/?limit=1', { headers: bearer(await keyWith([])) })
+    ).json();
     expect(all).toMatchObject({
       count: 2,
       next: 'http://localhost/api/projects/?limit=1&offset=1',
       previous: null,
       results: [{ id: api.project.id }],
     });
-    const restricted = await (await call('/api/projects', await bearer([], [otherId]))).json();
-    expect(restricted).toMatchObject({ count: 1, results: [{ id: otherId }] });
+    const restricted = await ask('GET /api/projects/', bearer(await keyWith([], [otherId])));
+    expect(await restricted.json()).toMatchObject({ count: 1, results: [{ id: otherId }] });
   });
-
-  test('an unknown path is 404 and a known one with another method 405, in the envelope', async () => {
-    const unknown = await call('/api/nothing/');
-    expect(unknown.status).toBe(404);
-    expect(await unknown.json()).toEqual({
-      type: 'invalid_request',
-      code: 'not_found',
-      detail: 'Not found.',
-      attr: null,
-    });
-    const method = await api.app.request(`/api/projects/${api.project.id}/persons/`, { method: 'PUT' });
-    expect(method.status).toBe(405);
-    expect(await method.json()).toMatchObject({
-      code: 'method_not_allowed',
-      detail: 'Method "PUT" not allowed.',
-    });
-  });
-
-  test('only the hash of a personal key is stored, and a revoked one is no key any more', async () => {
-    const token = await createPersonalKey(db(), { label: 'secret', scopes: ['*'] });
-    expect(token).toMatch(/^phx_[0-9A-Za-z]{40,43}$/);
-    expect(JSON.stringify(await db().query('select * from personal_api_keys'))).not.toContain(token.slice(4));
-    expect(await loadPersonalKey(db(), token)).toMatchObject({
-      label: 'secret',
-      scopes: ['*'],
-      projectIds: null,
-    });
-    await db().query(`update personal_api_keys set revoked_at = now() where label = 'secret'`);
-    expect(await loadPersonalKey(db(), token)).toBeUndefined();
-  });
-
-  test('keys and projects that exist already are left as they are', async () => {
-    const first = await ensureProject(db(), { name: 'one', projectKey: 'phc_same' });
-    expect(await ensureProject(db(), { name: 'two', projectKey: 'phc_same' })).toEqual(first);
-    await savePersonalKey(db(), 'phx_same', { label: 'a', scopes: ['person:read'] });
-    await savePersonalKey(db(), 'phx_same', { label: 'b', scopes: ['*'] });
-    expect(await loadPersonalKey(db(), 'phx_same')).toMatchObject({ label: 'a', scopes: ['person:read'] });
-  });
-});
-
-test.each([
-  [['person:read'], true],
-  [['person:write'], true],
-  [['*'], true],
-  [['dashboard:read', 'person:readx'], false],
-  [[], false],
-])('a key with %j may read persons: %s', (scopes, expected) => {
-  expect(grants(scopes, 'person:read')).toBe(expected);
-  expect(grants(['person:read'], 'person:write')).toBe(false);
 });
