@@ -3,6 +3,7 @@ import { Hono } from 'hono';
 import { getPath } from 'hono/utils/url';
 import type { Logger } from 'pino';
 import { type ApiEnv, createAccessCheck } from './access.ts';
+import { addCohortRoutes } from './cohorts/routes.ts';
 import { addDashboardRoutes } from './dashboards/routes.ts';
 import type { Db } from './database/db.ts';
 import { queueDeletion } from './deletions/queue-deletion.ts';
@@ -45,6 +46,7 @@ export function buildApi(deps: ApiDeps): Hono {
   addKeyRoutes(api, deps);
   addUserRoutes(api, deps);
   addMemberRoutes(api, deps);
+  addCohortRoutes(api, { db, now });
   addPersonRoutes(api, { db, capture: createCapture(now), deletions: { queue: queueDeletion }, now });
   addEventRoutes(api, db);
   addIngestRoutes(api, { db, log, now });

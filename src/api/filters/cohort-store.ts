@@ -1,9 +1,13 @@
 import type { Queryable } from '../database/db.ts';
 import { invalidInput } from '../errors.ts';
-import { isJsonObject, parseJson } from '../json.ts';
-import { type CohortDefinition, type CohortDefinitions, cohortIdsIn } from './cohort-definition.ts';
-import { type Filter, NO_FILTER } from './filter.ts';
-import { parseFilter } from './parse-filter.ts';
+import {
+  type CohortDefinition,
+  type CohortDefinitions,
+  cohortIdsIn,
+  readDefinition,
+  type StoredDefinition,
+} from './cohort-definition.ts';
+import type { Filter } from './filter.ts';
 
 /** What one filter may reach, cohorts of cohorts included. */
 export const MAX_COHORTS = 100;
@@ -31,15 +35,10 @@ async function loadDefinitions(
   projectId: number,
   ids: readonly number[],
 ): Promise<CohortDefinition[]> {
-  const rows = await db.query<{ id: number; is_static: boolean; filters: string }>(
+  const rows = await db.query<StoredDefinition>(
     `select id, is_static, filters from cohorts
      where project_id = $1 and id = any($2::integer[]) and not deleted`,
     [projectId, ids],
   );
-  return rows.map(({ id, is_static: isStatic, filters }) => {
-    const { value } = parseJson(filters);
-    const properties = isJsonObject(value) ? value['properties'] : undefined;
-    const filter = isStatic ? NO_FILTER : parseFilter(properties, { defaultType: 'person' });
-    return { id, isStatic, filter, properties };
-  });
+  return rows.map(readDefinition);
 }

@@ -21,6 +21,8 @@ export interface FilterSubject {
   readonly group?: Sql;
   /** Every cohort that the filter reaches (`loadCohorts`); one that is not here has no members. */
   readonly cohorts?: CohortDefinitions;
+  /** The parameter, for error messages. Left out: `properties`. */
+  readonly attr?: string;
 }
 
 /** Cohorts of cohorts multiply; each leaf takes up to twenty of the 65535 parameters of a statement. */
@@ -64,8 +66,8 @@ function compile(filter: Filter, subject: FilterSubject, walk: Walk): Sql {
       return compileCohort(filter, subject, walk);
     case 'behaviour': {
       const { id } = personOf(subject);
-      const { projectId, now } = subject;
-      const condition = (event: Sql) => compile(filter.eventFilter, { projectId, now, event }, walk);
+      const { projectId, now, attr = 'properties' } = subject;
+      const condition = (event: Sql) => compile(filter.eventFilter, { projectId, now, attr, event }, walk);
       return compileBehaviour(filter, { projectId, now, personId: id }, condition);
     }
   }
@@ -88,23 +90,24 @@ function compileCohort(filter: CohortFilter, subject: FilterSubject, walk: Walk)
 function propertiesOf(filter: PropertyFilter, subject: FilterSubject): Sql {
   if (filter.owner === 'person') return personOf(subject).properties;
   if (filter.owner === 'group') return groupOf(filter.groupTypeIndex ?? 0, subject);
-  if (subject.event === undefined) throw notHere('event');
+  if (subject.event === undefined) throw notHere('event', subject);
   return subject.event;
 }
 
 function personOf(subject: FilterSubject): { readonly id: Sql; readonly properties: Sql } {
-  if (subject.person === undefined) throw notHere('person');
+  if (subject.person === undefined) throw notHere('person', subject);
   return subject.person;
 }
 
-function groupOf(index: number, { group, event, projectId }: FilterSubject): Sql {
+function groupOf(index: number, subject: FilterSubject): Sql {
+  const { group, event, projectId } = subject;
   if (group !== undefined) return group;
-  if (event === undefined) throw notHere('group');
+  if (event === undefined) throw notHere('group', subject);
   return sql`(select filter_groups.properties from groups filter_groups
     where filter_groups.project_id = ${projectId}::integer
       and filter_groups.group_type_index = ${index}::smallint
       and filter_groups.group_key = ${event} ->> ${`$group_${index}`}::text)`;
 }
 
-const notHere = (type: string) =>
-  invalidInput(`Filters of type "${type}" cannot be used here.`, 'properties');
+const notHere = (type: string, { attr = 'properties' }: FilterSubject) =>
+  invalidInput(`Filters of type "${type}" cannot be used here.`, attr);

@@ -54,8 +54,9 @@ function personOf(row: PersonRow): Person {
 
 /**
  * Writes the plan, one statement for each kind of change. New persons come before the ids that point to
- * them; ended ones go when their ids have moved. Rows are found by their primary key alone: a join over
- * the project would read all of its persons wherever the planner has no statistics yet.
+ * them; ended ones go when their ids and their memberships of cohorts have moved. Rows are found by their
+ * primary key alone: a join over the project would read all of its persons wherever the planner has no
+ * statistics yet.
  */
 export async function savePeople(
   tx: Queryable,
@@ -95,6 +96,13 @@ export async function savePeople(
       `update person_distinct_ids d set person_id = t.survivor
        from json_to_recordset($1::json) as t (ended integer, survivor integer)
        where d.person_id = t.ended`,
+      [JSON.stringify(rows)],
+    );
+    await tx.query(
+      `insert into cohort_members (cohort_id, person_id)
+       select m.cohort_id, t.survivor from json_to_recordset($1::json) as t (ended integer, survivor integer)
+       join cohort_members m on m.person_id = t.ended
+       on conflict do nothing`,
       [JSON.stringify(rows)],
     );
     await tx.query('delete from persons where id = any($1::integer[])', [rows.map(({ ended }) => ended)]);

@@ -11,7 +11,7 @@ export const cohorts: Migration = {
     `create table cohorts (
       id integer generated always as identity primary key,
       project_id integer not null references projects (id),
-      name text not null,
+      name text,
       description text not null default '',
       is_static boolean not null default false,
       groups jsonb not null default '[]',

@@ -1,0 +1,93 @@
+import { recordActivity } from '../activity-log.ts';
+import type { Queryable } from '../database/db.ts';
+import { invalidInput, notFound } from '../errors.ts';
+import { type CountDeps, countMembers } from './count-cohorts.ts';
+import { type ParsedDefinition, parseDefinition, refuseDefinition } from './parse-definition.ts';
+import { checkDefinition } from './person-condition.ts';
+import type { ChangedCohortBody, NewCohortBody } from './schema.ts';
+import { countCohorts, insertCohort, loadCohortsById, type StoredCohort, updateCohort } from './store.ts';
+
+/** The condition of each is looked into when a person's cohorts are asked for. */
+export const MAX_COHORTS_OF_PROJECT = 1000;
+
+/** In which project, and who asks; null: the system itself. */
+export interface ChangeContext {
+  readonly projectId: number;
+  readonly userId: number | null;
+}
+
+/** Makes a cohort, counts its members and returns its id. */
+export async function createCohort(
+  deps: CountDeps,
+  context: ChangeContext,
+  wanted: NewCohortBody,
+): Promise<number> {
+  const { name = null, description = '', is_static: isStatic = false } = wanted;
+  const definition = readDefinition(isStatic, wanted);
+  const id = await deps.db.transaction(async (tx) => {
+    await checkRoom(tx, context.projectId);
+    if (definition) await checkDefinition(tx, context.projectId, definition.filter, deps.now());
+    const cohort = { name, description, isStatic, definition };
+    const inserted = await insertCohort(tx, context.projectId, context.userId, cohort);
+    await log(tx, context, 'created', inserted, name, null);
+    return inserted;
+  });
+  await countMembers(deps, context.projectId, id);
+  return id;
+}
+
+/** What is left out stays. A deleted cohort can only be brought back. */
+export async function changeCohort(
+  deps: CountDeps,
+  context: ChangeContext,
+  id: number,
+  wanted: ChangedCohortBody,
+): Promise<void> {
+  const { name, description, deleted } = wanted;
+  const definition = await deps.db.transaction(async (tx) => {
+    const [cohort] = await loadCohortsById(tx, context.projectId, [id]);
+    if (cohort === undefined || (cohort.deleted && deleted !== false)) throw notFound();
+    if (cohort.deleted) await checkRoom(tx, context.projectId);
+    const changed = changedDefinition(cohort, wanted);
+    if (changed) await checkDefinition(tx, context.projectId, changed.filter, deps.now(), id);
+    await updateCohort(tx, id, { name, description, deleted, definition: changed });
+    const fields = Object.entries({ name, description, deleted, filters: changed });
+    const touched = fields.flatMap(([field, value]) => (value === undefined ? [] : [field]));
+    await log(tx, context, deleted === true ? 'deleted' : 'updated', id, name ?? cohort.name, touched);
+    return changed;
+  });
+  if (definition !== undefined) await countMembers(deps, context.projectId, id);
+}
+
+function changedDefinition(cohort: StoredCohort, wanted: ChangedCohortBody): ParsedDefinition | undefined {
+  if (wanted.is_static !== undefined && wanted.is_static !== cohort.is_static) {
+    throw invalidInput('A static cohort stays static, a dynamic one dynamic.', 'is_static');
+  }
+  if (wanted.filters === undefined && wanted.groups === undefined) return undefined;
+  return readDefinition(cohort.is_static, wanted);
+}
+
+function readDefinition(isStatic: boolean, wanted: ChangedCohortBody): ParsedDefinition | undefined {
+  if (!isStatic) return parseDefinition(wanted);
+  refuseDefinition(wanted);
+  return undefined;
+}
+
+async function checkRoom(tx: Queryable, projectId: number): Promise<void> {
+  if ((await countCohorts(tx, projectId)) < MAX_COHORTS_OF_PROJECT) return;
+  throw invalidInput(`A project may have ${MAX_COHORTS_OF_PROJECT} cohorts at most.`);
+}
+
+async function log(
+  tx: Queryable,
+  { projectId, userId }: ChangeContext,
+  activity: 'created' | 'updated' | 'deleted',
+  id: number,
+  name: string | null,
+  fields: readonly string[] | null,
+): Promise<void> {
+  const changes =
+    fields?.map((field) => ({ type: 'Cohort', action: 'changed', field, before: null, after: null })) ?? null;
+  const detail = { name, changes, merge: null, trigger: null, short_id: null, type: null };
+  await recordActivity(tx, { projectId, userId, scope: 'Cohort', itemId: String(id), activity, detail });
+}
