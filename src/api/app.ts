@@ -73,7 +73,7 @@ const CONTRACT_PATH = /^\/(?:api|batch|capture|e|track|engage|i\/v0\/e|shared|em
 function contractPath(request: Request): string {
   // Clients that encode `@current` and `@me` mean them all the same.
   const path = getPath(request).replaceAll('%40', '@');
-  const isFile = /\.(?:csv|ndjson)$/.test(path);
+  const isFile = /\.(?:csv|json|ndjson)$/.test(path);
   return path.endsWith('/') || isFile || !CONTRACT_PATH.test(path) ? path : `${path}/`;
 }
 
