@@ -15,6 +15,7 @@ export const formQuery = z.object({
     .preprocess((text) => (text === '' ? undefined : text), z.enum(['csv', 'json']).optional())
     .openapi({
       type: 'string',
+      enum: ['csv', 'json'],
       description: 'Left out: what `Accept` prefers, and JSON when it has no say.',
     }),
 });

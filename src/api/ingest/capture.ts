@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Capture } from '../capture-port.ts';
+import { invalidInput } from '../errors.ts';
 import { ingestWithin } from './ingest.ts';
+import { MAX_PROFILE_CHARACTERS } from './limits.ts';
 import { parseEvent } from './parse-event.ts';
 
 /** Events that other rooms bring about take the way of all events. */
@@ -17,6 +19,12 @@ export function createCapture(now: () => number): Capture {
         createUuid: randomUUID,
       },
     );
-    await ingestWithin(tx, projectId, [parsed.event], randomUUID);
+    const { warnings } = await ingestWithin(tx, projectId, [parsed.event], randomUUID);
+    // Who sends events is warned in the log; who waits for this one is told that it would change nothing.
+    if (warnings.person_properties_size_violation !== undefined) {
+      throw invalidInput(
+        `The properties of a person may have ${MAX_PROFILE_CHARACTERS} characters together.`,
+      );
+    }
   };
 }

@@ -4,12 +4,11 @@ import { loadActivity } from '../activity-log.ts';
 import { answerInForm, FORMS, MAX_CSV_ROWS, wantsCsv } from '../answer-form.ts';
 import type { Db } from '../database/db.ts';
 import { numberedPage, parseNumberedPage, renderNumberedPage } from '../paging.ts';
-import { parsePersonId, personNotFound } from '../person-id.ts';
 import { addRoute } from '../route.ts';
 import { loadUsers } from '../users.ts';
+import { findPerson } from './find-person.ts';
 import { activitySchema, renderActivity } from './render-activity.ts';
 import { activityQuery } from './schema.ts';
-import { loadPerson } from './store.ts';
 
 /** The log of all persons, and of one who is there. */
 export function addActivityRoutes(api: OpenAPIHono<ApiEnv>, db: Db): void {
@@ -31,7 +30,7 @@ export function addActivityRoutes(api: OpenAPIHono<ApiEnv>, db: Db): void {
       async (call) => {
         const { c, query } = call;
         const projectId = c.get('project').id;
-        const itemId = isOfOne ? await findItem(db, projectId, c.req.param('id') ?? '') : undefined;
+        const itemId = isOfOne ? String((await findPerson(db, c)).id) : undefined;
         const asked = parseNumberedPage(query);
         const page = wantsCsv(call) ? { limit: MAX_CSV_ROWS, offset: 0 } : asked;
         const log = await loadActivity(db, { projectId, scope: 'Person', itemId }, page);
@@ -44,10 +43,4 @@ export function addActivityRoutes(api: OpenAPIHono<ApiEnv>, db: Db): void {
       },
     );
   }
-}
-
-async function findItem(db: Db, projectId: number, id: string): Promise<string> {
-  const person = await loadPerson(db, projectId, parsePersonId(id));
-  if (person === undefined) throw personNotFound();
-  return String(person.id);
 }

@@ -13,6 +13,7 @@ import {
   setProperties,
   splitPerson,
 } from './change-person.ts';
+import { findPerson } from './find-person.ts';
 import { readQueryValue } from './query-value.ts';
 import { renderPerson } from './render-person.ts';
 import {
@@ -30,11 +31,15 @@ import {
 } from './schema.ts';
 import type { StoredPerson } from './store.ts';
 
-const common = { tag: 'Persons', params: { id: 'integer' } } as const;
 const path = '/api/projects/:project_id/persons/:id/';
 const changed = { 200: { description: 'Done.', schema: changedPersonSchema, contentTypes: FORMS } };
 
 export function addChangeRoutes(api: OpenAPIHono<ApiEnv>, deps: ChangeDeps): void {
+  const common = {
+    tag: 'Persons',
+    params: { id: 'integer' },
+    first: (c: Context<ApiEnv>) => findPerson(deps.db, c),
+  } as const;
   addRoute(
     api,
     {

@@ -3,16 +3,15 @@ import { z } from '@hono/zod-openapi';
 import type { ApiEnv } from '../access.ts';
 import { answerInForm, FORMS, formQuery } from '../answer-form.ts';
 import { ApiError } from '../errors.ts';
-import { parsePersonId, personNotFound } from '../person-id.ts';
 import { addRoute } from '../route.ts';
 import { addActivityRoutes } from './activity-routes.ts';
 import type { ChangeDeps } from './change-person.ts';
 import { addChangeRoutes } from './change-routes.ts';
+import { findPerson } from './find-person.ts';
 import { addListRoutes } from './list-routes.ts';
 import { renderPerson } from './render-person.ts';
 import { renderValue } from './render-value.ts';
 import { personSchema, valuesQuery } from './schema.ts';
-import { loadPerson } from './store.ts';
 import { loadTopValues } from './value-store.ts';
 
 /**
@@ -66,12 +65,7 @@ export function addPersonRoutes(api: OpenAPIHono<ApiEnv>, deps: PersonDeps): voi
       query: formQuery,
       answers: { 200: { description: 'One person.', schema: personSchema, contentTypes: FORMS } },
     },
-    async (call) => {
-      const id = parsePersonId(call.c.req.param('id') ?? '');
-      const person = await loadPerson(db, call.c.get('project').id, id);
-      if (person === undefined) throw personNotFound();
-      return answerInForm(call, renderPerson(person));
-    },
+    async (call) => answerInForm(call, renderPerson(await findPerson(db, call.c))),
   );
   addChangeRoutes(api, deps);
   addRoute(

@@ -38,12 +38,9 @@ export const personsQuery = pageQuery.extend(formQuery.shape).extend({
   cohort: z
     .preprocess((text) => (text === '' ? undefined : text), integerField().optional())
     .openapi({ type: 'integer', description: 'Id of a cohort: its members.' }),
-  updated_after: z
-    .string()
-    .optional()
-    .openapi({
-      description: 'ISO 8601, without offset in UTC: persons whose properties changed here later.',
-    }),
+  updated_after: z.string().optional().openapi({
+    description: 'ISO 8601, without offset in UTC: persons whose properties changed here later.',
+  }),
 });
 
 export const deleteQuery = formQuery.extend({

@@ -113,6 +113,20 @@ onEveryDatabase('changes to persons', (db) => {
     expect(await activityOf(person.id)).toEqual([]);
   });
 
+  test('PATCH refuses what would outgrow the person, and stores no event of it', async () => {
+    const { id, person } = await create({ half: 'x'.repeat(300_000) });
+    const more = { properties: { more: 'y'.repeat(300_000) } };
+    const refused = await call('PATCH', `persons/${person.id}/`, more);
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { detail: expect.stringMatching(/524288 characters/) },
+    });
+    expect(await eventsOf(id, '$set')).toEqual([]);
+    expect(await personOf(id)).toEqual(person);
+    expect((await call('PATCH', `persons/${person.id}/`, { properties: { half: 1 } })).status).toBe(200);
+    expect((await call('PATCH', `persons/${person.id}/`, more)).status).toBe(200);
+  });
+
   test('update_property takes key and value from the body', async () => {
     const { id, person } = await create({ a: 1, b: 1 });
     const { status, body } = await call('POST', `persons/${person.id}/update_property/?key=no&value=no`, {
@@ -333,7 +347,9 @@ onEveryDatabase('changes to persons', (db) => {
       const other = await createTestApi(db());
       expect((await other.call(method, `persons/${person.id}/${path}`, body)).status).toBe(404);
       expect((await other.call(method, `persons/${person.uuid}/${path}`, body)).status).toBe(404);
-      expect((await api.call(method, `persons/2147483647/${path}`, body)).status).toBe(404);
+      for (const input of [body, {}]) {
+        expect((await api.call(method, `persons/2147483647/${path}`, input)).status).toBe(404);
+      }
       const wrong = await call(method, `persons/someone/${path}`, body);
       expect(wrong).toMatchObject({ status: 400, body: { detail: expect.stringMatching(/personID/) } });
       expect((await personOf(person.distinct_ids[0] ?? '')).uuid).toBe(person.uuid);
