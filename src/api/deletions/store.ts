@@ -1,0 +1,168 @@
+import type { Db, Queryable } from '../database/db.ts';
+import type { Page } from '../paging.ts';
+
+/** `queued` until a run takes it up, `started` until nothing is left of its events, then `verified`. */
+export const DELETION_STATES = ['queued', 'started', 'verified'] as const;
+export type DeletionState = (typeof DELETION_STATES)[number];
+
+export interface StoredDeletion {
+  readonly id: number;
+  readonly projectId: number;
+  readonly personUuid: string;
+  readonly distinctIdCount: number;
+  readonly createdBy: number | null;
+  readonly createdAt: string;
+  readonly startedAt: string | null;
+  readonly deletedEvents: number;
+  readonly verifiedAt: string | null;
+  readonly lastError: string | null;
+}
+
+const COLUMNS = `id, project_id as "projectId", person_uuid as "personUuid",
+  cardinality(distinct_ids) as "distinctIdCount", created_by as "createdBy", created_at as "createdAt",
+  started_at as "startedAt", deleted_events as "deletedEvents", verified_at as "verifiedAt",
+  last_error as "lastError"`;
+
+const CONDITIONS: Readonly<Record<DeletionState | 'open', string>> = {
+  queued: 'verified_at is null and started_at is null',
+  started: 'verified_at is null and started_at is not null',
+  verified: 'verified_at is not null',
+  open: 'verified_at is null',
+};
+
+/** Newest first. */
+export async function loadDeletions(
+  db: Queryable,
+  filter: { readonly projectIds: readonly number[]; readonly state: DeletionState | 'open' | undefined },
+  page: Page,
+): Promise<{ count: number; deletions: StoredDeletion[] }> {
+  const matching = `from deletions where project_id = any($1::integer[])
+    and ${filter.state === undefined ? 'true' : CONDITIONS[filter.state]}`;
+  const [total] = await db.query<{ count: number }>(`select count(*) as count ${matching}`, [
+    filter.projectIds,
+  ]);
+  const deletions = await db.query<StoredDeletion>(
+    `select ${COLUMNS} ${matching} order by id desc limit $2::bigint offset $3::bigint`,
+    [filter.projectIds, page.limit, page.offset],
+  );
+  return { count: total?.count ?? 0, deletions };
+}
+
+/** When the oldest deletion that is not verified was queued; undefined: there is none. */
+export async function loadOldestOpen(db: Queryable): Promise<string | undefined> {
+  const [row] = await db.query<{ created_at: string }>(
+    'select created_at from deletions where verified_at is null order by id limit 1',
+  );
+  return row?.created_at;
+}
+
+/** What a run needs to know of a deletion. */
+export interface OpenDeletion {
+  readonly id: number;
+  readonly projectId: number;
+  readonly distinctIds: readonly string[];
+}
+
+/** The next one that is not verified, in the order they were queued. */
+export async function loadNextOpen(db: Queryable, afterId: number): Promise<OpenDeletion | undefined> {
+  const [row] = await db.query<OpenDeletion>(
+    `select id, project_id as "projectId", distinct_ids as "distinctIds" from deletions
+     where verified_at is null and id > $1 order by id limit 1`,
+    [afterId],
+  );
+  return row;
+}
+
+export async function markStarted(db: Queryable, id: number): Promise<void> {
+  await db.query('update deletions set started_at = clock_timestamp() where id = $1 and started_at is null', [
+    id,
+  ]);
+}
+
+export async function markVerified(db: Queryable, id: number): Promise<void> {
+  await db.query(
+    `update deletions set verified_at = clock_timestamp(), last_error = null
+     where id = $1 and verified_at is null`,
+    [id],
+  );
+}
+
+export async function markFailed(db: Queryable, id: number, error: string): Promise<void> {
+  await db.query('update deletions set last_error = $2 where id = $1 and verified_at is null', [id, error]);
+}
+
+/** Those of the ids that still have events to delete. One look into the index of each. */
+export async function findIdsWithEvents(
+  db: Queryable,
+  deletion: OpenDeletion,
+  distinctIds: readonly string[],
+): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(
+    `select who.id from unnest($2::text[]) as who (id)
+     cross join lateral (
+       select 1 from events e where e.project_id = $1 and e.distinct_id = who.id
+         and e.received_at <= (select created_at from deletions where id = $3)
+       limit 1
+     ) as there`,
+    [deletion.projectId, distinctIds, deletion.id],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Any constant: tells this lock from other users of advisory locks. */
+const DELETION_LOCK = 1_684_368_482;
+
+export interface DeletedBatch {
+  readonly count: number;
+  /** Time of the last event that went, in Postgres' own words; null when none did. */
+  readonly newest: string | null;
+}
+
+/**
+ * Deletes the oldest events of one id, at most `limit` and none older than `from`, in a transaction of its
+ * own. Two runners take turns, a batch each, so that neither waits for what the other holds; ingestion
+ * only adds events and takes no notice. The count moves with the batch: after a crash it is exact.
+ */
+export function deleteBatch(
+  db: Db,
+  deletion: OpenDeletion,
+  distinctId: string,
+  from: string,
+  limit: number,
+): Promise<DeletedBatch> {
+  return db.transaction(async (tx) => {
+    await tx.query('select pg_advisory_xact_lock($1::integer, $2::integer)', [
+      DELETION_LOCK,
+      deletion.projectId,
+    ]);
+    // By row address: a join back over the key reads the whole table wherever statistics are missing.
+    const [batch] = await tx.query<DeletedBatch>(
+      `with gone as (
+         delete from events where ctid = any (array(
+           select e.ctid from events e
+           where e.project_id = $1 and e.distinct_id = $2 and e.timestamp >= $3::timestamptz
+             and e.received_at <= (select created_at from deletions where id = $4)
+           order by e.timestamp limit $5::integer))
+         returning timestamp
+       )
+       select count(*) as count, max(timestamp)::text as newest from gone`,
+      [deletion.projectId, distinctId, from, deletion.id, limit],
+    );
+    if (batch === undefined) throw new Error('count over deleted events returned no row');
+    if (batch.count > 0) {
+      await tx.query('update deletions set deleted_events = deleted_events + $2 where id = $1', [
+        deletion.id,
+        batch.count,
+      ]);
+    }
+    return batch;
+  });
+}
+
+/**
+ * Takes deleted rows out of the files too. A server's autovacuum does so by itself; the embedded database
+ * has none, and would keep every byte for ever (half a second for 300,000 events).
+ */
+export async function reclaimSpace(db: Db): Promise<void> {
+  if (db.kind === 'pglite') await db.query('vacuum events');
+}
