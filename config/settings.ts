@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DELETION_SCHEDULE, nextOccurrence } from '../src/contract/schedule.ts';
 
 /** What a setting is called in the environment. */
 export interface SettingName {
@@ -32,6 +33,10 @@ const isS3Location = (value: string) =>
 
 const s3Location = z.string().refine(isS3Location, {
   error: 'it takes s3://bucket or s3://bucket/prefix; leave it unset for a folder in the data folder',
+});
+
+const schedule = z.string().refine((value) => nextOccurrence(value, new Date(0)) !== undefined, {
+  error: 'it takes the five fields of cron, such as "0 5 * * 0" (minute, hour, day, month, day of the week)',
 });
 
 const switchedOn = z.stringbool({ error: 'it takes true or false' });
@@ -131,6 +136,12 @@ export const settingsSchema = z.strictObject({
       .describe('Opens the same dashboard with the right to retry, remove and pause jobs.')
       .register(settingNames, { env: 'BACKHAUL_QUEUES_ADMIN_PASSWORD', secret: true }),
   }),
+  deletionSchedule: schedule
+    .default(DELETION_SCHEDULE)
+    .describe(
+      'When the bundled API deletes the events of persons that were deleted with them: five fields of cron, UTC.',
+    )
+    .register(settingNames, { env: 'BACKHAUL_DELETION_SCHEDULE' }),
   projectApiKey: text
     .exactOptional()
     .describe('Project key of a destination, for manifests: `apiKey: ${BACKHAUL_PROJECT_API_KEY}`.')

@@ -19,9 +19,13 @@ export const payloads = {
   'import-part': z.strictObject({ ...taken, part: partMeta }),
   'resolve-people': z.strictObject({ ...taken, ...buckets }),
   'fold-people': z.strictObject({ ...taken, ...buckets }),
+  /** Points at nothing: what is to be deleted stands in the API's database. */
+  'delete-events': z.strictObject({ because: z.enum(['scheduled', 'asked', 'overdue']) }),
 } as const;
 
 export type JobName = keyof typeof payloads;
+/** Those that a producer offers. */
+export type MigrationJob = Exclude<JobName, 'delete-events'>;
 export type Payload<N extends JobName> = z.infer<(typeof payloads)[N]>;
 
 /** What a finished job says; the truth is in staging. */
@@ -56,3 +60,5 @@ export const QUEUE_PREFIX = '{bh}';
  */
 export const stageQueue = (migrationId: string) => `stage-file-${migrationId}`;
 export const SHARED_JOBS = ['import-part', 'resolve-people', 'fold-people'] as const satisfies JobName[];
+/** Taken by API processes alone: only they can open the embedded database. */
+export const DELETION_JOB = 'delete-events' as const satisfies JobName;

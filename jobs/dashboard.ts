@@ -7,7 +7,7 @@ import { Queue } from 'bullmq';
 import { type Context, Hono } from 'hono';
 import { Redis } from 'ioredis';
 import type { Logger } from '../src/logger.ts';
-import { type JobName, QUEUE_PREFIX, SHARED_JOBS } from './catalog.ts';
+import { DELETION_JOB, type JobName, type Payload, QUEUE_PREFIX, SHARED_JOBS } from './catalog.ts';
 import { quietly } from './quietly.ts';
 
 export const DASHBOARD_PATH = '/queues';
@@ -29,7 +29,8 @@ export interface DashboardOptions {
  */
 export function createDashboard(options: DashboardOptions): { routes: Hono; close(): Promise<void> } {
   const connection = new Redis(options.redisUrl, { maxRetriesPerRequest: 2, enableOfflineQueue: true });
-  const queues = SHARED_JOBS.map((name) => new Queue(name, { connection, prefix: QUEUE_PREFIX }));
+  const names = [...SHARED_JOBS, DELETION_JOB];
+  const queues = names.map((name) => new Queue(name, { connection, prefix: QUEUE_PREFIX }));
   quietly([connection, ...queues], options.log);
   const viewer = createBoard(queues, true);
   const admin = createBoard(queues, false);
@@ -95,16 +96,25 @@ const DESCRIPTIONS: Record<JobName, string> = {
   'import-part': 'Maps the records of one part and delivers them.',
   'resolve-people': 'Decides which ids belong to one person.',
   'fold-people': 'Sends what is known of people and groups.',
+  'delete-events': 'Deletes the events of deleted persons from the bundled API.',
+};
+
+const REASONS: Record<Payload<'delete-events'>['because'], string> = {
+  scheduled: 'on schedule',
+  asked: 'asked for',
+  overdue: 'missed its time',
 };
 
 /** What a person reads in the list instead of an id. */
 export function titleOf(name: JobName, data: unknown): string {
-  const { migration, part, from, to } = data as {
+  const { because, migration, part, from, to } = data as {
+    because?: Payload<'delete-events'>['because'];
     migration?: string;
     part?: { file: string; number: number; records: number };
     from?: number;
     to?: number;
   };
+  if (because) return `delete events · ${REASONS[because]}`;
   if (part) return `${migration} · ${part.file} · part ${part.number} (${part.records} records)`;
   return from === undefined ? `${migration} · ${name}` : `${migration} · people, buckets ${from} to ${to}`;
 }

@@ -2,7 +2,7 @@ import { type JobState, Queue, QueueEvents } from 'bullmq';
 import { Redis } from 'ioredis';
 import type { Logger } from '../src/logger.ts';
 import type { SettledState, WorkEvent, WorkQueue } from '../src/run/work-queue.ts';
-import { type JobName, type JobResult, payloads, QUEUE_PREFIX, retryPolicy } from './catalog.ts';
+import { type JobResult, type MigrationJob, payloads, QUEUE_PREFIX, retryPolicy } from './catalog.ts';
 import { quietly } from './quietly.ts';
 import { within } from './within.ts';
 
@@ -11,7 +11,7 @@ const CLOSE_WITHIN_MS = 5_000;
 /** The producer's side of the queues: adds jobs, hears of their ends. */
 export async function createWorkQueue(
   redisUrl: string,
-  queueNames: Readonly<Record<JobName, string>>,
+  queueNames: Readonly<Record<MigrationJob, string>>,
   log: Logger,
 ): Promise<WorkQueue & { close(): Promise<void> }> {
   const listeners = new Set<(event: WorkEvent) => void>();
@@ -51,7 +51,10 @@ export async function createWorkQueue(
   return {
     async add(work) {
       for (const { name, jobId, delayMs, payload } of work) {
-        await queueOf(name).add(name, payloads[name as JobName].parse(payload), { jobId, delay: delayMs });
+        await queueOf(name).add(name, payloads[name as MigrationJob].parse(payload), {
+          jobId,
+          delay: delayMs,
+        });
       }
     },
     listen(listener) {

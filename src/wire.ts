@@ -68,6 +68,7 @@ export async function openSite(
     apiHost: settings.host,
     apiPort: settings.port,
     requestsPerMinute: settings.apiRequestsPerMinute,
+    deletionSchedule: settings.deletionSchedule,
     log,
   });
   supervisor.onFailure((error: Error) => failed.abort(error));

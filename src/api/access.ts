@@ -65,6 +65,9 @@ export const ACCESS: Readonly<Record<string, readonly Scope[]>> = {
   'GET /api/projects/:project_id/event_counts/': ['query:read'],
   'GET /api/projects/:project_id/events/': ['query:read'],
   'GET /api/projects/:project_id/events/ids.ndjson': ['query:read'],
+  'GET /api/deletions/': ['*'],
+  'POST /api/deletions/run/': ['*'],
+  'GET /api/deletions/run/:job_id/': ['*'],
 };
 
 /**

@@ -6,7 +6,9 @@ import { type ApiEnv, createAccessCheck } from './access.ts';
 import { addCohortRoutes } from './cohorts/routes.ts';
 import { addDashboardRoutes } from './dashboards/routes.ts';
 import type { Db } from './database/db.ts';
+import type { DeletionRuns } from './deletion-port.ts';
 import { queueDeletion } from './deletions/queue-deletion.ts';
+import { addDeletionRoutes } from './deletions/routes.ts';
 import { answerError, methodNotAllowed, notFound } from './errors.ts';
 import { addEventRoutes } from './events/routes.ts';
 import { createCapture } from './ingest/capture.ts';
@@ -28,6 +30,8 @@ export interface ApiDeps {
   readonly now?: () => number;
   /** Of each personal key, below `/api/`; left out: no limit. */
   readonly requestsPerMinute?: number;
+  /** Left out: deletions are queued, and nobody works them off. */
+  readonly deletionRuns?: DeletionRuns | undefined;
 }
 
 /** Every room behind one set of rules: authorisation (access.ts), error envelope, optional trailing slash. */
@@ -51,6 +55,7 @@ export function buildApi(deps: ApiDeps): Hono {
   addEventRoutes(api, db);
   addIngestRoutes(api, { db, log, now });
   addDashboardRoutes(api, { db, insights, now });
+  addDeletionRoutes(api, db, deps.deletionRuns);
   addDocsRoutes(api);
   api.get('/healthz', async (c) => {
     await db.query('select 1');

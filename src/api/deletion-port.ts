@@ -20,3 +20,17 @@ export interface WantedDeletion {
   /** Who asked for it; null: the system itself. */
   readonly userId: number | null;
 }
+
+/** The job that works off what is queued, as jobs/delete-events.ts runs it. */
+export interface DeletionRuns {
+  /** Has it run as soon as it can; says the job's id. UnavailableError while the queue is away. */
+  ask(): Promise<string>;
+  /** Undefined: there is no such job (any more). */
+  state(jobId: string): Promise<DeletionRunState | undefined>;
+}
+
+export interface DeletionRunState {
+  readonly state: 'waiting' | 'active' | 'retrying' | 'completed' | 'failed';
+  /** Why the last attempt failed; undefined when none has. */
+  readonly reason: string | undefined;
+}

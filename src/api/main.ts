@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline';
 import { createDashboard } from '../../jobs/dashboard.ts';
+import { startDeletionJobs } from '../../jobs/delete-events.ts';
 import { BackhaulError, messageOf } from '../errors.ts';
 import { createLogger } from '../logger.ts';
 import { type ApiAnswer, apiOrder } from '../supervise/api-protocol.ts';
@@ -22,6 +23,7 @@ async function serve(line: string): Promise<void> {
       logLevel,
       databaseUrl,
       requestsPerMinute,
+      deletionSchedule: schedule,
       dashboard: boards,
       ...order
     } = apiOrder.parse(JSON.parse(line));
@@ -32,6 +34,7 @@ async function serve(line: string): Promise<void> {
       ...(databaseUrl === undefined ? {} : { databaseUrl }),
       ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
       log,
+      startDeletionJobs: (work) => startDeletionJobs({ redisUrl: boards.redisUrl, schedule, work, log }),
       extraRoutes: (app) => void app.route('/', dashboard.routes),
     });
     answer({ kind: 'ready', url: api.url });

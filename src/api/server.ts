@@ -8,6 +8,8 @@ import type { Db } from './database/db.ts';
 import { migrate } from './database/migrate.ts';
 import { createPgliteDb } from './database/pglite.ts';
 import { createPoolDb } from './database/pool.ts';
+import type { DeletionRuns } from './deletion-port.ts';
+import { createDeletionWork, type DeletionWork } from './deletions/deletion-work.ts';
 import { savePersonalKey } from './keys.ts';
 import { ensureProject } from './projects.ts';
 
@@ -37,6 +39,8 @@ export interface ApiOptions {
   readonly requestTimeoutMs?: number;
   /** More routes for the same port, such as the queue dashboard. */
   readonly extraRoutes?: (app: Hono) => void;
+  /** Takes up the job that deletes events (jobs/delete-events.ts). Left out: nobody works deletions off. */
+  readonly startDeletionJobs?: (work: DeletionWork) => DeletionRuns & { close(): Promise<void> };
 }
 
 export interface RunningApi {
@@ -51,11 +55,16 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const host = options.host ?? '127.0.0.1';
   const db =
     databaseUrl === undefined ? createPgliteDb(join(dataDir, 'database')) : createPoolDb(databaseUrl, log);
+  let deletionRuns: ReturnType<NonNullable<ApiOptions['startDeletionJobs']>> | undefined;
   try {
     await migrate(db);
     if (options.bootstrap !== undefined) await bootstrap(db, options.bootstrap);
+    deletionRuns = options.startDeletionJobs?.(createDeletionWork(db, log));
     const { requestsPerMinute } = options;
-    const app = buildApi({ db, log, ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }) });
+    const app = buildApi({
+      ...{ db, log, deletionRuns },
+      ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
+    });
     options.extraRoutes?.(app);
     const server = await listen(app, host, options.port, options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS);
     log.info({ url: server.url, database: db.kind }, 'API ready');
@@ -63,10 +72,12 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       url: server.url,
       async close() {
         await server.close();
+        await deletionRuns?.close();
         await db.close();
       },
     };
   } catch (error) {
+    await deletionRuns?.close();
     await db.close();
     throw error;
   }

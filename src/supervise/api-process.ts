@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { DELETION_SCHEDULE } from '../contract/schedule.ts';
 import { ConfigError, UnavailableError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { type ApiAnswer, type ApiOrder, apiAnswer, type QueuesAccess } from './api-protocol.ts';
@@ -23,6 +24,8 @@ export interface ApiProcessOptions {
   readonly port?: number | undefined;
   /** Of each personal key. Default: no limit. */
   readonly requestsPerMinute?: number | undefined;
+  /** Five fields of cron, UTC. Default: the contract's. */
+  readonly deletionSchedule?: string | undefined;
   readonly keys: { readonly projectKey: string; readonly personalKey: string };
   readonly log: Logger;
 }
@@ -57,6 +60,7 @@ export async function startApiProcess(options: ApiProcessOptions): Promise<ApiPr
     port,
     bootstrap: options.keys,
     dashboard: { redisUrl: options.redisUrl, ...options.queues },
+    deletionSchedule: options.deletionSchedule ?? DELETION_SCHEDULE,
     logLevel: options.log.level,
   };
   const child = await startChild({ command: process.execPath, args: [entry], logFile, pidFile, piped: true });

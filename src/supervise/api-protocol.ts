@@ -27,6 +27,8 @@ export const apiOrder = z.strictObject({
   bootstrap: z.strictObject({ projectKey: z.string(), personalKey: z.string() }),
   /** The queue dashboard, and the Redis whose queues it shows. */
   dashboard: z.strictObject({ redisUrl: z.string(), ...queuesAccess.shape }),
+  /** When the events of deleted persons go: five fields of cron, UTC. */
+  deletionSchedule: z.string(),
   logLevel: z.string(),
 });
 export type ApiOrder = z.infer<typeof apiOrder>;

@@ -31,6 +31,8 @@ export interface SupervisorOptions {
   readonly apiPort?: number | undefined;
   /** Of each personal key. Default: no limit. */
   readonly requestsPerMinute?: number | undefined;
+  /** When the bundled API deletes the events of deleted persons: five fields of cron, UTC. Default: the contract's. */
+  readonly deletionSchedule?: string | undefined;
   readonly log: Logger;
 }
 
@@ -121,9 +123,10 @@ async function own(options: SupervisorOptions, lock: DataDirLock): Promise<Super
       const { queuesPassword, ...keys } = loadApiKeys(dataDir);
       const { user = 'backhaul', password = queuesPassword, adminPassword } = options.queues ?? {};
       const queues = { user, password, ...(adminPassword === undefined ? {} : { adminPassword }) };
+      const { deletionSchedule, apiHost: host } = options;
       const settings = {
-        ...{ dataDir, databaseUrl, redisUrl, keys, queues, requestsPerMinute, log },
-        host: options.apiHost,
+        ...{ dataDir, databaseUrl, redisUrl, keys, queues, log },
+        ...{ host, requestsPerMinute, deletionSchedule },
       };
       const first = await startApiProcess({ ...settings, port: options.apiPort });
       const again = () => startApiProcess({ ...settings, port: first.port });

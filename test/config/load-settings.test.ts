@@ -31,6 +31,7 @@ describe('loadSettings', () => {
       port: 0,
       workerConcurrency: 2,
       queues: { user: 'backhaul' },
+      deletionSchedule: '0 5 * * 0',
       noColor: false,
     });
   });
@@ -52,6 +53,7 @@ describe('loadSettings', () => {
       BACKHAUL_WORKER_CONCURRENCY: '64',
       BACKHAUL_QUEUES_PASSWORD: 'look',
       BACKHAUL_QUEUES_ADMIN_PASSWORD: 'touch',
+      BACKHAUL_DELETION_SCHEDULE: '30 4 * * *',
       NO_COLOR: '1',
     });
     expect(settings).toMatchObject({
@@ -64,6 +66,7 @@ describe('loadSettings', () => {
       port: 65_535,
       workerConcurrency: 64,
       queues: { user: 'backhaul', password: 'look', adminPassword: 'touch' },
+      deletionSchedule: '30 4 * * *',
       noColor: true,
     });
   });
@@ -93,6 +96,12 @@ describe('loadSettings', () => {
 
   test.each(['80a', '-1', '1e3', '0x10', ' 80'])('refuses %j as a port', (port) => {
     expect(mistakesOf({ BACKHAUL_PORT: port })).toContain('BACKHAUL_PORT');
+  });
+
+  test.each(['weekly', '0 5 * * 8', '0 0 30 2 *'])('refuses %j as a schedule', (schedule) => {
+    expect(mistakesOf({ BACKHAUL_DELETION_SCHEDULE: schedule })).toContain(
+      `BACKHAUL_DELETION_SCHEDULE is "${schedule}": it takes the five fields of cron`,
+    );
   });
 
   test('suggests nothing where no setting is near', () => {

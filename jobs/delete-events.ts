@@ -1,0 +1,148 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+import { nextOccurrence } from '../src/contract/schedule.ts';
+import { messageOf, UnavailableError } from '../src/errors.ts';
+import type { Logger } from '../src/logger.ts';
+import { DELETION_JOB, type Payload, QUEUE_PREFIX, retryPolicy } from './catalog.ts';
+import { quietly } from './quietly.ts';
+import { within } from './within.ts';
+import { createJobWorker } from './worker.ts';
+
+/** What the job does, handed in by the process that has the database open. */
+export interface DeletionWork {
+  /** Works off all that is queued; may be stopped anywhere and run again, also next to another run. */
+  run(signal: AbortSignal, onProgress: (progress: object) => void): Promise<void>;
+  /** When the oldest of what is queued was; undefined: nothing is. */
+  oldest(): Promise<Date | undefined>;
+}
+
+export interface DeletionJobsOptions {
+  readonly redisUrl: string;
+  /** Five fields of cron, UTC. */
+  readonly schedule: string;
+  readonly work: DeletionWork;
+  readonly log: Logger;
+}
+
+export interface DeletionJobs {
+  /** Has the job run as soon as it can, and says its id: that of one that waits to start, where there is one. */
+  ask(): Promise<string>;
+  /** Undefined: the queue does not know such a job (any more). */
+  state(jobId: string): Promise<DeletionJobState | undefined>;
+  /** Hands a running job back to the queue. */
+  close(): Promise<void>;
+}
+
+export interface DeletionJobState {
+  readonly state: 'waiting' | 'active' | 'retrying' | 'completed' | 'failed';
+  /** Of the last attempt; undefined when none has failed. */
+  readonly reason: string | undefined;
+}
+
+const SCHEDULER = 'deletion-schedule';
+/** How often the schedule is looked after, as a Redis may have lost everything; and how soon after a failure. */
+const LOOK_EVERY_MS = 3_600_000;
+const LOOK_AGAIN_MS = 30_000;
+/** The API process has some seconds to end. */
+const CLOSE_WITHIN_MS = 5_000;
+
+/**
+ * Job `delete-events`: the events of deleted persons go, at the time that the deployment sets. One job at a
+ * time, whichever process takes it. The database is the truth and the queue only the clock: what should
+ * have run while nobody was there, or while Redis lost its memory, is noticed and made up for.
+ */
+export function startDeletionJobs({ redisUrl, schedule, work, log }: DeletionJobsOptions): DeletionJobs {
+  const connection = new Redis(redisUrl, { maxRetriesPerRequest: 2 });
+  const queue = new Queue(DELETION_JOB, {
+    connection,
+    prefix: QUEUE_PREFIX,
+    defaultJobOptions: retryPolicy,
+  });
+  quietly([queue, connection], log);
+  const worker = createJobWorker({
+    redisUrl,
+    queueName: DELETION_JOB,
+    job: DELETION_JOB,
+    concurrency: 1,
+    closeWithinMs: CLOSE_WITHIN_MS,
+    log,
+    async handler(_, { signal, progress }) {
+      await work.run(signal, progress);
+      return { kind: 'done' };
+    },
+  });
+
+  async function add(because: Payload<'delete-events'>['because']): Promise<string> {
+    // A job that has not started sees all that is queued by now; there is no need of a second one.
+    const [waiting] = await queue.getWaiting(0, 0);
+    const { id } = waiting ?? (await queue.add(DELETION_JOB, { because }));
+    if (id === undefined) throw new Error('BullMQ gave a job no id');
+    return id;
+  }
+
+  async function look(): Promise<void> {
+    await queue.setGlobalConcurrency(1);
+    const scheduled = { because: 'scheduled' } satisfies Payload<'delete-events'>;
+    const template = { name: DELETION_JOB, data: scheduled, opts: retryPolicy };
+    await queue.upsertJobScheduler(SCHEDULER, { pattern: schedule, tz: 'UTC' }, template);
+    const oldest = await work.oldest();
+    const due = oldest && nextOccurrence(schedule, oldest);
+    if (due === undefined || due.getTime() > Date.now() || (await queue.getActiveCount()) > 0) return;
+    log.info({ due }, 'deletions are overdue');
+    await add('overdue');
+  }
+
+  const closing = new AbortController();
+  async function keepLooking(): Promise<void> {
+    while (!closing.signal.aborted) {
+      const nextMs = await look().then(
+        () => LOOK_EVERY_MS,
+        (error: unknown) => {
+          log.warn({ err: messageOf(error) }, 'the schedule of deletions could not be looked after');
+          return LOOK_AGAIN_MS;
+        },
+      );
+      await wait(nextMs, undefined, { signal: closing.signal, ref: false }).catch(() => {});
+    }
+  }
+  const looking = keepLooking();
+
+  return {
+    ask: () => reached(add('asked')),
+    state: (jobId) => reached(stateOf(queue, jobId)),
+    async close() {
+      closing.abort();
+      await Promise.all([
+        worker.close(),
+        within(
+          CLOSE_WITHIN_MS,
+          looking.then(() => queue.close()),
+        ),
+      ]);
+      connection.disconnect();
+    },
+  };
+}
+
+/** Ids that BullMQ gives: any other text may be the key of something else of the queue. */
+const JOB_ID = /^(?:\d{1,15}|repeat:[a-z-]{1,50}:\d{1,15})$/;
+
+async function stateOf(queue: Queue, jobId: string): Promise<DeletionJobState | undefined> {
+  if (!JOB_ID.test(jobId)) return undefined;
+  const state = await queue.getJobState(jobId);
+  const job = await queue.getJob(jobId);
+  if (job === undefined || state === 'unknown') return undefined;
+  const reason = job.failedReason === '' ? undefined : job.failedReason;
+  if (state === 'active' || state === 'completed' || state === 'failed') return { state, reason };
+  return { state: state === 'delayed' ? 'retrying' : 'waiting', reason };
+}
+
+/** A Redis that is away is nobody's mistake. */
+async function reached<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw new UnavailableError(`the queue is not available: ${messageOf(error)}`, 'backoff', error);
+  }
+}
