@@ -83,10 +83,11 @@ async function available<T>(
   runs: DeletionRuns | undefined,
   ask: (runs: DeletionRuns) => Promise<T>,
 ): Promise<T> {
+  if (runs === undefined) throw notFound('This API was started without the job that deletes events.');
   try {
-    if (runs !== undefined) return await ask(runs);
+    return await ask(runs);
   } catch (error) {
     if (!(error instanceof UnavailableError)) throw error;
+    throw new ApiError(503, 'server_error', 'server_error', 'The queue is not available. Please try again.');
   }
-  throw new ApiError(503, 'server_error', 'server_error', 'The queue is not available. Please try again.');
 }

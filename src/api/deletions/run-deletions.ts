@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { messageOf, UnavailableError } from '../../errors.ts';
 import type { Db } from '../database/db.ts';
 import { classifyError } from '../errors.ts';
+import { planBatches } from './plan-batches.ts';
 import {
   deleteBatch,
   findIdsWithEvents,
@@ -86,20 +87,21 @@ async function deleteEventsOf(
 ): Promise<void> {
   await markStarted(db, deletion.id);
   for (const ids of slicesOf(deletion.distinctIds)) {
-    for (const distinctId of await findIdsWithEvents(db, deletion, ids)) {
+    const found = await findIdsWithEvents(db, deletion, ids, batchEvents);
+    for (const batch of planBatches(found, batchEvents)) {
       let from = '-infinity';
       for (let full = true; full; ) {
         signal.throwIfAborted();
-        const { count, newest } = await deleteBatch(db, deletion, distinctId, from, batchEvents);
+        const { count, newest } = await deleteBatch(db, deletion, batch, from, batchEvents);
         from = newest ?? from;
-        full = count === batchEvents;
+        full = count >= batchEvents;
         onBatch(count);
       }
     }
   }
   for (const ids of slicesOf(deletion.distinctIds)) {
     signal.throwIfAborted();
-    const left = await findIdsWithEvents(db, deletion, ids);
+    const left = await findIdsWithEvents(db, deletion, ids, 1);
     if (left.length > 0) throw new Error(`${left.length} of its ids still have events`);
   }
   await markVerified(db, deletion.id);

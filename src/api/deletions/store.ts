@@ -91,22 +91,31 @@ export async function markFailed(db: Queryable, id: number, error: string): Prom
   await db.query('update deletions set last_error = $2 where id = $1 and verified_at is null', [id, error]);
 }
 
-/** Those of the ids that still have events to delete. One look into the index of each. */
-export async function findIdsWithEvents(
+export interface IdWithEvents {
+  readonly distinctId: string;
+  /** Its events to delete, counted up to the limit of the look. */
+  readonly events: number;
+}
+
+/** Those of the ids that still have events to delete. One look into the index for each. */
+export function findIdsWithEvents(
   db: Queryable,
   deletion: OpenDeletion,
   distinctIds: readonly string[],
-): Promise<string[]> {
-  const rows = await db.query<{ id: string }>(
-    `select who.id from unnest($2::text[]) as who (id)
+  limit: number,
+): Promise<IdWithEvents[]> {
+  return db.query<IdWithEvents>(
+    `select who.id as "distinctId", found.events from unnest($2::text[]) as who (id)
      cross join lateral (
-       select 1 from events e where e.project_id = $1 and e.distinct_id = who.id
-         and e.received_at <= (select created_at from deletions where id = $3)
-       limit 1
-     ) as there`,
-    [deletion.projectId, distinctIds, deletion.id],
+       select count(*) as events from (
+         select from events e where e.project_id = $1 and e.distinct_id = who.id
+           and e.received_at <= (select created_at from deletions where id = $3)
+         limit $4::integer
+       ) as seen
+     ) as found
+     where found.events > 0`,
+    [deletion.projectId, distinctIds, deletion.id, limit],
   );
-  return rows.map(({ id }) => id);
 }
 
 /** Any constant: tells this lock from other users of advisory locks. */
@@ -119,14 +128,14 @@ export interface DeletedBatch {
 }
 
 /**
- * Deletes the oldest events of one id, at most `limit` and none older than `from`, in a transaction of its
+ * Deletes the oldest events of each id, at most `limit` and none older than `from`, in a transaction of its
  * own. Two runners take turns, a batch each, so that neither waits for what the other holds; ingestion
  * only adds events and takes no notice. The count moves with the batch: after a crash it is exact.
  */
 export function deleteBatch(
   db: Db,
   deletion: OpenDeletion,
-  distinctId: string,
+  distinctIds: readonly string[],
   from: string,
   limit: number,
 ): Promise<DeletedBatch> {
@@ -139,14 +148,17 @@ export function deleteBatch(
     const [batch] = await tx.query<DeletedBatch>(
       `with gone as (
          delete from events where ctid = any (array(
-           select e.ctid from events e
-           where e.project_id = $1 and e.distinct_id = $2 and e.timestamp >= $3::timestamptz
-             and e.received_at <= (select created_at from deletions where id = $4)
-           order by e.timestamp limit $5::integer))
+           select found.ctid from unnest($2::text[]) as who (id)
+           cross join lateral (
+             select e.ctid from events e
+             where e.project_id = $1 and e.distinct_id = who.id and e.timestamp >= $3::timestamptz
+               and e.received_at <= (select created_at from deletions where id = $4)
+             order by e.timestamp limit $5::integer
+           ) as found))
          returning timestamp
        )
        select count(*) as count, max(timestamp)::text as newest from gone`,
-      [deletion.projectId, distinctId, from, deletion.id, limit],
+      [deletion.projectId, distinctIds, from, deletion.id, limit],
     );
     if (batch === undefined) throw new Error('count over deleted events returned no row');
     if (batch.count > 0) {

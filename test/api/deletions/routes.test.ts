@@ -95,12 +95,10 @@ onEveryDatabase('the endpoints of deletions', (db) => {
     expect(await list('', await createPersonalKey(db(), limited))).toMatchObject({ count: 0, results: [] });
   });
 
-  it('answer 503 where no queue is there to run them', async () => {
+  it('answer 404 where nobody runs the job', async () => {
     for (const response of [await call('run/', undefined, 'POST'), await call('run/1/')]) {
-      expect(response.status).toBe(503);
-      expect(await response.json()).toMatchObject({
-        detail: 'The queue is not available. Please try again.',
-      });
+      expect(response.status).toBe(404);
+      expect(await response.json()).toMatchObject({ code: 'not_found' });
     }
   });
 });

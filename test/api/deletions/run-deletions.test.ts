@@ -140,7 +140,7 @@ onEveryDatabase('running deletions', (db) => {
     await api.send(...many('ada', 50), ...many('anonymous-ada', 20), merge('ada', 'anonymous-ada'));
     const uuid = await remove('ada');
     let runs = 0;
-    for (let over = false; !over; runs += 1) {
+    for (let over = false; !over && runs < 50; runs += 1) {
       const stop = new AbortController();
       over = await run({
         batchEvents: 10,
