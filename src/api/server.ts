@@ -62,7 +62,9 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     deletionRuns = options.startDeletionJobs?.(createDeletionWork(db, log));
     const { requestsPerMinute } = options;
     const app = buildApi({
-      ...{ db, log, deletionRuns },
+      db,
+      log,
+      deletionRuns,
       ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
     });
     options.extraRoutes?.(app);

@@ -125,8 +125,15 @@ async function own(options: SupervisorOptions, lock: DataDirLock): Promise<Super
       const queues = { user, password, ...(adminPassword === undefined ? {} : { adminPassword }) };
       const { deletionSchedule, apiHost: host } = options;
       const settings = {
-        ...{ dataDir, databaseUrl, redisUrl, keys, queues, log },
-        ...{ host, requestsPerMinute, deletionSchedule },
+        dataDir,
+        databaseUrl,
+        redisUrl,
+        keys,
+        queues,
+        host,
+        requestsPerMinute,
+        deletionSchedule,
+        log,
       };
       const first = await startApiProcess({ ...settings, port: options.apiPort });
       const again = () => startApiProcess({ ...settings, port: first.port });
