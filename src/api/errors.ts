@@ -120,6 +120,9 @@ function isSocketFault(error: unknown): boolean {
   return /^(?:Connection terminated|timeout exceeded when trying to connect)/.test(error.message);
 }
 
+/** The address of a public page is its key, and no log holds keys (invariant I10). */
+const pathOf = (c: Context) => c.req.path.replace(/^\/(shared|embedded)\/.*/, '/$1/[redacted]');
+
 const HIDDEN = new ApiError(500, 'server_error', 'error', 'A server error occurred.');
 
 /** The one error handler: details of our own faults go to the log only. */
@@ -127,7 +130,7 @@ export function answerError(error: unknown, c: Context, log: Logger): Response {
   const known = classifyError(error);
   const { status, envelope } = known ?? HIDDEN;
   if (status >= 500)
-    log.error({ err: error, method: c.req.method, path: c.req.path, status }, 'request failed');
+    log.error({ err: error, method: c.req.method, path: pathOf(c), status }, 'request failed');
   if (status === 401) c.header('WWW-Authenticate', 'Bearer');
   if (status === 503 || status === 429) c.header('Retry-After', '1');
   if (known instanceof ThrottledError) c.header('Retry-After', String(known.retryAfterSeconds));

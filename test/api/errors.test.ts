@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { buildApi } from '../../src/api/app.ts';
 import { createPgliteDb } from '../../src/api/database/pglite.ts';
 import { createPoolDb } from '../../src/api/database/pool.ts';
+import { createLogger } from '../../src/logger.ts';
 import { silent } from '../support/databases.ts';
 
 test('a database that is away is a 503 that asks to come again', async () => {
@@ -31,5 +32,19 @@ test('a fault of ours is a 500 that tells the client nothing', async () => {
     detail: 'A server error occurred.',
     attr: null,
   });
+  await db.close();
+});
+
+test('a failure on a public page is logged without the page’s address', async () => {
+  const db = createPoolDb('postgresql://nobody@127.0.0.1:1/none', silent); // port 1 refuses
+  const lines: string[] = [];
+  const app = buildApi({ db, log: createLogger('error', { write: (line) => void lines.push(line) }) });
+  const token = 'a-token-of-thirty-characters-x';
+  for (const path of [`/shared/${token}`, `/embedded/${token}.json`]) {
+    expect((await app.request(path)).status).toBe(503);
+  }
+  expect(lines).toHaveLength(2);
+  expect(lines.join('')).toContain('/shared/[redacted]');
+  expect(lines.join('')).not.toContain(token);
   await db.close();
 });

@@ -10,7 +10,8 @@ import { findTemplate } from './parse-template.ts';
 import { type Asker, PRIVILEGE, RESTRICTION } from './permission.ts';
 import type { CreateBody } from './schema.ts';
 import { loadDashboard, type NewDashboard, type StoredDashboard, saveDashboard } from './store.ts';
-import { loadTiles, type StoredTile, saveText, saveTile, type TileContent } from './tile-store.ts';
+import { type StoredTile, saveText, saveTile, type TileContent } from './tile-store.ts';
+import { viewTiles } from './view-tiles.ts';
 
 /** Makes a dashboard, empty, from a template or from another dashboard. Returns its id. */
 export async function createDashboard(
@@ -123,8 +124,8 @@ async function copyTiles(
 ): Promise<void> {
   const { privilege } = await openDashboard(tx, asker, source.id);
   const ownTexts = deep || privilege < PRIVILEGE.edit;
-  for (const tile of await loadTiles(tx, source.id)) {
-    const content = tile.deleted ? undefined : await contentOf(tile);
+  for (const { tile } of await viewTiles(tx, insights, source)) {
+    const content = await contentOf(tile);
     if (content === undefined) continue;
     const { layouts, color } = tile;
     await saveTile(tx, { dashboardId, ...content, layouts, color });

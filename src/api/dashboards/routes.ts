@@ -58,7 +58,11 @@ export function addDashboardRoutes(api: OpenAPIHono<ApiEnv>, deps: DashboardDeps
     },
     async ({ c, body }) => {
       const id = await createDashboard(deps, askerOf(c), body);
-      return answerDashboard(deps, c, id, { status: 201, deleteInsights: body.delete_insights });
+      return answerDashboard(deps, c, id, {
+        status: 201,
+        deletedToo: true,
+        deleteInsights: body.delete_insights,
+      });
     },
   );
   addRoute(

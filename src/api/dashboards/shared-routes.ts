@@ -11,13 +11,8 @@ import { findShared } from './sharing-store.ts';
 import { loadDashboard } from './store.ts';
 import { computeTiles, viewTiles } from './view-tiles.ts';
 
-/** No cache, search engine or other site may keep what sharing can take back, or learn the address. */
-const PRIVATE_HEADERS = {
-  'cache-control': 'no-store',
-  'x-robots-tag': 'noindex, nofollow',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-};
+/** No cache and no search engine may keep what sharing can take back. */
+const PRIVATE_HEADERS = { 'cache-control': 'no-store', 'x-robots-tag': 'noindex, nofollow' };
 
 /**
  * The public pages, for whoever has the link: `/shared/<token>`, `/embedded/<token>` for a frame of another

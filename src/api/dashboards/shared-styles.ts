@@ -74,7 +74,8 @@ h2 { margin: 0; font-size: 1rem; line-height: 1.35; font-weight: 600; }
 .text pre { padding: 0.75rem; overflow-x: auto; background: var(--page); border-radius: 0.375rem; }
 .text blockquote { margin-left: 0; padding-left: 0.875rem; border-left: 3px solid var(--line); color: var(--quiet); }
 .text table { border-collapse: collapse; }
-.text th, .text td { padding: 0.25rem 0.75rem 0.25rem 0; border-bottom: 1px solid var(--line); text-align: left; }
+.text th, .text td { padding: 0.25rem 0; border-bottom: 1px solid var(--line); text-align: left; }
+.text th + th, .text td + td { padding-left: 1.25rem; }
 .text .text-right { text-align: right; }
 .text .text-center { text-align: center; }
 .text hr { border: 0; border-top: 1px solid var(--line); }

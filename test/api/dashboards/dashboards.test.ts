@@ -123,6 +123,13 @@ onEveryDatabase('dashboards', (db) => {
       expect(made['tags']).toHaveLength(100);
     });
 
+    test('may make one that is deleted from the start', async () => {
+      const made = await board.make({ name: 'hidden', deleted: true });
+      expect(made).toMatchObject({ name: 'hidden', deleted: true });
+      await expectError(board.ask('GET', `${made.id}/`), 404, { code: 'not_found' });
+      expect(await board.change(made.id, { deleted: false })).toMatchObject({ deleted: false });
+    });
+
     test('refuses a body that is not JSON', async () => {
       const response = await board.api.app.request(`/api/projects/${board.api.project.id}/dashboards/`, {
         method: 'POST',
