@@ -28,15 +28,19 @@ export function compileBehaviour(filter: BehaviourFilter, doer: Doer, condition:
   const done = sql`from person_distinct_ids filter_ids
     join events filter_events on filter_events.project_id = filter_ids.project_id
       and filter_events.distinct_id = filter_ids.distinct_id
-    where filter_ids.person_id = ${personId} and filter_ids.project_id = ${projectId}::integer
+    where filter_ids.project_id = ${projectId}::integer
       and filter_events.event = ${filter.event}::text
-      and filter_events.timestamp >= ${instant(from)}::timestamptz and filter_events.timestamp <= ${instant(until)}::timestamptz
+      and filter_events.timestamp >= ${instant(from)}::timestamptz
+      and filter_events.timestamp <= ${instant(until)}::timestamptz
       and ${condition(sql`filter_events.properties`)}`;
+  // In this form Postgres may look at one person or make the set of all, whichever is less work.
   const did =
     filter.times === undefined
-      ? sql`exists (select ${done})`
-      : sql`coalesce((select count(*) ${COMPARISONS[filter.times.comparison]} ${filter.times.count}::bigint
-          ${done} having count(*) > 0), false)`;
+      ? sql`exists (select ${done} and filter_ids.person_id = ${personId})`
+      : sql`exists (
+          select from (select filter_ids.person_id ${done} group by filter_ids.person_id
+            having count(*) ${COMPARISONS[filter.times.comparison]} ${filter.times.count}::bigint) filter_doers
+          where filter_doers.person_id = ${personId})`;
   return filter.negated ? sql`not ${did}` : did;
 }
 

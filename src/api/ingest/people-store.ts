@@ -101,7 +101,7 @@ export async function savePeople(
     await tx.query(
       `insert into cohort_members (cohort_id, person_id)
        select m.cohort_id, t.survivor from json_to_recordset($1::json) as t (ended integer, survivor integer)
-       join cohort_members m on m.person_id = t.ended
+       cross join lateral (select cohort_id from cohort_members where person_id = t.ended offset 0) m
        on conflict do nothing`,
       [JSON.stringify(rows)],
     );
