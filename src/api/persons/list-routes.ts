@@ -11,12 +11,12 @@ import { parseIsoDate } from '../filters/date-text.ts';
 import type { FilterGroup } from '../filters/filter.ts';
 import { parseFilter } from '../filters/parse-filter.ts';
 import { sql } from '../filters/sql.ts';
-import { stringifyJson } from '../json.ts';
-import { type Page, type Paged, paged, parsePage, renderPage } from '../paging.ts';
+import { type Page, paged, parsePage, renderPage } from '../paging.ts';
 import { addRoute, type Call } from '../route.ts';
 import { renderPerson } from './render-person.ts';
 import { type PersonBody, personSchema, personsQuery } from './schema.ts';
 import { findPersons, loadPersons, type PersonFilter } from './store.ts';
+import { streamPage } from './stream-page.ts';
 
 interface ListDeps {
   readonly db: Db;
@@ -113,15 +113,4 @@ async function* readPersons(
     const persons = await loadPersons(db, projectId, ids.slice(at, at + CHUNK));
     yield persons.map(renderPerson);
   }
-}
-
-/** A page as JSON text whose results go on after the first. */
-async function* streamPage(
-  page: Paged<PersonBody>,
-  more: AsyncGenerator<PersonBody[], void, undefined>,
-): AsyncGenerator<string, void, undefined> {
-  const { results, ...frame } = page;
-  yield `${stringifyJson(frame).slice(0, -1)},"results":[${results.map(stringifyJson).join(',')}`;
-  for await (const persons of more) yield persons.map((person) => `,${stringifyJson(person)}`).join('');
-  yield ']}';
 }

@@ -1,7 +1,8 @@
-import type { Queryable } from '../database/db.ts';
+import type { Db, Queryable } from '../database/db.ts';
 import { allOf, anyOf, runSql, type Sql, sql } from '../filters/sql.ts';
 import type { Page } from '../paging.ts';
 import { isUuid, type PersonId } from '../person-id.ts';
+import { searchInTime } from './search-in-time.ts';
 
 export interface StoredPerson {
   readonly id: number;
@@ -32,18 +33,25 @@ const ownerOf = (projectId: number, distinctId: string): Sql =>
   sql`(select d.person_id from person_distinct_ids d
     where d.project_id = ${projectId}::integer and d.distinct_id = ${distinctId}::text)`;
 
-/** A text as the column `email` would hold it whole. */
-const folded = (text: string): Sql => sql`(lower(${text}::text) collate "C")`;
+/** A text in the case that the column `email` is in. */
+const folded = (text: Sql): Sql => sql`(lower(${text}) collate "C")`;
 
-/** `id` and `created_at` of who matches. People dated more than a day ahead stay hidden, as the service does it. */
-function matching(projectId: number, filter: PersonFilter): Sql {
+/**
+ * `id` and `created_at` of who matches. People dated more than a day ahead stay hidden, as the service does
+ * it. `guard` stands with the conditions on each person.
+ */
+function matching(projectId: number, filter: PersonFilter, guard?: Sql): Sql {
   const { distinctId, email, search, updatedAfter, condition } = filter;
   const conditions = [
     sql`p.project_id = ${projectId}::integer`,
     sql`p.created_at < now() + interval '1 day'`,
+    ...(guard === undefined ? [] : [guard]),
     ...(distinctId ? [sql`p.id = ${ownerOf(projectId, distinctId)}`] : []),
     ...(email
-      ? [sql`p.email = ${folded(email.slice(0, 320))} and p.properties ->> 'email' = ${email}::text`]
+      ? [
+          sql`p.email = ${folded(sql`left(${email}::text, 320)`)}`,
+          sql`p.properties ->> 'email' = ${email}::text`,
+        ]
       : []),
     ...(updatedAfter ? [sql`p.updated_at > ${updatedAfter}::timestamptz`] : []),
     ...(condition === undefined ? [] : [condition]),
@@ -52,7 +60,7 @@ function matching(projectId: number, filter: PersonFilter): Sql {
     sql`select p.id, p.created_at from persons p where ${allOf([...conditions, ...more])}`;
   if (!search) return select();
   // Apart, so that the first reads nothing but the index.
-  const byEmail = sql`position(${folded(search)} in p.email) > 0`;
+  const byEmail = sql`position(${folded(sql`${search}::text`)} in p.email) > 0`;
   const byName = anyOf([
     sql`p.id = ${ownerOf(projectId, search)}`,
     ...(isUuid(search) ? [sql`p.uuid = ${search}::uuid`] : []),
@@ -68,22 +76,22 @@ export interface FoundPersons {
 }
 
 export async function findPersons(
-  db: Queryable,
+  db: Db,
   projectId: number,
   filter: PersonFilter,
   { limit, offset }: Page,
+  limitMs?: number,
 ): Promise<FoundPersons> {
-  const all = matching(projectId, filter);
   const page = sql`order by created_at desc, id desc limit ${limit}::bigint offset ${offset}::bigint`;
   if (filter.search || filter.updatedAfter || filter.condition !== undefined) {
     // Conditions that have to look at every person do so once.
-    const [found] = await runSql<FoundPersons>(
-      db,
-      sql`with matched as materialized (${all})
-        select (select count(*) from matched) as count, array(select id from matched ${page}) as ids`,
-    );
+    const select = (guard: Sql) =>
+      sql`with matched as materialized (${matching(projectId, filter, guard)})
+        select (select count(*) from matched) as count, array(select id from matched ${page}) as ids`;
+    const [found] = await searchInTime(db, (tx, guard) => runSql<FoundPersons>(tx, select(guard)), limitMs);
     return found ?? { count: 0, ids: [] };
   }
+  const all = matching(projectId, filter);
   const [total] = await runSql<{ count: number }>(db, sql`select count(*) as count from (${all}) matched`);
   const rows = await runSql<{ id: number }>(db, sql`select id from (${all}) matched ${page}`);
   return { count: total?.count ?? 0, ids: rows.map(({ id }) => id) };

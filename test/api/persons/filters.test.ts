@@ -1,6 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
+import { sql } from '../../../src/api/filters/sql.ts';
 import type { Paged } from '../../../src/api/paging.ts';
 import type { PersonBody } from '../../../src/api/persons/schema.ts';
+import { findPersons } from '../../../src/api/persons/store.ts';
 import { createTestApi, type TestApi } from '../../support/api.ts';
 import { onEveryDatabase } from '../../support/databases.ts';
 
@@ -175,6 +177,17 @@ onEveryDatabase('filters of persons', (db) => {
     const refused = await api.get('persons/?updated_after=yesterday');
     expect(refused.status).toBe(400);
     expect(await refused.json()).toMatchObject({ attr: 'updated_after' });
+  });
+
+  test('a search that takes too long is refused', async () => {
+    const page = { limit: 1, offset: 0 };
+    const slow = { condition: sql`pg_sleep(0.05) is not null` };
+    const found = await findPersons(db(), api.project.id, slow, page);
+    expect(found).toMatchObject({ count: 4, ids: [expect.any(Number)] });
+    await expect(findPersons(db(), api.project.id, slow, page, 20)).rejects.toMatchObject({
+      status: 400,
+      envelope: { code: 'invalid_input', detail: expect.stringMatching(/more than 0.02 seconds/) },
+    });
   });
 
   test('people dated more than a day ahead stay hidden', async () => {
