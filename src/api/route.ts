@@ -2,6 +2,7 @@ import { type OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { ACCESS, type ApiEnv } from './access.ts';
 import { errorSchema } from './errors.ts';
+import { isJsonObject } from './json.ts';
 import { readRequestBody } from './request-body.ts';
 import { validated } from './validation-error.ts';
 
@@ -52,12 +53,19 @@ export function addRoute<Q extends z.ZodObject = typeof NOTHING, B extends z.Zod
   document(api, spec);
   api.on(spec.method.toUpperCase(), spec.path, async (c) => {
     await spec.first?.(c);
-    const query = validated(spec.query ?? NOTHING, c.req.query()) as z.infer<Q>;
+    const query = validated(spec.query ?? NOTHING, withoutKey(c.req.query())) as z.infer<Q>;
     const body = (
-      spec.body === undefined ? undefined : validated(spec.body, await readRequestBody(c))
+      spec.body === undefined ? undefined : validated(spec.body, withoutKey(await readRequestBody(c)))
     ) as z.infer<B>;
     return handle({ c, query, body });
   });
+}
+
+/** A key that came with the input (access.ts) goes no further: a room that takes any field would store it. */
+function withoutKey(input: unknown): unknown {
+  if (!isJsonObject(input) || !Object.hasOwn(input, 'personal_api_key')) return input;
+  const { personal_api_key: _key, ...rest } = input;
+  return rest;
 }
 
 /** Statuses that every call below `/api/` may meet before its handler, and those of its kind of input. */

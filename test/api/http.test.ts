@@ -16,7 +16,7 @@ describe('the API over HTTP', () => {
     dataDir = await mkdtemp(join(tmpdir(), 'backhaul-http-'));
     const log = pino({ level: 'trace' }, { write: (line) => void logged.push(line) });
     api = await startApi({ dataDir, port: 0, log, bootstrap });
-  });
+  }, 120_000);
   afterAll(async () => {
     await api.close();
     await rm(dataDir, { recursive: true, force: true });

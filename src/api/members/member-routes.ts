@@ -52,6 +52,7 @@ export function addMemberRoutes(api: OpenAPIHono<ApiEnv>, { db, log }: { db: Db;
       summary: 'Change the level of a member',
       tag,
       params: { user__uuid: 'uuid' },
+      first: (c) => findOrganization(db, c),
       body: newLevelSchema,
       answers: { 200: { description: 'The member.', schema: memberSchema } },
     },
