@@ -72,6 +72,7 @@ async function* renderTable(
   read: RowReader,
 ): AsyncGenerator<string, void, undefined> {
   const columns = orderColumns(names);
+  if (columns.size === 0) return; // no rows, and no columns that are always there
   yield renderHeader(columns);
   for await (const rows of read()) yield rows.map((row) => renderRow(row, columns)).join('');
 }

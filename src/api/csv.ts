@@ -10,7 +10,8 @@ export type Columns = ReadonlyMap<string, number>;
 
 /**
  * The scalars of a JSON value, each under the path that leads to it: `properties.$os`, `distinct_ids.0`.
- * Empty containers have none. A scalar on its own is called `value`.
+ * Empty containers have none. A scalar on its own is called `value`. Of two paths that read alike (a key with
+ * a dot in it) the later one stands, as clients of the service know it.
  */
 export function flatten(document: unknown): Map<string, unknown> {
   const cells = new Map<string, unknown>();

@@ -80,6 +80,10 @@ test('a reader of the format gets back what went in', () => {
   expect(data).toEqual(rows);
 });
 
+test('of two paths that read alike the later one stands', () => {
+  expect(table([{ a: { b: 1 }, 'a.b': 2 }])).toBe('a.b\r\n2\r\n');
+});
+
 test('a scalar stands in a column of its own', () => {
   expect([...flatten('x')]).toEqual([['value', 'x']]);
   expect(table(['x', 5])).toBe('value\r\nx\r\n5\r\n');
