@@ -1,0 +1,108 @@
+import type { InsightData, TrendSeries } from '../insight-results.ts';
+import { formatDay, formatNumber, formatShare } from './format.ts';
+import { AGGREGATED_DISPLAYS, DISPLAYS } from './insight-query.ts';
+import { type Markup, markup } from './markup.ts';
+import { type Bar, renderBars } from './render-bars.ts';
+import { renderColumns } from './render-columns.ts';
+import { renderLines } from './render-lines.ts';
+import { colorOf, type PlotSeries } from './render-plot.ts';
+import { scaleOf } from './scale.ts';
+
+type Trends = Extract<InsightData, { insight: 'TRENDS' }>;
+
+/** More would be too thin to see, and lines take less to draw. */
+const MAX_RECTANGLES = 3000;
+
+const COLUMNS: ReadonlySet<string> = new Set(['ActionsBar', 'ActionsStackedBar', 'ActionsUnstackedBar']);
+
+export function renderTrends({ display, result }: Trends): Markup {
+  if (DISPLAYS.some((known) => known === display && AGGREGATED_DISPLAYS.has(known))) {
+    return renderTotals(display, result);
+  }
+  const labels = (result[0]?.days ?? []).map(formatDay);
+  const isCompared = result.some(({ compare }) => compare);
+  const names = namesOf(result);
+  // A line has the same colour in both periods.
+  const kinds = [...new Set(result.map(kindOf))];
+  const series = result.map((one, index): PlotSeries => {
+    const isEarlier = one.compare_label === 'previous';
+    const period = isEarlier ? 'before' : 'now';
+    const name = names[index] ?? '';
+    return {
+      name: !isCompared ? name : kinds.length === 1 ? period : `${name}, ${period}`,
+      values: one.data,
+      color: colorOf(kinds.indexOf(kindOf(one))),
+      isEarlier,
+    };
+  });
+  // Periods side by side cannot stand on top of one another.
+  if (COLUMNS.has(display) && !isCompared && series.length * labels.length <= MAX_RECTANGLES) {
+    return renderColumns(series, labels);
+  }
+  return renderLines({ series, labels, scale: scaleOf(series.flatMap(({ values }) => values)) });
+}
+
+const kindOf = ({ action, label }: TrendSeries): string => `${String(action['order'])} ${label}`;
+
+/** Labels as people chose them; of series that would have the same, what is counted tells them apart. */
+function namesOf(result: readonly TrendSeries[]): string[] {
+  const names = result.map(({ label, action, breakdown_value: value }) => {
+    const custom = action['custom_name'];
+    return typeof custom === 'string' && custom !== '' && value === undefined ? custom : label;
+  });
+  return names.map((name, index) => {
+    const order = result[index]?.action['order'];
+    const isShared = names.some((other, place) => other === name && result[place]?.action['order'] !== order);
+    const math = String(result[index]?.action['math'] ?? 'total').replaceAll('_', ' ');
+    return isShared ? `${name} (${math})` : name;
+  });
+}
+
+const totalOf = ({ aggregated_value: total }: TrendSeries): number => total ?? 0;
+
+function renderTotals(display: string, result: readonly TrendSeries[]): Markup {
+  if (display === 'BoldNumber') return renderNumber(result);
+  if (display === 'ActionsTable') return renderTable(result);
+  const sum = result.reduce((all, series) => all + Math.max(0, totalOf(series)), 0);
+  const most = result.reduce((greatest, series) => Math.max(greatest, totalOf(series)), 0);
+  const isWhole = display === 'ActionsPie';
+  const names = namesOf(result);
+  const bars = result.map(
+    (series, index): Bar => ({
+      label: names[index] ?? '',
+      value: formatNumber(totalOf(series)),
+      ...(isWhole ? { aside: formatShare(totalOf(series), sum) } : {}),
+      share: totalOf(series) / ((isWhole ? sum : most) || 1),
+    }),
+  );
+  return markup`<div class="insight">${renderBars(bars)}</div>`;
+}
+
+function renderNumber(result: readonly TrendSeries[]): Markup {
+  const now = result.filter((series) => series.compare_label !== 'previous');
+  const names = namesOf(now);
+  return markup`<div class="insight insight-totals">${now.map((series, index) => {
+    const before = result[now.length + index];
+    return markup`<p class="insight-total"><strong>${formatNumber(totalOf(series))}</strong>${
+      now.length > 1 ? markup` <span class="insight-label">${names[index]}</span>` : ''
+    }${before && markup` <span class="insight-note">${changeOf(totalOf(series), totalOf(before))}</span>`}</p>`;
+  })}</div>`;
+}
+
+function changeOf(now: number, before: number): string {
+  const than = `${formatNumber(before)} in the period before`;
+  if (before === 0) return than;
+  const change = (now - before) / Math.abs(before);
+  if (change === 0) return 'as many as in the period before';
+  return `${change > 0 ? '▲' : '▼'} ${formatShare(Math.abs(change), 1)} from ${than}`;
+}
+
+function renderTable(result: readonly TrendSeries[]): Markup {
+  const names = namesOf(result);
+  return markup`<div class="insight insight-scroll" tabindex="0"><table>
+    <thead><tr><th scope="col">Series</th><th scope="col">Total</th></tr></thead>
+    <tbody>${result.map(
+      (series, index) =>
+        markup`<tr><th scope="row">${names[index]}</th><td>${formatNumber(totalOf(series))}</td></tr>`,
+    )}</tbody></table></div>`;
+}
