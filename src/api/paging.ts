@@ -17,8 +17,13 @@ export const pageQuery = z.object({
     .openapi({ description: 'Index of the first result (default 0).', example: '0' }),
 });
 
-export function parsePage(query: { limit?: string | undefined; offset?: string | undefined }): Page {
-  return { limit: positive(query.limit) ?? DEFAULT_LIMIT, offset: positive(query.offset) ?? 0 };
+/** A page larger than `maxLimit` ends there, and its `next` leads on. */
+export function parsePage(
+  query: { limit?: string | undefined; offset?: string | undefined },
+  maxLimit = Number.MAX_SAFE_INTEGER,
+): Page {
+  const limit = Math.min(positive(query.limit) ?? DEFAULT_LIMIT, maxLimit);
+  return { limit, offset: positive(query.offset) ?? 0 };
 }
 
 function positive(text: string | undefined): number | undefined {

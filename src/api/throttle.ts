@@ -17,6 +17,7 @@ export type Decision =
   | { readonly kind: 'admitted'; readonly recent: Recent }
   | { readonly kind: 'throttled'; readonly recent: Recent; readonly retryAfterSeconds: number };
 
+/** Whether a request may come in now, and what is then known of the key. */
 export function decideAdmission(before: Recent, nowMs: number, perMinute: number): Decision {
   const now = Math.floor(nowMs / 1000);
   const recent = before.filter(({ second }) => second >= now - WINDOW_SECONDS);

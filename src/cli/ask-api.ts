@@ -41,7 +41,7 @@ export async function askForAll<T>(api: Pick<BundledApi, 'url' | 'personalKey'>,
 function failureOf(status: number, text: string, asked: string): Error {
   if (status === 401) {
     return new ConfigError(
-      'the bundled API does not take the personalKey of keys.json in the data folder: it was revoked. Put a key with scope * in its place (any owner can make one: backhaul keys create, or POST /api/personal_api_keys/), and start Backhaul again',
+      'the bundled API does not take the personalKey of keys.json in the data folder: it was revoked. Put another key with scope * in its place and start Backhaul again; whoever has such a key can make one with POST /api/personal_api_keys/. Where nobody has one, remove keys.json: the next start makes new keys, and a new project with them',
     );
   }
   const said = status === 429 || status >= 500 ? undefined : detailOf(text);

@@ -9,6 +9,11 @@ test('takes what it cannot read for not given', () => {
   }
 });
 
+test('ends a page where the list says so, at the latest', () => {
+  const limits = ['9', '10', '11'].map((limit) => parsePage({ limit }, 10).limit);
+  expect(limits).toEqual([9, 10, 10]);
+});
+
 test('links to the pages around this one with absolute addresses that keep the other parameters', () => {
   const page = renderPage('http://host/x/?offset=10&search=a%26b&limit=5', { limit: 5, offset: 10 }, 16, []);
   expect(page.next).toBe('http://host/x/?search=a%26b&limit=5&offset=15');

@@ -10,12 +10,12 @@ import { loadProjects } from '../projects.ts';
 import { addRoute } from '../route.ts';
 import { loadUser, loadUsers, type User } from '../users.ts';
 import { findUser, loadKey, loadKeys, revokeKey, type StoredKey } from './key-store.ts';
-import { createdKeySchema, keySchema, newKeySchema } from './schema.ts';
+import { createdKeySchema, keySchema, MAX_PAGE, newKeySchema } from './schema.ts';
 
 /**
  * Personal keys, beyond the contract: made, listed and revoked with a key of scope `*`. A key reaches the
- * keys that it could have made, and none that opens more than itself: those of its own user and of the
- * users below an administrator, in its own projects where it is restricted to some.
+ * keys that it could have made, and none that opens more than itself: those of its own user, an
+ * administrator's those of whom they are not below, and in its own projects where it is restricted to some.
  */
 const tag = 'Keys and users (beyond the contract)';
 
@@ -31,7 +31,7 @@ export function addKeyRoutes(api: OpenAPIHono<ApiEnv>, { db, log }: { db: Db; lo
       answers: { 200: { description: 'Keys, oldest first.', schema: paged(keySchema) } },
     },
     async ({ c, query }) => {
-      const page = parsePage(query);
+      const page = parsePage(query, MAX_PAGE);
       const { count, keys } = await loadKeys(db, c.get('key'), page);
       const users = await loadUsers(
         db,
@@ -58,9 +58,11 @@ export function addKeyRoutes(api: OpenAPIHono<ApiEnv>, { db, log }: { db: Db; lo
     async ({ c, body }) => {
       const asking = c.get('key');
       const userId = await speakerOf(db, asking, body.user);
-      const projectIds = body.projects === undefined ? asking.projectIds : body.projects;
+      const wanted = body.projects === undefined ? asking.projectIds : body.projects;
+      const projectIds = wanted && [...new Set(wanted)];
       await checkProjects(db, asking, userId, projectIds);
-      const { label, scopes } = body;
+      const { label } = body;
+      const scopes = [...new Set(body.scopes)];
       const { id, token } = await createKey(db, { label, scopes, projectIds, userId });
       log.info({ key: id, user: userId, scopes, by: asking.id }, 'personal key made');
       return answerJson(c, { ...(await renderOne(db, asking, id)), value: token }, 201);

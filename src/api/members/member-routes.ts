@@ -10,7 +10,7 @@ import { paged, pageQuery, parsePage, renderPage } from '../paging.ts';
 import { addRoute } from '../route.ts';
 import { loadUserByUuid, loadUsers, MEMBER_LEVEL } from '../users.ts';
 import { changeLevel, loadMembers } from './member-store.ts';
-import { memberSchema, newLevelSchema } from './schema.ts';
+import { MAX_PAGE, memberSchema, newLevelSchema } from './schema.ts';
 
 const tag = 'Keys and users (beyond the contract)';
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -29,7 +29,7 @@ export function addMemberRoutes(api: OpenAPIHono<ApiEnv>, { db, log }: { db: Db;
       answers: { 200: { description: 'Members, the first joined first.', schema: paged(memberSchema) } },
     },
     async ({ c, query }) => {
-      const page = parsePage(query);
+      const page = parsePage(query, MAX_PAGE);
       const { organizationId } = await findOrganization(db, c);
       const { count, members } = await loadMembers(db, organizationId, page);
       const users = await loadUsers(

@@ -6,6 +6,8 @@ import { MEMBER_LEVEL, userSchema } from '../users.ts';
 /** Addresses longer than this cannot be sent to (RFC 5321). */
 const MAX_EMAIL = 254;
 const MAX_LISTED = 1000;
+/** Keys, users or members of one page. */
+export const MAX_PAGE = 1000;
 
 const emailField = z.email('Enter a valid email address.').max(MAX_EMAIL);
 

@@ -9,7 +9,7 @@ import { paged, pageQuery, parsePage, renderPage } from '../paging.ts';
 import { addRoute } from '../route.ts';
 import { createUser, loadUsers, MEMBER_LEVEL, type User } from '../users.ts';
 import { loadFellows } from './member-store.ts';
-import { memberUserSchema, newUserSchema } from './schema.ts';
+import { MAX_PAGE, memberUserSchema, newUserSchema } from './schema.ts';
 
 const tag = 'Keys and users (beyond the contract)';
 const UNIQUE_VIOLATION = '23505';
@@ -26,7 +26,7 @@ export function addUserRoutes(api: OpenAPIHono<ApiEnv>, { db, log }: { db: Db; l
       answers: { 200: { description: 'Users in order of id.', schema: paged(memberUserSchema) } },
     },
     async ({ c, query }) => {
-      const page = parsePage(query);
+      const page = parsePage(query, MAX_PAGE);
       const asking = c.get('user').id;
       const { count, userIds } = await loadFellows(db, asking, page);
       const users = await loadUsers(db, userIds);

@@ -130,8 +130,13 @@ onEveryDatabase('personal keys', (db) => {
     });
   });
 
-  test('takes a label of 200 characters', async () => {
-    expect((await make({ label: 'x'.repeat(200) })).status).toBe(201);
+  test('takes a label of 200 characters, and each scope and project once', async () => {
+    const { id } = api.project;
+    const scopes = ['person:read', 'cohort:read', 'person:read'];
+    expect(await made({ label: 'x'.repeat(200), scopes, projects: [id, otherId, id] })).toMatchObject({
+      scopes: ['person:read', 'cohort:read'],
+      projects: [id, otherId],
+    });
   });
 
   test('refuses projects that the user of the key does not see', async () => {
