@@ -1,4 +1,5 @@
-import { isLosslessNumber, LosslessNumber, parse, stringify } from 'lossless-json';
+import { isLosslessNumber, LosslessNumber, stringify } from 'lossless-json';
+import { parseLossless } from './parse-lossless.ts';
 
 /**
  * JSON that keeps every digit (invariant I9). Most texts hold no number that a double cannot hold, and
@@ -17,10 +18,7 @@ const MAX_EXPONENT = 400;
 
 export function parseJson(text: string): JsonDocument {
   if (!LONG_NUMBER.test(text)) return { value: JSON.parse(text), lossless: false };
-  const value = parse(text, undefined, {
-    parseNumber,
-    onDuplicateKey: ({ newValue }) => newValue, // the last one wins, as in JSON.parse
-  });
+  const value = parseLossless(text, parseNumber);
   return { value, lossless: true };
 }
 

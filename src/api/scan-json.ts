@@ -37,7 +37,7 @@ export function replaceNotNumbers(text: string): string {
 }
 
 /** Place of the quote that ends the string; the end of the text where there is none. */
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
   return end === -1 ? text.length : end;
