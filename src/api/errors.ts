@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Logger } from 'pino';
-import { UnavailableError } from '../errors.ts';
+import { messageOf, UnavailableError } from '../errors.ts';
 import { sqlStateOf } from './database/db.ts';
 
 /** The body of every error. `attr` names the field at fault, or is null. */
@@ -57,6 +57,14 @@ export const methodNotAllowed = (method: string) =>
   new ApiError(405, 'invalid_request', 'method_not_allowed', `Method "${method}" not allowed.`);
 
 export const tooLarge = () => new ApiError(413, 'client_error', 'request_too_large', 'Request too large.');
+
+export const cutShort = (cause: unknown) =>
+  new ApiError(
+    400,
+    'client_error',
+    'request_cut_short',
+    `The body did not arrive whole: ${messageOf(cause)}.`,
+  );
 
 export const unsupportedMediaType = (contentType: string) =>
   new ApiError(

@@ -1,4 +1,4 @@
-import { tooLarge } from './errors.ts';
+import { cutShort, tooLarge } from './errors.ts';
 
 /**
  * The whole body of a request; refused as soon as it, or the length it announces, passes `maxBytes`.
@@ -13,11 +13,20 @@ export async function readBody(
   if (request.body === null) return Buffer.alloc(0);
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of request.body) {
+  for await (const chunk of piecesOf(request.body)) {
     size += chunk.byteLength;
     if (size > maxBytes) throw tooLarge();
     onBytes?.(chunk.byteLength);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, size);
+}
+
+/** A client that goes away is no fault of the server, which would log it as one. */
+async function* piecesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw cutShort(error);
+  }
 }

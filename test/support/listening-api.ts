@@ -22,8 +22,11 @@ export interface ListeningApi extends TestApi {
   close(): Promise<void>;
 }
 
-/** The real API on a port of the loopback address, behind a connection that can break. */
-export async function listenApi(db: Db): Promise<ListeningApi> {
+/**
+ * The real API on a port of the loopback address, behind a connection that can break. A request that has
+ * not arrived whole after `requestTimeoutMs` is cut off.
+ */
+export async function listenApi(db: Db, requestTimeoutMs = 60_000): Promise<ListeningApi> {
   const api = await createTestApi(db);
   const faults: Fault[] = [];
   const statuses: number[] = [];
@@ -43,7 +46,11 @@ export async function listenApi(db: Db): Promise<ListeningApi> {
     fetch: (request, bindings) => answer(request, bindings as HttpBindings),
     hostname: '127.0.0.1',
     port: 0,
-    serverOptions: { requestTimeout: 1000, headersTimeout: 1000, connectionsCheckingInterval: 100 },
+    serverOptions: {
+      requestTimeout: requestTimeoutMs,
+      headersTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: 100,
+    },
   });
   await new Promise<void>((resolve) => server.once('listening', () => resolve()));
   const { port } = server.address() as AddressInfo;

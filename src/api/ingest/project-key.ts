@@ -1,4 +1,6 @@
+import { tooLarge } from '../errors.ts';
 import { isJsonObject } from '../json.ts';
+import { MAX_EVENTS } from './limits.ts';
 import { unauthorised } from './refusal.ts';
 
 const MAX_LENGTH = 64;
@@ -23,6 +25,7 @@ export function findProjectKey(formKey: string | undefined, payload: unknown): s
 }
 
 function claimsOf(payload: unknown): unknown[] {
+  if (Array.isArray(payload) && payload.length > MAX_EVENTS) throw tooLarge();
   if (Array.isArray(payload)) return payload.map(claimOf).filter((claim) => claim !== undefined);
   const claim = claimOf(payload);
   if (claim !== undefined) return [claim];
