@@ -6,6 +6,7 @@ import { type ApiEnv, createAccessCheck } from './access.ts';
 import { addCohortRoutes } from './cohorts/routes.ts';
 import { addDashboardRoutes } from './dashboards/routes.ts';
 import type { Db } from './database/db.ts';
+import { addDefinitionRoutes } from './definitions/routes.ts';
 import type { DeletionRuns } from './deletion-port.ts';
 import { queueDeletion } from './deletions/queue-deletion.ts';
 import { addDeletionRoutes } from './deletions/routes.ts';
@@ -55,6 +56,7 @@ export function buildApi(deps: ApiDeps): Hono {
   addEventRoutes(api, db);
   addIngestRoutes(api, { db, log, now });
   addDashboardRoutes(api, { db, insights, now });
+  addDefinitionRoutes(api, db);
   addDeletionRoutes(api, db, deps.deletionRuns);
   addDocsRoutes(api);
   api.get('/healthz', async (c) => {

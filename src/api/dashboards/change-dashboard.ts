@@ -1,8 +1,8 @@
 import type { Db, Queryable } from '../database/db.ts';
 import { permissionDenied } from '../errors.ts';
 import type { Insights } from '../insight-port.ts';
+import { normaliseTags } from '../normalise-tags.ts';
 import { type Change, changesBetween, recordChange } from './activity.ts';
-import { normaliseTags } from './normalise-tags.ts';
 import { lockForEditing } from './open-dashboard.ts';
 import { type Asker, mayRestrict } from './permission.ts';
 import type { ChangeBody } from './schema.ts';

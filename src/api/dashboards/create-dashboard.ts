@@ -2,9 +2,9 @@ import type { DashboardTemplate, TemplateTile } from '../../../config/dashboard-
 import type { Queryable } from '../database/db.ts';
 import { invalidInput } from '../errors.ts';
 import type { Insights } from '../insight-port.ts';
+import { normaliseTags } from '../normalise-tags.ts';
 import { recordChange } from './activity.ts';
 import type { DashboardDeps } from './change-dashboard.ts';
-import { normaliseTags } from './normalise-tags.ts';
 import { openDashboard } from './open-dashboard.ts';
 import { findTemplate } from './parse-template.ts';
 import { type Asker, PRIVILEGE, RESTRICTION } from './permission.ts';

@@ -8,6 +8,7 @@ import { cohorts } from './migrations/0004-cohorts.ts';
 import { insights } from './migrations/0005-insights.ts';
 import { dashboards } from './migrations/0006-dashboards.ts';
 import { deletions } from './migrations/0007-deletions.ts';
+import { eventDefinitions } from './migrations/0008-event-definitions.ts';
 import { persons } from './migrations/0009-persons.ts';
 
 const MIGRATIONS: readonly Migration[] = [
@@ -18,6 +19,7 @@ const MIGRATIONS: readonly Migration[] = [
   insights,
   dashboards,
   deletions,
+  eventDefinitions,
   persons,
 ];
 /** Any number will do, as long as every process takes the same. */

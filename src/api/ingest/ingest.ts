@@ -1,5 +1,6 @@
 import type { Db, Queryable } from '../database/db.ts';
 import { lockProject } from '../project-lock.ts';
+import { keepDefinitions } from './definition-store.ts';
 import { keepUnstored, saveEvents } from './event-store.ts';
 import { loadGroupTypes, saveGroups } from './group-store.ts';
 import type { IncomingEvent } from './incoming-event.ts';
@@ -54,5 +55,10 @@ export async function ingestWithin(
     marks: groups.marks.get(event.uuid),
   }));
   await saveEvents(tx, projectId, rows);
+  await keepDefinitions(
+    tx,
+    projectId,
+    fresh.map(({ event }) => event),
+  );
   return { stored: fresh.length, repeated: events.length - fresh.length, warnings: people.warnings };
 }
