@@ -5,9 +5,10 @@ import { loadCohorts } from '../filters/cohort-store.ts';
 import { type DateRange, parseDateRange } from '../filters/date-range.ts';
 import type { FilterGroup } from '../filters/filter.ts';
 import type { Interval } from '../filters/interval.ts';
+import { isTooSlow, limitTime } from '../filters/time-limit.ts';
 import type { InsightData } from '../insight-results.ts';
 import { wholeRange } from './buckets.ts';
-import { type EventScope, limitTransaction, loadEarliest } from './events-store.ts';
+import { type EventScope, loadEarliest, sortInMemory } from './events-store.ts';
 import { computeFunnel } from './funnel.ts';
 import { InsightError, invalid, tooLarge } from './insight-error.ts';
 import type { Entity, InsightQuery } from './insight-query.ts';
@@ -33,7 +34,8 @@ export async function computeInsight(
 ): Promise<InsightData> {
   try {
     return await db.transaction(async (tx) => {
-      await limitTransaction(tx, moment.timeLimitMs);
+      await limitTime(tx, moment.timeLimitMs);
+      await sortInMemory(tx);
       return compute(tx, projectId, query, moment);
     });
   } catch (error) {
@@ -41,20 +43,17 @@ export async function computeInsight(
   }
 }
 
-/** query_canceled by the server's clock, division_by_zero by the scan's own (`eventsWhere`). */
-const TOO_SLOW: ReadonlySet<string> = new Set(['57014', '22012']);
 /** out_of_memory, disk_full, and statements or values beyond a limit of Postgres. */
 const TOO_LARGE = /^(?:53[12]00|54...)$/;
 
 /** What an error says about the insight; itself when that is nothing. */
 function meaningOf(error: unknown): unknown {
   if (error instanceof ApiError && error.status === 400) return invalid(error.message);
-  const state = sqlStateOf(error);
-  if (state === undefined) return error;
-  if (TOO_SLOW.has(state)) {
+  if (isTooSlow(error)) {
     return new InsightError('too_slow', 'This took too long: ask for fewer days, steps or values.');
   }
-  return TOO_LARGE.test(state) ? tooLarge('This is too much: ask for fewer days, steps or values.') : error;
+  const isTooLarge = TOO_LARGE.test(sqlStateOf(error) ?? '');
+  return isTooLarge ? tooLarge('This is too much: ask for fewer days, steps or values.') : error;
 }
 
 async function compute(

@@ -3,6 +3,7 @@ import type { CohortDefinitions } from '../filters/cohort-definition.ts';
 import { compileFilter, type FilterSubject } from '../filters/compile-filter.ts';
 import type { FilterGroup } from '../filters/filter.ts';
 import { allOf, anyOf, type Sql, sql } from '../filters/sql.ts';
+import { inTime } from '../filters/time-limit.ts';
 import type { Entity, PropertyOf } from './insight-query.ts';
 
 /** The events that an insight is about, and what its conditions need to know. */
@@ -24,15 +25,6 @@ export interface Span {
 }
 
 /**
- * Ends a statement that takes too long where it stands in a condition on many rows: PGlite has no clock
- * that would. Past the limit it fails with division_by_zero, which nothing else here can raise. now() is
- * when the transaction began.
- */
-export const inTime = ({ timeLimitMs }: EventScope): Sql => sql`case
-  when clock_timestamp() < now() + ${timeLimitMs}::integer * interval '1 millisecond' then true
-  else 1 / (extract(epoch from clock_timestamp())::integer * 0) = 0 end`;
-
-/**
  * Who did an event `e`, as text: the person that its id belongs to now, so that merged people are one; of
  * an id without a person the one that the event came in with; otherwise the id itself.
  */
@@ -48,7 +40,7 @@ export const eventsWhere = (scope: EventScope, { from, until }: Span, condition:
   left join persons p on p.id = d.person_id
   where e.project_id = ${scope.projectId}::integer
     and e.timestamp >= ${from}::timestamptz and e.timestamp < ${until}::timestamptz
-    and ${condition} and ${compileFilter(scope.filter, subjectOf(scope))} and ${inTime(scope)}`;
+    and ${condition} and ${compileFilter(scope.filter, subjectOf(scope))} and ${inTime(scope.timeLimitMs)}`;
 
 /** Whether `e` is one of an entity's events. */
 export const isOf = (scope: EventScope, { event, filter }: Pick<Entity, 'event' | 'filter'>): Sql => {
@@ -115,9 +107,7 @@ export async function loadEarliest(tx: Queryable, projectId: number): Promise<nu
   return row?.earliest ? Date.parse(row.earliest) : undefined;
 }
 
-/** For the transaction: a server ends a statement that takes too long, and sorts in memory. */
-export async function limitTransaction(tx: Queryable, timeLimitMs: number): Promise<void> {
-  await tx.query(`select set_config('statement_timeout', $1, true), set_config('work_mem', '32MB', true)`, [
-    String(timeLimitMs),
-  ]);
+/** For the transaction: what fits into this much memory is not sorted on disk. */
+export async function sortInMemory(tx: Queryable): Promise<void> {
+  await tx.query(`select set_config('work_mem', '32MB', true)`);
 }

@@ -1,9 +1,9 @@
 import { anyOf, joinSql, type Sql, sql } from '../filters/sql.ts';
+import { inTime } from '../filters/time-limit.ts';
 import {
   ACTOR,
   type EventScope,
   eventsWhere,
-  inTime,
   isOf,
   isOfAny,
   type Span,
@@ -106,7 +106,7 @@ function orderedGoes(scope: EventScope, { steps, exclusions, window }: FunnelQue
   const hits = times.map((time) => sql`coalesce(${time} <= at + ${windowOf(window)}, false)`);
   return sql`select actor, uuid, ${timesOf(times, hits)} as at
     from (select actor, uuid, at, at || barred || next as chain from (${chains}) as chains where steps[1]) as go
-    where coalesce(${anyOf(bars)}, false) = false and ${inTime(scope)}`;
+    where coalesce(${anyOf(bars)}, false) = false and ${inTime(scope.timeLimitMs)}`;
 }
 
 /** A go for each event of the first step: the next event is of the second step, and so on. */
@@ -118,7 +118,7 @@ function strictGoes(scope: EventScope, { steps, window }: FunnelQuery): Sql {
       and ${ahead(sql`at`, step)} <= at + ${windowOf(window)}, false)`,
   );
   return sql`select actor, uuid, ${timesOf(times, hits)} as at
-    from matched where ${inTime(scope)} window each as (partition by actor order by at, uuid)`;
+    from matched where ${inTime(scope.timeLimitMs)} window each as (partition by actor order by at, uuid)`;
 }
 
 /** A go for each step event: it and the earliest of every other step that follows, in whatever order. */
@@ -130,5 +130,5 @@ function unorderedGoes(scope: EventScope, { steps, window }: FunnelQuery): Sql {
   return sql`select actor, uuid, array(
       select time from unnest(times) as t (time) where time <= go.at + ${windowOf(window)} order by time) as at
     from (select actor, at, uuid, array[${joinSql(times, ', ')}] as times from matched) as go
-    where ${inTime(scope)}`;
+    where ${inTime(scope.timeLimitMs)}`;
 }

@@ -1,7 +1,8 @@
 import type { Queryable } from '../database/db.ts';
 import { anyOf, runSql, type Sql, sql } from '../filters/sql.ts';
+import { inTime } from '../filters/time-limit.ts';
 import type { PathEdge } from '../insight-results.ts';
-import { ACTOR, type EventScope, eventsWhere, inTime, type Span, textOfProperty } from './events-store.ts';
+import { ACTOR, type EventScope, eventsWhere, type Span, textOfProperty } from './events-store.ts';
 import type { PathsQuery } from './insight-query.ts';
 
 /** The edges that most sessions went along. */
@@ -57,7 +58,7 @@ export function pathFacts(scope: EventScope, span: Span, query: PathsQuery): Sql
       from shown)
     select actor, session, step || '_' || item as source, (step + 1) || '_' || next_item as target,
       extract(epoch from next_at - at)::float8 * 1000 as milliseconds
-    from pairs where next_item is not null and ${inTime(scope)}`;
+    from pairs where next_item is not null and ${inTime(scope.timeLimitMs)}`;
 }
 
 /** What a path is made of: addresses of page views, names of screens, names of other events. */
