@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { type ApiEnv, createAccessCheck } from './access.ts';
 import { addCohortRoutes } from './cohorts/routes.ts';
 import { addDashboardRoutes } from './dashboards/routes.ts';
+import { loadPlaces } from './dashboards/tile-store.ts';
 import type { Db } from './database/db.ts';
 import { addDefinitionRoutes } from './definitions/routes.ts';
 import type { DeletionRuns } from './deletion-port.ts';
@@ -15,6 +16,7 @@ import { addEventRoutes } from './events/routes.ts';
 import { createCapture } from './ingest/capture.ts';
 import { addIngestRoutes } from './ingest/routes.ts';
 import { createInsights } from './insights/insights.ts';
+import { addInsightRoutes } from './insights/routes.ts';
 import { addKeyRoutes } from './members/key-routes.ts';
 import { addMemberRoutes } from './members/member-routes.ts';
 import { addUserRoutes } from './members/user-routes.ts';
@@ -57,6 +59,7 @@ export function buildApi(deps: ApiDeps): Hono {
   addIngestRoutes(api, { db, log, now });
   addDashboardRoutes(api, { db, insights, now });
   addDefinitionRoutes(api, db);
+  addInsightRoutes(api, { db, insights, loadPlaces });
   addDeletionRoutes(api, db, deps.deletionRuns);
   addDocsRoutes(api);
   api.get('/healthz', async (c) => {

@@ -1,4 +1,4 @@
-import type { InsightResult, StoredInsight } from '../insight-port.ts';
+import { failure, freshness, renderInsightBody, userOf } from '../insight-body.ts';
 import type { JsonObject } from '../json.ts';
 import type { User } from '../users.ts';
 import type { Privilege, Restriction } from './permission.ts';
@@ -21,20 +21,12 @@ export function renderTile({ tile, insight, result }: TileView, around: TileSurr
     id: tile.id,
     layouts: tile.layouts,
     color: tile.color,
-    insight: insight ? renderInsight(insight, result, around) : null,
+    insight: insight ? renderInsightBody(insight, result, around) : null,
     text: tile.text ? renderText(tile.text, around) : null,
     ...freshness(result),
-    ...(result?.kind === 'failed' ? { error: { type: result.reason, message: result.message } } : {}),
+    ...failure(result),
   };
 }
-
-const freshness = (result: InsightResult | undefined) => ({
-  last_refresh: result?.kind === 'computed' ? result.computedAt : null,
-  is_cached: result?.kind === 'computed' && result.isCached,
-});
-
-const userOf = (users: TileSurroundings['users'], id: number | null): User | null =>
-  (id === null ? undefined : users.get(id)) ?? null;
 
 function renderText(text: StoredText, { users, projectId }: TileSurroundings): JsonObject {
   return {
@@ -44,42 +36,5 @@ function renderText(text: StoredText, { users, projectId }: TileSurroundings): J
     last_modified_at: text.lastModifiedAt,
     last_modified_by: userOf(users, text.lastModifiedBy),
     team: projectId,
-  };
-}
-
-function renderInsight(
-  insight: StoredInsight,
-  result: InsightResult | undefined,
-  { users, places, restriction, privilege }: TileSurroundings,
-): JsonObject {
-  const here = places.filter(({ insightId }) => insightId === insight.id);
-  return {
-    id: insight.id,
-    short_id: insight.shortId,
-    name: insight.name,
-    derived_name: insight.derivedName,
-    filters: insight.filters,
-    query: insight.query,
-    dashboards: here.filter(({ deleted }) => !deleted).map(({ dashboardId }) => dashboardId),
-    dashboard_tiles: here.map(({ id, dashboardId, deleted }) => ({ id, dashboard_id: dashboardId, deleted })),
-    order: null,
-    deleted: insight.deleted,
-    ...freshness(result),
-    result: result?.kind === 'computed' ? result.data.result : null,
-    created_at: insight.createdAt,
-    created_by: userOf(users, insight.createdBy),
-    description: insight.description,
-    updated_at: insight.updatedAt,
-    favorited: insight.favorited,
-    tags: insight.tags,
-    saved: insight.saved,
-    last_modified_at: insight.lastModifiedAt,
-    last_modified_by: userOf(users, insight.lastModifiedBy),
-    is_sample: insight.isSample,
-    effective_restriction_level: restriction,
-    effective_privilege_level: privilege,
-    timezone: 'UTC',
-    filters_hash: result?.filtersHash ?? null,
-    next_allowed_client_refresh: result?.kind === 'computed' ? result.nextRefreshAt : null,
   };
 }

@@ -3,6 +3,7 @@ import { base62 } from '../base62.ts';
 import type { Queryable } from '../database/db.ts';
 import type { NewInsight, StoredInsight } from '../insight-port.ts';
 import { isJsonObject, type JsonObject, parseJson, stringifyJson } from '../json.ts';
+import type { Page } from '../paging.ts';
 
 interface InsightRow extends Omit<StoredInsight, 'filters' | 'query'> {
   /** JSON text. */
@@ -95,6 +96,73 @@ export async function loadInsights(
     [projectId, insightIds],
   );
   return rows.map(insightOf);
+}
+
+/** The insight, locked until the end of the transaction. */
+export async function loadForChange(
+  tx: Queryable,
+  projectId: number,
+  insightId: number,
+): Promise<StoredInsight | undefined> {
+  const [row] = await tx.query<InsightRow>(
+    `select ${COLUMNS} from insights where project_id = $1 and id = $2 for update`,
+    [projectId, insightId],
+  );
+  return row && insightOf(row);
+}
+
+export async function saveChanges(
+  tx: Queryable,
+  userId: number,
+  insight: StoredInsight,
+): Promise<StoredInsight> {
+  const [row] = await tx.query<InsightRow>(
+    `update insights set name = $2, derived_name = $3, description = $4, filters = $5::jsonb, query = $6::jsonb,
+       tags = $7::text[], saved = $8, favorited = $9, deleted = $10, updated_at = now(),
+       last_modified_at = now(), last_modified_by = $11
+     where id = $1 returning ${COLUMNS}`,
+    [
+      insight.id,
+      insight.name,
+      insight.derivedName,
+      insight.description,
+      stringifyJson(insight.filters),
+      insight.query ? stringifyJson(insight.query) : null,
+      insight.tags,
+      insight.saved,
+      insight.favorited,
+      insight.deleted,
+      userId,
+    ],
+  );
+  if (row === undefined) throw new Error('update of insights returned no row');
+  return insightOf(row);
+}
+
+export interface InsightFilter {
+  readonly shortId?: string | undefined;
+  readonly saved?: boolean | undefined;
+  /** Part of a name or description. */
+  readonly search?: string | undefined;
+}
+
+/** Newest first, without deleted ones. */
+export async function loadInsightPage(
+  db: Queryable,
+  projectId: number,
+  { shortId, saved, search }: InsightFilter,
+  page: Page,
+): Promise<{ count: number; insights: StoredInsight[] }> {
+  const filtered = `from insights where project_id = $1 and not deleted
+    and ($2::text is null or short_id = $2) and ($3::boolean is null or saved = $3)
+    and ($4::text is null or position(lower($4) in lower(concat_ws(' ', name, derived_name, description))) > 0)`;
+  const params = [projectId, shortId ?? null, saved ?? null, search || null];
+  const [total] = await db.query<{ count: number }>(`select count(*) as count ${filtered}`, params);
+  const rows = await db.query<InsightRow>(
+    `select ${COLUMNS} ${filtered} order by created_at desc, id desc limit $5::bigint offset $6::bigint`,
+    [...params, page.limit, page.offset],
+  );
+  return { count: total?.count ?? 0, insights: rows.map(insightOf) };
 }
 
 export const MAX_NAME = 400;

@@ -1,0 +1,146 @@
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { ApiEnv } from '../access.ts';
+import { answerJson } from '../answer.ts';
+import type { Db, Queryable } from '../database/db.ts';
+import { notFound } from '../errors.ts';
+import { failure, type InsightPlace, renderInsightBody } from '../insight-body.ts';
+import type { InsightResult, Insights, StoredInsight } from '../insight-port.ts';
+import type { JsonObject } from '../json.ts';
+import { normaliseTags } from '../normalise-tags.ts';
+import { paged, parsePage, renderPage } from '../paging.ts';
+import { addRoute } from '../route.ts';
+import { loadUsers } from '../users.ts';
+import { changeInsight } from './change-insight.ts';
+import { changedInsightSchema, computedQuery, insightSchema, listQuery, newInsightSchema } from './schema.ts';
+import { loadInsightPage, saveInsight } from './store.ts';
+
+/**
+ * Insights by themselves, beyond the contract: so that what dashboards show can be made, looked at and
+ * changed. Scopes `insight:read`, `insight:write`.
+ */
+const tag = 'Insights (beyond the contract)';
+const base = '/api/projects/:project_id/insights/';
+const params = { id: 'integer' } as const;
+
+export interface InsightRouteDeps {
+  readonly db: Db;
+  readonly insights: Insights;
+  /** The tiles that show these insights. */
+  readonly loadPlaces: (db: Queryable, insightIds: readonly number[]) => Promise<InsightPlace[]>;
+}
+
+export function addInsightRoutes(api: OpenAPIHono<ApiEnv>, deps: InsightRouteDeps): void {
+  const { db, insights } = deps;
+
+  addRoute(
+    api,
+    {
+      method: 'get',
+      path: base,
+      summary: 'List insights',
+      description: 'Newest first, without deleted ones. What they ask is told, results are not computed.',
+      tag,
+      query: listQuery,
+      answers: { 200: { description: 'Insights.', schema: paged(insightSchema) } },
+    },
+    async ({ c, query }) => {
+      const asked = parsePage(query);
+      const page = { ...asked, limit: Math.min(asked.limit, MAX_LISTED) };
+      const filter = { shortId: query.short_id, saved: query.saved, search: query.search };
+      const { count, insights: found } = await loadInsightPage(db, c.get('project').id, filter, page);
+      const bodies = await render(deps, found);
+      return answerJson(c, renderPage(c.req.url, page, count, bodies));
+    },
+  );
+  addRoute(
+    api,
+    {
+      method: 'post',
+      path: base,
+      summary: 'Make an insight',
+      description: 'Put it on a dashboard by a PATCH of that: `{"tiles": [{"insight": {"id": …}}]}`.',
+      tag,
+      body: newInsightSchema,
+      answers: { 201: { description: 'The insight, without a result.', schema: insightSchema } },
+    },
+    async ({ c, body }) => {
+      const insight = await saveInsight(db, c.get('project').id, c.get('user').id, {
+        name: body.name ?? null,
+        derivedName: body.derived_name ?? null,
+        description: body.description ?? null,
+        filters: body.filters ?? {},
+        query: body.query ?? null,
+        tags: normaliseTags(body.tags ?? []),
+        saved: body.saved ?? false,
+      });
+      return answerJson(c, (await render(deps, [insight]))[0], 201);
+    },
+  );
+  addRoute(
+    api,
+    {
+      method: 'get',
+      path: `${base}:id/`,
+      params,
+      summary: 'Retrieve an insight with its result',
+      tag,
+      query: computedQuery,
+      answers: { 200: { description: 'The insight.', schema: insightSchema } },
+    },
+    async ({ c, query }) => {
+      const projectId = c.get('project').id;
+      const [insight] = await insights.load(db, projectId, [parseId(c.req.param('id'))]);
+      if (insight === undefined || insight.deleted) throw notFound();
+      const result = await insights.compute(db, projectId, insight, { refresh: query.refresh ?? false });
+      return answerJson(c, (await render(deps, [insight], result))[0]);
+    },
+  );
+  addRoute(
+    api,
+    {
+      method: 'patch',
+      path: `${base}:id/`,
+      params,
+      summary: 'Change, delete (`deleted: true`) or bring back an insight',
+      tag,
+      body: changedInsightSchema,
+      answers: { 200: { description: 'The insight, without a result.', schema: insightSchema } },
+    },
+    async ({ c, body }) => {
+      const [projectId, id] = [c.get('project').id, parseId(c.req.param('id'))];
+      const insight = await db.transaction((tx) => changeInsight(tx, projectId, id, c.get('user').id, body));
+      return answerJson(c, (await render(deps, [insight]))[0]);
+    },
+  );
+}
+
+/** Filters of a hundred thousand characters each add up. */
+const MAX_LISTED = 500;
+
+/** Open to all: what a single dashboard restricts is the dashboard. */
+const OPEN = { restriction: 21, privilege: 37 };
+
+async function render(
+  { db, loadPlaces }: InsightRouteDeps,
+  found: readonly StoredInsight[],
+  result?: InsightResult,
+): Promise<JsonObject[]> {
+  const places = await loadPlaces(
+    db,
+    found.map(({ id }) => id),
+  );
+  const userIds = found.flatMap(({ createdBy, lastModifiedBy }) => [createdBy, lastModifiedBy]);
+  const users = await loadUsers(
+    db,
+    userIds.filter((id) => id !== null),
+  );
+  return found.map((insight) => ({
+    ...renderInsightBody(insight, result, { users, places, ...OPEN }),
+    ...failure(result),
+  }));
+}
+
+function parseId(text = ''): number {
+  if (!/^\d+$/.test(text) || Number(text) >= 2 ** 31) throw notFound();
+  return Number(text);
+}
