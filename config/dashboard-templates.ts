@@ -12,22 +12,26 @@ export const TEMPLATE_ALIASES: Readonly<Record<string, string>> = {
 const pageviews = { id: '$pageview', type: 'events', order: 0, name: '$pageview' } as const;
 const everything = { id: null, type: 'events', order: 0, name: 'All events' } as const;
 
-/** Half of a row of twelve columns, at the left or at the right. */
-const half = (side: 'left' | 'right', row: number): InsightTile['layouts'] => {
-  const right = side === 'right';
-  return {
-    sm: { x: right ? 6 : 0, y: row * 5, w: 6, h: 5, minW: 3, minH: 5 },
-    xs: { x: 0, y: (row * 2 + (right ? 1 : 0)) * 5, w: 1, h: 5, minW: 1, minH: 5 },
-  };
-};
+type Untyped = Omit<InsightTile, 'type' | 'layouts'>;
 
-/** The layouts of tiles that follow one another, two in a row. */
-const inPairs = (tiles: readonly Omit<InsightTile, 'type' | 'layouts'>[]): InsightTile[] =>
-  tiles.map((tile, index) => ({
-    type: 'INSIGHT',
-    ...tile,
-    layouts: half(index % 2 === 0 ? 'left' : 'right', Math.floor(index / 2)),
-  }));
+const CHART_ROWS = 5;
+const NUMBER_ROWS = 2;
+
+/** Tiles that follow one another, two in a row of twelve columns; the last has a row to itself where it is left over. */
+function inPairs(tiles: readonly Untyped[]): InsightTile[] {
+  let top = 0;
+  return tiles.map((tile, index) => {
+    const isLeft = index % 2 === 0;
+    const isAlone = isLeft && index === tiles.length - 1;
+    const h = tile.filters?.['display'] === 'BoldNumber' ? NUMBER_ROWS : CHART_ROWS;
+    const layouts = {
+      sm: { x: isLeft ? 0 : 6, y: top, w: isAlone ? 12 : 6, h, minW: 3, minH: h },
+      xs: { x: 0, y: index * CHART_ROWS, w: 1, h, minW: 1, minH: h },
+    };
+    if (!isLeft) top += h;
+    return { type: 'INSIGHT', ...tile, layouts };
+  });
+}
 
 const productAnalytics: DashboardTemplate = {
   template_name: 'Product analytics',
@@ -84,7 +88,7 @@ const productAnalytics: DashboardTemplate = {
       },
     },
     {
-      name: 'Referring domain (last 14 days)',
+      name: 'Referring domain',
       description: 'The sites that people came from.',
       color: 'black',
       filters: {

@@ -43,7 +43,7 @@ h2 { margin: 0; font-size: 1rem; line-height: 1.35; font-weight: 600; }
 .head { margin: 0 0 1.5rem; }
 .embedded .head { margin-bottom: 1rem; }
 .meta { margin: 0.375rem 0 0; color: var(--quiet); font-size: 0.8125rem; }
-.meta span + span::before { content: "·"; margin: 0 0.5em; }
+.meta span + span::before { content: "·"; margin: 0 0.5em 0 0.25em; }
 .about { margin: 0.75rem 0 0; max-width: 65ch; white-space: pre-line; }
 .tiles { display: grid; gap: 1rem; grid-template-columns: minmax(0, 1fr); }
 .tile {
@@ -63,7 +63,7 @@ h2 { margin: 0; font-size: 1rem; line-height: 1.35; font-weight: 600; }
 .black { --accent: var(--black); }
 .tile .meta { margin-top: 0.125rem; }
 .tile .about { margin-top: 0.375rem; color: var(--quiet); font-size: 0.875rem; }
-.result { margin-top: 0.875rem; min-width: 0; overflow-x: auto; flex: 1; }
+.result { margin-top: 0.875rem; min-width: 0; max-height: 32rem; overflow: auto; flex: 1; }
 .text > :first-child { margin-top: 0; }
 .text > :last-child { margin-bottom: 0; }
 .text h2 { font-size: 1.25rem; letter-spacing: -0.01em; }
@@ -82,9 +82,9 @@ h2 { margin: 0; font-size: 1rem; line-height: 1.35; font-weight: 600; }
 .empty { padding: 4rem 1rem; text-align: center; color: var(--quiet); border: 1px dashed var(--line); border-radius: 0.5rem; }
 .empty h2, .gone h1 { color: var(--text); }
 .foot { margin-top: 2rem; color: var(--quiet); font-size: 0.8125rem; }
-.gone { max-width: 36rem; margin: 0 auto; padding: 20vh 1.5rem; text-align: center; color: var(--quiet); }
+.gone { text-wrap: balance; max-width: 36rem; margin: 0 auto; padding: 20vh 1.5rem; text-align: center; color: var(--quiet); }
 @media (min-width: 56rem) {
-  .tiles { grid-template-columns: repeat(12, minmax(0, 1fr)); grid-auto-rows: minmax(4rem, auto); }
+  .tiles { grid-template-columns: repeat(12, minmax(0, 1fr)); grid-auto-rows: minmax(3.25rem, auto); }
 }
 @media (max-width: 40rem) {
   .page { padding: 1.25rem 1rem 2rem; }
@@ -93,5 +93,6 @@ h2 { margin: 0; font-size: 1rem; line-height: 1.35; font-weight: 600; }
 @media print {
   :root { --page: #fff; }
   .tile { break-inside: avoid; }
+  .result { max-height: none; }
 }
 `;
