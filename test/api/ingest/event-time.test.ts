@@ -33,7 +33,10 @@ test('lets an offset go before the timestamp', () => {
 
 test('takes an offset of 0, and one that is no number, for none', () => {
   for (const offset of [0, '0', -0, null, 'soon', true, [], {}, new LosslessNumber('0.0'), Number.NaN]) {
-    expect(at({ timestamp: '2019-01-01T00:00:00Z', offset })).toEqual(['2019-01-01T00:00:00.000Z', undefined]);
+    expect(at({ timestamp: '2019-01-01T00:00:00Z', offset })).toEqual([
+      '2019-01-01T00:00:00.000Z',
+      undefined,
+    ]);
   }
   expect(at({ timestamp: '2019-01-01T00:00:00Z', offset: '1' })).toEqual([
     '2024-06-01T11:59:59.999Z',
