@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import type { ApiEnv } from '../access.ts';
 import { answerJson } from '../answer.ts';
-import type { DashboardDeps } from './change-dashboard.ts';
+import type { DashboardDeps } from './dashboard-deps.ts';
 import { describeDashboard } from './describe-dashboard.ts';
 import { askerOf, openDashboard } from './open-dashboard.ts';
 import { computeTiles, viewTiles } from './view-tiles.ts';

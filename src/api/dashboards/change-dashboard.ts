@@ -1,8 +1,9 @@
-import type { Db, Queryable } from '../database/db.ts';
+import type { Queryable } from '../database/db.ts';
 import { permissionDenied } from '../errors.ts';
 import type { Insights } from '../insight-port.ts';
 import { normaliseTags } from '../normalise-tags.ts';
 import { type Change, changesBetween, recordChange } from './activity.ts';
+import type { DashboardDeps } from './dashboard-deps.ts';
 import { lockForEditing } from './open-dashboard.ts';
 import { type Asker, mayRestrict } from './permission.ts';
 import type { ChangeBody } from './schema.ts';
@@ -10,13 +11,6 @@ import { type DashboardFields, type StoredDashboard, updateDashboard } from './s
 import { MAX_TILES } from './tile-schema.ts';
 import { loadPlaces, loadTiles, markAllDeleted, restoreTiles } from './tile-store.ts';
 import { writeTiles } from './write-tiles.ts';
-
-export interface DashboardDeps {
-  readonly db: Db;
-  readonly insights: Insights;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
-}
 
 /**
  * One PATCH, as a whole or not at all, and one after another for each dashboard. `restoring`: the dashboard

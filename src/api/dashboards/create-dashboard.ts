@@ -4,7 +4,7 @@ import { invalidInput } from '../errors.ts';
 import type { Insights } from '../insight-port.ts';
 import { normaliseTags } from '../normalise-tags.ts';
 import { recordChange } from './activity.ts';
-import type { DashboardDeps } from './change-dashboard.ts';
+import type { DashboardDeps } from './dashboard-deps.ts';
 import { openDashboard } from './open-dashboard.ts';
 import { findTemplate } from './parse-template.ts';
 import { type Asker, PRIVILEGE, RESTRICTION } from './permission.ts';

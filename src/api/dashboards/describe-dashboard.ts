@@ -1,7 +1,7 @@
 import type { Queryable } from '../database/db.ts';
 import { loadUsers, type User } from '../users.ts';
-import type { DashboardDeps } from './change-dashboard.ts';
 import { loadInvitations } from './collaborator-store.ts';
+import type { DashboardDeps } from './dashboard-deps.ts';
 import type { OpenedDashboard } from './open-dashboard.ts';
 import { type Asker, privilegeOf } from './permission.ts';
 import { renderTile } from './render-tile.ts';

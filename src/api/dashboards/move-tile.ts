@@ -1,6 +1,6 @@
 import { invalidInput, notFound } from '../errors.ts';
 import { recordChange } from './activity.ts';
-import type { DashboardDeps } from './change-dashboard.ts';
+import type { DashboardDeps } from './dashboard-deps.ts';
 import { openForEditing } from './open-dashboard.ts';
 import type { Asker } from './permission.ts';
 import { lockDashboards } from './store.ts';

@@ -4,7 +4,7 @@ import type { Context } from 'hono';
 import type { ApiEnv } from '../access.ts';
 import { answerJson } from '../answer.ts';
 import { notFound } from '../errors.ts';
-import type { DashboardDeps } from './change-dashboard.ts';
+import type { DashboardDeps } from './dashboard-deps.ts';
 import { renderSharedJson } from './render-shared-json.ts';
 import { type Page, renderGonePage, renderSharedPage, type SharedView } from './render-shared-page.ts';
 import { findShared } from './sharing-store.ts';

@@ -1,6 +1,6 @@
 import type { Queryable } from '../database/db.ts';
-import type { InsightResult, StoredInsight } from '../insight-port.ts';
-import type { DashboardDeps } from './change-dashboard.ts';
+import type { InsightResult, Insights, StoredInsight } from '../insight-port.ts';
+import type { DashboardDeps } from './dashboard-deps.ts';
 import type { StoredDashboard } from './store.ts';
 import { loadTiles, type StoredTile } from './tile-store.ts';
 
@@ -15,7 +15,7 @@ export interface TileView {
 /** The tiles that are there, without results. Those whose insight is deleted show nothing, and are left out. */
 export async function viewTiles(
   db: Queryable,
-  insights: DashboardDeps['insights'],
+  insights: Insights,
   dashboard: StoredDashboard,
 ): Promise<TileView[]> {
   const tiles = (await loadTiles(db, dashboard.id)).filter(({ deleted }) => !deleted);

@@ -241,6 +241,9 @@ onEveryDatabase('dashboards', (db) => {
       expect(await board.get(`${id}/`)).toMatchObject({ deleted: false });
       await board.change(id, { deleted: true });
       expect(await board.change(id, 'deleted=false')).toMatchObject({ deleted: false });
+      await board.change(id, { deleted: true });
+      const keyed = { deleted: false, personal_api_key: board.api.personalKey };
+      expect(await board.change(id, keyed)).toMatchObject({ deleted: false });
     });
   });
 
