@@ -38,7 +38,12 @@ export function loadSettings(env: Environment, cwd: string = process.cwd()): Set
   }
   if (parsed.data) mistakes.push(...contradictions(parsed.data));
   if (mistakes.length > 0 || !parsed.data) throw wrongSettings(mistakes);
-  return { ...parsed.data, dataDir: resolve(cwd, parsed.data.dataDir) };
+  const { dataDir, seedFile } = parsed.data;
+  return {
+    ...parsed.data,
+    dataDir: resolve(cwd, dataDir),
+    ...(seedFile === undefined ? {} : { seedFile: resolve(cwd, seedFile) }),
+  };
 }
 
 /** Values that no log, report or message may hold. */

@@ -142,6 +142,12 @@ export const settingsSchema = z.strictObject({
       'When the bundled API deletes the events of persons that were deleted with them: five fields of cron, UTC.',
     )
     .register(settingNames, { env: 'BACKHAUL_DELETION_SCHEDULE' }),
+  seedFile: text
+    .exactOptional()
+    .describe(
+      'YAML or JSON file of what the bundled API has from its start, made so by name each time: cohorts. Relative to the current folder.',
+    )
+    .register(settingNames, { env: 'BACKHAUL_SEED' }),
   projectApiKey: text
     .exactOptional()
     .describe('Project key of a destination, for manifests: `apiKey: ${BACKHAUL_PROJECT_API_KEY}`.')

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { Redis } from 'ioredis';
 import type { Environment } from '../config/environment.ts';
+import { loadSeed } from '../config/load-seed.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Staging } from './contract/staging.ts';
 import { ConfigError } from './errors.ts';
@@ -69,6 +70,7 @@ export async function openSite(
     apiPort: settings.port,
     requestsPerMinute: settings.apiRequestsPerMinute,
     deletionSchedule: settings.deletionSchedule,
+    seed: want.api && settings.seedFile !== undefined ? await loadSeed(settings.seedFile) : undefined,
     log,
   });
   supervisor.onFailure((error: Error) => failed.abort(error));

@@ -23,6 +23,7 @@ async function serve(line: string): Promise<void> {
       logLevel,
       databaseUrl,
       requestsPerMinute,
+      seed,
       deletionSchedule: schedule,
       dashboard: boards,
       ...order
@@ -33,6 +34,7 @@ async function serve(line: string): Promise<void> {
       ...order,
       ...(databaseUrl === undefined ? {} : { databaseUrl }),
       ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
+      ...(seed === undefined ? {} : { seed }),
       log,
       startDeletionJobs: (work) => startDeletionJobs({ redisUrl: boards.redisUrl, schedule, work, log }),
       extraRoutes: (app) => void app.route('/', dashboard.routes),

@@ -2,8 +2,10 @@ import { join } from 'node:path';
 import { type HttpBindings, type ServerType, serve } from '@hono/node-server';
 import type { Hono } from 'hono';
 import type { Logger } from 'pino';
+import type { Seed } from '../contract/seed.ts';
 import { ConfigError, messageOf } from '../errors.ts';
 import { buildApi } from './app.ts';
+import { declareCohorts } from './cohorts/declare-cohorts.ts';
 import type { Db } from './database/db.ts';
 import { migrate } from './database/migrate.ts';
 import { createPgliteDb } from './database/pglite.ts';
@@ -35,6 +37,8 @@ export interface ApiOptions {
   readonly requestsPerMinute?: number;
   /** Keys that must exist once the API answers. The personal key gets every scope. */
   readonly bootstrap?: { readonly projectKey: string; readonly personalKey: string };
+  /** What the project of these keys has from the start; left out: nothing. */
+  readonly seed?: Seed;
   /** Bound on the arrival of a whole request; left out: 60 s. */
   readonly requestTimeoutMs?: number;
   /** More routes for the same port, such as the queue dashboard. */
@@ -58,7 +62,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   let deletionRuns: ReturnType<NonNullable<ApiOptions['startDeletionJobs']>> | undefined;
   try {
     await migrate(db);
-    if (options.bootstrap !== undefined) await bootstrap(db, options.bootstrap);
+    if (options.bootstrap !== undefined) await bootstrap(db, options.bootstrap, options.seed);
     deletionRuns = options.startDeletionJobs?.(createDeletionWork(db, log));
     const { requestsPerMinute } = options;
     const app = buildApi({
@@ -85,9 +89,14 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   }
 }
 
-async function bootstrap(db: Db, keys: { projectKey: string; personalKey: string }): Promise<void> {
-  await ensureProject(db, { name: 'Backhaul', projectKey: keys.projectKey });
+async function bootstrap(
+  db: Db,
+  keys: { projectKey: string; personalKey: string },
+  seed: Seed | undefined,
+): Promise<void> {
+  const project = await ensureProject(db, { name: 'Backhaul', projectKey: keys.projectKey });
   await savePersonalKey(db, keys.personalKey, { label: 'Backhaul', scopes: ['*'] });
+  if (seed !== undefined) await declareCohorts({ db, now: Date.now }, project.id, seed.cohorts);
 }
 
 function listen(app: Hono, host: string, port: number, requestTimeoutMs: number): Promise<RunningApi> {

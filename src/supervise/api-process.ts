@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { DELETION_SCHEDULE } from '../contract/schedule.ts';
+import type { Seed } from '../contract/seed.ts';
 import { ConfigError, UnavailableError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { type ApiAnswer, type ApiOrder, apiAnswer, type QueuesAccess } from './api-protocol.ts';
@@ -26,6 +27,8 @@ export interface ApiProcessOptions {
   readonly requestsPerMinute?: number | undefined;
   /** Five fields of cron, UTC. Default: the contract's. */
   readonly deletionSchedule?: string | undefined;
+  /** Default: nothing. */
+  readonly seed?: Seed | undefined;
   readonly keys: { readonly projectKey: string; readonly personalKey: string };
   readonly log: Logger;
 }
@@ -61,6 +64,7 @@ export async function startApiProcess(options: ApiProcessOptions): Promise<ApiPr
     bootstrap: options.keys,
     dashboard: { redisUrl: options.redisUrl, ...options.queues },
     deletionSchedule: options.deletionSchedule ?? DELETION_SCHEDULE,
+    ...(options.seed === undefined ? {} : { seed: options.seed }),
     logLevel: options.log.level,
   };
   const child = await startChild({ command: process.execPath, args: [entry], logFile, pidFile, piped: true });

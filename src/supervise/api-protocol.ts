@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { seedSchema } from '../contract/seed.ts';
 
 /** Who may open the queue dashboard. */
 export const queuesAccess = z.strictObject({
@@ -29,6 +30,8 @@ export const apiOrder = z.strictObject({
   dashboard: z.strictObject({ redisUrl: z.string(), ...queuesAccess.shape }),
   /** When the events of deleted persons go: five fields of cron, UTC. */
   deletionSchedule: z.string(),
+  /** What the project of those keys has from the start. Default: nothing. */
+  seed: seedSchema.optional(),
   logLevel: z.string(),
 });
 export type ApiOrder = z.infer<typeof apiOrder>;

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Seed } from '../contract/seed.ts';
 import { ConfigError, UnavailableError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { loadApiKeys } from './api-keys.ts';
@@ -33,6 +34,8 @@ export interface SupervisorOptions {
   readonly requestsPerMinute?: number | undefined;
   /** When the bundled API deletes the events of deleted persons: five fields of cron, UTC. Default: the contract's. */
   readonly deletionSchedule?: string | undefined;
+  /** What the bundled API has from its start. Default: nothing. */
+  readonly seed?: Seed | undefined;
   readonly log: Logger;
 }
 
@@ -123,7 +126,7 @@ async function own(options: SupervisorOptions, lock: DataDirLock): Promise<Super
       const { queuesPassword, ...keys } = loadApiKeys(dataDir);
       const { user = 'backhaul', password = queuesPassword, adminPassword } = options.queues ?? {};
       const queues = { user, password, ...(adminPassword === undefined ? {} : { adminPassword }) };
-      const { deletionSchedule, apiHost: host } = options;
+      const { deletionSchedule, seed, apiHost: host } = options;
       const settings = {
         dataDir,
         databaseUrl,
@@ -133,6 +136,7 @@ async function own(options: SupervisorOptions, lock: DataDirLock): Promise<Super
         host,
         requestsPerMinute,
         deletionSchedule,
+        seed,
         log,
       };
       const first = await startApiProcess({ ...settings, port: options.apiPort });

@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RunningApi, startApi } from '../../src/api/server.ts';
+import { seedSchema } from '../../src/contract/seed.ts';
 import { ConfigError } from '../../src/errors.ts';
 import { type Build, buildTree } from '../support/build.ts';
 import { silent } from '../support/databases.ts';
@@ -30,6 +31,7 @@ describe('the API of this process', () => {
       port: 0,
       log: silent,
       bootstrap,
+      seed: seedSchema.parse({ cohorts: [{ name: 'Guests', is_static: true }] }),
       requestTimeoutMs: 500,
       extraRoutes: (app) => app.get('/extra/page.html', (c) => c.text('extra')),
     });
@@ -47,6 +49,11 @@ describe('the API of this process', () => {
     expect(await response.json()).toMatchObject({
       results: [{ event: 'e', properties: { $ip: '127.0.0.1' } }],
     });
+  });
+
+  test('has what its seed declares', async () => {
+    const response = await fetch(`${api.url}/api/projects/@current/cohorts/`, { headers: authorization });
+    expect(await response.json()).toMatchObject({ count: 1, results: [{ name: 'Guests', is_static: true }] });
   });
 
   test('answers on routes that were added, and tells that it is well', async () => {

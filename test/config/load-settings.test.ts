@@ -54,6 +54,7 @@ describe('loadSettings', () => {
       BACKHAUL_QUEUES_PASSWORD: 'look',
       BACKHAUL_QUEUES_ADMIN_PASSWORD: 'touch',
       BACKHAUL_DELETION_SCHEDULE: '30 4 * * *',
+      BACKHAUL_SEED: '/seeds/shop.yaml',
       NO_COLOR: '1',
     });
     expect(settings).toMatchObject({
@@ -67,7 +68,17 @@ describe('loadSettings', () => {
       workerConcurrency: 64,
       queues: { user: 'backhaul', password: 'look', adminPassword: 'touch' },
       deletionSchedule: '30 4 * * *',
+      seedFile: '/seeds/shop.yaml',
       noColor: true,
+    });
+  });
+
+  test('takes paths from the current folder on', () => {
+    expect(
+      loadSettings({ BACKHAUL_DATA_DIR: 'data', BACKHAUL_SEED: 'seeds/shop.yaml' }, '/home/ada'),
+    ).toMatchObject({
+      dataDir: '/home/ada/data',
+      seedFile: '/home/ada/seeds/shop.yaml',
     });
   });
 

@@ -10,10 +10,12 @@ import { countCohorts, insertCohort, loadCohortsById, type StoredCohort, updateC
 /** The condition of each is looked into when a person's cohorts are asked for. */
 export const MAX_COHORTS_OF_PROJECT = 1000;
 
-/** In which project, and who asks; null: the system itself. */
 export interface ChangeContext {
   readonly projectId: number;
+  /** Who asks; null: the system itself. */
   readonly userId: number | null;
+  /** Milliseconds since 1970. */
+  readonly now: number;
 }
 
 /** Makes a cohort, counts its members and returns its id. */
@@ -22,16 +24,7 @@ export async function createCohort(
   context: ChangeContext,
   wanted: NewCohortBody,
 ): Promise<number> {
-  const { name = null, description = '', is_static: isStatic = false } = wanted;
-  const definition = readDefinition(isStatic, wanted);
-  const id = await deps.db.transaction(async (tx) => {
-    await checkRoom(tx, context.projectId);
-    if (definition) await checkDefinition(tx, context.projectId, definition.filter, deps.now());
-    const cohort = { name, description, isStatic, definition };
-    const inserted = await insertCohort(tx, context.projectId, context.userId, cohort);
-    await log(tx, context, 'created', inserted, name, null);
-    return inserted;
-  });
+  const id = await deps.db.transaction((tx) => insertIn(tx, context, wanted));
   await countMembers(deps, context.projectId, id);
   return id;
 }
@@ -43,20 +36,45 @@ export async function changeCohort(
   id: number,
   wanted: ChangedCohortBody,
 ): Promise<void> {
+  const redefined = await deps.db.transaction((tx) => changeIn(tx, context, id, wanted));
+  if (redefined) await countMembers(deps, context.projectId, id);
+}
+
+/** Within the caller's transaction, without counting. */
+export async function insertIn(
+  tx: Queryable,
+  context: ChangeContext,
+  wanted: NewCohortBody,
+): Promise<number> {
+  const { projectId, userId, now } = context;
+  const { name = null, description = '', is_static: isStatic = false } = wanted;
+  const definition = readDefinition(isStatic, wanted);
+  await checkRoom(tx, projectId);
+  if (definition) await checkDefinition(tx, projectId, definition.filter, now);
+  const id = await insertCohort(tx, projectId, userId, { name, description, isStatic, definition });
+  await log(tx, context, 'created', id, name, null);
+  return id;
+}
+
+/** Within the caller's transaction, without counting; true when it is now defined another way. */
+export async function changeIn(
+  tx: Queryable,
+  context: ChangeContext,
+  id: number,
+  wanted: ChangedCohortBody,
+): Promise<boolean> {
+  const { projectId, now } = context;
   const { name, description, deleted } = wanted;
-  const definition = await deps.db.transaction(async (tx) => {
-    const [cohort] = await loadCohortsById(tx, context.projectId, [id]);
-    if (cohort === undefined || (cohort.deleted && deleted !== false)) throw notFound();
-    if (cohort.deleted) await checkRoom(tx, context.projectId);
-    const changed = changedDefinition(cohort, wanted);
-    if (changed) await checkDefinition(tx, context.projectId, changed.filter, deps.now(), id);
-    await updateCohort(tx, id, { name, description, deleted, definition: changed });
-    const fields = Object.entries({ name, description, deleted, filters: changed });
-    const touched = fields.flatMap(([field, value]) => (value === undefined ? [] : [field]));
-    await log(tx, context, deleted === true ? 'deleted' : 'updated', id, name ?? cohort.name, touched);
-    return changed;
-  });
-  if (definition !== undefined) await countMembers(deps, context.projectId, id);
+  const [cohort] = await loadCohortsById(tx, projectId, [id]);
+  if (cohort === undefined || (cohort.deleted && deleted !== false)) throw notFound();
+  if (cohort.deleted) await checkRoom(tx, projectId);
+  const definition = changedDefinition(cohort, wanted);
+  if (definition) await checkDefinition(tx, projectId, definition.filter, now, id);
+  await updateCohort(tx, id, { name, description, deleted, definition });
+  const fields = Object.entries({ name, description, deleted, filters: definition });
+  const touched = fields.flatMap(([field, value]) => (value === undefined ? [] : [field]));
+  await log(tx, context, deleted === true ? 'deleted' : 'updated', id, name ?? cohort.name, touched);
+  return definition !== undefined;
 }
 
 function changedDefinition(cohort: StoredCohort, wanted: ChangedCohortBody): ParsedDefinition | undefined {

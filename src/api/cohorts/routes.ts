@@ -96,7 +96,7 @@ export function addCohortRoutes(api: OpenAPIHono<ApiEnv>, deps: CountDeps): void
       answers: { 201: { description: 'The cohort.', schema: cohortSchema } },
     },
     async ({ c, body }) => {
-      const context = { projectId: c.get('project').id, userId: c.get('user').id };
+      const context = { projectId: c.get('project').id, userId: c.get('user').id, now: deps.now() };
       return answerCohort({ c }, await createCohort(deps, context, body), 201);
     },
   );
@@ -131,7 +131,7 @@ export function addCohortRoutes(api: OpenAPIHono<ApiEnv>, deps: CountDeps): void
     },
     async ({ c, body }) => {
       const id = parseCohortId(c.req.param('id'));
-      const context = { projectId: c.get('project').id, userId: c.get('user').id };
+      const context = { projectId: c.get('project').id, userId: c.get('user').id, now: deps.now() };
       await changeCohort(deps, context, id, body);
       return answerCohort({ c }, id);
     },

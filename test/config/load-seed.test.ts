@@ -1,0 +1,44 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { loadSeed, parseSeed } from '../../config/load-seed.ts';
+import { ConfigError } from '../../src/errors.ts';
+
+test('a seed is YAML or JSON, and most of it may be left out', async () => {
+  const filters = { properties: { type: 'AND', values: [{ key: 'plan', value: 'pro', type: 'person' }] } };
+  const cohorts = [{ name: 'Pro', description: '', is_static: false, filters }];
+  expect(parseSeed(JSON.stringify({ cohorts: [{ name: 'Pro', filters }] }), 'seed.json')).toEqual({
+    cohorts,
+  });
+  const yaml = `
+cohorts:
+  - name: Hand-picked
+    is_static: true`;
+  expect(parseSeed(yaml, 'seed.yaml').cohorts).toEqual([
+    { name: 'Hand-picked', description: '', is_static: true, filters: {} },
+  ]);
+  expect(parseSeed('', 'seed.yaml')).toEqual({ cohorts: [] });
+
+  const folder = await mkdtemp(join(tmpdir(), 'backhaul-seed-'));
+  await writeFile(join(folder, 'seed.yaml'), yaml);
+  expect((await loadSeed(join(folder, 'seed.yaml'))).cohorts).toHaveLength(1);
+  await rm(folder, { recursive: true });
+});
+
+test('every mistake is named with its place', () => {
+  const text = ['cohorts:', '  - name: ""', '  - name: A', '    static: true', 'flags: []'].join('\n');
+  expect(() => parseSeed(text, 'seed.yaml')).toThrow(ConfigError);
+  expect(() => parseSeed(text, 'seed.yaml')).toThrow(
+    /seed\.yaml has 3 mistakes:\n {2}seed\.yaml:2:11 {2}cohorts\.0\.name: /,
+  );
+  expect(() => parseSeed('cohorts: [', 'seed.yaml')).toThrow(/seed\.yaml:1:\d+/);
+  expect(() => parseSeed('cohorts: [{name: A}, {name: A}]', 's')).toThrow('two cohorts have the same name');
+  expect(() => parseSeed('5', 's')).toThrow(/the seed: /);
+});
+
+test('a file that is not there is a mistake of the setting', async () => {
+  await expect(loadSeed('/nowhere/seed.yaml')).rejects.toThrow(
+    /^BACKHAUL_SEED: \/nowhere\/seed\.yaml cannot be read/,
+  );
+});
