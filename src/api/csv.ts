@@ -1,9 +1,11 @@
 import { isLosslessNumber } from 'lossless-json';
-import { invalidInput } from './errors.ts';
-import { isJsonObject, textOf } from './json.ts';
+import { isJsonObject, stringifyJson, textOf } from './json.ts';
 
 /** As many as a spreadsheet holds: no sheet could show more. */
 export const MAX_COLUMNS = 16_384;
+
+/** The last column of a table that would be wider: what has no column of its own, as a JSON object. */
+export const FURTHER = 'further_columns';
 
 /** Where each column stands, by its name. */
 export type Columns = ReadonlyMap<string, number>;
@@ -24,32 +26,36 @@ export function flatten(document: unknown): Map<string, unknown> {
   return cells;
 }
 
-/** Adds the columns that rows need to those seen before. Refuses a table too wide to be one. */
+/** Adds the columns that rows need to those seen before, as long as there is room. */
 export function collectColumns(names: Set<string>, rows: readonly unknown[]): void {
   for (const row of rows) {
-    for (const name of flatten(row).keys()) names.add(name);
-    if (names.size > MAX_COLUMNS) {
-      throw invalidInput(
-        `The table would have more than ${MAX_COLUMNS} columns. Ask for fewer rows, or for JSON.`,
-        'format',
-      );
+    for (const name of flatten(row).keys()) {
+      if (!names.has(name)) names.add(names.size < MAX_COLUMNS - 1 ? name : FURTHER);
     }
   }
 }
 
-/** Columns in the order of their names. */
-export const orderColumns = (names: ReadonlySet<string>): Columns =>
-  new Map([...names].sort().map((name, index) => [name, index]));
+/** Columns in the order of their names, `further_columns` last. */
+export function orderColumns(names: ReadonlySet<string>): Columns {
+  const ordered = [...names].filter((name) => name !== FURTHER).sort();
+  if (names.has(FURTHER)) ordered.push(FURTHER);
+  return new Map(ordered.map((name, index) => [name, index]));
+}
 
 export const renderHeader = (columns: Columns): string => renderLine([...columns.keys()].map(renderCell));
 
-/** One line of a table; what has no column is left out. */
+/** One line of a table; what has no column is left out where the table has no `further_columns`. */
 export function renderRow(row: unknown, columns: Columns): string {
   const cells: string[] = Array.from({ length: columns.size }, () => '');
+  const further: [string, unknown][] = [];
   for (const [name, value] of flatten(row)) {
     const index = columns.get(name);
-    if (index !== undefined) cells[index] = renderCell(value);
+    if (index === undefined) further.push([name, value]);
+    else cells[index] = renderCell(value);
   }
+  const last = columns.get(FURTHER);
+  if (last !== undefined && further.length > 0)
+    cells[last] = renderCell(stringifyJson(Object.fromEntries(further)));
   return renderLine(cells);
 }
 
@@ -57,7 +63,7 @@ export function renderRow(row: unknown, columns: Columns): string {
 const renderLine = (cells: readonly string[]): string => `${cells.join(',')}\r\n`;
 
 /** Text that spreadsheets run as a formula (https://owasp.org/www-community/attacks/CSV_Injection). */
-const FORMULA = /^[=+\-@\t\r]/;
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
 const NEEDS_QUOTES = /[",\r\n]/;
 
 /** Null is empty. Numbers keep their digits and their sign; text that could run is marked as text. */

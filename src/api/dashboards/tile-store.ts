@@ -136,6 +136,20 @@ export async function saveText(tx: Queryable, body: string, userId: number | nul
   return idOf(row, 'dashboard_texts');
 }
 
+/** Whether a tile of another dashboard shows this text too. */
+export async function isSharedText(tx: Queryable, id: number, dashboardId: number): Promise<boolean> {
+  const [row] = await tx.query<{ shared: boolean }>(
+    'select exists (select from dashboard_tiles where text_id = $1 and dashboard_id <> $2) as shared',
+    [id, dashboardId],
+  );
+  return row?.shared === true;
+}
+
+/** Gives a tile a text of its own. */
+export async function replaceText(tx: Queryable, tileId: number, textId: number): Promise<void> {
+  await tx.query('update dashboard_tiles set text_id = $2 where id = $1', [tileId, textId]);
+}
+
 export async function updateText(tx: Queryable, id: number, body: string, userId: number): Promise<void> {
   await tx.query(
     `update dashboard_texts set body = $2, last_modified_by = $3, last_modified_at = clock_timestamp()

@@ -5,7 +5,9 @@ import { normaliseTags } from '../normalise-tags.ts';
 import type { StoredDashboard } from './store.ts';
 import { type InsightItem, MAX_TILES, type TileItem } from './tile-schema.ts';
 import {
+  isSharedText,
   loadTiles,
+  replaceText,
   type StoredTile,
   saveText,
   saveTile,
@@ -40,7 +42,7 @@ export async function writeTiles(
     const known = findTile([...tiles.values()], item, index);
     if (known === undefined && item.deleted === true) continue;
     const tile = known
-      ? await changeTile(tx, known, item, userId)
+      ? await changeTile(tx, dashboard.id, known, item, userId)
       : await addTile(tx, dashboard.id, await contentOf(item, index), item);
     tiles.set(tile.id, tile);
   }
@@ -114,6 +116,7 @@ function findTile(tiles: readonly KnownTile[], item: TileItem, index: number): K
 
 async function changeTile(
   tx: Queryable,
+  dashboardId: number,
   tile: KnownTile,
   { id, text, ...item }: TileItem,
   userId: number,
@@ -126,8 +129,16 @@ async function changeTile(
     deleted: item.deleted ?? (id == null ? false : tile.deleted),
   };
   await updateTile(tx, changed);
-  if (text && tile.textId !== null) await updateText(tx, tile.textId, text.body, userId);
-  return changed;
+  if (!text || tile.textId === null) return changed;
+  // A copied dashboard shows the same text until one of the two changes it: whoever may edit the copy may
+  // not be allowed to edit the other.
+  if (!(await isSharedText(tx, tile.textId, dashboardId))) {
+    await updateText(tx, tile.textId, text.body, userId);
+    return changed;
+  }
+  const textId = await saveText(tx, text.body, userId);
+  await replaceText(tx, tile.id, textId);
+  return { ...changed, textId };
 }
 
 async function addTile(

@@ -27,10 +27,14 @@ export function orderIds(distinctIds: readonly string[]): string[] {
   return [...distinctIds].sort((a, b) => anonymous(a) - anonymous(b));
 }
 
+const isEmptyContainer = (value: unknown): boolean =>
+  (isJsonObject(value) || Array.isArray(value)) && Object.keys(value).length === 0;
+
+/** The first property that says anything: not null, false, 0 or empty. */
 function nameOf(properties: JsonObject, orderedIds: readonly string[]): string | undefined {
   for (const key of NAME_PROPERTIES) {
     const value = properties[key];
-    if (value !== undefined && value !== null && value !== '') return textOf(value);
+    if (value && !isEmptyContainer(value)) return textOf(value);
   }
   return orderedIds[0];
 }

@@ -1,6 +1,13 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { onEveryDatabase } from '../../support/databases.ts';
-import { type BoardApi, createBoardApi, expectError, pageviews, type Tile } from './board-api.ts';
+import {
+  type BoardApi,
+  createBoardApi,
+  type Dashboard,
+  expectError,
+  pageviews,
+  type Tile,
+} from './board-api.ts';
 
 const layouts = { sm: { x: 0, y: 0, w: 6, h: 5 }, xs: { x: 0, y: 0, w: 1, h: 5 } };
 const invalid = { type: 'validation_error', code: 'invalid_input' };
@@ -321,5 +328,20 @@ onEveryDatabase('tiles', (db) => {
       expect(await bodies(one.id)).toEqual(['c']);
       expect(new Set(await bodies(two.id))).toEqual(new Set(['a', 'b']));
     });
+  });
+
+  test('a text that a copy shows too is copied when one of the two changes it', async () => {
+    const original = await board.make({});
+    await board.change(original.id, { tiles: [{ text: { body: 'as it was' } }] });
+    const ada = await board.invite('member');
+    const copied = await ada.ask('POST', '', { use_dashboard: original.id });
+    const copy = (await copied.json()) as Dashboard;
+    await board.change(original.id, { restriction_level: 37 });
+    const changed = await ada.ask('PATCH', `${copy.id}/`, {
+      tiles: [{ id: copy.tiles[0]?.id, text: { body: 'by Ada' } }],
+    });
+    expect(changed.status).toBe(200);
+    expect(((await changed.json()) as Dashboard).tiles[0]?.text?.body).toBe('by Ada');
+    expect((await board.get(`${original.id}/`)).tiles[0]?.text?.body).toBe('as it was');
   });
 });

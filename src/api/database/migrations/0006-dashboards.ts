@@ -46,6 +46,7 @@ export const dashboards: Migration = {
       unique (dashboard_id, text_id)
     )`,
     `create index dashboard_tiles_of_insight on dashboard_tiles (insight_id)`,
+    `create index dashboard_tiles_of_text on dashboard_tiles (text_id)`,
     `create table dashboard_collaborators (
       id uuid primary key default gen_random_uuid(),
       dashboard_id integer not null references dashboards (id),
