@@ -8,7 +8,7 @@ export type Act = <A extends unknown[]>(
   command: (context: CommandContext, ...args: A) => Promise<ExitCode>,
 ) => (...args: unknown[]) => Promise<void>;
 
-/** `keys`, `users` and `projects` of the bundled API. */
+/** `keys`, `users`, `projects` and `deletions` of the bundled API. */
 export function addManageCommands(program: Command, act: Act): void {
   const group = (name: string, description: string) => {
     const parent = program.command(name).description(description);
@@ -54,4 +54,18 @@ export function addManageCommands(program: Command, act: Act): void {
   projects('list', 'all projects and their keys')
     .alias('ls')
     .action(act(async (context) => (await import('./commands/projects.ts')).listProjects(context)));
+
+  const deletions = group('deletions', 'events of persons that were deleted with them');
+  deletions('ls', 'what is queued, what has gone, and what failed')
+    .alias('list')
+    .option('--state <state>', 'only those that are queued, started, verified or open (not verified)')
+    .option('--limit <count>', 'at most so many, newest first', '100')
+    .action(
+      act(async (context, options: { state?: string; limit: string }) =>
+        (await import('./commands/deletions.ts')).listDeletions(context, options),
+      ),
+    );
+  deletions('run', 'delete them now instead of on schedule, and watch until they are gone').action(
+    act(async (context) => (await import('./commands/deletions.ts')).runDeletions(context)),
+  );
 }

@@ -1,13 +1,19 @@
 import { basename } from 'node:path';
 import type { CommandContext } from './context.ts';
 
+type Called = Pick<CommandContext, 'env' | 'settings'>;
+
+/** The command that goes on with a migration, to be pasted as it is. */
+export const resumeCommand = (context: Called, name: string, argv?: readonly string[]): string =>
+  commandLine(context, `resume ${name}`, argv);
+
 /**
- * The command that goes on with a migration, to be pasted as it is: called as this process was, in the
- * same data folder. Holds no secret: of the variables, only the folder is repeated.
+ * A command to be pasted as it is: called as this process was, in the same data folder. Holds no secret:
+ * of the variables, only the folder is repeated.
  */
-export function resumeCommand(
-  { env, settings }: Pick<CommandContext, 'env' | 'settings'>,
-  name: string,
+export function commandLine(
+  { env, settings }: Called,
+  command: string,
   argv: readonly string[] = process.argv,
 ): string {
   const program = argv[1] ?? '';
@@ -18,7 +24,7 @@ export function resumeCommand(
       ? 'backhaul'
       : `node ${quoted(program)}`;
   const folder = env['BACKHAUL_DATA_DIR'] ? `BACKHAUL_DATA_DIR=${quoted(settings.dataDir)} ` : '';
-  return `${folder}${called} resume ${name}`;
+  return `${folder}${called} ${command}`;
 }
 
 const quoted = (text: string) => (/^[\w./@:+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);

@@ -108,13 +108,14 @@ export function reportOf(ended: Ended): Report {
   }
 }
 
-/** What the owner of a data folder has published; waits until it has. */
+/** What the owner of a data folder has published; waits until it has, as long as the product itself does. */
 export function waitForServices(dataDir: string, owner: BackhaulProcess) {
-  return until(`services in ${dataDir}`, () => {
+  const look = () => {
     if (!owner.isRunning()) throw new Error(`backhaul ended before it published:\n${owner.stderr()}`);
     const parsed = services.safeParse(readJson(join(dataDir, 'services.json')));
     return parsed.data;
-  });
+  };
+  return until(`services in ${dataDir}`, look, 120_000);
 }
 
 /** Pid of an embedded part; undefined while there is none. */

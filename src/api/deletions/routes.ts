@@ -5,11 +5,11 @@ import { answerJson } from '../answer.ts';
 import type { Db } from '../database/db.ts';
 import type { DeletionRuns } from '../deletion-port.ts';
 import { ApiError, notFound } from '../errors.ts';
-import { paged, parsePage, renderPage } from '../paging.ts';
+import { parsePage, renderPage } from '../paging.ts';
 import { loadProjects } from '../projects.ts';
 import { addRoute } from '../route.ts';
 import { loadUsers } from '../users.ts';
-import { deletionQuery, deletionSchema, renderDeletion, runSchema } from './schema.ts';
+import { deletionPageSchema, deletionQuery, renderDeletion, runSchema } from './schema.ts';
 import { loadDeletions } from './store.ts';
 
 /**
@@ -29,20 +29,23 @@ export function addDeletionRoutes(api: OpenAPIHono<ApiEnv>, db: Db, runs: Deleti
       description: 'Of the projects that the key may see.',
       tag,
       query: deletionQuery,
-      answers: { 200: { description: 'One page of deletions.', schema: paged(deletionSchema) } },
+      answers: { 200: { description: 'One page of deletions.', schema: deletionPageSchema } },
     },
     async ({ c, query }) => {
-      const { limit, offset } = parsePage(query);
-      const page = { limit: Math.min(limit, MAX_LIMIT), offset };
+      const page = parsePage(query, MAX_LIMIT);
       const { userId, projectIds } = c.get('key');
       const visible = (await loadProjects(db, userId, projectIds)).map(({ id }) => id);
-      const { count, deletions } = await loadDeletions(db, { projectIds: visible, state: query.state }, page);
+      const { count, events, deletions } = await loadDeletions(
+        db,
+        { projectIds: visible, state: query.state },
+        page,
+      );
       const users = await loadUsers(
         db,
         deletions.flatMap(({ createdBy }) => createdBy ?? []),
       );
       const results = deletions.map((deletion) => renderDeletion(deletion, users));
-      return answerJson(c, renderPage(c.req.url, page, count, results));
+      return answerJson(c, { ...renderPage(c.req.url, page, count, results), deleted_events: events });
     },
   );
   addRoute(
@@ -73,7 +76,9 @@ export function addDeletionRoutes(api: OpenAPIHono<ApiEnv>, db: Db, runs: Deleti
     async ({ c }) => {
       const jobId = c.req.param('job_id') ?? '';
       const run = await available(runs, (there) => there.state(jobId));
-      if (run === undefined) throw notFound();
+      if (run === undefined) {
+        throw notFound('The queue does not know this run (any more). Ask for another one.');
+      }
       return answerJson(c, { job_id: jobId, state: run.state, reason: run.reason ?? null });
     },
   );

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { pageQuery } from '../paging.ts';
+import { paged, pageQuery } from '../paging.ts';
 import { type User, userSchema } from '../users.ts';
 import { DELETION_STATES, type StoredDeletion } from './store.ts';
 
@@ -28,6 +28,10 @@ export const deletionSchema = z
     last_error: z.string().nullable().openapi({ description: 'Why the last try failed; it is tried again.' }),
   })
   .openapi('Deletion');
+
+export const deletionPageSchema = paged(deletionSchema).extend({
+  deleted_events: z.int().openapi({ description: 'Of all deletions that match, on any page.' }),
+});
 
 export const runSchema = z
   .object({

@@ -30,22 +30,23 @@ const CONDITIONS: Readonly<Record<DeletionState | 'open', string>> = {
   open: 'verified_at is null',
 };
 
-/** Newest first. */
+/** Newest first; `events` is what all that match have deleted so far. */
 export async function loadDeletions(
   db: Queryable,
   filter: { readonly projectIds: readonly number[]; readonly state: DeletionState | 'open' | undefined },
   page: Page,
-): Promise<{ count: number; deletions: StoredDeletion[] }> {
+): Promise<{ count: number; events: number; deletions: StoredDeletion[] }> {
   const matching = `from deletions where project_id = any($1::integer[])
     and ${filter.state === undefined ? 'true' : CONDITIONS[filter.state]}`;
-  const [total] = await db.query<{ count: number }>(`select count(*) as count ${matching}`, [
-    filter.projectIds,
-  ]);
+  const [total] = await db.query<{ count: number; events: number }>(
+    `select count(*) as count, coalesce(sum(deleted_events), 0)::bigint as events ${matching}`,
+    [filter.projectIds],
+  );
   const deletions = await db.query<StoredDeletion>(
     `select ${COLUMNS} ${matching} order by id desc limit $2::bigint offset $3::bigint`,
     [filter.projectIds, page.limit, page.offset],
   );
-  return { count: total?.count ?? 0, deletions };
+  return { count: total?.count ?? 0, events: total?.events ?? 0, deletions };
 }
 
 /** When the oldest deletion that is not verified was queued; undefined: there is none. */

@@ -53,13 +53,13 @@ onEveryDatabase('the endpoints of deletions', (db) => {
   });
 
   it.each([
-    ['queued', 2],
-    ['started', 0],
-    ['verified', 1],
-    ['open', 2],
-  ])('list those that are %s', async (state, count) => {
+    ['queued', 2, 0],
+    ['started', 0, 0],
+    ['verified', 1, 1],
+    ['open', 2, 0],
+  ])('list those that are %s', async (state, count, events) => {
     const listed = await list(`?state=${state}`);
-    expect(listed).toMatchObject({ count });
+    expect(listed).toMatchObject({ count, deleted_events: events });
     expect(listed.results).toHaveLength(count);
   });
 

@@ -1,0 +1,85 @@
+import { ConfigError, messageOf } from '../../errors.ts';
+import { runsBundledApi } from '../../supervise/supervisor.ts';
+import { askApi } from '../ask-api.ts';
+import type { CommandContext } from '../context.ts';
+import { EXIT, type ExitCode, StoppedError } from '../exit-code.ts';
+import { type Deletions, followDeletions } from '../follow-deletions.ts';
+import { renderList } from '../render-list.ts';
+import { number } from '../render-status.ts';
+import { commandLine } from '../resume-command.ts';
+import { stopSignal } from '../stop-signal.ts';
+import { withBundled } from '../with-bundled.ts';
+import { withSite } from './run.ts';
+
+const MAX_LISTED = 1000;
+
+/** `backhaul deletions ls`: newest first. */
+export async function listDeletions(
+  context: CommandContext,
+  options: { state?: string; limit: string },
+): Promise<ExitCode> {
+  const { terminal } = context;
+  const limit = Number(options.limit);
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LISTED) {
+    throw new ConfigError(`--limit takes a whole number from 1 to ${MAX_LISTED}, not "${options.limit}"`);
+  }
+  const query = new URLSearchParams({ limit: String(limit) });
+  if (options.state !== undefined) query.set('state', options.state);
+  const { count, results } = await withBundled(context, (api) =>
+    askApi<Deletions>(api, { path: `/api/deletions/?${query.toString()}` }),
+  );
+  const header = ['id', 'state', 'queued', 'person', 'ids', 'events gone', ''];
+  terminal.data({ count, results }, () =>
+    results.length === 0
+      ? 'There are no deletions.'
+      : renderList(
+          header,
+          results.map((each) => [
+            String(each.id),
+            each.state,
+            each.created_at.slice(0, 16).replace('T', ' '),
+            each.person_uuid,
+            each.distinct_id_count,
+            each.deleted_events,
+            each.last_error ?? '',
+          ]),
+        ),
+  );
+  if (count > results.length)
+    terminal.say(`… and ${number(count - results.length)} more; see --limit and --state`);
+  return EXIT.done;
+}
+
+/** `backhaul deletions run`: asks for a run and watches it to its end. */
+export async function runDeletions(context: CommandContext): Promise<ExitCode> {
+  const { terminal, settings } = context;
+  const again = commandLine(context, 'deletions run');
+  const apiStays = await runsBundledApi(settings.dataDir);
+  return withSite(context, true, async ({ bundled, failed }) => {
+    if (!bundled) throw new Error('the bundled API did not start');
+    const stop = stopSignal(
+      terminal,
+      apiStays
+        ? `Stopped watching; the job runs on with the API. See it with: ${commandLine(context, 'deletions ls')}`
+        : `Stopped, and the API that this command had started with it. The job goes on when the API runs again, or with: ${again}`,
+    );
+    try {
+      const end = await followDeletions(bundled, terminal, AbortSignal.any([stop.signal, failed]));
+      terminal.endStatus();
+      terminal.data(end, () => {
+        const left = end.open === 0 ? '' : ` Still open: ${number(end.open)}.`;
+        return `Deletions verified: ${number(end.verified)}. Events deleted: ${number(end.deleted_events)}.${left}`;
+      });
+      if (end.state === 'completed') return EXIT.done;
+      terminal.say(`The job failed: ${end.reason}. What is gone is gone. Once mended: ${again}`);
+      return EXIT.failed;
+    } catch (error) {
+      terminal.endStatus();
+      if (failed.aborted) throw new StoppedError(`${messageOf(failed.reason)} Go on with: ${again}`);
+      if (error instanceof StoppedError || error instanceof ConfigError) throw error;
+      throw new StoppedError(`${messageOf(error).replace(/\.$/, '')}. Go on with: ${again}`);
+    } finally {
+      stop.dispose();
+    }
+  });
+}

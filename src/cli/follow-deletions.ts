@@ -1,0 +1,76 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { ConfigError } from '../errors.ts';
+import type { BundledApi } from '../wire.ts';
+import { askApi } from './ask-api.ts';
+import { number } from './render-status.ts';
+import type { Terminal } from './terminal.ts';
+
+/** One page as the API lists deletions. */
+export interface Deletions {
+  readonly count: number;
+  /** Of all that match. */
+  readonly deleted_events: number;
+  readonly results: readonly {
+    readonly id: number;
+    readonly person_uuid: string;
+    readonly distinct_id_count: number;
+    readonly state: string;
+    readonly created_at: string;
+    readonly deleted_events: number;
+    readonly last_error: string | null;
+  }[];
+}
+
+interface Run {
+  readonly job_id: string;
+  readonly state: 'waiting' | 'active' | 'retrying' | 'completed' | 'failed';
+  readonly reason: string | null;
+}
+
+export interface DeletionsEnd extends Run {
+  /** Meanwhile. */
+  readonly verified: number;
+  readonly deleted_events: number;
+  /** Not verified now. */
+  readonly open: number;
+}
+
+const LOOK_EVERY_MS = 1_000;
+/** An API that dies comes back by itself; a limit of requests lets some through again. */
+const SILENT_FOR_MS = 90_000;
+
+/** Asks for a run and watches until it is over. Whatever ends the watching, the job is left to the queue. */
+export async function followDeletions(
+  api: Pick<BundledApi, 'url' | 'personalKey'>,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<DeletionsEnd> {
+  const count = async () => {
+    const open = await askApi<Deletions>(api, { path: '/api/deletions/?state=open&limit=1' });
+    const all = await askApi<Deletions>(api, { path: '/api/deletions/?limit=1' });
+    return { open: open.count, verified: all.count - open.count, events: all.deleted_events };
+  };
+  const before = await count();
+  let run = await askApi<Run>(api, { method: 'POST', path: '/api/deletions/run/' });
+  let heardMs = performance.now();
+  for (;;) {
+    try {
+      // The state comes first: what is counted after the end is all there is.
+      run = await askApi<Run>(api, { path: `/api/deletions/run/${run.job_id}/` });
+      const now = await count();
+      heardMs = performance.now();
+      const done = { verified: now.verified - before.verified, deleted_events: now.events - before.events };
+      terminal.status(renderLine(run, now.open, done));
+      if (run.state === 'completed' || run.state === 'failed') return { ...run, ...done, open: now.open };
+    } catch (error) {
+      if (error instanceof ConfigError || performance.now() - heardMs > SILENT_FOR_MS) throw error;
+    }
+    await wait(LOOK_EVERY_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
+  }
+}
+
+function renderLine(run: Run, open: number, done: { verified: number; deleted_events: number }): string {
+  const trouble =
+    run.state === 'retrying' && run.reason !== null ? ` · tried again after: ${run.reason}` : '';
+  return `deletions ${run.state} · ${number(done.verified)} verified, ${number(open)} open · ${number(done.deleted_events)} events deleted${trouble}`;
+}
