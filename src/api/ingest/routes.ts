@@ -6,6 +6,7 @@ import type { ApiEnv } from '../access.ts';
 import type { Db } from '../database/db.ts';
 import { loadProjectByKey } from '../projects.ts';
 import { decodeBody } from './decode-body.ts';
+import { describeIngest } from './describe-ingest.ts';
 import { ingest } from './ingest.ts';
 import { createIntake } from './intake.ts';
 import { MAX_AT_WORK, MAX_HELD_BYTES } from './limits.ts';
@@ -29,6 +30,7 @@ interface IngestDeps {
 const ACCEPTED = { status: 1 };
 
 export function addIngestRoutes(api: OpenAPIHono<ApiEnv>, deps: IngestDeps): void {
+  describeIngest(api);
   const intake = createIntake({ heldBytes: MAX_HELD_BYTES, atWork: MAX_AT_WORK });
   for (const path of PATHS) {
     api.use(path, async (c, next) => {
