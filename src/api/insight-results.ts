@@ -20,6 +20,9 @@ export type InsightData =
 /** The entity that a series counts, as in the filters. */
 export type SeriesEntity = JsonObject;
 
+/** What stands for all values of a breakdown beyond its limit. */
+export const OTHER_VALUES = '$$_breakdown_other_$$';
+
 export interface TrendSeries {
   readonly action: SeriesEntity;
   readonly label: string;
@@ -31,7 +34,7 @@ export interface TrendSeries {
   readonly days: readonly string[];
   /** Displays of one number a series: the value over the whole range. */
   readonly aggregated_value?: number;
-  /** With a breakdown: its value as text; empty for events without one. */
+  /** With a breakdown: its value as text; empty for events without one, OTHER_VALUES for all beyond the limit. */
   readonly breakdown_value?: string;
   readonly compare?: boolean;
   readonly compare_label?: 'current' | 'previous';
@@ -87,7 +90,7 @@ export interface PathEdge {
   /** `1_/home`: position in the path and item. */
   readonly source: string;
   readonly target: string;
-  /** People who went this way. */
+  /** Sessions that went this way. */
   readonly value: number;
   /** Milliseconds. */
   readonly average_conversion_time: number;

@@ -2,8 +2,9 @@ import type { Queryable } from '../database/db.ts';
 import type { CohortDefinitions } from '../filters/cohort-definition.ts';
 import { compileFilter, type FilterSubject } from '../filters/compile-filter.ts';
 import type { FilterGroup } from '../filters/filter.ts';
-import { allOf, anyOf, type Sql, sql } from '../filters/sql.ts';
+import { allOf, anyOf, runSql, type Sql, sql } from '../filters/sql.ts';
 import { inTime } from '../filters/time-limit.ts';
+import { tooLarge } from './insight-error.ts';
 import type { Entity, PropertyOf } from './insight-query.ts';
 
 /** The events that an insight is about, and what its conditions need to know. */
@@ -105,6 +106,17 @@ export async function loadEarliest(tx: Queryable, projectId: number): Promise<nu
     [projectId, FIRST_PLAUSIBLE_TIME],
   );
   return row?.earliest ? Date.parse(row.earliest) : undefined;
+}
+
+/** A statement has room for 65535. */
+const MAX_PARAMETERS = 60_000;
+
+/** Runs a statement on facts; filters of many steps may add up to more than a statement takes. */
+export function runFacts<R>(tx: Queryable, statement: Sql): Promise<R[]> {
+  if (statement.toQuery().params.length > MAX_PARAMETERS) {
+    throw tooLarge('The filters are too large together: use fewer of them.');
+  }
+  return runSql(tx, statement);
 }
 
 /** For the transaction: what fits into this much memory is not sorted on disk. */

@@ -1,6 +1,6 @@
 import type { Queryable } from '../database/db.ts';
-import { joinSql, runSql, type Sql, sql } from '../filters/sql.ts';
-import type { EventScope, Span } from './events-store.ts';
+import { joinSql, type Sql, sql } from '../filters/sql.ts';
+import { type EventScope, runFacts, type Span } from './events-store.ts';
 import { funnelFacts } from './funnel-facts-store.ts';
 import type { FunnelQuery } from './insight-query.ts';
 
@@ -35,7 +35,7 @@ export function loadFunnel(
         select value from facts group by value order by count(*) desc, value = '', value collate "C" limit ${breakdown.limit}::integer),
       labelled as (select f.*, g.value as label from facts f left join greatest_values g on g.value = f.value)`
     : sql`labelled as (select f.*, f.value as label from facts f)`;
-  return runSql(
+  return runFacts(
     tx,
     sql`with facts as (${funnelFacts(scope, span, query)}), ${labels}
       select label as value,

@@ -13,4 +13,13 @@ export class InsightError extends Error {
 
 export const unsupported = (message: string) => new InsightError('unsupported', message);
 export const invalid = (message: string) => new InsightError('invalid', message);
+/** Values in one result: some megabytes of JSON. */
+const MAX_VALUES = 100_000;
+
+/** Refuses a result of more values than one may hold, before it is computed. */
+export function checkSize(valueCount: number): void {
+  if (valueCount <= MAX_VALUES) return;
+  throw tooLarge('This is too much for one insight: ask for fewer days, longer intervals or fewer values.');
+}
+
 export const tooLarge = (message: string) => new InsightError('too_large', message);

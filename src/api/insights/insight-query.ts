@@ -127,7 +127,7 @@ export interface FunnelWindow {
   readonly unit: (typeof WINDOW_UNITS)[number];
 }
 
-/** Who did this between the two steps does not come from one to the other. */
+/** A go in which this was done between the two steps does not count. */
 export interface FunnelExclusion extends Entity {
   /** Steps from 0; `from` is before `to`. */
   readonly from: number;

@@ -1,8 +1,8 @@
 import type { Queryable } from '../database/db.ts';
-import { runSql, type Sql, sql } from '../filters/sql.ts';
+import { type Sql, sql } from '../filters/sql.ts';
 import type { LifecycleStatus } from '../insight-results.ts';
 import type { Buckets } from './buckets.ts';
-import { ACTOR, bucketOf, type EventScope, eventsWhere, isOf } from './events-store.ts';
+import { ACTOR, bucketOf, type EventScope, eventsWhere, isOf, runFacts } from './events-store.ts';
 import type { Entity } from './insight-query.ts';
 
 export interface LifecyclePoint {
@@ -19,7 +19,7 @@ export function loadLifecycle(
   buckets: Buckets,
   entity: Entity,
 ): Promise<LifecyclePoint[]> {
-  return runSql(
+  return runFacts(
     tx,
     sql`select status, bucket, count(*) as people from (${lifecycleFacts(scope, buckets, entity)}) as facts
       group by status, bucket`,

@@ -1,3 +1,4 @@
+import { isLosslessNumber } from 'lossless-json';
 import { z } from 'zod';
 import { ApiError } from '../errors.ts';
 import type { FilterGroup } from '../filters/filter.ts';
@@ -14,7 +15,11 @@ import type { Breakdown, DateWords } from './insight-query.ts';
 export const given = <S extends z.ZodType>(schema: S) =>
   z.preprocess((value) => (value === null || value === '' ? undefined : value), schema.optional());
 
-export const count = (least: number, most: number) => given(z.coerce.number().int().min(least).max(most));
+export const count = (least: number, most: number) =>
+  given(z.preprocess(plainNumber, z.coerce.number().int().min(least).max(most)));
+
+/** A number that a double cannot hold is none that these fields take; its text says so without a throw. */
+export const plainNumber = (value: unknown): unknown => (isLosslessNumber(value) ? value.toString() : value);
 
 export const flag = given(z.union([z.boolean(), z.stringbool()]));
 

@@ -11,7 +11,16 @@ import {
   WINDOW_UNITS,
 } from './insight-query.ts';
 import { entityDocument, readEntity, readSeries } from './parse-entities.ts';
-import { count, given, listOf, oneOf, readBreakdown, readFields, words } from './parse-fields.ts';
+import {
+  count,
+  given,
+  listOf,
+  oneOf,
+  plainNumber,
+  readBreakdown,
+  readFields,
+  words,
+} from './parse-fields.ts';
 
 const MAX_STEPS = 20;
 const DEFAULT_WINDOW = 14;
@@ -30,10 +39,8 @@ const funnelFields = z.object({
   exclusions: listOf(entityDocument, MAX_STEPS),
 });
 
-const exclusionFields = z.object({
-  funnel_from_step: z.coerce.number().int(),
-  funnel_to_step: z.coerce.number().int(),
-});
+const step = z.preprocess(plainNumber, z.coerce.number().int());
+const exclusionFields = z.object({ funnel_from_step: step, funnel_to_step: step });
 
 export function parseFunnel(filters: JsonObject): Omit<FunnelQuery, 'insight' | 'dates' | 'filter'> {
   const fields = readFields(funnelFields, filters);

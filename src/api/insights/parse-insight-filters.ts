@@ -11,6 +11,7 @@ import {
 } from './insight-query.ts';
 import { readSeries } from './parse-entities.ts';
 import {
+  count,
   flag,
   given,
   readBreakdown,
@@ -68,7 +69,7 @@ const trendFields = z.object({
   compare: flag,
   compare_to: given(words),
   formula: given(words),
-  smoothing_intervals: given(z.coerce.number()),
+  smoothing_intervals: count(1, 1000),
 });
 
 function parseTrends(filters: JsonObject): Own<TrendsQuery> {

@@ -1,8 +1,8 @@
 import type { Queryable } from '../database/db.ts';
-import { anyOf, runSql, type Sql, sql } from '../filters/sql.ts';
+import { anyOf, type Sql, sql } from '../filters/sql.ts';
 import { inTime } from '../filters/time-limit.ts';
 import type { PathEdge } from '../insight-results.ts';
-import { ACTOR, type EventScope, eventsWhere, type Span, textOfProperty } from './events-store.ts';
+import { ACTOR, type EventScope, eventsWhere, runFacts, type Span, textOfProperty } from './events-store.ts';
 import type { PathsQuery } from './insight-query.ts';
 
 /** The edges that most sessions went along. */
@@ -12,7 +12,7 @@ export function loadPaths(
   span: Span,
   query: PathsQuery,
 ): Promise<PathEdge[]> {
-  return runSql(
+  return runFacts(
     tx,
     sql`select source, target, count(*) as value, avg(milliseconds) as average_conversion_time
       from (${pathFacts(scope, span, query)}) as facts

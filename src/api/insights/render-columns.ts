@@ -1,13 +1,18 @@
 import { formatNumber } from './format.ts';
 import { type Markup, markup } from './markup.ts';
+import { renderLines } from './render-lines.ts';
 import { PLOT_HEIGHT, PLOT_WIDTH, type Plot, type PlotSeries, renderPlot } from './render-plot.ts';
 import { placeOf, scaleOf } from './scale.ts';
+
+/** More would be too thin to see, and lines take less to draw. */
+const MAX_RECTANGLES = 3000;
 
 /** Share of its place that a column fills. */
 const FILLED = 0.8;
 
 /** Columns over time, the series on top of one another; what is below zero hangs down. */
 export function renderColumns(series: readonly PlotSeries[], labels: readonly string[]): Markup {
+  if (series.length * labels.length > MAX_RECTANGLES) return renderLines(series, labels);
   const columns = labels.map((_, index) => stack(series.map(({ values }) => values[index] ?? 0)));
   const scale = scaleOf(columns.flat().flatMap(({ from, to }) => [from, to]));
   const plot: Plot = { series, labels, scale, isInPlaces: true };

@@ -9,7 +9,6 @@ import { renderPaths } from './render-paths.ts';
 import { colorOf } from './render-plot.ts';
 import { renderRetention } from './render-retention.ts';
 import { renderTrends } from './render-trends.ts';
-import { scaleOf } from './scale.ts';
 
 /** HTML of a result for people. It needs the styles of render-styles.ts, and no script. */
 export const renderInsight = (result: InsightResult): string => render(result).toString();
@@ -48,7 +47,7 @@ function render(result: InsightResult): Markup {
         color: colorOf(index),
       }));
       if (series.length === 1) return renderColumns(series, labels);
-      return renderLines({ series, labels, scale: scaleOf(series.flatMap(({ values }) => values)) });
+      return renderLines(series, labels);
     }
   }
 }

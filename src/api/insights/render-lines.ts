@@ -1,7 +1,7 @@
 import { formatNumber, formatShort, shorten } from './format.ts';
 import { type Markup, markup } from './markup.ts';
 import { PLOT_HEIGHT, PLOT_WIDTH, type Plot, type PlotSeries, renderPlot } from './render-plot.ts';
-import { placeOf } from './scale.ts';
+import { placeOf, scaleOf } from './scale.ts';
 
 /** As many names as find room beside the ends of the lines. */
 const MAX_NAMED = 5;
@@ -9,9 +9,14 @@ const MAX_CHARACTERS = 20;
 const NAMES_WIDTH = 136;
 const NAME_HEIGHT = 15;
 
+/** More cannot be told apart; their numbers are not shown either. */
+const MAX_LINES = 30;
+
 /** Lines over time, each named where it ends. */
-export function renderLines(plot: Plot): Markup {
-  const lines = plot.series.map((series) => renderLine(plot, series));
+export function renderLines(series: readonly PlotSeries[], labels: readonly string[]): Markup {
+  const drawn = series.slice(0, MAX_LINES);
+  const plot: Plot = { series, labels, scale: scaleOf(drawn.flatMap(({ values }) => values)) };
+  const lines = drawn.map((one) => renderLine(plot, one));
   // Later lines would hide the first, which is the greatest.
   return renderPlot(plot, markup`${lines.reverse()}${renderHints(plot)}`, renderNames(plot));
 }

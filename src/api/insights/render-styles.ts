@@ -86,6 +86,7 @@ export const INSIGHT_STYLES = `
 .insight-total .insight-note { display: block; }
 .insight-none { color: var(--insight-quiet); padding: 0.5rem 0; }
 .insight-retention th, .insight-retention td { padding-inline: 0.375rem; }
+.insight-retention tbody th, .insight-numbers tbody th { white-space: nowrap; }
 .insight-shade-1 { background: rgb(var(--insight-tint) / 0.06); }
 .insight-shade-2 { background: rgb(var(--insight-tint) / 0.11); }
 .insight-shade-3 { background: rgb(var(--insight-tint) / 0.16); }

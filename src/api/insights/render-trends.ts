@@ -6,12 +6,8 @@ import { type Bar, renderBars } from './render-bars.ts';
 import { renderColumns } from './render-columns.ts';
 import { renderLines } from './render-lines.ts';
 import { colorOf, type PlotSeries } from './render-plot.ts';
-import { scaleOf } from './scale.ts';
 
 type Trends = Extract<InsightData, { insight: 'TRENDS' }>;
-
-/** More would be too thin to see, and lines take less to draw. */
-const MAX_RECTANGLES = 3000;
 
 const COLUMNS: ReadonlySet<string> = new Set(['ActionsBar', 'ActionsStackedBar', 'ActionsUnstackedBar']);
 
@@ -36,10 +32,7 @@ export function renderTrends({ display, result }: Trends): Markup {
     };
   });
   // Periods side by side cannot stand on top of one another.
-  if (COLUMNS.has(display) && !isCompared && series.length * labels.length <= MAX_RECTANGLES) {
-    return renderColumns(series, labels);
-  }
-  return renderLines({ series, labels, scale: scaleOf(series.flatMap(({ values }) => values)) });
+  return COLUMNS.has(display) && !isCompared ? renderColumns(series, labels) : renderLines(series, labels);
 }
 
 const kindOf = ({ action, label }: TrendSeries): string => `${String(action['order'])} ${label}`;
@@ -60,23 +53,36 @@ function namesOf(result: readonly TrendSeries[]): string[] {
 
 const totalOf = ({ aggregated_value: total }: TrendSeries): number => total ?? 0;
 
+/** More than people read; the greatest come first. */
+const MAX_TOTALS = 50;
+
 function renderTotals(display: string, result: readonly TrendSeries[]): Markup {
   if (display === 'BoldNumber') return renderNumber(result);
-  if (display === 'ActionsTable') return renderTable(result);
+  const isWhole = display === 'ActionsPie';
   const sum = result.reduce((all, series) => all + Math.max(0, totalOf(series)), 0);
   const most = result.reduce((greatest, series) => Math.max(greatest, totalOf(series)), 0);
-  const isWhole = display === 'ActionsPie';
   const names = namesOf(result);
-  const bars = result.map(
-    (series, index): Bar => ({
-      label: names[index] ?? '',
+  const totals = result.slice(0, MAX_TOTALS).map((series, index): Bar => {
+    const name = names[index] ?? '';
+    return {
+      label: series.compare_label === 'previous' ? `${name}, before` : name,
       value: formatNumber(totalOf(series)),
       ...(isWhole ? { aside: formatShare(totalOf(series), sum) } : {}),
       share: totalOf(series) / ((isWhole ? sum : most) || 1),
-    }),
-  );
-  return markup`<div class="insight">${renderBars(bars)}</div>`;
+    };
+  });
+  const more = result.length - totals.length;
+  return markup`<div class="insight">${display === 'ActionsTable' ? renderTable(totals) : renderBars(totals)}${
+    more > 0 ? markup`<p class="insight-note">Not shown: ${more} more.</p>` : ''
+  }</div>`;
 }
+
+const renderTable = (totals: readonly Bar[]): Markup =>
+  markup`<div class="insight-scroll" tabindex="0"><table>
+    <thead><tr><th scope="col">Series</th><th scope="col">Total</th></tr></thead>
+    <tbody>${totals.map(
+      ({ label, value }) => markup`<tr><th scope="row">${label}</th><td>${value}</td></tr>`,
+    )}</tbody></table></div>`;
 
 function renderNumber(result: readonly TrendSeries[]): Markup {
   const now = result.filter((series) => series.compare_label !== 'previous');
@@ -95,14 +101,4 @@ function changeOf(now: number, before: number): string {
   const change = (now - before) / Math.abs(before);
   if (change === 0) return 'as many as in the period before';
   return `${change > 0 ? '▲' : '▼'} ${formatShare(Math.abs(change), 1)} from ${than}`;
-}
-
-function renderTable(result: readonly TrendSeries[]): Markup {
-  const names = namesOf(result);
-  return markup`<div class="insight insight-scroll" tabindex="0"><table>
-    <thead><tr><th scope="col">Series</th><th scope="col">Total</th></tr></thead>
-    <tbody>${result.map(
-      (series, index) =>
-        markup`<tr><th scope="row">${names[index]}</th><td>${formatNumber(totalOf(series))}</td></tr>`,
-    )}</tbody></table></div>`;
 }

@@ -1,7 +1,7 @@
 import type { Queryable } from '../database/db.ts';
-import { runSql, type Sql, sql } from '../filters/sql.ts';
+import { type Sql, sql } from '../filters/sql.ts';
 import type { Buckets } from './buckets.ts';
-import { ACTOR, bucketOf, type EventScope, eventsWhere, isOf } from './events-store.ts';
+import { ACTOR, bucketOf, type EventScope, eventsWhere, isOf, runFacts } from './events-store.ts';
 import type { RetentionQuery } from './insight-query.ts';
 
 export interface RetentionPoint {
@@ -18,7 +18,7 @@ export function loadRetention(
   buckets: Buckets,
   query: RetentionQuery,
 ): Promise<RetentionPoint[]> {
-  return runSql(
+  return runFacts(
     tx,
     sql`select "row", later, count(*) as people from (${retentionFacts(scope, buckets, query)}) as facts
       group by "row", later`,

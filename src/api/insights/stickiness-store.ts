@@ -1,7 +1,7 @@
 import type { Queryable } from '../database/db.ts';
-import { runSql, type Sql, sql } from '../filters/sql.ts';
+import { type Sql, sql } from '../filters/sql.ts';
 import type { Buckets } from './buckets.ts';
-import { ACTOR, bucketOf, type EventScope, eventsWhere, isOf } from './events-store.ts';
+import { ACTOR, bucketOf, type EventScope, eventsWhere, isOf, runFacts } from './events-store.ts';
 import type { Entity } from './insight-query.ts';
 
 export interface StickinessPoint {
@@ -16,7 +16,7 @@ export function loadStickiness(
   buckets: Buckets,
   entity: Entity,
 ): Promise<StickinessPoint[]> {
-  return runSql(
+  return runFacts(
     tx,
     sql`select active, count(*) as people from (${stickinessFacts(scope, buckets, entity)}) as facts
       group by active`,

@@ -3,6 +3,7 @@ import type { DateRange } from '../filters/date-range.ts';
 import type { InsightData, StickinessSeries } from '../insight-results.ts';
 import { cutRange } from './buckets.ts';
 import type { EventScope } from './events-store.ts';
+import { checkSize } from './insight-error.ts';
 import type { Entity, StickinessQuery } from './insight-query.ts';
 import { loadStickiness, type StickinessPoint } from './stickiness-store.ts';
 
@@ -13,6 +14,7 @@ export async function computeStickiness(
   range: DateRange,
 ): Promise<InsightData> {
   const buckets = cutRange(range);
+  checkSize(query.series.length * buckets.starts.length);
   const result: StickinessSeries[] = [];
   for (const entity of query.series) {
     const points = buckets.starts.length === 0 ? [] : await loadStickiness(tx, scope, buckets, entity);

@@ -1,5 +1,5 @@
 import type { Queryable } from '../database/db.ts';
-import { runSql, type Sql, sql } from '../filters/sql.ts';
+import { type Sql, sql } from '../filters/sql.ts';
 import type { Buckets } from './buckets.ts';
 import {
   ACTOR,
@@ -8,6 +8,7 @@ import {
   eventsWhere,
   isOf,
   numberOfProperty,
+  runFacts,
   textOfProperty,
 } from './events-store.ts';
 import type { Breakdown, Measure, PropertyMath, Series } from './insight-query.ts';
@@ -32,8 +33,8 @@ export interface TrendRequest {
 export function loadTrend(tx: Queryable, scope: EventScope, request: TrendRequest): Promise<TrendPoint[]> {
   const { measure } = request.series;
   const days = ACTIVE_DAYS.get(measure.math);
-  if (days !== undefined) return runSql(tx, activePeople(scope, request, days));
-  return runSql(
+  if (days !== undefined) return runFacts(tx, activePeople(scope, request, days));
+  return runFacts(
     tx,
     sql`with ${labelled(trendFacts(scope, request), request.breakdown, AGGREGATES[measure.math])}
       select bucket, label as value, ${AGGREGATES[measure.math]} as total

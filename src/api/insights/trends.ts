@@ -1,14 +1,11 @@
 import type { Queryable } from '../database/db.ts';
 import type { DateRange } from '../filters/date-range.ts';
-import type { InsightData, TrendSeries } from '../insight-results.ts';
+import { type InsightData, OTHER_VALUES, type TrendSeries } from '../insight-results.ts';
 import { type Buckets, cutRange, previousRange, wholeRange } from './buckets.ts';
 import type { EventScope } from './events-store.ts';
-import { tooLarge } from './insight-error.ts';
+import { checkSize } from './insight-error.ts';
 import { AGGREGATED_DISPLAYS, type Series, type TrendsQuery } from './insight-query.ts';
 import { loadTrend, type TrendPoint } from './trends-store.ts';
-
-/** Values in one result: some megabytes of JSON. */
-const MAX_POINTS = 100_000;
 
 export async function computeTrends(
   tx: Queryable,
@@ -48,18 +45,13 @@ function periodsOf(query: TrendsQuery, range: DateRange): Period[] {
   const cut = AGGREGATED_DISPLAYS.has(query.display) ? wholeRange : cutRange;
   const buckets = cut(range);
   const values = query.breakdown === undefined ? 1 : query.breakdown.limit + 1;
-  if (query.series.length * values * buckets.starts.length > MAX_POINTS) {
-    throw tooLarge('This is too much for one insight: ask for fewer days, longer intervals or fewer values.');
-  }
+  checkSize(query.series.length * values * buckets.starts.length);
   if (!query.compare) return [{ buckets, mark: {} }];
   return [
     { buckets, mark: { compare: true, compare_label: 'current' } },
     { buckets: cut(previousRange(range)), mark: { compare: true, compare_label: 'previous' } },
   ];
 }
-
-/** What stands for all values of a breakdown beyond its limit. */
-export const OTHER_VALUES = '$$_breakdown_other_$$';
 
 /** The points of one series, as a line for each value of the breakdown: most first, the others last. */
 export function shapeTrend(

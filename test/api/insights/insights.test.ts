@@ -220,6 +220,25 @@ onEveryDatabase('insights', (db) => {
       expect(result.kind === 'failed' && result.reason).toBe(db().kind === 'postgres' && 'too_slow');
     });
 
+    test('fail with a reason when their filters are too large together', async () => {
+      const properties = Array.from({ length: 200 }, (_, key) => ({
+        key: String(key),
+        type: 'event',
+        operator: 'between',
+        value: [1, 2],
+      }));
+      const ask = (stepCount: number, filterCount: number) => {
+        const events = Array.from({ length: stepCount }, (_, order) => ({
+          id: `step ${order}`,
+          order,
+          properties: properties.slice(0, filterCount),
+        }));
+        return insights.compute(db(), api.project.id, storedInsight({ insight: 'FUNNELS', events }));
+      };
+      expect(await ask(2, 100)).toMatchObject({ kind: 'computed' });
+      expect(await ask(20, 200)).toMatchObject({ kind: 'failed', reason: 'too_large' });
+    });
+
     test('leave no limit behind on the connection', async () => {
       await insights.compute(db(), api.project.id, storedInsight(views), { refresh: true });
       const shown = await db().query(`select current_setting('statement_timeout') as timeout`);

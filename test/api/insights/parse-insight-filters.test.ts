@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { NO_FILTER } from '../../../src/api/filters/filter.ts';
 import { InsightError } from '../../../src/api/insights/insight-error.ts';
 import { parseInsightFilters } from '../../../src/api/insights/parse-insight-filters.ts';
-import type { JsonObject } from '../../../src/api/json.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../../../src/api/json.ts';
 
 const PAGEVIEW = { id: '$pageview', type: 'events', order: 0, name: 'Pageview' };
 
@@ -150,11 +150,21 @@ describe('the filters of trends', () => {
     ['a sum of nothing', { events: [{ ...PAGEVIEW, math: 'sum' }] }, /math_property is missing/],
     ['a limit of none', { breakdown: 'a', breakdown_limit: 0 }, /^breakdown_limit: /],
     ['a date that is no text', { date_from: 7 }, /^date_from: /],
+    [
+      'a limit beyond all numbers',
+      parseJson('{"breakdown":"a","breakdown_limit":1e400}').value,
+      /^breakdown_limit: /,
+    ],
+    [
+      'a limit of twenty digits',
+      parseJson('{"breakdown":"a","breakdown_limit":12345678901234567890}').value,
+      /^breakdown_limit: /,
+    ],
     ['27 series', { events: Array.from({ length: 27 }, () => PAGEVIEW) }, /^events: /],
     ['a name beyond all measure', { events: [{ id: 'x'.repeat(1001) }] }, /^events\.0\.id: /],
     ['properties that are no filter', { properties: 'no json' }, /unparsable/],
   ])('are refused with %s', (_, filters, message) => {
-    const result = failure({ events: [PAGEVIEW], ...filters });
+    const result = failure({ events: [PAGEVIEW], ...(isJsonObject(filters) ? filters : {}) });
     expect(result).toEqual({ reason: 'invalid', message: expect.stringMatching(message) });
   });
 

@@ -226,6 +226,42 @@ describe('a result for people', () => {
     );
   });
 
+  it('shows fifty totals, and how many more there are', () => {
+    const many = (count: number) =>
+      Array.from({ length: count }, (_, index) => total(`v${index}`, 100 - index));
+    for (const display of ['ActionsBarValue', 'ActionsTable', 'ActionsPie', 'WorldMap']) {
+      expect(textOf(render(totals(display, ...many(50))))).not.toContain('Not shown');
+      const text = textOf(render(totals(display, ...many(52))));
+      expect(text).toContain('v49');
+      expect(text).not.toContain('v50');
+      expect(text).toContain('Not shown: 2 more.');
+    }
+  });
+
+  it('draws columns where there is room for them, and lines where not', () => {
+    const rectangles = (count: number) => {
+      const hours = Array.from({ length: count }, () => '2024-01-01 00:00:00');
+      const html = render(
+        totals('ActionsBar', {
+          ...series(
+            'a',
+            hours.map(() => 1),
+          ),
+          days: hours,
+        }),
+      );
+      return html.split('<rect').length - 1;
+    };
+    expect(rectangles(3000)).toBe(3000);
+    expect(rectangles(3001)).toBe(0);
+  });
+
+  it('draws thirty lines at most', () => {
+    const many = (count: number) => Array.from({ length: count }, (_, index) => series(`s${index}`, [1, 2]));
+    const drawn = (count: number) => render(lines(...many(count))).split('insight-line').length - 1;
+    expect([drawn(29), drawn(30), drawn(31)]).toEqual([29, 30, 30]);
+  });
+
   it('reads a funnel step by step', () => {
     expect(
       textOf(render({ insight: 'FUNNELS', result: [step('a', 0, 50, null), step('b', 1, 20, 90)] })),

@@ -42,6 +42,16 @@ onEveryDatabase('stickiness', (db) => {
     expect(shown[0]).toMatchObject({ data: [3, 0], labels: ['1 week', '2 weeks'] });
   });
 
+  test('says when it would be too large', async () => {
+    const hours = { interval: 'hour', date_from: '-399d' };
+    const views = (count: number) => Array.from({ length: count }, () => ({ id: 'view' }));
+    expect((await lab.ask({ insight: 'STICKINESS', events: views(1), ...hours })).kind).toBe('computed');
+    expect(await lab.ask({ insight: 'STICKINESS', events: views(11), ...hours })).toMatchObject({
+      kind: 'failed',
+      reason: 'too_large',
+    });
+  });
+
   test('of a project without events is zero', async () => {
     const empty = await createLab(db());
     const shown = await empty.compute('STICKINESS', { events, date_from: '2024-01-09' });
