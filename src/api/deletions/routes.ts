@@ -4,7 +4,7 @@ import type { ApiEnv } from '../access.ts';
 import { answerJson } from '../answer.ts';
 import type { Db } from '../database/db.ts';
 import type { DeletionRuns } from '../deletion-port.ts';
-import { ApiError, notFound } from '../errors.ts';
+import { ApiError, notFound, permissionDenied } from '../errors.ts';
 import { parsePage, renderPage } from '../paging.ts';
 import { loadProjects } from '../projects.ts';
 import { addRoute } from '../route.ts';
@@ -59,6 +59,11 @@ export function addDeletionRoutes(api: OpenAPIHono<ApiEnv>, db: Db, runs: Deleti
       answers: { 202: { description: 'The job that will do it.', schema: runSchema } },
     },
     async ({ c }) => {
+      if (c.get('key').projectIds !== null) {
+        throw permissionDenied(
+          'An API key that is restricted to projects cannot start deletions, which run for every project.',
+        );
+      }
       const jobId = await available(runs, (there) => there.ask());
       return answerJson(c, { job_id: jobId, state: 'waiting', reason: null }, 202);
     },

@@ -95,6 +95,13 @@ onEveryDatabase('the endpoints of deletions', (db) => {
     expect(await list('', await createPersonalKey(db(), limited))).toMatchObject({ count: 0, results: [] });
   });
 
+  it('refuse to run for a key that is restricted to projects', async () => {
+    const limited = { label: 't', scopes: ['*' as const], projectIds: [api.project.id] };
+    const response = await call('run/', await createPersonalKey(db(), limited), 'POST');
+    expect(response.status).toBe(403);
+    expect(await response.json()).toMatchObject({ code: 'permission_denied' });
+  });
+
   it('answer 404 where nobody runs the job', async () => {
     for (const response of [await call('run/', undefined, 'POST'), await call('run/1/')]) {
       expect(response.status).toBe(404);
