@@ -24,8 +24,9 @@ export async function changeMembers(
     await lockProject(tx, projectId);
     const [cohort] = await loadCohortsById(tx, projectId, [cohortId]);
     if (cohort === undefined || cohort.deleted) throw notFound();
-    if (!cohort.is_static)
+    if (!cohort.is_static) {
       throw invalidInput('The members of a dynamic cohort are those that fit its filters.');
+    }
     const found = await findPersons(tx, projectId, wanted);
     if (change === 'add') refuseMissing(wanted, new Set(found.map(({ named }) => named)));
     const ids = found.map(({ id }) => id);
@@ -39,7 +40,7 @@ function parsePersons({ person_ids: named = [], distinct_ids: distinctIds = [] }
     throw new ApiError(400, 'validation_error', 'required', 'This field is required.', 'person_ids');
   }
   const texts = named.map((name) => String(name).trim().toLowerCase());
-  const wrong = texts.find((text) => !isUuid(text) && !/^\d{1,9}$/.test(text));
+  const wrong = texts.find((text) => !isUuid(text) && !isInteger(text));
   if (wrong !== undefined) {
     throw invalidInput(`"${wrong.slice(0, 60)}" is no id of a person: an integer or a uuid.`, 'person_ids');
   }
@@ -49,6 +50,9 @@ function parsePersons({ person_ids: named = [], distinct_ids: distinctIds = [] }
     distinctIds,
   };
 }
+
+/** One that Postgres can hold. */
+const isInteger = (text: string): boolean => /^\d{1,10}$/.test(text) && Number(text) < 2 ** 31;
 
 function refuseMissing({ ids, uuids, distinctIds }: NamedPersons, found: ReadonlySet<string>): void {
   const missing = [...ids.map(String), ...uuids, ...distinctIds].filter((name) => !found.has(name));

@@ -92,7 +92,7 @@ const ORDERS = { gt: sql`>`, gte: sql`>=`, lt: sql`<`, lte: sql`<=` } as const;
 /** Numbers compare as numbers with every wanted value that is one too; texts compare as texts always. */
 function compare({ value, text }: Subject, order: Sql, wanted: readonly string[]): Sql {
   const isNumber = (one: string) => JSON_NUMBER.test(one.trim());
-  const asText = (those: readonly string[]) => sql`${text} collate "C" ${order} any(${those}::text[])`;
+  const asText = (those: readonly string[]) => sql`(${text}) collate "C" ${order} any(${those}::text[])`;
   return sql`case jsonb_typeof(${value})
     when 'number' then (${value})::numeric ${order} any(${wanted.filter(isNumber)}::text[]::numeric[])
       or ${asText(wanted.filter((one) => !isNumber(one)))}

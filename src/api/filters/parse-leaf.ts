@@ -54,8 +54,9 @@ function parseCohort(item: JsonObject): Filter | Malformed {
   const members = ids.flatMap((id) =>
     id === undefined || id >= 2 ** 31 ? [] : [{ kind: 'cohort', cohortId: id, negated: false } as const],
   );
-  if (members.length === 0 || members.length < ids.length)
+  if (members.length === 0 || members.length < ids.length) {
     return malformed('The value of a cohort filter must be its id.');
+  }
   const negated = isNegated(item) !== (operator === 'not_in' || operator === 'is_not');
   const [only] = members;
   if (only !== undefined && members.length === 1) return { ...only, negated };
@@ -75,7 +76,7 @@ function parseProperty(
   const key = item['key'];
   if (typeof key !== 'string' && typeof key !== 'number') return malformed('The key of a filter is missing.');
   const operator = parseOperator(item['operator'], context.attr);
-  const values = parseValues(item['value'], operator, context.bounds);
+  const values = parseValues(item['value'], operator, context);
   if ('kind' in values) return values;
   const negated = isNegated(item);
   return { kind: 'property', ...owner, key: cleanText(String(key)), operator, values, negated };
@@ -105,14 +106,18 @@ function parseOperator(given: unknown, attr: string): Operator {
 /** Enough for exact lists of ids; what is searched for in every text is bounded more tightly. */
 const MAX_SEARCHED = 100;
 
-function parseValues(given: unknown, operator: Operator, bounds: Bounds): readonly Scalar[] | Malformed {
+function parseValues(
+  given: unknown,
+  operator: Operator,
+  { attr, bounds }: LeafContext,
+): readonly Scalar[] | Malformed {
   if (operator === 'is_set' || operator === 'is_not_set') return [];
   if (given === undefined || given === null) return malformed('The value of a filter is missing.');
   const values = (Array.isArray(given) ? given : [given]).filter((value) => value !== null);
   if (!values.every(isScalar)) return malformed('The value of a filter must be text, a number or a boolean.');
   if (operator.endsWith('between') && values.length !== 2) return malformed('A range takes two values.');
   if (values.length > MAX_SEARCHED && operator !== 'exact' && operator !== 'is_not') {
-    throw invalidInput(`Operator "${operator}" takes ${MAX_SEARCHED} values at most.`);
+    throw invalidInput(`Operator "${operator}" takes ${MAX_SEARCHED} values at most.`, attr);
   }
   return values.map((value) => {
     bounds.countValue(textOf(value).length);

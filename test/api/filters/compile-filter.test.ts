@@ -305,7 +305,7 @@ onEveryDatabase('a filter', (db) => {
           if (!(error instanceof ApiError) || error.status !== 400) throw error;
         }
       }),
-      { numRuns: 1500 },
+      { numRuns: 400 },
     );
   });
 });

@@ -1,4 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { storedDate } from '../../../src/api/filters/compile-date.ts';
 import { compileFilter } from '../../../src/api/filters/compile-filter.ts';
 import { parseFilter } from '../../../src/api/filters/parse-filter.ts';
 import { runSql, sql } from '../../../src/api/filters/sql.ts';
@@ -171,4 +173,53 @@ onEveryDatabase('a property filter', (db) => {
       },
     );
   });
+
+  test('knows every stored date that exists, in any zone, and takes no other for one', async () => {
+    const part = (least: number, most: number, length = 2) =>
+      fc.integer({ min: least, max: most }).map((value) => String(value).padStart(length, '0'));
+    const date = fc.tuple(part(1900, 2100, 4), part(0, 13), part(0, 32)).map((parts) => parts.join('-'));
+    const time = fc.oneof(
+      fc.constant(''),
+      fc
+        .tuple(
+          fc.constantFrom('T', ' '),
+          part(0, 24),
+          part(0, 60),
+          part(0, 60),
+          fc.constantFrom('', '.5', '.123456'),
+        )
+        .map(([gap, hour, minute, second, fraction]) => `${gap}${hour}:${minute}:${second}${fraction}`),
+    );
+    const zone = fc.constantFrom('', 'Z', ' Z', '+00', '+05:30', '-0800', '-14:00', '+14:59', '+15:00', 'z');
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(date, time, zone), { minLength: 1, maxLength: 20 }),
+        async (given) => {
+          const texts = given.map((parts) => parts.join(''));
+          const stored = storedDate(sql`to_jsonb(t.text)`, sql`t.text`);
+          const rows = await runSql<{ at: string | null }>(
+            db(),
+            sql`select ${stored} as at from unnest(${texts}::text[]) with ordinality as t (text, position) order by position`,
+          );
+          expect(rows.map(({ at }) => at)).toEqual(
+            given.map(([day, clock, offset]) => instantOf(day, clock, offset)),
+          );
+        },
+      ),
+    );
+  });
 });
+
+/** What the parts of a stored text mean, as JavaScript reads them; null where they are no date. */
+function instantOf(day: string, clock: string, offset: string): string | null {
+  const exists = new Date(`${day}T00:00:00Z`);
+  if (Number.isNaN(exists.getTime()) || exists.toISOString().slice(0, 10) !== day) return null;
+  if (offset === 'z' || offset === '+15:00' || (clock === '' && offset !== '')) return null;
+  if (clock.slice(1, 3) === '24') return null;
+  const zone = offset
+    .trim()
+    .replace(/^([+-]\d\d):?(\d\d)?$/, (_, hours, minutes) => `${hours}:${minutes ?? '00'}`);
+  const time = clock === '' ? '00:00:00' : clock.slice(1);
+  const at = new Date(`${day}T${time}${zone || 'Z'}`);
+  return Number.isNaN(at.getTime()) ? null : at.toISOString();
+}

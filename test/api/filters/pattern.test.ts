@@ -200,7 +200,7 @@ onEveryDatabase('a pattern', (db) => {
           expect({ pattern, found }).toEqual({ pattern, found: expected });
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     );
   });
 });
