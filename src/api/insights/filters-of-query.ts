@@ -8,9 +8,8 @@ import { invalid, unsupported } from './insight-error.ts';
 export function filtersOfQuery(query: JsonObject): JsonObject {
   const source = query['kind'] === 'InsightVizNode' ? query['source'] : query;
   if (!isJsonObject(source)) throw invalid('The query has no source.');
-  const kind = String(source['kind']);
-  const insight = INSIGHTS.get(kind);
-  if (insight === undefined) throw unsupported(`Queries of kind "${kind.slice(0, 40)}" are not supported.`);
+  const insight = INSIGHTS.get(kindOf(source));
+  if (insight === undefined) throw unsupported(`Queries of kind "${kindOf(source)}" are not supported.`);
   const dates = objectAt(source, 'dateRange');
   const own = objectAt(source, insight.filterKey);
   return {
@@ -28,6 +27,9 @@ export function filtersOfQuery(query: JsonObject): JsonObject {
     ...insight.rename(withSnakeKeys(own)),
   };
 }
+
+/** Empty where there is none; never long, as people read it. */
+const kindOf = ({ kind }: JsonObject): string => (typeof kind === 'string' ? kind.slice(0, 40) : '');
 
 interface InsightKind {
   readonly name: string;
@@ -80,9 +82,9 @@ function seriesOf(series: unknown): JsonObject {
     .filter(isJsonObject)
     .map((node, order) => ({ node, entity: { ...entityOf(node), order } }));
   const of = (kind: string) => nodes.filter(({ node }) => node['kind'] === kind).map(({ entity }) => entity);
-  const other = nodes.find(({ node }) => !ENTITY_KINDS.has(String(node['kind'])));
+  const other = nodes.find(({ node }) => !ENTITY_KINDS.has(kindOf(node)));
   if (other !== undefined) {
-    throw unsupported(`Series of kind "${String(other.node['kind']).slice(0, 40)}" are not supported.`);
+    throw unsupported(`Series of kind "${kindOf(other.node)}" are not supported.`);
   }
   return { events: of('EventsNode'), actions: of('ActionsNode'), data_warehouse: of('DataWarehouseNode') };
 }
