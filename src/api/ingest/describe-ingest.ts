@@ -1,6 +1,7 @@
 import { type OpenAPIHono, z } from '@hono/zod-openapi';
 import type { ApiEnv } from '../access.ts';
 import { errorSchema } from '../errors.ts';
+import { MAX_EVENTS } from './limits.ts';
 
 /**
  * What the document says of ingestion. The reader behind it takes many more shapes, for clients of every
@@ -10,12 +11,21 @@ const tag = 'Ingestion';
 
 const eventFields = {
   event: z.string().openapi({ description: 'Name, cut at 200 characters.', example: '$pageview' }),
-  properties: z
-    .record(z.string(), z.unknown())
+  properties: z.record(z.string(), z.unknown()).optional().openapi({
+    description:
+      '`$set`, `$set_once` and `$unset` change the person, whatever the event. At most 1 MiB as JSON.',
+  }),
+  timestamp: z.string().optional().openapi({
+    description: 'ISO 8601; left out, unreadable, or more than 23 hours ahead: now.',
+  }),
+  uuid: z
+    .uuid()
     .optional()
-    .openapi({ description: '`$set`, `$set_once` and `$unset` change the person, whatever the event.' }),
-  timestamp: z.string().optional().openapi({ description: 'ISO 8601; left out: now.' }),
-  uuid: z.uuid().optional().openapi({ description: 'Identity of the event: a repeated one is stored once.' }),
+    .openapi({
+      description:
+        'Identity of the event: a repeated one is stored once. Left out, it follows from the whole request and the ' +
+        'place in it, so that a request sent again stores nothing twice; but not where `timestamp` is left out too.',
+    }),
 };
 
 const itemSchema = z
@@ -46,10 +56,26 @@ const batchSchema = z
       .boolean()
       .optional()
       .openapi({ description: 'True for imports: the address of the sender says nothing of the visitor.' }),
-    batch: z.array(itemSchema),
+    batch: z.array(itemSchema).max(MAX_EVENTS),
     sent_at: sentAt,
   })
   .openapi('BatchRequest');
+
+const packed = z.enum(['gzip', 'gzip-js', 'lz64', 'base64']).optional();
+
+const formSchema = z
+  .object({
+    data: z.string().openapi({ description: 'The JSON, which may be packed, in base64.' }),
+    compression: packed,
+    api_key: z.string().optional().openapi({ description: 'Goes before a key in `data`.' }),
+    sent_at: sentAt,
+  })
+  .openapi('IngestForm');
+
+const querySchema = z.object({
+  compression: packed.openapi({ description: 'How the body is packed; gzip is known without it.' }),
+  _: z.string().optional().openapi({ description: '`sent_at` in milliseconds since 1970.' }),
+});
 
 const PATHS = [
   { path: '/capture/', schema: captureSchema, summary: 'Capture one event' },
@@ -67,7 +93,8 @@ const PATHS = [
 const ERRORS: Readonly<Record<number, string>> = {
   400: 'One event at least is not valid, and nothing is stored.',
   401: 'No project API key, or one that is not valid.',
-  413: 'The body, or what it unfolds to, is too large.',
+  413: 'The body, or what it unfolds to, is over 20 MB, or has too many events: send fewer.',
+  429: 'Too much is under way; `Retry-After` says when to come again.',
   503: 'Not stored for now; send it again.',
 };
 
@@ -83,7 +110,16 @@ export function describeIngest(api: OpenAPIHono<ApiEnv>): void {
         '`compression`), lz64, or in a form field `data` in base64. No header is needed.',
       tags: [tag],
       security: [],
-      request: { body: { required: true, content: { 'application/json': { schema } } } },
+      request: {
+        query: querySchema,
+        body: {
+          required: true,
+          content: {
+            'application/json': { schema },
+            'application/x-www-form-urlencoded': { schema: formSchema },
+          },
+        },
+      },
       responses: {
         200: {
           description: 'Everything is stored.',
