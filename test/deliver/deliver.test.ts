@@ -344,7 +344,10 @@ describe('deliver to a destination that fails at random', () => {
         page: 0.03,
       },
     });
-    const { deliver } = delivering(destination.url);
+    // Room for a healthy answer on a busy machine; a hang costs as much.
+    const { deliver } = delivering(destination.url, {
+      timeouts: { headersMs: 1000, bodyMs: 1000, totalMs: 1000 },
+    });
     const random = createRandom(seed);
     const events = numbers(3000).map((number) => {
       const draw = random();
