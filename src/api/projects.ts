@@ -13,6 +13,8 @@ export interface Project {
   readonly name: string;
   readonly projectKey: string;
   readonly createdAt: string;
+  /** How many of its event definitions were removed so far. */
+  readonly definitionsRemoved: number;
 }
 
 interface ProjectRow {
@@ -22,9 +24,10 @@ interface ProjectRow {
   name: string;
   api_token: string;
   created_at: string;
+  definitions_removed: number;
 }
 
-const COLUMNS = 'id, uuid, organization_id, name, api_token, created_at';
+const COLUMNS = 'id, uuid, organization_id, name, api_token, created_at, definitions_removed';
 
 function projectOf(row: ProjectRow): Project {
   return {
@@ -34,6 +37,7 @@ function projectOf(row: ProjectRow): Project {
     name: row.name,
     projectKey: row.api_token,
     createdAt: row.created_at,
+    definitionsRemoved: row.definitions_removed,
   };
 }
 

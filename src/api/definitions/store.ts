@@ -113,7 +113,7 @@ function verifiedSql(verified: boolean, userId: number): Sql[] {
   ];
 }
 
-/** The name of the definition that is gone now; undefined when there was none. */
+/** The name of the definition that is gone now; undefined when there was none. In a transaction. */
 export async function deleteDefinition(
   tx: Queryable,
   projectId: number,
@@ -124,5 +124,11 @@ export async function deleteDefinition(
     sql`delete from event_definitions where project_id = ${projectId}::integer and id = ${id}::uuid
       returning name`,
   );
-  return row?.name;
+  if (row === undefined) return undefined;
+  // Tells every process that what it knows to be defined may be so no longer.
+  await runSql(
+    tx,
+    sql`update projects set definitions_removed = definitions_removed + 1 where id = ${projectId}::integer`,
+  );
+  return row.name;
 }

@@ -3,6 +3,11 @@ import type { Queryable } from '../database/db.ts';
 /** What the service writes about itself defines no event. */
 const WITHOUT_DEFINITION = new Set(['$$plugin_metrics']);
 
+/** The names that these events define, once each. */
+export const namesToDefine = (events: readonly { readonly event: string }[]): string[] => [
+  ...new Set(events.map(({ event }) => event).filter((name) => !WITHOUT_DEFINITION.has(name))),
+];
+
 /**
  * Makes sure that these names are defined, and tells at most once a day that they were seen. One statement
  * that mostly only looks; the project's lock keeps two batches from meeting over a new name.
@@ -10,9 +15,8 @@ const WITHOUT_DEFINITION = new Set(['$$plugin_metrics']);
 export async function keepDefinitions(
   tx: Queryable,
   projectId: number,
-  eventNames: readonly string[],
+  names: readonly string[],
 ): Promise<void> {
-  const names = [...new Set(eventNames)].filter((name) => !WITHOUT_DEFINITION.has(name));
   if (names.length === 0) return;
   await tx.query(
     `insert into event_definitions (project_id, name)

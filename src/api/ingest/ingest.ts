@@ -1,6 +1,7 @@
 import type { Db, Queryable } from '../database/db.ts';
 import { lockProject } from '../project-lock.ts';
-import { keepDefinitions } from './definition-store.ts';
+import type { NamesOfProject } from './defined-names.ts';
+import { keepDefinitions, namesToDefine } from './definition-store.ts';
 import { keepUnstored, saveEvents } from './event-store.ts';
 import { loadGroupTypes, saveGroups } from './group-store.ts';
 import type { IncomingEvent } from './incoming-event.ts';
@@ -13,6 +14,8 @@ export interface Ingested {
   readonly stored: number;
   /** Known already by their uuid. */
   readonly repeated: number;
+  /** Event names whose definitions were seen to. */
+  readonly defined: readonly string[];
   readonly warnings: PeoplePlan['warnings'];
 }
 
@@ -20,13 +23,16 @@ export interface Ingested {
  * Stores the events of one request and what they say of people and groups, in one transaction: all of
  * it or nothing, and nothing twice.
  */
-export function ingest(
+export async function ingest(
   db: Db,
   projectId: number,
   sent: readonly IncomingEvent[],
   createUuid: () => string,
+  defined: NamesOfProject,
 ): Promise<Ingested> {
-  return db.transaction((tx) => ingestWithin(tx, projectId, sent, createUuid));
+  const result = await db.transaction((tx) => ingestWithin(tx, projectId, sent, createUuid, defined));
+  defined.remember(result.defined);
+  return result;
 }
 
 /** The same as part of a transaction, which may hold the project's lock already. */
@@ -35,11 +41,12 @@ export async function ingestWithin(
   projectId: number,
   sent: readonly IncomingEvent[],
   createUuid: () => string,
+  defined?: NamesOfProject,
 ): Promise<Ingested> {
   const events = sent.filter((event) => !isPointless(event));
   await lockProject(tx, projectId);
   const fresh = await keepUnstored(tx, projectId, events);
-  if (fresh.length === 0) return { stored: 0, repeated: events.length, warnings: {} };
+  if (fresh.length === 0) return { stored: 0, repeated: events.length, defined: [], warnings: {} };
 
   const before = await loadPeople(tx, projectId, distinctIdsOf(fresh));
   const people = planPeople(fresh, before.people, createUuid);
@@ -55,10 +62,9 @@ export async function ingestWithin(
     marks: groups.marks.get(event.uuid),
   }));
   await saveEvents(tx, projectId, rows);
-  await keepDefinitions(
-    tx,
-    projectId,
-    fresh.map(({ event }) => event),
-  );
-  return { stored: fresh.length, repeated: events.length - fresh.length, warnings: people.warnings };
+  const names = namesToDefine(fresh);
+  const missing = defined?.missing(names) ?? names;
+  await keepDefinitions(tx, projectId, missing);
+  const stored = fresh.length;
+  return { stored, repeated: events.length - stored, defined: missing, warnings: people.warnings };
 }

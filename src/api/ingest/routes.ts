@@ -6,6 +6,7 @@ import type { ApiEnv } from '../access.ts';
 import type { Db } from '../database/db.ts';
 import { loadProjectByKey } from '../projects.ts';
 import { decodeBody } from './decode-body.ts';
+import { createDefinedNames, type DefinedNames } from './defined-names.ts';
 import { describeIngest } from './describe-ingest.ts';
 import { ingest } from './ingest.ts';
 import { createIntake } from './intake.ts';
@@ -31,6 +32,7 @@ const ACCEPTED = { status: 1 };
 
 export function addIngestRoutes(api: OpenAPIHono<ApiEnv>, deps: IngestDeps): void {
   describeIngest(api);
+  const defined = createDefinedNames(deps.now);
   const intake = createIntake({ heldBytes: MAX_HELD_BYTES, atWork: MAX_AT_WORK });
   for (const path of PATHS) {
     api.use(path, async (c, next) => {
@@ -40,7 +42,7 @@ export function addIngestRoutes(api: OpenAPIHono<ApiEnv>, deps: IngestDeps): voi
     api.on('OPTIONS', path, (c) => c.json(ACCEPTED));
     api.on(['POST', 'GET'], path, async (c) => {
       const defaultEvent = path === '/engage/' ? '$identify' : undefined;
-      await intake.take(c.req.raw, (bytes) => takeIn(c, bytes, deps, defaultEvent));
+      await intake.take(c.req.raw, (bytes) => takeIn(c, bytes, { ...deps, defined }, defaultEvent));
       return c.json(ACCEPTED);
     });
   }
@@ -49,7 +51,7 @@ export function addIngestRoutes(api: OpenAPIHono<ApiEnv>, deps: IngestDeps): voi
 async function takeIn(
   c: Context,
   bytes: Buffer,
-  { db, log, now }: IngestDeps,
+  { db, log, now, defined }: IngestDeps & { readonly defined: DefinedNames },
   defaultEvent: string | undefined,
 ): Promise<void> {
   const body = await decodeBody({
@@ -76,7 +78,7 @@ async function takeIn(
     projectUuid: project.uuid,
     createUuid: randomUUID,
   });
-  const result = await ingest(db, project.id, events, randomUUID);
+  const result = await ingest(db, project.id, events, randomUUID, defined.of(project));
   const unusual = { ...warnings, ...result.warnings };
   if (Object.keys(unusual).length > 0)
     log.warn({ project: project.id, warnings: unusual }, 'events with warnings');

@@ -1,9 +1,11 @@
+import type { Hono } from 'hono';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { buildApi } from '../../../src/api/app.ts';
 import { eventDefinitions } from '../../../src/api/database/migrations/0008-event-definitions.ts';
 import type { DefinitionBody } from '../../../src/api/definitions/schema.ts';
 import { createUser } from '../../../src/api/users.ts';
 import { createTestApi, type TestApi } from '../../support/api.ts';
-import { onEveryDatabase } from '../../support/databases.ts';
+import { onEveryDatabase, silent } from '../../support/databases.ts';
 
 interface DefinitionPage {
   readonly count: number;
@@ -13,8 +15,9 @@ interface DefinitionPage {
 
 onEveryDatabase('event definitions', (db) => {
   let api: TestApi;
+  let clockMs = Date.now();
   beforeAll(async () => {
-    api = await createTestApi(db());
+    api = await createTestApi(db(), () => clockMs);
     await api.send(
       { event: '$pageview', distinct_id: 'a' },
       { event: 'Item Opened', distinct_id: 'a' },
@@ -66,6 +69,7 @@ onEveryDatabase('event definitions', (db) => {
         `update event_definitions set last_seen_at = last_seen_at - interval '25 hours' where id = $1`,
         [before.id],
       );
+      clockMs += 3_600_000;
       await api.send({ event: '$pageview', distinct_id: 'a' });
       const after = await find('$pageview');
       expect(after).toMatchObject({ id: before.id, created_at: before.created_at });
@@ -173,6 +177,25 @@ onEveryDatabase('event definitions', (db) => {
     expect(await names('?search=Order')).toEqual([]);
     await api.send({ event: 'Order 100%_done', distinct_id: 'b' });
     expect((await find('Order 100%_done')).id).not.toBe(id);
+  });
+
+  test('come back with the next event in every process, whoever deleted them', async () => {
+    const elsewhere = buildApi({ db: db(), log: silent });
+    const send = async (app: Hono) => {
+      const body = {
+        api_key: api.project.projectKey,
+        batch: [{ event: 'Seen in both', distinct_id: 'a', properties: { n: Math.random() } }],
+      };
+      const init = { method: 'POST', body: JSON.stringify(body) };
+      expect((await app.request('/batch/', init)).status).toBe(200);
+    };
+    await send(api.app);
+    await send(elsewhere);
+    for (const app of [elsewhere, api.app]) {
+      expect((await call('DELETE', (await find('Seen in both')).id)).status).toBe(204);
+      await send(app);
+      expect(await names('?search=Seen')).toEqual(['Seen in both']);
+    }
   });
 
   test.each(['GET', 'PATCH', 'DELETE'])('%s of one that is not there is 404', async (method) => {

@@ -24,5 +24,7 @@ export const eventDefinitions: Migration = {
     `insert into event_definitions (project_id, name, created_at, last_seen_at)
      select project_id, event, min(received_at), max(received_at) from events
      where event <> '$$plugin_metrics' group by project_id, event`,
+    // Counts removals: what processes remember of the definitions before one is void (ingest/defined-names.ts).
+    `alter table projects add column definitions_removed integer not null default 0`,
   ],
 };
