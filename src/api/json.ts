@@ -37,15 +37,15 @@ export function stringifyJson(value: unknown): string {
   return stringify(value) ?? 'null';
 }
 
-/** An exponent where a number ends, in text as stringifyJson writes it. */
-const EXPONENT = /(?<=[:,[]-?[\d.]+[eE])[+-]?\d+(?=[,}\]])/g;
+/** A number with its exponent, in text as stringifyJson writes it. */
+const WITH_EXPONENT = /[:,[]-?\d[\d.]*[eE]([+-]?\d+)(?=[,}\]])/g;
+const SOME_EXPONENT = /[:,[]-?\d[\d.]*[eE]/;
 
 /** Length of JSON text when Postgres has written it: `1e400` becomes 401 digits. */
 export function writtenLength(text: string): number {
   let length = text.length;
-  if (/\d[eE]/.test(text)) {
-    for (const [exponent] of text.matchAll(EXPONENT)) length += Math.abs(Number(exponent));
-  }
+  if (!SOME_EXPONENT.test(text)) return length;
+  for (const [, exponent] of text.matchAll(WITH_EXPONENT)) length += Math.abs(Number(exponent));
   return length;
 }
 

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { eventId } from '../../map/event-id.ts';
 import { type JsonObject, stringifyJson } from '../json.ts';
 import { parseTime, readOffset } from './event-time.ts';
 
@@ -30,10 +29,19 @@ export function createEventNamer(
   let count = 0;
   return (item) => {
     if (!saysWhen(item)) return createUuid();
-    request ??= hash('sha1', lossless ? stringifyJson(items) : JSON.stringify(items));
+    request ??= digestOf(
+      `${projectUuid} ${sentAtMs ?? ''} ${lossless ? stringifyJson(items) : JSON.stringify(items)}`,
+    );
     count += 1;
-    return eventId(['request', projectUuid, request, String(sentAtMs ?? ''), String(count)]);
+    return `${request}${count.toString(16).padStart(8, '0')}`;
   };
+}
+
+/** All of a UUID v8 (RFC 9562, 5.8) but its last eight digits: one hash serves a whole request. */
+function digestOf(text: string): string {
+  const hex = hash('sha256', text);
+  const variant = '89ab'.charAt(Number.parseInt(hex.charAt(16), 16) & 0x3);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 24)}`;
 }
 
 const saysWhen = (item: JsonObject) =>
