@@ -33,6 +33,7 @@ import {
 const tag = 'Event definitions';
 const base = '/api/projects/:project_id/event_definitions/';
 const params = { id: 'uuid' } as const;
+const MAX_PAGE = 1000;
 
 export function addDefinitionRoutes(api: OpenAPIHono<ApiEnv>, db: Db): void {
   addRoute(
@@ -46,7 +47,7 @@ export function addDefinitionRoutes(api: OpenAPIHono<ApiEnv>, db: Db): void {
       answers: { 200: { description: 'One page of definitions.', schema: paged(definitionSchema) } },
     },
     async ({ c, query }) => {
-      const page = parsePage(query);
+      const page = parsePage(query, MAX_PAGE);
       const filter = parseDefinitionsQuery(query);
       const { count, definitions } = await loadDefinitions(db, c.get('project').id, filter, page);
       const shown = await renderAll(db, definitions);

@@ -127,6 +127,17 @@ onEveryDatabase('event definitions', (db) => {
     });
   });
 
+  test('are listed a thousand at a time at most', async () => {
+    const many = await createTestApi(db());
+    await db().query(
+      `insert into event_definitions (project_id, name) select $1, 'event ' || n from generate_series(1, 1001) n`,
+      [many.project.id],
+    );
+    const page = await many.read<DefinitionPage>('event_definitions/?limit=5000');
+    expect(page).toMatchObject({ count: 1001, next: expect.stringContaining('limit=1000&offset=1000') });
+    expect(page.results).toHaveLength(1000);
+  });
+
   describe('can be changed', () => {
     test('description, tags, owner and verification; the name stays, and the log tells who', async () => {
       const { id } = await find('Item Opened');
