@@ -1,8 +1,8 @@
 import type { Queryable } from './database/db.ts';
 
 /**
- * What other rooms may ask of deletions. app.ts hands it in as `{ queue: queueDeletion }`
- * (deletions/queue-deletion.ts), so that no room imports another.
+ * What other rooms may ask of deletions. app.ts hands it in, made of deletions/queue-deletion.ts and
+ * deletions/release-resent.ts, so that no room imports another.
  */
 export interface Deletions {
   /**
@@ -10,6 +10,12 @@ export interface Deletions {
    * removes the person, under the lock of the project: what was ingested before goes, what comes after stays.
    */
   queue(tx: Queryable, wanted: WantedDeletion): Promise<void>;
+  /**
+   * Of stored events that are sent again, lets go those that are to be deleted anyway: they may come in
+   * anew. True: some may be gone, and no more go before the end of the transaction. Call it under the lock
+   * of the project, on which all of it rests.
+   */
+  release(tx: Queryable, projectId: number, uuids: readonly string[]): Promise<boolean>;
 }
 
 export interface WantedDeletion {

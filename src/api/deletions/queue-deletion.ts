@@ -1,5 +1,6 @@
 import type { Queryable } from '../database/db.ts';
 import type { WantedDeletion } from '../deletion-port.ts';
+import { insertDeletion, sleep } from './store.ts';
 
 /**
  * Which events go is settled here: those of these ids whose `received_at` is not later than the row's
@@ -12,14 +13,11 @@ import type { WantedDeletion } from '../deletion-port.ts';
  *   stored for this person.
  * - An id that comes back belongs to a new person, as do its events from then on; they stay. The older
  *   ones go, even when the new person has been merged into another meanwhile.
+ * - An event that goes, and is sent again before the job comes round, is a new one (release-resent.ts).
  */
 export async function queueDeletion(tx: Queryable, wanted: WantedDeletion): Promise<void> {
-  await tx.query(
-    `insert into deletions (project_id, person_uuid, distinct_ids, created_by)
-     values ($1, $2, $3::text[], $4)`,
-    [wanted.projectId, wanted.personUuid, wanted.distinctIds, wanted.userId],
-  );
+  await insertDeletion(tx, wanted);
   // The embedded database's clock counts milliseconds. With the lock held over the end of this one, no
   // later event can carry it.
-  await tx.query('select pg_sleep(0.002)');
+  await sleep(tx, 2);
 }

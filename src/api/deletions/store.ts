@@ -1,4 +1,5 @@
 import type { Db, Queryable } from '../database/db.ts';
+import type { WantedDeletion } from '../deletion-port.ts';
 import type { Page } from '../paging.ts';
 
 /** `queued` until a run takes it up, `started` until nothing is left of its events, then `verified`. */
@@ -16,6 +17,18 @@ export interface StoredDeletion {
   readonly deletedEvents: number;
   readonly verifiedAt: string | null;
   readonly lastError: string | null;
+}
+
+export async function insertDeletion(tx: Queryable, wanted: WantedDeletion): Promise<void> {
+  await tx.query(
+    `insert into deletions (project_id, person_uuid, distinct_ids, created_by)
+     values ($1, $2, $3::text[], $4)`,
+    [wanted.projectId, wanted.personUuid, wanted.distinctIds, wanted.userId],
+  );
+}
+
+export async function sleep(tx: Queryable, ms: number): Promise<void> {
+  await tx.query('select pg_sleep($1::double precision / 1000)', [ms]);
 }
 
 const COLUMNS = `id, project_id as "projectId", person_uuid as "personUuid",
@@ -122,6 +135,11 @@ export function findIdsWithEvents(
 /** Any constant: tells this lock from other users of advisory locks. */
 const DELETION_LOCK = 1_684_368_482;
 
+/** Whoever deletes events of a project takes it, until the end of the transaction, so that two take turns. */
+async function lockDeletions(tx: Queryable, projectId: number): Promise<void> {
+  await tx.query('select pg_advisory_xact_lock($1::integer, $2::integer)', [DELETION_LOCK, projectId]);
+}
+
 export interface DeletedBatch {
   readonly count: number;
   /** Time of the last event that went, in Postgres' own words; null when none did. */
@@ -131,7 +149,7 @@ export interface DeletedBatch {
 /**
  * Deletes the oldest events of each id, at most `limit` and none older than `from`, in a transaction of its
  * own. Two runners take turns, a batch each, so that neither waits for what the other holds; ingestion
- * only adds events and takes no notice. The count moves with the batch: after a crash it is exact.
+ * adds events and takes no notice. The count moves with the batch: after a crash it is exact.
  */
 export function deleteBatch(
   db: Db,
@@ -141,10 +159,7 @@ export function deleteBatch(
   limit: number,
 ): Promise<DeletedBatch> {
   return db.transaction(async (tx) => {
-    await tx.query('select pg_advisory_xact_lock($1::integer, $2::integer)', [
-      DELETION_LOCK,
-      deletion.projectId,
-    ]);
+    await lockDeletions(tx, deletion.projectId);
     // By row address: a join back over the key reads the whole table wherever statistics are missing.
     const [batch] = await tx.query<DeletedBatch>(
       `with gone as (
@@ -170,6 +185,39 @@ export function deleteBatch(
     }
     return batch;
   });
+}
+
+/** Whether a deletion of the project is open, or was when this transaction began. */
+export async function wasOpen(tx: Queryable, projectId: number): Promise<boolean> {
+  const rows = await tx.query(
+    `select from deletions
+     where project_id = $1 and (verified_at is null or verified_at >= transaction_timestamp()) limit 1`,
+    [projectId],
+  );
+  return rows.length > 0;
+}
+
+/** Deletes those of the events that an open deletion takes anyway. */
+export async function deleteDoomed(
+  tx: Queryable,
+  projectId: number,
+  uuids: readonly string[],
+): Promise<void> {
+  await lockDeletions(tx, projectId);
+  await tx.query(
+    `delete from events where ctid = any (array(
+       select found.ctid from unnest($2::uuid[]) as sent (uuid)
+       cross join lateral (
+         select e.ctid, e.distinct_id, e.received_at from events e
+         where e.project_id = $1 and e.uuid = sent.uuid limit 1
+       ) as found
+       join (
+         select who.id, max(d.created_at) as created_at
+         from deletions d cross join unnest(d.distinct_ids) as who (id)
+         where d.project_id = $1 and d.verified_at is null group by who.id
+       ) as doomed on doomed.id = found.distinct_id and found.received_at <= doomed.created_at))`,
+    [projectId, uuids],
+  );
 }
 
 /**

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Capture } from '../capture-port.ts';
+import type { Deletions } from '../deletion-port.ts';
 import { invalidInput } from '../errors.ts';
 import { ingestWithin } from './ingest.ts';
 import { MAX_PROFILE_CHARACTERS } from './limits.ts';
 import { parseEvent } from './parse-event.ts';
 
 /** Events that other rooms bring about take the way of all events. */
-export function createCapture(now: () => number): Capture {
+export function createCapture(now: () => number, { release }: Pick<Deletions, 'release'>): Capture {
+  const tools = { createUuid: randomUUID, release };
   return async (tx, projectId, { event, distinctId, properties }) => {
     const parsed = parseEvent(
       { event, $distinct_id: distinctId, properties },
@@ -19,7 +21,7 @@ export function createCapture(now: () => number): Capture {
         createUuid: randomUUID,
       },
     );
-    const { warnings } = await ingestWithin(tx, projectId, [parsed.event], randomUUID);
+    const { warnings } = await ingestWithin(tx, projectId, [parsed.event], tools);
     // Who sends events is warned in the log; who waits for this one is told that it would change nothing.
     if (warnings.person_properties_size_violation !== undefined) {
       throw invalidInput(

@@ -1,4 +1,5 @@
 import type { Queryable } from '../database/db.ts';
+import type { Deletions } from '../deletion-port.ts';
 import type { IncomingEvent } from './incoming-event.ts';
 
 /** The events whose uuid the project does not have yet: only these may change people. */
@@ -6,7 +7,20 @@ export async function keepUnstored(
   tx: Queryable,
   projectId: number,
   events: readonly IncomingEvent[],
+  release: Deletions['release'],
 ): Promise<readonly IncomingEvent[]> {
+  const uuids = events.map(({ uuid }) => uuid);
+  let stored = await findStored(tx, projectId, uuids);
+  if (stored.size === 0) return events;
+  if (await release(tx, projectId, [...stored])) stored = await findStored(tx, projectId, uuids);
+  return events.filter(({ uuid }) => !stored.has(uuid));
+}
+
+async function findStored(
+  tx: Queryable,
+  projectId: number,
+  uuids: readonly string[],
+): Promise<ReadonlySet<string>> {
   // One look into the primary key for each uuid. Without the lateral limit, and before the table has
   // statistics, Postgres takes another index of the project and reads every event there is.
   const rows = await tx.query<{ uuid: string }>(
@@ -14,11 +28,9 @@ export async function keepUnstored(
      cross join lateral (
        select e.uuid from events e where e.project_id = $1 and e.uuid = sent.uuid limit 1
      ) as stored`,
-    [projectId, events.map(({ uuid }) => uuid)],
+    [projectId, uuids],
   );
-  if (rows.length === 0) return events;
-  const stored = new Set(rows.map(({ uuid }) => uuid));
-  return events.filter(({ uuid }) => !stored.has(uuid));
+  return new Set(rows.map(({ uuid }) => uuid));
 }
 
 export interface EventToSave {

@@ -1,4 +1,5 @@
 import type { Db, Queryable } from '../database/db.ts';
+import type { Deletions } from '../deletion-port.ts';
 import { lockProject } from '../project-lock.ts';
 import type { NamesOfProject } from './defined-names.ts';
 import { keepDefinitions, namesToDefine } from './definition-store.ts';
@@ -19,6 +20,13 @@ export interface Ingested {
   readonly warnings: PeoplePlan['warnings'];
 }
 
+export interface IngestTools {
+  readonly createUuid: () => string;
+  readonly release: Deletions['release'];
+  /** Left out: the database is asked about every name. */
+  readonly defined?: NamesOfProject;
+}
+
 /**
  * Stores the events of one request and what they say of people and groups, in one transaction: all of
  * it or nothing, and nothing twice.
@@ -27,11 +35,10 @@ export async function ingest(
   db: Db,
   projectId: number,
   sent: readonly IncomingEvent[],
-  createUuid: () => string,
-  defined: NamesOfProject,
+  tools: IngestTools & { readonly defined: NamesOfProject },
 ): Promise<Ingested> {
-  const result = await db.transaction((tx) => ingestWithin(tx, projectId, sent, createUuid, defined));
-  defined.remember(result.defined);
+  const result = await db.transaction((tx) => ingestWithin(tx, projectId, sent, tools));
+  tools.defined.remember(result.defined);
   return result;
 }
 
@@ -40,12 +47,11 @@ export async function ingestWithin(
   tx: Queryable,
   projectId: number,
   sent: readonly IncomingEvent[],
-  createUuid: () => string,
-  defined?: NamesOfProject,
+  { createUuid, release, defined }: IngestTools,
 ): Promise<Ingested> {
   const events = sent.filter((event) => !isPointless(event));
   await lockProject(tx, projectId);
-  const fresh = await keepUnstored(tx, projectId, events);
+  const fresh = await keepUnstored(tx, projectId, events, release);
   if (fresh.length === 0) return { stored: 0, repeated: events.length, defined: [], warnings: {} };
 
   const before = await loadPeople(tx, projectId, distinctIdsOf(fresh));

@@ -4,6 +4,7 @@ import type { Context } from 'hono';
 import type { Logger } from 'pino';
 import type { ApiEnv } from '../access.ts';
 import type { Db } from '../database/db.ts';
+import type { Deletions } from '../deletion-port.ts';
 import { loadProjectByKey } from '../projects.ts';
 import { decodeBody } from './decode-body.ts';
 import { createDefinedNames, type DefinedNames } from './defined-names.ts';
@@ -26,6 +27,7 @@ interface IngestDeps {
   readonly db: Db;
   readonly log: Logger;
   readonly now: () => number;
+  readonly deletions: Pick<Deletions, 'release'>;
 }
 
 const ACCEPTED = { status: 1 };
@@ -51,7 +53,7 @@ export function addIngestRoutes(api: OpenAPIHono<ApiEnv>, deps: IngestDeps): voi
 async function takeIn(
   c: Context,
   bytes: Buffer,
-  { db, log, now, defined }: IngestDeps & { readonly defined: DefinedNames },
+  { db, log, now, deletions, defined }: IngestDeps & { readonly defined: DefinedNames },
   defaultEvent: string | undefined,
 ): Promise<void> {
   const body = await decodeBody({
@@ -78,7 +80,11 @@ async function takeIn(
     projectUuid: project.uuid,
     createUuid: randomUUID,
   });
-  const result = await ingest(db, project.id, events, randomUUID, defined.of(project));
+  const result = await ingest(db, project.id, events, {
+    createUuid: randomUUID,
+    release: deletions.release,
+    defined: defined.of(project),
+  });
   const unusual = { ...warnings, ...result.warnings };
   if (Object.keys(unusual).length > 0)
     log.warn({ project: project.id, warnings: unusual }, 'events with warnings');

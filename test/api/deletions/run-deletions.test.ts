@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
 import { type RunOptions, runDeletions } from '../../../src/api/deletions/run-deletions.ts';
 import { createTestApi, type TestApi } from '../../support/api.ts';
@@ -89,6 +90,33 @@ onEveryDatabase('running deletions', (db) => {
     await api.send(merge('carl', 'shared'));
     await run();
     expect(await left()).toEqual(['$identify', 'after', 'his own']);
+  });
+
+  it('keeps an event that is sent again after its person was deleted: it is a new person’s', async () => {
+    const sent = [1, 2, 3].map((n) => ({ ...event('ada', `event ${n}`), uuid: randomUUID() }));
+    const [first, ...rest] = sent;
+    if (first === undefined) throw new Error('nothing is sent');
+    await api.send(...sent);
+    const uuid = await remove('ada');
+    await api.send({ ...first, $set: { plan: 'new' } });
+    await api.send(first); // a repeat of the new one
+    expect(await left()).toEqual(['event 1', 'event 2', 'event 3']);
+    await run();
+    expect(await left()).toEqual(['event 1']);
+    expect(await deletion(uuid)).toMatchObject({ deleted: rest.length, verified: true });
+    const people = await api.read<{ results: unknown[] }>('persons/?distinct_id=ada');
+    expect(people.results).toMatchObject([{ properties: { plan: 'new' } }]);
+  });
+
+  it('keeps all that is sent again while it runs, and nothing of it twice', async () => {
+    const sent = many('ada', 200).map((each) => ({ ...each, uuid: randomUUID() }));
+    await api.send(...sent);
+    await remove('ada');
+    const sending = (async () => {
+      for (let from = 0; from < sent.length; from += 20) await api.send(...sent.slice(from, from + 20));
+    })();
+    await Promise.all([run({ batchEvents: 7 }), sending, run({ batchEvents: 11 })]);
+    expect((await left()).sort()).toEqual(sent.map((each) => each.event).sort());
   });
 
   it('tells two deletions of the same id apart', async () => {

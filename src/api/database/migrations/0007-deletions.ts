@@ -21,6 +21,7 @@ export const deletions: Migration = {
       last_error text
     )`,
     `create index deletions_open on deletions (id) where verified_at is null`,
+    `create index deletions_by_verification on deletions (project_id, verified_at)`,
     // The moment of the insert and not of the transaction's begin: a request may have waited long for the
     // lock of its project, and a deletion compares the two times.
     `alter table events alter column received_at set default clock_timestamp()`,
