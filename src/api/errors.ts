@@ -74,6 +74,14 @@ export const unsupportedMediaType = (contentType: string) =>
     `Unsupported media type "${contentType}" in request.`,
   );
 
+export const unsupportedEncoding = (encoding: string) =>
+  new ApiError(
+    415,
+    'invalid_request',
+    'unsupported_media_type',
+    `Unsupported content encoding "${encoding}" in request: send the body as it is.`,
+  );
+
 export const parseError = (reason: string) =>
   new ApiError(400, 'invalid_request', 'parse_error', `JSON parse error - ${reason}`);
 

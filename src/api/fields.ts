@@ -35,10 +35,13 @@ export const textField = (max: number) =>
     )
     .openapi({ type: 'string', maxLength: max });
 
-/** A JSON object whose members are anybody's; as JSON text too, which forms and queries carry. */
+/** A JSON object whose members are anybody's. `message` replaces what is said of anything else. */
 export const objectField = (message?: string) =>
   z
-    .custom<Readonly<Record<string, unknown>>>(isJsonObject, message === undefined ? {} : { error: message })
+    .custom<Readonly<Record<string, unknown>>>(
+      isJsonObject,
+      message === undefined ? { params: { expected: 'object' } } : { error: message },
+    )
     .openapi({ type: 'object', additionalProperties: true });
 
 /** Any JSON value that is not missing. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Context } from 'hono';
 import { messageOf } from '../errors.ts';
-import { parseError, unsupportedMediaType } from './errors.ts';
+import { parseError, unsupportedEncoding, unsupportedMediaType } from './errors.ts';
 import { readBody } from './read-body.ts';
 import { cleanText, parseSafely } from './safe-json.ts';
 
@@ -27,6 +27,8 @@ export function readRequestBody(c: Context): Promise<unknown> {
 async function parseBody(request: Request): Promise<unknown> {
   const bytes = await readBody(request, MAX_BODY_BYTES);
   if (bytes.length === 0) return {};
+  const encoding = request.headers.get('content-encoding') ?? 'identity';
+  if (encoding.trim().toLowerCase() !== 'identity') throw unsupportedEncoding(encoding.slice(0, 200));
   const contentType = request.headers.get('content-type') ?? 'application/json';
   const kind = contentType.split(';', 1)[0]?.trim().toLowerCase();
   if (kind === 'application/json') return parseJsonBody(bytes);

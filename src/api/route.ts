@@ -4,6 +4,7 @@ import { ACCESS, type ApiEnv } from './access.ts';
 import { errorSchema } from './errors.ts';
 import { isJsonObject } from './json.ts';
 import { readRequestBody } from './request-body.ts';
+import { cleanText } from './safe-json.ts';
 import { validated } from './validation-error.ts';
 
 /** One endpoint below `/api/`: what it takes and answers. The document is made of the schemas that validate. */
@@ -53,13 +54,17 @@ export function addRoute<Q extends z.ZodObject = typeof NOTHING, B extends z.Zod
   document(api, spec);
   api.on(spec.method.toUpperCase(), spec.path, async (c) => {
     await spec.first?.(c);
-    const query = validated(spec.query ?? NOTHING, withoutKey(c.req.query())) as z.infer<Q>;
+    const query = validated(spec.query ?? NOTHING, withoutKey(readQuery(c))) as z.infer<Q>;
     const body = (
       spec.body === undefined ? undefined : validated(spec.body, withoutKey(await readRequestBody(c)))
     ) as z.infer<B>;
     return handle({ c, query, body });
   });
 }
+
+/** The parameters, without characters that Postgres has no place for. */
+const readQuery = (c: Context): Record<string, string> =>
+  Object.fromEntries(Object.entries(c.req.query()).map(([name, value]) => [name, cleanText(value)]));
 
 /** A key that came with the input (access.ts) goes no further: a room that takes any field would store it. */
 function withoutKey(input: unknown): unknown {

@@ -41,6 +41,11 @@ function describe(issue: Issue, value: unknown): [code: string, detail: string] 
       return ['invalid_choice', `"${shown(value)}" is not a valid choice.`];
     case 'invalid_format':
       return ['invalid_input', issue.format === 'uuid' ? 'Must be a valid UUID.' : issue.message];
+    case 'custom':
+      return [
+        'invalid_input',
+        issue.params?.['expected'] ? wrongType(`${issue.params['expected']}`, value) : issue.message,
+      ];
     default:
       return ['invalid_input', issue.message];
   }

@@ -40,6 +40,16 @@ test.each([
   expect(await response.json()).toMatchObject({ code, attr: null });
 });
 
+test('a body that was compressed is refused, as what it holds is unknown', async () => {
+  const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+  const response = await app.request('/', { method: 'POST', body: '{}', headers });
+  expect(response.status).toBe(415);
+  expect(await response.json()).toMatchObject({
+    code: 'unsupported_media_type',
+    detail: 'Unsupported content encoding "gzip" in request: send the body as it is.',
+  });
+});
+
 test('NUL and half surrogates are replaced, in keys too', async () => {
   const response = await post(String.raw`{"a\u0000":"\ud800"}`, 'application/json');
   expect(await response.json()).toEqual({ 'a\uFFFD': '\uFFFD' });

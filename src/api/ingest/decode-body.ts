@@ -54,7 +54,7 @@ export async function decodeBody(body: EncodedBody): Promise<DecodedBody> {
 async function unwrap(text: string, compression: string): Promise<string> {
   if (compression === 'lz64') return unpackLz(text);
   if (text === '') throw noData();
-  if (/^\s*[[{]/.test(text)) return text;
+  if (/^\s*[[{]/.test(text) || isJsonScalar(text)) return text;
   const bytes = decodeBase64(text);
   if (bytes === undefined) return text; // not JSON either: its parser says what is wrong
   return decodeUtf8(isGzip(bytes) ? await inflate(bytes) : bytes);
@@ -77,6 +77,9 @@ async function inflate(bytes: Buffer): Promise<Buffer> {
     throw malformed(`Failed to decompress data. ${messageOf(error)}`);
   }
 }
+
+/** `true` and `12` could be base64 too, but of nothing that is an event. */
+const isJsonScalar = (text: string) => /^\s*(?:"|(?:-?\d{1,20}|true|false|null)\s*$)/.test(text);
 
 const isGzip = (bytes: Buffer) => bytes[0] === 0x1f && bytes[1] === 0x8b && bytes[2] === 0x08;
 
