@@ -37,10 +37,6 @@ export async function createKey(
   return { id, token };
 }
 
-export async function createPersonalKey(db: Queryable, wanted: NewPersonalKey): Promise<string> {
-  return (await createKey(db, wanted)).token;
-}
-
 /**
  * Makes sure that a personal key chosen by the starter exists, and returns its id. One that existed, or was
  * revoked, is left as it is: undefined.

@@ -1,11 +1,11 @@
 import { beforeAll, expect, test } from 'vitest';
 import { ACCESS, PUBLIC_PATHS } from '../../src/api/access.ts';
-import { createPersonalKey } from '../../src/api/keys.ts';
 import { createProjectKey, ensureProject } from '../../src/api/projects.ts';
 import type { Scope } from '../../src/api/scopes.ts';
 import { createUser } from '../../src/api/users.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { onEveryDatabase } from '../support/databases.ts';
+import { createPersonalKey } from '../support/keys.ts';
 
 onEveryDatabase('access', (db) => {
   let api: TestApi;

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import { createPersonalKey, loadPersonalKey, savePersonalKey } from '../../src/api/keys.ts';
+import { loadPersonalKey, savePersonalKey } from '../../src/api/keys.ts';
 import { ensureProject } from '../../src/api/projects.ts';
 import { grants, isScope, SCOPES, unknownScope } from '../../src/api/scopes.ts';
 import { onEveryDatabase } from '../support/databases.ts';
+import { createPersonalKey } from '../support/keys.ts';
 
 onEveryDatabase('keys and projects', (db) => {
   test('only the hash of a personal key is stored, and a revoked one is no key any more', async () => {

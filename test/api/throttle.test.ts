@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { buildApi } from '../../src/api/app.ts';
-import { createPersonalKey } from '../../src/api/keys.ts';
 import { createProjectKey, ensureProject } from '../../src/api/projects.ts';
 import { createThrottle, decideAdmission, type Recent } from '../../src/api/throttle.ts';
 import { onEveryDatabase, silent } from '../support/databases.ts';
+import { createPersonalKey } from '../support/keys.ts';
 
 /** Asks at each moment; tells which moments were admitted. */
 function admitted(moments: readonly number[], perMinute: number): number[] {

@@ -2,9 +2,9 @@ import { gzipSync } from 'node:zlib';
 import type { Hono } from 'hono';
 import { buildApi } from '../../src/api/app.ts';
 import type { Db } from '../../src/api/database/db.ts';
-import { createPersonalKey } from '../../src/api/keys.ts';
 import { createProjectKey, ensureProject, type Project } from '../../src/api/projects.ts';
 import { silent } from './databases.ts';
+import { createPersonalKey } from './keys.ts';
 
 export interface TestApi {
   readonly app: Hono;

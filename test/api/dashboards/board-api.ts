@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 import type { Db } from '../../../src/api/database/db.ts';
-import { createPersonalKey } from '../../../src/api/keys.ts';
 import type { Scope } from '../../../src/api/scopes.ts';
 import { createUser, type MEMBER_LEVEL, type User } from '../../../src/api/users.ts';
 import { createTestApi, type TestApi } from '../../support/api.ts';
+import { createPersonalKey } from '../../support/keys.ts';
 
 export interface Tile {
   readonly id: number;

@@ -1,9 +1,9 @@
 import { beforeAll, expect, it } from 'vitest';
 import { runDeletions } from '../../../src/api/deletions/run-deletions.ts';
-import { createPersonalKey } from '../../../src/api/keys.ts';
 import { createTestApi, type TestApi } from '../../support/api.ts';
 import { onEveryDatabase, silent } from '../../support/databases.ts';
 import { deletePersonWithEvents } from '../../support/deleted-person.ts';
+import { createPersonalKey } from '../../support/keys.ts';
 
 interface Listed {
   count: number;

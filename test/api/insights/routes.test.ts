@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
-import { createPersonalKey } from '../../../src/api/keys.ts';
 import { createTestApi, type TestApi } from '../../support/api.ts';
 import { onEveryDatabase } from '../../support/databases.ts';
+import { createPersonalKey } from '../../support/keys.ts';
 import { did, NOW } from './lab.ts';
 
 interface Body {

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from 'vitest';
-import { createPersonalKey } from '../../../src/api/keys.ts';
 import { createProjectKey, ensureProject } from '../../../src/api/projects.ts';
 import { createUser } from '../../../src/api/users.ts';
 import { createTestApi, type TestApi } from '../../support/api.ts';
 import { onEveryDatabase } from '../../support/databases.ts';
+import { createPersonalKey } from '../../support/keys.ts';
 
 const PATH = '/api/personal_api_keys/';
 

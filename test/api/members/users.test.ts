@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
-import { createPersonalKey } from '../../../src/api/keys.ts';
 import { createUser, loadMemberLevel } from '../../../src/api/users.ts';
 import { createTestApi, type TestApi } from '../../support/api.ts';
 import { onEveryDatabase } from '../../support/databases.ts';
+import { createPersonalKey } from '../../support/keys.ts';
 
 interface ListedUser {
   readonly id: number;
