@@ -116,6 +116,13 @@ export const settingsSchema = z.strictObject({
       'Requests a minute that each personal key may make of the bundled API; events come in without limit. Unset: no limit.',
     )
     .register(settingNames, { env: 'BACKHAUL_API_REQUESTS_PER_MINUTE' }),
+  publicUrl: address(['http:', 'https:'])
+    .transform((value) => value.replace(/[?#].*$/, '').replace(/\/+$/, ''))
+    .exactOptional()
+    .describe(
+      'Address under which clients reach the bundled API when a proxy stands before it, such as https://events.example.com; the links between pages of a list begin with it. Unset: the address of each request.',
+    )
+    .register(settingNames, { env: 'BACKHAUL_PUBLIC_URL' }),
   workerConcurrency: whole(1, 64)
     .default(2)
     .describe('Parts that one worker process imports at once.')

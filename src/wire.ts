@@ -10,6 +10,7 @@ import type { SourceBucket } from './source/s3-file.ts';
 import { createFolderStaging } from './staging/folder.ts';
 import { createS3Staging } from './staging/s3.ts';
 import { createS3Bucket } from './staging/s3-bucket.ts';
+import type { ApiSettings } from './supervise/api-protocol.ts';
 import { createSupervisor, type Supervisor } from './supervise/supervisor.ts';
 
 /** The parts a command works with: the one place that constructs Redis, staging and the bundled API. */
@@ -52,6 +53,16 @@ export function openStaging(settings: Settings): Staging {
 export const openSourceBucket = (settings: Settings, bucket: string): SourceBucket =>
   createS3Bucket({ ...settings.s3, bucket });
 
+async function readApiSettings(settings: Settings): Promise<ApiSettings> {
+  const { apiRequestsPerMinute: requestsPerMinute, publicUrl, deletionSchedule, seedFile } = settings;
+  return {
+    ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
+    ...(publicUrl === undefined ? {} : { publicUrl }),
+    deletionSchedule,
+    ...(seedFile === undefined ? {} : { seed: await loadSeed(seedFile) }),
+  };
+}
+
 export async function openSite(
   settings: Settings,
   env: Environment,
@@ -68,9 +79,7 @@ export async function openSite(
     queues: settings.queues,
     apiHost: settings.host,
     apiPort: settings.port,
-    requestsPerMinute: settings.apiRequestsPerMinute,
-    deletionSchedule: settings.deletionSchedule,
-    seed: want.api && settings.seedFile !== undefined ? await loadSeed(settings.seedFile) : undefined,
+    apiSettings: want.api ? await readApiSettings(settings) : undefined,
     log,
   });
   supervisor.onFailure((error: Error) => failed.abort(error));

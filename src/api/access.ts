@@ -106,6 +106,8 @@ export interface ApiEnv {
     project: Project;
     /** Level of the user in the project's organisation (users.ts). Set on every route below a project. */
     level: number;
+    /** Set on every route below `/api/` (address.ts). */
+    publicUrl: string | undefined;
   };
 }
 

@@ -3,9 +3,10 @@ import { Hono } from 'hono';
 import { getPath } from 'hono/utils/url';
 import type { Logger } from 'pino';
 import { type ApiEnv, createAccessCheck } from './access.ts';
+import { publicAddress } from './address.ts';
 import { addCohortRoutes } from './cohorts/routes.ts';
+import { loadInsightPlaces } from './dashboards/insight-places.ts';
 import { addDashboardRoutes } from './dashboards/routes.ts';
-import { loadPlaces } from './dashboards/tile-store.ts';
 import type { Db } from './database/db.ts';
 import { addDefinitionRoutes } from './definitions/routes.ts';
 import type { DeletionRuns, Deletions } from './deletion-port.ts';
@@ -33,7 +34,9 @@ export interface ApiDeps {
   /** Milliseconds since 1970; left out: the clock. */
   readonly now?: () => number;
   /** Of each personal key, below `/api/`; left out: no limit. */
-  readonly requestsPerMinute?: number;
+  readonly requestsPerMinute?: number | undefined;
+  /** Where clients reach it, without a trailing slash; left out: wherever a request says. */
+  readonly publicUrl?: string | undefined;
   /** Left out: deletions are queued, and nobody works them off. */
   readonly deletionRuns?: DeletionRuns | undefined;
 }
@@ -50,6 +53,7 @@ export function buildApi(deps: ApiDeps): Hono {
   const throttle =
     limit === undefined ? undefined : createThrottle(limit, deps.now ?? (() => performance.now()));
   root.use('*', safeHeaders);
+  api.use('/api/*', publicAddress(deps.publicUrl));
   api.use('/api/*', createAccessCheck(db, throttle));
   addProjectRoutes(api, deps);
   addKeyRoutes(api, deps);
@@ -61,7 +65,7 @@ export function buildApi(deps: ApiDeps): Hono {
   addIngestRoutes(api, { db, log, now, deletions });
   addDashboardRoutes(api, { db, insights, now });
   addDefinitionRoutes(api, db);
-  addInsightRoutes(api, { db, insights, loadPlaces });
+  addInsightRoutes(api, { db, insights, loadPlaces: loadInsightPlaces });
   addDeletionRoutes(api, db, deps.deletionRuns);
   addDocsRoutes(api);
   api.get('/healthz', async (c) => {
@@ -85,8 +89,9 @@ const CONTRACT_PATH = /^\/(?:api|batch|capture|e|track|engage|i\/v0\/e|shared|em
 function contractPath(request: Request): string {
   // Clients that encode `@current` and `@me` mean them all the same.
   const path = getPath(request).replaceAll('%40', '@');
-  const isFile = /\.(?:csv|json|ndjson)$/.test(path);
-  return path.endsWith('/') || isFile || !CONTRACT_PATH.test(path) ? path : `${path}/`;
+  if (!CONTRACT_PATH.test(path)) return path;
+  const bare = path.replace(/\/$/, '');
+  return /\.(?:csv|json|ndjson)$/.test(bare) ? bare : `${bare}/`;
 }
 
 /** Methods that some route, middleware aside, answers at this path. */

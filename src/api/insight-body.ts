@@ -11,11 +11,25 @@ export interface InsightPlace {
   readonly deleted: boolean;
 }
 
+/** The same with what its dashboard, if it is there, allows whoever asks (dashboards/permission.ts). */
+export interface GuardedPlace extends InsightPlace {
+  readonly restriction: number;
+  readonly privilege: number;
+}
+
+/** Who asks, and where. */
+export interface InsightAsker {
+  readonly projectId: number;
+  readonly userId: number;
+  /** Level in the project's organisation. */
+  readonly memberLevel: number;
+}
+
 /** What an insight says beside itself. */
 export interface InsightSurroundings {
   readonly users: ReadonlyMap<number, User>;
   readonly places: readonly InsightPlace[];
-  /** Levels of restriction and privilege: of the dashboard that shows it, else open to all. */
+  /** Of the dashboard that shows it; an insight by itself goes by all that show it. */
   readonly restriction: number;
   readonly privilege: number;
 }

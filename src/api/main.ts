@@ -21,20 +21,15 @@ async function serve(line: string): Promise<void> {
   try {
     const {
       logLevel,
-      databaseUrl,
-      requestsPerMinute,
-      seed,
-      deletionSchedule: schedule,
       dashboard: boards,
+      settings: { deletionSchedule: schedule, ...settings },
       ...order
     } = apiOrder.parse(JSON.parse(line));
     const log = createLogger(logLevel);
     const dashboard = createDashboard({ ...boards, log });
     const api = await startApi({
       ...order,
-      ...(databaseUrl === undefined ? {} : { databaseUrl }),
-      ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
-      ...(seed === undefined ? {} : { seed }),
+      ...settings,
       log,
       startDeletionJobs: (work) => startDeletionJobs({ redisUrl: boards.redisUrl, schedule, work, log }),
       extraRoutes: (app) => void app.route('/', dashboard.routes),

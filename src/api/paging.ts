@@ -17,10 +17,10 @@ export const pageQuery = z.object({
     .openapi({ description: 'Index of the first result (default 0).', example: '0' }),
 });
 
-/** A page larger than `maxLimit` ends there, and its `next` leads on. */
+/** A page larger than `maxLimit`, which is what one request may hold, ends there; its `next` leads on. */
 export function parsePage(
   query: { limit?: string | undefined; offset?: string | undefined },
-  maxLimit = Number.MAX_SAFE_INTEGER,
+  maxLimit: number,
 ): Page {
   const limit = Math.min(positive(query.limit) ?? DEFAULT_LIMIT, maxLimit);
   return { limit, offset: positive(query.offset) ?? 0 };

@@ -35,6 +35,8 @@ export interface ApiOptions {
   readonly log: Logger;
   /** Of each personal key; left out: no limit. */
   readonly requestsPerMinute?: number;
+  /** Where clients reach it, without a trailing slash; left out: wherever a request says. */
+  readonly publicUrl?: string;
   /** Keys that must exist once the API answers. The personal key gets every scope. */
   readonly bootstrap?: { readonly projectKey: string; readonly personalKey: string };
   /** What the project of these keys has from the start; left out: nothing. */
@@ -64,13 +66,8 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     await migrate(db);
     if (options.bootstrap !== undefined) await bootstrap(db, options.bootstrap, options.seed);
     deletionRuns = options.startDeletionJobs?.(createDeletionWork(db, log));
-    const { requestsPerMinute } = options;
-    const app = buildApi({
-      db,
-      log,
-      deletionRuns,
-      ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
-    });
+    const { requestsPerMinute, publicUrl } = options;
+    const app = buildApi({ db, log, deletionRuns, requestsPerMinute, publicUrl });
     options.extraRoutes?.(app);
     const server = await listen(app, host, options.port, options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS);
     log.info({ url: server.url, database: db.kind }, 'API ready');

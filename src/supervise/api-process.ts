@@ -2,11 +2,15 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { DELETION_SCHEDULE } from '../contract/schedule.ts';
-import type { Seed } from '../contract/seed.ts';
 import { ConfigError, UnavailableError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { type ApiAnswer, type ApiOrder, apiAnswer, type QueuesAccess } from './api-protocol.ts';
+import {
+  type ApiAnswer,
+  type ApiOrder,
+  type ApiSettings,
+  apiAnswer,
+  type QueuesAccess,
+} from './api-protocol.ts';
 import { type Child, describeExit, readLogTail, startChild, stopLeftover } from './child.ts';
 import { findFreePort } from './free-port.ts';
 import { createPrivateFolder } from './private-file.ts';
@@ -23,12 +27,7 @@ export interface ApiProcessOptions {
   readonly host?: string | undefined;
   /** Default, and for 0: a free one. */
   readonly port?: number | undefined;
-  /** Of each personal key. Default: no limit. */
-  readonly requestsPerMinute?: number | undefined;
-  /** Five fields of cron, UTC. Default: the contract's. */
-  readonly deletionSchedule?: string | undefined;
-  /** Default: nothing. */
-  readonly seed?: Seed | undefined;
+  readonly settings: ApiSettings;
   readonly keys: { readonly projectKey: string; readonly personalKey: string };
   readonly log: Logger;
 }
@@ -58,13 +57,11 @@ export async function startApiProcess(options: ApiProcessOptions): Promise<ApiPr
   const order: ApiOrder = {
     dataDir,
     ...(options.databaseUrl === undefined ? {} : { databaseUrl: options.databaseUrl }),
-    ...(options.requestsPerMinute === undefined ? {} : { requestsPerMinute: options.requestsPerMinute }),
     host: options.host ?? '127.0.0.1',
     port,
     bootstrap: options.keys,
     dashboard: { redisUrl: options.redisUrl, ...options.queues },
-    deletionSchedule: options.deletionSchedule ?? DELETION_SCHEDULE,
-    ...(options.seed === undefined ? {} : { seed: options.seed }),
+    settings: options.settings,
     logLevel: options.log.level,
   };
   const child = await startChild({ command: process.execPath, args: [entry], logFile, pidFile, piped: true });

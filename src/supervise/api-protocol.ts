@@ -11,6 +11,19 @@ export const queuesAccess = z.strictObject({
 });
 export type QueuesAccess = z.infer<typeof queuesAccess>;
 
+/** What the operator settles about the bundled API, passed on as it is. */
+export const apiSettings = z.strictObject({
+  /** Of each personal key. Left out: no limit. */
+  requestsPerMinute: z.number().int().positive().exactOptional(),
+  /** Where clients reach it. Left out: wherever a request says. */
+  publicUrl: z.string().exactOptional(),
+  /** When the events of deleted persons go: five fields of cron, UTC. */
+  deletionSchedule: z.string(),
+  /** What the project of its keys has from the start. Left out: nothing. */
+  seed: seedSchema.exactOptional(),
+});
+export type ApiSettings = z.infer<typeof apiSettings>;
+
 /**
  * What the supervisor and the API process say to one another, a line of JSON each. Keys and addresses
  * travel on stdin and not on the command line, which every user of the machine can read. The API stops
@@ -19,19 +32,14 @@ export type QueuesAccess = z.infer<typeof queuesAccess>;
 export const apiOrder = z.strictObject({
   dataDir: z.string(),
   /** A PostgreSQL address. Default: the embedded database in the data folder. */
-  databaseUrl: z.string().optional(),
-  /** Of each personal key. Default: no limit. */
-  requestsPerMinute: z.number().int().positive().optional(),
+  databaseUrl: z.string().exactOptional(),
   host: z.string(),
   port: z.number().int(),
   /** Keys that must exist once the API answers. */
   bootstrap: z.strictObject({ projectKey: z.string(), personalKey: z.string() }),
   /** The queue dashboard, and the Redis whose queues it shows. */
   dashboard: z.strictObject({ redisUrl: z.string(), ...queuesAccess.shape }),
-  /** When the events of deleted persons go: five fields of cron, UTC. */
-  deletionSchedule: z.string(),
-  /** What the project of those keys has from the start. Default: nothing. */
-  seed: seedSchema.optional(),
+  settings: apiSettings,
   logLevel: z.string(),
 });
 export type ApiOrder = z.infer<typeof apiOrder>;

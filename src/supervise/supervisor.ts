@@ -1,10 +1,11 @@
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Seed } from '../contract/seed.ts';
+import { DELETION_SCHEDULE } from '../contract/schedule.ts';
 import { ConfigError, UnavailableError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { loadApiKeys } from './api-keys.ts';
 import { startApiProcess } from './api-process.ts';
+import type { ApiSettings } from './api-protocol.ts';
 import { type DataDirLock, findOwner, isStillHeld, takeDataDirLock } from './data-dir-lock.ts';
 import type { ProcessIdentity } from './process-identity.ts';
 import { startRedisServer } from './redis-server.ts';
@@ -30,12 +31,8 @@ export interface SupervisorOptions {
   /** Where the bundled API listens. Default: 127.0.0.1 and a free port. */
   readonly apiHost?: string | undefined;
   readonly apiPort?: number | undefined;
-  /** Of each personal key. Default: no limit. */
-  readonly requestsPerMinute?: number | undefined;
-  /** When the bundled API deletes the events of deleted persons: five fields of cron, UTC. Default: the contract's. */
-  readonly deletionSchedule?: string | undefined;
-  /** What the bundled API has from its start. Default: nothing. */
-  readonly seed?: Seed | undefined;
+  /** What else it is told. Default: the contract's schedule of deletions, and nothing else. */
+  readonly apiSettings?: ApiSettings | undefined;
   readonly log: Logger;
 }
 
@@ -122,25 +119,14 @@ async function own(options: SupervisorOptions, lock: DataDirLock): Promise<Super
     }
     let api: ApiService | undefined;
     if (options.want.api) {
-      const { dataDir, databaseUrl, requestsPerMinute, log } = options;
+      const { dataDir, databaseUrl, log } = options;
       const { queuesPassword, ...keys } = loadApiKeys(dataDir);
       const { user = 'backhaul', password = queuesPassword, adminPassword } = options.queues ?? {};
       const queues = { user, password, ...(adminPassword === undefined ? {} : { adminPassword }) };
-      const { deletionSchedule, seed, apiHost: host } = options;
-      const settings = {
-        dataDir,
-        databaseUrl,
-        redisUrl,
-        keys,
-        queues,
-        host,
-        requestsPerMinute,
-        deletionSchedule,
-        seed,
-        log,
-      };
-      const first = await startApiProcess({ ...settings, port: options.apiPort });
-      const again = () => startApiProcess({ ...settings, port: first.port });
+      const { apiHost: host, apiSettings: settings = { deletionSchedule: DELETION_SCHEDULE } } = options;
+      const process = { dataDir, databaseUrl, redisUrl, keys, queues, host, settings, log };
+      const first = await startApiProcess({ ...process, port: options.apiPort });
+      const again = () => startApiProcess({ ...process, port: first.port });
       children.push(keepRunning('API', first, again, failure.raise, log));
       api = { url: first.url, ...keys, queues: { user, password } };
     }

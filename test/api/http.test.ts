@@ -54,6 +54,8 @@ describe('the API over HTTP', () => {
     ['GET //api/projects/', 404],
     ['GET /api//projects/', 404],
     ['GET /api%2Fprojects/', 404],
+    ['GET /api/projects/1/persons.csv/', 200],
+    ['GET /api/projects/1/persons/?search=%00&limit=%00', 200],
     ['GET /API/projects/', 404],
     ['GET /api/projects/1%2Fpersons/', 404],
     ['GET /api/projects/..%2F..%2Fhealthz', 404],

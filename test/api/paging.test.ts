@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { parseNumberedPage, parsePage, renderNumberedPage, renderPage } from '../../src/api/paging.ts';
 
 test('takes what it cannot read for not given', () => {
-  expect(parsePage({})).toEqual({ limit: 100, offset: 0 });
-  expect(parsePage({ limit: '7', offset: '3' })).toEqual({ limit: 7, offset: 3 });
+  expect(parsePage({}, 1000)).toEqual({ limit: 100, offset: 0 });
+  expect(parsePage({ limit: '7', offset: '3' }, 1000)).toEqual({ limit: 7, offset: 3 });
   for (const bad of ['0', '-1', 'x', '', '1.5', '99999999999999999999']) {
-    expect(parsePage({ limit: bad, offset: bad })).toEqual({ limit: 100, offset: 0 });
+    expect(parsePage({ limit: bad, offset: bad }, 1000)).toEqual({ limit: 100, offset: 0 });
   }
 });
 

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { DELETION_SCHEDULE } from '../../src/contract/schedule.ts';
 import { ConfigError } from '../../src/errors.ts';
 import { startApiProcess } from '../../src/supervise/api-process.ts';
 import { isAlive } from '../../src/supervise/process-identity.ts';
@@ -99,6 +100,7 @@ test('what keeps the API from starting reaches the operator in its own words', a
     keys: { projectKey: 'phc_a', personalKey: 'phx_a' },
     redisUrl: 'redis://127.0.0.1:1',
     queues: { user: 'ann', password: 'a' },
+    settings: { deletionSchedule: DELETION_SCHEDULE },
     port,
     log: quiet,
   }).catch((error: unknown) => error);

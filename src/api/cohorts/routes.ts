@@ -1,5 +1,6 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { ApiEnv } from '../access.ts';
+import { addressOf } from '../address.ts';
 import { answerJson } from '../answer.ts';
 import { answerInForm, FORMS } from '../answer-form.ts';
 import { notFound } from '../errors.ts';
@@ -77,11 +78,10 @@ export function addCohortRoutes(api: OpenAPIHono<ApiEnv>, deps: CountDeps): void
     },
     async ({ c, query }) => {
       const projectId = c.get('project').id;
-      const asked = parsePage(query);
-      const page = { ...asked, limit: Math.min(asked.limit, MAX_COHORTS_OF_PROJECT) };
+      const page = parsePage(query, MAX_COHORTS_OF_PROJECT);
       await refreshCounts(deps, projectId, await loadCohortPage(db, projectId, page));
       const cohorts = await renderCohorts(db, await loadCohortPage(db, projectId, page));
-      return answerJson(c, renderPage(c.req.url, page, await countCohorts(db, projectId), cohorts));
+      return answerJson(c, renderPage(addressOf(c), page, await countCohorts(db, projectId), cohorts));
     },
   );
   addRoute(

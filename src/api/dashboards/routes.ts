@@ -1,6 +1,7 @@
 import { type OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { ApiEnv } from '../access.ts';
+import { addressOf } from '../address.ts';
 import { answerJson } from '../answer.ts';
 import { booleanField } from '../fields.ts';
 import { isJsonObject } from '../json.ts';
@@ -24,6 +25,7 @@ const tag = 'Dashboards';
 const LIST = '/api/projects/:project_id/dashboards/';
 const ONE = '/api/projects/:project_id/dashboards/:id/';
 const params = { id: 'integer' } as const;
+const MAX_PAGE = 1000;
 
 /** Dashboards, their collaborators, sharing configurations and public pages. */
 export function addDashboardRoutes(api: OpenAPIHono<ApiEnv>, deps: DashboardDeps): void {
@@ -39,11 +41,11 @@ export function addDashboardRoutes(api: OpenAPIHono<ApiEnv>, deps: DashboardDeps
       answers: { 200: { description: 'One page of dashboards.', schema: paged(listedDashboardSchema) } },
     },
     async ({ c, query }) => {
-      const page = parsePage(query);
+      const page = parsePage(query, MAX_PAGE);
       const asker = askerOf(c);
       const { count, dashboards } = await loadDashboards(db, asker.projectId, page);
       const results = await describeListed(db, asker, dashboards);
-      return answerJson(c, renderPage(c.req.url, page, count, results, { bareFirst: true }));
+      return answerJson(c, renderPage(addressOf(c), page, count, results, { bareFirst: true }));
     },
   );
   addRoute(

@@ -108,16 +108,24 @@ export async function loadDashboards(
 }
 
 /** Deleted ones too. */
+export async function loadDashboardsById(
+  db: Queryable,
+  projectId: number,
+  ids: readonly number[],
+): Promise<StoredDashboard[]> {
+  const rows = await db.query<DashboardRow>(
+    `select ${COLUMNS} from dashboards d where d.project_id = $1 and d.id = any($2::integer[])`,
+    [projectId, ids],
+  );
+  return rows.map(dashboardOf);
+}
+
 export async function loadDashboard(
   db: Queryable,
   projectId: number,
   id: number,
 ): Promise<StoredDashboard | undefined> {
-  const [row] = await db.query<DashboardRow>(
-    `select ${COLUMNS} from dashboards d where d.project_id = $1 and d.id = $2`,
-    [projectId, id],
-  );
-  return row && dashboardOf(row);
+  return (await loadDashboardsById(db, projectId, [id]))[0];
 }
 
 /**

@@ -2,6 +2,7 @@ import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { ApiEnv } from '../access.ts';
 import { recordActivity } from '../activity-log.ts';
+import { addressOf } from '../address.ts';
 import { answerJson } from '../answer.ts';
 import type { Db, Queryable } from '../database/db.ts';
 import { ApiError, notFound } from '../errors.ts';
@@ -51,7 +52,7 @@ export function addDefinitionRoutes(api: OpenAPIHono<ApiEnv>, db: Db): void {
       const filter = parseDefinitionsQuery(query);
       const { count, definitions } = await loadDefinitions(db, c.get('project').id, filter, page);
       const shown = await renderAll(db, definitions);
-      return answerJson(c, renderPage(c.req.url, page, count, shown));
+      return answerJson(c, renderPage(addressOf(c), page, count, shown));
     },
   );
   addRoute(

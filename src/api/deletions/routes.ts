@@ -1,6 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import { UnavailableError } from '../../errors.ts';
 import type { ApiEnv } from '../access.ts';
+import { addressOf } from '../address.ts';
 import { answerJson } from '../answer.ts';
 import type { Db } from '../database/db.ts';
 import type { DeletionRuns } from '../deletion-port.ts';
@@ -45,7 +46,7 @@ export function addDeletionRoutes(api: OpenAPIHono<ApiEnv>, db: Db, runs: Deleti
         deletions.flatMap(({ createdBy }) => createdBy ?? []),
       );
       const results = deletions.map((deletion) => renderDeletion(deletion, users));
-      return answerJson(c, { ...renderPage(c.req.url, page, count, results), deleted_events: events });
+      return answerJson(c, { ...renderPage(addressOf(c), page, count, results), deleted_events: events });
     },
   );
   addRoute(

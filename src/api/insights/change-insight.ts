@@ -1,5 +1,6 @@
 import type { Queryable } from '../database/db.ts';
 import { notFound } from '../errors.ts';
+import type { InsightAsker } from '../insight-body.ts';
 import type { StoredInsight } from '../insight-port.ts';
 import { normaliseTags } from '../normalise-tags.ts';
 import type { ChangedInsightBody } from './schema.ts';
@@ -8,9 +9,8 @@ import { loadForChange, saveChanges } from './store.ts';
 /** Changes what the body names. A deleted insight is not there, but for being brought back. */
 export async function changeInsight(
   tx: Queryable,
-  projectId: number,
+  { projectId, userId }: Pick<InsightAsker, 'projectId' | 'userId'>,
   insightId: number,
-  userId: number,
   body: ChangedInsightBody,
 ): Promise<StoredInsight> {
   const before = await loadForChange(tx, projectId, insightId);

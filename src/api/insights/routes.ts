@@ -1,9 +1,11 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { Context } from 'hono';
 import type { ApiEnv } from '../access.ts';
+import { addressOf } from '../address.ts';
 import { answerJson } from '../answer.ts';
 import type { Db, Queryable } from '../database/db.ts';
-import { notFound } from '../errors.ts';
-import { failure, type InsightPlace, renderInsightBody } from '../insight-body.ts';
+import { notFound, permissionDenied } from '../errors.ts';
+import { failure, type GuardedPlace, type InsightAsker, renderInsightBody } from '../insight-body.ts';
 import type { InsightResult, Insights, StoredInsight } from '../insight-port.ts';
 import type { JsonObject } from '../json.ts';
 import { normaliseTags } from '../normalise-tags.ts';
@@ -11,6 +13,7 @@ import { paged, parsePage, renderPage } from '../paging.ts';
 import { addRoute } from '../route.ts';
 import { loadUsers } from '../users.ts';
 import { changeInsight } from './change-insight.ts';
+import { levelsOf, mayEdit } from './insight-levels.ts';
 import { changedInsightSchema, computedQuery, insightSchema, listQuery, newInsightSchema } from './schema.ts';
 import { loadInsightPage, saveInsight } from './store.ts';
 
@@ -25,9 +28,15 @@ const params = { id: 'integer' } as const;
 export interface InsightRouteDeps {
   readonly db: Db;
   readonly insights: Insights;
-  /** The tiles that show these insights. */
-  readonly loadPlaces: (db: Queryable, insightIds: readonly number[]) => Promise<InsightPlace[]>;
+  /** The tiles that show these insights, and what their dashboards allow the one who asks. */
+  readonly loadPlaces: LoadPlaces;
 }
+
+export type LoadPlaces = (
+  db: Queryable,
+  asker: InsightAsker,
+  insightIds: readonly number[],
+) => Promise<GuardedPlace[]>;
 
 export function addInsightRoutes(api: OpenAPIHono<ApiEnv>, deps: InsightRouteDeps): void {
   const { db, insights } = deps;
@@ -44,12 +53,11 @@ export function addInsightRoutes(api: OpenAPIHono<ApiEnv>, deps: InsightRouteDep
       answers: { 200: { description: 'Insights.', schema: paged(insightSchema) } },
     },
     async ({ c, query }) => {
-      const asked = parsePage(query);
-      const page = { ...asked, limit: Math.min(asked.limit, MAX_LISTED) };
+      const page = parsePage(query, MAX_PAGE);
       const filter = { shortId: query.short_id, saved: query.saved, search: query.search };
       const { count, insights: found } = await loadInsightPage(db, c.get('project').id, filter, page);
-      const bodies = await render(deps, found);
-      return answerJson(c, renderPage(c.req.url, page, count, bodies));
+      const bodies = await render(deps, askerOf(c), found);
+      return answerJson(c, renderPage(addressOf(c), page, count, bodies));
     },
   );
   addRoute(
@@ -73,7 +81,7 @@ export function addInsightRoutes(api: OpenAPIHono<ApiEnv>, deps: InsightRouteDep
         tags: normaliseTags(body.tags ?? []),
         saved: body.saved ?? false,
       });
-      return answerJson(c, (await render(deps, [insight]))[0], 201);
+      return answerJson(c, (await render(deps, askerOf(c), [insight]))[0], 201);
     },
   );
   addRoute(
@@ -92,7 +100,7 @@ export function addInsightRoutes(api: OpenAPIHono<ApiEnv>, deps: InsightRouteDep
       const [insight] = await insights.load(db, projectId, [parseId(c.req.param('id'))]);
       if (insight === undefined || insight.deleted) throw notFound();
       const result = await insights.compute(db, projectId, insight, { refresh: query.refresh ?? false });
-      return answerJson(c, (await render(deps, [insight], result))[0]);
+      return answerJson(c, (await render(deps, askerOf(c), [insight], result))[0]);
     },
   );
   addRoute(
@@ -107,26 +115,36 @@ export function addInsightRoutes(api: OpenAPIHono<ApiEnv>, deps: InsightRouteDep
       answers: { 200: { description: 'The insight, without a result.', schema: insightSchema } },
     },
     async ({ c, body }) => {
-      const [projectId, id] = [c.get('project').id, parseId(c.req.param('id'))];
-      const insight = await db.transaction((tx) => changeInsight(tx, projectId, id, c.get('user').id, body));
-      return answerJson(c, (await render(deps, [insight]))[0]);
+      const [asker, id] = [askerOf(c), parseId(c.req.param('id'))];
+      const insight = await db.transaction(async (tx) => {
+        if (!mayEdit(levelsOf(id, await deps.loadPlaces(tx, asker, [id])))) {
+          throw permissionDenied("You don't have edit permissions for this insight.");
+        }
+        return changeInsight(tx, asker, id, body);
+      });
+      return answerJson(c, (await render(deps, asker, [insight]))[0]);
     },
   );
 }
 
 /** Filters of a hundred thousand characters each add up. */
-const MAX_LISTED = 500;
+const MAX_PAGE = 500;
 
-/** Open to all: what a single dashboard restricts is the dashboard. */
-const OPEN = { restriction: 21, privilege: 37 };
+const askerOf = (c: Context<ApiEnv>): InsightAsker => ({
+  projectId: c.get('project').id,
+  userId: c.get('user').id,
+  memberLevel: c.get('level'),
+});
 
 async function render(
   { db, loadPlaces }: InsightRouteDeps,
+  asker: InsightAsker,
   found: readonly StoredInsight[],
   result?: InsightResult,
 ): Promise<JsonObject[]> {
   const places = await loadPlaces(
     db,
+    asker,
     found.map(({ id }) => id),
   );
   const userIds = found.flatMap(({ createdBy, lastModifiedBy }) => [createdBy, lastModifiedBy]);
@@ -135,7 +153,7 @@ async function render(
     userIds.filter((id) => id !== null),
   );
   return found.map((insight) => ({
-    ...renderInsightBody(insight, result, { users, places, ...OPEN }),
+    ...renderInsightBody(insight, result, { users, places, ...levelsOf(insight.id, places) }),
     ...failure(result),
   }));
 }

@@ -1,6 +1,7 @@
 import type { OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Logger } from 'pino';
 import type { ApiEnv } from '../access.ts';
+import { addressOf } from '../address.ts';
 import { answerJson } from '../answer.ts';
 import type { Db } from '../database/db.ts';
 import { ApiError, notFound, permissionDenied } from '../errors.ts';
@@ -41,7 +42,7 @@ export function addKeyRoutes(api: OpenAPIHono<ApiEnv>, { db, log }: { db: Db; lo
         const user = users.get(key.userId);
         return user === undefined ? [] : [renderKey(key, user)];
       });
-      return answerJson(c, renderPage(c.req.url, page, count, shown));
+      return answerJson(c, renderPage(addressOf(c), page, count, shown));
     },
   );
   addRoute(

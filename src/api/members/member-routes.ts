@@ -2,6 +2,7 @@ import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
 import type { ApiEnv } from '../access.ts';
+import { addressOf } from '../address.ts';
 import { answerJson } from '../answer.ts';
 import type { Db } from '../database/db.ts';
 import { ApiError, notFound, permissionDenied } from '../errors.ts';
@@ -41,7 +42,7 @@ export function addMemberRoutes(api: OpenAPIHono<ApiEnv>, { db, log }: { db: Db;
         level,
         joined_at: joinedAt,
       }));
-      return answerJson(c, renderPage(c.req.url, page, count, shown));
+      return answerJson(c, renderPage(addressOf(c), page, count, shown));
     },
   );
   addRoute(

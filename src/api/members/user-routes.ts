@@ -1,6 +1,7 @@
 import type { OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Logger } from 'pino';
 import type { ApiEnv } from '../access.ts';
+import { addressOf } from '../address.ts';
 import { answerJson } from '../answer.ts';
 import { type Db, sqlStateOf } from '../database/db.ts';
 import { ApiError, permissionDenied } from '../errors.ts';
@@ -37,7 +38,7 @@ export function addUserRoutes(api: OpenAPIHono<ApiEnv>, { db, log }: { db: Db; l
         const shared = (memberships.get(id) ?? []).filter(({ organizationId }) => own.has(organizationId));
         return user === undefined ? [] : [renderUser(user, shared)];
       });
-      return answerJson(c, renderPage(c.req.url, page, count, shown));
+      return answerJson(c, renderPage(addressOf(c), page, count, shown));
     },
   );
   addRoute(

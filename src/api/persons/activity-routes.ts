@@ -1,6 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { ApiEnv } from '../access.ts';
 import { loadActivity } from '../activity-log.ts';
+import { addressOf } from '../address.ts';
 import { answerInForm, FORMS, MAX_CSV_ROWS, wantsCsv } from '../answer-form.ts';
 import type { Db } from '../database/db.ts';
 import { numberedPage, parseNumberedPage, renderNumberedPage } from '../paging.ts';
@@ -39,7 +40,7 @@ export function addActivityRoutes(api: OpenAPIHono<ApiEnv>, db: Db): void {
           log.activities.flatMap(({ userId }) => userId ?? []),
         );
         const results = log.activities.map((activity) => renderActivity(activity, users));
-        return answerInForm(call, renderNumberedPage(c.req.url, page, log.count, results));
+        return answerInForm(call, renderNumberedPage(addressOf(c), page, log.count, results));
       },
     );
   }

@@ -1,5 +1,6 @@
 import type { OpenAPIHono, z } from '@hono/zod-openapi';
 import type { ApiEnv } from '../access.ts';
+import { addressOf } from '../address.ts';
 import { answerJson } from '../answer.ts';
 import { answerCsv, FORMS, MAX_CSV_ROWS, wantsCsv } from '../answer-form.ts';
 import { toByteStream } from '../byte-stream.ts';
@@ -11,7 +12,7 @@ import { parseIsoDate } from '../filters/date-text.ts';
 import type { FilterGroup } from '../filters/filter.ts';
 import { parseFilter } from '../filters/parse-filter.ts';
 import { sql } from '../filters/sql.ts';
-import { type Page, paged, parsePage, renderPage } from '../paging.ts';
+import { paged, parsePage, renderPage } from '../paging.ts';
 import { addRoute, type Call } from '../route.ts';
 import { renderPerson } from './render-person.ts';
 import { type PersonBody, personSchema, personsQuery } from './schema.ts';
@@ -53,13 +54,12 @@ export function addListRoutes(api: OpenAPIHono<ApiEnv>, { db, now }: ListDeps): 
           const { ids } = await findPersons(db, projectId, filter, { limit: MAX_CSV_ROWS, offset: 0 });
           return answerCsv(call, () => readPersons(db, projectId, ids), CSV_COLUMNS);
         }
-        const asked = parsePage(query);
-        const page: Page = { ...asked, limit: Math.min(asked.limit, MAX_LIMIT) };
+        const page = parsePage(query, MAX_LIMIT);
         const { count, ids } = await findPersons(db, projectId, filter, page);
         const chunks = readPersons(db, projectId, ids);
         // Whatever fails while these are read is still an answer.
         const { value: first } = await chunks.next();
-        const answer = renderPage<PersonBody>(c.req.url, page, count, first ?? []);
+        const answer = renderPage<PersonBody>(addressOf(c), page, count, first ?? []);
         if (ids.length <= CHUNK) return answerJson(c, answer);
         const texts = streamPage(answer, chunks);
         return c.body(toByteStream(texts), 200, { 'content-type': 'application/json' });

@@ -1,6 +1,7 @@
 import { type OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Logger } from 'pino';
 import type { ApiEnv } from '../access.ts';
+import { addressOf } from '../address.ts';
 import { answerJson } from '../answer.ts';
 import type { Db } from '../database/db.ts';
 import { nameField } from '../fields.ts';
@@ -31,6 +32,9 @@ const renderProject = (project: Project): z.infer<typeof projectSchema> => ({
   timezone: 'UTC',
 });
 
+/** Projects that one answer holds. */
+const MAX_PAGE = 1000;
+
 const newProjectSchema = z.object({
   name: nameField(),
   organization: z.uuid().optional().openapi({ description: 'Left out: the first of the user who asks.' }),
@@ -48,11 +52,11 @@ export function addProjectRoutes(api: OpenAPIHono<ApiEnv>, { db, log }: { db: Db
       answers: { 200: { description: 'Projects, oldest first.', schema: paged(projectSchema) } },
     },
     async ({ c, query }) => {
-      const page = parsePage(query);
+      const page = parsePage(query, MAX_PAGE);
       const { userId, projectIds } = c.get('key');
       const projects = await loadProjects(db, userId, projectIds);
       const shown = projects.slice(page.offset, page.offset + page.limit).map(renderProject);
-      return answerJson(c, renderPage(c.req.url, page, projects.length, shown));
+      return answerJson(c, renderPage(addressOf(c), page, projects.length, shown));
     },
   );
   addRoute(

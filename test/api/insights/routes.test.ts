@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
+import { createUser } from '../../../src/api/users.ts';
 import { createTestApi, type TestApi } from '../../support/api.ts';
 import { onEveryDatabase } from '../../support/databases.ts';
 import { createPersonalKey } from '../../support/keys.ts';
@@ -116,6 +117,41 @@ onEveryDatabase('the insights of a project', (db) => {
       tags: [],
       filters: {},
       favorited: true,
+    });
+  });
+
+  test('are changed by those only who may edit every dashboard that shows them', async () => {
+    const member = await createUser(db(), { email: 'viewer@example.com', firstName: 'V', level: 'member' });
+    const key = await createPersonalKey(db(), { label: 'v', scopes: ['*'], userId: member.id });
+    const { id } = await make({ name: 'Shown', filters: views });
+    const put = async (restriction: number) => {
+      const made = await api.call('POST', 'dashboards/', { restriction_level: restriction });
+      const dashboard = (await made.json()) as Body;
+      await api.call('PATCH', `dashboards/${dashboard.id}/`, { tiles: [{ insight: { id } }] });
+      return dashboard.id;
+    };
+    await put(21);
+    await succeed(200, ask('PATCH', `${id}/`, { name: 'by a member' }, key));
+    const restricted = await put(37);
+
+    const refused = await ask('PATCH', `${id}/`, { deleted: true }, key);
+    expect(refused.status).toBe(403);
+    expect(await refused.json()).toMatchObject({
+      code: 'permission_denied',
+      detail: "You don't have edit permissions for this insight.",
+    });
+    expect(await succeed(200, ask('GET', `${id}/`, undefined, key))).toMatchObject({
+      name: 'by a member',
+      effective_restriction_level: 37,
+      effective_privilege_level: 21,
+    });
+    await succeed(200, ask('PATCH', `${id}/`, { name: 'by the owner' }));
+
+    await api.call('POST', `dashboards/${restricted}/collaborators/`, { level: 37, user_uuid: member.uuid });
+    await succeed(200, ask('PATCH', `${id}/`, { name: 'by a collaborator' }, key));
+    await api.call('PATCH', `dashboards/${restricted}/`, { deleted: true });
+    expect(await succeed(200, ask('GET', `${id}/`, undefined, key))).toMatchObject({
+      effective_restriction_level: 21,
     });
   });
 
