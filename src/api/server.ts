@@ -7,6 +7,7 @@ import { ConfigError, messageOf } from '../errors.ts';
 import { buildApi } from './app.ts';
 import { declareCohorts } from './cohorts/declare-cohorts.ts';
 import type { Db } from './database/db.ts';
+import { explainFailure } from './database/explain-failure.ts';
 import { migrate } from './database/migrate.ts';
 import { createPgliteDb } from './database/pglite.ts';
 import { createPoolDb } from './database/pool.ts';
@@ -57,13 +58,11 @@ export interface RunningApi {
 }
 
 export async function startApi(options: ApiOptions): Promise<RunningApi> {
-  const { dataDir, databaseUrl, log } = options;
+  const { log } = options;
   const host = options.host ?? '127.0.0.1';
-  const db =
-    databaseUrl === undefined ? createPgliteDb(join(dataDir, 'database')) : createPoolDb(databaseUrl, log);
+  const db = await openDatabase(options);
   let deletionRuns: ReturnType<NonNullable<ApiOptions['startDeletionJobs']>> | undefined;
   try {
-    await migrate(db);
     if (options.bootstrap !== undefined) await bootstrap(db, options.bootstrap, options.seed);
     deletionRuns = options.startDeletionJobs?.(createDeletionWork(db, log));
     const { requestsPerMinute, publicUrl } = options;
@@ -83,6 +82,18 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     await deletionRuns?.close();
     await db.close();
     throw error;
+  }
+}
+
+async function openDatabase({ databaseUrl, dataDir, log }: ApiOptions): Promise<Db> {
+  const db =
+    databaseUrl === undefined ? createPgliteDb(join(dataDir, 'database')) : createPoolDb(databaseUrl, log);
+  try {
+    await migrate(db);
+    return db;
+  } catch (error) {
+    await db.close();
+    throw databaseUrl === undefined ? error : explainFailure(databaseUrl, error);
   }
 }
 

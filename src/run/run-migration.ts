@@ -100,6 +100,7 @@ async function runEpoch(
     },
   };
 
+  await staging.remove(layout(record.name).report); // an earlier run's, which failed
   board.phase('stage');
   const feed = createPartFeed((part) => board.partKnown(part.records));
   const stager = deps.startStaging(feed, files);

@@ -84,12 +84,17 @@ describe('a file that is broken fails alone, and says so', { timeout: TIMEOUT_MS
     const report = reportOf(ended);
     expect(report).toMatchObject({ counts: { delivered: before.length + 10 } });
     expect(report.unfinished.files.join()).toContain('cut.json.gz');
+    const told = async () => reportOf(await bench.command('report', '--json', NAME)).unfinished.failures;
+    expect(await told()).toEqual([
+      { what: expect.stringContaining('stage-file'), reason: expect.stringContaining('damaged gzip') },
+    ]);
 
     bench.put('cut.json.gz', whole);
     const mended = await bench.command('resume', '--json', NAME);
     expect(mended.code, mended.stderr).toBe(0);
     expect(reportOf(mended)).toMatchObject({ balanced: true, counts: { read: 3_010, delivered: 3_010 } });
     expect(bench.arrived()).toEqual(numbers(0, 3_010));
+    expect(await told()).toEqual([]);
   });
 
   it('when it is a zip in a zip, or packed three times', async (context) => {

@@ -1,5 +1,5 @@
 import { layout } from '../../migration/layout.ts';
-import { loadControl, loadMigration, parseStored } from '../../migration/migration.ts';
+import { loadMigration, parseStored } from '../../migration/migration.ts';
 import { renderReport } from '../../report/render-report.ts';
 import { report as reportSchema } from '../../report/report.ts';
 import { makeReport } from '../../run/make-report.ts';
@@ -14,9 +14,7 @@ export async function report({ settings, terminal }: CommandContext, name: strin
   const record = await loadMigration(staging, name);
   if (!record) throw await noSuchMigration(staging, name);
   const key = layout(name).report;
-  // The report of a run that failed stays until the next one ends: until then the receipts know more.
-  const finished = (await loadControl(staging, name))?.state === 'finished';
-  const body = finished ? await staging.get(key) : undefined;
+  const body = await staging.get(key); // there from the end of a run until the next one begins
   const document = body
     ? parseStored(reportSchema, body, key, staging)
     : await makeReport(staging, record, { failures: [], peopleDone: false });
