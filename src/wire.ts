@@ -1,17 +1,12 @@
-import { resolve } from 'node:path';
 import { Redis } from 'ioredis';
 import type { Environment } from '../config/environment.ts';
 import { loadSeed } from '../config/load-seed.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Staging } from './contract/staging.ts';
-import { ConfigError } from './errors.ts';
 import type { Logger } from './logger.ts';
-import type { SourceBucket } from './source/s3-file.ts';
-import { createFolderStaging } from './staging/folder.ts';
-import { createS3Staging } from './staging/s3.ts';
-import { createS3Bucket } from './staging/s3-bucket.ts';
 import type { ApiSettings } from './supervise/api-protocol.ts';
 import { createSupervisor, type Supervisor } from './supervise/supervisor.ts';
+import { openStaging } from './wire-staging.ts';
 
 /** The parts a command works with: the one place that constructs Redis, staging and the bundled API. */
 export interface Site {
@@ -37,22 +32,6 @@ export interface BundledApi {
   readonly queues: { readonly user: string; readonly password: string };
 }
 
-export function openStaging(settings: Settings): Staging {
-  const where = settings.staging;
-  if (!where) return createFolderStaging(resolve(settings.dataDir, 'staging'));
-  const match = /^s3:\/\/([^/]+)\/?(.*)$/.exec(where);
-  if (!match?.[1]) {
-    throw new ConfigError(
-      `BACKHAUL_STAGING is "${where}"; it takes s3://bucket/prefix, or nothing for a folder in the data folder`,
-    );
-  }
-  return createS3Staging({ ...settings.s3, bucket: match[1], prefix: match[2] ?? '' });
-}
-
-/** A bucket that a manifest names as its source. */
-export const openSourceBucket = (settings: Settings, bucket: string): SourceBucket =>
-  createS3Bucket({ ...settings.s3, bucket });
-
 async function readApiSettings(settings: Settings): Promise<ApiSettings> {
   const { apiRequestsPerMinute: requestsPerMinute, publicUrl, deletionSchedule, seedFile } = settings;
   return {
@@ -69,6 +48,7 @@ export async function openSite(
   want: { readonly api: boolean },
   log: Logger,
 ): Promise<Site> {
+  const staging = await openStaging(settings);
   const failed = new AbortController();
   const supervisor: Supervisor = await createSupervisor({
     dataDir: settings.dataDir,
@@ -91,7 +71,7 @@ export async function openSite(
     log,
     redisUrl: supervisor.redisUrl,
     redis,
-    staging: openStaging(settings),
+    staging,
     bundled: supervisor.api,
     failed: failed.signal,
     async close() {

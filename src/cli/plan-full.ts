@@ -6,7 +6,7 @@ import { buildReport } from '../report/build-report.ts';
 import { renderReport } from '../report/render-report.ts';
 import type { Report } from '../report/report.ts';
 import type { SourceFile } from '../source/source-file.ts';
-import { openStaging } from '../wire.ts';
+import { openStaging } from '../wire-staging.ts';
 import { clearStaging } from './clear-staging.ts';
 import type { CommandContext } from './context.ts';
 import { number } from './render-status.ts';
@@ -18,7 +18,7 @@ export async function planFull(
   manifest: Manifest,
   files: readonly SourceFile[],
 ): Promise<{ report: Report; text: string }> {
-  const staging = openStaging(settings);
+  const staging = await openStaging(settings);
   // Apart from the migration's own folder: by the time of a run, files and manifest may have changed.
   const scratch = `_plans/${manifest.name}/`;
   const stop = stopSignal(

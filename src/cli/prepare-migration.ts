@@ -16,7 +16,8 @@ import type { SourceFile } from '../source/source-file.ts';
 import { listFileReceipts } from '../stage/load-part.ts';
 import { sourceSha256 } from '../stage/source-hash.ts';
 import { areStagedRejects } from '../stage/stage-rejects.ts';
-import { openSourceBucket, openStaging, type Site } from '../wire.ts';
+import type { Site } from '../wire.ts';
+import { openSourceBucket, openStaging } from '../wire-staging.ts';
 import { noSuchMigration } from './no-such-migration.ts';
 import { type Allowed, preflight } from './preflight.ts';
 
@@ -164,7 +165,7 @@ function changed(name: string, differences: readonly string[], where: string): C
 
 /** The manifest of the last epoch, for `resume` by name: limits changed since then need `run`. */
 export async function manifestOfMigration(settings: Settings, name: string): Promise<ManifestAt> {
-  const staging = openStaging(settings);
+  const staging = await openStaging(settings);
   const opening = (await latestEpoch(staging, name)) ?? (await loadMigration(staging, name))?.opening;
   if (!opening) throw await noSuchMigration(staging, name);
   return { manifest: parseStoredManifest(opening.manifest, staging.location), baseDir: opening.baseDir };

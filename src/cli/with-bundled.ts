@@ -1,6 +1,6 @@
 import type { BundledApi } from '../wire.ts';
-import { withSite } from './commands/run.ts';
 import type { CommandContext } from './context.ts';
+import { withSite } from './with-site.ts';
 
 /** With the API of the data folder: the one that runs there, or else one that is started for the while. */
 export function withBundled<T>(context: CommandContext, act: (api: BundledApi) => Promise<T>): Promise<T> {

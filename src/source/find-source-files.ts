@@ -12,7 +12,7 @@ export interface FindOptions {
   /** Relative entries start here: the manifest's folder. */
   readonly baseDir: string;
   /** Opens a bucket for `s3://` entries. */
-  readonly openS3?: ((bucket: string) => SourceBucket) | undefined;
+  readonly openS3?: ((bucket: string) => Promise<SourceBucket>) | undefined;
 }
 
 /**
@@ -81,7 +81,7 @@ async function findOnS3(entry: string, openS3: FindOptions['openS3']): Promise<F
     );
   }
   if (!openS3) throw new ConfigError(`source.from: "${entry}" lies on S3, but no access to S3 is set up`);
-  const bucket = openS3(bucketName);
+  const bucket = await openS3(bucketName);
   const found: Found = [];
   for await (const object of bucket.list(prefix)) {
     if (object.key.endsWith('/')) continue; // a console's marker of an empty folder

@@ -13,6 +13,7 @@ import {
   startBackhaul,
   waitForServices,
 } from '../support/backhaul-process.ts';
+import { readyDataDir } from '../support/ready-data-dir.ts';
 import { until } from '../support/until.ts';
 
 let dataDir: string;
@@ -21,7 +22,7 @@ const backhaul = (...args: string[]) => runBackhaul(args, { dataDir });
 
 beforeAll(async () => {
   setUp();
-  dataDir = await mkdtemp(join(tmpdir(), 'backhaul-deletions-'));
+  dataDir = await readyDataDir(await mkdtemp(join(tmpdir(), 'backhaul-deletions-')));
   services = await waitForServices(dataDir, startBackhaul(['serve'], { dataDir }));
 }, 300_000);
 afterAll(async () => {

@@ -9,6 +9,7 @@ import {
   startBackhaul,
   waitForServices,
 } from '../support/backhaul-process.ts';
+import { readyDataDir } from '../support/ready-data-dir.ts';
 
 let dataDir: string;
 let url: string;
@@ -27,7 +28,7 @@ const get = async (path: string, key: string) =>
 
 beforeAll(async () => {
   setUp();
-  dataDir = await mkdtemp(join(tmpdir(), 'backhaul-manage-'));
+  dataDir = await readyDataDir(await mkdtemp(join(tmpdir(), 'backhaul-manage-')));
   const server = startBackhaul(['serve'], { dataDir });
   url = (await waitForServices(dataDir, server)).api?.url ?? '';
 }, 300_000);
@@ -134,14 +135,21 @@ describe('managing the bundled API', () => {
     expect(ended.stderr).toContain('does not take the personalKey of keys.json');
   }, 300_000);
 
-  it('limits requests of a key where BACKHAUL_API_REQUESTS_PER_MINUTE says so', async () => {
-    const limited = join(dataDir, 'limited');
-    const env = { BACKHAUL_API_REQUESTS_PER_MINUTE: '2' };
+  it('limits requests of a key and links to its public address where the settings say so', async () => {
+    const limited = await readyDataDir(join(dataDir, 'limited'));
+    const env = {
+      BACKHAUL_API_REQUESTS_PER_MINUTE: '2',
+      BACKHAUL_PUBLIC_URL: 'https://events.example.com/backhaul/',
+    };
     const server = startBackhaul(['serve'], { dataDir: limited, env });
     const { api } = await waitForServices(limited, server);
     const ask = () =>
-      fetch(`${api?.url}/api/users/@me/`, { headers: { authorization: `Bearer ${api?.personalKey}` } });
-    const statuses = [(await ask()).status, (await ask()).status, (await ask()).status];
-    expect(statuses).toEqual([200, 200, 429]);
+      fetch(`${api?.url}/api/users/?limit=1&offset=1`, {
+        headers: { authorization: `Bearer ${api?.personalKey}` },
+      });
+    expect(await (await ask()).json()).toMatchObject({
+      previous: 'https://events.example.com/backhaul/api/users/?limit=1&offset=0',
+    });
+    expect([(await ask()).status, (await ask()).status]).toEqual([200, 429]);
   }, 120_000);
 });

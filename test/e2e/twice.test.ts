@@ -13,7 +13,7 @@ it(
     const workplace = createWorkplace();
     onTestFinished(() => workplace.remove());
     await writeExports(workplace, { files: 2, records: 1_500 });
-    const options = { dataDir: workplace.dataDir('twice') };
+    const options = { dataDir: await workplace.readyDataDir('twice') };
     const runAs = async (name: string) => {
       const manifest = workplace.manifest({
         name,

@@ -63,7 +63,7 @@ describe.skipIf(!s3)('with a real S3 server', () => {
     await exports.put('a/day.zip', writeZip([gz(10), gz(9)]));
     await exports.put('a/h_10.json', Buffer.from('{"late":1}\n'));
     await exports.put('a/h_9.json', Buffer.from('{"late":0}\n'));
-    const openS3 = (name: string) => createS3Bucket({ ...options(''), bucket: name });
+    const openS3 = async (name: string) => createS3Bucket({ ...options(''), bucket: name });
     const files = await findSourceFiles([`s3://${bucket}/exports/a/`], { baseDir: '/', openS3 });
     expect(files.map(({ name }) => name)).toEqual(
       ['day.zip', 'h_9.json', 'h_10.json'].map((name) => `s3://${bucket}/exports/a/${name}`),

@@ -1,10 +1,9 @@
-import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateAmplitudeExport } from '../../src/sample/generate-amplitude-export.ts';
-import { createSupervisor } from '../../src/supervise/supervisor.ts';
-import { silent } from './databases.ts';
+import { readyDataDir } from './ready-data-dir.ts';
 
 /** A folder of a test's own with exports, manifests and data folders in it. */
 export interface Workplace {
@@ -13,7 +12,7 @@ export interface Workplace {
   manifest(content: { readonly name: string } & Record<string, unknown>): string;
   /** Path of a data folder; not created. */
   dataDir(name: string): string;
-  /** A data folder whose embedded database is set up already: a copy of one that is made once. */
+  /** A data folder whose embedded database is set up already (ready-data-dir.ts). */
   readyDataDir(name: string): Promise<string>;
   remove(): Promise<void>;
 }
@@ -21,7 +20,6 @@ export interface Workplace {
 export function createWorkplace(): Workplace {
   const folder = mkdtempSync(join(tmpdir(), 'backhaul-test-'));
   const dataDir = (name: string) => join(folder, `data-${name}`);
-  let template: Promise<string> | undefined;
   return {
     folder,
     manifest(content) {
@@ -30,19 +28,9 @@ export function createWorkplace(): Workplace {
       return path;
     },
     dataDir,
-    async readyDataDir(name) {
-      template ??= makeTemplate(dataDir('template'));
-      cpSync(await template, dataDir(name), { recursive: true });
-      return dataDir(name);
-    },
+    readyDataDir: (name) => readyDataDir(dataDir(name)),
     remove: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }),
   };
-}
-
-async function makeTemplate(dataDir: string): Promise<string> {
-  const supervisor = await createSupervisor({ dataDir, want: { redis: true, api: true }, log: silent });
-  await supervisor.close();
-  return dataDir;
 }
 
 /** Several generated exports in `<folder>/exports`, each with its own records: as many parts at least. */

@@ -2,7 +2,7 @@ import { migrationKey } from '../../checkpoint/redis-checkpoints.ts';
 import { ConfigError, messageOf } from '../../errors.ts';
 import { loadControl, loadMigration, saveControl } from '../../migration/migration.ts';
 import { findRunningRedis } from '../../supervise/supervisor.ts';
-import { openStaging } from '../../wire.ts';
+import { openStaging } from '../../wire-staging.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { noSuchMigration } from '../no-such-migration.ts';
@@ -15,7 +15,7 @@ export const cancel = (context: CommandContext, name: string) => set(context, na
 /** Staging first, so that it holds whatever happens to Redis; then Redis, so that workers hear of it now. */
 async function set(context: CommandContext, name: string, state: 'paused' | 'cancelled'): Promise<ExitCode> {
   const { settings, terminal } = context;
-  const staging = openStaging(settings);
+  const staging = await openStaging(settings);
   const record = await loadMigration(staging, name);
   if (!record) throw await noSuchMigration(staging, name);
   if ((await loadControl(staging, name))?.state === 'finished') {

@@ -9,7 +9,7 @@ import { number } from '../render-status.ts';
 import { commandLine } from '../resume-command.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { withBundled } from '../with-bundled.ts';
-import { withSite } from './run.ts';
+import { withSite } from '../with-site.ts';
 
 const MAX_LISTED = 1000;
 

@@ -13,7 +13,8 @@ import { EXIT, type ExitCode } from '../exit-code.ts';
 import { prepareMigration } from '../prepare-migration.ts';
 import { number } from '../render-status.ts';
 import { stopSignal } from '../stop-signal.ts';
-import { execute, withSite } from './run.ts';
+import { withSite } from '../with-site.ts';
+import { execute } from './run.ts';
 
 const NAME = 'demo';
 const MAX_EVENTS = 5_000_000;

@@ -4,7 +4,7 @@ import { type LoadedManifest, loadManifest } from '../../../config/load-manifest
 import type { Settings } from '../../../config/settings.ts';
 import { ConfigError, messageOf } from '../../errors.ts';
 import { findRedisServer } from '../../supervise/find-redis-server.ts';
-import { openStaging } from '../../wire.ts';
+import { openStaging } from '../../wire-staging.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { findFiles } from '../prepare-migration.ts';
@@ -104,7 +104,7 @@ async function lookAtDataDir(dataDir: string): Promise<{ detail: string }> {
 }
 
 async function lookAtStaging(settings: Settings): Promise<{ detail: string }> {
-  const staging = openStaging(settings);
+  const staging = await openStaging(settings);
   const key = `_doctor/${process.pid}`;
   await staging.put(key, Buffer.from('probe'));
   const read = (await staging.get(key))?.toString();

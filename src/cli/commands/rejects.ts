@@ -4,7 +4,7 @@ import { ConfigError } from '../../errors.ts';
 import { readRejects } from '../../import/rejects.ts';
 import { loadMigration } from '../../migration/migration.ts';
 import { listReceipts } from '../../migration/receipts.ts';
-import { openStaging } from '../../wire.ts';
+import { openStaging } from '../../wire-staging.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { noSuchMigration } from '../no-such-migration.ts';
@@ -13,7 +13,7 @@ import { number } from '../render-status.ts';
 /** `backhaul rejects ls`: how many, for which reason, with one example each. */
 export async function list({ settings, terminal }: CommandContext, name: string): Promise<ExitCode> {
   const reasons = new Map<string, { count: number; example: string }>();
-  for await (const line of rejectsOf(openStaging(settings), name)) {
+  for await (const line of rejectsOf(await openStaging(settings), name)) {
     const known = reasons.get(line.reason);
     if (known) known.count += 1;
     else reasons.set(line.reason, { count: 1, example: `${placeOf(line)}: ${line.detail}` });
@@ -44,7 +44,7 @@ export async function show(
     throw new ConfigError(`--limit takes a whole number above 0, not "${options.limit}"`);
   }
   let shown = 0;
-  for await (const line of rejectsOf(openStaging(settings), name)) {
+  for await (const line of rejectsOf(await openStaging(settings), name)) {
     if (options.reason !== undefined && line.reason !== options.reason) continue;
     if (shown === limit) {
       terminal.say(`… and more; --limit <count> shows them`);

@@ -10,8 +10,9 @@ import { EXIT, type ExitCode } from '../exit-code.ts';
 import { preflight } from '../preflight.ts';
 import { createRecord, manifestOfMigration, prepared } from '../prepare-migration.ts';
 import { replayName } from '../replay-name.ts';
+import { withSite } from '../with-site.ts';
 import { rejectsOf } from './rejects.ts';
-import { execute, withSite } from './run.ts';
+import { execute } from './run.ts';
 
 /**
  * `backhaul rejects replay`: the rejected records become the parts of a migration of their own, run

@@ -3,14 +3,14 @@ import { loadMigration, parseStored } from '../../migration/migration.ts';
 import { renderReport } from '../../report/render-report.ts';
 import { report as reportSchema } from '../../report/report.ts';
 import { makeReport } from '../../run/make-report.ts';
-import { openStaging } from '../../wire.ts';
+import { openStaging } from '../../wire-staging.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { noSuchMigration } from '../no-such-migration.ts';
 
 /** `backhaul report <name>`: the final report, or one of what is there so far. */
 export async function report({ settings, terminal }: CommandContext, name: string): Promise<ExitCode> {
-  const staging = openStaging(settings);
+  const staging = await openStaging(settings);
   const record = await loadMigration(staging, name);
   if (!record) throw await noSuchMigration(staging, name);
   const key = layout(name).report;

@@ -4,17 +4,17 @@ import { loadControl, loadMigration } from '../../migration/migration.ts';
 import { renderReport } from '../../report/render-report.ts';
 import type { RunEnd } from '../../run/run-migration.ts';
 import { ControlError } from '../../run/take-up.ts';
-import { openSite, type Site } from '../../wire.ts';
+import type { Site } from '../../wire.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { noSuchMigration } from '../no-such-migration.ts';
 import { manifestOfMigration, type Prepared, prepareMigration } from '../prepare-migration.ts';
-import { reachRedis } from '../reach-redis.ts';
 import { renderStatus } from '../render-status.ts';
 import { resumeCommand } from '../resume-command.ts';
 import { runPrepared } from '../run-prepared.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { stoppedBy } from '../stopped-by.ts';
+import { withSite } from '../with-site.ts';
 
 export interface RunOptions {
   readonly produceOnly?: boolean;
@@ -55,20 +55,6 @@ async function orResumable<T>(again: string, work: () => Promise<T>): Promise<T>
     return await work();
   } catch (error) {
     throw stoppedBy(error, again);
-  }
-}
-
-export async function withSite<T>(
-  { settings, env, log }: CommandContext,
-  api: boolean,
-  act: (site: Site) => Promise<T>,
-): Promise<T> {
-  if (settings.redisUrl) await reachRedis(settings.redisUrl, (redis) => redis.ping());
-  const site = await openSite(settings, env, { api }, log);
-  try {
-    return await act(site);
-  } finally {
-    await site.close();
   }
 }
 

@@ -2,7 +2,7 @@ import { messageOf } from '../../errors.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode, StoppedError } from '../exit-code.ts';
 import { stopSignal, untilAborted } from '../stop-signal.ts';
-import { withSite } from './run.ts';
+import { withSite } from '../with-site.ts';
 
 /** `backhaul serve`: the bundled API with its data, and the queue dashboard, until told to stop. */
 export async function serve(context: CommandContext): Promise<ExitCode> {

@@ -5,7 +5,7 @@ import { ConfigError } from '../../errors.ts';
 import { listMigrations, loadControl, loadMigration } from '../../migration/migration.ts';
 import { leaseKey } from '../../run/take-up.ts';
 import { findRunningRedis } from '../../supervise/supervisor.ts';
-import { openStaging } from '../../wire.ts';
+import { openStaging } from '../../wire-staging.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { noSuchMigration } from '../no-such-migration.ts';
@@ -30,7 +30,7 @@ export async function status(
   options: { watch?: boolean },
 ): Promise<ExitCode> {
   const { settings, terminal } = context;
-  const staging = openStaging(settings);
+  const staging = await openStaging(settings);
   const names = name === undefined ? await listMigrations(staging) : [name];
   if (names.length === 0)
     throw new ConfigError(

@@ -5,7 +5,7 @@ import { openMigrationsOf } from '../../wire-migrations.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode, StoppedError } from '../exit-code.ts';
 import { stopSignal, untilAborted } from '../stop-signal.ts';
-import { withSite } from './run.ts';
+import { withSite } from '../with-site.ts';
 
 /** `backhaul worker`: joins the fleet; SIGTERM finishes the batch, saves, hands the jobs back. */
 export async function worker(
