@@ -44,6 +44,8 @@ const SCHEDULER = 'deletion-schedule';
 /** How often the schedule is looked after, as a Redis may have lost everything; and how soon after a failure. */
 const LOOK_EVERY_MS = 3_600_000;
 const LOOK_AGAIN_MS = 30_000;
+/** Batches are small, and a second run next to a first does no harm: it may come soon. */
+const LOCK_MS = 10_000;
 /** The API process has some seconds to end. */
 const CLOSE_WITHIN_MS = 5_000;
 
@@ -65,6 +67,7 @@ export function startDeletionJobs({ redisUrl, schedule, work, log }: DeletionJob
     queueName: DELETION_JOB,
     job: DELETION_JOB,
     concurrency: 1,
+    lockMs: LOCK_MS,
     closeWithinMs: CLOSE_WITHIN_MS,
     log,
     async handler(_, { signal, progress }) {

@@ -32,6 +32,8 @@ export interface WorkerDeps<N extends JobName> {
   /** Jobs at once in this process. */
   readonly concurrency: number;
   readonly log: Logger;
+  /** How long a job that nobody works on any more stays taken. Default 30,000. */
+  readonly lockMs?: number;
   /** Bound of close. Default 15,000. */
   readonly closeWithinMs?: number;
 }
@@ -82,7 +84,7 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close
       connection,
       prefix: QUEUE_PREFIX,
       concurrency,
-      lockDuration: LOCK_MS,
+      lockDuration: deps.lockMs ?? LOCK_MS,
       stalledInterval: STALLED_CHECK_MS,
       maxStalledCount: 1_000, // a job that stalls has done nothing wrong: its worker was killed
       settings: { backoffStrategy: (attemptsMade: number) => backoffMs(attemptsMade) },
