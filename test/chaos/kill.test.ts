@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { killAllBackhaul } from '../support/backhaul-process.ts';
 import { createLab, LAB_TIMEOUT_MS, type Lab } from './lab.ts';
 import { atRandomMoments, MOMENTS } from './moments.ts';
+import { producerKilled, redisWiped } from './scenarios.ts';
 
 /** Whatever is killed, whenever: what arrives is the same, and the books balance (I1 to I5). */
 let lab: Lab;
@@ -20,18 +21,7 @@ afterAll(async () => {
 });
 
 describe('SIGKILL', () => {
-  // Takes the embedded Redis and API along.
-  atRandomMoments(
-    'of the producer',
-    'producer',
-    () => lab,
-    async (bench, share) => {
-      const run = bench.start('run', '--json', bench.manifest);
-      await bench.moment(run, share);
-      run.kill('SIGKILL');
-      await bench.expectSameEnd(await run.ended);
-    },
-  );
+  atRandomMoments('of the producer', 'producer', () => lab, producerKilled);
 
   atRandomMoments(
     'of a worker',
@@ -97,19 +87,7 @@ describe('SIGKILL', () => {
 });
 
 describe('Redis loses everything', () => {
-  atRandomMoments(
-    'while the migration runs, which heals itself',
-    'wiped',
-    () => lab,
-    async (bench, share) => {
-      const run = bench.start('run', '--json', bench.manifest);
-      await bench.moment(run, share);
-      if (run.isRunning()) await bench.wipeRedis(run);
-      const ended = await run.ended;
-      expect(ended.code, ended.stderr).toBe(0);
-      await bench.expectSameEnd(ended);
-    },
-  );
+  atRandomMoments('while the migration runs, which heals itself', 'wiped', () => lab, redisWiped);
 
   atRandomMoments(
     'while the migration is stopped',

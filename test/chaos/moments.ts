@@ -1,6 +1,7 @@
 import { it } from 'vitest';
 import { createRandom } from '../support/seeded-random.ts';
-import { type Bench, LAB_TIMEOUT_MS, type Lab } from './lab.ts';
+import { LAB_TIMEOUT_MS, type Lab } from './lab.ts';
+import type { Scenario } from './scenarios.ts';
 
 /**
  * BACKHAUL_TEST_MOMENTS=20 tries so many moments of each kind (more than half an hour) instead of one.
@@ -13,12 +14,7 @@ const SEED = Number(process.env['BACKHAUL_TEST_SEED'] ?? 1);
  * One test a moment. The moment is a share of what the uninterrupted run takes, drawn from one of equal
  * strata; `id` tells the kinds apart.
  */
-export function atRandomMoments(
-  title: string,
-  id: string,
-  lab: () => Lab,
-  act: (bench: Bench, share: number) => Promise<void>,
-): void {
+export function atRandomMoments(title: string, id: string, lab: () => Lab, act: Scenario): void {
   const random = createRandom(
     SEED * 1_000 + [...id].reduce((sum, letter) => sum * 7 + letter.charCodeAt(0), 0),
   );

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createLab, LAB_TIMEOUT_MS, type Lab } from '../chaos/lab.ts';
 import { atRandomMoments } from '../chaos/moments.ts';
+import { producerKilled, redisWiped } from '../chaos/scenarios.ts';
 import { killAllBackhaul } from '../support/backhaul-process.ts';
 import { startRadosgw } from '../support/radosgw.ts';
 
@@ -27,31 +28,9 @@ describe.skipIf(!s3)('with parts on S3', () => {
   afterEach(killAllBackhaul);
   afterAll(() => lab?.remove());
 
-  atRandomMoments(
-    'the producer is killed',
-    's3-producer',
-    () => lab,
-    async (bench, share) => {
-      const run = bench.start('run', '--json', bench.manifest);
-      await bench.moment(run, share);
-      run.kill('SIGKILL');
-      await bench.expectSameEnd(await run.ended);
-    },
-  );
+  atRandomMoments('the producer is killed', 's3-producer', () => lab, producerKilled);
 
-  atRandomMoments(
-    'Redis is wiped',
-    's3-wiped',
-    () => lab,
-    async (bench, share) => {
-      const run = bench.start('run', '--json', bench.manifest);
-      await bench.moment(run, share);
-      if (run.isRunning()) await bench.wipeRedis(run);
-      const ended = await run.ended;
-      expect(ended.code, ended.stderr).toBe(0);
-      await bench.expectSameEnd(ended);
-    },
-  );
+  atRandomMoments('Redis is wiped', 's3-wiped', () => lab, redisWiped);
 
   it(
     'without permission for the bucket, says so before anything starts',
