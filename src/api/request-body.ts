@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { messageOf } from '../errors.ts';
 import { parseError, unsupportedEncoding, unsupportedMediaType } from './errors.ts';
 import { readBody } from './read-body.ts';
-import { cleanText, parseSafely } from './safe-json.ts';
+import { isStorable, parseSafely, UNSTORABLE_TEXT } from './safe-json.ts';
 
 /** What a project endpoint takes in: more than any document of the contract needs. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
@@ -55,7 +55,8 @@ async function parseForm(bytes: Buffer, contentType: string): Promise<unknown> {
       (field): field is [string, string] => typeof field[1] === 'string',
     );
     if (fields.length > MAX_FORM_FIELDS) throw new Error(`more than ${MAX_FORM_FIELDS} fields`);
-    return Object.fromEntries(fields.map(([name, value]) => [cleanText(name), cleanText(value)]));
+    if (!fields.flat().every(isStorable)) throw new Error(UNSTORABLE_TEXT);
+    return Object.fromEntries(fields);
   } catch (error) {
     throw parseError(`the form cannot be read: ${messageOf(error)}`);
   }

@@ -1,10 +1,10 @@
 import { type OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { ACCESS, type ApiEnv } from './access.ts';
-import { errorSchema } from './errors.ts';
+import { errorSchema, invalidInput } from './errors.ts';
 import { isJsonObject } from './json.ts';
 import { readRequestBody } from './request-body.ts';
-import { cleanText } from './safe-json.ts';
+import { isStorable, UNSTORABLE_TEXT } from './safe-json.ts';
 import { validated } from './validation-error.ts';
 
 /** One endpoint below `/api/`: what it takes and answers. The document is made of the schemas that validate. */
@@ -62,9 +62,13 @@ export function addRoute<Q extends z.ZodObject = typeof NOTHING, B extends z.Zod
   });
 }
 
-/** The parameters, without characters that Postgres has no place for. */
-const readQuery = (c: Context): Record<string, string> =>
-  Object.fromEntries(Object.entries(c.req.query()).map(([name, value]) => [name, cleanText(value)]));
+function readQuery(c: Context): Record<string, string> {
+  const query = c.req.query();
+  for (const [name, value] of Object.entries(query)) {
+    if (!isStorable(value)) throw invalidInput(`This parameter is ${UNSTORABLE_TEXT}.`, name);
+  }
+  return query;
+}
 
 /** A key that came with the input (access.ts) goes no further: a room that takes any field would store it. */
 function withoutKey(input: unknown): unknown {
@@ -92,6 +96,7 @@ function document(api: OpenAPIHono<ApiEnv>, spec: RouteSpec<z.ZodObject, z.ZodTy
   api.openAPIRegistry.registerPath({
     method: spec.method,
     path: spec.path.replace(/:([A-Za-z_]+)/g, '{$1}'),
+    operationId: operationIdOf(spec),
     summary: spec.summary,
     ...(spec.description === undefined ? {} : { description: spec.description }),
     tags: [spec.tag],
@@ -101,7 +106,12 @@ function document(api: OpenAPIHono<ApiEnv>, spec: RouteSpec<z.ZodObject, z.ZodTy
       ...(spec.query === undefined ? {} : { query: spec.query }),
       ...(spec.body === undefined
         ? {}
-        : { body: { content: { 'application/json': { schema: spec.body } } } }),
+        : {
+            body: {
+              required: !spec.body.safeParse({}).success,
+              content: { 'application/json': { schema: spec.body } },
+            },
+          }),
     },
     responses: {
       ...Object.fromEntries(
@@ -116,6 +126,10 @@ function document(api: OpenAPIHono<ApiEnv>, spec: RouteSpec<z.ZodObject, z.ZodTy
     },
   });
 }
+
+/** `GET /api/projects/:project_id/persons/:id/` → `get_projects_persons_id`: what generated clients call it. */
+const operationIdOf = ({ method, path }: RouteSpec<z.ZodObject, z.ZodType>): string =>
+  [method, ...path.replace(/^\/api\/|:project_id\/|\/$/g, '').split(/[^A-Za-z_]+/)].filter(Boolean).join('_');
 
 function paramsOf({ path, params }: RouteSpec<z.ZodObject, z.ZodType>): z.ZodObject {
   const names = [...path.matchAll(/:([A-Za-z_]+)/g)].map(([, name]) => name ?? '');

@@ -1,8 +1,8 @@
 import { invalidInput } from '../errors.ts';
 import { type JsonObject, textOf } from '../json.ts';
-import { cleanText } from '../safe-json.ts';
 import type { BehaviourFilter, Comparison, FilterGroup, TimeSpan, TimeUnit } from './filter.ts';
 import { isNegated, type Malformed, malformed, wholeNumber } from './item-fields.ts';
+import { storable } from './storable.ts';
 
 interface BehaviourContext {
   readonly attr: string;
@@ -35,7 +35,7 @@ export function parseBehaviour(item: JsonObject, context: BehaviourContext): Beh
   if (window === undefined) return malformed('A behaviour takes a time_value above 0 and a time_interval.');
   const behaviour = {
     kind: 'behaviour',
-    event: cleanText(key),
+    event: storable(key, context.attr),
     eventFilter: context.parseEventFilter(item['event_filters']),
     window,
     negated: isNegated(item),

@@ -1,6 +1,5 @@
 import { invalidInput } from '../errors.ts';
 import { isJsonObject, type JsonObject, textOf } from '../json.ts';
-import { cleanText } from '../safe-json.ts';
 import {
   type Filter,
   type FilterGroup,
@@ -13,6 +12,7 @@ import {
 import type { Bounds } from './filter-bounds.ts';
 import { isNegated, isScalar, type Malformed, malformed, wholeNumber } from './item-fields.ts';
 import { parseBehaviour } from './parse-behaviour.ts';
+import { storable } from './storable.ts';
 
 export interface LeafContext {
   readonly defaultType: string;
@@ -79,7 +79,7 @@ function parseProperty(
   const values = parseValues(item['value'], operator, context);
   if ('kind' in values) return values;
   const negated = isNegated(item);
-  return { kind: 'property', ...owner, key: cleanText(String(key)), operator, values, negated };
+  return { kind: 'property', ...owner, key: storable(String(key), context.attr), operator, values, negated };
 }
 
 const OPERATORS: ReadonlySet<string> = new Set([...TESTS, ...Object.keys(NEGATIONS)]);
@@ -121,7 +121,7 @@ function parseValues(
   }
   return values.map((value) => {
     bounds.countValue(textOf(value).length);
-    return typeof value === 'string' ? cleanText(value) : value;
+    return typeof value === 'string' ? storable(value, attr) : value;
   });
 }
 

@@ -13,7 +13,7 @@ const eventFields = {
   event: z.string().openapi({ description: 'Name, cut at 200 characters.', example: '$pageview' }),
   properties: z.record(z.string(), z.unknown()).optional().openapi({
     description:
-      '`$set`, `$set_once` and `$unset` change the person, whatever the event. At most 1 MiB as JSON.',
+      '`$set`, `$set_once` and `$unset` change the person, whatever the event. At most 1 MiB as JSON, with keys of at most 1,000 characters; text with a NUL character or half a surrogate pair is refused.',
   }),
   timestamp: z.string().optional().openapi({
     description: 'ISO 8601; left out, unreadable, or more than 23 hours ahead: now.',
@@ -104,6 +104,7 @@ export function describeIngest(api: OpenAPIHono<ApiEnv>): void {
     api.openAPIRegistry.registerPath({
       method: 'post',
       path,
+      operationId: `post_${path.split('/').filter(Boolean).join('_')}`,
       summary,
       description:
         'Any of these paths takes one event, an array of events, or a batch; plain, gzip (`Content-Encoding` or ' +

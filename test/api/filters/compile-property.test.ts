@@ -162,16 +162,13 @@ onEveryDatabase('a property filter', (db) => {
   });
 
   describe('of a key', () => {
-    test.each(['$geoip city', "a'b", '"', '\\', 'k__exact', 'é', 'k.k', '', '\ud800', '\0'])(
-      '%j',
-      async (key) => {
-        const stored = JSON.stringify({ [key.replace(/[\0\ud800]/, '\uFFFD')]: 'x' });
-        const tree = parseFilter([{ key, value: 'x' }], { defaultType: 'event' });
-        const condition = compileFilter(tree, { projectId: 1, now: NOW, event: sql`e.properties` });
-        const statement = sql`select ${condition} as passes from (select ${stored}::text::jsonb as properties) e`;
-        expect(await runSql(db(), statement)).toEqual([{ passes: true }]);
-      },
-    );
+    test.each(['$geoip city', "a'b", '"', '\\', 'k__exact', 'é', 'k.k', ''])('%j', async (key) => {
+      const stored = JSON.stringify({ [key]: 'x' });
+      const tree = parseFilter([{ key, value: 'x' }], { defaultType: 'event' });
+      const condition = compileFilter(tree, { projectId: 1, now: NOW, event: sql`e.properties` });
+      const statement = sql`select ${condition} as passes from (select ${stored}::text::jsonb as properties) e`;
+      expect(await runSql(db(), statement)).toEqual([{ passes: true }]);
+    });
   });
 
   test('knows every stored date that exists, in any zone, and takes no other for one', async () => {

@@ -73,7 +73,7 @@ onEveryDatabase('hostile input', (db) => {
   });
 
   test('a person and a group take keys that no index could hold, and refuse to grow without end', async () => {
-    const key = chinese(100_000);
+    const key = chinese(1000);
     const grow = (n: number) => {
       const set = `{"${key}":${n},"k${n}":"${'v'.repeat(300_000)}"}`;
       return send(

@@ -19,6 +19,18 @@ onEveryDatabase('the document of the API', (db) => {
     expect(validator.version).toBe('3.1');
   });
 
+  test('names every operation, each by a name of its own', async () => {
+    const response = await api.app.request('/openapi.json');
+    const { paths } = (await response.json()) as { paths: Record<string, Record<string, object>> };
+    const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+    const names = operations.map((operation) =>
+      'operationId' in operation ? operation.operationId : undefined,
+    );
+    expect(names).toContain('get_projects_persons_id');
+    expect(names).not.toContain(undefined);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
   test('is shown by a page whose every file comes from this service', async () => {
     const page = await api.app.request('/docs/');
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
