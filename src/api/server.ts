@@ -4,6 +4,7 @@ import type { Hono } from 'hono';
 import type { Logger } from 'pino';
 import type { Seed } from '../contract/seed.ts';
 import { ConfigError, messageOf } from '../errors.ts';
+import { answerBroken, MAX_HEADER_BYTES } from './answer-broken.ts';
 import { buildApi } from './app.ts';
 import { declareCohorts } from './cohorts/declare-cohorts.ts';
 import type { Db } from './database/db.ts';
@@ -115,6 +116,7 @@ function listen(app: Hono, host: string, port: number, requestTimeoutMs: number)
         hostname: host,
         port,
         serverOptions: {
+          maxHeaderSize: MAX_HEADER_BYTES,
           requestTimeout: requestTimeoutMs,
           headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeoutMs),
           keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
@@ -129,6 +131,7 @@ function listen(app: Hono, host: string, port: number, requestTimeoutMs: number)
         });
       },
     );
+    server.on('clientError', answerBroken);
     server.once('error', (cause: Error) =>
       reject(
         new ConfigError(
