@@ -11,7 +11,7 @@ export interface InsightPlace {
   readonly deleted: boolean;
 }
 
-/** The same with what its dashboard, if it is there, allows whoever asks (dashboards/permission.ts). */
+/** The same with what its dashboard allows whoever asks (dashboards/insight-places.ts). */
 export interface GuardedPlace extends InsightPlace {
   readonly restriction: number;
   readonly privilege: number;

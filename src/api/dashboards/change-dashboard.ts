@@ -1,15 +1,17 @@
 import type { Queryable } from '../database/db.ts';
 import { permissionDenied } from '../errors.ts';
+import { editableOf } from '../insight-levels.ts';
 import type { Insights } from '../insight-port.ts';
 import { normaliseTags } from '../normalise-tags.ts';
 import { type Change, changesBetween, recordChange } from './activity.ts';
 import type { DashboardDeps } from './dashboard-deps.ts';
+import { loadInsightPlaces } from './insight-places.ts';
 import { lockForEditing } from './open-dashboard.ts';
 import { type Asker, mayRestrict } from './permission.ts';
 import type { ChangeBody } from './schema.ts';
 import { type DashboardFields, type StoredDashboard, updateDashboard } from './store.ts';
 import { MAX_TILES } from './tile-schema.ts';
-import { loadPlaces, loadTiles, markAllDeleted, restoreTiles } from './tile-store.ts';
+import { loadTiles, markAllDeleted, restoreTiles } from './tile-store.ts';
 import { writeTiles } from './write-tiles.ts';
 
 /**
@@ -35,9 +37,9 @@ export async function changeDashboard(
     const changes = changesBetween(before, { ...before, ...after });
     if (body.tiles?.length) changes.push(await changeTiles(body.tiles));
     if (after.deleted && !before.deleted) {
-      await takeAway(tx, insights, before, body.delete_insights ?? false);
+      await takeAway(tx, insights, asker, id, body.delete_insights ?? false);
     }
-    if (!after.deleted && before.deleted) await bringBack(tx, insights, before);
+    if (!after.deleted && before.deleted) await bringBack(tx, insights, asker, id);
     if (changes.length > 0) {
       await recordChange(tx, asker, { id, name: after.name }, activityOf(before, after), changes);
     }
@@ -65,38 +67,44 @@ function merge(before: StoredDashboard, body: ChangeBody): DashboardFields {
 const activityOf = (before: DashboardFields, after: DashboardFields) =>
   before.deleted === after.deleted ? 'updated' : after.deleted ? 'deleted' : 'restored';
 
-/** Takes the tiles off, and with `deleteInsights` deletes what stands on no other dashboard. */
+/**
+ * Takes the tiles off, and with `deleteInsights` deletes what stands on no other dashboard, and what none
+ * keeps the asker from changing.
+ */
 async function takeAway(
   tx: Queryable,
   insights: Insights,
-  { id, projectId }: StoredDashboard,
+  asker: Asker,
+  id: number,
   deleteInsights: boolean,
 ): Promise<void> {
   if (deleteInsights) {
-    const here = insightIdsOf((await loadTiles(tx, id)).filter(({ deleted }) => !deleted));
-    const places = await loadPlaces(tx, here);
+    const here = await shownInsights(tx, id);
+    const places = await loadInsightPlaces(tx, asker, here);
     const elsewhere = new Set(
       places.flatMap((place) => (place.deleted || place.dashboardId === id ? [] : [place.insightId])),
     );
     const alone = here.filter((insightId) => !elsewhere.has(insightId));
-    await insights.setDeleted(tx, projectId, alone, true);
+    await insights.setDeleted(tx, asker.projectId, editableOf(alone, places), true);
   }
   await markAllDeleted(tx, id);
 }
 
-/** The service brings every tile back, those too that were taken off before the dashboard was deleted. */
-async function bringBack(
-  tx: Queryable,
-  insights: Insights,
-  { id, projectId }: StoredDashboard,
-): Promise<void> {
+/**
+ * The service brings every tile back, those too that were taken off before the dashboard was deleted. An
+ * insight that another dashboard keeps the asker from changing stays deleted: it would come back there, too.
+ */
+async function bringBack(tx: Queryable, insights: Insights, asker: Asker, id: number): Promise<void> {
   await restoreTiles(tx, id, MAX_TILES);
-  const restored = (await loadTiles(tx, id)).filter(({ deleted }) => !deleted);
-  await insights.setDeleted(tx, projectId, insightIdsOf(restored), false);
+  const here = await shownInsights(tx, id);
+  const places = await loadInsightPlaces(tx, asker, here);
+  await insights.setDeleted(tx, asker.projectId, editableOf(here, places), false);
 }
 
-const insightIdsOf = (tiles: readonly { readonly insightId: number | null }[]) =>
-  tiles.flatMap(({ insightId }) => (insightId === null ? [] : [insightId]));
+async function shownInsights(tx: Queryable, id: number): Promise<number[]> {
+  const tiles = await loadTiles(tx, id);
+  return tiles.flatMap(({ insightId, deleted }) => (insightId === null || deleted ? [] : [insightId]));
+}
 
 async function liveTiles(tx: Queryable, id: number): Promise<number[]> {
   return (await loadTiles(tx, id)).filter(({ deleted }) => !deleted).map((tile) => tile.id);

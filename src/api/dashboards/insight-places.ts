@@ -5,10 +5,7 @@ import { type Asker, PRIVILEGE, privilegeOf, RESTRICTION } from './permission.ts
 import { loadDashboardsById } from './store.ts';
 import { loadPlaces } from './tile-store.ts';
 
-/**
- * The tiles that show these insights, each with what its dashboard allows the one who asks. A dashboard
- * that is deleted restricts nobody.
- */
+/** The tiles that show these insights, or did, each with what its dashboard allows the one who asks. */
 export async function loadInsightPlaces(
   db: Queryable,
   asker: Asker,
@@ -19,14 +16,18 @@ export async function loadInsightPlaces(
   const dashboards = await loadDashboardsById(db, asker.projectId, ids);
   const invitations = await loadInvitations(db, asker.userId, ids);
   const levels = new Map(
-    dashboards
-      .filter(({ deleted }) => !deleted)
-      .map((dashboard) => {
-        const privilege = privilegeOf(dashboard, asker, invitations.get(dashboard.id));
-        return [dashboard.id, { restriction: dashboard.restriction, privilege }];
-      }),
+    dashboards.map((dashboard) => {
+      const { restriction, deleted } = dashboard;
+      const privilege = privilegeOf(dashboard, asker, invitations.get(dashboard.id));
+      return [dashboard.id, { restriction, privilege, deleted }];
+    }),
   );
-  return places.map((place) => ({ ...place, ...(levels.get(place.dashboardId) ?? OPEN) }));
+  return places.map((place) => {
+    const { deleted, ...level } = levels.get(place.dashboardId) ?? { ...OPEN, deleted: false };
+    // A dashboard that is deleted takes all its tiles off, and with them it would come back.
+    return { ...place, ...(place.deleted && !deleted ? OPEN : level) };
+  });
 }
 
+/** Of a tile that was taken off a dashboard. */
 const OPEN = { restriction: RESTRICTION.everyone, privilege: PRIVILEGE.edit };

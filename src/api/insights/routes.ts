@@ -6,6 +6,7 @@ import { answerJson } from '../answer.ts';
 import type { Db, Queryable } from '../database/db.ts';
 import { notFound, permissionDenied } from '../errors.ts';
 import { failure, type GuardedPlace, type InsightAsker, renderInsightBody } from '../insight-body.ts';
+import { levelsOf, mayEdit } from '../insight-levels.ts';
 import type { InsightResult, Insights, StoredInsight } from '../insight-port.ts';
 import type { JsonObject } from '../json.ts';
 import { normaliseTags } from '../normalise-tags.ts';
@@ -13,7 +14,6 @@ import { paged, parsePage, renderPage } from '../paging.ts';
 import { addRoute } from '../route.ts';
 import { loadUsers } from '../users.ts';
 import { changeInsight } from './change-insight.ts';
-import { levelsOf, mayEdit } from './insight-levels.ts';
 import { changedInsightSchema, computedQuery, insightSchema, listQuery, newInsightSchema } from './schema.ts';
 import { loadInsightPage, saveInsight } from './store.ts';
 

@@ -151,7 +151,8 @@ onEveryDatabase('the insights of a project', (db) => {
     await succeed(200, ask('PATCH', `${id}/`, { name: 'by a collaborator' }, key));
     await api.call('PATCH', `dashboards/${restricted}/`, { deleted: true });
     expect(await succeed(200, ask('GET', `${id}/`, undefined, key))).toMatchObject({
-      effective_restriction_level: 21,
+      effective_restriction_level: 37,
+      effective_privilege_level: 37,
     });
   });
 
