@@ -129,7 +129,9 @@ function document(api: OpenAPIHono<ApiEnv>, spec: RouteSpec<z.ZodObject, z.ZodTy
 
 /** `GET /api/projects/:project_id/persons/:id/` → `get_projects_persons_id`: what generated clients call it. */
 const operationIdOf = ({ method, path }: RouteSpec<z.ZodObject, z.ZodType>): string =>
-  [method, ...path.replace(/^\/api\/|:project_id\/|\/$/g, '').split(/[^A-Za-z_]+/)].filter(Boolean).join('_');
+  [method, ...path.replace(/^\/api\/|:project_id\/(?=.)|\/$/g, '').split(/[^A-Za-z_]+/)]
+    .filter(Boolean)
+    .join('_');
 
 function paramsOf({ path, params }: RouteSpec<z.ZodObject, z.ZodType>): z.ZodObject {
   const names = [...path.matchAll(/:([A-Za-z_]+)/g)].map(([, name]) => name ?? '');
