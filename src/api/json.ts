@@ -55,12 +55,27 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);
 }
 
-/** Equal as JSON, key order aside at the top level of scalars only: objects compare by their text. */
+/**
+ * Equal as JSON, at any depth: objects in whatever order their keys stand (jsonb has an order of its own),
+ * numbers by their digits where a double cannot hold them.
+ */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  return stringifyJson(a) === stringifyJson(b);
+  if (isLosslessNumber(a) || isLosslessNumber(b)) {
+    return isNumber(a) && isNumber(b) && String(a) === String(b);
+  }
+  if (Array.isArray(a) && Array.isArray(b)) {
+    return a.length === b.length && a.every((item, at) => sameJson(item, b[at]));
+  }
+  if (!isJsonObject(a) || !isJsonObject(b)) return false;
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]))
+  );
 }
+
+const isNumber = (value: unknown) => typeof value === 'number' || isLosslessNumber(value);
 
 /** Text of a scalar as ids are written: digits as they came, containers as JSON. */
 export function textOf(value: unknown): string {

@@ -56,6 +56,22 @@ test('compares by value', () => {
   expect(sameJson({ a: [1] }, { a: [2] })).toBe(false);
   expect(sameJson(null, {})).toBe(false);
   expect(sameJson(1, '1')).toBe(false);
+  expect(sameJson({ a: undefined }, { b: undefined })).toBe(false);
+  expect(sameJson([], {})).toBe(false);
+  expect(sameJson({ a: 1 }, { a: 1, b: 2 })).toBe(false);
+});
+
+test('compares objects in whatever order their keys stand, and arrays in theirs', () => {
+  expect(sameJson([{ a: { x: 1, y: [2] }, b: 3 }], [{ b: 3, a: { y: [2], x: 1 } }])).toBe(true);
+  expect(sameJson({ a: [1, 2] }, { a: [2, 1] })).toBe(false);
+});
+
+test('compares numbers that a double cannot hold by their digits', () => {
+  const big = (last: string) => parseJson(`{"b":1,"a":123456789012345678${last}}`).value;
+  expect(sameJson(big('1'), { ...(big('1') as object) })).toBe(true);
+  expect(sameJson(big('1'), big('1'))).toBe(true);
+  expect(sameJson(big('1'), big('2'))).toBe(false);
+  expect(sameJson(new LosslessNumber('1234567890123456781'), '1234567890123456781')).toBe(false);
 });
 
 test.each([

@@ -58,7 +58,7 @@ function eventRow({ event, personUuid, marks }: EventToSave): string {
   return `{"u":"${event.uuid}","e":${JSON.stringify(event.event)},"d":${JSON.stringify(event.distinctId)},"p":${person},"t":"${event.timestamp}","x":${withMarks(event.propertiesText, marks)}}`;
 }
 
-/** Adds members in front of the text of an object. Of a repeated key jsonb keeps the last. */
+/** Adds members at the end of the text of an object: of a repeated key jsonb keeps the last, so these win. */
 function withMarks(propertiesText: string, marks: ReadonlyMap<string, string> | undefined): string {
   if (marks === undefined) return propertiesText;
   const members = [...marks]

@@ -64,6 +64,27 @@ onEveryDatabase('people', (db) => {
     });
   });
 
+  test('an object that is set again rewrites nothing, whatever the order of its keys', async () => {
+    const id = randomUUID();
+    const writtenAt = async () => {
+      const rows = await db().query(
+        `select updated_at from persons p join person_distinct_ids d on d.person_id = p.id
+         where d.project_id = $1 and d.distinct_id = $2`,
+        [api.project.id, id],
+      );
+      return rows;
+    };
+    const set = (home: object) => api.send({ event: '$set', distinct_id: id, $set: { home } });
+    await set({ street: 'Elm', no: 1234567890123, door: { b: [1, 2], a: null } });
+    const first = await writtenAt();
+    expect(first).toHaveLength(1);
+    await set({ street: 'Elm', no: 1234567890123, door: { b: [1, 2], a: null } });
+    await set({ door: { a: null, b: [1, 2] }, no: 1234567890123, street: 'Elm' });
+    expect(await writtenAt()).toEqual(first);
+    await set({ street: 'Elm', no: 1234567890123, door: { b: [2, 1], a: null } });
+    expect(await writtenAt()).not.toEqual(first);
+  });
+
   test('the first facts of a visit are kept beside the latest', async () => {
     const id = randomUUID();
     const visit = (campaign: string): Item => ({
