@@ -197,7 +197,10 @@ export async function wasOpen(tx: Queryable, projectId: number): Promise<boolean
   return rows.length > 0;
 }
 
-/** Deletes those of the events that an open deletion takes anyway. */
+/**
+ * Deletes those of the events that an open deletion takes anyway. Each is counted for the oldest deletion
+ * that covers it, whose turn would have come first.
+ */
 export async function deleteDoomed(
   tx: Queryable,
   projectId: number,
@@ -205,17 +208,29 @@ export async function deleteDoomed(
 ): Promise<void> {
   await lockDeletions(tx, projectId);
   await tx.query(
-    `delete from events where ctid = any (array(
-       select found.ctid from unnest($2::uuid[]) as sent (uuid)
+    `with doomed as (
+       select found.ctid as place, min(waiting.id) as deletion_id
+       from unnest($2::uuid[]) as sent (uuid)
        cross join lateral (
          select e.ctid, e.distinct_id, e.received_at from events e
          where e.project_id = $1 and e.uuid = sent.uuid limit 1
        ) as found
        join (
-         select who.id, max(d.created_at) as created_at
+         select d.id, d.created_at, who.id as distinct_id
          from deletions d cross join unnest(d.distinct_ids) as who (id)
-         where d.project_id = $1 and d.verified_at is null group by who.id
-       ) as doomed on doomed.id = found.distinct_id and found.received_at <= doomed.created_at))`,
+         where d.project_id = $1 and d.verified_at is null
+       ) as waiting
+         on waiting.distinct_id = found.distinct_id and found.received_at <= waiting.created_at
+       group by found.ctid
+     ), gone as (
+       delete from events where ctid = any (array(select place from doomed)) returning ctid as place
+     )
+     update deletions set deleted_events = deleted_events + counted.events
+     from (
+       select doomed.deletion_id, count(*) as events from gone join doomed using (place)
+       group by doomed.deletion_id
+     ) as counted
+     where id = counted.deletion_id`,
     [projectId, uuids],
   );
 }
