@@ -3,7 +3,7 @@ import type { Capture } from '../capture-port.ts';
 import type { Db, Queryable } from '../database/db.ts';
 import type { Deletions } from '../deletion-port.ts';
 import { invalidInput } from '../errors.ts';
-import type { JsonObject } from '../json.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../json.ts';
 import { type PersonId, personNotFound } from '../person-id.ts';
 import { lockProject } from '../project-lock.ts';
 import { clearProperties, deletePerson, splitOff } from './change-store.ts';
@@ -14,7 +14,8 @@ import { loadPerson, type StoredPerson } from './store.ts';
 /**
  * Everything that changes a person at a client's request. Each change is one transaction under the
  * project's lock, so that no event comes in between: the person that is read is the one that is changed,
- * and the log has it or nothing happened. Properties change through events alone.
+ * and the log has it or nothing happened. Properties are set and removed by events; only a split that
+ * cannot tell whose they are clears them without one.
  */
 export interface ChangeDeps {
   readonly db: Db;
@@ -34,20 +35,25 @@ export function setProperties(
   target: ChangeTarget,
   set: JsonObject,
 ): Promise<StoredPerson> {
-  return change(deps, target, 'updated', (tx, person) =>
-    captureFor(deps, tx, target, person, '$set', { $set: set }),
-  );
+  return change(deps, target, 'updated', async (tx, person) => {
+    if (Object.keys(set).length === 0) return false;
+    await captureFor(deps, tx, target, person, '$set', { $set: set });
+    return true;
+  });
 }
 
+/** The event is captured in any case, as the contract has it; the log tells of properties that were there. */
 export function deleteProperty(deps: ChangeDeps, target: ChangeTarget, key: string): Promise<StoredPerson> {
-  return change(deps, target, 'delete_property', (tx, person) =>
-    captureFor(deps, tx, target, person, '$delete_person_property', { $unset: [key] }),
-  );
+  return change(deps, target, 'delete_property', async (tx, person) => {
+    await captureFor(deps, tx, target, person, '$delete_person_property', { $unset: [key] });
+    return hasProperty(person, key);
+  });
 }
 
 /**
  * Every other id gets a person of its own; events follow their ids. Without a main id the first one stays,
- * and the person's properties go, as nobody can say whose they are.
+ * and the person's properties go, as nobody can say whose they are. With a single id there is nobody to
+ * part from, and nothing changes.
  */
 export function splitPerson(
   deps: ChangeDeps,
@@ -60,9 +66,11 @@ export function splitPerson(
     if (!ids.includes(main)) {
       throw invalidInput('The person does not have this distinct id.', 'main_distinct_id');
     }
-    if (mainDistinctId === undefined) await clearProperties(tx, person.id);
     const others = ids.filter((id) => id !== main);
+    if (others.length === 0) return false;
+    if (mainDistinctId === undefined) await clearProperties(tx, person.id);
     await splitOff(tx, target.projectId, person.id, others);
+    return true;
   });
 }
 
@@ -84,17 +92,16 @@ export async function removePerson(
   });
 }
 
-/** The person afterwards. */
+/** The person afterwards. `apply` says whether anything changed that the log is to tell of. */
 function change(
   { db }: ChangeDeps,
   target: ChangeTarget,
   activity: PersonActivity,
-  apply: (tx: Queryable, person: StoredPerson) => Promise<void>,
+  apply: (tx: Queryable, person: StoredPerson) => Promise<boolean>,
 ): Promise<StoredPerson> {
   return db.transaction(async (tx) => {
     const person = await lockPerson(tx, target);
-    await apply(tx, person);
-    await log(tx, target, activity, person);
+    if (await apply(tx, person)) await log(tx, target, activity, person);
     return found(await loadPerson(tx, target.projectId, { id: person.id }));
   });
 }
@@ -118,6 +125,11 @@ async function captureFor(
   properties: JsonObject,
 ): Promise<void> {
   await capture(tx, projectId, { event, distinctId: firstIdOf(person), properties });
+}
+
+function hasProperty(person: StoredPerson, key: string): boolean {
+  const { value } = parseJson(person.properties);
+  return isJsonObject(value) && Object.hasOwn(value, key);
 }
 
 function firstIdOf(person: StoredPerson): string {

@@ -48,7 +48,8 @@ export function addChangeRoutes(api: OpenAPIHono<ApiEnv>, deps: ChangeDeps): voi
       path,
       summary: 'Set properties of a person',
       description:
-        'Captures a `$set` event. Properties that are not named stay; all other fields are ignored.',
+        'Captures a `$set` event, unless no property is given. Properties that are not named stay; all other ' +
+        'fields are ignored.',
       query: formQuery,
       body: propertiesBody,
       answers: { 200: { description: 'The person.', schema: personSchema, contentTypes: FORMS } },
@@ -105,7 +106,7 @@ export function addChangeRoutes(api: OpenAPIHono<ApiEnv>, deps: ChangeDeps): voi
       summary: 'Give every other distinct id a person of its own',
       description:
         'Events follow their distinct ids. Without `main_distinct_id` the person keeps the first of its ids and ' +
-        'loses its properties.',
+        'loses its properties. Nothing changes where there is a single id.',
       query: formQuery,
       body: splitBody,
       answers: changed,

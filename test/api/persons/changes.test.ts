@@ -102,6 +102,14 @@ onEveryDatabase('changes to persons', (db) => {
     });
   });
 
+  test('PATCH without any property does nothing, and answers with the person', async () => {
+    const { id, person } = await create({ a: 1 });
+    const answer = await call('PATCH', `persons/${person.id}/`, { properties: {} });
+    expect(answer).toEqual({ status: 200, body: person });
+    expect(await eventsOf(id, '$set')).toEqual([]);
+    expect(await activityOf(person.id)).toEqual([]);
+  });
+
   test('PATCH refuses what no event could carry, and changes nothing', async () => {
     const { id, person } = await create({ a: 1 });
     const refused = await call('PATCH', `persons/${person.id}/`, {
@@ -195,6 +203,16 @@ onEveryDatabase('changes to persons', (db) => {
     );
   });
 
+  test('delete_property of one that the person does not have stays out of the log', async () => {
+    const { id, person } = await create({ a: null });
+    const answer = await call('POST', `persons/${person.id}/delete_property/`, { $unset: 'toString' });
+    expect(answer).toEqual({ status: 200, body: { ...person, success: true } });
+    expect(await eventsOf(id, '$delete_person_property')).toHaveLength(1);
+    expect(await activityOf(person.id)).toEqual([]);
+    await call('POST', `persons/${person.id}/delete_property/`, { $unset: 'a' });
+    expect(await activityOf(person.id)).toMatchObject([{ activity: 'delete_property' }]);
+  });
+
   test.each([undefined, {}, { $unset: '' }, { $unset: null }, { $unset: ['a'] }])(
     'delete_property with %j is refused',
     async (body) => {
@@ -242,8 +260,16 @@ onEveryDatabase('changes to persons', (db) => {
     expect(status).toBe(200);
     expect(await personOf(id)).toEqual({ ...person, distinct_ids: [id], properties: {} });
     expect((await personOf('ee-dd-cc-bb-aa')).uuid).not.toBe(person.uuid);
-    // With a single id there is nobody to part from.
-    expect((await call('POST', `persons/${person.id}/split/`, { main_distinct_id: id })).status).toBe(200);
+  });
+
+  test('split of a person with a single id changes nothing', async () => {
+    const { id, person } = await create({ a: 1 });
+    for (const body of [undefined, {}, { main_distinct_id: '' }, { main_distinct_id: id }]) {
+      const answer = await call('POST', `persons/${person.id}/split/`, body);
+      expect(answer).toEqual({ status: 200, body: { ...person, success: true } });
+    }
+    expect(await personOf(id)).toEqual(person);
+    expect(await activityOf(person.id)).toEqual([]);
   });
 
   test('split refuses an id that the person does not have', async () => {
