@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { type ApiEnv, createAccessCheck } from './access.ts';
 import { publicAddress } from './address.ts';
 import { addCohortRoutes } from './cohorts/routes.ts';
-import { loadInsightPlaces } from './dashboards/insight-places.ts';
+import { loadInsightPlaces, lockInsightPlaces } from './dashboards/insight-places.ts';
 import { addDashboardRoutes } from './dashboards/routes.ts';
 import type { Db } from './database/db.ts';
 import { addDefinitionRoutes } from './definitions/routes.ts';
@@ -65,7 +65,7 @@ export function buildApi(deps: ApiDeps): Hono {
   addIngestRoutes(api, { db, log, now, deletions });
   addDashboardRoutes(api, { db, insights, now });
   addDefinitionRoutes(api, db);
-  addInsightRoutes(api, { db, insights, loadPlaces: loadInsightPlaces });
+  addInsightRoutes(api, { db, insights, places: { load: loadInsightPlaces, lock: lockInsightPlaces } });
   addDeletionRoutes(api, db, deps.deletionRuns);
   addDocsRoutes(api);
   api.get('/healthz', async (c) => {

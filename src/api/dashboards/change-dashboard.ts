@@ -5,13 +5,13 @@ import type { Insights } from '../insight-port.ts';
 import { normaliseTags } from '../normalise-tags.ts';
 import { type Change, changesBetween, recordChange } from './activity.ts';
 import type { DashboardDeps } from './dashboard-deps.ts';
-import { loadInsightPlaces } from './insight-places.ts';
+import { loadInsightPlaces, lockInsightPlaces } from './insight-places.ts';
 import { lockForEditing } from './open-dashboard.ts';
 import { type Asker, mayRestrict } from './permission.ts';
 import type { ChangeBody } from './schema.ts';
 import { type DashboardFields, type StoredDashboard, updateDashboard } from './store.ts';
 import { MAX_TILES } from './tile-schema.ts';
-import { loadTiles, markAllDeleted, restoreTiles } from './tile-store.ts';
+import { loadTiles, markAllDeleted, restoreTiles, type StoredTile } from './tile-store.ts';
 import { writeTiles } from './write-tiles.ts';
 
 /**
@@ -26,6 +26,8 @@ export async function changeDashboard(
   restoring: boolean,
 ): Promise<void> {
   await db.transaction(async (tx) => {
+    // Deleting and restoring go by what the other dashboards of its insights allow.
+    if (body.deleted !== undefined) await lockInsightPlaces(tx, asker.projectId, await everyInsight(tx, id));
     const before = await lockForEditing(tx, asker, id, { deletedToo: restoring });
     const after = merge(before, body);
     if (after.restriction !== before.restriction && !mayRestrict(before, asker)) {
@@ -102,9 +104,13 @@ async function bringBack(tx: Queryable, insights: Insights, asker: Asker, id: nu
 }
 
 async function shownInsights(tx: Queryable, id: number): Promise<number[]> {
-  const tiles = await loadTiles(tx, id);
-  return tiles.flatMap(({ insightId, deleted }) => (insightId === null || deleted ? [] : [insightId]));
+  return insightsOf((await loadTiles(tx, id)).filter(({ deleted }) => !deleted));
 }
+
+const everyInsight = async (tx: Queryable, id: number) => insightsOf(await loadTiles(tx, id));
+
+const insightsOf = (tiles: readonly StoredTile[]) =>
+  tiles.flatMap(({ insightId }) => (insightId === null ? [] : [insightId]));
 
 async function liveTiles(tx: Queryable, id: number): Promise<number[]> {
   return (await loadTiles(tx, id)).filter(({ deleted }) => !deleted).map((tile) => tile.id);

@@ -2,7 +2,7 @@ import type { Queryable } from '../database/db.ts';
 import type { GuardedPlace } from '../insight-body.ts';
 import { loadInvitations } from './collaborator-store.ts';
 import { type Asker, PRIVILEGE, privilegeOf, RESTRICTION } from './permission.ts';
-import { loadDashboardsById } from './store.ts';
+import { loadDashboardsById, lockDashboards } from './store.ts';
 import { loadPlaces } from './tile-store.ts';
 
 /** The tiles that show these insights, or did, each with what its dashboard allows the one who asks. */
@@ -27,6 +27,21 @@ export async function loadInsightPlaces(
     // A dashboard that is deleted takes all its tiles off, and with them it would come back.
     return { ...place, ...(place.deleted && !deleted ? OPEN : level) };
   });
+}
+
+/**
+ * Locks every dashboard that has or had a tile of these insights until the transaction ends, so that none is
+ * restricted, nor sends a collaborator away, between a look at the places and the change they allow. Before
+ * the insights themselves are locked: whoever changes a dashboard locks it first and its insights after.
+ */
+export async function lockInsightPlaces(
+  tx: Queryable,
+  projectId: number,
+  insightIds: readonly number[],
+): Promise<void> {
+  const places = await loadPlaces(tx, insightIds);
+  const ids = places.map(({ dashboardId }) => dashboardId);
+  await lockDashboards(tx, projectId, [...new Set(ids)]);
 }
 
 /** Of a tile that was taken off a dashboard. */

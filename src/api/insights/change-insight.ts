@@ -1,21 +1,31 @@
 import type { Queryable } from '../database/db.ts';
-import { notFound } from '../errors.ts';
-import type { InsightAsker } from '../insight-body.ts';
+import { notFound, permissionDenied } from '../errors.ts';
+import type { InsightAsker, InsightPlaces } from '../insight-body.ts';
+import { levelsOf, mayEdit } from '../insight-levels.ts';
 import type { StoredInsight } from '../insight-port.ts';
 import { normaliseTags } from '../normalise-tags.ts';
 import type { ChangedInsightBody } from './schema.ts';
 import { loadForChange, saveChanges } from './store.ts';
 
-/** Changes what the body names. A deleted insight is not there, but for being brought back. */
+/**
+ * Changes what the body names. A deleted insight is not there, but for being brought back. What its
+ * dashboards allow is asked once they and it are locked: a tile that is added meanwhile waits for the insight,
+ * and one from between the two locks is seen.
+ */
 export async function changeInsight(
   tx: Queryable,
-  { projectId, userId }: Pick<InsightAsker, 'projectId' | 'userId'>,
+  places: InsightPlaces,
+  asker: InsightAsker,
   insightId: number,
   body: ChangedInsightBody,
 ): Promise<StoredInsight> {
-  const before = await loadForChange(tx, projectId, insightId);
+  await places.lock(tx, asker.projectId, [insightId]);
+  const before = await loadForChange(tx, asker.projectId, insightId);
+  if (!mayEdit(levelsOf(insightId, await places.load(tx, asker, [insightId])))) {
+    throw permissionDenied("You don't have edit permissions for this insight.");
+  }
   if (before === undefined || (before.deleted && body.deleted !== false)) throw notFound();
-  return saveChanges(tx, userId, {
+  return saveChanges(tx, asker.userId, {
     ...before,
     name: body.name === undefined ? before.name : body.name,
     derivedName: body.derived_name === undefined ? before.derivedName : body.derived_name,

@@ -3,10 +3,10 @@ import type { Context } from 'hono';
 import type { ApiEnv } from '../access.ts';
 import { addressOf } from '../address.ts';
 import { answerJson } from '../answer.ts';
-import type { Db, Queryable } from '../database/db.ts';
-import { notFound, permissionDenied } from '../errors.ts';
-import { failure, type GuardedPlace, type InsightAsker, renderInsightBody } from '../insight-body.ts';
-import { levelsOf, mayEdit } from '../insight-levels.ts';
+import type { Db } from '../database/db.ts';
+import { notFound } from '../errors.ts';
+import { failure, type InsightAsker, type InsightPlaces, renderInsightBody } from '../insight-body.ts';
+import { levelsOf } from '../insight-levels.ts';
 import type { InsightResult, Insights, StoredInsight } from '../insight-port.ts';
 import type { JsonObject } from '../json.ts';
 import { normaliseTags } from '../normalise-tags.ts';
@@ -28,15 +28,8 @@ const params = { id: 'integer' } as const;
 export interface InsightRouteDeps {
   readonly db: Db;
   readonly insights: Insights;
-  /** The tiles that show these insights, and what their dashboards allow the one who asks. */
-  readonly loadPlaces: LoadPlaces;
+  readonly places: InsightPlaces;
 }
-
-export type LoadPlaces = (
-  db: Queryable,
-  asker: InsightAsker,
-  insightIds: readonly number[],
-) => Promise<GuardedPlace[]>;
 
 export function addInsightRoutes(api: OpenAPIHono<ApiEnv>, deps: InsightRouteDeps): void {
   const { db, insights } = deps;
@@ -116,12 +109,7 @@ export function addInsightRoutes(api: OpenAPIHono<ApiEnv>, deps: InsightRouteDep
     },
     async ({ c, body }) => {
       const [asker, id] = [askerOf(c), parseId(c.req.param('id'))];
-      const insight = await db.transaction(async (tx) => {
-        if (!mayEdit(levelsOf(id, await deps.loadPlaces(tx, asker, [id])))) {
-          throw permissionDenied("You don't have edit permissions for this insight.");
-        }
-        return changeInsight(tx, asker, id, body);
-      });
+      const insight = await db.transaction((tx) => changeInsight(tx, deps.places, asker, id, body));
       return answerJson(c, (await render(deps, asker, [insight]))[0]);
     },
   );
@@ -137,12 +125,12 @@ const askerOf = (c: Context<ApiEnv>): InsightAsker => ({
 });
 
 async function render(
-  { db, loadPlaces }: InsightRouteDeps,
+  { db, places: { load } }: InsightRouteDeps,
   asker: InsightAsker,
   found: readonly StoredInsight[],
   result?: InsightResult,
 ): Promise<JsonObject[]> {
-  const places = await loadPlaces(
+  const places = await load(
     db,
     asker,
     found.map(({ id }) => id),

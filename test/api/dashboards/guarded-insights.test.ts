@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
+import type { Queryable } from '../../../src/api/database/db.ts';
 import { onEveryDatabase } from '../../support/databases.ts';
 import { type BoardApi, createBoardApi, type Dashboard, type Person, pageviews } from './board-api.ts';
 
@@ -74,4 +75,41 @@ onEveryDatabase('an insight on a restricted dashboard', (db) => {
     await board.change(id, { tiles: [{ id: back.tiles[0]?.id, deleted: true }] });
     expect(await changeInsight(member, insightId, { name: 'theirs' })).toBe(200);
   });
+
+  test('is not changed by who began before it was restricted', async () => {
+    const { id, insightId } = await restricted();
+    await board.change(id, { restriction_level: 21 });
+    const begun = await db().transaction(async (tx) => {
+      await tx.query('update dashboards set restriction_level = 37 where id = $1', [id]);
+      const status = changeInsight(member, insightId, { name: 'theirs' });
+      await waitsForUs(tx);
+      return { status };
+    });
+    expect(await begun.status).toBe(403);
+  });
+
+  test('is changed while dashboards that show it come, go and change', async () => {
+    const { id, insightId } = await restricted();
+    const also = (await board.make()).id;
+    const place = { tiles: [{ insight: { id: insightId } }] };
+    await board.change(also, place);
+    const answers = await Promise.all([
+      ...[1, 2, 3].map((n) => board.ask('PATCH', `../insights/${insightId}/`, { name: `named ${n}` })),
+      ...[id, also].map((one) => board.ask('PATCH', `${one}/`, { deleted: true, delete_insights: true })),
+      board.ask('POST', '', { use_dashboard: id }),
+      board.ask('PATCH', `${(await board.make()).id}/`, place),
+      board.ask('PATCH', `${id}/`, { deleted: false }),
+    ]);
+    expect(answers.map(({ status }) => status).filter((status) => status >= 500)).toEqual([]);
+  });
 });
+
+/** Until another session waits for what this one holds; on an embedded database all others do. */
+async function waitsForUs(tx: Queryable): Promise<void> {
+  for (let asked = 0; asked < 500; asked++) {
+    const [row] = await tx.query<{ waiting: boolean }>(
+      'select exists (select from pg_locks where not granted) as waiting',
+    );
+    if (row?.waiting) return;
+  }
+}
