@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { messageOf } from '../../errors.ts';
@@ -6,7 +7,7 @@ import { decodeUtf8 } from './decode-utf8.ts';
 import { MAX_DECODED_BYTES } from './limits.ts';
 import { decompressLz } from './lz-string.ts';
 import { isForm, readForm } from './read-form.ts';
-import { malformed, noData } from './refusal.ts';
+import { malformed, noData, unknownEncoding } from './refusal.ts';
 
 const GUNZIP_CHUNK_BYTES = 256 * 1024;
 
@@ -23,6 +24,10 @@ export interface EncodedBody {
   readonly data: string | undefined;
 }
 
+/** How a body may be packed, as `compression` names it; clients write the same into `Content-Encoding`. */
+export const PACKINGS = ['gzip', 'gzip-js', 'lz64', 'base64'] as const;
+const KNOWN_ENCODINGS = new Set<string>([...PACKINGS, 'x-gzip', 'identity', '']);
+
 /** JSON text, and what a form said beside it. */
 export interface DecodedBody {
   readonly text: string;
@@ -32,14 +37,20 @@ export interface DecodedBody {
 
 /**
  * Undoes every wrapping that clients of the service are known to use: a form field `data`, gzip (named by
- * header or parameter, or known by its first bytes), lz-string, base64; in that order.
+ * header or parameter, or known by its first bytes), lz-string, base64; in that order. A body in another
+ * encoding is refused by name, but gzip is taken whatever the header calls it.
  */
 export async function decodeBody(body: EncodedBody): Promise<DecodedBody> {
-  const plain = isGzip(body.bytes) ? await inflate(body.bytes) : body.bytes;
+  const encoding = body.contentEncoding.trim().toLowerCase();
+  const zipped = isGzip(body.bytes);
+  if (!zipped && body.bytes.length > 0 && !KNOWN_ENCODINGS.has(encoding)) {
+    throw unknownEncoding(encoding, PACKINGS);
+  }
+  const plain = zipped ? await inflate(body.bytes) : body.bytes;
   // `curl -d '{…}'` says it is a form; JSON shows itself by its first character.
   const form =
     isForm(body.contentType) && !startsLikeJson(plain) ? await readForm(plain, body.contentType) : undefined;
-  const compression = body.compression ?? form?.compression ?? body.contentEncoding;
+  const compression = body.compression ?? form?.compression ?? encoding;
   const text = form?.data ?? (plain.length > 0 ? undefined : body.data);
   if (text === undefined && (form !== undefined || plain.length === 0)) throw noData();
   const projectKey = form?.api_key ?? form?.token;
@@ -54,10 +65,13 @@ export async function decodeBody(body: EncodedBody): Promise<DecodedBody> {
 async function unwrap(text: string, compression: string): Promise<string> {
   if (compression === 'lz64') return unpackLz(text);
   if (text === '') throw noData();
-  if (/^\s*[[{]/.test(text) || isJsonScalar(text)) return text;
+  if (JSON_START.test(text) || isJsonScalar(text)) return text;
   const bytes = decodeBase64(text);
   if (bytes === undefined) return text; // not JSON either: its parser says what is wrong
-  return decodeUtf8(isGzip(bytes) ? await inflate(bytes) : bytes);
+  if (isGzip(bytes)) return decodeUtf8(await inflate(bytes));
+  // Many a word could be base64: it was only if JSON comes of it.
+  const decoded = isUtf8(bytes) ? decodeUtf8(bytes) : '';
+  return JSON_START.test(decoded) ? decoded : text;
 }
 
 function unpackLz(text: string): string {
@@ -83,7 +97,8 @@ const isJsonScalar = (text: string) => /^\s*(?:"|(?:-?\d{1,20}|true|false|null)\
 
 const isGzip = (bytes: Buffer) => bytes[0] === 0x1f && bytes[1] === 0x8b && bytes[2] === 0x08;
 
-const startsLikeJson = (bytes: Buffer) => /^\s*[[{]/.test(bytes.toString('latin1', 0, 64));
+const JSON_START = /^\s*[[{]/;
+const startsLikeJson = (bytes: Buffer) => JSON_START.test(bytes.toString('latin1', 0, 64));
 
 /** Standard or URL-safe alphabet, padding optional, spaces standing for `+`; undefined when it is not base64. */
 function decodeBase64(text: string): Buffer | undefined {

@@ -1,6 +1,7 @@
 import { type OpenAPIHono, z } from '@hono/zod-openapi';
 import type { ApiEnv } from '../access.ts';
 import { errorSchema } from '../errors.ts';
+import { PACKINGS } from './decode-body.ts';
 import { MAX_EVENTS } from './limits.ts';
 
 /**
@@ -61,7 +62,7 @@ const batchSchema = z
   })
   .openapi('BatchRequest');
 
-const packed = z.enum(['gzip', 'gzip-js', 'lz64', 'base64']).optional();
+const packed = z.enum(PACKINGS).optional();
 
 const formSchema = z
   .object({
@@ -94,6 +95,7 @@ const ERRORS: Readonly<Record<number, string>> = {
   400: 'One event at least is not valid, and nothing is stored.',
   401: 'No project API key, or one that is not valid.',
   413: 'The body, or what it unfolds to, is over 20 MB, or has too many events: send fewer.',
+  415: 'The `Content-Encoding` is none that is understood: gzip is, and what `compression` may name.',
   429: 'Too much is under way; `Retry-After` says when to come again.',
   503: 'Not stored for now; send it again.',
 };

@@ -24,7 +24,7 @@ test.each([
     'application/json': { schema: { $ref: body } },
     'application/x-www-form-urlencoded': { schema: { $ref: '#/components/schemas/IngestForm' } },
   });
-  expect(Object.keys(operation?.responses ?? {})).toEqual(['200', '400', '401', '413', '429', '503']);
+  expect(Object.keys(operation?.responses ?? {})).toEqual(['200', '400', '401', '413', '415', '429', '503']);
 });
 
 test('every path that takes events stands in the document', () => {
