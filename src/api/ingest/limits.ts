@@ -11,7 +11,9 @@ export const MAX_EVENTS = 50_000;
 export const MAX_EVENT_CHARACTERS = 1024 * 1024;
 /**
  * Properties of a person or a group, all together, as Postgres writes them. A change that would pass it
- * is left out with a warning, as https://posthog.com/docs/product-analytics/person-properties tells.
+ * is left out with a warning, as https://posthog.com/docs/product-analytics/person-properties tells. Of
+ * two persons who are merged the survivor's stay, and of the other's as many as fit are taken over, the
+ * smallest first, with a warning that counts the rest (fit-profile.ts).
  */
 export const MAX_PROFILE_CHARACTERS = 512 * 1024;
 

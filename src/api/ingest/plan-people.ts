@@ -1,8 +1,6 @@
-import { writtenLength } from '../json.ts';
+import { fitProfile, ownWithin } from './fit-profile.ts';
 import { isIllegalId } from './illegal-id.ts';
 import type { IncomingEvent } from './incoming-event.ts';
-import { MAX_PROFILE_CHARACTERS } from './limits.ts';
-import { mapText } from './map-text.ts';
 import { isPersonless, mergeRequestOf } from './merge-request.ts';
 import { applyChanges } from './person-changes.ts';
 
@@ -44,7 +42,8 @@ export interface PeoplePlan {
 export type PeopleWarning =
   | 'cannot_merge_with_illegal_distinct_id'
   | 'cannot_merge_already_identified'
-  | 'person_properties_size_violation';
+  | 'person_properties_size_violation'
+  | 'merged_properties_left_out';
 
 /** Every distinct id a batch speaks of. */
 export function distinctIdsOf(events: readonly IncomingEvent[]): string[] {
@@ -64,6 +63,8 @@ interface Draft {
   readonly properties: Map<string, unknown>;
   /** What they were before the batch. */
   readonly oldProperties: ReadonlyMap<string, unknown>;
+  /** What merges brought that `oldProperties` do not have. */
+  readonly takenOver: Map<string, unknown>;
   isIdentified: boolean;
   createdAt: string;
   isChanged: boolean;
@@ -81,6 +82,7 @@ export function planPeople(
       ...person,
       properties: new Map(person.properties),
       oldProperties: person.properties,
+      takenOver: new Map(),
       isNew: false,
       isChanged: false,
       mergedInto: undefined,
@@ -93,9 +95,23 @@ export function planPeople(
   }
   const added: string[] = [];
   const warnings: Partial<Record<PeopleWarning, number>> = {};
-  const warn = (warning: PeopleWarning) => {
-    warnings[warning] = (warnings[warning] ?? 0) + 1;
+  const warn = (warning: PeopleWarning, count = 1) => {
+    if (count > 0) warnings[warning] = (warnings[warning] ?? 0) + count;
   };
+
+  /** The survivor's properties go before the other's. */
+  function absorb(survivor: Draft, other: Draft): void {
+    const { own, takenOver, isChangeLeftOut } = ownWithin(other);
+    if (isChangeLeftOut) warn('person_properties_size_violation');
+    for (const [key, value] of [...own, ...takenOver]) {
+      if (!survivor.properties.has(key)) survivor.properties.set(key, value);
+      if (!survivor.oldProperties.has(key) && !survivor.takenOver.has(key))
+        survivor.takenOver.set(key, value);
+    }
+    if (other.createdAt < survivor.createdAt) survivor.createdAt = other.createdAt;
+    survivor.isChanged = true;
+    other.mergedInto = survivor;
+  }
 
   const ownerOf = (distinctId: string) => follow(owners.get(distinctId));
 
@@ -111,6 +127,7 @@ export function planPeople(
       isNew: true,
       properties: new Map(oldProperties),
       oldProperties,
+      takenOver: new Map(),
       isIdentified: false,
       createdAt: event.timestamp,
       isChanged: true,
@@ -157,14 +174,12 @@ export function planPeople(
     const owner = ownerOf(distinctId);
     if (owner !== undefined) personOf.set(distinctId, owner.uuid);
   }
-  function toSave({ uuid, properties, oldProperties, isIdentified, createdAt }: Draft): PersonToSave {
-    const propertiesText = mapText(properties);
-    if (writtenLength(propertiesText) <= MAX_PROFILE_CHARACTERS) {
-      return { uuid, properties, propertiesText, isIdentified, createdAt };
-    }
-    warn('person_properties_size_violation');
-    const oldText = mapText(oldProperties);
-    return { uuid, properties: oldProperties, propertiesText: oldText, isIdentified, createdAt };
+  function toSave(draft: Draft): PersonToSave {
+    const { properties, propertiesText, isChangeLeftOut, takenOverLeftOut } = fitProfile(draft);
+    if (isChangeLeftOut) warn('person_properties_size_violation');
+    warn('merged_properties_left_out', takenOverLeftOut);
+    const { uuid, isIdentified, createdAt } = draft;
+    return { uuid, properties, propertiesText, isIdentified, createdAt };
   }
 
   const alive = [...drafts.values()].filter((draft) => draft.mergedInto === undefined);
@@ -185,14 +200,4 @@ function follow(draft: Draft | undefined): Draft | undefined {
   let person = draft;
   while (person?.mergedInto !== undefined) person = person.mergedInto;
   return person;
-}
-
-/** The survivor's properties go before the other's. */
-function absorb(survivor: Draft, other: Draft): void {
-  for (const [key, value] of other.properties) {
-    if (!survivor.properties.has(key)) survivor.properties.set(key, value);
-  }
-  if (other.createdAt < survivor.createdAt) survivor.createdAt = other.createdAt;
-  survivor.isChanged = true;
-  other.mergedInto = survivor;
 }

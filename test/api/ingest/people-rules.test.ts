@@ -188,6 +188,20 @@ onEveryDatabase('people', (db) => {
     },
   );
 
+  test('a merge of two who have too much together keeps the survivor whole, and of the other what fits', async () => {
+    const [into, other] = [randomUUID(), randomUUID()];
+    const half = 'x'.repeat(300_000);
+    await api.send(
+      { event: 'e', distinct_id: into, $set: { mine: half, plan: 'pro' } },
+      { event: 'e', distinct_id: other, $set: { theirs: half, plan: 'free', email: 'ada@example.com' } },
+    );
+    await api.send({ event: '$identify', distinct_id: into, properties: { $anon_distinct_id: other } });
+    const person = await personOf(other);
+    expect(person).toEqual(await personOf(into));
+    expect(person?.properties).toMatchObject({ mine: half, plan: 'pro', email: 'ada@example.com' });
+    expect(person?.properties).not.toHaveProperty('theirs');
+  });
+
   test.each(['anonymous', 'UNDEFINED', '[object Object]', '"null"', "'None'"])(
     'nobody is merged over %s, on either side, and the event is kept',
     async (illegal) => {

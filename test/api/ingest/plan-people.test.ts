@@ -246,17 +246,107 @@ test('makes a person without properties of an event that brings too many', () =>
   expect(result.warnings).toEqual(violation);
 });
 
-test('keeps the properties of the surviving person where two together are too many', () => {
-  const half = textOfLength(300 * 1024);
+const LIMIT = 512 * 1024;
+/** Two of the one, or one of each, are too many; two of the other are not. */
+const half = textOfLength(300 * 1024);
+const large = textOfLength(240 * 1024);
+const merge = () => event('a', '$create_alias', { alias: 'b' });
+/** A person `p` of the id `a`, and `q` of `b`. */
+const two = (mine: Record<string, unknown>, theirs: Record<string, unknown>) =>
+  known(
+    { uuid: 'p', ids: ['a'], properties: new Map(Object.entries(mine)) },
+    { uuid: 'q', ids: ['b'], properties: new Map(Object.entries(theirs)) },
+  );
+
+test('takes over what fits where two persons together have too many properties, and counts the rest', () => {
   const result = plan(
-    [event('a', '$create_alias', { alias: 'b' })],
-    known(
-      { uuid: 'p', ids: ['a'], properties: new Map([['mine', half]]) },
-      { uuid: 'q', ids: ['b'], properties: new Map([['other', half]]) },
-    ),
+    [merge()],
+    two({ mine: half, plan: 'pro' }, { one: large, two: large, email: 'b@x', plan: 'free', city: 'Oslo' }),
   );
   expect(result.merged).toEqual([{ from: 'q', into: 'p' }]);
   expect(result.updated).toMatchObject([{ uuid: 'p', isIdentified: true }]);
-  expect(visible(result.updated[0])).toEqual({ mine: half });
+  expect(visible(result.updated[0])).toEqual({ mine: half, plan: 'pro', email: 'b@x', city: 'Oslo' });
+  expect(result.warnings).toEqual({ merged_properties_left_out: 2 });
+});
+
+test('takes over the smallest first, to the last character', () => {
+  const value = textOfLength(150 * 1024);
+  const taken = (length: number) => {
+    const theirs = { c: value, b: value, next: textOfLength(length), small: 1 };
+    const result = plan([merge()], two({ mine: half }, theirs));
+    const text = result.updated[0]?.propertiesText ?? '';
+    return { text, keys: Object.keys(JSON.parse(text) as object), warnings: result.warnings };
+  };
+  // `b` and `c` are of a size: the first by name finds room, until `next` is one character longer.
+  const room = LIMIT - `{"mine":"${half}","small":1,"next":"","b":"${value}"}`.length;
+  const full = taken(room);
+  expect(full.text).toHaveLength(LIMIT);
+  expect(full.keys).toEqual(['mine', 'small', 'next', 'b']);
+  expect(full.warnings).toEqual({ merged_properties_left_out: 1 });
+  const more = taken(room + 1);
+  expect(more.keys).toEqual(['mine', 'small', 'next']);
+  expect(more.warnings).toEqual({ merged_properties_left_out: 2 });
+});
+
+test('fills a person who has none to the last character', () => {
+  const full = textOfLength(LIMIT - '{"x":""}'.length);
+  const result = plan(
+    [merge(), event('a', '$create_alias', { alias: 'c' })],
+    known(
+      { uuid: 'p', ids: ['a'] },
+      { uuid: 'q', ids: ['b'], properties: new Map([['y', full]]) },
+      { uuid: 'r', ids: ['c'], properties: new Map([['x', full]]) },
+    ),
+  );
+  expect(visible(result.updated[0])).toEqual({ x: full });
+  expect(result.updated[0]?.propertiesText).toHaveLength(LIMIT);
+  expect(result.warnings).toEqual({ merged_properties_left_out: 1 });
+});
+
+test('changes of the batch go before what a merge brings', () => {
+  const result = plan(
+    [merge(), event('a', '$set', { $set: { new: half, email: 'new@x' }, $unset: ['city'] })],
+    two({ mine: 1 }, { large: half, email: 'b@x', city: 'Oslo', plan: 'free' }),
+  );
+  expect(visible(result.updated[0])).toEqual({ mine: 1, new: half, email: 'new@x', plan: 'free' });
+  expect(result.warnings).toEqual({ merged_properties_left_out: 1 });
+});
+
+test.each(['before', 'after'])(
+  'a change that would pass the limit %s a merge takes nothing from it',
+  (when) => {
+    const change = event('a', '$set', { $set: { more: half, email: 'new@x' }, $unset: ['plan'] });
+    const result = plan(
+      when === 'before' ? [change, merge()] : [merge(), change],
+      two({ mine: half }, { large: half, email: 'b@x', plan: 'free' }),
+    );
+    expect(visible(result.updated[0])).toEqual({ mine: half, email: 'b@x', plan: 'free' });
+    expect(result.warnings).toEqual({ ...violation, merged_properties_left_out: 1 });
+  },
+);
+
+test('a change that would pass the limit of the merged person leaves what they had', () => {
+  const result = plan(
+    [event('b', '$set', { $set: { bio: textOfLength(LIMIT) } }), merge()],
+    two({ mine: 1 }, { bio: 'short' }),
+  );
+  expect(visible(result.updated[0])).toEqual({ mine: 1, bio: 'short' });
   expect(result.warnings).toEqual(violation);
+});
+
+test('keeps what fits of everybody whom a chain of merges brings together', () => {
+  const result = plan(
+    [event('b', '$create_alias', { alias: 'c' }), event('a', '$merge_dangerously', { alias: 'b' })],
+    known(
+      { uuid: 'p', ids: ['a'], properties: new Map([['a', half]]) },
+      { uuid: 'q', ids: ['b'], properties: new Map(Object.entries({ b: half, who: 'b' })) },
+      { uuid: 'r', ids: ['c'], properties: new Map(Object.entries({ c: half, who: 'c', email: 'c@x' })) },
+    ),
+  );
+  expect(result.merged).toEqual([
+    { from: 'q', into: 'p' },
+    { from: 'r', into: 'p' },
+  ]);
+  expect(visible(result.updated[0])).toEqual({ a: half, who: 'b', email: 'c@x' });
+  expect(result.warnings).toEqual({ merged_properties_left_out: 2 });
 });
