@@ -1,6 +1,6 @@
-/** The first bytes of a stream, and the stream as if nobody had looked. */
+/** The first bytes of a stream, and the stream as if nobody had looked: a fault comes behind what stood before it. */
 export interface Peeked {
-  /** At least the bytes asked for, or all there are. */
+  /** At least the bytes asked for, or all there are before the end or a fault. */
   readonly head: Buffer;
   readonly bytes: AsyncIterable<Buffer>;
   /** For when `bytes` will not be read. */
@@ -11,11 +11,17 @@ export async function peek(source: AsyncIterable<Buffer>, wantedBytes: number): 
   const iterator = source[Symbol.asyncIterator]();
   const chunks: Buffer[] = [];
   let size = 0;
-  while (size < wantedBytes) {
-    const result = await iterator.next();
-    if (result.done) break;
-    chunks.push(result.value);
-    size += result.value.length;
+  let fault: { readonly error: unknown } | undefined;
+  try {
+    while (size < wantedBytes) {
+      const result = await iterator.next();
+      if (result.done) break;
+      chunks.push(result.value);
+      size += result.value.length;
+    }
+  } catch (error) {
+    if (size === 0) throw error;
+    fault = { error };
   }
   const [first] = chunks;
   const head = first && chunks.length === 1 ? first : Buffer.concat(chunks);
@@ -28,6 +34,7 @@ export async function peek(source: AsyncIterable<Buffer>, wantedBytes: number): 
     bytes: (async function* () {
       try {
         if (head.length > 0) yield head;
+        if (fault) throw fault.error;
         for (;;) {
           const result = await iterator.next();
           if (result.done) return;

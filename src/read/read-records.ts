@@ -2,7 +2,7 @@ import type { PartRecord, RecordFormat } from '../contract/part.ts';
 import { SourceError } from '../errors.ts';
 import type { SourceFile } from '../source/source-file.ts';
 import { decodeText } from './decode-text.ts';
-import { gunzip } from './gunzip.ts';
+import { gunzip, TrailingGarbageError } from './gunzip.ts';
 import { classifyMagic, MAGIC_BYTES } from './magic.ts';
 import { peek } from './peek.ts';
 import { type ReadOptions, SNIFF_BYTES, sniffFormat, type TextForm } from './sniff-format.ts';
@@ -88,9 +88,17 @@ async function* readText(
     splitter.end(records);
   } catch (error) {
     failure = { error };
+    if (error instanceof TrailingGarbageError) endText(splitter, records);
   }
   if (records.length > 0) yield take();
   if (failure) throw failure.error;
+}
+
+/** The text in front of the garbage is whole, and so is its last record; the garbage is the fault that is told. */
+function endText(splitter: Splitter | undefined, records: PartRecord[]): void {
+  try {
+    splitter?.end(records);
+  } catch {}
 }
 
 function createSplitter(form: TextForm, member: string | undefined, where: string): Splitter {

@@ -43,13 +43,53 @@ describe('packing', () => {
     expect(String(failure)).toContain(`export is damaged gzip at byte ${cut.length} (it ends too early)`);
   });
 
-  it('fails a gzip with damage in the middle, and garbage behind its end', async () => {
+  it('fails a gzip with damage in the middle', async () => {
     const packed = gzipSync(lines(20_000));
     const damaged = Buffer.from(packed);
     damaged.fill(0xaa, packed.length / 2, packed.length / 2 + 50);
     expect((await readAll(memoryFile(damaged))).failure).toBeInstanceOf(SourceError);
-    const trailed = await readAll(memoryFile(Buffer.concat([gzipSync('{"a":1}\n'), Buffer.from('garbage')])));
-    expect(String(trailed.failure)).toMatch(/damaged gzip at byte/);
+  });
+
+  it('reads all members in front of garbage, and tells the byte where it begins', async () => {
+    const members = Buffer.concat([gzipSync(lines(50)), gzipSync(lines(50, 50).trimEnd())]);
+    const file = Buffer.concat([members, Buffer.from('GARBAGE TRAILING')]);
+    for (const chunkBytes of [1, 9, 64 * 1024]) {
+      const { records, failure } = await readAll(memoryFile(file, chunkBytes));
+      expect(records).toHaveLength(100);
+      expect(failure).toBeInstanceOf(SourceError);
+      expect(String(failure)).toContain(
+        `export is gzip up to byte ${members.length}, but what follows there is no gzip`,
+      );
+      expect(String(failure)).toContain(`head -c ${members.length}`);
+    }
+  });
+
+  it('reads members whose headers carry a name, a comment, extra fields and a checksum', async () => {
+    const packed = gzipSync('{"a":1}\n');
+    const fields = Buffer.from([3, 0, 1, 0, 2, ...Buffer.from('name\0comment\0'), 0xaa, 0xbb]);
+    const header = Buffer.from(packed.subarray(0, 10));
+    header[3] = 0x02 | 0x04 | 0x08 | 0x10;
+    const file = Buffer.concat([header, fields, packed.subarray(10), packed]);
+    for (const chunkBytes of [1, 11, 1_000]) {
+      const { texts, failure } = await readAll(memoryFile(file, chunkBytes));
+      expect(failure).toBeUndefined();
+      expect(texts).toEqual(['{"a":1}', '{"a":1}']);
+    }
+  });
+
+  it.each([8, 4])('fails a gzip whose trailer does not fit its text (byte %i from the end)', async (back) => {
+    const packed = gzipSync(lines(50));
+    packed.writeUInt8(packed.readUInt8(packed.length - back) ^ 1, packed.length - back);
+    const { records, failure } = await readAll(memoryFile(packed));
+    expect(records).toHaveLength(50);
+    expect(String(failure)).toMatch(/damaged gzip at byte \d+ \(its checksum does not match\)/);
+  });
+
+  it.each([3, 15])('fails a second member of which only %i bytes are there', async (bytes) => {
+    const packed = gzipSync('{"a":1}\n');
+    const { texts, failure } = await readAll(memoryFile(Buffer.concat([packed, packed.subarray(0, bytes)])));
+    expect(texts[0]).toBe('{"a":1}');
+    expect(String(failure)).toContain('it ends too early');
   });
 
   it('unpacks what is packed twice, and refuses what is packed three times', async () => {
