@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import type { ApiEnv } from '../access.ts';
-import { answerJson } from '../answer.ts';
+import { answerLargeJson } from '../answer.ts';
 import type { DashboardDeps } from './dashboard-deps.ts';
 import { describeDashboard } from './describe-dashboard.ts';
 import { askerOf, openDashboard } from './open-dashboard.ts';
@@ -28,5 +28,5 @@ export async function answerDashboard(
   const opened = await openDashboard(deps.db, askerOf(c), id, { deletedToo });
   const found = await viewTiles(deps.db, deps.insights, opened.dashboard);
   const views = results ? await computeTiles(deps, opened.dashboard, found, refresh) : found;
-  return answerJson(c, await describeDashboard(deps, opened, views, deleteInsights), status);
+  return answerLargeJson(c, await describeDashboard(deps, opened, views, deleteInsights), status);
 }

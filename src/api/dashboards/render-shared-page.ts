@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { html, raw } from 'hono/html';
 import type { Insights, StoredInsight } from '../insight-port.ts';
 import { type PlacedTile, placeTiles } from './place-tiles.ts';
@@ -31,10 +32,12 @@ export async function renderSharedPage(
 ): Promise<Page> {
   const dates = renderDates(dashboard.filters);
   const placed = placeTiles(views.map(({ tile }) => tile.layouts));
-  const tiles = placed.flatMap(({ index }, place) => {
+  const tiles: Html[] = [];
+  for (const [place, { index }] of placed.entries()) {
     const view = views[index];
-    return view ? [renderTile(view, `t${place}`, dates !== undefined, insights)] : [];
-  });
+    if (view) tiles.push(renderTile(view, `t${place}`, dates !== undefined, insights));
+    await setImmediate(); // other requests have their turn between tiles
+  }
   const title = dashboard.name || 'Untitled dashboard';
   const body = html`
     <div class="page">

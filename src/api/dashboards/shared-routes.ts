@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { ApiEnv } from '../access.ts';
-import { answerJson } from '../answer.ts';
+import { answerLargeJson } from '../answer.ts';
 import { notFound } from '../errors.ts';
 import type { DashboardDeps } from './dashboard-deps.ts';
 import { renderSharedJson } from './render-shared-json.ts';
@@ -24,7 +24,7 @@ export function addSharedRoutes(api: OpenAPIHono<ApiEnv>, deps: DashboardDeps): 
       for (const [name, value] of Object.entries(PRIVATE_HEADERS)) c.header(name, value);
       const view = await openShared(deps, c.req.param('file').replace(/\.json$/, ''));
       if (view === undefined) throw notFound();
-      return answerJson(c, renderSharedJson(view));
+      return answerLargeJson(c, renderSharedJson(view));
     });
     api.get(`/${place}/:token/`, async (c) => {
       const view = await openShared(deps, c.req.param('token'));

@@ -1,5 +1,3 @@
-import { DateTime } from 'luxon';
-
 const FULL = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
 const SHORT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
 const WHOLE_PERCENT = new Intl.NumberFormat('en-US', { style: 'percent' });
@@ -19,10 +17,14 @@ export const formatShare = (part: number, whole: number): string =>
 export const formatWholeShare = (part: number, whole: number): string =>
   WHOLE_PERCENT.format(whole === 0 ? 0 : part / whole);
 
+export const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
 /** `2024-01-31` → `31 Jan 2024`, `2024-01-31 08:00:00` → `31 Jan 2024, 08:00` */
 export function formatDay(day: string): string {
-  const date = DateTime.fromSQL(day, { zone: 'utc', locale: 'en' });
-  return date.toFormat(day.includes(' ') ? 'd LLL yyyy, HH:mm' : 'd LLL yyyy');
+  const [date = '', time = ''] = day.split(' ');
+  const [year = '', month, dayOfMonth] = date.split('-');
+  const shown = `${Number(dayOfMonth)} ${MONTHS[Number(month) - 1] ?? ''} ${year}`;
+  return time === '' ? shown : `${shown}, ${time.slice(0, 5)}`;
 }
 
 const UNITS = [

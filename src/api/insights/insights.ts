@@ -63,7 +63,7 @@ export function createInsights({ now, timeLimitMs = TIME_LIMIT_MS }: InsightsDep
     duplicate: copyInsight,
     setDeleted: markDeleted,
     load: loadInsights,
-    render: renderInsight,
+    render: createRenderer(),
     styles: INSIGHT_STYLES,
     async compute(db, projectId, insight, options = {}) {
       const filtersHash = hashOf(projectId, insight, options);
@@ -75,6 +75,17 @@ export function createInsights({ now, timeLimitMs = TIME_LIMIT_MS }: InsightsDep
         return { ...failureOf(error), filtersHash };
       }
     },
+  };
+}
+
+/** Renders each result once for as long as it is kept: it is the same object to everybody who looks. */
+function createRenderer(): Insights['render'] {
+  const rendered = new WeakMap<InsightData, string>();
+  return (result) => {
+    if (result.kind === 'failed') return renderInsight(result);
+    const text = rendered.get(result.data) ?? renderInsight(result);
+    rendered.set(result.data, text);
+    return text;
   };
 }
 

@@ -2,7 +2,7 @@ import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { ApiEnv } from '../access.ts';
 import { addressOf } from '../address.ts';
-import { answerJson } from '../answer.ts';
+import { answerJson, answerLargeJson } from '../answer.ts';
 import type { Db } from '../database/db.ts';
 import { notFound } from '../errors.ts';
 import { failure, type InsightAsker, type InsightPlaces, renderInsightBody } from '../insight-body.ts';
@@ -93,7 +93,7 @@ export function addInsightRoutes(api: OpenAPIHono<ApiEnv>, deps: InsightRouteDep
       const [insight] = await insights.load(db, projectId, [parseId(c.req.param('id'))]);
       if (insight === undefined || insight.deleted) throw notFound();
       const result = await insights.compute(db, projectId, insight, { refresh: query.refresh ?? false });
-      return answerJson(c, (await render(deps, askerOf(c), [insight], result))[0]);
+      return answerLargeJson(c, (await render(deps, askerOf(c), [insight], result))[0]);
     },
   );
   addRoute(
