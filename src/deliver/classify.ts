@@ -27,6 +27,8 @@ export type Decision =
       /** The destination wants fewer requests, from every worker. */
       readonly slowDown: boolean;
     }
+  /** Answered by something that is no event ingestion: for a moment a proxy's page, for good a wrong address. */
+  | { readonly kind: 'foreign'; readonly detail: string; readonly message: string }
   /** The address or the setting is wrong. */
   | { readonly kind: 'fail'; readonly message: string };
 
@@ -59,9 +61,11 @@ export function classify(answer: Answer, nowMs: number, apiKey = ''): Decision {
   return { kind: 'fail', message: failure(answer, said) };
 }
 
+const operatorMust = (what: string, then: string) => `${what}. ${then}, then resume; nothing is lost.`;
+
 const pause = (what: string, then: string): Decision => ({
   kind: 'pause',
-  message: `${what}. ${then}, then resume; nothing is lost.`,
+  message: operatorMust(what, then),
 });
 
 const overQuota = (said: string): Decision =>
@@ -83,12 +87,14 @@ function classifySuccess(answer: Answer, words: string): Decision {
     const failed = Boolean(Reflect.get(value, 'error'));
     if (!failed && /^(1|200|ok|success|accepted|true)$/i.test(String(status))) return { kind: 'accepted' };
   }
+  const said = `HTTP ${answer.status}, but not with an answer of event ingestion ("${words}")`;
   return {
-    kind: 'retry',
-    slowDown: false,
-    detail:
-      `HTTP ${answer.status}, but not with an answer of event ingestion ("${words}"); ` +
-      'a proxy or a wrong destination.url may stand between',
+    kind: 'foreign',
+    detail: said,
+    message: operatorMust(
+      `the destination answers ${said}`,
+      'A proxy, a sign-in page or a wrong destination.url may stand between: check destination.url and what stands in front of it',
+    ),
   };
 }
 

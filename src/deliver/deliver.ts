@@ -78,12 +78,22 @@ export function createDeliver(options: DeliverOptions): Delivering {
     return orAborted(work, signal);
   }
 
+  /**
+   * A page in place of an answer is retried like an outage: a proxy may show one while it restarts. When
+   * every attempt at a request meets one, over half a minute by default, it is no hiccup, and only the
+   * operator can help. Mixed with failures it is an outage, which the queue outlasts by itself.
+   */
   async function attemptRepeatedly(request: Buffer, events: number, signal: AbortSignal) {
+    let pages = 0;
     for (let tries = 1; ; tries += 1) {
       const decision = await attempt(request, events, signal);
-      if (decision.kind !== 'retry') return decision;
+      if (decision.kind !== 'retry' && decision.kind !== 'foreign') return decision;
+      if (decision.kind === 'foreign') {
+        pages += 1;
+        if (pages === policy.attempts) throw new PausedError(decision.message);
+      }
       const ceilingMs = backoffCeilingMs(tries, policy);
-      const slowDownMs = decision.slowDown ? (decision.afterMs ?? ceilingMs) : 0;
+      const slowDownMs = decision.kind === 'retry' && decision.slowDown ? (decision.afterMs ?? ceilingMs) : 0;
       if (slowDownMs > 0) await budget.slowDown(slowDownMs);
       if (tries >= policy.attempts) {
         throw new UnavailableError(

@@ -182,7 +182,6 @@ describe('deliver', () => {
     ],
     ['resets the connection', (request) => void request.socket.resetAndDestroy()],
     ['answers 500', (_request, response) => void response.writeHead(500).end('boom')],
-    ['answers 200 with a page', (_request, response) => void response.end('<html>Welcome</html>')],
   ] satisfies [string, RequestListener][])(
     'gives a destination that %s up after its attempts',
     async (_name, listener) => {
@@ -199,6 +198,35 @@ describe('deliver', () => {
       expect(lines.join()).not.toContain(API_KEY);
     },
   );
+
+  it('pauses when every attempt meets a page instead of an answer, and names what was said', async () => {
+    let requests = 0;
+    const url = await answering((_request, response) => {
+      requests += 1;
+      response.end('<html>Welcome</html>');
+    });
+    const { deliver } = delivering(url, { retry: { ...QUICK, attempts: 3 } });
+    const error = await deliver(batchOf([targetEvent(1)]), open).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(PausedError);
+    expect(String(error)).toMatch(/HTTP 200.*"Welcome".*check destination\.url.*then resume/);
+    expect(requests).toBe(3);
+  });
+
+  it.each([
+    ['goes on after a page shorter than its attempts', 2, 0, undefined],
+    ['leaves pages among failures to the queue', 2, 500, UnavailableError],
+  ])('%s', async (_name, pages, after, expected) => {
+    let requests = 0;
+    const url = await answering((_request, response) => {
+      requests += 1;
+      if (requests <= pages) response.end('<html>Back in a moment</html>');
+      else response.writeHead(after || 200).end();
+    });
+    const { deliver } = delivering(url, { retry: { ...QUICK, attempts: 3 } });
+    const outcome = await deliver(batchOf([targetEvent(1)]), open).catch((reason: unknown) => reason);
+    if (expected) expect(outcome).toBeInstanceOf(expected);
+    else expect(outcome).toEqual([{ kind: 'accepted' }]);
+  });
 
   it('hands a Retry-After on to every sender and to the queue', async () => {
     const url = await answering((request, response) => {
