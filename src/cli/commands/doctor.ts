@@ -1,5 +1,4 @@
 import { mkdir, statfs } from 'node:fs/promises';
-import { request } from 'undici';
 import { type LoadedManifest, loadManifest } from '../../../config/load-manifest.ts';
 import type { Settings } from '../../../config/settings.ts';
 import { ConfigError, messageOf } from '../../errors.ts';
@@ -7,6 +6,7 @@ import { findRedisServer } from '../../supervise/find-redis-server.ts';
 import { openStaging } from '../../wire-staging.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
+import { lookAtDestination } from '../look-at-destination.ts';
 import { findFiles } from '../prepare-migration.ts';
 import { reachRedis } from '../reach-redis.ts';
 import { number } from '../render-status.ts';
@@ -19,7 +19,6 @@ interface Check {
 }
 
 const MIN_FREE_BYTES = 1024 ** 3;
-const DESTINATION_TIMEOUT_MS = 10_000;
 
 /** `backhaul doctor`: everything a run needs, looked at one by one; changes nothing that stays. */
 export async function doctor(
@@ -57,7 +56,7 @@ export async function doctor(
     });
     if (loaded) {
       await check('source', () => lookAtSource(loaded, settings));
-      await check('destination', () => lookAtDestination(loaded));
+      await check('destination', async () => ({ detail: await destinationOf(loaded) }));
     }
   }
 
@@ -128,26 +127,7 @@ async function lookAtSource(
   return { detail: `${number(files.length)} files, ${number(bytes / 1024 ** 2)} MiB` };
 }
 
-/** An empty batch stores nothing; what the service says of the key is what is asked for. */
-async function lookAtDestination({ manifest, apiKey }: LoadedManifest): Promise<{ detail: string }> {
-  if (!manifest.destination || apiKey === undefined)
-    return { detail: 'the bundled API, started for the run' };
-  const url = `${manifest.destination.url.replace(/\/+$/, '')}/batch/`;
-  const { statusCode, body } = await request(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ api_key: apiKey, historical_migration: true, batch: [] }),
-    signal: AbortSignal.timeout(DESTINATION_TIMEOUT_MS),
-  });
-  await body.dump();
-  if (statusCode === 401 || statusCode === 403) {
-    throw new ConfigError(
-      `${url} refuses the key (${statusCode}); check the variable that ${manifest.destination.apiKey} names`,
-    );
-  }
-  if (statusCode >= 500 || statusCode === 404)
-    throw new ConfigError(
-      `${url} answers ${statusCode}; check destination.url (what stands in front of /batch/), and the service itself`,
-    );
-  return { detail: `${url} answers (${statusCode})` };
+async function destinationOf({ manifest, apiKey }: LoadedManifest): Promise<string> {
+  if (!manifest.destination || apiKey === undefined) return 'the bundled API, started for the run';
+  return lookAtDestination(manifest.destination.url, apiKey);
 }
