@@ -32,4 +32,9 @@ const SECRET_NAMES = [
   'projectKey',
   'secretAccessKey',
 ];
-const SECRET_PATHS = SECRET_NAMES.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
+/** In these a database names the row at fault, with what stands in it. */
+const ROW_PATHS = ['err.detail', 'err.where'];
+const SECRET_PATHS = [
+  ...SECRET_NAMES.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]),
+  ...ROW_PATHS,
+];

@@ -6,6 +6,7 @@ import { isJsonObject } from './json.ts';
 import { loadPersonalKey, type PersonalKey } from './keys.ts';
 import { loadProject, loadProjects, type Project } from './projects.ts';
 import { readRequestBody } from './request-body.ts';
+import { parseRowId } from './row-id.ts';
 import { grants, type Scope } from './scopes.ts';
 import type { Throttle } from './throttle.ts';
 import { loadMemberLevel, loadUser, type User } from './users.ts';
@@ -195,5 +196,6 @@ async function findProject(
 
 async function loadById(db: Db, id: string): Promise<Project | undefined> {
   if (!/^\d+$/.test(id)) throw notFound();
-  return Number(id) < 2 ** 31 ? loadProject(db, Number(id)) : undefined;
+  const rowId = parseRowId(id);
+  return rowId === undefined ? undefined : loadProject(db, rowId);
 }

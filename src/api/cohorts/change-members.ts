@@ -1,5 +1,5 @@
 import { ApiError, invalidInput, notFound } from '../errors.ts';
-import { isUuid } from '../person-id.ts';
+import { isUuid, parseRowId } from '../row-id.ts';
 import { lockProject } from '../project-lock.ts';
 import { type CountDeps, countMembers } from './count-cohorts.ts';
 import { addMembers, findPersons, type NamedPersons, removeMembers } from './member-store.ts';
@@ -40,7 +40,7 @@ function parsePersons({ person_ids: named = [], distinct_ids: distinctIds = [] }
     throw new ApiError(400, 'validation_error', 'required', 'This field is required.', 'person_ids');
   }
   const texts = named.map((name) => String(name).trim().toLowerCase());
-  const wrong = texts.find((text) => !isUuid(text) && !isInteger(text));
+  const wrong = texts.find((text) => !isUuid(text) && parseRowId(text) === undefined);
   if (wrong !== undefined) {
     throw invalidInput(`"${wrong.slice(0, 60)}" is no id of a person: an integer or a uuid.`, 'person_ids');
   }
@@ -52,7 +52,6 @@ function parsePersons({ person_ids: named = [], distinct_ids: distinctIds = [] }
 }
 
 /** One that Postgres can hold. */
-const isInteger = (text: string): boolean => /^\d{1,10}$/.test(text) && Number(text) < 2 ** 31;
 
 function refuseMissing({ ids, uuids, distinctIds }: NamedPersons, found: ReadonlySet<string>): void {
   const missing = [...ids.map(String), ...uuids, ...distinctIds].filter((name) => !found.has(name));

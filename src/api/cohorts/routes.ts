@@ -7,6 +7,7 @@ import { notFound } from '../errors.ts';
 import { paged, pageQuery, parsePage, renderPage } from '../paging.ts';
 import { parsePersonId, personNotFound } from '../person-id.ts';
 import { addRoute, type Call } from '../route.ts';
+import { parseRowId } from '../row-id.ts';
 import { changeCohort, createCohort, MAX_COHORTS_OF_PROJECT } from './change-cohort.ts';
 import { changeMembers } from './change-members.ts';
 import { loadCohortsOfPerson } from './cohorts-of-person.ts';
@@ -159,7 +160,8 @@ export function addCohortRoutes(api: OpenAPIHono<ApiEnv>, deps: CountDeps): void
   }
 }
 
-function parseCohortId(text = ''): number {
-  if (!/^\d+$/.test(text) || Number(text) >= 2 ** 31) throw notFound();
-  return Number(text);
+function parseCohortId(text: string | undefined): number {
+  const id = parseRowId(text);
+  if (id === undefined) throw notFound();
+  return id;
 }

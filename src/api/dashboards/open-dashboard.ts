@@ -2,6 +2,7 @@ import type { Context } from 'hono';
 import type { ApiEnv } from '../access.ts';
 import type { Queryable } from '../database/db.ts';
 import { notFound, permissionDenied } from '../errors.ts';
+import { parseRowId } from '../row-id.ts';
 import { loadInvitations } from './collaborator-store.ts';
 import { type Asker, PRIVILEGE, type Privilege, privilegeOf } from './permission.ts';
 import { loadDashboard, lockDashboards, type StoredDashboard } from './store.ts';
@@ -27,9 +28,9 @@ export const askerOf = (c: Context<ApiEnv>): Asker => ({
 
 /** Id of a path; what is no integer is the id of nothing. */
 export function dashboardIdOf(c: Context<ApiEnv>, name: 'id' | 'dashboard_id', missing?: string): number {
-  const text = c.req.param(name) ?? '';
-  if (!/^\d{1,10}$/.test(text) || Number(text) >= 2 ** 31) throw notFound(missing);
-  return Number(text);
+  const id = parseRowId(c.req.param(name));
+  if (id === undefined) throw notFound(missing);
+  return id;
 }
 
 /** For looking at: 404 when it is not there. */

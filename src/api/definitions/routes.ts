@@ -9,6 +9,7 @@ import { ApiError, notFound } from '../errors.ts';
 import { normaliseTags } from '../normalise-tags.ts';
 import { paged, parsePage, renderPage } from '../paging.ts';
 import { addRoute } from '../route.ts';
+import { isUuid } from '../row-id.ts';
 import { loadMemberLevel, loadUsers, type User } from '../users.ts';
 import { parseDefinitionsQuery } from './parse-definitions-query.ts';
 import {
@@ -116,11 +117,9 @@ export function addDefinitionRoutes(api: OpenAPIHono<ApiEnv>, db: Db): void {
   );
 }
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 function idOf(c: Context<ApiEnv>): string {
   const id = c.req.param('id') ?? '';
-  if (!UUID.test(id)) throw notFound();
+  if (!isUuid(id)) throw notFound();
   return id;
 }
 

@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject, stringifyJson, textOf, writtenLength } from '../json.ts';
+import { isUuid } from '../row-id.ts';
 import { eventTime, type TimeWarning } from './event-time.ts';
 import type { IncomingEvent } from './incoming-event.ts';
 import { MAX_EVENT_CHARACTERS } from './limits.ts';
 import { invalidPayload } from './refusal.ts';
 
 const MAX_NAME_LENGTH = 200;
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Forms that the service's own readers take as well: bare digits, in braces, as a URN. */
 const OTHER_UUID =
   /^(?:urn:uuid:|\{)?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})\}?$/i;
@@ -102,7 +102,7 @@ function parseUuid(item: JsonObject, { createUuid }: RequestFacts): string {
   const value = item['uuid'];
   if (value === undefined || value === null || value === '') return createUuid(item);
   if (typeof value === 'string') {
-    if (UUID.test(value)) return value.toLowerCase();
+    if (isUuid(value)) return value.toLowerCase();
     const parts = OTHER_UUID.exec(value)?.slice(1);
     if (parts !== undefined) return parts.join('-').toLowerCase();
   }

@@ -12,6 +12,7 @@ import type { JsonObject } from '../json.ts';
 import { normaliseTags } from '../normalise-tags.ts';
 import { paged, parsePage, renderPage } from '../paging.ts';
 import { addRoute } from '../route.ts';
+import { parseRowId } from '../row-id.ts';
 import { loadUsers } from '../users.ts';
 import { changeInsight } from './change-insight.ts';
 import { changedInsightSchema, computedQuery, insightSchema, listQuery, newInsightSchema } from './schema.ts';
@@ -146,7 +147,8 @@ async function render(
   }));
 }
 
-function parseId(text = ''): number {
-  if (!/^\d+$/.test(text) || Number(text) >= 2 ** 31) throw notFound();
-  return Number(text);
+function parseId(text: string | undefined): number {
+  const id = parseRowId(text);
+  if (id === undefined) throw notFound();
+  return id;
 }

@@ -9,6 +9,7 @@ import { createKey, type PersonalKey } from '../keys.ts';
 import { paged, pageQuery, parsePage, renderPage } from '../paging.ts';
 import { loadProjects } from '../projects.ts';
 import { addRoute } from '../route.ts';
+import { parseRowId } from '../row-id.ts';
 import { loadUser, loadUsers, type User } from '../users.ts';
 import { findUser, loadKey, loadKeys, revokeKey, type StoredKey } from './key-store.ts';
 import { createdKeySchema, keySchema, MAX_PAGE, newKeySchema } from './schema.ts';
@@ -93,10 +94,9 @@ export function addKeyRoutes(api: OpenAPIHono<ApiEnv>, { db, log }: { db: Db; lo
     },
     async ({ c }) => {
       const asking = c.get('key');
-      const id = c.req.param('id') ?? '';
-      if (!/^\d{1,10}$/.test(id) || Number(id) >= 2 ** 31) throw notFound();
-      if (!(await revokeKey(db, asking, Number(id)))) throw notFound();
-      log.info({ key: Number(id), by: asking.id }, 'personal key revoked');
+      const id = parseRowId(c.req.param('id'));
+      if (id === undefined || !(await revokeKey(db, asking, id))) throw notFound();
+      log.info({ key: id, by: asking.id }, 'personal key revoked');
       return c.body(null, 204);
     },
   );

@@ -9,12 +9,12 @@ import { ApiError, notFound, permissionDenied } from '../errors.ts';
 import { administered, loadMemberships, type Membership } from '../memberships.ts';
 import { paged, pageQuery, parsePage, renderPage } from '../paging.ts';
 import { addRoute } from '../route.ts';
+import { isUuid } from '../row-id.ts';
 import { loadUserByUuid, loadUsers, MEMBER_LEVEL } from '../users.ts';
 import { changeLevel, loadMembers } from './member-store.ts';
 import { MAX_PAGE, memberSchema, newLevelSchema } from './schema.ts';
 
 const tag = 'Keys and users (beyond the contract)';
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Members of an organisation and their levels. Nobody is taken out: who shall be out has their keys revoked. */
 export function addMemberRoutes(api: OpenAPIHono<ApiEnv>, { db, log }: { db: Db; log: Logger }): void {
@@ -61,7 +61,7 @@ export function addMemberRoutes(api: OpenAPIHono<ApiEnv>, { db, log }: { db: Db;
       const organization = await findOrganization(db, c);
       const { organizationId } = administered(c.get('key'), [organization], undefined);
       const uuid = c.req.param('user__uuid') ?? '';
-      const user = UUID.test(uuid) ? await loadUserByUuid(db, uuid) : undefined;
+      const user = isUuid(uuid) ? await loadUserByUuid(db, uuid) : undefined;
       if (user === undefined) throw notFound();
       const level = MEMBER_LEVEL[body.level];
       const askingUserId = c.get('user').id;

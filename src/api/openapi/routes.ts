@@ -12,11 +12,7 @@ const ASSETS = {
   'favicon-32x32.png': 'image/png',
 } as const;
 
-const PRIVATE_HEADERS = {
-  'content-security-policy': DOCS_POLICY,
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-};
+const POLICY = { 'content-security-policy': DOCS_POLICY };
 
 /** `/openapi.json`, and `/docs/` for people. Call it when every other route is there. */
 export function addDocsRoutes(api: OpenAPIHono<ApiEnv>): void {
@@ -26,15 +22,15 @@ export function addDocsRoutes(api: OpenAPIHono<ApiEnv>): void {
     return c.json(described);
   });
   api.get('/docs', (c) => c.redirect('/docs/', 301));
-  api.get('/docs/', (c) => c.html(DOCS_PAGE, 200, PRIVATE_HEADERS));
+  api.get('/docs/', (c) => c.html(DOCS_PAGE, 200, POLICY));
   api.get('/docs/start.js', (c) =>
-    c.body(DOCS_SCRIPT, 200, { ...PRIVATE_HEADERS, 'content-type': 'text/javascript; charset=utf-8' }),
+    c.body(DOCS_SCRIPT, 200, { ...POLICY, 'content-type': 'text/javascript; charset=utf-8' }),
   );
   const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   for (const [name, contentType] of Object.entries(ASSETS)) {
     api.get(`/docs/${name}`, async (c) =>
       c.body(new Uint8Array(await readFile(join(folder, name))), 200, {
-        ...PRIVATE_HEADERS,
+        ...POLICY,
         'content-type': contentType,
         'cache-control': 'public, max-age=86400',
       }),

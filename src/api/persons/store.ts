@@ -1,7 +1,8 @@
 import type { Db, Queryable } from '../database/db.ts';
 import { allOf, anyOf, runSql, type Sql, sql } from '../filters/sql.ts';
 import type { Page } from '../paging.ts';
-import { isUuid, type PersonId } from '../person-id.ts';
+import type { PersonId } from '../person-id.ts';
+import { isUuid } from '../row-id.ts';
 import { searchInTime } from './search-in-time.ts';
 
 export interface StoredPerson {
