@@ -1,5 +1,6 @@
 /**
- * Run id of a Redis that was stopped in order and has everything on disk. Whoever starts the next one
- * on the same files puts it there; counts kept by the old one are then not lost but continued.
+ * Run ids of the Redis servers that this one continues, each with the time it was noted (sorted set): one
+ * after the other they were stopped in order and had everything on disk. Whoever starts the next one on the
+ * same files adds the last; counts that an earlier one kept are then not lost but continued.
  */
-export const CLEAN_STOP_KEY = '{bh}:clean-stop';
+export const CLEAN_STOPS_KEY = '{bh}:clean-stops';

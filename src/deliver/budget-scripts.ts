@@ -1,8 +1,8 @@
 /**
  * The fleet's budget as three scripts, on the clock of the Redis server.
  *
- * KEYS: 1 state (hash), 2 grants (sorted set), 3 queue (sorted set), 4 slow-down (string), 5 run id of
- * a server that was stopped in order before this one took over its files (string).
+ * KEYS: 1 state (hash), 2 grants (sorted set), 3 queue (sorted set), 4 slow-down (string), 5 run ids of
+ * the servers that were stopped in order before this one took over their files (sorted set).
  * - A grant is a member `<id>:<events>`, its score the time until which it counts.
  * - `sum` in the state is the sum of all grants' events, so that none has to be added up again.
  * - `next` is the time from which pacing allows the next grant.
@@ -53,7 +53,7 @@ local grants = redis.call('ZCARD', KEYS[2])
 local fresh = not state[1]
 if fresh and grants == 0 and ARGV[7] == '1' then
   closed = 0
-elseif fresh or (state[1] ~= server and redis.call('GET', KEYS[5]) ~= state[1]) or (grants == 0 and sum > 0) then
+elseif fresh or (state[1] ~= server and not redis.call('ZSCORE', KEYS[5], state[1])) or (grants == 0 and sum > 0) then
   closed = now + math.max(window, timeout)
   sum = 0
   for _, grant in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1)) do

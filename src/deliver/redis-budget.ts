@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as timer } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
-import { CLEAN_STOP_KEY } from '../contract/redis-keys.ts';
+import { CLEAN_STOPS_KEY } from '../contract/redis-keys.ts';
 import { ConfigError, messageOf } from '../errors.ts';
 import { type Budget, createLocalPause, type Permit } from './budget.ts';
 import { LEAVE, SETTLE, SLOW_DOWN, TAKE, WAIT_REASONS } from './budget-scripts.ts';
@@ -45,7 +45,7 @@ export function createRedisBudget(options: RedisBudgetOptions): Budget {
   if (!Number.isSafeInteger(cap) || cap < 1) {
     throw new ConfigError(`limits.eventsPerMinute must be a whole number of at least 1, not ${cap}`);
   }
-  const keys = [key, `${key}:grants`, `${key}:queue`, `${key}:slow`, CLEAN_STOP_KEY];
+  const keys = [key, `${key}:grants`, `${key}:queue`, `${key}:slow`, CLEAN_STOPS_KEY];
   const countedMs = windowMs + Math.ceil(windowMs * DRIFT);
   const who = randomUUID();
   const localPause = createLocalPause();

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Redis } from 'ioredis';
-import { CLEAN_STOP_KEY } from '../contract/redis-keys.ts';
+import { CLEAN_STOPS_KEY } from '../contract/redis-keys.ts';
 import { UnavailableError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { type Child, describeExit, readLogTail, startChild, stopLeftover } from './child.ts';
@@ -84,8 +84,11 @@ async function startAt(address: RedisAddress, options: RedisServerOptions): Prom
   return { pid: child.pid, exited: child.exited, stop, url, address };
 }
 
+/** Whoever has not sent for as many starts has sent nothing that still counts. */
+const MAX_CLEAN_STOPS = 1_000;
+
 /**
- * Tells the new server which one it continues, when that one was stopped in order; after a crash up to
+ * Tells the new server which ones it continues, when the last was stopped in order; after a crash up to
  * a second of its last writes is missing, and it says nothing. Returns the new server's run id.
  */
 async function continueFrom(cleanFile: string, url: string): Promise<string> {
@@ -93,8 +96,9 @@ async function continueFrom(cleanFile: string, url: string): Promise<string> {
   client.on('error', () => {}); // told by the command that fails
   try {
     const before = readTextIfThere(cleanFile);
-    if (before === undefined) await client.del(CLEAN_STOP_KEY);
-    else await client.set(CLEAN_STOP_KEY, before);
+    if (before === undefined) await client.del(CLEAN_STOPS_KEY);
+    else await client.zadd(CLEAN_STOPS_KEY, Date.now(), before);
+    await client.zremrangebyrank(CLEAN_STOPS_KEY, 0, -1 - MAX_CLEAN_STOPS);
     rmSync(cleanFile, { force: true });
     return /run_id:([0-9a-f]+)/.exec(await client.info('server'))?.[1] ?? 'unknown';
   } finally {

@@ -2,7 +2,7 @@ import { setTimeout as timer } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { CLEAN_STOP_KEY } from '../../src/contract/redis-keys.ts';
+import { CLEAN_STOPS_KEY } from '../../src/contract/redis-keys.ts';
 import type { Budget } from '../../src/deliver/budget.ts';
 import { createRedisBudget, type RedisBudgetOptions } from '../../src/deliver/redis-budget.ts';
 import { ConfigError } from '../../src/errors.ts';
@@ -154,8 +154,8 @@ describe('the budget in Redis', () => {
     const runId = /run_id:(\w+)/.exec(await budget.redis.info('server'))?.[1] ?? '';
     await server.restart();
     const next = budgetOn(key, { eventsPerMinute: 20, firstUse: false });
-    await next.redis.set(CLEAN_STOP_KEY, runId);
-    toEnd.push(() => next.redis.del(CLEAN_STOP_KEY));
+    await next.redis.zadd(CLEAN_STOPS_KEY, 1, runId, 2, 'a later one that gave no permit');
+    toEnd.push(() => next.redis.del(CLEAN_STOPS_KEY));
     await (await next.take(1, open)).settle();
     const waitedMs = performance.now() - spentMs;
     expect(waitedMs).toBeGreaterThanOrEqual(WINDOW_MS - 2); // what was spent before still counts …

@@ -4,7 +4,7 @@ import { appendFileSync, chmodSync, mkdirSync, readdirSync, statSync, writeFileS
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { CLEAN_STOP_KEY } from '../../src/contract/redis-keys.ts';
+import { CLEAN_STOPS_KEY } from '../../src/contract/redis-keys.ts';
 import { ConfigError, UnavailableError } from '../../src/errors.ts';
 import { readProcessIdentity } from '../../src/supervise/process-identity.ts';
 import { startRedisServer } from '../../src/supervise/redis-server.ts';
@@ -39,19 +39,24 @@ test('keys survive a stop and a start, even with a log cut off in mid-write', as
   expect(await connect(second.url).get('kept')).toBe('yes');
 });
 
-test('a stop in order is told to the next server, a crash is not', async () => {
+test('stops in order are told to the servers that follow, until one crashes', async () => {
   const dataDir = createDataDir();
-  const first = await start(dataDir);
   const runId = async (url: string) => /run_id:(\w+)/.exec(await connect(url).info('server'))?.[1];
+  const continued = (url: string) => connect(url).zrange(CLEAN_STOPS_KEY, '0', '-1');
+  const first = await start(dataDir);
   const firstId = await runId(first.url);
   await first.stop();
   const second = await start(dataDir);
-  expect(await connect(second.url).get(CLEAN_STOP_KEY)).toBe(firstId);
-  process.kill(second.pid, 'SIGKILL');
-  await second.exited;
+  expect(await continued(second.url)).toEqual([firstId]);
+  const secondId = await runId(second.url);
   await second.stop();
   const third = await start(dataDir);
-  expect(await connect(third.url).get(CLEAN_STOP_KEY)).toBeNull();
+  expect(await continued(third.url)).toEqual([firstId, secondId]);
+  process.kill(third.pid, 'SIGKILL');
+  await third.exited;
+  await third.stop();
+  const fourth = await start(dataDir);
+  expect(await continued(fourth.url)).toEqual([]);
 });
 
 test('what a killed owner left on the same files is gone before Redis starts', async () => {
