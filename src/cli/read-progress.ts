@@ -5,9 +5,10 @@ import { type RecordCounts, receipt } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
 import { layout } from '../migration/layout.ts';
 import { parseStored } from '../migration/migration.ts';
+import { loadProgressNote } from '../migration/progress-note.ts';
 import { partKeys } from '../stage/load-part.ts';
 
-/** What staging says of how far a migration is. */
+/** What staging says of how far a migration is: receipts, and the producer's note of parts under way. */
 export interface Progress {
   readonly parts: { readonly done: number; readonly staged: number };
   readonly records: { readonly staged: number };
@@ -32,7 +33,13 @@ export function createProgressReader(staging: Staging, name: string): () => Prom
   });
   return async () => {
     const done = await receipts(); // before the parts: a receipt never comes without its part
-    return { parts: { done, staged: await parts() }, records: { staged }, counts };
+    const noted = await loadProgressNote(staging, name);
+    return {
+      parts: { done, staged: await parts() },
+      records: { staged },
+      // Workers may have gone on after the producer's last note.
+      counts: noted !== undefined && noted.read > counts.read ? noted : counts,
+    };
   };
 }
 

@@ -9,6 +9,7 @@ export const layout = (name: string) => {
     record: `${RECORDS}${name}.json`,
     control: `${prefix}control.json`,
     report: `${prefix}report.json`,
+    progress: `${prefix}progress.json`,
     epochs: `${prefix}epochs/`,
     epoch: (epoch: number) => `${prefix}epochs/${String(epoch).padStart(8, '0')}`,
     receipts: `${prefix}receipts/`,

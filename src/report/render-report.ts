@@ -24,9 +24,12 @@ export function renderReport(report: Report, options: RenderOptions = {}): strin
       : ['', title(name), ...renderTable(header, all.slice(0, rows), width), ...andMore(all.length - rows)];
 
   const { counts, events, people } = report;
-  const verdict = report.balanced
-    ? style('green', 'The books balance: every record read has exactly one outcome.')
-    : style('red', 'THE BOOKS DO NOT BALANCE:');
+  const { parts, files } = report.unfinished;
+  const verdict = !report.balanced
+    ? style('red', 'THE BOOKS DO NOT BALANCE:')
+    : parts > 0 || files.length > 0
+      ? style('yellow', 'The books balance so far; what is not finished yet is listed at the end.')
+      : style('green', 'The books balance: every record read has exactly one outcome.');
 
   return [
     title(`Migration ${report.migration}`),

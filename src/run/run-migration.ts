@@ -1,11 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
-import { migrationKey } from '../checkpoint/redis-checkpoints.ts';
+import { migrationKey, mirrorControl } from '../checkpoint/redis-checkpoints.ts';
 import type { Staging } from '../contract/staging.ts';
 import { FencedOutError, messageOf } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { layout } from '../migration/layout.ts';
 import { encode, loadControl, type MigrationRecord, saveControl } from '../migration/migration.ts';
+import { keepProgressNote } from '../migration/progress-note.ts';
 import type { Report } from '../report/report.ts';
 import type { SourceFile } from '../source/source-file.ts';
 import type { Failure } from './drive.ts';
@@ -19,7 +20,7 @@ import type { Work, WorkQueue } from './work-queue.ts';
 
 /** Jobs open at once in a migration. */
 const WINDOW = 32;
-const RELEASE_WITHIN_MS = 1_000;
+const REDIS_WITHIN_MS = 1_000;
 
 export interface RunDeps {
   readonly staging: Staging;
@@ -65,10 +66,7 @@ export async function runMigration(
       deps.log.warn({ migration: record.name }, 'Redis lost its memory; going on from what staging holds');
     } finally {
       // Redis may be what is missing: a lease that cannot be given back ends by itself.
-      await Promise.race([
-        taken.release().catch(() => {}),
-        wait(RELEASE_WITHIN_MS, undefined, { ref: false }),
-      ]);
+      await Promise.race([taken.release().catch(() => {}), wait(REDIS_WITHIN_MS, undefined, { ref: false })]);
     }
   }
 }
@@ -102,6 +100,7 @@ async function runEpoch(
 
   await staging.remove(layout(record.name).report); // an earlier run's, which failed
   board.phase('stage');
+  const note = keepProgressNote(staging, record.name, () => board.status().counts);
   const feed = createPartFeed((part) => board.partKnown(part.records));
   const stager = deps.startStaging(feed, files);
   const failures: Failure[] = [];
@@ -109,6 +108,7 @@ async function runEpoch(
     failures.push(...(await stageAndImport(run, files, feed)));
   } finally {
     await stager.close();
+    await note.close();
   }
   if (failures.length === 0) {
     board.phase('people');
@@ -126,12 +126,17 @@ async function runEpoch(
   return { report, failures };
 }
 
-/** For `status`: who was asked to pause or was taken over keeps what control says already. */
-async function noteStopped({ name }: MigrationRecord, reason: string, deps: RunDeps): Promise<void> {
-  const { staging, now } = deps;
+/**
+ * For `status`, and for the workers of the fleet, who leave what is open to whoever resumes. Who was asked
+ * to pause or was taken over keeps what control says already.
+ */
+async function noteStopped({ id, name }: MigrationRecord, reason: string, deps: RunDeps): Promise<void> {
+  const { staging, redis, now } = deps;
   const note = async () => {
     if ((await loadControl(staging, name))?.state !== 'running') return;
     await saveControl(staging, name, { state: 'stopped', reason, at: now().toISOString() });
+    const told = mirrorControl(redis, id, 'stopped').catch(() => {});
+    await Promise.race([told, wait(REDIS_WITHIN_MS, undefined, { ref: false })]);
   };
   await note().catch(() => {}); // staging may be what is down; the run ends all the same
 }

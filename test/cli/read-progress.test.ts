@@ -6,6 +6,7 @@ import { createProgressReader } from '../../src/cli/read-progress.ts';
 import type { Staging } from '../../src/contract/staging.ts';
 import { layout } from '../../src/migration/layout.ts';
 import { encode } from '../../src/migration/migration.ts';
+import { keepProgressNote } from '../../src/migration/progress-note.ts';
 import { partKeys } from '../../src/stage/load-part.ts';
 import { createFolderStaging } from '../../src/staging/folder.ts';
 
@@ -15,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** A real staging that remembers which bodies were asked for. */
+/** A real staging that remembers which bodies were asked for; the one note that changes aside. */
 function createWatchedStaging(): { staging: Staging; gets: string[] } {
   const real = createFolderStaging(folder);
   const gets: string[] = [];
@@ -24,7 +25,7 @@ function createWatchedStaging(): { staging: Staging; gets: string[] } {
     staging: {
       ...real,
       get(key) {
-        gets.push(key);
+        if (key !== layout('shop').progress) gets.push(key);
         return real.get(key);
       },
     },
@@ -82,4 +83,26 @@ it('adds up parts and receipts, and reads each of them once however often it loo
     counts: { read: 14, rejected: 2 },
   });
   expect(gets).toHaveLength(23);
+});
+
+it('takes what the producer has noted of parts under way, as long as receipts do not know more', async () => {
+  const staging = createFolderStaging(folder);
+  const note = (read: number) => {
+    const counts = { read, delivered: read, skipped: 0, duplicate: 0, rejected: 0 };
+    return keepProgressNote(staging, 'noted', () => counts).close();
+  };
+  const read = createProgressReader(staging, 'noted');
+  expect((await read()).counts.read).toBe(0);
+  await note(5);
+  expect((await read()).counts).toMatchObject({ read: 5, delivered: 5 });
+  const tally = {
+    counts: { read: 7, delivered: 6, skipped: 0, duplicate: 0, rejected: 1 },
+    events: { sent: 6, accepted: 6 },
+    byDay: {},
+    byEvent: {},
+    byReason: {},
+  };
+  const receipt = { part: 'p/1', file: 'f', mapping: 'csv@1', tally, rejectSegments: [] };
+  await staging.put(layout('noted').receipt('p/1'), encode(receipt));
+  expect((await read()).counts).toMatchObject({ read: 7, rejected: 1 });
 });
