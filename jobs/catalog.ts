@@ -31,7 +31,7 @@ export type Payload<N extends JobName> = z.infer<(typeof payloads)[N]>;
 /** What a finished job says; the truth is in staging. */
 export type JobResult =
   | { readonly kind: 'done' }
-  /** The migration is paused or cancelled, or a newer writer holds the work. Not a failure. */
+  /** The migration is stopped, paused or cancelled, or a newer writer holds the work. Not a failure. */
   | { readonly kind: 'handed_back'; readonly why: string };
 
 /** What is wrong on our side is tried this often; what is down elsewhere is tried for ever. */

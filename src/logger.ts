@@ -34,7 +34,4 @@ const SECRET_NAMES = [
 ];
 /** In these a database names the row at fault, with what stands in it. */
 const ROW_PATHS = ['err.detail', 'err.where'];
-const SECRET_PATHS = [
-  ...SECRET_NAMES.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]),
-  ...ROW_PATHS,
-];
+const SECRET_PATHS = [...SECRET_NAMES.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), ...ROW_PATHS];

@@ -26,6 +26,16 @@ export interface Fence {
 
 /** All keys of Backhaul share one hash tag, so that scripts over several keys work on a cluster. */
 export const migrationKey = (migrationId: string) => `{bh}:migration:${migrationId}`;
+
+/**
+ * Tells workers what staging holds already (Control in migration/migration.ts), so that they hear of it now
+ * and not when they look there. A migration that this Redis does not know has no workers.
+ */
+export async function mirrorControl(redis: Redis, migrationId: string, state: string): Promise<void> {
+  const key = migrationKey(migrationId);
+  if (await redis.exists(key)) await redis.hset(key, 'control', state);
+}
+
 const partKey = (migrationId: string, part: string) => `${migrationKey(migrationId)}:part:${part}`;
 
 const BEGIN = `

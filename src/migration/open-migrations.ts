@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { migrationKey } from '../checkpoint/redis-checkpoints.ts';
+import { migrationKey, mirrorControl } from '../checkpoint/redis-checkpoints.ts';
 import type { Deliver } from '../contract/destination.ts';
 import type { MapOutcome } from '../contract/outcome.ts';
 import type { Staging } from '../contract/staging.ts';
@@ -108,8 +108,7 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
     entry.timer ??= setTimeout(async () => {
       entry.timer = undefined;
       const state = await redis.hget(migrationKey(id), 'control').catch(() => null);
-      if (state === 'paused' || state === 'cancelled')
-        entry.stop.abort(new StopRequest(`the migration is ${state}`));
+      if (state !== null && HELD.has(state)) entry.stop.abort(new StopRequest(`the migration is ${state}`));
       else if (entry.users > 0) watch(entry, id);
     }, CONTROL_EVERY_MS).unref();
   };
@@ -143,11 +142,11 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
     const key = migrationKey(record.id);
     if (Number(await redis.hget(key, 'epoch')) !== epoch) return;
     await saveControl(staging, record.name, { state: 'paused', reason, at: now().toISOString() });
-    await redis.hset(key, 'control', 'paused');
+    await mirrorControl(redis, record.id, 'paused');
   };
 
   return {
-    /** Runs one job's work; a pause or a cancel becomes `handed_back`, and is left as it is. */
+    /** Runs one job's work; a stop, a pause or a cancel becomes `handed_back`, and is left as it is. */
     async use<T extends object>(
       name: string,
       epoch: number,
@@ -166,7 +165,7 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
           );
         }
         const state = (await loadControl(staging, name))?.state;
-        if (state === 'paused' || state === 'cancelled') return { kind: 'handed_back', why: state };
+        if (state !== undefined && HELD.has(state)) return { kind: 'handed_back', why: state };
         watch(entry, id);
         return await work(migration, AbortSignal.any([outer, entry.stop.signal]));
       } catch (error) {
@@ -193,6 +192,9 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
     },
   };
 }
+
+/** Until somebody resumes it, nobody works on such a migration, and nothing more of it is sent. */
+const HELD: ReadonlySet<string> = new Set(['stopped', 'paused', 'cancelled']);
 
 interface Entry {
   readonly epoch: number;

@@ -1,5 +1,8 @@
+import { Queue } from 'bullmq';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { type Ended, killAllBackhaul } from '../support/backhaul-process.ts';
+import { QUEUE_PREFIX, SHARED_JOBS } from '../../jobs/catalog.ts';
+import { type Ended, killAllBackhaul, waitForServices } from '../support/backhaul-process.ts';
+import { until } from '../support/until.ts';
 import { createLab, LAB_TIMEOUT_MS, type Lab } from './lab.ts';
 
 /** Stopped on purpose: everything so far is kept, and the command that goes on is printed. */
@@ -45,6 +48,35 @@ it(
     // A lock that nobody gives back is only found stalled after 30 s.
     expect(performance.now() - startMs).toBeLessThan(25_000);
     expect(second.isRunning() || (await second.ended).code === 0).toBe(true);
+  },
+  LAB_TIMEOUT_MS,
+);
+
+it(
+  'what was stopped is not sent by a worker that runs on',
+  async () => {
+    const bench = await lab.open('stopped');
+    const serving = bench.start('serve');
+    await bench.up(serving);
+    const { redisUrl } = await waitForServices(bench.dataDir, serving);
+    const worker = bench.start('worker', '--concurrency', '1');
+    const run = bench.start('run', '--json', '--produce-only', bench.manifest);
+    await bench.receipts(1);
+    run.kill('SIGINT');
+    const ended = await run.ended;
+    expectStopped(ended, 'stopped');
+    const queue = new Queue(SHARED_JOBS[0], { connection: { url: redisUrl }, prefix: QUEUE_PREFIX });
+    await until('the worker to have put every open part back', async () => {
+      const { waiting, prioritized, active } = await queue.getJobCounts('waiting', 'prioritized', 'active');
+      return (waiting ?? 0) + (prioritized ?? 0) + (active ?? 0) === 0 ? true : undefined;
+    });
+    await queue.close();
+    const { parts } = JSON.parse((await bench.command('status', '--json', 'stopped')).stdout);
+    expect(parts.done).toBeLessThan(parts.staged);
+    worker.kill('SIGTERM');
+    serving.kill('SIGTERM');
+    await Promise.all([worker.ended, serving.ended]);
+    await bench.expectSameEnd(ended);
   },
   LAB_TIMEOUT_MS,
 );

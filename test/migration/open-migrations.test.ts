@@ -109,22 +109,28 @@ describe('the migrations that a worker has open', () => {
     await expect(migrations.use(name, 1, never, work)).rejects.toThrow(FencedOutError);
   });
 
-  it('hand work back when the migration is paused meanwhile', async () => {
-    const result = migrations.use(name, 2, never, async (_, signal) => {
-      await redis.hset(migrationKey(name), 'control', 'paused');
-      if (!signal.aborted) await once(signal, 'abort');
-      throw signal.reason;
-    });
-    expect(await result).toEqual({ kind: 'handed_back', why: 'the migration is paused' });
-  });
+  it.each(['stopped', 'paused', 'cancelled'])(
+    'hand work back when the migration is %s meanwhile',
+    async (state) => {
+      const result = migrations.use(name, 2, never, async (_, signal) => {
+        await redis.hset(migrationKey(name), 'control', state);
+        if (!signal.aborted) await once(signal, 'abort');
+        throw signal.reason;
+      });
+      expect(await result).toEqual({ kind: 'handed_back', why: `the migration is ${state}` });
+    },
+  );
 
-  it('do not begin work of a migration that staging says is cancelled', async () => {
-    await saveControl(staging, name, { state: 'cancelled', reason: '', at: '' });
-    const result = await migrations.use(name, 2, never, async () => {
-      throw new Error('began all the same');
-    });
-    expect(result).toEqual({ kind: 'handed_back', why: 'cancelled' });
-  });
+  it.each(['stopped', 'paused', 'cancelled'] as const)(
+    'do not begin work of a migration that staging says is %s',
+    async (state) => {
+      await saveControl(staging, name, { state, reason: '', at: '' });
+      const result = await migrations.use(name, 2, never, async () => {
+        throw new Error('began all the same');
+      });
+      expect(result).toEqual({ kind: 'handed_back', why: state });
+    },
+  );
 
   it('pause the migration, in staging too, when the destination needs the operator', async () => {
     const message = 'the key is refused; set BACKHAUL_PROJECT_API_KEY and resume';

@@ -1,6 +1,6 @@
 import { ApiError, invalidInput, notFound } from '../errors.ts';
-import { isUuid, parseRowId } from '../row-id.ts';
 import { lockProject } from '../project-lock.ts';
+import { isUuid, parseRowId } from '../row-id.ts';
 import { type CountDeps, countMembers } from './count-cohorts.ts';
 import { addMembers, findPersons, type NamedPersons, removeMembers } from './member-store.ts';
 import type { MembersBody } from './schema.ts';

@@ -1,4 +1,4 @@
-import { migrationKey } from '../../checkpoint/redis-checkpoints.ts';
+import { mirrorControl } from '../../checkpoint/redis-checkpoints.ts';
 import { ConfigError, messageOf } from '../../errors.ts';
 import { loadControl, loadMigration, saveControl } from '../../migration/migration.ts';
 import { findRunningRedis } from '../../supervise/supervisor.ts';
@@ -28,10 +28,7 @@ async function set(context: CommandContext, name: string, state: 'paused' | 'can
 
   const redisUrl = settings.redisUrl ?? (await findRunningRedis(settings.dataDir));
   if (redisUrl) {
-    const key = migrationKey(record.id);
-    await reachRedis(redisUrl, async (redis) => {
-      if (await redis.exists(key)) await redis.hset(key, 'control', state);
-    }).catch((error: unknown) => {
+    await reachRedis(redisUrl, (redis) => mirrorControl(redis, record.id, state)).catch((error: unknown) => {
       terminal.say(
         `${messageOf(error)}. Staging holds that ${name} is ${state}; what runs now hears of it once it looks there.`,
       );
