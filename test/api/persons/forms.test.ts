@@ -155,6 +155,7 @@ onEveryDatabase('answers about persons', (db) => {
     expect(update.rows).toMatchObject([{ 'properties.seen': "'-2", success: 'true' }]);
     const gone = await csv(`${path}delete_property/?format=csv`, {}, 'POST', { $unset: 'seen' });
     expect(gone.columns).not.toContain('properties.seen');
+    await api.send({ event: '$identify', properties: { distinct_id: 'ada', $anon_distinct_id: 'ada-anon' } });
     const split = await csv(`${path}split/?format=csv`, {}, 'POST', { main_distinct_id: 'ada' });
     expect(split.rows).toHaveLength(1);
 
