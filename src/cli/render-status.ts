@@ -2,14 +2,13 @@ import type { RunStatus } from '../run/run-status.ts';
 
 const BAR_WIDTH = 24;
 
-/** One line: phase, bar, records, rate, time left. `elapsedMs` counts from the start of this process. */
-export function renderStatus(status: RunStatus, elapsedMs: number, readAtStart: number): string {
+/** One line: phase, bar, records, rate, time left. `rate` is in records a second. */
+export function renderStatus(status: RunStatus, rate: number): string {
   const { phase, files, parts, counts, staged, peopleJobs } = status;
   if (phase === 'people')
     return `people   ${bar(peopleJobs.done, peopleJobs.total)} identities, people and groups`;
   if (phase === 'report') return 'report   adding up';
 
-  const rate = elapsedMs > 0 ? ((counts.read - readAtStart) * 1_000) / elapsedMs : 0;
   const complete = files.staged === files.total;
   const left = complete && rate > 0 ? ` · ${duration((staged - counts.read) / rate)} left` : '';
   const rejected = counts.rejected > 0 ? ` · ${number(counts.rejected)} rejected` : '';

@@ -15,13 +15,13 @@ const status = (more: Partial<RunStatus>): RunStatus => ({
 
 describe('the status line', () => {
   it('tells share, rate, time left, rejects, files and parts', () => {
-    expect(renderStatus(status({}), 1_000, 500)).toBe(
+    expect(renderStatus(status({}), 2_000)).toBe(
       'import   ██████░░░░░░░░░░░░░░░░░░  25% 2,500/10,000 records · 2,000/s · 4 s left · 10 rejected · files 1/1 · parts 2/5',
     );
   });
 
   it('promises no end while files are still being staged', () => {
-    const line = renderStatus(status({ files: { staged: 0, total: 3 } }), 1_000, 0);
+    const line = renderStatus(status({ files: { staged: 0, total: 3 } }), 2_500);
     expect(line).toContain('2,500/10,000+ records');
     expect(line).not.toContain('left');
   });

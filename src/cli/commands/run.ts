@@ -9,6 +9,7 @@ import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { noSuchMigration } from '../no-such-migration.ts';
 import { manifestOfMigration, type Prepared, prepareMigration } from '../prepare-migration.ts';
+import { createRecentRate } from '../recent-rate.ts';
 import { renderStatus } from '../render-status.ts';
 import { resumeCommand } from '../resume-command.ts';
 import { runPrepared } from '../run-prepared.ts';
@@ -69,15 +70,14 @@ export async function execute(
   const { name } = prepared.record;
   const goOnWith = resumeCommand(context, name);
   const stop = stopSignal(terminal, `Stopped; everything so far is saved. Go on with: ${goOnWith}`);
-  const startedMs = performance.now();
-  let readAtStart: number | undefined;
+  const rateOf = createRecentRate();
   try {
     const end = await runPrepared(site, prepared, {
       signal: AbortSignal.any([stop.signal, site.failed]),
       importHere: options.produceOnly !== true,
       onStatus(status) {
-        if (status.phase === 'import') readAtStart ??= status.counts.read;
-        terminal.status(renderStatus(status, performance.now() - startedMs, readAtStart ?? 0));
+        const rate = status.phase === 'import' ? rateOf(status.counts.read, performance.now()) : 0;
+        terminal.status(renderStatus(status, rate));
       },
     });
     terminal.endStatus();
