@@ -16,6 +16,7 @@ import { parsePayload } from './parse-payload.ts';
 import { parseRequest } from './parse-request.ts';
 import { findProjectKey } from './project-key.ts';
 import { unauthorised } from './refusal.ts';
+import { senderOf } from './sender.ts';
 
 /**
  * Where events come in: any shape and encoding on any of these paths, with the project key inside. In:
@@ -89,17 +90,6 @@ async function takeIn(
   if (Object.keys(unusual).length > 0)
     log.warn({ project: project.id, warnings: unusual }, 'events with warnings');
   log.debug({ project: project.id, stored: result.stored, repeated: result.repeated }, 'request ingested');
-}
-
-/** Address that an event counts as coming from; proxies put the client's first. */
-function senderOf(c: Context): string | undefined {
-  const forwarded = c.req.header('x-forwarded-for')?.split(',')[0]?.trim();
-  if (forwarded) return forwarded;
-  const incoming: unknown = c.env?.incoming;
-  if (typeof incoming !== 'object' || incoming === null || !('socket' in incoming)) return undefined;
-  const { socket } = incoming;
-  const hasAddress = typeof socket === 'object' && socket !== null && 'remoteAddress' in socket;
-  return hasAddress && typeof socket.remoteAddress === 'string' ? socket.remoteAddress : undefined;
 }
 
 /** Browsers send from any site; the key in the body says whose events they are. */

@@ -200,6 +200,6 @@ export const stored: [string, (key: string, id: string) => Sent, Record<string, 
       body: event(key, id, '{}'),
       headers: { 'x-forwarded-for': "'; drop table events; --, 1.2.3.4" },
     }),
-    { $ip: "'; drop table events; --" },
+    { $ip: '127.0.0.1' },
   ],
 ];
