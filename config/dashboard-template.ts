@@ -6,7 +6,9 @@ import { z } from 'zod';
  */
 const MAX_TILES = 100;
 const MAX_NAME = 400;
-const MAX_TAGS = 100;
+/** Of any tags; the service bounds the length, and the number is far above what people write. */
+export const MAX_TAG = 255;
+export const MAX_TAGS = 100;
 
 const object = z.record(z.string(), z.unknown());
 
@@ -44,7 +46,7 @@ export const dashboardTemplate = z.object({
   dashboard_filters: object,
   /** Those of other types than these two are left out. */
   tiles: z.array(object).min(1).max(MAX_TILES),
-  tags: z.array(z.string().max(255)).max(MAX_TAGS).nullish(),
+  tags: z.array(z.string().max(MAX_TAG)).max(MAX_TAGS).nullish(),
   variables: z.array(variable).max(100).nullish(),
 });
 

@@ -2,7 +2,7 @@ import type { Queryable } from '../database/db.ts';
 import { permissionDenied } from '../errors.ts';
 import { editableOf } from '../insight-levels.ts';
 import type { Insights } from '../insight-port.ts';
-import { normaliseTags } from '../normalise-tags.ts';
+import { normaliseTags } from '../tags.ts';
 import { type Change, changesBetween, recordChange } from './activity.ts';
 import type { DashboardDeps } from './dashboard-deps.ts';
 import { loadInsightPlaces, lockInsightPlaces } from './insight-places.ts';

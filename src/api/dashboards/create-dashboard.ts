@@ -2,7 +2,7 @@ import type { DashboardTemplate, TemplateTile } from '../../../config/dashboard-
 import type { Queryable } from '../database/db.ts';
 import { invalidInput } from '../errors.ts';
 import type { Insights } from '../insight-port.ts';
-import { normaliseTags } from '../normalise-tags.ts';
+import { normaliseTags } from '../tags.ts';
 import { recordChange } from './activity.ts';
 import type { DashboardDeps } from './dashboard-deps.ts';
 import { openDashboard } from './open-dashboard.ts';

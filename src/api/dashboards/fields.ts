@@ -5,14 +5,10 @@ import { stringifyJson } from '../json.ts';
 /** Characters and counts. The contract bounds names alone; the others are far above what people write. */
 const MAX_NAME = 400;
 const MAX_DESCRIPTION = 10_000;
-const MAX_TAG = 255;
-const MAX_TAGS = 100;
 
 export const nameField = () => textField(MAX_NAME);
 
 export const descriptionField = () => textField(MAX_DESCRIPTION);
-
-export const tagsField = () => z.array(textField(MAX_TAG)).max(MAX_TAGS);
 
 /** An object of at most `max` characters as JSON. */
 export const boundedObject = (max: number, message?: string) =>

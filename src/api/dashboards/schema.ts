@@ -1,7 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import { booleanField, integerField } from '../fields.ts';
+import { tagsField } from '../tags.ts';
 import { userSchema } from '../users.ts';
-import { boundedObject, descriptionField, levelField, nameField, tagsField } from './fields.ts';
+import { boundedObject, descriptionField, levelField, nameField } from './fields.ts';
 import { tileItems } from './tile-schema.ts';
 
 const MAX_FILTERS = 100_000;

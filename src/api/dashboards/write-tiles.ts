@@ -1,7 +1,7 @@
 import type { Queryable } from '../database/db.ts';
 import { type ApiError, invalidInput } from '../errors.ts';
 import type { Insights, NewInsight } from '../insight-port.ts';
-import { normaliseTags } from '../normalise-tags.ts';
+import { normaliseTags } from '../tags.ts';
 import type { StoredDashboard } from './store.ts';
 import { type InsightItem, MAX_TILES, type TileItem } from './tile-schema.ts';
 import {

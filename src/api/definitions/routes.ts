@@ -6,10 +6,10 @@ import { addressOf } from '../address.ts';
 import { answerJson } from '../answer.ts';
 import type { Db, Queryable } from '../database/db.ts';
 import { ApiError, notFound } from '../errors.ts';
-import { normaliseTags } from '../normalise-tags.ts';
 import { paged, parsePage, renderPage } from '../paging.ts';
 import { addRoute } from '../route.ts';
 import { isUuid } from '../row-id.ts';
+import { normaliseTags } from '../tags.ts';
 import { loadMemberLevel, loadUsers, type User } from '../users.ts';
 import { parseDefinitionsQuery } from './parse-definitions-query.ts';
 import {

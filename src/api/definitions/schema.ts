@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { booleanField, integerField, textField } from '../fields.ts';
 import { pageQuery } from '../paging.ts';
+import { tagsField } from '../tags.ts';
 import { userSchema } from '../users.ts';
 
 export const definitionSchema = z
@@ -44,13 +45,11 @@ export const definitionsQuery = pageQuery.extend({
 });
 
 const MAX_DESCRIPTION_LENGTH = 10_000;
-const MAX_TAGS = 100;
-const MAX_TAG_LENGTH = 255;
 
 /** What a client may change; what else it sends back, such as a whole definition, is ignored. */
 export const changedDefinitionSchema = z.object({
   description: textField(MAX_DESCRIPTION_LENGTH).nullable().optional(),
-  tags: z.array(textField(MAX_TAG_LENGTH)).max(MAX_TAGS).optional(),
+  tags: tagsField().optional(),
   owner: integerField().nullable().optional().openapi({ description: 'Id of a user.' }),
   verified: booleanField().optional(),
   post_to_slack: booleanField().optional(),

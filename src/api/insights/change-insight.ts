@@ -3,7 +3,7 @@ import { notFound, permissionDenied } from '../errors.ts';
 import type { InsightAsker, InsightPlaces } from '../insight-body.ts';
 import { levelsOf, mayEdit } from '../insight-levels.ts';
 import type { StoredInsight } from '../insight-port.ts';
-import { normaliseTags } from '../normalise-tags.ts';
+import { normaliseTags } from '../tags.ts';
 import type { ChangedInsightBody } from './schema.ts';
 import { loadForChange, saveChanges } from './store.ts';
 

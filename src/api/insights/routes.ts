@@ -9,10 +9,10 @@ import { failure, type InsightAsker, type InsightPlaces, renderInsightBody } fro
 import { levelsOf } from '../insight-levels.ts';
 import type { InsightResult, Insights, StoredInsight } from '../insight-port.ts';
 import type { JsonObject } from '../json.ts';
-import { normaliseTags } from '../normalise-tags.ts';
 import { paged, parsePage, renderPage } from '../paging.ts';
 import { addRoute } from '../route.ts';
 import { parseRowId } from '../row-id.ts';
+import { normaliseTags } from '../tags.ts';
 import { loadUsers } from '../users.ts';
 import { changeInsight } from './change-insight.ts';
 import { changedInsightSchema, computedQuery, insightSchema, listQuery, newInsightSchema } from './schema.ts';

@@ -2,12 +2,11 @@ import { z } from '@hono/zod-openapi';
 import { booleanField, objectField, textField } from '../fields.ts';
 import { stringifyJson } from '../json.ts';
 import { pageQuery } from '../paging.ts';
+import { tagsField } from '../tags.ts';
 import { userSchema } from '../users.ts';
 import { MAX_NAME } from './store.ts';
 
 const MAX_DESCRIPTION = 10_000;
-const MAX_TAGS = 100;
-const MAX_TAG = 200;
 const MAX_FILTERS = 100_000;
 
 const boundedObject = () =>
@@ -27,7 +26,7 @@ const writable = {
     .nullable()
     .optional()
     .openapi({ description: 'The same as a newer query object (`InsightVizNode`); goes before `filters`.' }),
-  tags: z.array(textField(MAX_TAG)).max(MAX_TAGS).optional(),
+  tags: tagsField().optional(),
   saved: booleanField().optional(),
 };
 
