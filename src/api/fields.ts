@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { isLosslessNumber } from 'lossless-json';
-import { isJsonObject } from './json.ts';
+import { isJsonObject, stringifyJson } from './json.ts';
 
 /**
  * Fields of request bodies as the service's clients write them: from JSON with its types, from forms and
@@ -43,6 +43,13 @@ export const objectField = (message?: string) =>
       message === undefined ? { params: { expected: 'object' } } : { error: message },
     )
     .openapi({ type: 'object', additionalProperties: true });
+
+/** The same of at most `max` characters as JSON. */
+export const boundedObject = (max: number, message?: string) =>
+  objectField(message).refine(
+    (value) => stringifyJson(value).length <= max,
+    `Ensure this field has no more than ${max} characters.`,
+  );
 
 /** Any JSON value that is not missing. */
 export const anyField = () =>

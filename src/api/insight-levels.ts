@@ -1,7 +1,5 @@
 import type { GuardedPlace } from './insight-body.ts';
-
-/** As dashboards have them: 21 everybody may edit, 37 those invited; 21 may view, 37 may edit. */
-const [LOW, HIGH] = [21, 37];
+import { PRIVILEGE, RESTRICTION } from './levels.ts';
 
 /** What one who asks may do with an insight, and how far it is restricted. */
 export interface InsightLevels {
@@ -13,8 +11,8 @@ export interface InsightLevels {
 export function levelsOf(insightId: number, places: readonly GuardedPlace[]): InsightLevels {
   const here = places.filter((place) => place.insightId === insightId);
   return {
-    restriction: Math.max(LOW, ...here.map(({ restriction }) => restriction)),
-    privilege: Math.min(HIGH, ...here.map(({ privilege }) => privilege)),
+    restriction: Math.max(RESTRICTION.everyone, ...here.map(({ restriction }) => restriction)),
+    privilege: Math.min(PRIVILEGE.edit, ...here.map(({ privilege }) => privilege)),
   };
 }
 
@@ -22,4 +20,4 @@ export function levelsOf(insightId: number, places: readonly GuardedPlace[]): In
 export const editableOf = (insightIds: readonly number[], places: readonly GuardedPlace[]): number[] =>
   insightIds.filter((insightId) => mayEdit(levelsOf(insightId, places)));
 
-export const mayEdit = ({ privilege }: InsightLevels): boolean => privilege >= HIGH;
+export const mayEdit = ({ privilege }: InsightLevels): boolean => privilege >= PRIVILEGE.edit;

@@ -55,6 +55,12 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);
 }
 
+/** Text that was stored as an object's. */
+export function parseJsonObject(text: string): JsonObject {
+  const { value } = parseJson(text);
+  return isJsonObject(value) ? value : {};
+}
+
 /**
  * Equal as JSON, at any depth: objects in whatever order their keys stand (jsonb has an order of its own),
  * numbers by their digits where a double cannot hold them.

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { Queryable } from './database/db.ts';
-import { isJsonObject, parseJson } from './json.ts';
+import { parseJsonObject } from './json.ts';
 
 /** Levels of an organisation's members. */
 export const MEMBER_LEVEL = { member: 1, admin: 8, owner: 15 } as const;
@@ -26,10 +26,10 @@ type UserRow = Omit<User, 'hedgehog_config'> & { readonly hedgehog_config: strin
 const COLUMNS =
   'u.id, u.uuid, u.distinct_id, u.first_name, u.last_name, u.email, u.is_email_verified, u.hedgehog_config';
 
-function userOf(row: UserRow): User {
-  const { value } = parseJson(row.hedgehog_config);
-  return { ...row, hedgehog_config: isJsonObject(value) ? { ...value } : {} };
-}
+const userOf = (row: UserRow): User => ({
+  ...row,
+  hedgehog_config: { ...parseJsonObject(row.hedgehog_config) },
+});
 
 export async function loadUser(db: Queryable, id: number): Promise<User | undefined> {
   return (await loadUsers(db, [id])).get(id);

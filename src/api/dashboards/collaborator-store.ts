@@ -1,5 +1,5 @@
 import type { Queryable } from '../database/db.ts';
-import type { Privilege } from './permission.ts';
+import type { Privilege } from '../levels.ts';
 
 /** Somebody who was invited to edit a dashboard. */
 export interface StoredCollaborator {

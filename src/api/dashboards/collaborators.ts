@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Db, Queryable } from '../database/db.ts';
 import { invalidInput, notFound } from '../errors.ts';
+import { PRIVILEGE, RESTRICTION } from '../levels.ts';
 import { loadMemberLevel, loadUserByUuid, type User } from '../users.ts';
 import { recordChange } from './activity.ts';
 import {
@@ -10,7 +11,7 @@ import {
   saveCollaborator,
 } from './collaborator-store.ts';
 import { lockForEditing } from './open-dashboard.ts';
-import { type Asker, mayRestrict, PRIVILEGE, RESTRICTION } from './permission.ts';
+import { type Asker, mayRestrict } from './permission.ts';
 import type { StoredDashboard } from './store.ts';
 
 /** The 404 of what belongs to a dashboard names what is missing. */

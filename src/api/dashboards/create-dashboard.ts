@@ -2,12 +2,13 @@ import type { DashboardTemplate, TemplateTile } from '../../../config/dashboard-
 import type { Queryable } from '../database/db.ts';
 import { invalidInput } from '../errors.ts';
 import type { Insights } from '../insight-port.ts';
+import { PRIVILEGE, RESTRICTION } from '../levels.ts';
 import { normaliseTags } from '../tags.ts';
 import { recordChange } from './activity.ts';
 import type { DashboardDeps } from './dashboard-deps.ts';
 import { openDashboard } from './open-dashboard.ts';
 import { findTemplate } from './parse-template.ts';
-import { type Asker, PRIVILEGE, RESTRICTION } from './permission.ts';
+import type { Asker } from './permission.ts';
 import type { CreateBody } from './schema.ts';
 import { loadDashboard, type NewDashboard, type StoredDashboard, saveDashboard } from './store.ts';
 import { type StoredTile, saveText, saveTile, type TileContent } from './tile-store.ts';

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import { objectField, textField } from '../fields.ts';
-import { stringifyJson } from '../json.ts';
+import { textField } from '../fields.ts';
+import { RESTRICTION } from '../levels.ts';
 
 /** Characters and counts. The contract bounds names alone; the others are far above what people write. */
 const MAX_NAME = 400;
@@ -10,18 +10,13 @@ export const nameField = () => textField(MAX_NAME);
 
 export const descriptionField = () => textField(MAX_DESCRIPTION);
 
-/** An object of at most `max` characters as JSON. */
-export const boundedObject = (max: number, message?: string) =>
-  objectField(message).refine(
-    (value) => stringifyJson(value).length <= max,
-    `Ensure this field has no more than ${max} characters.`,
-  );
+/** Of restriction and of privilege: the same two numbers. */
+const LEVELS = Object.values(RESTRICTION);
 
-/** Levels of restriction and of privilege are the same two numbers. */
 export const levelField = (description: string) =>
   z
     .preprocess(
       (value) => (typeof value === 'string' && /^\d{1,3}$/.test(value) ? Number(value) : value),
-      z.literal([21, 37]),
+      z.literal(LEVELS),
     )
-    .openapi({ type: 'integer', enum: [21, 37], description });
+    .openapi({ type: 'integer', enum: LEVELS, description });

@@ -2,9 +2,10 @@ import type { Context } from 'hono';
 import type { ApiEnv } from '../access.ts';
 import type { Queryable } from '../database/db.ts';
 import { notFound, permissionDenied } from '../errors.ts';
+import { PRIVILEGE, type Privilege } from '../levels.ts';
 import { parseRowId } from '../row-id.ts';
 import { loadInvitations } from './collaborator-store.ts';
-import { type Asker, PRIVILEGE, type Privilege, privilegeOf } from './permission.ts';
+import { type Asker, privilegeOf } from './permission.ts';
 import { loadDashboard, lockDashboards, type StoredDashboard } from './store.ts';
 
 /** A dashboard as one who asks may see it. */

@@ -1,12 +1,5 @@
+import { PRIVILEGE, type Privilege, RESTRICTION, type Restriction } from '../levels.ts';
 import { MEMBER_LEVEL } from '../users.ts';
-
-/** Who may edit a dashboard: everybody in the project, or those invited, its creator and administrators. */
-export const RESTRICTION = { everyone: 21, invited: 37 } as const;
-export type Restriction = (typeof RESTRICTION)[keyof typeof RESTRICTION];
-
-/** What somebody may do with a dashboard: look at it, or change it too. */
-export const PRIVILEGE = { view: 21, edit: 37 } as const;
-export type Privilege = (typeof PRIVILEGE)[keyof typeof PRIVILEGE];
 
 /** Who asks, and where. */
 export interface Asker {

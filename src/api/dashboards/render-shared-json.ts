@@ -1,7 +1,7 @@
 import type { InsightResult, StoredInsight } from '../insight-port.ts';
 import type { InsightData } from '../insight-results.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
-import { PRIVILEGE, RESTRICTION } from './permission.ts';
+import { PRIVILEGE, RESTRICTION } from '../levels.ts';
 import type { SharedView } from './render-shared-page.ts';
 import type { TileView } from './view-tiles.ts';
 

@@ -1,7 +1,7 @@
 import { failure, freshness, renderInsightBody, userOf } from '../insight-body.ts';
 import type { JsonObject } from '../json.ts';
+import type { Privilege, Restriction } from '../levels.ts';
 import type { User } from '../users.ts';
-import type { Privilege, Restriction } from './permission.ts';
 import type { StoredText, TilePlace } from './tile-store.ts';
 import type { TileView } from './view-tiles.ts';
 

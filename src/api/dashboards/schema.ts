@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi';
-import { booleanField, integerField } from '../fields.ts';
+import { booleanField, boundedObject, integerField } from '../fields.ts';
 import { tagsField } from '../tags.ts';
 import { userSchema } from '../users.ts';
-import { boundedObject, descriptionField, levelField, nameField } from './fields.ts';
+import { descriptionField, levelField, nameField } from './fields.ts';
 import { tileItems } from './tile-schema.ts';
 
 const MAX_FILTERS = 100_000;

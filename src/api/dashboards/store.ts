@@ -1,7 +1,7 @@
 import type { Queryable } from '../database/db.ts';
-import { isJsonObject, type JsonObject, parseJson, stringifyJson } from '../json.ts';
+import { type JsonObject, parseJsonObject, stringifyJson } from '../json.ts';
+import type { Restriction } from '../levels.ts';
 import type { Page } from '../paging.ts';
-import type { Restriction } from './permission.ts';
 
 /** What a dashboard was made from. */
 export type CreationMode = 'default' | 'template' | 'duplicate';
@@ -46,13 +46,10 @@ const COLUMNS = `d.id, d.project_id as "projectId", d.name, d.description, d.pin
   d.created_at as "createdAt",
   coalesce((select s.enabled from dashboard_sharing s where s.dashboard_id = d.id), false) as "isShared"`;
 
-const dashboardOf = (row: DashboardRow): StoredDashboard => ({ ...row, filters: objectOf(row.filters) });
-
-/** An object that was stored as one. */
-export function objectOf(text: string): JsonObject {
-  const { value } = parseJson(text);
-  return isJsonObject(value) ? value : {};
-}
+const dashboardOf = (row: DashboardRow): StoredDashboard => ({
+  ...row,
+  filters: parseJsonObject(row.filters),
+});
 
 export async function saveDashboard(tx: Queryable, wanted: NewDashboard): Promise<StoredDashboard> {
   const [row] = await tx.query<DashboardRow>(

@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi';
-import { booleanField, integerField, textField } from '../fields.ts';
+import { booleanField, boundedObject, integerField, textField } from '../fields.ts';
 import { isJsonObject } from '../json.ts';
 import { tagsField } from '../tags.ts';
-import { boundedObject, descriptionField, nameField } from './fields.ts';
+import { descriptionField, nameField } from './fields.ts';
 
 /** What one dashboard may show: each insight is computed whenever the dashboard is looked at. */
 export const MAX_TILES = 100;

@@ -1,6 +1,5 @@
 import type { Queryable } from '../database/db.ts';
-import { type JsonObject, stringifyJson } from '../json.ts';
-import { objectOf } from './store.ts';
+import { type JsonObject, parseJsonObject, stringifyJson } from '../json.ts';
 
 /** A place on a dashboard, with either an insight or a text in it. */
 export interface StoredTile {
@@ -70,7 +69,7 @@ export async function loadTiles(db: Queryable, dashboardId: number): Promise<Sto
     dashboardId: row.dashboardId,
     insightId,
     text: textOf(row),
-    layouts: objectOf(layouts),
+    layouts: parseJsonObject(layouts),
     color,
     deleted,
   }));

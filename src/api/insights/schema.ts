@@ -1,6 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { booleanField, objectField, textField } from '../fields.ts';
-import { stringifyJson } from '../json.ts';
+import { booleanField, boundedObject, textField } from '../fields.ts';
 import { pageQuery } from '../paging.ts';
 import { tagsField } from '../tags.ts';
 import { userSchema } from '../users.ts';
@@ -9,20 +8,14 @@ import { MAX_NAME } from './store.ts';
 const MAX_DESCRIPTION = 10_000;
 const MAX_FILTERS = 100_000;
 
-const boundedObject = () =>
-  objectField().refine(
-    (value) => stringifyJson(value).length <= MAX_FILTERS,
-    `Ensure this field has no more than ${MAX_FILTERS} characters.`,
-  );
-
 const writable = {
   name: textField(MAX_NAME).nullable().optional(),
   derived_name: textField(MAX_NAME).nullable().optional(),
   description: textField(MAX_DESCRIPTION).nullable().optional(),
-  filters: boundedObject()
+  filters: boundedObject(MAX_FILTERS)
     .optional()
     .openapi({ description: 'What it asks, for example `{"insight": "TRENDS", "events": […]}`.' }),
-  query: boundedObject()
+  query: boundedObject(MAX_FILTERS)
     .nullable()
     .optional()
     .openapi({ description: 'The same as a newer query object (`InsightVizNode`); goes before `filters`.' }),

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { base62 } from '../base62.ts';
 import type { Queryable } from '../database/db.ts';
 import type { NewInsight, StoredInsight } from '../insight-port.ts';
-import { isJsonObject, type JsonObject, parseJson, stringifyJson } from '../json.ts';
+import { parseJsonObject, stringifyJson } from '../json.ts';
 import type { Page } from '../paging.ts';
 
 interface InsightRow extends Omit<StoredInsight, 'filters' | 'query'> {
@@ -17,12 +17,8 @@ const COLUMNS = `id, project_id as "projectId", short_id as "shortId", name, der
   last_modified_at as "lastModifiedAt", last_modified_by as "lastModifiedBy"`;
 
 export function insightOf(row: InsightRow): StoredInsight {
-  return { ...row, filters: objectOf(row.filters) ?? {}, query: objectOf(row.query) ?? null };
-}
-
-function objectOf(text: string | null): JsonObject | undefined {
-  const value = text === null ? undefined : parseJson(text).value;
-  return isJsonObject(value) ? value : undefined;
+  const query = row.query === null ? null : parseJsonObject(row.query);
+  return { ...row, filters: parseJsonObject(row.filters), query };
 }
 
 export async function saveInsight(
