@@ -29,20 +29,18 @@ export interface PlacedTile extends Placement {
 }
 
 /**
- * Puts tiles where their layouts say, moved up as far as there is room, as clients show them. Whatever the
- * layouts say, no two tiles overlap. In the order in which people read them.
+ * Puts tiles where their layouts say, moved up while nothing is in their way and down from each other, as the
+ * service's clients show them (the vertical compaction of react-grid-layout). Whatever the layouts say, no
+ * two tiles overlap. In the order in which people read them.
  */
 export function placeTiles(layouts: readonly JsonObject[]): PlacedTile[] {
   const wishes = layouts
     .map(readWish)
     .sort((a, b) => a.y - b.y || (a.x ?? 0) - (b.x ?? 0) || a.index - b.index);
-  const heights = new Array<number>(COLUMNS).fill(0);
-  return wishes.map(({ index, x, width, height }) => {
-    const column = x ?? roomiest(heights, width);
-    const row = topOf(heights, column, width);
-    heights.fill(row + height, column, column + width);
-    return { index, column: column + 1, row: row + 1, width, height };
-  });
+  const placed: PlacedTile[] = [];
+  for (const wish of wishes)
+    placed.push(wish.x === undefined ? placeFirst(placed, wish) : place(placed, wish, wish.x));
+  return placed.sort((a, b) => a.row - b.row || a.column - b.column);
 }
 
 function readWish(layouts: JsonObject, index: number): Wish {
@@ -62,14 +60,34 @@ function whole(value: unknown, least: number, most: number): number | undefined 
   return Math.min(most, Math.max(least, Math.round(value)));
 }
 
-/** The leftmost of the columns where a tile of this width comes to stand highest. */
-function roomiest(heights: readonly number[], width: number): number {
-  let best = 0;
-  for (let column = 1; column + width <= COLUMNS; column++) {
-    if (topOf(heights, column, width) < topOf(heights, best, width)) best = column;
+/** In the leftmost of the columns where it comes to stand highest. */
+function placeFirst(placed: readonly PlacedTile[], wish: Wish): PlacedTile {
+  let best = place(placed, wish, 0);
+  for (let x = 1; x + wish.width <= COLUMNS; x++) {
+    const other = place(placed, wish, x);
+    if (other.row < best.row) best = other;
   }
   return best;
 }
 
-const topOf = (heights: readonly number[], column: number, width: number) =>
-  Math.max(...heights.slice(column, column + width));
+/** In a column that is given, counted from 0. */
+function place(placed: readonly PlacedTile[], { index, y, width, height }: Wish, x: number): PlacedTile {
+  const column = x + 1;
+  // From top to bottom, so that one that is moved down meets all those below.
+  const above = placed
+    .filter((tile) => tile.column < column + width && column < tile.column + tile.width)
+    .sort((a, b) => a.row - b.row);
+  const inTheWay = (row: number) => above.find((tile) => tile.row < row + height && row < endOf(tile));
+  const bottom = Math.max(1, ...placed.map(endOf));
+  const wanted = Math.min(bottom, y + 1);
+  if (inTheWay(wanted) === undefined) {
+    const row = Math.max(1, ...above.map(endOf).filter((end) => end <= wanted));
+    return { index, column, row, width, height };
+  }
+  let row = wanted;
+  for (let tile = inTheWay(row); tile !== undefined; tile = inTheWay(row)) row = endOf(tile);
+  return { index, column, row, width, height };
+}
+
+/** The first row below a tile. */
+const endOf = ({ row, height }: Placement): number => row + height;

@@ -19,6 +19,19 @@ test('tiles move up to where there is room, and down from each other', () => {
   expect(rows([at(0, 0, 12, 2), at(0, 7, 4), at(4, 9, 4)])).toEqual([1, 3, 3]);
 });
 
+test('a tile stands in a gap above one that was moved down, and not in one that another shuts off', () => {
+  expect(placeTiles([at(0, 0), at(0, 0, 12, 4), at(6, 0)])).toEqual([
+    { index: 0, column: 1, row: 1, width: 6, height: 5 },
+    { index: 2, column: 7, row: 1, width: 6, height: 5 },
+    { index: 1, column: 1, row: 6, width: 12, height: 4 },
+  ]);
+  expect(placeTiles([at(0, 0), at(0, 5, 12, 4), at(6, 9)])).toMatchObject([
+    { row: 1 },
+    { row: 6 },
+    { row: 10 },
+  ]);
+});
+
 test('tiles without a place come last, where there is room first', () => {
   expect(placeTiles([{}, at(0, 3, 6, 2), { sm: { x: null, y: null, w: 3 } }])).toEqual([
     { index: 1, column: 1, row: 1, width: 6, height: 2 },
