@@ -6,6 +6,7 @@ import {
   rudderstackOptions,
   segmentOptions,
 } from '../src/map/options.ts';
+import { createCheckColumns } from './check-columns.ts';
 import {
   byteSize,
   places,
@@ -164,8 +165,10 @@ export type Manifest = z.output<typeof manifestSchema>;
 export type ManifestSource = Manifest['source'];
 
 /** What the reader of source files is told about their format; everything else it finds out by itself. */
-export function readOptionsOf(source: ManifestSource): { format?: 'csv'; delimiter?: string } {
-  return source.type === 'csv' ? { format: 'csv', delimiter: source.delimiter } : {};
+export function readOptionsOf(source: ManifestSource) {
+  if (source.type !== 'csv') return {};
+  const { delimiter, mapping } = source;
+  return { format: 'csv' as const, delimiter, checkColumns: createCheckColumns(mapping, delimiter) };
 }
 
 /** Whether more records were rejected than `rejects.failAbove` allows. */

@@ -11,6 +11,7 @@ import { mappingName } from '../map/sources.ts';
 import { checkSources } from '../migration/check-sources.ts';
 import { layout } from '../migration/layout.ts';
 import { createMigration, latestEpoch, loadMigration, type MigrationRecord } from '../migration/migration.ts';
+import { checkHeaders } from '../plan/check-headers.ts';
 import { findSourceFiles } from '../source/find-source-files.ts';
 import type { SourceFile } from '../source/source-file.ts';
 import { listFileReceipts } from '../stage/load-part.ts';
@@ -49,6 +50,7 @@ export async function prepareMigration(site: Site, { manifest, baseDir }: Manife
 
   const find = () => findFiles(manifest, baseDir, settings);
   const files = known ? await sourcesOf(known, staging, find) : await find();
+  if (!known) await checkHeaders(files, readOptionsOf(manifest.source));
 
   if (known) {
     const mapping = mappingName(manifest.source.type);

@@ -79,7 +79,7 @@ async function* readText(
     const { head, bytes } = await peek(text, SNIFF_BYTES);
     const form = sniffFormat(head, options);
     if (form.kind === 'csv') format = { kind: 'csv', delimiter: form.delimiter };
-    splitter = createSplitter(form, member, where);
+    splitter = createSplitter(form, member, where, options);
     for await (const chunk of bytes) {
       splitter.push(chunk, records);
       pendingBytes += chunk.length;
@@ -101,8 +101,13 @@ function endText(splitter: Splitter | undefined, records: PartRecord[]): void {
   } catch {}
 }
 
-function createSplitter(form: TextForm, member: string | undefined, where: string): Splitter {
-  if (form.kind === 'csv') return new CsvSplitter(form.delimiter, member, where);
+function createSplitter(
+  form: TextForm,
+  member: string | undefined,
+  where: string,
+  { checkColumns }: ReadOptions,
+): Splitter {
+  if (form.kind === 'csv') return new CsvSplitter(form.delimiter, member, where, checkColumns);
   if (form.kind === 'lines') return new LineSplitter(member);
   return new ValueSplitter(form.kind, member, where);
 }

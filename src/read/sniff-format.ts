@@ -5,6 +5,8 @@ export interface ReadOptions {
   readonly format?: 'jsonl' | 'json' | 'csv' | 'tsv' | undefined;
   /** One character. Default: tab for `tsv`, else the one that the header row uses most. */
   readonly delimiter?: string | undefined;
+  /** Of a CSV: what its columns lack, as the end of a sentence; undefined when they will do. */
+  readonly checkColumns?: ((names: readonly string[]) => string | undefined) | undefined;
 }
 
 export type TextForm =

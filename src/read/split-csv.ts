@@ -1,7 +1,8 @@
 import { type PartRecord, RECORD_MAX_BYTES } from '../contract/part.ts';
 import { SourceError } from '../errors.ts';
-import { createRowParser, findRows } from './csv-row.ts';
+import { createRowParser, findRows, uniqueNames } from './csv-row.ts';
 import { RecordCarry } from './record-carry.ts';
+import type { ReadOptions } from './sniff-format.ts';
 import type { Splitter } from './splitter.ts';
 
 const [LF, CR] = [0x0a, 0x0d];
@@ -9,6 +10,8 @@ const [LF, CR] = [0x0a, 0x0d];
 const WARY_BYTES = 4 * 1024;
 const FULL_BYTES = 1024 * 1024;
 const HEADER_MAX_BYTES = 1024 * 1024;
+const BARE_RETURNS =
+  'and all behind it are one line: the line ends are bare carriage returns; save it with Unix or Windows line ends';
 
 /**
  * One record a row; quoted cells may hold line ends. PapaParse finds the rows, in text that is read as
@@ -21,14 +24,21 @@ export class CsvSplitter implements Splitter {
   private readonly where: string;
   private readonly member: string | undefined;
   private readonly delimiter: string;
+  private readonly checkColumns: ReadOptions['checkColumns'];
   /** An endless line, being skipped to its end. */
   private readonly carry: RecordCarry;
   private rest: Buffer = Buffer.alloc(0);
   private windowBytes = FULL_BYTES;
   private line = 1;
 
-  constructor(delimiter: string, member: string | undefined, where: string) {
+  constructor(
+    delimiter: string,
+    member: string | undefined,
+    where: string,
+    checkColumns?: ReadOptions['checkColumns'],
+  ) {
     this.delimiter = delimiter;
+    this.checkColumns = checkColumns;
     this.member = member;
     this.where = where;
     this.carry = new RecordCarry(member);
@@ -119,7 +129,12 @@ export class CsvSplitter implements Splitter {
   private finishCarried(last: Buffer, out: PartRecord[]): void {
     const record = this.carry.take(last, this.line);
     this.line += 1;
-    if (!this.header) throw this.badHeader(`is longer than ${HEADER_MAX_BYTES} bytes`);
+    if (!this.header) {
+      const head = record?.kind === 'oversize' ? record.head : record?.bytes;
+      throw this.badHeader(
+        head && hasBareReturn(head) ? BARE_RETURNS : `is longer than ${HEADER_MAX_BYTES} bytes`,
+      );
+    }
     if (record) out.push(record);
   }
 
@@ -135,14 +150,17 @@ export class CsvSplitter implements Splitter {
   }
 
   private checkHeader(bytes: Buffer): Uint8Array {
+    // First of all: without line ends, the quotes and the length of the whole file would be judged.
+    if (hasBareReturn(bytes)) throw this.badHeader(BARE_RETURNS);
     if (bytes.length > HEADER_MAX_BYTES) throw this.badHeader(`is longer than ${HEADER_MAX_BYTES} bytes`);
-    if (!createRowParser(this.delimiter)(bytes.toString('utf8')))
-      throw this.badHeader('has a quote that is never closed');
-    if (bytes.includes(CR)) {
+    const cells = createRowParser(this.delimiter)(bytes.toString('utf8'));
+    if (!cells) {
       throw this.badHeader(
-        'and all behind it are one line: the line ends are bare carriage returns; save it with Unix or Windows line ends',
+        `has a quote that is never closed, or text behind a closing quote, as where the delimiter is not ${JSON.stringify(this.delimiter)}`,
       );
     }
+    const lacking = this.checkColumns?.(uniqueNames(cells));
+    if (lacking !== undefined) throw this.badHeader(lacking);
     return Buffer.from(bytes);
   }
 
@@ -155,6 +173,14 @@ function countLineEnds(bytes: Buffer): number {
   let count = 0;
   for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) count += 1;
   return count;
+}
+
+/** A carriage return that ends a line by itself, as on old Macs; one at the end of the bytes may be half an end. */
+function hasBareReturn(bytes: Uint8Array): boolean {
+  for (let at = bytes.indexOf(CR); at !== -1 && at < bytes.length - 1; at = bytes.indexOf(CR, at + 1)) {
+    if (bytes[at + 1] !== LF) return true;
+  }
+  return false;
 }
 
 /** Tabs are cells. */

@@ -68,6 +68,24 @@ describe('the command line', () => {
     expect(Object.keys(reportOf(ended).byEvent)).toEqual(['New']);
   }, 60_000);
 
+  it.each(['plan', 'run'])(
+    '%s refuses a delimiter that the header does not bear, and begins nothing',
+    async (command) => {
+      const text = manifest('divided', 'iso').replace('type: csv', 'type: csv\n  delimiter: ";"');
+      await writeFile(inFolder('divided.yaml'), text);
+      const ended = await backhaul(command, inFolder('divided.yaml'));
+      expect(ended.code, ended.stderr).toBe(2);
+      expect(ended.stderr).toContain(
+        'export.csv: the header row has no column "what", which mapping.event names',
+      );
+      expect(ended.stderr).toContain('is source.delimiter, ";", right? It looks divided by ",".');
+      expect(await readdir(join(dataDir, 'staging'), { recursive: true })).not.toContainEqual(
+        expect.stringContaining('divided'),
+      );
+    },
+    60_000,
+  );
+
   it('rejects in plan --full the same events as too large that a run would', async () => {
     await writeFile(
       inFolder('large.csv'),

@@ -131,6 +131,26 @@ describe('CSV', () => {
     }
   });
 
+  it.each([
+    ['quoted cells', 'a,"b"\r1,"2"\r3,"4, 5"\r'],
+    ['more text than a header may have', `a,b\r${'1,"2"\r'.repeat(300_000)}`],
+    ['more text than a record may have', `a,b\r${'1,2\r'.repeat(RECORD_MAX_BYTES / 4)}`],
+    ['one line end at last', 'a,"b"\r1,"2"\r3,4\n'],
+  ])('names bare carriage returns in a file with %s', async (_name, body) => {
+    const { records, failure } = await readAll(memoryFile(body), csv);
+    expect(records).toEqual([]);
+    expect(String(failure)).toContain('the line ends are bare carriage returns');
+  });
+
+  it('takes Windows line ends inside of a quoted header cell for text', async () => {
+    expect(await valuesOf('a,"b\r\nc"\r\n1,2\r\n')).toEqual([{ a: '1', 'b\r\nc': '2' }]);
+  });
+
+  it('says of a header whose quotes do not fit that the delimiter may be wrong', async () => {
+    const { failure } = await readAll(memoryFile('"a","b"\n1,2\n'), { ...csv, delimiter: ';' });
+    expect(String(failure)).toMatch(/header row has a quote.*as where the delimiter is not ";"/);
+  });
+
   it('reads JSON where a CSV was declared, and a header that starts with a bracket as a header', async () => {
     expect((await readAll(memoryFile('{"a":1}\n'), csv)).chunks[0]?.format).toEqual({ kind: 'json' });
     expect((await readAll(memoryFile('[{"a":1}]'), csv)).texts).toEqual(['{"a":1}']);

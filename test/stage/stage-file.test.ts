@@ -46,6 +46,16 @@ const stage = (
 ) => stageFile({ file: memoryFile(source), staging, prefix, read: {}, signal: unstopped, ...more });
 
 describe('staging a file', () => {
+  it('keeps nothing of a CSV that lacks a declared column, and names file and columns', async () => {
+    const staging = await newStaging();
+    const checkColumns = (names: readonly string[]) => `has only ${names.join(' and ')}`;
+    const read = { format: 'csv', delimiter: ',', checkColumns } as const;
+    await expect(stage(staging, 'x,y\n1,2\n', { read })).rejects.toThrow(
+      new SourceError('export: the header row has only x and y'),
+    );
+    expect(await objects(staging)).toEqual(new Map());
+  });
+
   it('keeps every record with its line and text, unreadable ones too, and says how many there are', async () => {
     const staging = await newStaging();
     const told: PartMeta[] = [];

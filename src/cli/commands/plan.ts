@@ -1,5 +1,7 @@
 import { loadManifest } from '../../../config/load-manifest.ts';
+import { readOptionsOf } from '../../../config/manifest.ts';
 import { ConfigError, messageOf, PreflightError } from '../../errors.ts';
+import { checkHeaders } from '../../plan/check-headers.ts';
 import { checkLimits } from '../../plan/check-limits.ts';
 import { renderPlan } from '../../plan/render-plan.ts';
 import type { CommandContext } from '../context.ts';
@@ -21,6 +23,7 @@ export async function plan(
   }
   const { manifest, baseDir } = await loadManifest(path, { env: context.env });
   const files = await findFiles(manifest, baseDir, settings);
+  await checkHeaders(files, readOptionsOf(manifest.source));
   const planned = await makePlan(manifest, files, sample);
   const refusal = refusalOf(() => checkLimits(planned, planned.limits, planned.approval));
   const full = options.full ? await planFull(context, manifest, files) : undefined;
