@@ -51,7 +51,10 @@ function parseObject(text: string): ParsedRecord {
     // Files set one after the other leave byte order marks in the middle.
     parsed = parseJson(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
   } catch (error) {
-    return rejected('unreadable', `the record is not JSON (${shorten(messageOf(error))})`);
+    return rejected(
+      'unreadable',
+      `the record is not JSON (${shorten(messageOf(error))})${hintOfReturns(text)}`,
+    );
   }
   const { value, exact } = parsed;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -60,6 +63,12 @@ function parseObject(text: string): ParsedRecord {
   }
   return { kind: 'object', value: value as Record<string, unknown>, exact };
 }
+
+/** A file with the line ends of old Macs is one line to everybody else. */
+const hintOfReturns = (text: string): string =>
+  /\r(?!\n|$)/.test(text)
+    ? '; its line holds bare carriage returns: if they are meant to end records, save the file with Unix or Windows line ends'
+    : '';
 
 /** Only a text with that many brackets needs the walk. */
 function isTooDeep(text: string): boolean {

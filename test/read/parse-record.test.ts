@@ -87,6 +87,14 @@ describe('a JSON record', () => {
     expect('admin' in {}).toBe(false);
   });
 
+  it('says of lines that end in bare carriage returns what they are', () => {
+    const told = (text: string) => JSON.stringify(parse(record(text)));
+    expect(told('{"a":1}\r{"a":2}\r')).toContain('its line holds bare carriage returns');
+    expect(told('{"a":\r\n')).toContain('not JSON');
+    expect(told('{"a":\r\n')).not.toContain('carriage returns');
+    expect(told('{"a":\r')).not.toContain('carriage returns');
+  });
+
   it('rejects what is not UTF-8, not JSON, not an object, or too deep', () => {
     const deep = (levels: number) => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
     const cases = [
