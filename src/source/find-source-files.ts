@@ -1,4 +1,4 @@
-import type { Stats } from 'node:fs';
+import { lstat as lstatOf, realpath as realpathOf, type Stats, stat as statOf } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { glob } from 'tinyglobby';
@@ -34,6 +34,27 @@ export async function findSourceFiles(
   return [...found.values()].sort((a, b) => naturalOrder(a.name, b.name));
 }
 
+type Then<T> = (error: NodeJS.ErrnoException | null, result: T) => void;
+
+/**
+ * The glob would leave out links that lead nowhere, and a part of an export that is missing must be
+ * heard of: here such a link is a file like others, which `readable` then stumbles over.
+ */
+const realpathOrItself = (path: string, then: Then<string>) =>
+  realpathOf(path, (error, real) => then(null, error ? path : real));
+const statOrLink = (path: string, then: Then<Stats>) =>
+  statOf(path, (error, stats) => (error ? lstatOf(path, then) : then(null, stats)));
+
+const GLOB = {
+  absolute: true,
+  expandDirectories: false,
+  // The types ask for the overloads of node:fs, which the glob does not call.
+  fs: {
+    realpath: Object.assign(realpathOrItself, realpathOf),
+    stat: Object.assign(statOrLink, statOf),
+  },
+};
+
 /** What makes two findings the same file, with the file. */
 type Found = [identity: string, file: SourceFile][];
 
@@ -43,8 +64,8 @@ async function findLocal(entry: string, baseDir: string): Promise<Found> {
   let paths: string[];
   if (itself?.isFile()) paths = [path];
   // Names that start with a dot (.DS_Store, half-downloaded files) are nobody's export.
-  else if (itself?.isDirectory()) paths = await glob('**/*', { cwd: path, absolute: true });
-  else paths = await glob(entry, { cwd: baseDir, absolute: true, expandDirectories: false });
+  else if (itself?.isDirectory()) paths = await glob('**/*', { ...GLOB, cwd: path });
+  else paths = await glob(entry, { ...GLOB, cwd: baseDir });
 
   const found: Found = [];
   for (const each of paths) {

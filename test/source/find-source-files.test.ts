@@ -55,6 +55,20 @@ describe('finding', () => {
     ]);
   });
 
+  it('names a link that leads nowhere, in a folder, by a glob and by its name; one to a folder is none', async () => {
+    await mkdir(join(baseDir, 'linked/in'), { recursive: true });
+    await symlink(join(baseDir, 'exports'), join(baseDir, 'linked/folder'));
+    await writeFile(join(baseDir, 'linked/in/there.json'), 'there');
+    const all = ['linked/folder/deep/er/x.zip', 'linked/folder/h_9.json', 'linked/folder/h_10.json'];
+    expect(await find('linked')).toEqual([...all, 'linked/in/there.json']);
+
+    await symlink(join(baseDir, 'gone.json'), join(baseDir, 'linked/in/lost.json'));
+    for (const entry of ['linked', 'linked/**/*.json', 'linked/in/lost.json']) {
+      expect(await failureOf(entry)).toMatch(/leads to .*linked\/in\/lost\.json, which cannot be looked at/);
+    }
+    expect(await find('linked/in/t*.json')).toEqual(['linked/in/there.json']);
+  });
+
   it('gives the same ids wherever the base folder lies', async () => {
     const [file] = await findSourceFiles(['exports/h_9.json'], { baseDir });
     const other = await mkdtemp(join(tmpdir(), 'backhaul-source-'));
