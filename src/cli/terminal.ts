@@ -42,7 +42,7 @@ export function createTerminal(options: { json: boolean; env: NodeJS.ProcessEnv 
     status(line) {
       if (live) {
         const columns = process.stderr.columns || 80;
-        process.stderr.write(`\r\x1b[2K${line.slice(0, columns - 1)}`);
+        process.stderr.write(`\r\x1b[2K${fitted(line, columns - 1)}`);
         statusShown = true;
         return;
       }
@@ -59,3 +59,7 @@ export function createTerminal(options: { json: boolean; env: NodeJS.ProcessEnv 
     style: (format, text) => (colour ? styleText(format, text) : text),
   };
 }
+
+/** A line cut to so many columns, its last one telling that it goes on. */
+export const fitted = (line: string, columns: number): string =>
+  line.length > columns ? `${line.slice(0, Math.max(0, columns - 1)).trimEnd()}…` : line;

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { loadSettings } from '../../config/load-settings.ts';
 import { renderLogLine } from '../../src/cli/render-log-line.ts';
 import { resumeCommand } from '../../src/cli/resume-command.ts';
+import { fitted } from '../../src/cli/terminal.ts';
 
 const command = (env: Record<string, string>, program: string) =>
   resumeCommand({ env, settings: loadSettings(env, '/home/ada') }, 'shop', ['node', program]);
@@ -29,5 +30,13 @@ describe('a log line at a terminal', () => {
 
   it('stays as it is where it is no JSON', () => {
     expect(renderLogLine('plain text\n')).toBe('plain text');
+  });
+});
+
+describe('a status line', () => {
+  it('that fits stays whole, and one that does not ends in an ellipsis', () => {
+    expect(fitted('12 records', 10)).toBe('12 records');
+    expect(fitted('123 records', 10)).toBe('123 recor…');
+    expect(fitted('import 50 %', 8)).toBe('import…');
   });
 });
