@@ -21,6 +21,9 @@ const PEOPLE_EVENTS = new Set([
 /** The name an event will bear, or why it can bear none. `field` says where it came from. */
 export function readEventName(value: unknown, field: string): string | Rejected {
   const name = scalarText(value);
+  if (value === undefined) {
+    return rejected('no_event_name', `${field} is missing or empty; an event needs a name`);
+  }
   if (name === undefined || name.trim() === '') {
     return rejected('no_event_name', `${field} is ${shown(value)}; an event needs a name`);
   }

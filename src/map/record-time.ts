@@ -2,6 +2,7 @@ import { type Rejected, rejected } from '../contract/outcome.ts';
 import { shown } from './shown.ts';
 import { hasValue } from './table.ts';
 import type { ReadTime } from './timestamp.ts';
+import { whyNoTime } from './why-no-time.ts';
 
 /** A rejected outcome where a value was expected: the value is always text. */
 export const isRejected = (result: string | Rejected): result is Rejected => typeof result !== 'string';
@@ -14,11 +15,11 @@ export function readRecordTime(
   format = 'iso',
 ): string | Rejected {
   if (!hasValue(value)) return rejected('no_timestamp', `${field} is missing or empty`);
-  return (
-    readTime(value) ??
-    rejected(
-      'bad_timestamp',
-      `${field} is ${shown(value)}; read as ${format}, that is no time between 1970 and 2100`,
-    )
+  const time = readTime(value);
+  if (time !== undefined) return time;
+  const why = whyNoTime(value, format);
+  return rejected(
+    'bad_timestamp',
+    `${field} is ${shown(value)}; read as ${format}, that is no time between 1970 and 2100${why === undefined ? '' : `: ${why}`}`,
   );
 }
