@@ -27,4 +27,6 @@ export function commandLine(
   return `${folder}${called} ${command}`;
 }
 
-const quoted = (text: string) => (/^[\w./@:+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
+/** An argument that a shell takes for one word. */
+export const quoted = (text: string) =>
+  /^[\w./@:+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

@@ -10,6 +10,7 @@ import { EXIT, type ExitCode } from '../exit-code.ts';
 import { preflight } from '../preflight.ts';
 import { createRecord, manifestOfMigration, prepared } from '../prepare-migration.ts';
 import { replayName } from '../replay-name.ts';
+import { commandLine } from '../resume-command.ts';
 import { withSite } from '../with-site.ts';
 import { rejectsOf } from './rejects.ts';
 import { execute } from './run.ts';
@@ -36,7 +37,7 @@ export async function replay(
     const files = await stageRejects(staging, prefix, chosen(staging, name, options.reason));
     if (files.length === 0) {
       context.terminal.say(
-        `${name} has no such rejects that can be replayed; "backhaul rejects ls ${name}" lists what there is.`,
+        `${name} has no such rejects that can be replayed. See what there is: ${commandLine(context, `rejects ls ${name}`)}`,
       );
       return EXIT.done;
     }

@@ -11,7 +11,7 @@ import { noSuchMigration } from '../no-such-migration.ts';
 import { manifestOfMigration, type Prepared, prepareMigration } from '../prepare-migration.ts';
 import { createRecentRate } from '../recent-rate.ts';
 import { renderStatus } from '../render-status.ts';
-import { resumeCommand } from '../resume-command.ts';
+import { commandLine, quoted, resumeCommand } from '../resume-command.ts';
 import { runPrepared } from '../run-prepared.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { stoppedBy } from '../stopped-by.ts';
@@ -25,7 +25,7 @@ export interface RunOptions {
 export async function run(context: CommandContext, path: string, options: RunOptions): Promise<ExitCode> {
   const loaded = await loadManifest(path, { env: context.env });
   return withSite(context, loaded.manifest.destination === undefined, async (site) => {
-    const again = `backhaul run ${path}`;
+    const again = commandLine(context, `run ${quoted(path)}`);
     const control = await orResumable(again, () => loadControl(site.staging, loaded.manifest.name));
     if (control?.state === 'paused' || control?.state === 'cancelled') {
       throw new ConfigError(
@@ -81,7 +81,7 @@ export async function execute(
       },
     });
     terminal.endStatus();
-    return conclude(terminal, prepared, end, goOnWith);
+    return conclude(context, prepared, end);
   } catch (error) {
     terminal.endStatus();
     const control =
@@ -94,16 +94,15 @@ export async function execute(
   }
 }
 
-function conclude(
-  terminal: CommandContext['terminal'],
-  prepared: Prepared,
-  { report, failures }: RunEnd,
-  goOnWith: string,
-): ExitCode {
+function conclude(context: CommandContext, prepared: Prepared, { report, failures }: RunEnd): ExitCode {
+  const { terminal } = context;
+  const { name } = prepared.record;
   terminal.data(report, () => renderReport(report));
   for (const { work, reason } of failures) terminal.say(`${work.name} ${work.id}: ${reason}`);
   if (failures.length > 0) {
-    terminal.say(`${failures.length} failed; what is there was delivered. Once mended: ${goOnWith}`);
+    terminal.say(
+      `${failures.length} failed; what is there was delivered. Once mended: ${resumeCommand(context, name)}`,
+    );
     return EXIT.failed;
   }
   if (!report.balanced) {
@@ -114,7 +113,7 @@ function conclude(
   }
   if (prepared.tooManyRejects(report.counts)) {
     terminal.say(
-      `More records were rejected than rejects.failAbove allows. See them: backhaul rejects ls ${prepared.record.name}`,
+      `More records were rejected than rejects.failAbove allows. See them: ${commandLine(context, `rejects ls ${name}`)}`,
     );
     return EXIT.rejectsAboveThreshold;
   }
