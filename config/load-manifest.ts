@@ -117,6 +117,12 @@ async function readText(path: string): Promise<string> {
         error,
       );
     }
+    if (code === 'EISDIR') {
+      throw new ConfigError(
+        `${resolve(path)} is a folder; give the path of the YAML or JSON file that is the manifest`,
+        error,
+      );
+    }
     throw new ConfigError(`The manifest ${resolve(path)} cannot be read: ${messageOf(error)}`, error);
   }
 }

@@ -32,7 +32,7 @@ export const places = z
 export const timezone = z.string().superRefine((zone, context) => {
   if (isZone(zone)) return;
   const near = suggest(zone, ['UTC', ...Intl.supportedValuesOf('timeZone')]);
-  const hint = near === undefined ? 'such as UTC or Europe/Berlin' : `did you mean "${near}"?`;
+  const hint = near === undefined ? 'write one such as UTC or Europe/Berlin' : `did you mean "${near}"?`;
   context.addIssue({ code: 'custom', message: `"${zone}" is no IANA time zone; ${hint}` });
 });
 

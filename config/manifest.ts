@@ -37,8 +37,9 @@ const located = {
 /** What every type of source has: still checked where the type itself is wrong. */
 export const locatedSource = z.object(located);
 
+const DELIMITER = 'takes one character, or tab';
 const delimiter = z
-  .union([z.literal('tab'), z.string().length(1)], { error: 'takes one character, or tab' })
+  .union([z.literal('tab'), z.string().length(1, DELIMITER)], { error: DELIMITER })
   .transform((written) => (written === 'tab' ? '\t' : written))
   .default(',')
   .describe('What separates the columns: one character, or `tab`.');

@@ -135,7 +135,7 @@ function listen(app: Hono, host: string, port: number, requestTimeoutMs: number)
     server.once('error', (cause: Error) =>
       reject(
         new ConfigError(
-          `The API cannot listen on ${host}:${port}: ${messageOf(cause)}. Choose another port, or 0 for a free one.`,
+          `The API cannot listen on ${host}:${port}: ${messageOf(cause)}. Choose another port with BACKHAUL_PORT, or 0 for a free one.`,
           cause,
         ),
       ),

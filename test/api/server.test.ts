@@ -77,7 +77,7 @@ describe('the API of this process', () => {
     const port = Number(new URL(api.url).port);
     const second = startApi({ dataDir: join(dataDir, 'second'), port, log: silent });
     await expect(second).rejects.toThrow(ConfigError);
-    await expect(second).rejects.toThrow(/EADDRINUSE.*Choose another port/);
+    await expect(second).rejects.toThrow(/EADDRINUSE.*Choose another port with BACKHAUL_PORT/);
   });
 });
 

@@ -205,8 +205,23 @@ describe('mistakes', () => {
   });
 
   test.each(['+02:00', 'GMT+2', '', 'Berlin'])('refuse %j as a zone', (zone) => {
-    expect(mistakesOf(`name: a\nsource: { type: amplitude, from: x, timezone: "${zone}" }`)[0]).toContain(
-      'is no IANA time zone',
+    expect(mistakesOf(`name: a\nsource: { type: amplitude, from: x, timezone: "${zone}" }`)[0]).toMatch(
+      /is no IANA time zone; (did you mean "|write one such as UTC or Europe\/Berlin$)/,
+    );
+  });
+
+  test('of a zone that is near to none, and of a delimiter of two characters, are whole sentences', () => {
+    const source = 'type: csv, from: x, timezone: QQQQ, delimiter: ";;"';
+    const mapping =
+      'mapping: { event: { constant: x }, distinctId: { column: u }, timestamp: { column: t } }';
+    const mistakes = mistakesOf(`name: a\nsource: { ${source}, ${mapping} }`).join('\n');
+    expect(mistakes).toContain('"QQQQ" is no IANA time zone; write one such as UTC or Europe/Berlin');
+    expect(mistakes).toMatch(/source\.delimiter: takes one character, or tab$/m);
+  });
+
+  test('name a folder that was given in place of the manifest', async () => {
+    await expect(loadManifest(tmpdir(), { env: {} })).rejects.toThrow(
+      /is a folder; give the path of the YAML/,
     );
   });
 
