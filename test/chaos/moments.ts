@@ -10,6 +10,9 @@ import type { Scenario } from './scenarios.ts';
 export const MOMENTS = Number(process.env['BACKHAUL_TEST_MOMENTS'] ?? 1);
 const SEED = Number(process.env['BACKHAUL_TEST_SEED'] ?? 1);
 
+/** A run that ended before its moment came proves little, and tells how long runs really take. */
+const TRIES = 3;
+
 /**
  * One test a moment. The moment is a share of what the uninterrupted run takes, drawn from one of equal
  * strata; `id` tells the kinds apart.
@@ -22,9 +25,13 @@ export function atRandomMoments(title: string, id: string, lab: () => Lab, act: 
   it.each(shares.map((share) => [share.toFixed(3), share] as const))(
     `${title}, at %s of the run`,
     async (text, share) => {
-      const bench = await lab().open(`${id}-${text}`);
-      await act(bench, share);
+      for (let tries = 1; tries <= TRIES; tries += 1) {
+        const { missed } = lab().moments;
+        const bench = await lab().open(`${id}-${text}${tries === 1 ? '' : `-${tries}`}`);
+        await act(bench, share);
+        if (lab().moments.missed === missed) return;
+      }
     },
-    LAB_TIMEOUT_MS,
+    TRIES * LAB_TIMEOUT_MS,
   );
 }
