@@ -1,3 +1,4 @@
+import type { Asker } from './asker.ts';
 import type { Queryable } from './database/db.ts';
 import type { InsightResult, StoredInsight } from './insight-port.ts';
 import type { JsonObject } from './json.ts';
@@ -18,17 +19,9 @@ export interface GuardedPlace extends InsightPlace {
   readonly privilege: number;
 }
 
-/** Who asks, and where. */
-export interface InsightAsker {
-  readonly projectId: number;
-  readonly userId: number;
-  /** Level in the project's organisation. */
-  readonly memberLevel: number;
-}
-
 /** What dashboards tell insights of the tiles that show them (dashboards/insight-places.ts). */
 export interface InsightPlaces {
-  load(db: Queryable, asker: InsightAsker, insightIds: readonly number[]): Promise<GuardedPlace[]>;
+  load(db: Queryable, asker: Asker, insightIds: readonly number[]): Promise<GuardedPlace[]>;
   /** Keeps what dashboards allow as it is until the transaction ends. Before the insights are locked. */
   lock(tx: Queryable, projectId: number, insightIds: readonly number[]): Promise<void>;
 }

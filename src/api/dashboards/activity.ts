@@ -1,7 +1,7 @@
 import { type Activity, recordActivity } from '../activity-log.ts';
+import type { Asker } from '../asker.ts';
 import type { Queryable } from '../database/db.ts';
 import { sameJson } from '../json.ts';
-import type { Asker } from './permission.ts';
 import type { StoredDashboard } from './store.ts';
 
 /** One field that came to hold something else. */

@@ -1,9 +1,10 @@
 import type { Context } from 'hono';
 import type { ApiEnv } from '../access.ts';
 import { answerLargeJson } from '../answer.ts';
+import { askerOf } from '../asker.ts';
 import type { DashboardDeps } from './dashboard-deps.ts';
 import { describeDashboard } from './describe-dashboard.ts';
-import { askerOf, openDashboard } from './open-dashboard.ts';
+import { openDashboard } from './open-dashboard.ts';
 import { computeTiles, viewTiles } from './view-tiles.ts';
 
 interface AnswerOptions {

@@ -1,3 +1,4 @@
+import type { Asker } from '../asker.ts';
 import type { Queryable } from '../database/db.ts';
 import { permissionDenied } from '../errors.ts';
 import { editableOf } from '../insight-levels.ts';
@@ -7,7 +8,7 @@ import { type Change, changesBetween, recordChange } from './activity.ts';
 import type { DashboardDeps } from './dashboard-deps.ts';
 import { loadInsightPlaces, lockInsightPlaces } from './insight-places.ts';
 import { lockForEditing } from './open-dashboard.ts';
-import { type Asker, mayRestrict } from './permission.ts';
+import { mayRestrict } from './permission.ts';
 import type { ChangeBody } from './schema.ts';
 import { type DashboardFields, type StoredDashboard, updateDashboard } from './store.ts';
 import { MAX_TILES } from './tile-schema.ts';

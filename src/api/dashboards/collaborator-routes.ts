@@ -1,6 +1,7 @@
 import { type OpenAPIHono, z } from '@hono/zod-openapi';
 import type { ApiEnv } from '../access.ts';
 import { answerJson } from '../answer.ts';
+import { askerOf } from '../asker.ts';
 import type { Db } from '../database/db.ts';
 import { PRIVILEGE } from '../levels.ts';
 import { addRoute } from '../route.ts';
@@ -8,7 +9,7 @@ import { loadUsers, type User, userSchema } from '../users.ts';
 import { loadCollaborators, type StoredCollaborator } from './collaborator-store.ts';
 import { addCollaborator, MISSING, removeCollaborator } from './collaborators.ts';
 import { levelField } from './fields.ts';
-import { askerOf, dashboardIdOf, openDashboard, openForEditing } from './open-dashboard.ts';
+import { dashboardIdOf, openDashboard, openForEditing } from './open-dashboard.ts';
 
 const tag = 'Dashboard collaborators';
 const LIST = '/api/projects/:project_id/dashboards/:dashboard_id/collaborators/';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Asker } from '../asker.ts';
 import type { Db, Queryable } from '../database/db.ts';
 import { invalidInput, notFound } from '../errors.ts';
 import { PRIVILEGE, RESTRICTION } from '../levels.ts';
@@ -11,7 +12,7 @@ import {
   saveCollaborator,
 } from './collaborator-store.ts';
 import { lockForEditing } from './open-dashboard.ts';
-import { type Asker, mayRestrict } from './permission.ts';
+import { mayRestrict } from './permission.ts';
 import type { StoredDashboard } from './store.ts';
 
 /** The 404 of what belongs to a dashboard names what is missing. */

@@ -1,4 +1,5 @@
 import type { DashboardTemplate, TemplateTile } from '../../../config/dashboard-template.ts';
+import type { Asker } from '../asker.ts';
 import type { Queryable } from '../database/db.ts';
 import { invalidInput } from '../errors.ts';
 import type { Insights } from '../insight-port.ts';
@@ -8,7 +9,6 @@ import { recordChange } from './activity.ts';
 import type { DashboardDeps } from './dashboard-deps.ts';
 import { openDashboard } from './open-dashboard.ts';
 import { findTemplate } from './parse-template.ts';
-import type { Asker } from './permission.ts';
 import type { CreateBody } from './schema.ts';
 import { loadDashboard, type NewDashboard, type StoredDashboard, saveDashboard } from './store.ts';
 import { type StoredTile, saveText, saveTile, type TileContent } from './tile-store.ts';

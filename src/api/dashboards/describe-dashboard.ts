@@ -1,9 +1,10 @@
+import type { Asker } from '../asker.ts';
 import type { Queryable } from '../database/db.ts';
 import { loadUsers, type User } from '../users.ts';
 import { loadInvitations } from './collaborator-store.ts';
 import type { DashboardDeps } from './dashboard-deps.ts';
 import type { OpenedDashboard } from './open-dashboard.ts';
-import { type Asker, privilegeOf } from './permission.ts';
+import { privilegeOf } from './permission.ts';
 import { renderTile } from './render-tile.ts';
 import type { DashboardBody, ListedDashboardBody } from './schema.ts';
 import type { StoredDashboard } from './store.ts';

@@ -1,8 +1,9 @@
+import type { Asker } from '../asker.ts';
 import type { Queryable } from '../database/db.ts';
 import type { GuardedPlace } from '../insight-body.ts';
 import { PRIVILEGE, RESTRICTION } from '../levels.ts';
 import { loadInvitations } from './collaborator-store.ts';
-import { type Asker, privilegeOf } from './permission.ts';
+import { privilegeOf } from './permission.ts';
 import { loadDashboardsById, lockDashboards } from './store.ts';
 import { loadPlaces } from './tile-store.ts';
 

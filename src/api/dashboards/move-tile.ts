@@ -1,8 +1,8 @@
+import type { Asker } from '../asker.ts';
 import { invalidInput, notFound } from '../errors.ts';
 import { recordChange } from './activity.ts';
 import type { DashboardDeps } from './dashboard-deps.ts';
 import { openForEditing } from './open-dashboard.ts';
-import type { Asker } from './permission.ts';
 import { lockDashboards } from './store.ts';
 import { loadTiles, moveTile as storeMove } from './tile-store.ts';
 import { checkTileCount } from './write-tiles.ts';

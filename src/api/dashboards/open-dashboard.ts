@@ -1,11 +1,12 @@
 import type { Context } from 'hono';
 import type { ApiEnv } from '../access.ts';
+import type { Asker } from '../asker.ts';
 import type { Queryable } from '../database/db.ts';
 import { notFound, permissionDenied } from '../errors.ts';
 import { PRIVILEGE, type Privilege } from '../levels.ts';
 import { parseRowId } from '../row-id.ts';
 import { loadInvitations } from './collaborator-store.ts';
-import { type Asker, privilegeOf } from './permission.ts';
+import { privilegeOf } from './permission.ts';
 import { loadDashboard, lockDashboards, type StoredDashboard } from './store.ts';
 
 /** A dashboard as one who asks may see it. */
@@ -20,12 +21,6 @@ export interface OpenOptions {
   /** Message when it is not found; left out: the general one. */
   readonly missing?: string;
 }
-
-export const askerOf = (c: Context<ApiEnv>): Asker => ({
-  projectId: c.get('project').id,
-  userId: c.get('user').id,
-  memberLevel: c.get('level'),
-});
 
 /** Id of a path; what is no integer is the id of nothing. */
 export function dashboardIdOf(c: Context<ApiEnv>, name: 'id' | 'dashboard_id', missing?: string): number {

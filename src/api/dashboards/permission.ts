@@ -1,13 +1,6 @@
+import type { Asker } from '../asker.ts';
 import { PRIVILEGE, type Privilege, RESTRICTION, type Restriction } from '../levels.ts';
 import { MEMBER_LEVEL } from '../users.ts';
-
-/** Who asks, and where. */
-export interface Asker {
-  readonly projectId: number;
-  readonly userId: number;
-  /** Level in the project's organisation. */
-  readonly memberLevel: number;
-}
 
 interface Guarded {
   readonly createdBy: number | null;

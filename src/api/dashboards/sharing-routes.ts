@@ -1,12 +1,13 @@
 import { type OpenAPIHono, z } from '@hono/zod-openapi';
 import type { ApiEnv } from '../access.ts';
 import { answerJson } from '../answer.ts';
+import { askerOf } from '../asker.ts';
 import type { Db } from '../database/db.ts';
 import { booleanField } from '../fields.ts';
 import { addRoute } from '../route.ts';
 import { recordChange } from './activity.ts';
 import { MISSING } from './collaborators.ts';
-import { askerOf, dashboardIdOf, lockForEditing, openDashboard, openForEditing } from './open-dashboard.ts';
+import { dashboardIdOf, lockForEditing, openDashboard, openForEditing } from './open-dashboard.ts';
 import { createAccessToken, loadSharing, type Sharing, saveSharing } from './sharing-store.ts';
 
 const tag = 'Dashboard sharing';

@@ -1,12 +1,13 @@
 import { type OpenAPIHono, z } from '@hono/zod-openapi';
 import type { ApiEnv } from '../access.ts';
+import { askerOf } from '../asker.ts';
 import { anyField, integerField } from '../fields.ts';
 import { addRoute } from '../route.ts';
 import { answerDashboard } from './answer-dashboard.ts';
 import { createFromTemplate } from './create-dashboard.ts';
 import type { DashboardDeps } from './dashboard-deps.ts';
 import { moveTile } from './move-tile.ts';
-import { askerOf, dashboardIdOf, openForEditing } from './open-dashboard.ts';
+import { dashboardIdOf, openForEditing } from './open-dashboard.ts';
 import { parseTemplate } from './parse-template.ts';
 import { dashboardFields, dashboardSchema } from './schema.ts';
 

@@ -1,6 +1,7 @@
+import type { Asker } from '../asker.ts';
 import type { Queryable } from '../database/db.ts';
 import { notFound, permissionDenied } from '../errors.ts';
-import type { InsightAsker, InsightPlaces } from '../insight-body.ts';
+import type { InsightPlaces } from '../insight-body.ts';
 import { levelsOf, mayEdit } from '../insight-levels.ts';
 import type { StoredInsight } from '../insight-port.ts';
 import { normaliseTags } from '../tags.ts';
@@ -15,7 +16,7 @@ import { loadForChange, saveChanges } from './store.ts';
 export async function changeInsight(
   tx: Queryable,
   places: InsightPlaces,
-  asker: InsightAsker,
+  asker: Asker,
   insightId: number,
   body: ChangedInsightBody,
 ): Promise<StoredInsight> {

@@ -1,11 +1,11 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
-import type { Context } from 'hono';
 import type { ApiEnv } from '../access.ts';
 import { addressOf } from '../address.ts';
 import { answerJson, answerLargeJson } from '../answer.ts';
+import { type Asker, askerOf } from '../asker.ts';
 import type { Db } from '../database/db.ts';
 import { notFound } from '../errors.ts';
-import { failure, type InsightAsker, type InsightPlaces, renderInsightBody } from '../insight-body.ts';
+import { failure, type InsightPlaces, renderInsightBody } from '../insight-body.ts';
 import { levelsOf } from '../insight-levels.ts';
 import type { InsightResult, Insights, StoredInsight } from '../insight-port.ts';
 import type { JsonObject } from '../json.ts';
@@ -119,15 +119,9 @@ export function addInsightRoutes(api: OpenAPIHono<ApiEnv>, deps: InsightRouteDep
 /** Filters of a hundred thousand characters each add up. */
 const MAX_PAGE = 500;
 
-const askerOf = (c: Context<ApiEnv>): InsightAsker => ({
-  projectId: c.get('project').id,
-  userId: c.get('user').id,
-  memberLevel: c.get('level'),
-});
-
 async function render(
   { db, places: { load } }: InsightRouteDeps,
-  asker: InsightAsker,
+  asker: Asker,
   found: readonly StoredInsight[],
   result?: InsightResult,
 ): Promise<JsonObject[]> {

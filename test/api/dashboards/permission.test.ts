@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { type Asker, mayRestrict, privilegeOf } from '../../../src/api/dashboards/permission.ts';
+import type { Asker } from '../../../src/api/asker.ts';
+import { mayRestrict, privilegeOf } from '../../../src/api/dashboards/permission.ts';
 
 const asker = (userId: number, memberLevel: number): Asker => ({ projectId: 1, userId, memberLevel });
 
