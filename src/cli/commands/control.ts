@@ -3,11 +3,11 @@ import { ConfigError, messageOf } from '../../errors.ts';
 import { loadControl, loadMigration, saveControl } from '../../migration/migration.ts';
 import { findRunningRedis } from '../../supervise/supervisor.ts';
 import { openStaging } from '../../wire-staging.ts';
+import { resumeCommand } from '../command-line.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { noSuchMigration } from '../no-such-migration.ts';
 import { reachRedis } from '../reach-redis.ts';
-import { resumeCommand } from '../resume-command.ts';
 
 export const pause = (context: CommandContext, name: string) => set(context, name, 'paused');
 export const cancel = (context: CommandContext, name: string) => set(context, name, 'cancelled');

@@ -1,12 +1,12 @@
 import { ConfigError, messageOf } from '../../errors.ts';
 import { runsBundledApi } from '../../supervise/supervisor.ts';
 import { askApi } from '../ask-api.ts';
+import { commandLine } from '../command-line.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode, StoppedError } from '../exit-code.ts';
 import { type Deletions, followDeletions } from '../follow-deletions.ts';
 import { renderList } from '../render-list.ts';
 import { number } from '../render-status.ts';
-import { commandLine } from '../resume-command.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { withBundled } from '../with-bundled.ts';
 import { withSite } from '../with-site.ts';

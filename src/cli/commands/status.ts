@@ -6,13 +6,13 @@ import { listMigrations, loadControl, loadMigration } from '../../migration/migr
 import { leaseKey } from '../../run/take-up.ts';
 import { findRunningRedis } from '../../supervise/supervisor.ts';
 import { openStaging } from '../../wire-staging.ts';
+import { resumeCommand } from '../command-line.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { noSuchMigration } from '../no-such-migration.ts';
 import { reachRedis } from '../reach-redis.ts';
 import { createProgressReader, type Progress } from '../read-progress.ts';
 import { bar, number } from '../render-status.ts';
-import { resumeCommand } from '../resume-command.ts';
 import { stopSignal } from '../stop-signal.ts';
 
 interface MigrationStatus extends Progress {
