@@ -1,8 +1,8 @@
-import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { lookAtDestination } from '../../src/cli/look-at-destination.ts';
+import { startAnswering } from '../support/answering.ts';
 
 const API_KEY = 'phc_a_project_key';
 const toStop: (() => Promise<void>)[] = [];
@@ -11,15 +11,9 @@ afterEach(async () => {
 });
 
 async function answering(listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  toStop.push(async () => {
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
-  });
-  const address = server.address();
-  return typeof address === 'object' && address ? `http://127.0.0.1:${address.port}` : '';
+  const { url, stop } = await startAnswering(listener);
+  toStop.push(stop);
+  return url;
 }
 
 const saying = (status: number, body = '', headers = {}): Promise<string> =>

@@ -1,11 +1,12 @@
-import { once, setMaxListeners } from 'node:events';
-import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import { setMaxListeners } from 'node:events';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createUnlimitedBudget } from '../../src/deliver/budget.ts';
 import { createDeliver, type DeliverOptions } from '../../src/deliver/deliver.ts';
 import { ConfigError, PausedError, UnavailableError } from '../../src/errors.ts';
+import { startAnswering } from '../support/answering.ts';
 import { createRandom } from '../support/seeded-random.ts';
 import { type StrictDestinationOptions, startStrictDestination } from '../support/strict-destination.ts';
 import { batchOf, numbers, targetEvent } from '../support/target-events.ts';
@@ -44,15 +45,9 @@ async function strict(options: Partial<StrictDestinationOptions> = {}) {
 }
 
 async function answering(listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  toStop.push(async () => {
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
-  });
-  const address = server.address();
-  return typeof address === 'object' && address ? `http://127.0.0.1:${address.port}` : '';
+  const { url, stop } = await startAnswering(listener);
+  toStop.push(stop);
+  return url;
 }
 
 describe('deliver', () => {
