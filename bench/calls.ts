@@ -1,7 +1,7 @@
-import { asFields, type Fields } from '../src/map/table.ts';
+import { asFields, type Fields } from '../src/sources/mapping/table.ts';
 
 /** An Amplitude record told as the call that Segment would have archived for it. */
-export function callOf(record: Fields): Fields {
+export function toCall(record: Fields): Fields {
   const time = `${String(record['event_time']).replace(' ', 'T').slice(0, 23)}Z`;
   const own = asFields(record['event_properties']) ?? {};
   const call = {
@@ -25,8 +25,8 @@ export function callOf(record: Fields): Fields {
   }
 }
 
-export function rudderstackCallOf(record: Fields): Fields {
-  const call = callOf(record);
+export function toRudderstackCall(record: Fields): Fields {
+  const call = toCall(record);
   const context = { ...asFields(call['context']), sessionId: record['session_id'], sessionStart: true };
   return { ...call, context, channel: 'web', request_ip: record['ip_address'] };
 }

@@ -1,5 +1,5 @@
 import type { StageTimes } from './run-stages.ts';
-import { ratioOf, type Spread, spreadOf } from './spread.ts';
+import { computeRatio, computeSpread, type Spread } from './spread.ts';
 import { REFERENCE } from './stages.ts';
 import type { ContenderName, Run } from './whole-path.ts';
 
@@ -40,14 +40,14 @@ export function pathFigures(runs: Runs): PathFigures[] {
   const ceiling = whole(runs.ceiling);
   const figures = (name: string, of: readonly Run[], rates: readonly number[]): PathFigures => ({
     name,
-    timesDocumented: ratioOf(rates, documented),
-    timesCeiling: ratioOf(rates, ceiling),
-    recordsPerCpuSecond: spreadOf(rates).median,
+    timesDocumented: computeRatio(rates, documented),
+    timesCeiling: computeRatio(rates, ceiling),
+    recordsPerCpuSecond: computeSpread(rates).median,
     events: of[0]?.arrived ?? 0,
   });
   const withMemory = (name: string, of: readonly Run[]): PathFigures => ({
     ...figures(name, of, whole(of)),
-    peakRssMb: spreadOf(of.map(({ peakRssMb }) => peakRssMb)).median,
+    peakRssMb: computeSpread(of.map(({ peakRssMb }) => peakRssMb)).median,
   });
   const phase = (name: string, key: string): PathFigures =>
     figures(
@@ -72,8 +72,8 @@ export function stageFigures(times: readonly StageTimes[]): StageFigures[] {
     return {
       source,
       name,
-      timesParse: ratioOf(cpuMs, reference?.cpuMs ?? []),
-      recordsPerCpuSecond: (records * 1000) / spreadOf(cpuMs).median,
+      timesParse: computeRatio(cpuMs, reference?.cpuMs ?? []),
+      recordsPerCpuSecond: (records * 1000) / computeSpread(cpuMs).median,
     };
   });
 }

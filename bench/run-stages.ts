@@ -1,5 +1,5 @@
 import type { PartRecord } from '../src/contract/part.ts';
-import { readRecords } from '../src/read/read-records.ts';
+import { readRecords } from '../src/sources/formats/read-records.ts';
 import { measure } from './measure.ts';
 import { interleave } from './rounds.ts';
 import { openSource } from './sample-input.ts';

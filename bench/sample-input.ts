@@ -3,10 +3,10 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { zipMembers } from '../src/read/unzip.ts';
-import { generateAmplitudeExport } from '../src/sample/generate-amplitude-export.ts';
-import { createLocalFile } from '../src/source/local-file.ts';
-import type { SourceFile } from '../src/source/source-file.ts';
+import { generateAmplitudeExport } from '../src/demo/generate-amplitude-export.ts';
+import { createLocalFile } from '../src/sources/files/local-file.ts';
+import type { SourceFile } from '../src/sources/files/source-file.ts';
+import { zipMembers } from '../src/sources/formats/unzip.ts';
 
 export interface SampleInput {
   readonly path: string;

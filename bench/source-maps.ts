@@ -1,5 +1,5 @@
-import type { MapRecord } from '../src/map/source.ts';
-import { createSourceMap, type SourceTypeName, sourceTypes } from '../src/map/sources.ts';
+import { createSourceMap, type SourceTypeName, sourceTypes } from '../src/sources/registry.ts';
+import type { MapRecord } from '../src/sources/source.ts';
 
 const zone = { timezone: 'UTC' };
 

@@ -1,7 +1,7 @@
 import type { PartRecord, RecordFormat } from '../src/contract/part.ts';
-import type { SourceTypeName } from '../src/map/sources.ts';
-import { asFields, type Fields } from '../src/map/table.ts';
-import { callOf, rudderstackCallOf } from './calls.ts';
+import { asFields, type Fields } from '../src/sources/mapping/table.ts';
+import type { SourceTypeName } from '../src/sources/registry.ts';
+import { toCall, toRudderstackCall } from './calls.ts';
 
 /** The sample's records as one source exports them. */
 export interface SourceRecords {
@@ -22,8 +22,8 @@ export function amplitudeRecords(records: readonly PartRecord[]): SourceRecords 
 export function otherSources(amplitude: SourceRecords): SourceRecords[] {
   const records = amplitude.texts.map((text): Fields => JSON.parse(text));
   return [
-    jsonRecords('segment', records.map(callOf)),
-    jsonRecords('rudderstack', records.map(rudderstackCallOf)),
+    jsonRecords('segment', records.map(toCall)),
+    jsonRecords('rudderstack', records.map(toRudderstackCall)),
     jsonRecords('jsonl', records.map(flatten)),
     csvRecords(records.map(flatten)),
   ];

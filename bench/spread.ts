@@ -5,7 +5,7 @@ export interface Spread {
   readonly high: number;
 }
 
-export function spreadOf(values: readonly number[]): Spread {
+export function computeSpread(values: readonly number[]): Spread {
   const sorted = [...values].sort((a, b) => a - b);
   const [low] = sorted;
   const high = sorted.at(-1);
@@ -16,6 +16,6 @@ export function spreadOf(values: readonly number[]): Spread {
 }
 
 /** Ratios within a round first, the median of them after: what slows a whole round then cancels out. */
-export function ratioOf(values: readonly number[], references: readonly number[]): Spread {
-  return spreadOf(values.map((value, round) => value / (references[round] ?? Number.NaN)));
+export function computeRatio(values: readonly number[], references: readonly number[]): Spread {
+  return computeSpread(values.map((value, round) => value / (references[round] ?? Number.NaN)));
 }

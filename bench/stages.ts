@@ -1,18 +1,18 @@
-import type { Delivery } from '../src/contract/destination.ts';
-import type { Finding } from '../src/contract/finding.ts';
+import type { Delivery } from '../src/contract/delivery.ts';
+import type { IdentityFact } from '../src/contract/identity-fact.ts';
 import type { PartRecord } from '../src/contract/part.ts';
 import type { Checkpoint } from '../src/contract/progress.ts';
 import { BatchBuilder } from '../src/deliver/batch-builder.ts';
 import { compress } from '../src/deliver/send.ts';
-import { advance } from '../src/import/advance.ts';
-import { type Cut, cutSegments, type Understood } from '../src/import/segments.ts';
-import { FindingsFold } from '../src/people/findings-fold.ts';
-import { stringifyEvent } from '../src/read/json.ts';
-import { createRecordParser, type ParsedObject } from '../src/read/parse-record.ts';
-import { readRecords } from '../src/read/read-records.ts';
-import { emptyTally } from '../src/report/tally.ts';
-import { type CutPart, PartCutter } from '../src/stage/cut-parts.ts';
-import { decodeFrames } from '../src/stage/frames.ts';
+import { FactFold } from '../src/identity/fact-fold.ts';
+import { stringifyEvent } from '../src/lib/json/json.ts';
+import { advance } from '../src/pipeline/advance.ts';
+import { type Cut, cutSegments, type Understood } from '../src/pipeline/segments.ts';
+import { type CutPart, PartCutter } from '../src/pipeline/stage/cut-parts.ts';
+import { emptyTally } from '../src/pipeline/tally.ts';
+import { createRecordParser, type ParsedObject } from '../src/sources/formats/parse-record.ts';
+import { readRecords } from '../src/sources/formats/read-records.ts';
+import { decodeFrames } from '../src/state/frames.ts';
 import { openSource } from './sample-input.ts';
 import { createBenchMap } from './source-maps.ts';
 import type { SourceRecords } from './source-records.ts';
@@ -65,7 +65,7 @@ export async function sharedStages(path: string, amplitude: SourceRecords): Prom
     cutSegments(records, 0, {
       understand: (record) => understood.get(record) ?? NOTHING,
       batches: new BatchBuilder(),
-      findings: new FindingsFold(),
+      findings: new FactFold(),
     }),
   );
   const parts = cutParts(amplitude);
@@ -120,7 +120,7 @@ function* understandAll(source: SourceRecords): Generator<[PartRecord, Understoo
   }
 }
 
-const findingsOf = ({ outcome }: Understood): readonly Finding[] =>
+const findingsOf = ({ outcome }: Understood): readonly IdentityFact[] =>
   outcome.kind === 'rejected' ? [] : outcome.findings;
 
 async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
@@ -154,8 +154,8 @@ function advanceAll(cuts: readonly Cut[]): void {
   }
 }
 
-function foldAll(findings: readonly Finding[]): FindingsFold {
-  const fold = new FindingsFold();
+function foldAll(findings: readonly IdentityFact[]): FactFold {
+  const fold = new FactFold();
   for (const finding of findings) fold.add(finding);
   return fold;
 }

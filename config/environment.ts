@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { messageOf } from '../src/errors.ts';
+import { getMessage } from '../src/lib/errors.ts';
 
 /** The variables of a process, as `process.env` has them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -25,7 +25,7 @@ export function readVariable(env: Environment, name: string): Variable {
   } catch (error) {
     return {
       kind: 'unreadable',
-      problem: `${name}_FILE names a file that cannot be read: ${messageOf(error)}`,
+      problem: `${name}_FILE names a file that cannot be read: ${getMessage(error)}`,
     };
   }
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { type Seed, seedSchema } from '../src/contract/seed.ts';
-import { ConfigError, messageOf } from '../src/errors.ts';
-import { parseManifestText } from './manifest-text.ts';
+import { ConfigError, getMessage } from '../src/lib/errors.ts';
+import { parseManifestText } from './manifest/manifest-text.ts';
+import { type Seed, seedSchema } from './seed.ts';
 
 /** Reads the YAML or JSON file that BACKHAUL_SEED names, or throws one ConfigError with every mistake in it. */
 export async function loadSeed(path: string): Promise<Seed> {
@@ -9,7 +9,7 @@ export async function loadSeed(path: string): Promise<Seed> {
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    throw new ConfigError(`BACKHAUL_SEED: ${path} cannot be read: ${messageOf(error)}`, error);
+    throw new ConfigError(`BACKHAUL_SEED: ${path} cannot be read: ${getMessage(error)}`, error);
   }
   return parseSeed(text, path);
 }

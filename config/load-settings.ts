@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { ConfigError } from '../src/errors.ts';
+import { ConfigError } from '../src/lib/errors.ts';
 import { type Environment, readVariable } from './environment.ts';
 import { type SettingField, type Settings, settingFields, settingsSchema } from './settings.ts';
 import { suggest } from './suggest.ts';
@@ -47,7 +47,7 @@ export function loadSettings(env: Environment, cwd: string = process.cwd()): Set
 }
 
 /** Values that no log, report or message may hold. */
-export function secretsOf(settings: Settings): string[] {
+export function collectSecrets(settings: Settings): string[] {
   return settingFields()
     .filter((field) => field.secret)
     .flatMap((field) => {

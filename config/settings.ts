@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DELETION_SCHEDULE, nextOccurrence } from '../src/contract/schedule.ts';
+import { DELETION_SCHEDULE, nextOccurrence } from '../src/lib/cron.ts';
 
 /** What a setting is called in the environment. */
 export interface SettingName {

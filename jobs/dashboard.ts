@@ -6,9 +6,9 @@ import { serveStatic } from '@hono/node-server/serve-static';
 import { Queue } from 'bullmq';
 import { type Context, Hono } from 'hono';
 import { Redis } from 'ioredis';
-import type { Logger } from '../src/logger.ts';
+import type { Logger } from '../src/lib/logger.ts';
 import { DELETION_JOB, type JobName, type Payload, QUEUE_PREFIX, SHARED_JOBS } from './catalog.ts';
-import { quietly } from './quietly.ts';
+import { logConnectionErrors } from './log-connection-errors.ts';
 
 export const DASHBOARD_PATH = '/queues';
 
@@ -31,7 +31,7 @@ export function createDashboard(options: DashboardOptions): { routes: Hono; clos
   const connection = new Redis(options.redisUrl, { maxRetriesPerRequest: 2, enableOfflineQueue: true });
   const names = [...SHARED_JOBS, DELETION_JOB];
   const queues = names.map((name) => new Queue(name, { connection, prefix: QUEUE_PREFIX }));
-  quietly([connection, ...queues], options.log);
+  logConnectionErrors([connection, ...queues], options.log);
   const viewer = createBoard(queues, true);
   const admin = createBoard(queues, false);
 
@@ -77,7 +77,7 @@ function createBoard(queues: readonly Queue[], readOnlyMode: boolean): Hono {
       allowRetries: !readOnlyMode,
       description: DESCRIPTIONS[queue.name as JobName],
     });
-    adapter.setFormatter('name', (job) => titleOf(job.name as JobName, job.data));
+    adapter.setFormatter('name', (job) => getTitle(job.name as JobName, job.data));
     adapter.setFormatter('progress', progressText);
     return adapter;
   });
@@ -106,7 +106,7 @@ const REASONS: Record<Payload<'delete-events'>['because'], string> = {
 };
 
 /** What a person reads in the list instead of an id. */
-export function titleOf(name: JobName, data: unknown): string {
+export function getTitle(name: JobName, data: unknown): string {
   const { because, migration, part, from, to } = data as {
     because?: Payload<'delete-events'>['because'];
     migration?: string;

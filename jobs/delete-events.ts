@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import { nextOccurrence } from '../src/contract/schedule.ts';
-import { messageOf, UnavailableError } from '../src/errors.ts';
-import type { Logger } from '../src/logger.ts';
+import { within } from '../src/lib/async/timeout.ts';
+import { nextOccurrence } from '../src/lib/cron.ts';
+import { getMessage, UnavailableError } from '../src/lib/errors.ts';
+import type { Logger } from '../src/lib/logger.ts';
 import { DELETION_JOB, type Payload, QUEUE_PREFIX, retryPolicy } from './catalog.ts';
-import { quietly } from './quietly.ts';
-import { within } from './within.ts';
+import { logConnectionErrors } from './log-connection-errors.ts';
 import { createJobWorker } from './worker.ts';
 
 /** What the job does, handed in by the process that has the database open. */
@@ -61,7 +61,7 @@ export function startDeletionJobs({ redisUrl, schedule, work, log }: DeletionJob
     prefix: QUEUE_PREFIX,
     defaultJobOptions: retryPolicy,
   });
-  quietly([queue, connection], log);
+  logConnectionErrors([queue, connection], log);
   const worker = createJobWorker({
     redisUrl,
     queueName: DELETION_JOB,
@@ -102,7 +102,7 @@ export function startDeletionJobs({ redisUrl, schedule, work, log }: DeletionJob
       const nextMs = await look().then(
         () => LOOK_EVERY_MS,
         (error: unknown) => {
-          log.warn({ err: messageOf(error) }, 'the schedule of deletions could not be looked after');
+          log.warn({ err: getMessage(error) }, 'the schedule of deletions could not be looked after');
           return LOOK_AGAIN_MS;
         },
       );
@@ -146,6 +146,6 @@ async function reached<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {
-    throw new UnavailableError(`the queue is not available: ${messageOf(error)}`, 'backoff', error);
+    throw new UnavailableError(`the queue is not available: ${getMessage(error)}`, 'backoff', error);
   }
 }

@@ -1,17 +1,17 @@
 import type { Redis } from 'ioredis';
-import { createRedisCheckpoints } from '../src/checkpoint/redis-checkpoints.ts';
 import type { PartMeta } from '../src/contract/part.ts';
 import type { Staging } from '../src/contract/staging.ts';
 import { BatchBuilder } from '../src/deliver/batch-builder.ts';
-import { type ImportDeps, importPart } from '../src/import/import-part.ts';
-import { putRejects } from '../src/import/rejects.ts';
-import { cutSegments } from '../src/import/segments.ts';
-import { layout } from '../src/migration/layout.ts';
-import type { OpenMigration, OpenMigrations } from '../src/migration/open-migrations.ts';
-import { createReceipt, loadReceipt } from '../src/migration/receipts.ts';
-import { FindingsFold } from '../src/people/findings-fold.ts';
-import { createRecordParser } from '../src/read/parse-record.ts';
-import { loadPart } from '../src/stage/load-part.ts';
+import { FactFold } from '../src/identity/fact-fold.ts';
+import type { OpenMigration, OpenMigrations } from '../src/migrations/open-migrations.ts';
+import { type ImportDeps, importPart } from '../src/pipeline/import-part.ts';
+import { cutSegments } from '../src/pipeline/segments.ts';
+import { createRecordParser } from '../src/sources/formats/parse-record.ts';
+import { createRedisCheckpoints } from '../src/state/checkpoints.ts';
+import { layout } from '../src/state/keys.ts';
+import { loadPart } from '../src/state/parts.ts';
+import { createReceipt, loadReceipt } from '../src/state/receipts.ts';
+import { putRejects } from '../src/state/rejects.ts';
 import type { Handler, JobRun } from './worker.ts';
 
 export interface ImportPartDeps {
@@ -38,7 +38,7 @@ function depsFor(
 ): ImportDeps {
   const { record, settings, epoch } = migration;
   const keys = layout(record.name);
-  const findings = new FindingsFold();
+  const findings = new FactFold();
   let parse: ReturnType<typeof createRecordParser>;
   let header: Uint8Array | undefined;
 

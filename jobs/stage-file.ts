@@ -1,10 +1,10 @@
 import type { PartMeta } from '../src/contract/part.ts';
 import type { Staging } from '../src/contract/staging.ts';
-import { SourceError } from '../src/errors.ts';
-import { layout } from '../src/migration/layout.ts';
-import type { ReadOptions } from '../src/read/read-records.ts';
-import type { SourceFile } from '../src/source/source-file.ts';
-import { stageFile } from '../src/stage/stage-file.ts';
+import { SourceError } from '../src/lib/errors.ts';
+import { stageFile } from '../src/pipeline/stage/stage-file.ts';
+import type { SourceFile } from '../src/sources/files/source-file.ts';
+import type { ReadOptions } from '../src/sources/formats/read-records.ts';
+import { layout } from '../src/state/keys.ts';
 import type { Handler } from './worker.ts';
 
 export interface StageFileDeps {

@@ -1,14 +1,14 @@
-import type { OpenMigrations } from '../src/migration/open-migrations.ts';
-import type { Site } from '../src/wire.ts';
+import type { OpenMigrations } from '../src/migrations/open-migrations.ts';
+import type { Runtime } from '../src/runtime/runtime.ts';
 import { SHARED_JOBS } from './catalog.ts';
-import { foldPeopleHandler } from './fold-people.ts';
+import { foldPersonsHandler } from './fold-persons.ts';
 import { importPartHandler } from './import-part.ts';
-import { resolvePeopleHandler } from './resolve-people.ts';
+import { resolvePersonsHandler } from './resolve-persons.ts';
 import { createJobWorker } from './worker.ts';
 
 /** One process's workers for every queue that is shared. Close hands their jobs back. */
 export function startWorkers(
-  site: Site,
+  site: Runtime,
   migrations: OpenMigrations,
   concurrency: number,
 ): { close(): Promise<void> } {
@@ -28,14 +28,14 @@ export function startWorkers(
       queueName: SHARED_JOBS[1],
       job: 'resolve-people',
       concurrency: 1,
-      handler: resolvePeopleHandler(deps),
+      handler: resolvePersonsHandler(deps),
     }),
     createJobWorker({
       ...common,
       queueName: SHARED_JOBS[2],
       job: 'fold-people',
       concurrency: 1,
-      handler: foldPeopleHandler(deps),
+      handler: foldPersonsHandler(deps),
     }),
   ];
   return {

@@ -1,10 +1,10 @@
 import { type JobState, Queue, QueueEvents } from 'bullmq';
 import { Redis } from 'ioredis';
-import type { Logger } from '../src/logger.ts';
-import type { SettledState, WorkEvent, WorkQueue } from '../src/run/work-queue.ts';
+import { within } from '../src/lib/async/timeout.ts';
+import type { Logger } from '../src/lib/logger.ts';
+import type { SettledState, WorkEvent, WorkQueue } from '../src/migrations/run/work-queue.ts';
 import { type JobResult, type MigrationJob, payloads, QUEUE_PREFIX, retryPolicy } from './catalog.ts';
-import { quietly } from './quietly.ts';
-import { within } from './within.ts';
+import { logConnectionErrors } from './log-connection-errors.ts';
 
 const CLOSE_WITHIN_MS = 5_000;
 
@@ -26,7 +26,7 @@ export async function createWorkQueue(
     const eventsConnection = new Redis(redisUrl, { maxRetriesPerRequest: null });
     const queue = new Queue(queueName, { connection, prefix: QUEUE_PREFIX, defaultJobOptions: retryPolicy });
     const events = new QueueEvents(queueName, { connection: eventsConnection, prefix: QUEUE_PREFIX });
-    quietly([queue, events, connection, eventsConnection], log);
+    logConnectionErrors([queue, events, connection, eventsConnection], log);
     events.on('completed', ({ jobId, returnvalue }) =>
       tell({ kind: 'settled', jobId, state: settledOf(returnvalue) }),
     );

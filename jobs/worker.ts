@@ -1,7 +1,8 @@
 import { type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { BackhaulError, FencedOutError, messageOf, UnavailableError } from '../src/errors.ts';
-import type { Logger } from '../src/logger.ts';
+import { within } from '../src/lib/async/timeout.ts';
+import { BackhaulError, FencedOutError, getMessage, UnavailableError } from '../src/lib/errors.ts';
+import type { Logger } from '../src/lib/logger.ts';
 import {
   backoffMs,
   type JobName,
@@ -11,8 +12,7 @@ import {
   QUEUE_PREFIX,
   SURPRISE_ATTEMPTS,
 } from './catalog.ts';
-import { quietly } from './quietly.ts';
-import { within } from './within.ts';
+import { logConnectionErrors } from './log-connection-errors.ts';
 
 export interface JobRun {
   /** Aborts when the worker shuts down or loses its lock. */
@@ -90,7 +90,7 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close
       settings: { backoffStrategy: (attemptsMade: number) => backoffMs(attemptsMade) },
     },
   );
-  quietly([worker, connection], log);
+  logConnectionErrors([worker, connection], log);
   worker.on('lockRenewalFailed', (jobIds) => {
     for (const id of jobIds) worker.cancelJob(id, 'the lock was lost');
   });
@@ -118,7 +118,7 @@ function translate(error: unknown, job: Job, surprises: Map<string, number>, log
   const id = job.id ?? '';
   const surprised = (surprises.get(id) ?? 0) + 1;
   surprises.set(id, surprised);
-  if (surprised >= SURPRISE_ATTEMPTS) throw new UnrecoverableError(messageOf(error));
+  if (surprised >= SURPRISE_ATTEMPTS) throw new UnrecoverableError(getMessage(error));
   throw error;
 }
 

@@ -1,21 +1,21 @@
-import type { Checkpoints } from '../../src/checkpoint/redis-checkpoints.ts';
 import type { PartMeta } from '../../src/contract/part.ts';
 import type { Receipt } from '../../src/contract/progress.ts';
 import type { Staging } from '../../src/contract/staging.ts';
 import { BatchBuilder } from '../../src/deliver/batch-builder.ts';
 import { createUnlimitedBudget } from '../../src/deliver/budget.ts';
 import { createDeliver, type Delivering } from '../../src/deliver/deliver.ts';
-import { type ImportDeps, importPart } from '../../src/import/import-part.ts';
-import { putRejects } from '../../src/import/rejects.ts';
-import { cutSegments } from '../../src/import/segments.ts';
-import { mappingName } from '../../src/map/sources.ts';
-import { layout } from '../../src/migration/layout.ts';
-import { createReceipt, loadReceipt } from '../../src/migration/receipts.ts';
-import { FindingsFold } from '../../src/people/findings-fold.ts';
-import { createRecordParser } from '../../src/read/parse-record.ts';
-import { loadPart } from '../../src/stage/load-part.ts';
-import { stageFile } from '../../src/stage/stage-file.ts';
-import { createFolderStaging } from '../../src/staging/folder.ts';
+import { FactFold } from '../../src/identity/fact-fold.ts';
+import { type ImportDeps, importPart } from '../../src/pipeline/import-part.ts';
+import { cutSegments } from '../../src/pipeline/segments.ts';
+import { stageFile } from '../../src/pipeline/stage/stage-file.ts';
+import { createRecordParser } from '../../src/sources/formats/parse-record.ts';
+import { mappingName } from '../../src/sources/registry.ts';
+import type { Checkpoints } from '../../src/state/checkpoints.ts';
+import { layout } from '../../src/state/keys.ts';
+import { loadPart } from '../../src/state/parts.ts';
+import { createReceipt, loadReceipt } from '../../src/state/receipts.ts';
+import { putRejects } from '../../src/state/rejects.ts';
+import { createFolderStaging } from '../../src/state/staging/folder.ts';
 import { measure } from '../measure.ts';
 import { openSource } from '../sample-input.ts';
 import { createBenchMap } from '../source-maps.ts';
@@ -65,7 +65,7 @@ export const runBackhaul: Contender = async ({ input, url, folder }) => {
 
 function depsFor(part: PartMeta, staging: Staging, { deliver }: Delivering): ImportDeps {
   const keys = layout(MIGRATION);
-  const findings = new FindingsFold();
+  const findings = new FactFold();
   const parse = createRecordParser(part.format, undefined);
   const map = createBenchMap('amplitude');
   return {

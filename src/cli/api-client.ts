@@ -1,5 +1,5 @@
-import type { BundledApi } from '../wire.ts';
-import { askApi } from './ask-api.ts';
+import type { BundledApi } from '../runtime/runtime.ts';
+import { callApi } from './ask-api.ts';
 
 export interface StoredPerson {
   readonly uuid: string;
@@ -10,7 +10,7 @@ export interface StoredPerson {
 
 /** The few questions that the demo asks the bundled API. */
 export function createApiClient(api: Pick<BundledApi, 'url' | 'personalKey'>) {
-  const ask = <T>(path: string) => askApi<T>(api, { path: `/api/projects/@current/${path}` });
+  const ask = <T>(path: string) => callApi<T>(api, { path: `/api/projects/@current/${path}` });
   return {
     eventCounts: () => ask<{ results: { event: string; count: number }[]; total: number }>('event_counts/'),
     async findPerson(search: string): Promise<StoredPerson | undefined> {

@@ -1,7 +1,7 @@
 import { request } from 'undici';
-import { ConfigError, UnavailableError } from '../errors.ts';
-import { parseJson } from '../read/json.ts';
-import type { BundledApi } from '../wire.ts';
+import { ConfigError, UnavailableError } from '../lib/errors.ts';
+import { parseJson } from '../lib/json/json.ts';
+import type { BundledApi } from '../runtime/runtime.ts';
 
 export interface Question {
   /** Default GET. */
@@ -13,7 +13,7 @@ export interface Question {
 const PAGE = 1000;
 
 /** One call of the bundled API with the data folder's own key. `T` is the caller's word on the answer. */
-export async function askApi<T>(
+export async function callApi<T>(
   { url, personalKey }: Pick<BundledApi, 'url' | 'personalKey'>,
   { method = 'GET', path, body }: Question,
 ): Promise<T> {
@@ -28,11 +28,14 @@ export async function askApi<T>(
 }
 
 /** Every page of a list. */
-export async function askForAll<T>(api: Pick<BundledApi, 'url' | 'personalKey'>, path: string): Promise<T[]> {
+export async function fetchAllPages<T>(
+  api: Pick<BundledApi, 'url' | 'personalKey'>,
+  path: string,
+): Promise<T[]> {
   const all: T[] = [];
   for (;;) {
     const page = `${path}?limit=${PAGE}&offset=${all.length}`;
-    const { results, next } = await askApi<{ results: T[]; next: string | null }>(api, { path: page });
+    const { results, next } = await callApi<{ results: T[]; next: string | null }>(api, { path: page });
     all.push(...results);
     if (next === null || results.length === 0) return all;
   }

@@ -1,6 +1,6 @@
 import type { Environment } from '../../config/environment.ts';
 import type { Settings } from '../../config/settings.ts';
-import type { Logger } from '../logger.ts';
+import type { Logger } from '../lib/logger.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What every command is given. */

@@ -1,4 +1,4 @@
-import { BackhaulError, ConfigError, PreflightError } from '../errors.ts';
+import { BackhaulError, ConfigError, PreflightError } from '../lib/errors.ts';
 
 /** What a script may rely on. Listed in the README; 130 and 143 mean a second signal ended it hard. */
 export const EXIT = {
@@ -19,7 +19,7 @@ export class StoppedError extends BackhaulError {
   }
 }
 
-export function exitCodeOf(error: unknown): ExitCode {
+export function toExitCode(error: unknown): ExitCode {
   if (error instanceof StoppedError) return EXIT.stoppedResumable;
   if (error instanceof ConfigError) return EXIT.usage;
   if (error instanceof PreflightError) return EXIT.preflightRefused;

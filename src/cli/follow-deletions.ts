@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { ConfigError } from '../errors.ts';
-import type { BundledApi } from '../wire.ts';
-import { askApi } from './ask-api.ts';
-import { number } from './render-status.ts';
+import { ConfigError } from '../lib/errors.ts';
+import type { BundledApi } from '../runtime/runtime.ts';
+import { callApi } from './ask-api.ts';
+import { number } from './render/render-status.ts';
 import type { Terminal } from './terminal.ts';
 
 /** One page as the API lists deletions. */
@@ -46,17 +46,17 @@ export async function followDeletions(
   signal: AbortSignal,
 ): Promise<DeletionsEnd> {
   const count = async () => {
-    const open = await askApi<Deletions>(api, { path: '/api/deletions/?state=open&limit=1' });
-    const all = await askApi<Deletions>(api, { path: '/api/deletions/?limit=1' });
+    const open = await callApi<Deletions>(api, { path: '/api/deletions/?state=open&limit=1' });
+    const all = await callApi<Deletions>(api, { path: '/api/deletions/?limit=1' });
     return { open: open.count, verified: all.count - open.count, events: all.deleted_events };
   };
   const before = await count();
-  let run = await askApi<Run>(api, { method: 'POST', path: '/api/deletions/run/' });
+  let run = await callApi<Run>(api, { method: 'POST', path: '/api/deletions/run/' });
   let heardMs = performance.now();
   for (;;) {
     try {
       // The state comes first: what is counted after the end is all there is.
-      run = await askApi<Run>(api, { path: `/api/deletions/run/${run.job_id}/` });
+      run = await callApi<Run>(api, { path: `/api/deletions/run/${run.job_id}/` });
       const now = await count();
       heardMs = performance.now();
       const done = { verified: now.verified - before.verified, deleted_events: now.events - before.events };

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
-import { BackhaulError, messageOf } from '../errors.ts';
-import { EXIT, type ExitCode, exitCodeOf } from './exit-code.ts';
+import { BackhaulError, getMessage } from '../lib/errors.ts';
+import { EXIT, type ExitCode, toExitCode } from './exit-code.ts';
 import { buildProgram } from './program.ts';
 
 /** argv → command → exit code. */
@@ -16,8 +16,8 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
     if (error instanceof BackhaulError) process.stderr.write(`${error.message}\n`);
     else
       process.stderr.write(
-        `This is a bug in Backhaul; please report it with the lines below. What was saved stays, and the same command goes on from there: ${messageOf(error)}\n${(error as Error)?.stack ?? ''}\n`,
+        `This is a bug in Backhaul; please report it with the lines below. What was saved stays, and the same command goes on from there: ${getMessage(error)}\n${(error as Error)?.stack ?? ''}\n`,
       );
-    return exitCodeOf(error);
+    return toExitCode(error);
   }
 }

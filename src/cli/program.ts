@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { loadSettings } from '../../config/load-settings.ts';
-import { createLogger } from '../logger.ts';
-import { findProjectRoot } from '../supervise/project-root.ts';
+import { findProjectRoot } from '../embedded/project-root.ts';
+import { createLogger } from '../lib/logger.ts';
 import type { CommandContext } from './context.ts';
 import type { ExitCode } from './exit-code.ts';
 import { addManageCommands } from './manage-commands.ts';
-import { renderLogLine } from './render-log-line.ts';
+import { renderLogLine } from './render/render-log-line.ts';
 import { createTerminal } from './terminal.ts';
 
 /** Every command of the command line. Commands are imported when called, so that `--help` stays quick. */

@@ -1,5 +1,5 @@
-import { FencedOutError, messageOf, UnavailableError } from '../errors.ts';
-import { ControlError } from '../run/take-up.ts';
+import { FencedOutError, getMessage, UnavailableError } from '../lib/errors.ts';
+import { ControlError } from '../migrations/run/lease.ts';
 import { StoppedError } from './exit-code.ts';
 
 /**
@@ -12,7 +12,7 @@ export function stoppedBy(
   more: { readonly failed?: AbortSignal; readonly reason?: string | undefined } = {},
 ): unknown {
   const { failed, reason } = more;
-  if (failed?.aborted) return saved(messageOf(failed.reason), goOnWith);
+  if (failed?.aborted) return saved(getMessage(failed.reason), goOnWith);
   if (error instanceof ControlError)
     return saved(`The migration was ${error.state}${reason ? `: ${reason}` : ''}`, goOnWith);
   if (error instanceof UnavailableError) return saved(error.message, goOnWith);

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { stringifyExact } from '../read/exact-json.ts';
+import { stringifyExact } from '../lib/json/exact-json.ts';
 
 /** stdout is data, stderr is everything a person reads meanwhile. */
 export interface Terminal {

@@ -1,10 +1,10 @@
-import type { BundledApi } from '../wire.ts';
+import type { BundledApi } from '../runtime/runtime.ts';
 import type { CommandContext } from './context.ts';
-import { withSite } from './with-site.ts';
+import { withRuntime } from './with-runtime.ts';
 
 /** With the API of the data folder: the one that runs there, or else one that is started for the while. */
 export function withBundled<T>(context: CommandContext, act: (api: BundledApi) => Promise<T>): Promise<T> {
-  return withSite(context, true, ({ bundled }) => {
+  return withRuntime(context, true, ({ bundled }) => {
     if (!bundled) throw new Error('the bundled API did not start');
     return act(bundled);
   });

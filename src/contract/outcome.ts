@@ -1,5 +1,5 @@
 import type { TargetEvent } from './event.ts';
-import type { Finding } from './finding.ts';
+import type { IdentityFact } from './identity-fact.ts';
 
 /** What a source's map says of one record. Bad data is a value: a map never throws (invariant I7). */
 export type MapOutcome = Mapped | Skipped | Rejected;
@@ -8,14 +8,14 @@ export interface Mapped {
   readonly kind: 'mapped';
   /** At least one; the first one's uuid is the record's uuid for finding duplicates. */
   readonly events: readonly TargetEvent[];
-  readonly findings: readonly Finding[];
+  readonly findings: readonly IdentityFact[];
 }
 
 export interface Skipped {
   readonly kind: 'skipped';
   readonly reason: SkipReason;
   /** A skipped record may still feed people and groups. */
-  readonly findings: readonly Finding[];
+  readonly findings: readonly IdentityFact[];
 }
 
 export interface Rejected {
@@ -42,13 +42,13 @@ export type RejectReason =
   | 'event_too_large'
   | 'refused'; // by the destination
 
-export const mapped = (events: readonly TargetEvent[], findings: readonly Finding[] = []): Mapped => ({
+export const mapped = (events: readonly TargetEvent[], findings: readonly IdentityFact[] = []): Mapped => ({
   kind: 'mapped',
   events,
   findings,
 });
 
-export const skipped = (reason: SkipReason, findings: readonly Finding[] = []): Skipped => ({
+export const skipped = (reason: SkipReason, findings: readonly IdentityFact[] = []): Skipped => ({
   kind: 'skipped',
   reason,
   findings,

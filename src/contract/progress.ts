@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { RejectReason } from './outcome.ts';
 import { recordFormat } from './part.ts';
 
 const count = z.number().int().nonnegative();
@@ -43,11 +44,11 @@ export const checkpoint = z.strictObject({
 export type Checkpoint = z.infer<typeof checkpoint>;
 
 /** Where one bucket's findings lie in a findings object: a gzip member of its own. */
-export const findingsSection = z.strictObject({ bucket: count, offset: count, length: count });
-export type FindingsSection = z.infer<typeof findingsSection>;
+export const factsSection = z.strictObject({ bucket: count, offset: count, length: count });
+export type FactsSection = z.infer<typeof factsSection>;
 
-export const findingsIndex = z.strictObject({ key: z.string(), sections: z.array(findingsSection) });
-export type FindingsIndex = z.infer<typeof findingsIndex>;
+export const factsIndex = z.strictObject({ key: z.string(), sections: z.array(factsSection) });
+export type FactsIndex = z.infer<typeof factsIndex>;
 
 /** The final counts of one part. Created once, never replaced (invariant I5). */
 export const receipt = z.strictObject({
@@ -56,7 +57,7 @@ export const receipt = z.strictObject({
   mapping: z.string(),
   tally,
   rejectSegments: z.array(z.string()),
-  findings: findingsIndex.optional(),
+  findings: factsIndex.optional(),
 });
 export type Receipt = z.infer<typeof receipt>;
 
@@ -88,3 +89,10 @@ export const rejectLine = z.strictObject({
   ...keptBytes.shape,
 });
 export type RejectLine = z.infer<typeof rejectLine>;
+
+/** Why one record of a part was rejected; `record` counts from 0. */
+export interface RejectNote {
+  readonly record: number;
+  readonly reason: RejectReason;
+  readonly detail: string;
+}

@@ -1,4 +1,4 @@
-import type { Batch } from '../contract/destination.ts';
+import type { Batch } from '../contract/delivery.ts';
 import { ENVELOPE_BYTES } from './envelope.ts';
 
 export interface BatchLimits {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { wait } from './wait.ts';
+import { wait } from '../lib/async/abort.ts';
 
 /** How many events may be sent, and when. Every attempt at a request takes its own permit (I6). */
 export interface Budget {

@@ -1,4 +1,4 @@
-import { destinationWords, parseJson } from './destination-words.ts';
+import { extractErrorText, parseJson } from './error-body-text.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
 /** What a destination answered to one request. */
@@ -36,7 +36,7 @@ const RETRIED = new Set([408, 425, 429]);
 
 export function classify(answer: Answer, nowMs: number, apiKey = ''): Decision {
   const { status } = answer;
-  const words = destinationWords(answer.body, apiKey);
+  const words = extractErrorText(answer.body, apiKey);
   const said = words === '' ? `HTTP ${status}` : `HTTP ${status}: ${words}`;
 
   if (status >= 200 && status < 300) return classifySuccess(answer, words);

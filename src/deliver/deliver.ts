@@ -1,15 +1,15 @@
 import { setMaxListeners } from 'node:events';
 import Bottleneck from 'bottleneck';
 import type { Logger } from 'pino';
-import type { Batch, Deliver, Delivery } from '../contract/destination.ts';
-import { ConfigError, PausedError, UnavailableError } from '../errors.ts';
+import type { Batch, Deliver, Delivery } from '../contract/delivery.ts';
+import { orAborted, wait } from '../lib/async/abort.ts';
+import { ConfigError, PausedError, UnavailableError } from '../lib/errors.ts';
 import type { Budget } from './budget.ts';
 import { classify, type Decision } from './classify.ts';
-import { ENVELOPE_BYTES, envelopeOf } from './envelope.ts';
+import { ENVELOPE_BYTES, renderEnvelope } from './envelope.ts';
 import { bodyOf, countOf, halvesByBytes, halvesByCount, type Range, rangesWithin } from './ranges.ts';
 import { backoffCeilingMs, backoffMs, DEFAULT_RETRY_POLICY, type RetryPolicy } from './retry-policy.ts';
 import { compress, createSender, DEFAULT_SEND_TIMEOUTS, describeBreak, type SendTimeouts } from './send.ts';
-import { orAborted, wait } from './wait.ts';
 
 /**
  * In: batches. Out: one Delivery an event, in order. Promises I6 and I7 of ARCHITECTURE.md: no
@@ -48,7 +48,7 @@ export function createDeliver(options: DeliverOptions): Delivering {
   const { destination, budget, random, now, log } = options;
   const policy = { ...DEFAULT_RETRY_POLICY, ...options.retry };
   const inFlight = options.limits.requestsInFlight;
-  const envelope = envelopeOf(destination.apiKey);
+  const envelope = renderEnvelope(destination.apiKey);
   const envelopeBytes = envelope.head.length + envelope.tail.length;
   if (destination.apiKey === '' || envelopeBytes > ENVELOPE_BYTES) {
     throw new ConfigError(

@@ -10,7 +10,7 @@ export interface Envelope {
 /** Kept free in every batch for the envelope, whatever the key. */
 export const ENVELOPE_BYTES = 512;
 
-export const envelopeOf = (apiKey: string): Envelope => ({
+export const renderEnvelope = (apiKey: string): Envelope => ({
   head: Buffer.from(`{"api_key":${JSON.stringify(apiKey)},"historical_migration":true,"batch":[`),
   tail: Buffer.from(']}'),
 });

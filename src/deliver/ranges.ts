@@ -1,4 +1,4 @@
-import type { Batch } from '../contract/destination.ts';
+import type { Batch } from '../contract/delivery.ts';
 
 /** Events `from` up to, without, `to` of a batch. Never empty. */
 export interface Range {

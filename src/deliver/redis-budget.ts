@@ -3,11 +3,11 @@ import { setTimeout as timer } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { CLEAN_STOPS_KEY } from '../contract/redis-keys.ts';
-import { ConfigError, messageOf } from '../errors.ts';
+import { orAborted, wait } from '../lib/async/abort.ts';
+import { ConfigError, getMessage } from '../lib/errors.ts';
 import { type Budget, createLocalPause, type Permit } from './budget.ts';
 import { LEAVE, SETTLE, SLOW_DOWN, TAKE, WAIT_REASONS } from './budget-scripts.ts';
 import { backoffCeilingMs } from './retry-policy.ts';
-import { orAborted, wait } from './wait.ts';
 
 export interface RedisBudgetOptions {
   readonly redis: Redis;
@@ -49,7 +49,7 @@ export function createRedisBudget(options: RedisBudgetOptions): Budget {
   const countedMs = windowMs + Math.ceil(windowMs * DRIFT);
   const who = randomUUID();
   const localPause = createLocalPause();
-  const turns = createTurns();
+  const turns = createSemaphore();
   let firstUse = options.firstUse;
   const firstUseEndsMs = performance.now() + windowMs / 2;
 
@@ -66,7 +66,7 @@ export function createRedisBudget(options: RedisBudgetOptions): Budget {
       } catch (error) {
         signal.throwIfAborted();
         if (attempt === 1 || attempt % 10 === 0) {
-          log.warn({ attempt, error: messageOf(error) }, 'budget in Redis out of reach, senders wait');
+          log.warn({ attempt, error: getMessage(error) }, 'budget in Redis out of reach, senders wait');
         }
         await wait(backoffCeilingMs(attempt, REDIS_RETRY), signal);
       }
@@ -162,7 +162,7 @@ export function createRedisBudget(options: RedisBudgetOptions): Budget {
 }
 
 /** First come, first served: a process waits in the fleet's queue once, however many requests it has. */
-function createTurns() {
+function createSemaphore() {
   let last = Promise.resolve();
   return {
     async next(signal: AbortSignal): Promise<() => void> {

@@ -1,9 +1,9 @@
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
 import { Pool } from 'undici';
-import { ConfigError } from '../errors.ts';
+import { orAborted } from '../lib/async/abort.ts';
+import { ConfigError } from '../lib/errors.ts';
 import type { Answer } from './classify.ts';
-import { orAborted } from './wait.ts';
 
 const gzipBuffer = promisify(gzip);
 

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { interleave } from '../../bench/rounds.ts';
-import { ratioOf, spreadOf } from '../../bench/spread.ts';
+import { computeRatio, computeSpread } from '../../bench/spread.ts';
 
 describe('the spread of several rounds', () => {
   it('has the middle one as median, or the mean of the two in the middle', () => {
-    expect(spreadOf([9, 1, 2])).toEqual({ median: 2, low: 1, high: 9 });
-    expect(spreadOf([4, 1, 2, 9])).toEqual({ median: 3, low: 1, high: 9 });
-    expect(() => spreadOf([])).toThrow(RangeError);
+    expect(computeSpread([9, 1, 2])).toEqual({ median: 2, low: 1, high: 9 });
+    expect(computeSpread([4, 1, 2, 9])).toEqual({ median: 3, low: 1, high: 9 });
+    expect(() => computeSpread([])).toThrow(RangeError);
   });
 
   it('compares within a round, so that a slow round shows in no ratio', () => {
-    expect(ratioOf([10, 100, 10], [5, 50, 5])).toEqual({ median: 2, low: 2, high: 2 });
+    expect(computeRatio([10, 100, 10], [5, 50, 5])).toEqual({ median: 2, low: 2, high: 2 });
   });
 });
 

@@ -6,8 +6,8 @@ import { expect } from 'vitest';
 import {
   type BackhaulProcess,
   type Ended,
-  pidOf,
-  reportOf,
+  parseReport,
+  readPid,
   runBackhaul,
   setUp,
   startBackhaul,
@@ -109,7 +109,7 @@ export async function createLab({ env = () => ({}) }: LabOptions = {}): Promise<
         await until(`${count} receipts`, () => (countFiles(folder) >= count ? true : undefined));
       },
       async killPart(part) {
-        const pid = await until(`a pid of ${part}`, () => pidOf(dataDir, part));
+        const pid = await until(`a pid of ${part}`, () => readPid(dataDir, part));
         try {
           process.kill(pid, 'SIGKILL');
         } catch {
@@ -134,7 +134,7 @@ export async function createLab({ env = () => ({}) }: LabOptions = {}): Promise<
         }
         expect(ended.code, ended.stderr).toBe(0);
         const { events, counts } = expected();
-        expect(reportOf(ended)).toMatchObject({ balanced: true, problems: [], counts });
+        expect(parseReport(ended)).toMatchObject({ balanced: true, problems: [], counts });
         expect(compareSets(await eventsInBundledApi(dataDir), events)).toEqual(SAME);
       },
     };
@@ -151,7 +151,7 @@ export async function createLab({ env = () => ({}) }: LabOptions = {}): Promise<
     const ended = await run.ended;
     durationMs = performance.now() - startMs;
     expect(ended.code, ended.stderr).toBe(0);
-    const { balanced, counts } = reportOf(ended);
+    const { balanced, counts } = parseReport(ended);
     expect(balanced).toBe(true);
     expect(counts.read).toBe(FILES * RECORDS);
     return { events: await eventsInBundledApi(bench.dataDir), counts };

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { killAllBackhaul, reportOf, runBackhaul, setUp } from '../support/backhaul-process.ts';
+import { killAllBackhaul, parseReport, runBackhaul, setUp } from '../support/backhaul-process.ts';
 
 let folder: string;
 let dataDir: string;
@@ -64,8 +64,8 @@ describe('the command line', () => {
     await writeFile(path, [header, '3,ada,New,2023-01-01 10:00:00', ''].join('\n'));
     const ended = await backhaul('run', inFolder('changing.yaml'), '--json');
     expect(ended.code, ended.stderr).toBe(0);
-    expect(reportOf(ended).counts).toMatchObject({ read: 1, delivered: 1 });
-    expect(Object.keys(reportOf(ended).byEvent)).toEqual(['New']);
+    expect(parseReport(ended).counts).toMatchObject({ read: 1, delivered: 1 });
+    expect(Object.keys(parseReport(ended).byEvent)).toEqual(['New']);
   }, 60_000);
 
   it.each(['plan', 'run'])(
@@ -96,7 +96,7 @@ describe('the command line', () => {
     await writeFile(inFolder('large.yaml'), text);
     const planned = await backhaul('plan', inFolder('large.yaml'), '--full', '--json');
     const ran = await backhaul('run', inFolder('large.yaml'), '--json');
-    expect(reportOf(ran).byReason).toEqual({ event_too_large: 1 });
+    expect(parseReport(ran).byReason).toEqual({ event_too_large: 1 });
     expect(JSON.parse(planned.stdout).full.report.byReason).toEqual({ event_too_large: 1 });
   }, 60_000);
 
@@ -113,7 +113,7 @@ describe('the command line', () => {
   it('runs, and ends with 3 when more is rejected than the manifest allows', async () => {
     const ended = await backhaul('run', inFolder('shop.yaml'), '--json');
     expect(ended.code, ended.stderr).toBe(3);
-    expect(reportOf(ended)).toMatchObject({
+    expect(parseReport(ended)).toMatchObject({
       balanced: true,
       counts: { read: 4, delivered: 2, skipped: 0, duplicate: 0, rejected: 2 },
       byReason: { no_identity: 1, bad_timestamp: 1 },
@@ -124,7 +124,7 @@ describe('the command line', () => {
 
   it('gives the same report again, from what staging holds', async () => {
     const ended = await backhaul('report', 'shop', '--json');
-    expect(reportOf(ended).counts.read).toBe(4);
+    expect(parseReport(ended).counts.read).toBe(4);
     const status = JSON.parse((await backhaul('status', 'shop', '--json')).stdout);
     expect(status).toMatchObject({ migration: 'shop', state: 'finished', counts: { read: 4 } });
   });
@@ -133,7 +133,7 @@ describe('the command line', () => {
     const stored = join(dataDir, 'staging/shop/report.json');
     const good = await readFile(stored, 'utf8');
     await rm(stored);
-    expect(reportOf(await backhaul('report', 'shop', '--json')).counts.read).toBe(4);
+    expect(parseReport(await backhaul('report', 'shop', '--json')).counts.read).toBe(4);
     await writeFile(stored, good);
   });
 
@@ -189,7 +189,7 @@ describe('the command line', () => {
       '--json',
     );
     expect(ended.code, ended.stderr).toBe(0);
-    expect(reportOf(ended)).toMatchObject({
+    expect(parseReport(ended)).toMatchObject({
       migration: 'shop.replay-1',
       balanced: true,
       counts: { read: 1, delivered: 1, rejected: 0 },

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DELETION_JOB, QUEUE_PREFIX } from '../../jobs/catalog.ts';
 import {
   killAllBackhaul,
-  pidOf,
+  readPid,
   runBackhaul,
   setUp,
   startBackhaul,
@@ -129,7 +129,7 @@ describe('deletions on the command line', () => {
     const run = startBackhaul(['deletions', 'run', '--json'], { dataDir });
     const seen = await until('the middle of it', async () => (await newest())?.deleted_events || undefined);
     expect(seen).toBeLessThan(total);
-    const pid = pidOf(dataDir, 'api');
+    const pid = readPid(dataDir, 'api');
     if (pid === undefined) throw new Error('no API runs');
     process.kill(pid, 'SIGKILL');
     const ended = await run.ended;

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { generateAmplitudeExport } from '../../src/sample/generate-amplitude-export.ts';
-import { killAllBackhaul, pidOf, runBackhaul, setUp, startBackhaul } from '../support/backhaul-process.ts';
+import { generateAmplitudeExport } from '../../src/demo/generate-amplitude-export.ts';
+import { killAllBackhaul, readPid, runBackhaul, setUp, startBackhaul } from '../support/backhaul-process.ts';
 import { until } from '../support/until.ts';
 
 let dataDir: string;
@@ -58,6 +58,6 @@ describe('backhaul demo', () => {
     expect((await keeping.ended).code).toBe(0);
 
     const embedded = join(dataDir, 'demo/data');
-    for (const part of ['redis', 'api'] as const) expect(pidOf(embedded, part)).toBeUndefined();
+    for (const part of ['redis', 'api'] as const) expect(readPid(embedded, part)).toBeUndefined();
   }, 120_000);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { loadSettings } from '../../config/load-settings.ts';
 import { resumeCommand } from '../../src/cli/command-line.ts';
-import { renderLogLine } from '../../src/cli/render-log-line.ts';
+import { renderLogLine } from '../../src/cli/render/render-log-line.ts';
 import { fitted } from '../../src/cli/terminal.ts';
 
 const command = (env: Record<string, string>, program: string) =>

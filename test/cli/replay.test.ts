@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it, type TestContext } from 'vitest';
 import { createJsonlBench, type JsonlBench, line, NAME } from '../e2e/jsonl-bench.ts';
-import { killAllBackhaul, reportOf, setUp } from '../support/backhaul-process.ts';
+import { killAllBackhaul, parseReport, setUp } from '../support/backhaul-process.ts';
 
 beforeAll(setUp, 300_000);
 afterEach(killAllBackhaul);
@@ -14,7 +14,7 @@ async function createReplayBench(
   const bench = await createJsonlBench(context);
   bench.put('a.json', `${line(1)}\n${line(2, { t: '03/01/2023' })}\n`);
   const ended = await bench.run();
-  expect(reportOf(ended).byReason).toEqual({ bad_timestamp: 1 });
+  expect(parseReport(ended).byReason).toEqual({ bad_timestamp: 1 });
   return {
     ...bench,
     mend(limits = {}) {
@@ -51,7 +51,7 @@ describe('rejects replay', () => {
     bench.useKey('phc_e2e');
     const resumed = await bench.command('resume', `${NAME}.replay-1`, '--json');
     expect(resumed.code, resumed.stderr).toBe(0);
-    expect(reportOf(resumed)).toMatchObject({ balanced: true, counts: { read: 1, delivered: 1 } });
+    expect(parseReport(resumed)).toMatchObject({ balanced: true, counts: { read: 1, delivered: 1 } });
     expect(bench.arrived()).toEqual([1, 2]);
   }, 120_000);
 
@@ -65,7 +65,7 @@ describe('rejects replay', () => {
 
     const ended = await bench.command('rejects', 'replay', NAME, '--manifest', bench.mend(), '--json');
     expect(ended.code, ended.stderr).toBe(0);
-    expect(reportOf(ended).counts).toMatchObject({ read: 1, delivered: 1 });
+    expect(parseReport(ended).counts).toMatchObject({ read: 1, delivered: 1 });
     expect(existsSync(join(leftover, '00001.json'))).toBe(false);
   }, 120_000);
 });

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { EXIT, exitCodeOf } from '../../src/cli/exit-code.ts';
+import { EXIT, toExitCode } from '../../src/cli/exit-code.ts';
 import { untilAborted } from '../../src/cli/stop-signal.ts';
 import { stoppedBy } from '../../src/cli/stopped-by.ts';
-import { FencedOutError, messageOf, SourceError, UnavailableError } from '../../src/errors.ts';
-import { ControlError } from '../../src/run/take-up.ts';
+import { FencedOutError, getMessage, SourceError, UnavailableError } from '../../src/lib/errors.ts';
+import { ControlError } from '../../src/migrations/run/lease.ts';
 
 const AGAIN = 'backhaul resume shop';
 
 describe('what ends a run', () => {
   it('is a stop with the command that goes on, when the other side is down', () => {
     const stopped = stoppedBy(new UnavailableError('s3://staging does not answer.'), AGAIN);
-    expect(exitCodeOf(stopped)).toBe(EXIT.stoppedResumable);
-    expect(messageOf(stopped)).toBe(
+    expect(toExitCode(stopped)).toBe(EXIT.stoppedResumable);
+    expect(getMessage(stopped)).toBe(
       `s3://staging does not answer. Everything so far is saved. Go on with: ${AGAIN}`,
     );
   });
@@ -19,20 +19,20 @@ describe('what ends a run', () => {
   it('is the death of an embedded part, whatever was thrown because of it', () => {
     const failed = AbortSignal.abort(new Error('Redis died five times'));
     const stopped = stoppedBy(new TypeError('socket closed'), AGAIN, { failed });
-    expect(exitCodeOf(stopped)).toBe(EXIT.stoppedResumable);
-    expect(messageOf(stopped)).toContain('Redis died five times');
+    expect(toExitCode(stopped)).toBe(EXIT.stoppedResumable);
+    expect(getMessage(stopped)).toContain('Redis died five times');
   });
 
   it('is told with its reason when somebody paused the migration', () => {
     const stopped = stoppedBy(new ControlError('paused'), AGAIN, { reason: 'the key is wrong' });
-    expect(messageOf(stopped)).toContain('The migration was paused: the key is wrong. ');
-    expect(messageOf(stopped)).toContain(AGAIN);
+    expect(getMessage(stopped)).toContain('The migration was paused: the key is wrong. ');
+    expect(getMessage(stopped)).toContain(AGAIN);
   });
 
   it('names no command where another process goes on already', () => {
     const stopped = stoppedBy(new FencedOutError('another process drives it'), AGAIN);
-    expect(exitCodeOf(stopped)).toBe(EXIT.stoppedResumable);
-    expect(messageOf(stopped)).not.toContain(AGAIN);
+    expect(toExitCode(stopped)).toBe(EXIT.stoppedResumable);
+    expect(getMessage(stopped)).not.toContain(AGAIN);
   });
 
   it('stays what it is when going on would not help', () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadSeed, parseSeed } from '../../config/load-seed.ts';
-import { ConfigError } from '../../src/errors.ts';
+import { ConfigError } from '../../src/lib/errors.ts';
 
 test('a seed is YAML or JSON, and most of it may be left out', async () => {
   const filters = { properties: { type: 'AND', values: [{ key: 'plan', value: 'pro', type: 'person' }] } };

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadSettings, secretsOf } from '../../config/load-settings.ts';
-import { ConfigError } from '../../src/errors.ts';
+import { collectSecrets, loadSettings } from '../../config/load-settings.ts';
+import { ConfigError } from '../../src/lib/errors.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -142,7 +142,7 @@ describe('loadSettings', () => {
     await writeFile(path, 'postgres://ada:p%40ss@db/backhaul\n');
     const settings = loadSettings({ DATABASE_URL_FILE: path });
     expect(settings.databaseUrl).toBe('postgres://ada:p%40ss@db/backhaul');
-    expect(secretsOf(settings)).toEqual(['postgres://ada:p%40ss@db/backhaul', 'p%40ss', 'p@ss']);
+    expect(collectSecrets(settings)).toEqual(['postgres://ada:p%40ss@db/backhaul', 'p%40ss', 'p@ss']);
   });
 
   test('prefers the value to the file', () => {

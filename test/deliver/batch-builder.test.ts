@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Batch } from '../../src/contract/destination.ts';
+import type { Batch } from '../../src/contract/delivery.ts';
 import { BatchBuilder } from '../../src/deliver/batch-builder.ts';
 import { ENVELOPE_BYTES } from '../../src/deliver/envelope.ts';
 

@@ -5,11 +5,11 @@ import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createUnlimitedBudget } from '../../src/deliver/budget.ts';
 import { createDeliver, type DeliverOptions } from '../../src/deliver/deliver.ts';
-import { ConfigError, PausedError, UnavailableError } from '../../src/errors.ts';
-import { startAnswering } from '../support/answering.ts';
+import { ConfigError, PausedError, UnavailableError } from '../../src/lib/errors.ts';
+import { startResponder } from '../support/answering.ts';
 import { createRandom } from '../support/seeded-random.ts';
 import { type StrictDestinationOptions, startStrictDestination } from '../support/strict-destination.ts';
-import { batchOf, numbers, targetEvent } from '../support/target-events.ts';
+import { numbers, targetEvent, toBatch } from '../support/target-events.ts';
 
 const API_KEY = 'phc_a_project_key';
 const toStop: (() => Promise<void>)[] = [];
@@ -45,7 +45,7 @@ async function strict(options: Partial<StrictDestinationOptions> = {}) {
 }
 
 async function answering(listener: RequestListener): Promise<string> {
-  const { url, stop } = await startAnswering(listener);
+  const { url, stop } = await startResponder(listener);
   toStop.push(stop);
   return url;
 }
@@ -67,7 +67,7 @@ describe('deliver', () => {
     });
     const events = numbers(3).map((number) => targetEvent(number));
     const { deliver } = delivering(`${url}/base/`);
-    expect(await deliver(batchOf(events), open)).toEqual(events.map(() => ({ kind: 'accepted' })));
+    expect(await deliver(toBatch(events), open)).toEqual(events.map(() => ({ kind: 'accepted' })));
     expect(seen).toEqual([
       '/base/batch/',
       'POST',
@@ -83,7 +83,7 @@ describe('deliver', () => {
     const events = numbers(1000).map((number) =>
       bad.has(number) ? { ...targetEvent(number), uuid: 'not a uuid' } : targetEvent(number),
     );
-    const deliveries = await delivering(destination.url).deliver(batchOf(events), open);
+    const deliveries = await delivering(destination.url).deliver(toBatch(events), open);
     expect(deliveries).toHaveLength(1000);
     for (const [number, delivery] of deliveries.entries()) {
       expect(delivery).toEqual(
@@ -101,7 +101,7 @@ describe('deliver', () => {
     const made = delivering(destination.url);
     const events = numbers(200).map((number) => targetEvent(number, { filler: 'x'.repeat(300) }));
     events[77] = targetEvent(77, { filler: 'x'.repeat(30_000) });
-    const deliveries = await made.deliver(batchOf(events), open);
+    const deliveries = await made.deliver(toBatch(events), open);
     expect(deliveries.map((delivery) => delivery.kind).filter((kind) => kind === 'refused')).toHaveLength(1);
     expect(deliveries[77]).toEqual({ kind: 'refused', detail: 'Request too large.' });
     expect(destination.events().size).toBe(199);
@@ -110,7 +110,7 @@ describe('deliver', () => {
     expect(made.byteCap()).toBeLessThanOrEqual(20_000);
     const before = destination.requests.length;
     await made.deliver(
-      batchOf(numbers(200, 1000).map((n) => targetEvent(n, { filler: 'y'.repeat(300) }))),
+      toBatch(numbers(200, 1000).map((n) => targetEvent(n, { filler: 'y'.repeat(300) }))),
       open,
     );
     expect(destination.requests.slice(before).map((request) => request.status)).not.toContain(413);
@@ -125,8 +125,8 @@ describe('deliver', () => {
       });
     });
     const made = delivering(url);
-    await made.deliver(batchOf(numbers(10).map((each) => targetEvent(each))), open);
-    await made.deliver(batchOf(numbers(10).map((each) => targetEvent(each))), open);
+    await made.deliver(toBatch(numbers(10).map((each) => targetEvent(each))), open);
+    await made.deliver(toBatch(numbers(10).map((each) => targetEvent(each))), open);
     expect(made.byteCap()).toBe(Number.POSITIVE_INFINITY);
     expect(number).toBe(4);
   });
@@ -139,7 +139,7 @@ describe('deliver', () => {
         response.writeHead(number < 3 ? 400 : 200).end();
       });
     });
-    expect(await delivering(url).deliver(batchOf([targetEvent(1)]), open)).toEqual([{ kind: 'accepted' }]);
+    expect(await delivering(url).deliver(toBatch([targetEvent(1)]), open)).toEqual([{ kind: 'accepted' }]);
   });
 
   it.each([
@@ -150,7 +150,7 @@ describe('deliver', () => {
       request.resume().on('end', () => response.writeHead(status).end(`no entry for ${API_KEY}`));
     });
     const error = await delivering(url)
-      .deliver(batchOf([targetEvent(1)]), open)
+      .deliver(toBatch([targetEvent(1)]), open)
       .catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(PausedError);
     expect(String(error)).toContain('no entry for ***');
@@ -161,7 +161,7 @@ describe('deliver', () => {
     const url = await answering((_request, response) => {
       response.writeHead(307, { location: 'http://elsewhere.example/batch/' }).end();
     });
-    await expect(delivering(url).deliver(batchOf([targetEvent(1)]), open)).rejects.toThrow(
+    await expect(delivering(url).deliver(toBatch([targetEvent(1)]), open)).rejects.toThrow(
       /redirects to http:\/\/elsewhere\.example/,
     );
   });
@@ -186,7 +186,7 @@ describe('deliver', () => {
         listener(request, response);
       });
       const { deliver, lines } = delivering(url, { retry: { ...QUICK, attempts: 3 } });
-      const error = await deliver(batchOf([targetEvent(1)]), open).catch((reason: unknown) => reason);
+      const error = await deliver(toBatch([targetEvent(1)]), open).catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(UnavailableError);
       expect(String(error)).toContain('in 3 attempts, the last one:');
       expect(requests).toBe(3);
@@ -201,7 +201,7 @@ describe('deliver', () => {
       response.end('<html>Welcome</html>');
     });
     const { deliver } = delivering(url, { retry: { ...QUICK, attempts: 3 } });
-    const error = await deliver(batchOf([targetEvent(1)]), open).catch((reason: unknown) => reason);
+    const error = await deliver(toBatch([targetEvent(1)]), open).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(PausedError);
     expect(String(error)).toMatch(/HTTP 200.*"Welcome".*check destination\.url.*then resume/);
     expect(requests).toBe(3);
@@ -218,7 +218,7 @@ describe('deliver', () => {
       else response.writeHead(after || 200).end();
     });
     const { deliver } = delivering(url, { retry: { ...QUICK, attempts: 3 } });
-    const outcome = await deliver(batchOf([targetEvent(1)]), open).catch((reason: unknown) => reason);
+    const outcome = await deliver(toBatch([targetEvent(1)]), open).catch((reason: unknown) => reason);
     if (expected) expect(outcome).toBeInstanceOf(expected);
     else expect(outcome).toEqual([{ kind: 'accepted' }]);
   });
@@ -230,7 +230,7 @@ describe('deliver', () => {
     const slowed: number[] = [];
     const budget = { ...createUnlimitedBudget(), slowDown: async (ms: number) => void slowed.push(ms) };
     const { deliver } = delivering(url, { budget, retry: { ...QUICK, attempts: 2 } });
-    await expect(deliver(batchOf([targetEvent(1)]), open)).rejects.toMatchObject({
+    await expect(deliver(toBatch([targetEvent(1)]), open)).rejects.toMatchObject({
       retry: { afterMs: 120_000 },
     });
     expect(slowed).toEqual([120_000, 120_000]);
@@ -266,8 +266,8 @@ describe('deliver', () => {
       });
       const controller = new AbortController();
       const reason = new Error('Ctrl-C');
-      const first = deliver(batchOf([targetEvent(1)]), controller.signal);
-      const second = deliver(batchOf([targetEvent(2)]), controller.signal);
+      const first = deliver(toBatch([targetEvent(1)]), controller.signal);
+      const second = deliver(toBatch([targetEvent(2)]), controller.signal);
       await arrival;
       controller.abort(reason);
       await expect(first).rejects.toBe(reason);
@@ -294,7 +294,7 @@ describe('deliver', () => {
       });
     });
     const { deliver } = delivering(url, { limits: { requestsInFlight: 3 } });
-    await Promise.all(numbers(12).map((number) => deliver(batchOf([targetEvent(number)]), open)));
+    await Promise.all(numbers(12).map((number) => deliver(toBatch([targetEvent(number)]), open)));
     expect(most).toBe(3);
   });
 
@@ -317,7 +317,7 @@ describe('deliver', () => {
       },
     };
     const events = numbers(10).map((number) => targetEvent(number));
-    expect(await delivering(url, { budget }).deliver(batchOf(events), open)).toHaveLength(10);
+    expect(await delivering(url, { budget }).deliver(toBatch(events), open)).toHaveLength(10);
     expect(asked).toEqual([4, 4, 4, 2]);
     expect(settled).toBe(4);
   });
@@ -329,11 +329,11 @@ describe('deliver', () => {
     });
     const url = await answering(() => arrived());
     const made = delivering(url, { timeouts: {} });
-    const delivery = made.deliver(batchOf([targetEvent(1)]), open).catch((error: unknown) => error);
+    const delivery = made.deliver(toBatch([targetEvent(1)]), open).catch((error: unknown) => error);
     await arrival;
     await made.close();
     expect(await delivery).toBeInstanceOf(UnavailableError);
-    await expect(made.deliver(batchOf([targetEvent(1)]), open)).rejects.toThrow(/closed/);
+    await expect(made.deliver(toBatch([targetEvent(1)]), open)).rejects.toThrow(/closed/);
   });
 
   it.each([
@@ -380,7 +380,7 @@ describe('deliver to a destination that fails at random', () => {
       return targetEvent(number);
     });
     const batches = numbers(10).map((index) => events.slice(index * 300, (index + 1) * 300));
-    const deliveries = (await Promise.all(batches.map((each) => deliver(batchOf(each), open)))).flat();
+    const deliveries = (await Promise.all(batches.map((each) => deliver(toBatch(each), open)))).flat();
 
     const isValid = (event: (typeof events)[number]) =>
       event.timestamp !== 'yesterday' && !('offset' in event) && !('filler' in event.properties);

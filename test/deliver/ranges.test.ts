@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { BatchBuilder } from '../../src/deliver/batch-builder.ts';
 import { bodyOf, halvesByBytes, halvesByCount, rangesWithin } from '../../src/deliver/ranges.ts';
 
-function batchOf(texts: readonly string[]) {
+function toBatch(texts: readonly string[]) {
   const builder = new BatchBuilder();
   for (const text of texts) builder.add(text);
   return builder.take();
@@ -11,7 +11,7 @@ function batchOf(texts: readonly string[]) {
 
 describe('ranges of a batch', () => {
   it('show the texts of their events', () => {
-    const batch = batchOf(['1', '22', '333']);
+    const batch = toBatch(['1', '22', '333']);
     expect(bodyOf(batch, { from: 1, to: 3 }).toString()).toBe('22,333');
     expect(bodyOf(batch, { from: 0, to: 1 }).toString()).toBe('1');
   });
@@ -24,12 +24,12 @@ describe('ranges of a batch', () => {
   });
 
   it('are halved by bytes, a huge event standing alone', () => {
-    const batch = batchOf(['1', '2', '3', 'x'.repeat(100)]);
+    const batch = toBatch(['1', '2', '3', 'x'.repeat(100)]);
     expect(halvesByBytes(batch, { from: 0, to: 4 })).toEqual([
       { from: 0, to: 3 },
       { from: 3, to: 4 },
     ]);
-    const huge = batchOf(['x'.repeat(100), '1', '2']);
+    const huge = toBatch(['x'.repeat(100), '1', '2']);
     expect(halvesByBytes(huge, { from: 0, to: 3 })[0]).toEqual({ from: 0, to: 1 });
   });
 
@@ -43,7 +43,7 @@ describe('ranges of a batch', () => {
         fc.integer({ min: 1, max: 10 }),
         fc.integer({ min: 1, max: 60 }),
         (all, events, bytes) => {
-          const batch = batchOf(all);
+          const batch = toBatch(all);
           const ranges = rangesWithin(batch, { events, bytes });
           expect(ranges.flatMap((range) => all.slice(range.from, range.to))).toEqual(all);
           for (const range of ranges) {

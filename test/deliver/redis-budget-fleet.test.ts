@@ -13,7 +13,7 @@ import {
   type StrictDestination,
   startStrictDestination,
 } from '../support/strict-destination.ts';
-import { batchOf, numbers, targetEvent } from '../support/target-events.ts';
+import { numbers, targetEvent, toBatch } from '../support/target-events.ts';
 
 const WINDOW_MS = 2000;
 const CAP = 1000;
@@ -79,7 +79,7 @@ async function sendUntil(stop: AbortSignal, budget: Budget, url: string, seed: n
       const count = random() < 0.8 ? 120 : Math.ceil(random() * 120);
       const events = numbers(count, next).map((number) => targetEvent(number));
       next += count;
-      await deliver(batchOf(events), stop);
+      await deliver(toBatch(events), stop);
     }
   };
   await Promise.all([lane(), lane()]).catch((error: unknown) => {

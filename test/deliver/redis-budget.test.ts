@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { CLEAN_STOPS_KEY } from '../../src/contract/redis-keys.ts';
 import type { Budget } from '../../src/deliver/budget.ts';
 import { createRedisBudget, type RedisBudgetOptions } from '../../src/deliver/redis-budget.ts';
-import { ConfigError } from '../../src/errors.ts';
+import { ConfigError } from '../../src/lib/errors.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 
 const WINDOW_MS = 2000;

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { writeZip } from '../read/write-zip.ts';
-import { killAllBackhaul, reportOf, setUp } from '../support/backhaul-process.ts';
+import { writeZip } from '../sources/formats/write-zip.ts';
+import { killAllBackhaul, parseReport, setUp } from '../support/backhaul-process.ts';
 import { createRandom } from '../support/seeded-random.ts';
 import { createJsonlBench, expectFault, line, lines, NAME, numbers } from './jsonl-bench.ts';
 
@@ -44,7 +44,7 @@ describe('records that make no sense are counted, and everything else arrives', 
     const ended = await bench.run();
     expect(ended.code, ended.stderr).toBe(0);
     expect(bench.arrived()).toEqual(numbers(0, 102));
-    const report = reportOf(ended);
+    const report = parseReport(ended);
     expect(report).toMatchObject({
       balanced: true,
       counts: { read: 107, delivered: 102, rejected: 5, skipped: 0, duplicate: 0 },
@@ -81,10 +81,10 @@ describe('a file that is broken fails alone, and says so', { timeout: TIMEOUT_MS
     expect(before.length).toBeGreaterThan(500);
     expect(before).toEqual(numbers(0, before.length));
     expect(bench.arrived().slice(before.length)).toEqual(numbers(3_000, 3_010));
-    const report = reportOf(ended);
+    const report = parseReport(ended);
     expect(report).toMatchObject({ counts: { delivered: before.length + 10 } });
     expect(report.unfinished.files.join()).toContain('cut.json.gz');
-    const told = async () => reportOf(await bench.command('report', '--json', NAME)).unfinished.failures;
+    const told = async () => parseReport(await bench.command('report', '--json', NAME)).unfinished.failures;
     expect(await told()).toEqual([
       { what: expect.stringContaining('stage-file'), reason: expect.stringContaining('damaged gzip') },
     ]);
@@ -92,7 +92,7 @@ describe('a file that is broken fails alone, and says so', { timeout: TIMEOUT_MS
     bench.put('cut.json.gz', whole);
     const mended = await bench.command('resume', '--json', NAME);
     expect(mended.code, mended.stderr).toBe(0);
-    expect(reportOf(mended)).toMatchObject({ balanced: true, counts: { read: 3_010, delivered: 3_010 } });
+    expect(parseReport(mended)).toMatchObject({ balanced: true, counts: { read: 3_010, delivered: 3_010 } });
     expect(bench.arrived()).toEqual(numbers(0, 3_010));
     expect(await told()).toEqual([]);
   });
@@ -165,7 +165,7 @@ describe('a source that is not what it was', { timeout: TIMEOUT_MS }, () => {
     rmSync(join(bench.folder, 'in'), { recursive: true });
     const ended = await bench.command('resume', '--json', NAME);
     expect(ended.code, ended.stderr).toBe(0);
-    expect(reportOf(ended)).toMatchObject({ counts: { delivered: 10 } });
+    expect(parseReport(ended)).toMatchObject({ counts: { delivered: 10 } });
   });
 });
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, expect, it } from 'vitest';
-import { killAllBackhaul, reportOf, setUp, startBackhaul } from '../support/backhaul-process.ts';
+import { killAllBackhaul, parseReport, setUp, startBackhaul } from '../support/backhaul-process.ts';
 import { compareSets, type EventSet, eventsAt, SAME } from '../support/event-set.ts';
 import { startRedis } from '../support/redis.ts';
 import { mostInAnyWindow, startStrictDestination } from '../support/strict-destination.ts';
@@ -61,7 +61,7 @@ async function runFleet(workplace: Workplace, onEnd: OnEnd) {
   const workers = [1, 2, 3].map(() => startBackhaul(['worker', '--concurrency', '2'], options));
   const ended = await startBackhaul(['run', '--json', '--produce-only', manifest], options).ended;
   expect(ended.code, ended.stderr).toBe(0);
-  expect(reportOf(ended).balanced).toBe(true);
+  expect(parseReport(ended).balanced).toBe(true);
   for (const worker of workers) worker.kill('SIGTERM');
   for (const worker of workers) expect(await worker.ended).toMatchObject({ code: 0 });
   const { arrivals, conflicts } = destination;

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, expect, it } from 'vitest';
-import { generateAmplitudeExport } from '../../src/sample/generate-amplitude-export.ts';
+import { generateAmplitudeExport } from '../../src/demo/generate-amplitude-export.ts';
 import {
   type BackhaulProcess,
   killAllBackhaul,
-  reportOf,
+  parseReport,
   setUp,
   startBackhaul,
 } from '../support/backhaul-process.ts';
@@ -70,7 +70,7 @@ it.runIf(LONG)(
         `peak of run ${runMb} MB, of worker ${workerMb} MB`,
     );
     expect(ended.code, ended.stderr).toBe(0);
-    const { balanced, counts, events } = reportOf(ended);
+    const { balanced, counts, events } = parseReport(ended);
     expect(balanced).toBe(true);
     expect(counts.read).toBe(RECORDS);
     expect(sink.events()).toBe(events.accepted + events.synthetic);

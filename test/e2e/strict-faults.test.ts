@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, expect, it } from 'vitest';
-import { killAllBackhaul, reportOf, setUp } from '../support/backhaul-process.ts';
+import { killAllBackhaul, parseReport, setUp } from '../support/backhaul-process.ts';
 import { createJsonlBench, line, numbers } from './jsonl-bench.ts';
 
 const TIMEOUT_MS = 240_000;
@@ -39,7 +39,7 @@ it(
     expect(ended.code, ended.stderr).toBe(0);
     const refused = numbers(0, RECORDS).filter(isRefused).length;
     expect(bench.arrived()).toEqual(numbers(0, RECORDS).filter((n) => !isRefused(n)));
-    expect(reportOf(ended)).toMatchObject({
+    expect(parseReport(ended)).toMatchObject({
       balanced: true,
       counts: { read: RECORDS, delivered: RECORDS - refused, rejected: refused },
       byReason: { refused },

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, expect, it } from 'vitest';
-import { killAllBackhaul, reportOf, runBackhaul, setUp } from '../support/backhaul-process.ts';
+import { killAllBackhaul, parseReport, runBackhaul, setUp } from '../support/backhaul-process.ts';
 import { compareSets, eventsInBundledApi, SAME } from '../support/event-set.ts';
 import { createWorkplace, writeExports } from '../support/workplace.ts';
 
@@ -22,7 +22,7 @@ it(
       });
       const ended = await runBackhaul(['run', '--json', manifest], options);
       expect(ended.code, ended.stderr).toBe(0);
-      return { report: reportOf(ended), events: await eventsInBundledApi(options.dataDir) };
+      return { report: parseReport(ended), events: await eventsInBundledApi(options.dataDir) };
     };
 
     const first = await runAs('first');

@@ -1,9 +1,9 @@
 import { Queue } from 'bullmq';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DELETION_JOB, QUEUE_PREFIX } from '../../jobs/catalog.ts';
-import { titleOf } from '../../jobs/dashboard.ts';
+import { getTitle } from '../../jobs/dashboard.ts';
 import { type DeletionJobs, type DeletionWork, startDeletionJobs } from '../../jobs/delete-events.ts';
-import { UnavailableError } from '../../src/errors.ts';
+import { UnavailableError } from '../../src/lib/errors.ts';
 import { silent } from '../support/databases.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
@@ -220,8 +220,8 @@ describe('the job that deletes events', () => {
   });
 
   it('has a readable name on the dashboard', () => {
-    expect(titleOf('delete-events', { because: 'asked' })).toBe('delete events · asked for');
-    expect(titleOf('delete-events', { because: 'scheduled' })).toBe('delete events · on schedule');
+    expect(getTitle('delete-events', { because: 'asked' })).toBe('delete events · asked for');
+    expect(getTitle('delete-events', { because: 'scheduled' })).toBe('delete events · on schedule');
   });
 });
 

@@ -6,8 +6,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { type JobResult, QUEUE_PREFIX, retryPolicy } from '../../jobs/catalog.ts';
 import { createWorkQueue } from '../../jobs/work-queue.ts';
 import { createJobWorker, type Handler } from '../../jobs/worker.ts';
-import { ConfigError, FencedOutError } from '../../src/errors.ts';
-import type { WorkEvent } from '../../src/run/work-queue.ts';
+import { ConfigError, FencedOutError } from '../../src/lib/errors.ts';
+import type { WorkEvent } from '../../src/migrations/run/work-queue.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 
 const log = pino({ level: 'silent' });

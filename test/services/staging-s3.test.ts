@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ConfigError, SourceError } from '../../src/errors.ts';
-import { findSourceFiles } from '../../src/source/find-source-files.ts';
-import { listParts, loadPart } from '../../src/stage/load-part.ts';
-import { stageFile } from '../../src/stage/stage-file.ts';
-import { createS3Staging } from '../../src/staging/s3.ts';
-import { createS3Bucket } from '../../src/staging/s3-bucket.ts';
-import { stagingContract } from '../contract/staging-contract.ts';
-import { writeZip } from '../read/write-zip.ts';
+import { ConfigError, SourceError } from '../../src/lib/errors.ts';
+import { stageFile } from '../../src/pipeline/stage/stage-file.ts';
+import { findSourceFiles } from '../../src/sources/files/find-source-files.ts';
+import { listParts, loadPart } from '../../src/state/parts.ts';
+import { createS3Staging } from '../../src/state/staging/s3.ts';
+import { createS3Bucket } from '../../src/state/staging/s3-bucket.ts';
+import { writeZip } from '../sources/formats/write-zip.ts';
+import { stagingContract } from '../state/staging/staging-contract.ts';
 import { startRadosgw } from '../support/radosgw.ts';
 
 const s3 = await startRadosgw();

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 
 /** A server on a free port that answers as it is told to. */
-export async function startAnswering(
+export async function startResponder(
   listener: RequestListener,
 ): Promise<{ url: string; stop(): Promise<void> }> {
   const server = createServer(listener).listen(0, '127.0.0.1');

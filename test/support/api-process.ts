@@ -24,7 +24,7 @@ export async function startApiProcess(build: Build, options: ApiProcessOptions):
   const { dataDir, databaseUrl, keys, heapMb } = options;
   const program = `
     import pino from 'pino';
-    const { startApi } = await import(${JSON.stringify(pathToFileURL(build.path('src/api/server.js')).href)});
+    const { startApi } = await import(${JSON.stringify(pathToFileURL(build.path('src/server/server.js')).href)});
     const api = await startApi({
       ...${JSON.stringify({ dataDir, databaseUrl, bootstrap: keys })},
       port: 0,

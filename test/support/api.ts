@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import type { Hono } from 'hono';
-import { buildApi } from '../../src/api/app.ts';
-import type { Db } from '../../src/api/database/db.ts';
-import { createProjectKey, ensureProject, type Project } from '../../src/api/projects.ts';
+import { createProjectKey, ensureProject, type Project } from '../../src/server/accounts/projects.ts';
+import { buildApi } from '../../src/server/app.ts';
+import type { Db } from '../../src/server/database/db.ts';
 import { silent } from './databases.ts';
 import { createPersonalKey } from './keys.ts';
 

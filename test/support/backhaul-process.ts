@@ -2,8 +2,8 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Report, report as reportSchema } from '../../src/report/report.ts';
-import { services } from '../../src/supervise/services.ts';
+import { services } from '../../src/embedded/services.ts';
+import { type Report, report as reportSchema } from '../../src/migrations/report/report.ts';
 import { until } from './until.ts';
 
 const SETUP = fileURLToPath(new URL('../../src/setup/setup.mjs', import.meta.url));
@@ -97,7 +97,7 @@ export async function killAllBackhaul(): Promise<void> {
 }
 
 /** The document on the last line of stdout, checked against the shape that scripts rely on. */
-export function reportOf(ended: Ended): Report {
+export function parseReport(ended: Ended): Report {
   const last = ended.stdout.trimEnd().split('\n').at(-1) ?? '';
   try {
     return reportSchema.parse(JSON.parse(last));
@@ -119,7 +119,7 @@ export function waitForServices(dataDir: string, owner: BackhaulProcess) {
 }
 
 /** Pid of an embedded part; undefined while there is none. */
-export function pidOf(dataDir: string, part: 'redis' | 'api'): number | undefined {
+export function readPid(dataDir: string, part: 'redis' | 'api'): number | undefined {
   const content = readJson(join(dataDir, part === 'redis' ? 'redis/redis.pid.json' : 'api.pid.json'));
   return (content as { pid?: number } | undefined)?.pid;
 }

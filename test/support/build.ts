@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface Build {
-  /** Absolute path of a compiled file, named by its path in the tree, such as `src/api/server.js`. */
+  /** Absolute path of a compiled file, named by its path in the tree, such as `src/server/server.js`. */
   path(file: string): string;
   remove(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export function buildTree(): Build {
   });
   const path = (file: string) => join(dir, file);
   // The compiler writes its output in spite of type errors, which are another check's business.
-  if (error !== undefined || !statSync(path('src/api/server.js'), { throwIfNoEntry: false })) {
+  if (error !== undefined || !statSync(path('src/server/server.js'), { throwIfNoEntry: false })) {
     throw new Error(`the build into ${dir} failed:\n${error?.message ?? stdout}`);
   }
   return { path, remove: () => rm(dir, { recursive: true, force: true }) };

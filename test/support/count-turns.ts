@@ -1,5 +1,5 @@
 /** Does something, and counts how often others could have done something meanwhile. */
-export async function countTurns<T>(work: () => Promise<T>): Promise<{ value: T; turns: number }> {
+export async function countTicks<T>(work: () => Promise<T>): Promise<{ value: T; turns: number }> {
   let turns = 0;
   const count = () => {
     turns += 1;

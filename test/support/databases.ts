@@ -4,11 +4,11 @@ import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import type { Db } from '../../src/api/database/db.ts';
-import { migrate } from '../../src/api/database/migrate.ts';
-import { createSerialDb } from '../../src/api/database/pglite.ts';
-import { openPgliteSession } from '../../src/api/database/pglite-session.ts';
-import { createPoolDb } from '../../src/api/database/pool.ts';
+import type { Db } from '../../src/server/database/db.ts';
+import { migrate } from '../../src/server/database/migrate.ts';
+import { createSerialDb } from '../../src/server/database/pglite.ts';
+import { openPgliteSession } from '../../src/server/database/pglite-session.ts';
+import { createPoolDb } from '../../src/server/database/pool.ts';
 import { findPostgres, startPostgres } from './postgres.ts';
 import { prepared } from './prepared.ts';
 

@@ -1,5 +1,5 @@
-import type { Db } from '../../src/api/database/db.ts';
-import { queueDeletion } from '../../src/api/deletions/queue-deletion.ts';
+import type { Db } from '../../src/server/database/db.ts';
+import { queueDeletion } from '../../src/server/deletions/queue-deletion.ts';
 
 /** Removes the person with this id together with the events, as DELETE does: they go when a run comes round. */
 export function deletePersonWithEvents(db: Db, projectId: number, distinctId: string): Promise<string> {

@@ -1,5 +1,5 @@
 import { request } from 'undici';
-import { createSupervisor } from '../../src/supervise/supervisor.ts';
+import { createSupervisor } from '../../src/embedded/supervisor.ts';
 import { silent } from './databases.ts';
 import type { StrictDestination } from './strict-destination.ts';
 
@@ -24,14 +24,14 @@ export async function eventsInBundledApi(dataDir: string): Promise<EventSet> {
   const supervisor = await createSupervisor({ dataDir, want: { redis: true, api: true }, log: silent });
   try {
     if (!supervisor.api) throw new Error('the bundled API did not start');
-    return await askForEvents(supervisor.api);
+    return await fetchEvents(supervisor.api);
   } finally {
     await supervisor.close();
   }
 }
 
 /** Asks a bundled API that is up. */
-export async function askForEvents(api: { url: string; personalKey: string }): Promise<EventSet> {
+export async function fetchEvents(api: { url: string; personalKey: string }): Promise<EventSet> {
   const answer = await request(`${api.url}/api/projects/@current/events/ids.ndjson`, {
     headers: { authorization: `Bearer ${api.personalKey}` },
   });

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { type HttpBindings, serve } from '@hono/node-server';
-import type { Db } from '../../src/api/database/db.ts';
+import type { Db } from '../../src/server/database/db.ts';
 import { createTestApi, type TestApi } from './api.ts';
 
 /** What the connection does to one request instead of handing it to the API and the answer back. */

@@ -9,11 +9,11 @@ export function lzBomb(phrases: number): string {
   const put = (value: number, count: number) => {
     for (let bit = 0; bit < count; bit++) bits.push((value >> bit) & 1);
   };
-  const widthOf = (phraseCount: number) => Math.max(3, 32 - Math.clz32(phraseCount));
+  const measureWidth = (phraseCount: number) => Math.max(3, 32 - Math.clz32(phraseCount));
   put(0, 2); // a new letter of eight bits
   put('a'.charCodeAt(0), 8);
-  for (let next = 4; next < phrases + 4; next++) put(next, widthOf(next)); // the phrase just begun
-  put(2, widthOf(phrases + 4)); // the end
+  for (let next = 4; next < phrases + 4; next++) put(next, measureWidth(next)); // the phrase just begun
+  put(2, measureWidth(phrases + 4)); // the end
   let text = '';
   for (let at = 0; at < bits.length; at += 6) {
     let digit = 0;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createSupervisor } from '../../src/supervise/supervisor.ts';
+import { createSupervisor } from '../../src/embedded/supervisor.ts';
 import { silent } from './databases.ts';
 import { prepared } from './prepared.ts';
 
@@ -22,7 +22,7 @@ async function makeDataDir(dataDir: string): Promise<void> {
 /** Of all that decides what such a folder holds. */
 function fingerprint(): string {
   const hash = createHash('sha256').update(readFileSync(new URL('../../package.json', import.meta.url)));
-  for (const folder of ['../../src/api/database/', '../../src/supervise/']) {
+  for (const folder of ['../../src/server/database/', '../../src/embedded/']) {
     const root = new URL(folder, import.meta.url).pathname;
     const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) =>
       name.endsWith('.ts'),

@@ -1,4 +1,4 @@
-import type { Queryable } from '../../src/api/database/db.ts';
+import type { Queryable } from '../../src/server/database/db.ts';
 
 export type Item = Record<string, unknown>;
 

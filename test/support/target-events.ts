@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Batch } from '../../src/contract/destination.ts';
+import type { Batch } from '../../src/contract/delivery.ts';
 import type { TargetEvent } from '../../src/contract/event.ts';
 import { BatchBuilder } from '../../src/deliver/batch-builder.ts';
 
@@ -21,7 +21,7 @@ export function targetEvent(number: number, more: Record<string, unknown> = {}):
   };
 }
 
-export function batchOf(events: readonly unknown[]): Batch {
+export function toBatch(events: readonly unknown[]): Batch {
   const builder = new BatchBuilder();
   for (const event of events) builder.add(JSON.stringify(event));
   return builder.take();

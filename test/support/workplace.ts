@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { generateAmplitudeExport } from '../../src/sample/generate-amplitude-export.ts';
+import { generateAmplitudeExport } from '../../src/demo/generate-amplitude-export.ts';
 import { readyDataDir } from './ready-data-dir.ts';
 
 /** A folder of a test's own with exports, manifests and data folders in it. */

@@ -1,13 +1,13 @@
-import { mirrorControl } from '../../checkpoint/redis-checkpoints.ts';
-import { ConfigError, messageOf } from '../../errors.ts';
-import { loadControl, loadMigration, saveControl } from '../../migration/migration.ts';
-import { findRunningRedis } from '../../supervise/supervisor.ts';
-import { openStaging } from '../../wire-staging.ts';
+import { findRunningRedis } from '../../embedded/supervisor.ts';
+import { ConfigError, getMessage } from '../../lib/errors.ts';
+import { noSuchMigration } from '../../migrations/no-such-migration.ts';
+import { openStaging } from '../../runtime/open-staging.ts';
+import { reachRedis } from '../../runtime/reach-redis.ts';
+import { mirrorControl } from '../../state/checkpoints.ts';
+import { loadControl, loadMigration, saveControl } from '../../state/migrations.ts';
 import { resumeCommand } from '../command-line.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { noSuchMigration } from '../no-such-migration.ts';
-import { reachRedis } from '../reach-redis.ts';
 
 export const pause = (context: CommandContext, name: string) => set(context, name, 'paused');
 export const cancel = (context: CommandContext, name: string) => set(context, name, 'cancelled');
@@ -30,7 +30,7 @@ async function set(context: CommandContext, name: string, state: 'paused' | 'can
   if (redisUrl) {
     await reachRedis(redisUrl, (redis) => mirrorControl(redis, record.id, state)).catch((error: unknown) => {
       terminal.say(
-        `${messageOf(error)}. Staging holds that ${name} is ${state}; what runs now hears of it once it looks there.`,
+        `${getMessage(error)}. Staging holds that ${name} is ${state}; what runs now hears of it once it looks there.`,
       );
     });
   }

@@ -1,15 +1,15 @@
-import { ConfigError, messageOf } from '../../errors.ts';
-import { runsBundledApi } from '../../supervise/supervisor.ts';
-import { askApi } from '../ask-api.ts';
+import { runsBundledApi } from '../../embedded/supervisor.ts';
+import { ConfigError, getMessage } from '../../lib/errors.ts';
+import { callApi } from '../ask-api.ts';
 import { commandLine } from '../command-line.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode, StoppedError } from '../exit-code.ts';
 import { type Deletions, followDeletions } from '../follow-deletions.ts';
-import { renderList } from '../render-list.ts';
-import { number } from '../render-status.ts';
+import { renderList } from '../render/render-list.ts';
+import { number } from '../render/render-status.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { withBundled } from '../with-bundled.ts';
-import { withSite } from '../with-site.ts';
+import { withRuntime } from '../with-runtime.ts';
 
 const MAX_LISTED = 1000;
 
@@ -26,7 +26,7 @@ export async function listDeletions(
   const query = new URLSearchParams({ limit: String(limit) });
   if (options.state !== undefined) query.set('state', options.state);
   const { count, results } = await withBundled(context, (api) =>
-    askApi<Deletions>(api, { path: `/api/deletions/?${query.toString()}` }),
+    callApi<Deletions>(api, { path: `/api/deletions/?${query.toString()}` }),
   );
   const header = ['id', 'state', 'queued', 'person', 'ids', 'events gone', ''];
   terminal.data({ count, results }, () =>
@@ -55,7 +55,7 @@ export async function runDeletions(context: CommandContext): Promise<ExitCode> {
   const { terminal, settings } = context;
   const again = commandLine(context, 'deletions run');
   const apiStays = await runsBundledApi(settings.dataDir);
-  return withSite(context, true, async ({ bundled, failed }) => {
+  return withRuntime(context, true, async ({ bundled, failed }) => {
     if (!bundled) throw new Error('the bundled API did not start');
     const stop = stopSignal(
       terminal,
@@ -75,9 +75,9 @@ export async function runDeletions(context: CommandContext): Promise<ExitCode> {
       return EXIT.failed;
     } catch (error) {
       terminal.endStatus();
-      if (failed.aborted) throw new StoppedError(`${messageOf(failed.reason)} Go on with: ${again}`);
+      if (failed.aborted) throw new StoppedError(`${getMessage(failed.reason)} Go on with: ${again}`);
       if (error instanceof StoppedError || error instanceof ConfigError) throw error;
-      throw new StoppedError(`${messageOf(error).replace(/\.$/, '')}. Go on with: ${again}`);
+      throw new StoppedError(`${getMessage(error).replace(/\.$/, '')}. Go on with: ${again}`);
     } finally {
       stop.dispose();
     }

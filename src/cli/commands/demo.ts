@@ -1,19 +1,19 @@
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { manifestSchema } from '../../../config/manifest.ts';
-import { ConfigError } from '../../errors.ts';
-import { stringifyExact } from '../../read/exact-json.ts';
-import { generateAmplitudeExport } from '../../sample/generate-amplitude-export.ts';
-import { findRunningRedis } from '../../supervise/supervisor.ts';
-import type { BundledApi, Site } from '../../wire.ts';
+import { manifestSchema } from '../../../config/manifest/manifest.ts';
+import { generateAmplitudeExport } from '../../demo/generate-amplitude-export.ts';
+import { findRunningRedis } from '../../embedded/supervisor.ts';
+import { ConfigError } from '../../lib/errors.ts';
+import { stringifyExact } from '../../lib/json/exact-json.ts';
+import { prepareMigration } from '../../migrations/prepare.ts';
+import type { BundledApi, Runtime } from '../../runtime/runtime.ts';
 import { createApiClient } from '../api-client.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { prepareMigration } from '../prepare-migration.ts';
-import { number } from '../render-status.ts';
+import { number } from '../render/render-status.ts';
 import { stopSignal } from '../stop-signal.ts';
-import { withSite } from '../with-site.ts';
+import { withRuntime } from '../with-runtime.ts';
 import { execute } from './run.ts';
 
 const NAME = 'demo';
@@ -50,7 +50,7 @@ export async function demo(
   );
   terminal.say('Starting Redis and the bundled API …');
 
-  return withSite(context, true, async (site) => {
+  return withRuntime(context, true, async (site) => {
     const manifest = manifestSchema.parse({
       name: NAME,
       source: { type: 'amplitude', from: 'amplitude-export.zip' },
@@ -88,7 +88,7 @@ async function showArrived(api: BundledApi, { terminal }: CommandContext): Promi
   for (const { timestamp, event } of history) terminal.say(`  ${timestamp}  ${event}`);
 }
 
-async function keepUp(site: Site, { terminal, settings }: CommandContext): Promise<void> {
+async function keepUp(site: Runtime, { terminal, settings }: CommandContext): Promise<void> {
   const { bundled } = site;
   if (!bundled) return;
   terminal.say('');

@@ -1,15 +1,15 @@
 import { mkdir, statfs } from 'node:fs/promises';
-import { type LoadedManifest, loadManifest } from '../../../config/load-manifest.ts';
+import { type LoadedManifest, loadManifest } from '../../../config/manifest/load-manifest.ts';
 import type { Settings } from '../../../config/settings.ts';
-import { ConfigError, messageOf } from '../../errors.ts';
-import { findRedisServer } from '../../supervise/find-redis-server.ts';
-import { openStaging } from '../../wire-staging.ts';
+import { findRedisServer } from '../../embedded/find-redis-server.ts';
+import { ConfigError, getMessage } from '../../lib/errors.ts';
+import { findFiles } from '../../migrations/prepare.ts';
+import { lookAtDestination } from '../../migrations/probe-destination.ts';
+import { openStaging } from '../../runtime/open-staging.ts';
+import { reachRedis } from '../../runtime/reach-redis.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { lookAtDestination } from '../look-at-destination.ts';
-import { findFiles } from '../prepare-migration.ts';
-import { reachRedis } from '../reach-redis.ts';
-import { number } from '../render-status.ts';
+import { number } from '../render/render-status.ts';
 
 interface Check {
   readonly name: string;
@@ -37,7 +37,7 @@ export async function doctor(
       checks.push({ name, ok: true, detail, ms: took() });
       return value;
     } catch (error) {
-      checks.push({ name, ok: false, detail: messageOf(error), ms: took() });
+      checks.push({ name, ok: false, detail: getMessage(error), ms: took() });
       return undefined;
     }
   };
@@ -56,7 +56,7 @@ export async function doctor(
     });
     if (loaded) {
       await check('source', () => lookAtSource(loaded, settings));
-      await check('destination', async () => ({ detail: await destinationOf(loaded) }));
+      await check('destination', async () => ({ detail: await resolveDestination(loaded) }));
     }
   }
 
@@ -127,7 +127,7 @@ async function lookAtSource(
   return { detail: `${number(files.length)} files, ${number(bytes / 1024 ** 2)} MiB` };
 }
 
-async function destinationOf({ manifest, apiKey }: LoadedManifest): Promise<string> {
+async function resolveDestination({ manifest, apiKey }: LoadedManifest): Promise<string> {
   if (!manifest.destination || apiKey === undefined) return 'the bundled API, started for the run';
   return lookAtDestination(manifest.destination.url, apiKey);
 }

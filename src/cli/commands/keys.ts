@@ -1,9 +1,9 @@
-import { isScope, unknownScope } from '../../api/scopes.ts';
-import { ConfigError } from '../../errors.ts';
-import { askApi, askForAll } from '../ask-api.ts';
+import { ConfigError } from '../../lib/errors.ts';
+import { isScope, unknownScope } from '../../server/auth/scopes.ts';
+import { callApi, fetchAllPages } from '../ask-api.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { renderList } from '../render-list.ts';
+import { renderList } from '../render/render-list.ts';
 import { withBundled } from '../with-bundled.ts';
 
 const PATH = '/api/personal_api_keys/';
@@ -35,7 +35,7 @@ export async function createKey(context: CommandContext, options: CreateKeyOptio
   const projects = options.project?.map((text) => idOf(text, '--project'));
   const body = { label: options.label, scopes: options.scope, projects, user: options.user };
   const key = await withBundled(context, (api) =>
-    askApi<Key & { value: string }>(api, { method: 'POST', path: PATH, body }),
+    callApi<Key & { value: string }>(api, { method: 'POST', path: PATH, body }),
   );
   terminal.data(key, () => key.value);
   terminal.say(`This is key ${key.id}, of ${key.user.email}. It is shown this once: keep it now.`);
@@ -44,7 +44,7 @@ export async function createKey(context: CommandContext, options: CreateKeyOptio
 
 /** `backhaul keys list`: all keys, revoked ones too, and none of them itself. */
 export async function listKeys(context: CommandContext): Promise<ExitCode> {
-  const keys = await withBundled(context, (api) => askForAll<Key>(api, PATH));
+  const keys = await withBundled(context, (api) => fetchAllPages<Key>(api, PATH));
   const header = ['label', 'id', 'user', 'scopes', 'projects', 'last used', ''];
   context.terminal.data(keys, () =>
     renderList(
@@ -67,17 +67,17 @@ export async function listKeys(context: CommandContext): Promise<ExitCode> {
 export async function revokeKey(context: CommandContext, text: string): Promise<ExitCode> {
   const id = idOf(text, 'revoke');
   await withBundled(context, async (api) => {
-    const own = await askApi<Key>(api, { path: `${PATH}@current/` });
+    const own = await callApi<Key>(api, { path: `${PATH}@current/` });
     if (own.id === id) {
       throw new ConfigError(
         `key ${id} is the personalKey of keys.json in this data folder, and these commands work with it. To replace it, put another key with scope * there, start Backhaul again, and then revoke this one`,
       );
     }
-    const known = await askForAll<Key>(api, PATH);
+    const known = await fetchAllPages<Key>(api, PATH);
     if (!known.some((key) => key.id === id)) {
       throw new ConfigError(`there is no key ${id}; "backhaul keys list" shows them`);
     }
-    await askApi(api, { method: 'DELETE', path: `${PATH}${id}/` });
+    await callApi(api, { method: 'DELETE', path: `${PATH}${id}/` });
   });
   context.terminal.data({ id, revoked: true }, () => `Key ${id} is revoked.`);
   return EXIT.done;

@@ -1,14 +1,14 @@
-import { loadManifest } from '../../../config/load-manifest.ts';
-import { readOptionsOf } from '../../../config/manifest.ts';
-import { ConfigError, messageOf, PreflightError } from '../../errors.ts';
-import { checkHeaders } from '../../plan/check-headers.ts';
-import { checkLimits } from '../../plan/check-limits.ts';
-import { renderPlan } from '../../plan/render-plan.ts';
+import { loadManifest } from '../../../config/manifest/load-manifest.ts';
+import { getReadOptions } from '../../../config/manifest/manifest.ts';
+import { ConfigError, getMessage, PreflightError } from '../../lib/errors.ts';
+import { checkHeaders } from '../../migrations/plan/check-headers.ts';
+import { checkLimits } from '../../migrations/plan/check-limits.ts';
+import { planFull } from '../../migrations/plan/plan-full.ts';
+import { makePlan } from '../../migrations/preflight.ts';
+import { findFiles } from '../../migrations/prepare.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { planFull } from '../plan-full.ts';
-import { makePlan } from '../preflight.ts';
-import { findFiles } from '../prepare-migration.ts';
+import { renderPlan } from '../render/render-plan.ts';
 
 /** `backhaul plan`: what a run would do; sends nothing. Exit 4 when the run would be refused. */
 export async function plan(
@@ -23,7 +23,7 @@ export async function plan(
   }
   const { manifest, baseDir } = await loadManifest(path, { env: context.env });
   const files = await findFiles(manifest, baseDir, settings);
-  await checkHeaders(files, readOptionsOf(manifest.source));
+  await checkHeaders(files, getReadOptions(manifest.source));
   const planned = await makePlan(manifest, files, sample);
   const refusal = refusalOf(() => checkLimits(planned, planned.limits, planned.approval));
   const full = options.full ? await planFull(context, manifest, files) : undefined;
@@ -33,7 +33,7 @@ export async function plan(
     () => [renderPlan(planned), ...(full ? [full.text] : [])].join('\n\n'),
   );
   if (!refusal) return EXIT.done;
-  terminal.say(messageOf(refusal));
+  terminal.say(getMessage(refusal));
   return EXIT.preflightRefused;
 }
 

@@ -1,7 +1,7 @@
-import { askApi, askForAll } from '../ask-api.ts';
+import { callApi, fetchAllPages } from '../ask-api.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { renderList } from '../render-list.ts';
+import { renderList } from '../render/render-list.ts';
 import { withBundled } from '../with-bundled.ts';
 
 const PATH = '/api/projects/';
@@ -17,7 +17,7 @@ interface Project {
 export async function addProject(context: CommandContext, name: string): Promise<ExitCode> {
   const { terminal } = context;
   const project = await withBundled(context, (api) =>
-    askApi<Project>(api, { method: 'POST', path: PATH, body: { name } }),
+    callApi<Project>(api, { method: 'POST', path: PATH, body: { name } }),
   );
   terminal.data(project, () => project.api_token);
   terminal.say(`This is the key of project ${project.id}; whoever has it can send events there.`);
@@ -26,7 +26,7 @@ export async function addProject(context: CommandContext, name: string): Promise
 
 /** `backhaul projects list`. */
 export async function listProjects(context: CommandContext): Promise<ExitCode> {
-  const projects = await withBundled(context, (api) => askForAll<Project>(api, PATH));
+  const projects = await withBundled(context, (api) => fetchAllPages<Project>(api, PATH));
   context.terminal.data(projects, () =>
     renderList(
       ['name', 'id', 'key', 'created'],

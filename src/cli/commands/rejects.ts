@@ -1,19 +1,19 @@
 import type { RejectLine } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
-import { ConfigError } from '../../errors.ts';
-import { readRejects } from '../../import/rejects.ts';
-import { loadMigration } from '../../migration/migration.ts';
-import { listReceipts } from '../../migration/receipts.ts';
-import { openStaging } from '../../wire-staging.ts';
+import { ConfigError } from '../../lib/errors.ts';
+import { noSuchMigration } from '../../migrations/no-such-migration.ts';
+import { openStaging } from '../../runtime/open-staging.ts';
+import { loadMigration } from '../../state/migrations.ts';
+import { listReceipts } from '../../state/receipts.ts';
+import { readRejects } from '../../state/rejects.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { noSuchMigration } from '../no-such-migration.ts';
-import { number } from '../render-status.ts';
+import { number } from '../render/render-status.ts';
 
 /** `backhaul rejects ls`: how many, for which reason, with one example each. */
 export async function list({ settings, terminal }: CommandContext, name: string): Promise<ExitCode> {
   const reasons = new Map<string, { count: number; example: string }>();
-  for await (const line of rejectsOf(await openStaging(settings), name)) {
+  for await (const line of loadRejects(await openStaging(settings), name)) {
     const known = reasons.get(line.reason);
     if (known) known.count += 1;
     else reasons.set(line.reason, { count: 1, example: `${placeOf(line)}: ${line.detail}` });
@@ -44,7 +44,7 @@ export async function show(
     throw new ConfigError(`--limit takes a whole number above 0, not "${options.limit}"`);
   }
   let shown = 0;
-  for await (const line of rejectsOf(await openStaging(settings), name)) {
+  for await (const line of loadRejects(await openStaging(settings), name)) {
     if (options.reason !== undefined && line.reason !== options.reason) continue;
     if (shown === limit) {
       terminal.say(`… and more; --limit <count> shows them`);
@@ -57,7 +57,7 @@ export async function show(
 }
 
 /** Every reject of every part that has its receipt. */
-export async function* rejectsOf(staging: Staging, name: string): AsyncGenerator<RejectLine> {
+export async function* loadRejects(staging: Staging, name: string): AsyncGenerator<RejectLine> {
   if (!(await loadMigration(staging, name))) throw await noSuchMigration(staging, name);
   for await (const receipt of listReceipts(staging, name)) {
     for (const key of receipt.rejectSegments) yield* await readRejects(staging, key);

@@ -1,18 +1,18 @@
-import { loadManifest } from '../../../config/load-manifest.ts';
+import { loadManifest } from '../../../config/manifest/load-manifest.ts';
 import type { RejectLine } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
-import { layout } from '../../migration/layout.ts';
-import { loadMigration } from '../../migration/migration.ts';
-import { stageRejects } from '../../stage/stage-rejects.ts';
-import { clearStaging } from '../clear-staging.ts';
+import { preflight } from '../../migrations/preflight.ts';
+import { createRecord, loadManifestOfMigration, prepared } from '../../migrations/prepare.ts';
+import { replayName } from '../../migrations/replay-name.ts';
+import { stageRejects } from '../../pipeline/stage/stage-rejects.ts';
+import { clearStaging } from '../../state/clear-staging.ts';
+import { layout } from '../../state/keys.ts';
+import { loadMigration } from '../../state/migrations.ts';
 import { commandLine } from '../command-line.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { preflight } from '../preflight.ts';
-import { createRecord, manifestOfMigration, prepared } from '../prepare-migration.ts';
-import { replayName } from '../replay-name.ts';
-import { withSite } from '../with-site.ts';
-import { rejectsOf } from './rejects.ts';
+import { withRuntime } from '../with-runtime.ts';
+import { loadRejects } from './rejects.ts';
 import { execute } from './run.ts';
 
 /**
@@ -26,9 +26,9 @@ export async function replay(
 ): Promise<ExitCode> {
   const mended = options.manifest
     ? await loadManifest(options.manifest, { env: context.env })
-    : await manifestOfMigration(context.settings, name);
+    : await loadManifestOfMigration(context.settings, name);
 
-  return withSite(context, mended.manifest.destination === undefined, async (site) => {
+  return withRuntime(context, mended.manifest.destination === undefined, async (site) => {
     const { staging } = site;
     const allowed = await preflight(mended.manifest, []);
     const manifest = { ...mended.manifest, name: await freeName(staging, name) };
@@ -52,7 +52,7 @@ async function* chosen(
   name: string,
   reason: string | undefined,
 ): AsyncGenerator<RejectLine> {
-  for await (const line of rejectsOf(staging, name)) {
+  for await (const line of loadRejects(staging, name)) {
     // Of an oversize record only the head was kept; there is nothing whole to send.
     if (!line.oversize && (reason === undefined || line.reason === reason)) yield line;
   }

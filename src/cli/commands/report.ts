@@ -1,12 +1,12 @@
-import { layout } from '../../migration/layout.ts';
-import { loadMigration, parseStored } from '../../migration/migration.ts';
-import { renderReport } from '../../report/render-report.ts';
-import { report as reportSchema } from '../../report/report.ts';
-import { makeReport } from '../../run/make-report.ts';
-import { openStaging } from '../../wire-staging.ts';
+import { noSuchMigration } from '../../migrations/no-such-migration.ts';
+import { makeReport } from '../../migrations/report/make-report.ts';
+import { report as reportSchema } from '../../migrations/report/report.ts';
+import { openStaging } from '../../runtime/open-staging.ts';
+import { layout } from '../../state/keys.ts';
+import { loadMigration, parseStored } from '../../state/migrations.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { noSuchMigration } from '../no-such-migration.ts';
+import { renderReport } from '../render/render-report.ts';
 
 /** `backhaul report <name>`: the final report, or one of what is there so far. */
 export async function report({ settings, terminal }: CommandContext, name: string): Promise<ExitCode> {

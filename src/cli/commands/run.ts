@@ -1,21 +1,21 @@
-import { loadManifest } from '../../../config/load-manifest.ts';
-import { ConfigError } from '../../errors.ts';
-import { loadControl, loadMigration } from '../../migration/migration.ts';
-import { renderReport } from '../../report/render-report.ts';
-import type { RunEnd } from '../../run/run-migration.ts';
-import { ControlError } from '../../run/take-up.ts';
-import type { Site } from '../../wire.ts';
+import { loadManifest } from '../../../config/manifest/load-manifest.ts';
+import { ConfigError } from '../../lib/errors.ts';
+import { noSuchMigration } from '../../migrations/no-such-migration.ts';
+import { loadManifestOfMigration, type Prepared, prepareMigration } from '../../migrations/prepare.ts';
+import { ControlError } from '../../migrations/run/lease.ts';
+import type { RunEnd } from '../../migrations/run/run-migration.ts';
+import { runPrepared } from '../../migrations/start.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import { loadControl, loadMigration } from '../../state/migrations.ts';
 import { commandLine, quoted, resumeCommand } from '../command-line.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { noSuchMigration } from '../no-such-migration.ts';
-import { manifestOfMigration, type Prepared, prepareMigration } from '../prepare-migration.ts';
-import { createRecentRate } from '../recent-rate.ts';
-import { renderStatus } from '../render-status.ts';
-import { runPrepared } from '../run-prepared.ts';
+import { createRecentRate } from '../render/recent-rate.ts';
+import { renderReport } from '../render/render-report.ts';
+import { renderStatus } from '../render/render-status.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { stoppedBy } from '../stopped-by.ts';
-import { withSite } from '../with-site.ts';
+import { withRuntime } from '../with-runtime.ts';
 
 export interface RunOptions {
   readonly produceOnly?: boolean;
@@ -24,7 +24,7 @@ export interface RunOptions {
 /** `backhaul run <manifest>`: starts a migration, or continues the one of that name. */
 export async function run(context: CommandContext, path: string, options: RunOptions): Promise<ExitCode> {
   const loaded = await loadManifest(path, { env: context.env });
-  return withSite(context, loaded.manifest.destination === undefined, async (site) => {
+  return withRuntime(context, loaded.manifest.destination === undefined, async (site) => {
     const again = commandLine(context, `run ${quoted(path)}`);
     const control = await orResumable(again, () => loadControl(site.staging, loaded.manifest.name));
     if (control?.state === 'paused' || control?.state === 'cancelled') {
@@ -40,8 +40,8 @@ export async function run(context: CommandContext, path: string, options: RunOpt
 /** `backhaul resume <name>`: the same, from what staging knows, whatever stopped the migration. */
 export async function resume(context: CommandContext, name: string, options: RunOptions): Promise<ExitCode> {
   const again = resumeCommand(context, name);
-  const loaded = await orResumable(again, () => manifestOfMigration(context.settings, name));
-  return withSite(context, loaded.manifest.destination === undefined, async (site) => {
+  const loaded = await orResumable(again, () => loadManifestOfMigration(context.settings, name));
+  return withRuntime(context, loaded.manifest.destination === undefined, async (site) => {
     const prepared = await orResumable(again, async () => {
       if (!(await loadMigration(site.staging, name))) throw await noSuchMigration(site.staging, name);
       return prepareMigration(site, loaded);
@@ -62,7 +62,7 @@ async function orResumable<T>(again: string, work: () => Promise<T>): Promise<T>
 /** Runs what was prepared, shows it, and tells the exit code. */
 export async function execute(
   context: CommandContext,
-  site: Site,
+  site: Runtime,
   prepared: Prepared,
   options: RunOptions,
 ): Promise<ExitCode> {

@@ -1,13 +1,13 @@
-import { messageOf } from '../../errors.ts';
+import { getMessage } from '../../lib/errors.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode, StoppedError } from '../exit-code.ts';
 import { stopSignal, untilAborted } from '../stop-signal.ts';
-import { withSite } from '../with-site.ts';
+import { withRuntime } from '../with-runtime.ts';
 
 /** `backhaul serve`: the bundled API with its data, and the queue dashboard, until told to stop. */
 export async function serve(context: CommandContext): Promise<ExitCode> {
   const { terminal, settings } = context;
-  return withSite(context, true, async ({ bundled, failed }) => {
+  return withRuntime(context, true, async ({ bundled, failed }) => {
     if (!bundled) throw new Error('the bundled API did not start');
     const stop = stopSignal(terminal, '');
     terminal.data({ url: bundled.url, queues: `${bundled.url}/queues`, dataDir: settings.dataDir }, () =>
@@ -22,7 +22,7 @@ export async function serve(context: CommandContext): Promise<ExitCode> {
     stop.dispose();
     if (failed.aborted)
       throw new StoppedError(
-        `${messageOf(failed.reason)} The data is kept. Start it again with: backhaul serve`,
+        `${getMessage(failed.reason)} The data is kept. Start it again with: backhaul serve`,
       );
     return EXIT.done;
   });

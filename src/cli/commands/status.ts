@@ -1,18 +1,18 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Settings } from '../../../config/settings.ts';
 import type { Staging } from '../../contract/staging.ts';
-import { ConfigError } from '../../errors.ts';
-import { listMigrations, loadControl, loadMigration } from '../../migration/migration.ts';
-import { leaseKey } from '../../run/take-up.ts';
-import { findRunningRedis } from '../../supervise/supervisor.ts';
-import { openStaging } from '../../wire-staging.ts';
+import { findRunningRedis } from '../../embedded/supervisor.ts';
+import { ConfigError } from '../../lib/errors.ts';
+import { noSuchMigration } from '../../migrations/no-such-migration.ts';
+import { leaseKey } from '../../migrations/run/lease.ts';
+import { createProgressReader, type Progress } from '../../migrations/status.ts';
+import { openStaging } from '../../runtime/open-staging.ts';
+import { reachRedis } from '../../runtime/reach-redis.ts';
+import { listMigrations, loadControl, loadMigration } from '../../state/migrations.ts';
 import { resumeCommand } from '../command-line.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { noSuchMigration } from '../no-such-migration.ts';
-import { reachRedis } from '../reach-redis.ts';
-import { createProgressReader, type Progress } from '../read-progress.ts';
-import { bar, number } from '../render-status.ts';
+import { bar, number } from '../render/render-status.ts';
 import { stopSignal } from '../stop-signal.ts';
 
 interface MigrationStatus extends Progress {

@@ -1,9 +1,9 @@
-import { MEMBER_LEVEL } from '../../api/users.ts';
-import { ConfigError } from '../../errors.ts';
-import { askApi, askForAll } from '../ask-api.ts';
+import { ConfigError } from '../../lib/errors.ts';
+import { MEMBER_LEVEL } from '../../server/accounts/users.ts';
+import { callApi, fetchAllPages } from '../ask-api.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { renderList } from '../render-list.ts';
+import { renderList } from '../render/render-list.ts';
 import { withBundled } from '../with-bundled.ts';
 
 const PATH = '/api/users/';
@@ -28,7 +28,7 @@ export async function addUser(
   }
   const [firstName = '', ...more] = options.name.trim().split(/\s+/);
   const body = { email, first_name: firstName, last_name: more.join(' '), level: options.level };
-  const user = await withBundled(context, (api) => askApi<User>(api, { method: 'POST', path: PATH, body }));
+  const user = await withBundled(context, (api) => callApi<User>(api, { method: 'POST', path: PATH, body }));
   context.terminal.data(
     user,
     () => `${user.email} is user ${user.id}. A key for them: backhaul keys create --user ${user.email} …`,
@@ -38,7 +38,7 @@ export async function addUser(
 
 /** `backhaul users list`. */
 export async function listUsers(context: CommandContext): Promise<ExitCode> {
-  const users = await withBundled(context, (api) => askForAll<User>(api, PATH));
+  const users = await withBundled(context, (api) => fetchAllPages<User>(api, PATH));
   context.terminal.data(users, () =>
     renderList(
       ['email', 'id', 'name', 'level'],

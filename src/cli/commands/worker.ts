@@ -1,11 +1,11 @@
 import { startWorkers } from '../../../jobs/start-workers.ts';
-import { ConfigError, messageOf } from '../../errors.ts';
-import { findRunningRedis, runsBundledApi } from '../../supervise/supervisor.ts';
-import { openMigrationsOf } from '../../wire-migrations.ts';
+import { findRunningRedis, runsBundledApi } from '../../embedded/supervisor.ts';
+import { ConfigError, getMessage } from '../../lib/errors.ts';
+import { createRuntimeMigrations } from '../../runtime/open-migration.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode, StoppedError } from '../exit-code.ts';
 import { stopSignal, untilAborted } from '../stop-signal.ts';
-import { withSite } from '../with-site.ts';
+import { withRuntime } from '../with-runtime.ts';
 
 /** `backhaul worker`: joins the fleet; SIGTERM finishes the batch, saves, hands the jobs back. */
 export async function worker(
@@ -23,8 +23,8 @@ export async function worker(
     );
   }
   const context = { settings, env, terminal, log };
-  return withSite(context, await runsBundledApi(settings.dataDir), async (site) => {
-    const migrations = openMigrationsOf(site);
+  return withRuntime(context, await runsBundledApi(settings.dataDir), async (site) => {
+    const migrations = createRuntimeMigrations(site);
     const workers = startWorkers(site, migrations, concurrency);
     const stop = stopSignal(terminal, 'Stopped; jobs were handed back.');
     terminal.say(`Worker ${process.pid} takes up to ${concurrency} parts at once. Ctrl-C hands them back.`);
@@ -34,7 +34,7 @@ export async function worker(
     stop.dispose();
     if (site.failed.aborted) {
       throw new StoppedError(
-        `${messageOf(site.failed.reason)} This worker has ended; what it had not delivered is for the others. Join again with: backhaul worker`,
+        `${getMessage(site.failed.reason)} This worker has ended; what it had not delivered is for the others. Join again with: backhaul worker`,
       );
     }
     return EXIT.done;

@@ -1,0 +1,133 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { z } from 'zod';
+import { ConfigError, getMessage, SourceError } from '../../src/lib/errors.ts';
+import { type Environment, readVariable } from '../environment.ts';
+import { interpolate, missingVariable } from './interpolate.ts';
+import { type Manifest, manifestSchema } from './manifest.ts';
+import { SECRET_REFERENCE } from './manifest-fields.ts';
+import { explainIssues, type Mistake } from './manifest-mistakes.ts';
+import { parseManifestText } from './manifest-text.ts';
+import type { KeyPath } from './schema-keys.ts';
+
+export interface LoadedManifest {
+  /** Holds no secret: may be stored, shown and logged as it is. */
+  readonly manifest: Manifest;
+  /** Folder that relative paths of `source.from` start from. */
+  readonly baseDir: string;
+  /** The destination's project key; undefined for the bundled API. */
+  readonly apiKey: string | undefined;
+  /** Values that no log, report or message may hold. */
+  readonly secrets: readonly string[];
+}
+
+/** Reads a YAML or JSON manifest, or throws one ConfigError that names every mistake in it. */
+export async function loadManifest(
+  path: string,
+  { env }: { readonly env: Environment },
+): Promise<LoadedManifest> {
+  const { manifest, apiKey } = parseManifest(await readText(path), path, env);
+  return {
+    manifest,
+    baseDir: dirname(resolve(path)),
+    apiKey,
+    secrets: apiKey === undefined ? [] : [apiKey],
+  };
+}
+
+/** `file` is what messages call the text. */
+export function parseManifest(
+  text: string,
+  file: string,
+  env: Environment,
+): { manifest: Manifest; apiKey: string | undefined } {
+  const { tree, syntaxErrors, locate } = parseManifestText(text);
+  if (syntaxErrors.length > 0) throw wrongManifest(file, syntaxErrors);
+  if (tree === null || tree === undefined) throw wrongManifest(file, ['1:1  is empty']);
+
+  const filled = interpolate(tree, env, isSecretPath);
+  const parsed = manifestSchema.safeParse(filled.value);
+  // A text whose variable is missing was not filled in: what the schema says of it would mislead.
+  const unfilled = new Set(filled.problems.map(({ path }) => path.join('.')));
+  const mistakes = [
+    ...filled.problems.map(({ path, message }): Mistake => ({ path, message, at: 'value' })),
+    ...explainIssues(parsed.error?.issues ?? [], filled.value).filter(
+      ({ path }) => !unfilled.has(path.join('.')),
+    ),
+  ];
+  const key = readSecret(filled.value, env);
+  if (key.kind === 'missing') mistakes.push({ path: API_KEY, message: key.message, at: 'value' });
+  if (mistakes.length > 0 || !parsed.data) {
+    throw wrongManifest(
+      file,
+      mistakes
+        .map((mistake) => ({
+          at: locate(mistake),
+          text: `${mistake.path.join('.') || 'the manifest'}: ${mistake.message}`,
+        }))
+        .toSorted((a, b) => a.at.localeCompare(b.at, 'en', { numeric: true }))
+        .map(({ at, text }) => `${at}  ${text}`),
+    );
+  }
+  return { manifest: parsed.data, apiKey: key.kind === 'value' ? key.value : undefined };
+}
+
+/** Takes back what was kept in staging; `where` says where it was found. */
+export function parseStoredManifest(stored: unknown, where: string): Manifest {
+  const parsed = manifestSchema.safeParse(stored);
+  if (parsed.success) return parsed.data;
+  throw new SourceError(
+    `${where} holds a manifest that this version of Backhaul does not take; run the migration again with its manifest file (what was delivered is not sent twice)\n${z.prettifyError(parsed.error)}`,
+    parsed.error,
+  );
+}
+
+/** The project key that a manifest names, from this process's environment; undefined for the bundled API. */
+export function readApiKey(manifest: Manifest, env: Environment): string | undefined {
+  const key = readSecret(manifest, env);
+  if (key.kind === 'missing')
+    throw new ConfigError(`Migration "${manifest.name}", destination.apiKey: ${key.message}`);
+  return key.kind === 'value' ? key.value : undefined;
+}
+
+const API_KEY = ['destination', 'apiKey'] as const;
+const isSecretPath = (path: KeyPath) => path.join('.') === API_KEY.join('.');
+
+type Secret =
+  | { readonly kind: 'value'; readonly value: string }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'missing'; readonly message: string };
+
+function readSecret(tree: unknown, env: Environment): Secret {
+  const written = (tree as { destination?: { apiKey?: unknown } | null } | undefined)?.destination?.apiKey;
+  const name = typeof written === 'string' ? SECRET_REFERENCE.exec(written)?.[1] : undefined;
+  if (name === undefined) return { kind: 'none' };
+  const variable = readVariable(env, name);
+  return variable.kind === 'value' ? variable : { kind: 'missing', message: missingVariable(name, variable) };
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === 'ENOENT') {
+      throw new ConfigError(
+        `There is no manifest at ${resolve(path)}; give the path of a YAML or JSON file`,
+        error,
+      );
+    }
+    if (code === 'EISDIR') {
+      throw new ConfigError(
+        `${resolve(path)} is a folder; give the path of the YAML or JSON file that is the manifest`,
+        error,
+      );
+    }
+    throw new ConfigError(`The manifest ${resolve(path)} cannot be read: ${getMessage(error)}`, error);
+  }
+}
+
+function wrongManifest(file: string, lines: readonly string[]): ConfigError {
+  const count = lines.length === 1 ? 'a mistake' : `${lines.length} mistakes`;
+  return new ConfigError([`${file} has ${count}:`, ...lines.map((line) => `  ${file}:${line}`)].join('\n'));
+}

@@ -1,0 +1,188 @@
+import { z } from 'zod';
+import {
+  amplitudeOptions,
+  csvOptions,
+  jsonlOptions,
+  rudderstackOptions,
+  segmentOptions,
+} from '../../src/sources/options.ts';
+import { parsePercentage } from '../units.ts';
+import { createCheckColumns } from './check-columns.ts';
+import {
+  byteSize,
+  places,
+  secretReference,
+  serviceAddress,
+  shareOrCount,
+  timezone,
+  whole,
+} from './manifest-fields.ts';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** Above these the contract asks for an approval first (its limits, rule 1). */
+export const CONTRACT_LIMITS = { eventsPerMinute: 10_000, totalEvents: 20_000_000 } as const;
+const DEFAULT_BATCH_EVENTS = 1_000;
+
+const located = {
+  from: places.describe(
+    'Files, globs, folders or s3://bucket/prefix; paths start from the folder of the manifest.',
+  ),
+  timezone: timezone
+    .default('UTC')
+    .describe('IANA zone of timestamps that carry none, such as Europe/Berlin.'),
+};
+
+/** What every type of source has: still checked where the type itself is wrong. */
+export const locatedSource = z.object(located);
+
+const DELIMITER = 'takes one character, or tab';
+const delimiter = z
+  .union([z.literal('tab'), z.string().length(1, DELIMITER)], { error: DELIMITER })
+  .transform((written) => (written === 'tab' ? '\t' : written))
+  .default(',')
+  .describe('What separates the columns: one character, or `tab`.');
+
+const source = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('amplitude'), ...located, ...amplitudeOptions.shape }),
+  z.strictObject({ type: z.literal('segment'), ...located, ...segmentOptions.shape }),
+  z.strictObject({ type: z.literal('rudderstack'), ...located, ...rudderstackOptions.shape }),
+  z.strictObject({ type: z.literal('jsonl'), ...located, ...jsonlOptions.shape }),
+  z.strictObject({ type: z.literal('csv'), ...located, delimiter, ...csvOptions.shape }),
+]);
+
+const destination = z.strictObject({
+  url: serviceAddress.describe('Address of the service: what stands in front of /batch/.'),
+  apiKey: secretReference.describe(
+    'Variable that holds the project key, as ${BACKHAUL_PROJECT_API_KEY}; NAME_FILE may name a file instead.',
+  ),
+});
+
+const limits = z.strictObject({
+  eventsPerMinute: whole(1, 100_000_000)
+    .exactOptional()
+    .describe(
+      'Most events in any 60 seconds, over all workers. Left out: 10000 for an explicit destination, none for the bundled API.',
+    ),
+  requestsInFlight: whole(1, 64).default(4).describe('Requests that one worker has open at once.'),
+  batch: z
+    .strictObject({
+      events: whole(1, 10_000)
+        .exactOptional()
+        .describe('Most events of one request. Left out: 1000, or eventsPerMinute where that is less.'),
+      bytes: byteSize(64 * KIB, 9 * MIB, '64KiB to 9MiB')
+        .default(5 * MIB)
+        .describe('Most bytes of one request before compression, such as 5MiB.'),
+    })
+    .prefault({})
+    .describe('How large a request may become.'),
+});
+
+const approval = z.strictObject({
+  reference: z.string().min(1).describe('What the service calls the approved request, for the record.'),
+  eventsPerMinute: whole(1, 100_000_000).exactOptional().describe('Approved speed, where it is above 10000.'),
+  totalEvents: whole(1, 1_000_000_000_000)
+    .exactOptional()
+    .describe('Approved volume, where it is above 20 million.'),
+});
+
+const manifestObject = z.strictObject({
+  $schema: z.string().exactOptional().describe('For editors: where the JSON Schema of manifests lies.'),
+  name: z
+    .string()
+    .regex(
+      /^[a-z0-9][a-z0-9_.-]{0,62}$/,
+      'takes up to 63 of a-z, 0-9, "-", "_" and ".", and starts with a letter or digit',
+    )
+    .describe('Identifies the migration: running it again under this name continues it.'),
+  source: source.describe('The export to move.'),
+  destination: destination
+    .exactOptional()
+    .describe('Where the events go. Left out: the bundled API, started for the run.'),
+  limits: limits.prefault({}).describe('How fast, and in what bites.'),
+  approval: approval
+    .exactOptional()
+    .describe(
+      'Needed for more than 20 million events or more than 10000 events a minute at an explicit destination.',
+    ),
+  rejects: z
+    .strictObject({
+      failAbove: shareOrCount
+        .default('1%')
+        .describe(
+          'More rejected records than this make the run end with exit code 3: a share such as 1%, or a number.',
+        ),
+    })
+    .prefault({})
+    .describe('How many rejects are too many.'),
+  people: z
+    .strictObject({
+      overwrite: z
+        .boolean()
+        .default(false)
+        .describe(
+          'Let folded person properties replace live ones ($set). By default they only fill gaps ($set_once).',
+        ),
+      groupIdentifyEvent: z
+        .string()
+        .min(1)
+        .max(200)
+        .default('$group_identify')
+        .describe('Event name that carries group properties; some services expect $groupidentify.'),
+    })
+    .prefault({})
+    .describe('How people and groups are made from the history.'),
+});
+
+/**
+ * Every setting of one migration. Reading a manifest that was read before changes nothing, so the
+ * same schema reads what people write and what staging keeps.
+ */
+export const manifestSchema = manifestObject.transform(({ $schema: _, ...manifest }, context) => {
+  const eventsPerMinute =
+    manifest.limits.eventsPerMinute ?? (manifest.destination ? CONTRACT_LIMITS.eventsPerMinute : undefined);
+  const { events = Math.min(DEFAULT_BATCH_EVENTS, eventsPerMinute ?? DEFAULT_BATCH_EVENTS), bytes } =
+    manifest.limits.batch;
+  if (eventsPerMinute !== undefined && events > eventsPerMinute) {
+    context.addIssue({
+      code: 'custom',
+      path: ['limits', 'batch', 'events'],
+      message: `is more than limits.eventsPerMinute (${eventsPerMinute}) lets through; lower it`,
+    });
+  }
+  const { requestsInFlight } = manifest.limits;
+  return {
+    ...manifest,
+    limits: {
+      ...(eventsPerMinute === undefined ? {} : { eventsPerMinute }),
+      requestsInFlight,
+      batch: { events, bytes },
+    },
+  };
+});
+
+export type Manifest = z.output<typeof manifestSchema>;
+export type ManifestSource = Manifest['source'];
+
+/** What the reader of source files is told about their format; everything else it finds out by itself. */
+export function getReadOptions(source: ManifestSource) {
+  if (source.type !== 'csv') return {};
+  const { delimiter, mapping } = source;
+  return { format: 'csv' as const, delimiter, checkColumns: createCheckColumns(mapping, delimiter) };
+}
+
+/** Whether more records were rejected than `rejects.failAbove` allows. */
+export function tooManyRejects(
+  failAbove: Manifest['rejects']['failAbove'],
+  { read, rejected }: { readonly read: number; readonly rejected: number },
+): boolean {
+  if (typeof failAbove === 'number') return rejected > failAbove;
+  return rejected * 100 > (parsePercentage(failAbove) ?? 0) * read;
+}
+
+/** The JSON Schema of manifests, for editors: config/manifest.schema.json. */
+export function manifestJsonSchema(): Record<string, unknown> {
+  const { $schema, ...schema } = z.toJSONSchema(manifestSchema, { io: 'input' });
+  return { $schema, title: 'Backhaul manifest', ...schema };
+}

@@ -1,0 +1,20 @@
+import type { EventEmitter } from 'node:events';
+import type { Logger } from '../src/lib/logger.ts';
+
+const REPEAT_AFTER_MS = 30_000;
+
+/**
+ * While Redis is away every connection reports every attempt. One line, then one each half minute,
+ * is what a person can use; without a listener Node would end the process.
+ */
+export function logConnectionErrors(emitters: readonly unknown[], log: Logger): void {
+  let loggedAtMs = -REPEAT_AFTER_MS;
+  for (const emitter of emitters as readonly EventEmitter[]) {
+    emitter.on('error', (error: Error) => {
+      const now = performance.now();
+      if (now - loggedAtMs < REPEAT_AFTER_MS) return;
+      loggedAtMs = now;
+      log.warn({ err: error.message }, 'Redis is not answering; waiting for it');
+    });
+  }
+}

@@ -1,0 +1,33 @@
+import { randomUUID } from 'node:crypto';
+import type { FactsIndex } from '../src/contract/progress.ts';
+import type { Staging } from '../src/contract/staging.ts';
+import { resolveBuckets } from '../src/identity/resolve-buckets.ts';
+import type { OpenMigrations } from '../src/migrations/open-migrations.ts';
+import { rangeId } from '../src/migrations/run/persons-phase.ts';
+import { layout } from '../src/state/keys.ts';
+import { encode } from '../src/state/migrations.ts';
+import { listReceipts } from '../src/state/receipts.ts';
+import type { Handler } from './worker.ts';
+
+export interface PersonsDeps {
+  readonly staging: Staging;
+  readonly migrations: OpenMigrations;
+}
+
+/** Job `resolve-people`: decides, for a range of buckets, which ids belong together. */
+export function resolvePersonsHandler({ staging, migrations }: PersonsDeps): Handler<'resolve-people'> {
+  return ({ migration: name, epoch, from, to }, run) =>
+    migrations.use(name, epoch, run.signal, async (_, signal) => {
+      const keys = layout(name);
+      const findings = findingsOf(staging, name);
+      // A writer never touches what another one wrote: the range's receipt names what counts (I5).
+      const prefix = `${keys.resolvedFindings}${epoch}-${randomUUID()}/`;
+      const resolved = await resolveBuckets({ staging, prefix, findings, from, to, signal });
+      await staging.create(`${keys.resolved}${rangeId({ from, to })}.json`, encode(resolved));
+      return { kind: 'done' as const };
+    });
+}
+
+async function* findingsOf(staging: Staging, name: string): AsyncGenerator<FactsIndex> {
+  for await (const { findings } of listReceipts(staging, name)) if (findings) yield findings;
+}

@@ -1,0 +1,132 @@
+import { styleText } from 'node:util';
+import type { RecordCounts } from '../../contract/progress.ts';
+import type { Report } from '../../migrations/report/report.ts';
+import { type Cell, formatCount, printable, renderTable, shortened } from './text-table.ts';
+
+export interface RenderOptions {
+  /** Default false. */
+  readonly colour?: boolean;
+  /** Columns, default 80. */
+  readonly width?: number;
+  /** Rows of a long table, default 15. */
+  readonly rows?: number;
+}
+
+/** The report as a person reads it in a terminal. */
+export function renderReport(report: Report, options: RenderOptions = {}): string {
+  const { colour = false, width = 80, rows = 15 } = options;
+  const style = (format: Parameters<typeof styleText>[0], text: string) =>
+    colour ? styleText(format, text, { validateStream: false }) : text;
+  const title = (text: string) => style('bold', text);
+  const table = (name: string, header: readonly string[], all: readonly (readonly Cell[])[]) =>
+    all.length === 0
+      ? []
+      : ['', title(name), ...renderTable(header, all.slice(0, rows), width), ...andMore(all.length - rows)];
+
+  const { counts, events, people } = report;
+  const { parts, files } = report.unfinished;
+  const verdict = !report.balanced
+    ? style('red', 'THE BOOKS DO NOT BALANCE:')
+    : parts > 0 || files.length > 0
+      ? style('yellow', 'The books balance so far; what is not finished yet is listed at the end.')
+      : style('green', 'The books balance: every record read has exactly one outcome.');
+
+  return [
+    title(`Migration ${report.migration}`),
+    `  ${shortened(`${report.mapping} → ${report.destination}`, width - 2)}`,
+    ...table(
+      'Records',
+      ['', 'records', 'share'],
+      OUTCOMES.map((outcome): Cell[] => [outcome, counts[outcome], share(counts[outcome], counts.read)]),
+    ),
+    verdict,
+    ...report.problems.map((problem) => style('red', printable(`  ${problem}`))),
+    ...table(
+      'Events',
+      ['', 'events'],
+      [
+        ['sent', events.sent],
+        ['accepted', events.accepted],
+        ['synthetic', events.synthetic],
+      ],
+    ),
+    ...table('Skipped, repeated and rejected', ['reason', 'records'], byCount(report.byReason)),
+    ...table(
+      'People',
+      ['', 'ids'],
+      [
+        ['merged into their user', people.pairs],
+        ['persons with properties', people.persons],
+        ['groups', people.groups],
+        ...byCount(people.setAside).map(([reason, count]): Cell[] => [`set aside: ${reason}`, count]),
+      ],
+    ),
+    ...people.setAsideSample.slice(0, SET_ASIDE_SHOWN).map((one) => {
+      const users = one.users?.length
+        ? `: seen with ${formatCount(one.userCount ?? 0)} (${one.users.join(', ')})`
+        : '';
+      const what = one.property === undefined ? users : `: property ${one.property}`;
+      return `    ${shortened(`${one.reason} ${one.id}${what}`, width - 4)}`;
+    }),
+    ...(people.refusedCount > 0
+      ? [style('red', `  events about people and groups refused: ${formatCount(people.refusedCount)}`)]
+      : []),
+    ...people.refused.map(({ event, distinctId, detail }) =>
+      style('red', `    ${shortened(`refused: ${event} of ${distinctId}: ${detail}`, width - 4)}`),
+    ),
+    ...table(
+      'By file',
+      ['file', ...COUNT_TITLES],
+      report.byFile.map(({ file, counts }) => [file, ...cells(counts)]),
+    ),
+    ...table(
+      'By day',
+      ['day', ...COUNT_TITLES],
+      Object.entries(report.byDay).map(([day, of]) => [day, ...cells(of)]),
+    ),
+    ...table(
+      'By event',
+      ['event', ...COUNT_TITLES],
+      Object.entries(report.byEvent)
+        .sort(([nameA, a], [nameB, b]) => b.read - a.read || (nameA < nameB ? -1 : 1))
+        .map(([event, of]) => [event, ...cells(of)]),
+    ),
+    ...unfinishedLines(report, width).map((line) => style('yellow', line)),
+  ].join('\n');
+}
+
+const OUTCOMES = ['read', 'delivered', 'skipped', 'duplicate', 'rejected'] as const;
+const COUNT_TITLES = OUTCOMES;
+const SET_ASIDE_SHOWN = 5;
+
+const cells = (counts: RecordCounts): Cell[] => OUTCOMES.map((outcome) => counts[outcome]);
+
+const byCount = (counts: Readonly<Record<string, number>>): [string, number][] =>
+  Object.entries(counts).sort(([nameA, a], [nameB, b]) => b - a || (nameA < nameB ? -1 : 1));
+
+const andMore = (more: number) => (more > 0 ? [`  … and ${formatCount(more)} more`] : []);
+
+/** Never rounds a loss away: what is not nothing is at least "<0.01%". */
+function share(part: number, whole: number): string {
+  if (part === 0 || whole === 0) return '';
+  const percent = (100 * part) / whole;
+  const rounded =
+    percent < 0.01 ? '<0.01%' : percent > 99.99 && part < whole ? '>99.99%' : `${percent.toFixed(2)}%`;
+  return rounded.padStart('100.00%'.length);
+}
+
+function unfinishedLines({ unfinished }: Report, width: number): string[] {
+  const { parts, partSample, files, failures, people } = unfinished;
+  const lines = [
+    ...failures.map(({ what, reason }) => printable(`  failed: ${what}: ${reason}`)),
+    ...files.slice(0, 5).map((file) => `  ${shortened(`not staged to its end: ${file}`, width - 2)}`),
+    ...andMore(files.length - 5),
+    ...(parts > 0
+      ? [
+          `  ${shortened(`parts without a receipt: ${formatCount(parts)} (${partSample.join(', ')})`, width - 2)}`,
+        ]
+      : []),
+    ...(people ? ['  people and groups are not sent yet'] : []),
+  ];
+  return lines.length > 0 ? ['', 'Not finished', ...lines] : [];
+}

@@ -1,0 +1,121 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { ConfigError, UnavailableError } from '../lib/errors.ts';
+import type { Logger } from '../lib/logger.ts';
+import {
+  type ApiOrder,
+  type ApiReply,
+  type ApiSettings,
+  apiReply,
+  type QueuesAccess,
+} from './api-protocol.ts';
+import { type Child, describeExit, readLogTail, startChild, stopLeftover } from './child.ts';
+import { findFreePort } from './free-port.ts';
+import { createPrivateFolder } from './private-file.ts';
+import { findProjectRoot } from './project-root.ts';
+
+export interface ApiProcessOptions {
+  readonly dataDir: string;
+  /** Default: the embedded database in the data folder. */
+  readonly databaseUrl?: string | undefined;
+  /** The Redis whose queues the dashboard shows. */
+  readonly redisUrl: string;
+  readonly queues: QueuesAccess;
+  /** Default 127.0.0.1. */
+  readonly host?: string | undefined;
+  /** Default, and for 0: a free one. */
+  readonly port?: number | undefined;
+  readonly settings: ApiSettings;
+  readonly keys: { readonly projectKey: string; readonly personalKey: string };
+  readonly log: Logger;
+}
+
+export interface ApiProcess extends Child {
+  readonly url: string;
+  readonly port: number;
+}
+
+/** The first start creates the embedded database. */
+const READY_BOUND_MS = 120_000;
+
+/** The bundled API in a process of its own, the only one to open the embedded database. */
+export async function startApiProcess(options: ApiProcessOptions): Promise<ApiProcess> {
+  const entry = join(findProjectRoot(), 'dist/src/server/main.js');
+  if (!existsSync(entry)) {
+    throw new ConfigError(
+      `The bundled API is not built: ${entry} is missing. Run \`node src/setup/setup.mjs\`.`,
+    );
+  }
+  const dataDir = resolve(options.dataDir);
+  const logFile = join(dataDir, 'api.log');
+  const pidFile = join(dataDir, 'api.pid.json');
+  createPrivateFolder(dataDir);
+  await stopLeftover(pidFile);
+  const port = options.port || (await findFreePort());
+  const order: ApiOrder = {
+    dataDir,
+    ...(options.databaseUrl === undefined ? {} : { databaseUrl: options.databaseUrl }),
+    host: options.host ?? '127.0.0.1',
+    port,
+    bootstrap: options.keys,
+    dashboard: { redisUrl: options.redisUrl, ...options.queues },
+    settings: options.settings,
+    logLevel: options.log.level,
+  };
+  const child = await startChild({ command: process.execPath, args: [entry], logFile, pidFile, piped: true });
+  try {
+    const { stdin, stdout } = child.process;
+    if (stdin === null || stdout === null) throw new Error('the API process was started without pipes');
+    stdin.on('error', () => {}); // it died: its exit tells
+    stdin.write(`${JSON.stringify(order)}\n`);
+    const url = await readAnswer(stdout, child, logFile);
+    options.log.debug({ pid: child.pid, url }, 'api started');
+    return { pid: child.pid, exited: child.exited, stop: child.stop, url, port };
+  } catch (error) {
+    await child.stop();
+    throw error;
+  }
+}
+
+async function readAnswer(stdout: Readable, child: Child, logFile: string): Promise<string> {
+  let bound: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const seconds = READY_BOUND_MS / 1000;
+    bound = setTimeout(
+      () =>
+        reject(new UnavailableError(`The bundled API was not ready within ${seconds} s. ${logOf(logFile)}`)),
+      READY_BOUND_MS,
+    );
+  });
+  try {
+    const answer = await Promise.race([readFirstLine(stdout), late]);
+    if (answer === undefined) {
+      const exit = await Promise.race([child.exited, late]);
+      throw new UnavailableError(`The bundled API ${describeExit(exit)} while starting. ${logOf(logFile)}`);
+    }
+    if (answer.kind === 'ready') return answer.url;
+    const message = `The bundled API cannot start: ${answer.message}`;
+    throw answer.code === 'config' ? new ConfigError(message) : new UnavailableError(message);
+  } finally {
+    clearTimeout(bound);
+  }
+}
+
+/** Undefined when the child closed its stdout without an answer. */
+function readFirstLine(stdout: Readable): Promise<ApiReply | undefined> {
+  return new Promise((settle, fail) => {
+    const lines = createInterface({ input: stdout });
+    lines.on('line', (line) => {
+      try {
+        settle(apiReply.parse(JSON.parse(line)));
+      } catch (error) {
+        fail(error);
+      }
+    });
+    lines.once('close', () => settle(undefined));
+  });
+}
+
+const logOf = (logFile: string): string => `Its log, ${logFile}, ends:\n${readLogTail(logFile)}`;

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { ConfigError } from '../lib/errors.ts';
+
+/** What stands in the data folder is for its owner's eyes: keys, passwords and people's data. */
+export function createPrivateFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw notWritable(path, error);
+  }
+}
+
+/** A reader sees the old text or the new one, whole. */
+export function putPrivateFile(path: string, text: string): void {
+  const draft = writeDraft(path, text);
+  renameSync(draft, path);
+}
+
+/** False when the file exists already; exactly one of many callers gets true, and none sees half a file. */
+export function createPrivateFile(path: string, text: string): boolean {
+  const draft = writeDraft(path, text);
+  try {
+    linkSync(draft, path);
+    return true;
+  } catch (error) {
+    if (getErrorCode(error) === 'EEXIST') return false;
+    throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+export function readTextIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (getErrorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function writeDraft(path: string, text: string): string {
+  const draft = `${path}.${randomUUID()}.draft`;
+  try {
+    writeFileSync(draft, text, { mode: 0o600, flag: 'wx' });
+    return draft;
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw notWritable(path, error);
+  }
+}
+
+const REFUSALS: Readonly<Record<string, string>> = {
+  EACCES: 'this user may not write there',
+  EPERM: 'this user may not write there',
+  EROFS: 'its file system is read-only',
+  ENOTDIR: 'a part of the path is a file',
+  EEXIST: 'a file stands in its place',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+};
+
+function notWritable(path: string, error: unknown): unknown {
+  const why = REFUSALS[getErrorCode(error) ?? ''];
+  if (why === undefined) return error;
+  return new ConfigError(
+    `${path} cannot be written: ${why}. Mend that, or choose another data folder with BACKHAUL_DATA_DIR.`,
+    error,
+  );
+}
+
+function getErrorCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error ? String(error.code) : undefined;
+}

@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { getMessage, UnavailableError } from '../lib/errors.ts';
+import type { Logger } from '../lib/logger.ts';
+import { type Child, describeExit } from './child.ts';
+
+export type RestartStep =
+  | { readonly kind: 'restart'; readonly afterMs: number }
+  | { readonly kind: 'give_up'; readonly deaths: number };
+
+export const RESTARTS_PER_WINDOW = 5;
+export const RESTART_WINDOW_MS = 60_000;
+const FIRST_BACKOFF_MS = 50;
+
+/** At once after the first death, then slower; a child that keeps dying is not brought back by trying. */
+export function planRestart(deathTimesMs: readonly number[], nowMs: number): RestartStep {
+  const deaths = deathTimesMs.filter((time) => time > nowMs - RESTART_WINDOW_MS).length;
+  if (deaths > RESTARTS_PER_WINDOW) return { kind: 'give_up', deaths };
+  return { kind: 'restart', afterMs: deaths <= 1 ? 0 : FIRST_BACKOFF_MS * 2 ** (deaths - 1) };
+}
+
+export interface KeptChild {
+  /** Stops the child for good, and waits until it is gone. */
+  stop(): Promise<void>;
+}
+
+/** Starts the child again whenever it dies; `start` must bring it up at the same address. */
+export function keepRunning(
+  name: string,
+  first: Child,
+  start: () => Promise<Child>,
+  onGiveUp: (error: UnavailableError) => void,
+  log: Logger,
+): KeptChild {
+  const stopping = new AbortController();
+  const deathTimesMs: number[] = [];
+  let current = first;
+
+  /** Undefined when there is no point in going on. */
+  async function bringBack(lastWords: string): Promise<Child | undefined> {
+    let reason = lastWords;
+    while (!stopping.signal.aborted) {
+      const now = Date.now();
+      deathTimesMs.push(now);
+      const step = planRestart(deathTimesMs, now);
+      if (step.kind === 'give_up') {
+        onGiveUp(
+          new UnavailableError(
+            `The embedded ${name} died ${step.deaths} times within a minute and is not started again: ${reason}`,
+          ),
+        );
+        return undefined;
+      }
+      log.warn({ child: name, reason, afterMs: step.afterMs }, 'child died, starting it again');
+      try {
+        await sleep(step.afterMs, undefined, { signal: stopping.signal });
+        return await start();
+      } catch (error) {
+        reason = getMessage(error);
+      }
+    }
+    return undefined;
+  }
+
+  async function watch(): Promise<void> {
+    for (;;) {
+      const exit = await current.exited;
+      if (stopping.signal.aborted) return;
+      const next = await bringBack(describeExit(exit));
+      if (next === undefined) return;
+      current = next;
+      // stop() was called while the child was on its way up.
+      if (stopping.signal.aborted) return current.stop();
+    }
+  }
+  const watched = watch();
+
+  return {
+    async stop() {
+      stopping.abort();
+      await current.stop();
+      await watched;
+    },
+  };
+}

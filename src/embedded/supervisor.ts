@@ -1,0 +1,212 @@
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DELETION_SCHEDULE } from '../lib/cron.ts';
+import { ConfigError, UnavailableError } from '../lib/errors.ts';
+import type { Logger } from '../lib/logger.ts';
+import { loadApiKeys } from './api-keys.ts';
+import { startApiProcess } from './api-process.ts';
+import type { ApiSettings } from './api-protocol.ts';
+import { type DataDirLock, findOwner, isStillHeld, takeDataDirLock } from './data-dir-lock.ts';
+import type { ProcessIdentity } from './process-identity.ts';
+import { startRedisServer } from './redis-server.ts';
+import { type KeptChild, keepRunning } from './restart.ts';
+import { putServices, readServices, removeServices, type Services } from './services.ts';
+
+export interface SupervisorOptions {
+  readonly dataDir: string;
+  /** `redis` asks for one to be there: embedded, unless `redisUrl` names another. */
+  readonly want: { readonly redis: boolean; readonly api: boolean };
+  /** A running Redis. Default: the embedded one. */
+  readonly redisUrl?: string | undefined;
+  /** A PostgreSQL for the bundled API. Default: the embedded database. */
+  readonly databaseUrl?: string | undefined;
+  /** The redis-server program. Default: see findRedisServer. */
+  readonly redisServer?: string | undefined;
+  /** Who may open the queue dashboard. Default: user backhaul and the password of `<dataDir>/keys.json`. */
+  readonly queues?: {
+    readonly user: string;
+    readonly password?: string | undefined;
+    readonly adminPassword?: string | undefined;
+  };
+  /** Where the bundled API listens. Default: 127.0.0.1 and a free port. */
+  readonly apiHost?: string | undefined;
+  readonly apiPort?: number | undefined;
+  /** What else it is told. Default: the contract's schedule of deletions, and nothing else. */
+  readonly apiSettings?: ApiSettings | undefined;
+  readonly log: Logger;
+}
+
+/**
+ * The embedded parts of one data folder. The first process owns the folder and runs them; whoever comes
+ * later attaches to what the owner runs. A child that dies comes back at the same address.
+ */
+export interface Supervisor {
+  /** Carries a password: never to be logged. */
+  readonly redisUrl: string;
+  readonly api?: ApiService;
+  /** False when attached to another process's parts, or when nothing had to be started. */
+  readonly owner: boolean;
+  /** Called once, when a part is gone for good; at once when it is already. */
+  readonly onFailure: (callback: (error: Error) => void) => void;
+  /** Stops what this process started, and waits until it is gone. */
+  readonly close: () => Promise<void>;
+}
+
+export interface ApiService {
+  /** Without a trailing slash; the queue dashboard is at `<url>/queues`. */
+  readonly url: string;
+  readonly projectKey: string;
+  readonly personalKey: string;
+  /** What opens the queue dashboard, read-only. */
+  readonly queues: { readonly user: string; readonly password: string };
+}
+
+const PUBLISH_BOUND_MS = 120_000;
+const LOOK_EVERY_MS = 50;
+const OWNER_LOOK_EVERY_MS = 500;
+
+export async function createSupervisor(given: SupervisorOptions): Promise<Supervisor> {
+  const options = { ...given, dataDir: resolve(given.dataDir) };
+  if (!options.want.redis && options.redisUrl === undefined) {
+    throw new Error('a supervisor without Redis: want.redis is false and there is no redisUrl');
+  }
+  if (options.redisUrl !== undefined && !options.want.api) return withoutParts(options.redisUrl);
+  for (;;) {
+    const attempt = takeDataDirLock(options.dataDir);
+    if (attempt.kind === 'taken') return own(options, attempt.lock);
+    const services = await waitForServices(options.dataDir, attempt.generation, attempt.owner);
+    // Undefined: the owner went away meanwhile, and the folder is free to take.
+    if (services !== undefined) return attach(options, services, attempt.generation, attempt.owner);
+  }
+}
+
+/** The Redis of whoever owns the data folder now; undefined when nobody runs one there. Starts nothing. */
+export async function findRunningRedis(dataDir: string): Promise<string | undefined> {
+  return (await findRunning(resolve(dataDir)))?.redisUrl;
+}
+
+/** Whether whoever owns the data folder now runs the bundled API there. Starts nothing. */
+export async function runsBundledApi(dataDir: string): Promise<boolean> {
+  return (await findRunning(resolve(dataDir)))?.api !== undefined;
+}
+
+async function findRunning(dataDir: string): Promise<Services | undefined> {
+  const held = findOwner(dataDir);
+  return held && waitForServices(dataDir, held.generation, held.owner);
+}
+
+function withoutParts(redisUrl: string): Supervisor {
+  return { redisUrl, owner: false, onFailure: () => {}, close: async () => {} };
+}
+
+async function own(options: SupervisorOptions, lock: DataDirLock): Promise<Supervisor> {
+  const failure = createFailure();
+  const children: KeptChild[] = [];
+  /** In the reverse order of their start: the API may still use Redis. */
+  const stop = async () => {
+    removeServices(options.dataDir);
+    for (const child of children.reverse()) await child.stop();
+    lock.release();
+  };
+  try {
+    let { redisUrl } = options;
+    if (redisUrl === undefined) {
+      const server = { dataDir: options.dataDir, binary: options.redisServer, log: options.log };
+      const redis = await startRedisServer(server);
+      const again = () => startRedisServer({ ...server, address: redis.address });
+      children.push(keepRunning('Redis', redis, again, failure.raise, options.log));
+      redisUrl = redis.url;
+    }
+    let api: ApiService | undefined;
+    if (options.want.api) {
+      const { dataDir, databaseUrl, log } = options;
+      const { queuesPassword, ...keys } = loadApiKeys(dataDir);
+      const { user = 'backhaul', password = queuesPassword, adminPassword } = options.queues ?? {};
+      const queues = { user, password, ...(adminPassword === undefined ? {} : { adminPassword }) };
+      const { apiHost: host, apiSettings: settings = { deletionSchedule: DELETION_SCHEDULE } } = options;
+      const process = { dataDir, databaseUrl, redisUrl, keys, queues, host, settings, log };
+      const first = await startApiProcess({ ...process, port: options.apiPort });
+      const again = () => startApiProcess({ ...process, port: first.port });
+      children.push(keepRunning('API', first, again, failure.raise, log));
+      api = { url: first.url, ...keys, queues: { user, password } };
+    }
+    putServices(options.dataDir, { generation: lock.generation, redisUrl, ...(api ? { api } : {}) });
+    let closing: Promise<void> | undefined;
+    const close = () => {
+      closing ??= stop();
+      return closing;
+    };
+    return { redisUrl, ...(api ? { api } : {}), owner: true, onFailure: failure.listen, close };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function attach(
+  options: SupervisorOptions,
+  services: Services,
+  generation: number,
+  owner: ProcessIdentity,
+): Supervisor {
+  if (options.want.api && services.api === undefined) {
+    throw new ConfigError(
+      `The data folder ${options.dataDir} is in use by process ${owner.pid}, which runs without the bundled API ` +
+        'that this command needs. Wait until that process has ended, or choose another folder with BACKHAUL_DATA_DIR.',
+    );
+  }
+  const failure = createFailure();
+  const look = setInterval(() => {
+    if (isStillHeld(options.dataDir, generation)) return;
+    clearInterval(look);
+    failure.raise(
+      new UnavailableError(
+        `Process ${owner.pid}, which ran the embedded parts of ${options.dataDir}, has ended. ` +
+          'Start the command again: it then runs them itself.',
+      ),
+    );
+  }, OWNER_LOOK_EVERY_MS);
+  look.unref();
+  return {
+    redisUrl: options.redisUrl ?? services.redisUrl,
+    ...(options.want.api && services.api ? { api: services.api } : {}),
+    owner: false,
+    onFailure: failure.listen,
+    close: async () => clearInterval(look),
+  };
+}
+
+async function waitForServices(
+  dataDir: string,
+  generation: number,
+  owner: ProcessIdentity,
+): Promise<Services | undefined> {
+  const boundMs = Date.now() + PUBLISH_BOUND_MS;
+  while (Date.now() < boundMs) {
+    const services = readServices(dataDir, generation);
+    if (services !== undefined) return services;
+    if (!isStillHeld(dataDir, generation)) return undefined;
+    await sleep(LOOK_EVERY_MS);
+  }
+  throw new UnavailableError(
+    `Process ${owner.pid} owns the data folder ${dataDir} but has not published its Redis and API within ` +
+      `${PUBLISH_BOUND_MS / 1000} s. Look at what it does, or end it, and start again.`,
+  );
+}
+
+/** Remembers the first failure for listeners that come late. */
+function createFailure() {
+  const listeners: ((error: Error) => void)[] = [];
+  let raised: Error | undefined;
+  return {
+    raise: (error: Error): void => {
+      if (raised !== undefined) return;
+      raised = error;
+      for (const listener of listeners) listener(error);
+    },
+    listen: (listener: (error: Error) => void): void => {
+      listeners.push(listener);
+      if (raised !== undefined) listener(raised);
+    },
+  };
+}

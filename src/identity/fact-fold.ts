@@ -1,0 +1,159 @@
+import type { IdentityFact } from '../contract/identity-fact.ts';
+import type { FactsSection } from '../contract/progress.ts';
+import { PropertyFold } from './property-fold.ts';
+import { groupId, type StoredFact, type StoredProperty } from './stored-fact.ts';
+import { encodeFacts } from './stored-facts.ts';
+
+/** What is known of the properties under one id. */
+export interface PersonFold {
+  readonly set: PropertyFold;
+  readonly setOnce: PropertyFold;
+}
+
+export interface GroupFold {
+  readonly groupType: string;
+  readonly groupKey: string;
+  /** The latest. */
+  time: string;
+  readonly set: PropertyFold;
+}
+
+/**
+ * In: findings of a part, or stored findings of many parts. Out: one findings object. Folding is
+ * associative, commutative and idempotent, so neither the part cut, nor the order of parts, nor a
+ * part read twice shows in the result (I2).
+ */
+export class FactFold {
+  /** Users by anonymous id, with the first time both were seen together. */
+  readonly pairs = new Map<string, Map<string, string>>();
+  /** Ids that stand on the user's side of some pair. */
+  readonly users = new Set<string>();
+  /** Accepted anonymous ids by user id, with the first time. */
+  readonly merges = new Map<string, Map<string, string>>();
+  readonly persons = new Map<string, PersonFold>();
+  readonly groups = new Map<string, GroupFold>();
+  #weight = 0;
+
+  /** Ids held; 0 when there is nothing to keep. */
+  get size(): number {
+    return this.pairs.size + this.users.size + this.merges.size + this.persons.size + this.groups.size;
+  }
+
+  /** About how many bytes of memory the stored findings added so far take. */
+  get weight(): number {
+    return this.#weight;
+  }
+
+  add(finding: IdentityFact): void {
+    if (finding.kind === 'pair') {
+      this.users.add(finding.userId);
+      // An id paired with itself merges nothing, yet it is a user's.
+      if (finding.anonId !== finding.userId) {
+        addEarliest(this.pairs, finding.anonId, finding.userId, finding.time);
+      }
+    } else if (finding.kind === 'person') {
+      const { set, setOnce } = this.#person(finding.distinctId);
+      addObject(set, finding.time, finding.set);
+      addObject(setOnce, finding.time, finding.setOnce);
+    } else {
+      addObject(this.#group(finding).set, finding.time, finding.set);
+    }
+  }
+
+  addStored(finding: StoredFact): void {
+    switch (finding.kind) {
+      case 'pair':
+        this.#weight += ENTRY_BYTES;
+        addEarliest(this.pairs, finding.anonId, finding.userId, finding.time);
+        return;
+      case 'merge':
+        this.#weight += ENTRY_BYTES;
+        addEarliest(this.merges, finding.userId, finding.anonId, finding.time);
+        return;
+      case 'user':
+        this.#weight += ENTRY_BYTES;
+        this.users.add(finding.id);
+        return;
+      case 'person': {
+        const { set, setOnce } = this.#person(finding.id);
+        this.#addAll(set, finding.set);
+        this.#addAll(setOnce, finding.setOnce);
+        return;
+      }
+      case 'group':
+        this.#weight += ENTRY_BYTES;
+        this.#addAll(this.#group(finding).set, finding.set);
+    }
+  }
+
+  /** Everything held, in no particular order. */
+  *stored(): Generator<StoredFact> {
+    for (const [anonId, users] of this.pairs) {
+      for (const [userId, time] of users) yield { kind: 'pair', anonId, userId, time };
+    }
+    for (const id of this.users) yield { kind: 'user', id };
+    for (const [userId, anonIds] of this.merges) {
+      for (const [anonId, time] of anonIds) yield { kind: 'merge', userId, anonId, time };
+    }
+    for (const [id, { set, setOnce }] of this.persons) {
+      if (set.size + setOnce.size > 0) {
+        yield { kind: 'person', id, set: set.stored(), setOnce: setOnce.stored() };
+      }
+    }
+    for (const { groupType, groupKey, time, set } of this.groups.values()) {
+      yield { kind: 'group', groupType, groupKey, time, set: set.stored() };
+    }
+  }
+
+  encode(): Promise<{ body: Buffer; sections: FactsSection[] }> {
+    return encodeFacts(this.stored());
+  }
+
+  #person(id: string): PersonFold {
+    let person = this.persons.get(id);
+    if (!person) {
+      person = { set: new PropertyFold('latest'), setOnce: new PropertyFold('earliest') };
+      this.persons.set(id, person);
+    }
+    return person;
+  }
+
+  #group({ groupType, groupKey, time }: Pick<GroupFold, 'groupType' | 'groupKey' | 'time'>): GroupFold {
+    const id = groupId(groupType, groupKey);
+    let group = this.groups.get(id);
+    if (!group) {
+      group = { groupType, groupKey, time, set: new PropertyFold('latest') };
+      this.groups.set(id, group);
+    }
+    if (time > group.time) group.time = time;
+    return group;
+  }
+
+  #addAll(fold: PropertyFold, properties: readonly StoredProperty[]): void {
+    const before = fold.size;
+    fold.addAll(properties);
+    const grownBy = fold.size - before;
+    if (grownBy === 0) return;
+    let bytes = 0;
+    for (const [key, , text] of properties) bytes += key.length + text.length + ENTRY_BYTES;
+    this.#weight += Math.ceil((bytes * grownBy) / properties.length);
+  }
+}
+
+/** A map entry with its short strings. */
+const ENTRY_BYTES = 150;
+
+function addEarliest(into: Map<string, Map<string, string>>, id: string, other: string, time: string): void {
+  const others = into.get(id);
+  if (!others) {
+    into.set(id, new Map([[other, time]]));
+    return;
+  }
+  const known = others.get(other);
+  if (known === undefined || time < known) others.set(other, time);
+}
+
+function addObject(fold: PropertyFold, time: string, values: Readonly<Record<string, unknown>> | undefined) {
+  if (!values) return;
+  for (const key of Object.keys(values)) fold.add(key, time, values[key]);
+}

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { emptyPersonsTally, mergePersonsTally, personsTally } from './persons-tally.ts';
+
+const count = z.number().int().nonnegative();
+
+/** What became of the synthetic events of a range of buckets. Created once, like a part's receipt. */
+export const foldedRange = z.strictObject({
+  people: personsTally,
+  events: z.strictObject({ sent: count, accepted: count }),
+  /** Events that will never arrive as they are; absent in ranges that were folded without counting them. */
+  refusedCount: count.optional(),
+  /** The first few of them. */
+  refused: z.array(
+    z.strictObject({ event: z.string(), distinctId: z.string(), uuid: z.string(), detail: z.string() }),
+  ),
+});
+export type FoldedRange = z.infer<typeof foldedRange>;
+export type RefusedSynthetic = FoldedRange['refused'][number];
+
+export const REFUSED_SAMPLE = 50;
+
+export const emptyFoldedRange = (): FoldedRange => ({
+  people: emptyPersonsTally(),
+  events: { sent: 0, accepted: 0 },
+  refusedCount: 0,
+  refused: [],
+});
+
+export const countRefused = ({ refusedCount, refused }: Pick<FoldedRange, 'refused' | 'refusedCount'>) =>
+  refusedCount ?? refused.length;
+
+export function mergeFolded(a: FoldedRange, b: FoldedRange): FoldedRange {
+  return {
+    people: mergePersonsTally(a.people, b.people),
+    events: { sent: a.events.sent + b.events.sent, accepted: a.events.accepted + b.events.accepted },
+    refusedCount: countRefused(a) + countRefused(b),
+    refused: [...a.refused, ...b.refused].slice(0, REFUSED_SAMPLE),
+  };
+}

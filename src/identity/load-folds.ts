@@ -1,0 +1,112 @@
+import type { FactsIndex } from '../contract/progress.ts';
+import type { Staging } from '../contract/staging.ts';
+import { getBucketSlice } from './bucket.ts';
+import { FactFold } from './fact-fold.ts';
+import { pickHomeBucket, type StoredFact } from './stored-fact.ts';
+import { type FactsRange, readFacts } from './stored-facts.ts';
+
+export interface BucketRange {
+  /** First bucket. */
+  readonly from: number;
+  /** First bucket that is no longer in it. */
+  readonly to: number;
+}
+
+export interface LoadLimits {
+  /** Neighbouring buckets are folded together while their gzipped findings stay under this. */
+  readonly runBytes: number;
+  /** Estimated memory of one fold; beyond it the ids are halved and read again for each half. */
+  readonly foldBytes: number;
+}
+
+export const LOAD_LIMITS: LoadLimits = { runBytes: 1024 * 1024, foldBytes: 24 * 1024 * 1024 };
+
+/** Enough halvings for a billion ids in one bucket; beyond that a single id is the heavy one. */
+const MAX_BITS = 20;
+const READS_IN_FLIGHT = 8;
+
+/**
+ * In: which findings objects exist. Out: folds that together hold every finding of the range, all
+ * that is known under one id in exactly one of them. Memory stays bounded however many people there are.
+ */
+export async function* loadFolds(
+  staging: Staging,
+  findings: Iterable<FactsIndex> | AsyncIterable<FactsIndex>,
+  range: BucketRange,
+  signal: AbortSignal,
+  limits: LoadLimits = LOAD_LIMITS,
+): AsyncGenerator<FactFold> {
+  for (const run of await planRuns(findings, range, limits.runBytes)) {
+    yield* loadRun(staging, run, signal, limits.foldBytes);
+  }
+}
+
+/** What to read for each run of neighbouring buckets: one stretch of every object that has any of them. */
+async function planRuns(
+  findings: Iterable<FactsIndex> | AsyncIterable<FactsIndex>,
+  { from, to }: BucketRange,
+  runBytes: number,
+): Promise<FactsRange[][]> {
+  const byBucket: FactsRange[][] = Array.from({ length: to - from }, () => []);
+  for await (const { key, sections } of findings) {
+    for (const { bucket, offset, length } of sections) byBucket[bucket - from]?.push({ key, offset, length });
+  }
+
+  const runs: Map<string, FactsRange>[] = [];
+  let room = 0;
+  for (const ranges of byBucket) {
+    const bytes = ranges.reduce((sum, { length }) => sum + length, 0);
+    if (bytes > room) {
+      runs.push(new Map());
+      room = Math.max(runBytes, bytes);
+    }
+    room -= bytes;
+    const run = runs.at(-1);
+    for (const range of ranges) {
+      const before = run?.get(range.key);
+      const joined = before ? { ...before, length: range.offset + range.length - before.offset } : range;
+      run?.set(range.key, joined);
+    }
+  }
+  return runs.map((run) => [...run.values()]);
+}
+
+interface Slice {
+  readonly bits: number;
+  readonly value: number;
+}
+
+async function* loadRun(
+  staging: Staging,
+  ranges: readonly FactsRange[],
+  signal: AbortSignal,
+  foldBytes: number,
+): AsyncGenerator<FactFold> {
+  const waiting: Slice[] = [{ bits: 0, value: 0 }];
+  for (let slice = waiting.pop(); slice; slice = waiting.pop()) {
+    let fold = new FactFold();
+    for (let start = 0; start < ranges.length; start += READS_IN_FLIGHT) {
+      signal.throwIfAborted();
+      const some = ranges.slice(start, start + READS_IN_FLIGHT);
+      for (const read of await Promise.all(some.map((range) => readFacts(staging, range)))) {
+        for (const finding of read) if (isIn(slice, finding)) fold.addStored(finding);
+        while (fold.weight > foldBytes && slice.bits < MAX_BITS) {
+          const bits: number = slice.bits + 1;
+          waiting.push({ bits, value: slice.value + 2 ** slice.bits });
+          slice = { bits, value: slice.value };
+          fold = narrowed(fold, slice);
+        }
+      }
+    }
+    yield fold;
+  }
+}
+
+const isIn = ({ bits, value }: Slice, finding: StoredFact) =>
+  bits === 0 || getBucketSlice(pickHomeBucket(finding), bits) === value;
+
+function narrowed(fold: FactFold, slice: Slice): FactFold {
+  const kept = new FactFold();
+  for (const finding of fold.stored()) if (isIn(slice, finding)) kept.addStored(finding);
+  return kept;
+}

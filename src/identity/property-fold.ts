@@ -1,0 +1,49 @@
+import { JsonText, textOf } from './json-text.ts';
+import type { StoredProperty } from './stored-fact.ts';
+
+interface Versioned {
+  time: string;
+  value: unknown;
+}
+
+/**
+ * The properties of one person or group, one version each: the latest or the earliest by source
+ * time. Of two at the same time the greater canonical text wins, so that the order of adding never
+ * shows. Values are turned into text only when they must be compared or kept.
+ */
+export class PropertyFold {
+  readonly #keep: 'latest' | 'earliest';
+  readonly #byKey = new Map<string, Versioned>();
+
+  constructor(keep: 'latest' | 'earliest') {
+    this.#keep = keep;
+  }
+
+  get size(): number {
+    return this.#byKey.size;
+  }
+
+  add(key: string, time: string, value: unknown): void {
+    if (value === undefined) return;
+    const known = this.#byKey.get(key);
+    if (!known) {
+      this.#byKey.set(key, { time, value });
+    } else if (time === known.time) {
+      if (value !== known.value && textOf(value) > textOf(known.value)) known.value = value;
+    } else if (this.#keep === 'latest' ? time > known.time : time < known.time) {
+      known.time = time;
+      known.value = value;
+    }
+  }
+
+  addAll(properties: readonly StoredProperty[]): void {
+    for (const [key, time, text] of properties) this.add(key, time, new JsonText(text));
+  }
+
+  /** Sorted by key. */
+  stored(): StoredProperty[] {
+    return [...this.#byKey]
+      .map(([key, { time, value }]): StoredProperty => [key, time, textOf(value)])
+      .sort(([a], [b]) => (a < b ? -1 : 1));
+  }
+}

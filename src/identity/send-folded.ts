@@ -1,0 +1,73 @@
+import type { Batch, Deliver, Delivery } from '../contract/delivery.ts';
+import type { TargetEvent } from '../contract/event.ts';
+import { BatchBuilder, type BatchLimits } from '../deliver/batch-builder.ts';
+import { stringifyEvent } from '../lib/json/json.ts';
+import type { FoldedChunk } from './fold-buckets.ts';
+import { emptyFoldedRange, type FoldedRange, REFUSED_SAMPLE } from './folded-range.ts';
+import { mergePersonsTally } from './persons-tally.ts';
+
+export interface SendFoldedDeps {
+  readonly limits: BatchLimits;
+  readonly deliver: Deliver;
+  readonly onProgress: (eventsSent: number) => void;
+}
+
+/** Sends the synthetic events of some buckets. Begun anew after a crash: the uuids are the same. */
+export async function sendFolded(
+  chunks: AsyncIterable<FoldedChunk>,
+  { limits, deliver, onProgress }: SendFoldedDeps,
+  signal: AbortSignal,
+): Promise<FoldedRange> {
+  const result: Counted = { ...emptyFoldedRange(), refusedCount: 0 };
+
+  async function* packed(): AsyncGenerator<{ batch: Batch; events: TargetEvent[] }> {
+    const batches = new BatchBuilder(limits);
+    let events: TargetEvent[] = [];
+    for await (const chunk of chunks) {
+      result.people = mergePersonsTally(result.people, chunk.people);
+      for (const event of chunk.events) {
+        const text = stringifyEvent(event, true);
+        let added = batches.add(text);
+        if (added === 'full') {
+          yield { batch: batches.take(), events };
+          events = [];
+          added = batches.add(text);
+        }
+        if (added === 'added') events.push(event);
+        else
+          note(result, event, { kind: 'refused', detail: 'larger than one event may be at the destination' });
+      }
+    }
+    if (events.length > 0) yield { batch: batches.take(), events };
+  }
+
+  // One at a time: a merge must arrive before the properties that are filled in after it.
+  for await (const { batch, events } of packed()) {
+    const deliveries = await deliver(batch, signal);
+    events.forEach((event, index) => {
+      result.events.sent += 1;
+      note(result, event, deliveries[index] ?? { kind: 'refused', detail: 'no answer for this event' });
+    });
+    onProgress(result.events.sent);
+  }
+  return result;
+}
+
+type Counted = FoldedRange & { refusedCount: number };
+
+function note(result: Counted, event: TargetEvent, delivery: Delivery): void {
+  if (delivery.kind === 'accepted') {
+    result.events.accepted += 1;
+    return;
+  }
+  result.refusedCount += 1;
+  if (result.refused.length < REFUSED_SAMPLE) {
+    const { detail } = delivery;
+    result.refused.push({
+      event: event.event,
+      distinctId: event.properties.distinct_id,
+      uuid: event.uuid,
+      detail,
+    });
+  }
+}

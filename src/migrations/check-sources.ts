@@ -1,0 +1,34 @@
+import type { FileReceipt } from '../contract/part.ts';
+import type { SourceFile } from '../sources/files/source-file.ts';
+import type { MigrationRecord } from '../state/migrations.ts';
+
+/**
+ * What has become of the source since the migration was first taken up, as sentences; empty when it
+ * is still the same. A file staged to its end may be gone: its parts are kept. One that is only
+ * touched or copied is compared by content.
+ */
+export async function checkSources(
+  recorded: MigrationRecord['files'],
+  found: readonly SourceFile[],
+  staged: ReadonlyMap<string, FileReceipt>,
+  sha256Of: (file: SourceFile) => Promise<string>,
+): Promise<string[]> {
+  const differences: string[] = [];
+  const byId = new Map(found.map((file) => [file.fileId, file]));
+  const known = new Set(recorded.map(({ fileId }) => fileId));
+
+  for (const { fileId, name } of recorded) {
+    const file = byId.get(fileId);
+    const receipt = staged.get(fileId);
+    if (!file && !receipt) differences.push(`${name} is gone, and was not staged to its end`);
+    if (!file || !receipt) continue;
+    // As it was when it was staged to its end: a file that was broken then may have been mended first.
+    const { bytes, modified, sha256 } = receipt.fingerprint;
+    if (file.bytes !== bytes) differences.push(`${name} had ${bytes} bytes, it has ${file.bytes} now`);
+    else if (file.modified !== modified && (await sha256Of(file)) !== sha256) {
+      differences.push(`${name} has other content than the one that was staged`);
+    }
+  }
+  for (const { fileId, name } of found) if (!known.has(fileId)) differences.push(`${name} is new`);
+  return differences;
+}

@@ -1,0 +1,214 @@
+import type { Redis } from 'ioredis';
+import type { Deliver } from '../contract/delivery.ts';
+import type { MapOutcome } from '../contract/outcome.ts';
+import type { Staging } from '../contract/staging.ts';
+import type { BatchLimits } from '../deliver/batch-builder.ts';
+import {
+  ConfigError,
+  FencedOutError,
+  getMessage,
+  PausedError,
+  SourceError,
+  UnavailableError,
+} from '../lib/errors.ts';
+import type { Logger } from '../lib/logger.ts';
+import { migrationKey, mirrorControl } from '../state/checkpoints.ts';
+import {
+  loadControl,
+  loadEpoch,
+  loadMigration,
+  type MigrationRecord,
+  saveControl,
+} from '../state/migrations.ts';
+
+/** A migration as a worker needs it: all of its settings resolved for one epoch. */
+export interface OpenMigration {
+  readonly record: MigrationRecord;
+  readonly epoch: number;
+  readonly settings: WorkSettings;
+  readonly map: (record: Record<string, unknown>) => MapOutcome;
+  /** Whether the map makes numbers that the record itself did not hold exactly (I9). */
+  readonly addsExactNumbers: boolean;
+  readonly deliver: Deliver;
+}
+
+/** The part of a manifest that workers act on. */
+export interface WorkSettings {
+  readonly batch: BatchLimits;
+  readonly requestsInFlight: number;
+  readonly overwritePeople: boolean;
+  readonly groupIdentifyEvent: string;
+}
+
+export interface Opened extends Omit<OpenMigration, 'record' | 'epoch'> {
+  close(): Promise<void>;
+}
+
+export interface OpenMigrationsDeps {
+  readonly staging: Staging;
+  readonly redis: Redis;
+  readonly log: Logger;
+  /** Resolves an epoch's manifest: secrets from this process's environment, map, sender. */
+  readonly open: (record: MigrationRecord, manifest: unknown) => Promise<Opened>;
+  readonly now: () => Date;
+}
+
+/** Why work was handed back: the migration's control says so. */
+export class StopRequest extends Error {}
+
+const CONTROL_EVERY_MS = 500;
+/** A migration without jobs is put away; its next job opens it again. */
+const IDLE_MS = 60_000;
+
+/**
+ * The migrations this process works on. Each epoch of a migration is opened once and shared by its
+ * jobs; a pause or cancel reaches them through `signal` within half a second.
+ */
+export function createOpenMigrations(deps: OpenMigrationsDeps) {
+  const { staging, redis, log, now } = deps;
+  const entries = new Map<string, Entry>();
+
+  const load = async (name: string, epoch: number): Promise<OpenMigration & Opened> => {
+    const [record, opening] = await Promise.all([
+      loadMigration(staging, name),
+      loadEpoch(staging, name, epoch),
+    ]);
+    if (!record || !opening) {
+      throw new SourceError(
+        `${staging.location} holds no migration "${name}" (epoch ${epoch}); is this worker set to the same staging as the producer?`,
+      );
+    }
+    return { ...(await deps.open(record, opening.manifest)), record, epoch };
+  };
+
+  const acquire = async (name: string, epoch: number): Promise<Entry> => {
+    const known = entries.get(name);
+    clearTimeout(known?.idle);
+    if (known && known.epoch > epoch) throw new FencedOutError(`epoch ${epoch} of ${name} is over`);
+    if (known && known.epoch === epoch) return known;
+    const entry: Entry = {
+      epoch,
+      opened: load(name, epoch),
+      users: 0,
+      stop: new AbortController(),
+      timer: undefined,
+      idle: undefined,
+    };
+    entries.set(name, entry);
+    entry.opened.catch(() => entries.get(name) === entry && entries.delete(name));
+    if (known) void retire(known);
+    return entry;
+  };
+
+  const retire = async (entry: Entry) => {
+    clearTimeout(entry.timer);
+    clearTimeout(entry.idle);
+    if (entry.users > 0) return; // its last user retires it
+    await entry.opened.then(
+      (opened) => opened.close(),
+      () => {},
+    );
+  };
+
+  const watch = (entry: Entry, id: string) => {
+    entry.timer ??= setTimeout(async () => {
+      entry.timer = undefined;
+      const state = await redis.hget(migrationKey(id), 'control').catch(() => null);
+      if (state !== null && HELD.has(state)) entry.stop.abort(new StopRequest(`the migration is ${state}`));
+      else if (entry.users > 0) watch(entry, id);
+    }, CONTROL_EVERY_MS).unref();
+  };
+
+  const putAwayLater = (entry: Entry, name: string) => {
+    entry.idle = setTimeout(() => {
+      if (entry.users > 0 || entries.get(name) !== entry) return;
+      entries.delete(name);
+      void retire(entry);
+    }, IDLE_MS).unref();
+  };
+
+  /** A worker that cannot open a migration is set up wrongly; others may not be. */
+  const openOrLeaveIt = async (entry: Entry, name: string) => {
+    try {
+      return await entry.opened;
+    } catch (error) {
+      log.error(
+        { migration: name, err: getMessage(error) },
+        'this worker cannot work on the migration; left to others',
+      );
+      throw new UnavailableError(getMessage(error), 'backoff', error);
+    }
+  };
+
+  /**
+   * Staging first: what it says holds even when Redis is lost in the same second. Only for the epoch in
+   * force: a late answer to an older one must not stop what was mended and resumed.
+   */
+  const pause = async ({ record, epoch }: OpenMigration, reason: string) => {
+    const key = migrationKey(record.id);
+    if (Number(await redis.hget(key, 'epoch')) !== epoch) return;
+    await saveControl(staging, record.name, { state: 'paused', reason, at: now().toISOString() });
+    await mirrorControl(redis, record.id, 'paused');
+  };
+
+  return {
+    /** Runs one job's work; a stop, a pause or a cancel becomes `handed_back`, and is left as it is. */
+    async use<T extends object>(
+      name: string,
+      epoch: number,
+      outer: AbortSignal,
+      work: (migration: OpenMigration, signal: AbortSignal) => Promise<T>,
+    ): Promise<T | { kind: 'handed_back'; why: string }> {
+      const entry = await acquire(name, epoch);
+      entry.users += 1;
+      try {
+        const migration = await openOrLeaveIt(entry, name);
+        const { id } = migration.record;
+        const current = await redis.hget(migrationKey(id), 'epoch');
+        if (current === null || Number(current) !== epoch) {
+          throw new FencedOutError(
+            `${name} is at epoch ${current ?? 'none'}, this job belongs to epoch ${epoch}`,
+          );
+        }
+        const state = (await loadControl(staging, name))?.state;
+        if (state !== undefined && HELD.has(state)) return { kind: 'handed_back', why: state };
+        watch(entry, id);
+        return await work(migration, AbortSignal.any([outer, entry.stop.signal]));
+      } catch (error) {
+        // Whatever an operator can mend stops the migration, not this part of it.
+        if (error instanceof PausedError || error instanceof ConfigError) {
+          log.error({ migration: name }, error.message);
+          await pause(await entry.opened, error.message);
+          return { kind: 'handed_back', why: error.message };
+        }
+        if (entry.stop.signal.aborted && !outer.aborted)
+          return { kind: 'handed_back', why: getMessage(error) };
+        throw error;
+      } finally {
+        entry.users -= 1;
+        if (entries.get(name) !== entry) await retire(entry);
+        else if (entry.users === 0) putAwayLater(entry, name);
+      }
+    },
+
+    async close() {
+      const all = [...entries.values()];
+      entries.clear();
+      await Promise.all(all.map(retire));
+    },
+  };
+}
+
+/** Until somebody resumes it, nobody works on such a migration, and nothing more of it is sent. */
+const HELD: ReadonlySet<string> = new Set(['stopped', 'paused', 'cancelled']);
+
+interface Entry {
+  readonly epoch: number;
+  readonly opened: Promise<OpenMigration & Opened>;
+  users: number;
+  readonly stop: AbortController;
+  timer: NodeJS.Timeout | undefined;
+  idle: NodeJS.Timeout | undefined;
+}
+
+export type OpenMigrations = ReturnType<typeof createOpenMigrations>;

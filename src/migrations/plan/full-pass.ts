@@ -1,0 +1,131 @@
+import type { Delivery } from '../../contract/delivery.ts';
+import type { PartMeta } from '../../contract/part.ts';
+import type { FactsIndex, Receipt } from '../../contract/progress.ts';
+import type { Staging } from '../../contract/staging.ts';
+import { BatchBuilder, type BatchLimits } from '../../deliver/batch-builder.ts';
+import { BUCKETS } from '../../identity/bucket.ts';
+import { FactFold } from '../../identity/fact-fold.ts';
+import { foldBuckets } from '../../identity/fold-buckets.ts';
+import { emptyPersonsTally, mergePersonsTally, type PersonsTally } from '../../identity/persons-tally.ts';
+import { resolveBuckets } from '../../identity/resolve-buckets.ts';
+import { importPart } from '../../pipeline/import-part.ts';
+import { cutSegments } from '../../pipeline/segments.ts';
+import { stageFile } from '../../pipeline/stage/stage-file.ts';
+import type { SourceFile } from '../../sources/files/source-file.ts';
+import { createRecordParser, type ParseRecord } from '../../sources/formats/parse-record.ts';
+import type { ReadOptions } from '../../sources/formats/read-records.ts';
+import type { MapRecord } from '../../sources/source.ts';
+import type { Checkpoints } from '../../state/checkpoints.ts';
+import { loadPart, partKeys } from '../../state/parts.ts';
+import { ReceiptTotals } from '../report/receipt-totals.ts';
+
+export interface FullPassInput {
+  readonly staging: Staging;
+  /** A folder of this pass's own, with its closing slash; whoever gives it clears it before and after. */
+  readonly scratch: string;
+  readonly files: readonly SourceFile[];
+  readonly read: ReadOptions;
+  readonly map: MapRecord;
+  readonly addsExactNumbers: boolean;
+  /** Those of the manifest: which events are too large depends on them. */
+  readonly batch: BatchLimits;
+  readonly groupIdentifyEvent: string;
+  readonly overwritePeople: boolean;
+  readonly signal: AbortSignal;
+  readonly onProgress: (recordsRead: number) => void;
+}
+
+export interface FullPass {
+  readonly totals: ReceiptTotals;
+  readonly people: PersonsTally;
+  readonly syntheticEvents: number;
+}
+
+/**
+ * `plan --full`: takes every record through the spine of an import, with a destination that accepts
+ * all and receives nothing. What it counts is what a run would send. A part is removed once it is
+ * counted, so that the pass needs room for one part and the findings, whatever the source's size.
+ */
+export async function fullPass(input: FullPassInput): Promise<FullPass> {
+  const { staging, scratch, files, read, signal } = input;
+  const totals = new ReceiptTotals();
+  const findings: FactsIndex[] = [];
+  const keys = partKeys(scratch);
+
+  const pass = async (part: PartMeta) => {
+    const fold = new FactFold();
+    let parse: ParseRecord;
+    const receipt = await importPart(
+      part,
+      {
+        checkpoints: forgetfulCheckpoints,
+        async readRecords() {
+          const { header, records } = await loadPart(staging, scratch, part);
+          parse = createRecordParser(part.format, header);
+          return [...records];
+        },
+        toSegments: (records, from) =>
+          cutSegments(records, from, {
+            understand(record) {
+              const parsed = parse(record);
+              if (parsed.kind === 'rejected') return { outcome: parsed, exact: false };
+              return { outcome: input.map(parsed.value), exact: parsed.exact || input.addsExactNumbers };
+            },
+            batches: new BatchBuilder(input.batch),
+            findings: fold,
+          }),
+        deliver: async ({ offsets }) => new Array<Delivery>(offsets.length - 1).fill({ kind: 'accepted' }),
+        keepRejects: async (_rejects, _records, name) => name,
+        async keepFindings(name) {
+          if (fold.size === 0) return undefined;
+          const { body, sections } = await fold.encode();
+          const key = `${scratch}findings/${name}.gz`;
+          await staging.put(key, body);
+          return { key, sections };
+        },
+        loadReceipt: async () => undefined,
+        createReceipt: async (made: Receipt) => made,
+        onProgress: () => {},
+        mapping: 'plan',
+        batchesInFlight: 1,
+      },
+      signal,
+    );
+    totals.add(receipt);
+    if (receipt.findings) findings.push(receipt.findings);
+    input.onProgress(totals.tally.counts.read);
+    await staging.remove(keys.body(part.id));
+    await staging.remove(keys.description(part.id));
+  };
+  for (const file of files) await stageFile({ file, staging, prefix: scratch, read, onPart: pass, signal });
+  return { totals, ...(await passPeople(input, findings)) };
+}
+
+async function passPeople(
+  { staging, scratch, signal, batch, overwritePeople, groupIdentifyEvent }: FullPassInput,
+  findings: readonly FactsIndex[],
+): Promise<{ people: PersonsTally; syntheticEvents: number }> {
+  const all = { from: 0, to: BUCKETS, staging, signal };
+  const resolved = await resolveBuckets({ ...all, prefix: `${scratch}people/`, findings });
+  let people = mergePersonsTally(emptyPersonsTally(), resolved.people);
+  let syntheticEvents = 0;
+  const folded = foldBuckets({
+    ...all,
+    findings: resolved.findings,
+    overwrite: overwritePeople,
+    groupIdentifyEvent,
+    batch,
+  });
+  for await (const chunk of folded) {
+    people = mergePersonsTally(people, chunk.people);
+    syntheticEvents += chunk.events.length;
+  }
+  return { people, syntheticEvents };
+}
+
+/** Nothing is sent, so nothing has to be remembered. */
+const forgetfulCheckpoints: Checkpoints = {
+  begin: async (part) => ({ fence: { part, epoch: 0, counter: 0 }, checkpoint: undefined }),
+  save: async () => {},
+  forget: async () => {},
+};

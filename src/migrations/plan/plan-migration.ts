@@ -1,0 +1,124 @@
+import type { TargetEvent } from '../../contract/event.ts';
+import { selectPairs } from './pairs.ts';
+import type { Expected, Plan, PlanFile, PlanInput, SampledFile, SampledRecord } from './plan.ts';
+
+const PAIRS = 3;
+/** Younger events may be charged as live traffic in spite of `historical_migration`. */
+const YOUNG_MS = 48 * 3_600_000;
+
+/** What a run would do, scaled up from the sample. */
+export function planMigration(input: PlanInput): Plan {
+  const { migration, source, destination, limits, approval, sample } = input;
+  const files = estimateFiles(input.files, sample);
+  const records = sum(files.map((file) => file.records));
+  const exact = sample.length === files.length && sample.every((file) => file.complete);
+
+  const sampled = sample.flatMap(({ file, records: kept }) => kept.map((record) => ({ ...record, file })));
+  const scale = sampled.length === 0 ? 0 : records / sampled.length;
+  const estimated = (inSample: number) => Math.round(inSample * scale);
+
+  const events = sampled.flatMap(({ outcome }) => (outcome.kind === 'mapped' ? outcome.events : []));
+  const times = events.map(({ timestamp }) => timestamp).toSorted();
+  const [from, to] = [times[0], times.at(-1)];
+  const eventCount = estimated(events.length);
+  const young = new Date(input.now.getTime() - YOUNG_MS).toISOString();
+
+  return {
+    migration,
+    source: { type: source.type, timezone: source.timezone },
+    destination: destination ?? 'bundled',
+    limits,
+    approval,
+    files,
+    bytes: sum(files.map((file) => file.bytes)),
+    sample: { files: sample.length, records: sampled.length },
+    records: { count: records, exact },
+    events: { count: eventCount, exact: exact && sampled.length === records },
+    timeSpan: from !== undefined && to !== undefined ? { from, to } : undefined,
+    eventsByName: countNames(events).map(([event, inSample]) => ({
+      event,
+      inSample,
+      estimated: estimated(inSample),
+    })),
+    fields: compareFields(sampled, source.knownFields),
+    pairs: selectPairs(sampled, PAIRS),
+    skips: byReason(
+      sampled.flatMap(({ outcome, file }) =>
+        outcome.kind === 'skipped' ? [{ reason: outcome.reason, file, detail: '' }] : [],
+      ),
+      estimated,
+    ).map(({ reason, inSample, estimated }) => ({ reason, inSample, estimated })),
+    rejects: byReason(
+      sampled.flatMap(({ outcome, file }) => (outcome.kind === 'rejected' ? [{ ...outcome, file }] : [])),
+      estimated,
+    ),
+    youngEvents: times.filter((time) => time > young).length,
+    durationMinutes: limits.eventsPerMinute === undefined ? undefined : eventCount / limits.eventsPerMinute,
+  };
+}
+
+/** A sampled file tells its own records a byte; the others take the average of those. */
+function estimateFiles(files: readonly PlanFile[], sample: readonly SampledFile[]): Plan['files'] {
+  const sampled = new Map(sample.map((file) => [file.file, file]));
+  const bytesRead = sum(sample.map((file) => file.bytesRead));
+  const density = bytesRead === 0 ? 0 : sum(sample.map((file) => file.recordsRead)) / bytesRead;
+  return files.map(({ name, bytes }) => {
+    const own = sampled.get(name);
+    if (own?.complete) return { name, bytes, records: own.recordsRead, sampled: true };
+    const ownDensity = own && own.bytesRead > 0 ? own.recordsRead / own.bytesRead : density;
+    const records = Math.max(own?.recordsRead ?? 0, Math.round(bytes * ownDensity));
+    return { name, bytes, records, sampled: own !== undefined };
+  });
+}
+
+/** Which files to sample when there are too many for all: the first, the last, and evenly between. */
+export function chooseFiles<F>(files: readonly F[], count: number): F[] {
+  if (files.length <= count) return [...files];
+  const indexes = Array.from({ length: count }, (_, i) =>
+    Math.round((i * (files.length - 1)) / Math.max(1, count - 1)),
+  );
+  return files.filter((_, index) => indexes.includes(index));
+}
+
+function countNames(events: readonly TargetEvent[]): [string, number][] {
+  return mostFirst(countBy(events.map(({ event }) => event)));
+}
+
+function compareFields(
+  sampled: readonly SampledRecord[],
+  known: ReadonlySet<string> | 'all',
+): Plan['fields'] {
+  const seen = mostFirst(countBy(sampled.flatMap(({ fields }) => Object.keys(fields ?? {}))));
+  const isKnown = (field: string) => known === 'all' || known.has(field);
+  return {
+    mapped: seen.filter(([field]) => isKnown(field)).map(([field]) => field),
+    unmapped: seen.filter(([field]) => !isKnown(field)).map(([field, inSample]) => ({ field, inSample })),
+  };
+}
+
+/** Outcomes by reason, most frequent first, each with the first record that met it. */
+function byReason<Reason extends string>(
+  outcomes: readonly { readonly reason: Reason; readonly file: string; readonly detail: string }[],
+  estimated: (inSample: number) => number,
+): (Expected<Reason> & { file: string; example: string })[] {
+  const found = new Map<Reason, { inSample: number; file: string; example: string }>();
+  for (const { reason, file, detail } of outcomes) {
+    const known = found.get(reason);
+    if (known) known.inSample += 1;
+    else found.set(reason, { inSample: 1, file, example: detail });
+  }
+  return [...found]
+    .map(([reason, facts]) => ({ reason, ...facts, estimated: estimated(facts.inSample) }))
+    .toSorted((a, b) => b.inSample - a.inSample);
+}
+
+function countBy(names: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
+}
+
+const mostFirst = (counts: ReadonlyMap<string, number>) =>
+  [...counts].toSorted(([a, countA], [b, countB]) => countB - countA || (a < b ? -1 : 1));
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);

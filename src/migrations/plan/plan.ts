@@ -1,0 +1,118 @@
+import type { MapOutcome, RejectReason, SkipReason } from '../../contract/outcome.ts';
+
+/** What is read before planning: all files by name and size, and the first records of some of them. */
+export interface PlanInput {
+  readonly migration: string;
+  readonly source: {
+    readonly type: string;
+    /** Zone assumed for timestamps that carry none. */
+    readonly timezone: string;
+    /** Record fields that the source's map reads. */
+    readonly knownFields: ReadonlySet<string> | 'all';
+  };
+  /** Address of the service; undefined for the bundled API. */
+  readonly destination: string | undefined;
+  readonly limits: PlanLimits;
+  readonly approval: Approval | undefined;
+  readonly files: readonly PlanFile[];
+  readonly sample: readonly SampledFile[];
+  /** Only to flag young events: nothing that is sent depends on it. */
+  readonly now: Date;
+}
+
+/** The manifest's `limits`. */
+export interface PlanLimits {
+  readonly eventsPerMinute?: number;
+  readonly requestsInFlight: number;
+  readonly batch: { readonly events: number; readonly bytes: number };
+}
+
+/** The manifest's `approval`. */
+export interface Approval {
+  readonly reference: string;
+  readonly eventsPerMinute?: number;
+  readonly totalEvents?: number;
+}
+
+export interface PlanFile {
+  readonly name: string;
+  /** As it lies there, compressed or not. */
+  readonly bytes: number;
+}
+
+/** The beginning of one file. */
+export interface SampledFile {
+  /** One of the files' names. */
+  readonly file: string;
+  /** Bytes of the file that were read, as they lie there. */
+  readonly bytesRead: number;
+  /** Records found in those bytes; at least as many as are kept in `records`. */
+  readonly recordsRead: number;
+  /** Whether the file was read to its end, so that `recordsRead` is no estimate. */
+  readonly complete: boolean;
+  readonly records: readonly SampledRecord[];
+}
+
+export interface SampledRecord {
+  /** The record as it stands in the file. */
+  readonly text: string;
+  /** Undefined where the record cannot be read. */
+  readonly fields: Readonly<Record<string, unknown>> | undefined;
+  readonly outcome: MapOutcome;
+}
+
+/** What a run would do, as far as a sample tells. Plain JSON. */
+export interface Plan {
+  readonly migration: string;
+  readonly source: { readonly type: string; readonly timezone: string };
+  /** Address of the service, or `bundled`. */
+  readonly destination: string;
+  readonly limits: PlanLimits;
+  readonly approval: Approval | undefined;
+  readonly files: readonly (PlanFile & { readonly records: number; readonly sampled: boolean })[];
+  readonly bytes: number;
+  readonly sample: { readonly files: number; readonly records: number };
+  readonly records: Estimate;
+  /** Without synthetic events: those are known when all findings are folded. */
+  readonly events: Estimate;
+  /** Of the sampled events: ISO 8601, UTC. */
+  readonly timeSpan: { readonly from: string; readonly to: string } | undefined;
+  readonly eventsByName: readonly {
+    readonly event: string;
+    readonly inSample: number;
+    readonly estimated: number;
+  }[];
+  /** Top-level fields of the sampled records; `unmapped` ones stay behind. */
+  readonly fields: {
+    readonly mapped: readonly string[];
+    readonly unmapped: readonly { readonly field: string; readonly inSample: number }[];
+  };
+  readonly pairs: readonly Pair[];
+  readonly skips: readonly Expected<SkipReason>[];
+  readonly rejects: readonly (Expected<RejectReason> & { readonly file: string; readonly example: string })[];
+  /** Sampled events younger than 48 hours, which a service may count as live traffic. */
+  readonly youngEvents: number;
+  /** At the allowed rate; undefined where nothing limits it. */
+  readonly durationMinutes: number | undefined;
+}
+
+export interface Estimate {
+  readonly count: number;
+  /** Every file was read to its end. */
+  readonly exact: boolean;
+}
+
+export interface Expected<Reason> {
+  readonly reason: Reason;
+  readonly inSample: number;
+  readonly estimated: number;
+}
+
+/** A record and the first event it becomes, as name and value, ready to be shown side by side. */
+export interface Pair {
+  readonly file: string;
+  readonly record: readonly Field[];
+  readonly event: readonly Field[];
+}
+
+export type Field = readonly [name: string, value: string];

@@ -1,0 +1,77 @@
+import { rejected } from '../../contract/outcome.ts';
+import type { PartRecord } from '../../contract/part.ts';
+import { getMessage } from '../../lib/errors.ts';
+import type { SourceFile } from '../../sources/files/source-file.ts';
+import { createRecordParser } from '../../sources/formats/parse-record.ts';
+import { type ReadOptions, readRecords } from '../../sources/formats/read-records.ts';
+import type { MapRecord } from '../../sources/source.ts';
+import type { SampledFile, SampledRecord } from './plan.ts';
+import { chooseFiles } from './plan-migration.ts';
+
+const FILES_SAMPLED = 20;
+const TEXT_SHOWN = 4_096;
+
+/** Reads the beginning of some files: enough to see shapes and densities, cheap on any size. */
+export async function readSample(
+  files: readonly SourceFile[],
+  read: ReadOptions,
+  map: MapRecord,
+  recordsPerFile: number,
+): Promise<SampledFile[]> {
+  const sampled: SampledFile[] = [];
+  for (const file of chooseFiles(files, FILES_SAMPLED)) {
+    sampled.push(await sampleFile(file, read, map, recordsPerFile));
+  }
+  return sampled;
+}
+
+async function sampleFile(
+  file: SourceFile,
+  read: ReadOptions,
+  map: MapRecord,
+  recordsPerFile: number,
+): Promise<SampledFile> {
+  const records: SampledRecord[] = [];
+  let bytesRead = 0;
+  let recordsRead = 0;
+  let complete = true;
+  try {
+    for await (const chunk of readRecords(file, read, (bytes) => {
+      bytesRead += bytes.length;
+    })) {
+      const parse = createRecordParser(chunk.format, chunk.header);
+      for (const record of chunk.records) {
+        recordsRead += 1;
+        if (records.length < recordsPerFile) records.push(understand(record, parse, map));
+      }
+      if (records.length >= recordsPerFile) {
+        complete = false;
+        break;
+      }
+    }
+  } catch (error) {
+    // A broken file is a fact of the plan, not its end.
+    complete = false;
+    records.push({ text: '', fields: undefined, outcome: rejected('unreadable', getMessage(error)) });
+  }
+  return {
+    file: file.name,
+    bytesRead,
+    recordsRead: Math.max(recordsRead, records.length),
+    complete,
+    records,
+  };
+}
+
+function understand(
+  record: PartRecord,
+  parse: ReturnType<typeof createRecordParser>,
+  map: MapRecord,
+): SampledRecord {
+  const bytes = record.kind === 'record' ? record.bytes : record.head;
+  const text = Buffer.from(bytes.subarray(0, TEXT_SHOWN)).toString('utf8');
+  const parsed = parse(record);
+  return parsed.kind === 'rejected'
+    ? { text, fields: undefined, outcome: parsed }
+    : { text, fields: parsed.value, outcome: map(parsed.value) };
+}

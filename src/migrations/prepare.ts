@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto';
+import { parseStoredManifest } from '../../config/manifest/load-manifest.ts';
+import { getReadOptions, type Manifest, tooManyRejects } from '../../config/manifest/manifest.ts';
+import { describeDifference, manifestIdentity } from '../../config/manifest/manifest-identity.ts';
+import type { Settings } from '../../config/settings.ts';
+import type { FileReceipt } from '../contract/part.ts';
+import type { RecordCounts } from '../contract/progress.ts';
+import type { Staging } from '../contract/staging.ts';
+import { ConfigError } from '../lib/errors.ts';
+import { sourceSha256 } from '../pipeline/stage/source-hash.ts';
+import { areStagedRejects } from '../pipeline/stage/stage-rejects.ts';
+import { openSourceBucket, openStaging } from '../runtime/open-staging.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+import { findSourceFiles } from '../sources/files/find-source-files.ts';
+import type { SourceFile } from '../sources/files/source-file.ts';
+import { mappingName } from '../sources/registry.ts';
+import { layout } from '../state/keys.ts';
+import { createMigration, latestEpoch, loadMigration, type MigrationRecord } from '../state/migrations.ts';
+import { listFileReceipts } from '../state/parts.ts';
+import { checkSources } from './check-sources.ts';
+import { noSuchMigration } from './no-such-migration.ts';
+import { checkHeaders } from './plan/check-headers.ts';
+import { type Allowed, preflight } from './preflight.ts';
+
+/** A manifest, and the folder its relative paths start from. */
+export interface ManifestAt {
+  readonly manifest: Manifest;
+  readonly baseDir: string;
+}
+
+/** A migration that exists in staging and whose sources were checked: ready to be driven. */
+export interface Prepared {
+  readonly record: MigrationRecord;
+  readonly manifest: Manifest;
+  readonly baseDir: string;
+  /** To be staged where they are not yet; none where nobody needs the source any more. */
+  readonly files: readonly SourceFile[];
+  readonly allowed: Allowed;
+  tooManyRejects(counts: RecordCounts): boolean;
+}
+
+/**
+ * Finds the source, and creates the migration or recognises it. One that exists continues only while
+ * manifest and sources are what they were; else it says what differs and what the choices are.
+ */
+export async function prepareMigration(site: Runtime, { manifest, baseDir }: ManifestAt): Promise<Prepared> {
+  const { staging, settings } = site;
+  const { name } = manifest;
+  const known = await loadMigration(staging, name);
+
+  const find = () => findFiles(manifest, baseDir, settings);
+  const files = known ? await sourcesOf(known, staging, find) : await find();
+  if (!known) await checkHeaders(files, getReadOptions(manifest.source));
+
+  if (known) {
+    const mapping = mappingName(manifest.source.type);
+    const differences = describeDifference(known.identity, manifestIdentity(manifest).identity);
+    if (known.mapping !== mapping)
+      differences.push(`the mapping was ${known.mapping}, this version maps with ${mapping}`);
+    if (files.length > 0) {
+      const read = getReadOptions(manifest.source);
+      const staged = await fileReceipts(staging, name);
+      differences.push(
+        ...(await checkSources(known.files, files, staged, (file) => sourceSha256(file, read))),
+      );
+    }
+    if (differences.length > 0) throw changed(name, differences, staging.location);
+  }
+
+  const allowed = await preflight(manifest, files);
+  if (!known) await assertNothingLeft(staging, name);
+  const record = known ?? (await createRecord(site, { manifest, baseDir }, files.map(asFound)));
+  return prepared(record, { manifest, baseDir }, files, allowed);
+}
+
+export const prepared = (
+  record: MigrationRecord,
+  { manifest, baseDir }: ManifestAt,
+  files: readonly SourceFile[],
+  allowed: Allowed,
+): Prepared => ({
+  record,
+  manifest,
+  baseDir,
+  files,
+  allowed,
+  tooManyRejects: (counts) => tooManyRejects(manifest.rejects.failAbove, counts),
+});
+
+/** The source as it is now; nothing where all of it is staged and nobody needs it any more. */
+async function sourcesOf(
+  known: MigrationRecord,
+  staging: Staging,
+  find: () => Promise<SourceFile[]>,
+): Promise<SourceFile[]> {
+  if (areStagedRejects(known.files)) return [];
+  try {
+    return await find();
+  } catch (error) {
+    const staged = await fileReceipts(staging, known.name);
+    if (known.files.every(({ fileId }) => staged.has(fileId))) return [];
+    throw error;
+  }
+}
+
+async function fileReceipts(staging: Staging, name: string): Promise<Map<string, FileReceipt>> {
+  const receipts = new Map<string, FileReceipt>();
+  for await (const receipt of listFileReceipts(staging, layout(name).prefix))
+    receipts.set(receipt.fileId, receipt);
+  return receipts;
+}
+
+export function findFiles(manifest: Manifest, baseDir: string, settings: Settings): Promise<SourceFile[]> {
+  return findSourceFiles(manifest.source.from, {
+    baseDir,
+    openS3: (bucket) => openSourceBucket(settings, bucket),
+  });
+}
+
+/** Parts and receipts that no migration made are nobody's truth, and must not become this one's. */
+async function assertNothingLeft(staging: Staging, name: string): Promise<void> {
+  const { prefix, record } = layout(name);
+  for await (const { key } of staging.list(prefix)) {
+    throw new ConfigError(
+      `${staging.location} holds ${key}, but no migration "${name}" (${record} is missing): it may belong to one whose record was removed. ` +
+        `Put the record back to go on with that one; or remove the folder ${prefix} and run again, or give the manifest another name (nothing is delivered twice)`,
+    );
+  }
+}
+
+export async function createRecord(
+  { staging }: Pick<Runtime, 'staging'>,
+  opening: ManifestAt,
+  files: MigrationRecord['files'],
+): Promise<MigrationRecord> {
+  const { manifest } = opening;
+  const { identity, sha256 } = manifestIdentity(manifest);
+  const record: MigrationRecord = {
+    id: randomUUID(),
+    name: manifest.name,
+    identity,
+    identitySha256: sha256,
+    mapping: mappingName(manifest.source.type),
+    destination: manifest.destination?.url ?? 'bundled API',
+    files: [...files],
+    createdAt: new Date().toISOString(),
+    opening: { manifest, baseDir: opening.baseDir },
+  };
+  if (await createMigration(staging, record)) return record;
+  throw new ConfigError(
+    `migration "${manifest.name}" was started by another process this very moment; run the command again`,
+  );
+}
+
+const asFound = ({ fileId, name, bytes, modified }: SourceFile) => ({ fileId, name, bytes, modified });
+
+function changed(name: string, differences: readonly string[], where: string): ConfigError {
+  return new ConfigError(
+    [
+      `Migration "${name}" exists in ${where}, and is not the same:`,
+      ...differences.map((line) => `  - ${line}`),
+      'Choices: put back what it was and run again; or give the manifest a new name, which imports everything',
+      'under that name (events that are already there are dropped by their uuid and cost nothing).',
+    ].join('\n'),
+  );
+}
+
+/** The manifest of the last epoch, for `resume` by name: limits changed since then need `run`. */
+export async function loadManifestOfMigration(settings: Settings, name: string): Promise<ManifestAt> {
+  const staging = await openStaging(settings);
+  const opening = (await latestEpoch(staging, name)) ?? (await loadMigration(staging, name))?.opening;
+  if (!opening) throw await noSuchMigration(staging, name);
+  return { manifest: parseStoredManifest(opening.manifest, staging.location), baseDir: opening.baseDir };
+}

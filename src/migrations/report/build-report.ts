@@ -1,0 +1,121 @@
+import type { FileReceipt, PartMeta } from '../../contract/part.ts';
+import { countRefused, type FoldedRange } from '../../identity/folded-range.ts';
+import { emptyPersonsTally } from '../../identity/persons-tally.ts';
+import { balances, imbalances } from '../../pipeline/tally.ts';
+import type { ReceiptTotals } from './receipt-totals.ts';
+import type { Report } from './report.ts';
+
+export interface ReportInput {
+  readonly migration: string;
+  readonly mapping: string;
+  /** Address of the destination, or `bundled API`. */
+  readonly destination: string;
+  readonly startedAt?: string;
+  readonly totals: ReceiptTotals;
+  /** Every part staged so far. */
+  readonly parts: Iterable<Pick<PartMeta, 'id' | 'records'>>;
+  /** Files that are staged to their end. */
+  readonly stagedFiles: Iterable<Pick<FileReceipt, 'fileId' | 'file' | 'parts' | 'records'>>;
+  /** Files that are not, by name. */
+  readonly unstagedFiles: readonly string[];
+  /** Absent until every event is in and all buckets are folded. */
+  readonly people?: FoldedRange;
+  readonly failures: readonly { readonly what: string; readonly reason: string }[];
+}
+
+const SAMPLE = 10;
+const PROBLEMS_SHOWN = 50;
+
+/** The receipts added up, and the books compared with one another and with what was staged. */
+export function buildReport(input: ReportInput): Report {
+  const { totals, people } = input;
+  const tally = totals.tally;
+  const missing: string[] = [];
+  const problems = imbalances(tally);
+
+  for (const { id, records } of input.parts) {
+    const read = totals.readOf(id);
+    if (read === undefined) missing.push(id);
+    else if (read !== records)
+      problems.push(`part ${id} holds ${records} records, its receipt counts ${read}`);
+  }
+  problems.push(...fileProblems(input, missing));
+  if (totals.mappings.size > 1) {
+    const mappings = [...totals.mappings].sort().join(', ');
+    problems.push(`the receipts come from several mappings (${mappings}), a migration has one`);
+  }
+  if (tally.events.accepted > tally.events.sent) problems.push('more events were accepted than sent');
+
+  return {
+    migration: input.migration,
+    mapping: input.mapping,
+    destination: withoutCredentials(input.destination),
+    ...(input.startedAt === undefined ? {} : { startedAt: input.startedAt }),
+    counts: tally.counts,
+    events: { ...tally.events, synthetic: people?.events.accepted ?? 0 },
+    balanced: problems.length === 0,
+    problems:
+      problems.length > PROBLEMS_SHOWN
+        ? [...problems.slice(0, PROBLEMS_SHOWN), `… and ${problems.length - PROBLEMS_SHOWN} more`]
+        : problems,
+    rejectedShare: tally.counts.read === 0 ? 0 : tally.counts.rejected / tally.counts.read,
+    byFile: [...totals.byFile]
+      .map(([file, { parts, counts }]) => ({ file, parts, counts }))
+      .sort((a, b) => a.file.localeCompare(b.file, 'en', { numeric: true })),
+    byDay: tally.byDay,
+    byEvent: tally.byEvent,
+    byReason: tally.byReason,
+    people: {
+      ...(people?.people ?? emptyPersonsTally()),
+      events: people?.events ?? { sent: 0, accepted: 0 },
+      refusedCount: people ? countRefused(people) : 0,
+      refused: (people?.refused ?? []).slice(0, SAMPLE),
+    },
+    unfinished: {
+      parts: missing.length,
+      partSample: missing.slice(0, SAMPLE),
+      files: [...input.unstagedFiles],
+      failures: input.failures.map(({ what, reason }) => ({ what, reason })),
+      people: people === undefined,
+    },
+  };
+}
+
+/**
+ * A file staged to its end has all of its parts, each with a receipt or waiting for one, and once all
+ * have theirs, all of its records accounted for.
+ */
+function fileProblems({ totals, stagedFiles }: ReportInput, waiting: readonly string[]): string[] {
+  const problems: string[] = [];
+  const waitingOf = new Map<string, number>();
+  for (const part of waiting) {
+    const fileId = part.slice(0, part.lastIndexOf('/'));
+    waitingOf.set(fileId, (waitingOf.get(fileId) ?? 0) + 1);
+  }
+  for (const { fileId, file, parts, records } of stagedFiles) {
+    const done = totals.byFile.get(file);
+    const receipts = done?.parts ?? 0;
+    const known = receipts + (waitingOf.get(fileId) ?? 0);
+    if (receipts > parts) {
+      problems.push(`${file} has ${parts} parts, and ${receipts} receipts`);
+    } else if (known < parts) {
+      problems.push(
+        `${file} has ${parts} parts, and ${parts - known} of them are lost: neither described nor imported`,
+      );
+    } else if (done && receipts === parts && done.counts.read !== records) {
+      problems.push(`${file} holds ${records} records, its receipts count ${done.counts.read}`);
+    }
+  }
+  for (const [file, { counts }] of totals.byFile) {
+    if (!balances(counts))
+      problems.push(`${file}: outcomes do not add up to the ${counts.read} records read`);
+  }
+  return problems;
+}
+
+/** User, password, query and fragment of an address may hold secrets (I10). */
+function withoutCredentials(destination: string): string {
+  if (!URL.canParse(destination)) return destination;
+  const { origin, pathname } = new URL(destination);
+  return origin === 'null' ? destination : `${origin}${pathname === '/' ? '' : pathname}`;
+}

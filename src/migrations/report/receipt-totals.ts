@@ -1,0 +1,42 @@
+import { addCounts, zeroCounts } from '../../contract/counts.ts';
+import type { Receipt, RecordCounts, Tally } from '../../contract/progress.ts';
+import { TallyBuilder } from '../../pipeline/tally.ts';
+
+export interface FileTotals {
+  readonly parts: number;
+  readonly counts: RecordCounts;
+}
+
+/** Adds receipts up one by one: there may be tens of thousands. */
+export class ReceiptTotals {
+  readonly #tally = new TallyBuilder();
+  readonly #byFile = new Map<string, FileTotals>();
+  readonly #readByPart = new Map<string, number>();
+  readonly #mappings = new Set<string>();
+
+  add(receipt: Receipt): void {
+    if (this.#readByPart.has(receipt.part)) return; // a part has one receipt, however often it is listed
+    this.#readByPart.set(receipt.part, receipt.tally.counts.read);
+    this.#mappings.add(receipt.mapping);
+    this.#tally.addTally(receipt.tally);
+    const { parts, counts } = this.#byFile.get(receipt.file) ?? { parts: 0, counts: zeroCounts() };
+    this.#byFile.set(receipt.file, { parts: parts + 1, counts: addCounts(counts, receipt.tally.counts) });
+  }
+
+  get tally(): Tally {
+    return this.#tally.build();
+  }
+
+  get byFile(): ReadonlyMap<string, FileTotals> {
+    return this.#byFile;
+  }
+
+  get mappings(): ReadonlySet<string> {
+    return this.#mappings;
+  }
+
+  /** Records read of a part, or undefined when it has no receipt. */
+  readOf(part: string): number | undefined {
+    return this.#readByPart.get(part);
+  }
+}

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { eventCounts, recordCounts } from '../../contract/progress.ts';
+import { foldedRange } from '../../identity/folded-range.ts';
+import { personsTally } from '../../identity/persons-tally.ts';
+
+const count = z.number().int().nonnegative();
+
+const fileReport = z.strictObject({
+  file: z.string(),
+  /** Parts with a receipt. */
+  parts: count,
+  counts: recordCounts,
+});
+
+/** The receipts of a migration added up. Holds no secret (I10). */
+export const report = z.strictObject({
+  migration: z.string(),
+  /** Source type and version of its map. */
+  mapping: z.string(),
+  /** Address of the destination, without credentials; `bundled API` for the project's own. */
+  destination: z.string(),
+  startedAt: z.string().optional(),
+  /** Records. */
+  counts: recordCounts,
+  events: z.strictObject({
+    /** Events of records: sent, and of those accepted in requests answered 2xx. */
+    ...eventCounts.shape,
+    /** Accepted events that stem from no single record: merges, persons, groups. */
+    synthetic: count,
+  }),
+  /** Whether every record read has exactly one outcome, in every breakdown. */
+  balanced: z.boolean(),
+  /** What does not balance, in sentences; empty when all does. */
+  problems: z.array(z.string()),
+  /** Rejected records per record read, 0 to 1. */
+  rejectedShare: z.number(),
+  byFile: z.array(fileReport),
+  byDay: z.record(z.string(), recordCounts),
+  byEvent: z.record(z.string(), recordCounts),
+  byReason: z.record(z.string(), count),
+  people: z.strictObject({
+    ...personsTally.shape,
+    /** Synthetic events, told apart from the events of records. */
+    events: eventCounts,
+    /** Synthetic events that will never arrive as they are. */
+    refusedCount: count,
+    /** The first few of them. */
+    refused: foldedRange.shape.refused,
+  }),
+  /** What has no receipt yet; all zero and empty once the migration is finished. */
+  unfinished: z.strictObject({
+    parts: count,
+    /** Their ids, the first few. */
+    partSample: z.array(z.string()),
+    /** Files that are not staged to their end. */
+    files: z.array(z.string()),
+    /** What failed for good, and why. */
+    failures: z.array(z.strictObject({ what: z.string(), reason: z.string() })),
+    /** People and groups are folded once all events are in. */
+    people: z.boolean(),
+  }),
+});
+export type Report = z.infer<typeof report>;

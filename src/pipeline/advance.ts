@@ -1,0 +1,62 @@
+import type { Delivery } from '../contract/delivery.ts';
+import type { RejectReason, SkipReason } from '../contract/outcome.ts';
+import type { Checkpoint, RejectNote } from '../contract/progress.ts';
+import { TallyBuilder } from './tally.ts';
+
+/**
+ * What is known of one record when its segment is cut. A `sent` record waits for the deliveries of
+ * its events; every other one has its outcome already.
+ */
+export type Entry = {
+  /** Number of the record in its part, from 0. */
+  readonly record: number;
+  /** UTC day of the source time, or `unknown`. */
+  readonly day: string;
+  readonly event: string;
+} & (
+  | { readonly kind: 'sent'; readonly eventCount: number }
+  | { readonly kind: 'skipped'; readonly reason: SkipReason }
+  | { readonly kind: 'duplicate' }
+  | { readonly kind: 'rejected'; readonly reason: RejectReason; readonly detail: string }
+);
+
+/** The records between two batches, without a gap: `to` is the position once all have outcomes. */
+export interface Segment {
+  readonly to: number;
+  readonly entries: readonly Entry[];
+}
+
+/** Position, counts and outcomes move together (I1). Rejects are returned to be kept first. */
+export function advance(
+  checkpoint: Checkpoint,
+  segment: Segment,
+  deliveries: readonly Delivery[],
+): { checkpoint: Checkpoint; rejects: RejectNote[] } {
+  const tally = new TallyBuilder(checkpoint.tally);
+  const rejects: RejectNote[] = [];
+  let next = 0;
+
+  for (const entry of segment.entries) {
+    const { day, event } = entry;
+    if (entry.kind === 'sent') {
+      const own = deliveries.slice(next, next + entry.eventCount);
+      next += entry.eventCount;
+      const refused = own.find((delivery) => delivery.kind === 'refused');
+      tally.addEvents(own.length, own.filter((delivery) => delivery.kind === 'accepted').length);
+      if (refused) {
+        tally.addOutcome({ outcome: 'rejected', reason: 'refused', day, event });
+        rejects.push({ record: entry.record, reason: 'refused', detail: refused.detail });
+      } else {
+        tally.addOutcome({ outcome: 'delivered', day, event });
+      }
+    } else if (entry.kind === 'rejected') {
+      tally.addOutcome({ outcome: 'rejected', reason: entry.reason, day, event });
+      rejects.push({ record: entry.record, reason: entry.reason, detail: entry.detail });
+    } else if (entry.kind === 'skipped') {
+      tally.addOutcome({ outcome: 'skipped', reason: entry.reason, day, event });
+    } else {
+      tally.addOutcome({ outcome: 'duplicate', reason: 'same_uuid_in_part', day, event });
+    }
+  }
+  return { checkpoint: { ...checkpoint, position: segment.to, tally: tally.build() }, rejects };
+}

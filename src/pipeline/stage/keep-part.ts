@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { PartMeta } from '../../contract/part.ts';
+import type { Staging } from '../../contract/staging.ts';
+import { SourceError } from '../../lib/errors.ts';
+import type { SourceFile } from '../../sources/files/source-file.ts';
+import { partKeys } from '../../state/parts.ts';
+import type { CutPart } from './cut-parts.ts';
+
+const zip = promisify(gzip);
+
+type Named = Pick<SourceFile, 'name'>;
+
+export interface KeepPartInput {
+  readonly file: Pick<SourceFile, 'fileId' | 'name'>;
+  readonly staging: Staging;
+  /** Of the migration, with its closing slash. */
+  readonly prefix: string;
+}
+
+/** Body first, description after it: a part exists once described. */
+export async function keepPart(
+  part: CutPart,
+  { file, staging, prefix }: KeepPartInput,
+  known: PartMeta | undefined,
+): Promise<PartMeta> {
+  const keys = partKeys(prefix);
+  const sha256 = createHash('sha256').update(part.frames).digest('hex');
+  if (known) {
+    if (known.sha256 !== sha256) throw changed(file, `part ${known.id} would hold other records`);
+    return known;
+  }
+  const id = `${file.fileId}/${String(part.number).padStart(5, '0')}`;
+  const { etag } = await staging.put(
+    keys.body(id),
+    await zip(part.frames, { level: 2, chunkSize: 1024 * 1024 }),
+  );
+  const meta: PartMeta = {
+    id,
+    fileId: file.fileId,
+    file: file.name,
+    number: part.number,
+    format: part.format,
+    records: part.records,
+    bytes: part.frames.length,
+    sha256,
+    etag,
+    firstRecord: part.firstRecord,
+  };
+  await staging.put(keys.description(id), encode(meta));
+  return meta;
+}
+
+export const changed = (file: Named, how: string) =>
+  new SourceError(
+    `${file.name} changed after it was staged (${how}): put the old file back and resume, or run the new one as a migration with another name (events that are there already are not added twice)`,
+  );
+
+const encode = (value: unknown): Buffer => Buffer.from(`${JSON.stringify(value, null, 1)}\n`);

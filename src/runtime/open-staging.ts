@@ -1,0 +1,29 @@
+import { resolve } from 'node:path';
+import type { Settings } from '../../config/settings.ts';
+import type { Staging } from '../contract/staging.ts';
+import { ConfigError } from '../lib/errors.ts';
+import type { SourceBucket } from '../sources/files/s3-file.ts';
+import { createFolderStaging } from '../state/staging/folder.ts';
+
+/**
+ * Where the settings say: a folder, or a bucket. The S3 SDK is loaded only where it is used, as it takes
+ * longer to load than most commands to run.
+ */
+export async function openStaging(settings: Settings): Promise<Staging> {
+  const where = settings.staging;
+  if (!where) return createFolderStaging(resolve(settings.dataDir, 'staging'));
+  const match = /^s3:\/\/([^/]+)\/?(.*)$/.exec(where);
+  if (!match?.[1]) {
+    throw new ConfigError(
+      `BACKHAUL_STAGING is "${where}"; it takes s3://bucket/prefix, or nothing for a folder in the data folder`,
+    );
+  }
+  const { createS3Staging } = await import('../state/staging/s3.ts');
+  return createS3Staging({ ...settings.s3, bucket: match[1], prefix: match[2] ?? '' });
+}
+
+/** A bucket that a manifest names as its source. */
+export async function openSourceBucket(settings: Settings, bucket: string): Promise<SourceBucket> {
+  const { createS3Bucket } = await import('../state/staging/s3-bucket.ts');
+  return createS3Bucket({ ...settings.s3, bucket });
+}

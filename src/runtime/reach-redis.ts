@@ -1,0 +1,68 @@
+import { setTimeout as timer } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { ConfigError, getMessage } from '../lib/errors.ts';
+
+const WITHIN_MS = 10_000;
+const TRY_EVERY_MS = 250;
+
+/**
+ * Asks a Redis for a word, or says what is wrong with it. The connections of a run wait for ever, as a
+ * run outlives a Redis that restarts; a wrong address or password would keep them waiting without a word.
+ */
+export async function reachRedis<T>(
+  url: string,
+  ask: (redis: Redis) => Promise<T>,
+  withinMs = WITHIN_MS,
+): Promise<T> {
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    maxRetriesPerRequest: null,
+    retryStrategy: () => TRY_EVERY_MS,
+  });
+  let last: unknown;
+  // Why a connection failed is told by events only.
+  const refused = new Promise<never>((_, reject) => {
+    redis.on('error', (error: unknown) => {
+      last = error;
+      if (isRefusal(error)) reject(error);
+    });
+  });
+  const waiting = new AbortController();
+  const tooLate = timer(withinMs, undefined, { signal: waiting.signal }).then(() => {
+    throw last ?? new Error(`no answer within ${withinMs / 1_000} s`);
+  });
+  try {
+    return await Promise.race([ask(redis), refused, tooLate]);
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    throw new ConfigError(`${whereOf(url)} cannot be used: ${whyOf(error)}`, error);
+  } finally {
+    for (const loser of [refused, tooLate]) loser.catch(() => {});
+    waiting.abort();
+    redis.disconnect();
+  }
+}
+
+/** Trying again cannot help. */
+const isRefusal = (error: unknown) =>
+  /WRONGPASS|NOAUTH|NOPERM|invalid password|without any password/i.test(getMessage(error));
+
+/** Host and port alone: an address may carry a password (I10). */
+function whereOf(url: string): string {
+  if (!URL.canParse(url)) return 'The Redis that REDIS_URL names';
+  const { hostname, port } = new URL(url);
+  return `Redis at ${hostname}:${port || 6379}`;
+}
+
+function whyOf(error: unknown): string {
+  const message = getMessage(error);
+  const { code } = error as NodeJS.ErrnoException;
+  const own = 'where REDIS_URL is unset, Backhaul runs a Redis of its own';
+  if (code === 'ECONNREFUSED')
+    return `nothing listens there (connection refused). Start it, or correct REDIS_URL; ${own}`;
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return `there is no host of that name (${code}). Correct REDIS_URL; ${own}`;
+  if (isRefusal(error))
+    return `it refuses the user or the password (${message}). Correct them in REDIS_URL: redis://user:password@host:port`;
+  return `${message}. Check the address in REDIS_URL, and whether it takes rediss:// (TLS)`;
+}

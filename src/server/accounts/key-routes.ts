@@ -1,0 +1,151 @@
+import type { OpenAPIHono, z } from '@hono/zod-openapi';
+import type { Logger } from 'pino';
+import type { ApiEnv } from '../auth/access.ts';
+import { createKey, type PersonalKey } from '../auth/keys.ts';
+import type { Db } from '../database/db.ts';
+import { ApiError, notFound, permissionDenied } from '../http/errors.ts';
+import { paged, pageQuery, parsePage, renderPage } from '../http/paging.ts';
+import { getPublicUrl } from '../http/public-url.ts';
+import { respondWithJson } from '../http/response.ts';
+import { addRoute } from '../http/route.ts';
+import { parseRowId } from '../http/row-id.ts';
+import { findUser, loadKey, loadKeys, revokeKey, type StoredKey } from './key-store.ts';
+import { loadProjects } from './projects.ts';
+import { createdKeySchema, keySchema, MAX_PAGE, newKeySchema } from './schema.ts';
+import { loadUser, loadUsers, type User } from './users.ts';
+
+/**
+ * Personal keys, beyond the contract: made, listed and revoked with a key of scope `*`. A key reaches the
+ * keys that it could have made, and none that opens more than itself: those of its own user, an
+ * administrator's those of whom they are not below, and in its own projects where it is restricted to some.
+ */
+const tag = 'Keys and users (beyond the contract)';
+
+export function addKeyRoutes(api: OpenAPIHono<ApiEnv>, { db, log }: { db: Db; log: Logger }): void {
+  addRoute(
+    api,
+    {
+      method: 'get',
+      path: '/api/personal_api_keys/',
+      summary: 'List the personal keys within reach, revoked ones too',
+      tag,
+      query: pageQuery,
+      answers: { 200: { description: 'Keys, oldest first.', schema: paged(keySchema) } },
+    },
+    async ({ c, query }) => {
+      const page = parsePage(query, MAX_PAGE);
+      const { count, keys } = await loadKeys(db, c.get('key'), page);
+      const users = await loadUsers(
+        db,
+        keys.map(({ userId }) => userId),
+      );
+      const shown = keys.flatMap((key) => {
+        const user = users.get(key.userId);
+        return user === undefined ? [] : [renderKey(key, user)];
+      });
+      return respondWithJson(c, renderPage(getPublicUrl(c), page, count, shown));
+    },
+  );
+  addRoute(
+    api,
+    {
+      method: 'post',
+      path: '/api/personal_api_keys/',
+      summary: 'Make a personal key',
+      description: 'The answer alone holds the key itself, in `value`: only its hash is stored.',
+      tag,
+      body: newKeySchema,
+      answers: { 201: { description: 'The key.', schema: createdKeySchema } },
+    },
+    async ({ c, body }) => {
+      const asking = c.get('key');
+      const userId = await speakerOf(db, asking, body.user);
+      const wanted = body.projects === undefined ? asking.projectIds : body.projects;
+      const projectIds = wanted && [...new Set(wanted)];
+      await checkProjects(db, asking, userId, projectIds);
+      const { label } = body;
+      const scopes = [...new Set(body.scopes)];
+      const { id, token } = await createKey(db, { label, scopes, projectIds, userId });
+      log.info({ key: id, user: userId, scopes, by: asking.id }, 'personal key made');
+      return respondWithJson(c, { ...(await renderOne(db, asking, id)), value: token }, 201);
+    },
+  );
+  addRoute(
+    api,
+    {
+      method: 'get',
+      path: '/api/personal_api_keys/@current/',
+      summary: 'Retrieve the key that asks',
+      description: 'For any valid key, whatever its scopes.',
+      tag,
+      answers: { 200: { description: 'The key.', schema: keySchema } },
+    },
+    async ({ c }) => respondWithJson(c, await renderOne(db, c.get('key'), c.get('key').id)),
+  );
+  addRoute(
+    api,
+    {
+      method: 'delete',
+      path: '/api/personal_api_keys/:id/',
+      summary: 'Revoke a personal key, at once and for good',
+      tag,
+      params: { id: 'integer' },
+      answers: { 204: { description: 'The key opens nothing any more. Its row stays, with `revoked_at`.' } },
+    },
+    async ({ c }) => {
+      const asking = c.get('key');
+      const id = parseRowId(c.req.param('id'));
+      if (id === undefined || !(await revokeKey(db, asking, id))) throw notFound();
+      log.info({ key: id, by: asking.id }, 'personal key revoked');
+      return c.body(null, 204);
+    },
+  );
+}
+
+/** The user that a new key shall speak for. */
+async function speakerOf(db: Db, asking: PersonalKey, named: number | string | undefined): Promise<number> {
+  if (named === undefined) return asking.userId;
+  const user = await findUser(db, asking.userId, named);
+  if (user === undefined) throw doesNotExist(`There is no user "${named}".`, 'user');
+  if (user.actsFor) return user.id;
+  throw permissionDenied(
+    'Your level in the organization is insufficient: keys of other users take an administrator, who is not below them.',
+  );
+}
+
+/** A key cannot be for projects that its user does not see, nor for more than the key that asks. */
+async function checkProjects(
+  db: Db,
+  asking: PersonalKey,
+  userId: number,
+  projectIds: readonly number[] | null,
+): Promise<void> {
+  if (asking.projectIds !== null && projectIds === null) {
+    throw permissionDenied('An API key that is restricted to projects cannot make one that is not.');
+  }
+  if (projectIds === null) return;
+  const visible = (await loadProjects(db, userId, asking.projectIds)).map(({ id }) => id);
+  const unseen = projectIds.find((id) => !visible.includes(id));
+  if (unseen !== undefined) throw doesNotExist(`There is no project ${unseen} for this key.`, 'projects');
+}
+
+const doesNotExist = (detail: string, attr: string) =>
+  new ApiError(400, 'validation_error', 'does_not_exist', detail, attr);
+
+async function renderOne(db: Db, asking: PersonalKey, id: number): Promise<z.infer<typeof keySchema>> {
+  const key = await loadKey(db, asking, id);
+  const user = key && (await loadUser(db, key.userId));
+  if (key === undefined || user === undefined) throw notFound();
+  return renderKey(key, user);
+}
+
+const renderKey = (key: StoredKey, user: User): z.infer<typeof keySchema> => ({
+  id: key.id,
+  label: key.label,
+  user,
+  scopes: [...key.scopes],
+  projects: key.projects === null ? null : [...key.projects],
+  created_at: key.createdAt,
+  last_used_at: key.lastUsedAt,
+  revoked_at: key.revokedAt,
+});

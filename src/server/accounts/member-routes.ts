@@ -1,0 +1,95 @@
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import type { Logger } from 'pino';
+import type { ApiEnv } from '../auth/access.ts';
+import type { Db } from '../database/db.ts';
+import { ApiError, notFound, permissionDenied } from '../http/errors.ts';
+import { paged, pageQuery, parsePage, renderPage } from '../http/paging.ts';
+import { getPublicUrl } from '../http/public-url.ts';
+import { respondWithJson } from '../http/response.ts';
+import { addRoute } from '../http/route.ts';
+import { isUuid } from '../http/row-id.ts';
+import { changeLevel, loadMembers } from './member-store.ts';
+import { administered, loadMemberships, type Membership } from './memberships.ts';
+import { MAX_PAGE, memberSchema, newLevelSchema } from './schema.ts';
+import { loadUserByUuid, loadUsers, MEMBER_LEVEL } from './users.ts';
+
+const tag = 'Keys and users (beyond the contract)';
+
+/** Members of an organisation and their levels. Nobody is taken out: who shall be out has their keys revoked. */
+export function addMemberRoutes(api: OpenAPIHono<ApiEnv>, { db, log }: { db: Db; log: Logger }): void {
+  addRoute(
+    api,
+    {
+      method: 'get',
+      path: '/api/organizations/:organization_id/members/',
+      summary: 'List the members of an organization',
+      description: '`@current` stands for the first organization of the user.',
+      tag,
+      query: pageQuery,
+      answers: { 200: { description: 'Members, the first joined first.', schema: paged(memberSchema) } },
+    },
+    async ({ c, query }) => {
+      const page = parsePage(query, MAX_PAGE);
+      const { organizationId } = await findOrganization(db, c);
+      const { count, members } = await loadMembers(db, organizationId, page);
+      const users = await loadUsers(
+        db,
+        members.map(({ userId }) => userId),
+      );
+      const shown = members.map(({ userId, level, joinedAt }) => ({
+        user: users.get(userId),
+        level,
+        joined_at: joinedAt,
+      }));
+      return respondWithJson(c, renderPage(getPublicUrl(c), page, count, shown));
+    },
+  );
+  addRoute(
+    api,
+    {
+      method: 'patch',
+      path: '/api/organizations/:organization_id/members/:user__uuid/',
+      summary: 'Change the level of a member',
+      tag,
+      params: { user__uuid: 'uuid' },
+      first: (c) => findOrganization(db, c),
+      body: newLevelSchema,
+      answers: { 200: { description: 'The member.', schema: memberSchema } },
+    },
+    async ({ c, body }) => {
+      const organization = await findOrganization(db, c);
+      const { organizationId } = administered(c.get('key'), [organization], undefined);
+      const uuid = c.req.param('user__uuid') ?? '';
+      const user = isUuid(uuid) ? await loadUserByUuid(db, uuid) : undefined;
+      if (user === undefined) throw notFound();
+      const level = MEMBER_LEVEL[body.level];
+      const askingUserId = c.get('user').id;
+      const change = await changeLevel(db, { organizationId, userId: user.id, level, askingUserId });
+      switch (change.kind) {
+        case 'no_member':
+          throw notFound();
+        case 'above':
+          throw permissionDenied(
+            'Your level in the organization is insufficient: it takes an administrator, who is not below the member nor below the new level.',
+          );
+        case 'last_owner': {
+          const detail = 'The last owner of an organization stays its owner.';
+          throw new ApiError(400, 'validation_error', 'invalid_input', detail, 'level');
+        }
+        case 'changed':
+          log.info({ user: user.id, level, by: c.get('key').id }, 'level of a member changed');
+          return respondWithJson(c, { user, level: change.member.level, joined_at: change.member.joinedAt });
+      }
+    },
+  );
+}
+
+async function findOrganization(db: Db, c: Context<ApiEnv>): Promise<Membership> {
+  const id = c.req.param('organization_id')?.toLowerCase();
+  const userId = c.get('user').id;
+  const own = (await loadMemberships(db, [userId])).get(userId) ?? [];
+  const found = id === '@current' ? own[0] : own.find(({ organizationId }) => organizationId === id);
+  if (found === undefined) throw notFound('Organization not found.');
+  return found;
+}

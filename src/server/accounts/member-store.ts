@@ -1,0 +1,84 @@
+import type { Db, Queryable } from '../database/db.ts';
+import type { Page } from '../http/paging.ts';
+import { loadMemberLevel, MEMBER_LEVEL } from './users.ts';
+
+/** Ids of users who share an organisation with the asking user, themselves too, in order of id. */
+export async function loadFellows(
+  db: Queryable,
+  userId: number,
+  page: Page,
+): Promise<{ count: number; userIds: number[] }> {
+  const fellows = `from users u where u.id = $1 or exists (
+    select from organization_members a join organization_members b using (organization_id)
+    where a.user_id = $1 and b.user_id = u.id)`;
+  const [total] = await db.query<{ count: number }>(`select count(*) as count ${fellows}`, [userId]);
+  const rows = await db.query<{ id: number }>(
+    `select u.id ${fellows} order by u.id limit $2::bigint offset $3::bigint`,
+    [userId, page.limit, page.offset],
+  );
+  return { count: total?.count ?? 0, userIds: rows.map(({ id }) => id) };
+}
+
+export interface Member {
+  readonly userId: number;
+  readonly level: number;
+  readonly joinedAt: string;
+}
+
+const MEMBER = `m.user_id as "userId", m.level, m.joined_at as "joinedAt"`;
+
+/** The first joined first. */
+export async function loadMembers(
+  db: Queryable,
+  organizationId: string,
+  page: Page,
+): Promise<{ count: number; members: Member[] }> {
+  const [total] = await db.query<{ count: number }>(
+    'select count(*) as count from organization_members where organization_id = $1',
+    [organizationId],
+  );
+  const members = await db.query<Member>(
+    `select ${MEMBER} from organization_members m where organization_id = $1
+     order by m.joined_at, m.user_id limit $2::bigint offset $3::bigint`,
+    [organizationId, page.limit, page.offset],
+  );
+  return { count: total?.count ?? 0, members };
+}
+
+export type LevelChange =
+  | { readonly kind: 'changed'; readonly member: Member }
+  | { readonly kind: 'no_member' | 'above' | 'last_owner' };
+
+/**
+ * Gives a member another level, on behalf of a user who raises nobody above themselves and touches nobody
+ * above them. The last owner stays one: changes of one organisation wait for one another.
+ */
+export function changeLevel(
+  db: Db,
+  change: {
+    readonly organizationId: string;
+    readonly userId: number;
+    readonly level: number;
+    readonly askingUserId: number;
+  },
+): Promise<LevelChange> {
+  const { organizationId, userId, level, askingUserId } = change;
+  return db.transaction(async (tx): Promise<LevelChange> => {
+    await tx.query('select from organizations where id = $1 for update', [organizationId]);
+    const levelNow = (id: number) => loadMemberLevel(tx, organizationId, id);
+    const [current, asking] = [await levelNow(userId), (await levelNow(askingUserId)) ?? 0];
+    if (current === undefined) return { kind: 'no_member' };
+    if (asking < Math.max(MEMBER_LEVEL.admin, current, level)) return { kind: 'above' };
+    const [owners] = await tx.query<{ count: number }>(
+      'select count(*) as count from organization_members where organization_id = $1 and level = $2',
+      [organizationId, MEMBER_LEVEL.owner],
+    );
+    const stepsDown = current === MEMBER_LEVEL.owner && level < MEMBER_LEVEL.owner;
+    if (stepsDown && owners?.count === 1) return { kind: 'last_owner' };
+    const [member] = await tx.query<Member>(
+      `update organization_members m set level = $3 where organization_id = $1 and user_id = $2 returning ${MEMBER}`,
+      [organizationId, userId, level],
+    );
+    return member === undefined ? { kind: 'no_member' } : { kind: 'changed', member };
+  });
+}

@@ -1,0 +1,54 @@
+import type { PersonalKey } from '../auth/keys.ts';
+import type { Queryable } from '../database/db.ts';
+import { ApiError, permissionDenied } from '../http/errors.ts';
+import { MEMBER_LEVEL } from './users.ts';
+
+/** One user in one organisation. */
+export interface Membership {
+  readonly organizationId: string;
+  readonly organizationName: string;
+  /** See MEMBER_LEVEL. */
+  readonly level: number;
+}
+
+/** Memberships by user, the first joined first; who has none is left out. */
+export async function loadMemberships(
+  db: Queryable,
+  userIds: readonly number[],
+): Promise<Map<number, Membership[]>> {
+  const rows = await db.query<Membership & { readonly userId: number }>(
+    `select m.user_id as "userId", o.id as "organizationId", o.name as "organizationName", m.level
+     from organization_members m join organizations o on o.id = m.organization_id
+     where m.user_id = any($1::integer[]) order by m.joined_at, o.id`,
+    [userIds],
+  );
+  const found = new Map<number, Membership[]>();
+  for (const { userId, ...membership } of rows) {
+    found.set(userId, [...(found.get(userId) ?? []), membership]);
+  }
+  return found;
+}
+
+/**
+ * The organisation to be changed: the one named, or else the first of the user. Takes an administrator,
+ * whose key is not restricted to projects: what is added to an organisation is beyond such a key.
+ */
+export function administered(
+  key: Pick<PersonalKey, 'projectIds'>,
+  memberships: readonly Membership[],
+  organizationId: string | undefined,
+): Membership {
+  const named = organizationId?.toLowerCase();
+  const found = named === undefined ? memberships[0] : memberships.find((m) => m.organizationId === named);
+  if (found === undefined) {
+    const detail = 'There is no such organization, or you are not its member.';
+    throw new ApiError(400, 'validation_error', 'does_not_exist', detail, 'organization');
+  }
+  if (key.projectIds !== null) {
+    throw permissionDenied('An API key that is restricted to projects cannot change their organization.');
+  }
+  if (found.level < MEMBER_LEVEL.admin) {
+    throw permissionDenied('Your level in the organization is insufficient: it takes an administrator.');
+  }
+  return found;
+}

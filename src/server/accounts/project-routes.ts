@@ -1,0 +1,95 @@
+import { type OpenAPIHono, z } from '@hono/zod-openapi';
+import type { Logger } from 'pino';
+import type { ApiEnv } from '../auth/access.ts';
+import type { Db } from '../database/db.ts';
+import { nameField } from '../http/fields.ts';
+import { paged, pageQuery, parsePage, renderPage } from '../http/paging.ts';
+import { getPublicUrl } from '../http/public-url.ts';
+import { respondWithJson } from '../http/response.ts';
+import { addRoute } from '../http/route.ts';
+import { administered, loadMemberships } from './memberships.ts';
+import { createProjectKey, ensureProject, loadProjects, type Project } from './projects.ts';
+
+const projectSchema = z
+  .object({
+    id: z.int(),
+    uuid: z.uuid(),
+    organization: z.uuid(),
+    name: z.string(),
+    api_token: z.string().openapi({ description: 'The project API key, for /capture/ and /batch/.' }),
+    created_at: z.string(),
+    timezone: z.string(),
+  })
+  .openapi('Project');
+
+const renderProject = (project: Project): z.infer<typeof projectSchema> => ({
+  id: project.id,
+  uuid: project.uuid,
+  organization: project.organizationId,
+  name: project.name,
+  api_token: project.projectKey,
+  created_at: project.createdAt,
+  timezone: 'UTC',
+});
+
+/** Projects that one answer holds. */
+const MAX_PAGE = 1000;
+
+const newProjectSchema = z.object({
+  name: nameField(),
+  organization: z.uuid().optional().openapi({ description: 'Left out: the first of the user who asks.' }),
+});
+
+export function addProjectRoutes(api: OpenAPIHono<ApiEnv>, { db, log }: { db: Db; log: Logger }): void {
+  addRoute(
+    api,
+    {
+      method: 'get',
+      path: '/api/projects/',
+      summary: 'List the projects that the key may see',
+      tag: 'Projects',
+      query: pageQuery,
+      answers: { 200: { description: 'Projects, oldest first.', schema: paged(projectSchema) } },
+    },
+    async ({ c, query }) => {
+      const page = parsePage(query, MAX_PAGE);
+      const { userId, projectIds } = c.get('key');
+      const projects = await loadProjects(db, userId, projectIds);
+      const shown = projects.slice(page.offset, page.offset + page.limit).map(renderProject);
+      return respondWithJson(c, renderPage(getPublicUrl(c), page, projects.length, shown));
+    },
+  );
+  addRoute(
+    api,
+    {
+      method: 'post',
+      path: '/api/projects/',
+      summary: 'Create a project (beyond the contract)',
+      description: 'The answer carries the project API key, which lets its events in.',
+      tag: 'Projects',
+      body: newProjectSchema,
+      answers: { 201: { description: 'The project.', schema: projectSchema } },
+    },
+    async ({ c, body }) => {
+      const { key, user } = c.var;
+      const own = (await loadMemberships(db, [user.id])).get(user.id) ?? [];
+      const { organizationId } = administered(key, own, body.organization);
+      const projectKey = createProjectKey();
+      const project = await ensureProject(db, { name: body.name, projectKey, organizationId });
+      log.info({ project: project.id, by: key.id }, 'project created');
+      return respondWithJson(c, renderProject(project), 201);
+    },
+  );
+  addRoute(
+    api,
+    {
+      method: 'get',
+      path: '/api/projects/:project_id/',
+      summary: 'Retrieve a project',
+      description: '`@current` stands for the first project that the key may see.',
+      tag: 'Projects',
+      answers: { 200: { description: 'One project.', schema: projectSchema } },
+    },
+    ({ c }) => respondWithJson(c, renderProject(c.get('project'))),
+  );
+}

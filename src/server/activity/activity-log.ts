@@ -1,0 +1,52 @@
+import type { Queryable } from '../database/db.ts';
+import { stringifyJson } from '../http/json.ts';
+import type { Page } from '../http/paging.ts';
+
+/** One thing that somebody did, as `/persons/:id/activity/` tells it later. */
+export interface Activity {
+  readonly projectId: number;
+  /** Null: the system itself. */
+  readonly userId: number | null;
+  /** What kind of thing was touched: `Person`, `Dashboard`, `EventDefinition` … */
+  readonly scope: string;
+  readonly itemId: string;
+  /** `created`, `updated`, `deleted`, `split_person` … */
+  readonly activity: string;
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+export interface LoggedActivity extends Omit<Activity, 'detail'> {
+  readonly id: number;
+  /** JSON text. */
+  readonly detail: string;
+  readonly createdAt: string;
+}
+
+/** Within the transaction of the change itself: one is never there without the other. */
+export async function recordActivity(tx: Queryable, activity: Activity): Promise<void> {
+  const { projectId, userId, scope, itemId, detail } = activity;
+  await tx.query(
+    `insert into activity_log (project_id, user_id, scope, item_id, activity, detail)
+     values ($1, $2, $3, $4, $5, $6)`,
+    [projectId, userId, scope, itemId, activity.activity, stringifyJson(detail)],
+  );
+}
+
+/** Newest first. Without `itemId`: of all items of the scope. */
+export async function loadActivity(
+  db: Queryable,
+  filter: { readonly projectId: number; readonly scope: string; readonly itemId?: string | undefined },
+  page: Page,
+): Promise<{ count: number; activities: LoggedActivity[] }> {
+  const params = [filter.projectId, filter.scope, filter.itemId ?? null];
+  const matching = `from activity_log
+    where project_id = $1 and scope = $2 and ($3::text is null or item_id = $3)`;
+  const [total] = await db.query<{ count: number }>(`select count(*) as count ${matching}`, params);
+  const activities = await db.query<LoggedActivity>(
+    `select id, project_id as "projectId", user_id as "userId", scope, item_id as "itemId", activity, detail,
+       created_at as "createdAt" ${matching}
+     order by id desc limit $4::bigint offset $5::bigint`,
+    [...params, page.limit, page.offset],
+  );
+  return { count: total?.count ?? 0, activities };
+}

@@ -1,0 +1,112 @@
+import { OpenAPIHono } from '@hono/zod-openapi';
+import { Hono } from 'hono';
+import { getPath } from 'hono/utils/url';
+import type { Logger } from 'pino';
+import { addKeyRoutes } from './accounts/key-routes.ts';
+import { addMemberRoutes } from './accounts/member-routes.ts';
+import { addProjectRoutes } from './accounts/project-routes.ts';
+import { addUserRoutes } from './accounts/user-routes.ts';
+import { type ApiEnv, createAccessCheck } from './auth/access.ts';
+import { createThrottle } from './auth/throttle.ts';
+import { createCapture } from './capture/capture.ts';
+import { addIngestRoutes } from './capture/routes.ts';
+import { addCohortRoutes } from './cohorts/routes.ts';
+import { loadInsightPlaces, lockInsightPlaces } from './dashboards/insight-places.ts';
+import { addDashboardRoutes } from './dashboards/routes.ts';
+import type { Db } from './database/db.ts';
+import { addDefinitionRoutes } from './definitions/routes.ts';
+import type { DeletionRuns, Deletions } from './deletions/deletion-port.ts';
+import { queueDeletion } from './deletions/queue-deletion.ts';
+import { releaseResent } from './deletions/release-resent.ts';
+import { addDeletionRoutes } from './deletions/routes.ts';
+import { addEventRoutes } from './events/routes.ts';
+import { methodNotAllowed, notFound, respondWithError } from './http/errors.ts';
+import { publicAddress } from './http/public-url.ts';
+import { safeHeaders } from './http/safe-headers.ts';
+import { createInsights } from './insights/insights.ts';
+import { addInsightRoutes } from './insights/routes.ts';
+import { addDocsRoutes } from './openapi/routes.ts';
+import { addPersonRoutes } from './persons/routes.ts';
+
+export interface ApiDeps {
+  readonly db: Db;
+  readonly log: Logger;
+  /** Milliseconds since 1970; left out: the clock. */
+  readonly now?: () => number;
+  /** Of each personal key, below `/api/`; left out: no limit. */
+  readonly requestsPerMinute?: number | undefined;
+  /** Where clients reach it, without a trailing slash; left out: wherever a request says. */
+  readonly publicUrl?: string | undefined;
+  /** Left out: deletions are queued, and nobody works them off. */
+  readonly deletionRuns?: DeletionRuns | undefined;
+}
+
+/** Every room behind one set of rules: authorisation (access.ts), error envelope, optional trailing slash. */
+export function buildApi(deps: ApiDeps): Hono {
+  const { db, log } = deps;
+  const now = deps.now ?? Date.now;
+  const insights = createInsights({ now });
+  const deletions: Deletions = { queue: queueDeletion, release: releaseResent };
+  const root = new Hono({ getPath: contractPath });
+  const api = new OpenAPIHono<ApiEnv>();
+  const { requestsPerMinute: limit } = deps;
+  const throttle =
+    limit === undefined ? undefined : createThrottle(limit, deps.now ?? (() => performance.now()));
+  root.use('*', safeHeaders);
+  api.use('/api/*', publicAddress(deps.publicUrl));
+  api.use('/api/*', createAccessCheck(db, throttle));
+  addProjectRoutes(api, deps);
+  addKeyRoutes(api, deps);
+  addUserRoutes(api, deps);
+  addMemberRoutes(api, deps);
+  addCohortRoutes(api, { db, now });
+  addPersonRoutes(api, { db, capture: createCapture(now, deletions), deletions, now });
+  addEventRoutes(api, db);
+  addIngestRoutes(api, { db, log, now, deletions });
+  addDashboardRoutes(api, { db, insights, now });
+  addDefinitionRoutes(api, db);
+  addInsightRoutes(api, { db, insights, places: { load: loadInsightPlaces, lock: lockInsightPlaces } });
+  addDeletionRoutes(api, db, deps.deletionRuns);
+  addDocsRoutes(api);
+  api.get('/healthz', async (c) => {
+    await db.query('select 1');
+    return c.json({ status: 'ok' });
+  });
+  root.route('/', api);
+  root.onError((error, c) => respondWithError(error, c, log));
+  root.notFound((c) => {
+    const allowed = methodsOf(root, c.req.path);
+    if (allowed.length === 0) return respondWithError(notFound(), c, log);
+    c.header('Allow', allowed.join(', '));
+    return respondWithError(methodNotAllowed(c.req.method), c, log);
+  });
+  return root;
+}
+
+/** The contract ends its paths in a slash, and clients may leave it off. */
+const CONTRACT_PATH = /^\/(?:api|batch|capture|e|track|engage|i\/v0\/e|shared|embedded)(?:$|\/)/;
+
+function contractPath(request: Request): string {
+  // Clients that encode `@current` and `@me` mean them all the same.
+  const path = getPath(request).replaceAll('%40', '@');
+  if (!CONTRACT_PATH.test(path)) return path;
+  const bare = path.replace(/\/$/, '');
+  return /\.(?:csv|json|ndjson)$/.test(bare) ? bare : `${bare}/`;
+}
+
+/** Methods that some route, middleware aside, answers at this path. */
+function methodsOf(app: Hono, path: string): string[] {
+  const methods = new Set<string>();
+  for (const route of app.routes) {
+    if (route.method !== 'ALL' && toPattern(route.path).test(path)) methods.add(route.method);
+  }
+  return [...methods];
+}
+
+function toPattern(path: string): RegExp {
+  const parts = path.replace(/\/$/, '').split('/');
+  const source = parts.map((part) =>
+    part.startsWith(':') ? '[^/]+' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'),
+  );
+  return new RegExp(`^${source.join('/')}/?$`);
+}

@@ -1,0 +1,68 @@
+import type { Queryable } from '../database/db.ts';
+import type { Deletions } from '../deletions/deletion-port.ts';
+import type { IncomingEvent } from './incoming-event.ts';
+
+/** The events whose uuid the project does not have yet: only these may change people. */
+export async function dropStored(
+  tx: Queryable,
+  projectId: number,
+  events: readonly IncomingEvent[],
+  release: Deletions['release'],
+): Promise<readonly IncomingEvent[]> {
+  const uuids = events.map(({ uuid }) => uuid);
+  let stored = await findStored(tx, projectId, uuids);
+  if (stored.size === 0) return events;
+  if (await release(tx, projectId, [...stored])) stored = await findStored(tx, projectId, uuids);
+  return events.filter(({ uuid }) => !stored.has(uuid));
+}
+
+async function findStored(
+  tx: Queryable,
+  projectId: number,
+  uuids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  // One look into the primary key for each uuid. Without the lateral limit, and before the table has
+  // statistics, Postgres takes another index of the project and reads every event there is.
+  const rows = await tx.query<{ uuid: string }>(
+    `select stored.uuid from unnest($2::uuid[]) as sent (uuid)
+     cross join lateral (
+       select e.uuid from events e where e.project_id = $1 and e.uuid = sent.uuid limit 1
+     ) as stored`,
+    [projectId, uuids],
+  );
+  return new Set(rows.map(({ uuid }) => uuid));
+}
+
+export interface EventToSave {
+  readonly event: IncomingEvent;
+  readonly personUuid: string | undefined;
+  /** Properties that came up while the batch was worked through. */
+  readonly marks: ReadonlyMap<string, string> | undefined;
+}
+
+export async function saveEvents(
+  tx: Queryable,
+  projectId: number,
+  events: readonly EventToSave[],
+): Promise<void> {
+  await tx.query(
+    `insert into events (project_id, uuid, event, distinct_id, person_id, timestamp, properties)
+     select $1, u, e, d, p, t, x
+     from json_to_recordset($2::json) as t (u uuid, e text, d text, p uuid, t timestamptz, x jsonb)`,
+    [projectId, `[${events.map(eventRow).join(',')}]`],
+  );
+}
+
+function eventRow({ event, personUuid, marks }: EventToSave): string {
+  const person = personUuid === undefined ? 'null' : `"${personUuid}"`;
+  return `{"u":"${event.uuid}","e":${JSON.stringify(event.event)},"d":${JSON.stringify(event.distinctId)},"p":${person},"t":"${event.timestamp}","x":${withMarks(event.propertiesText, marks)}}`;
+}
+
+/** Adds members at the end of the text of an object: of a repeated key jsonb keeps the last, so these win. */
+function withMarks(propertiesText: string, marks: ReadonlyMap<string, string> | undefined): string {
+  if (marks === undefined) return propertiesText;
+  const members = [...marks]
+    .map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`)
+    .join(',');
+  return propertiesText === '{}' ? `{${members}}` : `${propertiesText.slice(0, -1)},${members}}`;
+}

@@ -1,0 +1,17 @@
+import type { JsonObject } from '../http/json.ts';
+
+/** One event as this room understands it, whatever shape it came in. */
+export interface IncomingEvent {
+  /** Lower case; of the client, else of name-events.ts. */
+  readonly uuid: string;
+  /** 1 to 200 characters. */
+  readonly event: string;
+  /** 1 to 200 characters. */
+  readonly distinctId: string;
+  /** ISO 8601 in UTC with milliseconds. */
+  readonly timestamp: string;
+  /** With top-level `$set` and `$set_once` folded in. */
+  readonly properties: JsonObject;
+  /** `properties` as JSON text. */
+  readonly propertiesText: string;
+}

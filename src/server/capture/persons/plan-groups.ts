@@ -1,0 +1,106 @@
+import { isJsonObject, textOf, writtenLength } from '../../http/json.ts';
+import type { IncomingEvent } from '../incoming-event.ts';
+import { MAX_PROFILE_CHARACTERS } from '../limits.ts';
+import { mapText } from '../request/map-text.ts';
+
+/** A project has at most this many group types; what comes later is ignored. */
+const MAX_GROUP_TYPES = 5;
+/** Of types and of keys; longer ones are ignored. */
+const MAX_KEY_LENGTH = 400;
+
+/** SDKs say `$groupidentify`, the contract `$group_identify`. */
+const GROUP_EVENTS = new Set(['$groupidentify', '$group_identify']);
+
+export interface GroupUpdate {
+  readonly typeIndex: number;
+  readonly key: string;
+  /** JSON text, merged over what the group has, key by key. */
+  readonly propertiesText: string;
+  /** The earliest event of the batch that speaks of the group. */
+  readonly createdAt: string;
+}
+
+export interface GroupsPlan {
+  /** Types seen for the first time; their index follows from their place. */
+  readonly newTypes: readonly { readonly groupType: string; readonly index: number }[];
+  readonly groups: readonly GroupUpdate[];
+  /** Properties `$group_<index>` that an event gains, by uuid of the event. */
+  readonly marks: ReadonlyMap<string, ReadonlyMap<string, string>>;
+}
+
+export const speaksOfGroups = ({ event, properties }: IncomingEvent) =>
+  GROUP_EVENTS.has(event) || isJsonObject(properties['$groups']);
+
+/** What a batch does to groups, given the group types known before, in order of their index. */
+export function planGroups(events: readonly IncomingEvent[], knownTypes: readonly string[]): GroupsPlan {
+  const types = [...knownTypes];
+  const groups = new Map<
+    string,
+    { typeIndex: number; key: string; properties: Map<string, unknown>; createdAt: string }
+  >();
+  const marks = new Map<string, Map<string, string>>();
+
+  function indexOf(groupType: string): number | undefined {
+    const index = types.indexOf(groupType);
+    if (index !== -1) return index;
+    return types.length < MAX_GROUP_TYPES ? types.push(groupType) - 1 : undefined;
+  }
+
+  for (const event of events) {
+    for (const [groupType, key] of membershipsOf(event)) {
+      const index = indexOf(groupType);
+      if (index === undefined) continue;
+      const mark = marks.get(event.uuid) ?? new Map<string, string>();
+      marks.set(event.uuid, mark.set(`$group_${index}`, key));
+    }
+    const description = descriptionOf(event);
+    const typeIndex = description && indexOf(description.groupType);
+    if (description === undefined || typeIndex === undefined) continue;
+    const { key, properties } = description;
+    const id = `${typeIndex} ${key}`;
+    const group = groups.get(id) ?? { typeIndex, key, properties: new Map(), createdAt: event.timestamp };
+    for (const [name, value] of Object.entries(properties)) group.properties.set(name, value);
+    if (event.timestamp < group.createdAt) group.createdAt = event.timestamp;
+    groups.set(id, group);
+  }
+  return {
+    newTypes: types
+      .slice(knownTypes.length)
+      .map((groupType, at) => ({ groupType, index: knownTypes.length + at })),
+    groups: [...groups.values()].map(({ properties, ...group }) => ({
+      ...group,
+      propertiesText: textWithin(properties),
+    })),
+    marks,
+  };
+}
+
+function textWithin(properties: ReadonlyMap<string, unknown>): string {
+  const text = mapText(properties);
+  return writtenLength(text) <= MAX_PROFILE_CHARACTERS ? text : '{}';
+}
+
+function membershipsOf({ properties }: IncomingEvent): [string, string][] {
+  const groups = properties['$groups'];
+  if (!isJsonObject(groups)) return [];
+  return Object.entries(groups).flatMap(([groupType, value]): [string, string][] => {
+    const key = readKey(value);
+    const nameable = groupType !== '' && groupType.length <= MAX_KEY_LENGTH;
+    return nameable && key !== undefined ? [[groupType, key]] : [];
+  });
+}
+
+function descriptionOf({ event, properties }: IncomingEvent) {
+  if (!GROUP_EVENTS.has(event)) return undefined;
+  const groupType = readKey(properties['$group_type']);
+  const key = readKey(properties['$group_key']);
+  if (groupType === undefined || key === undefined) return undefined;
+  const set = properties['$group_set'];
+  return { groupType, key, properties: isJsonObject(set) ? set : {} };
+}
+
+function readKey(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  const key = textOf(value);
+  return key === '' || key.length > MAX_KEY_LENGTH ? undefined : key;
+}

@@ -1,0 +1,203 @@
+import type { IncomingEvent } from '../incoming-event.ts';
+import { fitProfile, ownWithin } from './fit-profile.ts';
+import { isIllegalId } from './illegal-id.ts';
+import { isPersonless, toMergeRequest } from './merge-request.ts';
+import { applyChanges } from './person-changes.ts';
+
+/**
+ * What a batch does to people, decided on the rows that its ids had before. Nothing here touches the
+ * database: the store reads `KnownPersons`, and writes the plan.
+ */
+export interface Person {
+  readonly uuid: string;
+  readonly properties: ReadonlyMap<string, unknown>;
+  readonly isIdentified: boolean;
+  /** ISO 8601 UTC with milliseconds, so that text order is time order. */
+  readonly createdAt: string;
+}
+
+export interface PersonToSave extends Person {
+  /** `properties` as JSON text. */
+  readonly propertiesText: string;
+}
+
+export interface KnownPersons {
+  readonly persons: readonly Person[];
+  /** Distinct id → uuid of its person. */
+  readonly owners: ReadonlyMap<string, string>;
+}
+
+export interface PersonsPlan {
+  readonly created: readonly PersonToSave[];
+  readonly updated: readonly PersonToSave[];
+  /** Known persons that end, and the one that takes their ids. */
+  readonly merged: readonly { readonly from: string; readonly into: string }[];
+  /** Distinct ids seen for the first time, in that order. */
+  readonly added: readonly { readonly distinctId: string; readonly personUuid: string }[];
+  /** Person of every distinct id that has one when the batch is over. */
+  readonly personOf: ReadonlyMap<string, string>;
+  readonly warnings: Readonly<Partial<Record<PersonsWarning, number>>>;
+}
+
+export type PersonsWarning =
+  | 'cannot_merge_with_illegal_distinct_id'
+  | 'cannot_merge_already_identified'
+  | 'person_properties_size_violation'
+  | 'merged_properties_left_out';
+
+/** Every distinct id a batch speaks of. */
+export function collectDistinctIds(events: readonly IncomingEvent[]): string[] {
+  const ids = new Set<string>();
+  for (const event of events) {
+    ids.add(event.distinctId);
+    const merge = toMergeRequest(event);
+    if (merge !== undefined) ids.add(merge.otherId);
+  }
+  return [...ids];
+}
+
+/** A person while the batch is worked through. */
+interface Draft {
+  readonly uuid: string;
+  readonly isNew: boolean;
+  readonly properties: Map<string, unknown>;
+  /** What they were before the batch. */
+  readonly oldProperties: ReadonlyMap<string, unknown>;
+  /** What merges brought that `oldProperties` do not have. */
+  readonly takenOver: Map<string, unknown>;
+  isIdentified: boolean;
+  createdAt: string;
+  isChanged: boolean;
+  mergedInto: Draft | undefined;
+}
+
+export function planPersons(
+  events: readonly IncomingEvent[],
+  known: KnownPersons,
+  createUuid: () => string,
+): PersonsPlan {
+  const drafts = new Map<string, Draft>();
+  for (const person of known.persons) {
+    drafts.set(person.uuid, {
+      ...person,
+      properties: new Map(person.properties),
+      oldProperties: person.properties,
+      takenOver: new Map(),
+      isNew: false,
+      isChanged: false,
+      mergedInto: undefined,
+    });
+  }
+  const owners = new Map<string, Draft>();
+  for (const [distinctId, uuid] of known.owners) {
+    const draft = drafts.get(uuid);
+    if (draft !== undefined) owners.set(distinctId, draft);
+  }
+  const added: string[] = [];
+  const warnings: Partial<Record<PersonsWarning, number>> = {};
+  const warn = (warning: PersonsWarning, count = 1) => {
+    if (count > 0) warnings[warning] = (warnings[warning] ?? 0) + count;
+  };
+
+  /** The survivor's properties go before the other's. */
+  function absorb(survivor: Draft, other: Draft): void {
+    const { own, takenOver, isChangeLeftOut } = ownWithin(other);
+    if (isChangeLeftOut) warn('person_properties_size_violation');
+    for (const [key, value] of [...own, ...takenOver]) {
+      if (!survivor.properties.has(key)) survivor.properties.set(key, value);
+      if (!survivor.oldProperties.has(key) && !survivor.takenOver.has(key))
+        survivor.takenOver.set(key, value);
+    }
+    if (other.createdAt < survivor.createdAt) survivor.createdAt = other.createdAt;
+    survivor.isChanged = true;
+    other.mergedInto = survivor;
+  }
+
+  const ownerOf = (distinctId: string) => follow(owners.get(distinctId));
+
+  function own(distinctId: string, draft: Draft): void {
+    owners.set(distinctId, draft);
+    added.push(distinctId);
+  }
+
+  function create(event: IncomingEvent): Draft {
+    const oldProperties = new Map([['$creator_event_uuid', event.uuid]]);
+    const draft: Draft = {
+      uuid: createUuid(),
+      isNew: true,
+      properties: new Map(oldProperties),
+      oldProperties,
+      takenOver: new Map(),
+      isIdentified: false,
+      createdAt: event.timestamp,
+      isChanged: true,
+      mergedInto: undefined,
+    };
+    drafts.set(draft.uuid, draft);
+    own(event.distinctId, draft);
+    return draft;
+  }
+
+  function merge(event: IncomingEvent): PersonsWarning | undefined {
+    const request = toMergeRequest(event);
+    if (request === undefined || request.otherId === event.distinctId) return undefined;
+    const { otherId, force } = request;
+    if (isIllegalId(otherId) || isIllegalId(event.distinctId)) return 'cannot_merge_with_illegal_distinct_id';
+    const other = ownerOf(otherId);
+    let into = ownerOf(event.distinctId);
+    if (into === undefined) {
+      if (other === undefined) into = create(event);
+      else own(event.distinctId, other);
+    }
+    const survivor = into ?? other;
+    if (survivor === undefined) return undefined;
+    if (other === undefined) own(otherId, survivor);
+    const refused = other !== undefined && other !== survivor && other.isIdentified && !force;
+    if (other !== undefined && other !== survivor && !refused) absorb(survivor, other);
+    if (!survivor.isIdentified) {
+      survivor.isIdentified = true;
+      survivor.isChanged = true;
+    }
+    return refused ? 'cannot_merge_already_identified' : undefined;
+  }
+
+  for (const event of events) {
+    if (isPersonless(event)) continue;
+    const warning = merge(event);
+    if (warning !== undefined) warn(warning);
+    const person = ownerOf(event.distinctId) ?? create(event);
+    if (applyChanges(person.properties, event)) person.isChanged = true;
+  }
+
+  const personOf = new Map<string, string>();
+  for (const distinctId of owners.keys()) {
+    const owner = ownerOf(distinctId);
+    if (owner !== undefined) personOf.set(distinctId, owner.uuid);
+  }
+  function toSave(draft: Draft): PersonToSave {
+    const { properties, propertiesText, isChangeLeftOut, takenOverLeftOut } = fitProfile(draft);
+    if (isChangeLeftOut) warn('person_properties_size_violation');
+    warn('merged_properties_left_out', takenOverLeftOut);
+    const { uuid, isIdentified, createdAt } = draft;
+    return { uuid, properties, propertiesText, isIdentified, createdAt };
+  }
+
+  const alive = [...drafts.values()].filter((draft) => draft.mergedInto === undefined);
+  return {
+    created: alive.filter((draft) => draft.isNew).map(toSave),
+    updated: alive.filter((draft) => !draft.isNew && draft.isChanged).map(toSave),
+    merged: [...drafts.values()].flatMap((draft) => {
+      const into = draft.isNew || draft.mergedInto === undefined ? undefined : follow(draft.mergedInto);
+      return into === undefined ? [] : [{ from: draft.uuid, into: into.uuid }];
+    }),
+    added: added.map((distinctId) => ({ distinctId, personUuid: personOf.get(distinctId) ?? '' })),
+    personOf,
+    warnings,
+  };
+}
+
+function follow(draft: Draft | undefined): Draft | undefined {
+  let person = draft;
+  while (person?.mergedInto !== undefined) person = person.mergedInto;
+  return person;
+}

@@ -1,0 +1,34 @@
+import { ApiError } from '../http/errors.ts';
+
+/** Characters of what a client sent that an answer repeats. */
+const MAX_NAMED = 200;
+
+/** The refusals of the ingestion endpoints. One bad event refuses its whole request: nothing is stored. */
+export const invalidPayload = (detail: string) =>
+  new ApiError(400, 'validation_error', 'invalid_payload', detail);
+
+export const malformed = (reason: string) => invalidPayload(`Malformed request data: ${reason}`);
+
+export const noData = () =>
+  new ApiError(
+    400,
+    'validation_error',
+    'no_data',
+    'No data found. Make sure to use a POST request when sending the payload in the body of the request.',
+  );
+
+export const unknownEncoding = (encoding: string, known: readonly string[]) =>
+  new ApiError(
+    415,
+    'invalid_request',
+    'unsupported_media_type',
+    `Unsupported content encoding "${encoding.slice(0, MAX_NAMED)}" in request. Send the body as it is, with ` +
+      `gzip, or packed as the parameter "compression" says: ${known.join(', ')}.`,
+  );
+
+export const unauthorised = (code: string, detail: string) =>
+  new ApiError(401, 'authentication_error', code, detail);
+
+/** Too much is under way; the sender comes back when it is told to. */
+export const busy = () =>
+  new ApiError(429, 'throttled_error', 'throttled', 'Request was throttled. Expected available in 1 second.');

@@ -1,0 +1,104 @@
+import { isUtf8 } from 'node:buffer';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { getMessage } from '../../../lib/errors.ts';
+import { tooLarge } from '../../http/errors.ts';
+import { MAX_DECODED_BYTES } from '../limits.ts';
+import { malformed, noData, unknownEncoding } from '../refusal.ts';
+import { decodeUtf8 } from './decode-utf8.ts';
+import { decompressLz } from './lz-string.ts';
+import { isForm, readForm } from './read-form.ts';
+
+const GUNZIP_CHUNK_BYTES = 256 * 1024;
+
+const unzip = promisify(gunzip);
+
+export interface EncodedBody {
+  readonly bytes: Buffer;
+  /** Header values, empty when missing. */
+  readonly contentType: string;
+  readonly contentEncoding: string;
+  /** `compression` of the query. */
+  readonly compression: string | undefined;
+  /** `data` of the query, where there is no body. */
+  readonly data: string | undefined;
+}
+
+/** How a body may be packed, as `compression` names it; clients write the same into `Content-Encoding`. */
+export const PACKINGS = ['gzip', 'gzip-js', 'lz64', 'base64'] as const;
+const KNOWN_ENCODINGS = new Set<string>([...PACKINGS, 'x-gzip', 'identity', '']);
+
+/** JSON text, and what a form said beside it. */
+export interface DecodedBody {
+  readonly text: string;
+  readonly projectKey?: string;
+  readonly sentAt?: string;
+}
+
+/**
+ * Undoes every wrapping that clients of the service are known to use: a form field `data`, gzip (named by
+ * header or parameter, or known by its first bytes), lz-string, base64; in that order. A body in another
+ * encoding is refused by name, but gzip is taken whatever the header calls it.
+ */
+export async function decodeBody(body: EncodedBody): Promise<DecodedBody> {
+  const encoding = body.contentEncoding.trim().toLowerCase();
+  const zipped = isGzip(body.bytes);
+  if (!zipped && body.bytes.length > 0 && !KNOWN_ENCODINGS.has(encoding)) {
+    throw unknownEncoding(encoding, PACKINGS);
+  }
+  const plain = zipped ? await inflate(body.bytes) : body.bytes;
+  // `curl -d '{…}'` says it is a form; JSON shows itself by its first character.
+  const form =
+    isForm(body.contentType) && !startsLikeJson(plain) ? await readForm(plain, body.contentType) : undefined;
+  const compression = body.compression ?? form?.compression ?? encoding;
+  const text = form?.data ?? (plain.length > 0 ? undefined : body.data);
+  if (text === undefined && (form !== undefined || plain.length === 0)) throw noData();
+  const projectKey = form?.api_key ?? form?.token;
+  const sentAt = form?.sent_at;
+  return {
+    text: await unwrap(text ?? decodeUtf8(plain), compression),
+    ...(projectKey === undefined ? {} : { projectKey }),
+    ...(sentAt === undefined ? {} : { sentAt }),
+  };
+}
+
+async function unwrap(text: string, compression: string): Promise<string> {
+  if (compression === 'lz64') return unpackLz(text);
+  if (text === '') throw noData();
+  if (JSON_START.test(text)) return text;
+  const bytes = decodeBase64(text);
+  if (bytes === undefined) return text; // not JSON either: its parser says what is wrong
+  if (isGzip(bytes)) return decodeUtf8(await inflate(bytes));
+  // Many a word could be base64: it was only if JSON comes of it.
+  const decoded = isUtf8(bytes) ? decodeUtf8(bytes) : '';
+  return JSON_START.test(decoded) ? decoded : text;
+}
+
+function unpackLz(text: string): string {
+  // A form turns `+` into a space.
+  const result = decompressLz(text.trim().replaceAll(' ', '+'), MAX_DECODED_BYTES);
+  if (result.kind === 'text') return result.text;
+  throw result.kind === 'too_large'
+    ? tooLarge()
+    : malformed('Failed to decompress data. The lz64 text is broken.');
+}
+
+async function inflate(bytes: Buffer): Promise<Buffer> {
+  try {
+    return await unzip(bytes, { maxOutputLength: MAX_DECODED_BYTES, chunkSize: GUNZIP_CHUNK_BYTES });
+  } catch (error) {
+    if (error instanceof RangeError) throw tooLarge(); // zlib's sign that maxOutputLength was passed
+    throw malformed(`Failed to decompress data. ${getMessage(error)}`);
+  }
+}
+
+const isGzip = (bytes: Buffer) => bytes[0] === 0x1f && bytes[1] === 0x8b && bytes[2] === 0x08;
+
+const JSON_START = /^\s*[[{]/;
+const startsLikeJson = (bytes: Buffer) => JSON_START.test(bytes.toString('latin1', 0, 64));
+
+/** Standard or URL-safe alphabet, padding optional, spaces standing for `+`; undefined when it is not base64. */
+function decodeBase64(text: string): Buffer | undefined {
+  const compact = text.trim().replaceAll(' ', '+');
+  return /^[\w+/-]+={0,2}$/.test(compact) ? Buffer.from(compact, 'base64') : undefined;
+}

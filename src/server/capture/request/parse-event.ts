@@ -1,0 +1,125 @@
+import { isJsonObject, type JsonObject, stringifyJson, textOf, writtenLength } from '../../http/json.ts';
+import { isUuid } from '../../http/row-id.ts';
+import type { IncomingEvent } from '../incoming-event.ts';
+import { MAX_EVENT_CHARACTERS } from '../limits.ts';
+import { invalidPayload } from '../refusal.ts';
+import { eventTime, type TimeWarning } from './event-time.ts';
+
+const MAX_NAME_LENGTH = 200;
+/** Forms that the service's own readers take as well: bare digits, in braces, as a URN. */
+const OTHER_UUID =
+  /^(?:urn:uuid:|\{)?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})\}?$/i;
+
+/** What the events of one request have in common. */
+export interface RequestFacts {
+  readonly nowMs: number;
+  readonly sentAtMs: number | undefined;
+  /** Name of events without one; undefined refuses them. */
+  readonly defaultEvent: string | undefined;
+  /** Address of the sender; undefined for imports, where it tells nothing of the visitor. */
+  readonly ip: string | undefined;
+  /** Whether the payload may hold LosslessNumber objects. */
+  readonly lossless: boolean;
+  /** Names an event that came without a uuid. */
+  readonly createUuid: (item: JsonObject) => string;
+}
+
+export interface ParsedEvent {
+  readonly event: IncomingEvent;
+  readonly warning: TimeWarning | undefined;
+}
+
+/** Reads one item of a request, or refuses the request with the reason. */
+export function parseEvent(item: unknown, facts: RequestFacts): ParsedEvent {
+  if (!isJsonObject(item)) throw invalidPayload('Invalid payload: All events must be objects.');
+  const given = item['properties'] ?? {};
+  if (!isJsonObject(given))
+    throw invalidPayload('Invalid payload: Event field "properties" must be an object!');
+  const event = parseName(item, facts);
+  const distinctId = parseDistinctId(item, given);
+  const properties = gatherProperties(item, given, facts);
+  const propertiesText = facts.lossless ? stringifyJson(properties) : JSON.stringify(properties);
+  const length = facts.lossless ? writtenLength(propertiesText) : propertiesText.length;
+  if (length > MAX_EVENT_CHARACTERS) {
+    throw invalidPayload(`Invalid payload: An event is larger than ${MAX_EVENT_CHARACTERS} characters!`);
+  }
+  const { timeMs, warning } = eventTime(
+    {
+      timestamp: item['timestamp'],
+      offset: item['offset'],
+      sentAtMs: given['$ignore_sent_at'] ? undefined : facts.sentAtMs,
+    },
+    facts.nowMs,
+  );
+  const timestamp = new Date(timeMs).toISOString();
+  return {
+    event: { uuid: parseUuid(item, facts), event, distinctId, timestamp, properties, propertiesText },
+    warning,
+  };
+}
+
+function parseName(item: JsonObject, { defaultEvent }: RequestFacts): string {
+  const value = item['event'] ?? defaultEvent;
+  if (value === undefined || value === null) {
+    throw invalidPayload('Invalid payload: All events must have the event name field "event"!');
+  }
+  const name = textOf(value);
+  // Services have dropped such events behind a 200; a refusal lets the sender know.
+  if (name === '') throw invalidPayload('Invalid payload: Event field "event" should not be blank!');
+  return cut(name);
+}
+
+/** Where several places name an id, the order of the service's own reader decides. */
+function parseDistinctId(item: JsonObject, properties: JsonObject): string {
+  const places: [JsonObject, string][] = [
+    [item, '$distinct_id'],
+    [properties, 'distinct_id'],
+    [item, 'distinct_id'],
+  ];
+  const place = places.find(([holder, key]) => Object.hasOwn(holder, key));
+  if (place === undefined) {
+    throw invalidPayload('Invalid payload: All events must have the event field "distinct_id"!');
+  }
+  const id = readId(place[0][place[1]]);
+  if (id === undefined)
+    throw invalidPayload('Invalid payload: Event field "distinct_id" should not be blank!');
+  return id;
+}
+
+/** Text of an id, at most 200 characters; undefined for null, blank, 0 and false. */
+export function readId(value: unknown): string | undefined {
+  if (value === null || value === undefined || value === 0 || value === false) return undefined;
+  const text = textOf(value);
+  return text.trim() === '' ? undefined : cut(text);
+}
+
+function cut(text: string): string {
+  if (text.length <= MAX_NAME_LENGTH) return text;
+  return text.slice(0, MAX_NAME_LENGTH).replace(/[\ud800-\udbff]$/, ''); // no half of a surrogate pair
+}
+
+function parseUuid(item: JsonObject, { createUuid }: RequestFacts): string {
+  const value = item['uuid'];
+  if (value === undefined || value === null || value === '') return createUuid(item);
+  if (typeof value === 'string') {
+    if (isUuid(value)) return value.toLowerCase();
+    const parts = OTHER_UUID.exec(value)?.slice(1);
+    if (parts !== undefined) return parts.join('-').toLowerCase();
+  }
+  throw invalidPayload('Invalid payload: Event field "uuid" is not a valid UUID!');
+}
+
+function gatherProperties(item: JsonObject, given: JsonObject, facts: RequestFacts): JsonObject {
+  const extra: Record<string, unknown> = {};
+  for (const key of ['$set', '$set_once']) {
+    const top = item[key];
+    const inner = given[key];
+    if (isJsonObject(top)) extra[key] = isJsonObject(inner) ? { ...inner, ...top } : top;
+  }
+  if (facts.ip !== undefined && given['$ip'] === undefined) extra['$ip'] = facts.ip;
+  if (facts.sentAtMs !== undefined) extra['$sent_at'] = new Date(facts.sentAtMs).toISOString();
+  // A copy only where something changes: most events of an import pass as they are.
+  if (Object.keys(extra).length === 0 && given['token'] === undefined) return given;
+  const { token: _projectKey, ...rest } = given;
+  return { ...rest, ...extra };
+}

@@ -1,0 +1,71 @@
+import { tooLarge } from '../../http/errors.ts';
+import { isJsonObject } from '../../http/json.ts';
+import type { IncomingEvent } from '../incoming-event.ts';
+import { MAX_EVENTS } from '../limits.ts';
+import { createEventNamer } from '../name-events.ts';
+import { invalidPayload, malformed, noData } from '../refusal.ts';
+import type { TimeWarning } from './event-time.ts';
+import { parseTime } from './event-time.ts';
+import { parseEvent, type RequestFacts } from './parse-event.ts';
+
+/** Dropped for what they are: performance traces that never were analytics events. */
+const IGNORED_EVENTS = new Set(['$performance_event']);
+
+export interface RequestContext extends Omit<RequestFacts, 'sentAtMs' | 'createUuid'> {
+  readonly projectUuid: string;
+  /** `_` of the query, or `sent_at` of a form. */
+  readonly sentAt: string | undefined;
+  /** For events that nothing names. */
+  readonly createUuid: () => string;
+}
+
+export interface ParsedRequest {
+  readonly events: readonly IncomingEvent[];
+  readonly warnings: Readonly<Partial<Record<TimeWarning, number>>>;
+}
+
+/**
+ * One event, an array of events, or `{batch: [...]}`, on any path. Repeats of a uuid inside the request are
+ * left out; one bad event refuses everything.
+ */
+export function parseRequest(payload: unknown, context: RequestContext): ParsedRequest {
+  const envelope = isJsonObject(payload) ? payload : {};
+  const historical = envelope['historical_migration'] === true;
+  const items = itemsOf(payload);
+  if (items.length > MAX_EVENTS) throw tooLarge();
+  const sentAtMs = parseSentAt(context.sentAt ?? envelope['sent_at']);
+  const facts: RequestFacts = {
+    ...context,
+    ip: historical ? undefined : context.ip,
+    sentAtMs,
+    createUuid: createEventNamer(items, { ...context, sentAtMs }),
+  };
+  const events = new Map<string, IncomingEvent>();
+  const warnings: Partial<Record<TimeWarning, number>> = {};
+  for (const item of items) {
+    const { event, warning } = parseEvent(item, facts);
+    if (warning !== undefined) warnings[warning] = (warnings[warning] ?? 0) + 1;
+    if (!IGNORED_EVENTS.has(event.event) && !events.has(event.uuid)) events.set(event.uuid, event);
+  }
+  return { events: [...events.values()], warnings };
+}
+
+function itemsOf(payload: unknown): readonly unknown[] {
+  if (Array.isArray(payload)) return payload;
+  if (!isJsonObject(payload)) throw noData();
+  const batch = payload['batch'];
+  if (batch === undefined) return [payload];
+  if (!Array.isArray(batch)) throw invalidPayload('Invalid payload: "batch" must be an array of events.');
+  return batch;
+}
+
+function parseSentAt(value: unknown): number | undefined {
+  if (value === undefined || value === null || value === '') return undefined;
+  // `_` carries epoch milliseconds; eleven digits or fewer are seconds.
+  const digits = typeof value === 'string' && /^\d+$/.test(value) ? value : undefined;
+  const sentAtMs =
+    digits === undefined ? parseTime(value) : Number(digits) * (digits.length <= 11 ? 1000 : 1);
+  const valid = sentAtMs !== undefined && Math.abs(sentAtMs) <= 8.64e15; // what Date can hold
+  if (!valid) throw malformed('invalid sent at: it must be ISO 8601 or epoch milliseconds.');
+  return sentAtMs;
+}

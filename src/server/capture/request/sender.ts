@@ -1,0 +1,48 @@
+import { BlockList, isIP } from 'node:net';
+import type { Context } from 'hono';
+
+/** Where the proxies of a deployment are: this machine, and networks that no stranger can come from. */
+const NEARBY = new BlockList();
+NEARBY.addSubnet('127.0.0.0', 8, 'ipv4');
+NEARBY.addSubnet('10.0.0.0', 8, 'ipv4');
+NEARBY.addSubnet('172.16.0.0', 12, 'ipv4');
+NEARBY.addSubnet('192.168.0.0', 16, 'ipv4');
+NEARBY.addAddress('::1', 'ipv6');
+NEARBY.addSubnet('fc00::', 7, 'ipv6');
+
+/**
+ * Address that an event counts as coming from: that of the connection. Where the connection comes from a
+ * loopback or private address, that is a proxy's, and the first address of its `X-Forwarded-For` is the
+ * client's; of a stranger the header could claim anything, and is not read. What is no IP address is left.
+ * A request that came over no connection is from within this process, as near as can be.
+ */
+export function getSender(c: Context): string | undefined {
+  const connection = connectionOf(c);
+  if (connection !== undefined && !isNearby(connection.address)) return connection.address;
+  return firstAddressIn(c.req.header('x-forwarded-for') ?? '') ?? connection?.address;
+}
+
+/** Its address is unknown when the client has gone already. */
+function connectionOf(c: Context): { readonly address: string | undefined } | undefined {
+  const incoming: unknown = c.env?.incoming;
+  if (typeof incoming !== 'object' || incoming === null || !('socket' in incoming)) return undefined;
+  const { socket } = incoming;
+  const hasAddress = typeof socket === 'object' && socket !== null && 'remoteAddress' in socket;
+  return {
+    address: hasAddress && typeof socket.remoteAddress === 'string' ? socket.remoteAddress : undefined,
+  };
+}
+
+function isNearby(address: string | undefined): boolean {
+  if (address === undefined) return false;
+  const version = isIP(address);
+  return version !== 0 && NEARBY.check(address, version === 4 ? 'ipv4' : 'ipv6'); // knows ::ffff:10.0.0.1 too
+}
+
+/** `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]` or `[2001:db8::1]:80`. */
+function firstAddressIn(list: string): string | undefined {
+  const entry = list.split(',', 1)[0]?.trim() ?? '';
+  const address = /^\[(.*)\](?::\d+)?$/.exec(entry)?.[1] ?? entry.replace(/^([\d.]+):\d+$/, '$1');
+  // A zone (`fe80::1%eth0`) may be any text, and means something on its own machine alone.
+  return isIP(address) === 0 || address.includes('%') ? undefined : address;
+}

@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import type { Logger } from 'pino';
+import { loadProjectByKey } from '../accounts/projects.ts';
+import type { ApiEnv } from '../auth/access.ts';
+import type { Db } from '../database/db.ts';
+import type { Deletions } from '../deletions/deletion-port.ts';
+import { createAdmission } from './admission.ts';
+import { createDefinedNames, type DefinedNames } from './defined-names.ts';
+import { describeIngest } from './describe-ingest.ts';
+import { ingest } from './ingest.ts';
+import { MAX_AT_WORK, MAX_HELD_BYTES } from './limits.ts';
+import { unauthorised } from './refusal.ts';
+import { decodeBody } from './request/decode-body.ts';
+import { parsePayload } from './request/parse-payload.ts';
+import { parseRequest } from './request/parse-request.ts';
+import { findProjectKey } from './request/project-key.ts';
+import { getSender } from './request/sender.ts';
+
+/**
+ * Where events come in: any shape and encoding on any of these paths, with the project key inside. In:
+ * a request; out: `{"status": 1}` once everything is committed, or a refusal and nothing is stored.
+ */
+const PATHS = ['/batch/', '/capture/', '/e/', '/track/', '/engage/', '/i/v0/e/'];
+
+interface IngestDeps {
+  readonly db: Db;
+  readonly log: Logger;
+  readonly now: () => number;
+  readonly deletions: Pick<Deletions, 'release'>;
+}
+
+const ACCEPTED = { status: 1 };
+
+export function addIngestRoutes(api: OpenAPIHono<ApiEnv>, deps: IngestDeps): void {
+  describeIngest(api);
+  const defined = createDefinedNames(deps.now);
+  const intake = createAdmission({ heldBytes: MAX_HELD_BYTES, atWork: MAX_AT_WORK });
+  for (const path of PATHS) {
+    api.use(path, async (c, next) => {
+      allowOrigin(c);
+      await next();
+    });
+    api.on('OPTIONS', path, (c) => c.json(ACCEPTED));
+    api.on(['POST', 'GET'], path, async (c) => {
+      const defaultEvent = path === '/engage/' ? '$identify' : undefined;
+      await intake.take(c.req.raw, (bytes) => takeIn(c, bytes, { ...deps, defined }, defaultEvent));
+      return c.json(ACCEPTED);
+    });
+  }
+}
+
+async function takeIn(
+  c: Context,
+  bytes: Buffer,
+  { db, log, now, deletions, defined }: IngestDeps & { readonly defined: DefinedNames },
+  defaultEvent: string | undefined,
+): Promise<void> {
+  const body = await decodeBody({
+    bytes,
+    contentType: c.req.header('content-type') ?? '',
+    contentEncoding: c.req.header('content-encoding') ?? '',
+    compression: c.req.query('compression'),
+    data: c.req.query('data'),
+  });
+  const { value, lossless } = parsePayload(body.text);
+  const project = await loadProjectByKey(db, findProjectKey(body.projectKey, value));
+  if (project === undefined) {
+    throw unauthorised(
+      'invalid_api_key',
+      'Project API key invalid. It stands in the settings of the project.',
+    );
+  }
+  const { events, warnings } = parseRequest(value, {
+    nowMs: now(),
+    sentAt: c.req.query('_') ?? body.sentAt,
+    defaultEvent,
+    ip: getSender(c),
+    lossless,
+    projectUuid: project.uuid,
+    createUuid: randomUUID,
+  });
+  const result = await ingest(db, project.id, events, {
+    createUuid: randomUUID,
+    release: deletions.release,
+    defined: defined.of(project),
+  });
+  const unusual = { ...warnings, ...result.warnings };
+  if (Object.keys(unusual).length > 0)
+    log.warn({ project: project.id, warnings: unusual }, 'events with warnings');
+  log.debug({ project: project.id, stored: result.stored, repeated: result.repeated }, 'request ingested');
+}
+
+/** Browsers send from any site; the key in the body says whose events they are. */
+function allowOrigin(c: Context): void {
+  const origin = c.req.header('origin');
+  if (origin === undefined) return;
+  c.header('Access-Control-Allow-Origin', origin);
+  c.header('Access-Control-Allow-Credentials', 'true');
+  c.header('Access-Control-Allow-Methods', 'GET, POST, OPTIONS');
+  c.header(
+    'Access-Control-Allow-Headers',
+    c.req.header('access-control-request-headers') ?? 'X-Requested-With,Content-Type',
+  );
+  c.header('Vary', 'Origin');
+}

@@ -1,0 +1,111 @@
+import { recordActivity } from '../activity/activity-log.ts';
+import type { Queryable } from '../database/db.ts';
+import { invalidInput, notFound } from '../http/errors.ts';
+import { type CountDeps, countMembers } from './count-cohorts.ts';
+import { type ParsedDefinition, parseDefinition, refuseDefinition } from './parse-definition.ts';
+import { checkDefinition } from './person-condition.ts';
+import type { ChangedCohortBody, NewCohortBody } from './schema.ts';
+import { countCohorts, insertCohort, loadCohortsById, type StoredCohort, updateCohort } from './store.ts';
+
+/** The condition of each is looked into when a person's cohorts are asked for. */
+export const MAX_COHORTS_OF_PROJECT = 1000;
+
+export interface ChangeContext {
+  readonly projectId: number;
+  /** Who asks; null: the system itself. */
+  readonly userId: number | null;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** Makes a cohort, counts its members and returns its id. */
+export async function createCohort(
+  deps: CountDeps,
+  context: ChangeContext,
+  wanted: NewCohortBody,
+): Promise<number> {
+  const id = await deps.db.transaction((tx) => insertIn(tx, context, wanted));
+  await countMembers(deps, context.projectId, id);
+  return id;
+}
+
+/** What is left out stays. A deleted cohort can only be brought back. */
+export async function changeCohort(
+  deps: CountDeps,
+  context: ChangeContext,
+  id: number,
+  wanted: ChangedCohortBody,
+): Promise<void> {
+  const redefined = await deps.db.transaction((tx) => changeIn(tx, context, id, wanted));
+  if (redefined) await countMembers(deps, context.projectId, id);
+}
+
+/** Within the caller's transaction, without counting. */
+export async function insertIn(
+  tx: Queryable,
+  context: ChangeContext,
+  wanted: NewCohortBody,
+): Promise<number> {
+  const { projectId, userId, now } = context;
+  const { name = null, description = '', is_static: isStatic = false } = wanted;
+  const definition = readDefinition(isStatic, wanted);
+  await checkRoom(tx, projectId);
+  if (definition) await checkDefinition(tx, projectId, definition.filter, now);
+  const id = await insertCohort(tx, projectId, userId, { name, description, isStatic, definition });
+  await log(tx, context, 'created', id, name, null);
+  return id;
+}
+
+/** Within the caller's transaction, without counting; true when it is now defined another way. */
+export async function changeIn(
+  tx: Queryable,
+  context: ChangeContext,
+  id: number,
+  wanted: ChangedCohortBody,
+): Promise<boolean> {
+  const { projectId, now } = context;
+  const { name, description, deleted } = wanted;
+  const [cohort] = await loadCohortsById(tx, projectId, [id]);
+  if (cohort === undefined || (cohort.deleted && deleted !== false)) throw notFound();
+  if (cohort.deleted) await checkRoom(tx, projectId);
+  const definition = changedDefinition(cohort, wanted);
+  if (definition) await checkDefinition(tx, projectId, definition.filter, now, id);
+  await updateCohort(tx, id, { name, description, deleted, definition });
+  const fields = Object.entries({ name, description, deleted, filters: definition });
+  const touched = fields.flatMap(([field, value]) => (value === undefined ? [] : [field]));
+  await log(tx, context, deleted === true ? 'deleted' : 'updated', id, name ?? cohort.name, touched);
+  return definition !== undefined;
+}
+
+function changedDefinition(cohort: StoredCohort, wanted: ChangedCohortBody): ParsedDefinition | undefined {
+  if (wanted.is_static !== undefined && wanted.is_static !== cohort.is_static) {
+    throw invalidInput('A static cohort stays static, a dynamic one dynamic.', 'is_static');
+  }
+  if (wanted.filters === undefined && wanted.groups === undefined) return undefined;
+  return readDefinition(cohort.is_static, wanted);
+}
+
+function readDefinition(isStatic: boolean, wanted: ChangedCohortBody): ParsedDefinition | undefined {
+  if (!isStatic) return parseDefinition(wanted);
+  refuseDefinition(wanted);
+  return undefined;
+}
+
+async function checkRoom(tx: Queryable, projectId: number): Promise<void> {
+  if ((await countCohorts(tx, projectId)) < MAX_COHORTS_OF_PROJECT) return;
+  throw invalidInput(`A project may have ${MAX_COHORTS_OF_PROJECT} cohorts at most.`);
+}
+
+async function log(
+  tx: Queryable,
+  { projectId, userId }: ChangeContext,
+  activity: 'created' | 'updated' | 'deleted',
+  id: number,
+  name: string | null,
+  fields: readonly string[] | null,
+): Promise<void> {
+  const changes =
+    fields?.map((field) => ({ type: 'Cohort', action: 'changed', field, before: null, after: null })) ?? null;
+  const detail = { name, changes, merge: null, trigger: null, short_id: null, type: null };
+  await recordActivity(tx, { projectId, userId, scope: 'Cohort', itemId: String(id), activity, detail });
+}

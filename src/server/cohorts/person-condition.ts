@@ -1,0 +1,52 @@
+import type { Queryable } from '../database/db.ts';
+import { invalidInput } from '../http/errors.ts';
+import { type CohortDefinitions, cohortIdsIn } from '../query/cohort-definition.ts';
+import { loadCohorts } from '../query/cohort-store.ts';
+import { compileFilter } from '../query/compile-filter.ts';
+import type { Filter } from '../query/filter.ts';
+import { type Sql, sql } from '../query/sql.ts';
+
+/** The condition of a filter on `p`, the person. */
+export async function compileForPersons(
+  db: Queryable,
+  projectId: number,
+  filter: Filter,
+  now: number,
+): Promise<Sql> {
+  return compileWith(projectId, filter, now, await loadCohorts(db, projectId, filter));
+}
+
+/**
+ * Refuses (400) a definition that names cohorts that are not there, contains itself or cannot be asked of
+ * persons. `ownId`: the cohort that it is to define; left out for a new one.
+ */
+export async function checkDefinition(
+  db: Queryable,
+  projectId: number,
+  filter: Filter,
+  now: number,
+  ownId?: number,
+): Promise<void> {
+  const cohorts = await loadCohorts(db, projectId, filter);
+  const missing = cohortIdsIn(filter).find((id) => !cohorts.has(id));
+  if (missing !== undefined) throw invalidInput(`Cohort ${missing} does not exist.`, 'filters');
+  if (ownId !== undefined && cohorts.has(ownId)) {
+    throw invalidInput('A cohort cannot contain itself.', 'filters');
+  }
+  compileWith(projectId, filter, now, cohorts);
+}
+
+/** The same with the cohorts that it may reach at hand. */
+export const compileWith = (
+  projectId: number,
+  filter: Filter,
+  now: number,
+  cohorts: CohortDefinitions,
+): Sql =>
+  compileFilter(filter, {
+    projectId,
+    now,
+    person: { id: sql`p.id`, properties: sql`p.properties` },
+    cohorts,
+    attr: 'filters',
+  });

@@ -1,0 +1,170 @@
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { ApiEnv } from '../auth/access.ts';
+import { FORMS, respondNegotiated } from '../http/content-negotiation.ts';
+import { notFound } from '../http/errors.ts';
+import { paged, pageQuery, parsePage, renderPage } from '../http/paging.ts';
+import { getPublicUrl } from '../http/public-url.ts';
+import { respondWithJson } from '../http/response.ts';
+import { addRoute, type Call } from '../http/route.ts';
+import { parseRowId } from '../http/row-id.ts';
+import { parsePersonId, personNotFound } from '../persons/person-id.ts';
+import { changeCohort, createCohort, MAX_COHORTS_OF_PROJECT } from './change-cohort.ts';
+import { changeMembers } from './change-members.ts';
+import { loadPersonCohorts } from './cohorts-of-person.ts';
+import { type CountDeps, refreshCounts } from './count-cohorts.ts';
+import { findPerson } from './member-store.ts';
+import { renderCohorts } from './render-cohorts.ts';
+import {
+  changedCohortSchema,
+  cohortSchema,
+  MAX_MEMBERS,
+  membersSchema,
+  newCohortSchema,
+  personCohortsQuery,
+  personCohortsSchema,
+} from './schema.ts';
+import { countCohorts, loadCohortPage, loadCohortsById } from './store.ts';
+
+/**
+ * Cohorts: sets of persons, static ones with members that are put in, dynamic ones with conditions that
+ * say who is in. Who is in a dynamic one is always looked up; its `count` is kept for a while.
+ */
+const tag = 'Cohorts (beyond the contract)';
+const base = '/api/projects/:project_id/cohorts/';
+const params = { id: 'integer' } as const;
+
+type AnyCall = Call<unknown, unknown>;
+
+/** Call it before the routes of persons, whose `:id` would take `cohorts` for a person. */
+export function addCohortRoutes(api: OpenAPIHono<ApiEnv>, deps: CountDeps): void {
+  const { db } = deps;
+
+  async function answerCohort(
+    { c }: Pick<AnyCall, 'c'>,
+    id: number,
+    status: 200 | 201 = 200,
+  ): Promise<Response> {
+    const [cohort] = await renderCohorts(db, await loadCohortsById(db, c.get('project').id, [id]));
+    if (cohort === undefined) throw notFound();
+    return respondWithJson(c, cohort, status);
+  }
+
+  addRoute(
+    api,
+    {
+      method: 'get',
+      path: '/api/projects/:project_id/persons/cohorts/',
+      summary: 'List the cohorts that a person is in',
+      tag: 'Persons',
+      query: personCohortsQuery,
+      answers: { 200: { description: 'Newest first.', schema: personCohortsSchema, contentTypes: FORMS } },
+    },
+    async (call) => {
+      const projectId = call.c.get('project').id;
+      const personId = await findPerson(db, projectId, parsePersonId(call.query.person_id));
+      if (personId === undefined) throw personNotFound();
+      const cohorts = await loadPersonCohorts(db, projectId, personId, deps.now());
+      return respondNegotiated(call, { results: await renderCohorts(db, cohorts) });
+    },
+  );
+  addRoute(
+    api,
+    {
+      method: 'get',
+      path: base,
+      summary: 'List cohorts',
+      tag,
+      query: pageQuery,
+      answers: { 200: { description: 'Newest first, without deleted ones.', schema: paged(cohortSchema) } },
+    },
+    async ({ c, query }) => {
+      const projectId = c.get('project').id;
+      const page = parsePage(query, MAX_COHORTS_OF_PROJECT);
+      await refreshCounts(deps, projectId, await loadCohortPage(db, projectId, page));
+      const cohorts = await renderCohorts(db, await loadCohortPage(db, projectId, page));
+      return respondWithJson(
+        c,
+        renderPage(getPublicUrl(c), page, await countCohorts(db, projectId), cohorts),
+      );
+    },
+  );
+  addRoute(
+    api,
+    {
+      method: 'post',
+      path: base,
+      summary: 'Make a cohort',
+      description: `A dynamic one takes \`filters\`. A project may have ${MAX_COHORTS_OF_PROJECT}.`,
+      tag,
+      body: newCohortSchema,
+      answers: { 201: { description: 'The cohort.', schema: cohortSchema } },
+    },
+    async ({ c, body }) => {
+      const context = { projectId: c.get('project').id, userId: c.get('user').id, now: deps.now() };
+      return answerCohort({ c }, await createCohort(deps, context, body), 201);
+    },
+  );
+  addRoute(
+    api,
+    {
+      method: 'get',
+      path: `${base}:id/`,
+      params,
+      summary: 'Retrieve a cohort',
+      tag,
+      answers: { 200: { description: 'The cohort.', schema: cohortSchema } },
+    },
+    async ({ c }) => {
+      const id = parseCohortId(c.req.param('id'));
+      const cohorts = await loadCohortsById(db, c.get('project').id, [id]);
+      if (cohorts[0] === undefined || cohorts[0].deleted) throw notFound();
+      await refreshCounts(deps, c.get('project').id, cohorts);
+      return answerCohort({ c }, id);
+    },
+  );
+  addRoute(
+    api,
+    {
+      method: 'patch',
+      path: `${base}:id/`,
+      params,
+      summary: 'Change, delete (`deleted: true`) or bring back a cohort',
+      tag,
+      body: changedCohortSchema,
+      answers: { 200: { description: 'The cohort.', schema: cohortSchema } },
+    },
+    async ({ c, body }) => {
+      const id = parseCohortId(c.req.param('id'));
+      const context = { projectId: c.get('project').id, userId: c.get('user').id, now: deps.now() };
+      await changeCohort(deps, context, id, body);
+      return answerCohort({ c }, id);
+    },
+  );
+  for (const change of ['add', 'remove'] as const) {
+    addRoute(
+      api,
+      {
+        method: 'patch',
+        path: `${base}:id/${change === 'add' ? 'add_persons_to' : 'remove_persons_from'}_static_cohort/`,
+        params,
+        summary:
+          change === 'add' ? 'Put persons into a static cohort' : 'Take persons out of a static cohort',
+        description: `Up to ${MAX_MEMBERS} by number or uuid, and as many by distinct id.`,
+        tag,
+        body: membersSchema,
+        answers: { 200: { description: 'The cohort.', schema: cohortSchema } },
+      },
+      async ({ c, body }) => {
+        const id = parseCohortId(c.req.param('id'));
+        await changeMembers(deps, c.get('project').id, id, change, body);
+        return answerCohort({ c }, id);
+      },
+    );
+  }
+}
+
+function parseCohortId(text: string | undefined): number {
+  const id = parseRowId(text);
+  if (id === undefined) throw notFound();
+  return id;
+}

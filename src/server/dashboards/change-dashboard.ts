@@ -1,0 +1,118 @@
+import type { Caller } from '../auth/caller.ts';
+import type { Queryable } from '../database/db.ts';
+import { permissionDenied } from '../http/errors.ts';
+import { normaliseTags } from '../http/tags.ts';
+import { filterEditable } from '../insights/insight-levels.ts';
+import type { Insights } from '../insights/insight-port.ts';
+import { type Change, changesBetween, recordChange } from './activity.ts';
+import type { DashboardDeps } from './dashboard-deps.ts';
+import { loadInsightPlaces, lockInsightPlaces } from './insight-places.ts';
+import { lockForEditing } from './open-dashboard.ts';
+import { mayRestrict } from './permission.ts';
+import type { ChangeBody } from './schema.ts';
+import { type DashboardFields, type StoredDashboard, updateDashboard } from './store.ts';
+import { MAX_TILES } from './tiles/schema.ts';
+import { loadTiles, markAllDeleted, restoreTiles, type StoredTile } from './tiles/store.ts';
+import { writeTiles } from './tiles/write-tiles.ts';
+
+/**
+ * One PATCH, as a whole or not at all, and one after another for each dashboard. `restoring`: the dashboard
+ * may be a deleted one, which this brings back.
+ */
+export async function changeDashboard(
+  { db, insights }: DashboardDeps,
+  caller: Caller,
+  id: number,
+  body: ChangeBody,
+  restoring: boolean,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    // Deleting and restoring go by what the other dashboards of its insights allow.
+    if (body.deleted !== undefined) await lockInsightPlaces(tx, caller.projectId, await everyInsight(tx, id));
+    const before = await lockForEditing(tx, caller, id, { deletedToo: restoring });
+    const after = merge(before, body);
+    if (after.restriction !== before.restriction && !mayRestrict(before, caller)) {
+      throw permissionDenied(
+        "Only the dashboard owner and project admins have the restriction rights required to change the dashboard's restriction level.",
+      );
+    }
+    await updateDashboard(tx, id, after);
+    const changes = changesBetween(before, { ...before, ...after });
+    if (body.tiles?.length) changes.push(await changeTiles(body.tiles));
+    if (after.deleted && !before.deleted) {
+      await takeAway(tx, insights, caller, id, body.delete_insights ?? false);
+    }
+    if (!after.deleted && before.deleted) await bringBack(tx, insights, caller, id);
+    if (changes.length > 0) {
+      await recordChange(tx, caller, { id, name: after.name }, activityOf(before, after), changes);
+    }
+
+    async function changeTiles(items: NonNullable<ChangeBody['tiles']>): Promise<Change> {
+      const tilesBefore = await liveTiles(tx, id);
+      await writeTiles(tx, insights, before, caller.userId, items);
+      return { field: 'tiles', before: tilesBefore, after: await liveTiles(tx, id) };
+    }
+  });
+}
+
+function merge(before: StoredDashboard, body: ChangeBody): DashboardFields {
+  return {
+    name: body.name === undefined ? before.name : body.name,
+    description: body.description ?? before.description,
+    pinned: body.pinned ?? before.pinned,
+    deleted: body.deleted ?? before.deleted,
+    filters: body.filters ?? before.filters,
+    tags: body.tags === undefined ? before.tags : normaliseTags(body.tags),
+    restriction: body.restriction_level ?? before.restriction,
+  };
+}
+
+const activityOf = (before: DashboardFields, after: DashboardFields) =>
+  before.deleted === after.deleted ? 'updated' : after.deleted ? 'deleted' : 'restored';
+
+/**
+ * Takes the tiles off, and with `deleteInsights` deletes what stands on no other dashboard, and what none
+ * keeps the caller from changing.
+ */
+async function takeAway(
+  tx: Queryable,
+  insights: Insights,
+  caller: Caller,
+  id: number,
+  deleteInsights: boolean,
+): Promise<void> {
+  if (deleteInsights) {
+    const here = await shownInsights(tx, id);
+    const places = await loadInsightPlaces(tx, caller, here);
+    const elsewhere = new Set(
+      places.flatMap((place) => (place.deleted || place.dashboardId === id ? [] : [place.insightId])),
+    );
+    const alone = here.filter((insightId) => !elsewhere.has(insightId));
+    await insights.setDeleted(tx, caller.projectId, filterEditable(alone, places), true);
+  }
+  await markAllDeleted(tx, id);
+}
+
+/**
+ * The service brings every tile back, those too that were taken off before the dashboard was deleted. An
+ * insight that another dashboard keeps the caller from changing stays deleted: it would come back there, too.
+ */
+async function bringBack(tx: Queryable, insights: Insights, caller: Caller, id: number): Promise<void> {
+  await restoreTiles(tx, id, MAX_TILES);
+  const here = await shownInsights(tx, id);
+  const places = await loadInsightPlaces(tx, caller, here);
+  await insights.setDeleted(tx, caller.projectId, filterEditable(here, places), false);
+}
+
+async function shownInsights(tx: Queryable, id: number): Promise<number[]> {
+  return insightsOf((await loadTiles(tx, id)).filter(({ deleted }) => !deleted));
+}
+
+const everyInsight = async (tx: Queryable, id: number) => insightsOf(await loadTiles(tx, id));
+
+const insightsOf = (tiles: readonly StoredTile[]) =>
+  tiles.flatMap(({ insightId }) => (insightId === null ? [] : [insightId]));
+
+async function liveTiles(tx: Queryable, id: number): Promise<number[]> {
+  return (await loadTiles(tx, id)).filter(({ deleted }) => !deleted).map((tile) => tile.id);
+}

@@ -1,0 +1,143 @@
+import type { DashboardTemplate, TemplateTile } from '../../../config/dashboards/dashboard-template.ts';
+import type { Caller } from '../auth/caller.ts';
+import { PRIVILEGE, RESTRICTION } from '../auth/levels.ts';
+import type { Queryable } from '../database/db.ts';
+import { invalidInput } from '../http/errors.ts';
+import { normaliseTags } from '../http/tags.ts';
+import type { Insights } from '../insights/insight-port.ts';
+import { recordChange } from './activity.ts';
+import type { DashboardDeps } from './dashboard-deps.ts';
+import { openDashboard } from './open-dashboard.ts';
+import { findTemplate } from './parse-template.ts';
+import type { CreateBody } from './schema.ts';
+import { loadDashboard, type NewDashboard, type StoredDashboard, saveDashboard } from './store.ts';
+import { type StoredTile, saveText, saveTile, type TileContent } from './tiles/store.ts';
+import { viewTiles } from './tiles/view-tiles.ts';
+
+/** Makes a dashboard, empty, from a template or from another dashboard. Returns its id. */
+export async function createDashboard(
+  { db, insights }: DashboardDeps,
+  caller: Caller,
+  body: CreateBody,
+): Promise<number> {
+  const template = body.use_template ? findTemplate(body.use_template) : undefined;
+  if (body.use_template && template === undefined) {
+    throw invalidInput(`Invalid template provided: ${body.use_template}`, 'use_template');
+  }
+  return db.transaction(async (tx) => {
+    const source = body.use_dashboard ? await findSource(tx, caller, body.use_dashboard) : undefined;
+    const dashboard = await saveDashboard(tx, {
+      ...newDashboard(caller, template, body),
+      creationMode: template ? 'template' : source ? 'duplicate' : 'default',
+      useTemplate: body.use_template ?? '',
+      useDashboard: source?.id ?? null,
+    });
+    if (template) await addTemplateTiles(tx, insights, dashboard, template.tiles);
+    if (source) await copyTiles(tx, insights, caller, source, dashboard, body.duplicate_tiles ?? false);
+    await recordChange(tx, caller, dashboard, 'created', null);
+    return dashboard.id;
+  });
+}
+
+/** A dashboard from a template that a client sent. Returns its id. */
+export async function createFromTemplate(
+  { db, insights }: DashboardDeps,
+  caller: Caller,
+  template: DashboardTemplate,
+): Promise<number> {
+  return db.transaction(async (tx) => {
+    const dashboard = await saveDashboard(tx, newDashboard(caller, template, {}));
+    await addTemplateTiles(tx, insights, dashboard, template.tiles);
+    await recordChange(tx, caller, dashboard, 'created', null);
+    return dashboard.id;
+  });
+}
+
+/** What the request says goes before what the template says; tags are added up. */
+function newDashboard(
+  { projectId, userId }: Caller,
+  template: DashboardTemplate | undefined,
+  body: CreateBody,
+): NewDashboard {
+  return {
+    projectId,
+    name: body.name || (template?.template_name ?? body.name ?? null),
+    description: body.description ?? template?.dashboard_description ?? '',
+    pinned: body.pinned ?? false,
+    deleted: body.deleted ?? false,
+    filters: body.filters ?? template?.dashboard_filters ?? {},
+    tags: normaliseTags([...(template?.tags ?? []), ...(body.tags ?? [])]),
+    restriction: body.restriction_level ?? RESTRICTION.everyone,
+    createdBy: userId,
+    creationMode: 'default',
+    useTemplate: '',
+    useDashboard: null,
+  };
+}
+
+async function findSource(tx: Queryable, { projectId }: Caller, id: number): Promise<StoredDashboard> {
+  const source = await loadDashboard(tx, projectId, id);
+  if (source === undefined || source.deleted) throw invalidInput('Invalid value provided', 'use_dashboard');
+  return source;
+}
+
+async function addTemplateTiles(
+  tx: Queryable,
+  insights: Insights,
+  { id: dashboardId, projectId }: StoredDashboard,
+  tiles: readonly TemplateTile[],
+): Promise<void> {
+  for (const tile of tiles) {
+    const { layouts, color } = tile;
+    await saveTile(tx, {
+      dashboardId,
+      ...(await contentOf(tile)),
+      layouts: layouts ?? {},
+      color: color ?? null,
+    });
+  }
+
+  async function contentOf(tile: TemplateTile): Promise<TileContent> {
+    if (tile.type === 'TEXT') return { textId: await saveText(tx, tile.body, null), insightId: null };
+    const { name, description, filters, query } = tile;
+    const insightId = await insights.create(tx, projectId, null, {
+      name,
+      description: description ?? null,
+      filters: query ? {} : { filter_test_accounts: true, ...filters },
+      query: query ?? null,
+      isSample: true,
+    });
+    return { insightId, textId: null };
+  }
+}
+
+/**
+ * With `deep`, insights and texts of their own; otherwise both dashboards show the same ones, but for texts
+ * that the caller may not edit where they are.
+ */
+async function copyTiles(
+  tx: Queryable,
+  insights: Insights,
+  caller: Caller,
+  source: StoredDashboard,
+  { id: dashboardId }: StoredDashboard,
+  deep: boolean,
+): Promise<void> {
+  const { privilege } = await openDashboard(tx, caller, source.id);
+  const ownTexts = deep || privilege < PRIVILEGE.edit;
+  for (const { tile } of await viewTiles(tx, insights, source)) {
+    const content = await contentOf(tile);
+    if (content === undefined) continue;
+    const { layouts, color } = tile;
+    await saveTile(tx, { dashboardId, ...content, layouts, color });
+  }
+
+  async function contentOf({ insightId, text }: StoredTile): Promise<TileContent | undefined> {
+    if (text !== null) {
+      return { textId: ownTexts ? await saveText(tx, text.body, caller.userId) : text.id, insightId: null };
+    }
+    if (insightId === null) return undefined;
+    const id = deep ? await insights.duplicate(tx, caller.projectId, insightId, caller.userId) : insightId;
+    return id === undefined ? undefined : { insightId: id, textId: null };
+  }
+}

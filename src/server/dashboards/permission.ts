@@ -1,0 +1,22 @@
+import { MEMBER_LEVEL } from '../accounts/users.ts';
+import type { Caller } from '../auth/caller.ts';
+import { PRIVILEGE, type Privilege, RESTRICTION, type Restriction } from '../auth/levels.ts';
+
+interface Guarded {
+  readonly createdBy: number | null;
+  readonly restriction: Restriction;
+}
+
+/** Creator and administrators need no invitation, and they alone change the restriction. */
+export function mayRestrict(
+  dashboard: Guarded,
+  who: { readonly userId: number; readonly memberLevel: number },
+): boolean {
+  return dashboard.createdBy === who.userId || who.memberLevel >= MEMBER_LEVEL.admin;
+}
+
+/** `invited`: the level of the collaborator who asks; undefined for who is none. */
+export function computePrivilege(dashboard: Guarded, who: Caller, invited: Privilege | undefined): Privilege {
+  if (dashboard.restriction === RESTRICTION.everyone || mayRestrict(dashboard, who)) return PRIVILEGE.edit;
+  return invited ?? PRIVILEGE.view;
+}

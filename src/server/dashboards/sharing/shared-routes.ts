@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import type { ApiEnv } from '../../auth/access.ts';
+import { notFound } from '../../http/errors.ts';
+import { respondWithLargeJson } from '../../http/response.ts';
+import type { DashboardDeps } from '../dashboard-deps.ts';
+import { loadDashboard } from '../store.ts';
+import { computeTiles, viewTiles } from '../tiles/view-tiles.ts';
+import { renderSharedJson } from './render-shared-json.ts';
+import { type Page, renderGonePage, renderSharedPage, type SharedView } from './render-shared-page.ts';
+import { findShared } from './store.ts';
+
+/** No cache and no search engine may keep what sharing can take back. */
+const PRIVATE_HEADERS = { 'cache-control': 'no-store', 'x-robots-tag': 'noindex, nofollow' };
+
+/**
+ * The public pages, for whoever has the link: `/shared/<token>`, `/embedded/<token>` for a frame of another
+ * page, and either with `.json`. Nothing below `/api/`, and no key: the token is the permission.
+ */
+export function addSharedRoutes(api: OpenAPIHono<ApiEnv>, deps: DashboardDeps): void {
+  for (const place of ['shared', 'embedded'] as const) {
+    api.get(`/${place}/:file{[\\w-]+\\.json}`, async (c) => {
+      for (const [name, value] of Object.entries(PRIVATE_HEADERS)) c.header(name, value);
+      const view = await openShared(deps, c.req.param('file').replace(/\.json$/, ''));
+      if (view === undefined) throw notFound();
+      return respondWithLargeJson(c, renderSharedJson(view));
+    });
+    api.get(`/${place}/:token/`, async (c) => {
+      const view = await openShared(deps, c.req.param('token'));
+      const embedded = place === 'embedded';
+      if (view === undefined) return answerPage(c, await renderGonePage(), 404, embedded);
+      return answerPage(c, await renderSharedPage(view, deps.insights, embedded), 200, embedded);
+    });
+  }
+}
+
+/** As createAccessToken makes them: nothing else is worth a question to the database. */
+const TOKEN = /^[\w-]{30}$/;
+
+async function openShared(deps: DashboardDeps, token: string): Promise<SharedView | undefined> {
+  const shared = TOKEN.test(token) ? await findShared(deps.db, token) : undefined;
+  const dashboard = shared && (await loadDashboard(deps.db, shared.projectId, shared.id));
+  if (dashboard === undefined) return undefined;
+  const found = await viewTiles(deps.db, deps.insights, dashboard);
+  const views = await computeTiles(deps, dashboard, found);
+  const computed = views.flatMap(({ result }) => (result?.kind === 'computed' ? [result.computedAt] : []));
+  return { dashboard, views, asOf: computed.sort()[0] ?? new Date(deps.now()).toISOString() };
+}
+
+function answerPage(c: Context<ApiEnv>, page: Page, status: 200 | 404, framed: boolean): Response {
+  const hash = createHash('sha256').update(page.styles).digest('base64');
+  const policy = [
+    "default-src 'none'",
+    `style-src 'sha256-${hash}'`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    `frame-ancestors ${framed ? '*' : "'none'"}`,
+  ];
+  return c.html(page.html, status, { ...PRIVATE_HEADERS, 'content-security-policy': policy.join('; ') });
+}

@@ -1,0 +1,55 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Queryable } from '../../database/db.ts';
+
+/** Whether a dashboard has a public page, and the secret in its address. */
+export interface Sharing {
+  readonly enabled: boolean;
+  readonly accessToken: string;
+  /** Null: never stored. */
+  readonly createdAt: string | null;
+}
+
+const COLUMNS = 'enabled, access_token as "accessToken", created_at as "createdAt"';
+
+/** 176 random bits: who does not have one cannot guess it. */
+export const createAccessToken = (): string => randomBytes(22).toString('base64url');
+
+export async function loadSharing(db: Queryable, dashboardId: number): Promise<Sharing | undefined> {
+  const [row] = await db.query<Sharing>(`select ${COLUMNS} from dashboard_sharing where dashboard_id = $1`, [
+    dashboardId,
+  ]);
+  return row;
+}
+
+/** The token that was stored first stays, however often the page is turned off and on. */
+export async function saveSharing(tx: Queryable, dashboardId: number, enabled: boolean): Promise<Sharing> {
+  const token = createAccessToken();
+  const [row] = await tx.query<Sharing>(
+    `insert into dashboard_sharing (dashboard_id, enabled, access_token, token_hash)
+     values ($1, $2, $3, $4)
+     on conflict (dashboard_id) do update set enabled = excluded.enabled
+     returning ${COLUMNS}`,
+    [dashboardId, enabled, token, hashOf(token)],
+  );
+  if (row === undefined) throw new Error('insert into dashboard_sharing returned no row');
+  return row;
+}
+
+/**
+ * The dashboard that a token opens, if its page is on. Looked up by hash: what the comparison's timing
+ * could tell is about a hash, not about the token.
+ */
+export async function findShared(
+  db: Queryable,
+  accessToken: string,
+): Promise<{ id: number; projectId: number } | undefined> {
+  const [row] = await db.query<{ id: number; projectId: number }>(
+    `select d.id, d.project_id as "projectId"
+     from dashboard_sharing s join dashboards d on d.id = s.dashboard_id
+     where s.token_hash = $1 and s.enabled and not d.deleted`,
+    [hashOf(accessToken)],
+  );
+  return row;
+}
+
+const hashOf = (token: string) => createHash('sha256').update(token).digest('hex');

@@ -1,0 +1,141 @@
+import type { Restriction } from '../auth/levels.ts';
+import type { Queryable } from '../database/db.ts';
+import { type JsonObject, parseJsonObject, stringifyJson } from '../http/json.ts';
+import type { Page } from '../http/paging.ts';
+
+/** What a dashboard was made from. */
+export type CreationMode = 'default' | 'template' | 'duplicate';
+
+/** What may change about a dashboard. */
+export interface DashboardFields {
+  readonly name: string | null;
+  readonly description: string;
+  readonly pinned: boolean;
+  readonly deleted: boolean;
+  readonly filters: JsonObject;
+  readonly tags: readonly string[];
+  readonly restriction: Restriction;
+}
+
+export interface NewDashboard extends DashboardFields {
+  readonly projectId: number;
+  /** Id of a user; null: nobody in particular. */
+  readonly createdBy: number | null;
+  readonly creationMode: CreationMode;
+  /** Key of the template it was made from, or empty. */
+  readonly useTemplate: string;
+  /** Id of the dashboard it was made from. */
+  readonly useDashboard: number | null;
+}
+
+export interface StoredDashboard extends NewDashboard {
+  readonly id: number;
+  readonly createdAt: string;
+  /** Whether the public page is on. */
+  readonly isShared: boolean;
+}
+
+interface DashboardRow extends Omit<StoredDashboard, 'filters'> {
+  /** JSON text. */
+  readonly filters: string;
+}
+
+const COLUMNS = `d.id, d.project_id as "projectId", d.name, d.description, d.pinned, d.deleted,
+  d.creation_mode as "creationMode", d.use_template as "useTemplate", d.use_dashboard as "useDashboard",
+  d.restriction_level as restriction, d.filters, d.tags, d.created_by as "createdBy",
+  d.created_at as "createdAt",
+  coalesce((select s.enabled from dashboard_sharing s where s.dashboard_id = d.id), false) as "isShared"`;
+
+const dashboardOf = (row: DashboardRow): StoredDashboard => ({
+  ...row,
+  filters: parseJsonObject(row.filters),
+});
+
+export async function saveDashboard(tx: Queryable, wanted: NewDashboard): Promise<StoredDashboard> {
+  const [row] = await tx.query<DashboardRow>(
+    `insert into dashboards as d (project_id, name, description, pinned, deleted, filters, tags,
+       restriction_level, created_by, creation_mode, use_template, use_dashboard)
+     values ($1, $2, $3, $4, $5, $6::jsonb, $7::text[], $8, $9, $10, $11, $12) returning ${COLUMNS}`,
+    [
+      wanted.projectId,
+      ...valuesOf(wanted),
+      wanted.createdBy,
+      wanted.creationMode,
+      wanted.useTemplate,
+      wanted.useDashboard,
+    ],
+  );
+  if (row === undefined) throw new Error('insert into dashboards returned no row');
+  return dashboardOf(row);
+}
+
+export async function updateDashboard(tx: Queryable, id: number, fields: DashboardFields): Promise<void> {
+  await tx.query(
+    `update dashboards set name = $2, description = $3, pinned = $4, deleted = $5, filters = $6::jsonb,
+       tags = $7::text[], restriction_level = $8
+     where id = $1`,
+    [id, ...valuesOf(fields)],
+  );
+}
+
+const valuesOf = (fields: DashboardFields) =>
+  [
+    fields.name,
+    fields.description,
+    fields.pinned,
+    fields.deleted,
+    stringifyJson(fields.filters),
+    fields.tags,
+    fields.restriction,
+  ] as const;
+
+/** By name, unnamed ones last; deleted ones are never listed. */
+export async function loadDashboards(
+  db: Queryable,
+  projectId: number,
+  page: Page,
+): Promise<{ count: number; dashboards: StoredDashboard[] }> {
+  const listed = 'from dashboards d where d.project_id = $1 and not d.deleted';
+  const [total] = await db.query<{ count: number }>(`select count(*) as count ${listed}`, [projectId]);
+  const rows = await db.query<DashboardRow>(
+    `select ${COLUMNS} ${listed} order by d.name, d.id limit $2::bigint offset $3::bigint`,
+    [projectId, page.limit, page.offset],
+  );
+  return { count: total?.count ?? 0, dashboards: rows.map(dashboardOf) };
+}
+
+/** Deleted ones too. */
+export async function loadDashboardsById(
+  db: Queryable,
+  projectId: number,
+  ids: readonly number[],
+): Promise<StoredDashboard[]> {
+  const rows = await db.query<DashboardRow>(
+    `select ${COLUMNS} from dashboards d where d.project_id = $1 and d.id = any($2::integer[])`,
+    [projectId, ids],
+  );
+  return rows.map(dashboardOf);
+}
+
+export async function loadDashboard(
+  db: Queryable,
+  projectId: number,
+  id: number,
+): Promise<StoredDashboard | undefined> {
+  return (await loadDashboardsById(db, projectId, [id]))[0];
+}
+
+/**
+ * Locks dashboards until the transaction ends, so that of two changes at once none loses what the other
+ * wrote. In order of id, so that no two transactions wait for each other.
+ */
+export async function lockDashboards(
+  tx: Queryable,
+  projectId: number,
+  ids: readonly number[],
+): Promise<void> {
+  await tx.query(
+    `select 1 from dashboards where project_id = $1 and id = any($2::integer[]) order by id for update`,
+    [projectId, ids],
+  );
+}

@@ -1,0 +1,33 @@
+/**
+ * The one wall between the API's rooms and Postgres: a connection pool to a server (pool.ts) or the
+ * embedded PGlite (pglite.ts), one SQL dialect on both. Values come back equal on both (types.ts).
+ */
+export type SqlValue = string | number | boolean | null | readonly string[] | readonly number[];
+
+export type Row = Readonly<Record<string, unknown>>;
+
+export interface Queryable {
+  /** Runs one statement. `R` is the caller's word on the shape of the rows, held by the suites. */
+  query<R = Row>(text: string, params?: readonly SqlValue[]): Promise<R[]>;
+}
+
+export interface Db extends Queryable {
+  readonly kind: 'pglite' | 'postgres';
+  /**
+   * Commits when `run` resolves, rolls back when it throws. `run` may be called again when the server
+   * asks for a retry, and must speak through `tx` only: the embedded database has one connection, and
+   * a statement past the transaction would wait for it for ever.
+   */
+  transaction<T>(run: (tx: Queryable) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** The five-character SQLSTATE of an error that Postgres raised; undefined for any other error. */
+export function getSqlState(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  const { code } = error;
+  // `EPIPE` is five letters too; every SQLSTATE class but the extensions' begins with a digit.
+  return typeof code === 'string' && /^(?:[0-9]|P0|XX|HV|F0)[0-9A-Z]+$/.test(code) && code.length === 5
+    ? code
+    : undefined;
+}

@@ -1,0 +1,32 @@
+import { BackhaulError, ConfigError, getMessage } from '../../lib/errors.ts';
+import { getSqlState } from './db.ts';
+
+/** Wrong password or user, no such database, no right to make tables. */
+const OPERATORS = /^(?:28|3D|42501)/;
+
+/**
+ * Why the server of a DATABASE_URL cannot be used, for the operator: with its address, without its
+ * password. What is no matter of reaching and opening it comes back as it is.
+ */
+export function explainFailure(databaseUrl: string, error: unknown): unknown {
+  const state = getSqlState(error);
+  if (error instanceof BackhaulError || (state !== undefined && !OPERATORS.test(state))) return error;
+  const where = getPublicUrl(databaseUrl);
+  const advice = state === undefined ? 'Start that server, or correct DATABASE_URL' : 'Correct DATABASE_URL';
+  return new ConfigError(
+    `The PostgreSQL server at ${where} (DATABASE_URL) cannot be used: ${reasonOf(error)}. ${advice}; leave it unset for the embedded database.`,
+    error,
+  );
+}
+
+/** Of a host with several addresses, each fails by itself, and the error of them all has no message. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(getMessage).join(', ');
+  return getMessage(error);
+}
+
+function getPublicUrl(databaseUrl: string): string {
+  if (!URL.canParse(databaseUrl)) return 'the given address';
+  const { host, pathname } = new URL(databaseUrl);
+  return `${host}${pathname}`;
+}

@@ -1,0 +1,53 @@
+import { BackhaulError } from '../../lib/errors.ts';
+import type { Db } from './db.ts';
+import type { Migration } from './migration.ts';
+import { firstRooms } from './migrations/0001-first-rooms.ts';
+import { members } from './migrations/0002-members.ts';
+import { activity } from './migrations/0003-activity.ts';
+import { cohorts } from './migrations/0004-cohorts.ts';
+import { insights } from './migrations/0005-insights.ts';
+import { dashboards } from './migrations/0006-dashboards.ts';
+import { deletions } from './migrations/0007-deletions.ts';
+import { eventDefinitions } from './migrations/0008-event-definitions.ts';
+import { persons } from './migrations/0009-persons.ts';
+
+const MIGRATIONS: readonly Migration[] = [
+  firstRooms,
+  members,
+  activity,
+  cohorts,
+  insights,
+  dashboards,
+  deletions,
+  eventDefinitions,
+  persons,
+];
+/** Any number will do, as long as every process takes the same. */
+const MIGRATION_LOCK = 4_201_967;
+
+/** Brings the tables to this version. Several processes may try at once: a lock lets one work. */
+export async function migrate(db: Db): Promise<void> {
+  await db.transaction(async (tx) => {
+    await tx.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+    await tx.query(`
+      create table if not exists schema_migrations (
+        version integer primary key,
+        name text not null,
+        applied_at timestamptz not null default now()
+      )`);
+    const applied = await tx.query<{ version: number }>('select version from schema_migrations');
+    const newest = Math.max(0, ...applied.map(({ version }) => version));
+    if (newest > (MIGRATIONS.at(-1)?.version ?? 0)) {
+      throw new BackhaulError(
+        'schema',
+        `The database was set up by a newer Backhaul (schema ${newest}). Start that version, or point DATABASE_URL at another database.`,
+        'never',
+      );
+    }
+    for (const { version, name, statements } of MIGRATIONS) {
+      if (version <= newest) continue;
+      for (const statement of statements) await tx.query(statement);
+      await tx.query('insert into schema_migrations (version, name) values ($1, $2)', [version, name]);
+    }
+  });
+}

@@ -1,0 +1,190 @@
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { loadMemberLevel, loadUsers, type User } from '../accounts/users.ts';
+import { recordActivity } from '../activity/activity-log.ts';
+import type { ApiEnv } from '../auth/access.ts';
+import type { Db, Queryable } from '../database/db.ts';
+import { ApiError, notFound } from '../http/errors.ts';
+import { paged, parsePage, renderPage } from '../http/paging.ts';
+import { getPublicUrl } from '../http/public-url.ts';
+import { respondWithJson } from '../http/response.ts';
+import { addRoute } from '../http/route.ts';
+import { isUuid } from '../http/row-id.ts';
+import { normaliseTags } from '../http/tags.ts';
+import { parseDefinitionsQuery } from './parse-definitions-query.ts';
+import {
+  type ChangedDefinition,
+  changedDefinitionSchema,
+  type DefinitionBody,
+  definitionSchema,
+  definitionsQuery,
+} from './schema.ts';
+import {
+  changeDefinition,
+  type DefinitionChange,
+  deleteDefinition,
+  loadDefinition,
+  loadDefinitions,
+  type StoredDefinition,
+} from './store.ts';
+
+/**
+ * The names of events and what people say of them. Ingestion keeps the names; deleting one lasts until the
+ * next event of that name.
+ */
+const tag = 'Event definitions';
+const base = '/api/projects/:project_id/event_definitions/';
+const params = { id: 'uuid' } as const;
+const MAX_PAGE = 1000;
+
+export function addDefinitionRoutes(api: OpenAPIHono<ApiEnv>, db: Db): void {
+  addRoute(
+    api,
+    {
+      method: 'get',
+      path: base,
+      summary: 'List event definitions',
+      tag,
+      query: definitionsQuery,
+      answers: { 200: { description: 'One page of definitions.', schema: paged(definitionSchema) } },
+    },
+    async ({ c, query }) => {
+      const page = parsePage(query, MAX_PAGE);
+      const filter = parseDefinitionsQuery(query);
+      const { count, definitions } = await loadDefinitions(db, c.get('project').id, filter, page);
+      const shown = await renderAll(db, definitions);
+      return respondWithJson(c, renderPage(getPublicUrl(c), page, count, shown));
+    },
+  );
+  addRoute(
+    api,
+    {
+      method: 'get',
+      path: `${base}:id/`,
+      params,
+      summary: 'Retrieve an event definition',
+      tag,
+      answers: { 200: { description: 'One definition.', schema: definitionSchema } },
+    },
+    async ({ c }) => {
+      const definition = await loadDefinition(db, c.get('project').id, idOf(c));
+      if (definition === undefined) throw notFound();
+      return respondWithJson(c, (await renderAll(db, [definition]))[0]);
+    },
+  );
+  addRoute(
+    api,
+    {
+      method: 'patch',
+      path: `${base}:id/`,
+      params,
+      summary: 'Describe, tag, own or verify an event definition',
+      tag,
+      body: changedDefinitionSchema,
+      answers: { 200: { description: 'The definition.', schema: definitionSchema } },
+    },
+    async ({ c, body }) => {
+      const [project, user, id] = [c.get('project'), c.get('user'), idOf(c)];
+      const change = await parseChange(db, project.organizationId, body);
+      const definition = await db.transaction(async (tx) => {
+        const changed = await changeDefinition(tx, project.id, id, change, user.id);
+        if (changed === undefined) throw notFound();
+        await note(tx, project.id, user, { activity: 'changed', id, name: changed.name });
+        return changed;
+      });
+      return respondWithJson(c, (await renderAll(db, [definition]))[0]);
+    },
+  );
+  addRoute(
+    api,
+    {
+      method: 'delete',
+      path: `${base}:id/`,
+      params,
+      summary: 'Delete an event definition; the next event of the name defines it anew',
+      tag,
+      answers: { 204: { description: 'Gone. Its events stay.' } },
+    },
+    async ({ c }) => {
+      const [project, id] = [c.get('project'), idOf(c)];
+      await db.transaction(async (tx) => {
+        const name = await deleteDefinition(tx, project.id, id);
+        if (name === undefined) throw notFound();
+        await note(tx, project.id, c.get('user'), { activity: 'deleted', id, name });
+      });
+      return c.body(null, 204);
+    },
+  );
+}
+
+function idOf(c: Context<ApiEnv>): string {
+  const id = c.req.param('id') ?? '';
+  if (!isUuid(id)) throw notFound();
+  return id;
+}
+
+async function parseChange(
+  db: Db,
+  organizationId: string,
+  body: ChangedDefinition,
+): Promise<DefinitionChange> {
+  const { description, tags, owner, verified, post_to_slack: postToSlack } = body;
+  if (typeof owner === 'number' && (await loadMemberLevel(db, organizationId, owner)) === undefined) {
+    const detail = `Invalid pk "${owner}" - object does not exist.`;
+    throw new ApiError(400, 'validation_error', 'does_not_exist', detail, 'owner');
+  }
+  return {
+    ...(description === undefined ? {} : { description: description ?? '' }),
+    ...(tags === undefined ? {} : { tags: normaliseTags(tags) }),
+    ...(owner === undefined ? {} : { ownerId: owner }),
+    ...(verified === undefined ? {} : { verified }),
+    ...(postToSlack === undefined ? {} : { postToSlack }),
+  };
+}
+
+function note(
+  tx: Queryable,
+  projectId: number,
+  user: User,
+  { activity, id, name }: { activity: string; id: string; name: string },
+): Promise<void> {
+  const detail = { name, changes: null };
+  return recordActivity(tx, {
+    projectId,
+    userId: user.id,
+    scope: 'EventDefinition',
+    itemId: id,
+    activity,
+    detail,
+  });
+}
+
+async function renderAll(db: Db, definitions: readonly StoredDefinition[]): Promise<DefinitionBody[]> {
+  const named = definitions.flatMap((each) => [each.owner_id, each.verified_by, each.updated_by]);
+  const users = await loadUsers(
+    db,
+    named.filter((id) => id !== null),
+  );
+  const user = (id: number | null) => (id === null ? null : (users.get(id) ?? null));
+  return definitions.map((each) => ({
+    id: each.id,
+    name: each.name,
+    owner: user(each.owner_id),
+    description: each.description,
+    tags: [...each.tags],
+    created_at: each.created_at,
+    created_by: null,
+    updated_at: each.updated_at,
+    updated_by: user(each.updated_by),
+    last_seen_at: each.last_seen_at,
+    last_updated_at: each.updated_at,
+    verified: each.verified_at !== null,
+    verified_at: each.verified_at,
+    verified_by: user(each.verified_by),
+    is_action: false,
+    action_id: null,
+    is_calculating: false,
+    last_calculated_at: null,
+    post_to_slack: each.post_to_slack,
+  }));
+}

@@ -1,0 +1,107 @@
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import { UnavailableError } from '../../lib/errors.ts';
+import { loadProjects } from '../accounts/projects.ts';
+import { loadUsers } from '../accounts/users.ts';
+import type { ApiEnv } from '../auth/access.ts';
+import type { Db } from '../database/db.ts';
+import { ApiError, notFound, permissionDenied } from '../http/errors.ts';
+import { parsePage, renderPage } from '../http/paging.ts';
+import { getPublicUrl } from '../http/public-url.ts';
+import { respondWithJson } from '../http/response.ts';
+import { addRoute } from '../http/route.ts';
+import type { DeletionRuns } from './deletion-port.ts';
+import { deletionPageSchema, deletionQuery, renderDeletion, runSchema } from './schema.ts';
+import { loadDeletions } from './store.ts';
+
+/**
+ * The events of deleted persons, which go in a batch at the time that the deployment sets: what is queued,
+ * what has gone, and a run ahead of time. Beyond the contract; for the operator, hence scope `*`.
+ */
+const tag = 'Deletions (beyond the contract)';
+const MAX_LIMIT = 1000;
+
+export function addDeletionRoutes(api: OpenAPIHono<ApiEnv>, db: Db, runs: DeletionRuns | undefined): void {
+  addRoute(
+    api,
+    {
+      method: 'get',
+      path: '/api/deletions/',
+      summary: 'List the deletions of events, newest first',
+      description: 'Of the projects that the key may see.',
+      tag,
+      query: deletionQuery,
+      answers: { 200: { description: 'One page of deletions.', schema: deletionPageSchema } },
+    },
+    async ({ c, query }) => {
+      const page = parsePage(query, MAX_LIMIT);
+      const { userId, projectIds } = c.get('key');
+      const visible = (await loadProjects(db, userId, projectIds)).map(({ id }) => id);
+      const { count, events, deletions } = await loadDeletions(
+        db,
+        { projectIds: visible, state: query.state },
+        page,
+      );
+      const users = await loadUsers(
+        db,
+        deletions.flatMap(({ createdBy }) => createdBy ?? []),
+      );
+      const results = deletions.map((deletion) => renderDeletion(deletion, users));
+      return respondWithJson(c, {
+        ...renderPage(getPublicUrl(c), page, count, results),
+        deleted_events: events,
+      });
+    },
+  );
+  addRoute(
+    api,
+    {
+      method: 'post',
+      path: '/api/deletions/run/',
+      summary: 'Delete the events of deleted persons now',
+      description: 'All that is queued, whatever the project. The job runs on when the caller has gone.',
+      tag,
+      answers: { 202: { description: 'The job that will do it.', schema: runSchema } },
+    },
+    async ({ c }) => {
+      if (c.get('key').projectIds !== null) {
+        throw permissionDenied(
+          'An API key that is restricted to projects cannot start deletions, which run for every project.',
+        );
+      }
+      const jobId = await available(runs, (there) => there.ask());
+      return respondWithJson(c, { job_id: jobId, state: 'waiting', reason: null }, 202);
+    },
+  );
+  addRoute(
+    api,
+    {
+      method: 'get',
+      path: '/api/deletions/run/:job_id/',
+      summary: 'What becomes of a run',
+      description: 'Jobs are forgotten some time after their end.',
+      tag,
+      answers: { 200: { description: 'The job.', schema: runSchema } },
+    },
+    async ({ c }) => {
+      const jobId = c.req.param('job_id') ?? '';
+      const run = await available(runs, (there) => there.state(jobId));
+      if (run === undefined) {
+        throw notFound('The queue does not know this run (any more). Ask for another one.');
+      }
+      return respondWithJson(c, { job_id: jobId, state: run.state, reason: run.reason ?? null });
+    },
+  );
+}
+
+async function available<T>(
+  runs: DeletionRuns | undefined,
+  ask: (runs: DeletionRuns) => Promise<T>,
+): Promise<T> {
+  if (runs === undefined) throw notFound('This API was started without the job that deletes events.');
+  try {
+    return await ask(runs);
+  } catch (error) {
+    if (!(error instanceof UnavailableError)) throw error;
+    throw new ApiError(503, 'server_error', 'server_error', 'The queue is not available. Please try again.');
+  }
+}

@@ -1,0 +1,244 @@
+import type { Db, Queryable } from '../database/db.ts';
+import type { Page } from '../http/paging.ts';
+import type { WantedDeletion } from './deletion-port.ts';
+
+/** `queued` until a run takes it up, `started` until nothing is left of its events, then `verified`. */
+export const DELETION_STATES = ['queued', 'started', 'verified'] as const;
+export type DeletionState = (typeof DELETION_STATES)[number];
+
+export interface StoredDeletion {
+  readonly id: number;
+  readonly projectId: number;
+  readonly personUuid: string;
+  readonly distinctIdCount: number;
+  readonly createdBy: number | null;
+  readonly createdAt: string;
+  readonly startedAt: string | null;
+  readonly deletedEvents: number;
+  readonly verifiedAt: string | null;
+  readonly lastError: string | null;
+}
+
+export async function insertDeletion(tx: Queryable, wanted: WantedDeletion): Promise<void> {
+  await tx.query(
+    `insert into deletions (project_id, person_uuid, distinct_ids, created_by)
+     values ($1, $2, $3::text[], $4)`,
+    [wanted.projectId, wanted.personUuid, wanted.distinctIds, wanted.userId],
+  );
+}
+
+export async function sleep(tx: Queryable, ms: number): Promise<void> {
+  await tx.query('select pg_sleep($1::double precision / 1000)', [ms]);
+}
+
+const COLUMNS = `id, project_id as "projectId", person_uuid as "personUuid",
+  cardinality(distinct_ids) as "distinctIdCount", created_by as "createdBy", created_at as "createdAt",
+  started_at as "startedAt", deleted_events as "deletedEvents", verified_at as "verifiedAt",
+  last_error as "lastError"`;
+
+const CONDITIONS: Readonly<Record<DeletionState | 'open', string>> = {
+  queued: 'verified_at is null and started_at is null',
+  started: 'verified_at is null and started_at is not null',
+  verified: 'verified_at is not null',
+  open: 'verified_at is null',
+};
+
+/** Newest first; `events` is what all that match have deleted so far. */
+export async function loadDeletions(
+  db: Queryable,
+  filter: { readonly projectIds: readonly number[]; readonly state: DeletionState | 'open' | undefined },
+  page: Page,
+): Promise<{ count: number; events: number; deletions: StoredDeletion[] }> {
+  const matching = `from deletions where project_id = any($1::integer[])
+    and ${filter.state === undefined ? 'true' : CONDITIONS[filter.state]}`;
+  const [total] = await db.query<{ count: number; events: number }>(
+    `select count(*) as count, coalesce(sum(deleted_events), 0)::bigint as events ${matching}`,
+    [filter.projectIds],
+  );
+  const deletions = await db.query<StoredDeletion>(
+    `select ${COLUMNS} ${matching} order by id desc limit $2::bigint offset $3::bigint`,
+    [filter.projectIds, page.limit, page.offset],
+  );
+  return { count: total?.count ?? 0, events: total?.events ?? 0, deletions };
+}
+
+/** When the oldest deletion that is not verified was queued; undefined: there is none. */
+export async function loadOldestOpen(db: Queryable): Promise<string | undefined> {
+  const [row] = await db.query<{ created_at: string }>(
+    'select created_at from deletions where verified_at is null order by id limit 1',
+  );
+  return row?.created_at;
+}
+
+/** What a run needs to know of a deletion. */
+export interface OpenDeletion {
+  readonly id: number;
+  readonly projectId: number;
+  readonly distinctIds: readonly string[];
+}
+
+/** The next one that is not verified, in the order they were queued. */
+export async function loadNextOpen(db: Queryable, afterId: number): Promise<OpenDeletion | undefined> {
+  const [row] = await db.query<OpenDeletion>(
+    `select id, project_id as "projectId", distinct_ids as "distinctIds" from deletions
+     where verified_at is null and id > $1 order by id limit 1`,
+    [afterId],
+  );
+  return row;
+}
+
+export async function markStarted(db: Queryable, id: number): Promise<void> {
+  await db.query('update deletions set started_at = clock_timestamp() where id = $1 and started_at is null', [
+    id,
+  ]);
+}
+
+export async function markVerified(db: Queryable, id: number): Promise<void> {
+  await db.query(
+    `update deletions set verified_at = clock_timestamp(), last_error = null
+     where id = $1 and verified_at is null`,
+    [id],
+  );
+}
+
+export async function markFailed(db: Queryable, id: number, error: string): Promise<void> {
+  await db.query('update deletions set last_error = $2 where id = $1 and verified_at is null', [id, error]);
+}
+
+export interface IdWithEvents {
+  readonly distinctId: string;
+  /** Its events to delete, counted up to the limit of the look. */
+  readonly events: number;
+}
+
+/** Those of the ids that still have events to delete. One look into the index for each. */
+export function findIdsWithEvents(
+  db: Queryable,
+  deletion: OpenDeletion,
+  distinctIds: readonly string[],
+  limit: number,
+): Promise<IdWithEvents[]> {
+  return db.query<IdWithEvents>(
+    `select who.id as "distinctId", found.events from unnest($2::text[]) as who (id)
+     cross join lateral (
+       select count(*) as events from (
+         select from events e where e.project_id = $1 and e.distinct_id = who.id
+           and e.received_at <= (select created_at from deletions where id = $3)
+         limit $4::integer
+       ) as seen
+     ) as found
+     where found.events > 0`,
+    [deletion.projectId, distinctIds, deletion.id, limit],
+  );
+}
+
+/** Any constant: tells this lock from other users of advisory locks. */
+const DELETION_LOCK = 1_684_368_482;
+
+/** Whoever deletes events of a project takes it, until the end of the transaction, so that two take turns. */
+async function lockDeletions(tx: Queryable, projectId: number): Promise<void> {
+  await tx.query('select pg_advisory_xact_lock($1::integer, $2::integer)', [DELETION_LOCK, projectId]);
+}
+
+export interface DeletedBatch {
+  readonly count: number;
+  /** Time of the last event that went, in Postgres' own words; null when none did. */
+  readonly newest: string | null;
+}
+
+/**
+ * Deletes the oldest events of each id, at most `limit` and none older than `from`, in a transaction of its
+ * own. Two runners take turns, a batch each, so that neither waits for what the other holds; ingestion
+ * adds events and takes no notice. The count moves with the batch: after a crash it is exact.
+ */
+export function deleteBatch(
+  db: Db,
+  deletion: OpenDeletion,
+  distinctIds: readonly string[],
+  from: string,
+  limit: number,
+): Promise<DeletedBatch> {
+  return db.transaction(async (tx) => {
+    await lockDeletions(tx, deletion.projectId);
+    // By row address: a join back over the key reads the whole table wherever statistics are missing.
+    const [batch] = await tx.query<DeletedBatch>(
+      `with gone as (
+         delete from events where ctid = any (array(
+           select found.ctid from unnest($2::text[]) as who (id)
+           cross join lateral (
+             select e.ctid from events e
+             where e.project_id = $1 and e.distinct_id = who.id and e.timestamp >= $3::timestamptz
+               and e.received_at <= (select created_at from deletions where id = $4)
+             order by e.timestamp limit $5::integer
+           ) as found))
+         returning timestamp
+       )
+       select count(*) as count, max(timestamp)::text as newest from gone`,
+      [deletion.projectId, distinctIds, from, deletion.id, limit],
+    );
+    if (batch === undefined) throw new Error('count over deleted events returned no row');
+    if (batch.count > 0) {
+      await tx.query('update deletions set deleted_events = deleted_events + $2 where id = $1', [
+        deletion.id,
+        batch.count,
+      ]);
+    }
+    return batch;
+  });
+}
+
+/** Whether a deletion of the project is open, or was when this transaction began. */
+export async function wasOpen(tx: Queryable, projectId: number): Promise<boolean> {
+  const rows = await tx.query(
+    `select from deletions
+     where project_id = $1 and (verified_at is null or verified_at >= transaction_timestamp()) limit 1`,
+    [projectId],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Deletes those of the events that an open deletion takes anyway. Each is counted for the oldest deletion
+ * that covers it, whose turn would have come first.
+ */
+export async function deleteDoomed(
+  tx: Queryable,
+  projectId: number,
+  uuids: readonly string[],
+): Promise<void> {
+  await lockDeletions(tx, projectId);
+  await tx.query(
+    `with doomed as (
+       select found.ctid as place, min(waiting.id) as deletion_id
+       from unnest($2::uuid[]) as sent (uuid)
+       cross join lateral (
+         select e.ctid, e.distinct_id, e.received_at from events e
+         where e.project_id = $1 and e.uuid = sent.uuid limit 1
+       ) as found
+       join (
+         select d.id, d.created_at, who.id as distinct_id
+         from deletions d cross join unnest(d.distinct_ids) as who (id)
+         where d.project_id = $1 and d.verified_at is null
+       ) as waiting
+         on waiting.distinct_id = found.distinct_id and found.received_at <= waiting.created_at
+       group by found.ctid
+     ), gone as (
+       delete from events where ctid = any (array(select place from doomed)) returning ctid as place
+     )
+     update deletions set deleted_events = deleted_events + counted.events
+     from (
+       select doomed.deletion_id, count(*) as events from gone join doomed using (place)
+       group by doomed.deletion_id
+     ) as counted
+     where id = counted.deletion_id`,
+    [projectId, uuids],
+  );
+}
+
+/**
+ * Takes deleted rows out of the files too. A server's autovacuum does so by itself; the embedded database
+ * has none, and would keep every byte for ever (half a second for 300,000 events).
+ */
+export async function reclaimSpace(db: Db): Promise<void> {
+  if (db.kind === 'pglite') await db.query('vacuum events');
+}

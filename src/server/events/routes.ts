@@ -1,0 +1,127 @@
+import { type OpenAPIHono, z } from '@hono/zod-openapi';
+import type { ApiEnv } from '../auth/access.ts';
+import type { Db } from '../database/db.ts';
+import { invalidInput } from '../http/errors.ts';
+import { parseJson } from '../http/json.ts';
+import { respondWithJson, toByteStream } from '../http/response.ts';
+import { addRoute } from '../http/route.ts';
+import { loadEventCounts, loadEventIds, loadEvents, type StoredEvent } from './store.ts';
+
+/**
+ * Reading events back, beyond the contract: so that an import can be checked against what arrived.
+ * Scope `query:read`.
+ */
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 10_000;
+/** Rows held in memory while all ids are streamed. */
+const IDS_PAGE = 5000;
+
+const eventSchema = z
+  .object({
+    uuid: z.uuid(),
+    event: z.string(),
+    distinct_id: z.string(),
+    timestamp: z.string(),
+    properties: z.unknown(),
+  })
+  .openapi('Event');
+
+const eventsQuery = z.object({
+  distinct_id: z.string().optional(),
+  person_id: z.uuid().optional().openapi({ description: 'uuid of a person: the events of all their ids.' }),
+  event: z.string().optional().openapi({ description: 'Exact name.' }),
+  limit: z.coerce.number('A valid integer is required.').int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT),
+  after: z.string().optional().openapi({ description: '`next` of the page before.' }),
+});
+
+const tag = 'Reading events (beyond the contract)';
+
+export function addEventRoutes(api: OpenAPIHono<ApiEnv>, db: Db): void {
+  addRoute(
+    api,
+    {
+      method: 'get',
+      path: '/api/projects/:project_id/event_counts/',
+      summary: 'Count events by name',
+      tag,
+      answers: {
+        200: {
+          description: 'Events by name, most frequent first, and their sum.',
+          schema: z.object({
+            results: z.array(z.object({ event: z.string(), count: z.int() })),
+            total: z.int(),
+          }),
+        },
+      },
+    },
+    async ({ c }) => {
+      const results = await loadEventCounts(db, c.get('project').id);
+      return respondWithJson(c, { results, total: results.reduce((sum, { count }) => sum + count, 0) });
+    },
+  );
+  addRoute(
+    api,
+    {
+      method: 'get',
+      path: '/api/projects/:project_id/events/',
+      summary: 'List events, newest first',
+      tag,
+      query: eventsQuery,
+      answers: {
+        200: {
+          description: '`next` goes into `after` for the next page; null at the end.',
+          schema: z.object({ results: z.array(eventSchema), next: z.string().nullable() }),
+        },
+      },
+    },
+    async ({ c, query }) => {
+      const { distinct_id: distinctId, person_id: personUuid, event, limit, after } = query;
+      const filter = { distinctId, personUuid, event, limit, after: parsePosition(after) };
+      const events = await loadEvents(db, c.get('project').id, filter);
+      const last = events.length === limit ? events.at(-1) : undefined;
+      return respondWithJson(c, {
+        results: events.map(renderEvent),
+        next: last ? `${last.timestamp},${last.uuid}` : null,
+      });
+    },
+  );
+  addRoute(
+    api,
+    {
+      method: 'get',
+      path: '/api/projects/:project_id/events/ids.ndjson',
+      summary: 'Stream the identity of every event in order of uuid: two runs compare with `diff`',
+      tag,
+      answers: {
+        200: {
+          description: 'One JSON object a line: uuid, event, distinct_id, timestamp.',
+          schema: z.string(),
+          contentTypes: ['application/x-ndjson'],
+        },
+      },
+    },
+    ({ c }) => {
+      const lines = streamIds(db, c.get('project').id);
+      return c.body(toByteStream(lines), 200, { 'content-type': 'application/x-ndjson' });
+    },
+  );
+}
+
+const renderEvent = (event: StoredEvent) => ({ ...event, properties: parseJson(event.properties).value });
+
+function parsePosition(text: string | undefined): { timestamp: string; uuid: string } | undefined {
+  if (text === undefined) return undefined;
+  const [, timestamp, uuid] = /^([\d:.TZ-]+),([0-9a-f-]{36})$/.exec(text) ?? [];
+  if (timestamp !== undefined && uuid !== undefined) return { timestamp, uuid };
+  throw invalidInput('Must be the `next` of a page before.', 'after');
+}
+
+async function* streamIds(db: Db, projectId: number): AsyncGenerator<string, void, undefined> {
+  let after: string | undefined;
+  for (;;) {
+    const events = await loadEventIds(db, projectId, after, IDS_PAGE);
+    if (events.length > 0) yield events.map((event) => `${JSON.stringify(event)}\n`).join('');
+    if (events.length < IDS_PAGE) return;
+    after = events.at(-1)?.uuid;
+  }
+}

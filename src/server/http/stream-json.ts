@@ -1,0 +1,46 @@
+import { setImmediate } from 'node:timers/promises';
+import { isLosslessNumber } from 'lossless-json';
+import { isJsonObject, stringifyJson } from './json.ts';
+
+/** Takes a few milliseconds to write. */
+const CHARACTERS_A_TURN = 64 * 1024;
+
+/** The text of stringifyJson in pieces. Between them everybody else has a turn. */
+export async function* streamJson(document: unknown): AsyncGenerator<string, void, undefined> {
+  let text = '';
+  for (const part of partsOf(document)) {
+    text += part;
+    if (text.length < CHARACTERS_A_TURN) continue;
+    yield text;
+    text = '';
+    await setImmediate();
+  }
+  yield text;
+}
+
+/** Lists of scalars, such as the numbers of a series, stay in one piece. */
+function* partsOf(value: unknown): Generator<string, void, undefined> {
+  if (Array.isArray(value) && value.some(isContainer)) {
+    let before = '[';
+    for (const member of value) {
+      yield before;
+      yield* partsOf(member);
+      before = ',';
+    }
+    yield ']';
+  } else if (isJsonObject(value) && Object.values(value).some(isContainer)) {
+    let before = '{';
+    for (const [name, member] of Object.entries(value)) {
+      if (member === undefined) continue;
+      yield `${before}${JSON.stringify(name)}:`;
+      yield* partsOf(member);
+      before = ',';
+    }
+    yield '}';
+  } else {
+    yield stringifyJson(value);
+  }
+}
+
+const isContainer = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !isLosslessNumber(value);

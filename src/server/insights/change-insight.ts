@@ -1,0 +1,41 @@
+import type { Caller } from '../auth/caller.ts';
+import type { Queryable } from '../database/db.ts';
+import { notFound, permissionDenied } from '../http/errors.ts';
+import { normaliseTags } from '../http/tags.ts';
+import type { InsightPlaces } from './insight-body.ts';
+import { computeLevels, mayEdit } from './insight-levels.ts';
+import type { StoredInsight } from './insight-port.ts';
+import type { ChangedInsightBody } from './schema.ts';
+import { loadForChange, saveChanges } from './store.ts';
+
+/**
+ * Changes what the body names. A deleted insight is not there, but for being brought back. What its
+ * dashboards allow is asked once they and it are locked: a tile that is added meanwhile waits for the insight,
+ * and one from between the two locks is seen.
+ */
+export async function changeInsight(
+  tx: Queryable,
+  places: InsightPlaces,
+  caller: Caller,
+  insightId: number,
+  body: ChangedInsightBody,
+): Promise<StoredInsight> {
+  await places.lock(tx, caller.projectId, [insightId]);
+  const before = await loadForChange(tx, caller.projectId, insightId);
+  if (!mayEdit(computeLevels(insightId, await places.load(tx, caller, [insightId])))) {
+    throw permissionDenied("You don't have edit permissions for this insight.");
+  }
+  if (before === undefined || (before.deleted && body.deleted !== false)) throw notFound();
+  return saveChanges(tx, caller.userId, {
+    ...before,
+    name: body.name === undefined ? before.name : body.name,
+    derivedName: body.derived_name === undefined ? before.derivedName : body.derived_name,
+    description: body.description === undefined ? before.description : body.description,
+    filters: body.filters ?? before.filters,
+    query: body.query === undefined ? before.query : body.query,
+    tags: body.tags ? normaliseTags(body.tags) : before.tags,
+    saved: body.saved ?? before.saved,
+    favorited: body.favorited ?? before.favorited,
+    deleted: body.deleted ?? before.deleted,
+  });
+}

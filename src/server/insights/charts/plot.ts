@@ -1,0 +1,108 @@
+import { formatNumber, formatShort } from './format.ts';
+import { type Markup, markup } from './markup.ts';
+import { placeOf, type Scale } from './scale.ts';
+
+/** A series as people see it. */
+export interface PlotSeries {
+  readonly name: string;
+  readonly values: readonly number[];
+  /** A class of render-styles.ts. */
+  readonly color: string;
+  /** Drawn as a line of dashes: the period before. */
+  readonly isEarlier?: boolean;
+}
+
+export interface Plot {
+  readonly series: readonly PlotSeries[];
+  /** One for each value. */
+  readonly labels: readonly string[];
+  readonly scale: Scale;
+  /** Each label has a place of its own below, where there is room; left out: only the ends are labelled. */
+  readonly isInPlaces?: boolean;
+}
+
+/** The drawing is stretched to the width there is; its height is in pixels, and so is that of what stands beside it. */
+export const PLOT_WIDTH = 1000;
+export const PLOT_HEIGHT = 180;
+
+const COLORS = 8;
+
+/** The first series get a colour each, the others one between them. */
+export const pickColor = (index: number): string =>
+  index < COLORS ? `insight-${index + 1}` : 'insight-rest';
+
+/** Axes and grid around what is drawn, a legend above where `beside` does not name the series, numbers below. */
+export function renderPlot(plot: Plot, drawing: Markup, beside: Markup = markup``): Markup {
+  const { scale, series } = plot;
+  const legend = series.length > 1 || beside.toString() !== '' ? renderLegend(series, beside) : markup``;
+  return markup`<figure class="insight">${legend}
+    <div class="insight-plot">
+      <div class="insight-y" aria-hidden="true">${scale.ticks.map((tick) => markup`<span>${formatShort(tick)}</span>`)}</div>
+      <svg class="insight-area" viewBox="0 0 ${PLOT_WIDTH} ${PLOT_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${describe(plot)}">
+        <path class="insight-grid" d="${gridOf(scale)}" vector-effect="non-scaling-stroke"/>${drawing}
+      </svg>${beside}
+      ${renderLabels(plot)}
+    </div>
+    ${renderNumbers(plot)}
+  </figure>`;
+}
+
+function gridOf(scale: Scale): string {
+  return scale.ticks.map((tick) => `M0 ${placeOf(scale, tick, PLOT_HEIGHT)}H${PLOT_WIDTH}`).join('');
+}
+
+/** More would run into one another on a phone. */
+const MAX_PLACES = 8;
+
+function renderLabels({ labels, isInPlaces }: Plot): Markup {
+  const each = isInPlaces && labels.length <= MAX_PLACES;
+  const shown = each ? labels : endsOf(labels);
+  return markup`<div class="insight-x${each ? ' insight-each' : ''}" aria-hidden="true">${shown.map((label) => markup`<span>${label}</span>`)}</div>`;
+}
+
+/** The labels that stand exactly below: both ends, and the middle where there is one. */
+function endsOf(labels: readonly string[]): readonly string[] {
+  if (labels.length <= 2) return labels;
+  const middle = labels.length >= 5 && labels.length % 2 === 1 ? [labels[(labels.length - 1) / 2] ?? ''] : [];
+  return [labels[0] ?? '', ...middle, labels.at(-1) ?? ''];
+}
+
+function describe({ series, labels }: Plot): string {
+  const names = series
+    .map(({ name }) => name)
+    .slice(0, COLORS)
+    .join(', ');
+  const more = series.length > COLORS ? ` and ${series.length - COLORS} more` : '';
+  return `Chart of ${names}${more} from ${labels[0] ?? ''} to ${labels.at(-1) ?? ''}. The numbers follow in a table.`;
+}
+
+function renderLegend(series: readonly PlotSeries[], beside: Markup): Markup {
+  const named = series.slice(0, COLORS);
+  const more = series.length - named.length;
+  return markup`<ul class="insight-legend${beside.toString() === '' ? '' : ' insight-narrow'}" aria-hidden="true">${named.map(
+    ({ name, color, isEarlier }) =>
+      markup`<li><span class="insight-key ${color}${isEarlier ? ' insight-earlier' : ''}"></span>${name}</li>`,
+  )}${more > 0 ? markup`<li><span class="insight-key insight-rest"></span>${more} more</li>` : ''}</ul>`;
+}
+
+const MAX_COLUMNS = 12;
+const MAX_ROWS = 400;
+
+/** Every number of a plot: for those who cannot see it, and those who want to know exactly. */
+function renderNumbers({ series, labels }: Plot): Markup {
+  const shown = series.slice(0, MAX_COLUMNS);
+  const rows = labels.slice(-MAX_ROWS);
+  const skipped = labels.length - rows.length;
+  const left = [
+    ...(series.length > shown.length ? [`${series.length - shown.length} more series`] : []),
+    ...(skipped > 0 ? [`${skipped} earlier rows`] : []),
+  ].join(' and ');
+  return markup`<details class="insight-numbers"><summary>Numbers</summary><div class="insight-scroll" tabindex="0"><table>
+    <thead><tr><td></td>${shown.map(({ name }) => markup`<th scope="col">${name}</th>`)}</tr></thead>
+    <tbody>${rows.map(
+      (label, row) =>
+        markup`<tr><th scope="row">${label}</th>${shown.map(
+          ({ values }) => markup`<td>${formatNumber(values[row + skipped] ?? 0)}</td>`,
+        )}</tr>`,
+    )}</tbody></table></div>${left === '' ? '' : markup`<p class="insight-note">Not shown: ${left}.</p>`}</details>`;
+}

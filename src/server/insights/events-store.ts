@@ -1,0 +1,125 @@
+import type { Queryable } from '../database/db.ts';
+import type { CohortDefinitions } from '../query/cohort-definition.ts';
+import { compileFilter, type FilterSubject } from '../query/compile-filter.ts';
+import type { FilterGroup } from '../query/filter.ts';
+import { allOf, anyOf, runSql, type Sql, sql } from '../query/sql.ts';
+import { inTime } from '../query/time-limit.ts';
+import { tooLarge } from './insight-error.ts';
+import type { Entity, PropertyOf } from './insight-query.ts';
+
+/** The events that an insight is about, and what its conditions need to know. */
+export interface EventScope {
+  readonly projectId: number;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** Holds for every event. */
+  readonly filter: FilterGroup;
+  readonly cohorts: CohortDefinitions;
+  /** How long the transaction may take, in milliseconds. */
+  readonly timeLimitMs: number;
+}
+
+/** A span of time in ISO 8601; `until` is the first moment after it. */
+export interface Span {
+  readonly from: string;
+  readonly until: string;
+}
+
+/**
+ * Who did an event `e`, as text: the person that its id belongs to now, so that merged people are one; of
+ * an id without a person the one that the event came in with; otherwise the id itself.
+ */
+export const ACTOR = sql`coalesce(d.person_id::text, e.person_id::text, e.distinct_id)`;
+
+/**
+ * Events `e` in a span that pass the scope's filter and a condition, each with its id `d` and person `p`,
+ * where it has them. Postgres leaves out the joins that nothing asks for.
+ */
+export const eventsWhere = (scope: EventScope, { from, until }: Span, condition: Sql): Sql => sql`
+  from events e
+  left join person_distinct_ids d on d.project_id = e.project_id and d.distinct_id = e.distinct_id
+  left join persons p on p.id = d.person_id
+  where e.project_id = ${scope.projectId}::integer
+    and e.timestamp >= ${from}::timestamptz and e.timestamp < ${until}::timestamptz
+    and ${condition} and ${compileFilter(scope.filter, subjectOf(scope))} and ${inTime(scope.timeLimitMs)}`;
+
+/** Whether `e` is one of an entity's events. */
+export const isOf = (scope: EventScope, { event, filter }: Pick<Entity, 'event' | 'filter'>): Sql => {
+  const condition = compileFilter(filter, subjectOf(scope));
+  return event === null ? condition : allOf([sql`e.event = ${event}::text`, condition]);
+};
+
+export const isOfAny = (scope: EventScope, entities: readonly Entity[]): Sql =>
+  anyOf(entities.map((entity) => isOf(scope, entity)));
+
+const subjectOf = ({ projectId, now, cohorts }: EventScope): FilterSubject => ({
+  projectId,
+  now,
+  cohorts,
+  person: { id: sql`d.person_id`, properties: sql`coalesce(p.properties, '{}')` },
+  event: sql`e.properties`,
+});
+
+/** Where a bucket lies among the starts, from 1. The select has Postgres read the starts once, not once a row. */
+export const bucketOf = (time: Sql, starts: readonly string[]): Sql =>
+  sql`width_bucket(${time}, (select ${starts}::text[]::timestamptz[]))`;
+
+const ownerOf = ({ owner }: PropertyOf): Sql => (owner === 'event' ? sql`e.properties` : sql`p.properties`);
+
+const MAX_VALUE_CHARACTERS = 400;
+
+/** A property as text, empty where there is none. */
+export const textOfProperty = (property: PropertyOf): Sql =>
+  sql`coalesce(left(${ownerOf(property)} ->> ${property.key}::text, ${MAX_VALUE_CHARACTERS}::integer), '')`;
+
+/**
+ * A property as a number, null where it is none: numbers, and texts that look like one. Digits past the
+ * fifteenth after the point go, and so do numbers whose sum a double could not hold.
+ */
+export const numberOfProperty = (property: PropertyOf): Sql => {
+  const owner = ownerOf(property);
+  const { key } = property;
+  return sql`(select round(n.value, 15)::float8 from (
+    select case when jsonb_typeof(${owner} -> ${key}::text) = 'number'
+        or (${owner} ->> ${key}::text) ~ '^-?[0-9]{1,15}(\\.[0-9]{1,15})?$'
+      then (${owner} ->> ${key}::text)::numeric end) as n (value)
+    where abs(n.value) < 1e200)`;
+};
+
+/** Events dated before that come from clocks that were never set. */
+const FIRST_PLAUSIBLE_TIME = '2000-01-01T00:00:00Z';
+
+/**
+ * When the project's first event happened, in milliseconds since 1970. The index begins with the names of
+ * events: each is looked up after the one before, and its first event with it, instead of reading them all.
+ */
+export async function loadEarliest(tx: Queryable, projectId: number): Promise<number | undefined> {
+  const [row] = await tx.query<{ earliest: string | null }>(
+    `with recursive names (event) as (
+       (select event from events where project_id = $1 order by event limit 1)
+       union all
+       select (select e.event from events e where e.project_id = $1 and e.event > n.event order by e.event limit 1)
+       from names n where n.event is not null)
+     select min((select min(e.timestamp) from events e
+       where e.project_id = $1 and e.event = n.event and e.timestamp >= $2::timestamptz)) as earliest
+     from names n`,
+    [projectId, FIRST_PLAUSIBLE_TIME],
+  );
+  return row?.earliest ? Date.parse(row.earliest) : undefined;
+}
+
+/** A statement has room for 65535. */
+const MAX_PARAMETERS = 60_000;
+
+/** Runs a statement on facts; filters of many steps may add up to more than a statement takes. */
+export function runFacts<R>(tx: Queryable, statement: Sql): Promise<R[]> {
+  if (statement.toQuery().params.length > MAX_PARAMETERS) {
+    throw tooLarge('The filters are too large together: use fewer of them.');
+  }
+  return runSql(tx, statement);
+}
+
+/** For the transaction: what fits into this much memory is not sorted on disk. */
+export async function sortInMemory(tx: Queryable): Promise<void> {
+  await tx.query(`select set_config('work_mem', '32MB', true)`);
+}

@@ -1,0 +1,134 @@
+import { anyOf, joinSql, type Sql, sql } from '../../query/sql.ts';
+import { inTime } from '../../query/time-limit.ts';
+import {
+  ACTOR,
+  type EventScope,
+  eventsWhere,
+  isOf,
+  isOfAny,
+  type Span,
+  textOfProperty,
+} from '../events-store.ts';
+import { type FunnelQuery, type FunnelWindow, isSameEntity } from '../insight-query.ts';
+
+/**
+ * One fact a person who entered: how many `steps` they reached in one go, the times `at` of these, and the
+ * `value` of the breakdown. Of several goes the one that came furthest counts, the earliest of these.
+ */
+export function funnelFacts(scope: EventScope, span: Span, query: FunnelQuery): Sql {
+  const goes = { ordered: orderedGoes, strict: strictGoes, unordered: unorderedGoes }[query.order];
+  return sql`with matched as materialized (${matchedEvents(scope, span, query)}),
+      goes as (${goes(scope, query)}),
+      best as (
+        select distinct on (actor) actor, at, cardinality(at) as steps
+        from goes where cardinality(at) > 0 order by actor, cardinality(at) desc, at[1], uuid)
+    select best.actor, best.steps, best.at, coalesce(touched.value, '') as value
+    from best left join (${touchedValues(query)}) as touched on touched.actor = best.actor`;
+}
+
+/**
+ * Every event that a go can be made of: `steps` and `exclusions` say which of these it is. In a strict funnel
+ * any event matters, as it may stand between two steps.
+ */
+function matchedEvents(
+  scope: EventScope,
+  span: Span,
+  { steps, exclusions, order, breakdown }: FunnelQuery,
+): Sql {
+  const relevant = order === 'strict' ? sql`true` : isOfAny(scope, [...steps, ...exclusions]);
+  const flags = (entities: typeof steps) =>
+    sql`array[${joinSql(
+      entities.map((entity) => isOf(scope, entity)),
+      ', ',
+    )}]::boolean[]`;
+  return sql`select ${ACTOR} as actor, e.timestamp as at, e.uuid, ${flags(steps)} as steps,
+      ${flags(exclusions)} as exclusions, ${breakdown ? textOfProperty(breakdown) : sql`''`} as value
+    ${eventsWhere(scope, span, relevant)}`;
+}
+
+/** The value of the breakdown that each person's first or last step event with one has. */
+function touchedValues({ breakdown, attribution }: FunnelQuery): Sql {
+  if (breakdown === undefined) return sql`select null::text as actor, null::text as value limit 0`;
+  const latest = attribution === 'last_touch' ? sql`desc` : sql``;
+  return sql`select distinct on (actor) actor, value from matched where true = any(steps) and value <> ''
+    order by actor, at ${latest}, uuid ${latest}`;
+}
+
+const UNITS: Readonly<Record<FunnelWindow['unit'], Sql>> = {
+  second: sql`interval '1 second'`,
+  minute: sql`interval '1 minute'`,
+  hour: sql`interval '1 hour'`,
+  day: sql`interval '1 day'`,
+  week: sql`interval '1 week'`,
+  month: sql`interval '1 month'`,
+};
+
+const windowOf = ({ count, unit }: FunnelWindow): Sql => sql`(${count}::bigint * ${UNITS[unit]})`;
+
+/** The times of the steps that were hit, up to the first that was not. */
+const timesOf = (times: readonly Sql[], hits: readonly Sql[]): Sql =>
+  sql`(array[${joinSql(times, ', ')}])[:coalesce(
+    array_position(array[${joinSql(hits, ', ')}], false) - 1, ${times.length}::integer)]`;
+
+/**
+ * A go for each event of the first step: from it to the earliest second step, and so on. Built from the
+ * end: `next` of an event holds the times of the steps that follow it, the earliest chain there is. Arrays
+ * compare by their first element, so that the least chain is the one that begins first. Times run
+ * backwards, as Postgres extends a frame by the rows that enter it but counts anew when rows leave.
+ *
+ * A step may share the moment of the one before, and even its event, unless both ask for the same.
+ * With each step go the times `barred` at which an exclusion follows it.
+ */
+function orderedGoes(scope: EventScope, { steps, exclusions, window }: FunnelQuery): Sql {
+  const later = sql`over (partition by actor order by at desc
+    range between unbounded preceding and '1 microsecond' preceding)`;
+  const since = sql`over (partition by actor order by at desc range between unbounded preceding and current row)`;
+  const barred = exclusions.map(
+    (_, index) =>
+      sql`coalesce(min(at) filter (where exclusions[${index + 1}::integer]) ${later}, 'infinity')`,
+  );
+  let chains = sql`select actor, at, uuid, steps, '{}'::timestamptz[] as next,
+    array[${joinSql(barred, ', ')}]::timestamptz[] as barred from matched`;
+  for (let step = steps.length - 1; step > 0; step--) {
+    const [before, entity] = [steps[step - 1], steps[step]];
+    const frame = before && entity && isSameEntity(before, entity) ? later : since;
+    chains = sql`select actor, at, uuid, steps, barred,
+        coalesce(min(at || barred || next) filter (where steps[${step + 1}::integer]) ${frame}, '{}') as next
+      from (${chains}) as chains`;
+  }
+  const width = 1 + exclusions.length;
+  const timeOf = (step: number) => sql`chain[${1 + step * width}::integer]`;
+  const bars = exclusions.map(
+    ({ from, to }, index) =>
+      sql`chain[${2 + from * width + index}::integer] < least(${timeOf(to)}, at + ${windowOf(window)})`,
+  );
+  const times = steps.map((_, step) => timeOf(step));
+  const hits = times.map((time) => sql`coalesce(${time} <= at + ${windowOf(window)}, false)`);
+  return sql`select actor, uuid, ${timesOf(times, hits)} as at
+    from (select actor, uuid, at, at || barred || next as chain from (${chains}) as chains where steps[1]) as go
+    where coalesce(${anyOf(bars)}, false) = false and ${inTime(scope.timeLimitMs)}`;
+}
+
+/** A go for each event of the first step: the next event is of the second step, and so on. */
+function strictGoes(scope: EventScope, { steps, window }: FunnelQuery): Sql {
+  const ahead = (what: Sql, step: number) => sql`lead(${what}, ${step}::integer) over each`;
+  const times = steps.map((_, step) => ahead(sql`at`, step));
+  const hits = steps.map(
+    (_, step) => sql`coalesce((${ahead(sql`steps`, step)})[${step + 1}::integer]
+      and ${ahead(sql`at`, step)} <= at + ${windowOf(window)}, false)`,
+  );
+  return sql`select actor, uuid, ${timesOf(times, hits)} as at
+    from matched where ${inTime(scope.timeLimitMs)} window each as (partition by actor order by at, uuid)`;
+}
+
+/** A go for each step event: it and the earliest of every other step that follows, in whatever order. */
+function unorderedGoes(scope: EventScope, { steps, window }: FunnelQuery): Sql {
+  const times = steps.map(
+    (_, step) => sql`min(at) filter (where steps[${step + 1}::integer])
+      over (partition by actor order by at desc range between unbounded preceding and current row)`,
+  );
+  return sql`select actor, uuid, array(
+      select time from unnest(times) as t (time) where time <= go.at + ${windowOf(window)} order by time) as at
+    from (select actor, at, uuid, array[${joinSql(times, ', ')}] as times from matched) as go
+    where ${inTime(scope.timeLimitMs)}`;
+}

@@ -1,0 +1,45 @@
+import type { Queryable } from '../../database/db.ts';
+import type { DateRange } from '../../query/date-range.ts';
+import type { EventScope } from '../events-store.ts';
+import type { FunnelQuery } from '../insight-query.ts';
+import type { FunnelStep, InsightData } from '../insight-results.ts';
+import { wholeRange } from '../intervals.ts';
+import { type FunnelRow, loadFunnel } from './store.ts';
+
+export async function computeFunnel(
+  tx: Queryable,
+  scope: EventScope,
+  query: FunnelQuery,
+  range: DateRange,
+): Promise<InsightData> {
+  const rows = await loadFunnel(tx, scope, wholeRange(range), query);
+  return { insight: 'FUNNELS', result: shapeFunnel(rows, query) };
+}
+
+/** The steps of all people; with a breakdown those of each value, the others last. */
+export function shapeFunnel(
+  rows: readonly FunnelRow[],
+  query: FunnelQuery,
+): readonly FunnelStep[] | readonly (readonly FunnelStep[])[] {
+  const { breakdown } = query;
+  if (breakdown === undefined) return stepsOf(rows[0], query);
+  const shown = rows.filter(({ value }) => value !== null || !breakdown.hideOther);
+  return [...shown.filter(({ value }) => value !== null), ...shown.filter(({ value }) => value === null)].map(
+    (row) => {
+      const value = [row.value === null ? 'Other' : row.value];
+      return stepsOf(row, query).map((step) => ({ ...step, breakdown: value, breakdown_value: value }));
+    },
+  );
+}
+
+const stepsOf = (row: FunnelRow | undefined, { steps }: FunnelQuery): FunnelStep[] =>
+  steps.map(({ event, name, customName }, order) => ({
+    action_id: event,
+    name,
+    custom_name: customName,
+    order,
+    type: 'events',
+    count: row?.counts[order] ?? 0,
+    average_conversion_time: row?.averages[order] ?? null,
+    median_conversion_time: row?.medians[order] ?? null,
+  }));

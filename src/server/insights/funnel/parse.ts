@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import type { JsonObject } from '../../http/json.ts';
+import { invalid, unsupported } from '../insight-error.ts';
+import {
+  type Entity,
+  FUNNEL_ORDERS,
+  type FunnelExclusion,
+  type FunnelQuery,
+  type FunnelWindow,
+  isSameEntity,
+  WINDOW_UNITS,
+} from '../insight-query.ts';
+import { entityDocument, readEntity, readSeries } from '../parse/entities.ts';
+import {
+  count,
+  given,
+  oneOf,
+  parseList,
+  plainNumber,
+  readBreakdown,
+  readFields,
+  words,
+} from '../parse/fields.ts';
+
+const MAX_STEPS = 20;
+const DEFAULT_WINDOW = 14;
+const SECONDS = { second: 1, minute: 60, hour: 3600, day: 86_400, week: 604_800, month: 2_678_400 } as const;
+/** A hundred years: longer than any history. */
+const MAX_WINDOW_SECONDS = 100 * 366 * 86_400;
+
+const funnelFields = z.object({
+  funnel_order_type: oneOf(FUNNEL_ORDERS),
+  funnel_viz_type: given(words),
+  funnel_window_interval: count(1, MAX_WINDOW_SECONDS),
+  funnel_window_interval_unit: oneOf(WINDOW_UNITS),
+  funnel_window_days: count(1, MAX_WINDOW_SECONDS),
+  funnel_aggregate_by_hogql: given(words),
+  breakdown_attribution_type: given(words),
+  exclusions: parseList(entityDocument, MAX_STEPS),
+});
+
+const step = z.preprocess(plainNumber, z.coerce.number().int());
+const exclusionFields = z.object({ funnel_from_step: step, funnel_to_step: step });
+
+export function parseFunnel(filters: JsonObject): Omit<FunnelQuery, 'insight' | 'dates' | 'filter'> {
+  const fields = readFields(funnelFields, filters);
+  const shown = fields.funnel_viz_type ?? 'steps';
+  if (shown !== 'steps')
+    throw unsupported('Funnels are shown by step: over time and by time to convert are not supported.');
+  if (fields.funnel_aggregate_by_hogql !== undefined) throw unsupported('Funnels count persons only.');
+  const steps = readSeries(filters);
+  if (steps.length < 2) throw invalid('A funnel needs two steps at least.');
+  if (steps.length > MAX_STEPS) throw invalid(`A funnel may have ${MAX_STEPS} steps at most.`);
+  const order = fields.funnel_order_type ?? 'ordered';
+  const exclusions = (fields.exclusions ?? []).map((item) => readExclusion(item, steps.length));
+  if (exclusions.length > 0 && order !== 'ordered') {
+    throw unsupported('Exclusions are supported in funnels of ordered steps only.');
+  }
+  if (order === 'unordered' && hasRepeats(steps)) {
+    throw unsupported('A funnel without an order may have each step once.');
+  }
+  return {
+    steps,
+    order,
+    window: readWindow(fields),
+    exclusions,
+    breakdown: readBreakdown(filters),
+    attribution: readAttribution(fields.breakdown_attribution_type),
+  };
+}
+
+const hasRepeats = (steps: readonly Entity[]): boolean =>
+  steps.some((step, index) => steps.slice(0, index).some((earlier) => isSameEntity(earlier, step)));
+
+function readWindow(fields: z.infer<typeof funnelFields>): FunnelWindow {
+  const { funnel_window_interval: length, funnel_window_interval_unit: unit = 'day' } = fields;
+  const window = { count: length ?? fields.funnel_window_days ?? DEFAULT_WINDOW, unit };
+  if (window.count * SECONDS[unit] <= MAX_WINDOW_SECONDS) return window;
+  throw invalid('funnel_window_interval: the window of a funnel may be a hundred years long.');
+}
+
+function readExclusion(document: unknown, stepCount: number): FunnelExclusion {
+  const { funnel_from_step: from, funnel_to_step: to } = readFields(exclusionFields, document);
+  if (from < 0 || to <= from || to >= stepCount) {
+    throw invalid('An exclusion must lie between a step of the funnel and a later one.');
+  }
+  return { ...readEntity(document), from, to };
+}
+
+function readAttribution(type = 'first_touch'): FunnelQuery['attribution'] {
+  if (type === 'first_touch' || type === 'last_touch') return type;
+  throw unsupported('A breakdown of a funnel goes by the first or the last step that has a value.');
+}

@@ -1,0 +1,47 @@
+import type { Queryable } from '../../database/db.ts';
+import { joinSql, type Sql, sql } from '../../query/sql.ts';
+import { type EventScope, runFacts, type Span } from '../events-store.ts';
+import type { FunnelQuery } from '../insight-query.ts';
+import { funnelFacts } from './facts.ts';
+
+/** People by the value of the breakdown; null for all beyond its limit, without a breakdown ''. */
+export interface FunnelRow {
+  readonly value: string | null;
+  /** By step: people who came this far. */
+  readonly counts: readonly number[];
+  /** By step: seconds from the step before; null where nobody came. */
+  readonly averages: readonly (number | null)[];
+  readonly medians: readonly (number | null)[];
+}
+
+/** Most people at the first step first. */
+export function loadFunnel(
+  tx: Queryable,
+  scope: EventScope,
+  span: Span,
+  query: FunnelQuery,
+): Promise<FunnelRow[]> {
+  const { breakdown } = query;
+  const steps = query.steps.map((_, step) => step);
+  const seconds = (step: number) =>
+    sql`extract(epoch from at[${step + 1}::integer] - at[${step}::integer])::float8`;
+  const perStep = (aggregate: (step: number) => Sql) =>
+    sql`array[${joinSql(
+      steps.map((step) => sql`${aggregate(step)} filter (where steps > ${step}::integer)`),
+      ', ',
+    )}]`;
+  const labels = breakdown
+    ? sql`greatest_values as (
+        select value from facts group by value order by count(*) desc, value = '', value collate "C" limit ${breakdown.limit}::integer),
+      labelled as (select f.*, g.value as label from facts f left join greatest_values g on g.value = f.value)`
+    : sql`labelled as (select f.*, f.value as label from facts f)`;
+  return runFacts(
+    tx,
+    sql`with facts as (${funnelFacts(scope, span, query)}), ${labels}
+      select label as value,
+        ${perStep(() => sql`count(*)`)}::integer[] as counts,
+        ${perStep((step) => sql`avg(${seconds(step)})`)} as averages,
+        ${perStep((step) => sql`percentile_cont(0.5) within group (order by ${seconds(step)})`)} as medians
+      from labelled group by label order by count(*) desc, label = '', label collate "C"`,
+  );
+}

@@ -1,0 +1,28 @@
+import type { FailureReason } from './insight-port.ts';
+
+/** Why an insight has no result. Raised anywhere in this room and turned into a failed result by `compute`. */
+export class InsightError extends Error {
+  readonly reason: FailureReason;
+
+  constructor(reason: FailureReason, message: string) {
+    super(message);
+    this.name = 'InsightError';
+    this.reason = reason;
+  }
+}
+
+export const unsupported = (message: string) => new InsightError('unsupported', message);
+export const invalid = (message: string) => new InsightError('invalid', message);
+/** Values in one result: some megabytes of JSON. */
+const MAX_VALUES = 100_000;
+
+/** Refuses a result of more values than one may hold, before it is computed. */
+export function checkSize(valueCount: number): void {
+  if (valueCount <= MAX_VALUES) return;
+  throw tooLarge('This is too much for one insight: ask for fewer days, longer intervals or fewer values.');
+}
+
+export const tooLarge = (message: string) => new InsightError('too_large', message);
+
+export const tooManyAtOnce = () =>
+  new InsightError('too_slow', 'Too many insights are asked for at once: try again soon.');

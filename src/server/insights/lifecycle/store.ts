@@ -1,0 +1,48 @@
+import type { Queryable } from '../../database/db.ts';
+import { type Sql, sql } from '../../query/sql.ts';
+import { ACTOR, bucketOf, type EventScope, eventsWhere, isOf, runFacts } from '../events-store.ts';
+import type { Entity } from '../insight-query.ts';
+import type { LifecycleStatus } from '../insight-results.ts';
+import type { Buckets } from '../intervals.ts';
+
+export interface LifecyclePoint {
+  readonly status: LifecycleStatus;
+  /** From 1; the interval before the range has the first bucket. */
+  readonly bucket: number;
+  readonly people: number;
+}
+
+/** `buckets` begin one interval before the range, which tells who returns in its first. */
+export function loadLifecycle(
+  tx: Queryable,
+  scope: EventScope,
+  buckets: Buckets,
+  entity: Entity,
+): Promise<LifecyclePoint[]> {
+  return runFacts(
+    tx,
+    sql`select status, bucket, count(*) as people from (${lifecycleFacts(scope, buckets, entity)}) as facts
+      group by status, bucket`,
+  );
+}
+
+/**
+ * One fact for a person and a bucket they were active in, or newly inactive: `new` in the bucket that the
+ * person was created in, `returning` after an active one, `resurrecting` otherwise, `dormant` in the bucket
+ * right after an active one.
+ */
+export function lifecycleFacts(scope: EventScope, buckets: Buckets, entity: Entity): Sql {
+  return sql`with active as (
+      select ${ACTOR} as actor, ${bucketOf(sql`e.timestamp`, buckets.starts)} as bucket,
+        ${bucketOf(sql`min(p.created_at)`, buckets.starts)} as created
+      ${eventsWhere(scope, buckets, isOf(scope, entity))} group by 1, 2),
+    neighbours as (
+      select actor, bucket, created, lag(bucket) over each as before, lead(bucket) over each as after
+      from active window each as (partition by actor order by bucket))
+    select actor, bucket, case when bucket = created then 'new'
+        when bucket = before + 1 then 'returning' else 'resurrecting' end as status
+      from neighbours where bucket > 1
+    union all
+    select actor, bucket + 1, 'dormant' from neighbours
+      where bucket < ${buckets.starts.length}::integer and after is distinct from bucket + 1`;
+}

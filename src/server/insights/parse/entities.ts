@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { isJsonObject, type JsonObject } from '../../http/json.ts';
+import type { FilterGroup } from '../../query/filter.ts';
+import { invalid, unsupported } from '../insight-error.ts';
+import {
+  COUNT_MATHS,
+  type CountMath,
+  type Entity,
+  type Measure,
+  PROPERTY_MATHS,
+  type PropertyMath,
+  type Series,
+} from '../insight-query.ts';
+import { count, fromJson, given, parseList, readFields, readFilter, words } from './fields.ts';
+
+/** As many as there are letters to name them with. */
+const MAX_SERIES = 26;
+
+const entityFields = z.object({
+  id: given(z.union([words, z.number()])),
+  type: given(words),
+  order: count(0, 1000),
+  name: given(words),
+  custom_name: given(words),
+  math: given(words),
+  math_property: given(words),
+  math_property_type: given(words),
+  properties: given(z.unknown()),
+});
+
+type EntityFields = z.infer<typeof entityFields>;
+
+const seriesFields = z.object({
+  events: parseList(entityFields, MAX_SERIES),
+  actions: parseList(z.unknown(), MAX_SERIES),
+  data_warehouse: parseList(z.unknown(), MAX_SERIES),
+});
+
+/** What the insight counts, in the order it is shown. */
+export function readSeries(filters: unknown): Series[] {
+  const { events = [], actions = [], data_warehouse: tables = [] } = readFields(seriesFields, filters);
+  if (actions.length > 0) throw noActions();
+  if (tables.length > 0) throw unsupported('Tables of a data warehouse are not supported: choose events.');
+  if (events.length === 0) throw invalid('Choose at least one event.');
+  return events
+    .map((fields, index) => ({ ...toEntity(fields, fields.order ?? index), measure: toMeasure(fields) }))
+    .sort((a, b) => a.order - b.order);
+}
+
+/** One entity of its own, such as the target of retention. */
+export function readEntity(document: unknown): Entity {
+  return toEntity(readFields(entityFields, document), 0);
+}
+
+export const entityDocument = fromJson(z.custom<JsonObject>(isJsonObject, 'Must be an object.'));
+
+const noActions = () =>
+  unsupported('Actions are not supported: choose the events that the action stands for.');
+
+function toEntity(fields: EntityFields, order: number): Entity {
+  const { id, type = 'events' } = fields;
+  if (type === 'actions') throw noActions();
+  if (type !== 'events')
+    throw unsupported(`Entities of type "${type.slice(0, 40)}" are not supported: choose events.`);
+  const event = id === undefined ? null : String(id);
+  const name = fields.name ?? event ?? 'All events';
+  const filter: FilterGroup = readFilter(fields.properties);
+  return { event, name, customName: fields.custom_name ?? null, order, filter, action: actionOf() };
+
+  function actionOf(): JsonObject {
+    return {
+      id: event,
+      type,
+      order,
+      name,
+      custom_name: fields.custom_name ?? null,
+      math: fields.math ?? null,
+      math_property: fields.math_property ?? null,
+      math_group_type_index: null,
+      properties: fields.properties ?? [],
+    };
+  }
+}
+
+const isCountMath = (math: string): math is CountMath => COUNT_MATHS.some((known) => known === math);
+const isPropertyMath = (math: string): math is PropertyMath => PROPERTY_MATHS.some((known) => known === math);
+
+function toMeasure({
+  math = 'total',
+  math_property: key,
+  math_property_type: type = '',
+}: EntityFields): Measure {
+  if (isCountMath(math)) return { math };
+  if (!isPropertyMath(math)) throw unsupported(`Counting by "${math.slice(0, 40)}" is not supported.`);
+  if (key === undefined) throw invalid(`Counting by ${math} needs a property: math_property is missing.`);
+  if (type.startsWith('session') || key === '$session_duration') {
+    throw unsupported('Properties of sessions are not supported: choose a property of events or persons.');
+  }
+  return { math, property: { owner: type.startsWith('person') ? 'person' : 'event', key } };
+}

@@ -1,0 +1,118 @@
+import { isLosslessNumber } from 'lossless-json';
+import { z } from 'zod';
+import { ApiError } from '../../http/errors.ts';
+import { parseSafely } from '../../http/safe-json.ts';
+import type { FilterGroup } from '../../query/filter.ts';
+import { type Interval, parseInterval } from '../../query/interval.ts';
+import { parseFilter } from '../../query/parse-filter.ts';
+import { invalid, unsupported } from '../insight-error.ts';
+import type { Breakdown, DateWords } from '../insight-query.ts';
+
+/**
+ * Fields of filters as clients write them: null and empty text stand for nothing, numbers and booleans may
+ * be text, objects and lists may be JSON text. What is not named is left alone.
+ */
+export const given = <S extends z.ZodType>(schema: S) =>
+  z.preprocess((value) => (value === null || value === '' ? undefined : value), schema.optional());
+
+export const count = (least: number, most: number) =>
+  given(z.preprocess(plainNumber, z.coerce.number().int().min(least).max(most)));
+
+/** A number that a double cannot hold is none that these fields take; its text says so without a throw. */
+export const plainNumber = (value: unknown): unknown => (isLosslessNumber(value) ? value.toString() : value);
+
+export const flag = given(z.union([z.boolean(), z.stringbool()]));
+
+const MAX_TEXT = 1000;
+
+export const words = z.string().max(MAX_TEXT);
+
+export const oneOf = <const V extends readonly string[]>(values: V) => given(z.enum(values));
+
+/** A value that may come as its JSON text. */
+export const fromJson = <S extends z.ZodType>(schema: S) =>
+  given(z.preprocess((value) => (typeof value === 'string' ? parsed(value) : value), schema));
+
+function parsed(text: string): unknown {
+  try {
+    return parseSafely(text).value;
+  } catch {
+    return text; // which is not what the schema asks for, and it says so
+  }
+}
+
+export const parseList = <S extends z.ZodType>(item: S, most: number) => fromJson(z.array(item).max(most));
+
+/** Reads the fields of `schema`, or says which one is wrong. */
+export function readFields<S extends z.ZodType>(schema: S, filters: unknown): z.infer<S> {
+  const result = schema.safeParse(filters);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw invalid(`${issue?.path.join('.') || 'filters'}: ${issue?.message ?? 'cannot be read'}`);
+}
+
+export const readFilter = (properties: unknown): FilterGroup =>
+  orInvalid(() => parseFilter(properties, { defaultType: 'event' }));
+
+/** What the shared layer refuses with 400 is an invalid insight here. */
+export function orInvalid<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ApiError) throw invalid(error.message);
+    throw error;
+  }
+}
+
+const dateFields = z.object({ date_from: given(words), date_to: given(words), explicit_date: flag });
+
+export function readDates(filters: unknown): DateWords {
+  const { date_from: from, date_to: to, explicit_date: explicit } = readFields(dateFields, filters);
+  return { from, to, explicit: explicit ?? false };
+}
+
+export function readInterval(filters: unknown): Interval {
+  const { interval } = readFields(z.object({ interval: given(words) }), filters);
+  return orInvalid(() => parseInterval(interval));
+}
+
+const breakdownFields = z.object({
+  breakdown: given(z.union([words, z.number(), z.array(z.unknown())])),
+  breakdown_type: given(words),
+  breakdowns: parseList(z.object({ property: words, type: given(words) }), 10),
+  breakdown_limit: count(1, 1000),
+  breakdown_hide_other_aggregation: flag,
+  breakdown_histogram_bin_count: given(z.unknown()),
+  breakdown_normalize_url: flag,
+});
+
+const DEFAULT_BREAKDOWN_LIMIT = 25;
+
+export function readBreakdown(filters: unknown): Breakdown | undefined {
+  const fields = readFields(breakdownFields, filters);
+  const single = { property: fields.breakdown, type: fields.breakdown_type };
+  const [first, second] = fields.breakdowns?.length ? fields.breakdowns : [single];
+  const listed = Array.isArray(first?.property) ? first.property : [first?.property];
+  if (second !== undefined || listed.length > 1) {
+    throw unsupported('A breakdown by several properties is not supported: choose one.');
+  }
+  const [property] = listed;
+  if (property === undefined) return undefined;
+  if (typeof property !== 'string')
+    throw unsupported('A breakdown must name a property of events or persons.');
+  const owner = first?.type ?? 'event';
+  if (owner !== 'event' && owner !== 'person') {
+    throw unsupported(
+      `A breakdown by ${owner.slice(0, 40)} is not supported: choose a property of events or persons.`,
+    );
+  }
+  if (fields.breakdown_histogram_bin_count !== undefined || fields.breakdown_normalize_url === true) {
+    throw unsupported('A breakdown in bins or with normalised addresses is not supported.');
+  }
+  return {
+    owner,
+    key: property,
+    limit: fields.breakdown_limit ?? DEFAULT_BREAKDOWN_LIMIT,
+    hideOther: fields.breakdown_hide_other_aggregation ?? false,
+  };
+}

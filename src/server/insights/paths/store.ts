@@ -1,0 +1,93 @@
+import type { Queryable } from '../../database/db.ts';
+import { anyOf, type Sql, sql } from '../../query/sql.ts';
+import { inTime } from '../../query/time-limit.ts';
+import { ACTOR, type EventScope, eventsWhere, runFacts, type Span, textOfProperty } from '../events-store.ts';
+import type { PathsQuery } from '../insight-query.ts';
+import type { PathEdge } from '../insight-results.ts';
+
+/** The edges that most sessions went along. */
+export function loadPaths(
+  tx: Queryable,
+  scope: EventScope,
+  span: Span,
+  query: PathsQuery,
+): Promise<PathEdge[]> {
+  return runFacts(
+    tx,
+    sql`select source, target, count(*) as value, avg(milliseconds) as average_conversion_time
+      from (${pathFacts(scope, span, query)}) as facts
+      group by source, target
+      having count(*) between ${query.minEdgeWeight ?? 0}::bigint and ${query.maxEdgeWeight ?? MAX_WEIGHT}::bigint
+      order by value desc, source, target limit ${query.edgeLimit}::integer`,
+  );
+}
+
+const MAX_WEIGHT = Number.MAX_SAFE_INTEGER;
+
+/** After such a pause a new session begins, and with it a new path. */
+const SESSION_GAP = sql`interval '30 minutes'`;
+
+/**
+ * One fact for a person, a session of theirs and two items that followed one another in it; an item that
+ * repeats itself counts once. A path begins with its session or at the starting point, or it leads to the
+ * end point; then the steps right before that are shown.
+ */
+export function pathFacts(scope: EventScope, span: Span, query: PathsQuery): Sql {
+  const { startPoint, endPoint, stepLimit } = query;
+  const inSession = sql`over (partition by actor, session order by at, uuid)`;
+  const [first, isShown] =
+    endPoint === undefined
+      ? [startPoint === undefined ? sql`1` : sql`met`, sql`true`]
+      : [sql`greatest(met - ${stepLimit - 1}::integer, 1)`, sql`place <= met`];
+  return sql`with items as (${pathItems(scope, span, query)}),
+    gaps as (
+      select *, coalesce(at - lag(at) over (partition by actor order by at, uuid) >= ${SESSION_GAP}, false) as is_new
+      from items),
+    sessions as (
+      select *, count(*) filter (where is_new) over (partition by actor order by at, uuid) as session from gaps),
+    repeats as (select *, item = lag(item) ${inSession} as is_repeat from sessions),
+    places as (select *, row_number() ${inSession} as place from repeats where is_repeat is not true),
+    marked as (
+      select *, min(place) filter (where item = ${startPoint ?? endPoint ?? null}::text)
+        over (partition by actor, session) as met
+      from places),
+    steps as (select *, place - ${first} + 1 as step from marked),
+    shown as (select * from steps where step between 1 and ${stepLimit}::integer and ${isShown}),
+    pairs as (
+      select actor, session, step, item, at, lead(item) ${inSession} as next_item, lead(at) ${inSession} as next_at
+      from shown)
+    select actor, session, step || '_' || item as source, (step + 1) || '_' || next_item as target,
+      extract(epoch from next_at - at)::float8 * 1000 as milliseconds
+    from pairs where next_item is not null and ${inTime(scope.timeLimitMs)}`;
+}
+
+/** What a path is made of: addresses of page views, names of screens, names of other events. */
+function pathItems(scope: EventScope, span: Span, { include, exclude, groupings }: PathsQuery): Sql {
+  const url = textOfProperty({ owner: 'event', key: '$current_url' });
+  const screen = textOfProperty({ owner: 'event', key: '$screen_name' });
+  const wanted = [
+    ...(include.pageviews ? [sql`e.event = '$pageview'`] : []),
+    ...(include.screens ? [sql`e.event = '$screen'`] : []),
+    ...(include.custom ? [sql`not starts_with(e.event, '$')`] : []),
+    ...(include.events.length > 0 ? [sql`e.event = any(${include.events}::text[])`] : []),
+  ];
+  const grouped =
+    groupings.length === 0
+      ? sql`named`
+      : sql`coalesce((
+          select name from unnest(${groupings.map(toLikePattern)}::text[], ${groupings}::text[])
+            with ordinality as wild (pattern, name, place)
+          where named like pattern order by place limit 1), named)`;
+  // The last slash of an address says nothing, unless it is all there is.
+  return sql`select actor, at, uuid, item from (
+      select actor, at, uuid, event, ${grouped} as item from (
+        select ${ACTOR} as actor, e.timestamp as at, e.uuid, e.event,
+          case e.event when '$pageview' then regexp_replace(${url}, '(.)/$', '\\1')
+            when '$screen' then ${screen} else e.event end as named
+        ${eventsWhere(scope, span, wanted.length === 0 ? sql`true` : anyOf(wanted))}) as named_events) as items
+    where item <> '' and item <> all(${exclude}::text[]) and event <> all(${exclude}::text[])`;
+}
+
+/** `/users/*` → `%/users/%%`: found anywhere in an item, as the service does it. */
+const toLikePattern = (wildcard: string): string =>
+  `%${wildcard.replace(/[\\%_]/g, '\\$&').replaceAll('*', '%')}%`;

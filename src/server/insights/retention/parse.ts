@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import type { JsonObject } from '../../http/json.ts';
+import { INTERVALS } from '../../query/interval.ts';
+import { invalid, unsupported } from '../insight-error.ts';
+import type { RetentionQuery } from '../insight-query.ts';
+import { entityDocument, readEntity } from '../parse/entities.ts';
+import { count, given, readBreakdown, readFields, words } from '../parse/fields.ts';
+
+const DEFAULT_INTERVALS = 11;
+const MAX_INTERVALS = 100;
+
+const retentionFields = z.object({
+  target_entity: entityDocument,
+  returning_entity: entityDocument,
+  period: given(words),
+  total_intervals: count(1, MAX_INTERVALS),
+  retention_type: given(words),
+});
+
+const PAGEVIEWS = { id: '$pageview', type: 'events', name: '$pageview' };
+
+export function parseRetention(filters: JsonObject): Omit<RetentionQuery, 'insight' | 'dates' | 'filter'> {
+  const fields = readFields(retentionFields, filters);
+  const { period = 'Day', retention_type: type = 'retention_recurring' } = fields;
+  const known = INTERVALS.find((name) => name === period.toLowerCase());
+  if (known === undefined) throw invalid(`Period ${period.slice(0, 40)} is unsupported.`);
+  if (type !== 'retention_recurring' && type !== 'retention_first_time') {
+    throw unsupported(`Retention of type "${type.slice(0, 40)}" is not supported.`);
+  }
+  if (readBreakdown(filters) !== undefined) throw unsupported('Retention by a breakdown is not supported.');
+  const target = fields.target_entity ?? PAGEVIEWS;
+  return {
+    target: readEntity(target),
+    returning: readEntity(fields.returning_entity ?? target),
+    period: known,
+    totalIntervals: fields.total_intervals ?? DEFAULT_INTERVALS,
+    firstTime: type === 'retention_first_time',
+  };
+}

@@ -1,0 +1,148 @@
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import { loadUsers } from '../accounts/users.ts';
+import type { ApiEnv } from '../auth/access.ts';
+import { type Caller, getCaller } from '../auth/caller.ts';
+import type { Db } from '../database/db.ts';
+import { notFound } from '../http/errors.ts';
+import type { JsonObject } from '../http/json.ts';
+import { paged, parsePage, renderPage } from '../http/paging.ts';
+import { getPublicUrl } from '../http/public-url.ts';
+import { respondWithJson, respondWithLargeJson } from '../http/response.ts';
+import { addRoute } from '../http/route.ts';
+import { parseRowId } from '../http/row-id.ts';
+import { normaliseTags } from '../http/tags.ts';
+import { changeInsight } from './change-insight.ts';
+import { failure, type InsightPlaces, renderInsightBody } from './insight-body.ts';
+import { computeLevels } from './insight-levels.ts';
+import type { InsightResult, Insights, StoredInsight } from './insight-port.ts';
+import { changedInsightSchema, computedQuery, insightSchema, listQuery, newInsightSchema } from './schema.ts';
+import { loadInsightPage, saveInsight } from './store.ts';
+
+/**
+ * Insights by themselves, beyond the contract: so that what dashboards show can be made, looked at and
+ * changed. Scopes `insight:read`, `insight:write`.
+ */
+const tag = 'Insights (beyond the contract)';
+const base = '/api/projects/:project_id/insights/';
+const params = { id: 'integer' } as const;
+
+export interface InsightRouteDeps {
+  readonly db: Db;
+  readonly insights: Insights;
+  readonly places: InsightPlaces;
+}
+
+export function addInsightRoutes(api: OpenAPIHono<ApiEnv>, deps: InsightRouteDeps): void {
+  const { db, insights } = deps;
+
+  addRoute(
+    api,
+    {
+      method: 'get',
+      path: base,
+      summary: 'List insights',
+      description: 'Newest first, without deleted ones. What they ask is told, results are not computed.',
+      tag,
+      query: listQuery,
+      answers: { 200: { description: 'Insights.', schema: paged(insightSchema) } },
+    },
+    async ({ c, query }) => {
+      const page = parsePage(query, MAX_PAGE);
+      const filter = { shortId: query.short_id, saved: query.saved, search: query.search };
+      const { count, insights: found } = await loadInsightPage(db, c.get('project').id, filter, page);
+      const bodies = await render(deps, getCaller(c), found);
+      return respondWithJson(c, renderPage(getPublicUrl(c), page, count, bodies));
+    },
+  );
+  addRoute(
+    api,
+    {
+      method: 'post',
+      path: base,
+      summary: 'Make an insight',
+      description: 'Put it on a dashboard by a PATCH of that: `{"tiles": [{"insight": {"id": …}}]}`.',
+      tag,
+      body: newInsightSchema,
+      answers: { 201: { description: 'The insight, without a result.', schema: insightSchema } },
+    },
+    async ({ c, body }) => {
+      const insight = await saveInsight(db, c.get('project').id, c.get('user').id, {
+        name: body.name ?? null,
+        derivedName: body.derived_name ?? null,
+        description: body.description ?? null,
+        filters: body.filters ?? {},
+        query: body.query ?? null,
+        tags: normaliseTags(body.tags ?? []),
+        saved: body.saved ?? false,
+      });
+      return respondWithJson(c, (await render(deps, getCaller(c), [insight]))[0], 201);
+    },
+  );
+  addRoute(
+    api,
+    {
+      method: 'get',
+      path: `${base}:id/`,
+      params,
+      summary: 'Retrieve an insight with its result',
+      tag,
+      query: computedQuery,
+      answers: { 200: { description: 'The insight.', schema: insightSchema } },
+    },
+    async ({ c, query }) => {
+      const projectId = c.get('project').id;
+      const [insight] = await insights.load(db, projectId, [parseId(c.req.param('id'))]);
+      if (insight === undefined || insight.deleted) throw notFound();
+      const result = await insights.compute(db, projectId, insight, { refresh: query.refresh ?? false });
+      return respondWithLargeJson(c, (await render(deps, getCaller(c), [insight], result))[0]);
+    },
+  );
+  addRoute(
+    api,
+    {
+      method: 'patch',
+      path: `${base}:id/`,
+      params,
+      summary: 'Change, delete (`deleted: true`) or bring back an insight',
+      tag,
+      body: changedInsightSchema,
+      answers: { 200: { description: 'The insight, without a result.', schema: insightSchema } },
+    },
+    async ({ c, body }) => {
+      const [caller, id] = [getCaller(c), parseId(c.req.param('id'))];
+      const insight = await db.transaction((tx) => changeInsight(tx, deps.places, caller, id, body));
+      return respondWithJson(c, (await render(deps, caller, [insight]))[0]);
+    },
+  );
+}
+
+/** Filters of a hundred thousand characters each add up. */
+const MAX_PAGE = 500;
+
+async function render(
+  { db, places: { load } }: InsightRouteDeps,
+  caller: Caller,
+  found: readonly StoredInsight[],
+  result?: InsightResult,
+): Promise<JsonObject[]> {
+  const places = await load(
+    db,
+    caller,
+    found.map(({ id }) => id),
+  );
+  const userIds = found.flatMap(({ createdBy, lastModifiedBy }) => [createdBy, lastModifiedBy]);
+  const users = await loadUsers(
+    db,
+    userIds.filter((id) => id !== null),
+  );
+  return found.map((insight) => ({
+    ...renderInsightBody(insight, result, { users, places, ...computeLevels(insight.id, places) }),
+    ...failure(result),
+  }));
+}
+
+function parseId(text: string | undefined): number {
+  const id = parseRowId(text);
+  if (id === undefined) throw notFound();
+  return id;
+}

@@ -1,0 +1,130 @@
+import type { Queryable } from '../../database/db.ts';
+import { type Sql, sql } from '../../query/sql.ts';
+import {
+  ACTOR,
+  bucketOf,
+  type EventScope,
+  eventsWhere,
+  isOf,
+  numberOfProperty,
+  runFacts,
+  textOfProperty,
+} from '../events-store.ts';
+import type { Breakdown, Measure, PropertyMath, Series } from '../insight-query.ts';
+import type { Buckets } from '../intervals.ts';
+
+export interface TrendPoint {
+  /** Bucket, from 1. */
+  readonly bucket: number;
+  /** Value of the breakdown, null for all beyond its limit; without a breakdown always ''. */
+  readonly value: string | null;
+  readonly total: number;
+}
+
+export interface TrendRequest {
+  readonly series: Series;
+  readonly buckets: Buckets;
+  readonly breakdown: Breakdown | undefined;
+  /** Counts each person in the first bucket they are seen in, as cumulative lines need it. */
+  readonly firstOnly: boolean;
+}
+
+/** What a series counts, by bucket and value of the breakdown. Empty buckets are left out. */
+export function loadTrend(tx: Queryable, scope: EventScope, request: TrendRequest): Promise<TrendPoint[]> {
+  const { measure } = request.series;
+  const days = ACTIVE_DAYS.get(measure.math);
+  if (days !== undefined) return runFacts(tx, activePeople(scope, request, days));
+  return runFacts(
+    tx,
+    sql`with ${labelled(trendFacts(scope, request), request.breakdown, AGGREGATES[measure.math])}
+      select bucket, label as value, ${AGGREGATES[measure.math]} as total
+      from ${request.firstOnly ? FIRST_OF_EACH : sql`labelled`} group by bucket, label`,
+  );
+}
+
+/** The days that somebody stays active for. */
+const ACTIVE_DAYS: ReadonlyMap<string, number> = new Map([
+  ['weekly_active', 7],
+  ['monthly_active', 30],
+]);
+
+/** One fact an event: when, its bucket and value of the breakdown, who did it, and what is measured. */
+export function trendFacts(scope: EventScope, { series, buckets, breakdown }: TrendRequest): Sql {
+  return sql`select e.timestamp as at, ${bucketOf(sql`e.timestamp`, buckets.starts)} as bucket,
+      ${breakdown ? textOfProperty(breakdown) : sql`''`} as value, ${ACTOR} as actor,
+      ${measured(series.measure)} as measured
+    ${eventsWhere(scope, buckets, isOf(scope, series))}`;
+}
+
+const SESSION = { owner: 'event', key: '$session_id' } as const;
+
+function measured(measure: Measure): Sql {
+  if ('property' in measure) return numberOfProperty(measure.property);
+  return measure.math === 'unique_session' ? sql`nullif(${textOfProperty(SESSION)}, '')` : sql`null`;
+}
+
+const quantile = (share: number): Sql =>
+  sql`percentile_cont(${share}::float8) within group (order by measured)`;
+
+const AGGREGATES: Readonly<Record<Measure['math'], Sql>> = {
+  total: sql`count(*)`,
+  dau: sql`count(distinct actor)`,
+  weekly_active: sql`count(distinct actor)`,
+  monthly_active: sql`count(distinct actor)`,
+  unique_session: sql`count(distinct measured)`,
+  sum: sql`sum(measured)`,
+  avg: sql`avg(measured)`,
+  min: sql`min(measured)`,
+  max: sql`max(measured)`,
+  median: quantile(0.5),
+  p90: quantile(0.9),
+  p95: quantile(0.95),
+  p99: quantile(0.99),
+} satisfies Record<Measure['math'] | PropertyMath, Sql>;
+
+const FIRST_OF_EACH = sql`(
+  select min(bucket) as bucket, label, actor from labelled group by label, actor) as firsts`;
+
+/**
+ * CTE `labelled`: the facts, each with the value of the breakdown, or null where that is not among the
+ * greatest.
+ */
+function labelled(facts: Sql, breakdown: Breakdown | undefined, aggregate: Sql): Sql {
+  if (breakdown === undefined) return sql`labelled as (select f.*, f.value as label from (${facts}) f)`;
+  return sql`facts as materialized (${facts}),
+    greatest_values as (
+      select value, value as label from facts group by value
+      order by ${aggregate} desc nulls last, value = '', value collate "C" limit ${breakdown.limit}::integer),
+    labelled as (select f.*, g.label from facts f left join greatest_values g on g.value = f.value)`;
+}
+
+/**
+ * People who were active in the last days of each bucket. An event makes its person active from its own
+ * bucket until the window is over or the next event takes over; each such stretch is one more at its first
+ * bucket and one fewer after its last, which is less work than a row for each bucket it holds.
+ */
+function activePeople(scope: EventScope, request: TrendRequest, days: number): Sql {
+  const { buckets, breakdown } = request;
+  const { ends, from } = buckets;
+  const window = sql`${days}::integer * interval '1 day'`;
+  const lookBack = { ...buckets, from: new Date(Date.parse(ends[0] ?? from) - days * DAY_MS).toISOString() };
+  const facts = trendFacts(scope, { ...request, buckets: lookBack });
+  return sql`with ${labelled(facts, breakdown, AGGREGATES.dau)},
+    stretches as (
+      select label, ${bucketOf(sql`at`, ends)} + 1 as first,
+        least(
+          ${bucketOf(sql`at + ${window}`, ends)},
+          lead(${bucketOf(sql`at`, ends)}) over (partition by actor, label order by at)) as last
+      from labelled),
+    changes as (
+      select first as bucket, label, 1 as change from stretches where first <= last
+      union all
+      select last + 1, label, -1 from stretches where first <= last
+      union all
+      select bucket, label, 0
+      from (select distinct label from stretches) l, generate_series(1, ${ends.length}::integer) as b (bucket))
+    select bucket, label as value, (sum(sum(change)) over (partition by label order by bucket))::integer as total
+    from changes where bucket <= ${ends.length}::integer group by bucket, label`;
+}
+
+const DAY_MS = 86_400_000;

@@ -1,0 +1,53 @@
+import { createInterface } from 'node:readline';
+import { createDashboard } from '../../jobs/dashboard.ts';
+import { startDeletionJobs } from '../../jobs/delete-events.ts';
+import { type ApiReply, apiOrder } from '../embedded/api-protocol.ts';
+import { BackhaulError, getMessage } from '../lib/errors.ts';
+import { createLogger } from '../lib/logger.ts';
+import { startApi } from './server.ts';
+
+/**
+ * The process of the bundled API, run by the supervisor: one order comes in on stdin, one answer goes
+ * out on stdout, logs go to stderr. It ends on SIGTERM, and when its stdin closes.
+ */
+const STOP_BOUND_MS = 8_000;
+
+const lines = createInterface({ input: process.stdin });
+const orphaned = new Promise<void>((resolve) => lines.once('close', resolve));
+const terminated = new Promise<void>((resolve) => process.once('SIGTERM', () => resolve()));
+lines.once('line', (line) => void serve(line));
+
+async function serve(line: string): Promise<void> {
+  try {
+    const {
+      logLevel,
+      dashboard: boards,
+      settings: { deletionSchedule: schedule, ...settings },
+      ...order
+    } = apiOrder.parse(JSON.parse(line));
+    const log = createLogger(logLevel);
+    const dashboard = createDashboard({ ...boards, log });
+    const api = await startApi({
+      ...order,
+      ...settings,
+      log,
+      startDeletionJobs: (work) => startDeletionJobs({ redisUrl: boards.redisUrl, schedule, work, log }),
+      extraRoutes: (app) => void app.route('/', dashboard.routes),
+    });
+    answer({ kind: 'ready', url: api.url });
+    await Promise.race([orphaned, terminated]);
+    // Nobody is left to end this process should closing hang.
+    setTimeout(() => process.exit(1), STOP_BOUND_MS).unref();
+    await api.close();
+    await dashboard.close();
+    process.exit(0);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+    const code = error instanceof BackhaulError ? error.code : 'bug';
+    answer({ kind: 'failed', code, message: getMessage(error) }, () => process.exit(1));
+  }
+}
+
+function answer(said: ApiReply, written?: () => void): void {
+  process.stdout.write(`${JSON.stringify(said)}\n`, written);
+}

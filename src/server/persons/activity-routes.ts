@@ -1,0 +1,47 @@
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import { loadUsers } from '../accounts/users.ts';
+import { loadActivity } from '../activity/activity-log.ts';
+import type { ApiEnv } from '../auth/access.ts';
+import type { Db } from '../database/db.ts';
+import { FORMS, MAX_CSV_ROWS, respondNegotiated, wantsCsv } from '../http/content-negotiation.ts';
+import { numberedPage, parseNumberedPage, renderNumberedPage } from '../http/paging.ts';
+import { getPublicUrl } from '../http/public-url.ts';
+import { addRoute } from '../http/route.ts';
+import { findPerson } from './find-person.ts';
+import { activitySchema, renderActivity } from './render-activity.ts';
+import { activityQuery } from './schema.ts';
+
+/** The log of all persons, and of one who is there. */
+export function addActivityRoutes(api: OpenAPIHono<ApiEnv>, db: Db): void {
+  for (const path of ['persons/activity/', 'persons/:id/activity/']) {
+    const isOfOne = path.includes(':id');
+    addRoute(
+      api,
+      {
+        method: 'get',
+        path: `/api/projects/:project_id/${path}`,
+        ...(isOfOne ? { params: { id: 'integer' as const } } : {}),
+        summary: isOfOne ? 'Tell what was done to a person' : 'Tell what was done to persons',
+        tag: 'Persons',
+        query: activityQuery,
+        answers: {
+          200: { description: 'Newest first.', schema: numberedPage(activitySchema), contentTypes: FORMS },
+        },
+      },
+      async (call) => {
+        const { c, query } = call;
+        const projectId = c.get('project').id;
+        const itemId = isOfOne ? String((await findPerson(db, c)).id) : undefined;
+        const asked = parseNumberedPage(query);
+        const page = wantsCsv(call) ? { limit: MAX_CSV_ROWS, offset: 0 } : asked;
+        const log = await loadActivity(db, { projectId, scope: 'Person', itemId }, page);
+        const users = await loadUsers(
+          db,
+          log.activities.flatMap(({ userId }) => userId ?? []),
+        );
+        const results = log.activities.map((activity) => renderActivity(activity, users));
+        return respondNegotiated(call, renderNumberedPage(getPublicUrl(c), page, log.count, results));
+      },
+    );
+  }
+}

@@ -1,0 +1,150 @@
+import { lockProject } from '../accounts/project-lock.ts';
+import { recordActivity } from '../activity/activity-log.ts';
+import type { Capture } from '../capture/capture-port.ts';
+import type { Db, Queryable } from '../database/db.ts';
+import type { Deletions } from '../deletions/deletion-port.ts';
+import { invalidInput } from '../http/errors.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../http/json.ts';
+import { clearProperties, deletePerson, splitOff } from './change-store.ts';
+import { describeChange, type PersonActivity } from './person-activity.ts';
+import { type PersonId, personNotFound } from './person-id.ts';
+import { orderIds } from './render-person.ts';
+import { loadPerson, type StoredPerson } from './store.ts';
+
+/**
+ * Everything that changes a person at a client's request. Each change is one transaction under the
+ * project's lock, so that no event comes in between: the person that is read is the one that is changed,
+ * and the log has it or nothing happened. Properties are set and removed by events; only a split that
+ * cannot tell whose they are clears them without one.
+ */
+export interface ChangeDeps {
+  readonly db: Db;
+  readonly capture: Capture;
+  readonly deletions: Deletions;
+}
+
+/** Whom a change is about, and who asks for it. */
+export interface ChangeTarget {
+  readonly projectId: number;
+  readonly userId: number;
+  readonly person: PersonId;
+}
+
+export function setProperties(
+  deps: ChangeDeps,
+  target: ChangeTarget,
+  set: JsonObject,
+): Promise<StoredPerson> {
+  return change(deps, target, 'updated', async (tx, person) => {
+    if (Object.keys(set).length === 0) return false;
+    await captureFor(deps, tx, target, person, '$set', { $set: set });
+    return true;
+  });
+}
+
+/** The event is captured in any case, as the contract has it; the log tells of properties that were there. */
+export function deleteProperty(deps: ChangeDeps, target: ChangeTarget, key: string): Promise<StoredPerson> {
+  return change(deps, target, 'delete_property', async (tx, person) => {
+    await captureFor(deps, tx, target, person, '$delete_person_property', { $unset: [key] });
+    return hasProperty(person, key);
+  });
+}
+
+/**
+ * Every other id gets a person of its own; events follow their ids. Without a main id the first one stays,
+ * and the person's properties go, as nobody can say whose they are. With a single id there is nobody to
+ * part from, and nothing changes.
+ */
+export function splitPerson(
+  deps: ChangeDeps,
+  target: ChangeTarget,
+  mainDistinctId: string | undefined,
+): Promise<StoredPerson> {
+  return change(deps, target, 'split_person', async (tx, person) => {
+    const ids = orderIds(person.distinct_ids);
+    const main = mainDistinctId ?? firstIdOf(person);
+    if (!ids.includes(main)) {
+      throw invalidInput('The person does not have this distinct id.', 'main_distinct_id');
+    }
+    const others = ids.filter((id) => id !== main);
+    if (others.length === 0) return false;
+    if (mainDistinctId === undefined) await clearProperties(tx, person.id);
+    await splitOff(tx, target.projectId, person.id, others);
+    return true;
+  });
+}
+
+/** The person and their ids go at once; their events, where that is wished, when the job comes round. */
+export async function removePerson(
+  { db, deletions }: ChangeDeps,
+  target: ChangeTarget,
+  withEvents: boolean,
+): Promise<void> {
+  const { projectId, userId } = target;
+  await db.transaction(async (tx) => {
+    const person = await lockPerson(tx, target);
+    if (withEvents) {
+      const distinctIds = person.distinct_ids;
+      await deletions.queue(tx, { projectId, personUuid: person.uuid, distinctIds, userId });
+    }
+    await deletePerson(tx, person.id);
+    await log(tx, target, 'deleted', person);
+  });
+}
+
+/** The person afterwards. `apply` says whether anything changed that the log is to tell of. */
+function change(
+  { db }: ChangeDeps,
+  target: ChangeTarget,
+  activity: PersonActivity,
+  apply: (tx: Queryable, person: StoredPerson) => Promise<boolean>,
+): Promise<StoredPerson> {
+  return db.transaction(async (tx) => {
+    const person = await lockPerson(tx, target);
+    if (await apply(tx, person)) await log(tx, target, activity, person);
+    return found(await loadPerson(tx, target.projectId, { id: person.id }));
+  });
+}
+
+async function lockPerson(tx: Queryable, { projectId, person }: ChangeTarget): Promise<StoredPerson> {
+  await lockProject(tx, projectId);
+  return found(await loadPerson(tx, projectId, person));
+}
+
+function found(person: StoredPerson | undefined): StoredPerson {
+  if (person === undefined) throw personNotFound();
+  return person;
+}
+
+async function captureFor(
+  { capture }: ChangeDeps,
+  tx: Queryable,
+  { projectId }: ChangeTarget,
+  person: StoredPerson,
+  event: string,
+  properties: JsonObject,
+): Promise<void> {
+  await capture(tx, projectId, { event, distinctId: firstIdOf(person), properties });
+}
+
+function hasProperty(person: StoredPerson, key: string): boolean {
+  const { value } = parseJson(person.properties);
+  return isJsonObject(value) && Object.hasOwn(value, key);
+}
+
+function firstIdOf(person: StoredPerson): string {
+  const [first] = orderIds(person.distinct_ids);
+  if (first !== undefined) return first;
+  throw invalidInput('The person has no distinct id, so no event can reach them.');
+}
+
+async function log(
+  tx: Queryable,
+  { projectId, userId }: ChangeTarget,
+  activity: PersonActivity,
+  person: StoredPerson,
+): Promise<void> {
+  const detail = describeChange(activity, { uuid: person.uuid, distinctIds: person.distinct_ids });
+  const itemId = String(person.id);
+  await recordActivity(tx, { projectId, userId, scope: 'Person', itemId, activity, detail: { ...detail } });
+}

@@ -1,0 +1,115 @@
+import type { OpenAPIHono, z } from '@hono/zod-openapi';
+import type { ApiEnv } from '../auth/access.ts';
+import type { Db } from '../database/db.ts';
+import { FORMS, MAX_CSV_ROWS, respondWithCsv, wantsCsv } from '../http/content-negotiation.ts';
+import { invalidInput } from '../http/errors.ts';
+import { paged, parsePage, renderPage } from '../http/paging.ts';
+import { getPublicUrl } from '../http/public-url.ts';
+import { respondWithJson, toByteStream } from '../http/response.ts';
+import { addRoute, type Call } from '../http/route.ts';
+import { loadCohorts } from '../query/cohort-store.ts';
+import { compileFilter } from '../query/compile-filter.ts';
+import { parseIsoDate } from '../query/date-text.ts';
+import type { FilterGroup } from '../query/filter.ts';
+import { parseFilter } from '../query/parse-filter.ts';
+import { sql } from '../query/sql.ts';
+import { renderPerson } from './render-person.ts';
+import { type PersonBody, personSchema, personsQuery } from './schema.ts';
+import { findPersons, loadPersons, type PersonFilter } from './store.ts';
+import { streamPage } from './stream-page.ts';
+
+interface ListDeps {
+  readonly db: Db;
+  readonly now: () => number;
+}
+
+/** Ids that one request holds in memory. A larger page ends there, and its `next` leads on. */
+const MAX_LIMIT = 1_000_000;
+/** Persons that one request holds in memory. */
+const CHUNK = 200;
+/** Columns that every table of persons has. */
+const CSV_COLUMNS = ['created_at', 'id', 'name', 'uuid'];
+
+export function addListRoutes(api: OpenAPIHono<ApiEnv>, { db, now }: ListDeps): void {
+  for (const path of ['persons/', 'persons.csv']) {
+    addRoute(
+      api,
+      {
+        method: 'get',
+        path: `/api/projects/:project_id/${path}`,
+        summary: path === 'persons/' ? 'List persons, newest first' : 'List persons as CSV',
+        description: `A table (\`format=csv\`) has up to ${MAX_CSV_ROWS} rows, whatever \`limit\` and \`offset\` say.`,
+        tag: 'Persons',
+        query: personsQuery,
+        answers: {
+          200: { description: 'One page of persons.', schema: paged(personSchema), contentTypes: FORMS },
+        },
+      },
+      async (call) => {
+        const { c, query } = call;
+        const projectId = c.get('project').id;
+        const filter = await readFilter(call, db, now());
+        if (wantsCsv(call)) {
+          const { ids } = await findPersons(db, projectId, filter, { limit: MAX_CSV_ROWS, offset: 0 });
+          return respondWithCsv(call, () => readPersons(db, projectId, ids), CSV_COLUMNS);
+        }
+        const page = parsePage(query, MAX_LIMIT);
+        const { count, ids } = await findPersons(db, projectId, filter, page);
+        const chunks = readPersons(db, projectId, ids);
+        // Whatever fails while these are read is still an answer.
+        const { value: first } = await chunks.next();
+        const answer = renderPage<PersonBody>(getPublicUrl(c), page, count, first ?? []);
+        if (ids.length <= CHUNK) return respondWithJson(c, answer);
+        const texts = streamPage(answer, chunks);
+        return c.body(toByteStream(texts), 200, { 'content-type': 'application/json' });
+      },
+    );
+  }
+}
+
+async function readFilter(
+  { c, query }: Call<z.infer<typeof personsQuery>, unknown>,
+  db: Db,
+  now: number,
+): Promise<PersonFilter> {
+  const projectId = c.get('project').id;
+  const given = c.req.queries('properties') ?? [];
+  const parsed = given.map((text) => parseFilter(text, { defaultType: 'person' }));
+  const cohort =
+    query.cohort === undefined ? [] : [{ kind: 'cohort', cohortId: query.cohort, negated: false } as const];
+  const members = [...parsed.filter((group) => group.members.length > 0), ...cohort];
+  const named = {
+    distinctId: query.distinct_id,
+    email: query.email,
+    search: query.search,
+    updatedAfter: readTime(query.updated_after),
+  };
+  if (members.length === 0) return named;
+  const wanted: FilterGroup = { kind: 'group', operator: 'and', members };
+  const condition = compileFilter(wanted, {
+    projectId,
+    now,
+    person: { id: sql`p.id`, properties: sql`p.properties` },
+    cohorts: await loadCohorts(db, projectId, wanted),
+  });
+  return { ...named, condition };
+}
+
+function readTime(text: string | undefined): string | undefined {
+  if (text === undefined || text === '') return undefined;
+  const read = parseIsoDate(text, 'utc');
+  if (read === undefined) throw invalidInput('Must be a date and time in ISO 8601.', 'updated_after');
+  return read.date.toISO();
+}
+
+/** In the order of `ids`, a few at a time; those that are gone by then are left out. */
+async function* readPersons(
+  db: Db,
+  projectId: number,
+  ids: readonly number[],
+): AsyncGenerator<PersonBody[], void, undefined> {
+  for (let at = 0; at < ids.length; at += CHUNK) {
+    const persons = await loadPersons(db, projectId, ids.slice(at, at + CHUNK));
+    yield persons.map(renderPerson);
+  }
+}

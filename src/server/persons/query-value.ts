@@ -1,0 +1,27 @@
+import { getMessage } from '../../lib/errors.ts';
+import { parseError } from '../http/errors.ts';
+import { parseJson } from '../http/json.ts';
+import { parseSafely } from '../http/safe-json.ts';
+
+/**
+ * A property's value from the text of a query: JSON, as the service's document allows any value there;
+ * what is not JSON is text as it stands. Quotes make a text of what would be a number.
+ */
+export function readQueryValue(text: string | undefined): unknown {
+  if (text === undefined || !isJson(text)) return text;
+  try {
+    return parseSafely(text).value;
+  } catch (error) {
+    throw parseError(getMessage(error));
+  }
+}
+
+/** In the strict sense: `NaN`, which bodies may hold for null, is a text here. */
+function isJson(text: string): boolean {
+  try {
+    parseJson(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

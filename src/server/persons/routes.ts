@@ -1,0 +1,90 @@
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
+import type { ApiEnv } from '../auth/access.ts';
+import { FORMS, formQuery, respondNegotiated } from '../http/content-negotiation.ts';
+import { ApiError } from '../http/errors.ts';
+import { addRoute } from '../http/route.ts';
+import { addActivityRoutes } from './activity-routes.ts';
+import type { ChangeDeps } from './change-person.ts';
+import { addChangeRoutes } from './change-routes.ts';
+import { findPerson } from './find-person.ts';
+import { addListRoutes } from './list-routes.ts';
+import { renderPerson } from './render-person.ts';
+import { renderValue } from './render-value.ts';
+import { personSchema, valuesQuery } from './schema.ts';
+import { loadTopValues } from './value-store.ts';
+
+/**
+ * People: reading them, changing and deleting them one by one, and the log of who did. New ones come from
+ * events alone.
+ */
+export interface PersonDeps extends ChangeDeps {
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+const tag = 'Persons';
+const base = '/api/projects/:project_id/persons/';
+
+/** Fixed paths come before `:id`, which would take them for a person. */
+export function addPersonRoutes(api: OpenAPIHono<ApiEnv>, deps: PersonDeps): void {
+  const { db } = deps;
+  addListRoutes(api, deps);
+  addRoute(
+    api,
+    {
+      method: 'get',
+      path: `${base}values/`,
+      summary: 'List the most frequent values of a property',
+      tag,
+      query: valuesQuery,
+      answers: {
+        200: {
+          description: 'Up to twenty, with how many persons have each.',
+          schema: z.array(z.object({ name: z.string(), count: z.int() })),
+          contentTypes: FORMS,
+        },
+      },
+    },
+    async (call) => {
+      const { key, value } = call.query;
+      const project = call.c.get('project').id;
+      const values = key ? await loadTopValues(db, project, key, value) : [];
+      return respondNegotiated(call, values.map(renderValue));
+    },
+  );
+  addActivityRoutes(api, db);
+  addRoute(
+    api,
+    {
+      method: 'get',
+      path: `${base}:id/`,
+      params: { id: 'integer' },
+      summary: 'Retrieve a person, by integer or uuid',
+      tag,
+      query: formQuery,
+      answers: { 200: { description: 'One person.', schema: personSchema, contentTypes: FORMS } },
+    },
+    async (call) => respondNegotiated(call, renderPerson(await findPerson(db, call.c))),
+  );
+  addChangeRoutes(api, deps);
+  addRoute(
+    api,
+    {
+      method: 'post',
+      path: base,
+      summary: 'Not possible: persons come from events',
+      tag,
+      answers: { 405: { description: 'Always.' } },
+    },
+    ({ c }) => {
+      c.header('Allow', 'GET');
+      throw new ApiError(
+        405,
+        'invalid_request',
+        'method_not_allowed',
+        'Method "POST" not allowed. Persons are created by events: send an $identify event to /batch/ or /capture/.',
+      );
+    },
+  );
+}

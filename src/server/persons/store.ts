@@ -1,0 +1,127 @@
+import type { Db, Queryable } from '../database/db.ts';
+import type { Page } from '../http/paging.ts';
+import { isUuid } from '../http/row-id.ts';
+import { allOf, anyOf, runSql, type Sql, sql } from '../query/sql.ts';
+import type { PersonId } from './person-id.ts';
+import { searchInTime } from './search-in-time.ts';
+
+export interface StoredPerson {
+  readonly id: number;
+  readonly uuid: string;
+  /** JSON text. */
+  readonly properties: string;
+  readonly created_at: string;
+  /** In the order they were first seen. */
+  readonly distinct_ids: string[];
+}
+
+/** All of them hold; one that is left out or empty asks for nothing. */
+export interface PersonFilter {
+  readonly distinctId?: string | undefined;
+  readonly email?: string | undefined;
+  readonly search?: string | undefined;
+  /** ISO 8601: whose properties changed later. */
+  readonly updatedAfter?: string | undefined;
+  /** A condition on `p`, the person. */
+  readonly condition?: Sql | undefined;
+}
+
+const PERSON_COLUMNS = sql`p.id, p.uuid, p.properties, p.created_at, coalesce(
+  (select array_agg(d.distinct_id order by d.id) from person_distinct_ids d where d.person_id = p.id), '{}'
+) as distinct_ids`;
+
+const ownerOf = (projectId: number, distinctId: string): Sql =>
+  sql`(select d.person_id from person_distinct_ids d
+    where d.project_id = ${projectId}::integer and d.distinct_id = ${distinctId}::text)`;
+
+/** A text in the case that the column `email` is in. */
+const folded = (text: Sql): Sql => sql`(lower(${text}) collate "C")`;
+
+/**
+ * `id` and `created_at` of who matches. People dated more than a day ahead stay hidden, as the service does
+ * it. `guard` stands with the conditions on each person.
+ */
+function matching(projectId: number, filter: PersonFilter, guard?: Sql): Sql {
+  const { distinctId, email, search, updatedAfter, condition } = filter;
+  const conditions = [
+    sql`p.project_id = ${projectId}::integer`,
+    sql`p.created_at < now() + interval '1 day'`,
+    ...(guard === undefined ? [] : [guard]),
+    ...(distinctId ? [sql`p.id = ${ownerOf(projectId, distinctId)}`] : []),
+    ...(email
+      ? [
+          sql`p.email = ${folded(sql`left(${email}::text, 320)`)}`,
+          sql`p.properties ->> 'email' = ${email}::text`,
+        ]
+      : []),
+    ...(updatedAfter ? [sql`p.updated_at > ${updatedAfter}::timestamptz`] : []),
+    ...(condition === undefined ? [] : [condition]),
+  ];
+  const select = (...more: readonly Sql[]) =>
+    sql`select p.id, p.created_at from persons p where ${allOf([...conditions, ...more])}`;
+  if (!search) return select();
+  // Apart, so that the first reads nothing but the index.
+  const byEmail = sql`position(${folded(sql`${search}::text`)} in p.email) > 0`;
+  const byName = anyOf([
+    sql`p.id = ${ownerOf(projectId, search)}`,
+    ...(isUuid(search) ? [sql`p.uuid = ${search}::uuid`] : []),
+  ]);
+  return sql`${select(byEmail)} union all ${select(byName, sql`(${byEmail}) is not true`)}`;
+}
+
+export interface FoundPersons {
+  /** On all pages. */
+  readonly count: number;
+  /** Of this page, newest first. */
+  readonly ids: readonly number[];
+}
+
+export async function findPersons(
+  db: Db,
+  projectId: number,
+  filter: PersonFilter,
+  { limit, offset }: Page,
+  limitMs?: number,
+): Promise<FoundPersons> {
+  const page = sql`order by created_at desc, id desc limit ${limit}::bigint offset ${offset}::bigint`;
+  if (filter.search || filter.updatedAfter || filter.condition !== undefined) {
+    // Conditions that have to look at every person do so once.
+    const select = (guard: Sql) =>
+      sql`with matched as materialized (${matching(projectId, filter, guard)})
+        select (select count(*) from matched) as count, array(select id from matched ${page}) as ids`;
+    const [found] = await searchInTime(db, (tx, guard) => runSql<FoundPersons>(tx, select(guard)), limitMs);
+    return found ?? { count: 0, ids: [] };
+  }
+  const all = matching(projectId, filter);
+  const [total] = await runSql<{ count: number }>(db, sql`select count(*) as count from (${all}) matched`);
+  const rows = await runSql<{ id: number }>(db, sql`select id from (${all}) matched ${page}`);
+  return { count: total?.count ?? 0, ids: rows.map(({ id }) => id) };
+}
+
+/** In the order of `ids`; those that do not exist are left out. */
+export function loadPersons(
+  db: Queryable,
+  projectId: number,
+  ids: readonly number[],
+): Promise<StoredPerson[]> {
+  return runSql<StoredPerson>(
+    db,
+    sql`select ${PERSON_COLUMNS}
+      from unnest(${ids}::integer[]) with ordinality as wanted (id, position)
+      join persons p on p.id = wanted.id and p.project_id = ${projectId}::integer
+      order by wanted.position`,
+  );
+}
+
+export async function loadPerson(
+  db: Queryable,
+  projectId: number,
+  id: PersonId,
+): Promise<StoredPerson | undefined> {
+  const named = 'id' in id ? sql`p.id = ${id.id}::integer` : sql`p.uuid = ${id.uuid}::uuid`;
+  const [person] = await runSql<StoredPerson>(
+    db,
+    sql`select ${PERSON_COLUMNS} from persons p where p.project_id = ${projectId}::integer and ${named}`,
+  );
+  return person;
+}

@@ -1,0 +1,113 @@
+import { invalidInput } from '../http/errors.ts';
+import type { CohortDefinitions } from './cohort-definition.ts';
+import { compileBehaviour } from './compile-behaviour.ts';
+import { compileProperty } from './compile-property.ts';
+import type { CohortFilter, Filter, FilterGroup, PropertyFilter } from './filter.ts';
+import { allOf, anyOf, type Sql, sql } from './sql.ts';
+
+/**
+ * What a condition is about. What is left out cannot be asked: such a filter is refused with 400. Columns are
+ * qualified (`p.properties`), by names that do not begin with `filter_`.
+ */
+export interface FilterSubject {
+  readonly projectId: number;
+  /** Milliseconds since 1970, for relative dates and windows of time. */
+  readonly now: number;
+  /** A person: `id` is the integer key, `properties` the jsonb column. */
+  readonly person?: { readonly id: Sql; readonly properties: Sql };
+  /** The jsonb properties of an event. */
+  readonly event?: Sql;
+  /** The jsonb properties of one group; left out: those of the event's groups. */
+  readonly group?: Sql;
+  /** Every cohort that the filter reaches (`loadCohorts`); one that is not here has no members. */
+  readonly cohorts?: CohortDefinitions;
+  /** The parameter, for error messages. Left out: `properties`. */
+  readonly attr?: string;
+}
+
+/** Cohorts of cohorts multiply; each leaf takes up to twenty of the 65535 parameters of a statement. */
+export const MAX_CONDITIONS = 1000;
+/** The costliest may take Postgres most of a second to prepare (pattern.ts). */
+export const MAX_PATTERNS = 50;
+
+/** The condition that a filter asks for, ready for a `where`; never null. */
+export function compileFilter(filter: Filter, subject: FilterSubject): Sql {
+  return compile(filter, subject, { inside: [], count: createCounter() });
+}
+
+interface Walk {
+  /** The cohorts that are being looked into. */
+  readonly inside: readonly number[];
+  readonly count: (leaf: Exclude<Filter, FilterGroup>) => void;
+}
+
+function createCounter(): Walk['count'] {
+  let [conditions, patterns] = [0, 0];
+  return (leaf) => {
+    conditions += 1;
+    if (leaf.kind === 'property' && leaf.operator.endsWith('regex')) patterns += leaf.values.length;
+    if (conditions <= MAX_CONDITIONS && patterns <= MAX_PATTERNS) return;
+    throw invalidInput(
+      `A filter, with its cohorts, may have ${MAX_CONDITIONS} conditions and ${MAX_PATTERNS} patterns at most.`,
+    );
+  };
+}
+
+function compile(filter: Filter, subject: FilterSubject, walk: Walk): Sql {
+  if (filter.kind !== 'group') walk.count(filter);
+  switch (filter.kind) {
+    case 'group': {
+      const members = filter.members.map((member) => compile(member, subject, walk));
+      return filter.operator === 'or' && members.length > 0 ? anyOf(members) : allOf(members);
+    }
+    case 'property':
+      return compileProperty(propertiesOf(filter, subject), filter, subject.now);
+    case 'cohort':
+      return compileCohort(filter, subject, walk);
+    case 'behaviour': {
+      const { id } = personOf(subject);
+      const { projectId, now, attr = 'properties' } = subject;
+      const condition = (event: Sql) => compile(filter.eventFilter, { projectId, now, attr, event }, walk);
+      return compileBehaviour(filter, { projectId, now, personId: id }, condition);
+    }
+  }
+}
+
+function compileCohort(filter: CohortFilter, subject: FilterSubject, walk: Walk): Sql {
+  const { cohortId, negated } = filter;
+  const person = personOf(subject);
+  const cohort = subject.cohorts?.get(cohortId);
+  // As the service does: nobody is in a cohort that is gone, and nobody is outside of it.
+  if (cohort === undefined) return sql`false`;
+  if (walk.inside.includes(cohortId)) throw invalidInput(`Cohort ${cohortId} contains itself.`);
+  const member = cohort.isStatic
+    ? sql`exists (select from cohort_members filter_members
+        where filter_members.cohort_id = ${cohortId}::integer and filter_members.person_id = ${person.id})`
+    : compile(cohort.filter, subject, { ...walk, inside: [...walk.inside, cohortId] });
+  return negated ? sql`not ${member}` : member;
+}
+
+function propertiesOf(filter: PropertyFilter, subject: FilterSubject): Sql {
+  if (filter.owner === 'person') return personOf(subject).properties;
+  if (filter.owner === 'group') return groupOf(filter.groupTypeIndex ?? 0, subject);
+  if (subject.event === undefined) throw notHere('event', subject);
+  return subject.event;
+}
+
+function personOf(subject: FilterSubject): { readonly id: Sql; readonly properties: Sql } {
+  if (subject.person === undefined) throw notHere('person', subject);
+  return subject.person;
+}
+
+function groupOf(index: number, subject: FilterSubject): Sql {
+  const { group, event, projectId } = subject;
+  if (group !== undefined) return group;
+  if (event === undefined) throw notHere('group', subject);
+  return sql`(select filter_groups.properties from groups filter_groups
+    where filter_groups.project_id = ${projectId}::integer
+      and filter_groups.group_type_index = ${index}::smallint
+      and filter_groups.group_key = ${event} ->> ${`$group_${index}`}::text)`;
+}
+
+const notHere = (type: string, { attr = 'properties' }: FilterSubject) =>
+  invalidInput(`Filters of type "${type}" cannot be used here.`, attr);

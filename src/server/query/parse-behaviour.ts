@@ -1,0 +1,61 @@
+import { invalidInput } from '../http/errors.ts';
+import { type JsonObject, textOf } from '../http/json.ts';
+import type { BehaviourFilter, Comparison, FilterGroup, TimeSpan, TimeUnit } from './filter.ts';
+import { isNegated, type Malformed, malformed, wholeNumber } from './item-fields.ts';
+import { storable } from './storable.ts';
+
+interface BehaviourContext {
+  readonly attr: string;
+  readonly parseEventFilter: (given: unknown) => FilterGroup;
+}
+
+const UNITS: readonly TimeUnit[] = ['hour', 'day', 'week', 'month', 'year'];
+const MAX_UNITS = 10_000;
+
+const COMPARISONS: ReadonlyMap<string, Comparison> = new Map([
+  ['exact', 'eq'],
+  ['eq', 'eq'],
+  ['gt', 'gt'],
+  ['gte', 'gte'],
+  ['lt', 'lt'],
+  ['lte', 'lte'],
+]);
+
+/** `performed_event` and `performed_event_multiple`, the kinds of behaviour that can be asked here. */
+export function parseBehaviour(item: JsonObject, context: BehaviourContext): BehaviourFilter | Malformed {
+  const { key, value: kind, event_type: eventType } = item;
+  if (kind !== 'performed_event' && kind !== 'performed_event_multiple') {
+    throw invalidInput(`Behaviour "${textOf(kind ?? null).slice(0, 60)}" is not supported.`, context.attr);
+  }
+  if (eventType !== undefined && eventType !== null && eventType !== 'events') {
+    throw invalidInput('Behaviour of actions is not supported, only of events.', context.attr);
+  }
+  if (typeof key !== 'string' || key === '') return malformed('The key of a behaviour must name an event.');
+  const window = parseWindow(item);
+  if (window === undefined) return malformed('A behaviour takes a time_value above 0 and a time_interval.');
+  const behaviour = {
+    kind: 'behaviour',
+    event: storable(key, context.attr),
+    eventFilter: context.parseEventFilter(item['event_filters']),
+    window,
+    negated: isNegated(item),
+  } as const;
+  if (kind === 'performed_event') return behaviour;
+  const comparison = COMPARISONS.get(textOf(item['operator'] ?? 'gte'));
+  const count = wholeNumber(item['operator_value']);
+  if (comparison === undefined) return malformed('The operator of a behaviour is gte, gt, lte, lt or eq.');
+  if (count === undefined) return malformed('The operator_value of a behaviour must be a whole number.');
+  return { ...behaviour, times: { comparison, count } };
+}
+
+/** `time_value` and `time_interval`, or `explicit_datetime` such as `-30d`. */
+function parseWindow(item: JsonObject): TimeSpan | undefined {
+  const relative = /^-?(\d{1,5})([hdwmy])$/.exec(textOf(item['explicit_datetime'] ?? ''));
+  const count = relative ? Number(relative[1]) : wholeNumber(item['time_value']);
+  const unit = relative
+    ? UNITS.find((name) => name.startsWith(relative[2] ?? ''))
+    : UNITS.find((name) => name === item['time_interval']);
+  return unit === undefined || count === undefined || count === 0 || count > MAX_UNITS
+    ? undefined
+    : { count, unit };
+}

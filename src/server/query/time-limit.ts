@@ -1,0 +1,24 @@
+import type { Queryable } from '../database/db.ts';
+import { getSqlState } from '../database/db.ts';
+import { type Sql, sql } from './sql.ts';
+
+/**
+ * A condition that holds for `milliseconds` from the beginning of the transaction, and then fails with
+ * division_by_zero: PGlite has no clock that could end a statement. It is looked at once a row.
+ */
+export const inTime = (milliseconds: number): Sql =>
+  sql`case when clock_timestamp() < now() + ${milliseconds}::integer * interval '1 millisecond' then true
+    else 1 / (extract(epoch from clock_timestamp())::integer * 0) = 0 end`;
+
+/** Ends a statement of this transaction that takes longer, where there is a server. */
+export async function limitTime(tx: Queryable, milliseconds: number): Promise<void> {
+  await tx.query(`select set_config('statement_timeout', $1, true)`, [String(milliseconds)]);
+}
+
+/** Cancelled by the server's clock, or by `inTime`. */
+const TOO_SLOW: ReadonlySet<string> = new Set(['57014', '22012']);
+
+export function isTooSlow(error: unknown): boolean {
+  const state = getSqlState(error);
+  return state !== undefined && TOO_SLOW.has(state);
+}

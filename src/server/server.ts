@@ -1,0 +1,157 @@
+import { join } from 'node:path';
+import { type HttpBindings, type ServerType, serve } from '@hono/node-server';
+import type { Hono } from 'hono';
+import type { Logger } from 'pino';
+import type { Seed } from '../../config/seed.ts';
+import { ConfigError, getMessage } from '../lib/errors.ts';
+import { ensureProject } from './accounts/projects.ts';
+import { buildApi } from './app.ts';
+import { savePersonalKey } from './auth/keys.ts';
+import { declareCohorts } from './cohorts/declare-cohorts.ts';
+import type { Db } from './database/db.ts';
+import { explainFailure } from './database/explain-failure.ts';
+import { migrate } from './database/migrate.ts';
+import { createPgliteDb } from './database/pglite.ts';
+import { createPoolDb } from './database/pool.ts';
+import type { DeletionRuns } from './deletions/deletion-port.ts';
+import { createDeletionWork, type DeletionWork } from './deletions/deletion-work.ts';
+import { MAX_HEADER_BYTES, respondToClientError } from './http/client-error.ts';
+
+/** A request must have arrived whole by then: a client that trickles its body is cut off. */
+const REQUEST_TIMEOUT_MS = 60_000;
+const HEADERS_TIMEOUT_MS = 15_000;
+const TIMEOUT_CHECK_MS = 5000;
+/** While closing: how often connections that have fallen idle are let go. */
+const IDLE_CHECK_MS = 100;
+/** Longer than the pause between two batches of a worker, so that it keeps its connections. */
+const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+
+export interface ApiOptions {
+  /** A PostgreSQL server; left out: PGlite in `<dataDir>/database`. */
+  readonly databaseUrl?: string;
+  readonly dataDir: string;
+  /** Left out: 127.0.0.1. */
+  readonly host?: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  readonly log: Logger;
+  /** Of each personal key; left out: no limit. */
+  readonly requestsPerMinute?: number;
+  /** Where clients reach it, without a trailing slash; left out: wherever a request says. */
+  readonly publicUrl?: string;
+  /** Keys that must exist once the API answers. The personal key gets every scope. */
+  readonly bootstrap?: { readonly projectKey: string; readonly personalKey: string };
+  /** What the project of these keys has from the start; left out: nothing. */
+  readonly seed?: Seed;
+  /** Bound on the arrival of a whole request; left out: 60 s. */
+  readonly requestTimeoutMs?: number;
+  /** More routes for the same port, such as the queue dashboard. */
+  readonly extraRoutes?: (app: Hono) => void;
+  /** Takes up the job that deletes events (jobs/delete-events.ts). Left out: nobody works deletions off. */
+  readonly startDeletionJobs?: (work: DeletionWork) => DeletionRuns & { close(): Promise<void> };
+}
+
+export interface RunningApi {
+  /** Without a trailing slash. */
+  readonly url: string;
+  /** Lets requests under way finish, then closes the database. */
+  close(): Promise<void>;
+}
+
+export async function startApi(options: ApiOptions): Promise<RunningApi> {
+  const { log } = options;
+  const host = options.host ?? '127.0.0.1';
+  const db = await openDatabase(options);
+  let deletionRuns: ReturnType<NonNullable<ApiOptions['startDeletionJobs']>> | undefined;
+  try {
+    if (options.bootstrap !== undefined) await bootstrap(db, options.bootstrap, options.seed);
+    deletionRuns = options.startDeletionJobs?.(createDeletionWork(db, log));
+    const { requestsPerMinute, publicUrl } = options;
+    const app = buildApi({ db, log, deletionRuns, requestsPerMinute, publicUrl });
+    options.extraRoutes?.(app);
+    const server = await listen(app, host, options.port, options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS);
+    log.info({ url: server.url, database: db.kind }, 'API ready');
+    return {
+      url: server.url,
+      async close() {
+        await server.close();
+        await deletionRuns?.close();
+        await db.close();
+      },
+    };
+  } catch (error) {
+    await deletionRuns?.close();
+    await db.close();
+    throw error;
+  }
+}
+
+async function openDatabase({ databaseUrl, dataDir, log }: ApiOptions): Promise<Db> {
+  const db =
+    databaseUrl === undefined ? createPgliteDb(join(dataDir, 'database')) : createPoolDb(databaseUrl, log);
+  try {
+    await migrate(db);
+    return db;
+  } catch (error) {
+    await db.close();
+    throw databaseUrl === undefined ? error : explainFailure(databaseUrl, error);
+  }
+}
+
+async function bootstrap(
+  db: Db,
+  keys: { projectKey: string; personalKey: string },
+  seed: Seed | undefined,
+): Promise<void> {
+  const project = await ensureProject(db, { name: 'Backhaul', projectKey: keys.projectKey });
+  await savePersonalKey(db, keys.personalKey, { label: 'Backhaul', scopes: ['*'] });
+  if (seed !== undefined) await declareCohorts({ db, now: Date.now }, project.id, seed.cohorts);
+}
+
+function listen(app: Hono, host: string, port: number, requestTimeoutMs: number): Promise<RunningApi> {
+  return new Promise((resolve, reject) => {
+    const server = serve(
+      {
+        fetch: (request, env) => app.fetch(request, env as HttpBindings),
+        hostname: host,
+        port,
+        serverOptions: {
+          maxHeaderSize: MAX_HEADER_BYTES,
+          requestTimeout: requestTimeoutMs,
+          headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeoutMs),
+          keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+          connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, requestTimeoutMs),
+        },
+      },
+      (address) => {
+        const name = host.includes(':') ? `[${host}]` : host;
+        resolve({
+          url: `http://${name}:${address.port}`,
+          close: () => closeServer(server),
+        });
+      },
+    );
+    server.on('clientError', respondToClientError);
+    server.once('error', (cause: Error) =>
+      reject(
+        new ConfigError(
+          `The API cannot listen on ${host}:${port}: ${getMessage(cause)}. Choose another port with BACKHAUL_PORT, or 0 for a free one.`,
+          cause,
+        ),
+      ),
+    );
+  });
+}
+
+/** Requests under way finish; their connections would then idle until the client tires of them. */
+function closeServer(server: ServerType): Promise<void> {
+  return new Promise((closed) => {
+    const sweep = setInterval(() => {
+      if ('closeIdleConnections' in server) server.closeIdleConnections();
+    }, IDLE_CHECK_MS);
+    server.close(() => {
+      clearInterval(sweep);
+      closed();
+    });
+  });
+}

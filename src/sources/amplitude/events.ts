@@ -1,0 +1,229 @@
+import type { EventProperties } from '../../contract/event.ts';
+import type { IdentityFact } from '../../contract/identity-fact.ts';
+import { type MapOutcome, mapped, rejected, skipped } from '../../contract/outcome.ts';
+import { shown } from '../../lib/preview.ts';
+import { toDistinctId } from '../mapping/distinct-id.ts';
+import { eventId, sessionUuid, vendorUuid, wholeRecordId } from '../mapping/event-id.ts';
+import { readEventName } from '../mapping/event-name.ts';
+import { readId, scalarText } from '../mapping/identity.ts';
+import { copyProperties, createRenames } from '../mapping/properties.ts';
+import { isRejected, readRecordTime } from '../mapping/record-time.ts';
+import { asFields, compileTable, type Fields, hasValue, listFields, type Table } from '../mapping/table.ts';
+import { createReadIso, createReadTime } from '../mapping/timestamp.ts';
+import { type AmplitudeOptions, amplitudeOptions } from '../options.ts';
+import type { MapRecord, SourceType, WithTimezone } from '../source.ts';
+import { mapAmplitudeFacts, readGroups } from './persons.ts';
+
+// Event <- event_type. Names not listed stay as they are.
+const EVENT_NAMES = new Map([
+  ['[Amplitude] Page Viewed', '$pageview'],
+  ['[Amplitude] Screen Viewed', '$screen'],
+]);
+
+/** Marks made by the SDKs; the destination finds sessions by `$session_id`. */
+const SESSION_MARKERS = new Set(['session_start', 'session_end']);
+
+const ELEMENT_EVENT_TYPES = new Map([
+  ['[Amplitude] Element Clicked', 'click'],
+  ['[Amplitude] Element Changed', 'change'],
+]);
+
+// Event property <- event_properties. `Page Location` is the whole address, `Page URL` ends before the `?`.
+// https://amplitude.com/docs/sdks/analytics/browser/browser-sdk-2
+const PAGE: Table = {
+  $current_url: ['[Amplitude] Page Location', '[Amplitude] Page URL'],
+  $host: '[Amplitude] Page Domain',
+  $pathname: '[Amplitude] Page Path',
+  title: '[Amplitude] Page Title',
+  $referrer: '[Amplitude] Previous Page Location',
+  $viewport_width: '[Amplitude] Viewport Width',
+  $viewport_height: '[Amplitude] Viewport Height',
+  $screen_name: '[Amplitude] Screen Name',
+};
+
+// Event property <- record.
+const ANY_PLATFORM: Table = {
+  $device_id: 'device_id',
+  $app_version: 'version_name',
+  $geoip_city_name: 'city',
+  $geoip_subdivision_1_name: 'region',
+  $geoip_country_name: 'country',
+  $geoip_latitude: 'location_lat',
+  $geoip_longitude: 'location_lng',
+  amplitude_app: 'app',
+  amplitude_platform: 'platform',
+  amplitude_id: 'amplitude_id',
+  amplitude_event_id: 'event_id',
+  amplitude_dma: 'dma',
+  amplitude_idfa: 'idfa',
+  amplitude_adid: 'adid',
+  amplitude_paying: 'paying',
+  amplitude_start_version: 'start_version',
+  $revenue: 'revenue',
+  $price: 'price',
+  $quantity: 'quantity',
+  $productId: ['product_id', 'productId'],
+  $revenueType: ['revenue_type', 'revenueType'],
+};
+
+// In a browser the os_ fields tell of the browser and the device_ fields of the operating system.
+const WEB: Table = {
+  $browser: 'os_name',
+  $browser_version: 'os_version',
+  $os: ['device_family', 'device_type'],
+  $device: 'device_type',
+  $browser_language: 'language',
+};
+
+const NOT_WEB: Table = {
+  $os: 'os_name',
+  $os_version: 'os_version',
+  $device: ['device_type', 'device_family'],
+  $device_manufacturer: ['device_manufacturer', 'device_brand'],
+  $device_model: 'device_model',
+  $network_carrier: 'device_carrier',
+  $locale: 'language',
+};
+
+/** What the rules below read beside the tables. */
+const RULED_FIELDS =
+  'event_type event_time user_id device_id amplitude_id uuid $insert_id session_id ip_address library platform event_properties user_properties groups group_properties';
+
+const applyPage = compileTable(PAGE);
+const applyAnyPlatform = compileTable(ANY_PLATFORM);
+const applyWeb = compileTable(WEB);
+const applyNotWeb = compileTable(NOT_WEB);
+
+const OWN_NAMES = createRenames();
+const PAGE_NAMES = createRenames(listFields(PAGE).map((name) => [name, null]));
+
+export const amplitude: SourceType<'amplitude', AmplitudeOptions> = {
+  type: 'amplitude',
+  version: 1,
+  options: amplitudeOptions,
+  createMap: createAmplitudeMap,
+  knownFields: () =>
+    new Set([...[ANY_PLATFORM, WEB, NOT_WEB].flatMap(listFields), ...RULED_FIELDS.split(' ')]),
+};
+
+function createAmplitudeMap(options: AmplitudeOptions & WithTimezone): MapRecord {
+  // Already corrected for the clock of the client, in UTC, written without saying so.
+  const readTime = createReadIso(options.timezone);
+  const dropped = new Set(options.dropEvents);
+  const groupTypes = options.groupTypes && new Set(options.groupTypes);
+
+  return function mapAmplitude(record): MapOutcome {
+    const type = scalarText(record['event_type']) ?? '';
+    if (dropped.has(type)) return skipped('excluded_by_manifest');
+
+    const userId = readId(record['user_id']);
+    const deviceId = readId(record['device_id']);
+    // The export's own number of a person, there even where both ids are missing.
+    const id = userId ?? deviceId ?? readId(record['amplitude_id']);
+    const distinctId = toDistinctId(id, 'user_id, device_id and amplitude_id');
+    const time = readRecordTime(record['event_time'], 'event_time', readTime);
+    const isMarker = SESSION_MARKERS.has(type) && !options.keepSessionMarkers;
+
+    if (type === '$groupidentify') {
+      if (isRejected(time)) return time;
+      return skipped('feeds_groups', mapAmplitudeFacts(record, { time, groupTypes }));
+    }
+    if (isRejected(distinctId)) return isMarker ? skipped('session_marker') : distinctId;
+    if (isRejected(time)) return isMarker ? skipped('session_marker') : time;
+    const findings = mapAmplitudeFacts(record, { time, groupTypes, distinctId, userId, deviceId });
+    if (isMarker) return skipped('session_marker', findings);
+    if (type === '$identify') return skipped('feeds_people', findings);
+
+    return mapEvent(record, type, distinctId, time, findings);
+  };
+
+  function mapEvent(
+    record: Fields,
+    type: string,
+    distinctId: string,
+    time: string,
+    findings: readonly IdentityFact[],
+  ): MapOutcome {
+    const elementEvent = options.elementEvents === 'autocapture' ? ELEMENT_EVENT_TYPES.get(type) : undefined;
+    const event = elementEvent
+      ? '$autocapture'
+      : readEventName(EVENT_NAMES.get(type) ?? record['event_type'], 'event_type');
+    if (isRejected(event)) return event;
+    const own = record['event_properties'];
+    const ownFields = asFields(own);
+    if (hasValue(own) && !ownFields) {
+      return rejected('bad_field', `event_properties is ${shown(own)}; an object was expected`);
+    }
+
+    const properties: Record<string, unknown> & EventProperties = { distinct_id: distinctId };
+    if (ownFields) copyOwn(properties, ownFields);
+    applyAnyPlatform(properties, record);
+    if (record['platform'] === 'Web') applyWeb(properties, record);
+    else applyNotWeb(properties, record);
+    if (elementEvent) properties['$event_type'] = elementEvent;
+    if (!options.dropIp && hasValue(record['ip_address'])) properties['$ip'] = record['ip_address'];
+    if (options.userPropertiesOnEvents && hasValue(record['user_properties'])) {
+      properties['amplitude_user_properties'] = record['user_properties'];
+    }
+    setLibrary(properties, record['library']);
+    setSession(properties, record);
+    const groups = readGroups(record['groups'], groupTypes);
+    if (groups.keys) properties['$groups'] = groups.keys;
+    if (groups.others) properties['amplitude_other_groups'] = groups.others;
+    // The address of the sender of an import says nothing about where people were.
+    properties['$geoip_disable'] = true;
+
+    return mapped([{ event, uuid: amplitudeUuid(record), timestamp: time, properties }], findings);
+  }
+}
+
+/** A property the customer sends under the destination's name keeps it; Amplitude's then stay as they were. */
+function copyOwn(properties: Record<string, unknown>, own: Fields): void {
+  const taken = PAGE_TARGETS.some((target) => Object.hasOwn(own, target));
+  copyProperties(properties, own, taken ? OWN_NAMES : PAGE_NAMES);
+  if (!taken) applyPage(properties, own);
+}
+
+const PAGE_TARGETS = Object.keys(PAGE);
+
+/** `amplitude-ts/2.11.1` is library and version. */
+function setLibrary(properties: Record<string, unknown>, library: unknown): void {
+  if (!hasValue(library)) return;
+  const text = scalarText(library);
+  const slash = text?.lastIndexOf('/') ?? -1;
+  properties['$lib'] = text && slash > 0 ? text.slice(0, slash) : library;
+  if (text && slash > 0) properties['$lib_version'] = text.slice(slash + 1);
+}
+
+const readSessionStart = createReadTime('epoch_ms', 'UTC');
+
+/** session_id is the session's start in epoch ms on its device; -1 stands for outside of any session. */
+function setSession(properties: Record<string, unknown>, record: Fields): void {
+  const session = record['session_id'];
+  if (!hasValue(session) || session === -1 || session === '-1') return;
+  const start = readSessionStart(session);
+  if (start === undefined) {
+    properties['amplitude_session_id'] = session;
+    return;
+  }
+  const owner =
+    scalarText(record['device_id']) ?? scalarText(record['user_id']) ?? scalarText(record['amplitude_id']);
+  const key = [
+    'amplitude',
+    'session',
+    scalarText(record['app']) ?? '',
+    owner ?? '',
+    scalarText(session) ?? '',
+  ];
+  properties['$session_id'] = sessionUuid(Date.parse(start), key);
+}
+
+/** `$insert_id` alone is not enough: it is unique per device only, and some are human text. */
+function amplitudeUuid(record: Fields): string {
+  const uuid = vendorUuid(record['uuid']);
+  if (uuid !== undefined) return uuid;
+  const insertId = scalarText(record['$insert_id']);
+  if (insertId === undefined || insertId.trim() === '') return wholeRecordId('amplitude', record);
+  const key = ['app', 'device_id', 'user_id', 'amplitude_id', 'event_type', 'event_time'];
+  return eventId(['amplitude', insertId, ...key.map((field) => scalarText(record[field]) ?? '')]);
+}

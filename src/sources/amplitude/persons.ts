@@ -1,0 +1,109 @@
+import type { IdentityFact } from '../../contract/identity-fact.ts';
+import { sendableId } from '../mapping/distinct-id.ts';
+import { ID_MAX_LENGTH } from '../mapping/identity.ts';
+import { asFields, type Fields } from '../mapping/table.ts';
+
+/** Who and when a record of Amplitude tells about; ids are those that may be sent. */
+export interface AmplitudeSubject {
+  readonly time: string;
+  readonly groupTypes: ReadonlySet<string> | undefined;
+  readonly distinctId?: string;
+  readonly userId?: string | undefined;
+  readonly deviceId?: string | undefined;
+}
+
+/**
+ * pair: device_id and user_id of one record. person: user_properties, a snapshot at the time of the
+ * event. group: group_properties, as `{ type: { key: { … } } }`.
+ */
+export function mapAmplitudeFacts(record: Fields, subject: AmplitudeSubject): IdentityFact[] {
+  const { time, distinctId, userId, deviceId, groupTypes } = subject;
+  const findings: IdentityFact[] = [];
+
+  if (
+    userId !== undefined &&
+    deviceId !== undefined &&
+    userId !== deviceId &&
+    deviceId.length <= ID_MAX_LENGTH
+  ) {
+    findings.push({ kind: 'pair', anonId: deviceId, userId, time });
+  }
+
+  const traits = distinctId === undefined ? undefined : asFields(record['user_properties']);
+  if (distinctId !== undefined && traits) {
+    const person = splitUserProperties(traits);
+    if (person.set || person.setOnce) findings.push({ kind: 'person', distinctId, time, ...person });
+  }
+
+  const groups = asFields(record['group_properties']);
+  if (groups) pushGroupFindings(findings, groups, time, groupTypes);
+  return findings;
+}
+
+/** `initial_*` is set once under the destination's `$initial_*`; there `EMPTY` means none. */
+function splitUserProperties(traits: Fields): { set?: Fields; setOnce?: Fields } {
+  const set: Record<string, unknown> = {};
+  const setOnce: Record<string, unknown> = {};
+  let hasSet = false;
+  let hasOnce = false;
+  for (const key of Object.keys(traits)) {
+    const value = traits[key];
+    if (value === null || value === undefined || key === '__proto__') continue;
+    if (!key.startsWith('initial_')) {
+      set[key] = value;
+      hasSet = true;
+    } else if (value !== 'EMPTY') {
+      setOnce[`$${key}`] = value;
+      hasOnce = true;
+    }
+  }
+  return { ...(hasSet ? { set } : {}), ...(hasOnce ? { setOnce } : {}) };
+}
+
+function pushGroupFindings(
+  findings: IdentityFact[],
+  groups: Fields,
+  time: string,
+  groupTypes: ReadonlySet<string> | undefined,
+): void {
+  for (const groupType of Object.keys(groups)) {
+    if (groupTypes && !groupTypes.has(groupType)) continue;
+    const byKey = asFields(groups[groupType]);
+    for (const key of Object.keys(byKey ?? {})) {
+      const groupKey = sendableId(key);
+      const set = asFields(byKey?.[key]);
+      if (groupKey !== undefined && set) findings.push({ kind: 'group', groupType, groupKey, time, set });
+    }
+  }
+}
+
+/**
+ * `{ type: [value, …] }`. The destination takes one group of a type on an event: the first; what is
+ * beyond, and types the manifest leaves out, is kept as it stood.
+ */
+export function readGroups(
+  value: unknown,
+  groupTypes: ReadonlySet<string> | undefined,
+): { keys?: Record<string, string>; others?: Record<string, unknown> } {
+  const groups = asFields(value);
+  if (!groups) return {};
+  let keys: Record<string, string> | undefined;
+  let others: Record<string, unknown> | undefined;
+  for (const type of Object.keys(groups)) {
+    if (type === '__proto__') continue;
+    const values = groups[type];
+    const list: readonly unknown[] = Array.isArray(values) ? values : [values];
+    const wanted = !groupTypes || groupTypes.has(type);
+    const first = wanted ? sendableId(list[0]) : undefined;
+    if (first !== undefined) {
+      keys ??= {};
+      keys[type] = first;
+    }
+    const rest = first === undefined ? list.filter((entry) => entry !== null) : list.slice(1);
+    if (rest.length > 0) {
+      others ??= {};
+      others[type] = rest;
+    }
+  }
+  return { ...(keys ? { keys } : {}), ...(others ? { others } : {}) };
+}

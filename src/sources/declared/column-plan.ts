@@ -1,0 +1,63 @@
+import { createRenames } from '../mapping/properties.ts';
+import type { DeclaredMapping } from '../options.ts';
+import { createNameProperty, type NameProperty } from './declared-columns.ts';
+
+/** Where a column's value goes. */
+export type Place =
+  | { readonly kind: 'nowhere' }
+  | { readonly kind: 'event' | 'set' | 'setOnce'; readonly name: string }
+  | { readonly kind: 'group'; readonly group: number; readonly name: string };
+
+/**
+ * Says once a column where its values go. A column that alone feeds event, id, time or group is
+ * not repeated as a property; of a list of columns it cannot be said which one counted, so they all are.
+ */
+export function createPlaceColumn(mapping: DeclaredMapping): (column: string) => Place {
+  const { event, distinctId, timestamp, groups, person } = mapping;
+  const used = [...('column' in event ? [event] : []), distinctId, timestamp, ...groups].flatMap(
+    ({ column }) => (typeof column === 'string' ? column : column.length === 1 ? column : []),
+  );
+  const spokenFor = new Set([...used, ...mapping.exclude, ...mapping.spreadColumns]);
+
+  const nameSet = createNameProperty(person.set, spokenFor);
+  const nameSetOnce = createNameProperty(person.setOnce, spokenFor);
+  const nameGroups: NameProperty[] = groups.map(({ set }) => createNameProperty(set, spokenFor));
+  const renames = declaredRenames(mapping);
+
+  const excluded = new Set(mapping.exclude);
+  const decide = (column: string): Place => {
+    if (excluded.has(column)) return NOWHERE;
+    const set = nameSet(column);
+    if (set !== undefined) return { kind: 'set', name: set };
+    const setOnce = nameSetOnce(column);
+    if (setOnce !== undefined) return { kind: 'setOnce', name: setOnce };
+    for (const [group, nameGroup] of nameGroups.entries()) {
+      const name = nameGroup(column);
+      if (name !== undefined) return { kind: 'group', group, name };
+    }
+    return spokenFor.has(column) ? NOWHERE : { kind: 'event', name: renames.get(column) ?? column };
+  };
+
+  const places = new Map<string, Place>();
+  return (column) => {
+    let place = places.get(column);
+    if (!place) {
+      // JSON records may have names without end, such as ids for keys.
+      if (places.size >= KNOWN_COLUMNS) places.clear();
+      place = decide(column);
+      places.set(column, place);
+    }
+    return place;
+  };
+}
+
+/** The manifest's names, but none of those the destination gives a meaning of its own. */
+export function declaredRenames(mapping: DeclaredMapping) {
+  const reserved = createRenames();
+  return createRenames(
+    Object.entries(mapping.rename).map(([column, name]) => [column, reserved.get(name) ?? name] as const),
+  );
+}
+
+const NOWHERE: Place = { kind: 'nowhere' };
+const KNOWN_COLUMNS = 5_000;

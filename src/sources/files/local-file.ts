@@ -1,0 +1,86 @@
+import { createReadStream } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+import { ConfigError, getMessage, SourceError } from '../../lib/errors.ts';
+import { type ByteRange, createFileId, type SourceFile } from './source-file.ts';
+
+const CHUNK_BYTES = 512 * 1024;
+
+export function createLocalFile(
+  path: string,
+  name: string,
+  seen: { readonly size: number; readonly mtime: Date },
+): SourceFile {
+  const modified = seen.mtime.toISOString();
+
+  /** Half of an old and half of a new file would make records that never were. */
+  const assertUnchanged = async () => {
+    const now = await stat(path);
+    if (now.size !== seen.size || now.mtime.toISOString() !== modified) {
+      throw new SourceError(
+        `${name} changed since it was listed (${seen.size} bytes of ${modified}, now ${now.size} bytes of ${now.mtime.toISOString()}); start again once nothing writes to it`,
+      );
+    }
+  };
+
+  return {
+    fileId: createFileId(name),
+    name,
+    bytes: seen.size,
+    modified,
+    async *open(range?: ByteRange) {
+      try {
+        await assertUnchanged();
+        if (range && range.end <= range.start) return;
+        const stream = createReadStream(path, {
+          highWaterMark: CHUNK_BYTES,
+          ...(range ? { start: range.start, end: range.end - 1 } : {}),
+        });
+        yield* stream as AsyncIterable<Buffer>;
+        await assertUnchanged();
+      } catch (error) {
+        throw explain(error, name, path);
+      }
+    },
+    async readAt(offset, length) {
+      try {
+        await assertUnchanged();
+        const buffer = Buffer.allocUnsafe(length);
+        const handle = await open(path, 'r');
+        try {
+          let filled = 0;
+          while (filled < length) {
+            const { bytesRead } = await handle.read(buffer, filled, length - filled, offset + filled);
+            if (bytesRead === 0) {
+              throw new SourceError(
+                `${name} ends at byte ${offset + filled}, before byte ${offset + length}`,
+              );
+            }
+            filled += bytesRead;
+          }
+        } finally {
+          await handle.close();
+        }
+        return buffer;
+      } catch (error) {
+        throw explain(error, name, path);
+      }
+    },
+  };
+}
+
+function explain(error: unknown, name: string, path: string): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
+    return new SourceError(`${name} is gone (looked at ${path}); put it back, or change source.from`, error);
+  }
+  if (code === 'EACCES' || code === 'EPERM') {
+    return new ConfigError(`${name} may not be read: give this user the right to read ${path}`, error);
+  }
+  if (code === 'EIO' || code === 'ESTALE') {
+    return new SourceError(
+      `${name} cannot be read (${getMessage(error)}); check the disk under ${path}`,
+      error,
+    );
+  }
+  return error;
+}

@@ -1,0 +1,24 @@
+import { createHash } from 'node:crypto';
+
+/** One file of a source, wherever it lies. Each read fails with a SourceError once the file is gone or changed. */
+export interface SourceFile {
+  /** 12 hex digits of the name's sha256. */
+  readonly fileId: string;
+  /** Path relative to the base folder, or `s3://bucket/key`. */
+  readonly name: string;
+  readonly bytes: number;
+  /** Tells a changed file from an unchanged one: time of the last change (ISO), or etag. */
+  readonly modified: string;
+  /** Its bytes in order, from `start` (default 0) to before `end` (default: all), in chunks. */
+  open(range?: ByteRange): AsyncIterable<Buffer>;
+  /** Exactly `length` bytes from `offset`. */
+  readAt(offset: number, length: number): Promise<Buffer>;
+}
+
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+export const createFileId = (name: string): string =>
+  createHash('sha256').update(name).digest('hex').slice(0, 12);

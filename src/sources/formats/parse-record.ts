@@ -1,0 +1,123 @@
+import { isAscii, isUtf8 } from 'node:buffer';
+import { type Rejected, rejected } from '../../contract/outcome.ts';
+import type { PartRecord, RecordFormat } from '../../contract/part.ts';
+import { RECORD_MAX_BYTES } from '../../contract/part.ts';
+import { getMessage, SourceError } from '../../lib/errors.ts';
+import { parseJson } from '../../lib/json/json.ts';
+import { createRowParser, uniqueNames } from './csv-row.ts';
+
+export interface ParsedObject {
+  readonly kind: 'object';
+  readonly value: Record<string, unknown>;
+  /** Holds LosslessNumbers: to be written with `stringifyExact`. */
+  readonly exact: boolean;
+}
+
+export type ParsedRecord = ParsedObject | Rejected;
+export type ParseRecord = (record: PartRecord) => ParsedRecord;
+
+/** Deeper nesting is an attack or an accident, and would overflow the stack of whoever walks it. */
+const MAX_DEPTH = 200;
+
+/** Makes the parser of one part's records. Bad records are values (I7); only a bad header throws. */
+export function createRecordParser(format: RecordFormat, header: Uint8Array | undefined): ParseRecord {
+  const parseText = format.kind === 'json' ? parseObject : createCsvParser(format.delimiter, header);
+  return (record) => {
+    if (record.kind === 'oversize') {
+      return rejected(
+        'record_too_large',
+        `the record has ${record.size} bytes, more than the ${RECORD_MAX_BYTES} that one record may have`,
+      );
+    }
+    const text = decode(record.bytes);
+    return text === undefined ? rejected('unreadable', 'the record is not valid UTF-8') : parseText(text);
+  };
+}
+
+function decode(bytes: Uint8Array): string | undefined {
+  const buffer = Buffer.isBuffer(bytes)
+    ? bytes
+    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (isAscii(buffer)) return buffer.toString('latin1');
+  return isUtf8(buffer) ? buffer.toString('utf8') : undefined;
+}
+
+function parseObject(text: string): ParsedRecord {
+  if (isTooDeep(text)) {
+    return rejected('unreadable', `the record is nested deeper than ${MAX_DEPTH} levels`);
+  }
+  let parsed: ReturnType<typeof parseJson>;
+  try {
+    // Files set one after the other leave byte order marks in the middle.
+    parsed = parseJson(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
+  } catch (error) {
+    return rejected(
+      'unreadable',
+      `the record is not JSON (${shorten(getMessage(error))})${hintOfReturns(text)}`,
+    );
+  }
+  const { value, exact } = parsed;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    const what = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+    return rejected('not_an_object', `the record is ${what}, where an object with fields was expected`);
+  }
+  return { kind: 'object', value: value as Record<string, unknown>, exact };
+}
+
+/** A file with the line ends of old Macs is one line to everybody else. */
+const hintOfReturns = (text: string): string =>
+  /\r(?!\n|$)/.test(text)
+    ? '; its line holds bare carriage returns: if they are meant to end records, save the file with Unix or Windows line ends'
+    : '';
+
+/** Only a text with that many brackets needs the walk. */
+function isTooDeep(text: string): boolean {
+  let openers = 0;
+  for (const bracket of ['{', '[']) {
+    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
+      openers += 1;
+      if (openers > MAX_DEPTH) return depthOf(text) > MAX_DEPTH;
+    }
+  }
+  return false;
+}
+
+function depthOf(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text[at];
+    if (inString) {
+      if (char === '\\') at += 1;
+      else if (char === '"') inString = false;
+    } else if (char === '"') inString = true;
+    else if (char === '{' || char === '[') depth += 1;
+    else if (char === '}' || char === ']') depth -= 1;
+    if (depth > deepest) deepest = depth;
+  }
+  return deepest;
+}
+
+function createCsvParser(delimiter: string, header: Uint8Array | undefined): (text: string) => ParsedRecord {
+  const parseRow = createRowParser(delimiter);
+  const headerText = header && decode(header);
+  const cells = headerText === undefined ? undefined : parseRow(headerText);
+  if (!cells) throw new SourceError('the header row of a CSV part is missing, or not readable UTF-8');
+  // Assigning to __proto__ would set no column.
+  const names = uniqueNames(cells).map((name) => (name === '__proto__' ? '__proto___' : name));
+
+  return (text) => {
+    const row = parseRow(text);
+    if (!row)
+      return rejected('unreadable', 'the row has a quote that is not closed, or text behind a closing quote');
+    if (row.length !== names.length) {
+      return rejected('unreadable', `the row has ${row.length} cells, the header ${names.length}`);
+    }
+    const value: Record<string, unknown> = {};
+    for (let index = 0; index < row.length; index += 1) value[names[index] as string] = row[index];
+    return { kind: 'object', value, exact: false };
+  };
+}
+
+const shorten = (text: string) => (text.length > 200 ? `${text.slice(0, 200)}…` : text);

@@ -1,0 +1,138 @@
+import type { PartRecord, RecordFormat } from '../../contract/part.ts';
+import { SourceError } from '../../lib/errors.ts';
+import type { SourceFile } from '../files/source-file.ts';
+import { decodeText } from './decode-text.ts';
+import { gunzip, TrailingGarbageError } from './gunzip.ts';
+import { classifyMagic, MAGIC_BYTES } from './magic.ts';
+import { peek } from './peek.ts';
+import { type ReadOptions, SNIFF_BYTES, sniffFormat, type TextForm } from './sniff-format.ts';
+import { CsvSplitter } from './split-csv.ts';
+import { LineSplitter } from './split-lines.ts';
+import { ValueSplitter } from './split-values.ts';
+import type { Splitter } from './splitter.ts';
+import { zipMembers } from './unzip.ts';
+
+export type { ReadOptions } from './sniff-format.ts';
+
+/** Records that stand one after the other, under the same header. */
+export interface RecordChunk {
+  readonly format: RecordFormat;
+  readonly header: Uint8Array | undefined;
+  readonly records: readonly PartRecord[];
+}
+
+/** A chunk is handed on once it holds this much text; nothing awaits per record. */
+const CHUNK_BYTES = 512 * 1024;
+/** Gzip in gzip happens (a `.gz` uploaded with compression); three times is a mistake worth a word. */
+const GZIP_LEVELS = 2;
+
+/**
+ * In: one source file, packed or not, whatever its extension. Out: its records in order, each with its
+ * original bytes, in flat memory. A record that makes no sense is still a record; a file that does
+ * not (cut off, encrypted, an archive in an archive) yields what comes before the fault and then
+ * throws a SourceError. `onBytes` sees the source's own bytes as they are read.
+ */
+export async function* readRecords(
+  file: SourceFile,
+  options: ReadOptions,
+  onBytes: (bytes: Buffer) => void = () => {},
+): AsyncGenerator<RecordChunk> {
+  const { head } = await peekFile(file);
+  if (classifyMagic(head).kind === 'zip') {
+    for await (const { name, open } of zipMembers(file, onBytes)) {
+      yield* readText(open(), name, `${file.name}, member ${name}`, options);
+    }
+  } else {
+    yield* readText(tap(file.open(), onBytes), undefined, file.name, options);
+  }
+}
+
+async function peekFile(file: SourceFile): Promise<{ head: Buffer }> {
+  const { head, close } = await peek(
+    file.open({ start: 0, end: Math.min(file.bytes, MAGIC_BYTES) }),
+    MAGIC_BYTES,
+  );
+  await close();
+  return { head };
+}
+
+async function* readText(
+  packed: AsyncIterable<Buffer>,
+  member: string | undefined,
+  where: string,
+  options: ReadOptions,
+): AsyncGenerator<RecordChunk> {
+  const text = decodeText(unpack(packed, where, 0));
+  let splitter: Splitter | undefined;
+  let format: RecordFormat = { kind: 'json' };
+  let records: PartRecord[] = [];
+  let pendingBytes = 0;
+  let failure: { readonly error: unknown } | undefined;
+  const take = (): RecordChunk => {
+    const chunk = { format, header: splitter?.header, records };
+    records = [];
+    pendingBytes = 0;
+    return chunk;
+  };
+
+  try {
+    const { head, bytes } = await peek(text, SNIFF_BYTES);
+    const form = sniffFormat(head, options);
+    if (form.kind === 'csv') format = { kind: 'csv', delimiter: form.delimiter };
+    splitter = createSplitter(form, member, where, options);
+    for await (const chunk of bytes) {
+      splitter.push(chunk, records);
+      pendingBytes += chunk.length;
+      if (pendingBytes >= CHUNK_BYTES && records.length > 0) yield take();
+    }
+    splitter.end(records);
+  } catch (error) {
+    failure = { error };
+    if (error instanceof TrailingGarbageError) endText(splitter, records);
+  }
+  if (records.length > 0) yield take();
+  if (failure) throw failure.error;
+}
+
+/** The text in front of the garbage is whole, and so is its last record; the garbage is the fault that is told. */
+function endText(splitter: Splitter | undefined, records: PartRecord[]): void {
+  try {
+    splitter?.end(records);
+  } catch {}
+}
+
+function createSplitter(
+  form: TextForm,
+  member: string | undefined,
+  where: string,
+  { checkColumns }: ReadOptions,
+): Splitter {
+  if (form.kind === 'csv') return new CsvSplitter(form.delimiter, member, where, checkColumns);
+  if (form.kind === 'lines') return new LineSplitter(member);
+  return new ValueSplitter(form.kind, member, where);
+}
+
+async function* unpack(source: AsyncIterable<Buffer>, where: string, level: number): AsyncGenerator<Buffer> {
+  const { head, bytes, close } = await peek(source, MAGIC_BYTES);
+  const magic = classifyMagic(head);
+  if (magic.kind === 'plain') yield* bytes;
+  else if (magic.kind === 'gzip' && level < GZIP_LEVELS)
+    yield* unpack(gunzip(bytes, where), where, level + 1);
+  else {
+    await close();
+    throw new SourceError(
+      magic.kind === 'gzip'
+        ? `${where} is packed as gzip more than ${GZIP_LEVELS} times; unpack it first`
+        : magic.kind === 'zip'
+          ? `${where} is a zip inside another archive; unpack the outer one, and name what it holds`
+          : `${where} is ${magic.what}, which is not read; ${magic.advice}`,
+    );
+  }
+}
+
+async function* tap(source: AsyncIterable<Buffer>, onBytes: (bytes: Buffer) => void): AsyncGenerator<Buffer> {
+  for await (const chunk of source) {
+    onBytes(chunk);
+    yield chunk;
+  }
+}

@@ -1,0 +1,163 @@
+import { Readable } from 'node:stream';
+import { crc32 } from 'node:zlib';
+import {
+  type Entry,
+  fromRandomAccessReaderPromise,
+  getFileNameLowLevel,
+  RandomAccessReader,
+  type ZipFile,
+} from 'yauzl';
+import { BackhaulError, getMessage, SourceError } from '../../lib/errors.ts';
+import { naturalOrder } from '../files/natural-order.ts';
+import type { SourceFile } from '../files/source-file.ts';
+import { harmlessName } from './member-name.ts';
+
+export interface ZipMember {
+  readonly name: string;
+  readonly open: () => AsyncIterable<Buffer>;
+}
+
+/**
+ * The members of a zip in natural order; folders and what macOS adds are left out. Members are read
+ * by range where they lie, so that a zip on S3 needs no local copy. `onBytes` sees each member's name
+ * and then its stored bytes.
+ */
+export async function* zipMembers(
+  file: SourceFile,
+  onBytes: (bytes: Buffer) => void,
+): AsyncGenerator<ZipMember> {
+  const zip = await openZip(file, onBytes);
+  try {
+    const members: { name: string; entry: Entry }[] = [];
+    for await (const entry of zip.eachEntry()) {
+      const name = nameOf(entry);
+      if (!name.endsWith('/') && !isNoise(name)) members.push({ name: harmlessName(name), entry });
+    }
+    members.sort((a, b) => naturalOrder(a.name, b.name));
+    for (const { name, entry } of members) {
+      yield {
+        name,
+        open: () => {
+          onBytes(Buffer.from(`${name}\n`));
+          return readMember(zip, entry, `${file.name}, member ${name}`);
+        },
+      };
+    }
+  } catch (error) {
+    throw error instanceof BackhaulError ? error : damaged(file.name, error);
+  } finally {
+    zip.close();
+  }
+}
+
+async function openZip(file: SourceFile, onBytes: (bytes: Buffer) => void): Promise<ZipFile> {
+  try {
+    return await fromRandomAccessReaderPromise(new SourceReader(file, onBytes), file.bytes, {
+      autoClose: false,
+      // Names are decoded here: yauzl refuses a whole archive for one name that climbs out of a
+      // folder, but no member is ever written to a disk, so such a name can do no harm once cleaned.
+      decodeStrings: false,
+    });
+  } catch (error) {
+    throw error instanceof BackhaulError ? error : damaged(file.name, error);
+  }
+}
+
+async function* readMember(zip: ZipFile, entry: Entry, where: string): AsyncGenerator<Buffer> {
+  if (entry.isEncrypted()) {
+    throw new SourceError(
+      `${where} is encrypted; unpack the archive with its password, and name the unpacked files`,
+    );
+  }
+  let checksum = 0;
+  try {
+    const stream = await zip.openReadStreamPromise(entry);
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      checksum = crc32(chunk, checksum);
+      yield chunk;
+    }
+  } catch (error) {
+    throw error instanceof BackhaulError ? error : damaged(where, error);
+  }
+  if (checksum !== entry.crc32) throw damaged(where, new Error('its checksum does not match'));
+}
+
+const damaged = (where: string, error: unknown) =>
+  new SourceError(
+    `${where} is a damaged or unusual zip (${getMessage(error)}); fetch it again, or unpack it and name the unpacked files`,
+    error,
+  );
+
+const nameOf = (entry: Entry): string =>
+  getFileNameLowLevel(entry.generalPurposeBitFlag, entry.fileNameRaw, entry.extraFields, false);
+
+/** Resource forks and folder views that macOS packs along. */
+const isNoise = (name: string) => name.startsWith('__MACOSX/') || name.split('/').at(-1) === '.DS_Store';
+
+const BLOCK_BYTES = 256 * 1024;
+
+/** Serves the directory's many small reads from a few blocks, and members as streams. */
+class SourceReader extends RandomAccessReader {
+  private readonly file: SourceFile;
+  private readonly onBytes: (bytes: Buffer) => void;
+  private readonly blocks = new Map<number, Promise<Buffer>>();
+
+  constructor(file: SourceFile, onBytes: (bytes: Buffer) => void) {
+    super();
+    this.file = file;
+    this.onBytes = onBytes;
+  }
+
+  override _readStreamForRange(start: number, end: number): Readable {
+    return Readable.from(this.tapped(start, end), { highWaterMark: 1 });
+  }
+
+  override read(
+    buffer: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+    callback: (error: Error | null) => void,
+  ): void {
+    this.copy(buffer, offset, length, position).then(
+      () => callback(null),
+      (error: unknown) => callback(error instanceof Error ? error : new Error(String(error))),
+    );
+  }
+
+  override close(callback: (error: Error | null) => void): void {
+    callback(null);
+  }
+
+  private async *tapped(start: number, end: number): AsyncGenerator<Buffer> {
+    for await (const chunk of this.file.open({ start, end })) {
+      this.onBytes(chunk);
+      yield chunk;
+    }
+  }
+
+  private async copy(target: Buffer, offset: number, length: number, position: number): Promise<void> {
+    for (let done = 0; done < length; ) {
+      const at = position + done;
+      const number = Math.floor(at / BLOCK_BYTES);
+      const block = await this.block(number);
+      const from = at - number * BLOCK_BYTES;
+      if (from >= block.length) throw new Error(`it ends before byte ${position + length}`);
+      done += block.copy(target, offset + done, from, from + length - done);
+    }
+  }
+
+  private block(number: number): Promise<Buffer> {
+    const known = this.blocks.get(number);
+    if (known) return known;
+    const start = number * BLOCK_BYTES;
+    const length = Math.max(0, Math.min(BLOCK_BYTES, this.file.bytes - start));
+    const block = this.file.readAt(start, length);
+    this.blocks.set(number, block);
+    for (const oldest of this.blocks.keys()) {
+      if (this.blocks.size <= 4) break;
+      this.blocks.delete(oldest);
+    }
+    return block;
+  }
+}

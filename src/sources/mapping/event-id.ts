@@ -1,0 +1,63 @@
+import { hash } from 'node:crypto';
+import { canonicalJson } from '../../lib/json/canonical-json.ts';
+
+/** The project's own namespace (RFC 9562, version 5). Changing it would make every old event a new one. */
+const NAMESPACE = Buffer.from('7b1f0c52e6a94c0d9c5e2f4a8d3b6e17', 'hex');
+
+/** Room for the usual key; longer ones get a buffer of their own. */
+const scratch = Buffer.alloc(16 + 4096);
+NAMESPACE.copy(scratch);
+
+/**
+ * UUID v5 over the parts of a natural key. Each part is written with its length in front, so that
+ * ('ab', 'c') and ('a', 'bc') stay two keys.
+ */
+export function eventId(parts: readonly string[]): string {
+  const hex = sha1(encode(parts));
+  const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/** For records without a natural key: over the whole record, in whatever order its fields come. */
+export function wholeRecordId(source: string, record: Readonly<Record<string, unknown>>): string {
+  return eventId([source, 'record', canonicalJson(record)]);
+}
+
+/**
+ * The vendor's own event uuid in lower case, or undefined when it is none. The nil and the max uuid
+ * are placeholders that many events may share, and would make them repeats of each other.
+ */
+export function vendorUuid(value: unknown): string | undefined {
+  if (typeof value !== 'string' || !UUID.test(value)) return undefined;
+  const uuid = value.toLowerCase();
+  return PLACEHOLDER.test(uuid) ? undefined : uuid;
+}
+
+/**
+ * UUID v7 that carries the start of a session, as the destination wants its `$session_id`; the rest
+ * of its bits come from the session's natural key instead of chance.
+ */
+export function sessionUuid(startMs: number, parts: readonly string[]): string {
+  const time = startMs.toString(16).padStart(12, '0');
+  const hex = sha1(encode(parts));
+  const variant = ((Number.parseInt(hex.charAt(3), 16) & 0x3) | 0x8).toString(16);
+  return `${time.slice(0, 8)}-${time.slice(8, 12)}-7${hex.slice(0, 3)}-${variant}${hex.slice(4, 7)}-${hex.slice(7, 19)}`;
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const PLACEHOLDER = /^[0-]+$|^[f-]+$/;
+
+function encode(parts: readonly string[]): string {
+  let text = '';
+  for (const part of parts) text += `${part.length}:${part}`;
+  return text;
+}
+
+function sha1(text: string): string {
+  // A UTF-16 unit takes at most three bytes in UTF-8.
+  if (text.length * 3 > scratch.length - 16) {
+    return hash('sha1', Buffer.concat([NAMESPACE, Buffer.from(text, 'utf8')]), 'hex');
+  }
+  const end = 16 + scratch.write(text, 16, 'utf8');
+  return hash('sha1', scratch.subarray(0, end), 'hex');
+}

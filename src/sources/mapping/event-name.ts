@@ -1,0 +1,43 @@
+import { type Rejected, rejected } from '../../contract/outcome.ts';
+import { shown } from '../../lib/preview.ts';
+import { scalarText } from './identity.ts';
+
+export const EVENT_NAME_MAX_LENGTH = 200;
+
+/**
+ * Events of these names change people or groups at the destination, some beyond repair. People come
+ * from findings, once all events are in; no source speaks to them directly.
+ */
+const PEOPLE_EVENTS = new Set([
+  '$identify',
+  '$create_alias',
+  '$merge_dangerously',
+  '$groupidentify',
+  '$group_identify',
+  '$set',
+  '$delete_person_property',
+]);
+
+/** The name an event will bear, or why it can bear none. `field` says where it came from. */
+export function readEventName(value: unknown, field: string): string | Rejected {
+  const name = scalarText(value);
+  if (value === undefined) {
+    return rejected('no_event_name', `${field} is missing or empty; an event needs a name`);
+  }
+  if (name === undefined || name.trim() === '') {
+    return rejected('no_event_name', `${field} is ${shown(value)}; an event needs a name`);
+  }
+  if (name.length > EVENT_NAME_MAX_LENGTH) {
+    return rejected(
+      'event_name_too_long',
+      `${field} is ${shown(name)}; the destination takes ${EVENT_NAME_MAX_LENGTH} characters`,
+    );
+  }
+  if (PEOPLE_EVENTS.has(name)) {
+    return rejected(
+      'bad_field',
+      `${field} is ${shown(name)}, which would change people or groups at the destination; list it under dropEvents to leave it behind`,
+    );
+  }
+  return name;
+}

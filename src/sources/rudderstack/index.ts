@@ -1,0 +1,46 @@
+import { sessionUuid } from '../mapping/event-id.ts';
+import { scalarText } from '../mapping/identity.ts';
+import { asFields, type Fields } from '../mapping/table.ts';
+import { createReadTime } from '../mapping/timestamp.ts';
+import { type RudderstackOptions, rudderstackOptions } from '../options.ts';
+import { type CallDialect, callFields, createCallMap } from '../segment-spec/calls.ts';
+import type { SourceType } from '../source.ts';
+
+/** The shared spec, and what RudderStack's servers and clients add to it. */
+const RUDDERSTACK: CallDialect = {
+  source: 'rudderstack',
+  table: {
+    $ip: ['context.ip', 'context.passed_ip', 'request_ip'],
+    rudderstack_channel: 'channel',
+  },
+  finish: setSession,
+};
+
+export const rudderstack: SourceType<'rudderstack', RudderstackOptions> = {
+  type: 'rudderstack',
+  version: 1,
+  options: rudderstackOptions,
+  createMap: (options) => createCallMap(RUDDERSTACK, options),
+  knownFields: () => callFields(RUDDERSTACK),
+};
+
+const readMillis = createReadTime('epoch_ms', 'UTC');
+const readSeconds = createReadTime('epoch_s', 'UTC');
+
+/**
+ * context.sessionId is the session's start: in ms from browsers, in s from phones, or any number
+ * the customer chose, which then stays as it is.
+ * https://www.rudderstack.com/docs/sources/event-streams/sdks/session-tracking/
+ */
+function setSession(properties: Record<string, unknown>, record: Fields): void {
+  const session = scalarText(asFields(record['context'])?.['sessionId']);
+  if (session === undefined || session === '') return;
+  const start =
+    session.length === 13 ? readMillis(session) : session.length === 10 ? readSeconds(session) : undefined;
+  if (start === undefined) {
+    properties['rudderstack_session_id'] = session;
+    return;
+  }
+  const owner = scalarText(record['anonymousId']) ?? scalarText(record['userId']) ?? '';
+  properties['$session_id'] = sessionUuid(Date.parse(start), ['rudderstack', 'session', owner, session]);
+}

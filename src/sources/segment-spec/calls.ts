@@ -1,0 +1,238 @@
+import type { EventProperties } from '../../contract/event.ts';
+import type { IdentityFact } from '../../contract/identity-fact.ts';
+import { type MapOutcome, mapped, rejected, skipped } from '../../contract/outcome.ts';
+import { shown } from '../../lib/preview.ts';
+import { sendableId, toDistinctId } from '../mapping/distinct-id.ts';
+import { eventId, vendorUuid, wholeRecordId } from '../mapping/event-id.ts';
+import { readEventName } from '../mapping/event-name.ts';
+import { readId, scalarText } from '../mapping/identity.ts';
+import { copyProperties, createRenames } from '../mapping/properties.ts';
+import { isRejected, readRecordTime } from '../mapping/record-time.ts';
+import { asFields, compileTable, type Fields, hasValue, listFields, type Table } from '../mapping/table.ts';
+import { createReadIso } from '../mapping/timestamp.ts';
+import type { SegmentOptions } from '../options.ts';
+import type { MapRecord, WithTimezone } from '../source.ts';
+
+/**
+ * Segment and RudderStack archive the same six calls. track, page and screen become events; identify,
+ * alias and group feed people and groups.
+ * https://segment.com/docs/connections/spec/common/
+ */
+export interface CallDialect {
+  readonly source: 'segment' | 'rudderstack';
+  /** Event property <- record, where the dialect differs; a row replaces the shared one. */
+  readonly table: Table;
+  /** What no table can say. */
+  readonly finish?: (properties: Record<string, unknown>, record: Fields) => void;
+}
+
+// Event property <- record, of every call that becomes an event.
+const CONTEXT: Table = {
+  $lib: 'context.library.name',
+  $lib_version: 'context.library.version',
+  $ip: 'context.ip',
+  $locale: 'context.locale',
+  $timezone: 'context.timezone',
+  $raw_user_agent: 'context.userAgent',
+  $os: 'context.os.name',
+  $os_version: 'context.os.version',
+  $device_id: ['context.device.id', 'anonymousId'],
+  $device_type: 'context.device.type',
+  $device_name: 'context.device.name',
+  $device_manufacturer: 'context.device.manufacturer',
+  $device_model: 'context.device.model',
+  $app_name: 'context.app.name',
+  $app_version: 'context.app.version',
+  $app_build: 'context.app.build',
+  $app_namespace: 'context.app.namespace',
+  $network_carrier: 'context.network.carrier',
+  $network_wifi: 'context.network.wifi',
+  $network_cellular: 'context.network.cellular',
+  $network_bluetooth: 'context.network.bluetooth',
+  $screen_width: 'context.screen.width',
+  $screen_height: 'context.screen.height',
+  $screen_density: 'context.screen.density',
+  $geoip_city_name: 'context.location.city',
+  $geoip_subdivision_1_name: 'context.location.region',
+  $geoip_country_name: 'context.location.country',
+  $geoip_latitude: 'context.location.latitude',
+  $geoip_longitude: 'context.location.longitude',
+  $current_url: 'context.page.url',
+  $pathname: 'context.page.path',
+  title: 'context.page.title',
+  $referrer: 'context.page.referrer',
+  utm_source: 'context.campaign.source',
+  utm_medium: 'context.campaign.medium',
+  utm_campaign: 'context.campaign.name',
+  utm_term: 'context.campaign.term',
+  utm_content: 'context.campaign.content',
+};
+
+// Event property <- properties of a page call, which know better than its context.
+const PAGE: Table = {
+  $current_url: 'url',
+  $pathname: 'path',
+  title: 'title',
+  $referrer: 'referrer',
+};
+
+// Event property <- record of a page or screen call.
+const NAMED: Table = { name: 'name', category: 'category' };
+
+const RULED_FIELDS =
+  'type event userId anonymousId previousId groupId messageId timestamp originalTimestamp receivedAt properties traits context';
+
+const OWN_NAMES = createRenames();
+const PAGE_NAMES = createRenames(listFields(PAGE).map((name) => [name, null]));
+
+const applyPage = compileTable(PAGE);
+const applyNamed = compileTable(NAMED);
+
+export const callFields = (dialect: CallDialect): ReadonlySet<string> =>
+  new Set([...[CONTEXT, NAMED, dialect.table].flatMap(listFields), ...RULED_FIELDS.split(' ')]);
+
+export function createCallMap(dialect: CallDialect, options: SegmentOptions & WithTimezone): MapRecord {
+  const readTime = createReadIso(options.timezone);
+  const applyContext = compileTable({ ...CONTEXT, ...dialect.table });
+  const dropped = new Set(options.dropEvents);
+
+  return function mapCall(record): MapOutcome {
+    const type = record['type'];
+    if (type === 'track' && dropped.has(scalarText(record['event']) ?? ''))
+      return skipped('excluded_by_manifest');
+    if (type === 'page' && dropped.has('$pageview')) return skipped('excluded_by_manifest');
+    if (type === 'screen' && dropped.has('$screen')) return skipped('excluded_by_manifest');
+
+    // Segment corrects `timestamp` for the client's clock; the others are for records without one.
+    const timeField = TIME_FIELDS.find((field) => hasValue(record[field])) ?? 'timestamp';
+    const time = readRecordTime(record[timeField], timeField, readTime);
+    if (isRejected(time)) return time;
+
+    switch (type) {
+      case 'track':
+      case 'page':
+      case 'screen':
+        return mapEvent(record, type, time);
+      case 'identify':
+        return mapIdentify(record, time);
+      case 'alias':
+        return mapAlias(record, time);
+      case 'group':
+        return mapGroup(record, time, options.groupType);
+      default:
+        return rejected(
+          'bad_field',
+          `type is ${shown(type)}; a call is one of track, page, screen, identify, alias, group`,
+        );
+    }
+  };
+
+  function mapEvent(record: Fields, type: 'track' | 'page' | 'screen', time: string): MapOutcome {
+    const event =
+      type === 'track' ? readEventName(record['event'], 'event') : type === 'page' ? '$pageview' : '$screen';
+    if (isRejected(event)) return event;
+    const distinctId = readDistinctId(record);
+    if (isRejected(distinctId)) return distinctId;
+    const own = record['properties'];
+    const ownFields = asFields(own);
+    if (hasValue(own) && !ownFields) {
+      return rejected('bad_field', `properties is ${shown(own)}; an object was expected`);
+    }
+
+    const properties: Record<string, unknown> & EventProperties = { distinct_id: distinctId };
+    applyContext(properties, record);
+    if (type !== 'track') applyNamed(properties, record);
+    // After the context: a `title` or `utm_source` of the customer's own stays theirs.
+    if (ownFields) copyProperties(properties, ownFields, type === 'page' ? PAGE_NAMES : OWN_NAMES);
+    if (type === 'page' && ownFields) applyPage(properties, ownFields);
+    if (type === 'screen') {
+      const name = hasValue(record['name']) ? record['name'] : ownFields?.['name'];
+      if (hasValue(name)) properties['$screen_name'] = name;
+    }
+    setHost(properties);
+    const groupId = sendableId(asFields(record['context'])?.['groupId']);
+    if (groupId !== undefined) properties['$groups'] = { [options.groupType ?? DEFAULT_GROUP_TYPE]: groupId };
+    dialect.finish?.(properties, record);
+    if (options.dropIp) delete properties['$ip'];
+    // The address of the sender of an import says nothing about where people were.
+    properties['$geoip_disable'] = true;
+
+    const uuid = callUuid(dialect.source, record);
+    return mapped([{ event, uuid, timestamp: time, properties }], pairOf(record, time));
+  }
+}
+
+const TIME_FIELDS = ['timestamp', 'originalTimestamp', 'receivedAt'];
+const DEFAULT_GROUP_TYPE = 'company';
+
+function mapIdentify(record: Fields, time: string): MapOutcome {
+  const distinctId = readDistinctId(record);
+  if (isRejected(distinctId)) return distinctId;
+  // RudderStack's clients put the traits of an identify call in its context.
+  const cached = asFields(asFields(record['context'])?.['traits']);
+  const given = asFields(record['traits']);
+  if (hasValue(record['traits']) && !given) {
+    return rejected('bad_field', `traits is ${shown(record['traits'])}; an object was expected`);
+  }
+  const set = cached && given ? { ...cached, ...given } : (given ?? cached);
+  const findings = pairOf(record, time);
+  if (set && Object.keys(set).length > 0) findings.push({ kind: 'person', distinctId, time, set });
+  return skipped('feeds_people', findings);
+}
+
+function mapAlias(record: Fields, time: string): MapOutcome {
+  const userId = sendableId(record['userId']);
+  const previousId = sendableId(record['previousId']);
+  if (userId === undefined || previousId === undefined) {
+    return rejected(
+      'no_identity',
+      `an alias call needs both ids; userId is ${shown(record['userId'])}, previousId ${shown(record['previousId'])}`,
+    );
+  }
+  const findings = pairOf(record, time);
+  if (previousId !== userId) findings.push({ kind: 'pair', anonId: previousId, userId, time });
+  return skipped('feeds_people', findings);
+}
+
+function mapGroup(record: Fields, time: string, declaredType: string | undefined): MapOutcome {
+  const groupKey = sendableId(record['groupId']);
+  if (groupKey === undefined) {
+    return rejected(
+      'bad_field',
+      `groupId is ${shown(record['groupId'])}; a group call needs the key of its group`,
+    );
+  }
+  const traits = asFields(record['traits']) ?? {};
+  const ownType = scalarText(traits['groupType']);
+  const groupType = declaredType ?? (hasValue(ownType) ? ownType : undefined) ?? DEFAULT_GROUP_TYPE;
+  const { groupType: _type, ...set } = traits;
+  const findings = pairOf(record, time);
+  findings.push({ kind: 'group', groupType, groupKey, time, set });
+  return skipped('feeds_groups', findings);
+}
+
+const readDistinctId = (record: Fields) =>
+  toDistinctId(readId(record['userId']) ?? readId(record['anonymousId']), 'userId and anonymousId');
+
+/** identify is sent at log-in only, so any call that carries both ids tells that they are one person. */
+function pairOf(record: Fields, time: string): IdentityFact[] {
+  const userId = sendableId(record['userId']);
+  const anonId = sendableId(record['anonymousId']);
+  if (userId === undefined || anonId === undefined || userId === anonId) return [];
+  return [{ kind: 'pair', anonId, userId, time }];
+}
+
+/** A messageId names one call for ever; retries repeat it. */
+function callUuid(source: string, record: Fields): string {
+  const messageId = scalarText(record['messageId']);
+  if (messageId === undefined || messageId.trim() === '') return wholeRecordId(source, record);
+  return vendorUuid(messageId) ?? eventId([source, 'message', messageId]);
+}
+
+const HOST = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#:]+)/i;
+
+function setHost(properties: Record<string, unknown>): void {
+  const url = properties['$current_url'];
+  const host = typeof url === 'string' ? HOST.exec(url)?.[1] : undefined;
+  if (host !== undefined) properties['$host'] ??= host;
+}

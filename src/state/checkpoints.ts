@@ -1,0 +1,106 @@
+import type { Redis } from 'ioredis';
+import { type Checkpoint, checkpoint as checkpointSchema } from '../contract/progress.ts';
+import { FencedOutError, getMessage, UnavailableError } from '../lib/errors.ts';
+
+/**
+ * Checkpoints live in Redis, where a fencing token can be compared and the record replaced in one
+ * step. They only save work: a checkpoint that is gone restarts its part (I1, I4).
+ *
+ * The token is (epoch, counter). The epoch is counted in staging whenever a migration is taken up,
+ * so it still orders writers after Redis was wiped; the counter orders the workers of one epoch (I5).
+ */
+export interface Checkpoints {
+  /** Takes the part over: whoever held it before can no longer save. */
+  begin(part: string): Promise<{ fence: Fence; checkpoint: Checkpoint | undefined }>;
+  /** FencedOutError when a newer writer holds the part or the migration was taken up anew. */
+  save(fence: Fence, checkpoint: Checkpoint): Promise<void>;
+  /** Forgets how far a part with a receipt was; its counter stays, so that no fence is given out twice. */
+  forget(fence: Fence): Promise<void>;
+}
+
+export interface Fence {
+  readonly part: string;
+  readonly epoch: number;
+  readonly counter: number;
+}
+
+/** All keys of Backhaul share one hash tag, so that scripts over several keys work on a cluster. */
+export const migrationKey = (migrationId: string) => `{bh}:migration:${migrationId}`;
+
+/**
+ * Tells workers what staging holds already (Control in migration/migration.ts), so that they hear of it now
+ * and not when they look there. A migration that this Redis does not know has no workers.
+ */
+export async function mirrorControl(redis: Redis, migrationId: string, state: string): Promise<void> {
+  const key = migrationKey(migrationId);
+  if (await redis.exists(key)) await redis.hset(key, 'control', state);
+}
+
+const partKey = (migrationId: string, part: string) => `${migrationKey(migrationId)}:part:${part}`;
+
+const BEGIN = `
+local epoch = redis.call('HGET', KEYS[1], 'epoch')
+if not epoch or epoch ~= ARGV[1] then return {0, epoch} end
+local counter = redis.call('HINCRBY', KEYS[2], 'counter', 1)
+if redis.call('PTTL', KEYS[2]) > 0 then redis.call('PEXPIRE', KEYS[2], ARGV[2]) end
+return {1, counter, redis.call('HGET', KEYS[2], 'checkpoint')}`;
+
+const SAVE = `
+if redis.call('HGET', KEYS[1], 'epoch') ~= ARGV[1] then return 0 end
+if redis.call('HGET', KEYS[2], 'counter') ~= ARGV[2] then return 0 end
+redis.call('HSET', KEYS[2], 'checkpoint', ARGV[3])
+return 1`;
+
+const FORGET = `
+if redis.call('HGET', KEYS[1], 'epoch') ~= ARGV[1] then return 0 end
+if redis.call('HGET', KEYS[2], 'counter') ~= ARGV[2] then return 0 end
+redis.call('HDEL', KEYS[2], 'checkpoint')
+redis.call('PEXPIRE', KEYS[2], ARGV[3])
+return 1`;
+
+/** Counters of finished parts outlive every worker that could still hold one of their fences. */
+const COUNTER_KEPT_MS = 30 * 24 * 3600 * 1000;
+
+export function createRedisCheckpoints(redis: Redis, migrationId: string, epoch: number): Checkpoints {
+  const evaluate = (what: string, script: string, part: string, ...values: (string | number)[]) =>
+    redis
+      .eval(script, 2, migrationKey(migrationId), partKey(migrationId, part), ...values)
+      .catch((error: unknown) => {
+        // Whether Redis is away or answers READONLY, OOM or LOADING: it may be well again later.
+        throw new UnavailableError(
+          `Redis did not ${what} of part ${part}: ${getMessage(error)}`,
+          'backoff',
+          error,
+        );
+      });
+  const fenced = (
+    what: string,
+    script: string,
+    { part, epoch: of, counter }: Fence,
+    value: string | number,
+  ) => evaluate(what, script, part, of, counter, value);
+
+  return {
+    async begin(part) {
+      const answer = await evaluate('give out the checkpoint', BEGIN, part, epoch, COUNTER_KEPT_MS);
+      const reply = answer as [number, number | string | null, string | null];
+      if (reply[0] !== 1) {
+        throw new FencedOutError(
+          `part ${part}: the migration is at epoch ${reply[1] ?? 'none'}, this job belongs to epoch ${epoch}`,
+        );
+      }
+      const saved = reply[2] ? checkpointSchema.parse(JSON.parse(reply[2])) : undefined;
+      return { fence: { part, epoch, counter: Number(reply[1]) }, checkpoint: saved };
+    },
+
+    async save(fence, checkpoint) {
+      if ((await fenced('save the checkpoint', SAVE, fence, JSON.stringify(checkpoint))) !== 1) {
+        throw new FencedOutError(`part ${fence.part}: a newer writer holds it`);
+      }
+    },
+
+    async forget(fence) {
+      await fenced('forget the checkpoint', FORGET, fence, COUNTER_KEPT_MS);
+    },
+  };
+}

@@ -1,0 +1,138 @@
+import { PART_MAX_BYTES, type PartRecord } from '../contract/part.ts';
+import { SourceError } from '../lib/errors.ts';
+
+/**
+ * What a part holds before compression: frames, each a line of ASCII and then bytes as they were.
+ *
+ *     H <length>                                header row of a CSV; first, if at all
+ *     F <length>                                the records behind it are of this member of the file
+ *     R <line> <length>                         a record
+ *     T <line> <size> <sha256> <headLength>     a record too large to hold, with its first bytes
+ */
+export class FrameWriter {
+  private buffer: Buffer;
+  private used = 0;
+  private member: string | undefined;
+  records = 0;
+
+  constructor(header: Uint8Array | undefined) {
+    this.buffer = Buffer.allocUnsafe(256 * 1024);
+    if (header) this.write(`H ${header.length}`, header);
+  }
+
+  get bytes(): number {
+    return this.used;
+  }
+
+  /** How many bytes the part would have with this record in it. */
+  bytesWith(record: PartRecord): number {
+    const member = record.member ?? '';
+    const switching =
+      record.member === this.member
+        ? 0
+        : frameBytes(`F ${Buffer.byteLength(member)}`, Buffer.byteLength(member));
+    return this.used + switching + frameBytes(lineOf(record), bodyOf(record).length);
+  }
+
+  add(record: PartRecord): void {
+    if (record.member !== this.member) {
+      const name = Buffer.from(record.member ?? '');
+      this.write(`F ${name.length}`, name);
+      this.member = record.member;
+    }
+    this.write(lineOf(record), bodyOf(record));
+    this.records += 1;
+  }
+
+  /** The frames so far; the writer is done with after this. */
+  take(): Buffer {
+    return this.buffer.subarray(0, this.used);
+  }
+
+  private write(line: string, body: Uint8Array): void {
+    const needed = this.used + frameBytes(line, body.length);
+    if (needed > this.buffer.length) {
+      const doubled = Math.min(this.buffer.length * 2, PART_MAX_BYTES);
+      const larger = Buffer.allocUnsafe(Math.max(needed, doubled));
+      this.buffer.copy(larger, 0, 0, this.used);
+      this.buffer = larger;
+    }
+    this.used += this.buffer.write(line, this.used, 'latin1');
+    this.buffer[this.used] = LF;
+    this.buffer.set(body, this.used + 1);
+    this.used = needed;
+    this.buffer[this.used - 1] = LF;
+  }
+}
+
+const LF = 0x0a;
+
+const frameBytes = (line: string, bodyBytes: number) => line.length + bodyBytes + 2;
+
+const bodyOf = (record: PartRecord): Uint8Array => (record.kind === 'record' ? record.bytes : record.head);
+
+const lineOf = (record: PartRecord): string =>
+  record.kind === 'record'
+    ? `R ${record.line} ${record.bytes.length}`
+    : `T ${record.line} ${record.size} ${record.sha256} ${record.head.length}`;
+
+export interface DecodedFrames {
+  readonly header: Uint8Array | undefined;
+  /** Read as they are asked for; views into the buffer. Throws SourceError where the frames are damaged. */
+  readonly records: Iterable<PartRecord>;
+}
+
+export function decodeFrames(frames: Buffer): DecodedFrames {
+  const first = frames.length > 0 && frames[0] === LETTER_H ? readFrame(frames, 0) : undefined;
+  const start = first?.next ?? 0;
+  return {
+    header: first?.body,
+    records: { [Symbol.iterator]: () => decodeRecords(frames, start) },
+  };
+}
+
+function* decodeRecords(frames: Buffer, start: number): Generator<PartRecord> {
+  let member: string | undefined;
+  for (let at = start; at < frames.length; ) {
+    const { kind, fields, body, next } = readFrame(frames, at);
+    if (kind === 'R') yield { kind: 'record', member, line: Number(fields[0]), bytes: body };
+    else if (kind === 'T') {
+      const [line, size, sha256 = ''] = fields;
+      yield { kind: 'oversize', member, line: Number(line), size: Number(size), sha256, head: body };
+    } else if (kind === 'F') member = body.length === 0 ? undefined : body.toString('utf8');
+    else throw damaged(at, 'a header row behind the start');
+    at = next;
+  }
+}
+
+const LETTER_H = 0x48;
+const FRAME = /^(?:([HF])|(R) (\d+)|(T) (\d+) (\d+) ([0-9a-f]{64})) (\d+)$/;
+const MAX_LINE_BYTES = 128;
+
+interface Frame {
+  readonly kind: string;
+  readonly fields: readonly string[];
+  readonly body: Buffer;
+  readonly next: number;
+}
+
+function readFrame(frames: Buffer, at: number): Frame {
+  const lineEnd = frames.indexOf(LF, at);
+  if (lineEnd === -1 || lineEnd - at > MAX_LINE_BYTES) throw damaged(at, 'no frame starts here');
+  const line = frames.toString('latin1', at, lineEnd);
+  const match = FRAME.exec(line);
+  if (!match) throw damaged(at, 'no frame starts here');
+  const [, headerOrMember, isRecord, recordLine, , oversizeLine, size, sha256, length] = match;
+  const bodyEnd = lineEnd + 1 + Number(length);
+  if (frames[bodyEnd] !== LF) throw damaged(at, 'its length is wrong');
+  const body = frames.subarray(lineEnd + 1, bodyEnd);
+  const next = bodyEnd + 1;
+  if (headerOrMember) return { kind: headerOrMember, fields: [], body, next };
+  if (isRecord) return { kind: 'R', fields: [recordLine ?? ''], body, next };
+  return { kind: 'T', fields: [oversizeLine ?? '', size ?? '', sha256 ?? ''], body, next };
+}
+
+const damaged = (at: number, why: string) =>
+  new SourceError(
+    `the part is damaged at byte ${at} of its frames (${why}); restore it, or stage its file anew`,
+  );

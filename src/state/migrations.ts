@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import type { Staging } from '../contract/staging.ts';
+import { SourceError } from '../lib/errors.ts';
+import { layout, RECORDS } from './keys.ts';
+import { recoveryHint } from './recovery-hint.ts';
+
+/** What a migration is driven with. Holds no secret: `${NAME}` stands in place of them (I10). */
+const opening = z.strictObject({
+  manifest: z.unknown(),
+  /** Folder that relative paths of the manifest start from, on the producer's machine. */
+  baseDir: z.string(),
+});
+export type Opening = z.infer<typeof opening>;
+
+/** What a migration is, written once when it is first taken up. Holds no secret (I10). */
+export const migrationRecord = z.strictObject({
+  /** Random; keys in Redis carry it, so that a staging wiped and filled anew never meets old checkpoints. */
+  id: z.string(),
+  name: z.string(),
+  /** What must not change between run and resume, for comparing and for telling the difference. */
+  identity: z.unknown(),
+  identitySha256: z.string(),
+  /** Source type and version of its map, pinned: `amplitude@1`. */
+  mapping: z.string(),
+  /** Address of the destination, or `bundled API`; for reports. */
+  destination: z.string(),
+  /** The source files as they were found. */
+  files: z.array(
+    z.strictObject({ fileId: z.string(), name: z.string(), bytes: z.number(), modified: z.string() }),
+  ),
+  createdAt: z.string(),
+  /** What it was created with, for going on before a first epoch was opened. */
+  opening,
+});
+export type MigrationRecord = z.infer<typeof migrationRecord>;
+
+/** False when a migration of this name exists; it is left alone. */
+export function createMigration(staging: Staging, record: MigrationRecord): Promise<boolean> {
+  return staging.create(layout(record.name).record, encode(record));
+}
+
+export async function loadMigration(staging: Staging, name: string): Promise<MigrationRecord | undefined> {
+  const key = layout(name).record;
+  const body = await staging.get(key);
+  return body && parseStored(migrationRecord, body, key, staging);
+}
+
+export async function listMigrations(staging: Staging): Promise<string[]> {
+  const names: string[] = [];
+  for await (const { key } of staging.list(RECORDS)) names.push(key.slice(RECORDS.length, -'.json'.length));
+  return names;
+}
+
+/** One taking up of a migration, by `run`, `resume`, or the healing of a lost Redis. */
+export const epochRecord = z.strictObject({
+  openedAt: z.string(),
+  /** Limits may differ from epoch to epoch. */
+  ...opening.shape,
+});
+export type Epoch = z.infer<typeof epochRecord>;
+
+export async function loadEpoch(staging: Staging, name: string, epoch: number): Promise<Epoch | undefined> {
+  const key = layout(name).epoch(epoch);
+  const body = await staging.get(key);
+  return body && parseStored(epochRecord, body, key, staging);
+}
+
+async function latestEpochNumber(staging: Staging, name: string): Promise<number> {
+  const { epochs } = layout(name);
+  let latest = 0;
+  for await (const { key } of staging.list(epochs))
+    latest = Math.max(latest, Number(key.slice(epochs.length)));
+  return latest;
+}
+
+export async function latestEpoch(staging: Staging, name: string): Promise<Epoch | undefined> {
+  const latest = await latestEpochNumber(staging, name);
+  return latest === 0 ? undefined : loadEpoch(staging, name, latest);
+}
+
+/**
+ * Opens the next epoch. Created with If-None-Match, so of two processes that take a migration up at
+ * once each gets its own, and the higher one outranks the other everywhere (I5).
+ */
+export async function openEpoch(staging: Staging, name: string, record: Epoch, above = 0): Promise<number> {
+  const keys = layout(name);
+  let epoch = Math.max(above, await latestEpochNumber(staging, name)) + 1;
+  while (!(await staging.create(keys.epoch(epoch), encode(record)))) epoch += 1;
+  return epoch;
+}
+
+/** What an operator or a destination asked of a migration. Kept in staging; Redis only mirrors it. */
+export const control = z.strictObject({
+  state: z.enum(['running', 'stopped', 'paused', 'cancelled', 'finished']),
+  /** For a person: who asked, why, and what to do next. */
+  reason: z.string(),
+  at: z.string(),
+});
+export type Control = z.infer<typeof control>;
+
+export async function loadControl(staging: Staging, name: string): Promise<Control | undefined> {
+  const key = layout(name).control;
+  const body = await staging.get(key);
+  return body && parseStored(control, body, key, staging);
+}
+
+export async function saveControl(staging: Staging, name: string, value: Control): Promise<void> {
+  await staging.put(layout(name).control, encode(value));
+}
+
+export const encode = (value: unknown): Buffer => Buffer.from(`${JSON.stringify(value, null, 1)}\n`);
+
+/** Reads what Backhaul itself wrote; anything else there is damage worth stopping for. */
+export function parseStored<T>(schema: z.ZodType<T>, body: Buffer, key: string, staging: Staging): T {
+  try {
+    return schema.parse(JSON.parse(body.toString('utf8')));
+  } catch (error) {
+    throw new SourceError(
+      `${staging.location}: ${key} is not what Backhaul wrote there; ${recoveryHint(key)}`,
+      error,
+    );
+  }
+}

@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import type { z } from 'zod';
+import { type FileReceipt, fileReceipt, type PartMeta, partMeta } from '../contract/part.ts';
+import type { Staging } from '../contract/staging.ts';
+import { SourceError } from '../lib/errors.ts';
+import { type DecodedFrames, decodeFrames } from './frames.ts';
+import { recoveryHint } from './recovery-hint.ts';
+
+const unzip = promisify(gunzip);
+
+/** Where the parts of a migration lie below its prefix. */
+export const partKeys = (prefix: string) => ({
+  parts: `${prefix}parts/`,
+  partsOf: (fileId: string) => `${prefix}parts/${fileId}/`,
+  body: (partId: string) => `${prefix}parts/${partId}.gz`,
+  description: (partId: string) => `${prefix}parts/${partId}.json`,
+  receipts: `${prefix}files/`,
+  receipt: (fileId: string) => `${prefix}files/${fileId}.json`,
+});
+
+/** A part's records, once its bytes are proved to be the ones that were staged. */
+export async function loadPart(staging: Staging, prefix: string, meta: PartMeta): Promise<DecodedFrames> {
+  const key = partKeys(prefix).body(meta.id);
+  const fault = (why: string, cause?: unknown) =>
+    new SourceError(`${staging.location}: part ${key} of ${meta.file} ${why}; ${recoveryHint(key)}`, cause);
+  const body = await staging.get(key);
+  if (!body) throw fault('is gone');
+  let frames: Buffer;
+  try {
+    // One piece that holds it all, with room to see the end: pieces would be copied together.
+    frames = await unzip(body, { chunkSize: meta.bytes + 64, maxOutputLength: Math.max(1, meta.bytes) });
+  } catch (error) {
+    throw fault('is damaged: it cannot be unpacked', error);
+  }
+  const sha256 = createHash('sha256').update(frames).digest('hex');
+  if (sha256 !== meta.sha256) throw fault(`is damaged: its sha256 is ${sha256}, not ${meta.sha256}`);
+  return decodeFrames(frames);
+}
+
+/** Every staged part, in order of file and number. A part exists once its description does. */
+export async function* listParts(staging: Staging, prefix: string): AsyncGenerator<PartMeta> {
+  yield* loadAll(staging, partKeys(prefix).parts, partMeta);
+}
+
+export async function* listFileParts(
+  staging: Staging,
+  prefix: string,
+  fileId: string,
+): AsyncGenerator<PartMeta> {
+  yield* loadAll(staging, partKeys(prefix).partsOf(fileId), partMeta);
+}
+
+export async function* listFileReceipts(staging: Staging, prefix: string): AsyncGenerator<FileReceipt> {
+  yield* loadAll(staging, partKeys(prefix).receipts, fileReceipt);
+}
+
+export async function loadFileReceipt(
+  staging: Staging,
+  prefix: string,
+  fileId: string,
+): Promise<FileReceipt | undefined> {
+  return loadJson(staging, partKeys(prefix).receipt(fileId), fileReceipt);
+}
+
+/** How many small objects are asked for at once; on S3 each is a round trip. */
+const READ_AHEAD = 16;
+
+async function* loadAll<T>(staging: Staging, prefix: string, schema: z.ZodType<T>): AsyncGenerator<T> {
+  let keys: string[] = [];
+  const load = async () => {
+    const values = await Promise.all(keys.map((key) => loadJson(staging, key, schema)));
+    keys = [];
+    return values.filter((value) => value !== undefined);
+  };
+  for await (const { key } of staging.list(prefix)) {
+    if (key.endsWith('.json')) keys.push(key);
+    if (keys.length === READ_AHEAD) yield* await load();
+  }
+  yield* await load();
+}
+
+async function loadJson<T>(staging: Staging, key: string, schema: z.ZodType<T>): Promise<T | undefined> {
+  const body = await staging.get(key);
+  if (!body) return undefined;
+  try {
+    return schema.parse(JSON.parse(body.toString('utf8')));
+  } catch (error) {
+    throw new SourceError(
+      `${staging.location}: ${key} is not what Backhaul wrote there; ${recoveryHint(key)}`,
+      error,
+    );
+  }
+}

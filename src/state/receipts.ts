@@ -1,0 +1,34 @@
+import { type Receipt, receipt as receiptSchema } from '../contract/progress.ts';
+import type { Staging } from '../contract/staging.ts';
+import { layout } from './keys.ts';
+import { encode, parseStored } from './migrations.ts';
+
+/** A receipt is created once; whoever comes second gets the one that counts (I5). */
+export async function createReceipt(staging: Staging, name: string, receipt: Receipt): Promise<Receipt> {
+  if (await staging.create(layout(name).receipt(receipt.part), encode(receipt))) return receipt;
+  return (await loadReceipt(staging, name, receipt.part)) ?? receipt;
+}
+
+export async function loadReceipt(
+  staging: Staging,
+  name: string,
+  part: string,
+): Promise<Receipt | undefined> {
+  const key = layout(name).receipt(part);
+  const body = await staging.get(key);
+  return body && parseStored(receiptSchema, body, key, staging);
+}
+
+/** All receipts in key order, read a few at a time. */
+export async function* listReceipts(staging: Staging, name: string): AsyncGenerator<Receipt> {
+  const { receipts } = layout(name);
+  let pending: Promise<Receipt | undefined>[] = [];
+  for await (const { key } of staging.list(receipts)) {
+    pending.push(loadReceipt(staging, name, key.slice(receipts.length, -'.json'.length)));
+    if (pending.length === 16) {
+      for (const found of await Promise.all(pending)) if (found) yield found;
+      pending = [];
+    }
+  }
+  for (const found of await Promise.all(pending)) if (found) yield found;
+}

@@ -1,0 +1,125 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
+import { createGzip, gunzip } from 'node:zlib';
+import type { PartMeta, PartRecord } from '../contract/part.ts';
+import {
+  type RejectHead,
+  type RejectLine,
+  type RejectNote,
+  rejectHead,
+  rejectLine,
+} from '../contract/progress.ts';
+import type { Staging } from '../contract/staging.ts';
+import { SourceError } from '../lib/errors.ts';
+
+import { layout } from './keys.ts';
+import { recoveryHint } from './recovery-hint.ts';
+
+const unzip = promisify(gunzip);
+
+/** Writes one reject segment: JSON lines that hold all it takes to understand and replay a record. */
+export async function putRejects(
+  staging: Staging,
+  migration: string,
+  segment: string,
+  part: PartMeta,
+  header: Uint8Array | undefined,
+  notes: readonly RejectNote[],
+  records: readonly PartRecord[],
+): Promise<string> {
+  function* lines(): Generator<RejectHead | RejectLine> {
+    if (header) yield { header: asText(header) };
+    for (const note of notes) yield toRejectLine(part, note, records[note.record] as PartRecord);
+  }
+  const key = layout(migration).rejectSegment(segment);
+  await staging.put(key, await zipLines(lines()));
+  return key;
+}
+
+/** SourceError when the segment is gone or damaged: its records must not pass for none. */
+export async function readRejects(staging: Staging, key: string): Promise<RejectLine[]> {
+  const body = await staging.get(key);
+  if (!body) throw new SourceError(`${staging.location}: rejects ${key} are gone; ${recoveryHint(key)}`);
+  try {
+    return parseSegment(await unzip(body));
+  } catch (error) {
+    throw new SourceError(
+      `${staging.location}: rejects ${key} are not what Backhaul wrote there; ${recoveryHint(key)}`,
+      error,
+    );
+  }
+}
+
+/** Each record with the header of its segment, held once. */
+function parseSegment(bytes: Buffer): RejectLine[] {
+  const found: RejectLine[] = [];
+  let head: RejectHead | undefined;
+  for (const line of linesOf(bytes)) {
+    const value: unknown = JSON.parse(line);
+    if (found.length === 0 && !head) {
+      head = rejectHead.safeParse(value).data;
+      if (head) continue;
+    }
+    found.push({ ...rejectLine.parse(value), ...head });
+  }
+  return found;
+}
+
+const NEWLINE = 0x0a;
+
+/** Line by line: a segment may be larger than a string should be. */
+function* linesOf(bytes: Buffer): Generator<string> {
+  for (let start = 0; start < bytes.length; ) {
+    const newline = bytes.indexOf(NEWLINE, start);
+    const end = newline === -1 ? bytes.length : newline;
+    if (end > start) yield bytes.toString('utf8', start, end);
+    start = end + 1;
+  }
+}
+
+const PIECE_CHARACTERS = 256 * 1024;
+
+/** Gzipped piece by piece, so that the text never stands in memory as a whole. */
+async function zipLines(values: Iterable<object>): Promise<Buffer> {
+  function* pieces(): Generator<string> {
+    let piece = '';
+    for (const value of values) {
+      piece += `${JSON.stringify(value)}\n`;
+      if (piece.length < PIECE_CHARACTERS) continue;
+      yield piece;
+      piece = '';
+    }
+    yield piece;
+  }
+  const zipped: Buffer[] = [];
+  await pipeline(Readable.from(pieces()), createGzip({ level: 6 }), async (output: AsyncIterable<Buffer>) => {
+    for await (const chunk of output) zipped.push(chunk);
+  });
+  return Buffer.concat(zipped);
+}
+
+function toRejectLine(part: PartMeta, note: RejectNote, record: PartRecord): RejectLine {
+  const bytes = record.kind === 'record' ? record.bytes : record.head;
+  return {
+    file: part.file,
+    ...(record.member === undefined ? {} : { member: record.member }),
+    line: record.line,
+    part: part.id,
+    record: note.record,
+    reason: note.reason,
+    detail: note.detail,
+    format: part.format,
+    ...(record.kind === 'oversize' ? { oversize: { bytes: record.size, sha256: record.sha256 } } : {}),
+    ...asText(bytes),
+  };
+}
+
+/** Text where the bytes are UTF-8, else base64, so that every byte survives. */
+function asText(bytes: Uint8Array): { text: string } | { base64: string } {
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) };
+  } catch {
+    return { base64: Buffer.from(bytes).toString('base64') };
+  }
+}

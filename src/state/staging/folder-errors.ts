@@ -1,0 +1,34 @@
+import { ConfigError, getMessage, UnavailableError } from '../../lib/errors.ts';
+
+/** Who must act when a file system refuses: the operator (space, rights) or time. Others stay as they are. */
+export function toFolderError(error: unknown, location: string, doing: string): unknown {
+  const why = getMessage(error);
+  switch (getErrorCode(error)) {
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return new ConfigError(
+        `${location} is full (could not ${doing}): free some space or set BACKHAUL_DATA_DIR to a larger disk, then resume; nothing is lost`,
+        error,
+      );
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return new ConfigError(
+        `${location} may not be used (could not ${doing}: ${why}): give this user the right to read and write there, or set BACKHAUL_DATA_DIR to a folder of its own`,
+        error,
+      );
+    case 'EIO':
+    case 'ESTALE':
+    case 'ETIMEDOUT':
+      return new UnavailableError(
+        `${location} does not answer (could not ${doing}: ${why})`,
+        'backoff',
+        error,
+      );
+    default:
+      return error;
+  }
+}
+
+export const getErrorCode = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;

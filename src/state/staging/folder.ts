@@ -1,0 +1,189 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { Dirent } from 'node:fs';
+import { link, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Staging } from '../../contract/staging.ts';
+import { SourceError } from '../../lib/errors.ts';
+import { getErrorCode, toFolderError } from './folder-errors.ts';
+import { assertKey, assertPrefix } from './key.ts';
+
+/** Bodies are written here first; on the same file system, so that a rename is atomic. */
+const TMP = '.tmp';
+const STALE_TMP_MS = 24 * 60 * 60 * 1000;
+
+/** Staging in a folder: the embedded default. Made on the first write. */
+export function createFolderStaging(root: string): Staging {
+  const location = `folder ${root}`;
+  const pathOf = (key: string) => join(root, assertKey(key));
+  const guard = <T>(doing: string, work: () => Promise<T>) => translated(location, doing, work);
+  let swept = false;
+
+  /** Hands a complete, synced file to `place`; whatever happens, no temporary file stays. */
+  async function withTmpFile<T>(body: Uint8Array, place: (tmp: string) => Promise<T>): Promise<T> {
+    const folder = join(root, TMP);
+    await mkdir(folder, { recursive: true });
+    if (!swept) {
+      swept = true;
+      await sweep(folder);
+    }
+    const tmp = join(folder, randomUUID());
+    try {
+      const handle = await open(tmp, 'wx');
+      try {
+        await handle.writeFile(body);
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+      return await place(tmp);
+    } finally {
+      await rm(tmp, { force: true });
+    }
+  }
+
+  return {
+    location,
+    put: (key, body) =>
+      guard(`write ${key}`, async () => {
+        const path = pathOf(key);
+        await withTmpFile(body, async (tmp) => {
+          await mkdir(dirname(path), { recursive: true });
+          await rename(tmp, path);
+          await syncFolder(dirname(path));
+        });
+        return { etag: createHash('sha256').update(body).digest('hex').slice(0, 32) };
+      }),
+    create: (key, body) =>
+      guard(`create ${key}`, async () => {
+        const path = pathOf(key);
+        return await withTmpFile(body, async (tmp) => {
+          await mkdir(dirname(path), { recursive: true });
+          try {
+            // Unlike rename, link refuses an existing name: of any number of racers exactly one wins.
+            await link(tmp, path);
+          } catch (error) {
+            if (getErrorCode(error) === 'EEXIST') return false;
+            throw error;
+          }
+          await syncFolder(dirname(path));
+          return true;
+        });
+      }),
+    get: (key) =>
+      guard(`read ${key}`, async () => {
+        try {
+          return await readFile(pathOf(key));
+        } catch (error) {
+          if (isMissing(error)) return undefined;
+          throw error;
+        }
+      }),
+    getRange: (key, offset, length) =>
+      guard(`read ${key}`, async () => {
+        const buffer = Buffer.allocUnsafe(length);
+        const handle = await open(pathOf(key), 'r').catch((error: unknown) => {
+          throw isMissing(error) ? new SourceError(`${location}: ${key} is gone`, error) : error;
+        });
+        try {
+          const read = await readFully(handle, buffer, offset);
+          if (read < length) {
+            throw new SourceError(
+              `${location}: ${key} ends at byte ${offset + read}, but bytes up to ${offset + length} were wanted`,
+            );
+          }
+          return buffer;
+        } finally {
+          await handle.close();
+        }
+      }),
+    list: (prefix) => listFolder(root, assertPrefix(prefix), guard),
+    remove: (key) => guard(`remove ${key}`, () => rm(pathOf(key), { force: true })),
+  };
+}
+
+type Guard = <T>(doing: string, work: () => Promise<T>) => Promise<T>;
+
+async function* listFolder(
+  root: string,
+  prefix: string,
+  guard: Guard,
+): AsyncGenerator<{ key: string; bytes: number }> {
+  const entries = await guard(`list ${prefix}`, () => readFolder(join(root, dirname(`${prefix}x`))));
+  const parent = prefix.slice(0, prefix.lastIndexOf('/') + 1);
+  // Key order puts "a-b/c" before "a/b", which a plain sort of names would not: folders sort with their slash.
+  const names = entries
+    .filter((entry) => entry.isFile() || (entry.isDirectory() && parent + entry.name !== TMP))
+    .map((entry) => parent + entry.name + (entry.isDirectory() ? '/' : ''))
+    .filter((name) => name.startsWith(prefix))
+    .sort((a, b) => (a < b ? -1 : 1));
+  for (const name of names) {
+    if (name.endsWith('/')) {
+      yield* listFolder(root, name, guard);
+      continue;
+    }
+    const bytes = await guard(`list ${name}`, () => sizeOf(join(root, name)));
+    if (bytes !== undefined) yield { key: name, bytes };
+  }
+}
+
+async function readFolder(path: string): Promise<Dirent[]> {
+  try {
+    return await readdir(path, { withFileTypes: true });
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+/** Undefined when the file was removed since its folder was read. */
+async function sizeOf(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+async function readFully(
+  handle: Awaited<ReturnType<typeof open>>,
+  buffer: Buffer,
+  offset: number,
+): Promise<number> {
+  let filled = 0;
+  while (filled < buffer.length) {
+    const { bytesRead } = await handle.read(buffer, filled, buffer.length - filled, offset + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return filled;
+}
+
+/** Makes a new name survive a power cut, too. */
+async function syncFolder(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Removes what killed processes left; young files may belong to a living one. */
+async function sweep(folder: string): Promise<void> {
+  for (const entry of await readFolder(folder)) {
+    const path = join(folder, entry.name);
+    const info = await stat(path).catch(() => undefined);
+    if (info && Date.now() - info.mtimeMs > STALE_TMP_MS) await rm(path, { force: true });
+  }
+}
+
+async function translated<T>(location: string, doing: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw toFolderError(error, location, doing);
+  }
+}
+
+const isMissing = (error: unknown) => getErrorCode(error) === 'ENOENT' || getErrorCode(error) === 'ENOTDIR';

@@ -1,0 +1,20 @@
+import { ConfigError } from '../../lib/errors.ts';
+
+/** Keys name objects inside one staging place and can never reach out of it. */
+export function assertKey(key: string): string {
+  const bad = key === '' || key.includes('\\') || key.includes('\0') || key.split('/').some(isBadSegment);
+  if (bad) {
+    throw new ConfigError(
+      `${JSON.stringify(key)} is no key of a staging: it takes /-separated names without ".", ".." or empty ones; give the migration a plainer name`,
+    );
+  }
+  return key;
+}
+
+/** The same for the start of a key, where the last segment may be incomplete or empty. */
+export function assertPrefix(prefix: string): string {
+  if (prefix !== '') assertKey(prefix.endsWith('/') ? prefix.slice(0, -1) : prefix);
+  return prefix;
+}
+
+const isBadSegment = (segment: string) => segment === '' || segment === '.' || segment === '..';

@@ -1,0 +1,101 @@
+import { S3ServiceException } from '@aws-sdk/client-s3';
+import { BackhaulError, ConfigError, getMessage, SourceError, UnavailableError } from '../../lib/errors.ts';
+
+export interface S3Context {
+  readonly bucket: string;
+  readonly endpoint: string | undefined;
+  /** `write a/b`, `list a/`. */
+  readonly doing: string;
+}
+
+const CREDENTIALS = new Set([
+  'InvalidAccessKeyId',
+  'SignatureDoesNotMatch',
+  'ExpiredToken',
+  'InvalidToken',
+  'CredentialsProviderError',
+]);
+
+/** Who must act on a failed request: the operator (bucket, permission, key) or time. */
+export function toS3Error(original: unknown, { bucket, endpoint, doing }: S3Context): unknown {
+  if (original instanceof BackhaulError) return original;
+  return classify(original, slim(original), { bucket, endpoint, doing });
+}
+
+function classify(original: unknown, error: Error, { bucket, endpoint, doing }: S3Context): BackhaulError {
+  const where = `s3://${bucket}${endpoint ? ` at ${endpoint}` : ''}`;
+  const { name } = error;
+  const status = statusOf(original);
+
+  if (name === 'NoSuchBucket') {
+    return new ConfigError(
+      `${where} does not exist (could not ${doing}): create the bucket, or correct its name, endpoint or region`,
+      error,
+    );
+  }
+  if (CREDENTIALS.has(name) || status === 401) {
+    return new ConfigError(
+      `${where} does not know these credentials (could not ${doing}: ${getMessage(error)}): check the access key, its secret and the endpoint`,
+      error,
+    );
+  }
+  if (name === 'AccessDenied' || status === 403) {
+    return new ConfigError(
+      `${where} refuses this access key (could not ${doing}): grant it s3:ListBucket on the bucket and s3:GetObject, s3:PutObject, s3:DeleteObject on its objects`,
+      error,
+    );
+  }
+  if (status === 301 || name === 'PermanentRedirect' || name === 'AuthorizationHeaderMalformed') {
+    return new ConfigError(
+      `${where} lies in another region (could not ${doing}): set the bucket's region`,
+      error,
+    );
+  }
+  if (name === 'NoSuchKey' || status === 404) {
+    return new SourceError(
+      `${where} has no such object (could not ${doing}): it was removed or renamed`,
+      error,
+    );
+  }
+  if (status === 412) {
+    return new SourceError(
+      `${where}: the object changed while it was being read (could not ${doing}); start again once nothing writes to it`,
+      error,
+    );
+  }
+  if (status === 416) {
+    return new SourceError(`${where}: the object is shorter than expected (could not ${doing})`, error);
+  }
+  if (name === 'Region is missing' || getMessage(error) === 'Region is missing') {
+    return new ConfigError(`${where}: no region is set; set the bucket's region, or an endpoint`, error);
+  }
+  // What is left: 5xx, throttling, and everything a socket can suffer.
+  const isOther = status !== undefined && status < 500 && status !== 408 && status !== 409 && status !== 429;
+  if (isOther) {
+    return new ConfigError(`${where} refused to ${doing}: ${name} ${getMessage(error)}`, error);
+  }
+  return new UnavailableError(
+    `${where} does not answer (could not ${doing}: ${name} ${getMessage(error)})`,
+    'backoff',
+    error,
+  );
+}
+
+/** The SDK's errors carry the request with its signed headers, which belong in no log (I10). */
+function slim(error: unknown): Error {
+  const copy = new Error(getMessage(error));
+  if (error instanceof Error) {
+    copy.name = error.name;
+    if (error.stack !== undefined) copy.stack = error.stack;
+  }
+  return copy;
+}
+
+export const isS3Status = (error: unknown, status: number): boolean => statusOf(error) === status;
+
+/** Whether an error of this bucket says that the object (not the bucket) is not there. */
+export const isNoSuchKey = (error: unknown): boolean =>
+  error instanceof SourceError && error.cause instanceof Error && error.cause.name === 'NoSuchKey';
+
+const statusOf = (error: unknown): number | undefined =>
+  error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;

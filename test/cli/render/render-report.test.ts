@@ -1,0 +1,135 @@
+import { stripVTControlCharacters } from 'node:util';
+import { expect, test } from 'vitest';
+import { renderReport } from '../../../src/cli/render/render-report.ts';
+import { measureWidth } from '../../../src/cli/render/text-table.ts';
+import { buildReport } from '../../../src/migrations/report/build-report.ts';
+import { ReceiptTotals } from '../../../src/migrations/report/receipt-totals.ts';
+import { delivered, finishedInput, makeReceipt } from '../../migrations/report/sample-receipts.ts';
+
+test('reads like this', () => {
+  expect(renderReport(buildReport(finishedInput()))).toMatchInlineSnapshot(`
+    "Migration shop
+      amplitude@1 → https://analytics.example.com
+
+    Records
+                 records  share
+      read         1,206  100.00%
+      delivered    1,203   99.75%
+      skipped          1    0.08%
+      duplicate        1    0.08%
+      rejected         1    0.08%
+    The books balance: every record read has exactly one outcome.
+
+    Events
+                 events
+      sent        1,203
+      accepted    1,203
+      synthetic       6
+
+    Skipped, repeated and rejected
+      reason             records
+      no_identity              1
+      same_uuid_in_part        1
+      session_marker           1
+
+    People
+                                ids
+      merged into their user      2
+      persons with properties     3
+      groups                      1
+      set aside: shared_device    1
+        shared_device tablet: seen with 2 (u1, u2)
+      events about people and groups refused: 1
+        refused: $identify of u1: too long
+
+    By file
+      file         read  delivered  skipped  duplicate  rejected
+      export.zip  1,206      1,203        1          1         1
+
+    By day
+      day          read  delivered  skipped  duplicate  rejected
+      2023-11-06  1,204      1,203        0          1         0
+      unknown         2          0        1          0         1
+
+    By event
+      event             read  delivered  skipped  duplicate  rejected
+      $pageview        1,201      1,200        0          1         0
+      Order Completed      3          3        0          0         0
+      (none)               2          0        1          0         1"
+  `);
+});
+
+const awkward = () => {
+  const totals = new ReceiptTotals();
+  for (let number = 0; number < 40; number += 1) {
+    const file = `s3://bucket/a/very/long/prefix/that/never/seems/to/end/and/goes/on/export_${number}.json.gz`;
+    totals.add(
+      makeReceipt(`f${number}/00000`, file, delivered(`Event ${'🚀'.repeat(60)}${number}\u001b[31m\r\n`, 3)),
+    );
+  }
+  return buildReport({ ...finishedInput(), totals, parts: [], stagedFiles: [] });
+};
+
+test.each([80, 100])('no line is wider than %d columns, and none steers the terminal', (width) => {
+  const text = renderReport(awkward(), { width });
+  for (const line of text.split('\n')) expect(measureWidth(line)).toBeLessThanOrEqual(width);
+  expect(
+    Array.from(text).every((character) => character === '\n' || (character >= ' ' && character !== '\u007f')),
+  ).toBe(true);
+});
+
+test('a long table is cut, and says by how much', () => {
+  const text = renderReport(awkward(), { rows: 10 });
+  expect(text.match(/… and 30 more/g)).toHaveLength(2);
+  expect(text).toContain('_9.json.gz');
+  expect(text).not.toContain('_11.json.gz');
+});
+
+test('colours come only when asked for, and change no character', () => {
+  const report = buildReport(finishedInput());
+  const plain = renderReport(report);
+  const coloured = renderReport(report, { colour: true });
+  expect(coloured).not.toBe(plain);
+  expect(stripVTControlCharacters(coloured)).toBe(plain);
+});
+
+test('books that do not balance are the loudest thing there', () => {
+  const input = finishedInput();
+  const text = renderReport(buildReport({ ...input, parts: [{ id: 'f1/00000', records: 9 }] }));
+  expect(text).toContain('THE BOOKS DO NOT BALANCE');
+  expect(text).toContain('part f1/00000 holds 9 records');
+  expect(text).not.toContain('The books balance');
+});
+
+test('what is not finished is said at the end', () => {
+  const { people: _, ...input } = finishedInput();
+  const text = renderReport(
+    buildReport({
+      ...input,
+      parts: [...input.parts, { id: 'f1/00002', records: 4 }],
+      unstagedFiles: ['late.zip'],
+      failures: [{ what: 'import-part f1/00002', reason: 'gone' }],
+    }),
+  );
+  expect(text.slice(text.indexOf('Not finished'))).toBe(
+    [
+      'Not finished',
+      '  failed: import-part f1/00002: gone',
+      '  not staged to its end: late.zip',
+      '  parts without a receipt: 1 (f1/00002)',
+      '  people and groups are not sent yet',
+    ].join('\n'),
+  );
+});
+
+test('a tiny share is never rounded away', () => {
+  const totals = new ReceiptTotals();
+  totals.add(makeReceipt('f/0', 'a.gz', delivered('a', 30_000)));
+  const receipt = makeReceipt('f/1', 'a.gz', [
+    { outcome: 'rejected', reason: 'no_identity', day: 'unknown', event: '' },
+  ]);
+  totals.add(receipt);
+  const text = renderReport(buildReport({ ...finishedInput(), totals, parts: [], stagedFiles: [] }));
+  expect(text).toContain('<0.01%');
+  expect(text).toContain('>99.99%');
+});

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { bar, duration, renderStatus } from '../../../src/cli/render/render-status.ts';
+import { zeroCounts } from '../../../src/contract/counts.ts';
+import type { RunStatus } from '../../../src/migrations/run/run-status.ts';
+
+const status = (more: Partial<RunStatus>): RunStatus => ({
+  phase: 'import',
+  files: { staged: 1, total: 1 },
+  parts: { done: 2, known: 5 },
+  counts: { ...zeroCounts(), read: 2_500, delivered: 2_490, rejected: 10 },
+  staged: 10_000,
+  peopleJobs: { done: 0, total: 0 },
+  ...more,
+});
+
+describe('the status line', () => {
+  it('tells share, rate, time left, rejects, files and parts', () => {
+    expect(renderStatus(status({}), 2_000)).toBe(
+      'import   ██████░░░░░░░░░░░░░░░░░░  25% 2,500/10,000 records · 2,000/s · 4 s left · 10 rejected · files 1/1 · parts 2/5',
+    );
+  });
+
+  it('promises no end while files are still being staged', () => {
+    const line = renderStatus(status({ files: { staged: 0, total: 3 } }), 2_500);
+    expect(line).toContain('2,500/10,000+ records');
+    expect(line).not.toContain('left');
+  });
+
+  it('stays within its bar whatever the counts', () => {
+    expect(bar(0, 0)).toMatch(/^░{24} {3}0%$/);
+    expect(bar(7, 5)).toMatch(/^█{24} 100%$/);
+  });
+
+  it('tells times as people do', () => {
+    expect([59.4, 61, 3_600, 90_061].map(duration)).toEqual(['59 s', '1 min 1 s', '1 h 0 min', '25 h 1 min']);
+  });
+});

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { createCheckColumns } from '../../../config/manifest/check-columns.ts';
+import { csvOptions } from '../../../src/sources/options.ts';
+
+const check = (names: readonly string[], more: object = {}, delimiter = ',') => {
+  const { mapping } = csvOptions.parse({
+    mapping: {
+      event: { column: 'action' },
+      distinctId: { column: ['customer', 'device'] },
+      timestamp: { column: 'at' },
+      ...more,
+    },
+  });
+  return createCheckColumns(mapping, delimiter)(names);
+};
+
+describe('a header', () => {
+  it('will do with one column of each list, and without any that is optional', () => {
+    const optional = {
+      anonymousId: { column: 'cookie' },
+      uuid: { column: 'uuid' },
+      person: { set: { columns: ['plan'] } },
+      groups: [{ type: 'company', column: 'company' }],
+      jsonColumns: ['extra'],
+    };
+    expect(check(['at', 'device', 'action'], optional)).toBeUndefined();
+    expect(check(['at', 'customer'], { event: { constant: 'Paid' } })).toBeUndefined();
+  });
+
+  it('is told which column it lacks, for which setting, and which one is near', () => {
+    expect(check(['action', 'costumer', 'at'])).toBe(
+      'has no column "customer" or "device", which mapping.distinctId names; did you mean "costumer"? ' +
+        'It has "action", "costumer", "at". Mend the mapping, or take a file that is no part of this export out of source.from',
+    );
+    expect(check(['action', 'device', 'when'])).toContain(
+      'has no column "at", which mapping.timestamp names. It',
+    );
+    expect(check(['at', 'device'])).toContain('"action", which mapping.event names');
+    expect(check(['at', 'device', 'action', 'order'], { key: ['order', 'line'] })).toContain(
+      'has no column "line", which mapping.key names',
+    );
+  });
+
+  it('of one lone column is asked for its delimiter', () => {
+    expect(check(['action,customer,at'], {}, ';')).toContain(
+      'It is one lone column, "action,customer,at": is source.delimiter, ";", right? It looks divided by ",".',
+    );
+    expect(check(['action\tcustomer\tat'])).toContain(
+      'is source.delimiter, ",", right? It looks divided by tab.',
+    );
+    expect(check(['nothing'], {}, '\t')).toMatch(/is source.delimiter, tab, right\?$/);
+  });
+
+  it('is shown in bounds', () => {
+    const said = check(Array.from({ length: 5_000 }, (_, index) => `${'x'.repeat(200)}${index}`)) ?? '';
+    expect(said).toContain('and 4988 more');
+    expect(said.length).toBeLessThan(1_500);
+  });
+});

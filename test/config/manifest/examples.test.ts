@@ -1,0 +1,63 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { loadManifest } from '../../../config/manifest/load-manifest.ts';
+import { createSourceMap, sourceTypes } from '../../../src/sources/registry.ts';
+
+const FOLDER = fileURLToPath(new URL('../../../examples/', import.meta.url));
+const load = (type: string) =>
+  loadManifest(`${FOLDER}${type}.yaml`, { env: { BACKHAUL_PROJECT_API_KEY: 'phc_x' } });
+
+describe('examples', () => {
+  test('there is one for each type of source', async () => {
+    expect((await readdir(FOLDER)).toSorted()).toEqual(
+      Object.keys(sourceTypes)
+        .map((type) => `${type}.yaml`)
+        .toSorted(),
+    );
+  });
+
+  test.each(Object.keys(sourceTypes))('%s.yaml loads, and its map can be made', async (type) => {
+    const { manifest } = await load(type);
+    expect(manifest.source.type).toBe(type);
+    expect(createSourceMap(manifest.source)({})).toMatchObject({ kind: 'rejected' });
+  });
+
+  test('the record shown in jsonl.yaml becomes the event that its comments promise', async () => {
+    const text = await readFile(`${FOLDER}jsonl.yaml`, 'utf8');
+    const record = JSON.parse(/^# {3}(\{.*\})$/m.exec(text)?.[1] ?? '') as Record<string, unknown>;
+    const outcome = createSourceMap((await load('jsonl')).manifest.source)(record);
+    expect(outcome).toMatchObject({
+      kind: 'mapped',
+      events: [
+        {
+          event: 'Order placed',
+          timestamp: '2023-05-01T11:45:00.000Z',
+          properties: { distinct_id: '007', total: 12.5 },
+        },
+      ],
+    });
+  });
+
+  test('the row shown in csv.yaml becomes the event that its comments promise', async () => {
+    const row = {
+      order_id: '4711',
+      line: '1',
+      created_ms: '1682942400000',
+      customer: '007',
+      company: 'acme',
+      details: '{"total": 12.5}',
+    };
+    const outcome = createSourceMap((await load('csv')).manifest.source)(row);
+    expect(outcome).toMatchObject({
+      kind: 'mapped',
+      events: [
+        {
+          event: 'Order placed',
+          timestamp: '2023-05-01T12:00:00.000Z',
+          properties: { distinct_id: '007', total: 12.5, $groups: { company: 'acme' } },
+        },
+      ],
+    });
+  });
+});

@@ -1,0 +1,102 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { CLEAN_STOPS_KEY } from '../../src/contract/redis-keys.ts';
+import { readProcessIdentity } from '../../src/embedded/process-identity.ts';
+import { startRedisServer } from '../../src/embedded/redis-server.ts';
+import { ConfigError, UnavailableError } from '../../src/lib/errors.ts';
+import { connect, createDataDir, quiet, readIdentity } from './support.ts';
+
+async function start(dataDir: string) {
+  const server = await startRedisServer({ dataDir, log: quiet });
+  onTestFinished(server.stop);
+  return server;
+}
+
+test('nobody gets in without the password, which only the owner can read', async () => {
+  const dataDir = createDataDir();
+  const server = await start(dataDir);
+  const stranger = connect(`redis://127.0.0.1:${server.address.port}`);
+  await expect(stranger.set('a', '1')).rejects.toThrow(/NOAUTH/);
+  expect(await connect(server.url).set('a', '1')).toBe('OK');
+  expect(statSync(join(dataDir, 'redis/redis.conf')).mode & 0o777).toBe(0o600);
+});
+
+test('keys survive a stop and a start, even with a log cut off in mid-write', async () => {
+  const dataDir = createDataDir();
+  const first = await start(dataDir);
+  await connect(first.url).set('kept', 'yes');
+  await first.stop();
+  expect(await first.exited).toEqual({ code: 0, signal: null });
+  const folder = join(dataDir, 'redis/appendonlydir');
+  const incremental = readdirSync(folder).find((name) => name.endsWith('.incr.aof'));
+  appendFileSync(join(folder, incremental ?? ''), '*3\r\n$3\r\nSET\r\n$4\r\nlo');
+  const second = await start(dataDir);
+  expect(second.url).not.toBe(first.url);
+  expect(await connect(second.url).get('kept')).toBe('yes');
+});
+
+test('stops in order are told to the servers that follow, until one crashes', async () => {
+  const dataDir = createDataDir();
+  const runId = async (url: string) => /run_id:(\w+)/.exec(await connect(url).info('server'))?.[1];
+  const continued = (url: string) => connect(url).zrange(CLEAN_STOPS_KEY, '0', '-1');
+  const first = await start(dataDir);
+  const firstId = await runId(first.url);
+  await first.stop();
+  const second = await start(dataDir);
+  expect(await continued(second.url)).toEqual([firstId]);
+  const secondId = await runId(second.url);
+  await second.stop();
+  const third = await start(dataDir);
+  expect(await continued(third.url)).toEqual([firstId, secondId]);
+  process.kill(third.pid, 'SIGKILL');
+  await third.exited;
+  await third.stop();
+  const fourth = await start(dataDir);
+  expect(await continued(fourth.url)).toEqual([]);
+});
+
+test('what a killed owner left on the same files is gone before Redis starts', async () => {
+  const dataDir = createDataDir();
+  const leftover = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+  const exited = once(leftover, 'exit');
+  const identity = readProcessIdentity(leftover.pid ?? 0);
+  mkdirSync(join(dataDir, 'redis'));
+  writeFileSync(join(dataDir, 'redis/redis.pid.json'), JSON.stringify(identity));
+  const server = await start(dataDir);
+  expect(await exited).toEqual([null, 'SIGTERM']);
+  expect(readIdentity(join(dataDir, 'redis/redis.pid.json')).pid).toBe(server.pid);
+});
+
+test('a port that is taken is said, with the end of the log', async () => {
+  const squatter = createServer();
+  await new Promise<void>((resolve) => squatter.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void squatter.close());
+  const taken = squatter.address();
+  const port = typeof taken === 'object' && taken !== null ? taken.port : 0;
+  const options = { dataDir: createDataDir(), log: quiet, address: { port, password: 'secret' } };
+  const failure = await startRedisServer(options).catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(UnavailableError);
+  expect(String(failure)).toMatch(/while starting.*Address already in use/s);
+});
+
+test('a Redis that is missing, too old or no Redis at all is refused with the way out', async () => {
+  const dataDir = createDataDir();
+  const program = (name: string, says: string) => {
+    const path = join(dataDir, name);
+    writeFileSync(path, `#!/bin/sh\necho '${says}'\n`);
+    chmodSync(path, 0o755);
+    return path;
+  };
+  const refusal = async (binary: string) => {
+    const error = await startRedisServer({ dataDir, log: quiet, binary }).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ConfigError);
+    return String(error);
+  };
+  expect(await refusal(join(dataDir, 'nothing-here'))).toMatch(/looked for .*setup\.mjs.*REDIS_URL/s);
+  expect(await refusal(program('old', 'Redis server v=6.0.16 sha=0'))).toMatch(/version 6\.0/);
+  expect(await refusal(program('other', 'hello'))).toMatch(/answers hello/);
+});

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { planRestart, RESTART_WINDOW_MS, RESTARTS_PER_WINDOW } from '../../src/embedded/restart.ts';
+
+const NOW = 1_000_000;
+const deaths = (count: number, ageMs: number) => Array.from({ length: count }, () => NOW - ageMs);
+
+test('the first death is mended at once, later ones ever more slowly', () => {
+  const waits = [1, 2, 3, 4, 5].map((count) => planRestart(deaths(count, 0), NOW));
+  expect(waits).toEqual([0, 100, 200, 400, 800].map((afterMs) => ({ kind: 'restart', afterMs })));
+});
+
+test('one death more than a window allows is the last', () => {
+  expect(planRestart(deaths(RESTARTS_PER_WINDOW, 0), NOW).kind).toBe('restart');
+  expect(planRestart(deaths(RESTARTS_PER_WINDOW + 1, 0), NOW)).toEqual({ kind: 'give_up', deaths: 6 });
+});
+
+test('deaths that are a window old are forgotten', () => {
+  expect(planRestart([...deaths(20, RESTART_WINDOW_MS), NOW], NOW)).toEqual({ kind: 'restart', afterMs: 0 });
+  expect(planRestart(deaths(6, RESTART_WINDOW_MS - 1), NOW).kind).toBe('give_up');
+});

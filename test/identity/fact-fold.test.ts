@@ -1,0 +1,132 @@
+import fc from 'fast-check';
+import { LosslessNumber } from 'lossless-json';
+import { expect, test } from 'vitest';
+import type { IdentityFact } from '../../src/contract/identity-fact.ts';
+import { FactFold } from '../../src/identity/fact-fold.ts';
+import type { StoredFact } from '../../src/identity/stored-fact.ts';
+import { anyFact } from './facts.ts';
+
+const foldOf = (findings: readonly IdentityFact[]) => {
+  const fold = new FactFold();
+  for (const finding of findings) fold.add(finding);
+  return fold;
+};
+
+const merged = (...folds: readonly FactFold[]) => {
+  const fold = new FactFold();
+  for (const one of folds) for (const finding of one.stored()) fold.addStored(finding);
+  return fold;
+};
+
+const linesOf = (fold: FactFold) => [...fold.stored()].map((finding) => JSON.stringify(finding)).sort();
+
+const three = fc.tuple(fc.array(anyFact), fc.array(anyFact), fc.array(anyFact));
+
+test('folding does not depend on the cut, the order, or on findings that come twice', () => {
+  fc.assert(
+    fc.property(three, ([a, b, c]) => {
+      const whole = linesOf(foldOf([...a, ...b, ...c]));
+      expect(linesOf(foldOf([...c, ...a, ...b, ...a].reverse()))).toEqual(whole);
+      expect(linesOf(merged(foldOf(a), merged(foldOf(b), foldOf(c))))).toEqual(whole);
+      expect(linesOf(merged(merged(foldOf(c), foldOf(b)), foldOf(a), foldOf(c)))).toEqual(whole);
+    }),
+  );
+});
+
+test('equal findings make equal objects, byte for byte', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyFact), async (findings) => {
+      const forward = await foldOf(findings).encode();
+      expect(await foldOf([...findings].reverse()).encode()).toEqual(forward);
+    }),
+    { numRuns: 30 },
+  );
+});
+
+const person = (
+  time: string,
+  set: Record<string, unknown>,
+  setOnce: Record<string, unknown> = {},
+): IdentityFact => ({
+  kind: 'person',
+  distinctId: 'u1',
+  time: `2023-01-0${time}T00:00:00.000Z`,
+  set,
+  setOnce,
+});
+
+const storedOf = (fold: FactFold, kind: StoredFact['kind']) =>
+  [...fold.stored()].filter((finding) => finding.kind === kind);
+
+test('the latest value set and the earliest value set once are kept, whatever came in first', () => {
+  const fold = foldOf([
+    person('2', { plan: 'team' }, { first_seen: 'second' }),
+    person('3', { plan: 'business' }, { first_seen: 'third' }),
+    person('1', { plan: 'free', old: true }, { first_seen: 'first' }),
+  ]);
+  expect(storedOf(fold, 'person')).toEqual([
+    {
+      kind: 'person',
+      id: 'u1',
+      set: [
+        ['old', '2023-01-01T00:00:00.000Z', 'true'],
+        ['plan', '2023-01-03T00:00:00.000Z', '"business"'],
+      ],
+      setOnce: [['first_seen', '2023-01-01T00:00:00.000Z', '"first"']],
+    },
+  ]);
+});
+
+test('of two values at the same time the greater text wins in either order', () => {
+  const a = person('1', { plan: 'a' });
+  const b = person('1', { plan: 'b' });
+  for (const fold of [foldOf([a, b]), foldOf([b, a])]) {
+    expect(storedOf(fold, 'person')).toMatchObject([{ set: [['plan', '2023-01-01T00:00:00.000Z', '"b"']] }]);
+  }
+});
+
+test('null is a value, undefined is none', () => {
+  const fold = foldOf([person('1', { plan: null, gone: undefined })]);
+  expect(storedOf(fold, 'person')).toMatchObject([{ set: [['plan', '2023-01-01T00:00:00.000Z', 'null']] }]);
+});
+
+test('a number keeps the digits that a double cannot hold', () => {
+  const fold = foldOf([person('1', { account: new LosslessNumber('1234567890123456789') })]);
+  expect(storedOf(fold, 'person')).toMatchObject([
+    { set: [['account', expect.any(String), '1234567890123456789']] },
+  ]);
+});
+
+test('a pair is kept once with its first time, and marks its user', () => {
+  const pair = (day: number): IdentityFact => ({
+    kind: 'pair',
+    anonId: 'd1',
+    userId: 'u1',
+    time: `2023-01-0${day}T00:00:00.000Z`,
+  });
+  expect([...foldOf([pair(2), pair(1), pair(3)]).stored()]).toEqual([
+    { kind: 'pair', anonId: 'd1', userId: 'u1', time: '2023-01-01T00:00:00.000Z' },
+    { kind: 'user', id: 'u1' },
+  ]);
+});
+
+test('an id paired with itself is a user and no pair', () => {
+  const fold = foldOf([{ kind: 'pair', anonId: 'x', userId: 'x', time: '2023-01-01T00:00:00.000Z' }]);
+  expect([...fold.stored()]).toEqual([{ kind: 'user', id: 'x' }]);
+});
+
+test('group types and keys that read alike when joined stay two groups', () => {
+  const group = (groupType: string, groupKey: string): IdentityFact => ({
+    kind: 'group',
+    groupType,
+    groupKey,
+    time: '2023-01-01T00:00:00.000Z',
+    set: {},
+  });
+  expect(storedOf(foldOf([group('a', 'bc'), group('ab', 'c'), group('a', 'bc')]), 'group')).toHaveLength(2);
+});
+
+test('an untouched fold has nothing to keep', async () => {
+  expect(new FactFold().size).toBe(0);
+  expect(await new FactFold().encode()).toEqual({ body: Buffer.alloc(0), sections: [] });
+});

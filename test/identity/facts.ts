@@ -1,0 +1,28 @@
+import fc from 'fast-check';
+import { LosslessNumber } from 'lossless-json';
+import type { IdentityFact } from '../../src/contract/identity-fact.ts';
+
+/** Few ids, keys and times, so that findings meet one another in every way. */
+const id = fc.constantFrom('d1', 'd2', 'd3', 'u1', 'u2', 'null', 'anonymous', 'ü🚀');
+const time = fc.constantFrom(
+  '2023-01-01T00:00:00.000Z',
+  '2023-01-02T00:00:00.000Z',
+  '2024-01-01T00:00:00.000Z',
+);
+const value = fc.oneof(
+  fc.constantFrom<unknown>('a', 'b', 1, 0.30000000000000004, null, true, '', ['x', 1], { b: 1, a: [2] }),
+  fc.constant(new LosslessNumber('1234567890123456789')),
+);
+const values = fc.dictionary(fc.constantFrom('plan', 'seats', 'naïve', '__proto__'), value, { maxKeys: 3 });
+
+export const anyFact: fc.Arbitrary<IdentityFact> = fc.oneof(
+  fc.record({ kind: fc.constant('pair' as const), anonId: id, userId: id, time }),
+  fc.record({ kind: fc.constant('person' as const), distinctId: id, time, set: values, setOnce: values }),
+  fc.record({
+    kind: fc.constant('group' as const),
+    groupType: fc.constantFrom('company', 'team'),
+    groupKey: id,
+    time,
+    set: values,
+  }),
+);

@@ -1,0 +1,157 @@
+import { LosslessNumber, stringify } from 'lossless-json';
+import { expect, test } from 'vitest';
+import type { IdentityFact } from '../../src/contract/identity-fact.ts';
+import { FactFold } from '../../src/identity/fact-fold.ts';
+import { type FoldPersonsOptions, foldPersons } from '../../src/identity/fold-persons.ts';
+import { groupDistinctId } from '../../src/identity/synthetic-events.ts';
+
+const T1 = '2023-01-01T00:00:00.000Z';
+const T2 = '2023-01-02T00:00:00.000Z';
+const OPTIONS: FoldPersonsOptions = {
+  overwrite: false,
+  groupIdentifyEvent: '$group_identify',
+  maxBytes: 900_000,
+};
+
+function fold(findings: readonly IdentityFact[], options: Partial<FoldPersonsOptions> = {}) {
+  const known = new FactFold();
+  for (const finding of findings) known.add(finding);
+  return [...foldPersons(known, { ...OPTIONS, ...options })];
+}
+
+const eventsOf = (findings: readonly IdentityFact[], options: Partial<FoldPersonsOptions> = {}) =>
+  fold(findings, options).flatMap(({ events }) => events);
+
+const person = (
+  set: Record<string, unknown>,
+  setOnce: Record<string, unknown> = {},
+  time = T1,
+): IdentityFact => ({
+  kind: 'person',
+  distinctId: 'u1',
+  time,
+  set,
+  setOnce,
+});
+
+test('history goes as $set_once, so that it never overwrites what is live', () => {
+  const [event] = eventsOf([
+    person({ plan: 'team' }, { $initial_referrer: 'x' }, T1),
+    person({ seats: 3 }, {}, T2),
+  ]);
+  expect(event).toMatchObject({
+    event: '$identify',
+    timestamp: T2,
+    properties: {
+      distinct_id: 'u1',
+      $set_once: { $initial_referrer: 'x', plan: 'team', seats: 3 },
+      $geoip_disable: true,
+    },
+  });
+  expect(event?.properties).not.toHaveProperty('$set');
+  expect(event?.properties).not.toHaveProperty('$anon_distinct_id');
+});
+
+test('with overwriting asked for the latest values go as $set, first ones still as $set_once', () => {
+  const [event] = eventsOf([person({ plan: 'team' }, { $initial_referrer: 'x' })], { overwrite: true });
+  expect(event?.properties).toMatchObject({ $set: { plan: 'team' }, $set_once: { $initial_referrer: 'x' } });
+});
+
+test('a property both set and set once has the value that was set, as it had at the source', () => {
+  const [event] = eventsOf([person({ plan: 'latest' }, { plan: 'first' })]);
+  expect(event?.properties).toMatchObject({ $set_once: { plan: 'latest' } });
+});
+
+test('merges come before properties, earliest first, and are told by who is merged alone', () => {
+  const known = new FactFold();
+  known.addStored({ kind: 'merge', userId: 'u1', anonId: 'd2', time: T1 });
+  known.addStored({ kind: 'merge', userId: 'u1', anonId: 'd1', time: T2 });
+  known.add(person({ plan: 'team' }));
+  const [one] = [...foldPersons(known, OPTIONS)];
+  expect(one?.events.map(({ properties }) => properties['$anon_distinct_id'])).toEqual([
+    'd2',
+    'd1',
+    undefined,
+  ]);
+  expect(one).toMatchObject({ kind: 'person', pairs: 2 });
+
+  const later = new FactFold();
+  later.addStored({ kind: 'merge', userId: 'u1', anonId: 'd2', time: T2 });
+  expect([...foldPersons(later, OPTIONS)][0]?.events[0]?.uuid).toBe(one?.events[0]?.uuid);
+});
+
+test('the uuid changes with the content, and with nothing else', () => {
+  const uuid = (findings: readonly IdentityFact[]) => eventsOf(findings)[0]?.uuid;
+  const base = uuid([person({ a: 1, b: [1] }, {}, T1)]);
+  expect(uuid([person({ b: [1], a: 1 }, {}, T2)])).toBe(base);
+  expect(uuid([person({ a: 2, b: [1] }, {}, T1)])).not.toBe(base);
+  expect(uuid([{ ...person({ a: 1, b: [1] }), distinctId: 'u2' } as IdentityFact])).not.toBe(base);
+});
+
+test('a number leaves with the digits it came with', () => {
+  const [event] = eventsOf([person({ account: new LosslessNumber('1234567890123456789'), half: 0.5 })]);
+  expect(stringify(event?.properties['$set_once'])).toBe('{"account":1234567890123456789,"half":0.5}');
+});
+
+test('a property named __proto__ is a property like any other', () => {
+  const set = JSON.parse('{"__proto__":"x"}') as Record<string, unknown>;
+  const [event] = eventsOf([person(set)]);
+  expect(JSON.stringify(event?.properties['$set_once'])).toBe('{"__proto__":"x"}');
+});
+
+test('a group speaks through an id of its own', () => {
+  const group: IdentityFact = {
+    kind: 'group',
+    groupType: 'company',
+    groupKey: 'Acme',
+    time: T1,
+    set: { seats: 5 },
+  };
+  expect(eventsOf([group], { groupIdentifyEvent: '$groupidentify' })).toMatchObject([
+    {
+      event: '$groupidentify',
+      timestamp: T1,
+      properties: {
+        distinct_id: '$company_Acme',
+        $group_type: 'company',
+        $group_key: 'Acme',
+        $group_set: { seats: 5 },
+        $geoip_disable: true,
+      },
+    },
+  ]);
+  expect(eventsOf([{ ...group, set: {} }])).toHaveLength(1);
+});
+
+test('the id of a group never exceeds 200 characters, and tells long keys apart', () => {
+  expect(groupDistinctId('t', 'k'.repeat(197))).toBe(`$t_${'k'.repeat(197)}`);
+  const long = [`${'k'.repeat(300)}1`, `${'k'.repeat(300)}2`].map((key) => groupDistinctId('t', key));
+  for (const id of long) expect(id.length).toBeLessThanOrEqual(200);
+  expect(long[0]).not.toBe(long[1]);
+  for (const lead of ['', 'k']) {
+    const id = groupDistinctId('t', lead + '🚀'.repeat(200));
+    expect(Buffer.from(id).toString()).toBe(id);
+  }
+});
+
+test('a person too large for one event is cut, in order, and loses nothing', () => {
+  const set = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`p${100 + n}`, 'ü'.repeat(100)]));
+  const events = eventsOf([person(set)], { maxBytes: 1_000 });
+  expect(events.length).toBeGreaterThan(10);
+  expect(new Set(events.map(({ uuid }) => uuid)).size).toBe(events.length);
+  for (const { properties } of events) {
+    expect(Buffer.byteLength(JSON.stringify(properties['$set_once']))).toBeLessThanOrEqual(1_000);
+  }
+  expect(Object.assign({}, ...events.map(({ properties }) => properties['$set_once']))).toEqual(set);
+});
+
+test('a property that fits no event is set aside by name, at the very limit it is sent', () => {
+  // Around the x: the key in quotes, the quotes of the value, a colon, a comma or brace.
+  const [fits] = fold([person({ p: 'x'.repeat(93) })], { maxBytes: 100 });
+  expect(fits).toMatchObject({ events: [{}], setAside: [] });
+  const [tooLarge] = fold([person({ p: 'x'.repeat(94) })], { maxBytes: 100 });
+  expect(tooLarge).toMatchObject({
+    events: [],
+    setAside: [{ reason: 'property_too_large', id: 'u1', property: 'p' }],
+  });
+});

@@ -1,0 +1,119 @@
+import { expect, test } from 'vitest';
+import type { IdentityFact } from '../../src/contract/identity-fact.ts';
+import { FactFold } from '../../src/identity/fact-fold.ts';
+import { resolvePersons } from '../../src/identity/resolve-persons.ts';
+
+const DAY = ['2023-01-01T00:00:00.000Z', '2023-01-02T00:00:00.000Z', '2023-01-03T00:00:00.000Z'] as const;
+
+const pair = (anonId: string, userId: string, time: string = DAY[0]): IdentityFact => ({
+  kind: 'pair',
+  anonId,
+  userId,
+  time,
+});
+const person = (distinctId: string, set: Record<string, unknown>): IdentityFact => ({
+  kind: 'person',
+  distinctId,
+  time: DAY[0],
+  set,
+});
+
+function resolve(...findings: readonly IdentityFact[]) {
+  const known = new FactFold();
+  for (const finding of findings) known.add(finding);
+  const resolved = resolvePersons(known);
+  const stored = [...resolved.findings.stored()];
+  return {
+    merges: stored.filter((finding) => finding.kind === 'merge'),
+    persons: stored.filter((finding) => finding.kind === 'person'),
+    setAside: resolved.setAside,
+  };
+}
+
+test('an anonymous id seen with one user becomes that user, with all that was known of it', () => {
+  const { merges, persons, setAside } = resolve(
+    pair('d1', 'u1', DAY[1]),
+    pair('d1', 'u1', DAY[0]),
+    person('d1', { locale: 'de' }),
+    person('u1', { plan: 'team' }),
+  );
+  expect(merges).toEqual([{ kind: 'merge', userId: 'u1', anonId: 'd1', time: DAY[0] }]);
+  expect(persons).toMatchObject([
+    {
+      id: 'u1',
+      set: [
+        ['locale', DAY[0], '"de"'],
+        ['plan', DAY[0], '"team"'],
+      ],
+    },
+  ]);
+  expect(setAside).toEqual([]);
+});
+
+test('two devices of one user are both merged', () => {
+  expect(resolve(pair('d1', 'u1'), pair('d2', 'u1')).merges).toHaveLength(2);
+});
+
+test('a device with two users is merged into neither, and reported with both, earliest first', () => {
+  const { merges, persons, setAside } = resolve(
+    pair('tablet', 'zed', DAY[0]),
+    pair('tablet', 'amy', DAY[1]),
+    person('tablet', { locale: 'de' }),
+  );
+  expect(merges).toEqual([]);
+  expect(persons).toMatchObject([{ id: 'tablet' }]);
+  expect(setAside).toEqual([{ reason: 'shared_device', id: 'tablet', users: ['zed', 'amy'], userCount: 2 }]);
+});
+
+test('an anonymous id that is also a user id is left alone, so no chain and no circle can arise', () => {
+  const chain = resolve(pair('a', 'b'), pair('b', 'c'));
+  expect(chain.merges).toMatchObject([{ anonId: 'a', userId: 'b' }]);
+  expect(chain.setAside).toMatchObject([{ reason: 'already_identified', id: 'b' }]);
+
+  const circle = resolve(pair('a', 'b'), pair('b', 'a'));
+  expect(circle.merges).toEqual([]);
+  expect(circle.setAside.map(({ id }) => id).sort()).toEqual(['a', 'b']);
+});
+
+test('an id that was a user of itself is not merged into another', () => {
+  const { merges, setAside } = resolve(pair('x', 'x'), pair('x', 'y'));
+  expect(merges).toEqual([]);
+  expect(setAside).toMatchObject([{ reason: 'already_identified', id: 'x', users: ['y'] }]);
+});
+
+test.each(['null', 'Anonymous', '[object Object]', '0', ' '])(
+  'the junk id %j is never merged, on either side',
+  (junk) => {
+    expect(resolve(pair(junk, 'u1')).merges).toEqual([]);
+    expect(resolve(pair('d1', junk)).merges).toEqual([]);
+    expect(resolve(pair(junk, 'u1')).setAside).toMatchObject([{ reason: 'junk_id', id: junk }]);
+    expect(resolve(pair('d1', junk)).setAside).toMatchObject([
+      { reason: 'junk_id', id: 'd1', users: [junk] },
+    ]);
+  },
+);
+
+test('a junk user beside a real one does not keep a device from its user', () => {
+  const { merges, setAside } = resolve(pair('d1', 'undefined'), pair('d1', 'u1'));
+  expect(merges).toMatchObject([{ anonId: 'd1', userId: 'u1' }]);
+  expect(setAside).toMatchObject([{ reason: 'junk_id', id: 'd1' }]);
+});
+
+test('what many visitors said under one junk id describes nobody, and is counted once', () => {
+  const alone = resolve(person('anonymous', { plan: 'team' }));
+  expect(alone.persons).toEqual([]);
+  expect(alone.setAside).toEqual([{ reason: 'junk_id', id: 'anonymous' }]);
+  expect(resolve(person('anonymous', { plan: 'team' }), pair('anonymous', 'u1')).setAside).toHaveLength(1);
+});
+
+test('of a device with very many users only the first few are named', () => {
+  const pairs = Array.from({ length: 1_000 }, (_, number) => pair('kiosk', `u${1_000 + number}`));
+  expect(resolve(...pairs).setAside).toEqual([
+    {
+      reason: 'shared_device',
+      id: 'kiosk',
+      users: ['u1000', 'u1001', 'u1002', 'u1003', 'u1004'],
+      userCount: 1_000,
+    },
+  ]);
+});

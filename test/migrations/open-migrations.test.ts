@@ -1,0 +1,180 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Staging } from '../../src/contract/staging.ts';
+import { ConfigError, FencedOutError, PausedError, UnavailableError } from '../../src/lib/errors.ts';
+import {
+  createOpenMigrations,
+  type Opened,
+  type OpenMigrations,
+} from '../../src/migrations/open-migrations.ts';
+import { migrationKey } from '../../src/state/checkpoints.ts';
+import {
+  createMigration,
+  loadControl,
+  type MigrationRecord,
+  openEpoch,
+  saveControl,
+} from '../../src/state/migrations.ts';
+import { createFolderStaging } from '../../src/state/staging/folder.ts';
+import { startRedis, type TestRedis } from '../support/redis.ts';
+
+let server: TestRedis;
+let redis: Redis;
+let folder: string;
+let staging: Staging;
+let migrations: OpenMigrations;
+let opened: string[];
+let closed: number;
+let number = 0;
+let name: string;
+
+const never = new AbortController().signal;
+
+beforeAll(async () => {
+  server = await startRedis();
+  redis = new Redis(server.url);
+  folder = await mkdtemp(join(tmpdir(), 'backhaul-open-'));
+  staging = createFolderStaging(folder);
+});
+afterAll(async () => {
+  redis.disconnect();
+  await server.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  number += 1;
+  name = `m${number}`;
+  opened = [];
+  closed = 0;
+  const record: MigrationRecord = {
+    id: name,
+    name,
+    identity: {},
+    identitySha256: '',
+    mapping: 'amplitude@1',
+    destination: 'bundled API',
+    files: [],
+    createdAt: '2024-01-01T00:00:00.000Z',
+    opening: { manifest: {}, baseDir: '/data' },
+  };
+  await createMigration(staging, record);
+  await openEpoch(staging, name, { openedAt: '', manifest: 'first', baseDir: '' });
+  await openEpoch(staging, name, { openedAt: '', manifest: 'second', baseDir: '' });
+  await redis.hset(migrationKey(name), 'epoch', 2);
+  migrations = createOpenMigrations({
+    staging,
+    redis,
+    log: pino({ level: 'silent' }),
+    now: () => new Date('2024-01-01T00:00:00Z'),
+    async open(_, manifest) {
+      opened.push(String(manifest));
+      return {
+        ...SETTINGS,
+        async close() {
+          closed += 1;
+        },
+      };
+    },
+  });
+});
+
+const SETTINGS: Omit<Opened, 'close'> = {
+  settings: {
+    batch: { events: 10, bytes: 1_000, eventBytes: 1_000 },
+    requestsInFlight: 1,
+    overwritePeople: false,
+    groupIdentifyEvent: '$group_identify',
+  },
+  map: () => {
+    throw new Error('maps nothing');
+  },
+  addsExactNumbers: false,
+  deliver: async () => [],
+};
+
+describe('the migrations that a worker has open', () => {
+  it('are opened once an epoch, with that epoch’s manifest, however many jobs use them', async () => {
+    const work = async () => ({ kind: 'done' as const });
+    await redis.hset(migrationKey(name), 'epoch', 1);
+    await Promise.all([migrations.use(name, 1, never, work), migrations.use(name, 1, never, work)]);
+    await redis.hset(migrationKey(name), 'epoch', 2);
+    await migrations.use(name, 2, never, work);
+    expect(opened).toEqual(['first', 'second']);
+    expect(closed).toBe(1);
+    await expect(migrations.use(name, 1, never, work)).rejects.toThrow(FencedOutError);
+  });
+
+  it.each(['stopped', 'paused', 'cancelled'])(
+    'hand work back when the migration is %s meanwhile',
+    async (state) => {
+      const result = migrations.use(name, 2, never, async (_, signal) => {
+        await redis.hset(migrationKey(name), 'control', state);
+        if (!signal.aborted) await once(signal, 'abort');
+        throw signal.reason;
+      });
+      expect(await result).toEqual({ kind: 'handed_back', why: `the migration is ${state}` });
+    },
+  );
+
+  it.each(['stopped', 'paused', 'cancelled'] as const)(
+    'do not begin work of a migration that staging says is %s',
+    async (state) => {
+      await saveControl(staging, name, { state, reason: '', at: '' });
+      const result = await migrations.use(name, 2, never, async () => {
+        throw new Error('began all the same');
+      });
+      expect(result).toEqual({ kind: 'handed_back', why: state });
+    },
+  );
+
+  it('pause the migration, in staging too, when the destination needs the operator', async () => {
+    const message = 'the key is refused; set BACKHAUL_PROJECT_API_KEY and resume';
+    await migrations.use(name, 2, never, async () => {
+      throw new PausedError(message);
+    });
+    expect(await loadControl(staging, name)).toMatchObject({ state: 'paused', reason: message });
+    expect(await redis.hget(migrationKey(name), 'control')).toBe('paused');
+  });
+
+  it('pause for whatever else an operator can mend, so that no part fails for good', async () => {
+    const result = await migrations.use(name, 2, never, async () => {
+      throw new ConfigError('the disk is full; make room and resume');
+    });
+    expect(result).toMatchObject({ kind: 'handed_back' });
+    expect(await loadControl(staging, name)).toMatchObject({ state: 'paused' });
+  });
+
+  it('let a late answer to an older epoch pause nothing', async () => {
+    await migrations.use(name, 2, never, async () => {
+      await redis.hset(migrationKey(name), 'epoch', 3);
+      throw new PausedError('the old key is refused');
+    });
+    expect(await loadControl(staging, name)).toBeUndefined();
+  });
+
+  it('do not begin work of an epoch that is over, whatever this process has seen', async () => {
+    await redis.hset(migrationKey(name), 'epoch', 3);
+    const work = async () => ({ kind: 'done' as const });
+    await expect(migrations.use(name, 2, never, work)).rejects.toThrow(FencedOutError);
+  });
+
+  it('leave an abort of the job itself to the worker, who hands the job back to the queue', async () => {
+    const shutdown = new AbortController();
+    const result = migrations.use(name, 2, shutdown.signal, async (_, signal) => {
+      shutdown.abort(new Error('shutdown'));
+      throw signal.reason;
+    });
+    await expect(result).rejects.toThrow('shutdown');
+  });
+
+  it('say what to look at when staging does not know them', async () => {
+    const result = migrations.use('unknown', 1, never, async () => ({ kind: 'done' as const }));
+    await expect(result).rejects.toThrow(UnavailableError);
+    await expect(migrations.use('unknown', 1, never, async () => ({}))).rejects.toThrow('same staging');
+  });
+});

@@ -1,0 +1,108 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ConfigError, FencedOutError } from '../../../src/lib/errors.ts';
+import { acquireLease, ControlError, RedisWipedError } from '../../../src/migrations/run/lease.ts';
+import { migrationKey } from '../../../src/state/checkpoints.ts';
+import { loadControl, loadEpoch, type MigrationRecord, saveControl } from '../../../src/state/migrations.ts';
+import { createFolderStaging } from '../../../src/state/staging/folder.ts';
+import { startRedis, type TestRedis } from '../../support/redis.ts';
+
+let server: TestRedis;
+let redis: Redis;
+let folder: string;
+let number = 0;
+let record: MigrationRecord;
+
+const OPENING = { manifest: { name: 'm' }, baseDir: '/data' };
+const now = () => new Date('2024-01-01T00:00:00Z');
+const take = () => acquireLease(record, OPENING, { staging: createFolderStaging(folder), redis, now });
+
+beforeAll(async () => {
+  server = await startRedis();
+  redis = new Redis(server.url);
+  folder = await mkdtemp(join(tmpdir(), 'backhaul-take-up-'));
+});
+afterAll(async () => {
+  redis.disconnect();
+  await server.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+beforeEach(() => {
+  number += 1;
+  record = {
+    id: `id-${number}`,
+    name: `m${number}`,
+    identity: {},
+    identitySha256: '',
+    mapping: 'amplitude@1',
+    destination: 'bundled API',
+    files: [],
+    createdAt: '2024-01-01T00:00:00.000Z',
+    opening: { manifest: {}, baseDir: '/data' },
+  };
+});
+
+describe('taking a migration up', () => {
+  it('opens epoch after epoch, each with the manifest it was taken up with', async () => {
+    const first = await take();
+    await first.release();
+    const second = await take();
+    expect([first.epoch, second.epoch]).toEqual([1, 2]);
+    expect(await loadEpoch(createFolderStaging(folder), record.name, 2)).toMatchObject(OPENING);
+    await second.assertRunning();
+  });
+
+  it('stops the one who held it before', async () => {
+    const first = await take();
+    await first.release();
+    await take();
+    await expect(first.assertRunning()).rejects.toThrow(FencedOutError);
+  });
+
+  it('is refused while another process of this machine drives it, and says which', async () => {
+    const holder = JSON.stringify({ host: hostname(), pid: process.ppid, token: 'other' });
+    await redis.set(`${migrationKey(record.id)}:producer`, holder);
+    await expect(take()).rejects.toThrow(ConfigError);
+    await expect(take()).rejects.toThrow(`process ${process.ppid}`);
+  });
+
+  it('takes the lease of a process that is gone at once', async () => {
+    const holder = JSON.stringify({ host: hostname(), pid: 2 ** 22 - 7, token: 'dead' });
+    await redis.set(`${migrationKey(record.id)}:producer`, holder);
+    expect((await take()).epoch).toBe(1);
+  });
+
+  it('notices that Redis lost its memory, and outranks what was before when taken up anew', async () => {
+    const taken = await take();
+    await redis.flushall();
+    await expect(taken.assertRunning()).rejects.toThrow(RedisWipedError);
+    const renewed = await take();
+    expect(renewed.epoch).toBe(2);
+    await expect(taken.assertRunning()).rejects.toThrow(FencedOutError);
+  });
+
+  it('goes above the epochs that Redis remembers where staging has lost its own', async () => {
+    await redis.hset(migrationKey(record.id), 'epoch', 7);
+    const taken = await take();
+    expect(taken.epoch).toBe(8);
+    await taken.assertRunning();
+  });
+
+  it('hears of a pause that only staging knows', async () => {
+    const taken = await take();
+    const staging = createFolderStaging(folder);
+    await saveControl(staging, record.name, { state: 'paused', reason: '', at: '' });
+    await taken.assertRunning();
+    await expect(taken.assertWanted()).rejects.toThrow(ControlError);
+  });
+
+  it('clears a pause in staging, and hears of a later one', async () => {
+    const taken = await take();
+    expect(await loadControl(createFolderStaging(folder), record.name)).toMatchObject({ state: 'running' });
+    await redis.hset(migrationKey(record.id), 'control', 'paused');
+    await expect(taken.assertRunning()).rejects.toThrow(ControlError);
+  });
+});

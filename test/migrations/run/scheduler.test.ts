@@ -1,0 +1,203 @@
+import { describe, expect, it } from 'vitest';
+import { drive, type SchedulerDeps } from '../../../src/migrations/run/scheduler.ts';
+import type {
+  QueuedWork,
+  SettledState,
+  Work,
+  WorkEvent,
+  WorkQueue,
+  WorkState,
+} from '../../../src/migrations/run/work-queue.ts';
+
+/** A queue in memory that keeps to the port's contract; the test decides when and how jobs end. */
+function createMemoryQueue() {
+  const listeners = new Set<(event: WorkEvent) => void>();
+  const states = new Map<string, WorkState>();
+  const added: QueuedWork[] = [];
+  let onAdd: (work: QueuedWork) => void = () => {};
+  const queue: WorkQueue = {
+    async add(work) {
+      for (const item of work) {
+        added.push(item);
+        states.set(item.jobId, { kind: 'open' });
+        onAdd(item);
+      }
+    },
+    listen(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    async state(_, jobId) {
+      return states.get(jobId) ?? { kind: 'missing' };
+    },
+  };
+  const settle = (jobId: string, state: SettledState) => {
+    states.set(jobId, state);
+    for (const listener of listeners) listener({ kind: 'settled', jobId, state });
+  };
+  return {
+    queue,
+    added,
+    settle,
+    listeners,
+    whenAdded: (listener: (work: QueuedWork) => void) => {
+      onAdd = listener;
+    },
+  };
+}
+
+const work = (count: number): Work[] =>
+  Array.from({ length: count }, (_, i) => ({ id: String(i), name: 'import-part', payload: {} }));
+
+async function* each<T>(items: readonly T[]) {
+  yield* items;
+}
+
+function depsWith(queue: WorkQueue, overrides: Partial<SchedulerDeps> = {}): SchedulerDeps {
+  return {
+    queue,
+    windowSize: 3,
+    jobIdOf: ({ id }, generation) => `${id}_g${generation}`,
+    assertRunning: async () => {},
+    assertWanted: async () => {},
+    onSettled: async () => 'settled',
+    onProgress: () => {},
+    signal: new AbortController().signal,
+    ...overrides,
+  };
+}
+
+describe('drive', () => {
+  it('never has more jobs open than its window and settles all of them', async () => {
+    const memory = createMemoryQueue();
+    let open = 0;
+    let most = 0;
+    const settled: string[] = [];
+    memory.whenAdded(({ jobId }) => {
+      open += 1;
+      most = Math.max(most, open);
+      setImmediate(() => {
+        open -= 1;
+        memory.settle(jobId, { kind: 'done' });
+      });
+    });
+    const failures = await drive(
+      each(work(25)),
+      depsWith(memory.queue, {
+        onSettled: async ({ id }) => {
+          settled.push(id);
+          return 'settled';
+        },
+      }),
+    );
+    expect(failures).toEqual([]);
+    expect(most).toBe(3);
+    expect(settled).toHaveLength(25);
+    expect(memory.listeners.size).toBe(0);
+  });
+
+  it('offers work that was handed back again under a new job id', async () => {
+    const memory = createMemoryQueue();
+    memory.whenAdded(({ jobId }) =>
+      setImmediate(() =>
+        memory.settle(
+          jobId,
+          jobId === '0_g0' ? { kind: 'handed_back', why: 'worker left' } : { kind: 'done' },
+        ),
+      ),
+    );
+    await drive(each(work(1)), depsWith(memory.queue));
+    expect(memory.added.map(({ jobId }) => jobId)).toEqual(['0_g0', '0_g1']);
+  });
+
+  it('offers work again when staging does not show what its job said it did', async () => {
+    const memory = createMemoryQueue();
+    memory.whenAdded(({ jobId }) => setImmediate(() => memory.settle(jobId, { kind: 'done' })));
+    let looks = 0;
+    const onSettled = async () => {
+      looks += 1;
+      return looks < 3 ? ('again' as const) : ('settled' as const);
+    };
+    await drive(each(work(1)), depsWith(memory.queue, { onSettled }));
+    expect(memory.added.map(({ jobId }) => jobId)).toEqual(['0_g0', '0_g1', '0_g2']);
+  });
+
+  it('offers work that keeps coming back more and more slowly', async () => {
+    const memory = createMemoryQueue();
+    memory.whenAdded(({ jobId, delayMs }) =>
+      setImmediate(() =>
+        memory.settle(jobId, delayMs < 1_000 ? { kind: 'handed_back', why: 'no' } : { kind: 'done' }),
+      ),
+    );
+    await drive(each(work(1)), depsWith(memory.queue));
+    expect(memory.added.map(({ delayMs }) => delayMs)).toEqual([0, 0, 0, 800, 1_600]);
+  });
+
+  it('ends when staging says that the migration is paused, though the queue does not', async () => {
+    const memory = createMemoryQueue();
+    memory.whenAdded(({ jobId }) =>
+      setImmediate(() => memory.settle(jobId, { kind: 'handed_back', why: 'paused' })),
+    );
+    const assertWanted = async () => {
+      throw new Error('the migration was paused');
+    };
+    await expect(drive(each(work(1)), depsWith(memory.queue, { assertWanted }))).rejects.toThrow('paused');
+    expect(memory.added).toHaveLength(1);
+  });
+
+  it('goes on after a failure and returns it', async () => {
+    const memory = createMemoryQueue();
+    memory.whenAdded(({ jobId }) =>
+      setImmediate(() =>
+        memory.settle(
+          jobId,
+          jobId === '1_g0' ? { kind: 'failed', reason: 'part is damaged' } : { kind: 'done' },
+        ),
+      ),
+    );
+    const failures = await drive(each(work(4)), depsWith(memory.queue));
+    expect(failures).toMatchObject([{ work: { id: '1' }, reason: 'part is damaged' }]);
+    expect(memory.added).toHaveLength(4);
+  });
+
+  it('asks whether to go on by the clock, however much the workers report', async () => {
+    const memory = createMemoryQueue();
+    let reporting: NodeJS.Timeout | undefined;
+    memory.whenAdded(({ jobId }) => {
+      reporting = setInterval(() => {
+        for (const listener of memory.listeners) listener({ kind: 'progress', jobId, progress: {} });
+      }, 5);
+    });
+    const assertRunning = async () => {
+      throw new Error('paused meanwhile');
+    };
+    await expect(drive(each(work(1)), depsWith(memory.queue, { assertRunning }))).rejects.toThrow(
+      'paused meanwhile',
+    );
+    clearInterval(reporting);
+  });
+
+  it('stops at once when its signal aborts, even while the queue does not answer', async () => {
+    const memory = createMemoryQueue();
+    const stop = new AbortController();
+    const hanging: WorkQueue = {
+      ...memory.queue,
+      add: () => {
+        stop.abort(new Error('stopped by the operator'));
+        return new Promise(() => {});
+      },
+    };
+    await expect(drive(each(work(1)), depsWith(hanging, { signal: stop.signal }))).rejects.toThrow(
+      'stopped by the operator',
+    );
+  });
+
+  it('throws what the source of work throws', async () => {
+    const memory = createMemoryQueue();
+    async function* broken(): AsyncGenerator<Work> {
+      yield* work(1);
+      throw new Error('the listing failed');
+    }
+    await expect(drive(broken(), depsWith(memory.queue))).rejects.toThrow('the listing failed');
+  });
+});

@@ -1,0 +1,108 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Staging } from '../../src/contract/staging.ts';
+import { createProgressReader } from '../../src/migrations/status.ts';
+import { layout } from '../../src/state/keys.ts';
+import { encode } from '../../src/state/migrations.ts';
+import { partKeys } from '../../src/state/parts.ts';
+import { keepProgressNote } from '../../src/state/progress-note.ts';
+import { createFolderStaging } from '../../src/state/staging/folder.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'backhaul-progress-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** A real staging that remembers which bodies were asked for; the one note that changes aside. */
+function createWatchedStaging(): { staging: Staging; gets: string[] } {
+  const real = createFolderStaging(folder);
+  const gets: string[] = [];
+  return {
+    gets,
+    staging: {
+      ...real,
+      get(key) {
+        if (key !== layout('shop').progress) gets.push(key);
+        return real.get(key);
+      },
+    },
+  };
+}
+
+const RECORDS = 7;
+
+async function putPart(staging: Staging, number: number): Promise<void> {
+  const id = `0123456789ab/${String(number).padStart(5, '0')}`;
+  const description = {
+    id,
+    fileId: '0123456789ab',
+    file: 'export.csv',
+    number,
+    format: { kind: 'json' },
+    records: RECORDS,
+    bytes: 70,
+    sha256: 'a'.repeat(64),
+    etag: 'e',
+    firstRecord: number * RECORDS,
+  };
+  await staging.put(partKeys(layout('shop').prefix).body(id), Buffer.from('frames'));
+  await staging.put(partKeys(layout('shop').prefix).description(id), encode(description));
+}
+
+async function putReceipt(staging: Staging, number: number): Promise<void> {
+  const part = `0123456789ab/${String(number).padStart(5, '0')}`;
+  const counts = { read: RECORDS, delivered: RECORDS - 1, skipped: 0, duplicate: 0, rejected: 1 };
+  const tally = { counts, events: { sent: 6, accepted: 6 }, byDay: {}, byEvent: {}, byReason: {} };
+  const receipt = { part, file: 'export.csv', mapping: 'csv@1', tally, rejectSegments: [] };
+  await staging.put(layout('shop').receipt(part), encode(receipt));
+}
+
+it('adds up parts and receipts, and reads each of them once however often it looks', async () => {
+  const { staging, gets } = createWatchedStaging();
+  for (let number = 0; number < 20; number += 1) await putPart(staging, number);
+  await putReceipt(staging, 0);
+  const read = createProgressReader(staging, 'shop');
+  expect(await read()).toEqual({
+    parts: { done: 1, staged: 20 },
+    records: { staged: 140 },
+    counts: { read: 7, delivered: 6, skipped: 0, duplicate: 0, rejected: 1 },
+  });
+  expect(gets).toHaveLength(21);
+
+  expect((await read()).parts).toEqual({ done: 1, staged: 20 });
+  expect(gets).toHaveLength(21);
+
+  await putPart(staging, 20);
+  await putReceipt(staging, 1);
+  expect(await read()).toMatchObject({
+    parts: { done: 2, staged: 21 },
+    records: { staged: 147 },
+    counts: { read: 14, rejected: 2 },
+  });
+  expect(gets).toHaveLength(23);
+});
+
+it('takes what the producer has noted of parts under way, as long as receipts do not know more', async () => {
+  const staging = createFolderStaging(folder);
+  const note = (read: number) => {
+    const counts = { read, delivered: read, skipped: 0, duplicate: 0, rejected: 0 };
+    return keepProgressNote(staging, 'noted', () => counts).close();
+  };
+  const read = createProgressReader(staging, 'noted');
+  expect((await read()).counts.read).toBe(0);
+  await note(5);
+  expect((await read()).counts).toMatchObject({ read: 5, delivered: 5 });
+  const tally = {
+    counts: { read: 7, delivered: 6, skipped: 0, duplicate: 0, rejected: 1 },
+    events: { sent: 6, accepted: 6 },
+    byDay: {},
+    byEvent: {},
+    byReason: {},
+  };
+  const receipt = { part: 'p/1', file: 'f', mapping: 'csv@1', tally, rejectSegments: [] };
+  await staging.put(layout('noted').receipt('p/1'), encode(receipt));
+  expect((await read()).counts).toMatchObject({ read: 7, rejected: 1 });
+});

@@ -1,0 +1,228 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PART_MAX_RECORDS, type PartMeta } from '../../../src/contract/part.ts';
+import type { Staging } from '../../../src/contract/staging.ts';
+import { SourceError } from '../../../src/lib/errors.ts';
+import { stageFile } from '../../../src/pipeline/stage/stage-file.ts';
+import { listFileReceipts, listParts, loadPart } from '../../../src/state/parts.ts';
+import { createFolderStaging } from '../../../src/state/staging/folder.ts';
+import { memoryFile } from '../../sources/formats/memory-file.ts';
+import { writeZip } from '../../sources/formats/write-zip.ts';
+
+const prefix = 'test/';
+const COUNT = PART_MAX_RECORDS * 2 + 500;
+const body = Array.from(
+  { length: COUNT },
+  (_, index) => `{"n":${index},"bad":${index % 1_000 === 7 ? 'nonsense' : 1}}\n`,
+).join('');
+const unstopped = new AbortController().signal;
+
+let root: string;
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'backhaul-stage-'));
+});
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+const newStaging = async () => createFolderStaging(await mkdtemp(join(root, 's-')));
+const collect = async <T>(items: AsyncIterable<T>) => {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+};
+const objects = async (staging: Staging) => {
+  const all = new Map<string, string>();
+  for await (const { key } of staging.list(''))
+    all.set(key, String((await staging.get(key))?.toString('base64')));
+  return all;
+};
+const stage = (
+  staging: Staging,
+  source: string | Buffer,
+  more: Partial<Parameters<typeof stageFile>[0]> = {},
+) => stageFile({ file: memoryFile(source), staging, prefix, read: {}, signal: unstopped, ...more });
+
+describe('staging a file', () => {
+  it('keeps nothing of a CSV that lacks a declared column, and names file and columns', async () => {
+    const staging = await newStaging();
+    const checkColumns = (names: readonly string[]) => `has only ${names.join(' and ')}`;
+    const read = { format: 'csv', delimiter: ',', checkColumns } as const;
+    await expect(stage(staging, 'x,y\n1,2\n', { read })).rejects.toThrow(
+      new SourceError('export: the header row has only x and y'),
+    );
+    expect(await objects(staging)).toEqual(new Map());
+  });
+
+  it('keeps every record with its line and text, unreadable ones too, and says how many there are', async () => {
+    const staging = await newStaging();
+    const told: PartMeta[] = [];
+    const receipt = await stage(staging, body, { onPart: (part) => void told.push(part) });
+    const parts = await collect(listParts(staging, prefix));
+    expect(told).toEqual(parts);
+    expect(parts.map(({ records }) => records)).toEqual([PART_MAX_RECORDS, PART_MAX_RECORDS, 500]);
+    expect(parts.map(({ firstRecord }) => firstRecord)).toEqual([0, PART_MAX_RECORDS, PART_MAX_RECORDS * 2]);
+    expect(receipt).toMatchObject({ parts: 3, records: COUNT });
+    expect(receipt.fingerprint.sha256).toBe(createHash('sha256').update(body).digest('hex'));
+    expect(await collect(listFileReceipts(staging, prefix))).toEqual([receipt]);
+
+    const texts: string[] = [];
+    for (const part of parts) {
+      for (const record of (await loadPart(staging, prefix, part)).records) {
+        expect(record.line).toBe(texts.length + 1);
+        texts.push(record.kind === 'record' ? Buffer.from(record.bytes).toString() : '');
+      }
+    }
+    expect(`${texts.join('\n')}\n`).toBe(body);
+  });
+
+  it('makes the same objects of the same bytes, however they arrive', async () => {
+    const staged = await Promise.all(
+      [100, 4_096, 10_000_000].map(async (chunkBytes) => {
+        const staging = await newStaging();
+        await stage(staging, '', { file: memoryFile(body, chunkBytes) });
+        return objects(staging);
+      }),
+    );
+    expect(staged[0]?.size).toBe(7);
+    expect(staged[1]).toEqual(staged[0]);
+    expect(staged[2]).toEqual(staged[0]);
+  });
+
+  it('goes on after an interruption, writes only what is missing, and ends with the same objects', async () => {
+    const whole = await newStaging();
+    await stage(whole, body);
+    const staging = await newStaging();
+    const stop = new AbortController();
+    const stopped = stage(staging, body, {
+      file: memoryFile(body, 10_000),
+      signal: stop.signal,
+      onPart: () => stop.abort(new Error('stopped')),
+    });
+    await expect(stopped).rejects.toThrow('stopped');
+    const before = await objects(staging);
+    expect(before.size).toBeGreaterThan(0);
+    expect(await collect(listFileReceipts(staging, prefix))).toEqual([]);
+
+    const written: string[] = [];
+    const watched: Staging = {
+      ...staging,
+      put(key, bytes) {
+        written.push(key);
+        return staging.put(key, bytes);
+      },
+    };
+    const told: PartMeta[] = [];
+    await stage(watched, body, { onPart: (part) => void told.push(part) });
+    expect(told.map(({ number }) => number)).toEqual([0, 1, 2]);
+    expect(written.filter((key) => before.has(key))).toEqual([]);
+    expect(await objects(staging)).toEqual(await objects(whole));
+
+    written.length = 0;
+    await stage(watched, body, { onPart: (part) => void told.push(part) });
+    expect(written).toEqual([]);
+    expect(told).toHaveLength(6);
+  });
+
+  it('stages a part again whose body was written but not described', async () => {
+    const staging = await newStaging();
+    await stage(staging, body);
+    const whole = await objects(staging);
+    const { fileId } = memoryFile(body);
+    await staging.remove(`${prefix}parts/${fileId}/00001.json`);
+    await staging.remove(`${prefix}files/${fileId}.json`);
+    await stage(staging, body);
+    expect(await objects(staging)).toEqual(whole);
+  });
+
+  it('refuses a file that changed behind parts that are staged, and says what the choices are', async () => {
+    const longer = `${body}{"n":"appended"}\n`;
+    const other = body.replace('"n":5,', '"n":6,');
+    const shorter = body.slice(0, body.indexOf('{"n":21000,'));
+    for (const hasReceipt of [true, false]) {
+      // One that grew before it was staged to its end is staged to its new end.
+      for (const changedBody of hasReceipt ? [longer, other, shorter] : [other, shorter]) {
+        const staging = await newStaging();
+        await stage(staging, body);
+        if (!hasReceipt) await staging.remove(`${prefix}files/${memoryFile('').fileId}.json`);
+        const file = { ...memoryFile(changedBody), modified: '2025-01-01T00:00:00.000Z' };
+        const failure = await stage(staging, '', { file }).catch((error: unknown) => error);
+        expect(failure).toBeInstanceOf(SourceError);
+        expect(String(failure)).toMatch(/changed after it was staged.*put the old file back.*another name/);
+      }
+    }
+  });
+
+  it('takes a file that was only touched', async () => {
+    const staging = await newStaging();
+    await stage(staging, body);
+    const file = { ...memoryFile(body), modified: '2025-01-01T00:00:00.000Z' };
+    expect(await stage(staging, '', { file })).toMatchObject({ fingerprint: { modified: file.modified } });
+  });
+
+  it('keeps what stands before a cut, without a receipt, and goes on behind it once the file is whole', async () => {
+    const staging = await newStaging();
+    const packed = gzipSync(body);
+    await expect(stage(staging, packed.subarray(0, -40_000))).rejects.toThrow(/damaged gzip at byte/);
+    expect(await collect(listFileReceipts(staging, prefix))).toEqual([]);
+    const before = await collect(listParts(staging, prefix));
+    const kept = before.reduce((sum, { records }) => sum + records, 0);
+    expect(kept % PART_MAX_RECORDS).toBeGreaterThan(0); // the last part was not full when the fault came
+    expect(kept).toBeLessThan(COUNT);
+
+    expect(await stage(staging, packed)).toMatchObject({ records: COUNT });
+    const parts = await collect(listParts(staging, prefix));
+    expect(parts.slice(0, before.length)).toEqual(before);
+    expect(parts.reduce((sum, { records }) => sum + records, 0)).toBe(COUNT);
+    expect(parts.at(-1)?.firstRecord).toBe(COUNT - (parts.at(-1)?.records ?? 0));
+  });
+
+  it('stages empty files, zips and CSVs with their header in every part', async () => {
+    const empty = await newStaging();
+    expect(await stage(empty, '')).toMatchObject({ parts: 0, records: 0 });
+
+    const zipped = await newStaging();
+    const zip = writeZip(['b', 'a'].map((name) => ({ name, body: gzipSync(`{"m":"${name}"}`) })));
+    const { fingerprint } = await stage(zipped, zip);
+    const [part] = await collect(listParts(zipped, prefix));
+    if (!part) throw new Error('no part');
+    expect([...(await loadPart(zipped, prefix, part)).records].map(({ member }) => member)).toEqual([
+      'a',
+      'b',
+    ]);
+    const other = writeZip(['b', 'a'].map((name) => ({ name, body: gzipSync(`{"m":"${name}2"}`) })));
+    expect((await stage(await newStaging(), other)).fingerprint.sha256).not.toBe(fingerprint.sha256);
+
+    const csv = await newStaging();
+    await stage(csv, `a,b\n${'1,2\n'.repeat(PART_MAX_RECORDS + 1)}`, { read: { format: 'csv' } });
+    const parts = await collect(listParts(csv, prefix));
+    expect(parts).toHaveLength(2);
+    for (const each of parts) {
+      expect(String((await loadPart(csv, prefix, each)).header)).toBe('a,b');
+    }
+  });
+});
+
+describe('loading a part', () => {
+  it('fails when its object is gone or not what was staged', async () => {
+    const staging = await newStaging();
+    await stage(staging, '{"a":1}\n');
+    const [part] = await collect(listParts(staging, prefix));
+    if (!part) throw new Error('no part');
+    const key = `${prefix}parts/${part.id}.gz`;
+    for (const damage of [Buffer.from('R 1 7\n{"a":2}\n'), Buffer.alloc(5_000)].map((frames) =>
+      gzipSync(frames),
+    )) {
+      await staging.put(key, damage);
+      await expect(loadPart(staging, prefix, part)).rejects.toThrow(SourceError);
+    }
+    await staging.put(key, Buffer.from('no gzip'));
+    await expect(loadPart(staging, prefix, part)).rejects.toThrow(/is damaged/);
+    await staging.remove(key);
+    await expect(loadPart(staging, prefix, part)).rejects.toThrow(
+      /is gone; restore it, or remove both test\/ and _migrations\/test\.json/,
+    );
+  });
+});

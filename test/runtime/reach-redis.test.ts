@@ -1,0 +1,106 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { ConfigError, getMessage } from '../../src/lib/errors.ts';
+import { reachRedis } from '../../src/runtime/reach-redis.ts';
+import { killAllBackhaul, setUp, startBackhaul } from '../support/backhaul-process.ts';
+import { startRedis, type TestRedis } from '../support/redis.ts';
+import { createWorkplace, type Workplace } from '../support/workplace.ts';
+
+let redis: TestRedis;
+let workplace: Workplace;
+beforeAll(async () => {
+  setUp();
+  redis = await startRedis();
+  workplace = createWorkplace();
+}, 300_000);
+afterEach(killAllBackhaul);
+afterAll(async () => {
+  await redis?.stop();
+  await workplace?.remove();
+});
+
+/** Takes connections, and never says a word. */
+async function startSilentServer() {
+  const server = createServer((socket) => void socket.on('error', () => {}));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('the server has no address');
+  return { server, url: `redis://:secret@127.0.0.1:${address.port}` };
+}
+
+const failure = async (url: string, withinMs: number): Promise<string> => {
+  const error = await reachRedis(url, (client) => client.ping(), withinMs).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(ConfigError);
+  expect(getMessage(error)).not.toContain('secret');
+  return getMessage(error);
+};
+
+describe('reaching Redis', () => {
+  it('hands back what was asked for', async () => {
+    expect(await reachRedis(redis.url, (client) => client.ping())).toBe('PONG');
+  });
+
+  it('says so when nothing listens there', async () => {
+    const { server, url } = await startSilentServer();
+    server.close();
+    await once(server, 'close');
+    expect(await failure(url, 600)).toMatch(/Redis at 127\.0\.0\.1:\d+ .*connection refused.* REDIS_URL/);
+  });
+
+  it('says so when there is no such host', async () => {
+    expect(await failure('redis://:secret@no-such-host.invalid:6379', 2_000)).toContain(
+      'there is no host of that name',
+    );
+  });
+
+  it('gives up when nothing is answered', async () => {
+    const { server, url } = await startSilentServer();
+    expect(await failure(url, 300)).toContain('no answer within 0.3 s');
+    server.close();
+  });
+
+  it('says at once that the password is missing or wrong', async () => {
+    const admin = new Redis(redis.url);
+    await admin.config('SET', 'requirepass', 'right');
+    try {
+      expect(await failure(redis.url, 60_000)).toContain('refuses the user or the password');
+      const wrong = redis.url.replace('redis://', 'redis://:secret@');
+      expect(await failure(wrong, 60_000)).toContain('refuses the user or the password');
+    } finally {
+      await admin.config('SET', 'requirepass', '');
+      admin.disconnect();
+    }
+  });
+});
+
+it('a run that waits for a silent Redis ends with Ctrl-C', async () => {
+  const { server, url } = await startSilentServer();
+  const manifest = workplace.manifest({
+    name: 'silent',
+    source: { type: 'amplitude', from: 'export.zip' },
+  });
+  const run = startBackhaul(['run', manifest], {
+    dataDir: workplace.dataDir('silent'),
+    env: { REDIS_URL: url },
+  });
+  await once(server, 'connection');
+  run.kill('SIGINT');
+  expect(await run.ended).toMatchObject({ code: null, signal: 'SIGINT' });
+  server.close();
+});
+
+it('a run with a wrong REDIS_URL ends with 2 and says what to do', async () => {
+  const manifest = workplace.manifest({
+    name: 'wrong',
+    source: { type: 'amplitude', from: 'export.zip' },
+  });
+  const env = { REDIS_URL: 'redis://:secret@127.0.0.1:1' };
+  const run = startBackhaul(['run', manifest], { dataDir: workplace.dataDir('wrong'), env });
+  const ended = await run.ended;
+  expect(ended.code, ended.stderr).toBe(2);
+  expect(ended.stderr).toContain('Redis at 127.0.0.1:1 cannot be used: nothing listens there');
+  expect(ended.stderr).not.toContain('secret');
+}, 30_000);

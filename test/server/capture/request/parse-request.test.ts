@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest';
+import { MAX_EVENT_CHARACTERS, MAX_EVENTS } from '../../../../src/server/capture/limits.ts';
+import { parsePayload } from '../../../../src/server/capture/request/parse-payload.ts';
+import { parseRequest } from '../../../../src/server/capture/request/parse-request.ts';
+
+const parse = (text: string, sentAt?: string) => {
+  const { value, lossless } = parsePayload(text);
+  let made = 0;
+  return parseRequest(value, {
+    nowMs: Date.parse('2024-06-01T12:00:00Z'),
+    sentAt,
+    defaultEvent: undefined,
+    ip: undefined,
+    lossless,
+    projectUuid: 'project',
+    createUuid: () => `made-${++made}`,
+  });
+};
+const batch = (...items: object[]) => JSON.stringify({ batch: items });
+const click = { event: 'click', distinct_id: 'a' };
+
+test('takes 50,000 events, and refuses one more as too large', () => {
+  const events = (count: number) =>
+    `[${'{"event":"e","distinct_id":"d"},'.repeat(count - 1)}${JSON.stringify(click)}]`;
+  expect(parse(events(MAX_EVENTS)).events).toHaveLength(MAX_EVENTS);
+  expect(() => parse(events(MAX_EVENTS + 1))).toThrow(expect.objectContaining({ status: 413 }));
+});
+
+test('takes an event of 1 MiB, as Postgres writes it, and refuses a larger one', () => {
+  const event = (length: number) =>
+    batch({ ...click, properties: { a: 'x'.repeat(length - '{"a":""}'.length) } });
+  expect(parse(event(MAX_EVENT_CHARACTERS)).events).toHaveLength(1);
+  expect(() => parse(event(MAX_EVENT_CHARACTERS + 1))).toThrow(/larger than/);
+  const numbers = (count: number) =>
+    `{"event":"e","distinct_id":"d","properties":{"a":[${Array(count).fill('1e400').join(',')}]}}`;
+  expect(parse(numbers(2000)).events).toHaveLength(1);
+  expect(() => parse(numbers(2700))).toThrow(/larger than/);
+});
+
+test('drops performance traces, repeats of a uuid, and nothing else', () => {
+  const uuid = '0197f0aa-0000-7000-8000-000000000001';
+  const { events } = parse(
+    batch(
+      { ...click, uuid },
+      { ...click, event: '$performance_event' },
+      { ...click, uuid, event: 'again' },
+      click,
+      click,
+    ),
+  );
+  expect(events.map(({ event, uuid: id }) => [event, id])).toEqual([
+    ['click', uuid],
+    ['click', 'made-2'],
+    ['click', 'made-3'],
+  ]);
+});
+
+test.each([
+  ['0197F0AA-0000-7000-8000-000000000001'],
+  ['0197f0aa000070008000000000000001'],
+  ['{0197f0aa-0000-7000-8000-000000000001}'],
+  ['urn:uuid:0197f0aa-0000-7000-8000-000000000001'],
+])('reads the uuid %s', (uuid) => {
+  expect(parse(batch({ ...click, uuid })).events[0]?.uuid).toBe('0197f0aa-0000-7000-8000-000000000001');
+});
+
+test.each([
+  '0197f0aa-0000-7000-8000-00000000000',
+  '0197f0aa-0000-7000-8000-0000000000011',
+  'g197f0aa-0000-7000-8000-000000000001',
+  '0197f0aa 0000 7000 8000 000000000001',
+  7,
+  ['0197f0aa-0000-7000-8000-000000000001'],
+  true,
+])('refuses the uuid %j', (uuid) => {
+  expect(() => parse(batch({ ...click, uuid }))).toThrow(/"uuid" is not a valid UUID/);
+});
+
+test.each([[undefined], [null], ['']])('makes a uuid where %j stands for none', (uuid) => {
+  expect(parse(batch({ ...click, uuid })).events[0]?.uuid).toBe('made-1');
+});
+
+test('counts what it could not make sense of', () => {
+  const { warnings } = parse(
+    batch(
+      { ...click, timestamp: 'soon' },
+      { ...click, timestamp: '2999-01-01' },
+      { ...click, timestamp: {} },
+    ),
+  );
+  expect(warnings).toEqual({ ignored_invalid_timestamp: 2, event_timestamp_in_future: 1 });
+});
+
+test.each([
+  ['1717239600', 1_717_239_600_000],
+  ['99999999999', 99_999_999_999_000], // eleven digits are seconds still
+  ['100000000000', 100_000_000_000], // twelve are not
+  ['2024-06-01T11:00:00Z', 1_717_239_600_000],
+])('reads %s as the time of sending, and takes the clock from there', (sentAt, sentAtMs) => {
+  const hourBefore = new Date(sentAtMs - 3_600_000).toISOString();
+  const { events, warnings } = parse(batch({ ...click, timestamp: hourBefore }), sentAt);
+  expect(events[0]?.timestamp).toBe('2024-06-01T11:00:00.000Z');
+  expect(warnings).toEqual({});
+});

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { renderSharedPage } from '../../../../src/server/dashboards/sharing/render-shared-page.ts';
+import type { StoredDashboard } from '../../../../src/server/dashboards/store.ts';
+import type { TileView } from '../../../../src/server/dashboards/tiles/view-tiles.ts';
+import { createInsights } from '../../../../src/server/insights/insights.ts';
+import { countTicks } from '../../../support/count-turns.ts';
+
+const dashboard: StoredDashboard = {
+  id: 1,
+  projectId: 1,
+  name: 'Large',
+  description: '',
+  pinned: false,
+  deleted: false,
+  filters: {},
+  tags: [],
+  restriction: 21,
+  createdBy: null,
+  createdAt: '2024-01-10T12:00:00.000Z',
+  creationMode: 'default',
+  useTemplate: '',
+  useDashboard: null,
+  isShared: true,
+};
+
+const view = (id: number): TileView => ({
+  tile: {
+    id,
+    dashboardId: 1,
+    insightId: null,
+    text: {
+      id,
+      body: `Text ${id}.`,
+      createdBy: null,
+      lastModifiedBy: null,
+      lastModifiedAt: dashboard.createdAt,
+    },
+    layouts: {},
+    color: null,
+    deleted: false,
+  },
+  insight: undefined,
+  result: undefined,
+});
+
+test('others have a turn after every tile of a page', async () => {
+  const views = Array.from({ length: 100 }, (_, index) => view(index));
+  const insights = createInsights({ now: () => 0 });
+  const { value: page, turns } = await countTicks(() =>
+    renderSharedPage({ dashboard, views, asOf: dashboard.createdAt }, insights, false),
+  );
+  expect(turns).toBeGreaterThanOrEqual(99);
+  for (const { tile } of views) expect(page.html).toContain(`Text ${tile.id}.`);
+});

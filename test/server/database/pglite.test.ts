@@ -1,0 +1,35 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createSerialDb } from '../../../src/server/database/pglite.ts';
+import { openPgliteSession, type PgliteSession } from '../../../src/server/database/pglite-session.ts';
+
+let dir: string;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'backhaul-pglite-'));
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+test('opens the engine anew when it breaks, and keeps what was committed', async () => {
+  const sessions: PgliteSession[] = [];
+  const db = createSerialDb(async () => {
+    const session = await openPgliteSession(dir);
+    sessions.push(session);
+    return session;
+  });
+  await db.query('create table kept (a integer)');
+  await db.query('insert into kept values (1)');
+  await sessions[0]?.close(); // the engine goes away under the database
+  await expect(db.transaction((tx) => tx.query('insert into kept values (2)'))).rejects.toThrow();
+  expect(await db.query('select a from kept')).toEqual([{ a: 1 }]);
+  expect(sessions).toHaveLength(2);
+  await db.close();
+});
+
+test('a statement that fails breaks nothing', async () => {
+  const db = createSerialDb(() => openPgliteSession(undefined));
+  await expect(db.query('select nonsense')).rejects.toMatchObject({ code: '42703' });
+  expect(await db.query('select 1 as one')).toEqual([{ one: 1 }]);
+  await db.close();
+});

@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { queueDeletion } from '../../../src/server/deletions/queue-deletion.ts';
+import { createTestApi } from '../../support/api.ts';
+import { onEveryDatabase } from '../../support/databases.ts';
+
+onEveryDatabase('queueing a deletion', (db) => {
+  it('draws a line that the events before are not after, and the events after not before', async () => {
+    const api = await createTestApi(db());
+    const event = (name: string) => ({ event: name, distinct_id: 'ada', properties: {} });
+    for (let round = 0; round < 20; round += 1) {
+      await api.send(event(`before ${round}`));
+      const personUuid = randomUUID();
+      await db().transaction((tx) =>
+        queueDeletion(tx, { projectId: api.project.id, personUuid, distinctIds: ['ada'], userId: null }),
+      );
+      await api.send(event(`after ${round}`));
+      const rows = await db().query<{ event: string; goes: boolean }>(
+        `select e.event, e.received_at <= d.created_at as goes
+         from events e join deletions d on d.person_uuid = $1 where e.event like $2 order by e.event desc`,
+        [personUuid, `% ${round}`],
+      );
+      expect(rows).toEqual([
+        { event: `before ${round}`, goes: true },
+        { event: `after ${round}`, goes: false },
+      ]);
+    }
+  });
+
+  it('keeps who asked, and every id as it is', async () => {
+    const api = await createTestApi(db());
+    const [owner] = await db().query<{ id: number }>('select id from users');
+    const wanted = { projectId: api.project.id, personUuid: randomUUID(), userId: owner?.id ?? 0 };
+    const distinctIds = ['a"b', '{c,d}', 'null', ' ', 'ü'];
+    await db().transaction((tx) => queueDeletion(tx, { ...wanted, distinctIds }));
+    const rows = await db().query(
+      `select project_id, distinct_ids, created_by, started_at, deleted_events, verified_at, last_error
+       from deletions where person_uuid = $1`,
+      [wanted.personUuid],
+    );
+    expect(rows).toEqual([
+      {
+        project_id: wanted.projectId,
+        distinct_ids: distinctIds,
+        created_by: wanted.userId,
+        started_at: null,
+        deleted_events: 0,
+        verified_at: null,
+        last_error: null,
+      },
+    ]);
+  });
+});

@@ -1,0 +1,41 @@
+import { OpenAPIHono, z } from '@hono/zod-openapi';
+import { expect, test } from 'vitest';
+import type { ApiEnv } from '../../../src/server/auth/access.ts';
+import { addRoute } from '../../../src/server/http/route.ts';
+
+test('a personal key that came with the input reaches no handler, and all else does', async () => {
+  const api = new OpenAPIHono<ApiEnv>();
+  addRoute(
+    api,
+    {
+      method: 'post',
+      path: '/any/',
+      summary: 'Takes anything',
+      tag: 'Test',
+      query: z.looseObject({}),
+      body: z.unknown(),
+      answers: {},
+    },
+    ({ c, query, body }) => c.json({ query, body }),
+  );
+  const send = async (query: string, body: string) =>
+    (
+      await api.request(`/any/${query}`, {
+        method: 'POST',
+        body,
+        headers: { 'content-type': 'application/json' },
+      })
+    ).json();
+  expect(await send('?a=1&personal_api_key=phx_a', '{"b":2,"personal_api_key":"phx_b"}')).toEqual({
+    query: { a: '1' },
+    body: { b: 2 },
+  });
+  expect(await send('?a=1', '["personal_api_key"]')).toEqual({
+    query: { a: '1' },
+    body: ['personal_api_key'],
+  });
+  expect(await send('', '{"inner":{"personal_api_key":"theirs"}}')).toEqual({
+    query: {},
+    body: { inner: { personal_api_key: 'theirs' } },
+  });
+});

@@ -1,0 +1,350 @@
+import { describe, expect, it } from 'vitest';
+import { isJsonObject, type JsonObject, parseJson } from '../../../../src/server/http/json.ts';
+import { InsightError } from '../../../../src/server/insights/insight-error.ts';
+import { parseInsightFilters } from '../../../../src/server/insights/parse/insight-filters.ts';
+import { NO_FILTER } from '../../../../src/server/query/filter.ts';
+
+const PAGEVIEW = { id: '$pageview', type: 'events', order: 0, name: 'Pageview' };
+
+/** What parsing these filters fails with. */
+function failure(filters: JsonObject): { reason: string; message: string } {
+  try {
+    parseInsightFilters(filters);
+  } catch (error) {
+    if (error instanceof InsightError) return { reason: error.reason, message: error.message };
+    throw error;
+  }
+  throw new Error('the filters were read');
+}
+
+describe('the filters of trends', () => {
+  it('are read with all they may say', () => {
+    const query = parseInsightFilters({
+      insight: 'TRENDS',
+      events: [
+        { ...PAGEVIEW, order: 1, math: 'dau', custom_name: 'Visitors' },
+        { id: 'paid', type: 'events', order: 0, math: 'sum', math_property: 'amount' },
+        { id: null, order: 2 },
+      ],
+      properties: [{ key: '$browser', value: 'Chrome', type: 'event' }],
+      interval: 'week',
+      date_from: '-30d',
+      date_to: '2024-01-31',
+      breakdown: '$os',
+      breakdown_type: 'person',
+      breakdown_limit: '5',
+      display: 'ActionsPie',
+      compare: 'true',
+      filter_test_accounts: true,
+    });
+    expect(query).toMatchObject({
+      insight: 'TRENDS',
+      interval: 'week',
+      dates: { from: '-30d', to: '2024-01-31', explicit: false },
+      breakdown: { owner: 'person', key: '$os', limit: 5, hideOther: false },
+      display: 'ActionsPie',
+      compare: true,
+      filter: { members: [{ kind: 'property', owner: 'event', key: '$browser', values: ['Chrome'] }] },
+      series: [
+        {
+          event: 'paid',
+          name: 'paid',
+          customName: null,
+          order: 0,
+          measure: { math: 'sum', property: { owner: 'event', key: 'amount' } },
+        },
+        { event: '$pageview', name: 'Pageview', customName: 'Visitors', order: 1, measure: { math: 'dau' } },
+        { event: null, name: 'All events', order: 2, measure: { math: 'total' } },
+      ],
+    });
+  });
+
+  it('have defaults for all but the events', () => {
+    expect(parseInsightFilters({ events: [{ id: '$pageview' }] })).toEqual({
+      insight: 'TRENDS',
+      dates: { from: undefined, to: undefined, explicit: false },
+      filter: NO_FILTER,
+      series: [
+        {
+          event: '$pageview',
+          name: '$pageview',
+          customName: null,
+          order: 0,
+          filter: NO_FILTER,
+          measure: { math: 'total' },
+          action: {
+            id: '$pageview',
+            type: 'events',
+            order: 0,
+            name: '$pageview',
+            custom_name: null,
+            math: null,
+            math_property: null,
+            math_group_type_index: null,
+            properties: [],
+          },
+        },
+      ],
+      interval: 'day',
+      breakdown: undefined,
+      display: 'ActionsLineGraph',
+      compare: false,
+    });
+  });
+
+  it('may be written as text, as in addresses', () => {
+    const query = parseInsightFilters({ events: '[{"id":"a","order":"0"}]', actions: '[]', interval: '' });
+    expect(query).toMatchObject({ interval: 'day', series: [{ event: 'a' }] });
+  });
+
+  it('may name one property in a list of breakdowns', () => {
+    const events = [PAGEVIEW];
+    const expected = { breakdown: { owner: 'event', key: 'a', limit: 25 } };
+    expect(parseInsightFilters({ events, breakdowns: [{ property: 'a', type: 'event' }] })).toMatchObject(
+      expected,
+    );
+    expect(parseInsightFilters({ events, breakdown: ['a'] })).toMatchObject(expected);
+    expect(parseInsightFilters({ events, breakdowns: [], breakdown: 'a' })).toMatchObject(expected);
+  });
+
+  it('take the number of a person property', () => {
+    const events = [
+      { ...PAGEVIEW, math: 'p95', math_property: 'age', math_property_type: 'person_properties' },
+    ];
+    expect(parseInsightFilters({ events })).toMatchObject({
+      series: [{ measure: { math: 'p95', property: { owner: 'person', key: 'age' } } }],
+    });
+  });
+
+  it('count minutes by the hour and draw what is not known as lines', () => {
+    expect(parseInsightFilters({ events: [PAGEVIEW], interval: 'minute', display: 'Spiral' })).toMatchObject({
+      interval: 'hour',
+      display: 'ActionsLineGraph',
+    });
+  });
+
+  it.each([
+    ['a formula', { formula: 'A/B' }, /Formulas are not supported/],
+    ['smoothing', { smoothing_intervals: 7 }, /Smoothed/],
+    ['an action', { actions: [{ id: 3, type: 'actions' }] }, /Actions are not supported/],
+    ['an action among the events', { events: [{ id: 3, type: 'actions' }] }, /Actions are not supported/],
+    ['a table', { data_warehouse: [{ id: 'x' }] }, /data warehouse/],
+    ['a breakdown by cohort', { breakdown: [1], breakdown_type: 'cohort' }, /must name a property/],
+    ['a breakdown by session', { breakdown: '$duration', breakdown_type: 'session' }, /by session/],
+    ['two breakdowns', { breakdowns: [{ property: 'a' }, { property: 'b' }] }, /several properties/],
+    ['bins', { breakdown: 'a', breakdown_histogram_bin_count: 10 }, /bins/],
+    ['groups', { aggregation_group_type_index: 0 }, /groups/i],
+    ['groups as a measure', { events: [{ ...PAGEVIEW, math: 'unique_group' }] }, /"unique_group"/],
+    ['sessions', { events: [{ ...PAGEVIEW, math: 'avg', math_property: '$session_duration' }] }, /sessions/],
+    ['another period to compare with', { compare: true, compare_to: '-1m' }, /comparison/],
+  ])('cannot ask for %s, and say so', (_, filters, message) => {
+    const result = failure({ events: [PAGEVIEW], ...filters });
+    expect(result).toEqual({ reason: 'unsupported', message: expect.stringMatching(message) });
+  });
+
+  it.each([
+    ['no event', { events: [] }, /at least one event/],
+    ['events that are no list', { events: 'x' }, /^events: /],
+    ['an event that is no object', { events: ['x'] }, /^events\.0: /],
+    ['an unknown interval', { interval: 'fortnight' }, /interval must be one of/],
+    ['a sum of nothing', { events: [{ ...PAGEVIEW, math: 'sum' }] }, /math_property is missing/],
+    ['a limit of none', { breakdown: 'a', breakdown_limit: 0 }, /^breakdown_limit: /],
+    ['a date that is no text', { date_from: 7 }, /^date_from: /],
+    [
+      'a limit beyond all numbers',
+      parseJson('{"breakdown":"a","breakdown_limit":1e400}').value,
+      /^breakdown_limit: /,
+    ],
+    [
+      'a limit of twenty digits',
+      parseJson('{"breakdown":"a","breakdown_limit":12345678901234567890}').value,
+      /^breakdown_limit: /,
+    ],
+    ['27 series', { events: Array.from({ length: 27 }, () => PAGEVIEW) }, /^events: /],
+    ['a name beyond all measure', { events: [{ id: 'x'.repeat(1001) }] }, /^events\.0\.id: /],
+    ['properties that are no filter', { properties: 'no json' }, /unparsable/],
+  ])('are refused with %s', (_, filters, message) => {
+    const result = failure({ events: [PAGEVIEW], ...(isJsonObject(filters) ? filters : {}) });
+    expect(result).toEqual({ reason: 'invalid', message: expect.stringMatching(message) });
+  });
+
+  it('may hold 26 series', () => {
+    const query = parseInsightFilters({ events: Array.from({ length: 26 }, () => ({ id: 'a' })) });
+    expect('series' in query && query.series.length).toBe(26);
+  });
+});
+
+describe('the filters of other insights', () => {
+  const steps = { insight: 'FUNNELS', events: [{ id: 'a' }, { id: 'b', custom_name: 'B' }, { id: 'c' }] };
+
+  it('are read for funnels', () => {
+    expect(parseInsightFilters(steps)).toMatchObject({
+      steps: [{ event: 'a' }, { event: 'b', customName: 'B', order: 1 }, { event: 'c' }],
+      order: 'ordered',
+      window: { count: 14, unit: 'day' },
+      exclusions: [],
+      attribution: 'first_touch',
+    });
+    expect(
+      parseInsightFilters({
+        ...steps,
+        funnel_order_type: 'ordered',
+        funnel_viz_type: 'steps',
+        funnel_window_interval: '90',
+        funnel_window_interval_unit: 'minute',
+        exclusions: [{ id: 'x', type: 'events', funnel_from_step: 0, funnel_to_step: 2 }],
+        breakdown_attribution_type: 'last_touch',
+      }),
+    ).toMatchObject({
+      window: { count: 90, unit: 'minute' },
+      exclusions: [{ event: 'x', from: 0, to: 2 }],
+      attribution: 'last_touch',
+    });
+    expect(parseInsightFilters({ ...steps, funnel_window_days: 3 })).toMatchObject({
+      window: { count: 3, unit: 'day' },
+    });
+  });
+
+  const exclusion = { id: 'x', funnel_from_step: 0, funnel_to_step: 1 };
+  it.each([
+    ['one step', { events: [PAGEVIEW] }, 'invalid', /two steps/],
+    ['21 steps', { events: Array.from({ length: 21 }, () => PAGEVIEW) }, 'invalid', /20 steps/],
+    ['another order', { funnel_order_type: 'random' }, 'invalid', /^funnel_order_type/],
+    ['a window of nothing', { funnel_window_interval: 0 }, 'invalid', /^funnel_window_interval/],
+    [
+      'a window of ages',
+      { funnel_window_interval: 101 * 12, funnel_window_interval_unit: 'month' },
+      'invalid',
+      /hundred/,
+    ],
+    ['a view over time', { funnel_viz_type: 'trends' }, 'unsupported', /by step/],
+    [
+      'an exclusion backwards',
+      { exclusions: [{ ...exclusion, funnel_from_step: 1 }] },
+      'invalid',
+      /later one/,
+    ],
+    [
+      'an exclusion past the end',
+      { exclusions: [{ ...exclusion, funnel_to_step: 3 }] },
+      'invalid',
+      /later one/,
+    ],
+    [
+      'exclusions without an order',
+      { exclusions: [exclusion], funnel_order_type: 'unordered' },
+      'unsupported',
+      /ordered steps only/,
+    ],
+    ['other attribution', { breakdown_attribution_type: 'all_events' }, 'unsupported', /first or the last/],
+  ])('refuse a funnel with %s', (_, filters, reason, message) => {
+    expect(failure({ ...steps, ...filters })).toEqual({ reason, message: expect.stringMatching(message) });
+  });
+
+  it('are read for retention, page views by the day unless they say otherwise', () => {
+    expect(parseInsightFilters({ insight: 'RETENTION' })).toMatchObject({
+      target: { event: '$pageview' },
+      returning: { event: '$pageview' },
+      period: 'day',
+      totalIntervals: 11,
+      firstTime: false,
+    });
+    expect(
+      parseInsightFilters({
+        insight: 'RETENTION',
+        target_entity: '{"id":"signed up","type":"events"}',
+        period: 'Week',
+        total_intervals: 8,
+        retention_type: 'retention_first_time',
+      }),
+    ).toMatchObject({
+      target: { event: 'signed up' },
+      returning: { event: 'signed up' },
+      period: 'week',
+      totalIntervals: 8,
+      firstTime: true,
+    });
+  });
+
+  it.each([
+    ['a period of a year', { period: 'Year' }, 'invalid', 'Period Year is unsupported.'],
+    ['no interval', { total_intervals: 0 }, 'invalid', /^total_intervals/],
+    ['101 intervals', { total_intervals: 101 }, 'invalid', /^total_intervals/],
+    ['another type', { retention_type: 'retention_rolling' }, 'unsupported', /retention_rolling/],
+    ['a target that is no entity', { target_entity: 'x' }, 'invalid', /^target_entity/],
+    ['a breakdown', { breakdown: '$os' }, 'unsupported', /breakdown/],
+  ])('refuse retention with %s', (_, filters, reason, message) => {
+    expect(failure({ insight: 'RETENTION', ...filters })).toEqual({
+      reason,
+      message: typeof message === 'string' ? message : expect.stringMatching(message),
+    });
+  });
+
+  it('are read for lifecycle and stickiness', () => {
+    const events = [PAGEVIEW];
+    expect(parseInsightFilters({ insight: 'LIFECYCLE', events, interval: 'week' })).toMatchObject({
+      entity: { event: '$pageview' },
+      interval: 'week',
+    });
+    expect(parseInsightFilters({ insight: 'STICKINESS', events })).toMatchObject({
+      series: [{ event: '$pageview' }],
+      interval: 'day',
+    });
+    expect(failure({ insight: 'LIFECYCLE', events: [PAGEVIEW, PAGEVIEW] }).reason).toBe('unsupported');
+    expect(failure({ insight: 'STICKINESS', events, compare: true }).reason).toBe('unsupported');
+  });
+
+  it('are read for paths', () => {
+    expect(parseInsightFilters({ insight: 'PATHS' })).toMatchObject({
+      include: { pageviews: false, screens: false, custom: false, events: [] },
+      exclude: [],
+      startPoint: undefined,
+      stepLimit: 5,
+      edgeLimit: 50,
+    });
+    expect(
+      parseInsightFilters({
+        insight: 'PATHS',
+        include_event_types: '["$pageview","custom_event"]',
+        start_point: 'https://a.test/b/',
+        step_limit: 4,
+        edge_limit: 7,
+        min_edge_weight: 2,
+        exclude_events: ['x'],
+        path_groupings: ['/a/*'],
+      }),
+    ).toMatchObject({
+      include: { pageviews: true, screens: false, custom: true, events: [] },
+      exclude: ['x'],
+      startPoint: 'https://a.test/b',
+      stepLimit: 4,
+      edgeLimit: 7,
+      minEdgeWeight: 2,
+      groupings: ['/a/*'],
+    });
+    expect(parseInsightFilters({ insight: 'PATHS', start_point: '/' })).toMatchObject({ startPoint: '/' });
+  });
+
+  it.each([
+    ['both ends', { start_point: '/a', end_point: '/b' }, 'unsupported'],
+    ['the steps of a funnel', { funnel_paths: 'funnel_path_after_step' }, 'unsupported'],
+    ['an expression', { include_event_types: ['hogql'] }, 'unsupported'],
+    ['cleaning rules', { path_replacements: true }, 'unsupported'],
+    [
+      'custom events twice',
+      { include_event_types: ['custom_event'], include_custom_events: ['a'] },
+      'invalid',
+    ],
+    ['a single step', { step_limit: 1 }, 'invalid'],
+    ['21 steps', { step_limit: 21 }, 'invalid'],
+  ])('refuse paths with %s', (_, filters, reason) => {
+    expect(failure({ insight: 'PATHS', ...filters }).reason).toBe(reason);
+  });
+
+  it('name an insight that is not there', () => {
+    expect(failure({ insight: 'HEATMAP' })).toEqual({
+      reason: 'unsupported',
+      message: 'Insights of type "HEATMAP" are not supported.',
+    });
+  });
+});

@@ -1,0 +1,124 @@
+import { appendFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ConfigError, SourceError } from '../../../src/lib/errors.ts';
+import { findSourceFiles } from '../../../src/sources/files/find-source-files.ts';
+import type { SourceFile } from '../../../src/sources/files/source-file.ts';
+
+let baseDir: string;
+beforeAll(async () => {
+  baseDir = await mkdtemp(join(tmpdir(), 'backhaul-source-'));
+  await mkdir(join(baseDir, 'exports/deep/er'), { recursive: true });
+  await mkdir(join(baseDir, 'empty'));
+  for (const name of [
+    'exports/h_10.json',
+    'exports/h_9.json',
+    'exports/deep/er/x.zip',
+    'exports/.DS_Store',
+  ]) {
+    await writeFile(join(baseDir, name), name);
+  }
+  await writeFile(join(baseDir, 'odd[1].json'), 'odd');
+  await symlink(join(baseDir, 'exports/h_9.json'), join(baseDir, 'exports/latest.json'));
+});
+afterAll(() => rm(baseDir, { recursive: true, force: true }));
+
+const find = async (...from: string[]) => (await findSourceFiles(from, { baseDir })).map(({ name }) => name);
+const failureOf = async (...from: string[]) => {
+  const failure = await find(...from).catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(ConfigError);
+  return String(failure);
+};
+
+async function textOf(file: SourceFile): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of file.open()) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+describe('finding', () => {
+  it('finds files, globs and folders with all below them, in natural order', async () => {
+    const all = ['exports/deep/er/x.zip', 'exports/h_9.json', 'exports/h_10.json'];
+    expect(await find('exports')).toEqual(all);
+    expect(await find('exports/**/*')).toEqual(all);
+    expect(await find('exports/h_*.json')).toEqual(all.slice(1));
+    expect(await find(join(baseDir, 'exports', '*.json'))).toEqual(all.slice(1));
+    expect(await find('./exports/../exports/h_9.json')).toEqual(['exports/h_9.json']);
+    expect(await find('odd[1].json')).toEqual(['odd[1].json']);
+  });
+
+  it('lists a file once where entries and links overlap', async () => {
+    expect(await find('exports/latest.json', 'exports/*.json', 'exports/h_9.json')).toEqual([
+      'exports/h_9.json',
+      'exports/h_10.json',
+    ]);
+  });
+
+  it('names a link that leads nowhere, in a folder, by a glob and by its name; one to a folder is none', async () => {
+    await mkdir(join(baseDir, 'linked/in'), { recursive: true });
+    await symlink(join(baseDir, 'exports'), join(baseDir, 'linked/folder'));
+    await writeFile(join(baseDir, 'linked/in/there.json'), 'there');
+    const all = ['linked/folder/deep/er/x.zip', 'linked/folder/h_9.json', 'linked/folder/h_10.json'];
+    expect(await find('linked')).toEqual([...all, 'linked/in/there.json']);
+
+    await symlink(join(baseDir, 'gone.json'), join(baseDir, 'linked/in/lost.json'));
+    for (const entry of ['linked', 'linked/**/*.json', 'linked/in/lost.json']) {
+      expect(await failureOf(entry)).toMatch(/leads to .*linked\/in\/lost\.json, which cannot be looked at/);
+    }
+    expect(await find('linked/in/t*.json')).toEqual(['linked/in/there.json']);
+  });
+
+  it('gives the same ids wherever the base folder lies', async () => {
+    const [file] = await findSourceFiles(['exports/h_9.json'], { baseDir });
+    const other = await mkdtemp(join(tmpdir(), 'backhaul-source-'));
+    await mkdir(join(other, 'exports'));
+    await writeFile(join(other, 'exports/h_9.json'), 'x');
+    const [moved] = await findSourceFiles(['exports'], { baseDir: other });
+    expect(moved?.fileId).toBe(file?.fileId);
+    expect(file?.fileId).toMatch(/^[0-9a-f]{12}$/);
+    await rm(other, { recursive: true });
+  });
+
+  it('fails an entry that finds nothing, naming it, the base folder and what is there', async () => {
+    expect(await failureOf('exports', 'exports/*.csv')).toMatch(/"exports\/\*\.csv" matches no file/);
+    const gone = await failureOf('exports/gone.json');
+    expect(gone).toContain(baseDir);
+    expect(gone).toContain('holds deep/, h_9.json, h_10.json');
+    expect(await failureOf('no/such/folder/*.gz')).toContain('empty/, exports/');
+    expect(await failureOf('empty')).toMatch(/"empty".*holds no files/);
+  });
+
+  it('explains entries on S3 that cannot work', async () => {
+    expect(await failureOf('s3://')).toMatch(/names no bucket/);
+    expect(await failureOf('s3://bucket/a/*.gz')).toMatch(/an entry is a prefix/);
+    expect(await failureOf('s3://bucket/a')).toMatch(/no access to S3/);
+  });
+});
+
+describe('a file on this machine', () => {
+  it('is read whole, in ranges and at places', async () => {
+    const [file] = await findSourceFiles(['exports/h_9.json'], { baseDir });
+    if (!file) throw new Error('not found');
+    expect(await textOf(file)).toBe('exports/h_9.json');
+    expect(file.bytes).toBe(16);
+    const range: Buffer[] = [];
+    for await (const chunk of file.open({ start: 2, end: 5 })) range.push(chunk);
+    expect(String(Buffer.concat(range))).toBe('por');
+    expect(String(await file.readAt(8, 3))).toBe('h_9');
+    await expect(file.readAt(10, 30)).rejects.toThrow(SourceError);
+  });
+
+  it('fails once it has changed or gone since it was found, naming it', async () => {
+    const path = join(baseDir, 'changing.json');
+    await writeFile(path, 'first');
+    const [file] = await findSourceFiles(['changing.json'], { baseDir });
+    if (!file) throw new Error('not found');
+    await appendFile(path, ' and more');
+    await expect(textOf(file)).rejects.toThrow(/changing\.json changed since it was listed/);
+    await rm(path);
+    await expect(textOf(file)).rejects.toThrow(SourceError);
+    await expect(textOf(file)).rejects.toThrow(/changing\.json is gone.*put it back/);
+    await expect(file.readAt(0, 1)).rejects.toThrow(SourceError);
+  });
+});

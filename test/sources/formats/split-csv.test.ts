@@ -1,0 +1,161 @@
+import fc from 'fast-check';
+import Papa from 'papaparse';
+import { describe, expect, it } from 'vitest';
+import { RECORD_MAX_BYTES } from '../../../src/contract/part.ts';
+import { SourceError } from '../../../src/lib/errors.ts';
+import { createRecordParser } from '../../../src/sources/formats/parse-record.ts';
+import { memoryFile, readAll } from './memory-file.ts';
+
+const csv = { format: 'csv' } as const;
+const headerOf = ({ chunks }: Awaited<ReturnType<typeof readAll>>) =>
+  String(Buffer.from(chunks[0]?.header ?? []));
+
+/** What the rows say once they are parsed, `undefined` for rejects. */
+async function valuesOf(body: string | Buffer, chunkBytes = 1_000, delimiter?: string) {
+  const read = await readAll(memoryFile(body, chunkBytes), { ...csv, delimiter });
+  return read.chunks.flatMap(({ format, header, records }) => {
+    const parse = createRecordParser(format, header);
+    return records.map((record) => {
+      const parsed = parse(record);
+      return parsed.kind === 'object' ? parsed.value : undefined;
+    });
+  });
+}
+
+describe('CSV', () => {
+  it('keeps header and rows as they were, with quoted line ends, and counts lines', async () => {
+    const body = '\ufeffid,text\r\n1,"two\r\nlines, ""quoted"""\r\n\r\n2,plain\n3,"no line end"';
+    for (const chunkBytes of [1, 2, 3, 10, 1_000]) {
+      const read = await readAll(memoryFile(body, chunkBytes), csv);
+      expect(headerOf(read)).toBe('id,text');
+      expect(read.texts).toEqual(['1,"two\r\nlines, ""quoted"""', '2,plain', '3,"no line end"']);
+      expect(read.lines).toEqual([2, 5, 6]);
+      expect(read.chunks[0]?.format).toEqual({ kind: 'csv', delimiter: ',' });
+    }
+  });
+
+  it('finds the delimiter in the header row unless one is declared', async () => {
+    for (const delimiter of [',', ';', '\t', '|']) {
+      expect(await valuesOf(`a${delimiter}b\n1,5;x${delimiter}2\n`, 100, delimiter)).toHaveLength(1);
+      const read = await readAll(memoryFile(`a${delimiter}"b,c"${delimiter}d\n`.concat('1', '\n')), csv);
+      expect(read.chunks[0]?.format).toEqual({ kind: 'csv', delimiter });
+    }
+    const tsv = await readAll(memoryFile('a,b\tc\n1\t2\n'), { format: 'tsv' });
+    expect(tsv.chunks[0]?.format).toEqual({ kind: 'csv', delimiter: '\t' });
+    expect(await valuesOf('a¦b\n1¦ä\n', 1, '¦')).toEqual([{ a: '1', b: 'ä' }]);
+  });
+
+  it('reads back any table, however it is cut into chunks', async () => {
+    const cell = fc.oneof(
+      fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', '\r\n', 'ä', '😀', ' ', '\t') }),
+      fc.string({ unit: 'grapheme' }),
+    );
+    const table = fc
+      .integer({ min: 2, max: 4 })
+      .chain((width) => fc.array(fc.array(cell, { minLength: width, maxLength: width }), { minLength: 1 }));
+    await fc.assert(
+      fc.asyncProperty(
+        table,
+        fc.integer({ min: 1, max: 50 }),
+        fc.constantFrom('\n', '\r\n'),
+        async (rows, chunkBytes, newline) => {
+          const names = (rows[0] ?? []).map((_, index) => `c${index}`);
+          const body = Papa.unparse([names, ...rows], { newline, quotes: true });
+          const values = await valuesOf(body, chunkBytes, ',');
+          expect(values).toEqual(
+            rows.map((row) => Object.fromEntries(row.map((value, index) => [`c${index}`, value]))),
+          );
+        },
+      ),
+    );
+  });
+
+  it('ends a row with an unclosed quote at its line end, and goes on behind it', async () => {
+    const body = 'id,text\n1,good\n2,"never closed\n3,good\n4,good\n';
+    for (const chunkBytes of [1, 5, 1_000]) {
+      const values = await valuesOf(body, chunkBytes);
+      expect(values).toEqual([
+        { id: '1', text: 'good' },
+        undefined,
+        { id: '3', text: 'good' },
+        { id: '4', text: 'good' },
+      ]);
+    }
+  });
+
+  it('loses no row to stray quotes, and does not slow down on a file full of them', async () => {
+    const rows = Array.from({ length: 30_000 }, (_, index) =>
+      index % 3 ? `${index},plain` : `${index},"stray`,
+    );
+    const started = performance.now();
+    const values = await valuesOf(`id,text\n${rows.join('\n')}\n`, 64 * 1024);
+    expect(values).toHaveLength(rows.length);
+    expect(values.filter((value) => value === undefined)).toHaveLength(10_000);
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+
+  it('gives up on an unclosed quote after the limit of a record, and finds the rows behind', async () => {
+    const filler = `${'9,aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n'.repeat(300_000)}`;
+    expect(filler.length).toBeGreaterThan(RECORD_MAX_BYTES);
+    const read = await readAll(memoryFile(`id,text\n1,"open\n${filler}2,last\n`, 512 * 1024), csv);
+    expect(read.failure).toBeUndefined();
+    expect(read.records).toHaveLength(300_002);
+    expect(read.texts[0]).toBe('1,"open');
+    expect(read.lines.at(-1)).toBe(300_003);
+  });
+
+  it('keeps the head of an endless line and goes on behind it', async () => {
+    const huge = 'x'.repeat(RECORD_MAX_BYTES + 10);
+    const read = await readAll(memoryFile(`id,text\n1,${huge}\n2,b\n`), csv);
+    expect(read.records.map(({ kind }) => kind)).toEqual(['oversize', 'record']);
+    expect(read.lines).toEqual([2, 3]);
+  });
+
+  it('starts each member of a zip with its own header', async () => {
+    const { writeZip } = await import('./write-zip.ts');
+    const zip = writeZip([
+      { name: 'a.csv', body: Buffer.from('x,y\n1,2\n') },
+      { name: 'b.csv', body: Buffer.from('y,x\n3,4\n') },
+    ]);
+    expect(await valuesOf(zip)).toEqual([
+      { x: '1', y: '2' },
+      { y: '3', x: '4' },
+    ]);
+  });
+
+  it('fails bare carriage returns and a header that is no row, instead of reading nothing', async () => {
+    for (const body of ['a,b\r1,2\r3,4\r', 'a,"b\n']) {
+      const { failure } = await readAll(memoryFile(body), csv);
+      expect(failure).toBeInstanceOf(SourceError);
+      expect(String(failure)).toMatch(/header row/);
+    }
+  });
+
+  it.each([
+    ['quoted cells', 'a,"b"\r1,"2"\r3,"4, 5"\r'],
+    ['more text than a header may have', `a,b\r${'1,"2"\r'.repeat(300_000)}`],
+    ['more text than a record may have', `a,b\r${'1,2\r'.repeat(RECORD_MAX_BYTES / 4)}`],
+    ['one line end at last', 'a,"b"\r1,"2"\r3,4\n'],
+  ])('names bare carriage returns in a file with %s', async (_name, body) => {
+    const { records, failure } = await readAll(memoryFile(body), csv);
+    expect(records).toEqual([]);
+    expect(String(failure)).toContain('the line ends are bare carriage returns');
+  });
+
+  it('takes Windows line ends inside of a quoted header cell for text', async () => {
+    expect(await valuesOf('a,"b\r\nc"\r\n1,2\r\n')).toEqual([{ a: '1', 'b\r\nc': '2' }]);
+  });
+
+  it('says of a header whose quotes do not fit that the delimiter may be wrong', async () => {
+    const { failure } = await readAll(memoryFile('"a","b"\n1,2\n'), { ...csv, delimiter: ';' });
+    expect(String(failure)).toMatch(/header row has a quote.*as where the delimiter is not ";"/);
+  });
+
+  it('reads JSON where a CSV was declared, and a header that starts with a bracket as a header', async () => {
+    expect((await readAll(memoryFile('{"a":1}\n'), csv)).chunks[0]?.format).toEqual({ kind: 'json' });
+    expect((await readAll(memoryFile('[{"a":1}]'), csv)).texts).toEqual(['{"a":1}']);
+    expect(headerOf(await readAll(memoryFile('[Amplitude] Country,b\n1,2\n'), csv))).toBe(
+      '[Amplitude] Country,b',
+    );
+  });
+});

@@ -1,0 +1,97 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { isSafeNumber, LosslessNumber, parse, stringify } from 'lossless-json';
+import Papa from 'papaparse';
+import { describe, expect, it } from 'vitest';
+import { createReadIso } from '../../src/sources/mapping/timestamp.ts';
+import { createMapper } from './create-mapper.ts';
+
+/**
+ * Every folder of test/golden/<source>/<case> holds records in the vendor's own shape and what they
+ * become. `UPDATE_GOLDEN=1` writes the results anew; the diff is then what a reviewer reads.
+ */
+const root = new URL('../golden/', import.meta.url);
+const update = process.env['UPDATE_GOLDEN'] === '1';
+const folders = (at: URL) =>
+  readdirSync(at, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name);
+
+const parseNumber = (text: string) => (isSafeNumber(text) ? Number(text) : new LosslessNumber(text));
+
+function readInput(folder: URL): Record<string, unknown>[] {
+  const csv = new URL('input.csv', folder);
+  if (existsSync(csv)) {
+    return Papa.parse<Record<string, unknown>>(readFileSync(csv, 'utf8'), {
+      header: true,
+      skipEmptyLines: true,
+    }).data;
+  }
+  return readFileSync(new URL('input.ndjson', folder), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => parse(line, undefined, { parseNumber }) as Record<string, unknown>);
+}
+
+const lines = (values: readonly unknown[]) => values.map((value) => `${stringify(value)}\n`).join('');
+
+function mapAll(source: string, folder: URL): Record<string, string> {
+  const map = createMapper(source, optionsOf(folder));
+  const expected: unknown[] = [];
+  const rejected: unknown[] = [];
+  const findings: unknown[] = [];
+  readInput(folder).forEach((record, index) => {
+    const outcome = map(record);
+    const at = { record: index };
+    if (outcome.kind === 'rejected') rejected.push({ ...at, reason: outcome.reason, detail: outcome.detail });
+    else findings.push(...outcome.findings.map((finding) => ({ ...at, ...finding })));
+    if (outcome.kind === 'mapped') expected.push(...outcome.events.map((event) => ({ ...at, ...event })));
+    if (outcome.kind === 'skipped') expected.push({ ...at, skipped: outcome.reason });
+  });
+  return {
+    'expected.ndjson': lines(expected),
+    'rejected.ndjson': lines(rejected),
+    'findings.ndjson': lines(findings),
+  };
+}
+
+const inUtcMillis = (text: unknown) => createReadIso('UTC')(text) === text;
+
+describe.each(folders(root))('%s', (source) => {
+  const home = new URL(`${source}/`, root);
+  it.each(folders(home))('maps %s as its golden files say', (name) => {
+    const folder = new URL(`${name}/`, home);
+    const results = mapAll(source, folder);
+    for (const [file, text] of Object.entries(results)) {
+      const path = new URL(file, folder);
+      if (update) writeFileSync(path, text);
+      expect(text, `${source}/${name}/${file}`).toBe(readFileSync(path, 'utf8'));
+    }
+  });
+
+  it.each(folders(home))('sends %s only in the form the contract takes', (name) => {
+    const folder = new URL(`${name}/`, home);
+    const map = createMapper(source, optionsOf(folder));
+    let events = 0;
+    for (const record of readInput(folder)) {
+      const outcome = map(record);
+      if (outcome.kind !== 'mapped') continue;
+      for (const { event, uuid, timestamp, properties } of outcome.events) {
+        events += 1;
+        expect(event).toMatch(/^.{1,200}$/s);
+        expect(uuid).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+        expect(inUtcMillis(timestamp)).toBe(true);
+        expect(properties.distinct_id).toMatch(/^.{1,200}$/s);
+        expect(properties['$geoip_disable']).toBe(true);
+        for (const never of ['sent_at', 'offset', '_', '$set', '$set_once', '$unset', '$anon_distinct_id']) {
+          expect(Object.hasOwn(properties, never)).toBe(false);
+        }
+      }
+    }
+    expect(events).toBeGreaterThan(0);
+  });
+});
+
+function optionsOf(folder: URL): Record<string, unknown> {
+  const file = new URL('options.json', folder);
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>) : {};
+}

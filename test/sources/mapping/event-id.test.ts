@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { LosslessNumber, parse } from 'lossless-json';
+import { describe, expect, it } from 'vitest';
+import { canonicalJson } from '../../../src/lib/json/canonical-json.ts';
+import { eventId, sessionUuid, vendorUuid, wholeRecordId } from '../../../src/sources/mapping/event-id.ts';
+
+describe('eventId', () => {
+  it('never changes, as events that were imported once bear it', () => {
+    expect(eventId(['amplitude', 'x'])).toBe('f200c739-3182-55b3-8938-1a7e5c9e5daa');
+    expect(eventId([])).toBe('c01db5e1-993e-5c63-a120-1f3d0e250317');
+  });
+
+  it('is a version 5 UUID of the project namespace over length-prefixed parts', () => {
+    const texts = fc.array(
+      fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ minLength: 1200, maxLength: 3000 })),
+    );
+    fc.assert(
+      fc.property(texts, (parts) => {
+        const name = parts.map((part) => `${part.length}:${part}`).join('');
+        const sha = createHash('sha1')
+          .update(Buffer.from('7b1f0c52e6a94c0d9c5e2f4a8d3b6e17', 'hex'))
+          .update(name, 'utf8')
+          .digest();
+        sha[6] = (Number(sha[6]) & 0x0f) | 0x50;
+        sha[8] = (Number(sha[8]) & 0x3f) | 0x80;
+        expect(eventId(parts).replaceAll('-', '')).toBe(sha.subarray(0, 16).toString('hex'));
+      }),
+    );
+  });
+
+  it('keeps keys apart that join to the same text', () => {
+    expect(eventId(['ab', 'c'])).not.toBe(eventId(['a', 'bc']));
+    expect(eventId(['a', ''])).not.toBe(eventId(['a']));
+    expect(eventId(['1:a'])).not.toBe(eventId(['1', 'a']));
+  });
+});
+
+describe('wholeRecordId', () => {
+  it('does not depend on the order of fields, at any depth', () => {
+    expect(wholeRecordId('s', { a: 1, b: { c: [1, 2], d: null } })).toBe(
+      wholeRecordId('s', { b: { d: null, c: [1, 2] }, a: 1 }),
+    );
+  });
+
+  it('tells records apart that differ in the last of many digits', () => {
+    const of = (text: string) => wholeRecordId('s', parse(text) as Record<string, unknown>);
+    expect(of('{"n":1234567890123456788}')).not.toBe(of('{"n":1234567890123456789}'));
+  });
+
+  it('tells the order of a list, types and sources apart', () => {
+    expect(wholeRecordId('s', { a: [1, 2] })).not.toBe(wholeRecordId('s', { a: [2, 1] }));
+    expect(wholeRecordId('s', { a: '1' })).not.toBe(wholeRecordId('s', { a: 1 }));
+    expect(wholeRecordId('s', { a: 1 })).not.toBe(wholeRecordId('t', { a: 1 }));
+  });
+});
+
+describe('canonicalJson', () => {
+  it('writes every digit of a number that a double cannot hold', () => {
+    const big = new LosslessNumber('12345678901234567890.10');
+    expect(canonicalJson({ b: [big, null], a: 'x' })).toBe('{"a":"x","b":[12345678901234567890.10,null]}');
+  });
+
+  it('is JSON of the same value', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(JSON.parse(canonicalJson(value))).toEqual(JSON.parse(JSON.stringify(value)));
+      }),
+    );
+  });
+});
+
+describe('vendorUuid', () => {
+  it('takes a UUID in lower case', () => {
+    expect(vendorUuid('0C3E5A10-1111-4B6E-8F00-00000000A001')).toBe('0c3e5a10-1111-4b6e-8f00-00000000a001');
+  });
+
+  it.each([
+    '0c3e5a10-1111-4b6e-8f00-00000000a00',
+    '0c3e5a1011114b6e8f0000000000a001',
+    '{0c3e5a10-1111-4b6e-8f00-00000000a001}',
+    'Newsletter Signup:1',
+    '00000000-0000-0000-0000-000000000000',
+    'FFFFFFFF-ffff-ffff-ffff-ffffffffffff',
+    '',
+    7,
+    null,
+  ])('does not take %j for one', (value) => {
+    expect(vendorUuid(value)).toBeUndefined();
+  });
+});
+
+describe('sessionUuid', () => {
+  it('is a version 7 UUID of the start, the same for the same session only', () => {
+    const uuid = sessionUuid(1678785000123, ['app', 'device', '1678785000123']);
+    expect(uuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(Number.parseInt(uuid.replace('-', '').slice(0, 12), 16)).toBe(1678785000123);
+    expect(sessionUuid(1678785000123, ['app', 'device', '1678785000123'])).toBe(uuid);
+    expect(sessionUuid(1678785000123, ['app', 'other', '1678785000123'])).not.toBe(uuid);
+  });
+});

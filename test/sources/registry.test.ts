@@ -1,0 +1,226 @@
+import fc from 'fast-check';
+import { LosslessNumber, stringify } from 'lossless-json';
+import { describe, expect, it } from 'vitest';
+import {
+  addsExactNumbers,
+  createSourceMap,
+  knownFields,
+  mappingName,
+  sourceTypes,
+} from '../../src/sources/registry.ts';
+import { createMapper } from './create-mapper.ts';
+
+const mapping = {
+  event: { column: 'event' },
+  distinctId: { column: ['user.id', 'anon'] },
+  anonymousId: { column: 'anon' },
+  timestamp: { column: 'at' },
+  uuid: { column: 'uuid' },
+  key: ['order', 'line'],
+  person: { set: { prefix: 'user_' }, setOnce: { columns: ['first'] } },
+  groups: [{ type: 'company', column: 'company', set: { prefix: 'company_' } }],
+  jsonColumns: ['json', 'properties'],
+  spreadColumns: ['properties'],
+  rename: { first: '$set', anon: 'sent_at' },
+};
+
+/** A record of each source that maps, for arbitrary fields to be laid over. */
+const sources = {
+  amplitude: {
+    block: { userPropertiesOnEvents: true },
+    record: {
+      event_type: 'Opened',
+      event_time: '2023-03-14 09:26:53.123456',
+      user_id: 'u-1',
+      device_id: 'd-1',
+      session_id: 1678785000000,
+      event_properties: { a: 1 },
+      user_properties: { initial_referrer: 'x' },
+      groups: { company: ['a', 'b'] },
+      group_properties: { company: { a: { b: 1 } } },
+    },
+  },
+  segment: {
+    block: {},
+    record: {
+      type: 'track',
+      event: 'Opened',
+      userId: 'u-1',
+      anonymousId: 'a-1',
+      timestamp: '2023-03-14T09:26:53.123Z',
+      context: { os: { name: 'x' }, groupId: 'g' },
+      properties: { a: 1 },
+      traits: { b: 2 },
+      groupId: 'g',
+      previousId: 'p',
+    },
+  },
+  rudderstack: {
+    block: {},
+    record: {
+      type: 'track',
+      event: 'Opened',
+      userId: 'u-1',
+      timestamp: '2023-03-14T09:26:53.123Z',
+      context: { sessionId: 1678785000000, traits: { a: 1 } },
+      properties: { a: 1 },
+    },
+  },
+  jsonl: {
+    block: { mapping },
+    record: {
+      event: 'Opened',
+      anon: 'a-1',
+      'user.id': 'u-1',
+      at: '2023-03-14T09:26:53Z',
+      properties: { a: 1 },
+    },
+  },
+  csv: {
+    block: { mapping },
+    record: {
+      event: 'Opened',
+      anon: 'a-1',
+      'user.id': 'u-1',
+      at: '2023-03-14T09:26:53Z',
+      properties: '{"a":1}',
+    },
+  },
+} as const;
+
+const oddNames = [
+  '__proto__',
+  'constructor',
+  'toString',
+  '$set',
+  '_',
+  'offset',
+  'distinct_id',
+  'hasOwnProperty',
+  '',
+];
+const oddValues = fc.constantFrom<unknown>(
+  '$identify',
+  '$groupidentify',
+  'session_start',
+  'identify',
+  'group',
+  'alias',
+  'page',
+  'screen',
+  'constructor',
+  '\ud800',
+  'null',
+  '',
+  new LosslessNumber('12345678901234567890'),
+  -1,
+  { company: ['x'] },
+);
+
+const json = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    fc.string(),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.constantFrom(null, true, false),
+    oddValues,
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(fc.oneof(fc.string(), fc.constantFrom(...oddNames)), tie('value'), { maxKeys: 4 }),
+  ),
+})).value;
+
+const over = (record: Readonly<Record<string, unknown>>) =>
+  fc
+    .dictionary(fc.oneof(fc.constantFrom(...Object.keys(record), ...oddNames), fc.string()), json, {
+      maxKeys: 3,
+    })
+    // As JSON.parse would make it: `__proto__` is a field like any other.
+    .map((fields) => Object.fromEntries([...Object.entries(record), ...Object.entries(fields)]));
+
+const reversed = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(reversed);
+  if (typeof value !== 'object' || value === null || value instanceof LosslessNumber) return value;
+  const entries = Object.entries(value).reverse();
+  return Object.fromEntries(entries.map(([key, inner]) => [key, reversed(inner)]));
+};
+
+describe.each(Object.entries(sources))('the map of %s', (source, { block, record }) => {
+  const map = createMapper(source, block);
+
+  it('gives every JSON object an outcome, and the same one each time', () => {
+    const kinds = new Set<string>();
+    fc.assert(
+      fc.property(over(record), (arbitrary) => {
+        const before = stringify(arbitrary);
+        const outcome = map(arbitrary);
+        kinds.add(outcome.kind);
+        expect(stringify(createMapper(source, block)(arbitrary))).toBe(stringify(outcome));
+        expect(stringify(arbitrary), 'a map leaves its record alone').toBe(before);
+      }),
+      { numRuns: 400 },
+    );
+    expect(kinds).toContain('mapped');
+    expect(kinds).toContain('rejected');
+  });
+
+  it('gives an event the same uuid whatever order the fields of its record came in', () => {
+    fc.assert(
+      fc.property(over(record), (arbitrary) => {
+        const uuids = (outcome: ReturnType<typeof map>) =>
+          outcome.kind === 'mapped' ? outcome.events.map(({ uuid }) => uuid) : outcome.kind;
+        expect(uuids(map(reversed(arbitrary) as Record<string, unknown>))).toEqual(uuids(map(arbitrary)));
+      }),
+    );
+  });
+
+  it('lets nothing through that the destination would refuse or act upon', () => {
+    fc.assert(
+      fc.property(over(record), (arbitrary) => {
+        const outcome = map(arbitrary);
+        if (outcome.kind !== 'mapped') return;
+        for (const { event, timestamp, properties } of outcome.events) {
+          expect(event.trim()).not.toBe('');
+          expect(event.length).toBeLessThanOrEqual(200);
+          expect(timestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+          expect(properties.distinct_id.trim()).not.toBe('');
+          expect(Object.getPrototypeOf(properties)).toBe(Object.prototype);
+          for (const name of ['_', 'offset', 'sent_at', '$set', '$anon_distinct_id', '__proto__']) {
+            expect(Object.hasOwn(properties, name)).toBe(false);
+          }
+        }
+      }),
+      { numRuns: 400 },
+    );
+  });
+});
+
+describe('the registry', () => {
+  it('tells which sources need the exact serialiser beyond what their records ask for', () => {
+    const options = sourceTypes.csv.options.parse({ mapping });
+    expect(addsExactNumbers({ type: 'csv', timezone: 'UTC', ...options })).toBe(true);
+    const plain = { ...options, mapping: { ...options.mapping, jsonColumns: [] } };
+    expect(addsExactNumbers({ type: 'csv', timezone: 'UTC', ...plain })).toBe(false);
+    const vendor = sourceTypes.amplitude.options.parse({});
+    expect(addsExactNumbers({ type: 'amplitude', timezone: 'UTC', ...vendor })).toBe(false);
+  });
+
+  it('pins each mapping by type and version', () => {
+    expect(mappingName('amplitude')).toBe(`amplitude@${sourceTypes.amplitude.version}`);
+  });
+
+  it('knows which fields of a record are read', () => {
+    const fields = knownFields('amplitude');
+    if (fields === 'all') throw new Error('a vendor map reads some fields only');
+    for (const read of ['event_type', 'user_properties', 'city', 'os_name']) expect(fields).toContain(read);
+    expect(fields).not.toContain('processed_time');
+    expect(knownFields('segment')).toContain('context');
+    expect(knownFields('csv')).toBe('all');
+  });
+
+  it('makes the map that a source block asks for', () => {
+    const options = sourceTypes.segment.options.parse({ groupType: 'team' });
+    const map = createSourceMap({ type: 'segment', timezone: 'UTC', ...options });
+    const outcome = map({ type: 'group', groupId: 'g', userId: 'u', timestamp: '2023-03-14T09:26:53Z' });
+    expect(outcome).toMatchObject({ kind: 'skipped', findings: [{ kind: 'group', groupType: 'team' }] });
+  });
+});

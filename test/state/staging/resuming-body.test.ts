@@ -1,0 +1,129 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import { ConfigError, SourceError, UnavailableError } from '../../../src/lib/errors.ts';
+import { createS3Bucket } from '../../../src/state/staging/s3-bucket.ts';
+
+/** What real servers do only on bad days: bodies that stop, break or change. */
+const body = Buffer.from(Array.from({ length: 5_000 }, (_, index) => `${index},`).join(''));
+
+let close: () => Promise<void> = async () => {};
+afterEach(() => close());
+
+async function bucketThat(
+  answer: (request: IncomingMessage, response: ServerResponse, from: number) => void,
+) {
+  const requests: IncomingMessage[] = [];
+  const server = createServer((request, response) => {
+    requests.push(request);
+    answer(request, response, Number(/bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  close = async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  };
+  const address = server.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  const bucket = createS3Bucket({
+    bucket: 'b',
+    endpoint: `http://127.0.0.1:${port}`,
+    accessKeyId: 'id',
+    secretAccessKey: 'secret',
+    idleTimeoutMs: 200,
+  });
+  return { bucket, requests };
+}
+
+const headFor = (response: ServerResponse, from: number, etag = '"v1"') =>
+  response.writeHead(from > 0 ? 206 : 200, {
+    etag,
+    'content-length': body.length - from,
+    ...(from > 0 ? { 'content-range': `bytes ${from}-${body.length - 1}/${body.length}` } : {}),
+  });
+
+describe('the body of an object', () => {
+  it('goes on from the byte where it stood still or broke, and insists on the same version', async () => {
+    const { bucket, requests } = await bucketThat((_, response, from) => {
+      headFor(response, from);
+      if (from >= 10_000) response.end(body.subarray(from));
+      // The first answer stands still, the second breaks.
+      else response.write(body.subarray(from, from + 6_000), () => from > 0 && response.destroy());
+    });
+    expect((await bucket.get('key'))?.equals(body)).toBe(true);
+    expect(requests.length).toBeGreaterThan(2);
+    expect(requests.slice(1).every(({ headers }) => headers['if-match'] === '"v1"')).toBe(true);
+  });
+
+  it('is given up when no byte more comes', async () => {
+    const { bucket } = await bucketThat((_, response, from) => {
+      headFor(response, from);
+      response.write(body.subarray(from, 100));
+      response.flushHeaders();
+    });
+    const failure = await bucket.get('key').catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(UnavailableError);
+    expect(String(failure)).toMatch(/stopped at byte 100/);
+  });
+
+  it('fails when the object was replaced in the meantime', async () => {
+    const { bucket } = await bucketThat((request, response, from) => {
+      if (request.headers['if-match']) {
+        response.writeHead(412, { 'content-length': 0 }).end();
+        return;
+      }
+      headFor(response, from);
+      response.write(body.subarray(0, 100));
+    });
+    await expect(bucket.get('key')).rejects.toThrow(SourceError);
+  });
+
+  it('is not mixed up by an endpoint that ignores ranges', async () => {
+    const { bucket } = await bucketThat((_, response) => {
+      headFor(response, 0);
+      response.write(body.subarray(0, 100));
+    });
+    await expect(bucket.get('key')).rejects.toThrow(ConfigError);
+  });
+});
+
+describe('errors of a bucket', () => {
+  it('name the missing permission, and carry no signed request along', async () => {
+    const { bucket } = await bucketThat((_, response) => {
+      response.writeHead(403, { 'content-type': 'application/xml' });
+      response.end('<Error><Code>AccessDenied</Code><Message>no</Message></Error>');
+    });
+    for (const attempt of [
+      () => bucket.put('a', body),
+      () => bucket.create('a', body),
+      () => bucket.get('a'),
+    ]) {
+      const failure = await attempt().catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(ConfigError);
+      expect(String(failure)).toMatch(/s3:\/\/b at .*refuses this access key.*s3:PutObject/);
+      const cause = failure instanceof Error ? failure.cause : undefined;
+      expect(cause).toBeInstanceOf(Error);
+      expect(Object.keys(cause ?? {}).filter((key) => key.startsWith('$'))).toEqual([]);
+    }
+  });
+
+  it('say that the other side is down when nobody listens', async () => {
+    const { bucket } = await bucketThat(() => {});
+    await close();
+    close = async () => {};
+    await expect(bucket.put('a', body)).rejects.toThrow(UnavailableError);
+  });
+
+  it('retry a conditional write that met another one, and see who won', async () => {
+    let writes = 0;
+    const { bucket } = await bucketThat((request, response) => {
+      request.resume().on('end', () => {
+        writes += 1;
+        response.writeHead(writes < 3 ? 409 : 412, { 'content-length': 0 }).end();
+      });
+    });
+    expect(await bucket.create('a', Buffer.from('x'))).toBe(false);
+    expect(writes).toBe(3);
+  });
+});
