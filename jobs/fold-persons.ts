@@ -3,8 +3,7 @@ import type { Staging } from '../src/contract/staging.ts';
 import { foldBuckets } from '../src/identity/fold-buckets.ts';
 import { resolvedRange } from '../src/identity/resolve-buckets.ts';
 import { sendFolded } from '../src/identity/send-folded.ts';
-import { rangeId } from '../src/migrations/run/persons-phase.ts';
-import { layout } from '../src/state/keys.ts';
+import { layout, toRangeKey } from '../src/state/keys.ts';
 import { encode, parseStored } from '../src/state/migrations.ts';
 import type { PersonsDeps } from './resolve-persons.ts';
 import type { Handler } from './worker.ts';
@@ -30,7 +29,7 @@ export function foldPersonsHandler({ staging, migrations }: PersonsDeps): Handle
         onProgress: (sent: number) => run.progress({ sent }),
       };
       const folded = await sendFolded(chunks, deps, signal);
-      await staging.create(`${keys.folded}${rangeId({ from, to })}.json`, encode(folded));
+      await staging.create(toRangeKey(keys.folded, { from, to }), encode(folded));
       return { kind: 'done' as const };
     });
 }

@@ -3,8 +3,7 @@ import type { FactsIndex } from '../src/contract/progress.ts';
 import type { Staging } from '../src/contract/staging.ts';
 import { resolveBuckets } from '../src/identity/resolve-buckets.ts';
 import type { OpenMigrations } from '../src/migrations/open-migrations.ts';
-import { rangeId } from '../src/migrations/run/persons-phase.ts';
-import { layout } from '../src/state/keys.ts';
+import { layout, toRangeKey } from '../src/state/keys.ts';
 import { encode } from '../src/state/migrations.ts';
 import { listReceipts } from '../src/state/receipts.ts';
 import type { Handler } from './worker.ts';
@@ -21,9 +20,9 @@ export function resolvePersonsHandler({ staging, migrations }: PersonsDeps): Han
       const keys = layout(name);
       const findings = findingsOf(staging, name);
       // A writer never touches what another one wrote: the range's receipt names what counts (I5).
-      const prefix = `${keys.resolvedFindings}${epoch}-${randomUUID()}/`;
+      const prefix = keys.resolvedFactsBy(`${epoch}-${randomUUID()}`);
       const resolved = await resolveBuckets({ staging, prefix, findings, from, to, signal });
-      await staging.create(`${keys.resolved}${rangeId({ from, to })}.json`, encode(resolved));
+      await staging.create(toRangeKey(keys.resolved, { from, to }), encode(resolved));
       return { kind: 'done' as const };
     });
 }

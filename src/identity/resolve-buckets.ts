@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type FactsIndex, factsIndex } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
+import { toResolvedFactsKey } from '../state/keys.ts';
 import { FactFold } from './fact-fold.ts';
 import { type BucketRange, LOAD_LIMITS, type LoadLimits, loadFolds } from './load-folds.ts';
 import { emptyPersonsTally, mergePersonsTally, personsTally, tallyUnmerged } from './persons-tally.ts';
@@ -40,7 +41,7 @@ export async function resolveBuckets(options: ResolveBucketsOptions): Promise<Re
   const flush = async () => {
     if (out.size === 0) return;
     const { body, sections } = await out.encode();
-    const key = `${prefix}${from}-${to}-${String(written.length).padStart(4, '0')}.gz`;
+    const key = toResolvedFactsKey(prefix, { from, to }, written.length);
     await staging.put(key, body);
     written.push({ key, sections });
     out = new FactFold();

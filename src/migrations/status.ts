@@ -3,9 +3,8 @@ import { addCounts, zeroCounts } from '../contract/counts.ts';
 import { partMeta } from '../contract/part.ts';
 import { type RecordCounts, receipt } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
-import { layout } from '../state/keys.ts';
+import { isDocument, layout, partKeys } from '../state/keys.ts';
 import { parseStored } from '../state/migrations.ts';
-import { partKeys } from '../state/parts.ts';
 import { loadProgressNote } from '../state/progress-note.ts';
 
 /** What staging says of how far a migration is: receipts, and the producer's note of parts under way. */
@@ -58,7 +57,7 @@ function createReader<T>(staging: Staging, prefix: string, schema: z.ZodType<T>,
   return async (): Promise<number> => {
     let fresh: string[] = [];
     for await (const { key } of staging.list(prefix)) {
-      if (!key.endsWith('.json') || taken.has(key)) continue;
+      if (!isDocument(key) || taken.has(key)) continue;
       fresh.push(key);
       if (fresh.length < READ_AHEAD) continue;
       await readNew(fresh);

@@ -3,6 +3,7 @@ import type { PartMeta, PartRecord } from '../contract/part.ts';
 import type { Checkpoint, FactsIndex, Receipt, RejectNote } from '../contract/progress.ts';
 import { inOrder } from '../lib/async/ordered-concurrency.ts';
 import type { Checkpoints } from '../state/checkpoints.ts';
+import { toSegmentName } from '../state/keys.ts';
 import { advance } from './advance.ts';
 import type { Cut } from './segments.ts';
 import { emptyTally } from './tally.ts';
@@ -39,7 +40,6 @@ export async function importPart(part: PartMeta, deps: ImportDeps, signal: Abort
   const finished = await deps.loadReceipt(part.id);
   if (finished) return finished;
   let current: Checkpoint = checkpoint ?? startOf(part);
-  const name = (position: number) => `${part.id}/${fence.epoch}-${fence.counter}-${position}`;
 
   const records = await deps.readRecords(part);
   const segments = deps.toSegments(records, current.position);
@@ -52,14 +52,16 @@ export async function importPart(part: PartMeta, deps: ImportDeps, signal: Abort
     const step = advance(current, cut.segment, deliveries);
     const rejectSegments = [...current.rejectSegments];
     if (step.rejects.length > 0) {
-      rejectSegments.push(await deps.keepRejects(step.rejects, records, name(cut.segment.to)));
+      rejectSegments.push(
+        await deps.keepRejects(step.rejects, records, toSegmentName(fence, cut.segment.to)),
+      );
     }
     current = { ...step.checkpoint, rejectSegments };
     await deps.checkpoints.save(fence, current);
     deps.onProgress(current);
   }
 
-  const findings = await deps.keepFindings(name(current.position));
+  const findings = await deps.keepFindings(toSegmentName(fence, current.position));
   const receipt = await deps.createReceipt({
     part: part.id,
     file: part.file,

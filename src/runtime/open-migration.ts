@@ -10,6 +10,7 @@ import { REQUEST_TIMEOUT_MS } from '../deliver/send.ts';
 import { ConfigError } from '../lib/errors.ts';
 import { createOpenMigrations, type OpenMigrations } from '../migrations/open-migrations.ts';
 import { addsExactNumbers, createSourceMap, mappingName } from '../sources/registry.ts';
+import { toBudgetKey } from '../state/keys.ts';
 import { encode } from '../state/migrations.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -87,5 +88,5 @@ function assertMapping(pinned: string, own: string): void {
 /** Whether this staging has never sent to the destination: then a missing count is no lost count (I6). */
 async function isFirstUse(staging: Staging, budget: string): Promise<boolean> {
   const name = createHash('sha256').update(budget).digest('hex').slice(0, 16);
-  return staging.create(`_budgets/${name}.json`, encode({ usedSince: new Date().toISOString() }));
+  return staging.create(toBudgetKey(name), encode({ usedSince: new Date().toISOString() }));
 }

@@ -1,24 +1,99 @@
+/**
+ * Every key of staging is built and parsed in this file; ARCHITECTURE.md ("What staging holds") has the tree.
+ * Keys are part of what is stored: a changed key loses what an earlier version wrote under the old one.
+ */
+
 /** Records of all migrations, apart from their folders: listing them must not list every part. */
 export const RECORDS = '_migrations/';
 
-/** Where a migration keeps what it knows. One folder a migration; see ARCHITECTURE.md for the tree. */
+/** Keys of the migration `name`, all but its record below `<name>/`. */
 export const layout = (name: string) => {
   const prefix = `${name}/`;
   return {
     prefix,
-    record: `${RECORDS}${name}.json`,
+    record: `${RECORDS}${name}${JSON_END}`,
     control: `${prefix}control.json`,
     report: `${prefix}report.json`,
     progress: `${prefix}progress.json`,
     epochs: `${prefix}epochs/`,
     epoch: (epoch: number) => `${prefix}epochs/${String(epoch).padStart(8, '0')}`,
     receipts: `${prefix}receipts/`,
-    receipt: (part: string) => `${prefix}receipts/${part}.json`,
-    rejects: `${prefix}rejects/`,
+    receipt: (partId: string) => `${prefix}receipts/${partId}${JSON_END}`,
     rejectSegment: (segment: string) => `${prefix}rejects/${segment}.ndjson.gz`,
-    findings: (segment: string) => `${prefix}findings/${segment}.gz`,
-    resolvedFindings: `${prefix}people/findings/`,
+    findings: (segment: string) => toFactsKey(prefix, segment),
+    /** Identity facts under their final ids, a folder a writer. */
+    resolvedFacts: `${prefix}people/findings/`,
+    resolvedFactsBy: (writer: string) => `${prefix}people/findings/${writer}/`,
+    /** Receipts of ranges of buckets: see `toRangeKey`. */
     resolved: `${prefix}people/resolved/`,
     folded: `${prefix}people/folded/`,
   };
 };
+
+/** Folder in which `plan --full` keeps parts and identity facts while it counts; cleared before and after. */
+export const toPlanPrefix = (name: string): string => `_plans/${name}/`;
+
+/** Identity facts under their final ids, below the folder of a plan. */
+export const toPlanFactsPrefix = (prefix: string): string => `${prefix}people/`;
+
+/** Keys of staged files and their parts below the folder of a migration or of a plan. */
+export const partKeys = (prefix: string) => ({
+  parts: `${prefix}parts/`,
+  fileParts: (fileId: string) => `${prefix}parts/${fileId}/`,
+  body: (partId: string) => `${prefix}parts/${partId}.gz`,
+  description: (partId: string) => `${prefix}parts/${partId}${JSON_END}`,
+  receipts: `${prefix}files/`,
+  receipt: (fileId: string) => `${prefix}files/${fileId}${JSON_END}`,
+});
+
+/** Marks that events have been sent under the budget `name` before. */
+export const toBudgetKey = (name: string): string => `_budgets/${name}${JSON_END}`;
+
+/** Identity facts of one part, below the folder of a migration or of a plan. */
+export const toFactsKey = (prefix: string, segment: string): string => `${prefix}findings/${segment}.gz`;
+
+/** Object `number` of the resolved identity facts of a range of buckets, below the folder of its writer. */
+export const toResolvedFactsKey = (folder: string, range: KeyRange, number: number): string =>
+  `${folder}${toRangeId(range)}-${String(number).padStart(4, '0')}.gz`;
+
+/** Buckets from `from` up to, but not including, `to`. */
+interface KeyRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Receipt of a resolved or folded range, below `layout(name).resolved` or `.folded`. */
+export const toRangeKey = (folder: string, range: KeyRange): string =>
+  `${folder}${toRangeId(range)}${JSON_END}`;
+
+export const toRangeId = ({ from, to }: KeyRange): string => `${from}-${to}`;
+
+/** The id of a part is unique in its migration and is part of the keys of all that belongs to it. */
+export const toPartId = (fileId: string, number: number): string =>
+  `${fileId}/${String(number).padStart(5, '0')}`;
+
+/** Rejects and identity facts carry the fence of their writer, so that no two writers share an object (I5). */
+export const toSegmentName = (
+  { part, epoch, counter }: { readonly part: string; readonly epoch: number; readonly counter: number },
+  position: number,
+): string => `${part}/${epoch}-${counter}-${position}`;
+
+const JSON_END = '.json';
+
+/** Tells descriptions, receipts and other documents from bodies. */
+export const isDocument = (key: string): boolean => key.endsWith(JSON_END);
+
+/** `shop` of `_migrations/shop.json`. */
+export const parseRecordKey = (key: string): string => key.slice(RECORDS.length, -JSON_END.length);
+
+/** `7` of `shop/epochs/00000007`. */
+export const parseEpochKey = (name: string, key: string): number =>
+  Number(key.slice(layout(name).epochs.length));
+
+/** The part's id of `shop/receipts/<file>/00000.json`. */
+export const parseReceiptKey = (name: string, key: string): string =>
+  key.slice(layout(name).receipts.length, -JSON_END.length);
+
+/** The migration that a key belongs to: its folder's name, or that of its record. */
+export const parseMigrationName = (key: string): string =>
+  key.startsWith(RECORDS) ? parseRecordKey(key) : key.slice(0, key.indexOf('/'));

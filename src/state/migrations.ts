@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Staging } from '../contract/staging.ts';
 import { SourceError } from '../lib/errors.ts';
-import { layout, RECORDS } from './keys.ts';
+import { layout, parseEpochKey, parseRecordKey, RECORDS } from './keys.ts';
 import { recoveryHint } from './recovery-hint.ts';
 
 /** What a migration is driven with. Holds no secret: `${NAME}` stands in place of them (I10). */
@@ -47,7 +47,7 @@ export async function loadMigration(staging: Staging, name: string): Promise<Mig
 
 export async function listMigrations(staging: Staging): Promise<string[]> {
   const names: string[] = [];
-  for await (const { key } of staging.list(RECORDS)) names.push(key.slice(RECORDS.length, -'.json'.length));
+  for await (const { key } of staging.list(RECORDS)) names.push(parseRecordKey(key));
   return names;
 }
 
@@ -68,8 +68,7 @@ export async function loadEpoch(staging: Staging, name: string, epoch: number): 
 async function latestEpochNumber(staging: Staging, name: string): Promise<number> {
   const { epochs } = layout(name);
   let latest = 0;
-  for await (const { key } of staging.list(epochs))
-    latest = Math.max(latest, Number(key.slice(epochs.length)));
+  for await (const { key } of staging.list(epochs)) latest = Math.max(latest, parseEpochKey(name, key));
   return latest;
 }
 

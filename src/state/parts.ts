@@ -6,19 +6,10 @@ import { type FileReceipt, fileReceipt, type PartMeta, partMeta } from '../contr
 import type { Staging } from '../contract/staging.ts';
 import { SourceError } from '../lib/errors.ts';
 import { type DecodedFrames, decodeFrames } from './frames.ts';
+import { isDocument, partKeys } from './keys.ts';
 import { recoveryHint } from './recovery-hint.ts';
 
 const unzip = promisify(gunzip);
-
-/** Where the parts of a migration lie below its prefix. */
-export const partKeys = (prefix: string) => ({
-  parts: `${prefix}parts/`,
-  partsOf: (fileId: string) => `${prefix}parts/${fileId}/`,
-  body: (partId: string) => `${prefix}parts/${partId}.gz`,
-  description: (partId: string) => `${prefix}parts/${partId}.json`,
-  receipts: `${prefix}files/`,
-  receipt: (fileId: string) => `${prefix}files/${fileId}.json`,
-});
 
 /** A part's records, once its bytes are proved to be the ones that were staged. */
 export async function loadPart(staging: Staging, prefix: string, meta: PartMeta): Promise<DecodedFrames> {
@@ -49,7 +40,7 @@ export async function* listFileParts(
   prefix: string,
   fileId: string,
 ): AsyncGenerator<PartMeta> {
-  yield* loadAll(staging, partKeys(prefix).partsOf(fileId), partMeta);
+  yield* loadAll(staging, partKeys(prefix).fileParts(fileId), partMeta);
 }
 
 export async function* listFileReceipts(staging: Staging, prefix: string): AsyncGenerator<FileReceipt> {
@@ -75,7 +66,7 @@ async function* loadAll<T>(staging: Staging, prefix: string, schema: z.ZodType<T
     return values.filter((value) => value !== undefined);
   };
   for await (const { key } of staging.list(prefix)) {
-    if (key.endsWith('.json')) keys.push(key);
+    if (isDocument(key)) keys.push(key);
     if (keys.length === READ_AHEAD) yield* await load();
   }
   yield* await load();

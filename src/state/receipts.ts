@@ -1,6 +1,6 @@
 import { type Receipt, receipt as receiptSchema } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
-import { layout } from './keys.ts';
+import { layout, parseReceiptKey } from './keys.ts';
 import { encode, parseStored } from './migrations.ts';
 
 /** A receipt is created once; whoever comes second gets the one that counts (I5). */
@@ -24,7 +24,7 @@ export async function* listReceipts(staging: Staging, name: string): AsyncGenera
   const { receipts } = layout(name);
   let pending: Promise<Receipt | undefined>[] = [];
   for await (const { key } of staging.list(receipts)) {
-    pending.push(loadReceipt(staging, name, key.slice(receipts.length, -'.json'.length)));
+    pending.push(loadReceipt(staging, name, parseReceiptKey(name, key)));
     if (pending.length === 16) {
       for (const found of await Promise.all(pending)) if (found) yield found;
       pending = [];

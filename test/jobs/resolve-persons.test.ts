@@ -99,7 +99,7 @@ test('a writer that comes back late touches no object that the receipt of its ra
   const [index = ''] = await keysBelow(keys.resolved);
   const named = (await staging.get(index)) ?? Buffer.alloc(0);
   const { findings: resolved } = parseStored(resolvedRange, named, index, staging);
-  const before = await keysBelow(keys.resolvedFindings);
+  const before = await keysBelow(keys.resolvedFacts);
   expect(before).toEqual(resolved.map(({ key }) => key));
 
   // One whose gzip makes other lengths: bytes at the offsets of the index would be someone else's.
@@ -107,7 +107,7 @@ test('a writer that comes back late touches no object that the receipt of its ra
   await resolveAll({ ...staging, put });
 
   expect(await staging.get(index)).toEqual(named);
-  expect((await keysBelow(keys.resolvedFindings)).length).toBe(2 * before.length);
+  expect((await keysBelow(keys.resolvedFacts)).length).toBe(2 * before.length);
   for (const { key, sections: of } of resolved) {
     for (const { offset, length } of of) {
       expect(await readFacts(staging, { key, offset, length })).toEqual([

@@ -16,7 +16,8 @@ import { createRecordParser, type ParseRecord } from '../../sources/formats/pars
 import type { ReadOptions } from '../../sources/formats/read-records.ts';
 import type { MapRecord } from '../../sources/source.ts';
 import type { Checkpoints } from '../../state/checkpoints.ts';
-import { loadPart, partKeys } from '../../state/parts.ts';
+import { partKeys, toFactsKey, toPlanFactsPrefix } from '../../state/keys.ts';
+import { loadPart } from '../../state/parts.ts';
 import { ReceiptTotals } from '../report/receipt-totals.ts';
 
 export interface FullPassInput {
@@ -79,7 +80,7 @@ export async function fullPass(input: FullPassInput): Promise<FullPass> {
         async keepFindings(name) {
           if (fold.size === 0) return undefined;
           const { body, sections } = await fold.encode();
-          const key = `${scratch}findings/${name}.gz`;
+          const key = toFactsKey(scratch, name);
           await staging.put(key, body);
           return { key, sections };
         },
@@ -106,7 +107,7 @@ async function passPeople(
   findings: readonly FactsIndex[],
 ): Promise<{ people: PersonsTally; syntheticEvents: number }> {
   const all = { from: 0, to: BUCKETS, staging, signal };
-  const resolved = await resolveBuckets({ ...all, prefix: `${scratch}people/`, findings });
+  const resolved = await resolveBuckets({ ...all, prefix: toPlanFactsPrefix(scratch), findings });
   let people = mergePersonsTally(emptyPersonsTally(), resolved.people);
   let syntheticEvents = 0;
   const folded = foldBuckets({

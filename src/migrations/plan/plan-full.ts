@@ -8,6 +8,7 @@ import { openStaging } from '../../runtime/open-staging.ts';
 import type { SourceFile } from '../../sources/files/source-file.ts';
 import { addsExactNumbers, createSourceMap, mappingName } from '../../sources/registry.ts';
 import { clearStaging } from '../../state/clear-staging.ts';
+import { toPlanPrefix } from '../../state/keys.ts';
 import { buildReport } from '../report/build-report.ts';
 import type { Report } from '../report/report.ts';
 import { fullPass } from './full-pass.ts';
@@ -20,7 +21,7 @@ export async function planFull(
 ): Promise<{ report: Report; text: string }> {
   const staging = await openStaging(settings);
   // Apart from the migration's own folder: by the time of a run, files and manifest may have changed.
-  const scratch = `_plans/${manifest.name}/`;
+  const scratch = toPlanPrefix(manifest.name);
   const stop = stopSignal(
     terminal,
     'Stopped before the plan was complete. Nothing was sent, and nothing stays in staging; "backhaul plan --full" starts it again.',

@@ -1,5 +1,5 @@
 import { BUCKETS } from '../../identity/bucket.ts';
-import { layout } from '../../state/keys.ts';
+import { layout, toRangeId, toRangeKey } from '../../state/keys.ts';
 import { listReceipts } from '../../state/receipts.ts';
 import type { EpochRun } from './epoch-run.ts';
 import { drive, type Failure } from './scheduler.ts';
@@ -55,12 +55,10 @@ async function driveRanges(
   };
   async function* work(): AsyncGenerator<Work> {
     for (const range of ranges) {
-      const id = rangeId(range);
-      if (done.has(`${receiptsPrefix}${id}.json`)) settled();
+      const id = toRangeId(range);
+      if (done.has(toRangeKey(receiptsPrefix, range))) settled();
       else yield { id, name, payload: { migration: run.record.name, epoch: run.epoch, ...range } };
     }
   }
   return drive(work(), { ...run.schedulerDeps, onProgress: () => {}, onSettled: async () => settled() });
 }
-
-export const rangeId = ({ from, to }: BucketRange): string => `${from}-${to}`;

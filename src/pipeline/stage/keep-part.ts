@@ -5,7 +5,7 @@ import type { PartMeta } from '../../contract/part.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { SourceError } from '../../lib/errors.ts';
 import type { SourceFile } from '../../sources/files/source-file.ts';
-import { partKeys } from '../../state/parts.ts';
+import { partKeys, toPartId } from '../../state/keys.ts';
 import type { CutPart } from './cut-parts.ts';
 
 const zip = promisify(gzip);
@@ -31,7 +31,7 @@ export async function keepPart(
     if (known.sha256 !== sha256) throw changed(file, `part ${known.id} would hold other records`);
     return known;
   }
-  const id = `${file.fileId}/${String(part.number).padStart(5, '0')}`;
+  const id = toPartId(file.fileId, part.number);
   const { etag } = await staging.put(
     keys.body(id),
     await zip(part.frames, { level: 2, chunkSize: 1024 * 1024 }),

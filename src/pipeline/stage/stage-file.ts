@@ -4,7 +4,8 @@ import type { Staging } from '../../contract/staging.ts';
 import { SourceError } from '../../lib/errors.ts';
 import type { SourceFile } from '../../sources/files/source-file.ts';
 import { type ReadOptions, readRecords } from '../../sources/formats/read-records.ts';
-import { listFileParts, loadFileReceipt, partKeys } from '../../state/parts.ts';
+import { partKeys } from '../../state/keys.ts';
+import { listFileParts, loadFileReceipt } from '../../state/parts.ts';
 import { type CutPart, PartCutter } from './cut-parts.ts';
 import { changed, keepPart } from './keep-part.ts';
 

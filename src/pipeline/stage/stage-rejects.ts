@@ -4,7 +4,7 @@ import type { RejectLine } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { createFileId } from '../../sources/files/source-file.ts';
 import type { RecordChunk } from '../../sources/formats/read-records.ts';
-import { partKeys } from '../../state/parts.ts';
+import { partKeys } from '../../state/keys.ts';
 import { type CutPart, PartCutter } from './cut-parts.ts';
 import { keepPart } from './keep-part.ts';
 

@@ -1,0 +1,150 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  isDocument,
+  layout,
+  parseEpochKey,
+  parseMigrationName,
+  parseReceiptKey,
+  parseRecordKey,
+  partKeys,
+  RECORDS,
+  toBudgetKey,
+  toFactsKey,
+  toPartId,
+  toPlanFactsPrefix,
+  toPlanPrefix,
+  toRangeId,
+  toRangeKey,
+  toResolvedFactsKey,
+  toSegmentName,
+} from '../../src/state/keys.ts';
+
+const PART = '0a1b2c3d4e5f/00017';
+const SEGMENT = '0a1b2c3d4e5f/00017/3-12-20000';
+const RANGE = { from: 8, to: 16 };
+
+describe('keys of staging, as earlier versions stored them', () => {
+  it('of a migration', () => {
+    const keys = layout('shop.2024');
+    expect({
+      ...keys,
+      epoch: [keys.epoch(1), keys.epoch(12_345_678), keys.epoch(123_456_789)],
+      receipt: keys.receipt(PART),
+      rejectSegment: keys.rejectSegment(SEGMENT),
+      findings: keys.findings(SEGMENT),
+      resolvedFactsBy: keys.resolvedFactsBy('3-f81d4fae'),
+    }).toEqual({
+      prefix: 'shop.2024/',
+      record: '_migrations/shop.2024.json',
+      control: 'shop.2024/control.json',
+      report: 'shop.2024/report.json',
+      progress: 'shop.2024/progress.json',
+      epochs: 'shop.2024/epochs/',
+      epoch: ['shop.2024/epochs/00000001', 'shop.2024/epochs/12345678', 'shop.2024/epochs/123456789'],
+      receipts: 'shop.2024/receipts/',
+      receipt: 'shop.2024/receipts/0a1b2c3d4e5f/00017.json',
+      rejectSegment: 'shop.2024/rejects/0a1b2c3d4e5f/00017/3-12-20000.ndjson.gz',
+      findings: 'shop.2024/findings/0a1b2c3d4e5f/00017/3-12-20000.gz',
+      resolvedFacts: 'shop.2024/people/findings/',
+      resolvedFactsBy: 'shop.2024/people/findings/3-f81d4fae/',
+      resolved: 'shop.2024/people/resolved/',
+      folded: 'shop.2024/people/folded/',
+    });
+  });
+
+  it('of staged files and their parts', () => {
+    const keys = partKeys('shop/');
+    expect({
+      ...keys,
+      fileParts: keys.fileParts('0a1b2c3d4e5f'),
+      body: keys.body(PART),
+      description: keys.description(PART),
+      receipt: keys.receipt('0a1b2c3d4e5f'),
+    }).toEqual({
+      parts: 'shop/parts/',
+      fileParts: 'shop/parts/0a1b2c3d4e5f/',
+      body: 'shop/parts/0a1b2c3d4e5f/00017.gz',
+      description: 'shop/parts/0a1b2c3d4e5f/00017.json',
+      receipts: 'shop/files/',
+      receipt: 'shop/files/0a1b2c3d4e5f.json',
+    });
+  });
+
+  it('of identity facts, and of the ranges of buckets that were resolved or folded', () => {
+    expect(toFactsKey('shop/', SEGMENT)).toBe('shop/findings/0a1b2c3d4e5f/00017/3-12-20000.gz');
+    const writer = 'shop/people/findings/3-f81d4fae/';
+    expect(toResolvedFactsKey(writer, RANGE, 0)).toBe('shop/people/findings/3-f81d4fae/8-16-0000.gz');
+    expect(toResolvedFactsKey(writer, RANGE, 12_345)).toBe('shop/people/findings/3-f81d4fae/8-16-12345.gz');
+    expect(toRangeKey('shop/people/folded/', RANGE)).toBe('shop/people/folded/8-16.json');
+  });
+
+  it('of a budget and of a plan, which belong to no migration', () => {
+    expect(toBudgetKey('0123456789abcdef')).toBe('_budgets/0123456789abcdef.json');
+    expect(toPlanPrefix('shop')).toBe('_plans/shop/');
+    expect(toPlanFactsPrefix('_plans/shop/')).toBe('_plans/shop/people/');
+  });
+
+  it('and the names in them', () => {
+    expect(RECORDS).toBe('_migrations/');
+    expect(toPartId('0a1b2c3d4e5f', 17)).toBe(PART);
+    expect(toPartId('0a1b2c3d4e5f', 123_456)).toBe('0a1b2c3d4e5f/123456');
+    expect(toSegmentName({ part: PART, epoch: 3, counter: 12 }, 20_000)).toBe(SEGMENT);
+    expect(toRangeId(RANGE)).toBe('8-16');
+  });
+});
+
+describe('parsing a key', () => {
+  const keys = layout('shop.2024');
+
+  it('yields what it was built from', () => {
+    expect(parseRecordKey(keys.record)).toBe('shop.2024');
+    expect(parseEpochKey('shop.2024', keys.epoch(7))).toBe(7);
+    expect(parseEpochKey('shop.2024', keys.epoch(123_456_789))).toBe(123_456_789);
+    expect(parseReceiptKey('shop.2024', keys.receipt(PART))).toBe(PART);
+  });
+
+  it('yields the migration it belongs to', () => {
+    for (const key of [keys.record, keys.control, keys.epoch(1), keys.receipt(PART), keys.resolvedFacts]) {
+      expect(parseMigrationName(key)).toBe('shop.2024');
+    }
+  });
+
+  it('tells documents from bodies', () => {
+    const { body, description, receipt } = partKeys('shop/');
+    expect([description(PART), receipt('0a1b2c3d4e5f'), keys.record].map(isDocument)).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect([body(PART), keys.rejectSegment(SEGMENT), keys.epoch(1)].map(isDocument)).toEqual([
+      false,
+      false,
+      false,
+    ]);
+  });
+});
+
+describe('a literal of a key', () => {
+  const ROOT = join(import.meta.dirname, '../..');
+  /** A quote, a folder of staging with its slash, and an end or a placeholder. Imports name files in folders. */
+  const FOLDER =
+    /(?:['"`/]|\})(?:_migrations|_budgets|_plans|epochs|receipts|rejects|findings|people|parts|files)\/(?=['"`$])/;
+  const OBJECT = /\b(?:control|report|progress)\.json\b|\.ndjson\.gz\b/;
+
+  it('is in keys.ts alone', () => {
+    const holding = ['src', 'jobs', 'config', 'bench']
+      .flatMap((folder) =>
+        readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) =>
+          join(folder, name),
+        ),
+      )
+      .filter((path) => path.endsWith('.ts'))
+      .filter((path) => {
+        const code = readFileSync(join(ROOT, path), 'utf8').replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
+        return FOLDER.test(code) || OBJECT.test(code);
+      });
+    expect(holding).toEqual(['src/state/keys.ts']);
+  });
+});
