@@ -1,4 +1,3 @@
-import { OpenAPIHono } from '@hono/zod-openapi';
 import { Hono } from 'hono';
 import { getPath } from 'hono/utils/url';
 import type { Logger } from 'pino';
@@ -6,7 +5,7 @@ import { addKeyRoutes } from './accounts/key-routes.ts';
 import { addMemberRoutes } from './accounts/member-routes.ts';
 import { addProjectRoutes } from './accounts/project-routes.ts';
 import { addUserRoutes } from './accounts/user-routes.ts';
-import { type ApiEnv, createAccessCheck } from './auth/access.ts';
+import { createAccessCheck } from './auth/access.ts';
 import { createThrottle } from './auth/throttle.ts';
 import { createCapture } from './capture/capture.ts';
 import { addIngestRoutes } from './capture/routes.ts';
@@ -21,12 +20,13 @@ import { releaseResent } from './deletions/release-resent.ts';
 import { addDeletionRoutes } from './deletions/routes.ts';
 import { addEventRoutes } from './events/routes.ts';
 import { methodNotAllowed, notFound, respondWithError } from './http/errors.ts';
-import { publicAddress } from './http/public-url.ts';
 import { safeHeaders } from './http/safe-headers.ts';
 import { createInsights } from './insights/insights.ts';
 import { addInsightRoutes } from './insights/routes.ts';
 import { addDocsRoutes } from './openapi/routes.ts';
 import { addPersonRoutes } from './persons/routes.ts';
+import { publicAddress } from './routing/public-url.ts';
+import { type Api, addPublicRoute, createApi } from './routing/route.ts';
 
 export interface ApiDeps {
   readonly db: Db;
@@ -43,18 +43,32 @@ export interface ApiDeps {
 
 /** Every room behind one set of rules: authorisation (access.ts), error envelope, optional trailing slash. */
 export function buildApi(deps: ApiDeps): Hono {
+  const { log } = deps;
+  const root = new Hono({ getPath: contractPath });
+  root.use('*', safeHeaders);
+  root.route('/', declareRoutes(deps).app);
+  root.onError((error, c) => respondWithError(error, c, log));
+  root.notFound((c) => {
+    const allowed = findMethods(root, c.req.path);
+    if (allowed.length === 0) return respondWithError(notFound(), c, log);
+    c.header('Allow', allowed.join(', '));
+    return respondWithError(methodNotAllowed(c.req.method), c, log);
+  });
+  return root;
+}
+
+/** Every route behind the access check, and the table of who may call it. */
+export function declareRoutes(deps: ApiDeps): Api {
   const { db, log } = deps;
   const now = deps.now ?? Date.now;
   const insights = createInsights({ now });
   const deletions: Deletions = { queue: queueDeletion, release: releaseResent };
-  const root = new Hono({ getPath: contractPath });
-  const api = new OpenAPIHono<ApiEnv>();
+  const api = createApi();
   const { requestsPerMinute: limit } = deps;
   const throttle =
     limit === undefined ? undefined : createThrottle(limit, deps.now ?? (() => performance.now()));
-  root.use('*', safeHeaders);
-  api.use('/api/*', publicAddress(deps.publicUrl));
-  api.use('/api/*', createAccessCheck(db, throttle));
+  api.app.use('/api/*', publicAddress(deps.publicUrl));
+  api.app.use('/api/*', createAccessCheck(db, throttle, api.access));
   addProjectRoutes(api, deps);
   addKeyRoutes(api, deps);
   addUserRoutes(api, deps);
@@ -68,19 +82,16 @@ export function buildApi(deps: ApiDeps): Hono {
   addInsightRoutes(api, { db, insights, places: { load: loadInsightPlaces, lock: lockInsightPlaces } });
   addDeletionRoutes(api, db, deps.deletionRuns);
   addDocsRoutes(api);
-  api.get('/healthz', async (c) => {
+  const health = {
+    methods: ['GET'],
+    path: '/healthz',
+    public: 'open: reports whether the API is well',
+  } as const;
+  addPublicRoute(api, health, async (c) => {
     await db.query('select 1');
     return c.json({ status: 'ok' });
   });
-  root.route('/', api);
-  root.onError((error, c) => respondWithError(error, c, log));
-  root.notFound((c) => {
-    const allowed = methodsOf(root, c.req.path);
-    if (allowed.length === 0) return respondWithError(notFound(), c, log);
-    c.header('Allow', allowed.join(', '));
-    return respondWithError(methodNotAllowed(c.req.method), c, log);
-  });
-  return root;
+  return api;
 }
 
 /** The contract ends its paths in a slash, and clients may leave it off. */
@@ -95,7 +106,7 @@ function contractPath(request: Request): string {
 }
 
 /** Methods that some route, middleware aside, answers at this path. */
-function methodsOf(app: Hono, path: string): string[] {
+function findMethods(app: Hono, path: string): string[] {
   const methods = new Set<string>();
   for (const route of app.routes) {
     if (route.method !== 'ALL' && toPattern(route.path).test(path)) methods.add(route.method);

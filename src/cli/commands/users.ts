@@ -1,5 +1,5 @@
 import { ConfigError } from '../../lib/errors.ts';
-import { MEMBER_LEVEL } from '../../server/accounts/users.ts';
+import { MEMBER_LEVEL } from '../../server/auth/users.ts';
 import { callApi, fetchAllPages } from '../ask-api.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';

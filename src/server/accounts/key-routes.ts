@@ -1,18 +1,17 @@
-import type { OpenAPIHono, z } from '@hono/zod-openapi';
+import type { z } from '@hono/zod-openapi';
 import type { Logger } from 'pino';
-import type { ApiEnv } from '../auth/access.ts';
 import { createKey, type PersonalKey } from '../auth/keys.ts';
+import { loadProjects } from '../auth/projects.ts';
+import { loadUser, loadUsers, type User } from '../auth/users.ts';
 import type { Db } from '../database/db.ts';
 import { ApiError, notFound, permissionDenied } from '../http/errors.ts';
 import { paged, pageQuery, parsePage, renderPage } from '../http/paging.ts';
-import { getPublicUrl } from '../http/public-url.ts';
 import { respondWithJson } from '../http/response.ts';
-import { addRoute } from '../http/route.ts';
 import { parseRowId } from '../http/row-id.ts';
+import { getPublicUrl } from '../routing/public-url.ts';
+import { type Api, addRoute } from '../routing/route.ts';
 import { findUser, loadKey, loadKeys, revokeKey, type StoredKey } from './key-store.ts';
-import { loadProjects } from './projects.ts';
 import { createdKeySchema, keySchema, MAX_PAGE, newKeySchema } from './schema.ts';
-import { loadUser, loadUsers, type User } from './users.ts';
 
 /**
  * Personal keys, beyond the contract: made, listed and revoked with a key of scope `*`. A key reaches the
@@ -21,16 +20,17 @@ import { loadUser, loadUsers, type User } from './users.ts';
  */
 const tag = 'Keys and users (beyond the contract)';
 
-export function addKeyRoutes(api: OpenAPIHono<ApiEnv>, { db, log }: { db: Db; log: Logger }): void {
+export function addKeyRoutes(api: Api, { db, log }: { db: Db; log: Logger }): void {
   addRoute(
     api,
     {
       method: 'get',
       path: '/api/personal_api_keys/',
+      scopes: ['*'],
       summary: 'List the personal keys within reach, revoked ones too',
       tag,
       query: pageQuery,
-      answers: { 200: { description: 'Keys, oldest first.', schema: paged(keySchema) } },
+      responses: { 200: { description: 'Keys, oldest first.', schema: paged(keySchema) } },
     },
     async ({ c, query }) => {
       const page = parsePage(query, MAX_PAGE);
@@ -51,11 +51,12 @@ export function addKeyRoutes(api: OpenAPIHono<ApiEnv>, { db, log }: { db: Db; lo
     {
       method: 'post',
       path: '/api/personal_api_keys/',
+      scopes: ['*'],
       summary: 'Make a personal key',
       description: 'The answer alone holds the key itself, in `value`: only its hash is stored.',
       tag,
       body: newKeySchema,
-      answers: { 201: { description: 'The key.', schema: createdKeySchema } },
+      responses: { 201: { description: 'The key.', schema: createdKeySchema } },
     },
     async ({ c, body }) => {
       const asking = c.get('key');
@@ -75,10 +76,11 @@ export function addKeyRoutes(api: OpenAPIHono<ApiEnv>, { db, log }: { db: Db; lo
     {
       method: 'get',
       path: '/api/personal_api_keys/@current/',
+      anyKey: 'a key may read what it is itself',
       summary: 'Retrieve the key that asks',
       description: 'For any valid key, whatever its scopes.',
       tag,
-      answers: { 200: { description: 'The key.', schema: keySchema } },
+      responses: { 200: { description: 'The key.', schema: keySchema } },
     },
     async ({ c }) => respondWithJson(c, await renderOne(db, c.get('key'), c.get('key').id)),
   );
@@ -87,10 +89,13 @@ export function addKeyRoutes(api: OpenAPIHono<ApiEnv>, { db, log }: { db: Db; lo
     {
       method: 'delete',
       path: '/api/personal_api_keys/:id/',
+      scopes: ['*'],
       summary: 'Revoke a personal key, at once and for good',
       tag,
       params: { id: 'integer' },
-      answers: { 204: { description: 'The key opens nothing any more. Its row stays, with `revoked_at`.' } },
+      responses: {
+        204: { description: 'The key opens nothing any more. Its row stays, with `revoked_at`.' },
+      },
     },
     async ({ c }) => {
       const asking = c.get('key');

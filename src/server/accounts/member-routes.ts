@@ -1,33 +1,33 @@
-import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
 import type { ApiEnv } from '../auth/access.ts';
+import { loadUserByUuid, loadUsers, MEMBER_LEVEL } from '../auth/users.ts';
 import type { Db } from '../database/db.ts';
 import { ApiError, notFound, permissionDenied } from '../http/errors.ts';
 import { paged, pageQuery, parsePage, renderPage } from '../http/paging.ts';
-import { getPublicUrl } from '../http/public-url.ts';
 import { respondWithJson } from '../http/response.ts';
-import { addRoute } from '../http/route.ts';
 import { isUuid } from '../http/row-id.ts';
+import { getPublicUrl } from '../routing/public-url.ts';
+import { type Api, addRoute } from '../routing/route.ts';
 import { changeLevel, loadMembers } from './member-store.ts';
 import { administered, loadMemberships, type Membership } from './memberships.ts';
 import { MAX_PAGE, memberSchema, newLevelSchema } from './schema.ts';
-import { loadUserByUuid, loadUsers, MEMBER_LEVEL } from './users.ts';
 
 const tag = 'Keys and users (beyond the contract)';
 
 /** Members of an organisation and their levels. Nobody is taken out: who shall be out has their keys revoked. */
-export function addMemberRoutes(api: OpenAPIHono<ApiEnv>, { db, log }: { db: Db; log: Logger }): void {
+export function addMemberRoutes(api: Api, { db, log }: { db: Db; log: Logger }): void {
   addRoute(
     api,
     {
       method: 'get',
       path: '/api/organizations/:organization_id/members/',
+      scopes: ['*'],
       summary: 'List the members of an organization',
       description: '`@current` stands for the first organization of the user.',
       tag,
       query: pageQuery,
-      answers: { 200: { description: 'Members, the first joined first.', schema: paged(memberSchema) } },
+      responses: { 200: { description: 'Members, the first joined first.', schema: paged(memberSchema) } },
     },
     async ({ c, query }) => {
       const page = parsePage(query, MAX_PAGE);
@@ -50,12 +50,13 @@ export function addMemberRoutes(api: OpenAPIHono<ApiEnv>, { db, log }: { db: Db;
     {
       method: 'patch',
       path: '/api/organizations/:organization_id/members/:user__uuid/',
+      scopes: ['*'],
       summary: 'Change the level of a member',
       tag,
       params: { user__uuid: 'uuid' },
-      first: (c) => findOrganization(db, c),
+      preHandler: (c) => findOrganization(db, c),
       body: newLevelSchema,
-      answers: { 200: { description: 'The member.', schema: memberSchema } },
+      responses: { 200: { description: 'The member.', schema: memberSchema } },
     },
     async ({ c, body }) => {
       const organization = await findOrganization(db, c);

@@ -1,6 +1,6 @@
+import { loadMemberLevel, MEMBER_LEVEL } from '../auth/users.ts';
 import type { Db, Queryable } from '../database/db.ts';
 import type { Page } from '../http/paging.ts';
-import { loadMemberLevel, MEMBER_LEVEL } from './users.ts';
 
 /** Ids of users who share an organisation with the asking user, themselves too, in order of id. */
 export async function loadFellows(

@@ -1,7 +1,7 @@
 import type { PersonalKey } from '../auth/keys.ts';
+import { MEMBER_LEVEL } from '../auth/users.ts';
 import type { Queryable } from '../database/db.ts';
 import { ApiError, permissionDenied } from '../http/errors.ts';
-import { MEMBER_LEVEL } from './users.ts';
 
 /** One user in one organisation. */
 export interface Membership {

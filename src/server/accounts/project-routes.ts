@@ -1,14 +1,13 @@
-import { type OpenAPIHono, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import type { Logger } from 'pino';
-import type { ApiEnv } from '../auth/access.ts';
+import { createProjectKey, ensureProject, loadProjects, type Project } from '../auth/projects.ts';
 import type { Db } from '../database/db.ts';
 import { nameField } from '../http/fields.ts';
 import { paged, pageQuery, parsePage, renderPage } from '../http/paging.ts';
-import { getPublicUrl } from '../http/public-url.ts';
 import { respondWithJson } from '../http/response.ts';
-import { addRoute } from '../http/route.ts';
+import { getPublicUrl } from '../routing/public-url.ts';
+import { type Api, addRoute } from '../routing/route.ts';
 import { administered, loadMemberships } from './memberships.ts';
-import { createProjectKey, ensureProject, loadProjects, type Project } from './projects.ts';
 
 const projectSchema = z
   .object({
@@ -40,16 +39,17 @@ const newProjectSchema = z.object({
   organization: z.uuid().optional().openapi({ description: 'Left out: the first of the user who asks.' }),
 });
 
-export function addProjectRoutes(api: OpenAPIHono<ApiEnv>, { db, log }: { db: Db; log: Logger }): void {
+export function addProjectRoutes(api: Api, { db, log }: { db: Db; log: Logger }): void {
   addRoute(
     api,
     {
       method: 'get',
       path: '/api/projects/',
+      anyKey: 'clients find the id of their project here',
       summary: 'List the projects that the key may see',
       tag: 'Projects',
       query: pageQuery,
-      answers: { 200: { description: 'Projects, oldest first.', schema: paged(projectSchema) } },
+      responses: { 200: { description: 'Projects, oldest first.', schema: paged(projectSchema) } },
     },
     async ({ c, query }) => {
       const page = parsePage(query, MAX_PAGE);
@@ -64,11 +64,12 @@ export function addProjectRoutes(api: OpenAPIHono<ApiEnv>, { db, log }: { db: Db
     {
       method: 'post',
       path: '/api/projects/',
+      scopes: ['*'],
       summary: 'Create a project (beyond the contract)',
       description: 'The answer carries the project API key, which lets its events in.',
       tag: 'Projects',
       body: newProjectSchema,
-      answers: { 201: { description: 'The project.', schema: projectSchema } },
+      responses: { 201: { description: 'The project.', schema: projectSchema } },
     },
     async ({ c, body }) => {
       const { key, user } = c.var;
@@ -85,10 +86,11 @@ export function addProjectRoutes(api: OpenAPIHono<ApiEnv>, { db, log }: { db: Db
     {
       method: 'get',
       path: '/api/projects/:project_id/',
+      anyKey: 'clients find the id of their project here',
       summary: 'Retrieve a project',
       description: '`@current` stands for the first project that the key may see.',
       tag: 'Projects',
-      answers: { 200: { description: 'One project.', schema: projectSchema } },
+      responses: { 200: { description: 'One project.', schema: projectSchema } },
     },
     ({ c }) => respondWithJson(c, renderProject(c.get('project'))),
   );

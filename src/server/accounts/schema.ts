@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { isScope, SCOPES, type Scope, unknownScope } from '../auth/scopes.ts';
+import { MEMBER_LEVEL, userSchema } from '../auth/users.ts';
 import { integerField, nameField } from '../http/fields.ts';
-import { MEMBER_LEVEL, userSchema } from './users.ts';
 
 /** Addresses longer than this cannot be sent to (RFC 5321). */
 const MAX_EMAIL = 254;

@@ -1,30 +1,30 @@
-import type { OpenAPIHono, z } from '@hono/zod-openapi';
+import type { z } from '@hono/zod-openapi';
 import type { Logger } from 'pino';
-import type { ApiEnv } from '../auth/access.ts';
+import { createUser, loadUsers, MEMBER_LEVEL, type User } from '../auth/users.ts';
 import { type Db, getSqlState } from '../database/db.ts';
 import { ApiError, permissionDenied } from '../http/errors.ts';
 import { paged, pageQuery, parsePage, renderPage } from '../http/paging.ts';
-import { getPublicUrl } from '../http/public-url.ts';
 import { respondWithJson } from '../http/response.ts';
-import { addRoute } from '../http/route.ts';
+import { getPublicUrl } from '../routing/public-url.ts';
+import { type Api, addRoute } from '../routing/route.ts';
 import { loadFellows } from './member-store.ts';
 import { administered, loadMemberships, type Membership } from './memberships.ts';
 import { MAX_PAGE, memberUserSchema, newUserSchema } from './schema.ts';
-import { createUser, loadUsers, MEMBER_LEVEL, type User } from './users.ts';
 
 const tag = 'Keys and users (beyond the contract)';
 const UNIQUE_VIOLATION = '23505';
 
-export function addUserRoutes(api: OpenAPIHono<ApiEnv>, { db, log }: { db: Db; log: Logger }): void {
+export function addUserRoutes(api: Api, { db, log }: { db: Db; log: Logger }): void {
   addRoute(
     api,
     {
       method: 'get',
       path: '/api/users/',
+      scopes: ['*'],
       summary: 'List the users of your organizations',
       tag,
       query: pageQuery,
-      answers: { 200: { description: 'Users in order of id.', schema: paged(memberUserSchema) } },
+      responses: { 200: { description: 'Users in order of id.', schema: paged(memberUserSchema) } },
     },
     async ({ c, query }) => {
       const page = parsePage(query, MAX_PAGE);
@@ -46,11 +46,12 @@ export function addUserRoutes(api: OpenAPIHono<ApiEnv>, { db, log }: { db: Db; l
     {
       method: 'post',
       path: '/api/users/',
+      scopes: ['*'],
       summary: 'Add a user to an organization',
       description: 'They sign in nowhere: a personal key speaks for them.',
       tag,
       body: newUserSchema,
-      answers: { 201: { description: 'The user.', schema: memberUserSchema } },
+      responses: { 201: { description: 'The user.', schema: memberUserSchema } },
     },
     async ({ c, body }) => {
       const asking = c.get('user').id;
@@ -78,10 +79,11 @@ export function addUserRoutes(api: OpenAPIHono<ApiEnv>, { db, log }: { db: Db; l
     {
       method: 'get',
       path: '/api/users/@me/',
+      anyKey: 'a key may read whose it is',
       summary: 'Retrieve the user that the key speaks for',
       description: 'For any valid key, whatever its scopes.',
       tag,
-      answers: { 200: { description: 'The user.', schema: memberUserSchema } },
+      responses: { 200: { description: 'The user.', schema: memberUserSchema } },
     },
     async ({ c }) => {
       const user = c.get('user');

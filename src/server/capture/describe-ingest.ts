@@ -1,6 +1,6 @@
-import { type OpenAPIHono, z } from '@hono/zod-openapi';
-import type { ApiEnv } from '../auth/access.ts';
+import { z } from '@hono/zod-openapi';
 import { errorSchema } from '../http/errors.ts';
+import type { Api } from '../routing/route.ts';
 import { MAX_EVENTS } from './limits.ts';
 import { PACKINGS } from './request/decode-body.ts';
 
@@ -101,9 +101,9 @@ const ERRORS: Readonly<Record<number, string>> = {
 };
 
 /** Registers documentation alone: ingestion reads its bodies itself. */
-export function describeIngest(api: OpenAPIHono<ApiEnv>): void {
+export function describeIngest({ app }: Pick<Api, 'app'>): void {
   for (const { path, schema, summary } of PATHS) {
-    api.openAPIRegistry.registerPath({
+    app.openAPIRegistry.registerPath({
       method: 'post',
       path,
       operationId: `post_${path.split('/').filter(Boolean).join('_')}`,

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
-import { loadProjectByKey } from '../accounts/projects.ts';
-import type { ApiEnv } from '../auth/access.ts';
+import { loadProjectByKey } from '../auth/projects.ts';
 import type { Db } from '../database/db.ts';
 import type { Deletions } from '../deletions/deletion-port.ts';
+import { type Api, addPublicRoute } from '../routing/route.ts';
 import { createAdmission } from './admission.ts';
 import { createDefinedNames, type DefinedNames } from './defined-names.ts';
 import { describeIngest } from './describe-ingest.ts';
@@ -33,17 +32,18 @@ interface IngestDeps {
 
 const ACCEPTED = { status: 1 };
 
-export function addIngestRoutes(api: OpenAPIHono<ApiEnv>, deps: IngestDeps): void {
+export function addIngestRoutes(api: Api, deps: IngestDeps): void {
   describeIngest(api);
   const defined = createDefinedNames(deps.now);
   const intake = createAdmission({ heldBytes: MAX_HELD_BYTES, atWork: MAX_AT_WORK });
   for (const path of PATHS) {
-    api.use(path, async (c, next) => {
+    api.app.use(path, async (c, next) => {
       allowOrigin(c);
       await next();
     });
-    api.on('OPTIONS', path, (c) => c.json(ACCEPTED));
-    api.on(['POST', 'GET'], path, async (c) => {
+    const access = { path, public: 'the project key in the body' };
+    addPublicRoute(api, { ...access, methods: ['OPTIONS'] }, (c) => c.json(ACCEPTED));
+    addPublicRoute(api, { ...access, methods: ['POST', 'GET'] }, async (c) => {
       const defaultEvent = path === '/engage/' ? '$identify' : undefined;
       await intake.take(c.req.raw, (bytes) => takeIn(c, bytes, { ...deps, defined }, defaultEvent));
       return c.json(ACCEPTED);

@@ -1,4 +1,4 @@
-import { loadUsers } from '../accounts/users.ts';
+import { loadUsers } from '../auth/users.ts';
 import type { Queryable } from '../database/db.ts';
 import { isJsonObject, parseJson } from '../http/json.ts';
 import type { CohortBody } from './schema.ts';

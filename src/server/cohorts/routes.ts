@@ -1,13 +1,11 @@
-import type { OpenAPIHono } from '@hono/zod-openapi';
-import type { ApiEnv } from '../auth/access.ts';
 import { FORMS, respondNegotiated } from '../http/content-negotiation.ts';
 import { notFound } from '../http/errors.ts';
 import { paged, pageQuery, parsePage, renderPage } from '../http/paging.ts';
-import { getPublicUrl } from '../http/public-url.ts';
 import { respondWithJson } from '../http/response.ts';
-import { addRoute, type Call } from '../http/route.ts';
 import { parseRowId } from '../http/row-id.ts';
 import { parsePersonId, personNotFound } from '../persons/person-id.ts';
+import { getPublicUrl } from '../routing/public-url.ts';
+import { type Api, addRoute, type Call } from '../routing/route.ts';
 import { changeCohort, createCohort, MAX_COHORTS_OF_PROJECT } from './change-cohort.ts';
 import { changeMembers } from './change-members.ts';
 import { loadPersonCohorts } from './cohorts-of-person.ts';
@@ -36,7 +34,7 @@ const params = { id: 'integer' } as const;
 type AnyCall = Call<unknown, unknown>;
 
 /** Call it before the routes of persons, whose `:id` would take `cohorts` for a person. */
-export function addCohortRoutes(api: OpenAPIHono<ApiEnv>, deps: CountDeps): void {
+export function addCohortRoutes(api: Api, deps: CountDeps): void {
   const { db } = deps;
 
   async function answerCohort(
@@ -54,10 +52,11 @@ export function addCohortRoutes(api: OpenAPIHono<ApiEnv>, deps: CountDeps): void
     {
       method: 'get',
       path: '/api/projects/:project_id/persons/cohorts/',
+      scopes: ['person:read', 'cohort:read'],
       summary: 'List the cohorts that a person is in',
       tag: 'Persons',
       query: personCohortsQuery,
-      answers: { 200: { description: 'Newest first.', schema: personCohortsSchema, contentTypes: FORMS } },
+      responses: { 200: { description: 'Newest first.', schema: personCohortsSchema, contentTypes: FORMS } },
     },
     async (call) => {
       const projectId = call.c.get('project').id;
@@ -72,10 +71,11 @@ export function addCohortRoutes(api: OpenAPIHono<ApiEnv>, deps: CountDeps): void
     {
       method: 'get',
       path: base,
+      scopes: ['cohort:read'],
       summary: 'List cohorts',
       tag,
       query: pageQuery,
-      answers: { 200: { description: 'Newest first, without deleted ones.', schema: paged(cohortSchema) } },
+      responses: { 200: { description: 'Newest first, without deleted ones.', schema: paged(cohortSchema) } },
     },
     async ({ c, query }) => {
       const projectId = c.get('project').id;
@@ -93,11 +93,12 @@ export function addCohortRoutes(api: OpenAPIHono<ApiEnv>, deps: CountDeps): void
     {
       method: 'post',
       path: base,
+      scopes: ['cohort:write'],
       summary: 'Make a cohort',
       description: `A dynamic one takes \`filters\`. A project may have ${MAX_COHORTS_OF_PROJECT}.`,
       tag,
       body: newCohortSchema,
-      answers: { 201: { description: 'The cohort.', schema: cohortSchema } },
+      responses: { 201: { description: 'The cohort.', schema: cohortSchema } },
     },
     async ({ c, body }) => {
       const context = { projectId: c.get('project').id, userId: c.get('user').id, now: deps.now() };
@@ -109,10 +110,11 @@ export function addCohortRoutes(api: OpenAPIHono<ApiEnv>, deps: CountDeps): void
     {
       method: 'get',
       path: `${base}:id/`,
+      scopes: ['cohort:read'],
       params,
       summary: 'Retrieve a cohort',
       tag,
-      answers: { 200: { description: 'The cohort.', schema: cohortSchema } },
+      responses: { 200: { description: 'The cohort.', schema: cohortSchema } },
     },
     async ({ c }) => {
       const id = parseCohortId(c.req.param('id'));
@@ -127,11 +129,12 @@ export function addCohortRoutes(api: OpenAPIHono<ApiEnv>, deps: CountDeps): void
     {
       method: 'patch',
       path: `${base}:id/`,
+      scopes: ['cohort:write'],
       params,
       summary: 'Change, delete (`deleted: true`) or bring back a cohort',
       tag,
       body: changedCohortSchema,
-      answers: { 200: { description: 'The cohort.', schema: cohortSchema } },
+      responses: { 200: { description: 'The cohort.', schema: cohortSchema } },
     },
     async ({ c, body }) => {
       const id = parseCohortId(c.req.param('id'));
@@ -146,13 +149,14 @@ export function addCohortRoutes(api: OpenAPIHono<ApiEnv>, deps: CountDeps): void
       {
         method: 'patch',
         path: `${base}:id/${change === 'add' ? 'add_persons_to' : 'remove_persons_from'}_static_cohort/`,
+        scopes: ['cohort:write'],
         params,
         summary:
           change === 'add' ? 'Put persons into a static cohort' : 'Take persons out of a static cohort',
         description: `Up to ${MAX_MEMBERS} by number or uuid, and as many by distinct id.`,
         tag,
         body: membersSchema,
-        answers: { 200: { description: 'The cohort.', schema: cohortSchema } },
+        responses: { 200: { description: 'The cohort.', schema: cohortSchema } },
       },
       async ({ c, body }) => {
         const id = parseCohortId(c.req.param('id'));

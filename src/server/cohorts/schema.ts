@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { userSchema } from '../accounts/users.ts';
+import { userSchema } from '../auth/users.ts';
 import { formQuery } from '../http/content-negotiation.ts';
 import { booleanField, objectField, textField } from '../http/fields.ts';
 

@@ -1,5 +1,5 @@
 import { type Activity, recordActivity } from '../activity/activity-log.ts';
-import type { Caller } from '../auth/caller.ts';
+import type { Caller } from '../auth/access.ts';
 import type { Queryable } from '../database/db.ts';
 import { sameJson } from '../http/json.ts';
 import type { StoredDashboard } from './store.ts';

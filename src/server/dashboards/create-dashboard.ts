@@ -1,5 +1,5 @@
 import type { DashboardTemplate, TemplateTile } from '../../../config/dashboards/dashboard-template.ts';
-import type { Caller } from '../auth/caller.ts';
+import type { Caller } from '../auth/access.ts';
 import { PRIVILEGE, RESTRICTION } from '../auth/levels.ts';
 import type { Queryable } from '../database/db.ts';
 import { invalidInput } from '../http/errors.ts';

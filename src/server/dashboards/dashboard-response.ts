@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import type { ApiEnv } from '../auth/access.ts';
-import { getCaller } from '../auth/caller.ts';
+import { getCaller } from '../auth/access.ts';
 import { respondWithLargeJson } from '../http/response.ts';
 import type { DashboardDeps } from './dashboard-deps.ts';
 import { describeDashboard } from './describe-dashboard.ts';

@@ -1,5 +1,5 @@
-import { loadUsers, type User } from '../accounts/users.ts';
-import type { Caller } from '../auth/caller.ts';
+import type { Caller } from '../auth/access.ts';
+import { loadUsers, type User } from '../auth/users.ts';
 import type { Queryable } from '../database/db.ts';
 import { loadInvitations } from './collaborators/store.ts';
 import type { DashboardDeps } from './dashboard-deps.ts';

@@ -1,4 +1,4 @@
-import type { Caller } from '../auth/caller.ts';
+import type { Caller } from '../auth/access.ts';
 import { PRIVILEGE, RESTRICTION } from '../auth/levels.ts';
 import type { Queryable } from '../database/db.ts';
 import type { GuardedPlace } from '../insights/insight-body.ts';

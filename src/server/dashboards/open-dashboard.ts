@@ -1,6 +1,5 @@
 import type { Context } from 'hono';
-import type { ApiEnv } from '../auth/access.ts';
-import type { Caller } from '../auth/caller.ts';
+import type { ApiEnv, Caller } from '../auth/access.ts';
 import { PRIVILEGE, type Privilege } from '../auth/levels.ts';
 import type { Queryable } from '../database/db.ts';
 import { notFound, permissionDenied } from '../http/errors.ts';

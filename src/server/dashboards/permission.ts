@@ -1,6 +1,6 @@
-import { MEMBER_LEVEL } from '../accounts/users.ts';
-import type { Caller } from '../auth/caller.ts';
+import type { Caller } from '../auth/access.ts';
 import { PRIVILEGE, type Privilege, RESTRICTION, type Restriction } from '../auth/levels.ts';
+import { MEMBER_LEVEL } from '../auth/users.ts';
 
 interface Guarded {
   readonly createdBy: number | null;

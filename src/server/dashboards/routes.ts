@@ -1,14 +1,14 @@
-import { type OpenAPIHono, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { ApiEnv } from '../auth/access.ts';
-import { getCaller } from '../auth/caller.ts';
+import { getCaller } from '../auth/access.ts';
 import { booleanField } from '../http/fields.ts';
 import { isJsonObject } from '../http/json.ts';
 import { paged, pageQuery, parsePage, renderPage } from '../http/paging.ts';
-import { getPublicUrl } from '../http/public-url.ts';
 import { readRequestBody } from '../http/request-body.ts';
 import { respondWithJson } from '../http/response.ts';
-import { addRoute } from '../http/route.ts';
+import { getPublicUrl } from '../routing/public-url.ts';
+import { type Api, addRoute } from '../routing/route.ts';
 import { changeDashboard } from './change-dashboard.ts';
 import { addCollaboratorRoutes } from './collaborators/routes.ts';
 import { createDashboard } from './create-dashboard.ts';
@@ -29,17 +29,18 @@ const params = { id: 'integer' } as const;
 const MAX_PAGE = 1000;
 
 /** Dashboards, their collaborators, sharing configurations and public pages. */
-export function addDashboardRoutes(api: OpenAPIHono<ApiEnv>, deps: DashboardDeps): void {
+export function addDashboardRoutes(api: Api, deps: DashboardDeps): void {
   const { db } = deps;
   addRoute(
     api,
     {
       method: 'get',
       path: LIST,
+      scopes: ['dashboard:read'],
       summary: 'List dashboards, by name',
       tag,
       query: pageQuery,
-      answers: { 200: { description: 'One page of dashboards.', schema: paged(listedDashboardSchema) } },
+      responses: { 200: { description: 'One page of dashboards.', schema: paged(listedDashboardSchema) } },
     },
     async ({ c, query }) => {
       const page = parsePage(query, MAX_PAGE);
@@ -54,11 +55,14 @@ export function addDashboardRoutes(api: OpenAPIHono<ApiEnv>, deps: DashboardDeps
     {
       method: 'post',
       path: LIST,
+      scopes: ['dashboard:write'],
       summary: 'Create a dashboard',
       description: 'Empty, from a template (`use_template`) or from another dashboard (`use_dashboard`).',
       tag,
       body: createBody,
-      answers: { 201: { description: 'The dashboard, its results not computed.', schema: dashboardSchema } },
+      responses: {
+        201: { description: 'The dashboard, its results not computed.', schema: dashboardSchema },
+      },
     },
     async ({ c, body }) => {
       const id = await createDashboard(deps, getCaller(c), body);
@@ -74,6 +78,7 @@ export function addDashboardRoutes(api: OpenAPIHono<ApiEnv>, deps: DashboardDeps
     {
       method: 'get',
       path: ONE,
+      scopes: ['dashboard:read'],
       summary: 'Retrieve a dashboard with the results of its insights',
       tag,
       params,
@@ -82,7 +87,7 @@ export function addDashboardRoutes(api: OpenAPIHono<ApiEnv>, deps: DashboardDeps
           description: '`true` computes anew what was computed a moment ago, too.',
         }),
       }),
-      answers: { 200: { description: 'The dashboard.', schema: dashboardSchema } },
+      responses: { 200: { description: 'The dashboard.', schema: dashboardSchema } },
     },
     ({ c, query }) =>
       respondWithDashboard(deps, c, parseDashboardId(c, 'id'), {
@@ -95,15 +100,18 @@ export function addDashboardRoutes(api: OpenAPIHono<ApiEnv>, deps: DashboardDeps
     {
       method: 'patch',
       path: ONE,
+      scopes: ['dashboard:write'],
       summary: 'Change a dashboard, delete it or bring it back',
       description:
         '`deleted: true` deletes it, and with `delete_insights` the insights that stand on no other dashboard. `{"deleted": false}` alone brings a deleted one back.',
       tag,
       params,
-      first: async (c) =>
+      preHandler: async (c) =>
         openForEditing(db, getCaller(c), parseDashboardId(c, 'id'), { deletedToo: await isRestoring(c) }),
       body: changeBody,
-      answers: { 200: { description: 'The dashboard, its results not computed.', schema: dashboardSchema } },
+      responses: {
+        200: { description: 'The dashboard, its results not computed.', schema: dashboardSchema },
+      },
     },
     async ({ c, body }) => {
       const id = parseDashboardId(c, 'id');
@@ -116,10 +124,11 @@ export function addDashboardRoutes(api: OpenAPIHono<ApiEnv>, deps: DashboardDeps
     {
       method: 'delete',
       path: ONE,
+      scopes: ['dashboard:write'],
       summary: 'Refused: a dashboard is deleted by a PATCH of `deleted`',
       tag,
       params,
-      answers: { 405: { description: 'Always, and without a body.' } },
+      responses: { 405: { description: 'Always, and without a body.' } },
     },
     ({ c }) => c.body(null, 405, { Allow: 'GET, PATCH' }),
   );

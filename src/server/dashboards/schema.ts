@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { userSchema } from '../accounts/users.ts';
+import { userSchema } from '../auth/users.ts';
 import { booleanField, boundedObject, integerField } from '../http/fields.ts';
 import { tagsField } from '../http/tags.ts';
 import { descriptionField, levelField, nameField } from './fields.ts';

@@ -1,16 +1,15 @@
-import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { loadMemberLevel, loadUsers, type User } from '../accounts/users.ts';
 import { recordActivity } from '../activity/activity-log.ts';
 import type { ApiEnv } from '../auth/access.ts';
+import { loadMemberLevel, loadUsers, type User } from '../auth/users.ts';
 import type { Db, Queryable } from '../database/db.ts';
 import { ApiError, notFound } from '../http/errors.ts';
 import { paged, parsePage, renderPage } from '../http/paging.ts';
-import { getPublicUrl } from '../http/public-url.ts';
 import { respondWithJson } from '../http/response.ts';
-import { addRoute } from '../http/route.ts';
 import { isUuid } from '../http/row-id.ts';
 import { normaliseTags } from '../http/tags.ts';
+import { getPublicUrl } from '../routing/public-url.ts';
+import { type Api, addRoute } from '../routing/route.ts';
 import { parseDefinitionsQuery } from './parse-definitions-query.ts';
 import {
   type ChangedDefinition,
@@ -37,16 +36,17 @@ const base = '/api/projects/:project_id/event_definitions/';
 const params = { id: 'uuid' } as const;
 const MAX_PAGE = 1000;
 
-export function addDefinitionRoutes(api: OpenAPIHono<ApiEnv>, db: Db): void {
+export function addDefinitionRoutes(api: Api, db: Db): void {
   addRoute(
     api,
     {
       method: 'get',
       path: base,
+      scopes: ['event_definition:read'],
       summary: 'List event definitions',
       tag,
       query: definitionsQuery,
-      answers: { 200: { description: 'One page of definitions.', schema: paged(definitionSchema) } },
+      responses: { 200: { description: 'One page of definitions.', schema: paged(definitionSchema) } },
     },
     async ({ c, query }) => {
       const page = parsePage(query, MAX_PAGE);
@@ -61,10 +61,11 @@ export function addDefinitionRoutes(api: OpenAPIHono<ApiEnv>, db: Db): void {
     {
       method: 'get',
       path: `${base}:id/`,
+      scopes: ['event_definition:read'],
       params,
       summary: 'Retrieve an event definition',
       tag,
-      answers: { 200: { description: 'One definition.', schema: definitionSchema } },
+      responses: { 200: { description: 'One definition.', schema: definitionSchema } },
     },
     async ({ c }) => {
       const definition = await loadDefinition(db, c.get('project').id, idOf(c));
@@ -77,11 +78,12 @@ export function addDefinitionRoutes(api: OpenAPIHono<ApiEnv>, db: Db): void {
     {
       method: 'patch',
       path: `${base}:id/`,
+      scopes: ['event_definition:write'],
       params,
       summary: 'Describe, tag, own or verify an event definition',
       tag,
       body: changedDefinitionSchema,
-      answers: { 200: { description: 'The definition.', schema: definitionSchema } },
+      responses: { 200: { description: 'The definition.', schema: definitionSchema } },
     },
     async ({ c, body }) => {
       const [project, user, id] = [c.get('project'), c.get('user'), idOf(c)];
@@ -100,10 +102,11 @@ export function addDefinitionRoutes(api: OpenAPIHono<ApiEnv>, db: Db): void {
     {
       method: 'delete',
       path: `${base}:id/`,
+      scopes: ['event_definition:write'],
       params,
       summary: 'Delete an event definition; the next event of the name defines it anew',
       tag,
-      answers: { 204: { description: 'Gone. Its events stay.' } },
+      responses: { 204: { description: 'Gone. Its events stay.' } },
     },
     async ({ c }) => {
       const [project, id] = [c.get('project'), idOf(c)];

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { userSchema } from '../accounts/users.ts';
+import { userSchema } from '../auth/users.ts';
 import { booleanField, integerField, textField } from '../http/fields.ts';
 import { pageQuery } from '../http/paging.ts';
 import { tagsField } from '../http/tags.ts';

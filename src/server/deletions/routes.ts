@@ -1,14 +1,12 @@
-import type { OpenAPIHono } from '@hono/zod-openapi';
 import { UnavailableError } from '../../lib/errors.ts';
-import { loadProjects } from '../accounts/projects.ts';
-import { loadUsers } from '../accounts/users.ts';
-import type { ApiEnv } from '../auth/access.ts';
+import { loadProjects } from '../auth/projects.ts';
+import { loadUsers } from '../auth/users.ts';
 import type { Db } from '../database/db.ts';
 import { ApiError, notFound, permissionDenied } from '../http/errors.ts';
 import { parsePage, renderPage } from '../http/paging.ts';
-import { getPublicUrl } from '../http/public-url.ts';
 import { respondWithJson } from '../http/response.ts';
-import { addRoute } from '../http/route.ts';
+import { getPublicUrl } from '../routing/public-url.ts';
+import { type Api, addRoute } from '../routing/route.ts';
 import type { DeletionRuns } from './deletion-port.ts';
 import { deletionPageSchema, deletionQuery, renderDeletion, runSchema } from './schema.ts';
 import { loadDeletions } from './store.ts';
@@ -20,17 +18,18 @@ import { loadDeletions } from './store.ts';
 const tag = 'Deletions (beyond the contract)';
 const MAX_LIMIT = 1000;
 
-export function addDeletionRoutes(api: OpenAPIHono<ApiEnv>, db: Db, runs: DeletionRuns | undefined): void {
+export function addDeletionRoutes(api: Api, db: Db, runs: DeletionRuns | undefined): void {
   addRoute(
     api,
     {
       method: 'get',
       path: '/api/deletions/',
+      scopes: ['*'],
       summary: 'List the deletions of events, newest first',
       description: 'Of the projects that the key may see.',
       tag,
       query: deletionQuery,
-      answers: { 200: { description: 'One page of deletions.', schema: deletionPageSchema } },
+      responses: { 200: { description: 'One page of deletions.', schema: deletionPageSchema } },
     },
     async ({ c, query }) => {
       const page = parsePage(query, MAX_LIMIT);
@@ -57,10 +56,11 @@ export function addDeletionRoutes(api: OpenAPIHono<ApiEnv>, db: Db, runs: Deleti
     {
       method: 'post',
       path: '/api/deletions/run/',
+      scopes: ['*'],
       summary: 'Delete the events of deleted persons now',
       description: 'All that is queued, whatever the project. The job runs on when the caller has gone.',
       tag,
-      answers: { 202: { description: 'The job that will do it.', schema: runSchema } },
+      responses: { 202: { description: 'The job that will do it.', schema: runSchema } },
     },
     async ({ c }) => {
       if (c.get('key').projectIds !== null) {
@@ -77,10 +77,11 @@ export function addDeletionRoutes(api: OpenAPIHono<ApiEnv>, db: Db, runs: Deleti
     {
       method: 'get',
       path: '/api/deletions/run/:job_id/',
+      scopes: ['*'],
       summary: 'What becomes of a run',
       description: 'Jobs are forgotten some time after their end.',
       tag,
-      answers: { 200: { description: 'The job.', schema: runSchema } },
+      responses: { 200: { description: 'The job.', schema: runSchema } },
     },
     async ({ c }) => {
       const jobId = c.req.param('job_id') ?? '';

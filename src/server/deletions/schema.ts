@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { type User, userSchema } from '../accounts/users.ts';
+import { type User, userSchema } from '../auth/users.ts';
 import { paged, pageQuery } from '../http/paging.ts';
 import { DELETION_STATES, type StoredDeletion } from './store.ts';
 

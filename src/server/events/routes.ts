@@ -1,10 +1,9 @@
-import { type OpenAPIHono, z } from '@hono/zod-openapi';
-import type { ApiEnv } from '../auth/access.ts';
+import { z } from '@hono/zod-openapi';
 import type { Db } from '../database/db.ts';
 import { invalidInput } from '../http/errors.ts';
 import { parseJson } from '../http/json.ts';
 import { respondWithJson, toByteStream } from '../http/response.ts';
-import { addRoute } from '../http/route.ts';
+import { type Api, addRoute } from '../routing/route.ts';
 import { loadEventCounts, loadEventIds, loadEvents, type StoredEvent } from './store.ts';
 
 /**
@@ -36,15 +35,16 @@ const eventsQuery = z.object({
 
 const tag = 'Reading events (beyond the contract)';
 
-export function addEventRoutes(api: OpenAPIHono<ApiEnv>, db: Db): void {
+export function addEventRoutes(api: Api, db: Db): void {
   addRoute(
     api,
     {
       method: 'get',
       path: '/api/projects/:project_id/event_counts/',
+      scopes: ['query:read'],
       summary: 'Count events by name',
       tag,
-      answers: {
+      responses: {
         200: {
           description: 'Events by name, most frequent first, and their sum.',
           schema: z.object({
@@ -64,10 +64,11 @@ export function addEventRoutes(api: OpenAPIHono<ApiEnv>, db: Db): void {
     {
       method: 'get',
       path: '/api/projects/:project_id/events/',
+      scopes: ['query:read'],
       summary: 'List events, newest first',
       tag,
       query: eventsQuery,
-      answers: {
+      responses: {
         200: {
           description: '`next` goes into `after` for the next page; null at the end.',
           schema: z.object({ results: z.array(eventSchema), next: z.string().nullable() }),
@@ -90,9 +91,10 @@ export function addEventRoutes(api: OpenAPIHono<ApiEnv>, db: Db): void {
     {
       method: 'get',
       path: '/api/projects/:project_id/events/ids.ndjson',
+      scopes: ['query:read'],
       summary: 'Stream the identity of every event in order of uuid: two runs compare with `diff`',
       tag,
-      answers: {
+      responses: {
         200: {
           description: 'One JSON object a line: uuid, event, distinct_id, timestamp.',
           schema: z.string(),

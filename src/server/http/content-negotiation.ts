@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
 import { accepts } from 'hono/accepts';
 import { collectColumns, orderColumns, renderHeader, renderRow } from './csv.ts';
 import { isJsonObject } from './json.ts';
 import { respondWithJson, toByteStream } from './response.ts';
-import type { Call } from './route.ts';
 
 /** Rows of a table at most; paging does not apply to tables. */
 export const MAX_CSV_ROWS = 10_000;
@@ -22,7 +22,10 @@ export const formQuery = z.object({
 /** What an endpoint in both forms answers with, for its specification. */
 export const FORMS = ['application/json', 'text/csv'] as const;
 
-type FormCall = Pick<Call<z.infer<typeof formQuery>, unknown>, 'c' | 'query'>;
+interface FormCall {
+  readonly c: Context;
+  readonly query: z.infer<typeof formQuery>;
+}
 
 /** A table, a few rows at a time. */
 export type RowReader = () => AsyncIterable<readonly unknown[]>;

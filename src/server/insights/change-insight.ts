@@ -1,4 +1,4 @@
-import type { Caller } from '../auth/caller.ts';
+import type { Caller } from '../auth/access.ts';
 import type { Queryable } from '../database/db.ts';
 import { notFound, permissionDenied } from '../http/errors.ts';
 import { normaliseTags } from '../http/tags.ts';

@@ -1,5 +1,5 @@
-import type { User } from '../accounts/users.ts';
-import type { Caller } from '../auth/caller.ts';
+import type { Caller } from '../auth/access.ts';
+import type { User } from '../auth/users.ts';
 import type { Queryable } from '../database/db.ts';
 import type { JsonObject } from '../http/json.ts';
 import type { InsightResult, StoredInsight } from './insight-port.ts';

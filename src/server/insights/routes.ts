@@ -1,16 +1,14 @@
-import type { OpenAPIHono } from '@hono/zod-openapi';
-import { loadUsers } from '../accounts/users.ts';
-import type { ApiEnv } from '../auth/access.ts';
-import { type Caller, getCaller } from '../auth/caller.ts';
+import { type Caller, getCaller } from '../auth/access.ts';
+import { loadUsers } from '../auth/users.ts';
 import type { Db } from '../database/db.ts';
 import { notFound } from '../http/errors.ts';
 import type { JsonObject } from '../http/json.ts';
 import { paged, parsePage, renderPage } from '../http/paging.ts';
-import { getPublicUrl } from '../http/public-url.ts';
 import { respondWithJson, respondWithLargeJson } from '../http/response.ts';
-import { addRoute } from '../http/route.ts';
 import { parseRowId } from '../http/row-id.ts';
 import { normaliseTags } from '../http/tags.ts';
+import { getPublicUrl } from '../routing/public-url.ts';
+import { type Api, addRoute } from '../routing/route.ts';
 import { changeInsight } from './change-insight.ts';
 import { failure, type InsightPlaces, renderInsightBody } from './insight-body.ts';
 import { computeLevels } from './insight-levels.ts';
@@ -32,7 +30,7 @@ export interface InsightRouteDeps {
   readonly places: InsightPlaces;
 }
 
-export function addInsightRoutes(api: OpenAPIHono<ApiEnv>, deps: InsightRouteDeps): void {
+export function addInsightRoutes(api: Api, deps: InsightRouteDeps): void {
   const { db, insights } = deps;
 
   addRoute(
@@ -40,11 +38,12 @@ export function addInsightRoutes(api: OpenAPIHono<ApiEnv>, deps: InsightRouteDep
     {
       method: 'get',
       path: base,
+      scopes: ['insight:read'],
       summary: 'List insights',
       description: 'Newest first, without deleted ones. What they ask is told, results are not computed.',
       tag,
       query: listQuery,
-      answers: { 200: { description: 'Insights.', schema: paged(insightSchema) } },
+      responses: { 200: { description: 'Insights.', schema: paged(insightSchema) } },
     },
     async ({ c, query }) => {
       const page = parsePage(query, MAX_PAGE);
@@ -59,11 +58,12 @@ export function addInsightRoutes(api: OpenAPIHono<ApiEnv>, deps: InsightRouteDep
     {
       method: 'post',
       path: base,
+      scopes: ['insight:write'],
       summary: 'Make an insight',
       description: 'Put it on a dashboard by a PATCH of that: `{"tiles": [{"insight": {"id": …}}]}`.',
       tag,
       body: newInsightSchema,
-      answers: { 201: { description: 'The insight, without a result.', schema: insightSchema } },
+      responses: { 201: { description: 'The insight, without a result.', schema: insightSchema } },
     },
     async ({ c, body }) => {
       const insight = await saveInsight(db, c.get('project').id, c.get('user').id, {
@@ -83,11 +83,12 @@ export function addInsightRoutes(api: OpenAPIHono<ApiEnv>, deps: InsightRouteDep
     {
       method: 'get',
       path: `${base}:id/`,
+      scopes: ['insight:read'],
       params,
       summary: 'Retrieve an insight with its result',
       tag,
       query: computedQuery,
-      answers: { 200: { description: 'The insight.', schema: insightSchema } },
+      responses: { 200: { description: 'The insight.', schema: insightSchema } },
     },
     async ({ c, query }) => {
       const projectId = c.get('project').id;
@@ -102,11 +103,12 @@ export function addInsightRoutes(api: OpenAPIHono<ApiEnv>, deps: InsightRouteDep
     {
       method: 'patch',
       path: `${base}:id/`,
+      scopes: ['insight:write'],
       params,
       summary: 'Change, delete (`deleted: true`) or bring back an insight',
       tag,
       body: changedInsightSchema,
-      answers: { 200: { description: 'The insight, without a result.', schema: insightSchema } },
+      responses: { 200: { description: 'The insight, without a result.', schema: insightSchema } },
     },
     async ({ c, body }) => {
       const [caller, id] = [getCaller(c), parseId(c.req.param('id'))];

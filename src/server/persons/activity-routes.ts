@@ -1,18 +1,16 @@
-import type { OpenAPIHono } from '@hono/zod-openapi';
-import { loadUsers } from '../accounts/users.ts';
 import { loadActivity } from '../activity/activity-log.ts';
-import type { ApiEnv } from '../auth/access.ts';
+import { loadUsers } from '../auth/users.ts';
 import type { Db } from '../database/db.ts';
 import { FORMS, MAX_CSV_ROWS, respondNegotiated, wantsCsv } from '../http/content-negotiation.ts';
 import { numberedPage, parseNumberedPage, renderNumberedPage } from '../http/paging.ts';
-import { getPublicUrl } from '../http/public-url.ts';
-import { addRoute } from '../http/route.ts';
+import { getPublicUrl } from '../routing/public-url.ts';
+import { type Api, addRoute } from '../routing/route.ts';
 import { findPerson } from './find-person.ts';
 import { activitySchema, renderActivity } from './render-activity.ts';
 import { activityQuery } from './schema.ts';
 
 /** The log of all persons, and of one who is there. */
-export function addActivityRoutes(api: OpenAPIHono<ApiEnv>, db: Db): void {
+export function addActivityRoutes(api: Api, db: Db): void {
   for (const path of ['persons/activity/', 'persons/:id/activity/']) {
     const isOfOne = path.includes(':id');
     addRoute(
@@ -20,11 +18,12 @@ export function addActivityRoutes(api: OpenAPIHono<ApiEnv>, db: Db): void {
       {
         method: 'get',
         path: `/api/projects/:project_id/${path}`,
+        scopes: ['activity_log:read'],
         ...(isOfOne ? { params: { id: 'integer' as const } } : {}),
         summary: isOfOne ? 'Tell what was done to a person' : 'Tell what was done to persons',
         tag: 'Persons',
         query: activityQuery,
-        answers: {
+        responses: {
           200: { description: 'Newest first.', schema: numberedPage(activitySchema), contentTypes: FORMS },
         },
       },

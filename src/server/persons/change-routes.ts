@@ -1,9 +1,8 @@
-import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { ApiEnv } from '../auth/access.ts';
 import { FORMS, formQuery, respondNegotiated } from '../http/content-negotiation.ts';
-import { addRoute } from '../http/route.ts';
 import { validated } from '../http/validation-error.ts';
+import { type Api, addRoute } from '../routing/route.ts';
 import {
   type ChangeDeps,
   type ChangeTarget,
@@ -34,11 +33,12 @@ import type { StoredPerson } from './store.ts';
 const path = '/api/projects/:project_id/persons/:id/';
 const changed = { 200: { description: 'Done.', schema: changedPersonSchema, contentTypes: FORMS } };
 
-export function addChangeRoutes(api: OpenAPIHono<ApiEnv>, deps: ChangeDeps): void {
+export function addChangeRoutes(api: Api, deps: ChangeDeps): void {
   const common = {
     tag: 'Persons',
+    scopes: ['person:write'],
     params: { id: 'integer' },
-    first: (c: Context<ApiEnv>) => findPerson(deps.db, c),
+    preHandler: (c: Context<ApiEnv>) => findPerson(deps.db, c),
   } as const;
   addRoute(
     api,
@@ -52,7 +52,7 @@ export function addChangeRoutes(api: OpenAPIHono<ApiEnv>, deps: ChangeDeps): voi
         'fields are ignored.',
       query: formQuery,
       body: propertiesBody,
-      answers: { 200: { description: 'The person.', schema: personSchema, contentTypes: FORMS } },
+      responses: { 200: { description: 'The person.', schema: personSchema, contentTypes: FORMS } },
     },
     async (call) => {
       const person = await setProperties(deps, targetOf(call.c), call.body.properties);
@@ -69,7 +69,7 @@ export function addChangeRoutes(api: OpenAPIHono<ApiEnv>, deps: ChangeDeps): voi
       description: 'Captures a `$set` event. The body goes before the query.',
       query: updatePropertyQuery,
       body: updatePropertyBody,
-      answers: changed,
+      responses: changed,
     },
     async (call) => {
       const { query, body } = call;
@@ -89,7 +89,7 @@ export function addChangeRoutes(api: OpenAPIHono<ApiEnv>, deps: ChangeDeps): voi
       description: 'Captures a `$delete_person_property` event. The body goes before the query.',
       query: deletePropertyQuery,
       body: deletePropertyBody,
-      answers: changed,
+      responses: changed,
     },
     async (call) => {
       const { $unset } = validated(propertyDeletion, { $unset: call.query.$unset, ...call.body });
@@ -109,7 +109,7 @@ export function addChangeRoutes(api: OpenAPIHono<ApiEnv>, deps: ChangeDeps): voi
         'loses its properties. Nothing changes where there is a single id.',
       query: formQuery,
       body: splitBody,
-      answers: changed,
+      responses: changed,
     },
     async (call) => {
       const main = call.body.main_distinct_id || undefined;
@@ -127,7 +127,7 @@ export function addChangeRoutes(api: OpenAPIHono<ApiEnv>, deps: ChangeDeps): voi
         'The person and their ids go at once. With `delete_events` the events of these ids go with the next run ' +
         'of the deletions; without it they stay.',
       query: deleteQuery,
-      answers: { 204: { description: 'Deleted.' } },
+      responses: { 204: { description: 'Deleted.' } },
     },
     async ({ c, query }) => {
       await removePerson(deps, targetOf(c), query.delete_events === true);

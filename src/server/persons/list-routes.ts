@@ -1,18 +1,17 @@
-import type { OpenAPIHono, z } from '@hono/zod-openapi';
-import type { ApiEnv } from '../auth/access.ts';
+import type { z } from '@hono/zod-openapi';
 import type { Db } from '../database/db.ts';
 import { FORMS, MAX_CSV_ROWS, respondWithCsv, wantsCsv } from '../http/content-negotiation.ts';
 import { invalidInput } from '../http/errors.ts';
 import { paged, parsePage, renderPage } from '../http/paging.ts';
-import { getPublicUrl } from '../http/public-url.ts';
 import { respondWithJson, toByteStream } from '../http/response.ts';
-import { addRoute, type Call } from '../http/route.ts';
 import { loadCohorts } from '../query/cohort-store.ts';
 import { compileFilter } from '../query/compile-filter.ts';
 import { parseIsoDate } from '../query/date-text.ts';
 import type { FilterGroup } from '../query/filter.ts';
 import { parseFilter } from '../query/parse-filter.ts';
 import { sql } from '../query/sql.ts';
+import { getPublicUrl } from '../routing/public-url.ts';
+import { type Api, addRoute, type Call } from '../routing/route.ts';
 import { renderPerson } from './render-person.ts';
 import { type PersonBody, personSchema, personsQuery } from './schema.ts';
 import { findPersons, loadPersons, type PersonFilter } from './store.ts';
@@ -30,18 +29,19 @@ const CHUNK = 200;
 /** Columns that every table of persons has. */
 const CSV_COLUMNS = ['created_at', 'id', 'name', 'uuid'];
 
-export function addListRoutes(api: OpenAPIHono<ApiEnv>, { db, now }: ListDeps): void {
+export function addListRoutes(api: Api, { db, now }: ListDeps): void {
   for (const path of ['persons/', 'persons.csv']) {
     addRoute(
       api,
       {
         method: 'get',
         path: `/api/projects/:project_id/${path}`,
+        scopes: ['person:read'],
         summary: path === 'persons/' ? 'List persons, newest first' : 'List persons as CSV',
         description: `A table (\`format=csv\`) has up to ${MAX_CSV_ROWS} rows, whatever \`limit\` and \`offset\` say.`,
         tag: 'Persons',
         query: personsQuery,
-        answers: {
+        responses: {
           200: { description: 'One page of persons.', schema: paged(personSchema), contentTypes: FORMS },
         },
       },

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import type { User } from '../accounts/users.ts';
 import type { LoggedActivity } from '../activity/activity-log.ts';
+import type { User } from '../auth/users.ts';
 import { isJsonObject, parseJson } from '../http/json.ts';
 
 export const activitySchema = z

@@ -1,9 +1,7 @@
-import type { OpenAPIHono } from '@hono/zod-openapi';
 import { z } from '@hono/zod-openapi';
-import type { ApiEnv } from '../auth/access.ts';
 import { FORMS, formQuery, respondNegotiated } from '../http/content-negotiation.ts';
 import { ApiError } from '../http/errors.ts';
-import { addRoute } from '../http/route.ts';
+import { type Api, addRoute } from '../routing/route.ts';
 import { addActivityRoutes } from './activity-routes.ts';
 import type { ChangeDeps } from './change-person.ts';
 import { addChangeRoutes } from './change-routes.ts';
@@ -27,7 +25,7 @@ const tag = 'Persons';
 const base = '/api/projects/:project_id/persons/';
 
 /** Fixed paths come before `:id`, which would take them for a person. */
-export function addPersonRoutes(api: OpenAPIHono<ApiEnv>, deps: PersonDeps): void {
+export function addPersonRoutes(api: Api, deps: PersonDeps): void {
   const { db } = deps;
   addListRoutes(api, deps);
   addRoute(
@@ -35,10 +33,11 @@ export function addPersonRoutes(api: OpenAPIHono<ApiEnv>, deps: PersonDeps): voi
     {
       method: 'get',
       path: `${base}values/`,
+      scopes: ['person:read'],
       summary: 'List the most frequent values of a property',
       tag,
       query: valuesQuery,
-      answers: {
+      responses: {
         200: {
           description: 'Up to twenty, with how many persons have each.',
           schema: z.array(z.object({ name: z.string(), count: z.int() })),
@@ -59,11 +58,12 @@ export function addPersonRoutes(api: OpenAPIHono<ApiEnv>, deps: PersonDeps): voi
     {
       method: 'get',
       path: `${base}:id/`,
+      scopes: ['person:read'],
       params: { id: 'integer' },
       summary: 'Retrieve a person, by integer or uuid',
       tag,
       query: formQuery,
-      answers: { 200: { description: 'One person.', schema: personSchema, contentTypes: FORMS } },
+      responses: { 200: { description: 'One person.', schema: personSchema, contentTypes: FORMS } },
     },
     async (call) => respondNegotiated(call, renderPerson(await findPerson(db, call.c))),
   );
@@ -73,9 +73,10 @@ export function addPersonRoutes(api: OpenAPIHono<ApiEnv>, deps: PersonDeps): voi
     {
       method: 'post',
       path: base,
+      scopes: ['person:write'],
       summary: 'Not possible: persons come from events',
       tag,
-      answers: { 405: { description: 'Always.' } },
+      responses: { 405: { description: 'Always.' } },
     },
     ({ c }) => {
       c.header('Allow', 'GET');

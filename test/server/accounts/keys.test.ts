@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
-import { createProjectKey, ensureProject } from '../../../src/server/accounts/projects.ts';
-import { createUser } from '../../../src/server/accounts/users.ts';
+import { createProjectKey, ensureProject } from '../../../src/server/auth/projects.ts';
+import { createUser } from '../../../src/server/auth/users.ts';
 import { createTestApi, type TestApi } from '../../support/api.ts';
 import { onEveryDatabase } from '../../support/databases.ts';
 import { createPersonalKey } from '../../support/keys.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { createUser, loadMemberLevel } from '../../../src/server/accounts/users.ts';
+import { createUser, loadMemberLevel } from '../../../src/server/auth/users.ts';
 import { createTestApi, type TestApi } from '../../support/api.ts';
 import { onEveryDatabase } from '../../support/databases.ts';
 import { createPersonalKey } from '../../support/keys.ts';

@@ -1,11 +1,15 @@
+import type { Context } from 'hono';
 import { beforeAll, expect, test } from 'vitest';
-import { createProjectKey, ensureProject } from '../../../src/server/accounts/projects.ts';
-import { createUser } from '../../../src/server/accounts/users.ts';
-import { ACCESS, PUBLIC_PATHS } from '../../../src/server/auth/access.ts';
+import { declareRoutes } from '../../../src/server/app.ts';
+import { createProjectKey, ensureProject } from '../../../src/server/auth/projects.ts';
 import type { Scope } from '../../../src/server/auth/scopes.ts';
+import { createUser } from '../../../src/server/auth/users.ts';
+import { respondWithError } from '../../../src/server/http/errors.ts';
+import { addPublicRoute } from '../../../src/server/routing/route.ts';
 import { createTestApi, type TestApi } from '../../support/api.ts';
-import { onEveryDatabase } from '../../support/databases.ts';
+import { onEveryDatabase, silent } from '../../support/databases.ts';
 import { createPersonalKey } from '../../support/keys.ts';
+import { EXPECTED_ACCESS, EXPECTED_PUBLIC } from './expected-access.ts';
 
 onEveryDatabase('access', (db) => {
   let api: TestApi;
@@ -81,22 +85,52 @@ onEveryDatabase('access', (db) => {
     expect(await response.text()).not.toContain('"Project not found."');
   }
 
-  test('every endpoint below /api/ stands in the table, and the table names no other', () => {
+  test('every endpoint below /api/ declares its scopes, and none differs from what is expected', () => {
     const served = api.app.routes.filter(({ path }) => /^\/(?:api\b|\*)/.test(path));
     const routes = served.map((route) => `${route.method} ${route.path}`);
-    expect([...new Set(routes)].sort()).toEqual(['ALL /*', 'ALL /api/*', ...Object.keys(ACCESS)].sort());
+    expect([...new Set(routes)].sort()).toEqual(
+      ['ALL /*', 'ALL /api/*', ...Object.keys(EXPECTED_ACCESS)].sort(),
+    );
+    const { access } = declareRoutes({ db: db(), log: silent });
+    const declared = [...access].flatMap(([route, entry]) =>
+      'public' in entry ? [] : [[route, entry.scopes ?? []]],
+    );
+    expect(Object.fromEntries(declared)).toEqual(EXPECTED_ACCESS);
   });
 
-  test('every other route begins like a path that is public, and each of these has a route', () => {
-    const others = api.app.routes
-      .filter(({ path }) => path !== '/*' && !path.startsWith('/api/'))
-      .map(({ path }) => path);
-    const starts = Object.keys(PUBLIC_PATHS);
-    expect(others.filter((path) => !starts.some((start) => path.startsWith(start)))).toEqual([]);
-    expect(starts.filter((start) => !others.some((path) => path.startsWith(start)))).toEqual([]);
+  test('every other route declares why it is public, and none of these is below /api/', () => {
+    const { access } = declareRoutes({ db: db(), log: silent });
+    const served = api.app.routes
+      .filter(({ method, path }) => method !== 'ALL' && !path.startsWith('/api/'))
+      .map(({ method, path }) => `${method} ${path}`);
+    const declared = [...access].flatMap(([route, entry]) =>
+      'public' in entry ? [[route, entry.public]] : [],
+    );
+    expect(Object.fromEntries(declared)).toEqual(EXPECTED_PUBLIC);
+    expect([...new Set(served)].sort()).toEqual(Object.keys(EXPECTED_PUBLIC).sort());
+    expect(Object.keys(EXPECTED_PUBLIC).filter((route) => route.includes(' /api/'))).toEqual([]);
   });
 
-  const rows = Object.entries(ACCESS);
+  test('a route below /api/ that is not declared, or is declared as public, answers nobody', async () => {
+    const routes = declareRoutes({ db: db(), log: silent });
+    const open = (c: Context) => c.text('open');
+    routes.app.get('/api/undeclared/', open);
+    routes.app.all('/api/every_method/', open);
+    addPublicRoute(routes, { methods: ['GET'], path: '/api/public/', public: 'a mistake' }, open);
+    routes.app.onError((error, c) => respondWithError(error, c, silent));
+    const headers = bearer(await keyWith(['*']));
+    for (const [path, status] of [
+      ['/api/undeclared/', 403],
+      ['/api/public/', 403],
+      ['/api/every_method/', 404],
+    ] as const) {
+      const response = await routes.app.request(path, { headers });
+      expect([path, response.status]).toEqual([path, status]);
+      expect(await response.text()).not.toContain('open');
+    }
+  });
+
+  const rows = Object.entries(EXPECTED_ACCESS);
 
   test.each(rows)('%s takes a valid personal key', async (route) => {
     await expectUnauthenticated(await ask(route));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { ensureProject } from '../../../src/server/accounts/projects.ts';
 import { loadPersonalKey, savePersonalKey } from '../../../src/server/auth/keys.ts';
+import { ensureProject } from '../../../src/server/auth/projects.ts';
 import { grants, isScope, SCOPES, unknownScope } from '../../../src/server/auth/scopes.ts';
 import { onEveryDatabase } from '../../support/databases.ts';
 import { createPersonalKey } from '../../support/keys.ts';

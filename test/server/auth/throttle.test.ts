@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createProjectKey, ensureProject } from '../../../src/server/accounts/projects.ts';
 import { buildApi } from '../../../src/server/app.ts';
+import { createProjectKey, ensureProject } from '../../../src/server/auth/projects.ts';
 import { createThrottle, decideAdmission, type Recent } from '../../../src/server/auth/throttle.ts';
 import { onEveryDatabase, silent } from '../../support/databases.ts';
 import { createPersonalKey } from '../../support/keys.ts';

@@ -1,8 +1,7 @@
-import { OpenAPIHono } from '@hono/zod-openapi';
 import { expect, test } from 'vitest';
-import type { ApiEnv } from '../../../src/server/auth/access.ts';
 import { describeIngest } from '../../../src/server/capture/describe-ingest.ts';
 import { describeApi } from '../../../src/server/openapi/document.ts';
+import { createApi } from '../../../src/server/routing/route.ts';
 
 interface Document {
   readonly paths: Record<
@@ -15,9 +14,9 @@ test.each([
   ['/batch/', '#/components/schemas/BatchRequest'],
   ['/capture/', '#/components/schemas/CaptureRequest'],
 ])('%s stands in the document with its bodies, its answers and no personal key', (path, body) => {
-  const api = new OpenAPIHono<ApiEnv>();
+  const api = createApi();
   describeIngest(api);
-  const document = JSON.parse(JSON.stringify(describeApi(api))) as Document;
+  const document = JSON.parse(JSON.stringify(describeApi(api.app))) as Document;
   const operation = document.paths[path]?.post;
   expect(operation?.security).toEqual([]);
   expect(operation?.requestBody.content).toEqual({
@@ -28,8 +27,8 @@ test.each([
 });
 
 test('every path that takes events stands in the document', () => {
-  const api = new OpenAPIHono<ApiEnv>();
+  const api = createApi();
   describeIngest(api);
-  const paths = Object.keys(describeApi(api).paths ?? {});
+  const paths = Object.keys(describeApi(api.app).paths ?? {});
   expect(paths.sort()).toEqual(['/batch/', '/capture/', '/e/', '/engage/', '/i/v0/e/', '/track/']);
 });

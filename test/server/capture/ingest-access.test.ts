@@ -1,13 +1,13 @@
 import { beforeAll, expect, test } from 'vitest';
-import { createProjectKey, ensureProject, type Project } from '../../../src/server/accounts/projects.ts';
-import { PUBLIC_PATHS } from '../../../src/server/auth/access.ts';
+import { createProjectKey, ensureProject, type Project } from '../../../src/server/auth/projects.ts';
 import { createTestApi, type TestApi } from '../../support/api.ts';
 import { onEveryDatabase } from '../../support/databases.ts';
+import { EXPECTED_PUBLIC } from '../auth/expected-access.ts';
 
 /** Who may send: whoever has the key of a project, in the body. */
-const PATHS = Object.entries(PUBLIC_PATHS)
-  .filter(([, opener]) => opener === 'the project key in the body')
-  .map(([path]) => path);
+const PATHS = Object.entries(EXPECTED_PUBLIC)
+  .filter(([route, opener]) => route.startsWith('POST ') && opener === 'the project key in the body')
+  .map(([route]) => route.slice('POST '.length));
 
 onEveryDatabase('access to ingestion', (db) => {
   let api: TestApi;

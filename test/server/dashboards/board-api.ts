@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { createUser, type MEMBER_LEVEL, type User } from '../../../src/server/accounts/users.ts';
 import type { Scope } from '../../../src/server/auth/scopes.ts';
+import { createUser, type MEMBER_LEVEL, type User } from '../../../src/server/auth/users.ts';
 import type { Db } from '../../../src/server/database/db.ts';
 import { createTestApi, type TestApi } from '../../support/api.ts';
 import { createPersonalKey } from '../../support/keys.ts';

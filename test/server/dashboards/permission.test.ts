@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Caller } from '../../../src/server/auth/caller.ts';
+import type { Caller } from '../../../src/server/auth/access.ts';
 import { computePrivilege, mayRestrict } from '../../../src/server/dashboards/permission.ts';
 
 const caller = (userId: number, memberLevel: number): Caller => ({ projectId: 1, userId, memberLevel });

@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createUser } from '../../../src/server/accounts/users.ts';
 import { buildApi } from '../../../src/server/app.ts';
+import { createUser } from '../../../src/server/auth/users.ts';
 import { eventDefinitions } from '../../../src/server/database/migrations/0008-event-definitions.ts';
 import type { DefinitionBody } from '../../../src/server/definitions/schema.ts';
 import { createTestApi, type TestApi } from '../../support/api.ts';

@@ -1,4 +1,4 @@
-import { createUser } from '../../../src/server/accounts/users.ts';
+import { createUser } from '../../../src/server/auth/users.ts';
 import type { Db } from '../../../src/server/database/db.ts';
 import type { ContractEndpoint } from '../../../src/server/openapi/contract-endpoints.ts';
 import type { TestApi } from '../../support/api.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { loadMemberLevel, loadUserByUuid, type User } from '../../accounts/users.ts';
-import type { Caller } from '../../auth/caller.ts';
+import type { Caller } from '../../auth/access.ts';
 import { PRIVILEGE, RESTRICTION } from '../../auth/levels.ts';
+import { loadMemberLevel, loadUserByUuid, type User } from '../../auth/users.ts';
 import type { Db, Queryable } from '../../database/db.ts';
 import { invalidInput, notFound } from '../../http/errors.ts';
 import { recordChange } from '../activity.ts';

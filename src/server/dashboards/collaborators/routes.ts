@@ -1,11 +1,10 @@
-import { type OpenAPIHono, z } from '@hono/zod-openapi';
-import { loadUsers, type User, userSchema } from '../../accounts/users.ts';
-import type { ApiEnv } from '../../auth/access.ts';
-import { getCaller } from '../../auth/caller.ts';
+import { z } from '@hono/zod-openapi';
+import { getCaller } from '../../auth/access.ts';
 import { PRIVILEGE } from '../../auth/levels.ts';
+import { loadUsers, type User, userSchema } from '../../auth/users.ts';
 import type { Db } from '../../database/db.ts';
 import { respondWithJson } from '../../http/response.ts';
-import { addRoute } from '../../http/route.ts';
+import { type Api, addRoute } from '../../routing/route.ts';
 import { levelField } from '../fields.ts';
 import { openDashboard, openForEditing, parseDashboardId } from '../open-dashboard.ts';
 import { addCollaborator, MISSING, removeCollaborator } from './collaborators.ts';
@@ -35,16 +34,17 @@ const newCollaborator = z.object({
   user_uuid: z.uuid(),
 });
 
-export function addCollaboratorRoutes(api: OpenAPIHono<ApiEnv>, db: Db): void {
+export function addCollaboratorRoutes(api: Api, db: Db): void {
   addRoute(
     api,
     {
       method: 'get',
       path: LIST,
+      scopes: ['dashboard:read'],
       summary: 'List the collaborators of a dashboard',
       tag,
       params,
-      answers: { 200: { description: 'All of them.', schema: z.array(collaboratorSchema) } },
+      responses: { 200: { description: 'All of them.', schema: z.array(collaboratorSchema) } },
     },
     async ({ c }) => {
       const id = parseDashboardId(c, 'dashboard_id', MISSING);
@@ -68,13 +68,14 @@ export function addCollaboratorRoutes(api: OpenAPIHono<ApiEnv>, db: Db): void {
     {
       method: 'post',
       path: LIST,
+      scopes: ['dashboard:write'],
       summary: 'Invite a user to edit a dashboard',
       tag,
       params,
-      first: (c) =>
+      preHandler: (c) =>
         openForEditing(db, getCaller(c), parseDashboardId(c, 'dashboard_id', MISSING), { missing: MISSING }),
       body: newCollaborator,
-      answers: { 201: { description: 'The collaborator.', schema: collaboratorSchema } },
+      responses: { 201: { description: 'The collaborator.', schema: collaboratorSchema } },
     },
     async ({ c, body }) => {
       const id = parseDashboardId(c, 'dashboard_id', MISSING);
@@ -91,10 +92,11 @@ export function addCollaboratorRoutes(api: OpenAPIHono<ApiEnv>, db: Db): void {
     {
       method: 'delete',
       path: `${LIST}:user__uuid/`,
+      scopes: ['dashboard:write'],
       summary: 'Take an invitation back',
       tag,
       params: { ...params, user__uuid: 'uuid' },
-      answers: { 204: { description: 'It is gone.' } },
+      responses: { 204: { description: 'It is gone.' } },
     },
     async ({ c }) => {
       const id = parseDashboardId(c, 'dashboard_id', MISSING);

@@ -1,5 +1,5 @@
-import type { User } from '../../accounts/users.ts';
 import type { Privilege, Restriction } from '../../auth/levels.ts';
+import type { User } from '../../auth/users.ts';
 import type { JsonObject } from '../../http/json.ts';
 import { failure, freshness, getUser, renderInsightBody } from '../../insights/insight-body.ts';
 import type { StoredText, TilePlace } from '../tiles/store.ts';

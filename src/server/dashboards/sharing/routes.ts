@@ -1,10 +1,9 @@
-import { type OpenAPIHono, z } from '@hono/zod-openapi';
-import type { ApiEnv } from '../../auth/access.ts';
-import { getCaller } from '../../auth/caller.ts';
+import { z } from '@hono/zod-openapi';
+import { getCaller } from '../../auth/access.ts';
 import type { Db } from '../../database/db.ts';
 import { booleanField } from '../../http/fields.ts';
 import { respondWithJson } from '../../http/response.ts';
-import { addRoute } from '../../http/route.ts';
+import { type Api, addRoute } from '../../routing/route.ts';
 import { recordChange } from '../activity.ts';
 import { MISSING } from '../collaborators/collaborators.ts';
 import { lockForEditing, openDashboard, openForEditing, parseDashboardId } from '../open-dashboard.ts';
@@ -28,18 +27,19 @@ const renderSharing = ({ createdAt, enabled, accessToken }: Sharing): z.infer<ty
   access_token: accessToken,
 });
 
-export function addSharingRoutes(api: OpenAPIHono<ApiEnv>, db: Db): void {
+export function addSharingRoutes(api: Api, db: Db): void {
   addRoute(
     api,
     {
       method: 'get',
       path: PATH,
+      scopes: ['sharing_configuration:read'],
       summary: 'Whether a dashboard has a public page',
       description:
         'Until it was turned on or off for the first time, the token is a new one each time and opens nothing.',
       tag,
       params,
-      answers: { 200: { description: 'The sharing configuration.', schema: sharingSchema } },
+      responses: { 200: { description: 'The sharing configuration.', schema: sharingSchema } },
     },
     async ({ c }) => {
       const id = parseDashboardId(c, 'dashboard_id', MISSING);
@@ -56,14 +56,15 @@ export function addSharingRoutes(api: OpenAPIHono<ApiEnv>, db: Db): void {
     {
       method: 'patch',
       path: PATH,
+      scopes: ['sharing_configuration:write'],
       summary: 'Turn the public page of a dashboard on or off',
       description: 'Beyond the contract. The token stays the same once it is stored.',
       tag,
       params,
-      first: (c) =>
+      preHandler: (c) =>
         openForEditing(db, getCaller(c), parseDashboardId(c, 'dashboard_id', MISSING), { missing: MISSING }),
       body: z.object({ enabled: booleanField().optional() }),
-      answers: { 200: { description: 'The sharing configuration.', schema: sharingSchema } },
+      responses: { 200: { description: 'The sharing configuration.', schema: sharingSchema } },
     },
     async ({ c, body }) => {
       const id = parseDashboardId(c, 'dashboard_id', MISSING);

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { ApiEnv } from '../../auth/access.ts';
 import { notFound } from '../../http/errors.ts';
 import { respondWithLargeJson } from '../../http/response.ts';
+import { type Api, addPublicRoute } from '../../routing/route.ts';
 import type { DashboardDeps } from '../dashboard-deps.ts';
 import { loadDashboard } from '../store.ts';
 import { computeTiles, viewTiles } from '../tiles/view-tiles.ts';
@@ -14,20 +14,22 @@ import { findShared } from './store.ts';
 /** No cache and no search engine may keep what sharing can take back. */
 const PRIVATE_HEADERS = { 'cache-control': 'no-store', 'x-robots-tag': 'noindex, nofollow' };
 
+const access = { methods: ['GET'], public: 'the access token of a dashboard that is shared' } as const;
+
 /**
  * The public pages, for whoever has the link: `/shared/<token>`, `/embedded/<token>` for a frame of another
  * page, and either with `.json`. Nothing below `/api/`, and no key: the token is the permission.
  */
-export function addSharedRoutes(api: OpenAPIHono<ApiEnv>, deps: DashboardDeps): void {
+export function addSharedRoutes(api: Api, deps: DashboardDeps): void {
   for (const place of ['shared', 'embedded'] as const) {
-    api.get(`/${place}/:file{[\\w-]+\\.json}`, async (c) => {
+    addPublicRoute(api, { ...access, path: `/${place}/:file{[\\w-]+\\.json}` }, async (c) => {
       for (const [name, value] of Object.entries(PRIVATE_HEADERS)) c.header(name, value);
-      const view = await openShared(deps, c.req.param('file').replace(/\.json$/, ''));
+      const view = await openShared(deps, (c.req.param('file') ?? '').replace(/\.json$/, ''));
       if (view === undefined) throw notFound();
       return respondWithLargeJson(c, renderSharedJson(view));
     });
-    api.get(`/${place}/:token/`, async (c) => {
-      const view = await openShared(deps, c.req.param('token'));
+    addPublicRoute(api, { ...access, path: `/${place}/:token/` }, async (c) => {
+      const view = await openShared(deps, c.req.param('token') ?? '');
       const embedded = place === 'embedded';
       if (view === undefined) return answerPage(c, await renderGonePage(), 404, embedded);
       return answerPage(c, await renderSharedPage(view, deps.insights, embedded), 200, embedded);

@@ -1,4 +1,4 @@
-import type { Caller } from '../../auth/caller.ts';
+import type { Caller } from '../../auth/access.ts';
 import { invalidInput, notFound } from '../../http/errors.ts';
 import { recordChange } from '../activity.ts';
 import type { DashboardDeps } from '../dashboard-deps.ts';

@@ -1,8 +1,7 @@
-import { type OpenAPIHono, z } from '@hono/zod-openapi';
-import type { ApiEnv } from '../../auth/access.ts';
-import { getCaller } from '../../auth/caller.ts';
+import { z } from '@hono/zod-openapi';
+import { getCaller } from '../../auth/access.ts';
 import { anyField, integerField } from '../../http/fields.ts';
-import { addRoute } from '../../http/route.ts';
+import { type Api, addRoute } from '../../routing/route.ts';
 import { createFromTemplate } from '../create-dashboard.ts';
 import type { DashboardDeps } from '../dashboard-deps.ts';
 import { respondWithDashboard } from '../dashboard-response.ts';
@@ -17,22 +16,23 @@ const tag = 'Dashboards';
  * Moving tiles, and dashboards made of templates that clients send. The contract gives both a dashboard's
  * fields as well; here as in the service those change nothing.
  */
-export function addTileRoutes(api: OpenAPIHono<ApiEnv>, deps: DashboardDeps): void {
+export function addTileRoutes(api: Api, deps: DashboardDeps): void {
   addRoute(
     api,
     {
       method: 'patch',
       path: '/api/projects/:project_id/dashboards/:id/move_tile/',
+      scopes: ['dashboard:write'],
       summary: 'Move a tile to another dashboard',
       description: 'Needs `tile` and `toDashboard`; the other fields change nothing.',
       tag,
       params: { id: 'integer' },
-      first: (c) => openForEditing(deps.db, getCaller(c), parseDashboardId(c, 'id')),
+      preHandler: (c) => openForEditing(deps.db, getCaller(c), parseDashboardId(c, 'id')),
       body: dashboardFields.extend({
         tile: z.object({ id: integerField() }),
         toDashboard: integerField().openapi({ description: 'Id of the other dashboard.' }),
       }),
-      answers: { 200: { description: 'The dashboard that the tile was on.', schema: dashboardSchema } },
+      responses: { 200: { description: 'The dashboard that the tile was on.', schema: dashboardSchema } },
     },
     async ({ c, body }) => {
       const from = parseDashboardId(c, 'id');
@@ -45,6 +45,7 @@ export function addTileRoutes(api: OpenAPIHono<ApiEnv>, deps: DashboardDeps): vo
     {
       method: 'post',
       path: '/api/projects/:project_id/dashboards/create_from_template_json/',
+      scopes: ['dashboard:write'],
       summary: 'Create a dashboard from a template in the request',
       description: 'Needs `template`; the other fields change nothing.',
       tag,
@@ -56,7 +57,9 @@ export function addTileRoutes(api: OpenAPIHono<ApiEnv>, deps: DashboardDeps): vo
             '`tiles`: `{type: "INSIGHT", name, description, color, filters | query, layouts}` or `{type: "TEXT", body, color, layouts}`.',
         }),
       }),
-      answers: { 200: { description: 'The dashboard, its results not computed.', schema: dashboardSchema } },
+      responses: {
+        200: { description: 'The dashboard, its results not computed.', schema: dashboardSchema },
+      },
     },
     async ({ c, body }) => {
       const id = await createFromTemplate(deps, getCaller(c), parseTemplate(body.template));

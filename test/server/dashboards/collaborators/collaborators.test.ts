@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createUser } from '../../../../src/server/accounts/users.ts';
+import { createUser } from '../../../../src/server/auth/users.ts';
 import { onEveryDatabase } from '../../../support/databases.ts';
 import { type BoardApi, createBoardApi, expectError, type Person } from '../board-api.ts';
 

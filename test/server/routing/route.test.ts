@@ -1,10 +1,9 @@
-import { OpenAPIHono, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { expect, test } from 'vitest';
-import type { ApiEnv } from '../../../src/server/auth/access.ts';
-import { addRoute } from '../../../src/server/http/route.ts';
+import { addRoute, createApi } from '../../../src/server/routing/route.ts';
 
 test('a personal key that came with the input reaches no handler, and all else does', async () => {
-  const api = new OpenAPIHono<ApiEnv>();
+  const api = createApi();
   addRoute(
     api,
     {
@@ -14,13 +13,14 @@ test('a personal key that came with the input reaches no handler, and all else d
       tag: 'Test',
       query: z.looseObject({}),
       body: z.unknown(),
-      answers: {},
+      anyKey: 'a test',
+      responses: {},
     },
     ({ c, query, body }) => c.json({ query, body }),
   );
   const send = async (query: string, body: string) =>
     (
-      await api.request(`/any/${query}`, {
+      await api.app.request(`/any/${query}`, {
         method: 'POST',
         body,
         headers: { 'content-type': 'application/json' },

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { base62 } from '../auth/base62.ts';
 import type { Queryable } from '../database/db.ts';
+import { base62 } from './base62.ts';
 
 /**
  * A project owns events, people and everything made of them. Its key (`phc_…`) is public, travels in

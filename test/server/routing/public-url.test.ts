@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import type { ApiEnv } from '../../../src/server/auth/access.ts';
-import { getPublicUrl, publicAddress } from '../../../src/server/http/public-url.ts';
+import { getPublicUrl, publicAddress } from '../../../src/server/routing/public-url.ts';
 
 async function askAt(publicUrl: string | undefined): Promise<string> {
   const app = new Hono<ApiEnv>();
