@@ -1,0 +1,269 @@
+import type { Control } from '../state/migrations.ts';
+
+/**
+ * The life of a migration, as one pure state machine: what each event does in each state, who may write
+ * control, when an epoch is opened, and what producers and workers do in each state and epoch.
+ *
+ *   none ──run──▶ running ──finish──▶ finished
+ *                 │  ▲  ▲                │
+ *            stop │  │  └──run, resume───┘
+ *                 ▼  │ run, resume
+ *              stopped
+ *   pause, cancel: from everything but none and finished; only resume leads out of paused and cancelled.
+ *
+ * Staging holds the state (control.json) and the epochs; Redis only mirrors both (I4). Events of a producer
+ * or a worker carry its epoch, and one that is older than the epoch in force changes nothing (I5).
+ */
+export const STATES = ['none', 'created', 'running', 'stopped', 'paused', 'cancelled', 'finished'] as const;
+
+/**
+ * `none`: there is no record. `created`: there is a record and no control, as its first producer has not
+ * acquired the lease yet. The others are what control.json holds.
+ */
+export type State = (typeof STATES)[number];
+
+/** An operator, or a program in place of one, asks. */
+export const REQUESTS = [
+  /** Start the migration of a manifest, or continue the one of that name. */
+  'run',
+  /** Continue a migration by its name, whatever ended it. */
+  'resume',
+  'pause',
+  'cancel',
+] as const;
+export type Request = (typeof REQUESTS)[number];
+
+/** Something happened to the producer or a worker of an epoch. */
+export const INCIDENTS = [
+  /** A worker met what an operator has to correct, such as a refused key. */
+  'pause_by_worker',
+  /** The producer ended early: it was stopped, something was down, or parts failed for good. */
+  'stop',
+  /** Every record has its outcome, persons and groups are sent, and the report is written. */
+  'finish',
+  /** The producer found that Redis no longer knows the migration. */
+  'redis_wiped',
+  /** A producer or worker found a higher epoch than its own. */
+  'superseded',
+  /** The lease expired: the producer was killed, or is cut off. Nobody is there to write anything. */
+  'producer_lost',
+] as const;
+export type Incident = (typeof INCIDENTS)[number];
+
+export type LifeEvent =
+  | { readonly kind: Request }
+  /** `epoch` is that of the producer or worker it happened to. */
+  | { readonly kind: Incident; readonly epoch: number };
+
+export type Transition =
+  /** Control is written. With `newEpoch` an epoch is opened first, which supersedes all older ones. */
+  | { readonly kind: 'enter'; readonly state: Control['state']; readonly newEpoch: boolean }
+  /** Nothing is written; a producer that asked ends. */
+  | { readonly kind: 'stay' }
+  /** Nothing is written; whoever asked is shown the reason. */
+  | { readonly kind: 'refuse'; readonly refusal: Refusal };
+
+export type Refusal =
+  | 'no_such_migration'
+  /** Paused or cancelled: `run` alone does not continue it. */
+  | 'resume_first'
+  | 'nothing_to_pause'
+  | 'nothing_to_cancel'
+  /** An epoch older than the one in force. */
+  | 'superseded';
+
+/** `epoch` is the highest that was opened; 0 before the first. */
+export interface Life {
+  readonly state: State;
+  readonly epoch: number;
+}
+
+const acquire: Transition = { kind: 'enter', state: 'running', newEpoch: true };
+const enter = (state: Control['state']): Transition => ({ kind: 'enter', state, newEpoch: false });
+const stay: Transition = { kind: 'stay' };
+const refuse = (refusal: Refusal): Transition => ({ kind: 'refuse', refusal });
+
+/** A new state or event does not compile until all of its cells are written. */
+export const TRANSITIONS: Readonly<Record<State, Readonly<Record<LifeEvent['kind'], Transition>>>> = {
+  none: {
+    run: acquire,
+    resume: refuse('no_such_migration'),
+    pause: refuse('no_such_migration'),
+    cancel: refuse('no_such_migration'),
+    pause_by_worker: refuse('no_such_migration'),
+    stop: refuse('no_such_migration'),
+    finish: refuse('no_such_migration'),
+    redis_wiped: refuse('no_such_migration'),
+    superseded: refuse('no_such_migration'),
+    producer_lost: refuse('no_such_migration'),
+  },
+  created: {
+    run: acquire,
+    resume: acquire,
+    pause: enter('paused'),
+    cancel: enter('cancelled'),
+    pause_by_worker: enter('paused'),
+    stop: stay,
+    finish: enter('finished'),
+    redis_wiped: acquire,
+    superseded: stay,
+    producer_lost: stay,
+  },
+  running: {
+    run: acquire,
+    resume: acquire,
+    pause: enter('paused'),
+    cancel: enter('cancelled'),
+    pause_by_worker: enter('paused'),
+    stop: enter('stopped'),
+    finish: enter('finished'),
+    redis_wiped: acquire,
+    superseded: stay,
+    producer_lost: stay, // shown as interrupted; its workers finish what is open
+  },
+  stopped: {
+    run: acquire,
+    resume: acquire,
+    pause: enter('paused'),
+    cancel: enter('cancelled'),
+    pause_by_worker: enter('paused'),
+    stop: stay,
+    finish: enter('finished'),
+    redis_wiped: acquire,
+    superseded: stay,
+    producer_lost: stay,
+  },
+  paused: {
+    run: refuse('resume_first'),
+    resume: acquire,
+    pause: enter('paused'),
+    cancel: enter('cancelled'),
+    pause_by_worker: enter('paused'),
+    stop: stay, // the pause holds, with its reason
+    finish: enter('finished'), // it came too late: nothing is left to do
+    redis_wiped: stay, // a pause that Redis has forgotten still holds
+    superseded: stay,
+    producer_lost: stay,
+  },
+  cancelled: {
+    run: refuse('resume_first'),
+    resume: acquire,
+    pause: enter('paused'),
+    cancel: enter('cancelled'),
+    pause_by_worker: enter('paused'),
+    stop: stay,
+    finish: enter('finished'),
+    redis_wiped: stay,
+    superseded: stay,
+    producer_lost: stay,
+  },
+  finished: {
+    run: acquire, // reads every receipt again, and finds nothing to send
+    resume: acquire,
+    pause: refuse('nothing_to_pause'),
+    cancel: refuse('nothing_to_cancel'),
+    pause_by_worker: stay,
+    stop: stay,
+    finish: stay,
+    redis_wiped: acquire,
+    superseded: stay,
+    producer_lost: stay,
+  },
+};
+
+/** What an event does to a migration. The epoch is compared before the state is looked at. */
+export function decide({ state, epoch }: Life, event: LifeEvent): Transition {
+  if ('epoch' in event && event.epoch < epoch && state !== 'none') {
+    return event.kind === 'superseded' ? stay : refuse('superseded');
+  }
+  return TRANSITIONS[state][event.kind];
+}
+
+export function toState(record: unknown, control: Pick<Control, 'state'> | undefined): State {
+  if (control !== undefined) return control.state;
+  return record === undefined ? 'none' : 'created';
+}
+
+export interface Duties {
+  /** `end`: the producer gives the lease back and writes nothing. */
+  readonly producer: 'continue' | 'end';
+  /** `hand_back`: the worker leaves its job to whoever resumes the migration. */
+  readonly worker: 'work' | 'hand_back';
+}
+
+const atWork: Duties = { producer: 'continue', worker: 'work' };
+
+/** What a producer and a worker of the epoch in force do once they find this state. */
+export const DUTIES: Readonly<Record<State, Duties>> = {
+  none: atWork,
+  created: atWork,
+  running: atWork,
+  stopped: { producer: 'continue', worker: 'hand_back' },
+  paused: { producer: 'end', worker: 'hand_back' },
+  cancelled: { producer: 'end', worker: 'hand_back' },
+  finished: atWork,
+};
+
+/** An epoch beside the one that Redis knows; `forgotten`: Redis lost its memory. */
+export type Standing = 'in_force' | 'superseded' | 'forgotten' | 'ahead';
+
+export function compareEpoch(own: number, known: number | undefined): Standing {
+  if (known === undefined) return 'forgotten';
+  if (known === own) return 'in_force';
+  return known > own ? 'superseded' : 'ahead';
+}
+
+/** What a producer and a worker do once they know how their epoch stands. */
+export const EPOCH_DUTIES: Readonly<
+  Record<Standing, { readonly producer: Duties['producer'] | 'acquire'; readonly worker: Duties['worker'] }>
+> = {
+  in_force: atWork,
+  superseded: { producer: 'end', worker: 'hand_back' },
+  forgotten: { producer: 'acquire', worker: 'hand_back' },
+  ahead: { producer: 'continue', worker: 'hand_back' },
+};
+
+export interface LeaseHolder {
+  readonly host: string;
+  readonly pid: number;
+}
+
+/**
+ * What to do about a lease that another process holds: remove the one of a process of this machine that is
+ * gone. Nothing is known of the processes of other machines; their leases expire.
+ */
+export function decideLease(
+  holder: LeaseHolder,
+  here: { readonly host: string; readonly isAlive: (pid: number) => boolean },
+): 'remove' | 'refuse' {
+  return holder.host === here.host && !here.isAlive(holder.pid) ? 'remove' : 'refuse';
+}
+
+export type ShownState = Control['state'] | 'interrupted';
+
+/** The state that people are shown. `leased`: a producer holds the lease. */
+export function toShownState(state: State, leased: boolean): ShownState {
+  if (state === 'none' || state === 'created' || state === 'running')
+    return leased ? 'running' : 'interrupted';
+  return state;
+}
+
+/** A sentence without its full stop; the command that helps is for whoever shows it to add. */
+export function explainRefusal(
+  refusal: Refusal,
+  migration: { readonly name: string; readonly state: State; readonly reason: string },
+): string {
+  const { name, state, reason } = migration;
+  switch (refusal) {
+    case 'no_such_migration':
+      return `there is no migration "${name}"`;
+    case 'resume_first':
+      return `migration "${name}" is ${state}${reason ? ` (${reason})` : ''}`;
+    case 'nothing_to_pause':
+      return `migration "${name}" is ${state}; there is nothing to pause`;
+    case 'nothing_to_cancel':
+      return `migration "${name}" is ${state}; there is nothing to cancel`;
+    case 'superseded':
+      return 'another process has acquired this migration; this one stops, nothing is lost';
+  }
+}
