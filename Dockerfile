@@ -4,8 +4,8 @@ ARG NODE_IMAGE=node:24-slim
 
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app
-COPY package.json ./
-RUN --mount=type=cache,target=/root/.npm npm install --no-package-lock --no-audit --no-fund
+COPY package.json package-lock.json ./
+RUN --mount=type=cache,target=/root/.npm npm ci --no-audit --no-fund
 COPY tsconfig.json ./
 COPY config config
 COPY jobs jobs
@@ -22,8 +22,8 @@ RUN apt-get update \
  && rm -rf /var/lib/apt/lists/*
 ENV NODE_ENV=production BACKHAUL_DATA_DIR=/data
 WORKDIR /app
-COPY package.json ./
-RUN --mount=type=cache,target=/root/.npm npm install --omit=dev --no-package-lock --no-audit --no-fund
+COPY package.json package-lock.json ./
+RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --no-audit --no-fund
 COPY --from=build /app/dist dist
 # The build comes without its sources, so that the launcher finds nothing to set up.
 COPY src/setup src/setup

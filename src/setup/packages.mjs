@@ -12,9 +12,10 @@ export function packagesReady(root) {
 export async function installPackages(root, say) {
   if (packagesReady(root)) return;
   say('installing packages (npm install)');
-  // The compiler is among the development packages, which NODE_ENV=production would leave out. No lock
-  // file: one written on one platform lacks the optional packages of the others.
-  const args = ['install', '--include=dev', '--no-package-lock', '--no-audit', '--no-fund'];
+  // `--no-save` keeps to the lock file and never writes it. `npm ci` would also remove node_modules/.cache,
+  // where this set-up keeps its lock and its Redis. The compiler is among the development packages, which
+  // NODE_ENV=production would omit.
+  const args = ['install', '--no-save', '--include=dev', '--no-audit', '--no-fund'];
   const { code, stdout, stderr } = await run('npm', args, { cwd: root });
   if (code === -1) {
     throw new SetupError({
@@ -33,8 +34,12 @@ export async function installPackages(root, say) {
   putStamp(root, 'packages', packagesStamp(root));
 }
 
-/** Packages with compiled parts serve one platform; a folder copied from another machine is no use. */
+/** Packages with compiled parts fit one platform: a folder copied from another machine is installed again. */
 function packagesStamp(root) {
-  const hash = createHash('sha256').update(readFileSync(join(root, 'package.json')));
+  const hash = createHash('sha256');
+  for (const name of ['package.json', 'package-lock.json']) {
+    const path = join(root, name);
+    if (existsSync(path)) hash.update(readFileSync(path));
+  }
   return `${hash.digest('hex')} ${process.platform}-${process.arch}`;
 }
