@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { ConfigError } from '../src/lib/errors.ts';
+import { suggest } from '../src/lib/suggest.ts';
 import { type Environment, readVariable } from './environment.ts';
 import { type SettingField, type Settings, settingFields, settingsSchema } from './settings.ts';
-import { suggest } from './suggest.ts';
 
 /**
  * What Kubernetes sets in every pod beside services named "backhaul…"; none of it is ours, not even

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { renderSettingsTable } from '../config/render-settings.ts';
 import { buildProgram } from '../src/cli/program.ts';
+import { renderSourcesTable } from '../src/sources/render-sources-table.ts';
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
@@ -28,6 +29,10 @@ describe('the README', () => {
 
   it('has the table of settings that the schema makes', () => {
     expect(readme).toContain(renderSettingsTable().trim());
+  });
+
+  it('has the table of sources that the registry makes', () => {
+    expect(readme).toContain(renderSourcesTable());
   });
 });
 

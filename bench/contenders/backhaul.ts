@@ -9,7 +9,7 @@ import { type ImportDeps, importPart } from '../../src/pipeline/import-part.ts';
 import { cutSegments } from '../../src/pipeline/segments.ts';
 import { stageFile } from '../../src/pipeline/stage/stage-file.ts';
 import { createRecordParser } from '../../src/sources/formats/parse-record.ts';
-import { mappingName } from '../../src/sources/registry.ts';
+import { getMappingName } from '../../src/sources/registry.ts';
 import type { Checkpoints } from '../../src/state/checkpoints.ts';
 import { layout } from '../../src/state/keys.ts';
 import { loadPart } from '../../src/state/parts.ts';
@@ -94,7 +94,7 @@ function depsFor(part: PartMeta, staging: Staging, { deliver }: Delivering): Imp
     loadReceipt: (id) => loadReceipt(staging, MIGRATION, id),
     createReceipt: (receipt) => createReceipt(staging, MIGRATION, receipt),
     onProgress: () => {},
-    mapping: mappingName('amplitude'),
+    mapping: getMappingName('amplitude'),
     batchesInFlight: REQUESTS_IN_FLIGHT,
   };
 }

@@ -2,9 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { ConfigError, getMessage, SourceError } from '../../src/lib/errors.ts';
+import { SOURCE_TYPES, type SourceTypes } from '../../src/sources/registry.ts';
 import { type Environment, readVariable } from '../environment.ts';
 import { interpolate, missingVariable } from './interpolate.ts';
-import { type Manifest, manifestSchema } from './manifest.ts';
+import { createManifestSchema, type Manifest } from './manifest.ts';
 import { SECRET_REFERENCE } from './manifest-fields.ts';
 import { explainIssues, type Mistake } from './manifest-mistakes.ts';
 import { parseManifestText } from './manifest-text.ts';
@@ -24,9 +25,9 @@ export interface LoadedManifest {
 /** Reads a YAML or JSON manifest, or throws one ConfigError that names every mistake in it. */
 export async function loadManifest(
   path: string,
-  { env }: { readonly env: Environment },
+  { env, types }: { readonly env: Environment; readonly types?: SourceTypes },
 ): Promise<LoadedManifest> {
-  const { manifest, apiKey } = parseManifest(await readText(path), path, env);
+  const { manifest, apiKey } = parseManifest(await readText(path), path, env, types);
   return {
     manifest,
     baseDir: dirname(resolve(path)),
@@ -40,18 +41,19 @@ export function parseManifest(
   text: string,
   file: string,
   env: Environment,
+  types: SourceTypes = SOURCE_TYPES,
 ): { manifest: Manifest; apiKey: string | undefined } {
   const { tree, syntaxErrors, locate } = parseManifestText(text);
   if (syntaxErrors.length > 0) throw wrongManifest(file, syntaxErrors);
   if (tree === null || tree === undefined) throw wrongManifest(file, ['1:1  is empty']);
 
   const filled = interpolate(tree, env, isSecretPath);
-  const parsed = manifestSchema.safeParse(filled.value);
+  const parsed = createManifestSchema(types).safeParse(filled.value);
   // A text whose variable is missing was not filled in: what the schema says of it would mislead.
   const unfilled = new Set(filled.problems.map(({ path }) => path.join('.')));
   const mistakes = [
     ...filled.problems.map(({ path, message }): Mistake => ({ path, message, at: 'value' })),
-    ...explainIssues(parsed.error?.issues ?? [], filled.value).filter(
+    ...explainIssues(parsed.error?.issues ?? [], filled.value, types).filter(
       ({ path }) => !unfilled.has(path.join('.')),
     ),
   ];
@@ -73,8 +75,12 @@ export function parseManifest(
 }
 
 /** Takes back what was kept in staging; `where` says where it was found. */
-export function parseStoredManifest(stored: unknown, where: string): Manifest {
-  const parsed = manifestSchema.safeParse(stored);
+export function parseStoredManifest(
+  stored: unknown,
+  where: string,
+  types: SourceTypes = SOURCE_TYPES,
+): Manifest {
+  const parsed = createManifestSchema(types).safeParse(stored);
   if (parsed.success) return parsed.data;
   throw new SourceError(
     `${where} holds a manifest that this version of Backhaul does not take; run the migration again with its manifest file (what was delivered is not sent twice)\n${z.prettifyError(parsed.error)}`,

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { suggest } from '../suggest.ts';
 import { BYTE_SIZE, PERCENTAGE, parseByteSize } from '../units.ts';
 
 export const whole = (from: number, to: number) => {
@@ -21,29 +20,6 @@ export const shareOrCount = z.union(
   [z.int(SHARE_OR_COUNT).min(0, SHARE_OR_COUNT), z.string().regex(PERCENTAGE, SHARE_OR_COUNT)],
   { error: SHARE_OR_COUNT },
 );
-
-const FROM = 'takes a path, glob, folder or s3://bucket/prefix, or a list of them';
-/** One or several places; always a list once read. */
-export const places = z
-  .union([z.string().min(1), z.array(z.string().min(1)).min(1)], { error: FROM })
-  .transform((from) => (typeof from === 'string' ? [from] : from));
-
-/** Only names of the IANA list: an offset knows no daylight saving, and not every Node takes one. */
-export const timezone = z.string().superRefine((zone, context) => {
-  if (isZone(zone)) return;
-  const near = suggest(zone, ['UTC', ...Intl.supportedValuesOf('timeZone')]);
-  const hint = near === undefined ? 'write one such as UTC or Europe/Berlin' : `did you mean "${near}"?`;
-  context.addIssue({ code: 'custom', message: `"${zone}" is no IANA time zone; ${hint}` });
-});
-
-function isZone(zone: string): boolean {
-  if (!/^[A-Za-z]/.test(zone)) return false;
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: zone }) !== undefined;
-  } catch {
-    return false;
-  }
-}
 
 /** The address in front of `/batch/`. Credentials in it would end up in reports (I10). */
 export const serviceAddress = z.string().superRefine((url, context) => {

@@ -1,9 +1,11 @@
 import type { z } from 'zod';
-import { didYouMean, suggest } from '../suggest.ts';
-import { locatedSource, manifestJsonSchema } from './manifest.ts';
+import { didYouMean, suggest } from '../../src/lib/suggest.ts';
+import { locatedBlock } from '../../src/sources/files/define-file-source.ts';
+import type { SourceTypes } from '../../src/sources/registry.ts';
+import { createManifestJsonSchema } from './manifest.ts';
 import { findKeyPlaces, type KeyPath, keysAt } from './schema-keys.ts';
 
-/** One thing wrong with a manifest. `at` tells which part of the text to point at. */
+/** One thing wrong with a manifest. `at`: which part of the text to point at. */
 export interface Mistake {
   readonly path: KeyPath;
   readonly message: string;
@@ -12,30 +14,38 @@ export interface Mistake {
 
 type Issue = z.core.$ZodIssue;
 
-let madeSchema: Record<string, unknown> | undefined;
-const schemaOfKeys = () => {
-  madeSchema ??= manifestJsonSchema();
-  return madeSchema;
-};
-
-/** What zod found, in words for the person who wrote the manifest. */
-export function explainIssues(issues: readonly Issue[], document: unknown): Mistake[] {
-  return issues.flatMap((issue) => explain(issue, document, []));
+/** The manifest that has the issues, and the JSON schema of all manifests: made only for unknown keys. */
+interface Subject {
+  readonly document: unknown;
+  readonly getSchema: () => unknown;
 }
 
-function explain(issue: Issue, document: unknown, above: KeyPath): Mistake[] {
+/** What zod found, in words for the author of the manifest. */
+export function explainIssues(issues: readonly Issue[], document: unknown, types: SourceTypes): Mistake[] {
+  let schema: unknown;
+  const subject: Subject = {
+    document,
+    getSchema() {
+      schema ??= createManifestJsonSchema(types);
+      return schema;
+    },
+  };
+  return issues.flatMap((issue) => explain(issue, subject, []));
+}
+
+function explain(issue: Issue, subject: Subject, above: KeyPath): Mistake[] {
   const path = [...above, ...issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))];
-  const value = valueAt(document, path);
+  const value = getAt(subject.document, path);
   switch (issue.code) {
     case 'unrecognized_keys':
-      return issue.keys.map((key) => unknownKey(document, path, key));
+      return issue.keys.map((key) => explainUnknownKey(subject, path, key));
     case 'invalid_type':
       return [
         value === undefined
           ? missing(path)
           : wrong(
               path,
-              `takes ${nounOf(issue.expected)}, not ${shown(value)}${quoting(issue.expected, value)}`,
+              `takes ${toNoun(issue.expected)}, not ${shown(value)}${quoting(issue.expected, value)}`,
             ),
       ];
     case 'invalid_value': {
@@ -48,7 +58,7 @@ function explain(issue: Issue, document: unknown, above: KeyPath): Mistake[] {
       ];
     }
     case 'invalid_union':
-      return explainUnion(issue, document, path, value);
+      return explainUnion(issue, subject, path, value);
     case 'too_small':
       return [
         wrong(path, value === '' || Array.isArray(value) ? 'must not be empty' : lowerFirst(issue.message)),
@@ -60,7 +70,7 @@ function explain(issue: Issue, document: unknown, above: KeyPath): Mistake[] {
 
 function explainUnion(
   issue: Issue & { code: 'invalid_union' },
-  document: unknown,
+  subject: Subject,
   path: KeyPath,
   value: unknown,
 ): Mistake[] {
@@ -72,8 +82,8 @@ function explainUnion(
         ? missing(path, ` (${listed(options)})`)
         : wrong(path, `takes ${listed(options)}, not ${shown(value)}${near}`);
     const block = path.slice(0, -1);
-    const others = locatedSource.safeParse(valueAt(document, block)).error?.issues ?? [];
-    return [mistake, ...others.flatMap((other) => explain(other, document, block))];
+    const others = locatedBlock.safeParse(getAt(subject.document, block)).error?.issues ?? [];
+    return [mistake, ...others.flatMap((other) => explain(other, subject, block))];
   }
   if (issue.message !== 'Invalid input')
     return [value === undefined ? missing(path) : wrong(path, issue.message)];
@@ -82,10 +92,10 @@ function explainUnion(
     (errors) => !errors.some((error) => error.code === 'invalid_type' && error.path.length === 0),
   );
   const [meant] = shaped.toSorted((a, b) => a.length - b.length);
-  if (meant && value !== undefined) return meant.flatMap((error) => explain(error, document, path));
+  if (meant && value !== undefined) return meant.flatMap((error) => explain(error, subject, path));
   const nouns = issue.errors
     .flat()
-    .flatMap((error) => (error.code === 'invalid_type' ? [nounOf(error.expected)] : []));
+    .flatMap((error) => (error.code === 'invalid_type' ? [toNoun(error.expected)] : []));
   return [
     value === undefined
       ? missing(path)
@@ -93,8 +103,8 @@ function explainUnion(
   ];
 }
 
-function unknownKey(document: unknown, path: KeyPath, key: string): Mistake {
-  const schema = schemaOfKeys();
+function explainUnknownKey({ document, getSchema }: Subject, path: KeyPath, key: string): Mistake {
+  const schema = getSchema();
   const known = keysAt(schema, document, path);
   const elsewhere = suggest(key, known) === undefined ? findKeyPlaces(schema, document, key)[0] : undefined;
   const hint =
@@ -121,7 +131,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   object: 'a block of keys',
   record: 'a block of keys',
 };
-const nounOf = (expected: string): string => NOUNS[expected] ?? expected;
+const toNoun = (expected: string): string => NOUNS[expected] ?? expected;
 
 const quoting = (expected: string, value: unknown) =>
   expected === 'string' && ['number', 'boolean'].includes(typeof value) ? '; put it in quotes' : '';
@@ -142,7 +152,7 @@ function listed(words: readonly string[]): string {
 
 const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);
 
-function valueAt(document: unknown, path: KeyPath): unknown {
+function getAt(document: unknown, path: KeyPath): unknown {
   return path.reduce<unknown>(
     (value, step) => (value as Record<string | number, unknown> | null | undefined)?.[step],
     document,

@@ -1,22 +1,7 @@
 import { z } from 'zod';
-import {
-  amplitudeOptions,
-  csvOptions,
-  jsonlOptions,
-  rudderstackOptions,
-  segmentOptions,
-} from '../../src/sources/options.ts';
+import { SOURCE_TYPES, type SourceTypes } from '../../src/sources/registry.ts';
 import { parsePercentage } from '../units.ts';
-import { createCheckColumns } from './check-columns.ts';
-import {
-  byteSize,
-  places,
-  secretReference,
-  serviceAddress,
-  shareOrCount,
-  timezone,
-  whole,
-} from './manifest-fields.ts';
+import { byteSize, secretReference, serviceAddress, shareOrCount, whole } from './manifest-fields.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -24,33 +9,6 @@ const MIB = 1024 * KIB;
 /** Above these the contract asks for an approval first (its limits, rule 1). */
 export const CONTRACT_LIMITS = { eventsPerMinute: 10_000, totalEvents: 20_000_000 } as const;
 const DEFAULT_BATCH_EVENTS = 1_000;
-
-const located = {
-  from: places.describe(
-    'Files, globs, folders or s3://bucket/prefix; paths start from the folder of the manifest.',
-  ),
-  timezone: timezone
-    .default('UTC')
-    .describe('IANA zone of timestamps that carry none, such as Europe/Berlin.'),
-};
-
-/** What every type of source has: still checked where the type itself is wrong. */
-export const locatedSource = z.object(located);
-
-const DELIMITER = 'takes one character, or tab';
-const delimiter = z
-  .union([z.literal('tab'), z.string().length(1, DELIMITER)], { error: DELIMITER })
-  .transform((written) => (written === 'tab' ? '\t' : written))
-  .default(',')
-  .describe('What separates the columns: one character, or `tab`.');
-
-const source = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('amplitude'), ...located, ...amplitudeOptions.shape }),
-  z.strictObject({ type: z.literal('segment'), ...located, ...segmentOptions.shape }),
-  z.strictObject({ type: z.literal('rudderstack'), ...located, ...rudderstackOptions.shape }),
-  z.strictObject({ type: z.literal('jsonl'), ...located, ...jsonlOptions.shape }),
-  z.strictObject({ type: z.literal('csv'), ...located, delimiter, ...csvOptions.shape }),
-]);
 
 const destination = z.strictObject({
   url: serviceAddress.describe('Address of the service: what stands in front of /batch/.'),
@@ -87,90 +45,93 @@ const approval = z.strictObject({
     .describe('Approved volume, where it is above 20 million.'),
 });
 
-const manifestObject = z.strictObject({
-  $schema: z.string().exactOptional().describe('For editors: where the JSON Schema of manifests lies.'),
-  name: z
-    .string()
-    .regex(
-      /^[a-z0-9][a-z0-9_.-]{0,62}$/,
-      'takes up to 63 of a-z, 0-9, "-", "_" and ".", and starts with a letter or digit',
-    )
-    .describe('Identifies the migration: running it again under this name continues it.'),
-  source: source.describe('The export to move.'),
-  destination: destination
-    .exactOptional()
-    .describe('Where the events go. Left out: the bundled API, started for the run.'),
-  limits: limits.prefault({}).describe('How fast, and in what bites.'),
-  approval: approval
-    .exactOptional()
-    .describe(
-      'Needed for more than 20 million events or more than 10000 events a minute at an explicit destination.',
-    ),
-  rejects: z
-    .strictObject({
-      failAbove: shareOrCount
-        .default('1%')
-        .describe(
-          'More rejected records than this make the run end with exit code 3: a share such as 1%, or a number.',
-        ),
-    })
-    .prefault({})
-    .describe('How many rejects are too many.'),
-  people: z
-    .strictObject({
-      overwrite: z
-        .boolean()
-        .default(false)
-        .describe(
-          'Let folded person properties replace live ones ($set). By default they only fill gaps ($set_once).',
-        ),
-      groupIdentifyEvent: z
-        .string()
-        .min(1)
-        .max(200)
-        .default('$group_identify')
-        .describe('Event name that carries group properties; some services expect $groupidentify.'),
-    })
-    .prefault({})
-    .describe('How people and groups are made from the history.'),
-});
+const createManifestObject = (types: SourceTypes) =>
+  z.strictObject({
+    $schema: z.string().exactOptional().describe('For editors: where the JSON Schema of manifests lies.'),
+    name: z
+      .string()
+      .regex(
+        /^[a-z0-9][a-z0-9_.-]{0,62}$/,
+        'takes up to 63 of a-z, 0-9, "-", "_" and ".", and starts with a letter or digit',
+      )
+      .describe('Identifies the migration: running it again under this name continues it.'),
+    source: createSourceUnion(types).describe('The export to move.'),
+    destination: destination
+      .exactOptional()
+      .describe('Where the events go. Left out: the bundled API, started for the run.'),
+    limits: limits.prefault({}).describe('How fast, and in what bites.'),
+    approval: approval
+      .exactOptional()
+      .describe(
+        'Needed for more than 20 million events or more than 10000 events a minute at an explicit destination.',
+      ),
+    rejects: z
+      .strictObject({
+        failAbove: shareOrCount
+          .default('1%')
+          .describe(
+            'More rejected records than this make the run end with exit code 3: a share such as 1%, or a number.',
+          ),
+      })
+      .prefault({})
+      .describe('How many rejects are too many.'),
+    people: z
+      .strictObject({
+        overwrite: z
+          .boolean()
+          .default(false)
+          .describe(
+            'Let folded person properties replace live ones ($set). By default they only fill gaps ($set_once).',
+          ),
+        groupIdentifyEvent: z
+          .string()
+          .min(1)
+          .max(200)
+          .default('$group_identify')
+          .describe('Event name that carries group properties; some services expect $groupidentify.'),
+      })
+      .prefault({})
+      .describe('How people and groups are made from the history.'),
+  });
 
 /**
  * Every setting of one migration. Reading a manifest that was read before changes nothing, so the
  * same schema reads what people write and what staging keeps.
  */
-export const manifestSchema = manifestObject.transform(({ $schema: _, ...manifest }, context) => {
-  const eventsPerMinute =
-    manifest.limits.eventsPerMinute ?? (manifest.destination ? CONTRACT_LIMITS.eventsPerMinute : undefined);
-  const { events = Math.min(DEFAULT_BATCH_EVENTS, eventsPerMinute ?? DEFAULT_BATCH_EVENTS), bytes } =
-    manifest.limits.batch;
-  if (eventsPerMinute !== undefined && events > eventsPerMinute) {
-    context.addIssue({
-      code: 'custom',
-      path: ['limits', 'batch', 'events'],
-      message: `is more than limits.eventsPerMinute (${eventsPerMinute}) lets through; lower it`,
-    });
-  }
-  const { requestsInFlight } = manifest.limits;
-  return {
-    ...manifest,
-    limits: {
-      ...(eventsPerMinute === undefined ? {} : { eventsPerMinute }),
-      requestsInFlight,
-      batch: { events, bytes },
-    },
-  };
-});
+export const createManifestSchema = (types: SourceTypes = SOURCE_TYPES) =>
+  createManifestObject(types).transform(({ $schema: _, ...manifest }, context) => {
+    const eventsPerMinute =
+      manifest.limits.eventsPerMinute ?? (manifest.destination ? CONTRACT_LIMITS.eventsPerMinute : undefined);
+    const { events = Math.min(DEFAULT_BATCH_EVENTS, eventsPerMinute ?? DEFAULT_BATCH_EVENTS), bytes } =
+      manifest.limits.batch;
+    if (eventsPerMinute !== undefined && events > eventsPerMinute) {
+      context.addIssue({
+        code: 'custom',
+        path: ['limits', 'batch', 'events'],
+        message: `is more than limits.eventsPerMinute (${eventsPerMinute}) lets through; lower it`,
+      });
+    }
+    const { requestsInFlight } = manifest.limits;
+    return {
+      ...manifest,
+      limits: {
+        ...(eventsPerMinute === undefined ? {} : { eventsPerMinute }),
+        requestsInFlight,
+        batch: { events, bytes },
+      },
+    };
+  });
+
+export const manifestSchema = createManifestSchema();
+
+/** One branch a source type, told apart by `type`. */
+function createSourceUnion(types: SourceTypes) {
+  const [first, ...rest] = types.map(({ block }) => block);
+  if (!first) throw new Error('a manifest needs at least one type of source');
+  return z.discriminatedUnion('type', [first, ...rest]);
+}
 
 export type Manifest = z.output<typeof manifestSchema>;
-export type ManifestSource = Manifest['source'];
-
-/** What the reader of source files is told about their format; everything else it finds out by itself. */
-export function getReadOptions(source: ManifestSource) {
-  if (source.type !== 'csv') return {};
-  const { delimiter, mapping } = source;
-  return { format: 'csv' as const, delimiter, checkColumns: createCheckColumns(mapping, delimiter) };
-}
 
 /** Whether more records were rejected than `rejects.failAbove` allows. */
 export function tooManyRejects(
@@ -182,7 +143,7 @@ export function tooManyRejects(
 }
 
 /** The JSON Schema of manifests, for editors: config/manifest.schema.json. */
-export function manifestJsonSchema(): Record<string, unknown> {
-  const { $schema, ...schema } = z.toJSONSchema(manifestSchema, { io: 'input' });
+export function createManifestJsonSchema(types: SourceTypes = SOURCE_TYPES): Record<string, unknown> {
+  const { $schema, ...schema } = z.toJSONSchema(createManifestSchema(types), { io: 'input' });
   return { $schema, title: 'Backhaul manifest', ...schema };
 }

@@ -1,6 +1,6 @@
-import { getReadOptions, type Manifest } from '../../config/manifest/manifest.ts';
+import type { Manifest } from '../../config/manifest/manifest.ts';
 import type { SourceFile } from '../sources/files/source-file.ts';
-import { createSourceMap, knownFields } from '../sources/registry.ts';
+import { bindSource, getSourceType } from '../sources/registry.ts';
 import { checkLimits } from './plan/check-limits.ts';
 import type { Plan } from './plan/plan.ts';
 import { planMigration } from './plan/plan-migration.ts';
@@ -15,14 +15,19 @@ export async function makePlan(
   recordsPerFile = RECORDS_PER_FILE,
 ): Promise<Plan> {
   const { source, limits } = manifest;
+  const { createMap, read } = bindSource(source);
   return planMigration({
     migration: manifest.name,
-    source: { type: source.type, timezone: source.timezone, knownFields: knownFields(source.type) },
+    source: {
+      type: source.type,
+      timezone: source.timezone,
+      knownFields: getSourceType(source.type).knownFields(),
+    },
     destination: manifest.destination?.url,
     limits,
     approval: manifest.approval,
     files: files.map(({ name, bytes }) => ({ name, bytes })),
-    sample: await readSample(files, getReadOptions(source), createSourceMap(source), recordsPerFile),
+    sample: await readSample(files, read, createMap(), recordsPerFile),
     now: new Date(),
   });
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { parseStoredManifest } from '../../config/manifest/load-manifest.ts';
-import { getReadOptions, type Manifest, tooManyRejects } from '../../config/manifest/manifest.ts';
+import { type Manifest, tooManyRejects } from '../../config/manifest/manifest.ts';
 import { describeDifference, manifestIdentity } from '../../config/manifest/manifest-identity.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { FileReceipt } from '../contract/part.ts';
@@ -11,9 +11,8 @@ import { sourceSha256 } from '../pipeline/stage/source-hash.ts';
 import { areStagedRejects } from '../pipeline/stage/stage-rejects.ts';
 import { openSourceBucket, openStaging } from '../runtime/open-staging.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import { findSourceFiles } from '../sources/files/find-source-files.ts';
 import type { SourceFile } from '../sources/files/source-file.ts';
-import { mappingName } from '../sources/registry.ts';
+import { bindSource, getMappingName } from '../sources/registry.ts';
 import { layout } from '../state/keys.ts';
 import { createMigration, latestEpoch, loadMigration, type MigrationRecord } from '../state/migrations.ts';
 import { listFileReceipts } from '../state/parts.ts';
@@ -50,15 +49,15 @@ export async function prepareMigration(site: Runtime, { manifest, baseDir }: Man
 
   const find = () => findFiles(manifest, baseDir, settings);
   const files = known ? await sourcesOf(known, staging, find) : await find();
-  if (!known) await checkHeaders(files, getReadOptions(manifest.source));
+  if (!known) await checkHeaders(files, bindSource(manifest.source).read);
 
   if (known) {
-    const mapping = mappingName(manifest.source.type);
+    const mapping = getMappingName(manifest.source.type);
     const differences = describeDifference(known.identity, manifestIdentity(manifest).identity);
     if (known.mapping !== mapping)
       differences.push(`the mapping was ${known.mapping}, this version maps with ${mapping}`);
     if (files.length > 0) {
-      const read = getReadOptions(manifest.source);
+      const read = bindSource(manifest.source).read;
       const staged = await fileReceipts(staging, name);
       differences.push(
         ...(await checkSources(known.files, files, staged, (file) => sourceSha256(file, read))),
@@ -110,8 +109,10 @@ async function fileReceipts(staging: Staging, name: string): Promise<Map<string,
   return receipts;
 }
 
+export const getReadOptions = (manifest: Manifest) => bindSource(manifest.source).read;
+
 export function findFiles(manifest: Manifest, baseDir: string, settings: Settings): Promise<SourceFile[]> {
-  return findSourceFiles(manifest.source.from, {
+  return bindSource(manifest.source).discover({
     baseDir,
     openS3: (bucket) => openSourceBucket(settings, bucket),
   });
@@ -140,7 +141,7 @@ export async function createRecord(
     name: manifest.name,
     identity,
     identitySha256: sha256,
-    mapping: mappingName(manifest.source.type),
+    mapping: getMappingName(manifest.source.type),
     destination: manifest.destination?.url ?? 'bundled API',
     files: [...files],
     createdAt: new Date().toISOString(),

@@ -1,4 +1,3 @@
-import { getReadOptions } from '../../config/manifest/manifest.ts';
 import { stageQueue } from '../../jobs/catalog.ts';
 import { stageFileHandler } from '../../jobs/stage-file.ts';
 import { startWorkers } from '../../jobs/start-workers.ts';
@@ -7,6 +6,7 @@ import { createJobWorker } from '../../jobs/worker.ts';
 import { orAborted } from '../lib/async/abort.ts';
 import { createRuntimeMigrations } from '../runtime/open-migration.ts';
 import type { Runtime } from '../runtime/runtime.ts';
+import { bindSource } from '../sources/registry.ts';
 import type { Prepared } from './prepare.ts';
 import { type RunEnd, runMigration } from './run/run-migration.ts';
 import type { RunStatus } from './run/run-status.ts';
@@ -66,7 +66,7 @@ export async function runPrepared(
           handler: stageFileHandler({
             staging,
             files,
-            read: getReadOptions(manifest.source),
+            read: bindSource(manifest.source).read,
             onPart: (part) => feed.add(part),
           }),
         }),

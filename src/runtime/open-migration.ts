@@ -9,7 +9,7 @@ import { createRedisBudget } from '../deliver/redis-budget.ts';
 import { REQUEST_TIMEOUT_MS } from '../deliver/send.ts';
 import { ConfigError } from '../lib/errors.ts';
 import { createOpenMigrations, type OpenMigrations } from '../migrations/open-migrations.ts';
-import { addsExactNumbers, createSourceMap, mappingName } from '../sources/registry.ts';
+import { bindSource, getMappingName } from '../sources/registry.ts';
 import { toBudgetKey } from '../state/keys.ts';
 import { encode } from '../state/migrations.ts';
 import type { Runtime } from './runtime.ts';
@@ -24,7 +24,8 @@ export function createRuntimeMigrations(site: Runtime): OpenMigrations {
     now: () => new Date(),
     async open(record, stored) {
       const manifest = parseStoredManifest(stored, staging.location);
-      assertMapping(record.mapping, mappingName(manifest.source.type));
+      assertMapping(record.mapping, getMappingName(manifest.source.type));
+      const source = bindSource(manifest.source);
       const destination = resolveDestination(manifest, site);
       const { eventsPerMinute, requestsInFlight, batch } = manifest.limits;
       const key = budgetKey(destination.url, destination.apiKey);
@@ -54,8 +55,8 @@ export function createRuntimeMigrations(site: Runtime): OpenMigrations {
           overwritePeople: manifest.people.overwrite,
           groupIdentifyEvent: manifest.people.groupIdentifyEvent,
         },
-        map: createSourceMap(manifest.source),
-        addsExactNumbers: addsExactNumbers(manifest.source),
+        map: source.createMap(),
+        addsExactNumbers: source.addsExactNumbers,
         deliver: delivering.deliver,
         close: () => delivering.close(),
       };

@@ -9,8 +9,8 @@ import type { SampleFacts } from '../../src/demo/sample-facts.ts';
 import { FactFold } from '../../src/identity/fact-fold.ts';
 import { foldPersons } from '../../src/identity/fold-persons.ts';
 import { resolvePersons } from '../../src/identity/resolve-persons.ts';
-import { amplitude } from '../../src/sources/amplitude/events.ts';
 import { createRecordParser } from '../../src/sources/formats/parse-record.ts';
+import { createMapper } from '../sources/create-mapper.ts';
 import { readZip } from './read-zip.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'amplitude-export-'));
@@ -120,7 +120,7 @@ const booksOf = ({ members: _, bytes: __, ...books }: SampleFacts): Books => boo
 /** The pure part of an import, counted the way the facts are. */
 function importAll(lines: readonly string[]): Books {
   const parse = createRecordParser({ kind: 'json' }, undefined);
-  const map = amplitude.createMap({ ...amplitude.options.parse({}), timezone: 'UTC' });
+  const map = createMapper('amplitude');
   const known = new FactFold();
   const seen = new Set<string>();
   const counts = new Map<string, number>();

@@ -3,6 +3,7 @@ import { isSafeNumber, LosslessNumber, parse, stringify } from 'lossless-json';
 import Papa from 'papaparse';
 import { describe, expect, it } from 'vitest';
 import { createReadIso } from '../../src/sources/mapping/timestamp.ts';
+import { SOURCE_TYPES } from '../../src/sources/registry.ts';
 import { createMapper } from './create-mapper.ts';
 
 /**
@@ -56,7 +57,11 @@ function mapAll(source: string, folder: URL): Record<string, string> {
 
 const inUtcMillis = (text: unknown) => createReadIso('UTC')(text) === text;
 
-describe.each(folders(root))('%s', (source) => {
+it('has a folder for every source, and none for another', () => {
+  expect(folders(root).toSorted()).toEqual(SOURCE_TYPES.map(({ type }) => type).toSorted());
+});
+
+describe.each(SOURCE_TYPES.map(({ type }) => type))('%s', (source) => {
   const home = new URL(`${source}/`, root);
   it.each(folders(home))('maps %s as its golden files say', (name) => {
     const folder = new URL(`${name}/`, home);

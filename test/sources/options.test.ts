@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import {
-  amplitudeOptions,
-  csvOptions,
-  jsonlOptions,
-  rudderstackOptions,
-  segmentOptions,
-} from '../../src/sources/options.ts';
+import { amplitudeOptions } from '../../src/sources/amplitude/options.ts';
+import { csvOptions } from '../../src/sources/csv/index.ts';
+import { jsonlOptions } from '../../src/sources/jsonl/index.ts';
+import { callOptions } from '../../src/sources/segment-spec/options.ts';
 
 const mapping = {
   event: { column: 'action' },
@@ -24,7 +21,7 @@ describe('options of a source', () => {
       elementEvents: 'keep',
       userPropertiesOnEvents: false,
     });
-    expect(segmentOptions.parse({})).toEqual({ dropEvents: [], dropIp: false });
+    expect(callOptions.parse({})).toEqual({ dropEvents: [], dropIp: false });
     expect(csvOptions.parse({ mapping }).mapping).toMatchObject({
       timestamp: { format: 'iso' },
       nullValues: ['', '\\N'],
@@ -69,7 +66,7 @@ describe('options of a source', () => {
   });
 
   it('explain every field to the reader of the manifest', () => {
-    const schemas = [amplitudeOptions, segmentOptions, rudderstackOptions, jsonlOptions, csvOptions];
+    const schemas = [amplitudeOptions, callOptions, jsonlOptions, csvOptions];
     for (const { shape } of [...schemas, csvOptions.shape.mapping]) {
       for (const [name, field] of Object.entries(shape)) expect(field.description, name).toBeTruthy();
     }

@@ -1,13 +1,7 @@
 import fc from 'fast-check';
 import { LosslessNumber, stringify } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
-import {
-  addsExactNumbers,
-  createSourceMap,
-  knownFields,
-  mappingName,
-  sourceTypes,
-} from '../../src/sources/registry.ts';
+import { bindSource, getMappingName, getSourceType, SOURCE_TYPES } from '../../src/sources/registry.ts';
 import { createMapper } from './create-mapper.ts';
 
 const mapping = {
@@ -194,33 +188,69 @@ describe.each(Object.entries(sources))('the map of %s', (source, { block, record
   });
 });
 
+const toBlock = (type: string, options: object = {}) =>
+  getSourceType(type).block.parse({ type, from: 'x', ...options });
+
 describe('the registry', () => {
-  it('tells which sources need the exact serialiser beyond what their records ask for', () => {
-    const options = sourceTypes.csv.options.parse({ mapping });
-    expect(addsExactNumbers({ type: 'csv', timezone: 'UTC', ...options })).toBe(true);
-    const plain = { ...options, mapping: { ...options.mapping, jsonColumns: [] } };
-    expect(addsExactNumbers({ type: 'csv', timezone: 'UTC', ...plain })).toBe(false);
-    const vendor = sourceTypes.amplitude.options.parse({});
-    expect(addsExactNumbers({ type: 'amplitude', timezone: 'UTC', ...vendor })).toBe(false);
+  it('knows which sources need the exact serialiser beyond what their records ask for', () => {
+    const isExact = (type: string, options?: object) => bindSource(toBlock(type, options)).addsExactNumbers;
+    expect(isExact('csv', { mapping })).toBe(true);
+    expect(isExact('jsonl', { mapping })).toBe(true);
+    expect(isExact('csv', { mapping: { ...mapping, jsonColumns: [] } })).toBe(false);
+    expect(isExact('amplitude')).toBe(false);
   });
 
   it('pins each mapping by type and version', () => {
-    expect(mappingName('amplitude')).toBe(`amplitude@${sourceTypes.amplitude.version}`);
+    expect(SOURCE_TYPES.map(({ type }) => getMappingName(type))).toEqual([
+      'amplitude@1',
+      'segment@1',
+      'rudderstack@1',
+      'jsonl@1',
+      'csv@1',
+    ]);
   });
 
   it('knows which fields of a record are read', () => {
-    const fields = knownFields('amplitude');
+    const fields = getSourceType('amplitude').knownFields();
     if (fields === 'all') throw new Error('a vendor map reads some fields only');
     for (const read of ['event_type', 'user_properties', 'city', 'os_name']) expect(fields).toContain(read);
     expect(fields).not.toContain('processed_time');
-    expect(knownFields('segment')).toContain('context');
-    expect(knownFields('csv')).toBe('all');
+    expect(getSourceType('segment').knownFields()).toContain('context');
+    expect(getSourceType('csv').knownFields()).toBe('all');
   });
 
   it('makes the map that a source block asks for', () => {
-    const options = sourceTypes.segment.options.parse({ groupType: 'team' });
-    const map = createSourceMap({ type: 'segment', timezone: 'UTC', ...options });
+    const map = bindSource(toBlock('segment', { groupType: 'team' })).createMap();
     const outcome = map({ type: 'group', groupId: 'g', userId: 'u', timestamp: '2023-03-14T09:26:53Z' });
     expect(outcome).toMatchObject({ kind: 'skipped', findings: [{ kind: 'group', groupType: 'team' }] });
+  });
+
+  it('reads a block that was read before as the same block, as staging keeps it that way', () => {
+    for (const { type, sample } of SOURCE_TYPES) {
+      const once = toBlock(type, { ...sample?.options, timezone: 'Asia/Tokyo' });
+      expect(getSourceType(type).block.parse(once)).toEqual(once);
+    }
+    const tabs = toBlock('csv', { mapping, delimiter: 'tab' });
+    expect(getSourceType('csv').block.parse(tabs)).toEqual(tabs);
+  });
+
+  it('lists no type twice', () => {
+    expect(new Set(SOURCE_TYPES.map(({ type }) => type)).size).toBe(SOURCE_TYPES.length);
+  });
+
+  it('has for every source a sample that its own map takes', () => {
+    const event = {
+      event_type: 'Opened',
+      event_time: '2023-03-14 09:26:53.123456',
+      user_id: 'u-1',
+      device_id: 'd-1',
+      uuid: '5a0b7c8e-93a4-4d8e-9c3e-0a1b2c3d4e5f',
+      event_properties: { a: 1 },
+      groups: { company: ['acme'] },
+    };
+    for (const { type, sample } of SOURCE_TYPES) {
+      const outcome = createMapper(type, { ...sample?.options })(sample?.toRecord(event) ?? {});
+      expect(outcome, type).toMatchObject({ kind: 'mapped', events: [{ event: 'Opened' }] });
+    }
   });
 });

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import type { Hono } from 'hono';
-import { createProjectKey, ensureProject, type Project } from '../../src/server/auth/projects.ts';
 import { buildApi } from '../../src/server/app.ts';
+import { createProjectKey, ensureProject, type Project } from '../../src/server/auth/projects.ts';
 import type { Db } from '../../src/server/database/db.ts';
 import { silent } from './databases.ts';
 import { createPersonalKey } from './keys.ts';

@@ -1,11 +1,10 @@
 import { loadManifest } from '../../../config/manifest/load-manifest.ts';
-import { getReadOptions } from '../../../config/manifest/manifest.ts';
 import { ConfigError, getMessage, PreflightError } from '../../lib/errors.ts';
 import { checkHeaders } from '../../migrations/plan/check-headers.ts';
 import { checkLimits } from '../../migrations/plan/check-limits.ts';
 import { planFull } from '../../migrations/plan/plan-full.ts';
 import { makePlan } from '../../migrations/preflight.ts';
-import { findFiles } from '../../migrations/prepare.ts';
+import { findFiles, getReadOptions } from '../../migrations/prepare.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { renderPlan } from '../render/render-plan.ts';
@@ -23,7 +22,7 @@ export async function plan(
   }
   const { manifest, baseDir } = await loadManifest(path, { env: context.env });
   const files = await findFiles(manifest, baseDir, settings);
-  await checkHeaders(files, getReadOptions(manifest.source));
+  await checkHeaders(files, getReadOptions(manifest));
   const planned = await makePlan(manifest, files, sample);
   const refusal = refusalOf(() => checkLimits(planned, planned.limits, planned.approval));
   const full = options.full ? await planFull(context, manifest, files) : undefined;

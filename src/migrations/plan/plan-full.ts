@@ -1,4 +1,4 @@
-import { getReadOptions, type Manifest } from '../../../config/manifest/manifest.ts';
+import type { Manifest } from '../../../config/manifest/manifest.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { renderReport } from '../../cli/render/render-report.ts';
 import { number } from '../../cli/render/render-status.ts';
@@ -6,7 +6,7 @@ import { stopSignal } from '../../cli/stop-signal.ts';
 import { DEFAULT_BATCH_LIMITS } from '../../deliver/batch-builder.ts';
 import { openStaging } from '../../runtime/open-staging.ts';
 import type { SourceFile } from '../../sources/files/source-file.ts';
-import { addsExactNumbers, createSourceMap, mappingName } from '../../sources/registry.ts';
+import { bindSource, getMappingName } from '../../sources/registry.ts';
 import { clearStaging } from '../../state/clear-staging.ts';
 import { toPlanPrefix } from '../../state/keys.ts';
 import { buildReport } from '../report/build-report.ts';
@@ -19,6 +19,7 @@ export async function planFull(
   manifest: Manifest,
   files: readonly SourceFile[],
 ): Promise<{ report: Report; text: string }> {
+  const source = bindSource(manifest.source);
   const staging = await openStaging(settings);
   // Apart from the migration's own folder: by the time of a run, files and manifest may have changed.
   const scratch = toPlanPrefix(manifest.name);
@@ -32,9 +33,9 @@ export async function planFull(
       staging,
       scratch,
       files,
-      read: getReadOptions(manifest.source),
-      map: createSourceMap(manifest.source),
-      addsExactNumbers: addsExactNumbers(manifest.source),
+      read: source.read,
+      map: source.createMap(),
+      addsExactNumbers: source.addsExactNumbers,
       batch: { ...manifest.limits.batch, eventBytes: DEFAULT_BATCH_LIMITS.eventBytes },
       overwritePeople: manifest.people.overwrite,
       groupIdentifyEvent: manifest.people.groupIdentifyEvent,
@@ -44,7 +45,7 @@ export async function planFull(
     terminal.endStatus();
     const report = buildReport({
       migration: manifest.name,
-      mapping: mappingName(manifest.source.type),
+      mapping: getMappingName(manifest.source.type),
       destination: 'none: nothing was sent',
       totals,
       parts: [],

@@ -1,16 +1,9 @@
+import { getSourceType, type SourceTypes } from '../../sources/registry.ts';
 import { counted, formatBytes, formatCount, formatMinutes } from './format-text.ts';
 import type { Plan, PlanLimits } from './plan.ts';
 
-const SOURCE_NAMES: Readonly<Record<string, string>> = {
-  amplitude: 'Amplitude export',
-  segment: 'Segment archive',
-  rudderstack: 'RudderStack archive',
-  jsonl: 'JSON records of our own',
-  csv: 'CSV records of our own',
-};
-
 /** What the contract asks to be told before a large import: area, source, method, volume, speed. */
-export function renderSupportRequest(plan: Plan, limits: PlanLimits): string[] {
+export function renderSupportRequest(plan: Plan, limits: PlanLimits, types?: SourceTypes): string[] {
   const about = plan.events.exact ? '' : 'about ';
   const speed = limits.eventsPerMinute;
   const span = plan.timeSpan
@@ -21,7 +14,7 @@ export function renderSupportRequest(plan: Plan, limits: PlanLimits): string[] {
     'Target area: Data Management',
     `Subject: Historical import of ${about}${formatCount(plan.events.count)} events`,
     '',
-    `Source: ${SOURCE_NAMES[plan.source.type] ?? plan.source.type}, ${counted(plan.files.length, 'file')}, ${formatBytes(plan.bytes)}${span}`,
+    `Source: ${getSourceType(plan.source.type, types).exportName}, ${counted(plan.files.length, 'file')}, ${formatBytes(plan.bytes)}${span}`,
     'Method: POST /batch/ with historical_migration true, compressed with gzip,',
     `  up to ${formatCount(limits.batch.events)} events and ${formatBytes(limits.batch.bytes)} a request, ${limits.requestsInFlight} requests at once a worker;`,
     '  every event has a uuid of its own that stays the same when it is sent again;',

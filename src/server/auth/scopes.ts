@@ -1,4 +1,4 @@
-import { suggest } from '../../../config/suggest.ts';
+import { suggest } from '../../lib/suggest.ts';
 
 /**
  * What a personal key may be allowed to do: the one list. Access rows (access.ts) and keys take no others,

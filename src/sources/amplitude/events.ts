@@ -10,8 +10,8 @@ import { copyProperties, createRenames } from '../mapping/properties.ts';
 import { isRejected, readRecordTime } from '../mapping/record-time.ts';
 import { asFields, compileTable, type Fields, hasValue, listFields, type Table } from '../mapping/table.ts';
 import { createReadIso, createReadTime } from '../mapping/timestamp.ts';
-import { type AmplitudeOptions, amplitudeOptions } from '../options.ts';
-import type { MapRecord, SourceType, WithTimezone } from '../source.ts';
+import type { MapRecord, WithTimezone } from '../source.ts';
+import type { AmplitudeOptions } from './options.ts';
 import { mapAmplitudeFacts, readGroups } from './persons.ts';
 
 // Event <- event_type. Names not listed stay as they are.
@@ -97,16 +97,10 @@ const applyNotWeb = compileTable(NOT_WEB);
 const OWN_NAMES = createRenames();
 const PAGE_NAMES = createRenames(listFields(PAGE).map((name) => [name, null]));
 
-export const amplitude: SourceType<'amplitude', AmplitudeOptions> = {
-  type: 'amplitude',
-  version: 1,
-  options: amplitudeOptions,
-  createMap: createAmplitudeMap,
-  knownFields: () =>
-    new Set([...[ANY_PLATFORM, WEB, NOT_WEB].flatMap(listFields), ...RULED_FIELDS.split(' ')]),
-};
+export const listAmplitudeFields = (): ReadonlySet<string> =>
+  new Set([...[ANY_PLATFORM, WEB, NOT_WEB].flatMap(listFields), ...RULED_FIELDS.split(' ')]);
 
-function createAmplitudeMap(options: AmplitudeOptions & WithTimezone): MapRecord {
+export function createAmplitudeMap(options: AmplitudeOptions & WithTimezone): MapRecord {
   // Already corrected for the clock of the client, in UTC, written without saying so.
   const readTime = createReadIso(options.timezone);
   const dropped = new Set(options.dropEvents);

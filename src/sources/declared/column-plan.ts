@@ -1,6 +1,6 @@
 import { createRenames } from '../mapping/properties.ts';
-import type { DeclaredMapping } from '../options.ts';
 import { createNameProperty, type NameProperty } from './declared-columns.ts';
+import type { DeclaredMapping } from './options.ts';
 
 /** Where a column's value goes. */
 export type Place =

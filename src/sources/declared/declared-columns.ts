@@ -1,6 +1,6 @@
 import { isJunkId, scalarText } from '../mapping/identity.ts';
 import { asFields, type Fields, hasValue, own } from '../mapping/table.ts';
-import type { PropertyColumns } from '../options.ts';
+import type { PropertyColumns } from './options.ts';
 
 /** A column's value in a record; undefined when it holds none by the manifest's `nullValues`. */
 export type ReadColumn = (record: Fields) => unknown;

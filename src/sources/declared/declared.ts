@@ -10,51 +10,29 @@ import { copyProperties } from '../mapping/properties.ts';
 import { isRejected, readRecordTime } from '../mapping/record-time.ts';
 import { asFields, type Fields } from '../mapping/table.ts';
 import { createReadTime } from '../mapping/timestamp.ts';
-import {
-  type CsvOptions,
-  csvOptions,
-  type DeclaredMapping,
-  type JsonlOptions,
-  jsonlOptions,
-} from '../options.ts';
-import type { MapRecord, SourceType, WithTimezone } from '../source.ts';
+import type { MapRecord, WithTimezone } from '../source.ts';
 import { createPlaceColumn, declaredRenames } from './column-plan.ts';
 import { createReadColumn, createReadIdColumn, isNull } from './declared-columns.ts';
 import { NOT_JSON, parseJsonCell } from './json-cell.ts';
+import type { DeclaredMapping, DeclaredOptions } from './options.ts';
 
-/** Records of no vendor in particular: the manifest declares where each thing stands. */
-export const jsonl: SourceType<'jsonl', JsonlOptions> = {
-  type: 'jsonl',
-  version: 1,
-  options: jsonlOptions,
-  createMap: createDeclaredMap,
-  knownFields: () => 'all',
-};
-
-export const csv: SourceType<'csv', CsvOptions> = {
-  type: 'csv',
-  version: 1,
-  options: csvOptions,
-  createMap: createDeclaredMap,
-  knownFields: () => 'all',
-};
-
-function createDeclaredMap(options: JsonlOptions & WithTimezone): MapRecord {
+/** Maps records of no vendor in particular: the manifest declares which column holds what. */
+export function createDeclaredMap(options: DeclaredOptions & WithTimezone): MapRecord {
   const { mapping } = options;
   const nullValues = new Set(mapping.nullValues);
-  const columnOf = (column: string | readonly string[]) => createReadColumn(column, nullValues);
-  const idOf = (column: string | readonly string[]) => createReadIdColumn(column, nullValues);
+  const readColumn = (column: string | readonly string[]) => createReadColumn(column, nullValues);
+  const readId = (column: string | readonly string[]) => createReadIdColumn(column, nullValues);
 
   const readName = createReadName(mapping, nullValues);
-  const readPerson = idOf(mapping.distinctId.column);
+  const readPerson = readId(mapping.distinctId.column);
   // Only the first column names a known person; those after it are ids of the anonymous themselves.
-  const readKnown = idOf([mapping.distinctId.column].flat().slice(0, 1));
-  const readAnonymous = mapping.anonymousId && idOf(mapping.anonymousId.column);
-  const readStamp = columnOf(mapping.timestamp.column);
+  const readKnown = readId([mapping.distinctId.column].flat().slice(0, 1));
+  const readAnonymous = mapping.anonymousId && readId(mapping.anonymousId.column);
+  const readStamp = readColumn(mapping.timestamp.column);
   const { format } = mapping.timestamp;
   const stampField = named(mapping.timestamp.column);
   const readTime = createReadTime(format, options.timezone);
-  const readGroupKeys = mapping.groups.map(({ column }) => idOf(column));
+  const readGroupKeys = mapping.groups.map(({ column }) => readId(column));
   const readUuid = createReadUuid(mapping, nullValues);
   const sortColumns = createSortColumns(mapping, nullValues);
   const dropped = new Set(options.dropEvents);

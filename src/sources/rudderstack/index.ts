@@ -1,10 +1,11 @@
+import { defineFileSource } from '../files/define-file-source.ts';
 import { sessionUuid } from '../mapping/event-id.ts';
 import { scalarText } from '../mapping/identity.ts';
 import { asFields, type Fields } from '../mapping/table.ts';
 import { createReadTime } from '../mapping/timestamp.ts';
-import { type RudderstackOptions, rudderstackOptions } from '../options.ts';
-import { type CallDialect, callFields, createCallMap } from '../segment-spec/calls.ts';
-import type { SourceType } from '../source.ts';
+import { type CallDialect, createCallMap, listCallFields } from '../segment-spec/calls.ts';
+import { callOptions } from '../segment-spec/options.ts';
+import { toSampleCall } from '../segment-spec/sample.ts';
 
 /** The shared spec, and what RudderStack's servers and clients add to it. */
 const RUDDERSTACK: CallDialect = {
@@ -16,13 +17,26 @@ const RUDDERSTACK: CallDialect = {
   finish: setSession,
 };
 
-export const rudderstack: SourceType<'rudderstack', RudderstackOptions> = {
+export const rudderstack = defineFileSource({
   type: 'rudderstack',
   version: 1,
-  options: rudderstackOptions,
+  options: callOptions,
   createMap: (options) => createCallMap(RUDDERSTACK, options),
-  knownFields: () => callFields(RUDDERSTACK),
-};
+  knownFields: () => listCallFields(RUDDERSTACK),
+  exportName: 'RudderStack archive',
+  docs: {
+    reads: 'archives of calls as JSON lines',
+    notes: "Segment's calls, with RudderStack's sessions, channel and request address",
+  },
+  example: 'examples/rudderstack.yaml',
+  sample: { format: 'json', options: {}, toRecord: toRudderstackCall },
+});
+
+function toRudderstackCall(event: Fields): Fields {
+  const call = toSampleCall(event);
+  const context = { ...asFields(call['context']), sessionId: event['session_id'], sessionStart: true };
+  return { ...call, context, channel: 'web', request_ip: event['ip_address'] };
+}
 
 const readMillis = createReadTime('epoch_ms', 'UTC');
 const readSeconds = createReadTime('epoch_s', 'UTC');

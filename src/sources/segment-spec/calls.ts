@@ -10,8 +10,8 @@ import { copyProperties, createRenames } from '../mapping/properties.ts';
 import { isRejected, readRecordTime } from '../mapping/record-time.ts';
 import { asFields, compileTable, type Fields, hasValue, listFields, type Table } from '../mapping/table.ts';
 import { createReadIso } from '../mapping/timestamp.ts';
-import type { SegmentOptions } from '../options.ts';
 import type { MapRecord, WithTimezone } from '../source.ts';
+import type { CallOptions } from './options.ts';
 
 /**
  * Segment and RudderStack archive the same six calls. track, page and screen become events; identify,
@@ -88,10 +88,10 @@ const PAGE_NAMES = createRenames(listFields(PAGE).map((name) => [name, null]));
 const applyPage = compileTable(PAGE);
 const applyNamed = compileTable(NAMED);
 
-export const callFields = (dialect: CallDialect): ReadonlySet<string> =>
+export const listCallFields = (dialect: CallDialect): ReadonlySet<string> =>
   new Set([...[CONTEXT, NAMED, dialect.table].flatMap(listFields), ...RULED_FIELDS.split(' ')]);
 
-export function createCallMap(dialect: CallDialect, options: SegmentOptions & WithTimezone): MapRecord {
+export function createCallMap(dialect: CallDialect, options: CallOptions & WithTimezone): MapRecord {
   const readTime = createReadIso(options.timezone);
   const applyContext = compileTable({ ...CONTEXT, ...dialect.table });
   const dropped = new Set(options.dropEvents);

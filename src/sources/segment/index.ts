@@ -1,14 +1,22 @@
-import { type SegmentOptions, segmentOptions } from '../options.ts';
-import { type CallDialect, callFields, createCallMap } from '../segment-spec/calls.ts';
-import type { SourceType } from '../source.ts';
+import { defineFileSource } from '../files/define-file-source.ts';
+import { type CallDialect, createCallMap, listCallFields } from '../segment-spec/calls.ts';
+import { callOptions } from '../segment-spec/options.ts';
+import { toSampleCall } from '../segment-spec/sample.ts';
 
 /** The calls as Segment's S3 destination archives them: nothing beyond the shared spec. */
 const SEGMENT: CallDialect = { source: 'segment', table: {} };
 
-export const segment: SourceType<'segment', SegmentOptions> = {
+export const segment = defineFileSource({
   type: 'segment',
   version: 1,
-  options: segmentOptions,
+  options: callOptions,
   createMap: (options) => createCallMap(SEGMENT, options),
-  knownFields: () => callFields(SEGMENT),
-};
+  knownFields: () => listCallFields(SEGMENT),
+  exportName: 'Segment archive',
+  docs: {
+    reads: 'archives of calls as JSON lines',
+    notes: 'track, page and screen become events; identify, group and alias feed persons and groups',
+  },
+  example: 'examples/segment.yaml',
+  sample: { format: 'json', options: {}, toRecord: toSampleCall },
+});

@@ -1,8 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { loadManifest } from '../../../config/manifest/load-manifest.ts';
-import { createSourceMap, sourceTypes } from '../../../src/sources/registry.ts';
+import { bindSource, SOURCE_TYPES } from '../../../src/sources/registry.ts';
 
 const FOLDER = fileURLToPath(new URL('../../../examples/', import.meta.url));
 const load = (type: string) =>
@@ -11,22 +12,20 @@ const load = (type: string) =>
 describe('examples', () => {
   test('there is one for each type of source', async () => {
     expect((await readdir(FOLDER)).toSorted()).toEqual(
-      Object.keys(sourceTypes)
-        .map((type) => `${type}.yaml`)
-        .toSorted(),
+      SOURCE_TYPES.map(({ example }) => basename(example)).toSorted(),
     );
   });
 
-  test.each(Object.keys(sourceTypes))('%s.yaml loads, and its map can be made', async (type) => {
+  test.each(SOURCE_TYPES.map(({ type }) => type))('%s.yaml loads, and its map can be made', async (type) => {
     const { manifest } = await load(type);
     expect(manifest.source.type).toBe(type);
-    expect(createSourceMap(manifest.source)({})).toMatchObject({ kind: 'rejected' });
+    expect(bindSource(manifest.source).createMap()({})).toMatchObject({ kind: 'rejected' });
   });
 
   test('the record shown in jsonl.yaml becomes the event that its comments promise', async () => {
     const text = await readFile(`${FOLDER}jsonl.yaml`, 'utf8');
     const record = JSON.parse(/^# {3}(\{.*\})$/m.exec(text)?.[1] ?? '') as Record<string, unknown>;
-    const outcome = createSourceMap((await load('jsonl')).manifest.source)(record);
+    const outcome = bindSource((await load('jsonl')).manifest.source).createMap()(record);
     expect(outcome).toMatchObject({
       kind: 'mapped',
       events: [
@@ -48,7 +47,7 @@ describe('examples', () => {
       company: 'acme',
       details: '{"total": 12.5}',
     };
-    const outcome = createSourceMap((await load('csv')).manifest.source)(row);
+    const outcome = bindSource((await load('csv')).manifest.source).createMap()(row);
     expect(outcome).toMatchObject({
       kind: 'mapped',
       events: [

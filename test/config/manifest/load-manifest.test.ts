@@ -117,8 +117,9 @@ describe('secrets', () => {
 
 describe('variables', () => {
   const from = (written: string, env: Record<string, string> = {}) =>
-    parseManifest(`name: a\nsource: { type: amplitude, from: '${written}' }`, 'm.yaml', env).manifest.source
-      .from;
+    parseManifest(`name: a\nsource: { type: amplitude, from: '${written}' }`, 'm.yaml', env).manifest.source[
+      'from'
+    ];
 
   test('stand in texts, with a default where one is given', () => {
     expect(from('s3://${BUCKET}/${PREFIX:-raw}/x', { BUCKET: 'b' })).toEqual(['s3://b/raw/x']);

@@ -1,12 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import {
-  getReadOptions,
+  createManifestJsonSchema,
   type Manifest,
-  manifestJsonSchema,
   manifestSchema,
   tooManyRejects,
 } from '../../../config/manifest/manifest.ts';
+import { bindSource } from '../../../src/sources/registry.ts';
 
 const SCHEMA = new URL('../../../config/manifest.schema.json', import.meta.url);
 
@@ -58,9 +58,9 @@ test.each(['', 'A', '-a', '.a', 'a/b', 'a b', 'a'.repeat(64), '../a'])('refuses 
 test('the reader is told the columns of a CSV, and finds out the rest itself', () => {
   const mapping = { event: { constant: 'x' }, distinctId: { column: 'u' }, timestamp: { column: 't' } };
   const csv = (more: object) => parse({ source: { type: 'csv', from: 'x', mapping, ...more } }).source;
-  expect(getReadOptions(csv({}))).toMatchObject({ format: 'csv', delimiter: ',' });
-  expect(getReadOptions(csv({ delimiter: 'tab' }))).toMatchObject({ format: 'csv', delimiter: '\t' });
-  expect(getReadOptions(parse().source)).toEqual({});
+  expect(bindSource(csv({})).read).toMatchObject({ format: 'csv', delimiter: ',' });
+  expect(bindSource(csv({ delimiter: 'tab' })).read).toMatchObject({ format: 'csv', delimiter: '\t' });
+  expect(bindSource(parse().source).read).toEqual({});
   expect(() => csv({ delimiter: '' })).toThrow();
 });
 
@@ -104,8 +104,8 @@ describe('tooManyRejects', () => {
 
 test('config/manifest.schema.json is what the schema makes of it (UPDATE_GOLDEN=1 rewrites it)', async () => {
   if (process.env['UPDATE_GOLDEN'])
-    await writeFile(SCHEMA, `${JSON.stringify(manifestJsonSchema(), null, 2)}\n`);
-  expect(JSON.parse(await readFile(SCHEMA, 'utf8'))).toEqual(manifestJsonSchema());
+    await writeFile(SCHEMA, `${JSON.stringify(createManifestJsonSchema(), null, 2)}\n`);
+  expect(JSON.parse(await readFile(SCHEMA, 'utf8'))).toEqual(createManifestJsonSchema());
 });
 
 test('every key of the JSON Schema is described, for the editor to show', () => {
@@ -118,6 +118,6 @@ test('every key of the JSON Schema is described, for the editor to show', () => 
       walk(child, `${path}.${key}`, key === 'properties');
     }
   };
-  walk(manifestJsonSchema()['properties'], '', true);
+  walk(createManifestJsonSchema()['properties'], '', true);
   expect(undescribed).toEqual([]);
 });

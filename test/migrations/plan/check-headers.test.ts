@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createCheckColumns } from '../../../config/manifest/check-columns.ts';
 import { ConfigError } from '../../../src/lib/errors.ts';
 import { checkHeaders } from '../../../src/migrations/plan/check-headers.ts';
-import { csvOptions } from '../../../src/sources/options.ts';
+import { createCheckColumns } from '../../../src/sources/csv/check-columns.ts';
+import { csvOptions } from '../../../src/sources/csv/index.ts';
 import { memoryFile } from '../../sources/formats/memory-file.ts';
 
 const { mapping } = csvOptions.parse({

@@ -1,5 +1,5 @@
-import type { DeclaredMapping } from '../../src/sources/options.ts';
-import { suggest } from '../suggest.ts';
+import { suggest } from '../../lib/suggest.ts';
+import type { DeclaredMapping } from '../declared/options.ts';
 
 const NAMES_SHOWN = 12;
 const NAME_SHOWN = 40;

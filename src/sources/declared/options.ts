@@ -1,67 +1,5 @@
 import { z } from 'zod';
-import { dateFormatProblem } from './mapping/date-format.ts';
-
-/** What a manifest's `source` block may carry beside `type`, `from` and `timezone`, by type. */
-
-const dropEvents = z
-  .array(z.string().min(1))
-  .default([])
-  .describe(
-    'Event names, as they stand in the export, that are not to be imported; counted as skipped (excluded_by_manifest).',
-  );
-
-const dropIp = z.boolean().default(false).describe('Leave IP addresses behind: no `$ip` on any event.');
-
-export const amplitudeOptions = z.strictObject({
-  dropEvents,
-  dropIp,
-  keepSessionMarkers: z
-    .boolean()
-    .default(false)
-    .describe(
-      'Import session_start and session_end as events. By default they are skipped (session_marker): the destination derives sessions from `$session_id`.',
-    ),
-  elementEvents: z
-    .enum(['keep', 'autocapture'])
-    .default('keep')
-    .describe(
-      'What `[Amplitude] Element Clicked` and `… Changed` become: `keep` leaves them as custom events; `autocapture` names them `$autocapture` with `$event_type`, though filters on elements find nothing, as the export holds no element chain.',
-    ),
-  groupTypes: z
-    .array(z.string().min(1))
-    .max(5)
-    .optional()
-    .describe(
-      'Group types that become groups at the destination, which takes five a project and ignores a sixth. Left out: all of them. Values of the others stay on the event as `amplitude_other_groups`.',
-    ),
-  userPropertiesOnEvents: z
-    .boolean()
-    .default(false)
-    .describe(
-      'Also keep the snapshot of user properties that Amplitude stored with each event, as `amplitude_user_properties`. Makes events about twice as large.',
-    ),
-});
-export type AmplitudeOptions = z.infer<typeof amplitudeOptions>;
-
-const callOptions = z.strictObject({
-  dropEvents: dropEvents.describe(
-    'Names of track events that are not to be imported; `$pageview` stands for all page calls and `$screen` for all screen calls. Counted as skipped (excluded_by_manifest).',
-  ),
-  dropIp,
-  groupType: z
-    .string()
-    .min(1)
-    .optional()
-    .describe(
-      'Group type of every group call and of `context.groupId`. Left out: the trait `groupType` of the call, else `company`.',
-    ),
-});
-
-export const segmentOptions = callOptions;
-export type SegmentOptions = z.infer<typeof segmentOptions>;
-
-export const rudderstackOptions = callOptions;
-export type RudderstackOptions = z.infer<typeof rudderstackOptions>;
+import { dateFormatProblem } from '../mapping/date-format.ts';
 
 const column = z.string().min(1);
 
@@ -71,7 +9,7 @@ const columnOrColumns = z
     'Name of a column (CSV) or field (JSON; `user.id` reaches into nested objects). Of a list, the first that holds a value counts.',
   );
 
-const properties = z
+const propertyColumns = z
   .strictObject({
     columns: z.array(column).default([]).describe('Columns to take, under their own names.'),
     prefix: z
@@ -81,10 +19,10 @@ const properties = z
       .describe('Takes every column whose name starts with this; the property is named by the rest.'),
   })
   .describe('Which columns hold the properties. They no longer appear on the event itself.');
-export type PropertyColumns = z.infer<typeof properties>;
+export type PropertyColumns = z.infer<typeof propertyColumns>;
 
 /** Epoch units are declared, never guessed from the size of a number. */
-export const EPOCH_FORMATS = ['epoch_s', 'epoch_ms', 'epoch_us', 'epoch_ns'] as const;
+const EPOCH_FORMATS = ['epoch_s', 'epoch_ms', 'epoch_us', 'epoch_ns'] as const;
 
 const timestampFormat = z
   .string()
@@ -98,7 +36,8 @@ const timestampFormat = z
     '`iso` (2023-05-01T12:00:00Z, 2023-05-01 12:00:00.123, with or without an offset), `epoch_s`, `epoch_ms`, `epoch_us`, `epoch_ns`, or a pattern of Luxon tokens such as `dd/MM/yyyy HH:mm:ss`. Nothing is guessed: a value that does not fit is a reject.',
   );
 
-const declaredMapping = (nullValues: readonly string[]) =>
+/** How a record of no vendor in particular becomes an event. `nullValues`: the default of that key. */
+export const createMappingSchema = (nullValues: readonly string[]) =>
   z.strictObject({
     event: z
       .union([
@@ -136,8 +75,8 @@ const declaredMapping = (nullValues: readonly string[]) =>
       ),
     person: z
       .strictObject({
-        set: properties.optional().describe('Person properties whose latest value counts.'),
-        setOnce: properties.optional().describe('Person properties whose earliest value counts.'),
+        set: propertyColumns.optional().describe('Person properties whose latest value counts.'),
+        setOnce: propertyColumns.optional().describe('Person properties whose earliest value counts.'),
       })
       .prefault({})
       .describe('Columns that describe the person rather than the event.'),
@@ -146,7 +85,7 @@ const declaredMapping = (nullValues: readonly string[]) =>
         z.strictObject({
           type: z.string().min(1).describe('Group type at the destination, for example `company`.'),
           column: columnOrColumns.describe('Holds the key of the group.'),
-          set: properties.optional().describe('Properties of the group; the latest value counts.'),
+          set: propertyColumns.optional().describe('Properties of the group; the latest value counts.'),
         }),
       )
       .max(5)
@@ -174,21 +113,9 @@ const declaredMapping = (nullValues: readonly string[]) =>
       .default([...nullValues])
       .describe('Texts that mean "no value"; such a column is treated as if the record had none.'),
   });
+export type DeclaredMapping = z.infer<ReturnType<typeof createMappingSchema>>;
 
-export const jsonlOptions = z.strictObject({
-  dropEvents,
-  mapping: declaredMapping([]).describe(
-    'How a JSON record becomes an event. Every field not named here becomes a property.',
-  ),
-});
-export type JsonlOptions = z.infer<typeof jsonlOptions>;
-
-export const csvOptions = z.strictObject({
-  dropEvents,
-  mapping: declaredMapping(['', '\\N']).describe(
-    'How a row becomes an event. Every column not named here becomes a property.',
-  ),
-});
-export type CsvOptions = z.infer<typeof csvOptions>;
-
-export type DeclaredMapping = CsvOptions['mapping'];
+export interface DeclaredOptions {
+  readonly dropEvents: readonly string[];
+  readonly mapping: DeclaredMapping;
+}

@@ -1,7 +1,7 @@
-import { asFields, type Fields } from '../src/sources/mapping/table.ts';
+import { asFields, type Fields } from '../mapping/table.ts';
 
-/** An Amplitude record told as the call that Segment would have archived for it. */
-export function toCall(record: Fields): Fields {
+/** An event of the generated Amplitude export, as the call that Segment would have archived for it. */
+export function toSampleCall(record: Fields): Fields {
   const time = `${String(record['event_time']).replace(' ', 'T').slice(0, 23)}Z`;
   const own = asFields(record['event_properties']) ?? {};
   const call = {
@@ -12,26 +12,20 @@ export function toCall(record: Fields): Fields {
     originalTimestamp: time,
     sentAt: time,
     receivedAt: time,
-    context: contextOf(record, own),
+    context: toContext(record, own),
     integrations: {},
   };
   switch (record['event_type']) {
     case '$identify':
       return { ...call, type: 'identify', traits: record['user_properties'] };
     case '[Amplitude] Page Viewed':
-      return { ...call, type: 'page', properties: pageOf(own) };
+      return { ...call, type: 'page', properties: toPage(own) };
     default:
       return { ...call, type: 'track', event: record['event_type'], properties: own };
   }
 }
 
-export function toRudderstackCall(record: Fields): Fields {
-  const call = toCall(record);
-  const context = { ...asFields(call['context']), sessionId: record['session_id'], sessionStart: true };
-  return { ...call, context, channel: 'web', request_ip: record['ip_address'] };
-}
-
-const contextOf = (record: Fields, own: Fields) => ({
+const toContext = (record: Fields, own: Fields) => ({
   ip: record['ip_address'],
   locale: record['language'],
   userAgent:
@@ -46,10 +40,10 @@ const contextOf = (record: Fields, own: Fields) => ({
   },
   app: { name: 'Example', version: record['version_name'] },
   location: { city: record['city'], region: record['region'], country: record['country'] },
-  page: pageOf(own),
+  page: toPage(own),
 });
 
-const pageOf = (own: Fields) => ({
+const toPage = (own: Fields) => ({
   url: own['[Amplitude] Page Location'],
   path: own['[Amplitude] Page Path'],
   title: own['[Amplitude] Page Title'],

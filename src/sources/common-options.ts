@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { suggest } from '../lib/suggest.ts';
+
+/** Keys of a manifest's `source` block that several vendors share. */
+
+const FROM = 'takes a path, glob, folder or s3://bucket/prefix, or a list of them';
+/** One place or several; always a list once parsed. */
+export const from = z
+  .union([z.string().min(1), z.array(z.string().min(1)).min(1)], { error: FROM })
+  .transform((places) => (typeof places === 'string' ? [places] : places))
+  .describe('Files, globs, folders or s3://bucket/prefix; paths start from the folder of the manifest.');
+
+/** Only names of the IANA list: an offset ignores daylight saving, and not every Node.js accepts one. */
+export const timezone = z
+  .string()
+  .superRefine((zone, context) => {
+    if (isZone(zone)) return;
+    const near = suggest(zone, ['UTC', ...Intl.supportedValuesOf('timeZone')]);
+    const hint = near === undefined ? 'write one such as UTC or Europe/Berlin' : `did you mean "${near}"?`;
+    context.addIssue({ code: 'custom', message: `"${zone}" is no IANA time zone; ${hint}` });
+  })
+  .default('UTC')
+  .describe('IANA zone of timestamps that carry none, such as Europe/Berlin.');
+
+export const dropEvents = z
+  .array(z.string().min(1))
+  .default([])
+  .describe(
+    'Event names, as they stand in the export, that are not to be imported; counted as skipped (excluded_by_manifest).',
+  );
+
+export const dropIp = z
+  .boolean()
+  .default(false)
+  .describe('Leave IP addresses behind: no `$ip` on any event.');
+
+function isZone(zone: string): boolean {
+  if (!/^[A-Za-z]/.test(zone)) return false;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: zone }) !== undefined;
+  } catch {
+    return false;
+  }
+}

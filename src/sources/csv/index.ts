@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { dropEvents } from '../common-options.ts';
+import { createDeclaredMap } from '../declared/declared.ts';
+import { createMappingSchema } from '../declared/options.ts';
+import { SAMPLE_OPTIONS, toSampleRow } from '../declared/sample.ts';
+import { defineFileSource } from '../files/define-file-source.ts';
+import { createCheckColumns } from './check-columns.ts';
+
+const DELIMITER = 'takes one character, or tab';
+const delimiter = z
+  .union([z.literal('tab'), z.string().length(1, DELIMITER)], { error: DELIMITER })
+  .transform((written) => (written === 'tab' ? '\t' : written))
+  .default(',')
+  .describe('What separates the columns: one character, or `tab`.');
+
+export const csvOptions = z.strictObject({
+  delimiter,
+  dropEvents,
+  mapping: createMappingSchema(['', '\\N']).describe(
+    'How a row becomes an event. Every column not named here becomes a property.',
+  ),
+});
+
+export const csv = defineFileSource({
+  type: 'csv',
+  version: 1,
+  options: csvOptions,
+  createMap: createDeclaredMap,
+  knownFields: () => 'all',
+  addsExactNumbers: ({ mapping }) => mapping.jsonColumns.length > 0,
+  toReadOptions: ({ delimiter, mapping }) => ({
+    format: 'csv',
+    delimiter,
+    checkColumns: createCheckColumns(mapping, delimiter),
+  }),
+  exportName: 'CSV records of our own',
+  docs: { reads: 'CSV, TSV, any one-character delimiter', notes: 'declared mapping' },
+  example: 'examples/csv.yaml',
+  sample: { format: 'csv', options: SAMPLE_OPTIONS, toRecord: toSampleRow },
+});

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { from, timezone } from '../common-options.ts';
+import type { ReadOptions } from '../formats/sniff-format.ts';
+import type { MapRecord, Source, SourceBlock, SourceType, WithTimezone } from '../source.ts';
+import { findSourceFiles } from './find-source-files.ts';
+
+/** A source whose records lie in files. `Shape`: the keys of its block beside `type`, `from` and `timezone`. */
+export interface FileSourceDefinition<Shape extends z.ZodRawShape>
+  extends Omit<SourceType, 'block' | 'bind'> {
+  readonly options: z.ZodObject<Shape, z.core.$strict>;
+  readonly createMap: (options: FileSourceOptions<Shape>) => MapRecord;
+  /** @default never */
+  readonly addsExactNumbers?: (options: FileSourceOptions<Shape>) => boolean;
+  /** @default formats are recognised by what a file holds */
+  readonly toReadOptions?: (options: FileSourceOptions<Shape>) => ReadOptions;
+}
+
+export type FileSourceOptions<Shape extends z.ZodRawShape> = z.output<z.ZodObject<Shape>> & WithTimezone;
+
+const located = { from, timezone };
+
+/** The keys that every file source has: still checked where `type` itself is wrong. */
+export const locatedBlock = z.object(located);
+
+/** A `SourceType` once `Shape` is known: until then TypeScript cannot see that a block has a `type`. */
+export function defineFileSource<Shape extends z.ZodRawShape>(definition: FileSourceDefinition<Shape>) {
+  const { options, createMap, addsExactNumbers, toReadOptions, ...facts } = definition;
+  return {
+    ...facts,
+    block: z.strictObject({ type: z.literal(facts.type), ...located, ...options.shape }),
+    bind({ type: _type, ...block }: SourceBlock): Source {
+      const place = locatedBlock.parse(block);
+      const own = Object.fromEntries(Object.entries(block).filter(([key]) => !Object.hasOwn(located, key)));
+      const bound = { ...options.parse(own), timezone: place.timezone };
+      return {
+        createMap: () => createMap(bound),
+        addsExactNumbers: addsExactNumbers?.(bound) ?? false,
+        discover: (context) => findSourceFiles(place.from, context),
+        read: toReadOptions?.(bound) ?? {},
+      };
+    },
+  };
+}
