@@ -1,13 +1,14 @@
 import type { Delivery } from '../src/contract/delivery.ts';
 import type { IdentityFact } from '../src/contract/identity-fact.ts';
+import type { MapOutcome } from '../src/contract/outcome.ts';
 import type { PartRecord } from '../src/contract/part.ts';
 import type { Checkpoint } from '../src/contract/progress.ts';
 import { BatchBuilder } from '../src/deliver/batch-builder.ts';
 import { compress } from '../src/deliver/send.ts';
 import { FactFold } from '../src/identity/fact-fold.ts';
-import { stringifyEvent } from '../src/lib/json/json.ts';
+import { stringifyJson } from '../src/lib/json/stringify-json.ts';
 import { advance } from '../src/pipeline/advance.ts';
-import { type Cut, cutSegments, type Understood } from '../src/pipeline/segments.ts';
+import { type Cut, cutSegments } from '../src/pipeline/segments.ts';
 import { type CutPart, PartCutter } from '../src/pipeline/stage/cut-parts.ts';
 import { emptyTally } from '../src/pipeline/tally.ts';
 import { createRecordParser, type ParsedObject } from '../src/sources/formats/parse-record.ts';
@@ -57,10 +58,10 @@ export async function sharedStages(path: string, amplitude: SourceRecords): Prom
   const { type, records } = amplitude;
   const understood = new Map(understandAll(amplitude));
   const findings = [...understood.values()].flatMap(findingsOf);
-  const events = [...understood.values()].flatMap(({ outcome, exact }) =>
-    outcome.kind === 'mapped' ? outcome.events.map((event) => ({ event, exact })) : [],
+  const events = [...understood.values()].flatMap((outcome) =>
+    outcome.kind === 'mapped' ? outcome.events : [],
   );
-  const texts = events.map(({ event, exact }) => stringifyEvent(event, exact));
+  const texts = events.map((event) => stringifyJson(event));
   const cuts = await collect(
     cutSegments(records, 0, {
       understand: (record) => understood.get(record) ?? NOTHING,
@@ -82,7 +83,7 @@ export async function sharedStages(path: string, amplitude: SourceRecords): Prom
     stage('frames: write', () => cutParts(amplitude)),
     stage('frames: read', () => parts.map(({ frames }) => [...decodeFrames(frames).records])),
     stage('serialise', () => {
-      for (const { event, exact } of events) stringifyEvent(event, exact);
+      for (const event of events) stringifyJson(event);
     }),
     stage('batch', () => packAll(texts)),
     stage('gzip bodies', async () => {
@@ -94,10 +95,7 @@ export async function sharedStages(path: string, amplitude: SourceRecords): Prom
   ];
 }
 
-const NOTHING: Understood = {
-  outcome: { kind: 'skipped', reason: 'excluded_by_manifest', findings: [] },
-  exact: false,
-};
+const NOTHING: MapOutcome = { kind: 'skipped', reason: 'excluded_by_manifest', findings: [] };
 
 function parseAll(
   records: readonly PartRecord[],
@@ -106,21 +104,16 @@ function parseAll(
   return records.map(parse).filter((parsed) => parsed.kind === 'object');
 }
 
-function* understandAll(source: SourceRecords): Generator<[PartRecord, Understood]> {
+function* understandAll(source: SourceRecords): Generator<[PartRecord, MapOutcome]> {
   const parse = createRecordParser(source.format, source.header);
   const map = createBenchMap(source.type);
   for (const record of source.records) {
     const parsed = parse(record);
-    yield [
-      record,
-      parsed.kind === 'rejected'
-        ? { outcome: parsed, exact: false }
-        : { outcome: map(parsed.value), exact: parsed.exact },
-    ];
+    yield [record, parsed.kind === 'rejected' ? parsed : map(parsed.value)];
   }
 }
 
-const findingsOf = ({ outcome }: Understood): readonly IdentityFact[] =>
+const findingsOf = (outcome: MapOutcome): readonly IdentityFact[] =>
   outcome.kind === 'rejected' ? [] : outcome.findings;
 
 async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {

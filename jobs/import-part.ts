@@ -54,8 +54,7 @@ function depsFor(
       cutSegments(records, from, {
         understand(item) {
           const parsed = parse(item);
-          if (parsed.kind === 'rejected') return { outcome: parsed, exact: false };
-          return { outcome: migration.map(parsed.value), exact: parsed.exact || migration.addsExactNumbers };
+          return parsed.kind === 'rejected' ? parsed : migration.map(parsed.value);
         },
         batches: new BatchBuilder(settings.batch),
         findings,

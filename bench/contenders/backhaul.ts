@@ -75,9 +75,7 @@ function depsFor(part: PartMeta, staging: Staging, { deliver }: Delivering): Imp
       cutSegments(records, from, {
         understand(record) {
           const parsed = parse(record);
-          return parsed.kind === 'rejected'
-            ? { outcome: parsed, exact: false }
-            : { outcome: map(parsed.value), exact: parsed.exact };
+          return parsed.kind === 'rejected' ? parsed : map(parsed.value);
         },
         batches: new BatchBuilder(),
         findings,

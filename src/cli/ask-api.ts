@@ -1,6 +1,6 @@
 import { request } from 'undici';
 import { ConfigError, UnavailableError } from '../lib/errors.ts';
-import { parseJson } from '../lib/json/json.ts';
+import { parseJson } from '../lib/json/parse-json.ts';
 import type { BundledApi } from '../runtime/runtime.ts';
 
 export interface Question {
@@ -23,7 +23,7 @@ export async function callApi<T>(
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await answer.text();
-  if (statusCode < 300) return (text === '' ? undefined : parseJson(text).value) as T;
+  if (statusCode < 300) return (text === '' ? undefined : parseJson(text)) as T;
   throw failureOf(statusCode, text, `${method} ${path}`);
 }
 
@@ -55,7 +55,7 @@ function failureOf(status: number, text: string, asked: string): Error {
 /** `label: This field may not be blank.`; undefined where the answer is no envelope. */
 function detailOf(text: string): string | undefined {
   try {
-    const { detail, attr } = parseJson(text).value as { detail?: unknown; attr?: unknown };
+    const { detail, attr } = parseJson(text) as { detail?: unknown; attr?: unknown };
     if (typeof detail !== 'string') return undefined;
     return typeof attr === 'string' ? `${attr}: ${detail}` : detail;
   } catch {

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { stringifyExact } from '../lib/json/exact-json.ts';
+import { stringifyJson } from '../lib/json/stringify-json.ts';
 
 /** stdout is data, stderr is everything a person reads meanwhile. */
 export interface Terminal {
@@ -33,7 +33,7 @@ export function createTerminal(options: { json: boolean; env: NodeJS.ProcessEnv 
     json,
     data(document, text) {
       clear();
-      process.stdout.write(json ? `${stringifyExact(document)}\n` : `${text()}\n`);
+      process.stdout.write(json ? `${stringifyJson(document)}\n` : `${text()}\n`);
     },
     say(line) {
       clear();

@@ -1,4 +1,4 @@
-import { JsonText, textOf } from './json-text.ts';
+import { JsonText, toCanonicalText } from './json-text.ts';
 import type { StoredProperty } from './stored-fact.ts';
 
 interface Versioned {
@@ -29,7 +29,7 @@ export class PropertyFold {
     if (!known) {
       this.#byKey.set(key, { time, value });
     } else if (time === known.time) {
-      if (value !== known.value && textOf(value) > textOf(known.value)) known.value = value;
+      if (value !== known.value && toCanonicalText(value) > toCanonicalText(known.value)) known.value = value;
     } else if (this.#keep === 'latest' ? time > known.time : time < known.time) {
       known.time = time;
       known.value = value;
@@ -43,7 +43,7 @@ export class PropertyFold {
   /** Sorted by key. */
   stored(): StoredProperty[] {
     return [...this.#byKey]
-      .map(([key, { time, value }]): StoredProperty => [key, time, textOf(value)])
+      .map(([key, { time, value }]): StoredProperty => [key, time, toCanonicalText(value)])
       .sort(([a], [b]) => (a < b ? -1 : 1));
   }
 }

@@ -1,7 +1,7 @@
 import type { Batch, Deliver, Delivery } from '../contract/delivery.ts';
 import type { TargetEvent } from '../contract/event.ts';
 import { BatchBuilder, type BatchLimits } from '../deliver/batch-builder.ts';
-import { stringifyEvent } from '../lib/json/json.ts';
+import { stringifyJson } from '../lib/json/stringify-json.ts';
 import type { FoldedChunk } from './fold-buckets.ts';
 import { emptyFoldedRange, type FoldedRange, REFUSED_SAMPLE } from './folded-range.ts';
 import { mergePersonsTally } from './persons-tally.ts';
@@ -26,7 +26,7 @@ export async function sendFolded(
     for await (const chunk of chunks) {
       result.people = mergePersonsTally(result.people, chunk.people);
       for (const event of chunk.events) {
-        const text = stringifyEvent(event, true);
+        const text = stringifyJson(event);
         let added = batches.add(text);
         if (added === 'full') {
           yield { batch: batches.take(), events };

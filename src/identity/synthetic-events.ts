@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { TargetEvent } from '../contract/event.ts';
+import { parseJson } from '../lib/json/parse-json.ts';
 import { eventId } from '../sources/mapping/event-id.ts';
-import { parseText } from './json-text.ts';
 import type { FieldProperty } from './pack-properties.ts';
 
 /**
@@ -56,8 +56,8 @@ function listFields(properties: readonly FieldProperty[]): Record<string, Record
   const byField = new Map<string, [string, unknown][]>();
   for (const { field, key, text } of properties) {
     const entries = byField.get(field);
-    if (entries) entries.push([key, parseText(text)]);
-    else byField.set(field, [[key, parseText(text)]]);
+    if (entries) entries.push([key, parseJson(text)]);
+    else byField.set(field, [[key, parseJson(text)]]);
   }
   return Object.fromEntries([...byField].map(([field, entries]) => [field, Object.fromEntries(entries)]));
 }

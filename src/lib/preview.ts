@@ -1,4 +1,4 @@
-import { isLosslessNumber } from 'lossless-json';
+import { isExactNumber } from './json/exact-number.ts';
 
 const SHOWN_LENGTH = 60;
 
@@ -9,7 +9,7 @@ export function shown(value: unknown): string {
       ? `${JSON.stringify(value.slice(0, SHOWN_LENGTH))}… (${value.length} characters)`
       : JSON.stringify(value);
   }
-  if (isLosslessNumber(value)) return shown(value.value).slice(1, -1);
+  if (isExactNumber(value)) return shown(value.digits).slice(1, -1);
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object' && value !== null) return 'an object';
   return String(value);

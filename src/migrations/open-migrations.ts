@@ -27,8 +27,6 @@ export interface OpenMigration {
   readonly epoch: number;
   readonly settings: WorkSettings;
   readonly map: (record: Record<string, unknown>) => MapOutcome;
-  /** Whether the map makes numbers that the record itself did not hold exactly (I9). */
-  readonly addsExactNumbers: boolean;
   readonly deliver: Deliver;
 }
 

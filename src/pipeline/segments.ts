@@ -5,17 +5,11 @@ import { type MapOutcome, rejected } from '../contract/outcome.ts';
 import type { PartRecord } from '../contract/part.ts';
 import type { BatchBuilder } from '../deliver/batch-builder.ts';
 import type { FactFold } from '../identity/fact-fold.ts';
-import { stringifyEvent } from '../lib/json/json.ts';
+import { stringifyJson } from '../lib/json/stringify-json.ts';
 import type { Entry, Segment } from './advance.ts';
 
-/** What a record says, and whether its numbers need the exact serialiser (I9). */
-export interface Understood {
-  readonly outcome: MapOutcome;
-  readonly exact: boolean;
-}
-
 export interface CutDeps {
-  readonly understand: (record: PartRecord) => Understood;
+  readonly understand: (record: PartRecord) => MapOutcome;
   readonly batches: BatchBuilder;
   readonly findings: FactFold;
 }
@@ -40,7 +34,7 @@ export async function* cutSegments(
   let entries: Entry[] = [];
 
   for (let number = 0; number < records.length; number += 1) {
-    const { outcome, exact } = understand(records[number] as PartRecord);
+    const outcome = understand(records[number] as PartRecord);
     if (outcome.kind !== 'rejected') for (const finding of outcome.findings) findings.add(finding);
 
     const uuid = outcome.kind === 'mapped' ? outcome.events[0]?.uuid : undefined;
@@ -49,7 +43,7 @@ export async function* cutSegments(
     if (number < from) continue;
 
     if (outcome.kind === 'mapped' && !repeated) {
-      const texts = outcome.events.map((event) => stringifyEvent(event, exact));
+      const texts = outcome.events.map((event) => stringifyJson(event));
       let added = batches.addAll(texts);
       if (added === 'full') {
         yield { segment: { to: number, entries }, batch: batches.take() };

@@ -56,7 +56,6 @@ export function createRuntimeMigrations(site: Runtime): OpenMigrations {
           groupIdentifyEvent: manifest.people.groupIdentifyEvent,
         },
         map: source.createMap(),
-        addsExactNumbers: source.addsExactNumbers,
         deliver: delivering.deliver,
         close: () => delivering.close(),
       };

@@ -64,11 +64,6 @@ export interface SourceSample {
 export interface Source {
   /** Throws ConfigError for an unknown zone; the map it returns never throws. */
   readonly createMap: () => MapRecord;
-  /**
-   * Whether events may hold exact numbers that their records did not: JSON in a column is text to the
-   * parser of the record, and only the map sees the digits in it (I9).
-   */
-  readonly addsExactNumbers: boolean;
   readonly read: ReadOptions;
   readonly discover: (context: FindOptions) => Promise<SourceFile[]>;
 }

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { LosslessNumber } from 'lossless-json';
 import { expect, test } from 'vitest';
 import type { IdentityFact } from '../../src/contract/identity-fact.ts';
 import { FactFold } from '../../src/identity/fact-fold.ts';
 import type { StoredFact } from '../../src/identity/stored-fact.ts';
+import { ExactNumber } from '../../src/lib/json/exact-number.ts';
 import { anyFact } from './facts.ts';
 
 const foldOf = (findings: readonly IdentityFact[]) => {
@@ -91,7 +91,7 @@ test('null is a value, undefined is none', () => {
 });
 
 test('a number keeps the digits that a double cannot hold', () => {
-  const fold = foldOf([person('1', { account: new LosslessNumber('1234567890123456789') })]);
+  const fold = foldOf([person('1', { account: new ExactNumber('1234567890123456789') })]);
   expect(storedOf(fold, 'person')).toMatchObject([
     { set: [['account', expect.any(String), '1234567890123456789']] },
   ]);

@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { stringify } from 'lossless-json';
 import { afterAll, expect, test } from 'vitest';
 import type { IdentityFact } from '../../src/contract/identity-fact.ts';
 import type { FactsIndex } from '../../src/contract/progress.ts';
@@ -13,6 +12,7 @@ import { foldBuckets } from '../../src/identity/fold-buckets.ts';
 import { LOAD_LIMITS, type LoadLimits } from '../../src/identity/load-folds.ts';
 import { emptyPersonsTally, mergePersonsTally } from '../../src/identity/persons-tally.ts';
 import { resolveBuckets } from '../../src/identity/resolve-buckets.ts';
+import { stringifyJson } from '../../src/lib/json/stringify-json.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
 import { anyFact } from './facts.ts';
 
@@ -62,7 +62,7 @@ async function foldAll(
   for (const range of ranges) {
     const options = { overwrite: false, groupIdentifyEvent: '$group_identify', batch, signal, limits };
     for await (const chunk of foldBuckets({ staging, findings: resolved, ...range, ...options })) {
-      events.push(...chunk.events.map((event) => stringify(event) ?? ''));
+      events.push(...chunk.events.map((event) => stringifyJson(event)));
       people = mergePersonsTally(people, chunk.people);
     }
   }

@@ -1,9 +1,10 @@
-import { LosslessNumber, stringify } from 'lossless-json';
 import { expect, test } from 'vitest';
 import type { IdentityFact } from '../../src/contract/identity-fact.ts';
 import { FactFold } from '../../src/identity/fact-fold.ts';
 import { type FoldPersonsOptions, foldPersons } from '../../src/identity/fold-persons.ts';
 import { groupDistinctId } from '../../src/identity/synthetic-events.ts';
+import { ExactNumber } from '../../src/lib/json/exact-number.ts';
+import { stringifyJson } from '../../src/lib/json/stringify-json.ts';
 
 const T1 = '2023-01-01T00:00:00.000Z';
 const T2 = '2023-01-02T00:00:00.000Z';
@@ -89,8 +90,8 @@ test('the uuid changes with the content, and with nothing else', () => {
 });
 
 test('a number leaves with the digits it came with', () => {
-  const [event] = eventsOf([person({ account: new LosslessNumber('1234567890123456789'), half: 0.5 })]);
-  expect(stringify(event?.properties['$set_once'])).toBe('{"account":1234567890123456789,"half":0.5}');
+  const [event] = eventsOf([person({ account: new ExactNumber('1234567890123456789'), half: 0.5 })]);
+  expect(stringifyJson(event?.properties['$set_once'])).toBe('{"account":1234567890123456789,"half":0.5}');
 });
 
 test('a property named __proto__ is a property like any other', () => {

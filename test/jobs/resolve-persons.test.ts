@@ -56,7 +56,6 @@ async function resolveAll(store: Staging): Promise<void> {
       map: () => {
         throw new Error('maps nothing');
       },
-      addsExactNumbers: false,
       deliver: async () => [],
       close: async () => {},
     }),

@@ -93,7 +93,6 @@ const SETTINGS: Omit<Opened, 'close'> = {
   map: () => {
     throw new Error('maps nothing');
   },
-  addsExactNumbers: false,
   deliver: async () => [],
 };
 

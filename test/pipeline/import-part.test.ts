@@ -128,7 +128,7 @@ async function runToEnd(
         readRecords: async () => records,
         toSegments: (all, from) =>
           cutSegments(all, from, {
-            understand: (record) => ({ outcome: outcomeOf(record.line - 1), exact: false }),
+            understand: (record) => outcomeOf(record.line - 1),
             batches: new BatchBuilder(BATCH),
             findings: new FactFold(),
           }),

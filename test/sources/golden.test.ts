@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { isSafeNumber, LosslessNumber, parse, stringify } from 'lossless-json';
 import Papa from 'papaparse';
 import { describe, expect, it } from 'vitest';
+import { parseJson } from '../../src/lib/json/parse-json.ts';
+import { stringifyJson } from '../../src/lib/json/stringify-json.ts';
 import { createReadIso } from '../../src/sources/mapping/timestamp.ts';
 import { SOURCE_TYPES } from '../../src/sources/registry.ts';
 import { createMapper } from './create-mapper.ts';
@@ -17,8 +18,6 @@ const folders = (at: URL) =>
     .filter((entry) => entry.isDirectory())
     .map((entry) => entry.name);
 
-const parseNumber = (text: string) => (isSafeNumber(text) ? Number(text) : new LosslessNumber(text));
-
 function readInput(folder: URL): Record<string, unknown>[] {
   const csv = new URL('input.csv', folder);
   if (existsSync(csv)) {
@@ -30,10 +29,10 @@ function readInput(folder: URL): Record<string, unknown>[] {
   return readFileSync(new URL('input.ndjson', folder), 'utf8')
     .trimEnd()
     .split('\n')
-    .map((line) => parse(line, undefined, { parseNumber }) as Record<string, unknown>);
+    .map((line) => parseJson(line) as Record<string, unknown>);
 }
 
-const lines = (values: readonly unknown[]) => values.map((value) => `${stringify(value)}\n`).join('');
+const lines = (values: readonly unknown[]) => values.map((value) => `${stringifyJson(value)}\n`).join('');
 
 function mapAll(source: string, folder: URL): Record<string, string> {
   const map = createMapper(source, optionsOf(folder));

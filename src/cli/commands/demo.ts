@@ -5,7 +5,7 @@ import { manifestSchema } from '../../../config/manifest/manifest.ts';
 import { generateAmplitudeExport } from '../../demo/generate-amplitude-export.ts';
 import { findRunningRedis } from '../../embedded/supervisor.ts';
 import { ConfigError } from '../../lib/errors.ts';
-import { stringifyExact } from '../../lib/json/exact-json.ts';
+import { stringifyJson } from '../../lib/json/stringify-json.ts';
 import { prepareMigration } from '../../migrations/prepare.ts';
 import type { BundledApi, Runtime } from '../../runtime/runtime.ts';
 import { createApiClient } from '../api-client.ts';
@@ -83,7 +83,7 @@ async function showArrived(api: BundledApi, { terminal }: CommandContext): Promi
   terminal.say('');
   terminal.say(`One person: ${person.name} (${person.distinct_ids.join(', ')})`);
   for (const [key, value] of Object.entries(person.properties).slice(0, 8)) {
-    terminal.say(`  ${key}: ${stringifyExact(value)}`);
+    terminal.say(`  ${key}: ${stringifyJson(value)}`);
   }
   for (const { timestamp, event } of history) terminal.say(`  ${timestamp}  ${event}`);
 }

@@ -27,7 +27,6 @@ export interface FullPassInput {
   readonly files: readonly SourceFile[];
   readonly read: ReadOptions;
   readonly map: MapRecord;
-  readonly addsExactNumbers: boolean;
   /** Those of the manifest: which events are too large depends on them. */
   readonly batch: BatchLimits;
   readonly groupIdentifyEvent: string;
@@ -69,8 +68,7 @@ export async function fullPass(input: FullPassInput): Promise<FullPass> {
           cutSegments(records, from, {
             understand(record) {
               const parsed = parse(record);
-              if (parsed.kind === 'rejected') return { outcome: parsed, exact: false };
-              return { outcome: input.map(parsed.value), exact: parsed.exact || input.addsExactNumbers };
+              return parsed.kind === 'rejected' ? parsed : input.map(parsed.value);
             },
             batches: new BatchBuilder(input.batch),
             findings: fold,

@@ -1,5 +1,5 @@
-import { stringify } from 'lossless-json';
 import type { TargetEvent } from '../../contract/event.ts';
+import { stringifyJson } from '../../lib/json/stringify-json.ts';
 import type { Field, Pair, SampledRecord } from './plan.ts';
 
 const VALUE_MAX = 200;
@@ -38,7 +38,7 @@ const eventFields = ({ event, timestamp, uuid, properties }: TargetEvent): Field
 /** Empty fields say nothing in a comparison. */
 function listFields(fields: Readonly<Record<string, unknown>>): Field[] {
   return Object.entries(fields).flatMap(([name, value]): Field[] => {
-    const text = typeof value === 'string' ? value : (stringify(value) ?? '');
+    const text = typeof value === 'string' ? value : stringifyJson(value);
     return ['', 'null', '{}', '[]'].includes(text) ? [] : [[name, shorten(text)]];
   });
 }

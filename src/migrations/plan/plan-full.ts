@@ -35,7 +35,6 @@ export async function planFull(
       files,
       read: source.read,
       map: source.createMap(),
-      addsExactNumbers: source.addsExactNumbers,
       batch: { ...manifest.limits.batch, eventBytes: DEFAULT_BATCH_LIMITS.eventBytes },
       overwritePeople: manifest.people.overwrite,
       groupIdentifyEvent: manifest.people.groupIdentifyEvent,

@@ -1,5 +1,5 @@
+import { stringifyJson } from '../../lib/json/stringify-json.ts';
 import type { Queryable } from '../database/db.ts';
-import { stringifyJson } from '../http/json.ts';
 import type { Page } from '../http/paging.ts';
 
 /** One thing that somebody did, as `/persons/:id/activity/` tells it later. */

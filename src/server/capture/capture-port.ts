@@ -5,7 +5,7 @@ import type { JsonObject } from '../http/json.ts';
 export interface CapturedEvent {
   readonly event: string;
   readonly distinctId: string;
-  /** Numbers may be LosslessNumber. */
+  /** Numbers may be ExactNumbers. */
   readonly properties: JsonObject;
 }
 

@@ -17,7 +17,6 @@ export function createCapture(now: () => number, { release }: Pick<Deletions, 'r
         sentAtMs: undefined,
         defaultEvent: undefined,
         ip: undefined,
-        lossless: true,
         createUuid: randomUUID,
       },
     );

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { type JsonObject, stringifyJson } from '../http/json.ts';
+import { stringifyJson } from '../../lib/json/stringify-json.ts';
+import type { JsonObject } from '../http/json.ts';
 import { parseTime, readOffset } from './request/event-time.ts';
 
 /**
@@ -16,12 +17,10 @@ export function createEventNamer(
   {
     projectUuid,
     sentAtMs,
-    lossless,
     createUuid,
   }: {
     readonly projectUuid: string;
     readonly sentAtMs: number | undefined;
-    readonly lossless: boolean;
     readonly createUuid: () => string;
   },
 ): (item: JsonObject) => string {
@@ -29,9 +28,7 @@ export function createEventNamer(
   let count = 0;
   return (item) => {
     if (!saysWhen(item)) return createUuid();
-    request ??= digestOf(
-      `${projectUuid} ${sentAtMs ?? ''} ${lossless ? stringifyJson(items) : JSON.stringify(items)}`,
-    );
+    request ??= digestOf(`${projectUuid} ${sentAtMs ?? ''} ${stringifyJson(items)}`);
     count += 1;
     return `${request}${count.toString(16).padStart(8, '0')}`;
   };

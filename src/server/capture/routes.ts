@@ -64,7 +64,7 @@ async function takeIn(
     compression: c.req.query('compression'),
     data: c.req.query('data'),
   });
-  const { value, lossless } = parsePayload(body.text);
+  const value = parsePayload(body.text);
   const project = await loadProjectByKey(db, findProjectKey(body.projectKey, value));
   if (project === undefined) {
     throw unauthorised(
@@ -77,7 +77,6 @@ async function takeIn(
     sentAt: c.req.query('_') ?? body.sentAt,
     defaultEvent,
     ip: getSender(c),
-    lossless,
     projectUuid: project.uuid,
     createUuid: randomUUID,
   });

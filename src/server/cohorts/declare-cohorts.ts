@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { SeedCohort } from '../../../config/seed.ts';
 import { ConfigError } from '../../lib/errors.ts';
+import { parseJson } from '../../lib/json/parse-json.ts';
 import { lockProject } from '../accounts/project-lock.ts';
 import type { Queryable } from '../database/db.ts';
 import { ApiError } from '../http/errors.ts';
-import { parseJson } from '../http/json.ts';
 import { type ChangeContext, changeIn, insertIn } from './change-cohort.ts';
 import { type CountDeps, countMembers } from './count-cohorts.ts';
 import { parseDefinition } from './parse-definition.ts';
@@ -50,6 +50,6 @@ function isAsDeclared(stored: StoredCohort, { description, is_static, filters }:
   return (
     stored.description === description &&
     stored.is_static === is_static &&
-    isDeepStrictEqual(parseJson(stored.filters).value, declared)
+    isDeepStrictEqual(parseJson(stored.filters), declared)
   );
 }

@@ -1,6 +1,7 @@
+import { parseJson } from '../../lib/json/parse-json.ts';
 import { loadUsers } from '../auth/users.ts';
 import type { Queryable } from '../database/db.ts';
-import { isJsonObject, parseJson } from '../http/json.ts';
+import { isJsonObject } from '../http/json.ts';
 import type { CohortBody } from './schema.ts';
 import type { StoredCohort } from './store.ts';
 
@@ -11,8 +12,8 @@ export async function renderCohorts(db: Queryable, cohorts: readonly StoredCohor
     cohorts.flatMap(({ created_by: userId }) => userId ?? []),
   );
   return cohorts.map((cohort) => {
-    const filters = parseJson(cohort.filters).value;
-    const groups = parseJson(cohort.groups).value;
+    const filters = parseJson(cohort.filters);
+    const groups = parseJson(cohort.groups);
     return {
       id: cohort.id,
       name: cohort.name,

@@ -5,8 +5,8 @@ import {
   templateTile,
 } from '../../../config/dashboards/dashboard-template.ts';
 import { DASHBOARD_TEMPLATES, TEMPLATE_ALIASES } from '../../../config/dashboards/dashboard-templates.ts';
+import { stringifyJson } from '../../lib/json/stringify-json.ts';
 import { invalidInput } from '../http/errors.ts';
-import { stringifyJson } from '../http/json.ts';
 import { valueAt } from '../http/validation-error.ts';
 
 /** By its own name or one of the service's; undefined when there is none. */

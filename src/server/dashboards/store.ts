@@ -1,6 +1,7 @@
+import { stringifyJson } from '../../lib/json/stringify-json.ts';
 import type { Restriction } from '../auth/levels.ts';
 import type { Queryable } from '../database/db.ts';
-import { type JsonObject, parseJsonObject, stringifyJson } from '../http/json.ts';
+import { type JsonObject, parseJsonObject } from '../http/json.ts';
 import type { Page } from '../http/paging.ts';
 
 /** What a dashboard was made from. */

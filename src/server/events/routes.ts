@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
+import { parseJson } from '../../lib/json/parse-json.ts';
 import type { Db } from '../database/db.ts';
 import { invalidInput } from '../http/errors.ts';
-import { parseJson } from '../http/json.ts';
 import { respondWithJson, toByteStream } from '../http/response.ts';
 import { type Api, addRoute } from '../routing/route.ts';
 import { loadEventCounts, loadEventIds, loadEvents, type StoredEvent } from './store.ts';
@@ -109,7 +109,7 @@ export function addEventRoutes(api: Api, db: Db): void {
   );
 }
 
-const renderEvent = (event: StoredEvent) => ({ ...event, properties: parseJson(event.properties).value });
+const renderEvent = (event: StoredEvent) => ({ ...event, properties: parseJson(event.properties) });
 
 function parsePosition(text: string | undefined): { timestamp: string; uuid: string } | undefined {
   if (text === undefined) return undefined;

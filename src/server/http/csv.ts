@@ -1,5 +1,6 @@
-import { isLosslessNumber } from 'lossless-json';
-import { isJsonObject, stringifyJson, textOf } from './json.ts';
+import { isExactNumber } from '../../lib/json/exact-number.ts';
+import { stringifyJson } from '../../lib/json/stringify-json.ts';
+import { isJsonObject, textOf } from './json.ts';
 
 /** As many as a spreadsheet holds: no sheet could show more. */
 export const MAX_COLUMNS = 16_384;
@@ -69,7 +70,7 @@ const NEEDS_QUOTES = /[",\r\n]/;
 /** Null is empty. Numbers keep their digits and their sign; text that could run is marked as text. */
 export function renderCell(value: unknown): string {
   if (value === null || value === undefined) return '';
-  if (typeof value === 'number' || isLosslessNumber(value)) return textOf(value);
+  if (typeof value === 'number' || isExactNumber(value)) return textOf(value);
   const text = textOf(value);
   const safe = FORMULA.test(text) ? `'${text}` : text;
   return NEEDS_QUOTES.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;

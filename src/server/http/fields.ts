@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
-import { isLosslessNumber } from 'lossless-json';
-import { isJsonObject, stringifyJson } from './json.ts';
+import { isExactNumber } from '../../lib/json/exact-number.ts';
+import { stringifyJson } from '../../lib/json/stringify-json.ts';
+import { isJsonObject } from './json.ts';
 
 /**
  * Fields of request bodies as the service's clients write them: from JSON with its types, from forms and
@@ -30,7 +31,7 @@ export const integerField = () =>
 export const textField = (max: number) =>
   z
     .preprocess(
-      (value) => (typeof value === 'number' || isLosslessNumber(value) ? String(value) : value),
+      (value) => (typeof value === 'number' || isExactNumber(value) ? String(value) : value),
       z.string().max(max),
     )
     .openapi({ type: 'string', maxLength: max });

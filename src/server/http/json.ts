@@ -1,73 +1,26 @@
-import { isLosslessNumber, LosslessNumber, stringify } from 'lossless-json';
-import { parseLossless } from './parse-lossless.ts';
-
-/**
- * JSON that keeps every digit (invariant I9). Most texts hold no number that a double cannot hold, and
- * take the fast native path; the others become LosslessNumber where, and only where, digits would be lost.
- */
-export interface JsonDocument {
-  readonly value: unknown;
-  /** True when the value may hold LosslessNumber objects, which JSON.stringify cannot write. */
-  readonly lossless: boolean;
-}
-
-/** A number of 16 characters or more, or with an exponent. Inside a string it costs time, not truth. */
-const LONG_NUMBER = /(?:^|[:,[\s])-?(?:[0-9][0-9.]{15}|[0-9.]+[eE])/;
-/** Postgres writes numbers out in full: 1e400 is 401 characters. */
-const MAX_EXPONENT = 400;
-
-export function parseJson(text: string): JsonDocument {
-  if (!LONG_NUMBER.test(text)) return { value: JSON.parse(text), lossless: false };
-  const value = parseLossless(text, parseNumber);
-  return { value, lossless: true };
-}
-
-function parseNumber(text: string): number | LosslessNumber {
-  const value = Number(text);
-  if (String(value) === text) return value;
-  const exponent = /[eE]([+-]?\d+)$/.exec(text)?.[1];
-  if (exponent !== undefined && Math.abs(Number(exponent)) > MAX_EXPONENT) {
-    throw new SyntaxError(`Number ${text.slice(0, 40)} is out of range`);
-  }
-  return new LosslessNumber(text);
-}
-
-export function stringifyJson(value: unknown): string {
-  // undefined only for a value without JSON text, which no caller passes
-  return stringify(value) ?? 'null';
-}
-
-/** A number with its exponent, in text as stringifyJson writes it. */
-const WITH_EXPONENT = /[:,[]-?\d[\d.]*[eE]([+-]?\d+)(?=[,}\]])/g;
-const SOME_EXPONENT = /[:,[]-?\d[\d.]*[eE]/;
-
-/** Length of JSON text when Postgres has written it: `1e400` becomes 401 digits. */
-export function writtenLength(text: string): number {
-  let length = text.length;
-  if (!SOME_EXPONENT.test(text)) return length;
-  for (const [, exponent] of text.matchAll(WITH_EXPONENT)) length += Math.abs(Number(exponent));
-  return length;
-}
+import { isExactNumber } from '../../lib/json/exact-number.ts';
+import { parseJson } from '../../lib/json/parse-json.ts';
+import { stringifyJson } from '../../lib/json/stringify-json.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExactNumber(value);
 }
 
 /** Text that was stored as an object's. */
 export function parseJsonObject(text: string): JsonObject {
-  const { value } = parseJson(text);
+  const value = parseJson(text);
   return isJsonObject(value) ? value : {};
 }
 
 /**
- * Equal as JSON, at any depth: objects in whatever order their keys stand (jsonb has an order of its own),
+ * Equal as JSON, at any depth: objects in whatever order their keys are (jsonb has an order of its own),
  * numbers by their digits where a double cannot hold them.
  */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
-  if (isLosslessNumber(a) || isLosslessNumber(b)) {
+  if (isExactNumber(a) || isExactNumber(b)) {
     return isNumber(a) && isNumber(b) && String(a) === String(b);
   }
   if (Array.isArray(a) && Array.isArray(b)) {
@@ -81,10 +34,33 @@ export function sameJson(a: unknown, b: unknown): boolean {
   );
 }
 
-const isNumber = (value: unknown) => typeof value === 'number' || isLosslessNumber(value);
+const isNumber = (value: unknown) => typeof value === 'number' || isExactNumber(value);
 
 /** Text of a scalar as ids are written: digits as they came, containers as JSON. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
-  return isLosslessNumber(value) ? value.toString() : stringifyJson(value);
+  return isExactNumber(value) ? value.digits : stringifyJson(value);
+}
+
+/** PostgreSQL writes numbers out in full: 1e1000 is 1,001 characters. */
+export const MAX_EXPONENT = 1000;
+/** How many times longer PostgreSQL can make a text: `,1e1000` becomes 1,002 characters. */
+const MAX_GROWTH = Math.ceil((MAX_EXPONENT + 2) / ',1e1000'.length);
+
+/** A number with its exponent, in text as stringifyJson writes it. */
+const WITH_EXPONENT = /[:,[]-?\d[\d.]*[eE]([+-]?\d+)(?=[,}\]])/g;
+const SOME_EXPONENT = /[:,[]-?\d[\d.]*[eE]/;
+
+/** Length of JSON text when PostgreSQL has written it: `1e400` becomes 401 digits. */
+export function writtenLength(text: string): number {
+  let length = text.length;
+  if (!SOME_EXPONENT.test(text)) return length;
+  for (const [, exponent] of text.matchAll(WITH_EXPONENT)) length += Math.abs(Number(exponent));
+  return length;
+}
+
+/** Whether JSON text has at most `max` characters when PostgreSQL has written it. Most texts are not searched. */
+export function isWrittenWithin(text: string, max: number): boolean {
+  if (text.length > max) return false;
+  return text.length * MAX_GROWTH <= max || writtenLength(text) <= max;
 }

@@ -41,7 +41,7 @@ async function parseBody(request: Request): Promise<unknown> {
 function parseJsonBody(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw parseError('the body is not UTF-8');
   try {
-    return parseSafely(bytes.toString('utf8').replace(/^\uFEFF/, '')).value;
+    return parseSafely(bytes.toString('utf8').replace(/^\uFEFF/, ''));
   } catch (error) {
     throw parseError(getMessage(error));
   }

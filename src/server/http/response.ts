@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { stringifyJson } from './json.ts';
+import { stringifyJson } from '../../lib/json/stringify-json.ts';
 import { streamJson } from './stream-json.ts';
 
 /** Answers with JSON in which every number keeps its digits (invariant I9). */

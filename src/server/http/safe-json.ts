@@ -1,13 +1,15 @@
+import { type ExactNumber, isExactNumber } from '../../lib/json/exact-number.ts';
+import { parseJson } from '../../lib/json/parse-json.ts';
+import { countContainers, replaceNotNumbers } from '../../lib/json/scan-json.ts';
 import { tooLarge } from './errors.ts';
-import { isJsonObject, type JsonDocument, parseJson } from './json.ts';
-import { countContainers, replaceNotNumbers } from './scan-json.ts';
+import { isJsonObject, MAX_EXPONENT } from './json.ts';
 
-/** Containers inside containers. Postgres and JSON.stringify recurse, and real documents stay below ten. */
+/** Containers inside containers. PostgreSQL and JSON.stringify recurse, and real documents stay below ten. */
 const MAX_DEPTH = 100;
 
 /**
  * Objects and lists in one document. An empty one is two characters of text and a hundred times that in
- * memory; a text below the size at which they are counted cannot hold too many.
+ * memory; a text below the size at which they are counted cannot contain too many.
  */
 export const MAX_CONTAINERS = 500_000;
 const COUNTED_CHARACTERS = 4 * 1024 * 1024;
@@ -15,29 +17,37 @@ const COUNTED_CHARACTERS = 4 * 1024 * 1024;
 /** Characters of a key. What grows out of data by mistake, such as a text for a key, is longer. */
 export const MAX_KEY_CHARACTERS = 1000;
 
-/** NUL, and half of a surrogate pair: with the `u` flag, the class matches one only where it stands alone. */
+/** NUL, and half of a surrogate pair: with the `u` flag, the class matches one only where it is alone. */
 const UNSTORABLE = /[\0\ud800-\udfff]/u;
 /** Escapes that bring such a character into JSON. */
 const SUSPECT_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/;
 
-/** Whether Postgres has a place for a text. */
+/** Whether PostgreSQL has a place for a text. */
 export const isStorable = (text: string): boolean => !UNSTORABLE.test(text);
 
 export const UNSTORABLE_TEXT = 'text with a NUL character or half a surrogate pair, which cannot be stored';
 
-/**
- * JSON from a stranger, safe to store: bounded in depth, number and length of keys, without characters that
- * Postgres has no place for. Nothing is changed on the way: throws SyntaxError, whose message the sender may
- * see, or the refusal of what is too large.
- */
-export function parseSafely(text: string): JsonDocument {
-  if (text.length > COUNTED_CHARACTERS && countContainers(text) > MAX_CONTAINERS) throw tooLarge();
-  const document = parseTolerantly(text);
-  check(document.value, SUSPECT_ESCAPE.test(text) || !text.isWellFormed(), 0);
-  return document;
+/** Whether a number stays of bounded length when PostgreSQL writes it out. */
+export function isStorableNumber({ digits }: ExactNumber): boolean {
+  const exponent = /[eE]([+-]?\d+)$/.exec(digits)?.[1];
+  return exponent === undefined || Math.abs(Number(exponent)) <= MAX_EXPONENT;
 }
 
-function parseTolerantly(text: string): JsonDocument {
+/**
+ * The JSON of a request, safe to store: bounded in depth, in the number of containers, in the length of keys
+ * and in exponents, without characters that PostgreSQL has no place for. Nothing is changed on the way, but
+ * NaN and Infinity become null.
+ *
+ * @throws SyntaxError with a message that the sender may see, or ApiError 413 for too many containers
+ */
+export function parseSafely(text: string): unknown {
+  if (text.length > COUNTED_CHARACTERS && countContainers(text) > MAX_CONTAINERS) throw tooLarge();
+  const value = parseTolerantly(text);
+  check(value, SUSPECT_ESCAPE.test(text) || !text.isWellFormed(), 0);
+  return value;
+}
+
+function parseTolerantly(text: string): unknown {
   try {
     return parseJson(text);
   } catch (error) {
@@ -47,7 +57,6 @@ function parseTolerantly(text: string): JsonDocument {
     } catch {
       // The first message names the first problem.
     }
-    if (error instanceof RangeError) throw new SyntaxError('nested too deeply');
     throw error;
   }
 }
@@ -56,12 +65,17 @@ function parseTolerantly(text: string): JsonDocument {
 function check(value: unknown, suspect: boolean, depth: number): void {
   if (typeof value === 'string') checkText(value, suspect);
   if (typeof value !== 'object' || value === null) return;
+  if (isExactNumber(value)) {
+    if (!isStorableNumber(value))
+      throw new SyntaxError(`Number ${value.digits.slice(0, 40)} is out of range`);
+    return;
+  }
   if (depth === MAX_DEPTH) throw new SyntaxError(`nested more than ${MAX_DEPTH} levels deep`);
   if (Array.isArray(value)) {
     for (const item of value) check(item, suspect, depth + 1);
     return;
   }
-  if (!isJsonObject(value)) return; // a LosslessNumber
+  if (!isJsonObject(value)) return;
   for (const key in value) {
     if (key.length > MAX_KEY_CHARACTERS) {
       throw new SyntaxError(`a key of more than ${MAX_KEY_CHARACTERS} characters (${key.slice(0, 40)}…)`);

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { isLosslessNumber } from 'lossless-json';
-import { isJsonObject, stringifyJson } from './json.ts';
+import { isExactNumber } from '../../lib/json/exact-number.ts';
+import { stringifyJson } from '../../lib/json/stringify-json.ts';
+import { isJsonObject } from './json.ts';
 
 /** Takes a few milliseconds to write. */
 const CHARACTERS_A_TURN = 64 * 1024;
@@ -43,4 +44,4 @@ function* partsOf(value: unknown): Generator<string, void, undefined> {
 }
 
 const isContainer = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && !isLosslessNumber(value);
+  typeof value === 'object' && value !== null && !isExactNumber(value);

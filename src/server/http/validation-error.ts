@@ -1,5 +1,5 @@
 import type { z } from '@hono/zod-openapi';
-import { isLosslessNumber } from 'lossless-json';
+import { isExactNumber } from '../../lib/json/exact-number.ts';
 import { ApiError } from './errors.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -75,13 +75,13 @@ function pythonType(value: unknown): string {
   if (typeof value === 'string') return 'str';
   if (typeof value === 'boolean') return 'bool';
   if (typeof value === 'number') return Number.isInteger(value) ? 'int' : 'float';
-  if (isLosslessNumber(value)) return /^-?\d+$/.test(value.toString()) ? 'int' : 'float';
+  if (isExactNumber(value)) return /^-?\d+$/.test(value.toString()) ? 'int' : 'float';
   return Array.isArray(value) ? 'list' : 'dict';
 }
 
 const MAX_SHOWN = 100;
 const shown = (value: unknown) =>
-  (typeof value === 'object' && !isLosslessNumber(value) ? pythonType(value) : String(value)).slice(
+  (typeof value === 'object' && !isExactNumber(value) ? pythonType(value) : String(value)).slice(
     0,
     MAX_SHOWN,
   );

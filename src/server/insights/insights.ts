@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createSemaphore } from '../../lib/async/semaphore.ts';
+import { stringifyJson } from '../../lib/json/stringify-json.ts';
 import type { Db } from '../database/db.ts';
-import { stringifyJson } from '../http/json.ts';
 import { INSIGHT_STYLES } from './charts/styles.ts';
 import { computeInsight } from './compute-insight.ts';
 import { InsightError, tooManyAtOnce } from './insight-error.ts';

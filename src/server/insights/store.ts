@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { stringifyJson } from '../../lib/json/stringify-json.ts';
 import { base62 } from '../auth/base62.ts';
 import type { Queryable } from '../database/db.ts';
-import { parseJsonObject, stringifyJson } from '../http/json.ts';
+import { parseJsonObject } from '../http/json.ts';
 import type { Page } from '../http/paging.ts';
 import type { NewInsight, StoredInsight } from './insight-port.ts';
 

@@ -1,10 +1,11 @@
+import { parseJson } from '../../lib/json/parse-json.ts';
 import { lockProject } from '../accounts/project-lock.ts';
 import { recordActivity } from '../activity/activity-log.ts';
 import type { Capture } from '../capture/capture-port.ts';
 import type { Db, Queryable } from '../database/db.ts';
 import type { Deletions } from '../deletions/deletion-port.ts';
 import { invalidInput } from '../http/errors.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../http/json.ts';
+import { isJsonObject, type JsonObject } from '../http/json.ts';
 import { clearProperties, deletePerson, splitOff } from './change-store.ts';
 import { describeChange, type PersonActivity } from './person-activity.ts';
 import { type PersonId, personNotFound } from './person-id.ts';
@@ -128,7 +129,7 @@ async function captureFor(
 }
 
 function hasProperty(person: StoredPerson, key: string): boolean {
-  const { value } = parseJson(person.properties);
+  const value = parseJson(person.properties);
   return isJsonObject(value) && Object.hasOwn(value, key);
 }
 

@@ -1,7 +1,8 @@
 import { getMessage } from '../../lib/errors.ts';
+import { isExactNumber } from '../../lib/json/exact-number.ts';
+import { parseJson } from '../../lib/json/parse-json.ts';
 import { parseError } from '../http/errors.ts';
-import { parseJson } from '../http/json.ts';
-import { parseSafely } from '../http/safe-json.ts';
+import { isStorableNumber, parseSafely } from '../http/safe-json.ts';
 
 /**
  * A property's value from the text of a query: JSON, as the service's document allows any value there;
@@ -10,17 +11,17 @@ import { parseSafely } from '../http/safe-json.ts';
 export function readQueryValue(text: string | undefined): unknown {
   if (text === undefined || !isJson(text)) return text;
   try {
-    return parseSafely(text).value;
+    return parseSafely(text);
   } catch (error) {
     throw parseError(getMessage(error));
   }
 }
 
-/** In the strict sense: `NaN`, which bodies may hold for null, is a text here. */
+/** In the strict sense: `NaN`, which bodies may hold for null, is a text here, and so is `12e4567`. */
 function isJson(text: string): boolean {
   try {
-    parseJson(text);
-    return true;
+    const value = parseJson(text);
+    return !isExactNumber(value) || isStorableNumber(value);
   } catch {
     return false;
   }

@@ -1,7 +1,8 @@
 import { z } from '@hono/zod-openapi';
+import { parseJson } from '../../lib/json/parse-json.ts';
 import type { LoggedActivity } from '../activity/activity-log.ts';
 import type { User } from '../auth/users.ts';
-import { isJsonObject, parseJson } from '../http/json.ts';
+import { isJsonObject } from '../http/json.ts';
 
 export const activitySchema = z
   .object({
@@ -21,7 +22,7 @@ const SYSTEM = { first_name: 'System', email: null, is_system: true };
 /** `users` has every user that an activity names. */
 export function renderActivity(activity: LoggedActivity, users: ReadonlyMap<number, User>): ActivityBody {
   const user = activity.userId === null ? undefined : users.get(activity.userId);
-  const detail = parseJson(activity.detail).value;
+  const detail = parseJson(activity.detail);
   return {
     user: user ? { first_name: user.first_name, email: user.email, is_system: false } : SYSTEM,
     activity: activity.activity,

@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject, parseJson, textOf } from '../http/json.ts';
+import { parseJson } from '../../lib/json/parse-json.ts';
+import { isJsonObject, type JsonObject, textOf } from '../http/json.ts';
 import type { PersonBody } from './schema.ts';
 import type { StoredPerson } from './store.ts';
 
@@ -8,7 +9,7 @@ const ANONYMOUS_ID = /^([a-z0-9]+-){4}([a-z0-9]+)$/;
 const NAME_PROPERTIES = ['email', 'Email', 'name', 'Name', 'username', 'Username', 'UserName'];
 
 export function renderPerson(person: StoredPerson): PersonBody {
-  const { value } = parseJson(person.properties);
+  const value = parseJson(person.properties);
   const properties = isJsonObject(value) ? value : {};
   const distinctIds = orderIds(person.distinct_ids);
   return {

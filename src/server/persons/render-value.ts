@@ -1,9 +1,10 @@
-import { isJsonObject, parseJson, textOf } from '../http/json.ts';
+import { parseJson } from '../../lib/json/parse-json.ts';
+import { isJsonObject, textOf } from '../http/json.ts';
 import type { ValueCount } from './value-store.ts';
 
 /** Text of a value as the service writes it: containers as JSON with sorted keys and a space after each mark. */
 export function renderValue({ value, isContainer, count }: ValueCount): { name: string; count: number } {
-  return { name: isContainer ? sortedJson(parseJson(value).value) : value, count };
+  return { name: isContainer ? sortedJson(parseJson(value)) : value, count };
 }
 
 function sortedJson(value: unknown): string {

@@ -1,4 +1,4 @@
-import { stringifyJson } from '../http/json.ts';
+import { stringifyJson } from '../../lib/json/stringify-json.ts';
 import type { Paged } from '../http/paging.ts';
 
 /** A page as JSON text whose results go on after the first. */

@@ -1,4 +1,5 @@
-import { isJsonObject, parseJson } from '../http/json.ts';
+import { parseJson } from '../../lib/json/parse-json.ts';
+import { isJsonObject } from '../http/json.ts';
 import { type Filter, type FilterGroup, NO_FILTER } from './filter.ts';
 import { parseFilter } from './parse-filter.ts';
 
@@ -23,7 +24,7 @@ export interface StoredDefinition {
 
 /** A stored definition was read strictly when it was made; what cannot be read any more is left out. */
 export function readDefinition({ id, is_static: isStatic, filters }: StoredDefinition): CohortDefinition {
-  const { value } = parseJson(filters);
+  const value = parseJson(filters);
   const properties = isJsonObject(value) ? value['properties'] : undefined;
   const filter = isStatic ? NO_FILTER : parseFilter(properties, { defaultType: 'person' });
   return { id, isStatic, filter, properties };

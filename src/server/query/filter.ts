@@ -1,4 +1,4 @@
-import type { LosslessNumber } from 'lossless-json';
+import type { ExactNumber } from '../../lib/json/exact-number.ts';
 
 /**
  * The tree that `properties` of a request, the definition of a cohort and the conditions of a flag are read
@@ -16,7 +16,7 @@ export interface FilterGroup {
 /** Whose properties are looked at. */
 export type Owner = 'event' | 'person' | 'group';
 
-export type Scalar = string | number | boolean | LosslessNumber;
+export type Scalar = string | number | boolean | ExactNumber;
 
 export interface PropertyFilter {
   readonly kind: 'property';

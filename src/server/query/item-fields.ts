@@ -1,4 +1,4 @@
-import { isLosslessNumber } from 'lossless-json';
+import { isExactNumber } from '../../lib/json/exact-number.ts';
 import { type JsonObject, textOf } from '../http/json.ts';
 import type { Scalar } from './filter.ts';
 
@@ -14,7 +14,7 @@ export const isScalar = (value: unknown): value is Scalar =>
   typeof value === 'string' ||
   (typeof value === 'number' && Number.isFinite(value)) ||
   typeof value === 'boolean' ||
-  isLosslessNumber(value);
+  isExactNumber(value);
 
 /** A whole number from 0, given as a number or as text. */
 export function wholeNumber(value: unknown): number | undefined {

@@ -42,7 +42,7 @@ const unparsable = (): ApiError => invalidInput('Properties are unparsable!');
 function parseText(text: string): unknown {
   if (text.trim() === '') return undefined;
   try {
-    return parseSafely(text).value;
+    return parseSafely(text);
   } catch {
     throw unparsable();
   }

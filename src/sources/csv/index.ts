@@ -27,7 +27,6 @@ export const csv = defineFileSource({
   options: csvOptions,
   createMap: createDeclaredMap,
   knownFields: () => 'all',
-  addsExactNumbers: ({ mapping }) => mapping.jsonColumns.length > 0,
   toReadOptions: ({ delimiter, mapping }) => ({
     format: 'csv',
     delimiter,

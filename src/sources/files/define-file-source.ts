@@ -9,8 +9,6 @@ export interface FileSourceDefinition<Shape extends z.ZodRawShape>
   extends Omit<SourceType, 'block' | 'bind'> {
   readonly options: z.ZodObject<Shape, z.core.$strict>;
   readonly createMap: (options: FileSourceOptions<Shape>) => MapRecord;
-  /** @default never */
-  readonly addsExactNumbers?: (options: FileSourceOptions<Shape>) => boolean;
   /** @default formats are recognised by what a file holds */
   readonly toReadOptions?: (options: FileSourceOptions<Shape>) => ReadOptions;
 }
@@ -24,7 +22,7 @@ export const locatedBlock = z.object(located);
 
 /** A `SourceType` once `Shape` is known: until then TypeScript cannot see that a block has a `type`. */
 export function defineFileSource<Shape extends z.ZodRawShape>(definition: FileSourceDefinition<Shape>) {
-  const { options, createMap, addsExactNumbers, toReadOptions, ...facts } = definition;
+  const { options, createMap, toReadOptions, ...facts } = definition;
   return {
     ...facts,
     block: z.strictObject({ type: z.literal(facts.type), ...located, ...options.shape }),
@@ -34,7 +32,6 @@ export function defineFileSource<Shape extends z.ZodRawShape>(definition: FileSo
       const bound = { ...options.parse(own), timezone: place.timezone };
       return {
         createMap: () => createMap(bound),
-        addsExactNumbers: addsExactNumbers?.(bound) ?? false,
         discover: (context) => findSourceFiles(place.from, context),
         read: toReadOptions?.(bound) ?? {},
       };

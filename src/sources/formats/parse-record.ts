@@ -3,14 +3,13 @@ import { type Rejected, rejected } from '../../contract/outcome.ts';
 import type { PartRecord, RecordFormat } from '../../contract/part.ts';
 import { RECORD_MAX_BYTES } from '../../contract/part.ts';
 import { getMessage, SourceError } from '../../lib/errors.ts';
-import { parseJson } from '../../lib/json/json.ts';
+import { parseJson } from '../../lib/json/parse-json.ts';
+import { isDeeperThan } from '../../lib/json/scan-json.ts';
 import { createRowParser, uniqueNames } from './csv-row.ts';
 
 export interface ParsedObject {
   readonly kind: 'object';
   readonly value: Record<string, unknown>;
-  /** Holds LosslessNumbers: to be written with `stringifyExact`. */
-  readonly exact: boolean;
 }
 
 export type ParsedRecord = ParsedObject | Rejected;
@@ -43,25 +42,24 @@ function decode(bytes: Uint8Array): string | undefined {
 }
 
 function parseObject(text: string): ParsedRecord {
-  if (isTooDeep(text)) {
+  if (isDeeperThan(text, MAX_DEPTH)) {
     return rejected('unreadable', `the record is nested deeper than ${MAX_DEPTH} levels`);
   }
-  let parsed: ReturnType<typeof parseJson>;
+  let value: unknown;
   try {
     // Files set one after the other leave byte order marks in the middle.
-    parsed = parseJson(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
+    value = parseJson(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
   } catch (error) {
     return rejected(
       'unreadable',
       `the record is not JSON (${shorten(getMessage(error))})${hintOfReturns(text)}`,
     );
   }
-  const { value, exact } = parsed;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     const what = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
     return rejected('not_an_object', `the record is ${what}, where an object with fields was expected`);
   }
-  return { kind: 'object', value: value as Record<string, unknown>, exact };
+  return { kind: 'object', value: value as Record<string, unknown> };
 }
 
 /** A file with the line ends of old Macs is one line to everybody else. */
@@ -69,35 +67,6 @@ const hintOfReturns = (text: string): string =>
   /\r(?!\n|$)/.test(text)
     ? '; its line holds bare carriage returns: if they are meant to end records, save the file with Unix or Windows line ends'
     : '';
-
-/** Only a text with that many brackets needs the walk. */
-function isTooDeep(text: string): boolean {
-  let openers = 0;
-  for (const bracket of ['{', '[']) {
-    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
-      openers += 1;
-      if (openers > MAX_DEPTH) return depthOf(text) > MAX_DEPTH;
-    }
-  }
-  return false;
-}
-
-function depthOf(text: string): number {
-  let depth = 0;
-  let deepest = 0;
-  let inString = false;
-  for (let at = 0; at < text.length; at += 1) {
-    const char = text[at];
-    if (inString) {
-      if (char === '\\') at += 1;
-      else if (char === '"') inString = false;
-    } else if (char === '"') inString = true;
-    else if (char === '{' || char === '[') depth += 1;
-    else if (char === '}' || char === ']') depth -= 1;
-    if (depth > deepest) deepest = depth;
-  }
-  return deepest;
-}
 
 function createCsvParser(delimiter: string, header: Uint8Array | undefined): (text: string) => ParsedRecord {
   const parseRow = createRowParser(delimiter);
@@ -116,7 +85,7 @@ function createCsvParser(delimiter: string, header: Uint8Array | undefined): (te
     }
     const value: Record<string, unknown> = {};
     for (let index = 0; index < row.length; index += 1) value[names[index] as string] = row[index];
-    return { kind: 'object', value, exact: false };
+    return { kind: 'object', value };
   };
 }
 

@@ -18,7 +18,6 @@ export const jsonl = defineFileSource({
   options: jsonlOptions,
   createMap: createDeclaredMap,
   knownFields: () => 'all',
-  addsExactNumbers: ({ mapping }) => mapping.jsonColumns.length > 0,
   exportName: 'JSON records of our own',
   docs: { reads: 'JSON lines, JSON arrays', notes: 'declared mapping' },
   example: 'examples/jsonl.yaml',

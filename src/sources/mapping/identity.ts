@@ -1,4 +1,4 @@
-import { isLosslessNumber } from 'lossless-json';
+import { isExactNumber } from '../../lib/json/exact-number.ts';
 
 /** The destination cuts longer ids, and two long ids may then become one person. UTF-16 units. */
 export const ID_MAX_LENGTH = 200;
@@ -16,7 +16,7 @@ export function readId(value: unknown): string | undefined {
 export function scalarText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return String(value);
-  return isLosslessNumber(value) ? value.value : undefined;
+  return isExactNumber(value) ? value.digits : undefined;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { isLosslessNumber } from 'lossless-json';
+import { isExactNumber } from '../../lib/json/exact-number.ts';
 
 /** Target property <- source field, or the first of several that holds a value. `a.b` is a path. */
 export type Table = Readonly<Record<string, string | readonly string[]>>;
@@ -37,7 +37,7 @@ export const hasValue = (value: unknown): boolean => value !== undefined && valu
 
 /** The value as an object with fields, or undefined for anything else. */
 export function asFields(value: unknown): Fields | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value)
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExactNumber(value)
     ? (value as Fields)
     : undefined;
 }

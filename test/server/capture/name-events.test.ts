@@ -1,5 +1,5 @@
-import { LosslessNumber } from 'lossless-json';
 import { expect, test } from 'vitest';
+import { ExactNumber } from '../../../src/lib/json/exact-number.ts';
 import { createEventNamer } from '../../../src/server/capture/name-events.ts';
 import type { JsonObject } from '../../../src/server/http/json.ts';
 
@@ -10,7 +10,6 @@ function name(items: readonly JsonObject[], context: { projectUuid?: string; sen
   const namer = createEventNamer(items, {
     projectUuid: 'project',
     sentAtMs: undefined,
-    lossless: true,
     createUuid: () => 'random',
     ...context,
   });
@@ -31,7 +30,7 @@ test.each<[string, readonly JsonObject[], { projectUuid?: string; sentAtMs?: num
   ['another time of sending', [click], { sentAtMs: 1 }],
   ['another timestamp', [{ ...click, timestamp: '2024-01-01T00:00:00.001Z' }], {}],
   ['another property', [{ ...click, properties: { a: 1 } }], {}],
-  ['a digit beyond those of a double', [{ ...click, n: new LosslessNumber('0.12345678901234567891') }], {}],
+  ['a digit beyond those of a double', [{ ...click, n: new ExactNumber('0.12345678901234567891') }], {}],
   ['one event more', [click, click], {}],
 ])('tells a request from one with %s', (_name, items, context) => {
   expect(name(items, context)).not.toContain(name([click])[0]);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { LosslessNumber } from 'lossless-json';
 import { expect, test } from 'vitest';
-import { stringifyJson } from '../../../src/server/http/json.ts';
+import { ExactNumber } from '../../../src/lib/json/exact-number.ts';
+import { stringifyJson } from '../../../src/lib/json/stringify-json.ts';
 import { streamJson } from '../../../src/server/http/stream-json.ts';
 import { countTicks } from '../../support/count-turns.ts';
 
@@ -16,7 +16,7 @@ test('the pieces make the text that is written at once', async () => {
     document: fc.oneof(
       { depthSize: 'small' },
       fc.jsonValue({ maxDepth: 1 }),
-      fc.constantFrom(undefined, new LosslessNumber('1234567890123456789')),
+      fc.constantFrom(undefined, new ExactNumber('1234567890123456789')),
       fc.array(tie('document'), { maxLength: 4 }),
       fc.dictionary(fc.string(), tie('document'), { maxKeys: 4 }),
     ),

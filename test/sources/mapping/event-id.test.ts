@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import { LosslessNumber, parse } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../../src/lib/json/canonical-json.ts';
+import { ExactNumber } from '../../../src/lib/json/exact-number.ts';
+import { parseJson } from '../../../src/lib/json/parse-json.ts';
 import { eventId, sessionUuid, vendorUuid, wholeRecordId } from '../../../src/sources/mapping/event-id.ts';
 
 describe('eventId', () => {
@@ -44,7 +45,7 @@ describe('wholeRecordId', () => {
   });
 
   it('tells records apart that differ in the last of many digits', () => {
-    const of = (text: string) => wholeRecordId('s', parse(text) as Record<string, unknown>);
+    const of = (text: string) => wholeRecordId('s', parseJson(text) as Record<string, unknown>);
     expect(of('{"n":1234567890123456788}')).not.toBe(of('{"n":1234567890123456789}'));
   });
 
@@ -57,7 +58,7 @@ describe('wholeRecordId', () => {
 
 describe('canonicalJson', () => {
   it('writes every digit of a number that a double cannot hold', () => {
-    const big = new LosslessNumber('12345678901234567890.10');
+    const big = new ExactNumber('12345678901234567890.10');
     expect(canonicalJson({ b: [big, null], a: 'x' })).toBe('{"a":"x","b":[12345678901234567890.10,null]}');
   });
 

@@ -1,5 +1,5 @@
-import { LosslessNumber } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
+import { ExactNumber } from '../../../src/lib/json/exact-number.ts';
 import { sendableId, toDistinctId } from '../../../src/sources/mapping/distinct-id.ts';
 import { isJunkId, readId } from '../../../src/sources/mapping/identity.ts';
 
@@ -10,7 +10,7 @@ describe('readId', () => {
     [' padded ', ' padded '],
     [42, '42'],
     [Number.MAX_SAFE_INTEGER, '9007199254740991'],
-    [new LosslessNumber('1234567890123456789'), '1234567890123456789'],
+    [new ExactNumber('1234567890123456789'), '1234567890123456789'],
     ['00', '00'],
     ['NONE', 'NONE'],
     ['Nan', 'Nan'],
@@ -48,7 +48,7 @@ describe('readId', () => {
     '00000000-0000-0000-0000-000000000000',
     0,
     Number.NaN,
-    new LosslessNumber('0'),
+    new ExactNumber('0'),
     true,
     null,
     undefined,

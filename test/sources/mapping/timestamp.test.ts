@@ -1,6 +1,6 @@
-import { LosslessNumber } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../../src/lib/errors.ts';
+import { ExactNumber } from '../../../src/lib/json/exact-number.ts';
 import { createReadIso, createReadTime } from '../../../src/sources/mapping/timestamp.ts';
 
 const utc = createReadIso('UTC');
@@ -100,7 +100,7 @@ describe('epoch numbers', () => {
     ['epoch_ms', '1678785000123', '2023-03-14T09:10:00.123Z'],
     ['epoch_ms', ' 1678785000123.9 ', '2023-03-14T09:10:00.123Z'],
     ['epoch_us', 1678785000123456, '2023-03-14T09:10:00.123Z'],
-    ['epoch_ns', new LosslessNumber('1678785000123999999'), '2023-03-14T09:10:00.123Z'],
+    ['epoch_ns', new ExactNumber('1678785000123999999'), '2023-03-14T09:10:00.123Z'],
   ])('reads %s %s without rounding', (format, value, iso) => {
     expect(createReadTime(format, 'Asia/Tokyo')(value)).toBe(iso);
   });

@@ -1,5 +1,6 @@
+import { parseJson } from '../../../lib/json/parse-json.ts';
 import type { Queryable } from '../../database/db.ts';
-import { isJsonObject, parseJson } from '../../http/json.ts';
+import { isJsonObject } from '../../http/json.ts';
 import { toProperties } from './person-changes.ts';
 import type { KnownPersons, Person, PersonsPlan, PersonToSave } from './plan-persons.ts';
 
@@ -43,7 +44,7 @@ async function loadPersonRows(tx: Queryable, ids: readonly number[]): Promise<Pe
 }
 
 function personOf(row: PersonRow): Person {
-  const { value } = parseJson(row.properties);
+  const value = parseJson(row.properties);
   return {
     uuid: row.uuid,
     properties: toProperties(isJsonObject(value) ? value : {}),

@@ -1,4 +1,4 @@
-import { isJsonObject, textOf, writtenLength } from '../../http/json.ts';
+import { isJsonObject, isWrittenWithin, textOf } from '../../http/json.ts';
 import type { IncomingEvent } from '../incoming-event.ts';
 import { MAX_PROFILE_CHARACTERS } from '../limits.ts';
 import { mapText } from '../request/map-text.ts';
@@ -77,7 +77,7 @@ export function planGroups(events: readonly IncomingEvent[], knownTypes: readonl
 
 function textWithin(properties: ReadonlyMap<string, unknown>): string {
   const text = mapText(properties);
-  return writtenLength(text) <= MAX_PROFILE_CHARACTERS ? text : '{}';
+  return isWrittenWithin(text, MAX_PROFILE_CHARACTERS) ? text : '{}';
 }
 
 function membershipsOf({ properties }: IncomingEvent): [string, string][] {

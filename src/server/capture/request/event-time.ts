@@ -1,5 +1,5 @@
-import { isLosslessNumber } from 'lossless-json';
 import { DateTime } from 'luxon';
+import { isExactNumber } from '../../../lib/json/exact-number.ts';
 
 const FUTURE_TOLERANCE_MS = 23 * 60 * 60 * 1000;
 /** Far more than any form of a time takes. Date and the patterns below are slow on long text. */
@@ -40,7 +40,7 @@ export function eventTime({ timestamp, offset, sentAtMs }: TimeClaims, nowMs: nu
 
 /** An offset of 0 counts as none, as it does for the service: it must not move an old event to now. */
 export function readOffset(value: unknown): number | undefined {
-  const isNumber = typeof value === 'number' || typeof value === 'string' || isLosslessNumber(value);
+  const isNumber = typeof value === 'number' || typeof value === 'string' || isExactNumber(value);
   return isNumber ? finite(Number(value)) || undefined : undefined;
 }
 
@@ -55,7 +55,7 @@ function bounded(timeMs: number, nowMs: number): EventTime {
  * milliseconds.
  */
 export function parseTime(value: unknown): number | undefined {
-  if (typeof value === 'number' || isLosslessNumber(value)) return finite(Number(value));
+  if (typeof value === 'number' || isExactNumber(value)) return finite(Number(value));
   if (typeof value !== 'string' || value.length > MAX_TIME_LENGTH) return undefined;
   const text = value.trim();
   if (ISO_UTC.test(text)) return finite(Date.parse(text));

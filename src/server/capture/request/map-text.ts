@@ -1,4 +1,4 @@
-import { stringifyJson } from '../../http/json.ts';
+import { stringifyJson } from '../../../lib/json/stringify-json.ts';
 
 /** JSON text of an object kept as a map. */
 export function mapText(map: ReadonlyMap<string, unknown>): string {

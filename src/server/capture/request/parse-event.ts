@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject, stringifyJson, textOf, writtenLength } from '../../http/json.ts';
+import { stringifyJson } from '../../../lib/json/stringify-json.ts';
+import { isJsonObject, isWrittenWithin, type JsonObject, textOf } from '../../http/json.ts';
 import { isUuid } from '../../http/row-id.ts';
 import type { IncomingEvent } from '../incoming-event.ts';
 import { MAX_EVENT_CHARACTERS } from '../limits.ts';
@@ -18,8 +19,6 @@ export interface RequestFacts {
   readonly defaultEvent: string | undefined;
   /** Address of the sender; undefined for imports, where it tells nothing of the visitor. */
   readonly ip: string | undefined;
-  /** Whether the payload may hold LosslessNumber objects. */
-  readonly lossless: boolean;
   /** Names an event that came without a uuid. */
   readonly createUuid: (item: JsonObject) => string;
 }
@@ -38,9 +37,8 @@ export function parseEvent(item: unknown, facts: RequestFacts): ParsedEvent {
   const event = parseName(item, facts);
   const distinctId = parseDistinctId(item, given);
   const properties = gatherProperties(item, given, facts);
-  const propertiesText = facts.lossless ? stringifyJson(properties) : JSON.stringify(properties);
-  const length = facts.lossless ? writtenLength(propertiesText) : propertiesText.length;
-  if (length > MAX_EVENT_CHARACTERS) {
+  const propertiesText = stringifyJson(properties);
+  if (!isWrittenWithin(propertiesText, MAX_EVENT_CHARACTERS)) {
     throw invalidPayload(`Invalid payload: An event is larger than ${MAX_EVENT_CHARACTERS} characters!`);
   }
   const { timeMs, warning } = eventTime(

@@ -1,11 +1,10 @@
 import { getMessage } from '../../../lib/errors.ts';
 import { ApiError } from '../../http/errors.ts';
-import type { JsonDocument } from '../../http/json.ts';
 import { parseSafely } from '../../http/safe-json.ts';
 import { malformed } from '../refusal.ts';
 
 /** The JSON of a request, safe to store. */
-export function parsePayload(text: string): JsonDocument {
+export function parsePayload(text: string): unknown {
   try {
     return parseSafely(text);
   } catch (error) {

@@ -1,5 +1,6 @@
+import { stringifyJson } from '../../../lib/json/stringify-json.ts';
 import type { Queryable } from '../../database/db.ts';
-import { type JsonObject, parseJsonObject, stringifyJson } from '../../http/json.ts';
+import { type JsonObject, parseJsonObject } from '../../http/json.ts';
 
 /** A place on a dashboard, with either an insight or a text in it. */
 export interface StoredTile {

@@ -1,5 +1,5 @@
-import { isLosslessNumber } from 'lossless-json';
 import { z } from 'zod';
+import { isExactNumber } from '../../../lib/json/exact-number.ts';
 import { ApiError } from '../../http/errors.ts';
 import { parseSafely } from '../../http/safe-json.ts';
 import type { FilterGroup } from '../../query/filter.ts';
@@ -19,7 +19,7 @@ export const count = (least: number, most: number) =>
   given(z.preprocess(plainNumber, z.coerce.number().int().min(least).max(most)));
 
 /** A number that a double cannot hold is none that these fields take; its text says so without a throw. */
-export const plainNumber = (value: unknown): unknown => (isLosslessNumber(value) ? value.toString() : value);
+export const plainNumber = (value: unknown): unknown => (isExactNumber(value) ? value.toString() : value);
 
 export const flag = given(z.union([z.boolean(), z.stringbool()]));
 
@@ -35,7 +35,7 @@ export const fromJson = <S extends z.ZodType>(schema: S) =>
 
 function parsed(text: string): unknown {
   try {
-    return parseSafely(text).value;
+    return parseSafely(text);
   } catch {
     return text; // which is not what the schema asks for, and it says so
   }

@@ -1,5 +1,5 @@
-import { LosslessNumber } from 'lossless-json';
 import { expect, test } from 'vitest';
+import { ExactNumber } from '../../../../src/lib/json/exact-number.ts';
 import type { IncomingEvent } from '../../../../src/server/capture/incoming-event.ts';
 import { planGroups } from '../../../../src/server/capture/persons/plan-groups.ts';
 
@@ -95,6 +95,6 @@ test('takes 512 KiB of properties for a group, as Postgres writes them, and leav
     ).groups.map(({ propertiesText }) => propertiesText.length);
   expect(planned(properties(512 * 1024))).toEqual([512 * 1024]);
   expect(planned(properties(512 * 1024 + 1))).toEqual(['{}'.length]);
-  const exponents = Array.from({ length: 1400 }, () => new LosslessNumber('1e400'));
+  const exponents = Array.from({ length: 1400 }, () => new ExactNumber('1e400'));
   expect(planned({ exponents })).toEqual(['{}'.length]);
 });

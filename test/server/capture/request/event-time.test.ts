@@ -1,5 +1,5 @@
-import { LosslessNumber } from 'lossless-json';
 import { expect, test } from 'vitest';
+import { ExactNumber } from '../../../../src/lib/json/exact-number.ts';
 import { eventTime, parseTime } from '../../../../src/server/capture/request/event-time.ts';
 
 const now = Date.parse('2024-06-01T12:00:00.000Z');
@@ -32,7 +32,7 @@ test('lets an offset go before the timestamp', () => {
 });
 
 test('takes an offset of 0, and one that is no number, for none', () => {
-  for (const offset of [0, '0', -0, null, 'soon', true, [], {}, new LosslessNumber('0.0'), Number.NaN]) {
+  for (const offset of [0, '0', -0, null, 'soon', true, [], {}, new ExactNumber('0.0'), Number.NaN]) {
     expect(at({ timestamp: '2019-01-01T00:00:00Z', offset })).toEqual([
       '2019-01-01T00:00:00.000Z',
       undefined,
@@ -92,7 +92,7 @@ test.each([
   ['2020-229', '2020-08-16T00:00:00.000Z'],
   ['Sun Aug 16 2020 09:03:11 GMT+0200 (Central European Summer Time)', '2020-08-16T07:03:11.000Z'],
   [1_597_568_591_913, '2020-08-16T09:03:11.913Z'],
-  [new LosslessNumber('1597568591913.1234567'), '2020-08-16T09:03:11.913Z'],
+  [new ExactNumber('1597568591913.1234567'), '2020-08-16T09:03:11.913Z'],
 ])('reads %s, in UTC whatever the zone of this machine', (value, expected) => {
   expect(new Date(parseTime(value) ?? 0).toISOString()).toBe(expected);
 });

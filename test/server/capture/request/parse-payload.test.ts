@@ -22,7 +22,7 @@ test.each(['{"nul\\u0000":1}', '"a\\u0000b"', '{"half":"\\ud83d!"}', '["\\udc00"
 
 test('takes what only looks like it', () => {
   const text = String.raw`{"pair":"\ud83d\ude00","text":"\\u0000","emoji":"😀"}`;
-  expect(parsePayload(text).value).toEqual({ pair: '😀', text: '\\u0000', emoji: '😀' });
+  expect(parsePayload(text)).toEqual({ pair: '😀', text: '\\u0000', emoji: '😀' });
 });
 
 test('takes keys of 1,000 characters and refuses longer ones, at any depth', () => {
@@ -33,18 +33,18 @@ test('takes keys of 1,000 characters and refuses longer ones, at any depth', () 
 });
 
 test('reads the NaN and Infinity of Python as null, but not inside strings', () => {
-  expect(parsePayload('{"a":NaN,"b":[-Infinity,"NaN, \\"Infinity"]}').value).toEqual({
+  expect(parsePayload('{"a":NaN,"b":[-Infinity,"NaN, \\"Infinity"]}')).toEqual({
     a: null,
     b: [null, 'NaN, "Infinity'],
   });
 });
 
 test('keeps a property called __proto__ a property', () => {
-  const { value } = parsePayload(String.raw`{"__proto__":{"polluted":true},"x":"\ud83d\ude00"}`);
+  const value = parsePayload(String.raw`{"__proto__":{"polluted":true},"x":"\ud83d\ude00"}`);
   expect(Object.hasOwn(value as object, '__proto__')).toBe(true);
   expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
 });
 
-test.each(['', '{', 'nonsense', '{"a":1}x', '{"a":1e999}'])('refuses %j with the reason', (text) => {
+test.each(['', '{', 'nonsense', '{"a":1}x', '{"a":1e1001}'])('refuses %j with the reason', (text) => {
   expect(() => parsePayload(text)).toThrow(/Malformed request data: Invalid JSON: ./);
 });

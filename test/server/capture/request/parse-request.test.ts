@@ -4,14 +4,13 @@ import { parsePayload } from '../../../../src/server/capture/request/parse-paylo
 import { parseRequest } from '../../../../src/server/capture/request/parse-request.ts';
 
 const parse = (text: string, sentAt?: string) => {
-  const { value, lossless } = parsePayload(text);
+  const value = parsePayload(text);
   let made = 0;
   return parseRequest(value, {
     nowMs: Date.parse('2024-06-01T12:00:00Z'),
     sentAt,
     defaultEvent: undefined,
     ip: undefined,
-    lossless,
     projectUuid: 'project',
     createUuid: () => `made-${++made}`,
   });

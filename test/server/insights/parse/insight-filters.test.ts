@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isJsonObject, type JsonObject, parseJson } from '../../../../src/server/http/json.ts';
+import { parseJson } from '../../../../src/lib/json/parse-json.ts';
+import { isJsonObject, type JsonObject } from '../../../../src/server/http/json.ts';
 import { InsightError } from '../../../../src/server/insights/insight-error.ts';
 import { parseInsightFilters } from '../../../../src/server/insights/parse/insight-filters.ts';
 import { NO_FILTER } from '../../../../src/server/query/filter.ts';
@@ -152,12 +153,12 @@ describe('the filters of trends', () => {
     ['a date that is no text', { date_from: 7 }, /^date_from: /],
     [
       'a limit beyond all numbers',
-      parseJson('{"breakdown":"a","breakdown_limit":1e400}').value,
+      parseJson('{"breakdown":"a","breakdown_limit":1e400}'),
       /^breakdown_limit: /,
     ],
     [
       'a limit of twenty digits',
-      parseJson('{"breakdown":"a","breakdown_limit":12345678901234567890}').value,
+      parseJson('{"breakdown":"a","breakdown_limit":12345678901234567890}'),
       /^breakdown_limit: /,
     ],
     ['27 series', { events: Array.from({ length: 27 }, () => PAGEVIEW) }, /^events: /],
