@@ -7,17 +7,13 @@ import { addProjectRoutes } from './accounts/project-routes.ts';
 import { addUserRoutes } from './accounts/user-routes.ts';
 import { createAccessCheck } from './auth/access.ts';
 import { createThrottle } from './auth/throttle.ts';
-import { createCapture } from './capture/capture.ts';
 import { addIngestRoutes } from './capture/routes.ts';
 import { addCohortRoutes } from './cohorts/routes.ts';
 import { loadInsightPlaces, lockInsightPlaces } from './dashboards/insight-places.ts';
 import { addDashboardRoutes } from './dashboards/routes.ts';
 import type { Db } from './database/db.ts';
 import { addDefinitionRoutes } from './definitions/routes.ts';
-import type { DeletionRuns, Deletions } from './deletions/deletion-port.ts';
-import { queueDeletion } from './deletions/queue-deletion.ts';
-import { releaseResent } from './deletions/release-resent.ts';
-import { addDeletionRoutes } from './deletions/routes.ts';
+import { addDeletionRoutes, type DeletionRuns } from './deletions/routes.ts';
 import { addEventRoutes } from './events/routes.ts';
 import { methodNotAllowed, notFound, respondWithError } from './http/errors.ts';
 import { safeHeaders } from './http/safe-headers.ts';
@@ -62,7 +58,6 @@ export function declareRoutes(deps: ApiDeps): Api {
   const { db, log } = deps;
   const now = deps.now ?? Date.now;
   const insights = createInsights({ now });
-  const deletions: Deletions = { queue: queueDeletion, release: releaseResent };
   const api = createApi();
   const { requestsPerMinute: limit } = deps;
   const throttle =
@@ -74,9 +69,9 @@ export function declareRoutes(deps: ApiDeps): Api {
   addUserRoutes(api, deps);
   addMemberRoutes(api, deps);
   addCohortRoutes(api, { db, now });
-  addPersonRoutes(api, { db, capture: createCapture(now, deletions), deletions, now });
+  addPersonRoutes(api, { db, now });
   addEventRoutes(api, db);
-  addIngestRoutes(api, { db, log, now, deletions });
+  addIngestRoutes(api, { db, log, now });
   addDashboardRoutes(api, { db, insights, now });
   addDefinitionRoutes(api, db);
   addInsightRoutes(api, { db, insights, places: { load: loadInsightPlaces, lock: lockInsightPlaces } });

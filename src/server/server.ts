@@ -13,8 +13,8 @@ import { explainFailure } from './database/explain-failure.ts';
 import { migrate } from './database/migrate.ts';
 import { createPgliteDb } from './database/pglite.ts';
 import { createPoolDb } from './database/pool.ts';
-import type { DeletionRuns } from './deletions/deletion-port.ts';
-import { createDeletionWork, type DeletionWork } from './deletions/deletion-work.ts';
+import type { DeletionRuns } from './deletions/routes.ts';
+import { createDeletionWork, type DeletionWork } from './deletions/run-deletions.ts';
 import { MAX_HEADER_BYTES, respondToClientError } from './http/client-error.ts';
 
 /** A request must have arrived whole by then: a client that trickles its body is cut off. */

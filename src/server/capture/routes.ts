@@ -3,12 +3,11 @@ import type { Context } from 'hono';
 import type { Logger } from 'pino';
 import { loadProjectByKey } from '../auth/projects.ts';
 import type { Db } from '../database/db.ts';
-import type { Deletions } from '../deletions/deletion-port.ts';
+import { createDefinedNames, type DefinedNames } from '../definitions/defined-names.ts';
 import { type Api, addPublicRoute } from '../routing/route.ts';
 import { createAdmission } from './admission.ts';
-import { createDefinedNames, type DefinedNames } from './defined-names.ts';
 import { describeIngest } from './describe-ingest.ts';
-import { ingest } from './ingest.ts';
+import { ingest } from './ingest/ingest.ts';
 import { MAX_AT_WORK, MAX_HELD_BYTES } from './limits.ts';
 import { unauthorised } from './refusal.ts';
 import { decodeBody } from './request/decode-body.ts';
@@ -18,16 +17,16 @@ import { findProjectKey } from './request/project-key.ts';
 import { getSender } from './request/sender.ts';
 
 /**
- * Where events come in: any shape and encoding on any of these paths, with the project key inside. In:
- * a request; out: `{"status": 1}` once everything is committed, or a refusal and nothing is stored.
+ * The endpoints of ingestion: a request in any shape and encoding on any of these paths, with the project key
+ * inside. The response is `{"status": 1}` once everything is committed, or an error and nothing is stored.
  */
 const PATHS = ['/batch/', '/capture/', '/e/', '/track/', '/engage/', '/i/v0/e/'];
 
 interface IngestDeps {
   readonly db: Db;
   readonly log: Logger;
+  /** Milliseconds since 1970. */
   readonly now: () => number;
-  readonly deletions: Pick<Deletions, 'release'>;
 }
 
 const ACCEPTED = { status: 1 };
@@ -35,7 +34,7 @@ const ACCEPTED = { status: 1 };
 export function addIngestRoutes(api: Api, deps: IngestDeps): void {
   describeIngest(api);
   const defined = createDefinedNames(deps.now);
-  const intake = createAdmission({ heldBytes: MAX_HELD_BYTES, atWork: MAX_AT_WORK });
+  const admission = createAdmission({ heldBytes: MAX_HELD_BYTES, atWork: MAX_AT_WORK });
   for (const path of PATHS) {
     api.app.use(path, async (c, next) => {
       allowOrigin(c);
@@ -45,16 +44,19 @@ export function addIngestRoutes(api: Api, deps: IngestDeps): void {
     addPublicRoute(api, { ...access, methods: ['OPTIONS'] }, (c) => c.json(ACCEPTED));
     addPublicRoute(api, { ...access, methods: ['POST', 'GET'] }, async (c) => {
       const defaultEvent = path === '/engage/' ? '$identify' : undefined;
-      await intake.take(c.req.raw, (bytes) => takeIn(c, bytes, { ...deps, defined }, defaultEvent));
+      await admission.admit(c.req.raw, (bytes) =>
+        ingestRequest(c, bytes, { ...deps, defined }, defaultEvent),
+      );
       return c.json(ACCEPTED);
     });
   }
 }
 
-async function takeIn(
+/** Decode, parse, find the project, name, store: each step is a room that the body does not come back to. */
+async function ingestRequest(
   c: Context,
   bytes: Buffer,
-  { db, log, now, deletions, defined }: IngestDeps & { readonly defined: DefinedNames },
+  { db, log, now, defined }: IngestDeps & { readonly defined: DefinedNames },
   defaultEvent: string | undefined,
 ): Promise<void> {
   const body = await decodeBody({
@@ -80,14 +82,11 @@ async function takeIn(
     projectUuid: project.uuid,
     createUuid: randomUUID,
   });
-  const result = await ingest(db, project.id, events, {
-    createUuid: randomUUID,
-    release: deletions.release,
-    defined: defined.of(project),
-  });
-  const unusual = { ...warnings, ...result.warnings };
-  if (Object.keys(unusual).length > 0)
-    log.warn({ project: project.id, warnings: unusual }, 'events with warnings');
+  const result = await ingest(db, project.id, events, defined.forProject(project));
+  const allWarnings = { ...warnings, ...result.warnings };
+  if (Object.keys(allWarnings).length > 0) {
+    log.warn({ project: project.id, warnings: allWarnings }, 'events with warnings');
+  }
   log.debug({ project: project.id, stored: result.stored, repeated: result.repeated }, 'request ingested');
 }
 

@@ -1,4 +1,4 @@
-import { lockProject } from '../accounts/project-lock.ts';
+import { lockProject } from '../capture/ingest/project-lock.ts';
 import { ApiError, invalidInput, notFound } from '../http/errors.ts';
 import { isUuid, parseRowId } from '../http/row-id.ts';
 import { type CountDeps, countMembers } from './count-cohorts.ts';

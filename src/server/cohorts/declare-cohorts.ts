@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { SeedCohort } from '../../../config/seed.ts';
 import { ConfigError } from '../../lib/errors.ts';
 import { parseJson } from '../../lib/json/parse-json.ts';
-import { lockProject } from '../accounts/project-lock.ts';
+import { lockProject } from '../capture/ingest/project-lock.ts';
 import type { Queryable } from '../database/db.ts';
 import { ApiError } from '../http/errors.ts';
 import { type ChangeContext, changeIn, insertIn } from './change-cohort.ts';

@@ -7,7 +7,6 @@ import { parsePage, renderPage } from '../http/paging.ts';
 import { respondWithJson } from '../http/response.ts';
 import { getPublicUrl } from '../routing/public-url.ts';
 import { type Api, addRoute } from '../routing/route.ts';
-import type { DeletionRuns } from './deletion-port.ts';
 import { deletionPageSchema, deletionQuery, renderDeletion, runSchema } from './schema.ts';
 import { loadDeletions } from './store.ts';
 
@@ -17,6 +16,20 @@ import { loadDeletions } from './store.ts';
  */
 const tag = 'Deletions (beyond the contract)';
 const MAX_LIMIT = 1000;
+
+/** The job that runs the queued deletions, started by the process of the API (jobs/delete-events.ts). */
+export interface DeletionRuns {
+  /** Starts it as soon as possible and returns the job's id. UnavailableError while the queue is away. */
+  ask(): Promise<string>;
+  /** Undefined: there is no such job (any more). */
+  state(jobId: string): Promise<DeletionRunState | undefined>;
+}
+
+export interface DeletionRunState {
+  readonly state: 'waiting' | 'active' | 'retrying' | 'completed' | 'failed';
+  /** Why the last attempt failed; undefined when none has. */
+  readonly reason: string | undefined;
+}
 
 export function addDeletionRoutes(api: Api, db: Db, runs: DeletionRuns | undefined): void {
   addRoute(

@@ -7,6 +7,7 @@ import {
   deleteBatch,
   findIdsWithEvents,
   loadNextOpen,
+  loadOldestOpen,
   markFailed,
   markStarted,
   markVerified,
@@ -16,7 +17,7 @@ import {
 
 /** Events of one transaction: a fraction of a second, in which ingestion waits on the embedded database. */
 const BATCH_EVENTS = 5000;
-/** Ids that one look asks about. */
+/** Ids of one query. */
 const IDS_AT_ONCE = 1000;
 const MAX_ERROR_CHARACTERS = 1000;
 
@@ -27,30 +28,47 @@ export interface DeletionProgress {
   readonly events: number;
 }
 
+/** What the job needs of this room (jobs/delete-events.ts). */
+export interface DeletionWork {
+  run(signal: AbortSignal, onProgress: (progress: DeletionProgress) => void): Promise<void>;
+  /** When the oldest deletion that is not verified was queued; undefined: there is none. */
+  oldest(): Promise<Date | undefined>;
+}
+
+export function createDeletionWork(db: Db, log: Logger): DeletionWork {
+  return {
+    run: (signal, onProgress) => runDeletions(db, { signal, onProgress, log }),
+    async oldest() {
+      const createdAt = await loadOldestOpen(db);
+      return createdAt === undefined ? undefined : new Date(createdAt);
+    },
+  };
+}
+
 export interface RunOptions {
   readonly signal: AbortSignal;
   readonly onProgress: (progress: DeletionProgress) => void;
   readonly log: Logger;
-  /** Default 5,000. */
+  /** @default 5000 */
   readonly batchEvents?: number;
 }
 
 /**
- * Works off every deletion that is not verified, those included that are queued meanwhile. It may stop or
- * be killed anywhere and run again, also next to another run: what is gone is gone, and a deletion counts
- * as done only when none of its events is found any more. One that fails is noted and does not keep the
- * others; the run then fails at its end, so that it is tried again.
+ * Runs every deletion that is not verified, including those queued meanwhile. It may stop or be killed
+ * anywhere and run again, also next to another run: a deletion is verified only when none of its events is
+ * found any more. One that fails is recorded and does not stop the others; the run then fails at its end,
+ * so that the queue retries it.
  */
 export async function runDeletions(db: Db, options: RunOptions): Promise<void> {
   try {
-    await workOff(db, options);
+    await runOpen(db, options);
   } catch (error) {
     if (!isAway(error)) throw error;
     throw new UnavailableError(`the database is not available: ${getMessage(error)}`, 'backoff', error);
   }
 }
 
-async function workOff(db: Db, options: RunOptions): Promise<void> {
+async function runOpen(db: Db, options: RunOptions): Promise<void> {
   const done = { deletions: 0, events: 0 };
   const failures: unknown[] = [];
   const onBatch = (count: number) => {
@@ -63,7 +81,7 @@ async function workOff(db: Db, options: RunOptions): Promise<void> {
     if (deletion === undefined) break;
     afterId = deletion.id;
     try {
-      await deleteEventsOf(db, deletion, options, onBatch);
+      await deleteEvents(db, deletion, options, onBatch);
       done.deletions += 1;
       options.onProgress({ ...done });
     } catch (error) {
@@ -79,14 +97,14 @@ async function workOff(db: Db, options: RunOptions): Promise<void> {
 
 const isAway = (error: unknown) => classifyError(error)?.status === 503;
 
-async function deleteEventsOf(
+async function deleteEvents(
   db: Db,
   deletion: OpenDeletion,
   { signal, log, batchEvents = BATCH_EVENTS }: RunOptions,
   onBatch: (count: number) => void,
 ): Promise<void> {
   await markStarted(db, deletion.id);
-  for (const ids of slicesOf(deletion.distinctIds)) {
+  for (const ids of slice(deletion.distinctIds)) {
     const found = await findIdsWithEvents(db, deletion, ids, batchEvents);
     for (const batch of planBatches(found, batchEvents)) {
       let from = '-infinity';
@@ -99,7 +117,7 @@ async function deleteEventsOf(
       }
     }
   }
-  for (const ids of slicesOf(deletion.distinctIds)) {
+  for (const ids of slice(deletion.distinctIds)) {
     signal.throwIfAborted();
     const left = await findIdsWithEvents(db, deletion, ids, 1);
     if (left.length > 0) throw new Error(`${left.length} of its ids still have events`);
@@ -108,6 +126,6 @@ async function deleteEventsOf(
   log.info({ deletion: deletion.id, project: deletion.projectId }, 'events of a deleted person are gone');
 }
 
-function* slicesOf(ids: readonly string[]): Generator<readonly string[]> {
+function* slice(ids: readonly string[]): Generator<readonly string[]> {
   for (let start = 0; start < ids.length; start += IDS_AT_ONCE) yield ids.slice(start, start + IDS_AT_ONCE);
 }

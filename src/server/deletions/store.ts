@@ -1,6 +1,6 @@
 import type { Db, Queryable } from '../database/db.ts';
 import type { Page } from '../http/paging.ts';
-import type { WantedDeletion } from './deletion-port.ts';
+import type { WantedDeletion } from './queue-deletion.ts';
 
 /** `queued` until a run takes it up, `started` until nothing is left of its events, then `verified`. */
 export const DELETION_STATES = ['queued', 'started', 'verified'] as const;

@@ -1,9 +1,9 @@
 import { parseJson } from '../../lib/json/parse-json.ts';
-import { lockProject } from '../accounts/project-lock.ts';
 import { recordActivity } from '../activity/activity-log.ts';
-import type { Capture } from '../capture/capture-port.ts';
+import { captureEvent } from '../capture/capture-event.ts';
+import { lockProject } from '../capture/ingest/project-lock.ts';
 import type { Db, Queryable } from '../database/db.ts';
-import type { Deletions } from '../deletions/deletion-port.ts';
+import { queueDeletion } from '../deletions/queue-deletion.ts';
 import { invalidInput } from '../http/errors.ts';
 import { isJsonObject, type JsonObject } from '../http/json.ts';
 import { clearProperties, deletePerson, splitOff } from './change-store.ts';
@@ -20,8 +20,8 @@ import { loadPerson, type StoredPerson } from './store.ts';
  */
 export interface ChangeDeps {
   readonly db: Db;
-  readonly capture: Capture;
-  readonly deletions: Deletions;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
 }
 
 /** Whom a change is about, and who asks for it. */
@@ -63,7 +63,7 @@ export function splitPerson(
 ): Promise<StoredPerson> {
   return change(deps, target, 'split_person', async (tx, person) => {
     const ids = orderIds(person.distinct_ids);
-    const main = mainDistinctId ?? firstIdOf(person);
+    const main = mainDistinctId ?? getFirstId(person);
     if (!ids.includes(main)) {
       throw invalidInput('The person does not have this distinct id.', 'main_distinct_id');
     }
@@ -77,7 +77,7 @@ export function splitPerson(
 
 /** The person and their ids go at once; their events, where that is wished, when the job comes round. */
 export async function removePerson(
-  { db, deletions }: ChangeDeps,
+  { db }: ChangeDeps,
   target: ChangeTarget,
   withEvents: boolean,
 ): Promise<void> {
@@ -86,7 +86,7 @@ export async function removePerson(
     const person = await lockPerson(tx, target);
     if (withEvents) {
       const distinctIds = person.distinct_ids;
-      await deletions.queue(tx, { projectId, personUuid: person.uuid, distinctIds, userId });
+      await queueDeletion(tx, { projectId, personUuid: person.uuid, distinctIds, userId });
     }
     await deletePerson(tx, person.id);
     await log(tx, target, 'deleted', person);
@@ -118,14 +118,14 @@ function found(person: StoredPerson | undefined): StoredPerson {
 }
 
 async function captureFor(
-  { capture }: ChangeDeps,
+  { now }: ChangeDeps,
   tx: Queryable,
   { projectId }: ChangeTarget,
   person: StoredPerson,
   event: string,
   properties: JsonObject,
 ): Promise<void> {
-  await capture(tx, projectId, { event, distinctId: firstIdOf(person), properties });
+  await captureEvent(tx, projectId, { event, distinctId: getFirstId(person), properties }, now());
 }
 
 function hasProperty(person: StoredPerson, key: string): boolean {
@@ -133,7 +133,7 @@ function hasProperty(person: StoredPerson, key: string): boolean {
   return isJsonObject(value) && Object.hasOwn(value, key);
 }
 
-function firstIdOf(person: StoredPerson): string {
+function getFirstId(person: StoredPerson): string {
   const [first] = orderIds(person.distinct_ids);
   if (first !== undefined) return first;
   throw invalidInput('The person has no distinct id, so no event can reach them.');

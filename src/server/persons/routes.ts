@@ -16,16 +16,11 @@ import { loadTopValues } from './value-store.ts';
  * People: reading them, changing and deleting them one by one, and the log of who did. New ones come from
  * events alone.
  */
-export interface PersonDeps extends ChangeDeps {
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
-}
-
 const tag = 'Persons';
 const base = '/api/projects/:project_id/persons/';
 
 /** Fixed paths come before `:id`, which would take them for a person. */
-export function addPersonRoutes(api: Api, deps: PersonDeps): void {
+export function addPersonRoutes(api: Api, deps: ChangeDeps): void {
   const { db } = deps;
   addListRoutes(api, deps);
   addRoute(

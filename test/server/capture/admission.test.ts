@@ -13,16 +13,16 @@ function gate() {
 }
 
 test('hands the whole body on', async () => {
-  const intake = createAdmission({ heldBytes: 5, atWork: 1 });
-  expect(await intake.take(post('12345'), async (body) => body.toString())).toBe('12345');
+  const admission = createAdmission({ heldBytes: 5, atWork: 1 });
+  expect(await admission.admit(post('12345'), async (body) => body.toString())).toBe('12345');
 });
 
 test('has as many requests at work as may be, and the others in order of arrival', async () => {
-  const intake = createAdmission({ heldBytes: 100, atWork: 2 });
+  const admission = createAdmission({ heldBytes: 100, atWork: 2 });
   const gates = [gate(), gate(), gate(), gate()];
   const begun: number[] = [];
   const taken = gates.map(({ opened }, at) =>
-    intake.take(post(String(at)), async () => {
+    admission.admit(post(String(at)), async () => {
       begun.push(at);
       await opened;
     }),
@@ -41,22 +41,22 @@ test('has as many requests at work as may be, and the others in order of arrival
 });
 
 test('turns a body away that would pass what all may hold, and takes it when there is room again', async () => {
-  const intake = createAdmission({ heldBytes: 10, atWork: 1 });
+  const admission = createAdmission({ heldBytes: 10, atWork: 1 });
   const { open, opened } = gate();
-  const first = intake.take(post('123456'), () => opened);
-  await expect(intake.take(post('12345'), async () => 'no')).rejects.toMatchObject(busy);
-  const second = intake.take(post('1234'), async () => 'yes');
+  const first = admission.admit(post('123456'), () => opened);
+  await expect(admission.admit(post('12345'), async () => 'no')).rejects.toMatchObject(busy);
+  const second = admission.admit(post('1234'), async () => 'yes');
   open();
   await first;
   expect(await second).toBe('yes');
-  expect(await intake.take(post('1234567890'), async () => 'all')).toBe('all');
+  expect(await admission.admit(post('1234567890'), async () => 'all')).toBe('all');
 });
 
 test('gives the place and the room back when the work fails', async () => {
-  const intake = createAdmission({ heldBytes: 5, atWork: 1 });
+  const admission = createAdmission({ heldBytes: 5, atWork: 1 });
   for (let round = 0; round < 3; round++) {
-    const failing = intake.take(post('12345'), () => Promise.reject(new Error('broken')));
+    const failing = admission.admit(post('12345'), () => Promise.reject(new Error('broken')));
     await expect(failing).rejects.toThrow('broken');
   }
-  expect(await intake.take(post('12345'), async () => 'well')).toBe('well');
+  expect(await admission.admit(post('12345'), async () => 'well')).toBe('well');
 });

@@ -2,10 +2,10 @@ import { tooLarge } from '../../http/errors.ts';
 import { isJsonObject } from '../../http/json.ts';
 import type { IncomingEvent } from '../incoming-event.ts';
 import { MAX_EVENTS } from '../limits.ts';
-import { createEventNamer } from '../name-events.ts';
 import { invalidPayload, malformed, noData } from '../refusal.ts';
 import type { TimeWarning } from './event-time.ts';
 import { parseTime } from './event-time.ts';
+import { createEventNamer } from './name-events.ts';
 import { parseEvent, type RequestFacts } from './parse-event.ts';
 
 /** Dropped for what they are: performance traces that never were analytics events. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { stringifyJson } from '../../lib/json/stringify-json.ts';
-import type { JsonObject } from '../http/json.ts';
-import { parseTime, readOffset } from './request/event-time.ts';
+import { stringifyJson } from '../../../lib/json/stringify-json.ts';
+import type { JsonObject } from '../../http/json.ts';
+import { parseTime, readOffset } from './event-time.ts';
 
 /**
  * Uuids for the events that came without. A client that got no answer sends the same request again, and

@@ -11,7 +11,7 @@ export async function loadKnownPersons(
   tx: Queryable,
   projectId: number,
   distinctIds: readonly string[],
-): Promise<{ people: KnownPersons; rowIds: PersonRowIds }> {
+): Promise<{ known: KnownPersons; rowIds: PersonRowIds }> {
   const links = await tx.query<{ distinct_id: string; person_id: number }>(
     'select distinct_id, person_id from person_distinct_ids where project_id = $1 and distinct_id = any($2::text[])',
     [projectId, distinctIds],
@@ -23,8 +23,8 @@ export async function loadKnownPersons(
     const uuid = uuids.get(link.person_id);
     if (uuid !== undefined) owners.set(link.distinct_id, uuid);
   }
-  const people = { persons: rows.map(personOf), owners };
-  return { people, rowIds: new Map(rows.map((row) => [row.uuid, row.id])) };
+  const known = { persons: rows.map(toPerson), owners };
+  return { known, rowIds: new Map(rows.map((row) => [row.uuid, row.id])) };
 }
 
 interface PersonRow {
@@ -43,7 +43,7 @@ async function loadPersonRows(tx: Queryable, ids: readonly number[]): Promise<Pe
   );
 }
 
-function personOf(row: PersonRow): Person {
+function toPerson(row: PersonRow): Person {
   const value = parseJson(row.properties);
   return {
     uuid: row.uuid,
@@ -66,13 +66,13 @@ export async function savePersons(
   known: PersonRowIds,
 ): Promise<void> {
   const rowIds = new Map([...known, ...(await insertPersons(tx, projectId, plan.created))]);
-  const rowOf = (uuid: string) => {
+  const getRowId = (uuid: string) => {
     const id = rowIds.get(uuid);
     if (id === undefined) throw new Error(`no row for person ${uuid}`);
     return id;
   };
   if (plan.added.length > 0) {
-    const rows = plan.added.map(({ distinctId, personUuid }) => ({ d: distinctId, p: rowOf(personUuid) }));
+    const rows = plan.added.map(({ distinctId, personUuid }) => ({ d: distinctId, p: getRowId(personUuid) }));
     await tx.query(
       `insert into person_distinct_ids (project_id, distinct_id, person_id)
        select $1, d, p from json_to_recordset($2::json) as t (d text, p integer)`,
@@ -80,7 +80,7 @@ export async function savePersons(
     );
   }
   if (plan.updated.length > 0) {
-    const rows = plan.updated.map((person) => personJson(person, `"id":${rowOf(person.uuid)}`));
+    const rows = plan.updated.map((person) => toJson(person, `"id":${getRowId(person.uuid)}`));
     await tx.query(
       `update persons p
        set properties = t.properties, is_identified = t.is_identified, created_at = t.created_at,
@@ -92,7 +92,7 @@ export async function savePersons(
     );
   }
   if (plan.merged.length > 0) {
-    const rows = plan.merged.map(({ from, into }) => ({ ended: rowOf(from), survivor: rowOf(into) }));
+    const rows = plan.merged.map(({ from, into }) => ({ ended: getRowId(from), survivor: getRowId(into) }));
     await tx.query(
       `update person_distinct_ids d set person_id = t.survivor
        from json_to_recordset($1::json) as t (ended integer, survivor integer)
@@ -116,7 +116,7 @@ async function insertPersons(
   persons: readonly PersonToSave[],
 ): Promise<[string, number][]> {
   if (persons.length === 0) return [];
-  const rows = persons.map((person) => personJson(person, `"uuid":"${person.uuid}"`));
+  const rows = persons.map((person) => toJson(person, `"uuid":"${person.uuid}"`));
   const inserted = await tx.query<{ id: number; uuid: string }>(
     `insert into persons (project_id, uuid, properties, is_identified, created_at)
      select $1, uuid, properties, is_identified, created_at
@@ -128,6 +128,6 @@ async function insertPersons(
   return inserted.map(({ id, uuid }) => [uuid, id]);
 }
 
-function personJson({ propertiesText, isIdentified, createdAt }: PersonToSave, key: string): string {
+function toJson({ propertiesText, isIdentified, createdAt }: PersonToSave, key: string): string {
   return `{${key},"properties":${propertiesText},"is_identified":${isIdentified},"created_at":"${createdAt}"}`;
 }

@@ -1,18 +1,17 @@
-import type { Queryable } from '../database/db.ts';
-import type { Deletions } from '../deletions/deletion-port.ts';
-import type { IncomingEvent } from './incoming-event.ts';
+import type { Queryable } from '../../database/db.ts';
+import { releaseResent } from '../../deletions/queue-deletion.ts';
+import type { IncomingEvent } from '../incoming-event.ts';
 
-/** The events whose uuid the project does not have yet: only these may change people. */
+/** The events whose uuid the project does not have yet: only these may change persons. */
 export async function dropStored(
   tx: Queryable,
   projectId: number,
   events: readonly IncomingEvent[],
-  release: Deletions['release'],
 ): Promise<readonly IncomingEvent[]> {
   const uuids = events.map(({ uuid }) => uuid);
   let stored = await findStored(tx, projectId, uuids);
   if (stored.size === 0) return events;
-  if (await release(tx, projectId, [...stored])) stored = await findStored(tx, projectId, uuids);
+  if (await releaseResent(tx, projectId, [...stored])) stored = await findStored(tx, projectId, uuids);
   return events.filter(({ uuid }) => !stored.has(uuid));
 }
 
@@ -36,7 +35,7 @@ async function findStored(
 export interface EventToSave {
   readonly event: IncomingEvent;
   readonly personUuid: string | undefined;
-  /** Properties that came up while the batch was worked through. */
+  /** Properties that the batch adds to the event, such as `$group_0`. */
   readonly marks: ReadonlyMap<string, string> | undefined;
 }
 
@@ -49,17 +48,17 @@ export async function saveEvents(
     `insert into events (project_id, uuid, event, distinct_id, person_id, timestamp, properties)
      select $1, u, e, d, p, t, x
      from json_to_recordset($2::json) as t (u uuid, e text, d text, p uuid, t timestamptz, x jsonb)`,
-    [projectId, `[${events.map(eventRow).join(',')}]`],
+    [projectId, `[${events.map(toRow).join(',')}]`],
   );
 }
 
-function eventRow({ event, personUuid, marks }: EventToSave): string {
+function toRow({ event, personUuid, marks }: EventToSave): string {
   const person = personUuid === undefined ? 'null' : `"${personUuid}"`;
-  return `{"u":"${event.uuid}","e":${JSON.stringify(event.event)},"d":${JSON.stringify(event.distinctId)},"p":${person},"t":"${event.timestamp}","x":${withMarks(event.propertiesText, marks)}}`;
+  return `{"u":"${event.uuid}","e":${JSON.stringify(event.event)},"d":${JSON.stringify(event.distinctId)},"p":${person},"t":"${event.timestamp}","x":${addMarks(event.propertiesText, marks)}}`;
 }
 
 /** Adds members at the end of the text of an object: of a repeated key jsonb keeps the last, so these win. */
-function withMarks(propertiesText: string, marks: ReadonlyMap<string, string> | undefined): string {
+function addMarks(propertiesText: string, marks: ReadonlyMap<string, string> | undefined): string {
   if (marks === undefined) return propertiesText;
   const members = [...marks]
     .map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`)

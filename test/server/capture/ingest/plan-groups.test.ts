@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ExactNumber } from '../../../../src/lib/json/exact-number.ts';
 import type { IncomingEvent } from '../../../../src/server/capture/incoming-event.ts';
-import { planGroups } from '../../../../src/server/capture/persons/plan-groups.ts';
+import { planGroups } from '../../../../src/server/capture/ingest/plan-groups.ts';
 
 const event = (
   uuid: string,

@@ -28,7 +28,7 @@ export interface GroupsPlan {
   readonly marks: ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
 
-export const speaksOfGroups = ({ event, properties }: IncomingEvent) =>
+export const hasGroups = ({ event, properties }: IncomingEvent) =>
   GROUP_EVENTS.has(event) || isJsonObject(properties['$groups']);
 
 /** What a batch does to groups, given the group types known before, in order of their index. */
@@ -40,21 +40,21 @@ export function planGroups(events: readonly IncomingEvent[], knownTypes: readonl
   >();
   const marks = new Map<string, Map<string, string>>();
 
-  function indexOf(groupType: string): number | undefined {
+  function findIndex(groupType: string): number | undefined {
     const index = types.indexOf(groupType);
     if (index !== -1) return index;
     return types.length < MAX_GROUP_TYPES ? types.push(groupType) - 1 : undefined;
   }
 
   for (const event of events) {
-    for (const [groupType, key] of membershipsOf(event)) {
-      const index = indexOf(groupType);
+    for (const [groupType, key] of listMemberships(event)) {
+      const index = findIndex(groupType);
       if (index === undefined) continue;
       const mark = marks.get(event.uuid) ?? new Map<string, string>();
       marks.set(event.uuid, mark.set(`$group_${index}`, key));
     }
-    const description = descriptionOf(event);
-    const typeIndex = description && indexOf(description.groupType);
+    const description = readDescription(event);
+    const typeIndex = description && findIndex(description.groupType);
     if (description === undefined || typeIndex === undefined) continue;
     const { key, properties } = description;
     const id = `${typeIndex} ${key}`;
@@ -69,18 +69,18 @@ export function planGroups(events: readonly IncomingEvent[], knownTypes: readonl
       .map((groupType, at) => ({ groupType, index: knownTypes.length + at })),
     groups: [...groups.values()].map(({ properties, ...group }) => ({
       ...group,
-      propertiesText: textWithin(properties),
+      propertiesText: toBoundedText(properties),
     })),
     marks,
   };
 }
 
-function textWithin(properties: ReadonlyMap<string, unknown>): string {
+function toBoundedText(properties: ReadonlyMap<string, unknown>): string {
   const text = mapText(properties);
   return isWrittenWithin(text, MAX_PROFILE_CHARACTERS) ? text : '{}';
 }
 
-function membershipsOf({ properties }: IncomingEvent): [string, string][] {
+function listMemberships({ properties }: IncomingEvent): [string, string][] {
   const groups = properties['$groups'];
   if (!isJsonObject(groups)) return [];
   return Object.entries(groups).flatMap(([groupType, value]): [string, string][] => {
@@ -90,7 +90,7 @@ function membershipsOf({ properties }: IncomingEvent): [string, string][] {
   });
 }
 
-function descriptionOf({ event, properties }: IncomingEvent) {
+function readDescription({ event, properties }: IncomingEvent) {
   if (!GROUP_EVENTS.has(event)) return undefined;
   const groupType = readKey(properties['$group_type']);
   const key = readKey(properties['$group_key']);

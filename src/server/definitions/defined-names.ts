@@ -1,22 +1,22 @@
 /**
- * Event names that are known to be defined, so that most requests need not ask the database: a question
- * costs a request of one event a sixth of its time. A name is remembered only when the transaction that
- * saw to it is committed, and no longer than `KEPT_MS`, so that the day it was last seen moves on. Each
- * removal of a definition counts up in its project's row, which every request reads: what any process
- * remembers of the time before is void.
+ * Event names that are known to be defined, so that most requests need not query the database: the query
+ * costs a request of one event a sixth of its time. A name is remembered only once its transaction is
+ * committed, and no longer than `KEPT_MS`, so that the day it was last seen is updated. Each removal of a
+ * definition increments a counter in its project's row, which every request reads: names that any process
+ * remembered before are then forgotten.
  */
 export interface DefinedNames {
-  of(project: { readonly id: number; readonly definitionsRemoved: number }): NamesOfProject;
+  forProject(project: { readonly id: number; readonly definitionsRemoved: number }): ProjectNames;
 }
 
-export interface NamesOfProject {
-  /** Those that are to be looked after. */
-  missing(names: readonly string[]): string[];
+export interface ProjectNames {
+  /** Those that may have no definition, or an old time of being seen. */
+  findMissing(names: readonly string[]): string[];
   remember(names: readonly string[]): void;
 }
 
 const KEPT_MS = 3_600_000;
-/** Of all projects together. When they are more, they are forgotten, which costs a question each. */
+/** Of all projects together. Beyond it all are forgotten, which costs each project a query. */
 const MAX_NAMES = 20_000;
 
 interface Known {
@@ -28,7 +28,7 @@ export function createDefinedNames(now: () => number, maxNames = MAX_NAMES): Def
   const projects = new Map<number, Known>();
   let count = 0;
 
-  function knownOf(id: number, definitionsRemoved: number): Known {
+  function findKnown(id: number, definitionsRemoved: number): Known {
     const known = projects.get(id);
     if (known?.definitionsRemoved === definitionsRemoved) return known;
     count -= known?.keptUntilMs.size ?? 0;
@@ -38,10 +38,10 @@ export function createDefinedNames(now: () => number, maxNames = MAX_NAMES): Def
   }
 
   return {
-    of({ id, definitionsRemoved }) {
+    forProject({ id, definitionsRemoved }) {
       return {
-        missing(names) {
-          const { keptUntilMs } = knownOf(id, definitionsRemoved);
+        findMissing(names) {
+          const { keptUntilMs } = findKnown(id, definitionsRemoved);
           return names.filter((name) => (keptUntilMs.get(name) ?? 0) <= now());
         },
         remember(names) {
@@ -50,7 +50,7 @@ export function createDefinedNames(now: () => number, maxNames = MAX_NAMES): Def
             projects.clear();
             count = 0;
           }
-          const { keptUntilMs } = knownOf(id, definitionsRemoved);
+          const { keptUntilMs } = findKnown(id, definitionsRemoved);
           const before = keptUntilMs.size;
           for (const name of names) keptUntilMs.set(name, now() + KEPT_MS);
           count += keptUntilMs.size - before;

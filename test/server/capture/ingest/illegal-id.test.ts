@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isIllegalId } from '../../../../src/server/capture/persons/illegal-id.ts';
+import { isIllegalId } from '../../../../src/server/capture/ingest/illegal-id.ts';
 
 test.each([
   'anonymous',

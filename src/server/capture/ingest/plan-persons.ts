@@ -5,8 +5,8 @@ import { isPersonless, toMergeRequest } from './merge-request.ts';
 import { applyChanges } from './person-changes.ts';
 
 /**
- * What a batch does to people, decided on the rows that its ids had before. Nothing here touches the
- * database: the store reads `KnownPersons`, and writes the plan.
+ * Decides what a batch changes about persons, from the rows that its ids had before. Nothing here touches
+ * the database: person-store.ts reads `KnownPersons` and writes the plan.
  */
 export interface Person {
   readonly uuid: string;
@@ -35,7 +35,7 @@ export interface PersonsPlan {
   /** Distinct ids seen for the first time, in that order. */
   readonly added: readonly { readonly distinctId: string; readonly personUuid: string }[];
   /** Person of every distinct id that has one when the batch is over. */
-  readonly personOf: ReadonlyMap<string, string>;
+  readonly owners: ReadonlyMap<string, string>;
   readonly warnings: Readonly<Partial<Record<PersonsWarning, number>>>;
 }
 
@@ -45,7 +45,7 @@ export type PersonsWarning =
   | 'person_properties_size_violation'
   | 'merged_properties_left_out';
 
-/** Every distinct id a batch speaks of. */
+/** Every distinct id that a batch names. */
 export function collectDistinctIds(events: readonly IncomingEvent[]): string[] {
   const ids = new Set<string>();
   for (const event of events) {
@@ -56,7 +56,7 @@ export function collectDistinctIds(events: readonly IncomingEvent[]): string[] {
   return [...ids];
 }
 
-/** A person while the batch is worked through. */
+/** A person while the batch is planned. */
 interface Draft {
   readonly uuid: string;
   readonly isNew: boolean;
@@ -113,7 +113,7 @@ export function planPersons(
     other.mergedInto = survivor;
   }
 
-  const ownerOf = (distinctId: string) => follow(owners.get(distinctId));
+  const findOwner = (distinctId: string) => follow(owners.get(distinctId));
 
   function own(distinctId: string, draft: Draft): void {
     owners.set(distinctId, draft);
@@ -143,8 +143,8 @@ export function planPersons(
     if (request === undefined || request.otherId === event.distinctId) return undefined;
     const { otherId, force } = request;
     if (isIllegalId(otherId) || isIllegalId(event.distinctId)) return 'cannot_merge_with_illegal_distinct_id';
-    const other = ownerOf(otherId);
-    let into = ownerOf(event.distinctId);
+    const other = findOwner(otherId);
+    let into = findOwner(event.distinctId);
     if (into === undefined) {
       if (other === undefined) into = create(event);
       else own(event.distinctId, other);
@@ -165,14 +165,14 @@ export function planPersons(
     if (isPersonless(event)) continue;
     const warning = merge(event);
     if (warning !== undefined) warn(warning);
-    const person = ownerOf(event.distinctId) ?? create(event);
+    const person = findOwner(event.distinctId) ?? create(event);
     if (applyChanges(person.properties, event)) person.isChanged = true;
   }
 
-  const personOf = new Map<string, string>();
+  const finalOwners = new Map<string, string>();
   for (const distinctId of owners.keys()) {
-    const owner = ownerOf(distinctId);
-    if (owner !== undefined) personOf.set(distinctId, owner.uuid);
+    const owner = findOwner(distinctId);
+    if (owner !== undefined) finalOwners.set(distinctId, owner.uuid);
   }
   function toSave(draft: Draft): PersonToSave {
     const { properties, propertiesText, isChangeLeftOut, takenOverLeftOut } = fitProfile(draft);
@@ -190,8 +190,8 @@ export function planPersons(
       const into = draft.isNew || draft.mergedInto === undefined ? undefined : follow(draft.mergedInto);
       return into === undefined ? [] : [{ from: draft.uuid, into: into.uuid }];
     }),
-    added: added.map((distinctId) => ({ distinctId, personUuid: personOf.get(distinctId) ?? '' })),
-    personOf,
+    added: added.map((distinctId) => ({ distinctId, personUuid: finalOwners.get(distinctId) ?? '' })),
+    owners: finalOwners,
     warnings,
   };
 }

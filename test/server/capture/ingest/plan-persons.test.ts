@@ -5,7 +5,7 @@ import {
   type KnownPersons,
   type Person,
   planPersons,
-} from '../../../../src/server/capture/persons/plan-persons.ts';
+} from '../../../../src/server/capture/ingest/plan-persons.ts';
 
 const nobody: KnownPersons = { persons: [], owners: new Map() };
 
@@ -93,7 +93,7 @@ test('merges an anonymous person into the identified one: their properties give 
     { uuid: 'p', createdAt: '2018-01-01T00:00:00.000Z', isIdentified: true },
   ]);
   expect(visible(result.updated[0])).toEqual({ plan: 'pro', city: 'Oslo', seats: 3 });
-  expect(result.personOf.get('anon')).toBe('p');
+  expect(result.owners.get('anon')).toBe('p');
 });
 
 test('refuses to merge a person that is identified already, unless told that it is dangerous', () => {
@@ -126,7 +126,7 @@ test('follows merges through one batch to the person who is left', () => {
     { from: 'p', into: 'r' },
     { from: 'q', into: 'r' },
   ]);
-  expect([...result.personOf.values()]).toEqual(['r', 'r', 'r']);
+  expect([...result.owners.values()]).toEqual(['r', 'r', 'r']);
 });
 
 test('forgets a person who was made and merged within the batch', () => {
@@ -208,7 +208,7 @@ test('makes no person where the sender wants none, and knows the one there is', 
   expect(plan([event('a', 'x', personless)])).toMatchObject({ created: [], added: [] });
   const result = plan([event('a', 'x', personless)], known({ uuid: 'p', ids: ['a'] }));
   expect(result.updated).toEqual([]);
-  expect(result.personOf.get('a')).toBe('p');
+  expect(result.owners.get('a')).toBe('p');
 });
 
 test('leaves a person alone whom nothing changes', () => {

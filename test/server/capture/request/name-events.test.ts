@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { ExactNumber } from '../../../src/lib/json/exact-number.ts';
-import { createEventNamer } from '../../../src/server/capture/name-events.ts';
-import type { JsonObject } from '../../../src/server/http/json.ts';
+import { ExactNumber } from '../../../../src/lib/json/exact-number.ts';
+import { createEventNamer } from '../../../../src/server/capture/request/name-events.ts';
+import type { JsonObject } from '../../../../src/server/http/json.ts';
 
 const timestamp = '2024-01-01T00:00:00Z';
 const click = { event: 'click', distinct_id: 'a', timestamp };

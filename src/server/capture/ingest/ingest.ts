@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import type { Db, Queryable } from '../../database/db.ts';
+import { defineNames } from '../../definitions/define-names.ts';
+import type { ProjectNames } from '../../definitions/defined-names.ts';
+import type { IncomingEvent } from '../incoming-event.ts';
+import { dropStored, saveEvents } from './event-store.ts';
+import { loadGroupTypes, saveGroups } from './group-store.ts';
+import { isPointless } from './merge-request.ts';
+import { loadKnownPersons, savePersons } from './person-store.ts';
+import { hasGroups, planGroups } from './plan-groups.ts';
+import { collectDistinctIds, type PersonsPlan, planPersons } from './plan-persons.ts';
+import { lockProject } from './project-lock.ts';
+
+export interface Ingested {
+  readonly stored: number;
+  /** Events whose uuid was stored before. */
+  readonly repeated: number;
+  /** Event names whose definitions were written or updated. */
+  readonly defined: readonly string[];
+  readonly warnings: PersonsPlan['warnings'];
+}
+
+/**
+ * Stores the events of one request and what they change about persons and groups in one transaction:
+ * everything or nothing, and each event once.
+ */
+export async function ingest(
+  db: Db,
+  projectId: number,
+  sent: readonly IncomingEvent[],
+  known: ProjectNames,
+): Promise<Ingested> {
+  const result = await db.transaction((tx) => ingestWithin(tx, projectId, sent, known));
+  known.remember(result.defined);
+  return result;
+}
+
+/**
+ * The same as part of a transaction, which may hold the project's lock already.
+ * Without `known` the database is queried about every event name.
+ */
+export async function ingestWithin(
+  tx: Queryable,
+  projectId: number,
+  sent: readonly IncomingEvent[],
+  known?: ProjectNames,
+): Promise<Ingested> {
+  const events = sent.filter((event) => !isPointless(event));
+  await lockProject(tx, projectId);
+  const fresh = await dropStored(tx, projectId, events);
+  if (fresh.length === 0) return { stored: 0, repeated: events.length, defined: [], warnings: {} };
+
+  const before = await loadKnownPersons(tx, projectId, collectDistinctIds(fresh));
+  const persons = planPersons(fresh, before.known, randomUUID);
+  await savePersons(tx, projectId, persons, before.rowIds);
+
+  const groups = planGroups(fresh, fresh.some(hasGroups) ? await loadGroupTypes(tx, projectId) : []);
+  await saveGroups(tx, projectId, groups);
+
+  const rows = fresh.map((event) => ({
+    event,
+    personUuid: persons.owners.get(event.distinctId),
+    marks: groups.marks.get(event.uuid),
+  }));
+  await saveEvents(tx, projectId, rows);
+  const defined = await defineNames(tx, projectId, fresh, known);
+  const stored = fresh.length;
+  return { stored, repeated: events.length - stored, defined, warnings: persons.warnings };
+}
