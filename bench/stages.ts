@@ -13,6 +13,7 @@ import { type CutPart, PartCutter } from '../src/pipeline/stage/cut-parts.ts';
 import { emptyTally } from '../src/pipeline/tally.ts';
 import { createRecordParser, type ParsedObject } from '../src/sources/formats/parse-record.ts';
 import { readRecords } from '../src/sources/formats/read-records.ts';
+import { encodeFacts } from '../src/state/facts.ts';
 import { decodeFrames } from '../src/state/frames.ts';
 import { openSource } from './sample-input.ts';
 import { createBenchMap } from './source-maps.ts';
@@ -91,7 +92,7 @@ export async function sharedStages(path: string, amplitude: SourceRecords): Prom
     }),
     stage('advance', () => advanceAll(cuts)),
     stage('findings: fold', () => foldAll(findings)),
-    stage('findings: fold, encode', () => foldAll(findings).encode()),
+    stage('findings: fold, encode', () => encodeFacts(foldAll(findings).stored())),
   ];
 }
 

@@ -8,6 +8,7 @@ import { type ImportDeps, importPart } from '../src/pipeline/import-part.ts';
 import { cutSegments } from '../src/pipeline/segments.ts';
 import { createRecordParser } from '../src/sources/formats/parse-record.ts';
 import { createRedisCheckpoints } from '../src/state/checkpoints.ts';
+import { saveFacts } from '../src/state/facts.ts';
 import { layout } from '../src/state/keys.ts';
 import { loadPart } from '../src/state/parts.ts';
 import { createReceipt, loadReceipt } from '../src/state/receipts.ts';
@@ -64,10 +65,7 @@ function depsFor(
       putRejects(staging, record.name, segment, part, header, rejects, records),
     async keepFindings(segment) {
       if (findings.size === 0) return undefined;
-      const { body, sections } = await findings.encode();
-      const key = keys.findings(segment);
-      await staging.put(key, body);
-      return { key, sections };
+      return saveFacts(staging, keys.findings(segment), findings.stored());
     },
     loadReceipt: (id) => loadReceipt(staging, record.name, id),
     createReceipt: (receipt) => createReceipt(staging, record.name, receipt),

@@ -11,6 +11,7 @@ import { stageFile } from '../../src/pipeline/stage/stage-file.ts';
 import { createRecordParser } from '../../src/sources/formats/parse-record.ts';
 import { getMappingName } from '../../src/sources/registry.ts';
 import type { Checkpoints } from '../../src/state/checkpoints.ts';
+import { saveFacts } from '../../src/state/facts.ts';
 import { layout } from '../../src/state/keys.ts';
 import { loadPart } from '../../src/state/parts.ts';
 import { createReceipt, loadReceipt } from '../../src/state/receipts.ts';
@@ -84,10 +85,7 @@ function depsFor(part: PartMeta, staging: Staging, { deliver }: Delivering): Imp
     keepRejects: (rejects, records, name) =>
       putRejects(staging, MIGRATION, name, part, undefined, rejects, records),
     async keepFindings(name) {
-      const { body, sections } = await findings.encode();
-      const key = keys.findings(name);
-      await staging.put(key, body);
-      return { key, sections };
+      return saveFacts(staging, keys.findings(name), findings.stored());
     },
     loadReceipt: (id) => loadReceipt(staging, MIGRATION, id),
     createReceipt: (receipt) => createReceipt(staging, MIGRATION, receipt),

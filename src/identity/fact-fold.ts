@@ -1,8 +1,6 @@
 import type { IdentityFact } from '../contract/identity-fact.ts';
-import type { FactsSection } from '../contract/progress.ts';
+import { type StoredFact, type StoredProperty, toGroupId } from '../state/facts.ts';
 import { PropertyFold } from './property-fold.ts';
-import { groupId, type StoredFact, type StoredProperty } from './stored-fact.ts';
-import { encodeFacts } from './stored-facts.ts';
 
 /** What is known of the properties under one id. */
 export interface PersonFold {
@@ -105,10 +103,6 @@ export class FactFold {
     }
   }
 
-  encode(): Promise<{ body: Buffer; sections: FactsSection[] }> {
-    return encodeFacts(this.stored());
-  }
-
   #person(id: string): PersonFold {
     let person = this.persons.get(id);
     if (!person) {
@@ -119,7 +113,7 @@ export class FactFold {
   }
 
   #group({ groupType, groupKey, time }: Pick<GroupFold, 'groupType' | 'groupKey' | 'time'>): GroupFold {
-    const id = groupId(groupType, groupKey);
+    const id = toGroupId(groupType, groupKey);
     let group = this.groups.get(id);
     if (!group) {
       group = { groupType, groupKey, time, set: new PropertyFold('latest') };

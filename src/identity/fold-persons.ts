@@ -1,10 +1,10 @@
 import type { TargetEvent } from '../contract/event.ts';
 import type { BatchLimits } from '../deliver/batch-builder.ts';
 import { ENVELOPE_BYTES } from '../deliver/envelope.ts';
+import type { StoredProperty } from '../state/facts.ts';
 import type { FactFold } from './fact-fold.ts';
 import { type FieldProperty, fieldProperties, packProperties } from './pack-properties.ts';
 import type { Unmerged } from './persons-tally.ts';
-import type { StoredProperty } from './stored-fact.ts';
 import { groupEvent, mergeEvent, personEvent } from './synthetic-events.ts';
 
 export interface FoldPersonsOptions {

@@ -1,9 +1,8 @@
 import type { FactsIndex } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
-import { getBucketSlice } from './bucket.ts';
+import { getBucketSlice } from '../state/bucket.ts';
+import { type FactsRange, getBucketId, readFacts, type StoredFact } from '../state/facts.ts';
 import { FactFold } from './fact-fold.ts';
-import { pickHomeBucket, type StoredFact } from './stored-fact.ts';
-import { type FactsRange, readFacts } from './stored-facts.ts';
 
 export interface BucketRange {
   /** First bucket. */
@@ -103,7 +102,7 @@ async function* loadRun(
 }
 
 const isIn = ({ bits, value }: Slice, finding: StoredFact) =>
-  bits === 0 || getBucketSlice(pickHomeBucket(finding), bits) === value;
+  bits === 0 || getBucketSlice(getBucketId(finding), bits) === value;
 
 function narrowed(fold: FactFold, slice: Slice): FactFold {
   const kept = new FactFold();

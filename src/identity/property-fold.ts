@@ -1,5 +1,5 @@
+import type { StoredProperty } from '../state/facts.ts';
 import { JsonText, toCanonicalText } from './json-text.ts';
-import type { StoredProperty } from './stored-fact.ts';
 
 interface Versioned {
   time: string;

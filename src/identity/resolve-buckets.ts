@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type FactsIndex, factsIndex } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
+import { saveFacts } from '../state/facts.ts';
 import { toResolvedFactsKey } from '../state/keys.ts';
 import { FactFold } from './fact-fold.ts';
 import { type BucketRange, LOAD_LIMITS, type LoadLimits, loadFolds } from './load-folds.ts';
@@ -40,10 +41,8 @@ export async function resolveBuckets(options: ResolveBucketsOptions): Promise<Re
 
   const flush = async () => {
     if (out.size === 0) return;
-    const { body, sections } = await out.encode();
     const key = toResolvedFactsKey(prefix, { from, to }, written.length);
-    await staging.put(key, body);
-    written.push({ key, sections });
+    written.push(await saveFacts(staging, key, out.stored()));
     out = new FactFold();
   };
 

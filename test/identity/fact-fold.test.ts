@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { IdentityFact } from '../../src/contract/identity-fact.ts';
 import { FactFold } from '../../src/identity/fact-fold.ts';
-import type { StoredFact } from '../../src/identity/stored-fact.ts';
 import { ExactNumber } from '../../src/lib/json/exact-number.ts';
+import { encodeFacts, type StoredFact } from '../../src/state/facts.ts';
 import { anyFact } from './facts.ts';
 
 const foldOf = (findings: readonly IdentityFact[]) => {
@@ -36,8 +36,8 @@ test('folding does not depend on the cut, the order, or on findings that come tw
 test('equal findings make equal objects, byte for byte', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyFact), async (findings) => {
-      const forward = await foldOf(findings).encode();
-      expect(await foldOf([...findings].reverse()).encode()).toEqual(forward);
+      const forward = await encodeFacts(foldOf(findings).stored());
+      expect(await encodeFacts(foldOf([...findings].reverse()).stored())).toEqual(forward);
     }),
     { numRuns: 30 },
   );
@@ -128,5 +128,5 @@ test('group types and keys that read alike when joined stay two groups', () => {
 
 test('an untouched fold has nothing to keep', async () => {
   expect(new FactFold().size).toBe(0);
-  expect(await new FactFold().encode()).toEqual({ body: Buffer.alloc(0), sections: [] });
+  expect(await encodeFacts(new FactFold().stored())).toEqual({ body: Buffer.alloc(0), sections: [] });
 });

@@ -6,13 +6,14 @@ import { afterAll, expect, test } from 'vitest';
 import type { IdentityFact } from '../../src/contract/identity-fact.ts';
 import type { FactsIndex } from '../../src/contract/progress.ts';
 import { type BatchLimits, DEFAULT_BATCH_LIMITS } from '../../src/deliver/batch-builder.ts';
-import { BUCKETS } from '../../src/identity/bucket.ts';
 import { FactFold } from '../../src/identity/fact-fold.ts';
 import { foldBuckets } from '../../src/identity/fold-buckets.ts';
 import { LOAD_LIMITS, type LoadLimits } from '../../src/identity/load-folds.ts';
 import { emptyPersonsTally, mergePersonsTally } from '../../src/identity/persons-tally.ts';
 import { resolveBuckets } from '../../src/identity/resolve-buckets.ts';
 import { stringifyJson } from '../../src/lib/json/stringify-json.ts';
+import { BUCKETS } from '../../src/state/bucket.ts';
+import { saveFacts } from '../../src/state/facts.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
 import { anyFact } from './facts.ts';
 
@@ -35,11 +36,7 @@ async function foldAll(
   for (const [number, part] of parts.entries()) {
     const fold = new FactFold();
     for (const finding of part) fold.add(finding);
-    const { body, sections } = await fold.encode();
-    if (sections.length === 0) continue;
-    const key = `${prefix}parts/${number}.gz`;
-    await staging.put(key, body);
-    findings.push({ key, sections });
+    findings.push(await saveFacts(staging, `${prefix}parts/${number}.gz`, fold.stored()));
   }
 
   const edges = [0, ...cuts, BUCKETS];
@@ -142,10 +139,8 @@ test('a property too large for the batches asked for is set aside, and the rest 
 test('stops between reads when it is told to', async () => {
   const fold = new FactFold();
   fold.add({ kind: 'pair', anonId: 'd', userId: 'u', time: '2023-01-01T00:00:00.000Z' });
-  const { body, sections } = await fold.encode();
-  await staging.put('stop/part.gz', body);
+  const findings = [await saveFacts(staging, 'stop/part.gz', fold.stored())];
   const stopped = AbortSignal.abort(new Error('enough'));
-  const findings = [{ key: 'stop/part.gz', sections }];
   await expect(
     resolveBuckets({ staging, prefix: 'stop/resolved/', findings, from: 0, to: BUCKETS, signal: stopped }),
   ).rejects.toThrow('enough');

@@ -6,13 +6,13 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { resolvePersonsHandler } from '../../jobs/resolve-persons.ts';
 import type { Staging } from '../../src/contract/staging.ts';
-import { BUCKETS } from '../../src/identity/bucket.ts';
 import { FactFold } from '../../src/identity/fact-fold.ts';
 import { resolvedRange } from '../../src/identity/resolve-buckets.ts';
-import { readFacts } from '../../src/identity/stored-facts.ts';
 import { createOpenMigrations } from '../../src/migrations/open-migrations.ts';
 import { emptyTally } from '../../src/pipeline/tally.ts';
+import { BUCKETS } from '../../src/state/bucket.ts';
 import { migrationKey } from '../../src/state/checkpoints.ts';
+import { readFacts, saveFacts } from '../../src/state/facts.ts';
 import { layout } from '../../src/state/keys.ts';
 import { createMigration, openEpoch, parseStored } from '../../src/state/migrations.ts';
 import { createReceipt } from '../../src/state/receipts.ts';
@@ -88,9 +88,7 @@ test('a writer that comes back late touches no object that the receipt of its ra
   await redis.hset(migrationKey(NAME), 'epoch', 1);
   const fold = new FactFold();
   fold.add({ kind: 'pair', anonId: 'd1', userId: 'u1', time: '2023-01-01T00:00:00.000Z' });
-  const { body, sections } = await fold.encode();
-  const findings = { key: keys.findings('f1/00000/1-1-1'), sections };
-  await staging.put(findings.key, body);
+  const findings = await saveFacts(staging, keys.findings('f1/00000/1-1-1'), fold.stored());
   const receipt = { part: 'f1/00000', file: 'a', mapping: 'amplitude@1', tally: emptyTally() };
   await createReceipt(staging, NAME, { ...receipt, rejectSegments: [], findings });
 

@@ -3,7 +3,6 @@ import type { PartMeta } from '../../contract/part.ts';
 import type { FactsIndex, Receipt } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { BatchBuilder, type BatchLimits } from '../../deliver/batch-builder.ts';
-import { BUCKETS } from '../../identity/bucket.ts';
 import { FactFold } from '../../identity/fact-fold.ts';
 import { foldBuckets } from '../../identity/fold-buckets.ts';
 import { emptyPersonsTally, mergePersonsTally, type PersonsTally } from '../../identity/persons-tally.ts';
@@ -15,7 +14,9 @@ import type { SourceFile } from '../../sources/files/source-file.ts';
 import { createRecordParser, type ParseRecord } from '../../sources/formats/parse-record.ts';
 import type { ReadOptions } from '../../sources/formats/read-records.ts';
 import type { MapRecord } from '../../sources/source.ts';
+import { BUCKETS } from '../../state/bucket.ts';
 import type { Checkpoints } from '../../state/checkpoints.ts';
+import { saveFacts } from '../../state/facts.ts';
 import { partKeys, toFactsKey, toPlanFactsPrefix } from '../../state/keys.ts';
 import { loadPart } from '../../state/parts.ts';
 import { ReceiptTotals } from '../report/receipt-totals.ts';
@@ -77,10 +78,7 @@ export async function fullPass(input: FullPassInput): Promise<FullPass> {
         keepRejects: async (_rejects, _records, name) => name,
         async keepFindings(name) {
           if (fold.size === 0) return undefined;
-          const { body, sections } = await fold.encode();
-          const key = toFactsKey(scratch, name);
-          await staging.put(key, body);
-          return { key, sections };
+          return saveFacts(staging, toFactsKey(scratch, name), fold.stored());
         },
         loadReceipt: async () => undefined,
         createReceipt: async (made: Receipt) => made,

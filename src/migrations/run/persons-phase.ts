@@ -1,4 +1,4 @@
-import { BUCKETS } from '../../identity/bucket.ts';
+import { BUCKETS } from '../../state/bucket.ts';
 import { layout, toRangeId, toRangeKey } from '../../state/keys.ts';
 import { listReceipts } from '../../state/receipts.ts';
 import type { EpochRun } from './epoch-run.ts';

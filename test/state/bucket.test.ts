@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
-import { BUCKETS, bucketOf, getBucketSlice } from '../../src/identity/bucket.ts';
+import { BUCKETS, getBucket, getBucketSlice } from '../../src/state/bucket.ts';
 
-test('stored findings stay readable: an id keeps its bucket for ever', () => {
-  expect(['', 'a', 'user-1', 'ü🚀', '7205759403792793601'].map(bucketOf)).toEqual([11, 51, 44, 10, 2]);
+test('stored identity facts stay readable: an id keeps its bucket', () => {
+  expect(['', 'a', 'user-1', 'ü🚀', '7205759403792793601'].map(getBucket)).toEqual([11, 51, 44, 10, 2]);
 });
 
 test('ids that differ in their last digits spread over all buckets and slices', () => {
   const ids = Array.from({ length: 64_000 }, (_, number) => `user-${number}`);
   const perBucket = new Array<number>(BUCKETS).fill(0);
-  for (const id of ids) perBucket[bucketOf(id)] = (perBucket[bucketOf(id)] ?? 0) + 1;
+  for (const id of ids) perBucket[getBucket(id)] = (perBucket[getBucket(id)] ?? 0) + 1;
   expect(Math.min(...perBucket)).toBeGreaterThan(800);
   expect(Math.max(...perBucket)).toBeLessThan(1_200);
 
-  const inBucket = ids.filter((id) => bucketOf(id) === 0);
+  const inBucket = ids.filter((id) => getBucket(id) === 0);
   const lower = inBucket.filter((id) => getBucketSlice(id, 1) === 0).length;
   expect(lower / inBucket.length).toBeGreaterThan(0.4);
   expect(lower / inBucket.length).toBeLessThan(0.6);
