@@ -1,6 +1,5 @@
 import type { Delivery } from '../src/contract/delivery.ts';
 import type { IdentityFact } from '../src/contract/identity-fact.ts';
-import type { MapOutcome } from '../src/contract/outcome.ts';
 import type { PartRecord } from '../src/contract/part.ts';
 import type { Checkpoint } from '../src/contract/progress.ts';
 import { BatchBuilder } from '../src/deliver/batch-builder.ts';
@@ -8,7 +7,7 @@ import { compress } from '../src/deliver/send.ts';
 import { FactFold } from '../src/identity/fact-fold.ts';
 import { stringifyJson } from '../src/lib/json/stringify-json.ts';
 import { advance } from '../src/pipeline/advance.ts';
-import { type Cut, cutSegments } from '../src/pipeline/segments.ts';
+import { mapToBatches, type SegmentBatch } from '../src/pipeline/map-to-batches.ts';
 import { type CutPart, PartCutter } from '../src/pipeline/stage/cut-parts.ts';
 import { emptyTally } from '../src/pipeline/tally.ts';
 import { createRecordParser, type ParsedObject } from '../src/sources/formats/parse-record.ts';
@@ -56,20 +55,15 @@ export function sourceStages({ type, format, header, records, texts }: SourceRec
 
 /** Everything around parse and map, the same for all sources; measured on Amplitude's records. */
 export async function sharedStages(path: string, amplitude: SourceRecords): Promise<Stage[]> {
-  const { type, records } = amplitude;
-  const understood = new Map(understandAll(amplitude));
-  const findings = [...understood.values()].flatMap(findingsOf);
-  const events = [...understood.values()].flatMap((outcome) =>
-    outcome.kind === 'mapped' ? outcome.events : [],
-  );
+  const { type, format, header, records } = amplitude;
+  const parse = createRecordParser(format, header);
+  const map = createBenchMap(type);
+  const outcomes = parseAll(records, parse).map(({ value }) => map(value));
+  const facts = outcomes.flatMap((outcome) => (outcome.kind === 'rejected' ? [] : outcome.findings));
+  const events = outcomes.flatMap((outcome) => (outcome.kind === 'mapped' ? outcome.events : []));
   const texts = events.map((event) => stringifyJson(event));
-  const cuts = await collect(
-    cutSegments(records, 0, {
-      understand: (record) => understood.get(record) ?? NOTHING,
-      batches: new BatchBuilder(),
-      findings: new FactFold(),
-    }),
-  );
+  const mapDeps = { parse, map, batches: new BatchBuilder(), facts: new FactFold() };
+  const segments = await collect(mapToBatches(records, 0, mapDeps));
   const parts = cutParts(amplitude);
   const stage = (name: string, run: () => unknown): Stage => ({
     source: type,
@@ -88,15 +82,13 @@ export async function sharedStages(path: string, amplitude: SourceRecords): Prom
     }),
     stage('batch', () => packAll(texts)),
     stage('gzip bodies', async () => {
-      for (const { batch } of cuts) if (batch) await compress([batch.body]);
+      for (const { batch } of segments) if (batch) await compress([batch.body]);
     }),
-    stage('advance', () => advanceAll(cuts)),
-    stage('findings: fold', () => foldAll(findings)),
-    stage('findings: fold, encode', () => encodeFacts(foldAll(findings).stored())),
+    stage('advance', () => advanceAll(segments)),
+    stage('identity facts: fold', () => foldAll(facts)),
+    stage('identity facts: fold, encode', () => encodeFacts(foldAll(facts).stored())),
   ];
 }
-
-const NOTHING: MapOutcome = { kind: 'skipped', reason: 'excluded_by_manifest', findings: [] };
 
 function parseAll(
   records: readonly PartRecord[],
@@ -104,18 +96,6 @@ function parseAll(
 ): ParsedObject[] {
   return records.map(parse).filter((parsed) => parsed.kind === 'object');
 }
-
-function* understandAll(source: SourceRecords): Generator<[PartRecord, MapOutcome]> {
-  const parse = createRecordParser(source.format, source.header);
-  const map = createBenchMap(source.type);
-  for (const record of source.records) {
-    const parsed = parse(record);
-    yield [record, parsed.kind === 'rejected' ? parsed : map(parsed.value)];
-  }
-}
-
-const findingsOf = (outcome: MapOutcome): readonly IdentityFact[] =>
-  outcome.kind === 'rejected' ? [] : outcome.findings;
 
 async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
@@ -139,17 +119,17 @@ function packAll(texts: readonly string[]): void {
 
 const ACCEPTED: Delivery = { kind: 'accepted' };
 
-function advanceAll(cuts: readonly Cut[]): void {
+function advanceAll(segments: readonly SegmentBatch[]): void {
   let checkpoint: Checkpoint = { part: 'bench', position: 0, tally: emptyTally(), rejectSegments: [] };
-  for (const { segment, batch } of cuts) {
+  for (const { segment, batch } of segments) {
     const deliveries = new Array<Delivery>(batch ? batch.offsets.length - 1 : 0).fill(ACCEPTED);
     checkpoint = advance(checkpoint, segment, deliveries).checkpoint;
     JSON.stringify(checkpoint);
   }
 }
 
-function foldAll(findings: readonly IdentityFact[]): FactFold {
+function foldAll(facts: readonly IdentityFact[]): FactFold {
   const fold = new FactFold();
-  for (const finding of findings) fold.add(finding);
+  for (const fact of facts) fold.add(fact);
   return fold;
 }

@@ -1,21 +1,15 @@
 import type { PartMeta } from '../../src/contract/part.ts';
 import type { Receipt } from '../../src/contract/progress.ts';
 import type { Staging } from '../../src/contract/staging.ts';
-import { BatchBuilder } from '../../src/deliver/batch-builder.ts';
+import { DEFAULT_BATCH_LIMITS } from '../../src/deliver/batch-builder.ts';
 import { createUnlimitedBudget } from '../../src/deliver/budget.ts';
 import { createDeliver, type Delivering } from '../../src/deliver/deliver.ts';
-import { FactFold } from '../../src/identity/fact-fold.ts';
 import { type ImportDeps, importPart } from '../../src/pipeline/import-part.ts';
-import { cutSegments } from '../../src/pipeline/segments.ts';
 import { stageFile } from '../../src/pipeline/stage/stage-file.ts';
-import { createRecordParser } from '../../src/sources/formats/parse-record.ts';
 import { getMappingName } from '../../src/sources/registry.ts';
 import type { Checkpoints } from '../../src/state/checkpoints.ts';
-import { saveFacts } from '../../src/state/facts.ts';
 import { layout } from '../../src/state/keys.ts';
-import { loadPart } from '../../src/state/parts.ts';
-import { createReceipt, loadReceipt } from '../../src/state/receipts.ts';
-import { putRejects } from '../../src/state/rejects.ts';
+import { createPartStore } from '../../src/state/part-store.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
 import { measure } from '../measure.ts';
 import { openSource } from '../sample-input.ts';
@@ -50,7 +44,7 @@ export const runBackhaul: Contender = async ({ input, url, folder }) => {
   });
   const imported = await measure(async () => {
     for (const part of parts) {
-      receipts.push(await importPart(part, depsFor(part, staging, delivering), signal));
+      receipts.push(await importPart(part, createDeps(staging, delivering), signal));
     }
   });
   await delivering.close();
@@ -64,34 +58,16 @@ export const runBackhaul: Contender = async ({ input, url, folder }) => {
   };
 };
 
-function depsFor(part: PartMeta, staging: Staging, { deliver }: Delivering): ImportDeps {
-  const keys = layout(MIGRATION);
-  const findings = new FactFold();
-  const parse = createRecordParser(part.format, undefined);
-  const map = createBenchMap('amplitude');
+function createDeps(staging: Staging, { deliver }: Delivering): ImportDeps {
   return {
     checkpoints: createCheckpointsInMemory(),
-    readRecords: async () => [...(await loadPart(staging, keys.prefix, part)).records],
-    toSegments: (records, from) =>
-      cutSegments(records, from, {
-        understand(record) {
-          const parsed = parse(record);
-          return parsed.kind === 'rejected' ? parsed : map(parsed.value);
-        },
-        batches: new BatchBuilder(),
-        findings,
-      }),
-    deliver,
-    keepRejects: (rejects, records, name) =>
-      putRejects(staging, MIGRATION, name, part, undefined, rejects, records),
-    async keepFindings(name) {
-      return saveFacts(staging, keys.findings(name), findings.stored());
-    },
-    loadReceipt: (id) => loadReceipt(staging, MIGRATION, id),
-    createReceipt: (receipt) => createReceipt(staging, MIGRATION, receipt),
-    onProgress: () => {},
+    store: createPartStore(staging, MIGRATION),
+    map: createBenchMap('amplitude'),
     mapping: getMappingName('amplitude'),
-    batchesInFlight: REQUESTS_IN_FLIGHT,
+    batch: DEFAULT_BATCH_LIMITS,
+    deliver,
+    requestsInFlight: REQUESTS_IN_FLIGHT,
+    onProgress: () => {},
   };
 }
 

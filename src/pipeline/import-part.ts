@@ -1,82 +1,82 @@
 import type { Deliver, Delivery } from '../contract/delivery.ts';
-import type { PartMeta, PartRecord } from '../contract/part.ts';
-import type { Checkpoint, FactsIndex, Receipt, RejectNote } from '../contract/progress.ts';
+import type { PartMeta } from '../contract/part.ts';
+import type { Checkpoint, Receipt } from '../contract/progress.ts';
+import { BatchBuilder, type BatchLimits } from '../deliver/batch-builder.ts';
+import { FactFold } from '../identity/fact-fold.ts';
 import { inOrder } from '../lib/async/ordered-concurrency.ts';
+import { createRecordParser } from '../sources/formats/parse-record.ts';
+import type { MapRecord } from '../sources/source.ts';
 import type { Checkpoints } from '../state/checkpoints.ts';
 import { toSegmentName } from '../state/keys.ts';
+import type { PartStore } from '../state/part-store.ts';
 import { advance } from './advance.ts';
-import type { Cut } from './segments.ts';
+import { mapToBatches, type SegmentBatch } from './map-to-batches.ts';
 import { emptyTally } from './tally.ts';
 
-/**
- * In: one staged part. Out: its receipt, and on the way its events at the destination, its rejects
- * and findings in staging. Promises I1, I3 and I5 of ARCHITECTURE.md: whatever dies on the way, the
- * next run of this function goes on from the last saved checkpoint.
- */
 export interface ImportDeps {
   readonly checkpoints: Checkpoints;
-  readonly readRecords: (part: PartMeta) => Promise<readonly PartRecord[]>;
-  readonly toSegments: (records: readonly PartRecord[], from: number) => AsyncIterable<Cut>;
-  readonly deliver: Deliver;
-  /** Keeps rejects in staging and returns the key of their segment. */
-  readonly keepRejects: (
-    rejects: readonly RejectNote[],
-    records: readonly PartRecord[],
-    name: string,
-  ) => Promise<string>;
-  readonly keepFindings: (name: string) => Promise<FactsIndex | undefined>;
-  readonly loadReceipt: (part: string) => Promise<Receipt | undefined>;
-  /** Creates the receipt, or returns the one that exists. */
-  readonly createReceipt: (receipt: Receipt) => Promise<Receipt>;
-  readonly onProgress: (checkpoint: Checkpoint) => void;
+  readonly store: PartStore;
+  readonly map: MapRecord;
+  /** Source type and version of the map, for the receipt: `amplitude@1`. */
   readonly mapping: string;
-  readonly batchesInFlight: number;
+  readonly batch: BatchLimits;
+  readonly deliver: Deliver;
+  /** Batches under delivery at once. */
+  readonly requestsInFlight: number;
+  /** Called after each saved checkpoint. */
+  readonly onProgress: (checkpoint: Checkpoint) => void;
 }
 
-/** Read, map, batch, deliver, advance, save. A crash between deliver and save sends one batch again. */
+/**
+ * Read, map, batch, deliver, advance, save. In: one staged part. Out: its receipt; its events are at the
+ * destination, its rejects and identity facts in staging. Wherever an import is interrupted, the next one
+ * continues at the last saved checkpoint (I1, I3, I5); a crash between deliver and save sends the batches
+ * in flight again.
+ */
 export async function importPart(part: PartMeta, deps: ImportDeps, signal: AbortSignal): Promise<Receipt> {
-  const { fence, checkpoint } = await deps.checkpoints.begin(part.id);
-  // Looked for once the part is ours: whoever held it before may have finished it meanwhile.
-  const finished = await deps.loadReceipt(part.id);
+  const { checkpoints, store, map } = deps;
+  const { fence, checkpoint } = await checkpoints.begin(part.id);
+  // Only now that the part is ours: its previous holder may have finished it meanwhile.
+  const finished = await store.loadReceipt(part.id);
   if (finished) return finished;
-  let current: Checkpoint = checkpoint ?? startOf(part);
+  let current = checkpoint ?? startCheckpoint(part);
 
-  const records = await deps.readRecords(part);
-  const segments = deps.toSegments(records, current.position);
-  const delivered = inOrder(segments, deps.batchesInFlight, signal, async (cut, cutSignal) => ({
-    cut,
-    deliveries: cut.batch ? await deps.deliver(cut.batch, cutSignal) : NONE,
-  }));
+  const { header, records: frames } = await store.loadPart(part);
+  const records = [...frames];
+  const parse = createRecordParser(part.format, header);
+  const batches = new BatchBuilder(deps.batch);
+  const facts = new FactFold();
+  const mapped = mapToBatches(records, current.position, { parse, map, batches, facts });
+  const send = async ({ segment, batch }: SegmentBatch, sendSignal: AbortSignal) => ({
+    segment,
+    deliveries: batch ? await deps.deliver(batch, sendSignal) : NOTHING_SENT,
+  });
 
-  for await (const { cut, deliveries } of delivered) {
-    const step = advance(current, cut.segment, deliveries);
-    const rejectSegments = [...current.rejectSegments];
+  for await (const { segment, deliveries } of inOrder(mapped, deps.requestsInFlight, signal, send)) {
+    const step = advance(current, segment, deliveries);
+    current = step.checkpoint;
     if (step.rejects.length > 0) {
-      rejectSegments.push(
-        await deps.keepRejects(step.rejects, records, toSegmentName(fence, cut.segment.to)),
-      );
+      const rejects = { part, header, records, notes: step.rejects };
+      const key = await store.saveRejects(toSegmentName(fence, segment.to), rejects);
+      current = { ...current, rejectSegments: [...current.rejectSegments, key] };
     }
-    current = { ...step.checkpoint, rejectSegments };
-    await deps.checkpoints.save(fence, current);
+    await checkpoints.save(fence, current);
     deps.onProgress(current);
   }
 
-  const findings = await deps.keepFindings(toSegmentName(fence, current.position));
-  const receipt = await deps.createReceipt({
-    part: part.id,
-    file: part.file,
-    mapping: deps.mapping,
-    tally: current.tally,
-    rejectSegments: current.rejectSegments,
-    ...(findings ? { findings } : {}),
-  });
-  await deps.checkpoints.forget(fence);
-  return receipt;
+  const { position, tally, rejectSegments } = current;
+  const { id, file } = part;
+  const saved = facts.size > 0 && (await store.saveFacts(toSegmentName(fence, position), facts.stored()));
+  const findings = saved ? { findings: saved } : {};
+  const receipt = { part: id, file, mapping: deps.mapping, tally, rejectSegments, ...findings };
+  const created = await store.createReceipt(receipt);
+  await checkpoints.forget(fence);
+  return created;
 }
 
-const NONE: Delivery[] = [];
+const NOTHING_SENT: readonly Delivery[] = [];
 
-const startOf = (part: PartMeta): Checkpoint => ({
+const startCheckpoint = (part: PartMeta): Checkpoint => ({
   part: part.id,
   position: 0,
   tally: emptyTally(),

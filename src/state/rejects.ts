@@ -12,32 +12,35 @@ import {
 } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
 import { SourceError } from '../lib/errors.ts';
-
-import { layout } from './keys.ts';
 import { recoveryHint } from './recovery-hint.ts';
 
 const unzip = promisify(gunzip);
 
-/** Writes one reject segment: JSON lines that hold all it takes to understand and replay a record. */
-export async function putRejects(
-  staging: Staging,
-  migration: string,
-  segment: string,
-  part: PartMeta,
-  header: Uint8Array | undefined,
-  notes: readonly RejectNote[],
-  records: readonly PartRecord[],
-): Promise<string> {
+/** What a reject segment is made from. */
+export interface RejectedRecords {
+  readonly part: PartMeta;
+  /** The header row of a CSV. */
+  readonly header: Uint8Array | undefined;
+  /** All records of the part: a note names its record by number. */
+  readonly records: readonly PartRecord[];
+  readonly notes: readonly RejectNote[];
+}
+
+/**
+ * Writes one reject segment: JSON lines with everything that is needed to understand and replay each
+ * record. Returns its key.
+ */
+export async function saveRejects(staging: Staging, key: string, rejects: RejectedRecords): Promise<string> {
+  const { part, header, records, notes } = rejects;
   function* lines(): Generator<RejectHead | RejectLine> {
-    if (header) yield { header: asText(header) };
+    if (header) yield { header: toKeptBytes(header) };
     for (const note of notes) yield toRejectLine(part, note, records[note.record] as PartRecord);
   }
-  const key = layout(migration).rejectSegment(segment);
   await staging.put(key, await zipLines(lines()));
   return key;
 }
 
-/** SourceError when the segment is gone or damaged: its records must not pass for none. */
+/** SourceError when the segment is gone or damaged: a lost segment must not look like an empty one. */
 export async function readRejects(staging: Staging, key: string): Promise<RejectLine[]> {
   const body = await staging.get(key);
   if (!body) throw new SourceError(`${staging.location}: rejects ${key} are gone; ${recoveryHint(key)}`);
@@ -55,7 +58,7 @@ export async function readRejects(staging: Staging, key: string): Promise<Reject
 function parseSegment(bytes: Buffer): RejectLine[] {
   const found: RejectLine[] = [];
   let head: RejectHead | undefined;
-  for (const line of linesOf(bytes)) {
+  for (const line of splitLines(bytes)) {
     const value: unknown = JSON.parse(line);
     if (found.length === 0 && !head) {
       head = rejectHead.safeParse(value).data;
@@ -69,7 +72,7 @@ function parseSegment(bytes: Buffer): RejectLine[] {
 const NEWLINE = 0x0a;
 
 /** Line by line: a segment may be larger than a string should be. */
-function* linesOf(bytes: Buffer): Generator<string> {
+function* splitLines(bytes: Buffer): Generator<string> {
   for (let start = 0; start < bytes.length; ) {
     const newline = bytes.indexOf(NEWLINE, start);
     const end = newline === -1 ? bytes.length : newline;
@@ -111,12 +114,12 @@ function toRejectLine(part: PartMeta, note: RejectNote, record: PartRecord): Rej
     detail: note.detail,
     format: part.format,
     ...(record.kind === 'oversize' ? { oversize: { bytes: record.size, sha256: record.sha256 } } : {}),
-    ...asText(bytes),
+    ...toKeptBytes(bytes),
   };
 }
 
 /** Text where the bytes are UTF-8, else base64, so that every byte survives. */
-function asText(bytes: Uint8Array): { text: string } | { base64: string } {
+function toKeptBytes(bytes: Uint8Array): { text: string } | { base64: string } {
   try {
     return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) };
   } catch {

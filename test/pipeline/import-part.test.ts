@@ -9,16 +9,14 @@ import { mapped, rejected, skipped } from '../../src/contract/outcome.ts';
 import type { PartMeta, PartRecord } from '../../src/contract/part.ts';
 import type { Receipt } from '../../src/contract/progress.ts';
 import type { Staging } from '../../src/contract/staging.ts';
-import { BatchBuilder } from '../../src/deliver/batch-builder.ts';
-import { FactFold } from '../../src/identity/fact-fold.ts';
 import { UnavailableError } from '../../src/lib/errors.ts';
 import { importPart } from '../../src/pipeline/import-part.ts';
-import { cutSegments } from '../../src/pipeline/segments.ts';
 import { balances } from '../../src/pipeline/tally.ts';
 import { eventId } from '../../src/sources/mapping/event-id.ts';
 import { createRedisCheckpoints, migrationKey } from '../../src/state/checkpoints.ts';
-import { createReceipt, loadReceipt } from '../../src/state/receipts.ts';
-import { putRejects, readRejects } from '../../src/state/rejects.ts';
+import { readFacts, type StoredFact } from '../../src/state/facts.ts';
+import { createPartStore } from '../../src/state/part-store.ts';
+import { readRejects } from '../../src/state/rejects.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 
@@ -43,7 +41,7 @@ const RECORDS = 60;
 const BATCH = { events: 7, bytes: 100_000, eventBytes: 2_000 };
 
 /** Of each kind some: plain, repeated, skipped, rejected by the map, too large, refused on arrival. */
-const kindOf = (n: number) =>
+const chooseKind = (n: number) =>
   n % 13 === 5
     ? 'repeat'
     : n % 11 === 3
@@ -63,8 +61,8 @@ const records: PartRecord[] = Array.from({ length: RECORDS }, (_, n) => ({
   bytes: Buffer.from(JSON.stringify({ n })),
 }));
 
-function outcomeOf(n: number) {
-  const kind = kindOf(n);
+function mapNumber(n: number) {
+  const kind = chooseKind(n);
   if (kind === 'skip') return skipped('session_marker');
   if (kind === 'reject') return rejected('no_identity', 'neither user nor device');
   const event = {
@@ -73,10 +71,11 @@ function outcomeOf(n: number) {
     timestamp: '2023-01-01T00:00:00.000Z',
     properties: { distinct_id: 'u', ...(kind === 'huge' ? { text: 'x'.repeat(3_000) } : {}) },
   };
-  return mapped([event]);
+  const time = `2023-01-0${1 + (n % 9)}T00:00:00.000Z`;
+  return mapped([event], [{ kind: 'pair', anonId: `device-${n % 20}`, userId: 'user', time }]);
 }
 
-const partOf = (id: string): PartMeta => ({
+const toPart = (id: string): PartMeta => ({
   id: `${id}/00000`,
   fileId: id,
   file: 'export.json',
@@ -119,27 +118,19 @@ async function runToEnd(
 ) {
   await redis.hset(migrationKey(id), 'epoch', 1);
   const destination = createDestination();
-  const part = partOf(id);
+  const part = toPart(id);
   const attempt = (downAt: number, lostAnswerAt: number, width: number): Promise<Receipt> =>
     importPart(
       part,
       {
         checkpoints: createRedisCheckpoints(redis, id, 1),
-        readRecords: async () => records,
-        toSegments: (all, from) =>
-          cutSegments(all, from, {
-            understand: (record) => outcomeOf(record.line - 1),
-            batches: new BatchBuilder(BATCH),
-            findings: new FactFold(),
-          }),
-        deliver: destination.deliver(downAt, lostAnswerAt),
-        keepRejects: (notes, all, name) => putRejects(staging, id, name, part, undefined, notes, all),
-        keepFindings: async () => undefined,
-        loadReceipt: (part) => loadReceipt(staging, id, part),
-        createReceipt: (receipt) => createReceipt(staging, id, receipt),
-        onProgress: () => {},
+        store: { ...createPartStore(staging, id), loadPart: async () => ({ header: undefined, records }) },
+        map: ({ n }) => mapNumber(Number(n)),
         mapping: 'test@1',
-        batchesInFlight: width,
+        batch: BATCH,
+        deliver: destination.deliver(downAt, lostAnswerAt),
+        requestsInFlight: width,
+        onProgress: () => {},
       },
       new AbortController().signal,
     );
@@ -159,6 +150,7 @@ describe('importPart', () => {
     const { counts } = reference.receipt.tally;
     expect(counts).toMatchObject({ read: RECORDS, duplicate: 5, skipped: 6 });
     expect(balances(counts)).toBe(true);
+    expect(await storedFacts(reference.receipt)).toHaveLength(20 + 1);
 
     let run = 0;
     const failure = fc.record({
@@ -174,6 +166,7 @@ describe('importPart', () => {
         expect(receipt.tally.counts).toEqual(counts);
         expect(receipt.tally.byReason).toEqual(reference.receipt.tally.byReason);
         expect(await rejectedLines(receipt)).toEqual(await rejectedLines(reference.receipt));
+        expect(await storedFacts(receipt)).toEqual(await storedFacts(reference.receipt));
       }),
       { numRuns: 40 },
     );
@@ -194,4 +187,11 @@ describe('importPart', () => {
 async function rejectedLines(receipt: Receipt): Promise<string[]> {
   const lines = await Promise.all(receipt.rejectSegments.map((key) => readRejects(staging, key)));
   return lines.flat().map(({ line, reason }) => `${line} ${reason}`);
+}
+
+async function storedFacts({ findings }: Receipt): Promise<StoredFact[]> {
+  const { key = '', sections = [] } = findings ?? {};
+  return (
+    await Promise.all(sections.map(({ offset, length }) => readFacts(staging, { key, offset, length })))
+  ).flat();
 }

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { PartMeta, PartRecord } from '../../src/contract/part.ts';
 import type { RejectNote } from '../../src/contract/progress.ts';
 import { SourceError } from '../../src/lib/errors.ts';
-import { putRejects, readRejects } from '../../src/state/rejects.ts';
+import { readRejects, saveRejects } from '../../src/state/rejects.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'rejects-'));
@@ -41,7 +41,10 @@ const put = (
   records: readonly PartRecord[],
   notes = records.map((_, at) => noteOf(at)),
   part = PART,
-) => putRejects(staging, 'shop', `abc/00000/1-1-${++segments}`, part, header, notes, records);
+) => {
+  const key = `shop/rejects/abc/00000/1-1-${++segments}.ndjson.gz`;
+  return saveRejects(staging, key, { part, header, records, notes });
+};
 
 const bytesOf = ({ text, base64 }: { text?: string | undefined; base64?: string | undefined } = {}) =>
   base64 === undefined ? Buffer.from(text ?? '') : Buffer.from(base64, 'base64');

@@ -1,23 +1,21 @@
 import type { Delivery } from '../../contract/delivery.ts';
 import type { PartMeta } from '../../contract/part.ts';
-import type { FactsIndex, Receipt } from '../../contract/progress.ts';
+import type { FactsIndex } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
-import { BatchBuilder, type BatchLimits } from '../../deliver/batch-builder.ts';
-import { FactFold } from '../../identity/fact-fold.ts';
+import type { BatchLimits } from '../../deliver/batch-builder.ts';
 import { foldBuckets } from '../../identity/fold-buckets.ts';
 import { emptyPersonsTally, mergePersonsTally, type PersonsTally } from '../../identity/persons-tally.ts';
 import { resolveBuckets } from '../../identity/resolve-buckets.ts';
 import { importPart } from '../../pipeline/import-part.ts';
-import { cutSegments } from '../../pipeline/segments.ts';
 import { stageFile } from '../../pipeline/stage/stage-file.ts';
 import type { SourceFile } from '../../sources/files/source-file.ts';
-import { createRecordParser, type ParseRecord } from '../../sources/formats/parse-record.ts';
 import type { ReadOptions } from '../../sources/formats/read-records.ts';
 import type { MapRecord } from '../../sources/source.ts';
 import { BUCKETS } from '../../state/bucket.ts';
 import type { Checkpoints } from '../../state/checkpoints.ts';
 import { saveFacts } from '../../state/facts.ts';
 import { partKeys, toFactsKey, toPlanFactsPrefix } from '../../state/keys.ts';
+import type { PartStore } from '../../state/part-store.ts';
 import { loadPart } from '../../state/parts.ts';
 import { ReceiptTotals } from '../report/receipt-totals.ts';
 
@@ -54,37 +52,17 @@ export async function fullPass(input: FullPassInput): Promise<FullPass> {
   const keys = partKeys(scratch);
 
   const pass = async (part: PartMeta) => {
-    const fold = new FactFold();
-    let parse: ParseRecord;
     const receipt = await importPart(
       part,
       {
         checkpoints: forgetfulCheckpoints,
-        async readRecords() {
-          const { header, records } = await loadPart(staging, scratch, part);
-          parse = createRecordParser(part.format, header);
-          return [...records];
-        },
-        toSegments: (records, from) =>
-          cutSegments(records, from, {
-            understand(record) {
-              const parsed = parse(record);
-              return parsed.kind === 'rejected' ? parsed : input.map(parsed.value);
-            },
-            batches: new BatchBuilder(input.batch),
-            findings: fold,
-          }),
-        deliver: async ({ offsets }) => new Array<Delivery>(offsets.length - 1).fill({ kind: 'accepted' }),
-        keepRejects: async (_rejects, _records, name) => name,
-        async keepFindings(name) {
-          if (fold.size === 0) return undefined;
-          return saveFacts(staging, toFactsKey(scratch, name), fold.stored());
-        },
-        loadReceipt: async () => undefined,
-        createReceipt: async (made: Receipt) => made,
-        onProgress: () => {},
+        store: createScratchStore(staging, scratch),
+        map: input.map,
         mapping: 'plan',
-        batchesInFlight: 1,
+        batch: input.batch,
+        deliver: async ({ offsets }) => new Array<Delivery>(offsets.length - 1).fill({ kind: 'accepted' }),
+        requestsInFlight: 1,
+        onProgress: () => {},
       },
       signal,
     );
@@ -119,6 +97,15 @@ async function passPeople(
   }
   return { people, syntheticEvents };
 }
+
+/** Parts and identity facts are kept while they are counted; receipts and rejects only counted. */
+const createScratchStore = (staging: Staging, scratch: string): PartStore => ({
+  loadPart: (part) => loadPart(staging, scratch, part),
+  loadReceipt: async () => undefined,
+  saveRejects: async (segment) => segment,
+  saveFacts: (segment, facts) => saveFacts(staging, toFactsKey(scratch, segment), facts),
+  createReceipt: async (receipt) => receipt,
+});
 
 /** Nothing is sent, so nothing has to be remembered. */
 const forgetfulCheckpoints: Checkpoints = {
