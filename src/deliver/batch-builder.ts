@@ -4,13 +4,13 @@ import { ENVELOPE_BYTES } from './envelope.ts';
 export interface BatchLimits {
   /** Events of one request. */
   readonly events: number;
-  /** Bytes of one request before compression, envelope included. */
+  /** Bytes of one request before compression, including the envelope. */
   readonly bytes: number;
   /** Bytes of one event's JSON text. */
   readonly eventBytes: number;
 }
 
-/** Well under what services of this contract are known to take (10 to 20 MB a request, 1 MB an event). */
+/** Well below what PostHog-compatible services are known to accept (10 to 20 MB a request, 1 MB an event). */
 export const DEFAULT_BATCH_LIMITS: BatchLimits = {
   events: 1000,
   bytes: 5 * 1024 * 1024,
@@ -23,8 +23,8 @@ const COMMA = 0x2c;
 const MAX_BYTES_PER_UNIT = 3;
 
 /**
- * Packs events into batches. Each text is encoded once, straight into the body; its size is known
- * from having written it, so nothing is measured first.
+ * Packs events into batches. Each text is encoded once, directly into the body; writing it yields its size,
+ * so nothing is measured first.
  */
 export class BatchBuilder {
   private readonly limits: BatchLimits;
@@ -44,7 +44,7 @@ export class BatchBuilder {
   }
 
   /**
-   * `full`: not added, take the batch and add it again. `too_large`: not added, and it fits no batch.
+   * `full`: not added; take the batch and add it again. `too_large`: not added; it fits into no batch.
    */
   add(eventJson: string): 'added' | 'full' | 'too_large' {
     const largest = Math.min(this.limits.eventBytes, this.bodyBytes);
@@ -62,7 +62,7 @@ export class BatchBuilder {
     return 'added';
   }
 
-  /** All of a record's events or none: a record must not lie in two batches. */
+  /** All of a record's events or none: a record must not be split over two batches. */
   addAll(eventJsons: readonly string[]): 'added' | 'full' | 'too_large' {
     const { length } = this;
     const events = this.offsets.length;
@@ -76,13 +76,13 @@ export class BatchBuilder {
     return 'added';
   }
 
-  /** Hands the batch over, with its memory, and starts the next one. */
+  /** Returns the batch with its memory and starts the next one. */
   take(): Batch {
     const batch: Batch = {
       body: this.buffer.subarray(0, this.length),
       offsets: [...this.offsets, this.length + 1],
     };
-    // The next batch is likely as large as this one.
+    // The next batch is likely to be as large as this one.
     this.buffer = Buffer.allocUnsafeSlow(Math.max(FIRST_BYTES, Math.ceil(this.length * 1.1)));
     this.length = 0;
     this.offsets = [];

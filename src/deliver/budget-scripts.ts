@@ -3,24 +3,24 @@
  *
  * KEYS: 1 state (hash), 2 grants (sorted set), 3 queue (sorted set), 4 slow-down (string), 5 run ids of
  * the servers that were stopped in order before this one took over their files (sorted set).
- * - A grant is a member `<id>:<events>`, its score the time until which it counts.
- * - `sum` in the state is the sum of all grants' events, so that none has to be added up again.
+ * - A grant is a member `<id>:<events>`; its score is the time until which it counts.
+ * - `sum` in the state is the sum of all grants' events, so that a call does not add up the grants.
  * - `next` is the time from which pacing allows the next grant.
  * - `server` is the run id of the Redis that keeps the count. Another id, or state and grants that do
- *   not fit together, mean that grants may be missing (wiped, restarted after a crash, failed over to
- *   a replica): the count is lost, and `closed` holds everyone off.
- * - The queue holds who waits, first come first, so that small requests cannot starve a large one;
- *   `at:<who>` is when that one was told to ask again. Who does not ask in time loses the place.
+ *   not match, mean that grants may be missing (wiped, restarted after a crash, failed over to a
+ *   replica): the count is lost, and nothing is granted until `closed`.
+ * - The queue holds the waiting processes in order of arrival, so that small requests cannot starve a
+ *   large one; `at:<who>` is the time at which a process is to call again. One that is late loses its place.
  *
- * Why no window of `windowMs` at the destination can hold more than the cap: a request arrives
+ * Proof that no window of `windowMs` at the destination can hold more than the cap: a request arrives
  * between its grant and its settling, and counts from its grant until `settled + windowMs`. Take any
- * window and, of the requests that arrived in it, the one granted last. All others were granted
- * before it and cannot have settled more than `windowMs` before it, so they all counted when it was
- * granted, and the script let it pass only because the sum with it stayed within the cap. Those who
- * never settle (dead workers) count until no request of that age can be alive, plus a window.
+ * window and, of the requests that arrived in it, the one granted last. All others were granted before
+ * it and cannot have settled more than `windowMs` before it, so they all counted when it was granted,
+ * and it was granted only because the sum including it was within the cap. Requests that never settle
+ * (dead workers) count until no request of that age can be alive, plus a window.
  *
- * The price: a permit is bound for the time of its request as well, so the use of the budget is
- * windowMs / (windowMs + request time); above 90% while requests take less than a ninth of the window.
+ * The cost: a permit is also occupied while its request runs, so the utilisation of the budget is
+ * windowMs / (windowMs + request time): above 90% while requests take less than a ninth of the window.
  */
 
 const PRELUDE = `
@@ -28,17 +28,17 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
-/** Reasons to wait, in the order of the script's second answer. */
+/** Reasons to wait, indexed by the second value that TAKE returns. */
 export const WAIT_REASONS = ['granted', 'pace', 'window', 'slow_down', 'count_lost', 'queue'] as const;
 
 /**
  * ARGV: 1 who, 2 grant id, 3 events, 4 cap, 5 windowMs, 6 requestTimeoutMs, 7 first use ever (1/0),
  * 8 grace of a place in the queue, ms.
- * Answers {wait in ms, index into WAIT_REASONS}; a wait of 0 is a grant.
+ * Returns {wait in ms, index into WAIT_REASONS}; a wait of 0 is a grant.
  *
- * After a loss everyone waits for the longer of window and request timeout. All that was granted
- * before the loss has settled by then or is dead: what settled before the loss is more than a window
- * old, and what settled after it was put back into the log by SETTLE.
+ * After a loss every process waits for the longer of window and request timeout. By then every grant from
+ * before the loss has settled or is dead: one that settled before the loss is more than a window old, and
+ * one that settled after it was added to the log again by SETTLE.
  */
 export const TAKE = `${PRELUDE}
 local who, id, events, cap = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
@@ -69,7 +69,7 @@ local function save()
   redis.call('HSET', KEYS[1], 'server', server, 'sum', sum, 'next', nextAt, 'closed', closed)
 end
 
--- The answer to an earlier call with this id was lost on its way: it holds.
+-- The reply to an earlier call with this id was lost: its grant is valid.
 if redis.call('ZSCORE', KEYS[2], member) then
   save()
   return {0, 0}
@@ -91,7 +91,7 @@ local function later(moment, why)
 end
 
 if head and head ~= who then
-  -- Right behind the one in front; a late one is looked for at a leisurely pace.
+  -- Just after the process in front; while that one is late, every 50 ms.
   local front = tonumber(redis.call('HGET', KEYS[1], 'at:' .. head) or 0)
   local rank = redis.call('ZRANK', KEYS[3], who) or redis.call('ZCARD', KEYS[3])
   later(math.max(front + 10 * rank, front < now and now + 50 or now + 10), 5)
@@ -105,7 +105,7 @@ else
       if #page == 0 then break end
       for i = 1, #page, 2 do
         over = over - tonumber(string.match(page[i], ':(%d+)$'))
-        -- What is not settled yet cannot stop counting within a window, and may then.
+        -- A grant that is not settled counts for at least another window.
         later(math.min(tonumber(page[i + 1]) + 1, now + window), 2)
         if over <= 0 then break end
       end
@@ -127,7 +127,7 @@ end
 
 redis.call('ZADD', KEYS[2], now + timeout + window, member)
 sum = sum + events
--- An idle moment may be made up for, by a tenth of the window at most.
+-- Idle time is made up for by at most a tenth of the window.
 nextAt = math.max(nextAt, now - window / 10) + events * window / cap
 redis.call('ZREM', KEYS[3], who)
 redis.call('HDEL', KEYS[1], 'at:' .. who)
@@ -135,7 +135,7 @@ save()
 return {0, 0}
 `;
 
-/** ARGV: 1 grant id, 2 events, 3 windowMs. A grant that the log has lost is counted again. */
+/** ARGV: 1 grant id, 2 events, 3 windowMs. A grant that is missing in the log is added again. */
 export const SETTLE = `${PRELUDE}
 local member = ARGV[1] .. ':' .. ARGV[2]
 if redis.call('ZADD', KEYS[2], now + tonumber(ARGV[3]), member) == 1 then
@@ -146,7 +146,7 @@ end
 return 1
 `;
 
-/** ARGV: 1 who. Gives a place in the queue back. */
+/** ARGV: 1 who. Gives up the place in the queue. */
 export const LEAVE = `
 redis.call('ZREM', KEYS[3], ARGV[1])
 redis.call('HDEL', KEYS[1], 'at:' .. ARGV[1])

@@ -1,8 +1,5 @@
-import { extractErrorText, parseJson } from './error-body-text.ts';
-import { parseRetryAfter } from './retry-after.ts';
-
-/** What a destination answered to one request. */
-export interface Answer {
+/** What a destination responded to one request. */
+export interface TargetResponse {
   readonly status: number;
   readonly retryAfter: string | undefined;
   readonly location: string | undefined;
@@ -10,14 +7,14 @@ export interface Answer {
   readonly body: string;
 }
 
-/** What an answer means for the events of its request. */
+/** What a response means for the events of its request. */
 export type Decision =
   | { readonly kind: 'accepted' }
-  /** One event or more cannot be taken: find it. */
+  /** At least one event cannot be taken: find it. */
   | { readonly kind: 'bisect'; readonly detail: string }
   /** The request is too large. */
   | { readonly kind: 'halve'; readonly detail: string }
-  /** The operator must act, then the migration goes on. */
+  /** The operator must act, then the migration continues. */
   | { readonly kind: 'pause'; readonly message: string }
   | {
       readonly kind: 'retry';
@@ -27,85 +24,129 @@ export type Decision =
       /** The destination wants fewer requests, from every worker. */
       readonly slowDown: boolean;
     }
-  /** Answered by something that is no event ingestion: for a moment a proxy's page, for good a wrong address. */
+  /** The response is not one of event ingestion: a proxy's page if it passes, a wrong address if it lasts. */
   | { readonly kind: 'foreign'; readonly detail: string; readonly message: string }
   /** The address or the setting is wrong. */
   | { readonly kind: 'fail'; readonly message: string };
 
 const RETRIED = new Set([408, 425, 429]);
 
-export function classify(answer: Answer, nowMs: number, apiKey = ''): Decision {
-  const { status } = answer;
-  const words = extractErrorText(answer.body, apiKey);
-  const said = words === '' ? `HTTP ${status}` : `HTTP ${status}: ${words}`;
+/** `apiKey` is masked in every text, in case the response repeats it (I10). */
+export function classify(response: TargetResponse, nowMs: number, apiKey = ''): Decision {
+  const { status } = response;
+  const text = extractErrorText(response.body, apiKey);
+  const detail = text === '' ? `HTTP ${status}` : `HTTP ${status}: ${text}`;
 
-  if (status >= 200 && status < 300) return classifySuccess(answer, words);
-  if (status === 400) return { kind: 'bisect', detail: words || 'HTTP 400 without a reason' };
-  if (status === 413) return { kind: 'halve', detail: words || 'too large' };
+  if (status >= 200 && status < 300) return classifySuccess(response, text);
+  if (status === 400) return { kind: 'bisect', detail: text || 'HTTP 400 without a reason' };
+  if (status === 413) return { kind: 'halve', detail: text || 'too large' };
   if (status === 401) {
-    return pause(`the destination does not take the project API key (${said})`, 'Check destination.apiKey');
+    return pause(
+      `the destination does not accept the project API key (${detail})`,
+      'Check destination.apiKey',
+    );
   }
   if (status === 403) {
     return pause(
-      `the destination forbids sending to this project (${said})`,
+      `the destination forbids sending to this project (${detail})`,
       'Check that the key belongs to the project and may send events',
     );
   }
-  // Asking again cannot help until the quota is raised.
-  if (status === 402 || (status === 429 && /billing|quota/i.test(words))) return overQuota(said);
+  // A retry cannot succeed until the quota is raised.
+  if (status === 402 || (status === 429 && /billing|quota/i.test(text))) return overQuota(detail);
   if (RETRIED.has(status) || status >= 500) {
-    const afterMs = parseRetryAfter(answer.retryAfter, nowMs);
+    const afterMs = parseRetryAfter(response.retryAfter, nowMs);
     const slowDown = status === 429 || afterMs !== undefined;
-    return { kind: 'retry', detail: said, slowDown, ...(afterMs === undefined ? {} : { afterMs }) };
+    return { kind: 'retry', detail, slowDown, ...(afterMs === undefined ? {} : { afterMs }) };
   }
-  return { kind: 'fail', message: failure(answer, said) };
+  return { kind: 'fail', message: renderFailure(response, detail) };
 }
 
-const operatorMust = (what: string, then: string) => `${what}. ${then}, then resume; nothing is lost.`;
+const renderAdvice = (what: string, action: string) => `${what}. ${action}, then resume; nothing is lost.`;
 
-const pause = (what: string, then: string): Decision => ({
+const pause = (what: string, action: string): Decision => ({
   kind: 'pause',
-  message: operatorMust(what, then),
+  message: renderAdvice(what, action),
 });
 
-const overQuota = (said: string): Decision =>
-  pause(`the destination's quota is used up (${said})`, 'Raise the billing limit of the project');
+const overQuota = (detail: string): Decision =>
+  pause(`the destination's quota is used up (${detail})`, 'Raise the billing limit of the project');
 
 /**
- * A 2xx alone is no proof: proxies and sign-in pages answer 200 too. Known answers of ingestion are
- * `{"status":1}`, `{"status":"Ok"}`, `1`, `ok` and nothing at all; `quota_limited` names what was dropped.
+ * A 2xx alone proves nothing: proxies and sign-in pages respond with 200 too. Known responses of ingestion
+ * are `{"status":1}`, `{"status":"Ok"}`, `1`, `ok` and an empty body; `quota_limited` names what was dropped.
  */
-function classifySuccess(answer: Answer, words: string): Decision {
-  const text = answer.body.trim();
-  const value = parseJson(text);
-  if (text === '' || /^(ok|1)$/i.test(text)) return { kind: 'accepted' };
+function classifySuccess({ status, body }: TargetResponse, text: string): Decision {
+  const trimmed = body.trim();
+  const value = parseJson(trimmed);
+  if (trimmed === '' || /^(ok|1)$/i.test(trimmed)) return { kind: 'accepted' };
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     const quota: unknown = Reflect.get(value, 'quota_limited');
-    if (Array.isArray(quota) && quota.includes('events'))
-      return overQuota(`HTTP ${answer.status}, events dropped`);
-    const status: unknown = Reflect.get(value, 'status') ?? 1;
+    if (Array.isArray(quota) && quota.includes('events')) return overQuota(`HTTP ${status}, events dropped`);
+    const reported: unknown = Reflect.get(value, 'status') ?? 1;
     const failed = Boolean(Reflect.get(value, 'error'));
-    if (!failed && /^(1|200|ok|success|accepted|true)$/i.test(String(status))) return { kind: 'accepted' };
+    if (!failed && /^(1|200|ok|success|accepted|true)$/i.test(String(reported))) return { kind: 'accepted' };
   }
-  const said = `HTTP ${answer.status}, but not with an answer of event ingestion ("${words}")`;
+  const detail = `HTTP ${status}, but not with a response of event ingestion ("${text}")`;
   return {
     kind: 'foreign',
-    detail: said,
-    message: operatorMust(
-      `the destination answers ${said}`,
-      'A proxy, a sign-in page or a wrong destination.url may stand between: check destination.url and what stands in front of it',
+    detail,
+    message: renderAdvice(
+      `the destination responds with ${detail}`,
+      'A proxy, a sign-in page or a wrong destination.url may be the cause: check destination.url and what is in front of it',
     ),
   };
 }
 
-function failure(answer: Answer, said: string): string {
-  const { status } = answer;
+function renderFailure({ status, location }: TargetResponse, detail: string): string {
   if (status >= 300 && status < 400) {
-    const target = answer.location ? ` to ${answer.location}` : '';
-    return `the destination redirects${target} (HTTP ${status}), and events are never sent on: set destination.url to the final address`;
+    const target = location ? ` to ${location}` : '';
+    return `the destination redirects${target} (HTTP ${status}), and redirects are not followed: set destination.url to the final address`;
   }
   if (status === 404 || status === 405) {
-    return `there is no event ingestion under destination.url (${said}): give the address in front of /batch/`;
+    return `there is no event ingestion under destination.url (${detail}): give the address in front of /batch/`;
   }
-  return `the destination refuses the request as such (${said}): check destination.url and what stands in front of it`;
+  return `the destination rejects the whole request (${detail}): check destination.url and what is in front of it`;
+}
+
+/** A destination that asks for a longer pause is tried again after this one. */
+const LONGEST_PAUSE_MS = 60 * 60 * 1000;
+
+/** Parses a Retry-After header, seconds or an HTTP date. https://www.rfc-editor.org/rfc/rfc9110#field.retry-after */
+function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
+  const text = header?.trim();
+  if (!text) return undefined;
+  const ms = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - nowMs;
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(Math.ceil(ms), 0), LONGEST_PAUSE_MS);
+}
+
+const LONGEST_TEXT = 200;
+
+/** The detail of a JSON error, else the text of the page, short enough for a report and without the secret. */
+function extractErrorText(body: string, secret: string): string {
+  const text = (findDetail(body) ?? body.replace(/<(script|style)[\s\S]*?<\/\1>|<[^>]*>/gi, ' '))
+    .replace(/\s+/g, ' ')
+    .trim();
+  const safe = secret === '' ? text : text.replaceAll(secret, '***');
+  return safe.length > LONGEST_TEXT ? `${safe.slice(0, LONGEST_TEXT - 1)}…` : safe;
+}
+
+function findDetail(body: string): string | undefined {
+  const value = parseJson(body);
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const name of ['detail', 'error', 'message']) {
+    const text: unknown = Reflect.get(value, name);
+    if (typeof text === 'string' && text !== '') return text;
+  }
+  return undefined;
+}
+
+/** The value, or undefined where the text is not JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -7,19 +7,24 @@ import { ConfigError, PausedError, UnavailableError } from '../lib/errors.ts';
 import type { Budget } from './budget.ts';
 import { classify, type Decision } from './classify.ts';
 import { ENVELOPE_BYTES, renderEnvelope } from './envelope.ts';
-import { bodyOf, countOf, halvesByBytes, halvesByCount, type Range, rangesWithin } from './ranges.ts';
-import { backoffCeilingMs, backoffMs, DEFAULT_RETRY_POLICY, type RetryPolicy } from './retry-policy.ts';
+import { countEvents, halveByBytes, halveByCount, type Range, sliceBody, splitIntoRanges } from './ranges.ts';
+import {
+  chooseBackoffMs,
+  DEFAULT_RETRY_POLICY,
+  getBackoffCeilingMs,
+  type RetryPolicy,
+} from './retry-policy.ts';
 import { compress, createSender, DEFAULT_SEND_TIMEOUTS, describeBreak, type SendTimeouts } from './send.ts';
 
 /**
- * In: batches. Out: one Delivery an event, in order. Promises I6 and I7 of ARCHITECTURE.md: no
- * attempt without a permit of the budget, and one bad event costs no other event its place.
+ * In: batches. Out: one Delivery per event, in order. Guarantees I6 and I7 of ARCHITECTURE.md: no attempt
+ * without a permit of the budget, and a bad event does not stop the other events of its batch.
  */
 export interface DeliverOptions {
   readonly destination: { readonly url: string; readonly apiKey: string };
   readonly limits: { readonly requestsInFlight: number };
   readonly budget: Budget;
-  /** From 0 up to, without, 1. */
+  /** From 0 up to, but not including, 1. */
   readonly random: () => number;
   /** Wall clock in ms, to read Retry-After dates. */
   readonly now: () => number;
@@ -30,19 +35,19 @@ export interface DeliverOptions {
 
 export interface Delivering {
   readonly deliver: Deliver;
-  /** Bytes of a request beyond which this destination has answered 413; Infinity until it has. */
+  /** Bytes of a request above which this destination has responded with 413; Infinity until it has. */
   readonly byteCap: () => number;
-  /** Ends what is still under way. */
+  /** Aborts requests in flight. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * A refused event is lost to the migration, so the destination is asked more than once before it is
- * believed: a single 400 may stem from a proxy or a deployment.
+ * A refused event is lost to the migration, so one event is refused only after several responses: a single
+ * 400 may come from a proxy or a deployment.
  */
-const REFUSALS_TO_BELIEVE = 3;
-/** A person hears of every so many attempts at one request; fewer are the weather. */
-const PATIENCE = 3;
+const REFUSALS_NEEDED = 3;
+/** Every third failed attempt at one request is logged as a warning, the others at debug level. */
+const WARN_EVERY = 3;
 
 export function createDeliver(options: DeliverOptions): Delivering {
   const { destination, budget, random, now, log } = options;
@@ -58,11 +63,11 @@ export function createDeliver(options: DeliverOptions): Delivering {
   const sender = createSender(destination.url, inFlight, { ...DEFAULT_SEND_TIMEOUTS, ...options.timeouts });
   const slots = new Bottleneck({ maxConcurrent: inFlight });
   const closing = new AbortController();
-  setMaxListeners(0, closing.signal); // One a batch under way.
+  setMaxListeners(0, closing.signal); // one per batch in flight
   let byteCap = Number.POSITIVE_INFINITY;
   let largestAccepted = 0;
 
-  /** One request: a slot, a permit, an answer. The slot comes first, so that no permit lies idle. */
+  /** One request: a slot, a permit, a response. The slot comes first, so that no permit is held idle. */
   async function attempt(request: Buffer, events: number, signal: AbortSignal): Promise<Decision> {
     const work = slots.schedule(async (): Promise<Decision> => {
       const permit = await budget.take(events, signal);
@@ -79,9 +84,9 @@ export function createDeliver(options: DeliverOptions): Delivering {
   }
 
   /**
-   * A page in place of an answer is retried like an outage: a proxy may show one while it restarts. When
-   * every attempt at a request meets one, over half a minute by default, it is no hiccup, and only the
-   * operator can help. Mixed with failures it is an outage, which the queue outlasts by itself.
+   * A page instead of a response of ingestion is retried like an outage: a proxy may serve one while it
+   * restarts. When every attempt at a request (over half a minute by default) meets one, only the operator
+   * can help. Mixed with failures it is an outage, and the queue retries later.
    */
   async function attemptRepeatedly(request: Buffer, events: number, signal: AbortSignal) {
     let pages = 0;
@@ -92,52 +97,49 @@ export function createDeliver(options: DeliverOptions): Delivering {
         pages += 1;
         if (pages === policy.attempts) throw new PausedError(decision.message);
       }
-      const ceilingMs = backoffCeilingMs(tries, policy);
+      const ceilingMs = getBackoffCeilingMs(tries, policy);
       const slowDownMs = decision.kind === 'retry' && decision.slowDown ? (decision.afterMs ?? ceilingMs) : 0;
       if (slowDownMs > 0) await budget.slowDown(slowDownMs);
       if (tries >= policy.attempts) {
         throw new UnavailableError(
-          `${sender.address} did not accept a batch in ${tries} attempts, the last one: ${decision.detail}`,
+          `${sender.address} did not accept a batch in ${tries} attempts; the last failed with ${decision.detail}`,
           slowDownMs > 0 ? { afterMs: slowDownMs } : 'backoff',
         );
       }
-      const level = tries % PATIENCE === 0 ? 'warn' : 'debug';
-      log[level](
-        { tries, events, detail: decision.detail, slowDownMs },
-        'the destination does not accept; trying again',
-      );
-      await wait(backoffMs(tries, policy, random), signal);
+      const level = tries % WARN_EVERY === 0 ? 'warn' : 'debug';
+      log[level]({ tries, events, detail: decision.detail, slowDownMs }, 'batch not accepted, retrying');
+      await wait(chooseBackoffMs(tries, policy, random), signal);
     }
   }
 
-  /** What one range is told. An event alone is asked about again until its refusal is believed. */
+  /** The decision about one range. A single event is refused only after REFUSALS_NEEDED responses. */
   async function sendRange(batch: Batch, range: Range, signal: AbortSignal) {
-    const body = bodyOf(batch, range);
+    const body = sliceBody(batch, range);
     const bytes = body.length + envelopeBytes;
     const request = await compress([envelope.head, body, envelope.tail]);
     for (let refusals = 1; ; refusals += 1) {
-      const decision = await attemptRepeatedly(request, countOf(range), signal);
+      const decision = await attemptRepeatedly(request, countEvents(range), signal);
       if (decision.kind === 'accepted') largestAccepted = Math.max(largestAccepted, bytes);
-      if (decision.kind === 'halve' && countOf(range) > 1) lowerByteCap(bytes);
+      if (decision.kind === 'halve' && countEvents(range) > 1) lowerByteCap(bytes);
       const refused = decision.kind === 'bisect' || decision.kind === 'halve';
-      if (!refused || countOf(range) > 1 || refusals >= REFUSALS_TO_BELIEVE) return decision;
+      if (!refused || countEvents(range) > 1 || refusals >= REFUSALS_NEEDED) return decision;
     }
   }
 
-  /** What was accepted once bounds the cap from below: a stray 413 must not shrink every request. */
+  /** Never below what was accepted once: a single stray 413 must not shrink every request. */
   function lowerByteCap(bytes: number): void {
     const lower = Math.max(Math.ceil(bytes / 2), largestAccepted);
     if (lower >= byteCap || lower >= bytes) return;
     byteCap = lower;
-    log.info({ bytes, byteCap }, 'destination finds requests too large, later ones are smaller');
+    log.info({ bytes, byteCap }, 'request too large for the destination, later ones are smaller');
   }
 
   async function deliverBatch(batch: Batch, signal: AbortSignal): Promise<Delivery[]> {
     const deliveries: Delivery[] = [];
     deliveries.length = batch.offsets.length - 1;
     const limits = { events: budget.eventsPerPermit, bytes: byteCap - envelopeBytes };
-    // A stack with the earliest range on top: events leave in their order.
-    const open = rangesWithin(batch, limits).reverse();
+    // A stack with the earliest range on top: events are sent in their order.
+    const open = splitIntoRanges(batch, limits).reverse();
     for (let range = open.pop(); range; range = open.pop()) {
       const decision = await sendRange(batch, range, signal);
       switch (decision.kind) {
@@ -146,11 +148,11 @@ export function createDeliver(options: DeliverOptions): Delivering {
           break;
         case 'bisect':
         case 'halve':
-          if (countOf(range) === 1) {
+          if (countEvents(range) === 1) {
             deliveries[range.from] = { kind: 'refused', detail: decision.detail };
           } else {
             const [first, second] =
-              decision.kind === 'halve' ? halvesByBytes(batch, range) : halvesByCount(range);
+              decision.kind === 'halve' ? halveByBytes(batch, range) : halveByCount(range);
             open.push(second, first);
           }
           break;
@@ -181,8 +183,8 @@ export function createDeliver(options: DeliverOptions): Delivering {
     byteCap: () => byteCap,
 
     async close() {
-      closing.abort(new UnavailableError('delivery was closed while a batch was under way'));
-      await slots.stop({ dropWaitingJobs: false }).catch(() => {}); // Closed twice: nothing left to do.
+      closing.abort(new UnavailableError('delivery was closed while a batch was in flight'));
+      await slots.stop({ dropWaitingJobs: false }).catch(() => {}); // closed twice
       await sender.close();
     },
   };

@@ -1,13 +1,13 @@
 /**
- * What surrounds the events of a request. Every migration request says `historical_migration: true`;
- * `sent_at` is never sent, as it would shift every timestamp (I8).
+ * The JSON around the events of a request. Every request sets `historical_migration: true`; `sent_at` is never
+ * sent, because the service would shift every timestamp by it (I8).
  */
 export interface Envelope {
   readonly head: Buffer;
   readonly tail: Buffer;
 }
 
-/** Kept free in every batch for the envelope, whatever the key. */
+/** Reserved in every batch for the envelope, whatever the key. */
 export const ENVELOPE_BYTES = 512;
 
 export const renderEnvelope = (apiKey: string): Envelope => ({

@@ -7,34 +7,34 @@ import { orAborted, wait } from '../lib/async/abort.ts';
 import { ConfigError, getMessage } from '../lib/errors.ts';
 import { type Budget, createLocalPause, type Permit } from './budget.ts';
 import { LEAVE, SETTLE, SLOW_DOWN, TAKE, WAIT_REASONS } from './budget-scripts.ts';
-import { backoffCeilingMs } from './retry-policy.ts';
+import { getBackoffCeilingMs } from './retry-policy.ts';
 
 export interface RedisBudgetOptions {
   readonly redis: Redis;
-  /** See budgetKey. Whoever uses the same key shares the budget. */
+  /** See toRedisBudgetKey. Processes with the same key share the budget. */
   readonly key: string;
-  /** Events in any window. */
+  /** Most events in any window. */
   readonly eventsPerMinute: number;
-  /** 60,000 unless a test is in a hurry. */
+  /** @default 60,000; shorter only in tests */
   readonly windowMs?: number;
-  /** No request is alive this long after its permit: the sender's total bound and a tenth more. */
+  /** Longest lifetime of a request after its permit: the sender's total timeout and a tenth more. */
   readonly requestTimeoutMs: number;
   /**
-   * Nothing was ever sent under this key, so a missing count is no lost count. Counts for the first
-   * contact of this budget alone, and for half a window: nobody who finds no count sends that early,
-   * so whatever is missing until then cannot be missed.
+   * Nothing was ever sent under this key, so a missing count is not a lost count. Valid for the first call
+   * of this budget only, and for half a window: processes that find no count do not send that early, so
+   * no count can have been lost until then.
    */
   readonly firstUse: boolean;
   readonly log: Pick<Logger, 'info' | 'warn'>;
 }
 
-/** Rounding loss of a full window stays under this share of the cap: requests are cut to fit. */
+/** A permit covers at most this share of the cap, which bounds the rounding loss of a full window. */
 const PERMITS_PER_WINDOW = 20;
-/** The clocks of Redis and destination may drift against each other. */
+/** The clocks of Redis and the destination may drift apart by this share. */
 const DRIFT = 1 / 1000;
-/** A waiting worker with a busy event loop keeps its place in the queue this long. */
+/** A waiting worker whose event loop is busy keeps its place in the queue this long. */
 const QUEUE_GRACE_MS = 1000;
-/** A reply that took longer than this share of the request timeout brings a stale permit. */
+/** A permit whose reply took longer than this share of the request timeout is stale. */
 const TRAVEL_SHARE = 1 / 12;
 const SETTLE_PATIENCE_MS = 1000;
 const REDIS_RETRY = { attempts: Number.POSITIVE_INFINITY, baseMs: 50, maxMs: 5000 };
@@ -49,83 +49,83 @@ export function createRedisBudget(options: RedisBudgetOptions): Budget {
   const countedMs = windowMs + Math.ceil(windowMs * DRIFT);
   const who = randomUUID();
   const localPause = createLocalPause();
-  const turns = createSemaphore();
+  const mutex = createMutex();
   let firstUse = options.firstUse;
   const firstUseEndsMs = performance.now() + windowMs / 2;
 
   const run = (script: string, ...values: (string | number)[]) =>
     redis.eval(script, keys.length, ...keys, ...values);
 
-  /** Redis trouble makes senders wait, never run free. */
-  async function persistently<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  /** While Redis is unavailable, senders wait: they never send without a permit. */
+  async function retryUntilAborted<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         const result = await orAborted(work(), signal);
-        if (attempt > 1) log.info({ attempt }, 'budget in Redis reached again');
+        if (attempt > 1) log.info({ attempt }, 'budget in Redis available again');
         return result;
       } catch (error) {
         signal.throwIfAborted();
         if (attempt === 1 || attempt % 10 === 0) {
-          log.warn({ attempt, error: getMessage(error) }, 'budget in Redis out of reach, senders wait');
+          log.warn({ attempt, error: getMessage(error) }, 'budget in Redis unavailable, senders wait');
         }
-        await wait(backoffCeilingMs(attempt, REDIS_RETRY), signal);
+        await wait(getBackoffCeilingMs(attempt, REDIS_RETRY), signal);
       }
     }
   }
 
-  async function ask(id: string, events: number): Promise<{ waitMs: number; reason: string }> {
+  async function requestPermit(id: string, events: number): Promise<{ waitMs: number; reason: string }> {
     const free = firstUse && performance.now() < firstUseEndsMs;
     const settings = [cap, countedMs, requestTimeoutMs, free ? 1 : 0, QUEUE_GRACE_MS];
     const reply = await run(TAKE, who, id, events, ...settings);
     firstUse = false;
-    if (!Array.isArray(reply)) throw new Error('the budget script answered something else than a list');
+    if (!Array.isArray(reply)) throw new Error('the budget script did not return a list');
     return { waitMs: Number(reply[0]), reason: WAIT_REASONS[Number(reply[1])] ?? 'unknown' };
   }
 
   function createPermit(id: string, events: number): Permit {
-    let settled: Promise<void> | undefined;
+    let settling: Promise<void> | undefined;
     const settle = async () => {
       const done = new AbortController();
-      // Goes on in the background when Redis is away: the grant must not be forgotten (see SETTLE).
-      const told = persistently(
+      // Continues in the background while Redis is unavailable: the grant must be settled (see SETTLE).
+      const settled = retryUntilAborted(
         () => run(SETTLE, id, events, countedMs),
         AbortSignal.timeout(requestTimeoutMs),
       );
       const patience = timer(SETTLE_PATIENCE_MS, undefined, { ref: false, signal: done.signal });
-      await Promise.race([told, patience]).catch(() => {});
+      await Promise.race([settled, patience]).catch(() => {});
       done.abort();
-      told.catch(() => {});
+      settled.catch(() => {});
       patience.catch(() => {});
     };
     return {
       settle: () => {
-        settled ??= settle();
-        return settled;
+        settling ??= settle();
+        return settling;
       },
     };
   }
 
-  async function takeInTurn(events: number, signal: AbortSignal): Promise<Permit> {
+  async function takeLocked(events: number, signal: AbortSignal): Promise<Permit> {
     let id = randomUUID();
-    let lossTold = false;
+    let isLossLogged = false;
     for (;;) {
-      await localPause.over(signal);
-      let askedMs = 0;
-      const { waitMs, reason } = await persistently(() => {
-        askedMs = performance.now();
-        return ask(id, events);
+      await localPause.wait(signal);
+      let requestedMs = 0;
+      const { waitMs, reason } = await retryUntilAborted(() => {
+        requestedMs = performance.now();
+        return requestPermit(id, events);
       }, signal);
 
       if (waitMs > 0) {
-        if (reason === 'count_lost' && !lossTold) {
-          lossTold = true;
+        if (reason === 'count_lost' && !isLossLogged) {
+          isLossLogged = true;
           log.warn({ waitMs }, 'count of sent events lost in Redis, senders wait a full window');
         }
         await wait(waitMs, signal);
         continue;
       }
       const permit = createPermit(id, events);
-      if (performance.now() - askedMs <= requestTimeoutMs * TRAVEL_SHARE) return permit;
+      if (performance.now() - requestedMs <= requestTimeoutMs * TRAVEL_SHARE) return permit;
       await permit.settle();
       id = randomUUID();
     }
@@ -141,11 +141,11 @@ export function createRedisBudget(options: RedisBudgetOptions): Budget {
             `set limits.batch.events to ${cap} or less`,
         );
       }
-      const done = await turns.next(signal);
+      const done = await mutex.lock(signal);
       try {
-        return await takeInTurn(events, signal);
+        return await takeLocked(events, signal);
       } catch (error) {
-        run(LEAVE, who).catch(() => {}); // Else the place lapses by itself.
+        run(LEAVE, who).catch(() => {}); // without it the place expires
         throw error;
       } finally {
         done();
@@ -156,16 +156,16 @@ export function createRedisBudget(options: RedisBudgetOptions): Budget {
       if (ms <= 0) return;
       localPause.extend(ms);
       const patience = AbortSignal.timeout(SETTLE_PATIENCE_MS);
-      await persistently(() => run(SLOW_DOWN, Math.ceil(ms)), patience).catch(() => {});
+      await retryUntilAborted(() => run(SLOW_DOWN, Math.ceil(ms)), patience).catch(() => {});
     },
   };
 }
 
-/** First come, first served: a process waits in the fleet's queue once, however many requests it has. */
-function createSemaphore() {
+/** First come, first served. A process has one place in the fleet's queue, however many requests it has. */
+function createMutex() {
   let last = Promise.resolve();
   return {
-    async next(signal: AbortSignal): Promise<() => void> {
+    async lock(signal: AbortSignal): Promise<() => void> {
       const before = last;
       let done = () => {};
       const mine = new Promise<void>((resolve) => {

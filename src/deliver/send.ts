@@ -3,18 +3,18 @@ import { constants, gzip } from 'node:zlib';
 import { Pool } from 'undici';
 import { orAborted } from '../lib/async/abort.ts';
 import { ConfigError } from '../lib/errors.ts';
-import type { Answer } from './classify.ts';
+import type { TargetResponse } from './classify.ts';
 
 const gzipBuffer = promisify(gzip);
 
-/** The watchdog of one request. Node's sockets have none of their own. */
+/** Bounds of one request. Node's sockets have none by default. */
 export interface SendTimeouts {
   readonly connectMs: number;
-  /** From the sent request to the answer's headers. */
+  /** From the sent request to the headers of the response. */
   readonly headersMs: number;
-  /** Between two pieces of the answer's body. */
+  /** Between two chunks of the response body. */
   readonly bodyMs: number;
-  /** The whole request: ends an answer that trickles. */
+  /** The whole request: ends a response that trickles. */
   readonly totalMs: number;
 }
 
@@ -25,26 +25,26 @@ export const DEFAULT_SEND_TIMEOUTS: SendTimeouts = {
   totalMs: 55_000,
 };
 
-/** For the budget: an attempt's whole life from its permit on, the permit's own travel included. */
+/** For the budget: the lifetime of an attempt from its permit on, including the permit's travel time. */
 export const REQUEST_TIMEOUT_MS = 60_000;
 
 export interface Sender {
-  /** Where requests go, for messages. */
+  /** Address of requests, for messages. */
   readonly address: string;
-  /** One attempt. Throws what the socket threw, or the signal's reason. */
-  send(compressed: Buffer, signal: AbortSignal): Promise<Answer>;
+  /** One attempt. Throws the socket's error, or the signal's reason. */
+  send(compressed: Buffer, signal: AbortSignal): Promise<TargetResponse>;
   close(): Promise<void>;
 }
 
-const ANSWER_MAX_BYTES = 64 * 1024;
+const RESPONSE_MAX_BYTES = 64 * 1024;
 
-/** Level 2 costs no more than level 1 and packs better; off the main thread. */
-export const compress = (pieces: readonly Buffer[]): Promise<Buffer> =>
-  gzipBuffer(Buffer.concat(pieces), { level: constants.Z_BEST_SPEED + 1, chunkSize: 256 * 1024 });
+/** Runs off the main thread. Level 2 costs no more CPU than level 1 and compresses better. */
+export const compress = (chunks: readonly Buffer[]): Promise<Buffer> =>
+  gzipBuffer(Buffer.concat(chunks), { level: constants.Z_BEST_SPEED + 1, chunkSize: 256 * 1024 });
 
-/** `url` is what stands in front of `/batch/`. Redirects are answers like any other, never followed. */
+/** `url` is the address in front of `/batch/`. Redirects are never followed: they are responses like others. */
 export function createSender(url: string, connections: number, timeouts: SendTimeouts): Sender {
-  const { origin, path } = batchAddress(url);
+  const { origin, path } = parseBatchAddress(url);
   const pool = new Pool(origin, {
     connections,
     pipelining: 1,
@@ -67,7 +67,7 @@ export function createSender(url: string, connections: number, timeouts: SendTim
       const stop = () => watchdog.abort(signal.reason);
       signal.addEventListener('abort', stop, { once: true });
       const timer = setTimeout(
-        () => watchdog.abort(new Error(`no whole answer within ${timeouts.totalMs} ms`)),
+        () => watchdog.abort(new Error(`no complete response within ${timeouts.totalMs} ms`)),
         timeouts.totalMs,
       );
       try {
@@ -80,8 +80,8 @@ export function createSender(url: string, connections: number, timeouts: SendTim
         });
         return {
           status: response.statusCode,
-          retryAfter: single(response.headers['retry-after']),
-          location: single(response.headers['location']),
+          retryAfter: getFirst(response.headers['retry-after']),
+          location: getFirst(response.headers['location']),
           body: await orAborted(readHead(response.body), watchdog.signal),
         };
       } finally {
@@ -90,26 +90,26 @@ export function createSender(url: string, connections: number, timeouts: SendTim
       }
     },
 
-    // Requests under way are the caller's to abort; nothing waits for a hung one here.
+    // Aborting requests in flight is up to the caller; close does not wait for them.
     close: () => pool.destroy(),
   };
 }
 
-const single = (header: string | string[] | undefined) => (Array.isArray(header) ? header[0] : header);
+const getFirst = (header: string | string[] | undefined) => (Array.isArray(header) ? header[0] : header);
 
-/** Leaving the loop early closes the connection: the rest of a large answer is not worth reading. */
+/** Leaving the loop early closes the connection: the rest of a large response is not needed. */
 async function readHead(body: AsyncIterable<Buffer>): Promise<string> {
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const piece of body) {
-    pieces.push(piece);
-    bytes += piece.length;
-    if (bytes >= ANSWER_MAX_BYTES) break;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= RESPONSE_MAX_BYTES) break;
   }
-  return Buffer.concat(pieces).subarray(0, ANSWER_MAX_BYTES).toString('utf8');
+  return Buffer.concat(chunks).subarray(0, RESPONSE_MAX_BYTES).toString('utf8');
 }
 
-function batchAddress(url: string): { origin: string; path: string } {
+function parseBatchAddress(url: string): { origin: string; path: string } {
   const address = URL.canParse(url) ? new URL(url) : undefined;
   if (!address || !/^https?:$/.test(address.protocol)) {
     throw new ConfigError(
@@ -118,13 +118,13 @@ function batchAddress(url: string): { origin: string; path: string } {
   }
   if (address.username || address.password || address.search || address.hash) {
     throw new ConfigError(
-      `destination.url must be an address alone, without user name, password, ? or #: ${address.origin}${address.pathname}`,
+      `destination.url must be a plain address without user name, password, ? or #: ${address.origin}${address.pathname}`,
     );
   }
   return { origin: address.origin, path: `${address.pathname.replace(/\/+$/, '')}/batch/` };
 }
 
-/** A broken request in words: Node hides the reason of a failed connection one level down. */
+/** Node nests the reason of a failed connection one level down. */
 export function describeBreak(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : error.cause;

@@ -1,4 +1,4 @@
-import { type Answer, classify } from '../deliver/classify.ts';
+import { classify, type TargetResponse } from '../deliver/classify.ts';
 import { renderEnvelope } from '../deliver/envelope.ts';
 import { compress, createSender, describeBreak } from '../deliver/send.ts';
 import { ConfigError, UnavailableError } from '../lib/errors.ts';
@@ -29,7 +29,7 @@ export async function lookAtDestination(url: string, apiKey: string): Promise<st
   }
 }
 
-function judge(address: string, answer: Answer, apiKey: string): string {
+function judge(address: string, answer: TargetResponse, apiKey: string): string {
   const { status } = answer;
   const decision = classify(answer, Date.now(), apiKey);
   switch (decision.kind) {

@@ -3,7 +3,7 @@ import { parseStoredManifest, readApiKey } from '../../config/manifest/load-mani
 import type { Manifest } from '../../config/manifest/manifest.ts';
 import type { Staging } from '../contract/staging.ts';
 import { DEFAULT_BATCH_LIMITS } from '../deliver/batch-builder.ts';
-import { budgetKey, createUnlimitedBudget } from '../deliver/budget.ts';
+import { createUnlimitedBudget, toRedisBudgetKey } from '../deliver/budget.ts';
 import { createDeliver } from '../deliver/deliver.ts';
 import { createRedisBudget } from '../deliver/redis-budget.ts';
 import { REQUEST_TIMEOUT_MS } from '../deliver/send.ts';
@@ -28,7 +28,7 @@ export function createRuntimeMigrations(site: Runtime): OpenMigrations {
       const source = bindSource(manifest.source);
       const destination = resolveDestination(manifest, site);
       const { eventsPerMinute, requestsInFlight, batch } = manifest.limits;
-      const key = budgetKey(destination.url, destination.apiKey);
+      const key = toRedisBudgetKey(destination.url, destination.apiKey);
       const budget =
         eventsPerMinute === undefined
           ? createUnlimitedBudget()

@@ -1,19 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { budgetKey, createUnlimitedBudget } from '../../src/deliver/budget.ts';
+import { createUnlimitedBudget, toRedisBudgetKey } from '../../src/deliver/budget.ts';
 
-describe('budgetKey', () => {
+describe('toRedisBudgetKey', () => {
   it('hides the key, keeps one slot of a cluster, and is one for all spellings of an address', () => {
-    const key = budgetKey('https://a.example/', 'phc_secret');
+    const key = toRedisBudgetKey('https://a.example/', 'phc_secret');
     expect(key).toMatch(/^\{bh\}:budget:[0-9a-f]{32}$/);
-    expect(budgetKey('https://A.example', 'phc_secret')).toBe(key);
-    expect(budgetKey('https://a.example/base/', 'k')).toBe(budgetKey('https://a.example/base', 'k'));
+    expect(toRedisBudgetKey('https://A.example', 'phc_secret')).toBe(key);
+    expect(toRedisBudgetKey('https://a.example/base/', 'k')).toBe(
+      toRedisBudgetKey('https://a.example/base', 'k'),
+    );
   });
 
   it('differs by address and by project', () => {
     const keys = [
-      budgetKey('https://a.example', 'k'),
-      budgetKey('https://b.example', 'k'),
-      budgetKey('https://a.example', 'l'),
+      toRedisBudgetKey('https://a.example', 'k'),
+      toRedisBudgetKey('https://b.example', 'k'),
+      toRedisBudgetKey('https://a.example', 'l'),
     ];
     expect(new Set(keys).size).toBe(3);
   });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type Answer, classify, type Decision } from '../../src/deliver/classify.ts';
+import { classify, type Decision, type TargetResponse } from '../../src/deliver/classify.ts';
 
 const NOW_MS = Date.parse('2026-01-01T00:00:00Z');
-const answer = (status: number, body = '', more: Partial<Answer> = {}): Answer => ({
+const answer = (status: number, body = '', more: Partial<TargetResponse> = {}): TargetResponse => ({
   status,
   body,
   retryAfter: undefined,
@@ -11,7 +11,7 @@ const answer = (status: number, body = '', more: Partial<Answer> = {}): Answer =
 });
 
 describe('classify', () => {
-  const kinds: [string, Answer, Decision['kind']][] = [
+  const kinds: [string, TargetResponse, Decision['kind']][] = [
     ['{"status":1}', answer(200, '{"status":1}'), 'accepted'],
     ['{"status":"Ok"}', answer(200, '{"status":"Ok"}\n'), 'accepted'],
     ['a plain ok', answer(200, 'ok'), 'accepted'],
@@ -64,7 +64,7 @@ describe('classify', () => {
   });
 
   it('slows everyone down on 429 and on any Retry-After, not on a plain 500', () => {
-    const slows = (given: Answer) => {
+    const slows = (given: TargetResponse) => {
       const decision = classify(given, NOW_MS);
       return decision.kind === 'retry' && decision.slowDown;
     };

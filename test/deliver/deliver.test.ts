@@ -188,7 +188,7 @@ describe('deliver', () => {
       const { deliver, lines } = delivering(url, { retry: { ...QUICK, attempts: 3 } });
       const error = await deliver(toBatch([targetEvent(1)]), open).catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(UnavailableError);
-      expect(String(error)).toContain('in 3 attempts, the last one:');
+      expect(String(error)).toContain('in 3 attempts; the last failed with');
       expect(requests).toBe(3);
       expect(lines.join()).not.toContain(API_KEY);
     },

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BatchBuilder } from '../../src/deliver/batch-builder.ts';
-import { bodyOf, halvesByBytes, halvesByCount, rangesWithin } from '../../src/deliver/ranges.ts';
+import { halveByBytes, halveByCount, sliceBody, splitIntoRanges } from '../../src/deliver/ranges.ts';
 
 function toBatch(texts: readonly string[]) {
   const builder = new BatchBuilder();
@@ -12,12 +12,12 @@ function toBatch(texts: readonly string[]) {
 describe('ranges of a batch', () => {
   it('show the texts of their events', () => {
     const batch = toBatch(['1', '22', '333']);
-    expect(bodyOf(batch, { from: 1, to: 3 }).toString()).toBe('22,333');
-    expect(bodyOf(batch, { from: 0, to: 1 }).toString()).toBe('1');
+    expect(sliceBody(batch, { from: 1, to: 3 }).toString()).toBe('22,333');
+    expect(sliceBody(batch, { from: 0, to: 1 }).toString()).toBe('1');
   });
 
   it('are halved by count', () => {
-    expect(halvesByCount({ from: 2, to: 5 })).toEqual([
+    expect(halveByCount({ from: 2, to: 5 })).toEqual([
       { from: 2, to: 4 },
       { from: 4, to: 5 },
     ]);
@@ -25,12 +25,12 @@ describe('ranges of a batch', () => {
 
   it('are halved by bytes, a huge event standing alone', () => {
     const batch = toBatch(['1', '2', '3', 'x'.repeat(100)]);
-    expect(halvesByBytes(batch, { from: 0, to: 4 })).toEqual([
+    expect(halveByBytes(batch, { from: 0, to: 4 })).toEqual([
       { from: 0, to: 3 },
       { from: 3, to: 4 },
     ]);
     const huge = toBatch(['x'.repeat(100), '1', '2']);
-    expect(halvesByBytes(huge, { from: 0, to: 3 })[0]).toEqual({ from: 0, to: 1 });
+    expect(halveByBytes(huge, { from: 0, to: 3 })[0]).toEqual({ from: 0, to: 1 });
   });
 
   it('cut within limits cover the batch in order, and only a single event may exceed the bytes', () => {
@@ -44,15 +44,15 @@ describe('ranges of a batch', () => {
         fc.integer({ min: 1, max: 60 }),
         (all, events, bytes) => {
           const batch = toBatch(all);
-          const ranges = rangesWithin(batch, { events, bytes });
+          const ranges = splitIntoRanges(batch, { events, bytes });
           expect(ranges.flatMap((range) => all.slice(range.from, range.to))).toEqual(all);
           for (const range of ranges) {
             const count = range.to - range.from;
             expect(count).toBeGreaterThan(0);
             expect(count).toBeLessThanOrEqual(events);
             if (count > 1) {
-              expect(bodyOf(batch, range).length).toBeLessThanOrEqual(bytes);
-              for (const [first, second] of [halvesByCount(range), halvesByBytes(batch, range)]) {
+              expect(sliceBody(batch, range).length).toBeLessThanOrEqual(bytes);
+              for (const [first, second] of [halveByCount(range), halveByBytes(batch, range)]) {
                 expect([first.from, first.to, second.to]).toEqual([range.from, second.from, range.to]);
                 expect(first.to > first.from && second.to > second.from).toBe(true);
               }

@@ -177,7 +177,7 @@ describe('what the operator must mend', { timeout: TIMEOUT_MS }, () => {
     expectFault(
       ended,
       5,
-      /does not take the project API key/,
+      /does not accept the project API key/,
       /Check destination\.apiKey/,
       /backhaul.mjs resume bad/,
     );

@@ -44,7 +44,7 @@ describe('a look at the destination', () => {
       'a page',
       200,
       '<html>Sign in</html>',
-      /not with an answer of event ingestion \("Sign in"\).*check dest/,
+      /not with a response of event ingestion \("Sign in"\).*check dest/,
     ],
     ['a reported failure', 200, '{"status":0,"error":"queue down"}', /"queue down"/],
     ['a redirect', 301, '', /redirects to https:\/\/elsewhere\.example.*set destination\.url/],
