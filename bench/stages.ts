@@ -59,7 +59,7 @@ export async function sharedStages(path: string, amplitude: SourceRecords): Prom
   const parse = createRecordParser(format, header);
   const map = createBenchMap(type);
   const outcomes = parseAll(records, parse).map(({ value }) => map(value));
-  const facts = outcomes.flatMap((outcome) => (outcome.kind === 'rejected' ? [] : outcome.findings));
+  const facts = outcomes.flatMap((outcome) => (outcome.kind === 'rejected' ? [] : outcome.facts));
   const events = outcomes.flatMap((outcome) => (outcome.kind === 'mapped' ? outcome.events : []));
   const texts = events.map((event) => stringifyJson(event));
   const mapDeps = { parse, map, batches: new BatchBuilder(), facts: new FactFold() };

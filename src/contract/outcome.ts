@@ -1,31 +1,31 @@
 import type { TargetEvent } from './event.ts';
 import type { IdentityFact } from './identity-fact.ts';
 
-/** What a source's map says of one record. Bad data is a value: a map never throws (invariant I7). */
+/** The result of mapping one record. Bad data is a value: a map never throws (invariant I7). */
 export type MapOutcome = Mapped | Skipped | Rejected;
 
 export interface Mapped {
   readonly kind: 'mapped';
-  /** At least one; the first one's uuid is the record's uuid for finding duplicates. */
+  /** At least one. Records are duplicates when their first events have the same uuid. */
   readonly events: readonly TargetEvent[];
-  readonly findings: readonly IdentityFact[];
+  readonly facts: readonly IdentityFact[];
 }
 
 export interface Skipped {
   readonly kind: 'skipped';
   readonly reason: SkipReason;
-  /** A skipped record may still feed people and groups. */
-  readonly findings: readonly IdentityFact[];
+  /** A skipped record may still carry facts about persons and groups. */
+  readonly facts: readonly IdentityFact[];
 }
 
 export interface Rejected {
   readonly kind: 'rejected';
   readonly reason: RejectReason;
-  /** One sentence for a person: the field, the value (shortened) and the rule. */
+  /** One sentence for the operator: the field, the value (shortened) and the rule. */
   readonly detail: string;
 }
 
-/** `feeds_people` and `feeds_groups` mark records that carry no event of their own. */
+/** `feeds_people` and `feeds_groups` mark records that carry facts about persons or groups and no event. */
 export type SkipReason = 'feeds_people' | 'feeds_groups' | 'session_marker' | 'excluded_by_manifest';
 
 export type RejectReason =
@@ -42,16 +42,16 @@ export type RejectReason =
   | 'event_too_large'
   | 'refused'; // by the destination
 
-export const mapped = (events: readonly TargetEvent[], findings: readonly IdentityFact[] = []): Mapped => ({
+export const mapped = (events: readonly TargetEvent[], facts: readonly IdentityFact[] = []): Mapped => ({
   kind: 'mapped',
   events,
-  findings,
+  facts,
 });
 
-export const skipped = (reason: SkipReason, findings: readonly IdentityFact[] = []): Skipped => ({
+export const skipped = (reason: SkipReason, facts: readonly IdentityFact[] = []): Skipped => ({
   kind: 'skipped',
   reason,
-  findings,
+  facts,
 });
 
 export const rejected = (reason: RejectReason, detail: string): Rejected => ({

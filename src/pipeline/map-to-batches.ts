@@ -40,7 +40,7 @@ export async function* mapToBatches(
   for (let number = 0; number < records.length; number += 1) {
     const parsed = parse(records[number] as PartRecord);
     const outcome = parsed.kind === 'rejected' ? parsed : map(parsed.value);
-    if (outcome.kind !== 'rejected') for (const fact of outcome.findings) facts.add(fact);
+    if (outcome.kind !== 'rejected') for (const fact of outcome.facts) facts.add(fact);
 
     const uuid = outcome.kind === 'mapped' ? outcome.events[0]?.uuid : undefined;
     const isRepeated = uuid !== undefined && seen.has(uuid);
@@ -65,7 +65,7 @@ export async function* mapToBatches(
     } else if (outcome.kind === 'mapped') {
       entries.push({ ...describe(number, outcome.events), kind: 'duplicate' });
     } else if (outcome.kind === 'skipped') {
-      const day = outcome.findings[0]?.time.slice(0, 10) ?? UNKNOWN_DAY;
+      const day = outcome.facts[0]?.time.slice(0, 10) ?? UNKNOWN_DAY;
       entries.push({ record: number, day, event: NO_EVENT, kind: 'skipped', reason: outcome.reason });
     } else {
       const { kind, reason, detail } = outcome;

@@ -135,7 +135,7 @@ function importAll(lines: readonly string[]): Books {
       count(counts, outcome.reason);
       continue;
     }
-    for (const finding of outcome.findings) known.add(finding);
+    for (const finding of outcome.facts) known.add(finding);
     if (outcome.kind === 'skipped') {
       count(counts, outcome.reason);
       continue;

@@ -43,7 +43,7 @@ function mapAll(source: string, folder: URL): Record<string, string> {
     const outcome = map(record);
     const at = { record: index };
     if (outcome.kind === 'rejected') rejected.push({ ...at, reason: outcome.reason, detail: outcome.detail });
-    else findings.push(...outcome.findings.map((finding) => ({ ...at, ...finding })));
+    else findings.push(...outcome.facts.map((fact) => ({ ...at, ...fact })));
     if (outcome.kind === 'mapped') expected.push(...outcome.events.map((event) => ({ ...at, ...event })));
     if (outcome.kind === 'skipped') expected.push({ ...at, skipped: outcome.reason });
   });

@@ -215,7 +215,7 @@ describe('the registry', () => {
   it('makes the map that a source block asks for', () => {
     const map = bindSource(toBlock('segment', { groupType: 'team' })).createMap();
     const outcome = map({ type: 'group', groupId: 'g', userId: 'u', timestamp: '2023-03-14T09:26:53Z' });
-    expect(outcome).toMatchObject({ kind: 'skipped', findings: [{ kind: 'group', groupType: 'team' }] });
+    expect(outcome).toMatchObject({ kind: 'skipped', facts: [{ kind: 'group', groupType: 'team' }] });
   });
 
   it('reads a block that was read before as the same block, as staging keeps it that way', () => {
