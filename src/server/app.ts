@@ -1,4 +1,4 @@
-import { Hono } from 'hono';
+import { Hono, type MiddlewareHandler } from 'hono';
 import { getPath } from 'hono/utils/url';
 import type { Logger } from 'pino';
 import { addKeyRoutes } from './accounts/key-routes.ts';
@@ -9,16 +9,14 @@ import { createAccessCheck } from './auth/access.ts';
 import { createThrottle } from './auth/throttle.ts';
 import { addIngestRoutes } from './capture/routes.ts';
 import { addCohortRoutes } from './cohorts/routes.ts';
-import { loadInsightPlaces, lockInsightPlaces } from './dashboards/insight-places.ts';
 import { addDashboardRoutes } from './dashboards/routes.ts';
 import type { Db } from './database/db.ts';
+import { runSql, sql } from './database/sql.ts';
 import { addDefinitionRoutes } from './definitions/routes.ts';
 import { addDeletionRoutes, type DeletionRuns } from './deletions/routes.ts';
 import { addEventRoutes } from './events/routes.ts';
 import { methodNotAllowed, notFound, respondWithError } from './http/errors.ts';
-import { safeHeaders } from './http/safe-headers.ts';
-import { createInsights } from './insights/insights.ts';
-import { addInsightRoutes } from './insights/routes.ts';
+import { createInsightResults } from './insights/results.ts';
 import { addDocsRoutes } from './openapi/routes.ts';
 import { addPersonRoutes } from './persons/routes.ts';
 import { publicAddress } from './routing/public-url.ts';
@@ -57,7 +55,6 @@ export function buildApi(deps: ApiDeps): Hono {
 export function declareRoutes(deps: ApiDeps): Api {
   const { db, log } = deps;
   const now = deps.now ?? Date.now;
-  const insights = createInsights({ now });
   const api = createApi();
   const { requestsPerMinute: limit } = deps;
   const throttle =
@@ -72,9 +69,8 @@ export function declareRoutes(deps: ApiDeps): Api {
   addPersonRoutes(api, { db, now });
   addEventRoutes(api, db);
   addIngestRoutes(api, { db, log, now });
-  addDashboardRoutes(api, { db, insights, now });
+  addDashboardRoutes(api, { db, results: createInsightResults({ now }), now });
   addDefinitionRoutes(api, db);
-  addInsightRoutes(api, { db, insights, places: { load: loadInsightPlaces, lock: lockInsightPlaces } });
   addDeletionRoutes(api, db, deps.deletionRuns);
   addDocsRoutes(api);
   const health = {
@@ -83,7 +79,7 @@ export function declareRoutes(deps: ApiDeps): Api {
     public: 'open: reports whether the API is well',
   } as const;
   addPublicRoute(api, health, async (c) => {
-    await db.query('select 1');
+    await runSql(db, sql`select 1`);
     return c.json({ status: 'ok' });
   });
   return api;
@@ -116,3 +112,14 @@ function toPattern(path: string): RegExp {
   );
   return new RegExp(`^${source.join('/')}/?$`);
 }
+
+/**
+ * What every answer carries: it is of the type that it says, and no key of a query string goes on to another
+ * site as the referrer. Below `/api/` are people's data and keys, which no cache keeps.
+ */
+const safeHeaders: MiddlewareHandler = (c, next) => {
+  c.header('X-Content-Type-Options', 'nosniff');
+  c.header('Referrer-Policy', 'no-referrer');
+  if (c.req.path.startsWith('/api/')) c.header('Cache-Control', 'no-store');
+  return next();
+};

@@ -60,7 +60,7 @@ export function addKeyRoutes(api: Api, { db, log }: { db: Db; log: Logger }): vo
     },
     async ({ c, body }) => {
       const asking = c.get('key');
-      const userId = await speakerOf(db, asking, body.user);
+      const userId = await findKeyUser(db, asking, body.user);
       const wanted = body.projects === undefined ? asking.projectIds : body.projects;
       const projectIds = wanted && [...new Set(wanted)];
       await checkProjects(db, asking, userId, projectIds);
@@ -108,7 +108,7 @@ export function addKeyRoutes(api: Api, { db, log }: { db: Db; log: Logger }): vo
 }
 
 /** The user that a new key shall speak for. */
-async function speakerOf(db: Db, asking: PersonalKey, named: number | string | undefined): Promise<number> {
+async function findKeyUser(db: Db, asking: PersonalKey, named: number | string | undefined): Promise<number> {
   if (named === undefined) return asking.userId;
   const user = await findUser(db, asking.userId, named);
   if (user === undefined) throw doesNotExist(`There is no user "${named}".`, 'user');

@@ -1,5 +1,6 @@
 import type { PersonalKey } from '../auth/keys.ts';
 import type { Queryable } from '../database/db.ts';
+import { runSql, sql } from '../database/sql.ts';
 import type { Page } from '../http/paging.ts';
 
 export interface StoredKey {
@@ -13,81 +14,81 @@ export interface StoredKey {
   readonly revokedAt: string | null;
 }
 
-const COLUMNS = `k.id, k.label, k.user_id as "userId", k.scopes, k.project_ids as projects,
+const COLUMNS = sql`k.id, k.label, k.user_id as "userId", k.scopes, k.project_ids as projects,
   k.created_at as "createdAt", k.last_used_at as "lastUsedAt", k.revoked_at as "revokedAt"`;
 
 /**
- * Users that $1 may act for: $1, and those in whose every organisation $1 is an administrator at least,
- * and not below them. Acting for anybody else would open what $1's own keys do not.
+ * The users `u` whom a user may act for: themselves, and those in whose every organisation they are at least
+ * an administrator and not below them. Acting for anybody else would open what their own keys do not.
  */
-const ACTS_FOR_USER = `(u.id = $1 or (
+const isActedForBy = (userId: number) => sql`(u.id = ${userId} or (
   exists (select from organization_members theirs where theirs.user_id = u.id)
   and not exists (
     select from organization_members theirs left join organization_members own
-      on own.organization_id = theirs.organization_id and own.user_id = $1
+      on own.organization_id = theirs.organization_id and own.user_id = ${userId}
     where theirs.user_id = u.id and (own.level is null or own.level < greatest(8, theirs.level)))))`;
 
-/** The keys that a key of user $1, restricted to the projects $2, could have made. */
-const WITHIN_REACH = `from personal_api_keys k join users u on u.id = k.user_id
-  where ${ACTS_FOR_USER} and ($2::integer[] is null or k.project_ids <@ $2::integer[])`;
-
-const reachOf = ({ userId, projectIds }: PersonalKey) => [userId, projectIds] as const;
+/** The keys `k` that a key could have made. */
+const fromWithinReach = ({ userId, projectIds }: PersonalKey) =>
+  sql`from personal_api_keys k join users u on u.id = k.user_id
+    where ${isActedForBy(userId)}
+      and (${projectIds}::integer[] is null or k.project_ids <@ ${projectIds}::integer[])`;
 
 /** Oldest first, revoked ones too. */
 export async function loadKeys(
   db: Queryable,
-  asking: PersonalKey,
+  caller: PersonalKey,
   page: Page,
 ): Promise<{ count: number; keys: StoredKey[] }> {
-  const [total] = await db.query<{ count: number }>(
-    `select count(*) as count ${WITHIN_REACH}`,
-    reachOf(asking),
-  );
-  const keys = await db.query<StoredKey>(
-    `select ${COLUMNS} ${WITHIN_REACH} order by k.id limit $3::bigint offset $4::bigint`,
-    [...reachOf(asking), page.limit, page.offset],
+  const reach = fromWithinReach(caller);
+  const [total] = await runSql<{ count: number }>(db, sql`select count(*) as count ${reach}`);
+  const keys = await runSql<StoredKey>(
+    db,
+    sql`select ${COLUMNS} ${reach} order by k.id limit ${page.limit}::bigint offset ${page.offset}::bigint`,
   );
   return { count: total?.count ?? 0, keys };
 }
 
 export async function loadKey(
   db: Queryable,
-  asking: PersonalKey,
+  caller: PersonalKey,
   id: number,
 ): Promise<StoredKey | undefined> {
-  const [key] = await db.query<StoredKey>(`select ${COLUMNS} ${WITHIN_REACH} and k.id = $3`, [
-    ...reachOf(asking),
-    id,
-  ]);
+  const [key] = await runSql<StoredKey>(
+    db,
+    sql`select ${COLUMNS} ${fromWithinReach(caller)} and k.id = ${id}`,
+  );
   return key;
 }
 
 /** False when the key is out of reach. Revoking again changes nothing. */
-export async function revokeKey(db: Queryable, asking: PersonalKey, id: number): Promise<boolean> {
-  const rows = await db.query(
-    `update personal_api_keys set revoked_at = coalesce(revoked_at, now())
-     where id in (select k.id ${WITHIN_REACH} and k.id = $3) returning id`,
-    [...reachOf(asking), id],
+export async function revokeKey(db: Queryable, caller: PersonalKey, id: number): Promise<boolean> {
+  const rows = await runSql(
+    db,
+    sql`update personal_api_keys set revoked_at = coalesce(revoked_at, now())
+      where id in (select k.id ${fromWithinReach(caller)} and k.id = ${id}) returning id`,
   );
   return rows.length > 0;
 }
 
 /**
- * The user with this id or e-mail address, as far as the asking user shares an organisation with them;
- * `actsFor`: whether the asking user may make keys that speak for them.
+ * The user with this id or e-mail address, if the caller shares an organisation with them;
+ * `actsFor`: whether the caller may make keys that act for them.
  */
 export async function findUser(
   db: Queryable,
-  askingUserId: number,
+  callerId: number,
   named: number | string,
 ): Promise<{ id: number; actsFor: boolean } | undefined> {
-  const [user] = await db.query<{ id: number; actsFor: boolean }>(
-    `select u.id, ${ACTS_FOR_USER} as "actsFor" from users u
-     where ${typeof named === 'number' ? 'u.id = $2::integer' : 'lower(u.email) = lower($2::text)'}
-       and (u.id = $1 or exists (
-         select from organization_members a join organization_members b using (organization_id)
-         where a.user_id = $1 and b.user_id = u.id))`,
-    [askingUserId, named],
+  const isNamed =
+    typeof named === 'number' ? sql`u.id = ${named}::integer` : sql`lower(u.email) = lower(${named}::text)`;
+  const [user] = await runSql<{ id: number; actsFor: boolean }>(
+    db,
+    sql`select u.id, ${isActedForBy(callerId)} as "actsFor" from users u
+      where ${isNamed}
+        and (u.id = ${callerId} or exists (
+          select from organization_members a join organization_members b using (organization_id)
+          where a.user_id = ${callerId} and b.user_id = u.id))`,
   );
   return user;
 }

@@ -1,5 +1,6 @@
 import { loadMemberLevel, MEMBER_LEVEL } from '../auth/users.ts';
 import type { Db, Queryable } from '../database/db.ts';
+import { runSql, sql } from '../database/sql.ts';
 import type { Page } from '../http/paging.ts';
 
 /** Ids of users who share an organisation with the asking user, themselves too, in order of id. */
@@ -8,13 +9,13 @@ export async function loadFellows(
   userId: number,
   page: Page,
 ): Promise<{ count: number; userIds: number[] }> {
-  const fellows = `from users u where u.id = $1 or exists (
+  const fellows = sql`from users u where u.id = ${userId} or exists (
     select from organization_members a join organization_members b using (organization_id)
-    where a.user_id = $1 and b.user_id = u.id)`;
-  const [total] = await db.query<{ count: number }>(`select count(*) as count ${fellows}`, [userId]);
-  const rows = await db.query<{ id: number }>(
-    `select u.id ${fellows} order by u.id limit $2::bigint offset $3::bigint`,
-    [userId, page.limit, page.offset],
+    where a.user_id = ${userId} and b.user_id = u.id)`;
+  const [total] = await runSql<{ count: number }>(db, sql`select count(*) as count ${fellows}`);
+  const rows = await runSql<{ id: number }>(
+    db,
+    sql`select u.id ${fellows} order by u.id limit ${page.limit}::bigint offset ${page.offset}::bigint`,
   );
   return { count: total?.count ?? 0, userIds: rows.map(({ id }) => id) };
 }
@@ -25,7 +26,7 @@ export interface Member {
   readonly joinedAt: string;
 }
 
-const MEMBER = `m.user_id as "userId", m.level, m.joined_at as "joinedAt"`;
+const COLUMNS = sql`m.user_id as "userId", m.level, m.joined_at as "joinedAt"`;
 
 /** The first joined first. */
 export async function loadMembers(
@@ -33,14 +34,14 @@ export async function loadMembers(
   organizationId: string,
   page: Page,
 ): Promise<{ count: number; members: Member[] }> {
-  const [total] = await db.query<{ count: number }>(
-    'select count(*) as count from organization_members where organization_id = $1',
-    [organizationId],
+  const [total] = await runSql<{ count: number }>(
+    db,
+    sql`select count(*) as count from organization_members where organization_id = ${organizationId}`,
   );
-  const members = await db.query<Member>(
-    `select ${MEMBER} from organization_members m where organization_id = $1
-     order by m.joined_at, m.user_id limit $2::bigint offset $3::bigint`,
-    [organizationId, page.limit, page.offset],
+  const members = await runSql<Member>(
+    db,
+    sql`select ${COLUMNS} from organization_members m where organization_id = ${organizationId}
+      order by m.joined_at, m.user_id limit ${page.limit}::bigint offset ${page.offset}::bigint`,
   );
   return { count: total?.count ?? 0, members };
 }
@@ -64,20 +65,22 @@ export function changeLevel(
 ): Promise<LevelChange> {
   const { organizationId, userId, level, askingUserId } = change;
   return db.transaction(async (tx): Promise<LevelChange> => {
-    await tx.query('select from organizations where id = $1 for update', [organizationId]);
+    await runSql(tx, sql`select from organizations where id = ${organizationId} for update`);
     const levelNow = (id: number) => loadMemberLevel(tx, organizationId, id);
     const [current, asking] = [await levelNow(userId), (await levelNow(askingUserId)) ?? 0];
     if (current === undefined) return { kind: 'no_member' };
     if (asking < Math.max(MEMBER_LEVEL.admin, current, level)) return { kind: 'above' };
-    const [owners] = await tx.query<{ count: number }>(
-      'select count(*) as count from organization_members where organization_id = $1 and level = $2',
-      [organizationId, MEMBER_LEVEL.owner],
+    const [owners] = await runSql<{ count: number }>(
+      tx,
+      sql`select count(*) as count from organization_members
+        where organization_id = ${organizationId} and level = ${MEMBER_LEVEL.owner}`,
     );
     const stepsDown = current === MEMBER_LEVEL.owner && level < MEMBER_LEVEL.owner;
     if (stepsDown && owners?.count === 1) return { kind: 'last_owner' };
-    const [member] = await tx.query<Member>(
-      `update organization_members m set level = $3 where organization_id = $1 and user_id = $2 returning ${MEMBER}`,
-      [organizationId, userId, level],
+    const [member] = await runSql<Member>(
+      tx,
+      sql`update organization_members m set level = ${level}
+        where organization_id = ${organizationId} and user_id = ${userId} returning ${COLUMNS}`,
     );
     return member === undefined ? { kind: 'no_member' } : { kind: 'changed', member };
   });

@@ -1,6 +1,7 @@
 import type { PersonalKey } from '../auth/keys.ts';
 import { MEMBER_LEVEL } from '../auth/users.ts';
 import type { Queryable } from '../database/db.ts';
+import { runSql, sql } from '../database/sql.ts';
 import { ApiError, permissionDenied } from '../http/errors.ts';
 
 /** One user in one organisation. */
@@ -16,11 +17,12 @@ export async function loadMemberships(
   db: Queryable,
   userIds: readonly number[],
 ): Promise<Map<number, Membership[]>> {
-  const rows = await db.query<Membership & { readonly userId: number }>(
-    `select m.user_id as "userId", o.id as "organizationId", o.name as "organizationName", m.level
-     from organization_members m join organizations o on o.id = m.organization_id
-     where m.user_id = any($1::integer[]) order by m.joined_at, o.id`,
-    [userIds],
+  const rows = await runSql<Membership & { readonly userId: number }>(
+    db,
+    sql`select m.user_id as "userId", o.id as "organizationId", o.name as "organizationName",
+         m.level
+      from organization_members m join organizations o on o.id = m.organization_id
+      where m.user_id = any(${userIds}::integer[]) order by m.joined_at, o.id`,
   );
   const found = new Map<number, Membership[]>();
   for (const { userId, ...membership } of rows) {

@@ -1,5 +1,6 @@
 import { stringifyJson } from '../../lib/json/stringify-json.ts';
 import type { Queryable } from '../database/db.ts';
+import { runSql, sql } from '../database/sql.ts';
 import type { Page } from '../http/paging.ts';
 
 /** One thing that somebody did, as `/persons/:id/activity/` tells it later. */
@@ -25,10 +26,10 @@ export interface LoggedActivity extends Omit<Activity, 'detail'> {
 /** Within the transaction of the change itself: one is never there without the other. */
 export async function recordActivity(tx: Queryable, activity: Activity): Promise<void> {
   const { projectId, userId, scope, itemId, detail } = activity;
-  await tx.query(
-    `insert into activity_log (project_id, user_id, scope, item_id, activity, detail)
-     values ($1, $2, $3, $4, $5, $6)`,
-    [projectId, userId, scope, itemId, activity.activity, stringifyJson(detail)],
+  await runSql(
+    tx,
+    sql`insert into activity_log (project_id, user_id, scope, item_id, activity, detail)
+      values (${projectId}, ${userId}, ${scope}, ${itemId}, ${activity.activity}, ${stringifyJson(detail)})`,
   );
 }
 
@@ -38,15 +39,15 @@ export async function loadActivity(
   filter: { readonly projectId: number; readonly scope: string; readonly itemId?: string | undefined },
   page: Page,
 ): Promise<{ count: number; activities: LoggedActivity[] }> {
-  const params = [filter.projectId, filter.scope, filter.itemId ?? null];
-  const matching = `from activity_log
-    where project_id = $1 and scope = $2 and ($3::text is null or item_id = $3)`;
-  const [total] = await db.query<{ count: number }>(`select count(*) as count ${matching}`, params);
-  const activities = await db.query<LoggedActivity>(
-    `select id, project_id as "projectId", user_id as "userId", scope, item_id as "itemId", activity, detail,
-       created_at as "createdAt" ${matching}
-     order by id desc limit $4::bigint offset $5::bigint`,
-    [...params, page.limit, page.offset],
+  const { projectId, scope, itemId } = filter;
+  const ofItem = itemId === undefined ? sql`true` : sql`item_id = ${itemId}`;
+  const matching = sql`from activity_log where project_id = ${projectId} and scope = ${scope} and ${ofItem}`;
+  const [total] = await runSql<{ count: number }>(db, sql`select count(*) as count ${matching}`);
+  const activities = await runSql<LoggedActivity>(
+    db,
+    sql`select id, project_id as "projectId", user_id as "userId", scope, item_id as "itemId", activity,
+        detail, created_at as "createdAt"
+      ${matching} order by id desc limit ${page.limit}::bigint offset ${page.offset}::bigint`,
   );
   return { count: total?.count ?? 0, activities };
 }

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Db, Queryable } from '../database/db.ts';
+import { runSql, sql } from '../database/sql.ts';
 import { base62 } from './base62.ts';
 import type { Scope } from './scopes.ts';
 
@@ -46,12 +47,13 @@ export async function savePersonalKey(
   token: string,
   wanted: NewPersonalKey,
 ): Promise<number | undefined> {
-  const [row] = await db.query<{ id: number }>(
-    `insert into personal_api_keys (label, key_hash, scopes, project_ids, user_id)
-     values ($1, $2, $3, $4, coalesce($5::integer, (
-       select user_id from organization_members where level = 15 order by joined_at, user_id limit 1)))
-     on conflict (key_hash) do nothing returning id`,
-    [wanted.label, hashOf(token), wanted.scopes, wanted.projectIds ?? null, wanted.userId ?? null],
+  const [row] = await runSql<{ id: number }>(
+    db,
+    sql`insert into personal_api_keys (label, key_hash, scopes, project_ids, user_id)
+       values (${wanted.label}, ${hashToken(token)}, ${wanted.scopes}, ${wanted.projectIds ?? null},
+        coalesce(${wanted.userId ?? null}::integer, (
+        select user_id from organization_members where level = 15 order by joined_at, user_id limit 1)))
+      on conflict (key_hash) do nothing returning id`,
   );
   return row?.id;
 }
@@ -61,26 +63,21 @@ export async function savePersonalKey(
  * not about the token. The hour of last use is kept.
  */
 export async function loadPersonalKey(db: Db, token: string): Promise<PersonalKey | undefined> {
-  const [row] = await db.query<{
-    id: number;
-    user_id: number;
-    label: string;
-    scopes: string[];
-    project_ids: number[] | null;
-    stale: boolean;
-  }>(
-    `select id, user_id, label, scopes, project_ids,
-       last_used_at is null or last_used_at < now() - interval '1 hour' as stale
-     from personal_api_keys where key_hash = $1 and revoked_at is null`,
-    [hashOf(token)],
+  const [row] = await runSql<PersonalKey & { readonly isStale: boolean }>(
+    db,
+    sql`select id, user_id as "userId", label, scopes, project_ids as "projectIds",
+        last_used_at is null or last_used_at < now() - interval '1 hour' as "isStale"
+      from personal_api_keys where key_hash = ${hashToken(token)} and revoked_at is null`,
   );
   if (row === undefined) return undefined;
-  if (row.stale) await db.query('update personal_api_keys set last_used_at = now() where id = $1', [row.id]);
-  const { id, user_id: userId, label, scopes, project_ids: projectIds } = row;
-  return { id, userId, label, scopes, projectIds };
+  const { isStale, ...key } = row;
+  if (isStale) {
+    await runSql(db, sql`update personal_api_keys set last_used_at = now() where id = ${key.id}`);
+  }
+  return key;
 }
 
 /** Tokens carry 256 random bits, so that a plain hash is as good as a slow one. */
-function hashOf(token: string): string {
+function hashToken(token: string): string {
   return `sha256$${createHash('sha256').update(token).digest('hex')}`;
 }

@@ -1,11 +1,12 @@
 import { z } from '@hono/zod-openapi';
 import type { Queryable } from '../database/db.ts';
+import { runSql, sql } from '../database/sql.ts';
 import { parseJsonObject } from '../http/json.ts';
 
 /** Levels of an organisation's members. */
 export const MEMBER_LEVEL = { member: 1, admin: 8, owner: 15 } as const;
 
-/** A user as dashboards, collaborators, cohorts and definitions show who made them. */
+/** A user in response bodies, such as the creator of a dashboard. */
 export const userSchema = z
   .object({
     id: z.number().int(),
@@ -21,43 +22,62 @@ export const userSchema = z
 
 export type User = z.infer<typeof userSchema>;
 
-type UserRow = Omit<User, 'hedgehog_config'> & { readonly hedgehog_config: string };
+interface UserRow {
+  readonly id: number;
+  readonly uuid: string;
+  readonly distinctId: string;
+  readonly firstName: string;
+  readonly lastName: string;
+  readonly email: string;
+  readonly isEmailVerified: boolean;
+  /** JSON text. */
+  readonly hedgehogConfig: string;
+}
 
-const COLUMNS =
-  'u.id, u.uuid, u.distinct_id, u.first_name, u.last_name, u.email, u.is_email_verified, u.hedgehog_config';
+const COLUMNS = sql`u.id, u.uuid, u.distinct_id as "distinctId", u.first_name as "firstName",
+  u.last_name as "lastName", u.email, u.is_email_verified as "isEmailVerified",
+  u.hedgehog_config as "hedgehogConfig"`;
 
-const getUser = (row: UserRow): User => ({
-  ...row,
-  hedgehog_config: { ...parseJsonObject(row.hedgehog_config) },
+const toUser = (row: UserRow): User => ({
+  id: row.id,
+  uuid: row.uuid,
+  distinct_id: row.distinctId,
+  first_name: row.firstName,
+  last_name: row.lastName,
+  email: row.email,
+  is_email_verified: row.isEmailVerified,
+  hedgehog_config: { ...parseJsonObject(row.hedgehogConfig) },
 });
 
 export async function loadUser(db: Queryable, id: number): Promise<User | undefined> {
   return (await loadUsers(db, [id])).get(id);
 }
 
-/** By id; ids that do not exist are left out. */
+/** By id, without ids that do not exist. */
 export async function loadUsers(db: Queryable, ids: readonly number[]): Promise<Map<number, User>> {
   if (ids.length === 0) return new Map();
-  const rows = await db.query<UserRow>(`select ${COLUMNS} from users u where u.id = any($1::integer[])`, [
-    [...new Set(ids)],
-  ]);
-  return new Map(rows.map((row) => [row.id, getUser(row)]));
+  const rows = await runSql<UserRow>(
+    db,
+    sql`select ${COLUMNS} from users u where u.id = any(${[...new Set(ids)]}::integer[])`,
+  );
+  return new Map(rows.map((row) => [row.id, toUser(row)]));
 }
 
 export async function loadUserByUuid(db: Queryable, uuid: string): Promise<User | undefined> {
-  const [row] = await db.query<UserRow>(`select ${COLUMNS} from users u where u.uuid = $1`, [uuid]);
-  return row && getUser(row);
+  const [row] = await runSql<UserRow>(db, sql`select ${COLUMNS} from users u where u.uuid = ${uuid}`);
+  return row && toUser(row);
 }
 
-/** Level of a user in an organisation; undefined for who is no member. */
+/** Level of a user in an organisation; undefined for a user who is no member. */
 export async function loadMemberLevel(
   db: Queryable,
   organizationId: string,
   userId: number,
 ): Promise<number | undefined> {
-  const [row] = await db.query<{ level: number }>(
-    'select level from organization_members where organization_id = $1 and user_id = $2',
-    [organizationId, userId],
+  const [row] = await runSql<{ level: number }>(
+    db,
+    sql`select level from organization_members
+      where organization_id = ${organizationId} and user_id = ${userId}`,
   );
   return row?.level;
 }
@@ -66,23 +86,28 @@ export interface NewUser {
   readonly email: string;
   readonly firstName: string;
   readonly lastName?: string | undefined;
-  /** Default `member`. */
+  /** @default 'member' */
   readonly level?: keyof typeof MEMBER_LEVEL | undefined;
-  /** Left out: the first organisation. */
+  /** @default the first organisation */
   readonly organizationId?: string | undefined;
 }
 
 /** Adds a user to an organisation. An e-mail address in use is the database's unique violation (23505). */
 export async function createUser(tx: Queryable, wanted: NewUser): Promise<User> {
-  const [row] = await tx.query<UserRow>(
-    `insert into users as u (email, first_name, last_name) values ($1, $2, $3) returning ${COLUMNS}`,
-    [wanted.email, wanted.firstName, wanted.lastName ?? ''],
+  const [row] = await runSql<UserRow>(
+    tx,
+    sql`insert into users as u (email, first_name, last_name) 
+      values (${wanted.email}, ${wanted.firstName}, ${wanted.lastName ?? ''}) returning ${COLUMNS}`,
   );
   if (row === undefined) throw new Error('insert into users returned no row');
-  await tx.query(
-    `insert into organization_members (organization_id, user_id, level)
-     values (coalesce($1::uuid, (select id from organizations order by created_at, id limit 1)), $2, $3)`,
-    [wanted.organizationId ?? null, row.id, MEMBER_LEVEL[wanted.level ?? 'member']],
+  await runSql(
+    tx,
+    sql`insert into organization_members (organization_id, user_id, level)
+      values (
+        coalesce(
+          ${wanted.organizationId ?? null}::uuid,
+          (select id from organizations order by created_at, id limit 1)),
+        ${row.id}, ${MEMBER_LEVEL[wanted.level ?? 'member']})`,
   );
-  return getUser(row);
+  return toUser(row);
 }

@@ -78,11 +78,11 @@ export async function changeIn(
 }
 
 function changedDefinition(cohort: StoredCohort, wanted: ChangedCohortBody): ParsedDefinition | undefined {
-  if (wanted.is_static !== undefined && wanted.is_static !== cohort.is_static) {
+  if (wanted.is_static !== undefined && wanted.is_static !== cohort.isStatic) {
     throw invalidInput('A static cohort stays static, a dynamic one dynamic.', 'is_static');
   }
   if (wanted.filters === undefined && wanted.groups === undefined) return undefined;
-  return readDefinition(cohort.is_static, wanted);
+  return readDefinition(cohort.isStatic, wanted);
 }
 
 function readDefinition(isStatic: boolean, wanted: ChangedCohortBody): ParsedDefinition | undefined {

@@ -24,7 +24,7 @@ export async function changeMembers(
     await lockProject(tx, projectId);
     const [cohort] = await loadCohortsById(tx, projectId, [cohortId]);
     if (cohort === undefined || cohort.deleted) throw notFound();
-    if (!cohort.is_static) {
+    if (!cohort.isStatic) {
       throw invalidInput('The members of a dynamic cohort are those that fit its filters.');
     }
     const found = await findPersons(tx, projectId, wanted);
@@ -50,8 +50,6 @@ function parsePersons({ person_ids: named = [], distinct_ids: distinctIds = [] }
     distinctIds,
   };
 }
-
-/** One that Postgres can hold. */
 
 function refuseMissing({ ids, uuids, distinctIds }: NamedPersons, found: ReadonlySet<string>): void {
   const missing = [...ids.map(String), ...uuids, ...distinctIds].filter((name) => !found.has(name));

@@ -1,7 +1,7 @@
 import type { Db, Queryable } from '../database/db.ts';
+import type { Sql } from '../database/sql.ts';
 import { ApiError } from '../http/errors.ts';
 import { readDefinition } from '../query/cohort-definition.ts';
-import type { Sql } from '../query/sql.ts';
 import { isTooSlow, limitTime } from '../query/time-limit.ts';
 import { MAX_COHORTS_OF_PROJECT } from './change-cohort.ts';
 import { holdsFor } from './member-store.ts';

@@ -1,6 +1,6 @@
 import type { Db } from '../database/db.ts';
+import { allOf } from '../database/sql.ts';
 import { ApiError } from '../http/errors.ts';
-import { allOf } from '../query/sql.ts';
 import { inTime, isTooSlow, limitTime } from '../query/time-limit.ts';
 import { countPersons, saveCount, saveCountError } from './member-store.ts';
 import { compileForPersons } from './person-condition.ts';
@@ -27,7 +27,7 @@ export async function refreshCounts(
   const began = performance.now();
   for (const cohort of cohorts) {
     if (performance.now() - began > LIST_LIMIT_MS) return;
-    const age = deps.now() - Date.parse(cohort.last_calculation ?? '1970-01-01');
+    const age = deps.now() - Date.parse(cohort.lastCalculation ?? '1970-01-01');
     if (Math.abs(age) > COUNT_KEPT_MS) await countMembers(deps, projectId, cohort.id);
   }
 }

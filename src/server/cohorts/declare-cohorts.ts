@@ -49,7 +49,7 @@ function isAsDeclared(stored: StoredCohort, { description, is_static, filters }:
   const declared = is_static ? {} : parseDefinition({ filters }).filters;
   return (
     stored.description === description &&
-    stored.is_static === is_static &&
+    stored.isStatic === is_static &&
     isDeepStrictEqual(parseJson(stored.filters), declared)
   );
 }

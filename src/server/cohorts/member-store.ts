@@ -1,6 +1,6 @@
 import type { Queryable } from '../database/db.ts';
+import { runSql, type Sql, sql } from '../database/sql.ts';
 import type { PersonId } from '../persons/person-id.ts';
-import { runSql, type Sql, sql } from '../query/sql.ts';
 
 /** Persons as a request names them. */
 export interface NamedPersons {

@@ -17,7 +17,7 @@ interface GivenDefinition {
 
 /** Reads what a dynamic cohort is defined by, strictly: nothing of it is left out in silence. */
 export function parseDefinition({ filters, groups = [] }: GivenDefinition): ParsedDefinition {
-  const properties = isEmpty(filters) ? propertiesOfGroups(groups) : propertiesOf(filters);
+  const properties = isEmpty(filters) ? convertGroups(groups) : getProperties(filters);
   const attr = isEmpty(filters) && groups.length > 0 ? 'groups' : 'filters';
   const filter = parseFilter(properties, { defaultType: 'person', attr, strict: true });
   if (filter.members.length === 0) {
@@ -29,7 +29,7 @@ export function parseDefinition({ filters, groups = [] }: GivenDefinition): Pars
 /** A static cohort has members and no definition; what says nothing may be sent along. */
 export function refuseDefinition({ filters, groups = [] }: GivenDefinition): void {
   const says =
-    !isEmpty(filters) && parseFilter(propertiesOf(filters), { defaultType: 'person' }).members.length > 0;
+    !isEmpty(filters) && parseFilter(getProperties(filters), { defaultType: 'person' }).members.length > 0;
   if (says || groups.length > 0) {
     throw invalidInput('A static cohort has members, not filters.', says ? 'filters' : 'groups');
   }
@@ -38,17 +38,17 @@ export function refuseDefinition({ filters, groups = [] }: GivenDefinition): voi
 const isEmpty = (filters: JsonObject | undefined): filters is undefined =>
   filters === undefined || Object.keys(filters).length === 0;
 
-function propertiesOf(filters: JsonObject): unknown {
+function getProperties(filters: JsonObject): unknown {
   const { properties } = filters;
   if (isJsonObject(properties) && Array.isArray(properties['values'])) return properties;
   throw invalidInput('Must contain a "properties" key with type and values.', 'filters');
 }
 
 /** One of the groups holds, and all that it lists. */
-function propertiesOfGroups(groups: readonly JsonObject[]): unknown {
+function convertGroups(groups: readonly JsonObject[]): unknown {
   const values = groups.map(({ properties, ...rest }) => {
     const others = Object.entries(rest).filter(([, value]) => value !== null && value !== undefined);
-    if (Array.isArray(properties) && others.every(([name]) => NAMES_OF_GROUPS.has(name))) {
+    if (Array.isArray(properties) && others.every(([name]) => IGNORED_GROUP_FIELDS.has(name))) {
       return { type: 'AND', values: properties };
     }
     throw invalidInput('A group takes a list of properties; use filters for everything else.', 'groups');
@@ -57,4 +57,4 @@ function propertiesOfGroups(groups: readonly JsonObject[]): unknown {
 }
 
 /** Members of a group that mean nothing here. */
-const NAMES_OF_GROUPS: ReadonlySet<string> = new Set(['id', 'name', 'matchType']);
+const IGNORED_GROUP_FIELDS: ReadonlySet<string> = new Set(['id', 'name', 'matchType']);

@@ -1,10 +1,10 @@
 import type { Queryable } from '../database/db.ts';
+import { type Sql, sql } from '../database/sql.ts';
 import { invalidInput } from '../http/errors.ts';
 import { type CohortDefinitions, cohortIdsIn } from '../query/cohort-definition.ts';
 import { loadCohorts } from '../query/cohort-store.ts';
 import { compileFilter } from '../query/compile-filter.ts';
 import type { Filter } from '../query/filter.ts';
-import { type Sql, sql } from '../query/sql.ts';
 
 /** The condition of a filter on `p`, the person. */
 export async function compileForPersons(

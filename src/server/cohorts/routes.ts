@@ -1,5 +1,9 @@
+import { parseJson } from '../../lib/json/parse-json.ts';
+import { loadUsers } from '../auth/users.ts';
+import type { Queryable } from '../database/db.ts';
 import { FORMS, respondNegotiated } from '../http/content-negotiation.ts';
 import { notFound } from '../http/errors.ts';
+import { isJsonObject } from '../http/json.ts';
 import { paged, pageQuery, parsePage, renderPage } from '../http/paging.ts';
 import { respondWithJson } from '../http/response.ts';
 import { parseRowId } from '../http/row-id.ts';
@@ -11,8 +15,8 @@ import { changeMembers } from './change-members.ts';
 import { loadPersonCohorts } from './cohorts-of-person.ts';
 import { type CountDeps, refreshCounts } from './count-cohorts.ts';
 import { findPerson } from './member-store.ts';
-import { renderCohorts } from './render-cohorts.ts';
 import {
+  type CohortBody,
   changedCohortSchema,
   cohortSchema,
   MAX_MEMBERS,
@@ -21,7 +25,7 @@ import {
   personCohortsQuery,
   personCohortsSchema,
 } from './schema.ts';
-import { countCohorts, loadCohortPage, loadCohortsById } from './store.ts';
+import { countCohorts, loadCohortPage, loadCohortsById, type StoredCohort } from './store.ts';
 
 /**
  * Cohorts: sets of persons, static ones with members that are put in, dynamic ones with conditions that
@@ -171,4 +175,32 @@ function parseCohortId(text: string | undefined): number {
   const id = parseRowId(text);
   if (id === undefined) throw notFound();
   return id;
+}
+
+/** Cohorts in the service's shape, with the users who made them. */
+async function renderCohorts(db: Queryable, cohorts: readonly StoredCohort[]): Promise<CohortBody[]> {
+  const users = await loadUsers(
+    db,
+    cohorts.flatMap(({ createdBy: userId }) => userId ?? []),
+  );
+  return cohorts.map((cohort) => {
+    const filters = parseJson(cohort.filters);
+    const groups = parseJson(cohort.groups);
+    return {
+      id: cohort.id,
+      name: cohort.name,
+      description: cohort.description,
+      groups: Array.isArray(groups) ? groups : [],
+      deleted: cohort.deleted,
+      filters: isJsonObject(filters) ? { ...filters } : {},
+      query: null,
+      is_calculating: false,
+      created_by: users.get(cohort.createdBy ?? 0) ?? null,
+      created_at: cohort.createdAt,
+      last_calculation: cohort.lastCalculation,
+      errors_calculating: cohort.errorsCalculating,
+      count: cohort.count,
+      is_static: cohort.isStatic,
+    };
+  });
 }

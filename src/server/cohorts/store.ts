@@ -1,27 +1,28 @@
 import { stringifyJson } from '../../lib/json/stringify-json.ts';
 import type { Queryable } from '../database/db.ts';
+import { joinSql, runSql, type Sql, sql } from '../database/sql.ts';
 import type { Page } from '../http/paging.ts';
-import { joinSql, runSql, type Sql, sql } from '../query/sql.ts';
 import type { ParsedDefinition } from './parse-definition.ts';
 
 export interface StoredCohort {
   readonly id: number;
   readonly name: string | null;
   readonly description: string;
-  readonly is_static: boolean;
+  readonly isStatic: boolean;
   /** JSON text, as `filters` is. */
   readonly groups: string;
   readonly filters: string;
   readonly deleted: boolean;
-  readonly created_by: number | null;
-  readonly created_at: string;
+  readonly createdBy: number | null;
+  readonly createdAt: string;
   readonly count: number | null;
-  readonly last_calculation: string | null;
-  readonly errors_calculating: number;
+  readonly lastCalculation: string | null;
+  readonly errorsCalculating: number;
 }
 
-const COLUMNS = sql`id, name, description, is_static, groups, filters, deleted, created_by, created_at, count,
-  last_calculation, errors_calculating`;
+const COLUMNS = sql`id, name, description, is_static as "isStatic", groups, filters, deleted,
+  created_by as "createdBy", created_at as "createdAt", count, last_calculation as "lastCalculation",
+  errors_calculating as "errorsCalculating"`;
 
 /** Newest first, without the deleted ones. */
 export function loadCohortPage(db: Queryable, projectId: number, page: Page): Promise<StoredCohort[]> {

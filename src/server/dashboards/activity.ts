@@ -46,9 +46,9 @@ const FIELDS = {
 type Named = Pick<StoredDashboard, keyof typeof FIELDS>;
 
 export function changesBetween(before: Named, after: Named): Change[] {
-  return keysOf(FIELDS)
+  return listKeys(FIELDS)
     .filter((key) => !sameJson(before[key], after[key]))
     .map((key) => ({ field: FIELDS[key], before: before[key], after: after[key] }));
 }
 
-const keysOf = <T extends object>(object: T) => Object.keys(object) as (keyof T)[];
+const listKeys = <T extends object>(object: T) => Object.keys(object) as (keyof T)[];

@@ -2,11 +2,11 @@ import type { Caller } from '../auth/access.ts';
 import type { Queryable } from '../database/db.ts';
 import { permissionDenied } from '../http/errors.ts';
 import { normaliseTags } from '../http/tags.ts';
-import { filterEditable } from '../insights/insight-levels.ts';
-import type { Insights } from '../insights/insight-port.ts';
+import { markDeleted } from '../insights/store.ts';
 import { type Change, changesBetween, recordChange } from './activity.ts';
 import type { DashboardDeps } from './dashboard-deps.ts';
-import { loadInsightPlaces, lockInsightPlaces } from './insight-places.ts';
+import { filterEditable } from './insights/levels.ts';
+import { loadInsightPlaces, lockInsightPlaces } from './insights/places.ts';
 import { lockForEditing } from './open-dashboard.ts';
 import { mayRestrict } from './permission.ts';
 import type { ChangeBody } from './schema.ts';
@@ -20,7 +20,7 @@ import { writeTiles } from './tiles/write-tiles.ts';
  * may be a deleted one, which this brings back.
  */
 export async function changeDashboard(
-  { db, insights }: DashboardDeps,
+  { db }: Pick<DashboardDeps, 'db'>,
   caller: Caller,
   id: number,
   body: ChangeBody,
@@ -28,7 +28,8 @@ export async function changeDashboard(
 ): Promise<void> {
   await db.transaction(async (tx) => {
     // Deleting and restoring go by what the other dashboards of its insights allow.
-    if (body.deleted !== undefined) await lockInsightPlaces(tx, caller.projectId, await everyInsight(tx, id));
+    if (body.deleted !== undefined)
+      await lockInsightPlaces(tx, caller.projectId, await loadEveryInsight(tx, id));
     const before = await lockForEditing(tx, caller, id, { deletedToo: restoring });
     const after = merge(before, body);
     if (after.restriction !== before.restriction && !mayRestrict(before, caller)) {
@@ -40,17 +41,17 @@ export async function changeDashboard(
     const changes = changesBetween(before, { ...before, ...after });
     if (body.tiles?.length) changes.push(await changeTiles(body.tiles));
     if (after.deleted && !before.deleted) {
-      await takeAway(tx, insights, caller, id, body.delete_insights ?? false);
+      await deleteTiles(tx, caller, id, body.delete_insights ?? false);
     }
-    if (!after.deleted && before.deleted) await bringBack(tx, insights, caller, id);
+    if (!after.deleted && before.deleted) await restore(tx, caller, id);
     if (changes.length > 0) {
-      await recordChange(tx, caller, { id, name: after.name }, activityOf(before, after), changes);
+      await recordChange(tx, caller, { id, name: after.name }, nameActivity(before, after), changes);
     }
 
     async function changeTiles(items: NonNullable<ChangeBody['tiles']>): Promise<Change> {
-      const tilesBefore = await liveTiles(tx, id);
-      await writeTiles(tx, insights, before, caller.userId, items);
-      return { field: 'tiles', before: tilesBefore, after: await liveTiles(tx, id) };
+      const tilesBefore = await loadShownTiles(tx, id);
+      await writeTiles(tx, before, caller.userId, items);
+      return { field: 'tiles', before: tilesBefore, after: await loadShownTiles(tx, id) };
     }
   });
 }
@@ -67,28 +68,27 @@ function merge(before: StoredDashboard, body: ChangeBody): DashboardFields {
   };
 }
 
-const activityOf = (before: DashboardFields, after: DashboardFields) =>
+const nameActivity = (before: DashboardFields, after: DashboardFields) =>
   before.deleted === after.deleted ? 'updated' : after.deleted ? 'deleted' : 'restored';
 
 /**
  * Takes the tiles off, and with `deleteInsights` deletes what stands on no other dashboard, and what none
  * keeps the caller from changing.
  */
-async function takeAway(
+async function deleteTiles(
   tx: Queryable,
-  insights: Insights,
   caller: Caller,
   id: number,
   deleteInsights: boolean,
 ): Promise<void> {
   if (deleteInsights) {
-    const here = await shownInsights(tx, id);
+    const here = await loadShownInsights(tx, id);
     const places = await loadInsightPlaces(tx, caller, here);
     const elsewhere = new Set(
       places.flatMap((place) => (place.deleted || place.dashboardId === id ? [] : [place.insightId])),
     );
     const alone = here.filter((insightId) => !elsewhere.has(insightId));
-    await insights.setDeleted(tx, caller.projectId, filterEditable(alone, places), true);
+    await markDeleted(tx, caller.projectId, filterEditable(alone, places), true);
   }
   await markAllDeleted(tx, id);
 }
@@ -97,22 +97,22 @@ async function takeAway(
  * The service brings every tile back, those too that were taken off before the dashboard was deleted. An
  * insight that another dashboard keeps the caller from changing stays deleted: it would come back there, too.
  */
-async function bringBack(tx: Queryable, insights: Insights, caller: Caller, id: number): Promise<void> {
+async function restore(tx: Queryable, caller: Caller, id: number): Promise<void> {
   await restoreTiles(tx, id, MAX_TILES);
-  const here = await shownInsights(tx, id);
+  const here = await loadShownInsights(tx, id);
   const places = await loadInsightPlaces(tx, caller, here);
-  await insights.setDeleted(tx, caller.projectId, filterEditable(here, places), false);
+  await markDeleted(tx, caller.projectId, filterEditable(here, places), false);
 }
 
-async function shownInsights(tx: Queryable, id: number): Promise<number[]> {
-  return insightsOf((await loadTiles(tx, id)).filter(({ deleted }) => !deleted));
+async function loadShownInsights(tx: Queryable, id: number): Promise<number[]> {
+  return listInsightIds((await loadTiles(tx, id)).filter(({ deleted }) => !deleted));
 }
 
-const everyInsight = async (tx: Queryable, id: number) => insightsOf(await loadTiles(tx, id));
+const loadEveryInsight = async (tx: Queryable, id: number) => listInsightIds(await loadTiles(tx, id));
 
-const insightsOf = (tiles: readonly StoredTile[]) =>
+const listInsightIds = (tiles: readonly StoredTile[]) =>
   tiles.flatMap(({ insightId }) => (insightId === null ? [] : [insightId]));
 
-async function liveTiles(tx: Queryable, id: number): Promise<number[]> {
+async function loadShownTiles(tx: Queryable, id: number): Promise<number[]> {
   return (await loadTiles(tx, id)).filter(({ deleted }) => !deleted).map((tile) => tile.id);
 }

@@ -4,7 +4,7 @@ import { PRIVILEGE, RESTRICTION } from '../auth/levels.ts';
 import type { Queryable } from '../database/db.ts';
 import { invalidInput } from '../http/errors.ts';
 import { normaliseTags } from '../http/tags.ts';
-import type { Insights } from '../insights/insight-port.ts';
+import { copyInsight, saveInsight } from '../insights/store.ts';
 import { recordChange } from './activity.ts';
 import type { DashboardDeps } from './dashboard-deps.ts';
 import { openDashboard } from './open-dashboard.ts';
@@ -16,7 +16,7 @@ import { viewTiles } from './tiles/view-tiles.ts';
 
 /** Makes a dashboard, empty, from a template or from another dashboard. Returns its id. */
 export async function createDashboard(
-  { db, insights }: DashboardDeps,
+  { db }: Pick<DashboardDeps, 'db'>,
   caller: Caller,
   body: CreateBody,
 ): Promise<number> {
@@ -32,8 +32,8 @@ export async function createDashboard(
       useTemplate: body.use_template ?? '',
       useDashboard: source?.id ?? null,
     });
-    if (template) await addTemplateTiles(tx, insights, dashboard, template.tiles);
-    if (source) await copyTiles(tx, insights, caller, source, dashboard, body.duplicate_tiles ?? false);
+    if (template) await addTemplateTiles(tx, dashboard, template.tiles);
+    if (source) await copyTiles(tx, caller, source, dashboard, body.duplicate_tiles ?? false);
     await recordChange(tx, caller, dashboard, 'created', null);
     return dashboard.id;
   });
@@ -41,13 +41,13 @@ export async function createDashboard(
 
 /** A dashboard from a template that a client sent. Returns its id. */
 export async function createFromTemplate(
-  { db, insights }: DashboardDeps,
+  { db }: Pick<DashboardDeps, 'db'>,
   caller: Caller,
   template: DashboardTemplate,
 ): Promise<number> {
   return db.transaction(async (tx) => {
     const dashboard = await saveDashboard(tx, newDashboard(caller, template, {}));
-    await addTemplateTiles(tx, insights, dashboard, template.tiles);
+    await addTemplateTiles(tx, dashboard, template.tiles);
     await recordChange(tx, caller, dashboard, 'created', null);
     return dashboard.id;
   });
@@ -83,7 +83,6 @@ async function findSource(tx: Queryable, { projectId }: Caller, id: number): Pro
 
 async function addTemplateTiles(
   tx: Queryable,
-  insights: Insights,
   { id: dashboardId, projectId }: StoredDashboard,
   tiles: readonly TemplateTile[],
 ): Promise<void> {
@@ -91,16 +90,16 @@ async function addTemplateTiles(
     const { layouts, color } = tile;
     await saveTile(tx, {
       dashboardId,
-      ...(await contentOf(tile)),
+      ...(await saveContent(tile)),
       layouts: layouts ?? {},
       color: color ?? null,
     });
   }
 
-  async function contentOf(tile: TemplateTile): Promise<TileContent> {
+  async function saveContent(tile: TemplateTile): Promise<TileContent> {
     if (tile.type === 'TEXT') return { textId: await saveText(tx, tile.body, null), insightId: null };
     const { name, description, filters, query } = tile;
-    const insightId = await insights.create(tx, projectId, null, {
+    const { id: insightId } = await saveInsight(tx, projectId, null, {
       name,
       description: description ?? null,
       filters: query ? {} : { filter_test_accounts: true, ...filters },
@@ -117,7 +116,6 @@ async function addTemplateTiles(
  */
 async function copyTiles(
   tx: Queryable,
-  insights: Insights,
   caller: Caller,
   source: StoredDashboard,
   { id: dashboardId }: StoredDashboard,
@@ -125,19 +123,19 @@ async function copyTiles(
 ): Promise<void> {
   const { privilege } = await openDashboard(tx, caller, source.id);
   const ownTexts = deep || privilege < PRIVILEGE.edit;
-  for (const { tile } of await viewTiles(tx, insights, source)) {
-    const content = await contentOf(tile);
+  for (const { tile } of await viewTiles(tx, source)) {
+    const content = await copyContent(tile);
     if (content === undefined) continue;
     const { layouts, color } = tile;
     await saveTile(tx, { dashboardId, ...content, layouts, color });
   }
 
-  async function contentOf({ insightId, text }: StoredTile): Promise<TileContent | undefined> {
+  async function copyContent({ insightId, text }: StoredTile): Promise<TileContent | undefined> {
     if (text !== null) {
       return { textId: ownTexts ? await saveText(tx, text.body, caller.userId) : text.id, insightId: null };
     }
     if (insightId === null) return undefined;
-    const id = deep ? await insights.duplicate(tx, caller.projectId, insightId, caller.userId) : insightId;
+    const id = deep ? await copyInsight(tx, caller.projectId, insightId, caller.userId) : insightId;
     return id === undefined ? undefined : { insightId: id, textId: null };
   }
 }

@@ -1,10 +1,10 @@
 import type { Db } from '../database/db.ts';
-import type { Insights } from '../insights/insight-port.ts';
+import type { InsightResults } from '../insights/results.ts';
 
-/** What this room works with. */
+/** What the routes of dashboards and insights need. */
 export interface DashboardDeps {
   readonly db: Db;
-  readonly insights: Insights;
+  readonly results: InsightResults;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }

@@ -27,7 +27,7 @@ export async function respondWithDashboard(
   { status = 200, results = false, refresh, deletedToo = false, deleteInsights = false }: AnswerOptions,
 ): Promise<Response> {
   const opened = await openDashboard(deps.db, getCaller(c), id, { deletedToo });
-  const found = await viewTiles(deps.db, deps.insights, opened.dashboard);
+  const found = await viewTiles(deps.db, opened.dashboard);
   const views = results ? await computeTiles(deps, opened.dashboard, found, refresh) : found;
   return respondWithLargeJson(c, await describeDashboard(deps, opened, views, deleteInsights), status);
 }

@@ -1,14 +1,21 @@
 import type { Caller } from '../auth/access.ts';
 import { loadUsers, type User } from '../auth/users.ts';
 import type { Queryable } from '../database/db.ts';
+import type { JsonObject } from '../http/json.ts';
 import { loadInvitations } from './collaborators/store.ts';
 import type { DashboardDeps } from './dashboard-deps.ts';
+import {
+  getUser,
+  type InsightContext,
+  renderFailure,
+  renderFreshness,
+  renderInsightBody,
+} from './insights/body.ts';
 import type { OpenedDashboard } from './open-dashboard.ts';
 import { computePrivilege } from './permission.ts';
 import type { DashboardBody, ListedDashboardBody } from './schema.ts';
-import { renderTile } from './sharing/render-tile.ts';
 import type { StoredDashboard } from './store.ts';
-import { loadPlaces } from './tiles/store.ts';
+import { loadPlaces, type StoredText } from './tiles/store.ts';
 import type { TileView } from './tiles/view-tiles.ts';
 
 /** The items of the list. */
@@ -36,7 +43,7 @@ export async function describeDashboard(
   deleteInsights: boolean,
 ): Promise<DashboardBody> {
   const { dashboard, privilege } = opened;
-  const users = await loadUsers(db, known([dashboard.createdBy, ...views.flatMap(peopleOf)]));
+  const users = await loadUsers(db, known([dashboard.createdBy, ...views.flatMap(listUserIds)]));
   const shown = views.flatMap(({ insight }) => (insight ? [insight.id] : []));
   const around = {
     projectId: dashboard.projectId,
@@ -55,7 +62,7 @@ export async function describeDashboard(
   };
 }
 
-const peopleOf = ({ tile, insight }: TileView) => [
+const listUserIds = ({ tile, insight }: TileView) => [
   tile.text?.createdBy,
   tile.text?.lastModifiedBy,
   insight?.createdBy,
@@ -82,5 +89,34 @@ function renderListed(
     restriction_level: dashboard.restriction,
     effective_restriction_level: dashboard.restriction,
     effective_privilege_level: privilege,
+  };
+}
+
+/** What the body of a tile contains beside the tile itself. */
+interface TileContext extends InsightContext {
+  readonly projectId: number;
+}
+
+/** A tile in the shape that clients of the service read. A failed result adds `error`. */
+function renderTile({ tile, insight, result }: TileView, context: TileContext): JsonObject {
+  return {
+    id: tile.id,
+    layouts: tile.layouts,
+    color: tile.color,
+    insight: insight ? renderInsightBody(insight, result, context) : null,
+    text: tile.text ? renderText(tile.text, context) : null,
+    ...renderFreshness(result),
+    ...renderFailure(result),
+  };
+}
+
+function renderText(text: StoredText, { users, projectId }: TileContext): JsonObject {
+  return {
+    id: text.id,
+    body: text.body,
+    created_by: getUser(users, text.createdBy),
+    last_modified_at: text.lastModifiedAt,
+    last_modified_by: getUser(users, text.lastModifiedBy),
+    team: projectId,
   };
 }

@@ -28,11 +28,11 @@ function read<S extends z.ZodType>(schema: S, document: unknown): z.infer<S> {
   const result = schema.safeParse(document);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  throw invalidInput(issue === undefined ? 'The template cannot be read.' : problemOf(issue, document));
+  throw invalidInput(issue === undefined ? 'The template cannot be read.' : describeProblem(issue, document));
 }
 
 /** The service checks templates with a JSON Schema, and tells the first problem in that library's words. */
-function problemOf(issue: z.core.$ZodIssue, document: unknown): string {
+function describeProblem(issue: z.core.$ZodIssue, document: unknown): string {
   const value = valueAt(document, issue.path);
   if (value === undefined) return `'${String(issue.path.at(-1) ?? 'template')}' is a required property`;
   const shown = shorten(stringifyJson(value));

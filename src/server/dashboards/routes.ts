@@ -15,6 +15,7 @@ import { createDashboard } from './create-dashboard.ts';
 import type { DashboardDeps } from './dashboard-deps.ts';
 import { respondWithDashboard } from './dashboard-response.ts';
 import { describeListed } from './describe-dashboard.ts';
+import { addInsightRoutes } from './insights/routes.ts';
 import { openForEditing, parseDashboardId } from './open-dashboard.ts';
 import { changeBody, createBody, dashboardSchema, listedDashboardSchema } from './schema.ts';
 import { addSharingRoutes } from './sharing/routes.ts';
@@ -133,6 +134,7 @@ export function addDashboardRoutes(api: Api, deps: DashboardDeps): void {
     ({ c }) => c.body(null, 405, { Allow: 'GET, PATCH' }),
   );
   addTileRoutes(api, deps);
+  addInsightRoutes(api, deps);
   addCollaboratorRoutes(api, db);
   addSharingRoutes(api, db);
   addSharedRoutes(api, deps);

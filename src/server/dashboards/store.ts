@@ -1,6 +1,7 @@
 import { stringifyJson } from '../../lib/json/stringify-json.ts';
 import type { Restriction } from '../auth/levels.ts';
 import type { Queryable } from '../database/db.ts';
+import { runSql, sql } from '../database/sql.ts';
 import { type JsonObject, parseJsonObject } from '../http/json.ts';
 import type { Page } from '../http/paging.ts';
 
@@ -41,54 +42,42 @@ interface DashboardRow extends Omit<StoredDashboard, 'filters'> {
   readonly filters: string;
 }
 
-const COLUMNS = `d.id, d.project_id as "projectId", d.name, d.description, d.pinned, d.deleted,
+const COLUMNS = sql`d.id, d.project_id as "projectId", d.name, d.description, d.pinned, d.deleted,
   d.creation_mode as "creationMode", d.use_template as "useTemplate", d.use_dashboard as "useDashboard",
   d.restriction_level as restriction, d.filters, d.tags, d.created_by as "createdBy",
   d.created_at as "createdAt",
   coalesce((select s.enabled from dashboard_sharing s where s.dashboard_id = d.id), false) as "isShared"`;
 
-const dashboardOf = (row: DashboardRow): StoredDashboard => ({
+const toDashboard = (row: DashboardRow): StoredDashboard => ({
   ...row,
   filters: parseJsonObject(row.filters),
 });
 
 export async function saveDashboard(tx: Queryable, wanted: NewDashboard): Promise<StoredDashboard> {
-  const [row] = await tx.query<DashboardRow>(
-    `insert into dashboards as d (project_id, name, description, pinned, deleted, filters, tags,
-       restriction_level, created_by, creation_mode, use_template, use_dashboard)
-     values ($1, $2, $3, $4, $5, $6::jsonb, $7::text[], $8, $9, $10, $11, $12) returning ${COLUMNS}`,
-    [
-      wanted.projectId,
-      ...valuesOf(wanted),
-      wanted.createdBy,
-      wanted.creationMode,
-      wanted.useTemplate,
-      wanted.useDashboard,
-    ],
+  const [row] = await runSql<DashboardRow>(
+    tx,
+    sql`insert into dashboards as d (project_id, name, description, pinned, deleted, filters, tags,
+        restriction_level, created_by, creation_mode, use_template, use_dashboard)
+      values (${wanted.projectId}, ${wanted.name}, ${wanted.description}, ${wanted.pinned},
+        ${wanted.deleted}, ${stringifyJson(wanted.filters)}::jsonb, ${wanted.tags}::text[],
+        ${wanted.restriction}, ${wanted.createdBy}, ${wanted.creationMode}, ${wanted.useTemplate},
+        ${wanted.useDashboard})
+      returning ${COLUMNS}`,
   );
   if (row === undefined) throw new Error('insert into dashboards returned no row');
-  return dashboardOf(row);
+  return toDashboard(row);
 }
 
 export async function updateDashboard(tx: Queryable, id: number, fields: DashboardFields): Promise<void> {
-  await tx.query(
-    `update dashboards set name = $2, description = $3, pinned = $4, deleted = $5, filters = $6::jsonb,
-       tags = $7::text[], restriction_level = $8
-     where id = $1`,
-    [id, ...valuesOf(fields)],
+  await runSql(
+    tx,
+    sql`update dashboards set name = ${fields.name}, description = ${fields.description},
+        pinned = ${fields.pinned}, deleted = ${fields.deleted},
+        filters = ${stringifyJson(fields.filters)}::jsonb, tags = ${fields.tags}::text[],
+        restriction_level = ${fields.restriction}
+      where id = ${id}`,
   );
 }
-
-const valuesOf = (fields: DashboardFields) =>
-  [
-    fields.name,
-    fields.description,
-    fields.pinned,
-    fields.deleted,
-    stringifyJson(fields.filters),
-    fields.tags,
-    fields.restriction,
-  ] as const;
 
 /** By name, unnamed ones last; deleted ones are never listed. */
 export async function loadDashboards(
@@ -96,13 +85,14 @@ export async function loadDashboards(
   projectId: number,
   page: Page,
 ): Promise<{ count: number; dashboards: StoredDashboard[] }> {
-  const listed = 'from dashboards d where d.project_id = $1 and not d.deleted';
-  const [total] = await db.query<{ count: number }>(`select count(*) as count ${listed}`, [projectId]);
-  const rows = await db.query<DashboardRow>(
-    `select ${COLUMNS} ${listed} order by d.name, d.id limit $2::bigint offset $3::bigint`,
-    [projectId, page.limit, page.offset],
+  const listed = sql`from dashboards d where d.project_id = ${projectId} and not d.deleted`;
+  const [total] = await runSql<{ count: number }>(db, sql`select count(*) as count ${listed}`);
+  const rows = await runSql<DashboardRow>(
+    db,
+    sql`select ${COLUMNS} ${listed}
+      order by d.name, d.id limit ${page.limit}::bigint offset ${page.offset}::bigint`,
   );
-  return { count: total?.count ?? 0, dashboards: rows.map(dashboardOf) };
+  return { count: total?.count ?? 0, dashboards: rows.map(toDashboard) };
 }
 
 /** Deleted ones too. */
@@ -111,11 +101,12 @@ export async function loadDashboardsById(
   projectId: number,
   ids: readonly number[],
 ): Promise<StoredDashboard[]> {
-  const rows = await db.query<DashboardRow>(
-    `select ${COLUMNS} from dashboards d where d.project_id = $1 and d.id = any($2::integer[])`,
-    [projectId, ids],
+  const rows = await runSql<DashboardRow>(
+    db,
+    sql`select ${COLUMNS} from dashboards d
+      where d.project_id = ${projectId} and d.id = any(${ids}::integer[])`,
   );
-  return rows.map(dashboardOf);
+  return rows.map(toDashboard);
 }
 
 export async function loadDashboard(
@@ -135,8 +126,9 @@ export async function lockDashboards(
   projectId: number,
   ids: readonly number[],
 ): Promise<void> {
-  await tx.query(
-    `select 1 from dashboards where project_id = $1 and id = any($2::integer[]) order by id for update`,
-    [projectId, ids],
+  await runSql(
+    tx,
+    sql`select 1 from dashboards where project_id = ${projectId} and id = any(${ids}::integer[])
+      order by id for update`,
   );
 }

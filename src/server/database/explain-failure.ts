@@ -14,13 +14,13 @@ export function explainFailure(databaseUrl: string, error: unknown): unknown {
   const where = getPublicUrl(databaseUrl);
   const advice = state === undefined ? 'Start that server, or correct DATABASE_URL' : 'Correct DATABASE_URL';
   return new ConfigError(
-    `The PostgreSQL server at ${where} (DATABASE_URL) cannot be used: ${reasonOf(error)}. ${advice}; leave it unset for the embedded database.`,
+    `The PostgreSQL server at ${where} (DATABASE_URL) cannot be used: ${describeReason(error)}. ${advice}; leave it unset for the embedded database.`,
     error,
   );
 }
 
 /** Of a host with several addresses, each fails by itself, and the error of them all has no message. */
-function reasonOf(error: unknown): string {
+function describeReason(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(getMessage).join(', ');
   return getMessage(error);
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from '../database/db.ts';
+import { runSql, sql } from '../database/sql.ts';
 import type { ProjectNames } from './defined-names.ts';
 
 /** Events that the service writes about itself have no definition. */
@@ -24,13 +25,13 @@ export async function defineNames(
 
 /** One statement that mostly only reads. The project's lock keeps two batches from inserting the same name. */
 async function saveNames(tx: Queryable, projectId: number, names: readonly string[]): Promise<void> {
-  await tx.query(
-    `insert into event_definitions (project_id, name)
-     select $1, seen.name from unnest($2::text[]) as seen (name)
-     where not exists (
-       select from event_definitions d where d.project_id = $1 and d.name = seen.name
-         and d.last_seen_at > clock_timestamp() - interval '1 day')
-     on conflict (project_id, name) do update set last_seen_at = excluded.last_seen_at`,
-    [projectId, names],
+  await runSql(
+    tx,
+    sql`insert into event_definitions (project_id, name)
+      select ${projectId}, seen.name from unnest(${names}::text[]) as seen (name)
+      where not exists (
+        select from event_definitions d where d.project_id = ${projectId} and d.name = seen.name
+          and d.last_seen_at > clock_timestamp() - interval '1 day')
+      on conflict (project_id, name) do update set last_seen_at = excluded.last_seen_at`,
   );
 }

@@ -10,13 +10,13 @@ import { isUuid } from '../http/row-id.ts';
 import { normaliseTags } from '../http/tags.ts';
 import { getPublicUrl } from '../routing/public-url.ts';
 import { type Api, addRoute } from '../routing/route.ts';
-import { parseDefinitionsQuery } from './parse-definitions-query.ts';
 import {
   type ChangedDefinition,
   changedDefinitionSchema,
   type DefinitionBody,
   definitionSchema,
   definitionsQuery,
+  parseDefinitionsQuery,
 } from './schema.ts';
 import {
   changeDefinition,
@@ -68,7 +68,7 @@ export function addDefinitionRoutes(api: Api, db: Db): void {
       responses: { 200: { description: 'One definition.', schema: definitionSchema } },
     },
     async ({ c }) => {
-      const definition = await loadDefinition(db, c.get('project').id, idOf(c));
+      const definition = await loadDefinition(db, c.get('project').id, parseDefinitionId(c));
       if (definition === undefined) throw notFound();
       return respondWithJson(c, (await renderAll(db, [definition]))[0]);
     },
@@ -86,12 +86,12 @@ export function addDefinitionRoutes(api: Api, db: Db): void {
       responses: { 200: { description: 'The definition.', schema: definitionSchema } },
     },
     async ({ c, body }) => {
-      const [project, user, id] = [c.get('project'), c.get('user'), idOf(c)];
+      const [project, user, id] = [c.get('project'), c.get('user'), parseDefinitionId(c)];
       const change = await parseChange(db, project.organizationId, body);
       const definition = await db.transaction(async (tx) => {
         const changed = await changeDefinition(tx, project.id, id, change, user.id);
         if (changed === undefined) throw notFound();
-        await note(tx, project.id, user, { activity: 'changed', id, name: changed.name });
+        await logActivity(tx, project.id, user, { activity: 'changed', id, name: changed.name });
         return changed;
       });
       return respondWithJson(c, (await renderAll(db, [definition]))[0]);
@@ -109,18 +109,18 @@ export function addDefinitionRoutes(api: Api, db: Db): void {
       responses: { 204: { description: 'Gone. Its events stay.' } },
     },
     async ({ c }) => {
-      const [project, id] = [c.get('project'), idOf(c)];
+      const [project, id] = [c.get('project'), parseDefinitionId(c)];
       await db.transaction(async (tx) => {
         const name = await deleteDefinition(tx, project.id, id);
         if (name === undefined) throw notFound();
-        await note(tx, project.id, c.get('user'), { activity: 'deleted', id, name });
+        await logActivity(tx, project.id, c.get('user'), { activity: 'deleted', id, name });
       });
       return c.body(null, 204);
     },
   );
 }
 
-function idOf(c: Context<ApiEnv>): string {
+function parseDefinitionId(c: Context<ApiEnv>): string {
   const id = c.req.param('id') ?? '';
   if (!isUuid(id)) throw notFound();
   return id;
@@ -145,7 +145,7 @@ async function parseChange(
   };
 }
 
-function note(
+function logActivity(
   tx: Queryable,
   projectId: number,
   user: User,
@@ -163,7 +163,7 @@ function note(
 }
 
 async function renderAll(db: Db, definitions: readonly StoredDefinition[]): Promise<DefinitionBody[]> {
-  const named = definitions.flatMap((each) => [each.owner_id, each.verified_by, each.updated_by]);
+  const named = definitions.flatMap((each) => [each.ownerId, each.verifiedBy, each.updatedBy]);
   const users = await loadUsers(
     db,
     named.filter((id) => id !== null),
@@ -172,22 +172,22 @@ async function renderAll(db: Db, definitions: readonly StoredDefinition[]): Prom
   return definitions.map((each) => ({
     id: each.id,
     name: each.name,
-    owner: user(each.owner_id),
+    owner: user(each.ownerId),
     description: each.description,
     tags: [...each.tags],
-    created_at: each.created_at,
+    created_at: each.createdAt,
     created_by: null,
-    updated_at: each.updated_at,
-    updated_by: user(each.updated_by),
-    last_seen_at: each.last_seen_at,
-    last_updated_at: each.updated_at,
-    verified: each.verified_at !== null,
-    verified_at: each.verified_at,
-    verified_by: user(each.verified_by),
+    updated_at: each.updatedAt,
+    updated_by: user(each.updatedBy),
+    last_seen_at: each.lastSeenAt,
+    last_updated_at: each.updatedAt,
+    verified: each.verifiedAt !== null,
+    verified_at: each.verifiedAt,
+    verified_by: user(each.verifiedBy),
     is_action: false,
     action_id: null,
     is_calculating: false,
     last_calculated_at: null,
-    post_to_slack: each.post_to_slack,
+    post_to_slack: each.postToSlack,
   }));
 }

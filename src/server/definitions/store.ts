@@ -1,20 +1,20 @@
 import type { Queryable } from '../database/db.ts';
+import { allOf, joinSql, runSql, type Sql, sql } from '../database/sql.ts';
 import type { Page } from '../http/paging.ts';
-import { allOf, joinSql, runSql, type Sql, sql } from '../query/sql.ts';
 
 export interface StoredDefinition {
   readonly id: string;
   readonly name: string;
-  readonly created_at: string;
-  readonly last_seen_at: string;
+  readonly createdAt: string;
+  readonly lastSeenAt: string;
   readonly description: string;
   readonly tags: readonly string[];
-  readonly owner_id: number | null;
-  readonly post_to_slack: boolean;
-  readonly verified_at: string | null;
-  readonly verified_by: number | null;
-  readonly updated_at: string | null;
-  readonly updated_by: number | null;
+  readonly ownerId: number | null;
+  readonly postToSlack: boolean;
+  readonly verifiedAt: string | null;
+  readonly verifiedBy: number | null;
+  readonly updatedAt: string | null;
+  readonly updatedBy: number | null;
 }
 
 export interface DefinitionFilter {
@@ -26,8 +26,9 @@ export interface DefinitionFilter {
 
 export type DefinitionOrder = 'name' | '-name' | 'last_seen_at' | '-last_seen_at';
 
-const COLUMNS = sql`id, name, created_at, last_seen_at, description, tags, owner_id, post_to_slack,
-  verified_at, verified_by, updated_at, updated_by`;
+const COLUMNS = sql`id, name, created_at as "createdAt", last_seen_at as "lastSeenAt", description, tags,
+  owner_id as "ownerId", post_to_slack as "postToSlack", verified_at as "verifiedAt",
+  verified_by as "verifiedBy", updated_at as "updatedAt", updated_by as "updatedBy"`;
 
 const ORDERS: Readonly<Record<DefinitionOrder, Sql>> = {
   name: sql`name`,
@@ -95,7 +96,7 @@ export async function changeDefinition(
     ...(tags === undefined ? [] : [sql`tags = ${tags}::text[]`]),
     ...(ownerId === undefined ? [] : [sql`owner_id = ${ownerId}::integer`]),
     ...(postToSlack === undefined ? [] : [sql`post_to_slack = ${postToSlack}::boolean`]),
-    ...(verified === undefined ? [] : verifiedSql(verified, userId)),
+    ...(verified === undefined ? [] : setVerified(verified, userId)),
   ];
   const [row] = await runSql<StoredDefinition>(
     tx,
@@ -105,7 +106,7 @@ export async function changeDefinition(
   return row;
 }
 
-function verifiedSql(verified: boolean, userId: number): Sql[] {
+function setVerified(verified: boolean, userId: number): Sql[] {
   if (!verified) return [sql`verified_at = null`, sql`verified_by = null`];
   return [
     sql`verified_at = coalesce(verified_at, clock_timestamp())`,

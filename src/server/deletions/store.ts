@@ -1,4 +1,5 @@
 import type { Db, Queryable } from '../database/db.ts';
+import { runSql, type Sql, sql } from '../database/sql.ts';
 import type { Page } from '../http/paging.ts';
 import type { WantedDeletion } from './queue-deletion.ts';
 
@@ -20,27 +21,27 @@ export interface StoredDeletion {
 }
 
 export async function insertDeletion(tx: Queryable, wanted: WantedDeletion): Promise<void> {
-  await tx.query(
-    `insert into deletions (project_id, person_uuid, distinct_ids, created_by)
-     values ($1, $2, $3::text[], $4)`,
-    [wanted.projectId, wanted.personUuid, wanted.distinctIds, wanted.userId],
+  await runSql(
+    tx,
+    sql`insert into deletions (project_id, person_uuid, distinct_ids, created_by)
+      values (${wanted.projectId}, ${wanted.personUuid}, ${wanted.distinctIds}::text[], ${wanted.userId})`,
   );
 }
 
 export async function sleep(tx: Queryable, ms: number): Promise<void> {
-  await tx.query('select pg_sleep($1::double precision / 1000)', [ms]);
+  await runSql(tx, sql`select pg_sleep(${ms}::double precision / 1000)`);
 }
 
-const COLUMNS = `id, project_id as "projectId", person_uuid as "personUuid",
+const COLUMNS = sql`id, project_id as "projectId", person_uuid as "personUuid",
   cardinality(distinct_ids) as "distinctIdCount", created_by as "createdBy", created_at as "createdAt",
   started_at as "startedAt", deleted_events as "deletedEvents", verified_at as "verifiedAt",
   last_error as "lastError"`;
 
-const CONDITIONS: Readonly<Record<DeletionState | 'open', string>> = {
-  queued: 'verified_at is null and started_at is null',
-  started: 'verified_at is null and started_at is not null',
-  verified: 'verified_at is not null',
-  open: 'verified_at is null',
+const CONDITIONS: Readonly<Record<DeletionState | 'open', Sql>> = {
+  queued: sql`verified_at is null and started_at is null`,
+  started: sql`verified_at is null and started_at is not null`,
+  verified: sql`verified_at is not null`,
+  open: sql`verified_at is null`,
 };
 
 /** Newest first; `events` is what all that match have deleted so far. */
@@ -49,25 +50,27 @@ export async function loadDeletions(
   filter: { readonly projectIds: readonly number[]; readonly state: DeletionState | 'open' | undefined },
   page: Page,
 ): Promise<{ count: number; events: number; deletions: StoredDeletion[] }> {
-  const matching = `from deletions where project_id = any($1::integer[])
-    and ${filter.state === undefined ? 'true' : CONDITIONS[filter.state]}`;
-  const [total] = await db.query<{ count: number; events: number }>(
-    `select count(*) as count, coalesce(sum(deleted_events), 0)::bigint as events ${matching}`,
-    [filter.projectIds],
+  const matching = sql`from deletions where project_id = any(${filter.projectIds}::integer[])
+    and ${filter.state === undefined ? sql`true` : CONDITIONS[filter.state]}`;
+  const [total] = await runSql<{ count: number; events: number }>(
+    db,
+    sql`select count(*) as count, coalesce(sum(deleted_events), 0)::bigint as events ${matching}`,
   );
-  const deletions = await db.query<StoredDeletion>(
-    `select ${COLUMNS} ${matching} order by id desc limit $2::bigint offset $3::bigint`,
-    [filter.projectIds, page.limit, page.offset],
+  const deletions = await runSql<StoredDeletion>(
+    db,
+    sql`select ${COLUMNS} ${matching}
+      order by id desc limit ${page.limit}::bigint offset ${page.offset}::bigint`,
   );
   return { count: total?.count ?? 0, events: total?.events ?? 0, deletions };
 }
 
 /** When the oldest deletion that is not verified was queued; undefined: there is none. */
 export async function loadOldestOpen(db: Queryable): Promise<string | undefined> {
-  const [row] = await db.query<{ created_at: string }>(
-    'select created_at from deletions where verified_at is null order by id limit 1',
+  const [row] = await runSql<{ createdAt: string }>(
+    db,
+    sql`select created_at as "createdAt" from deletions where verified_at is null order by id limit 1`,
   );
-  return row?.created_at;
+  return row?.createdAt;
 }
 
 /** What a run needs to know of a deletion. */
@@ -79,30 +82,32 @@ export interface OpenDeletion {
 
 /** The next one that is not verified, in the order they were queued. */
 export async function loadNextOpen(db: Queryable, afterId: number): Promise<OpenDeletion | undefined> {
-  const [row] = await db.query<OpenDeletion>(
-    `select id, project_id as "projectId", distinct_ids as "distinctIds" from deletions
-     where verified_at is null and id > $1 order by id limit 1`,
-    [afterId],
+  const [row] = await runSql<OpenDeletion>(
+    db,
+    sql`select id, project_id as "projectId", distinct_ids as "distinctIds" from deletions
+      where verified_at is null and id > ${afterId} order by id limit 1`,
   );
   return row;
 }
 
 export async function markStarted(db: Queryable, id: number): Promise<void> {
-  await db.query('update deletions set started_at = clock_timestamp() where id = $1 and started_at is null', [
-    id,
-  ]);
+  await runSql(
+    db,
+    sql`update deletions set started_at = clock_timestamp()
+      where id = ${id} and started_at is null`,
+  );
 }
 
 export async function markVerified(db: Queryable, id: number): Promise<void> {
-  await db.query(
-    `update deletions set verified_at = clock_timestamp(), last_error = null
-     where id = $1 and verified_at is null`,
-    [id],
+  await runSql(
+    db,
+    sql`update deletions set verified_at = clock_timestamp(), last_error = null
+      where id = ${id} and verified_at is null`,
   );
 }
 
 export async function markFailed(db: Queryable, id: number, error: string): Promise<void> {
-  await db.query('update deletions set last_error = $2 where id = $1 and verified_at is null', [id, error]);
+  await runSql(db, sql`update deletions set last_error = ${error} where id = ${id} and verified_at is null`);
 }
 
 export interface IdWithEvents {
@@ -118,17 +123,17 @@ export function findIdsWithEvents(
   distinctIds: readonly string[],
   limit: number,
 ): Promise<IdWithEvents[]> {
-  return db.query<IdWithEvents>(
-    `select who.id as "distinctId", found.events from unnest($2::text[]) as who (id)
-     cross join lateral (
-       select count(*) as events from (
-         select from events e where e.project_id = $1 and e.distinct_id = who.id
-           and e.received_at <= (select created_at from deletions where id = $3)
-         limit $4::integer
-       ) as seen
-     ) as found
-     where found.events > 0`,
-    [deletion.projectId, distinctIds, deletion.id, limit],
+  return runSql<IdWithEvents>(
+    db,
+    sql`select who.id as "distinctId", found.events from unnest(${distinctIds}::text[]) as who (id)
+      cross join lateral (
+        select count(*) as events from (
+          select from events e where e.project_id = ${deletion.projectId} and e.distinct_id = who.id
+            and e.received_at <= (select created_at from deletions where id = ${deletion.id})
+          limit ${limit}::integer
+        ) as seen
+      ) as found
+      where found.events > 0`,
   );
 }
 
@@ -137,7 +142,7 @@ const DELETION_LOCK = 1_684_368_482;
 
 /** Whoever deletes events of a project takes it, until the end of the transaction, so that two take turns. */
 async function lockDeletions(tx: Queryable, projectId: number): Promise<void> {
-  await tx.query('select pg_advisory_xact_lock($1::integer, $2::integer)', [DELETION_LOCK, projectId]);
+  await runSql(tx, sql`select pg_advisory_xact_lock(${DELETION_LOCK}::integer, ${projectId}::integer)`);
 }
 
 export interface DeletedBatch {
@@ -161,27 +166,28 @@ export function deleteBatch(
   return db.transaction(async (tx) => {
     await lockDeletions(tx, deletion.projectId);
     // By row address: a join back over the key reads the whole table wherever statistics are missing.
-    const [batch] = await tx.query<DeletedBatch>(
-      `with gone as (
-         delete from events where ctid = any (array(
-           select found.ctid from unnest($2::text[]) as who (id)
-           cross join lateral (
-             select e.ctid from events e
-             where e.project_id = $1 and e.distinct_id = who.id and e.timestamp >= $3::timestamptz
-               and e.received_at <= (select created_at from deletions where id = $4)
-             order by e.timestamp limit $5::integer
-           ) as found))
-         returning timestamp
-       )
-       select count(*) as count, max(timestamp)::text as newest from gone`,
-      [deletion.projectId, distinctIds, from, deletion.id, limit],
+    const [batch] = await runSql<DeletedBatch>(
+      tx,
+      sql`with gone as (
+          delete from events where ctid = any (array(
+            select found.ctid from unnest(${distinctIds}::text[]) as who (id)
+            cross join lateral (
+              select e.ctid from events e
+              where e.project_id = ${deletion.projectId} and e.distinct_id = who.id
+                and e.timestamp >= ${from}::timestamptz
+                and e.received_at <= (select created_at from deletions where id = ${deletion.id})
+              order by e.timestamp limit ${limit}::integer
+            ) as found))
+          returning timestamp
+        )
+        select count(*) as count, max(timestamp)::text as newest from gone`,
     );
     if (batch === undefined) throw new Error('count over deleted events returned no row');
     if (batch.count > 0) {
-      await tx.query('update deletions set deleted_events = deleted_events + $2 where id = $1', [
-        deletion.id,
-        batch.count,
-      ]);
+      await runSql(
+        tx,
+        sql`update deletions set deleted_events = deleted_events + ${batch.count} where id = ${deletion.id}`,
+      );
     }
     return batch;
   });
@@ -189,10 +195,12 @@ export function deleteBatch(
 
 /** Whether a deletion of the project is open, or was when this transaction began. */
 export async function wasOpen(tx: Queryable, projectId: number): Promise<boolean> {
-  const rows = await tx.query(
-    `select from deletions
-     where project_id = $1 and (verified_at is null or verified_at >= transaction_timestamp()) limit 1`,
-    [projectId],
+  const rows = await runSql(
+    tx,
+    sql`select from deletions
+      where project_id = ${projectId}
+        and (verified_at is null or verified_at >= transaction_timestamp())
+      limit 1`,
   );
   return rows.length > 0;
 }
@@ -207,31 +215,31 @@ export async function deleteDoomed(
   uuids: readonly string[],
 ): Promise<void> {
   await lockDeletions(tx, projectId);
-  await tx.query(
-    `with doomed as (
-       select found.ctid as place, min(waiting.id) as deletion_id
-       from unnest($2::uuid[]) as sent (uuid)
-       cross join lateral (
-         select e.ctid, e.distinct_id, e.received_at from events e
-         where e.project_id = $1 and e.uuid = sent.uuid limit 1
-       ) as found
-       join (
-         select d.id, d.created_at, who.id as distinct_id
-         from deletions d cross join unnest(d.distinct_ids) as who (id)
-         where d.project_id = $1 and d.verified_at is null
-       ) as waiting
-         on waiting.distinct_id = found.distinct_id and found.received_at <= waiting.created_at
-       group by found.ctid
-     ), gone as (
-       delete from events where ctid = any (array(select place from doomed)) returning ctid as place
-     )
-     update deletions set deleted_events = deleted_events + counted.events
-     from (
-       select doomed.deletion_id, count(*) as events from gone join doomed using (place)
-       group by doomed.deletion_id
-     ) as counted
-     where id = counted.deletion_id`,
-    [projectId, uuids],
+  await runSql(
+    tx,
+    sql`with doomed as (
+        select found.ctid as place, min(waiting.id) as deletion_id
+        from unnest(${uuids}::uuid[]) as sent (uuid)
+        cross join lateral (
+          select e.ctid, e.distinct_id, e.received_at from events e
+          where e.project_id = ${projectId} and e.uuid = sent.uuid limit 1
+        ) as found
+        join (
+          select d.id, d.created_at, who.id as distinct_id
+          from deletions d cross join unnest(d.distinct_ids) as who (id)
+          where d.project_id = ${projectId} and d.verified_at is null
+        ) as waiting
+          on waiting.distinct_id = found.distinct_id and found.received_at <= waiting.created_at
+        group by found.ctid
+      ), gone as (
+        delete from events where ctid = any (array(select place from doomed)) returning ctid as place
+      )
+      update deletions set deleted_events = deleted_events + counted.events
+      from (
+        select doomed.deletion_id, count(*) as events from gone join doomed using (place)
+        group by doomed.deletion_id
+      ) as counted
+      where id = counted.deletion_id`,
   );
 }
 
@@ -240,5 +248,5 @@ export async function deleteDoomed(
  * has none, and would keep every byte for ever (half a second for 300,000 events).
  */
 export async function reclaimSpace(db: Db): Promise<void> {
-  if (db.kind === 'pglite') await db.query('vacuum events');
+  if (db.kind === 'pglite') await runSql(db, sql`vacuum events`);
 }

@@ -4,7 +4,7 @@ import type { Db } from '../database/db.ts';
 import { invalidInput } from '../http/errors.ts';
 import { respondWithJson, toByteStream } from '../http/response.ts';
 import { type Api, addRoute } from '../routing/route.ts';
-import { loadEventCounts, loadEventIds, loadEvents, type StoredEvent } from './store.ts';
+import { type EventId, loadEventCounts, loadEventIds, loadEvents, type StoredEvent } from './store.ts';
 
 /**
  * Reading events back, beyond the contract: so that an import can be checked against what arrived.
@@ -109,7 +109,17 @@ export function addEventRoutes(api: Api, db: Db): void {
   );
 }
 
-const renderEvent = (event: StoredEvent) => ({ ...event, properties: parseJson(event.properties) });
+const renderId = ({ uuid, event, distinctId, timestamp }: EventId) => ({
+  uuid,
+  event,
+  distinct_id: distinctId,
+  timestamp,
+});
+
+const renderEvent = (event: StoredEvent) => ({
+  ...renderId(event),
+  properties: parseJson(event.properties),
+});
 
 function parsePosition(text: string | undefined): { timestamp: string; uuid: string } | undefined {
   if (text === undefined) return undefined;
@@ -122,7 +132,7 @@ async function* streamIds(db: Db, projectId: number): AsyncGenerator<string, voi
   let after: string | undefined;
   for (;;) {
     const events = await loadEventIds(db, projectId, after, IDS_PAGE);
-    if (events.length > 0) yield events.map((event) => `${JSON.stringify(event)}\n`).join('');
+    if (events.length > 0) yield events.map((event) => `${JSON.stringify(renderId(event))}\n`).join('');
     if (events.length < IDS_PAGE) return;
     after = events.at(-1)?.uuid;
   }

@@ -1,4 +1,5 @@
 import type { Queryable } from '../database/db.ts';
+import { allOf, runSql, sql } from '../database/sql.ts';
 
 export interface EventCount {
   readonly event: string;
@@ -6,17 +7,17 @@ export interface EventCount {
 }
 
 export function loadEventCounts(db: Queryable, projectId: number): Promise<EventCount[]> {
-  return db.query<EventCount>(
-    `select event, count(*) as count from events where project_id = $1
-     group by event order by count(*) desc, event`,
-    [projectId],
+  return runSql<EventCount>(
+    db,
+    sql`select event, count(*) as count from events where project_id = ${projectId}
+      group by event order by count(*) desc, event`,
   );
 }
 
 export interface StoredEvent {
   readonly uuid: string;
   readonly event: string;
-  readonly distinct_id: string;
+  readonly distinctId: string;
   readonly timestamp: string;
   /** JSON text. */
   readonly properties: string;
@@ -34,25 +35,26 @@ export interface EventFilter {
 
 /** Newest first; ties in order of uuid, so that a page starts exactly where the last one ended. */
 export function loadEvents(db: Queryable, projectId: number, filter: EventFilter): Promise<StoredEvent[]> {
-  return db.query<StoredEvent>(
-    `select uuid, event, distinct_id, timestamp, properties from events
-     where project_id = $1
-       and ($2::text is null or distinct_id = $2)
-       and ($3::uuid is null or distinct_id in (
-         select d.distinct_id from person_distinct_ids d join persons p on p.id = d.person_id
-         where p.project_id = $1 and p.uuid = $3))
-       and ($4::text is null or event = $4)
-       and ($5::timestamptz is null or (timestamp, uuid) < ($5::timestamptz, $6::uuid))
-     order by timestamp desc, uuid desc limit $7::bigint`,
-    [
-      projectId,
-      filter.distinctId ?? null,
-      filter.personUuid ?? null,
-      filter.event ?? null,
-      filter.after?.timestamp ?? null,
-      filter.after?.uuid ?? null,
-      filter.limit,
-    ],
+  const { distinctId, personUuid, event, after } = filter;
+  const conditions = [
+    sql`project_id = ${projectId}`,
+    ...(distinctId === undefined ? [] : [sql`distinct_id = ${distinctId}`]),
+    ...(personUuid === undefined
+      ? []
+      : [
+          sql`distinct_id in (
+            select d.distinct_id from person_distinct_ids d join persons p on p.id = d.person_id
+            where p.project_id = ${projectId} and p.uuid = ${personUuid})`,
+        ]),
+    ...(event === undefined ? [] : [sql`event = ${event}`]),
+    ...(after === undefined
+      ? []
+      : [sql`(timestamp, uuid) < (${after.timestamp}::timestamptz, ${after.uuid}::uuid)`]),
+  ];
+  return runSql<StoredEvent>(
+    db,
+    sql`select uuid, event, distinct_id as "distinctId", timestamp, properties from events
+      where ${allOf(conditions)} order by timestamp desc, uuid desc limit ${filter.limit}::bigint`,
   );
 }
 
@@ -65,9 +67,10 @@ export function loadEventIds(
   after: string | undefined,
   limit: number,
 ): Promise<EventId[]> {
-  return db.query<EventId>(
-    `select uuid, event, distinct_id, timestamp from events
-     where project_id = $1 and ($2::uuid is null or uuid > $2::uuid) order by uuid limit $3::bigint`,
-    [projectId, after ?? null, limit],
+  const next = after === undefined ? sql`true` : sql`uuid > ${after}::uuid`;
+  return runSql<EventId>(
+    db,
+    sql`select uuid, event, distinct_id as "distinctId", timestamp from events
+      where project_id = ${projectId} and ${next} order by uuid limit ${limit}::bigint`,
   );
 }

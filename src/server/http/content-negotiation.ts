@@ -33,7 +33,7 @@ export type RowReader = () => AsyncIterable<readonly unknown[]>;
 /** Answers in the form that the client asks for; in CSV a line for each result, or one for a single object. */
 export async function respondNegotiated(call: FormCall, document: unknown): Promise<Response> {
   if (!wantsCsv(call)) return respondWithJson(call.c, document);
-  const rows = rowsOf(document).slice(0, MAX_CSV_ROWS);
+  const rows = listRows(document).slice(0, MAX_CSV_ROWS);
   return respondWithCsv(call, async function* () {
     yield rows;
   });
@@ -47,7 +47,7 @@ export function wantsCsv({ c, query }: FormCall): boolean {
   return accepts(c, { header: 'Accept', supports: [...FORMS], default: FORMS[0] }) === FORMS[1];
 }
 
-function rowsOf(document: unknown): readonly unknown[] {
+function listRows(document: unknown): readonly unknown[] {
   const results = isJsonObject(document) ? document['results'] : document;
   return Array.isArray(results) ? results : [document];
 }

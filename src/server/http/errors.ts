@@ -137,7 +137,7 @@ function isSocketFault(error: unknown): boolean {
 }
 
 /** The address of a public page is its key, and no log holds keys (invariant I10). */
-const pathOf = (c: Context) => c.req.path.replace(/^\/(shared|embedded)\/.*/, '/$1/[redacted]');
+const redactPath = (c: Context) => c.req.path.replace(/^\/(shared|embedded)\/.*/, '/$1/[redacted]');
 
 const HIDDEN = new ApiError(500, 'server_error', 'error', 'A server error occurred.');
 
@@ -146,7 +146,7 @@ export function respondWithError(error: unknown, c: Context, log: Logger): Respo
   const known = classifyError(error);
   const { status, envelope } = known ?? HIDDEN;
   if (status >= 500)
-    log.error({ err: error, method: c.req.method, path: pathOf(c), status }, 'request failed');
+    log.error({ err: error, method: c.req.method, path: redactPath(c), status }, 'request failed');
   if (status === 401) c.header('WWW-Authenticate', 'Bearer');
   if (status === 503 || status === 429) c.header('Retry-After', '1');
   if (known instanceof ThrottledError) c.header('Retry-After', String(known.retryAfterSeconds));

@@ -62,12 +62,12 @@ export function renderPage<T>(
   return {
     count,
     next: offset + limit < count ? link(url, { limit, offset: offset + limit }) : null,
-    previous: offset > 0 ? link(url, { limit, offset: previousOf(page, bareFirst) }) : null,
+    previous: offset > 0 ? link(url, { limit, offset: computePreviousOffset(page, bareFirst) }) : null,
     results,
   };
 }
 
-function previousOf({ limit, offset }: Page, bareFirst: boolean): number | undefined {
+function computePreviousOffset({ limit, offset }: Page, bareFirst: boolean): number | undefined {
   const previous = Math.max(0, offset - limit);
   return bareFirst && previous === 0 ? undefined : previous;
 }

@@ -13,7 +13,7 @@ export async function readBody(
   if (request.body === null) return Buffer.alloc(0);
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of piecesOf(request.body)) {
+  for await (const chunk of readPieces(request.body)) {
     size += chunk.byteLength;
     if (size > maxBytes) throw tooLarge();
     onBytes?.(chunk.byteLength);
@@ -23,7 +23,7 @@ export async function readBody(
 }
 
 /** A client that goes away is no fault of the server, which would log it as one. */
-async function* piecesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* readPieces(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* body;
   } catch (error) {

@@ -1,11 +1,11 @@
 import type { Queryable } from '../database/db.ts';
+import { allOf, anyOf, runSql, type Sql, sql } from '../database/sql.ts';
 import type { CohortDefinitions } from '../query/cohort-definition.ts';
 import { compileFilter, type FilterSubject } from '../query/compile-filter.ts';
 import type { FilterGroup } from '../query/filter.ts';
-import { allOf, anyOf, runSql, type Sql, sql } from '../query/sql.ts';
 import { inTime } from '../query/time-limit.ts';
+import type { Entity, PropertyOf } from './entity.ts';
 import { tooLarge } from './insight-error.ts';
-import type { Entity, PropertyOf } from './insight-query.ts';
 
 /** The events that an insight is about, and what its conditions need to know. */
 export interface EventScope {
@@ -41,18 +41,18 @@ export const eventsWhere = (scope: EventScope, { from, until }: Span, condition:
   left join persons p on p.id = d.person_id
   where e.project_id = ${scope.projectId}::integer
     and e.timestamp >= ${from}::timestamptz and e.timestamp < ${until}::timestamptz
-    and ${condition} and ${compileFilter(scope.filter, subjectOf(scope))} and ${inTime(scope.timeLimitMs)}`;
+    and ${condition} and ${compileFilter(scope.filter, toSubject(scope))} and ${inTime(scope.timeLimitMs)}`;
 
 /** Whether `e` is one of an entity's events. */
-export const isOf = (scope: EventScope, { event, filter }: Pick<Entity, 'event' | 'filter'>): Sql => {
-  const condition = compileFilter(filter, subjectOf(scope));
+export const matchEntity = (scope: EventScope, { event, filter }: Pick<Entity, 'event' | 'filter'>): Sql => {
+  const condition = compileFilter(filter, toSubject(scope));
   return event === null ? condition : allOf([sql`e.event = ${event}::text`, condition]);
 };
 
-export const isOfAny = (scope: EventScope, entities: readonly Entity[]): Sql =>
-  anyOf(entities.map((entity) => isOf(scope, entity)));
+export const matchAnyEntity = (scope: EventScope, entities: readonly Entity[]): Sql =>
+  anyOf(entities.map((entity) => matchEntity(scope, entity)));
 
-const subjectOf = ({ projectId, now, cohorts }: EventScope): FilterSubject => ({
+const toSubject = ({ projectId, now, cohorts }: EventScope): FilterSubject => ({
   projectId,
   now,
   cohorts,
@@ -61,23 +61,24 @@ const subjectOf = ({ projectId, now, cohorts }: EventScope): FilterSubject => ({
 });
 
 /** Where a bucket lies among the starts, from 1. The select has Postgres read the starts once, not once a row. */
-export const bucketOf = (time: Sql, starts: readonly string[]): Sql =>
+export const findBucket = (time: Sql, starts: readonly string[]): Sql =>
   sql`width_bucket(${time}, (select ${starts}::text[]::timestamptz[]))`;
 
-const ownerOf = ({ owner }: PropertyOf): Sql => (owner === 'event' ? sql`e.properties` : sql`p.properties`);
+const selectProperties = ({ owner }: PropertyOf): Sql =>
+  owner === 'event' ? sql`e.properties` : sql`p.properties`;
 
 const MAX_VALUE_CHARACTERS = 400;
 
 /** A property as text, empty where there is none. */
-export const textOfProperty = (property: PropertyOf): Sql =>
-  sql`coalesce(left(${ownerOf(property)} ->> ${property.key}::text, ${MAX_VALUE_CHARACTERS}::integer), '')`;
+export const selectText = (property: PropertyOf): Sql =>
+  sql`coalesce(left(${selectProperties(property)} ->> ${property.key}::text, ${MAX_VALUE_CHARACTERS}::integer), '')`;
 
 /**
  * A property as a number, null where it is none: numbers, and texts that look like one. Digits past the
  * fifteenth after the point go, and so do numbers whose sum a double could not hold.
  */
-export const numberOfProperty = (property: PropertyOf): Sql => {
-  const owner = ownerOf(property);
+export const selectNumber = (property: PropertyOf): Sql => {
+  const owner = selectProperties(property);
   const { key } = property;
   return sql`(select round(n.value, 15)::float8 from (
     select case when jsonb_typeof(${owner} -> ${key}::text) = 'number'
@@ -94,16 +95,19 @@ const FIRST_PLAUSIBLE_TIME = '2000-01-01T00:00:00Z';
  * events: each is looked up after the one before, and its first event with it, instead of reading them all.
  */
 export async function loadEarliest(tx: Queryable, projectId: number): Promise<number | undefined> {
-  const [row] = await tx.query<{ earliest: string | null }>(
-    `with recursive names (event) as (
-       (select event from events where project_id = $1 order by event limit 1)
-       union all
-       select (select e.event from events e where e.project_id = $1 and e.event > n.event order by e.event limit 1)
-       from names n where n.event is not null)
-     select min((select min(e.timestamp) from events e
-       where e.project_id = $1 and e.event = n.event and e.timestamp >= $2::timestamptz)) as earliest
-     from names n`,
-    [projectId, FIRST_PLAUSIBLE_TIME],
+  const [row] = await runSql<{ earliest: string | null }>(
+    tx,
+    sql`with recursive names (event) as (
+        (select event from events where project_id = ${projectId} order by event limit 1)
+        union all
+        select (
+          select e.event from events e where e.project_id = ${projectId} and e.event > n.event
+          order by e.event limit 1)
+        from names n where n.event is not null)
+      select min((select min(e.timestamp) from events e
+        where e.project_id = ${projectId} and e.event = n.event
+          and e.timestamp >= ${FIRST_PLAUSIBLE_TIME}::timestamptz)) as earliest
+      from names n`,
   );
   return row?.earliest ? Date.parse(row.earliest) : undefined;
 }
@@ -121,5 +125,5 @@ export function runFacts<R>(tx: Queryable, statement: Sql): Promise<R[]> {
 
 /** For the transaction: what fits into this much memory is not sorted on disk. */
 export async function sortInMemory(tx: Queryable): Promise<void> {
-  await tx.query(`select set_config('work_mem', '32MB', true)`);
+  await runSql(tx, sql`select set_config('work_mem', '32MB', true)`);
 }

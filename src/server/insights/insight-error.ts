@@ -1,6 +1,14 @@
-import type { FailureReason } from './insight-port.ts';
+export type FailureReason =
+  /** The filters are understood, but this service has no such insight. */
+  | 'unsupported'
+  /** The filters contradict themselves or cannot be read. */
+  | 'invalid'
+  /** It took longer than a tile may. */
+  | 'too_slow'
+  /** It would hold more series, intervals or events than a tile may. */
+  | 'too_large';
 
-/** Why an insight has no result. Raised anywhere in this room and turned into a failed result by `compute`. */
+/** Why an insight has no result. Thrown anywhere in this room; results.ts turns it into a failed result. */
 export class InsightError extends Error {
   readonly reason: FailureReason;
 

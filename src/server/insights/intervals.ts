@@ -27,8 +27,8 @@ export function cutRange(range: DateRange): Buckets {
     until: iso(range.until),
     starts: edges,
     ends: [...edges.slice(1), ...starts.slice(-1).map((last) => iso(addIntervals(last, 1, interval)))],
-    days: starts.map((start) => dayOf(start, interval)),
-    labels: starts.map((start) => labelOf(start, interval)),
+    days: starts.map((start) => toDay(start, interval)),
+    labels: starts.map((start) => toLabel(start, interval)),
   };
 }
 
@@ -49,12 +49,12 @@ export function previousRange(range: DateRange): DateRange {
 
 const iso = (date: DateTime<true>): string => new Date(date.toMillis()).toISOString();
 
-function dayOf({ year, month, day, hour, minute, second }: DateTime<true>, interval: Interval): string {
+function toDay({ year, month, day, hour, minute, second }: DateTime<true>, interval: Interval): string {
   const date = `${digits(year, 4)}-${digits(month)}-${digits(day)}`;
   return interval === 'hour' ? `${date} ${digits(hour)}:${digits(minute)}:${digits(second)}` : date;
 }
 
-function labelOf({ year, month, day, hour, minute }: DateTime<true>, interval: Interval): string {
+function toLabel({ year, month, day, hour, minute }: DateTime<true>, interval: Interval): string {
   const date = `${day}-${MONTHS[month - 1] ?? ''}-${digits(year, 4)}`;
   return interval === 'hour' ? `${date} ${digits(hour)}:${digits(minute)}` : date;
 }

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../http/json.ts';
-import type { InsightQuery } from './insight-query.ts';
 import { readFilter } from './parse/fields.ts';
 import { parseInsightFilters } from './parse/insight-filters.ts';
 import { queryToFilters } from './parse/query-to-filters.ts';
+import type { InsightQuery } from './registry.ts';
 
 /** What an insight asks where its dashboard shows it. Throws InsightError. */
 export function readInsight(
@@ -10,14 +10,14 @@ export function readInsight(
   dashboard: JsonObject = {},
 ): InsightQuery {
   const own = insight.query === null ? insight.filters : queryToFilters(insight.query);
-  const query = parseInsightFilters({ ...own, ...datesOf(dashboard) });
+  const query = parseInsightFilters({ ...own, ...pickDates(dashboard) });
   const added = readFilter(dashboard['properties']);
   if (added.members.length === 0) return query;
   return { ...query, filter: { kind: 'group', operator: 'and', members: [query.filter, added] } };
 }
 
 /** The dashboard's dates go before the insight's own, both ends of them. */
-function datesOf({ date_from: from, date_to: to, explicit_date: explicit }: JsonObject): JsonObject {
+function pickDates({ date_from: from, date_to: to, explicit_date: explicit }: JsonObject): JsonObject {
   return isGiven(from) || isGiven(to) ? { date_from: from, date_to: to, explicit_date: explicit } : {};
 }
 

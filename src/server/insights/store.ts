@@ -2,9 +2,60 @@ import { randomBytes } from 'node:crypto';
 import { stringifyJson } from '../../lib/json/stringify-json.ts';
 import { base62 } from '../auth/base62.ts';
 import type { Queryable } from '../database/db.ts';
-import { parseJsonObject } from '../http/json.ts';
+import { allOf, runSql, sql } from '../database/sql.ts';
+import { type JsonObject, parseJsonObject } from '../http/json.ts';
 import type { Page } from '../http/paging.ts';
-import type { NewInsight, StoredInsight } from './insight-port.ts';
+
+export interface NewInsight {
+  readonly name: string | null;
+  /** @default null */
+  readonly derivedName?: string | null;
+  /** @default null */
+  readonly description?: string | null;
+  /** As clients write them; `{}` where there is a `query`. */
+  readonly filters: JsonObject;
+  /**
+   * A newer query object (`InsightVizNode`), which replaces `filters`.
+   * @default null
+   */
+  readonly query?: JsonObject | null;
+  /** @default [] */
+  readonly tags?: readonly string[];
+  /**
+   * True for one that a template created.
+   * @default false
+   */
+  readonly isSample?: boolean;
+  /**
+   * True for one that exists by itself, not only on dashboards.
+   * @default false
+   */
+  readonly saved?: boolean;
+}
+
+export interface StoredInsight {
+  readonly id: number;
+  readonly projectId: number;
+  /** Eight characters, as clients put into addresses. */
+  readonly shortId: string;
+  readonly name: string | null;
+  readonly derivedName: string | null;
+  readonly description: string | null;
+  readonly filters: JsonObject;
+  readonly query: JsonObject | null;
+  readonly tags: readonly string[];
+  readonly saved: boolean;
+  readonly favorited: boolean;
+  readonly deleted: boolean;
+  readonly isSample: boolean;
+  /** ISO 8601, as all times here. */
+  readonly createdAt: string;
+  /** Id of a user; null for one that a template created. */
+  readonly createdBy: number | null;
+  readonly updatedAt: string;
+  readonly lastModifiedAt: string;
+  readonly lastModifiedBy: number | null;
+}
 
 interface InsightRow extends Omit<StoredInsight, 'filters' | 'query'> {
   /** JSON text. */
@@ -12,7 +63,7 @@ interface InsightRow extends Omit<StoredInsight, 'filters' | 'query'> {
   readonly query: string | null;
 }
 
-const COLUMNS = `id, project_id as "projectId", short_id as "shortId", name, derived_name as "derivedName",
+const COLUMNS = sql`id, project_id as "projectId", short_id as "shortId", name, derived_name as "derivedName",
   description, filters, query, tags, saved, favorited, deleted, is_sample as "isSample",
   created_at as "createdAt", created_by as "createdBy", updated_at as "updatedAt",
   last_modified_at as "lastModifiedAt", last_modified_by as "lastModifiedBy"`;
@@ -28,24 +79,15 @@ export async function saveInsight(
   userId: number | null,
   wanted: NewInsight,
 ): Promise<StoredInsight> {
-  const [row] = await tx.query<InsightRow>(
-    `insert into insights (project_id, short_id, name, derived_name, description, filters, query, tags, saved,
-       is_sample, created_by, last_modified_by)
-     values ($1, $2, $3, $4, $5, $6::jsonb, $7::jsonb, $8::text[], $9, $10, $11::integer, $11::integer)
-     returning ${COLUMNS}`,
-    [
-      projectId,
-      createShortId(),
-      wanted.name,
-      wanted.derivedName ?? null,
-      wanted.description ?? null,
-      stringifyJson(wanted.filters),
-      wanted.query ? stringifyJson(wanted.query) : null,
-      wanted.tags ?? [],
-      wanted.saved ?? false,
-      wanted.isSample ?? false,
-      userId,
-    ],
+  const [row] = await runSql<InsightRow>(
+    tx,
+    sql`insert into insights (project_id, short_id, name, derived_name, description, filters, query, tags, saved,
+        is_sample, created_by, last_modified_by)
+      values (${projectId}, ${createShortId()}, ${wanted.name}, ${wanted.derivedName ?? null},
+         ${wanted.description ?? null}, ${stringifyJson(wanted.filters)}::jsonb,
+         ${wanted.query ? stringifyJson(wanted.query) : null}::jsonb, ${wanted.tags ?? []}::text[],
+         ${wanted.saved ?? false}, ${wanted.isSample ?? false}, ${userId}::integer, ${userId}::integer)
+      returning ${COLUMNS}`,
   );
   if (row === undefined) throw new Error('insert into insights returned no row');
   return toInsight(row);
@@ -58,14 +100,14 @@ export async function copyInsight(
   insightId: number,
   userId: number | null,
 ): Promise<number | undefined> {
-  const [row] = await tx.query<{ id: number }>(
-    `insert into insights (project_id, short_id, name, derived_name, description, filters, query, tags, saved,
-       is_sample, created_by, last_modified_by)
-     select project_id, $3, left(nullif(name, '') || ' (Copy)', ${MAX_NAME}), derived_name, description, filters, query, tags,
-       saved, is_sample, $4::integer, $4::integer
-     from insights where project_id = $1 and id = $2
-     returning id`,
-    [projectId, insightId, createShortId(), userId],
+  const [row] = await runSql<{ id: number }>(
+    tx,
+    sql`insert into insights (project_id, short_id, name, derived_name, description, filters, query, tags, saved,
+        is_sample, created_by, last_modified_by)
+      select project_id, ${createShortId()}, left(nullif(name, '') || ' (Copy)', ${MAX_NAME}::integer),
+        derived_name, description, filters, query, tags, saved, is_sample, ${userId}::integer, ${userId}::integer
+      from insights where project_id = ${projectId} and id = ${insightId}
+      returning id`,
   );
   return row?.id;
 }
@@ -76,10 +118,10 @@ export async function markDeleted(
   insightIds: readonly number[],
   deleted: boolean,
 ): Promise<void> {
-  await tx.query(
-    `update insights set deleted = $3, updated_at = now()
-     where project_id = $1 and id = any($2::integer[]) and deleted <> $3`,
-    [projectId, insightIds, deleted],
+  await runSql(
+    tx,
+    sql`update insights set deleted = ${deleted}, updated_at = now()
+      where project_id = ${projectId} and id = any(${insightIds}::integer[]) and deleted <> ${deleted}`,
   );
 }
 
@@ -88,9 +130,10 @@ export async function loadInsights(
   projectId: number,
   insightIds: readonly number[],
 ): Promise<StoredInsight[]> {
-  const rows = await db.query<InsightRow>(
-    `select ${COLUMNS} from insights where project_id = $1 and id = any($2::integer[]) order by id`,
-    [projectId, insightIds],
+  const rows = await runSql<InsightRow>(
+    db,
+    sql`select ${COLUMNS} from insights
+      where project_id = ${projectId} and id = any(${insightIds}::integer[]) order by id`,
   );
   return rows.map(toInsight);
 }
@@ -101,9 +144,9 @@ export async function loadForChange(
   projectId: number,
   insightId: number,
 ): Promise<StoredInsight | undefined> {
-  const [row] = await tx.query<InsightRow>(
-    `select ${COLUMNS} from insights where project_id = $1 and id = $2 for update`,
-    [projectId, insightId],
+  const [row] = await runSql<InsightRow>(
+    tx,
+    sql`select ${COLUMNS} from insights where project_id = ${projectId} and id = ${insightId} for update`,
   );
   return row && toInsight(row);
 }
@@ -113,24 +156,15 @@ export async function saveChanges(
   userId: number,
   insight: StoredInsight,
 ): Promise<StoredInsight> {
-  const [row] = await tx.query<InsightRow>(
-    `update insights set name = $2, derived_name = $3, description = $4, filters = $5::jsonb, query = $6::jsonb,
-       tags = $7::text[], saved = $8, favorited = $9, deleted = $10, updated_at = now(),
-       last_modified_at = now(), last_modified_by = $11
-     where id = $1 returning ${COLUMNS}`,
-    [
-      insight.id,
-      insight.name,
-      insight.derivedName,
-      insight.description,
-      stringifyJson(insight.filters),
-      insight.query ? stringifyJson(insight.query) : null,
-      insight.tags,
-      insight.saved,
-      insight.favorited,
-      insight.deleted,
-      userId,
-    ],
+  const [row] = await runSql<InsightRow>(
+    tx,
+    sql`update insights set name = ${insight.name}, derived_name = ${insight.derivedName},
+         description = ${insight.description}, filters = ${stringifyJson(insight.filters)}::jsonb,
+         query = ${insight.query ? stringifyJson(insight.query) : null}::jsonb,
+         tags = ${insight.tags}::text[], saved = ${insight.saved}, favorited = ${insight.favorited},
+         deleted = ${insight.deleted}, updated_at = now(),
+         last_modified_at = now(), last_modified_by = ${userId}
+      where id = ${insight.id} returning ${COLUMNS}`,
   );
   if (row === undefined) throw new Error('update of insights returned no row');
   return toInsight(row);
@@ -150,14 +184,19 @@ export async function loadInsightPage(
   { shortId, saved, search }: InsightFilter,
   page: Page,
 ): Promise<{ count: number; insights: StoredInsight[] }> {
-  const filtered = `from insights where project_id = $1 and not deleted
-    and ($2::text is null or short_id = $2) and ($3::boolean is null or saved = $3)
-    and ($4::text is null or position(lower($4) in lower(concat_ws(' ', name, derived_name, description))) > 0)`;
-  const params = [projectId, shortId ?? null, saved ?? null, search || null];
-  const [total] = await db.query<{ count: number }>(`select count(*) as count ${filtered}`, params);
-  const rows = await db.query<InsightRow>(
-    `select ${COLUMNS} ${filtered} order by created_at desc, id desc limit $5::bigint offset $6::bigint`,
-    [...params, page.limit, page.offset],
+  const filtered = sql`from insights where ${allOf([
+    sql`project_id = ${projectId} and not deleted`,
+    ...(shortId === undefined ? [] : [sql`short_id = ${shortId}`]),
+    ...(saved === undefined ? [] : [sql`saved = ${saved}`]),
+    ...(search
+      ? [sql`position(lower(${search}::text) in lower(concat_ws(' ', name, derived_name, description))) > 0`]
+      : []),
+  ])}`;
+  const [total] = await runSql<{ count: number }>(db, sql`select count(*) as count ${filtered}`);
+  const rows = await runSql<InsightRow>(
+    db,
+    sql`select ${COLUMNS} ${filtered}
+      order by created_at desc, id desc limit ${page.limit}::bigint offset ${page.offset}::bigint`,
   );
   return { count: total?.count ?? 0, insights: rows.map(toInsight) };
 }

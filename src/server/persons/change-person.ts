@@ -62,7 +62,7 @@ export function splitPerson(
   mainDistinctId: string | undefined,
 ): Promise<StoredPerson> {
   return change(deps, target, 'split_person', async (tx, person) => {
-    const ids = orderIds(person.distinct_ids);
+    const ids = orderIds(person.distinctIds);
     const main = mainDistinctId ?? getFirstId(person);
     if (!ids.includes(main)) {
       throw invalidInput('The person does not have this distinct id.', 'main_distinct_id');
@@ -85,7 +85,7 @@ export async function removePerson(
   await db.transaction(async (tx) => {
     const person = await lockPerson(tx, target);
     if (withEvents) {
-      const distinctIds = person.distinct_ids;
+      const distinctIds = person.distinctIds;
       await queueDeletion(tx, { projectId, personUuid: person.uuid, distinctIds, userId });
     }
     await deletePerson(tx, person.id);
@@ -134,7 +134,7 @@ function hasProperty(person: StoredPerson, key: string): boolean {
 }
 
 function getFirstId(person: StoredPerson): string {
-  const [first] = orderIds(person.distinct_ids);
+  const [first] = orderIds(person.distinctIds);
   if (first !== undefined) return first;
   throw invalidInput('The person has no distinct id, so no event can reach them.');
 }
@@ -145,7 +145,7 @@ async function log(
   activity: PersonActivity,
   person: StoredPerson,
 ): Promise<void> {
-  const detail = describeChange(activity, { uuid: person.uuid, distinctIds: person.distinct_ids });
+  const detail = describeChange(activity, { uuid: person.uuid, distinctIds: person.distinctIds });
   const itemId = String(person.id);
   await recordActivity(tx, { projectId, userId, scope: 'Person', itemId, activity, detail: { ...detail } });
 }

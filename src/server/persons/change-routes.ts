@@ -1,6 +1,11 @@
 import type { Context } from 'hono';
+import { getMessage } from '../../lib/errors.ts';
+import { isExactNumber } from '../../lib/json/exact-number.ts';
+import { parseJson } from '../../lib/json/parse-json.ts';
 import type { ApiEnv } from '../auth/access.ts';
 import { FORMS, formQuery, respondNegotiated } from '../http/content-negotiation.ts';
+import { parseError } from '../http/errors.ts';
+import { isStorableNumber, parseSafely } from '../http/safe-json.ts';
 import { validated } from '../http/validation-error.ts';
 import { type Api, addRoute } from '../routing/route.ts';
 import {
@@ -13,7 +18,6 @@ import {
 } from './change-person.ts';
 import { findPerson } from './find-person.ts';
 import { parsePersonId } from './person-id.ts';
-import { readQueryValue } from './query-value.ts';
 import { renderPerson } from './render-person.ts';
 import {
   changedPersonSchema,
@@ -55,7 +59,7 @@ export function addChangeRoutes(api: Api, deps: ChangeDeps): void {
       responses: { 200: { description: 'The person.', schema: personSchema, contentTypes: FORMS } },
     },
     async (call) => {
-      const person = await setProperties(deps, targetOf(call.c), call.body.properties);
+      const person = await setProperties(deps, getTarget(call.c), call.body.properties);
       return respondNegotiated(call, renderPerson(person));
     },
   );
@@ -75,7 +79,7 @@ export function addChangeRoutes(api: Api, deps: ChangeDeps): void {
       const { query, body } = call;
       const given = { key: query.key, value: readQueryValue(query.value), ...body };
       const { key, value } = validated(propertyUpdate, given);
-      const person = await setProperties(deps, targetOf(call.c), { [key]: value });
+      const person = await setProperties(deps, getTarget(call.c), { [key]: value });
       return respondNegotiated(call, renderChanged(person));
     },
   );
@@ -93,7 +97,7 @@ export function addChangeRoutes(api: Api, deps: ChangeDeps): void {
     },
     async (call) => {
       const { $unset } = validated(propertyDeletion, { $unset: call.query.$unset, ...call.body });
-      const person = await deleteProperty(deps, targetOf(call.c), $unset);
+      const person = await deleteProperty(deps, getTarget(call.c), $unset);
       return respondNegotiated(call, renderChanged(person));
     },
   );
@@ -113,7 +117,7 @@ export function addChangeRoutes(api: Api, deps: ChangeDeps): void {
     },
     async (call) => {
       const main = call.body.main_distinct_id || undefined;
-      return respondNegotiated(call, renderChanged(await splitPerson(deps, targetOf(call.c), main)));
+      return respondNegotiated(call, renderChanged(await splitPerson(deps, getTarget(call.c), main)));
     },
   );
   addRoute(
@@ -130,15 +134,38 @@ export function addChangeRoutes(api: Api, deps: ChangeDeps): void {
       responses: { 204: { description: 'Deleted.' } },
     },
     async ({ c, query }) => {
-      await removePerson(deps, targetOf(c), query.delete_events === true);
+      await removePerson(deps, getTarget(c), query.delete_events === true);
       return c.body(null, 204);
     },
   );
 }
 
-function targetOf(c: Context<ApiEnv>): ChangeTarget {
+function getTarget(c: Context<ApiEnv>): ChangeTarget {
   const person = parsePersonId(c.req.param('id') ?? '');
   return { projectId: c.get('project').id, userId: c.get('user').id, person };
 }
 
 const renderChanged = (person: StoredPerson) => ({ ...renderPerson(person), success: true });
+
+/**
+ * A property's value from the text of a query: JSON, as the service's document allows any value there;
+ * what is not JSON is text as it stands. Quotes make a text of what would be a number.
+ */
+function readQueryValue(text: string | undefined): unknown {
+  if (text === undefined || !isJson(text)) return text;
+  try {
+    return parseSafely(text);
+  } catch (error) {
+    throw parseError(getMessage(error));
+  }
+}
+
+/** In the strict sense: `NaN`, which bodies may hold for null, is a text here, and so is `12e4567`. */
+function isJson(text: string): boolean {
+  try {
+    const value = parseJson(text);
+    return !isExactNumber(value) || isStorableNumber(value);
+  } catch {
+    return false;
+  }
+}

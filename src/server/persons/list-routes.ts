@@ -1,5 +1,6 @@
 import type { z } from '@hono/zod-openapi';
 import type { Db } from '../database/db.ts';
+import { sql } from '../database/sql.ts';
 import { FORMS, MAX_CSV_ROWS, respondWithCsv, wantsCsv } from '../http/content-negotiation.ts';
 import { invalidInput } from '../http/errors.ts';
 import { paged, parsePage, renderPage } from '../http/paging.ts';
@@ -9,7 +10,6 @@ import { compileFilter } from '../query/compile-filter.ts';
 import { parseIsoDate } from '../query/date-text.ts';
 import type { FilterGroup } from '../query/filter.ts';
 import { parseFilter } from '../query/parse-filter.ts';
-import { sql } from '../query/sql.ts';
 import { getPublicUrl } from '../routing/public-url.ts';
 import { type Api, addRoute, type Call } from '../routing/route.ts';
 import { renderPerson } from './render-person.ts';

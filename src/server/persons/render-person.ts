@@ -11,13 +11,13 @@ const NAME_PROPERTIES = ['email', 'Email', 'name', 'Name', 'username', 'Username
 export function renderPerson(person: StoredPerson): PersonBody {
   const value = parseJson(person.properties);
   const properties = isJsonObject(value) ? value : {};
-  const distinctIds = orderIds(person.distinct_ids);
+  const distinctIds = orderIds(person.distinctIds);
   return {
     id: person.id,
-    name: nameOf(properties, distinctIds) ?? String(person.id),
+    name: pickName(properties, distinctIds) ?? String(person.id),
     distinct_ids: distinctIds,
     properties,
-    created_at: person.created_at,
+    created_at: person.createdAt,
     uuid: person.uuid,
   };
 }
@@ -32,7 +32,7 @@ const isEmptyContainer = (value: unknown): boolean =>
   (isJsonObject(value) || Array.isArray(value)) && Object.keys(value).length === 0;
 
 /** The first property that says anything: not null, false, 0 or empty. */
-function nameOf(properties: JsonObject, orderedIds: readonly string[]): string | undefined {
+function pickName(properties: JsonObject, orderedIds: readonly string[]): string | undefined {
   for (const key of NAME_PROPERTIES) {
     const value = properties[key];
     if (value && !isEmptyContainer(value)) return textOf(value);

@@ -1,6 +1,8 @@
 import { z } from '@hono/zod-openapi';
+import { parseJson } from '../../lib/json/parse-json.ts';
 import { FORMS, formQuery, respondNegotiated } from '../http/content-negotiation.ts';
 import { ApiError } from '../http/errors.ts';
+import { isJsonObject, textOf } from '../http/json.ts';
 import { type Api, addRoute } from '../routing/route.ts';
 import { addActivityRoutes } from './activity-routes.ts';
 import type { ChangeDeps } from './change-person.ts';
@@ -8,9 +10,8 @@ import { addChangeRoutes } from './change-routes.ts';
 import { findPerson } from './find-person.ts';
 import { addListRoutes } from './list-routes.ts';
 import { renderPerson } from './render-person.ts';
-import { renderValue } from './render-value.ts';
 import { personSchema, valuesQuery } from './schema.ts';
-import { loadTopValues } from './value-store.ts';
+import { loadTopValues, type ValueCount } from './value-store.ts';
 
 /**
  * People: reading them, changing and deleting them one by one, and the log of who did. New ones come from
@@ -83,4 +84,16 @@ export function addPersonRoutes(api: Api, deps: ChangeDeps): void {
       );
     },
   );
+}
+
+/** Text of a value as the service writes it: containers as JSON with sorted keys and a space after each mark. */
+function renderValue({ value, isContainer, count }: ValueCount): { name: string; count: number } {
+  return { name: isContainer ? sortedJson(parseJson(value)) : value, count };
+}
+
+function sortedJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(sortedJson).join(', ')}]`;
+  if (!isJsonObject(value)) return typeof value === 'string' ? JSON.stringify(value) : textOf(value);
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${members.map(([key, inner]) => `${JSON.stringify(key)}: ${sortedJson(inner)}`).join(', ')}}`;
 }

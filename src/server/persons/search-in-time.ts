@@ -1,6 +1,6 @@
 import type { Db, Queryable } from '../database/db.ts';
+import { type Sql, sql } from '../database/sql.ts';
 import { invalidInput } from '../http/errors.ts';
-import { type Sql, sql } from '../query/sql.ts';
 import { inTime, isTooSlow, limitTime } from '../query/time-limit.ts';
 
 /** How long a look at all persons of a project may take. */

@@ -1,7 +1,7 @@
 import type { Db, Queryable } from '../database/db.ts';
+import { allOf, anyOf, runSql, type Sql, sql } from '../database/sql.ts';
 import type { Page } from '../http/paging.ts';
 import { isUuid } from '../http/row-id.ts';
-import { allOf, anyOf, runSql, type Sql, sql } from '../query/sql.ts';
 import type { PersonId } from './person-id.ts';
 import { searchInTime } from './search-in-time.ts';
 
@@ -10,9 +10,9 @@ export interface StoredPerson {
   readonly uuid: string;
   /** JSON text. */
   readonly properties: string;
-  readonly created_at: string;
+  readonly createdAt: string;
   /** In the order they were first seen. */
-  readonly distinct_ids: string[];
+  readonly distinctIds: string[];
 }
 
 /** All of them hold; one that is left out or empty asks for nothing. */
@@ -26,11 +26,11 @@ export interface PersonFilter {
   readonly condition?: Sql | undefined;
 }
 
-const PERSON_COLUMNS = sql`p.id, p.uuid, p.properties, p.created_at, coalesce(
+const PERSON_COLUMNS = sql`p.id, p.uuid, p.properties, p.created_at as "createdAt", coalesce(
   (select array_agg(d.distinct_id order by d.id) from person_distinct_ids d where d.person_id = p.id), '{}'
-) as distinct_ids`;
+) as "distinctIds"`;
 
-const ownerOf = (projectId: number, distinctId: string): Sql =>
+const selectOwner = (projectId: number, distinctId: string): Sql =>
   sql`(select d.person_id from person_distinct_ids d
     where d.project_id = ${projectId}::integer and d.distinct_id = ${distinctId}::text)`;
 
@@ -47,7 +47,7 @@ function matching(projectId: number, filter: PersonFilter, guard?: Sql): Sql {
     sql`p.project_id = ${projectId}::integer`,
     sql`p.created_at < now() + interval '1 day'`,
     ...(guard === undefined ? [] : [guard]),
-    ...(distinctId ? [sql`p.id = ${ownerOf(projectId, distinctId)}`] : []),
+    ...(distinctId ? [sql`p.id = ${selectOwner(projectId, distinctId)}`] : []),
     ...(email
       ? [
           sql`p.email = ${folded(sql`left(${email}::text, 320)`)}`,
@@ -63,7 +63,7 @@ function matching(projectId: number, filter: PersonFilter, guard?: Sql): Sql {
   // Apart, so that the first reads nothing but the index.
   const byEmail = sql`position(${folded(sql`${search}::text`)} in p.email) > 0`;
   const byName = anyOf([
-    sql`p.id = ${ownerOf(projectId, search)}`,
+    sql`p.id = ${selectOwner(projectId, search)}`,
     ...(isUuid(search) ? [sql`p.uuid = ${search}::uuid`] : []),
   ]);
   return sql`${select(byEmail)} union all ${select(byName, sql`(${byEmail}) is not true`)}`;

@@ -1,5 +1,5 @@
 import type { Db } from '../database/db.ts';
-import { runSql, type Sql, sql } from '../query/sql.ts';
+import { runSql, type Sql, sql } from '../database/sql.ts';
 import { searchInTime } from './search-in-time.ts';
 
 export interface ValueCount {

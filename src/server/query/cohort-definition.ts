@@ -18,12 +18,12 @@ export type CohortDefinitions = ReadonlyMap<number, CohortDefinition>;
 /** What the database holds of it; `filters` is JSON text. */
 export interface StoredDefinition {
   readonly id: number;
-  readonly is_static: boolean;
+  readonly isStatic: boolean;
   readonly filters: string;
 }
 
 /** A stored definition was read strictly when it was made; what cannot be read any more is left out. */
-export function readDefinition({ id, is_static: isStatic, filters }: StoredDefinition): CohortDefinition {
+export function readDefinition({ id, isStatic, filters }: StoredDefinition): CohortDefinition {
   const value = parseJson(filters);
   const properties = isJsonObject(value) ? value['properties'] : undefined;
   const filter = isStatic ? NO_FILTER : parseFilter(properties, { defaultType: 'person' });

@@ -1,4 +1,5 @@
 import type { Queryable } from '../database/db.ts';
+import { runSql, sql } from '../database/sql.ts';
 import { invalidInput } from '../http/errors.ts';
 import {
   type CohortDefinition,
@@ -35,10 +36,10 @@ async function loadDefinitions(
   projectId: number,
   ids: readonly number[],
 ): Promise<CohortDefinition[]> {
-  const rows = await db.query<StoredDefinition>(
-    `select id, is_static, filters from cohorts
-     where project_id = $1 and id = any($2::integer[]) and not deleted`,
-    [projectId, ids],
+  const rows = await runSql<StoredDefinition>(
+    db,
+    sql`select id, is_static as "isStatic", filters from cohorts
+      where project_id = ${projectId} and id = any(${ids}::integer[]) and not deleted`,
   );
   return rows.map(readDefinition);
 }

@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon';
+import { type Sql, sql } from '../database/sql.ts';
 import type { BehaviourFilter, Comparison } from './filter.ts';
-import { type Sql, sql } from './sql.ts';
 
 interface Doer {
   readonly projectId: number;

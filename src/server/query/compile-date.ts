@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon';
+import { type Sql, sql } from '../database/sql.ts';
 import { applyRelativeDate, parseIsoDate, parseRelativeDate } from './date-text.ts';
-import { type Sql, sql } from './sql.ts';
 
 /** The instants that a date of a filter stands for, in ISO 8601: a whole day, or one second. */
 export interface FilterDate {

@@ -1,9 +1,9 @@
+import { allOf, anyOf, type Sql, sql } from '../database/sql.ts';
 import { invalidInput } from '../http/errors.ts';
 import type { CohortDefinitions } from './cohort-definition.ts';
 import { compileBehaviour } from './compile-behaviour.ts';
 import { compileProperty } from './compile-property.ts';
 import type { CohortFilter, Filter, FilterGroup, PropertyFilter } from './filter.ts';
-import { allOf, anyOf, type Sql, sql } from './sql.ts';
 
 /**
  * What a condition is about. What is left out cannot be asked: such a filter is refused with 400. Columns are
@@ -61,11 +61,11 @@ function compile(filter: Filter, subject: FilterSubject, walk: Walk): Sql {
       return filter.operator === 'or' && members.length > 0 ? anyOf(members) : allOf(members);
     }
     case 'property':
-      return compileProperty(propertiesOf(filter, subject), filter, subject.now);
+      return compileProperty(selectProperties(filter, subject), filter, subject.now);
     case 'cohort':
       return compileCohort(filter, subject, walk);
     case 'behaviour': {
-      const { id } = personOf(subject);
+      const { id } = requirePerson(subject);
       const { projectId, now, attr = 'properties' } = subject;
       const condition = (event: Sql) => compile(filter.eventFilter, { projectId, now, attr, event }, walk);
       return compileBehaviour(filter, { projectId, now, personId: id }, condition);
@@ -75,7 +75,7 @@ function compile(filter: Filter, subject: FilterSubject, walk: Walk): Sql {
 
 function compileCohort(filter: CohortFilter, subject: FilterSubject, walk: Walk): Sql {
   const { cohortId, negated } = filter;
-  const person = personOf(subject);
+  const person = requirePerson(subject);
   const cohort = subject.cohorts?.get(cohortId);
   // As the service does: nobody is in a cohort that is gone, and nobody is outside of it.
   if (cohort === undefined) return sql`false`;
@@ -87,19 +87,19 @@ function compileCohort(filter: CohortFilter, subject: FilterSubject, walk: Walk)
   return negated ? sql`not ${member}` : member;
 }
 
-function propertiesOf(filter: PropertyFilter, subject: FilterSubject): Sql {
-  if (filter.owner === 'person') return personOf(subject).properties;
-  if (filter.owner === 'group') return groupOf(filter.groupTypeIndex ?? 0, subject);
+function selectProperties(filter: PropertyFilter, subject: FilterSubject): Sql {
+  if (filter.owner === 'person') return requirePerson(subject).properties;
+  if (filter.owner === 'group') return selectGroup(filter.groupTypeIndex ?? 0, subject);
   if (subject.event === undefined) throw notHere('event', subject);
   return subject.event;
 }
 
-function personOf(subject: FilterSubject): { readonly id: Sql; readonly properties: Sql } {
+function requirePerson(subject: FilterSubject): { readonly id: Sql; readonly properties: Sql } {
   if (subject.person === undefined) throw notHere('person', subject);
   return subject.person;
 }
 
-function groupOf(index: number, subject: FilterSubject): Sql {
+function selectGroup(index: number, subject: FilterSubject): Sql {
   const { group, event, projectId } = subject;
   if (group !== undefined) return group;
   if (event === undefined) throw notHere('group', subject);

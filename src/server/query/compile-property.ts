@@ -1,8 +1,8 @@
+import { type Sql, sql } from '../database/sql.ts';
 import { textOf } from '../http/json.ts';
 import { readFilterDate, storedDate } from './compile-date.ts';
 import { NEGATIONS, type Operator, type PropertyFilter, type Scalar, type Test } from './filter.ts';
 import { toPostgresPattern } from './pattern.ts';
-import { type Sql, sql } from './sql.ts';
 
 /** A stored property, in its two forms; both are null where it is missing. */
 interface Subject {
@@ -24,7 +24,7 @@ export function compileProperty(properties: Sql, filter: PropertyFilter, now: No
     return unless((operator === 'is_not_set') !== negated, sql`${properties} ? ${key}::text`);
   }
   const subject = { value: sql`${properties} -> ${key}::text`, text: sql`${properties} ->> ${key}::text` };
-  const test = testOf(operator);
+  const test = stripNegation(operator);
   const condition = compileTest(test, subject, values, now);
   // What no value could pass, such as an invalid pattern, is not passed by its opposite either.
   if (condition === undefined) return unless(negated, sql`false`);
@@ -34,7 +34,7 @@ export function compileProperty(properties: Sql, filter: PropertyFilter, now: No
 const unless = (negated: boolean, condition: Sql): Sql =>
   negated ? sql`not coalesce(${condition}, false)` : sql`coalesce(${condition}, false)`;
 
-function testOf(operator: Operator): Test {
+function stripNegation(operator: Operator): Test {
   return operator in NEGATIONS ? NEGATIONS[operator as keyof typeof NEGATIONS] : (operator as Test);
 }
 

@@ -47,7 +47,7 @@ export function parseDateRange(asked: AskedRange, context: RangeContext): DateRa
   // An hour is told by its letter, as the service does it.
   const isExact = (text: string) => explicitDate || interval === 'hour' || text.includes('h');
 
-  const start = dateFrom === 'all' ? earliestOf(context, now) : readDate(dateFrom, now, 'date_from');
+  const start = dateFrom === 'all' ? toEarliest(context, now) : readDate(dateFrom, now, 'date_from');
   const firstDay = isExact(dateFrom) ? start : start.startOf('day');
   const from = isExact(dateFrom) ? firstDay : toIntervalStart(firstDay, interval, weekStart);
   const end = dateTo ? readDate(dateTo, now, 'date_to') : now;
@@ -55,7 +55,7 @@ export function parseDateRange(asked: AskedRange, context: RangeContext): DateRa
   return { from, until, interval, weekStart };
 }
 
-function earliestOf({ earliest }: RangeContext, now: DateTime<true>): DateTime<true> {
+function toEarliest({ earliest }: RangeContext, now: DateTime<true>): DateTime<true> {
   const date = earliest === undefined ? now.minus({ days: 7 }) : DateTime.fromMillis(earliest, now);
   return date.isValid ? date : now;
 }

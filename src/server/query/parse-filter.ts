@@ -34,7 +34,7 @@ function parseDocument(document: unknown, context: Context): FilterGroup {
   if (!isJsonObject(document)) throw unparsable();
   if (isGroup(document)) return parseGroup(document, context, 1);
   if ('key' in document) return group('and', parseMembers([document], context, 1));
-  return group('and', parseMembers(Object.entries(document).map(itemOfEntry), context, 1));
+  return group('and', parseMembers(Object.entries(document).map(parseEntry), context, 1));
 }
 
 const unparsable = (): ApiError => invalidInput('Properties are unparsable!');
@@ -98,7 +98,7 @@ function createContext({ defaultType, attr = 'properties', strict = false }: Par
 }
 
 /** `utm__source__icontains` → key `utm__source`, operator `icontains`. */
-function itemOfEntry([name, value]: [string, unknown]): JsonObject {
+function parseEntry([name, value]: [string, unknown]): JsonObject {
   const at = name.lastIndexOf('__');
   const operator = name.slice(at + 2);
   return at > 0 && isOperator(operator) ? { key: name.slice(0, at), operator, value } : { key: name, value };

@@ -1,6 +1,6 @@
 import type { Queryable } from '../database/db.ts';
 import { getSqlState } from '../database/db.ts';
-import { type Sql, sql } from './sql.ts';
+import { runSql, type Sql, sql } from '../database/sql.ts';
 
 /**
  * A condition that holds for `milliseconds` from the beginning of the transaction, and then fails with
@@ -12,7 +12,7 @@ export const inTime = (milliseconds: number): Sql =>
 
 /** Ends a statement of this transaction that takes longer, where there is a server. */
 export async function limitTime(tx: Queryable, milliseconds: number): Promise<void> {
-  await tx.query(`select set_config('statement_timeout', $1, true)`, [String(milliseconds)]);
+  await runSql(tx, sql`select set_config('statement_timeout', ${String(milliseconds)}, true)`);
 }
 
 /** Cancelled by the server's clock, or by `inTime`. */

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import type { FunnelStep } from '../../../src/server/insights/insight-results.ts';
+import type { FunnelStep } from '../../../src/server/insights/funnel/model.ts';
 import { onEveryDatabase } from '../../support/databases.ts';
 import { createLab, did, type Lab } from './lab.ts';
 

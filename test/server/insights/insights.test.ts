@@ -1,7 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Insights, NewInsight } from '../../../src/server/insights/insight-port.ts';
-import { RESULT_KEPT_MS } from '../../../src/server/insights/insight-port.ts';
-import { createInsights } from '../../../src/server/insights/insights.ts';
+import { createInsightResults, RESULT_KEPT_MS } from '../../../src/server/insights/results.ts';
+import {
+  copyInsight,
+  loadInsights,
+  markDeleted,
+  type NewInsight,
+  saveInsight,
+} from '../../../src/server/insights/store.ts';
 import { createTestApi, type TestApi } from '../../support/api.ts';
 import { onEveryDatabase } from '../../support/databases.ts';
 import { createLab, did, NOW, storedInsight } from './lab.ts';
@@ -11,15 +16,15 @@ const views = { events: [{ id: 'view', type: 'events', order: 0 }], date_from: '
 onEveryDatabase('insights', (db) => {
   let api: TestApi;
   let userId: number;
-  const insights: Insights = createInsights({ now: () => Date.parse(NOW) });
+  const results = createInsightResults({ now: () => Date.parse(NOW) });
   beforeAll(async () => {
     api = await createTestApi(db());
     const [user] = await db().query<{ id: number }>('select id from users limit 1');
     userId = user?.id ?? 0;
   });
   const create = (wanted: NewInsight, user: number | null = userId) =>
-    db().transaction((tx) => insights.create(tx, api.project.id, user, wanted));
-  const load = (...ids: number[]) => insights.load(db(), api.project.id, ids);
+    db().transaction(async (tx) => (await saveInsight(tx, api.project.id, user, wanted)).id);
+  const load = (...ids: number[]) => loadInsights(db(), api.project.id, ids);
 
   describe('in store', () => {
     test('are kept as they were given, digits included', async () => {
@@ -82,7 +87,7 @@ onEveryDatabase('insights', (db) => {
       const second = await create({ name: 'second', filters: {} });
       expect((await load(second, first, 2 ** 31 - 1)).map(({ name }) => name)).toEqual(['first', 'second']);
       const other = await createTestApi(db());
-      expect(await insights.load(db(), other.project.id, [first])).toEqual([]);
+      expect(await loadInsights(db(), other.project.id, [first])).toEqual([]);
       expect(await load()).toEqual([]);
     });
 
@@ -94,7 +99,7 @@ onEveryDatabase('insights', (db) => {
         query: { b: 2 },
         saved: true,
       });
-      const copyId = await insights.duplicate(db(), api.project.id, id, null);
+      const copyId = await copyInsight(db(), api.project.id, id, null);
       const [original, copy] = await load(id, copyId ?? 0);
       expect(copy).toMatchObject({
         name: 'Views (Copy)',
@@ -106,18 +111,18 @@ onEveryDatabase('insights', (db) => {
       });
       expect(copy?.shortId).not.toBe(original?.shortId);
       const nameless = await create({ name: '', filters: {} });
-      const copyOfNameless = await insights.duplicate(db(), api.project.id, nameless, userId);
+      const copyOfNameless = await copyInsight(db(), api.project.id, nameless, userId);
       expect(await load(copyOfNameless ?? 0)).toMatchObject([{ name: null, createdBy: userId }]);
       const long = await create({ name: 'x'.repeat(400), filters: {} });
-      const copyOfLong = await insights.duplicate(db(), api.project.id, long, null);
+      const copyOfLong = await copyInsight(db(), api.project.id, long, null);
       expect((await load(copyOfLong ?? 0))[0]?.name).toHaveLength(400);
     });
 
     test('of another project are neither copied nor deleted', async () => {
       const id = await create({ name: 'mine', filters: {} });
       const other = await createTestApi(db());
-      expect(await insights.duplicate(db(), other.project.id, id, null)).toBeUndefined();
-      await insights.setDeleted(db(), other.project.id, [id], true);
+      expect(await copyInsight(db(), other.project.id, id, null)).toBeUndefined();
+      await markDeleted(db(), other.project.id, [id], true);
       expect(await load(id)).toMatchObject([{ deleted: false }]);
     });
 
@@ -126,8 +131,8 @@ onEveryDatabase('insights', (db) => {
         await create({ name: 'one', filters: {} }),
         await create({ name: 'two', filters: {} }),
       ];
-      await insights.setDeleted(db(), api.project.id, [one, two], true);
-      await insights.setDeleted(db(), api.project.id, [two], false);
+      await markDeleted(db(), api.project.id, [one, two], true);
+      await markDeleted(db(), api.project.id, [two], false);
       expect((await load(one, two)).map(({ deleted }) => deleted)).toEqual([true, false]);
     });
   });
@@ -135,7 +140,7 @@ onEveryDatabase('insights', (db) => {
   describe('that are computed', () => {
     test('are kept for a while, tell when they were computed, and can be had anew', async () => {
       let now = Date.parse(NOW);
-      const clocked = createInsights({ now: () => now });
+      const clocked = createInsightResults({ now: () => now });
       const lab = await createLab(db());
       const count = async (refresh = false) => {
         const result = await clocked.compute(db(), lab.api.project.id, storedInsight(views), { refresh });
@@ -156,24 +161,24 @@ onEveryDatabase('insights', (db) => {
     test('are told apart by project, filters and dashboard', async () => {
       const ask = async (projectId: number, filters: object, dashboardFilters: object) => {
         const options = { dashboardFilters: { ...dashboardFilters } };
-        return insights.compute(db(), projectId, storedInsight({ ...filters }), options);
+        return results.compute(db(), projectId, storedInsight({ ...filters }), options);
       };
       const other = await createTestApi(db());
-      const results = [
+      const asked = [
         await ask(api.project.id, views, {}),
         await ask(api.project.id, views, { date_from: '-1d' }),
         await ask(api.project.id, { ...views, interval: 'week' }, {}),
         await ask(other.project.id, views, {}),
         await ask(api.project.id, { insight: 'none' }, {}),
       ];
-      expect(new Set(results.map(({ filtersHash }) => filtersHash)).size).toBe(5);
-      expect(results[0]?.filtersHash).toMatch(/^[0-9a-f]{32}$/);
+      expect(new Set(asked.map(({ filtersHash }) => filtersHash)).size).toBe(5);
+      expect(asked[0]?.filtersHash).toMatch(/^[0-9a-f]{32}$/);
       expect(await ask(api.project.id, views, {})).toMatchObject({ isCached: true });
     });
 
     test('fail with a reason, which is a result like any other', async () => {
       const ask = (filters: object, dashboardFilters: object = {}) =>
-        insights.compute(db(), api.project.id, storedInsight({ ...views, ...filters }), {
+        results.compute(db(), api.project.id, storedInsight({ ...views, ...filters }), {
           dashboardFilters: { ...dashboardFilters },
         });
       expect(await ask({ formula: 'A+B' })).toMatchObject({
@@ -202,7 +207,7 @@ onEveryDatabase('insights', (db) => {
 
     test.each(everyKind)('end with a reason when they take too long: $insight', async (filters) => {
       // Without time: statements have none to end at, so that the scan's own clock ends them.
-      const hasty = createInsights({ now: () => Date.parse(NOW), timeLimitMs: 0 });
+      const hasty = createInsightResults({ now: () => Date.parse(NOW), timeLimitMs: 0 });
       const lab = await createLab(db());
       await lab.api.send(did('ann', 'view', '01-10 10:00'));
       const result = await hasty.compute(db(), lab.api.project.id, storedInsight(filters));
@@ -211,7 +216,7 @@ onEveryDatabase('insights', (db) => {
     });
 
     test('are ended by the server, where it has a clock', async () => {
-      const hasty = createInsights({ now: () => Date.parse(NOW), timeLimitMs: 1 });
+      const hasty = createInsightResults({ now: () => Date.parse(NOW), timeLimitMs: 1 });
       const steps = Array.from({ length: 20 }, (_, order) => ({ id: `step ${order}`, order }));
       const filters = { insight: 'FUNNELS', events: steps, date_from: 'all' };
       const empty = await createTestApi(db());
@@ -233,21 +238,21 @@ onEveryDatabase('insights', (db) => {
           order,
           properties: properties.slice(0, filterCount),
         }));
-        return insights.compute(db(), api.project.id, storedInsight({ insight: 'FUNNELS', events }));
+        return results.compute(db(), api.project.id, storedInsight({ insight: 'FUNNELS', events }));
       };
       expect(await ask(2, 100)).toMatchObject({ kind: 'computed' });
       expect(await ask(20, 200)).toMatchObject({ kind: 'failed', reason: 'too_large' });
     });
 
     test('leave no limit behind on the connection', async () => {
-      await insights.compute(db(), api.project.id, storedInsight(views), { refresh: true });
+      await results.compute(db(), api.project.id, storedInsight(views), { refresh: true });
       const shown = await db().query(`select current_setting('statement_timeout') as timeout`);
       expect(shown).toEqual([{ timeout: '0' }]);
     });
 
     test('may be asked for all at once', async () => {
       const asked = Array.from({ length: 20 }, (_, days) =>
-        insights.compute(db(), api.project.id, storedInsight({ ...views, date_from: `-${days}d` })),
+        results.compute(db(), api.project.id, storedInsight({ ...views, date_from: `-${days}d` })),
       );
       expect((await Promise.all(asked)).map(({ kind }) => kind)).toEqual(asked.map(() => 'computed'));
     });

@@ -1,8 +1,8 @@
 import type { Db } from '../../../src/server/database/db.ts';
 import type { JsonObject } from '../../../src/server/http/json.ts';
-import type { InsightResult, StoredInsight } from '../../../src/server/insights/insight-port.ts';
-import type { InsightData } from '../../../src/server/insights/insight-results.ts';
-import { createInsights } from '../../../src/server/insights/insights.ts';
+import type { InsightData } from '../../../src/server/insights/registry.ts';
+import { createInsightResults, type InsightResult } from '../../../src/server/insights/results.ts';
+import type { StoredInsight } from '../../../src/server/insights/store.ts';
 import { createTestApi, type TestApi } from '../../support/api.ts';
 
 /** A Wednesday; the week began on Sunday 7 January. */
@@ -26,9 +26,9 @@ type ResultOf<K extends InsightData['insight']> = Extract<InsightData, { insight
 export async function createLab(db: Db): Promise<Lab> {
   const now = () => Date.parse(NOW);
   const api = await createTestApi(db, now);
-  const insights = createInsights({ now });
+  const results = createInsightResults({ now });
   const ask = (filters: JsonObject, dashboardFilters: JsonObject = {}) =>
-    insights.compute(db, api.project.id, storedInsight(filters), { dashboardFilters, refresh: true });
+    results.compute(db, api.project.id, storedInsight(filters), { dashboardFilters, refresh: true });
   return {
     api,
     ask,

@@ -1,13 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { INSIGHT_STYLES } from '../../../src/server/insights/charts/styles.ts';
-import type { InsightResult } from '../../../src/server/insights/insight-port.ts';
-import type {
-  FunnelStep,
-  InsightData,
-  LifecycleStatus,
-  TrendSeries,
-} from '../../../src/server/insights/insight-results.ts';
+import type { FunnelStep } from '../../../src/server/insights/funnel/model.ts';
+import type { LifecycleStatus } from '../../../src/server/insights/lifecycle/model.ts';
+import type { InsightData } from '../../../src/server/insights/registry.ts';
 import { renderInsight } from '../../../src/server/insights/render-insight.ts';
+import type { InsightResult } from '../../../src/server/insights/results.ts';
+import type { TrendSeries } from '../../../src/server/insights/trends/model.ts';
 
 const computed = (data: InsightData): InsightResult => ({
   kind: 'computed',

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
+import { sql } from '../../../src/server/database/sql.ts';
 import type { Paged } from '../../../src/server/http/paging.ts';
 import type { PersonBody } from '../../../src/server/persons/schema.ts';
 import { findPersons } from '../../../src/server/persons/store.ts';
-import { sql } from '../../../src/server/query/sql.ts';
 import { createTestApi, type TestApi } from '../../support/api.ts';
 import { onEveryDatabase } from '../../support/databases.ts';
 

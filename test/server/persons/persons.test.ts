@@ -101,12 +101,12 @@ onEveryDatabase('persons', (db) => {
   });
 });
 
-const stored = (properties: string, distinct_ids: string[]) => ({
+const stored = (properties: string, distinctIds: string[]) => ({
   id: 5,
   uuid: 'u',
-  created_at: 't',
+  createdAt: 't',
   properties,
-  distinct_ids,
+  distinctIds,
 });
 
 test.each([

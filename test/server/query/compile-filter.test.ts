@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
+import { runSql, sql } from '../../../src/server/database/sql.ts';
 import { ApiError } from '../../../src/server/http/errors.ts';
 import { loadCohorts, MAX_COHORTS } from '../../../src/server/query/cohort-store.ts';
 import { compileFilter, MAX_CONDITIONS, MAX_PATTERNS } from '../../../src/server/query/compile-filter.ts';
 import { parseFilter } from '../../../src/server/query/parse-filter.ts';
-import { runSql, sql } from '../../../src/server/query/sql.ts';
 import { createTestApi, type TestApi } from '../../support/api.ts';
 import { onEveryDatabase } from '../../support/databases.ts';
 

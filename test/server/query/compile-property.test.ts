@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { runSql, sql } from '../../../src/server/database/sql.ts';
 import { storedDate } from '../../../src/server/query/compile-date.ts';
 import { compileFilter } from '../../../src/server/query/compile-filter.ts';
 import { parseFilter } from '../../../src/server/query/parse-filter.ts';
-import { runSql, sql } from '../../../src/server/query/sql.ts';
 import { onEveryDatabase } from '../../support/databases.ts';
 
 const NOW = Date.parse('2024-03-10T12:00:00Z');

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { runSql, sql } from '../../../src/server/database/sql.ts';
 import {
   MAX_LOOSE_COPIES,
   MAX_PATTERN_CHARACTERS,
   MAX_PATTERN_SIZE,
   toPostgresPattern,
 } from '../../../src/server/query/pattern.ts';
-import { runSql, sql } from '../../../src/server/query/sql.ts';
 import { onEveryDatabase } from '../../support/databases.ts';
 
 describe('a pattern is invalid', () => {

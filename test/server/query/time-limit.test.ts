@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runSql, sql } from '../../../src/server/query/sql.ts';
+import { runSql, sql } from '../../../src/server/database/sql.ts';
 import { inTime, isTooSlow, limitTime } from '../../../src/server/query/time-limit.ts';
 import { onEveryDatabase } from '../../support/databases.ts';
 

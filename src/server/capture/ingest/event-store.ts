@@ -1,4 +1,5 @@
 import type { Queryable } from '../../database/db.ts';
+import { runSql, sql } from '../../database/sql.ts';
 import { releaseResent } from '../../deletions/queue-deletion.ts';
 import type { IncomingEvent } from '../incoming-event.ts';
 
@@ -22,12 +23,12 @@ async function findStored(
 ): Promise<ReadonlySet<string>> {
   // One look into the primary key for each uuid. Without the lateral limit, and before the table has
   // statistics, Postgres takes another index of the project and reads every event there is.
-  const rows = await tx.query<{ uuid: string }>(
-    `select stored.uuid from unnest($2::uuid[]) as sent (uuid)
-     cross join lateral (
-       select e.uuid from events e where e.project_id = $1 and e.uuid = sent.uuid limit 1
-     ) as stored`,
-    [projectId, uuids],
+  const rows = await runSql<{ uuid: string }>(
+    tx,
+    sql`select stored.uuid from unnest(${uuids}::uuid[]) as sent (uuid)
+      cross join lateral (
+        select e.uuid from events e where e.project_id = ${projectId} and e.uuid = sent.uuid limit 1
+      ) as stored`,
   );
   return new Set(rows.map(({ uuid }) => uuid));
 }
@@ -44,11 +45,13 @@ export async function saveEvents(
   projectId: number,
   events: readonly EventToSave[],
 ): Promise<void> {
-  await tx.query(
-    `insert into events (project_id, uuid, event, distinct_id, person_id, timestamp, properties)
-     select $1, u, e, d, p, t, x
-     from json_to_recordset($2::json) as t (u uuid, e text, d text, p uuid, t timestamptz, x jsonb)`,
-    [projectId, `[${events.map(toRow).join(',')}]`],
+  const rows = `[${events.map(toRow).join(',')}]`;
+  await runSql(
+    tx,
+    sql`insert into events (project_id, uuid, event, distinct_id, person_id, timestamp, properties)
+      select ${projectId}, u, e, d, p, t, x
+      from json_to_recordset(${rows}::json)
+         as t (u uuid, e text, d text, p uuid, t timestamptz, x jsonb)`,
   );
 }
 

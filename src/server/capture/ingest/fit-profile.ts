@@ -37,7 +37,7 @@ export function ownWithin({ properties, oldProperties, takenOver }: Profile): Ow
     const isTaken = takenOver.has(key) && takenOver.get(key) === value;
     (isTaken ? stillTaken : own).set(key, value);
   }
-  return lengthOf(own) <= MAX_PROFILE_CHARACTERS
+  return measure(own) <= MAX_PROFILE_CHARACTERS
     ? { own, takenOver: stillTaken, isChangeLeftOut: false }
     : { own: oldProperties, takenOver, isChangeLeftOut: true };
 }
@@ -62,9 +62,9 @@ export function fitProfile(profile: Profile): FittedProfile {
 /** Adds as many members as fit, and says how many; of two of a size the one whose key sorts first. */
 function addWithin(target: Map<string, unknown>, members: readonly [string, unknown][]): number {
   const bySize = members
-    .map(([key, value]) => ({ key, value, length: lengthOf(new Map([[key, value]])) - '{}'.length }))
+    .map(([key, value]) => ({ key, value, length: measure(new Map([[key, value]])) - '{}'.length }))
     .sort((a, b) => a.length - b.length || (a.key < b.key ? -1 : 1));
-  let length = lengthOf(target);
+  let length = measure(target);
   let added = 0;
   for (const member of bySize) {
     length += member.length + (target.size > 0 ? ','.length : 0);
@@ -75,4 +75,4 @@ function addWithin(target: Map<string, unknown>, members: readonly [string, unkn
   return added;
 }
 
-const lengthOf = (properties: ReadonlyMap<string, unknown>) => writtenLength(mapText(properties));
+const measure = (properties: ReadonlyMap<string, unknown>) => writtenLength(mapText(properties));

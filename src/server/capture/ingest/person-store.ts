@@ -1,5 +1,6 @@
 import { parseJson } from '../../../lib/json/parse-json.ts';
 import type { Queryable } from '../../database/db.ts';
+import { runSql, sql } from '../../database/sql.ts';
 import { isJsonObject } from '../../http/json.ts';
 import { toProperties } from './person-changes.ts';
 import type { KnownPersons, Person, PersonsPlan, PersonToSave } from './plan-persons.ts';
@@ -12,16 +13,17 @@ export async function loadKnownPersons(
   projectId: number,
   distinctIds: readonly string[],
 ): Promise<{ known: KnownPersons; rowIds: PersonRowIds }> {
-  const links = await tx.query<{ distinct_id: string; person_id: number }>(
-    'select distinct_id, person_id from person_distinct_ids where project_id = $1 and distinct_id = any($2::text[])',
-    [projectId, distinctIds],
+  const links = await runSql<{ distinctId: string; personId: number }>(
+    tx,
+    sql`select distinct_id as "distinctId", person_id as "personId" from person_distinct_ids
+      where project_id = ${projectId} and distinct_id = any(${distinctIds}::text[])`,
   );
-  const rows = await loadPersonRows(tx, [...new Set(links.map(({ person_id }) => person_id))]);
+  const rows = await loadPersonRows(tx, [...new Set(links.map(({ personId }) => personId))]);
   const uuids = new Map(rows.map((row) => [row.id, row.uuid]));
   const owners = new Map<string, string>();
   for (const link of links) {
-    const uuid = uuids.get(link.person_id);
-    if (uuid !== undefined) owners.set(link.distinct_id, uuid);
+    const uuid = uuids.get(link.personId);
+    if (uuid !== undefined) owners.set(link.distinctId, uuid);
   }
   const known = { persons: rows.map(toPerson), owners };
   return { known, rowIds: new Map(rows.map((row) => [row.uuid, row.id])) };
@@ -31,15 +33,16 @@ interface PersonRow {
   readonly id: number;
   readonly uuid: string;
   readonly properties: string;
-  readonly is_identified: boolean;
-  readonly created_at: string;
+  readonly isIdentified: boolean;
+  readonly createdAt: string;
 }
 
 async function loadPersonRows(tx: Queryable, ids: readonly number[]): Promise<PersonRow[]> {
   if (ids.length === 0) return [];
-  return tx.query<PersonRow>(
-    'select id, uuid, properties, is_identified, created_at from persons where id = any($1::integer[])',
-    [ids],
+  return runSql<PersonRow>(
+    tx,
+    sql`select id, uuid, properties, is_identified as "isIdentified", created_at as "createdAt"
+      from persons where id = any(${ids}::integer[])`,
   );
 }
 
@@ -48,8 +51,8 @@ function toPerson(row: PersonRow): Person {
   return {
     uuid: row.uuid,
     properties: toProperties(isJsonObject(value) ? value : {}),
-    isIdentified: row.is_identified,
-    createdAt: row.created_at,
+    isIdentified: row.isIdentified,
+    createdAt: row.createdAt,
   };
 }
 
@@ -73,40 +76,42 @@ export async function savePersons(
   };
   if (plan.added.length > 0) {
     const rows = plan.added.map(({ distinctId, personUuid }) => ({ d: distinctId, p: getRowId(personUuid) }));
-    await tx.query(
-      `insert into person_distinct_ids (project_id, distinct_id, person_id)
-       select $1, d, p from json_to_recordset($2::json) as t (d text, p integer)`,
-      [projectId, JSON.stringify(rows)],
+    await runSql(
+      tx,
+      sql`insert into person_distinct_ids (project_id, distinct_id, person_id)
+        select ${projectId}, d, p from json_to_recordset(${JSON.stringify(rows)}::json) as t (d text, p integer)`,
     );
   }
   if (plan.updated.length > 0) {
     const rows = plan.updated.map((person) => toJson(person, `"id":${getRowId(person.uuid)}`));
-    await tx.query(
-      `update persons p
-       set properties = t.properties, is_identified = t.is_identified, created_at = t.created_at,
-         updated_at = default
-       from json_to_recordset($1::json)
-         as t (id integer, properties jsonb, is_identified boolean, created_at timestamptz)
-       where p.id = t.id`,
-      [`[${rows.join(',')}]`],
+    await runSql(
+      tx,
+      sql`update persons p
+        set properties = t.properties, is_identified = t.is_identified, created_at = t.created_at,
+          updated_at = default
+        from json_to_recordset(${`[${rows.join(',')}]`}::json)
+          as t (id integer, properties jsonb, is_identified boolean, created_at timestamptz)
+        where p.id = t.id`,
     );
   }
   if (plan.merged.length > 0) {
-    const rows = plan.merged.map(({ from, into }) => ({ ended: getRowId(from), survivor: getRowId(into) }));
-    await tx.query(
-      `update person_distinct_ids d set person_id = t.survivor
-       from json_to_recordset($1::json) as t (ended integer, survivor integer)
-       where d.person_id = t.ended`,
-      [JSON.stringify(rows)],
+    const merges = plan.merged.map(({ from, into }) => ({ ended: getRowId(from), survivor: getRowId(into) }));
+    const rows = JSON.stringify(merges);
+    await runSql(
+      tx,
+      sql`update person_distinct_ids d set person_id = t.survivor
+        from json_to_recordset(${rows}::json) as t (ended integer, survivor integer)
+        where d.person_id = t.ended`,
     );
-    await tx.query(
-      `insert into cohort_members (cohort_id, person_id)
-       select m.cohort_id, t.survivor from json_to_recordset($1::json) as t (ended integer, survivor integer)
-       cross join lateral (select cohort_id from cohort_members where person_id = t.ended offset 0) m
-       on conflict do nothing`,
-      [JSON.stringify(rows)],
+    await runSql(
+      tx,
+      sql`insert into cohort_members (cohort_id, person_id)
+        select m.cohort_id, t.survivor
+        from json_to_recordset(${rows}::json) as t (ended integer, survivor integer)
+        cross join lateral (select cohort_id from cohort_members where person_id = t.ended offset 0) m
+        on conflict do nothing`,
     );
-    await tx.query('delete from persons where id = any($1::integer[])', [rows.map(({ ended }) => ended)]);
+    await runSql(tx, sql`delete from persons where id = any(${merges.map(({ ended }) => ended)}::integer[])`);
   }
 }
 
@@ -117,13 +122,13 @@ async function insertPersons(
 ): Promise<[string, number][]> {
   if (persons.length === 0) return [];
   const rows = persons.map((person) => toJson(person, `"uuid":"${person.uuid}"`));
-  const inserted = await tx.query<{ id: number; uuid: string }>(
-    `insert into persons (project_id, uuid, properties, is_identified, created_at)
-     select $1, uuid, properties, is_identified, created_at
-     from json_to_recordset($2::json)
-       as t (uuid uuid, properties jsonb, is_identified boolean, created_at timestamptz)
-     returning id, uuid`,
-    [projectId, `[${rows.join(',')}]`],
+  const inserted = await runSql<{ id: number; uuid: string }>(
+    tx,
+    sql`insert into persons (project_id, uuid, properties, is_identified, created_at)
+      select ${projectId}, uuid, properties, is_identified, created_at
+      from json_to_recordset(${`[${rows.join(',')}]`}::json)
+        as t (uuid uuid, properties jsonb, is_identified boolean, created_at timestamptz)
+      returning id, uuid`,
   );
   return inserted.map(({ id, uuid }) => [uuid, id]);
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../database/db.ts';
+import { runSql, sql } from '../../database/sql.ts';
 
 /** An arbitrary constant that separates this lock from other advisory locks. */
 const PROJECT_LOCK = 1_936_024_435;
@@ -9,5 +10,5 @@ const PROJECT_LOCK = 1_936_024_435;
  * and a single lock cannot deadlock. Every writer of persons takes it, and may then overwrite what it read.
  */
 export async function lockProject(tx: Queryable, projectId: number): Promise<void> {
-  await tx.query('select pg_advisory_xact_lock($1::integer, $2::integer)', [PROJECT_LOCK, projectId]);
+  await runSql(tx, sql`select pg_advisory_xact_lock(${PROJECT_LOCK}::integer, ${projectId}::integer)`);
 }

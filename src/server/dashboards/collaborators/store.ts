@@ -1,5 +1,6 @@
 import type { Privilege } from '../../auth/levels.ts';
 import type { Queryable } from '../../database/db.ts';
+import { runSql, sql } from '../../database/sql.ts';
 
 /** Somebody who was invited to edit a dashboard. */
 export interface StoredCollaborator {
@@ -11,14 +12,15 @@ export interface StoredCollaborator {
   readonly updatedAt: string;
 }
 
-const COLUMNS = `c.id, c.dashboard_id as "dashboardId", c.user_id as "userId", c.level,
+const COLUMNS = sql`c.id, c.dashboard_id as "dashboardId", c.user_id as "userId", c.level,
   c.added_at as "addedAt", c.updated_at as "updatedAt"`;
 
 /** In the order they were added. */
 export async function loadCollaborators(db: Queryable, dashboardId: number): Promise<StoredCollaborator[]> {
-  return db.query<StoredCollaborator>(
-    `select ${COLUMNS} from dashboard_collaborators c where c.dashboard_id = $1 order by c.added_at, c.id`,
-    [dashboardId],
+  return runSql<StoredCollaborator>(
+    db,
+    sql`select ${COLUMNS} from dashboard_collaborators c
+      where c.dashboard_id = ${dashboardId} order by c.added_at, c.id`,
   );
 }
 
@@ -28,10 +30,10 @@ export async function loadInvitations(
   userId: number,
   dashboardIds: readonly number[],
 ): Promise<Map<number, Privilege>> {
-  const rows = await db.query<{ id: number; level: Privilege }>(
-    `select dashboard_id as id, level from dashboard_collaborators
-     where user_id = $1 and dashboard_id = any($2::integer[])`,
-    [userId, dashboardIds],
+  const rows = await runSql<{ id: number; level: Privilege }>(
+    db,
+    sql`select dashboard_id as id, level from dashboard_collaborators
+      where user_id = ${userId} and dashboard_id = any(${dashboardIds}::integer[])`,
   );
   return new Map(rows.map(({ id, level }) => [id, level]));
 }
@@ -43,14 +45,15 @@ export async function saveCollaborator(
   userId: number,
   level: Privilege,
 ): Promise<StoredCollaborator | undefined> {
-  const [row] = await tx.query<StoredCollaborator>(
-    `insert into dashboard_collaborators as c (dashboard_id, user_id, level) values ($1, $2, $3)
-     on conflict (dashboard_id, user_id) do nothing returning ${COLUMNS}`,
-    [dashboardId, userId, level],
+  const [row] = await runSql<StoredCollaborator>(
+    tx,
+    sql`insert into dashboard_collaborators as c (dashboard_id, user_id, level)
+       values (${dashboardId}, ${userId}, ${level})
+      on conflict (dashboard_id, user_id) do nothing returning ${COLUMNS}`,
   );
   return row;
 }
 
 export async function deleteCollaborator(tx: Queryable, id: string): Promise<void> {
-  await tx.query('delete from dashboard_collaborators where id = $1', [id]);
+  await runSql(tx, sql`delete from dashboard_collaborators where id = ${id}`);
 }

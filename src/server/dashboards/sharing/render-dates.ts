@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject } from '../../http/json.ts';
-import type { StoredInsight } from '../../insights/insight-port.ts';
+import type { StoredInsight } from '../../insights/store.ts';
 
 /** A range of dates in words: `Last 30 days`. Undefined when none is given. */
 export function renderDates(range: JsonObject): string | undefined {
-  const from = wordOf(range['date_from']);
-  const to = wordOf(range['date_to']);
+  const from = toWord(range['date_from']);
+  const to = toWord(range['date_to']);
   if (from === undefined) return to && `Until ${renderMoment(to)}`;
   if (from === 'all' && to === undefined) return 'All time';
   if (to === undefined) return renderSince(from);
@@ -21,7 +21,7 @@ export function renderInsightDates({ filters, query }: StoredInsight): string | 
   return (isJsonObject(range) ? renderDates(range) : undefined) ?? 'Last 7 days';
 }
 
-const wordOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
+const toWord = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
 
 const UNITS: Readonly<Record<string, string>> = {
   h: 'hour',

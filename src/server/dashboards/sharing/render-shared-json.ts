@@ -1,7 +1,8 @@
 import { PRIVILEGE, RESTRICTION } from '../../auth/levels.ts';
 import { isJsonObject, type JsonObject } from '../../http/json.ts';
-import type { InsightResult, StoredInsight } from '../../insights/insight-port.ts';
-import type { InsightData } from '../../insights/insight-results.ts';
+import type { InsightData } from '../../insights/registry.ts';
+import type { InsightResult } from '../../insights/results.ts';
+import type { StoredInsight } from '../../insights/store.ts';
 import type { TileView } from '../tiles/view-tiles.ts';
 import type { SharedView } from './render-shared-page.ts';
 

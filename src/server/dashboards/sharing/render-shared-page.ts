@@ -1,6 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { html, raw } from 'hono/html';
-import type { Insights, StoredInsight } from '../../insights/insight-port.ts';
+import { INSIGHT_STYLES } from '../../insights/charts/styles.ts';
+import { renderInsight } from '../../insights/render-insight.ts';
+import type { StoredInsight } from '../../insights/store.ts';
 import type { StoredDashboard } from '../store.ts';
 import { type PlacedTile, placeTiles } from '../tiles/place-tiles.ts';
 import type { TileView } from '../tiles/view-tiles.ts';
@@ -22,12 +24,9 @@ export interface Page {
   readonly styles: string;
 }
 
-type Renderer = Pick<Insights, 'render' | 'styles'>;
-
 /** A dashboard as a page that needs nothing else: no script, no file. `embedded`: as part of another page. */
 export async function renderSharedPage(
   { dashboard, views, asOf }: SharedView,
-  insights: Renderer,
   embedded: boolean,
 ): Promise<Page> {
   const dates = renderDates(dashboard.filters);
@@ -35,7 +34,7 @@ export async function renderSharedPage(
   const tiles: Html[] = [];
   for (const [place, { index }] of placed.entries()) {
     const view = views[index];
-    if (view) tiles.push(renderTile(view, `t${place}`, dates !== undefined, insights));
+    if (view) tiles.push(renderTile(view, `t${place}`, dates !== undefined));
     await setImmediate(); // other requests have their turn between tiles
   }
   const title = dashboard.name || 'Untitled dashboard';
@@ -49,7 +48,7 @@ export async function renderSharedPage(
       <main class="${tiles.length > 0 && 'tiles'}">${tiles.length > 0 ? tiles : EMPTY}</main>
       ${!embedded && html`<footer class="foot">Days and times are in UTC. Reload for the latest.</footer>`}
     </div>`;
-  const styles = `${SHARED_STYLES}${insights.styles}${renderGrid(placed)}`;
+  const styles = `${SHARED_STYLES}${INSIGHT_STYLES}${renderGrid(placed)}`;
   return { html: await wrap(title, styles, body, embedded ? 'embedded' : ''), styles };
 }
 
@@ -94,12 +93,7 @@ function renderGrid(placed: readonly PlacedTile[]): string {
 
 const COLORS = new Set(['white', 'blue', 'green', 'purple', 'black']);
 
-function renderTile(
-  { tile, insight, result }: TileView,
-  name: string,
-  dated: boolean,
-  insights: Renderer,
-): Html {
+function renderTile({ tile, insight, result }: TileView, name: string, dated: boolean): Html {
   const color = COLORS.has(tile.color ?? '') ? tile.color : '';
   if (tile.text) {
     return html`<section class="tile text ${name} ${color}">${raw(renderMarkdown(tile.text.body))}</section>`;
@@ -110,7 +104,7 @@ function renderTile(
       <h2>${insight ? getTitle(insight) : ''}</h2>
       ${dates && html`<p class="meta">${dates}</p>`}
       ${insight?.description && html`<p class="about">${insight.description}</p>`}
-      <div class="result">${result && raw(insights.render(result))}</div>
+      <div class="result">${result && raw(renderInsight(result))}</div>
     </article>`;
 }
 

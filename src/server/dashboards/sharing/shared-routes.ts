@@ -32,7 +32,7 @@ export function addSharedRoutes(api: Api, deps: DashboardDeps): void {
       const view = await openShared(deps, c.req.param('token') ?? '');
       const embedded = place === 'embedded';
       if (view === undefined) return answerPage(c, await renderGonePage(), 404, embedded);
-      return answerPage(c, await renderSharedPage(view, deps.insights, embedded), 200, embedded);
+      return answerPage(c, await renderSharedPage(view, embedded), 200, embedded);
     });
   }
 }
@@ -44,7 +44,7 @@ async function openShared(deps: DashboardDeps, token: string): Promise<SharedVie
   const shared = TOKEN.test(token) ? await findShared(deps.db, token) : undefined;
   const dashboard = shared && (await loadDashboard(deps.db, shared.projectId, shared.id));
   if (dashboard === undefined) return undefined;
-  const found = await viewTiles(deps.db, deps.insights, dashboard);
+  const found = await viewTiles(deps.db, dashboard);
   const views = await computeTiles(deps, dashboard, found);
   const computed = views.flatMap(({ result }) => (result?.kind === 'computed' ? [result.computedAt] : []));
   return { dashboard, views, asOf: computed.sort()[0] ?? new Date(deps.now()).toISOString() };

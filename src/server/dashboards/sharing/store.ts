@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Queryable } from '../../database/db.ts';
+import { runSql, sql } from '../../database/sql.ts';
 
 /** Whether a dashboard has a public page, and the secret in its address. */
 export interface Sharing {
@@ -9,27 +10,28 @@ export interface Sharing {
   readonly createdAt: string | null;
 }
 
-const COLUMNS = 'enabled, access_token as "accessToken", created_at as "createdAt"';
+const COLUMNS = sql`enabled, access_token as "accessToken", created_at as "createdAt"`;
 
 /** 176 random bits: who does not have one cannot guess it. */
 export const createAccessToken = (): string => randomBytes(22).toString('base64url');
 
 export async function loadSharing(db: Queryable, dashboardId: number): Promise<Sharing | undefined> {
-  const [row] = await db.query<Sharing>(`select ${COLUMNS} from dashboard_sharing where dashboard_id = $1`, [
-    dashboardId,
-  ]);
+  const [row] = await runSql<Sharing>(
+    db,
+    sql`select ${COLUMNS} from dashboard_sharing where dashboard_id = ${dashboardId}`,
+  );
   return row;
 }
 
 /** The token that was stored first stays, however often the page is turned off and on. */
 export async function saveSharing(tx: Queryable, dashboardId: number, enabled: boolean): Promise<Sharing> {
   const token = createAccessToken();
-  const [row] = await tx.query<Sharing>(
-    `insert into dashboard_sharing (dashboard_id, enabled, access_token, token_hash)
-     values ($1, $2, $3, $4)
-     on conflict (dashboard_id) do update set enabled = excluded.enabled
-     returning ${COLUMNS}`,
-    [dashboardId, enabled, token, hashOf(token)],
+  const [row] = await runSql<Sharing>(
+    tx,
+    sql`insert into dashboard_sharing (dashboard_id, enabled, access_token, token_hash)
+      values (${dashboardId}, ${enabled}, ${token}, ${hashToken(token)})
+      on conflict (dashboard_id) do update set enabled = excluded.enabled
+      returning ${COLUMNS}`,
   );
   if (row === undefined) throw new Error('insert into dashboard_sharing returned no row');
   return row;
@@ -43,13 +45,13 @@ export async function findShared(
   db: Queryable,
   accessToken: string,
 ): Promise<{ id: number; projectId: number } | undefined> {
-  const [row] = await db.query<{ id: number; projectId: number }>(
-    `select d.id, d.project_id as "projectId"
-     from dashboard_sharing s join dashboards d on d.id = s.dashboard_id
-     where s.token_hash = $1 and s.enabled and not d.deleted`,
-    [hashOf(accessToken)],
+  const [row] = await runSql<{ id: number; projectId: number }>(
+    db,
+    sql`select d.id, d.project_id as "projectId"
+      from dashboard_sharing s join dashboards d on d.id = s.dashboard_id
+      where s.token_hash = ${hashToken(accessToken)} and s.enabled and not d.deleted`,
   );
   return row;
 }
 
-const hashOf = (token: string) => createHash('sha256').update(token).digest('hex');
+const hashToken = (token: string) => createHash('sha256').update(token).digest('hex');

@@ -77,17 +77,17 @@ function place(placed: readonly PlacedTile[], { index, y, width, height }: Wish,
   const above = placed
     .filter((tile) => tile.column < column + width && column < tile.column + tile.width)
     .sort((a, b) => a.row - b.row);
-  const inTheWay = (row: number) => above.find((tile) => tile.row < row + height && row < endOf(tile));
-  const bottom = Math.max(1, ...placed.map(endOf));
+  const inTheWay = (row: number) => above.find((tile) => tile.row < row + height && row < getEnd(tile));
+  const bottom = Math.max(1, ...placed.map(getEnd));
   const wanted = Math.min(bottom, y + 1);
   if (inTheWay(wanted) === undefined) {
-    const row = Math.max(1, ...above.map(endOf).filter((end) => end <= wanted));
+    const row = Math.max(1, ...above.map(getEnd).filter((end) => end <= wanted));
     return { index, column, row, width, height };
   }
   let row = wanted;
-  for (let tile = inTheWay(row); tile !== undefined; tile = inTheWay(row)) row = endOf(tile);
+  for (let tile = inTheWay(row); tile !== undefined; tile = inTheWay(row)) row = getEnd(tile);
   return { index, column, row, width, height };
 }
 
 /** The first row below a tile. */
-const endOf = ({ row, height }: Placement): number => row + height;
+const getEnd = ({ row, height }: Placement): number => row + height;

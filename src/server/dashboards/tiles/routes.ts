@@ -8,7 +8,7 @@ import { respondWithDashboard } from '../dashboard-response.ts';
 import { openForEditing, parseDashboardId } from '../open-dashboard.ts';
 import { parseTemplate } from '../parse-template.ts';
 import { dashboardFields, dashboardSchema } from '../schema.ts';
-import { moveTile } from './move-tile.ts';
+import { moveTile } from './write-tiles.ts';
 
 const tag = 'Dashboards';
 

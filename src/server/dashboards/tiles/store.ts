@@ -1,5 +1,6 @@
 import { stringifyJson } from '../../../lib/json/stringify-json.ts';
 import type { Queryable } from '../../database/db.ts';
+import { runSql, sql } from '../../database/sql.ts';
 import { type JsonObject, parseJsonObject } from '../../http/json.ts';
 
 /** A place on a dashboard, with either an insight or a text in it. */
@@ -57,38 +58,40 @@ interface TileRow {
 
 /** All tiles of a dashboard in the order they were made, deleted ones too. */
 export async function loadTiles(db: Queryable, dashboardId: number): Promise<StoredTile[]> {
-  const rows = await db.query<TileRow>(
-    `select t.id, t.dashboard_id as "dashboardId", t.insight_id as "insightId", t.layouts, t.color,
-       t.deleted, t.text_id as "textId", x.body, x.created_by as "createdBy",
-       x.last_modified_by as "lastModifiedBy", x.last_modified_at as "lastModifiedAt"
-     from dashboard_tiles t left join dashboard_texts x on x.id = t.text_id
-     where t.dashboard_id = $1 order by t.id`,
-    [dashboardId],
+  const rows = await runSql<TileRow>(
+    db,
+    sql`select t.id, t.dashboard_id as "dashboardId", t.insight_id as "insightId",
+         t.layouts, t.color, t.deleted, t.text_id as "textId", x.body, x.created_by as "createdBy",
+        x.last_modified_by as "lastModifiedBy", x.last_modified_at as "lastModifiedAt"
+      from dashboard_tiles t left join dashboard_texts x on x.id = t.text_id
+      where t.dashboard_id = ${dashboardId} order by t.id`,
   );
   return rows.map(({ id, insightId, layouts, color, deleted, ...row }) => ({
     id,
     dashboardId: row.dashboardId,
     insightId,
-    text: textOf(row),
+    text: toText(row),
     layouts: parseJsonObject(layouts),
     color,
     deleted,
   }));
 }
 
-function textOf(row: Pick<TileRow, 'textId' | 'body' | 'createdBy' | 'lastModifiedBy' | 'lastModifiedAt'>) {
+function toText(row: Pick<TileRow, 'textId' | 'body' | 'createdBy' | 'lastModifiedBy' | 'lastModifiedAt'>) {
   const { textId, body, createdBy, lastModifiedBy, lastModifiedAt } = row;
   if (textId === null || body === null || lastModifiedAt === null) return null;
   return { id: textId, body, createdBy, lastModifiedBy, lastModifiedAt };
 }
 
 export async function saveTile(tx: Queryable, tile: NewTile): Promise<number> {
-  const [row] = await tx.query<{ id: number }>(
-    `insert into dashboard_tiles (dashboard_id, insight_id, text_id, layouts, color)
-     values ($1, $2, $3, $4::jsonb, $5) returning id`,
-    [tile.dashboardId, tile.insightId, tile.textId, stringifyJson(tile.layouts), tile.color],
+  const [row] = await runSql<{ id: number }>(
+    tx,
+    sql`insert into dashboard_tiles (dashboard_id, insight_id, text_id, layouts, color)
+      values (${tile.dashboardId}, ${tile.insightId}, ${tile.textId},
+         ${stringifyJson(tile.layouts)}::jsonb, ${tile.color})
+       returning id`,
   );
-  return idOf(row, 'dashboard_tiles');
+  return requireId(row, 'dashboard_tiles');
 }
 
 /** Looks and whether it is there. */
@@ -96,78 +99,81 @@ export async function updateTile(
   tx: Queryable,
   tile: Pick<StoredTile, 'id' | 'layouts' | 'color' | 'deleted'>,
 ): Promise<void> {
-  await tx.query('update dashboard_tiles set layouts = $2::jsonb, color = $3, deleted = $4 where id = $1', [
-    tile.id,
-    stringifyJson(tile.layouts),
-    tile.color,
-    tile.deleted,
-  ]);
+  await runSql(
+    tx,
+    sql`update dashboard_tiles set layouts = ${stringifyJson(tile.layouts)}::jsonb, color = ${tile.color},
+        deleted = ${tile.deleted}
+      where id = ${tile.id}`,
+  );
 }
 
 export async function markAllDeleted(tx: Queryable, dashboardId: number): Promise<void> {
-  await tx.query('update dashboard_tiles set deleted = true where dashboard_id = $1', [dashboardId]);
+  await runSql(tx, sql`update dashboard_tiles set deleted = true where dashboard_id = ${dashboardId}`);
 }
 
 /** Brings tiles back, the newest `most` of them. */
 export async function restoreTiles(tx: Queryable, dashboardId: number, most: number): Promise<void> {
-  await tx.query(
-    `update dashboard_tiles set deleted = false where id in (
-       select id from dashboard_tiles where dashboard_id = $1 order by id desc limit $2)`,
-    [dashboardId, most],
+  await runSql(
+    tx,
+    sql`update dashboard_tiles set deleted = false where id in (
+      select id from dashboard_tiles where dashboard_id = ${dashboardId} order by id desc limit ${most})`,
   );
 }
 
 /** Takes the place of a deleted tile that shows the same, if there is one. */
-export async function moveTile(tx: Queryable, tile: StoredTile, dashboardId: number): Promise<void> {
-  await tx.query(
-    `delete from dashboard_tiles where dashboard_id = $1 and deleted
-     and (insight_id = $2 or text_id = $3)`,
-    [dashboardId, tile.insightId, tile.text?.id ?? null],
+export async function saveMove(tx: Queryable, tile: StoredTile, dashboardId: number): Promise<void> {
+  await runSql(
+    tx,
+    sql`delete from dashboard_tiles where dashboard_id = ${dashboardId} and deleted
+      and (insight_id = ${tile.insightId} or text_id = ${tile.text?.id ?? null})`,
   );
-  await tx.query('update dashboard_tiles set dashboard_id = $2 where id = $1', [tile.id, dashboardId]);
+  await runSql(tx, sql`update dashboard_tiles set dashboard_id = ${dashboardId} where id = ${tile.id}`);
 }
 
 export async function saveText(tx: Queryable, body: string, userId: number | null): Promise<number> {
-  const [row] = await tx.query<{ id: number }>(
-    `insert into dashboard_texts (body, created_by, last_modified_by)
-     values ($1, $2::integer, $2::integer) returning id`,
-    [body, userId],
+  const [row] = await runSql<{ id: number }>(
+    tx,
+    sql`insert into dashboard_texts (body, created_by, last_modified_by)
+      values (${body}, ${userId}::integer, ${userId}::integer) returning id`,
   );
-  return idOf(row, 'dashboard_texts');
+  return requireId(row, 'dashboard_texts');
 }
 
 /** Whether a tile of another dashboard shows this text too. */
 export async function isSharedText(tx: Queryable, id: number, dashboardId: number): Promise<boolean> {
-  const [row] = await tx.query<{ shared: boolean }>(
-    'select exists (select from dashboard_tiles where text_id = $1 and dashboard_id <> $2) as shared',
-    [id, dashboardId],
+  const [row] = await runSql<{ shared: boolean }>(
+    tx,
+    sql`select exists (
+        select from dashboard_tiles where text_id = ${id} and dashboard_id <> ${dashboardId}
+      ) as shared`,
   );
   return row?.shared === true;
 }
 
 /** Gives a tile a text of its own. */
 export async function replaceText(tx: Queryable, tileId: number, textId: number): Promise<void> {
-  await tx.query('update dashboard_tiles set text_id = $2 where id = $1', [tileId, textId]);
+  await runSql(tx, sql`update dashboard_tiles set text_id = ${textId} where id = ${tileId}`);
 }
 
 export async function updateText(tx: Queryable, id: number, body: string, userId: number): Promise<void> {
-  await tx.query(
-    `update dashboard_texts set body = $2, last_modified_by = $3, last_modified_at = clock_timestamp()
-     where id = $1 and body <> $2`,
-    [id, body, userId],
+  await runSql(
+    tx,
+    sql`update dashboard_texts set body = ${body}, last_modified_by = ${userId},
+         last_modified_at = clock_timestamp()
+      where id = ${id} and body <> ${body}`,
   );
 }
 
 /** Every tile, on any dashboard, of these insights. */
 export async function loadPlaces(db: Queryable, insightIds: readonly number[]): Promise<TilePlace[]> {
-  return db.query<TilePlace>(
-    `select insight_id as "insightId", id, dashboard_id as "dashboardId", deleted
-     from dashboard_tiles where insight_id = any($1::integer[]) order by id`,
-    [insightIds],
+  return runSql<TilePlace>(
+    db,
+    sql`select insight_id as "insightId", id, dashboard_id as "dashboardId", deleted
+      from dashboard_tiles where insight_id = any(${insightIds}::integer[]) order by id`,
   );
 }
 
-function idOf(row: { readonly id: number } | undefined, table: string): number {
+function requireId(row: { readonly id: number } | undefined, table: string): number {
   if (row === undefined) throw new Error(`insert into ${table} returned no row`);
   return row.id;
 }

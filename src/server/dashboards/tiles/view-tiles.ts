@@ -1,5 +1,7 @@
 import type { Queryable } from '../../database/db.ts';
-import type { InsightResult, Insights, StoredInsight } from '../../insights/insight-port.ts';
+import type { InsightResult } from '../../insights/results.ts';
+import type { StoredInsight } from '../../insights/store.ts';
+import { loadInsights } from '../../insights/store.ts';
 import type { DashboardDeps } from '../dashboard-deps.ts';
 import type { StoredDashboard } from '../store.ts';
 import { loadTiles, type StoredTile } from './store.ts';
@@ -13,14 +15,10 @@ export interface TileView {
 }
 
 /** The tiles that are there, without results. Those whose insight is deleted show nothing, and are left out. */
-export async function viewTiles(
-  db: Queryable,
-  insights: Insights,
-  dashboard: StoredDashboard,
-): Promise<TileView[]> {
+export async function viewTiles(db: Queryable, dashboard: StoredDashboard): Promise<TileView[]> {
   const tiles = (await loadTiles(db, dashboard.id)).filter(({ deleted }) => !deleted);
   const ids = tiles.flatMap(({ insightId }) => (insightId === null ? [] : [insightId]));
-  const found = ids.length === 0 ? [] : await insights.load(db, dashboard.projectId, ids);
+  const found = ids.length === 0 ? [] : await loadInsights(db, dashboard.projectId, ids);
   const shown = new Map(found.filter(({ deleted }) => !deleted).map((insight) => [insight.id, insight]));
   return tiles
     .map((tile) => ({ tile, insight: shown.get(tile.insightId ?? 0), result: undefined }))
@@ -29,7 +27,7 @@ export async function viewTiles(
 
 /** The same with the results of the insights, over the dashboard's dates and filters. */
 export async function computeTiles(
-  { db, insights }: DashboardDeps,
+  { db, results }: Pick<DashboardDeps, 'db' | 'results'>,
   { projectId, filters: dashboardFilters }: StoredDashboard,
   views: readonly TileView[],
   refresh = false,
@@ -38,7 +36,7 @@ export async function computeTiles(
     views.map(async (view) => {
       if (view.insight === undefined) return view;
       const options = { dashboardFilters, refresh };
-      return { ...view, result: await insights.compute(db, projectId, view.insight, options) };
+      return { ...view, result: await results.compute(db, projectId, view.insight, options) };
     }),
   );
 }

@@ -1,14 +1,19 @@
+import type { Caller } from '../../auth/access.ts';
 import type { Queryable } from '../../database/db.ts';
-import { type ApiError, invalidInput } from '../../http/errors.ts';
+import { type ApiError, invalidInput, notFound } from '../../http/errors.ts';
 import { normaliseTags } from '../../http/tags.ts';
-import type { Insights, NewInsight } from '../../insights/insight-port.ts';
-import type { StoredDashboard } from '../store.ts';
+import { loadInsights, type NewInsight, saveInsight } from '../../insights/store.ts';
+import { recordChange } from '../activity.ts';
+import type { DashboardDeps } from '../dashboard-deps.ts';
+import { openForEditing } from '../open-dashboard.ts';
+import { lockDashboards, type StoredDashboard } from '../store.ts';
 import { type InsightItem, MAX_TILES, type TileItem } from './schema.ts';
 import {
   isSharedText,
   loadTiles,
   replaceText,
   type StoredTile,
+  saveMove,
   saveText,
   saveTile,
   type TileContent,
@@ -27,7 +32,6 @@ type KnownTile = Pick<StoredTile, 'id' | 'insightId' | 'layouts' | 'color' | 'de
  */
 export async function writeTiles(
   tx: Queryable,
-  insights: Insights,
   dashboard: StoredDashboard,
   userId: number,
   items: readonly TileItem[],
@@ -37,25 +41,23 @@ export async function writeTiles(
     tiles.set(tile.id, { ...tile, textId: tile.text?.id ?? null });
   }
   const { projectId } = dashboard;
-  const placeable = await findPlaceable(tx, insights, projectId, items);
+  const placeable = await findPlaceable(tx, projectId, items);
   for (const [index, item] of items.entries()) {
     const known = findTile([...tiles.values()], item, index);
     if (known === undefined && item.deleted === true) continue;
     const tile = known
       ? await changeTile(tx, dashboard.id, known, item, userId)
-      : await addTile(tx, dashboard.id, await contentOf(item, index), item);
+      : await addTile(tx, dashboard.id, await saveContent(item, index), item);
     tiles.set(tile.id, tile);
   }
   checkTileCount([...tiles.values()]);
 
-  async function contentOf({ text, insight }: TileItem, index: number): Promise<TileContent> {
+  async function saveContent({ text, insight }: TileItem, index: number): Promise<TileContent> {
     if (text) return { textId: await saveText(tx, text.body, userId), insightId: null };
     if (!insight) throw invalidInput('A new tile needs a text or an insight.', `tiles__${index}`);
     if (insight.id == null) {
-      return {
-        insightId: await insights.create(tx, projectId, userId, newInsight(insight, index)),
-        textId: null,
-      };
+      const saved = await saveInsight(tx, projectId, userId, toNewInsight(insight, index));
+      return { insightId: saved.id, textId: null };
     }
     if (!placeable.has(insight.id)) throw noSuch(index, 'insight__id');
     return { insightId: insight.id, textId: null };
@@ -69,7 +71,7 @@ export function checkTileCount(tiles: readonly Pick<StoredTile, 'deleted'>[]): v
   }
 }
 
-function newInsight(
+function toNewInsight(
   { name, description, filters, query, tags = [] }: InsightItem,
   index: number,
 ): NewInsight {
@@ -88,13 +90,12 @@ function newInsight(
 /** Those insights of the items that a tile may show. */
 async function findPlaceable(
   tx: Queryable,
-  insights: Insights,
   projectId: number,
   items: readonly TileItem[],
 ): Promise<Set<number>> {
   const wanted = items.flatMap(({ insight }) => (insight?.id == null ? [] : [insight.id]));
   if (wanted.length === 0) return new Set();
-  const found = await insights.load(tx, projectId, wanted);
+  const found = await loadInsights(tx, projectId, wanted);
   return new Set(found.filter(({ deleted }) => !deleted).map(({ id }) => id));
 }
 
@@ -156,4 +157,31 @@ const noSuch = (index: number, path: string) =>
 
 function fail(error: ApiError): never {
   throw error;
+}
+
+/** Takes a tile from one dashboard to another of the project, with its layouts. */
+export async function moveTile(
+  { db }: DashboardDeps,
+  caller: Caller,
+  { tileId, from, to }: { readonly tileId: number; readonly from: number; readonly to: number },
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    await lockDashboards(tx, caller.projectId, [from, to]);
+    const source = await openForEditing(tx, caller, from);
+    const target = await openForEditing(tx, caller, to, { missing: 'Dashboard not found.' });
+    const tile = (await loadTiles(tx, from)).find(({ id, deleted }) => id === tileId && !deleted);
+    if (tile === undefined) throw notFound();
+    if (from === to) return;
+    const there = await loadTiles(tx, to);
+    const shown = there.find((other) =>
+      tile.text ? other.text?.id === tile.text.id : other.insightId === tile.insightId,
+    );
+    if (shown && !shown.deleted) {
+      throw invalidInput('The dashboard shows this already.', 'toDashboard');
+    }
+    checkTileCount([...there, tile]);
+    await saveMove(tx, tile, to);
+    await recordChange(tx, caller, source, 'updated', [{ field: 'tiles', before: tileId, after: null }]);
+    await recordChange(tx, caller, target, 'updated', [{ field: 'tiles', before: null, after: tileId }]);
+  });
 }

@@ -1,4 +1,5 @@
-import { type Markup, markup } from './markup.ts';
+import { html } from 'hono/html';
+import type { Html } from '../insight-kind.ts';
 
 export interface Bar {
   readonly label: string;
@@ -15,11 +16,11 @@ export interface Bar {
 }
 
 /** Bars one below the other, each under its name and number: a list that reads well without them, too. */
-export function renderBars(bars: readonly Bar[]): Markup {
-  return markup`<ol class="insight-bars">${bars.map(
+export function renderBars(bars: readonly Bar[]): Html {
+  return html`<ol class="insight-bars">${bars.map(
     ({ label, value, aside, note, share, color = 'insight-1' }) =>
-      markup`<li><div class="insight-row"><span class="insight-label">${label}</span> <span class="insight-value">${value}${aside && markup` <small>${aside}</small>`}</span></div>
-        <svg class="insight-bar ${color}" width="100%" height="8" aria-hidden="true"><rect class="insight-track" width="100%" height="8" rx="2"/><rect fill="currentColor" width="${percent(share)}" height="8" rx="2"/></svg>${note && markup`<p class="insight-note">${note}</p>`}</li>`,
+      html`<li><div class="insight-row"><span class="insight-label">${label}</span> <span class="insight-value">${value}${aside && html` <small>${aside}</small>`}</span></div>
+        <svg class="insight-bar ${color}" width="100%" height="8" aria-hidden="true"><rect class="insight-track" width="100%" height="8" rx="2"/><rect fill="currentColor" width="${percent(share)}" height="8" rx="2"/></svg>${note && html`<p class="insight-note">${note}</p>`}</li>`,
   )}</ol>`;
 }
 

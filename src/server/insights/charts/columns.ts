@@ -1,8 +1,9 @@
+import { html } from 'hono/html';
+import type { Html } from '../insight-kind.ts';
 import { formatNumber } from './format.ts';
 import { renderLines } from './lines.ts';
-import { type Markup, markup } from './markup.ts';
 import { PLOT_HEIGHT, PLOT_WIDTH, type Plot, type PlotSeries, renderPlot } from './plot.ts';
-import { placeOf, scaleOf } from './scale.ts';
+import { createScale, locate } from './scale.ts';
 
 /** More would be too thin to see, and lines take less to draw. */
 const MAX_RECTANGLES = 3000;
@@ -11,10 +12,10 @@ const MAX_RECTANGLES = 3000;
 const FILLED = 0.8;
 
 /** Columns over time, the series on top of one another; what is below zero hangs down. */
-export function renderColumns(series: readonly PlotSeries[], labels: readonly string[]): Markup {
+export function renderColumns(series: readonly PlotSeries[], labels: readonly string[]): Html {
   if (series.length * labels.length > MAX_RECTANGLES) return renderLines(series, labels);
   const columns = labels.map((_, index) => stack(series.map(({ values }) => values[index] ?? 0)));
-  const scale = scaleOf(columns.flat().flatMap(({ from, to }) => [from, to]));
+  const scale = createScale(columns.flat().flatMap(({ from, to }) => [from, to]));
   const plot: Plot = { series, labels, scale, isInPlaces: true };
   const place = PLOT_WIDTH / labels.length;
   const drawing = columns.map((parts, index) =>
@@ -22,13 +23,13 @@ export function renderColumns(series: readonly PlotSeries[], labels: readonly st
       const one = series[which];
       if (from === to || one === undefined) return '';
       const [top, bottom] = [Math.max(from, to), Math.min(from, to)].map((value) =>
-        placeOf(scale, value, PLOT_HEIGHT),
+        locate(scale, value, PLOT_HEIGHT),
       );
       const title = `${labels[index] ?? ''}\n${one.name}: ${formatNumber(Math.abs(to - from))}`;
-      return markup`<rect class="${one.color}" fill="currentColor" x="${round((index + (1 - FILLED) / 2) * place)}" y="${top}" width="${round(place * FILLED)}" height="${round((bottom ?? 0) - (top ?? 0))}"><title>${title}</title></rect>`;
+      return html`<rect class="${one.color}" fill="currentColor" x="${round((index + (1 - FILLED) / 2) * place)}" y="${top}" width="${round(place * FILLED)}" height="${round((bottom ?? 0) - (top ?? 0))}"><title>${title}</title></rect>`;
     }),
   );
-  return renderPlot(plot, markup`${drawing}`);
+  return renderPlot(plot, html`${drawing}`);
 }
 
 interface Part {

@@ -1,7 +1,8 @@
+import { html } from 'hono/html';
+import type { Html } from '../insight-kind.ts';
 import { formatNumber, formatShort, shorten } from './format.ts';
-import { type Markup, markup } from './markup.ts';
 import { PLOT_HEIGHT, PLOT_WIDTH, type Plot, type PlotSeries, renderPlot } from './plot.ts';
-import { placeOf, scaleOf } from './scale.ts';
+import { createScale, locate } from './scale.ts';
 
 /** As many names as find room beside the ends of the lines. */
 const MAX_NAMED = 5;
@@ -13,53 +14,53 @@ const NAME_HEIGHT = 15;
 const MAX_LINES = 30;
 
 /** Lines over time, each named where it ends. */
-export function renderLines(series: readonly PlotSeries[], labels: readonly string[]): Markup {
+export function renderLines(series: readonly PlotSeries[], labels: readonly string[]): Html {
   const drawn = series.slice(0, MAX_LINES);
-  const plot: Plot = { series, labels, scale: scaleOf(drawn.flatMap(({ values }) => values)) };
+  const plot: Plot = { series, labels, scale: createScale(drawn.flatMap(({ values }) => values)) };
   const lines = drawn.map((one) => renderLine(plot, one));
   // Later lines would hide the first, which is the greatest.
-  return renderPlot(plot, markup`${lines.reverse()}${renderHints(plot)}`, renderNames(plot));
+  return renderPlot(plot, html`${lines.reverse()}${renderHints(plot)}`, renderNames(plot));
 }
 
-const xOf = (index: number, count: number): number =>
+const computeX = (index: number, count: number): number =>
   count === 1 ? PLOT_WIDTH / 2 : Math.round((index / (count - 1)) * PLOT_WIDTH * 100) / 100;
 
-function renderLine({ scale, labels }: Plot, { values, color, isEarlier }: PlotSeries): Markup {
+function renderLine({ scale, labels }: Plot, { values, color, isEarlier }: PlotSeries): Html {
   const points = values.map(
-    (value, index) => `${xOf(index, labels.length)} ${placeOf(scale, value, PLOT_HEIGHT)}`,
+    (value, index) => `${computeX(index, labels.length)} ${locate(scale, value, PLOT_HEIGHT)}`,
   );
   const dashes = isEarlier ? ' insight-earlier' : '';
-  return markup`<g class="${color}"><path class="insight-line${dashes}" d="M${points.join('L')}" vector-effect="non-scaling-stroke"/>
+  return html`<g class="${color}"><path class="insight-line${dashes}" d="M${points.join('L')}" vector-effect="non-scaling-stroke"/>
     <path class="insight-dot" d="M${points.at(-1) ?? ''}h.01" vector-effect="non-scaling-stroke"/></g>`;
 }
 
 /** What a pointer finds at each label. */
 const MAX_HINTS = 120;
 
-function renderHints({ series, labels }: Plot): Markup[] {
+function renderHints({ series, labels }: Plot): Html[] {
   if (labels.length > MAX_HINTS) return [];
   const width = Math.round(PLOT_WIDTH / Math.max(1, labels.length - 1));
   return labels.map((label, index) => {
     const values = series
       .slice(0, 8)
       .map(({ name, values: all }) => `${name}: ${formatNumber(all[index] ?? 0)}`);
-    const x = xOf(index, labels.length) - width / 2;
-    return markup`<rect class="insight-hint" x="${x}" y="0" width="${width}" height="${PLOT_HEIGHT}"><title>${[label, ...values].join('\n')}</title></rect>`;
+    const x = computeX(index, labels.length) - width / 2;
+    return html`<rect class="insight-hint" x="${x}" y="0" width="${width}" height="${PLOT_HEIGHT}"><title>${[label, ...values].join('\n')}</title></rect>`;
   });
 }
 
 /** Names and last values at the height where the lines end, moved apart where they would overlap. */
-function renderNames({ series, scale }: Plot): Markup {
-  if (series.length > MAX_NAMED) return markup``;
+function renderNames({ series, scale }: Plot): Html {
+  if (series.length > MAX_NAMED) return html``;
   const names = series
     .map((one) => ({ ...one, last: one.values.at(-1) ?? 0 }))
-    .map((one) => ({ ...one, y: placeOf(scale, one.last, PLOT_HEIGHT) }))
+    .map((one) => ({ ...one, y: locate(scale, one.last, PLOT_HEIGHT) }))
     .sort((a, b) => a.y - b.y);
   const spread = spreadOut(names.map(({ y }) => y));
-  return markup`<svg class="insight-names" width="${NAMES_WIDTH}" height="${PLOT_HEIGHT}" aria-hidden="true">${names.map(
+  return html`<svg class="insight-names" width="${NAMES_WIDTH}" height="${PLOT_HEIGHT}" aria-hidden="true">${names.map(
     ({ name, color, last }, index) => {
       const value = formatShort(last);
-      return markup`<text class="${color}" x="8" y="${spread[index] ?? 0}" dy=".35em"><tspan class="insight-last">${value}</tspan> ${shorten(name, MAX_CHARACTERS - value.length)}</text>`;
+      return html`<text class="${color}" x="8" y="${spread[index] ?? 0}" dy=".35em"><tspan class="insight-last">${value}</tspan> ${shorten(name, MAX_CHARACTERS - value.length)}</text>`;
     },
   )}</svg>`;
 }

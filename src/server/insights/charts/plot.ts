@@ -1,6 +1,7 @@
+import { html } from 'hono/html';
+import type { Html } from '../insight-kind.ts';
 import { formatNumber, formatShort } from './format.ts';
-import { type Markup, markup } from './markup.ts';
-import { placeOf, type Scale } from './scale.ts';
+import { locate, type Scale } from './scale.ts';
 
 /** A series as people see it. */
 export interface PlotSeries {
@@ -32,14 +33,14 @@ export const pickColor = (index: number): string =>
   index < COLORS ? `insight-${index + 1}` : 'insight-rest';
 
 /** Axes and grid around what is drawn, a legend above where `beside` does not name the series, numbers below. */
-export function renderPlot(plot: Plot, drawing: Markup, beside: Markup = markup``): Markup {
+export function renderPlot(plot: Plot, drawing: Html, beside: Html = html``): Html {
   const { scale, series } = plot;
-  const legend = series.length > 1 || beside.toString() !== '' ? renderLegend(series, beside) : markup``;
-  return markup`<figure class="insight">${legend}
+  const legend = series.length > 1 || beside.toString() !== '' ? renderLegend(series, beside) : html``;
+  return html`<figure class="insight">${legend}
     <div class="insight-plot">
-      <div class="insight-y" aria-hidden="true">${scale.ticks.map((tick) => markup`<span>${formatShort(tick)}</span>`)}</div>
+      <div class="insight-y" aria-hidden="true">${scale.ticks.map((tick) => html`<span>${formatShort(tick)}</span>`)}</div>
       <svg class="insight-area" viewBox="0 0 ${PLOT_WIDTH} ${PLOT_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${describe(plot)}">
-        <path class="insight-grid" d="${gridOf(scale)}" vector-effect="non-scaling-stroke"/>${drawing}
+        <path class="insight-grid" d="${drawGrid(scale)}" vector-effect="non-scaling-stroke"/>${drawing}
       </svg>${beside}
       ${renderLabels(plot)}
     </div>
@@ -47,21 +48,21 @@ export function renderPlot(plot: Plot, drawing: Markup, beside: Markup = markup`
   </figure>`;
 }
 
-function gridOf(scale: Scale): string {
-  return scale.ticks.map((tick) => `M0 ${placeOf(scale, tick, PLOT_HEIGHT)}H${PLOT_WIDTH}`).join('');
+function drawGrid(scale: Scale): string {
+  return scale.ticks.map((tick) => `M0 ${locate(scale, tick, PLOT_HEIGHT)}H${PLOT_WIDTH}`).join('');
 }
 
 /** More would run into one another on a phone. */
 const MAX_PLACES = 8;
 
-function renderLabels({ labels, isInPlaces }: Plot): Markup {
+function renderLabels({ labels, isInPlaces }: Plot): Html {
   const each = isInPlaces && labels.length <= MAX_PLACES;
-  const shown = each ? labels : endsOf(labels);
-  return markup`<div class="insight-x${each ? ' insight-each' : ''}" aria-hidden="true">${shown.map((label) => markup`<span>${label}</span>`)}</div>`;
+  const shown = each ? labels : pickEnds(labels);
+  return html`<div class="insight-x${each ? ' insight-each' : ''}" aria-hidden="true">${shown.map((label) => html`<span>${label}</span>`)}</div>`;
 }
 
 /** The labels that stand exactly below: both ends, and the middle where there is one. */
-function endsOf(labels: readonly string[]): readonly string[] {
+function pickEnds(labels: readonly string[]): readonly string[] {
   if (labels.length <= 2) return labels;
   const middle = labels.length >= 5 && labels.length % 2 === 1 ? [labels[(labels.length - 1) / 2] ?? ''] : [];
   return [labels[0] ?? '', ...middle, labels.at(-1) ?? ''];
@@ -76,20 +77,20 @@ function describe({ series, labels }: Plot): string {
   return `Chart of ${names}${more} from ${labels[0] ?? ''} to ${labels.at(-1) ?? ''}. The numbers follow in a table.`;
 }
 
-function renderLegend(series: readonly PlotSeries[], beside: Markup): Markup {
+function renderLegend(series: readonly PlotSeries[], beside: Html): Html {
   const named = series.slice(0, COLORS);
   const more = series.length - named.length;
-  return markup`<ul class="insight-legend${beside.toString() === '' ? '' : ' insight-narrow'}" aria-hidden="true">${named.map(
+  return html`<ul class="insight-legend${beside.toString() === '' ? '' : ' insight-narrow'}" aria-hidden="true">${named.map(
     ({ name, color, isEarlier }) =>
-      markup`<li><span class="insight-key ${color}${isEarlier ? ' insight-earlier' : ''}"></span>${name}</li>`,
-  )}${more > 0 ? markup`<li><span class="insight-key insight-rest"></span>${more} more</li>` : ''}</ul>`;
+      html`<li><span class="insight-key ${color}${isEarlier ? ' insight-earlier' : ''}"></span>${name}</li>`,
+  )}${more > 0 ? html`<li><span class="insight-key insight-rest"></span>${more} more</li>` : ''}</ul>`;
 }
 
 const MAX_COLUMNS = 12;
 const MAX_ROWS = 400;
 
 /** Every number of a plot: for those who cannot see it, and those who want to know exactly. */
-function renderNumbers({ series, labels }: Plot): Markup {
+function renderNumbers({ series, labels }: Plot): Html {
   const shown = series.slice(0, MAX_COLUMNS);
   const rows = labels.slice(-MAX_ROWS);
   const skipped = labels.length - rows.length;
@@ -97,12 +98,12 @@ function renderNumbers({ series, labels }: Plot): Markup {
     ...(series.length > shown.length ? [`${series.length - shown.length} more series`] : []),
     ...(skipped > 0 ? [`${skipped} earlier rows`] : []),
   ].join(' and ');
-  return markup`<details class="insight-numbers"><summary>Numbers</summary><div class="insight-scroll" tabindex="0"><table>
-    <thead><tr><td></td>${shown.map(({ name }) => markup`<th scope="col">${name}</th>`)}</tr></thead>
+  return html`<details class="insight-numbers"><summary>Numbers</summary><div class="insight-scroll" tabindex="0"><table>
+    <thead><tr><td></td>${shown.map(({ name }) => html`<th scope="col">${name}</th>`)}</tr></thead>
     <tbody>${rows.map(
       (label, row) =>
-        markup`<tr><th scope="row">${label}</th>${shown.map(
-          ({ values }) => markup`<td>${formatNumber(values[row + skipped] ?? 0)}</td>`,
+        html`<tr><th scope="row">${label}</th>${shown.map(
+          ({ values }) => html`<td>${formatNumber(values[row + skipped] ?? 0)}</td>`,
         )}</tr>`,
-    )}</tbody></table></div>${left === '' ? '' : markup`<p class="insight-note">Not shown: ${left}.</p>`}</details>`;
+    )}</tbody></table></div>${left === '' ? '' : html`<p class="insight-note">Not shown: ${left}.</p>`}</details>`;
 }

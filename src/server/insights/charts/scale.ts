@@ -9,7 +9,7 @@ export interface Scale {
 /** Few lines are enough to read a chart by. */
 const MAX_STEPS = 3;
 
-export function scaleOf(values: readonly number[]): Scale {
+export function createScale(values: readonly number[]): Scale {
   const least = values.reduce((low, value) => Math.min(low, value), 0);
   const highest = values.reduce((high, value) => Math.max(high, value), 0);
   // Nothing but zeros, and still an axis.
@@ -34,5 +34,5 @@ function roundStep(least: number): number {
 const tidy = (value: number): number => Number(value.toPrecision(12));
 
 /** Where a value lies from the top (0) to the bottom (`height`). */
-export const placeOf = ({ low, high }: Scale, value: number, height: number): number =>
+export const locate = ({ low, high }: Scale, value: number, height: number): number =>
   Math.round(((high - value) / (high - low)) * height * 100) / 100;

@@ -1,15 +1,16 @@
-import { anyOf, joinSql, type Sql, sql } from '../../query/sql.ts';
+import { anyOf, joinSql, type Sql, sql } from '../../database/sql.ts';
 import { inTime } from '../../query/time-limit.ts';
+import { isSameEntity } from '../entity.ts';
 import {
   ACTOR,
   type EventScope,
   eventsWhere,
-  isOf,
-  isOfAny,
+  matchAnyEntity,
+  matchEntity,
   type Span,
-  textOfProperty,
+  selectText,
 } from '../events-store.ts';
-import { type FunnelQuery, type FunnelWindow, isSameEntity } from '../insight-query.ts';
+import type { FunnelQuery, FunnelWindow } from './model.ts';
 
 /**
  * One fact a person who entered: how many `steps` they reached in one go, the times `at` of these, and the
@@ -35,14 +36,14 @@ function matchedEvents(
   span: Span,
   { steps, exclusions, order, breakdown }: FunnelQuery,
 ): Sql {
-  const relevant = order === 'strict' ? sql`true` : isOfAny(scope, [...steps, ...exclusions]);
+  const relevant = order === 'strict' ? sql`true` : matchAnyEntity(scope, [...steps, ...exclusions]);
   const flags = (entities: typeof steps) =>
     sql`array[${joinSql(
-      entities.map((entity) => isOf(scope, entity)),
+      entities.map((entity) => matchEntity(scope, entity)),
       ', ',
     )}]::boolean[]`;
   return sql`select ${ACTOR} as actor, e.timestamp as at, e.uuid, ${flags(steps)} as steps,
-      ${flags(exclusions)} as exclusions, ${breakdown ? textOfProperty(breakdown) : sql`''`} as value
+      ${flags(exclusions)} as exclusions, ${breakdown ? selectText(breakdown) : sql`''`} as value
     ${eventsWhere(scope, span, relevant)}`;
 }
 
@@ -63,10 +64,10 @@ const UNITS: Readonly<Record<FunnelWindow['unit'], Sql>> = {
   month: sql`interval '1 month'`,
 };
 
-const windowOf = ({ count, unit }: FunnelWindow): Sql => sql`(${count}::bigint * ${UNITS[unit]})`;
+const toInterval = ({ count, unit }: FunnelWindow): Sql => sql`(${count}::bigint * ${UNITS[unit]})`;
 
 /** The times of the steps that were hit, up to the first that was not. */
-const timesOf = (times: readonly Sql[], hits: readonly Sql[]): Sql =>
+const selectTimes = (times: readonly Sql[], hits: readonly Sql[]): Sql =>
   sql`(array[${joinSql(times, ', ')}])[:coalesce(
     array_position(array[${joinSql(hits, ', ')}], false) - 1, ${times.length}::integer)]`;
 
@@ -97,14 +98,14 @@ function orderedGoes(scope: EventScope, { steps, exclusions, window }: FunnelQue
       from (${chains}) as chains`;
   }
   const width = 1 + exclusions.length;
-  const timeOf = (step: number) => sql`chain[${1 + step * width}::integer]`;
+  const selectTime = (step: number) => sql`chain[${1 + step * width}::integer]`;
   const bars = exclusions.map(
     ({ from, to }, index) =>
-      sql`chain[${2 + from * width + index}::integer] < least(${timeOf(to)}, at + ${windowOf(window)})`,
+      sql`chain[${2 + from * width + index}::integer] < least(${selectTime(to)}, at + ${toInterval(window)})`,
   );
-  const times = steps.map((_, step) => timeOf(step));
-  const hits = times.map((time) => sql`coalesce(${time} <= at + ${windowOf(window)}, false)`);
-  return sql`select actor, uuid, ${timesOf(times, hits)} as at
+  const times = steps.map((_, step) => selectTime(step));
+  const hits = times.map((time) => sql`coalesce(${time} <= at + ${toInterval(window)}, false)`);
+  return sql`select actor, uuid, ${selectTimes(times, hits)} as at
     from (select actor, uuid, at, at || barred || next as chain from (${chains}) as chains where steps[1]) as go
     where coalesce(${anyOf(bars)}, false) = false and ${inTime(scope.timeLimitMs)}`;
 }
@@ -115,9 +116,9 @@ function strictGoes(scope: EventScope, { steps, window }: FunnelQuery): Sql {
   const times = steps.map((_, step) => ahead(sql`at`, step));
   const hits = steps.map(
     (_, step) => sql`coalesce((${ahead(sql`steps`, step)})[${step + 1}::integer]
-      and ${ahead(sql`at`, step)} <= at + ${windowOf(window)}, false)`,
+      and ${ahead(sql`at`, step)} <= at + ${toInterval(window)}, false)`,
   );
-  return sql`select actor, uuid, ${timesOf(times, hits)} as at
+  return sql`select actor, uuid, ${selectTimes(times, hits)} as at
     from matched where ${inTime(scope.timeLimitMs)} window each as (partition by actor order by at, uuid)`;
 }
 
@@ -128,7 +129,7 @@ function unorderedGoes(scope: EventScope, { steps, window }: FunnelQuery): Sql {
       over (partition by actor order by at desc range between unbounded preceding and current row)`,
   );
   return sql`select actor, uuid, array(
-      select time from unnest(times) as t (time) where time <= go.at + ${windowOf(window)} order by time) as at
+      select time from unnest(times) as t (time) where time <= go.at + ${toInterval(window)} order by time) as at
     from (select actor, at, uuid, array[${joinSql(times, ', ')}] as times from matched) as go
     where ${inTime(scope.timeLimitMs)}`;
 }

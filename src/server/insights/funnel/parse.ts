@@ -1,15 +1,8 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../http/json.ts';
+import { type Entity, isSameEntity } from '../entity.ts';
 import { invalid, unsupported } from '../insight-error.ts';
-import {
-  type Entity,
-  FUNNEL_ORDERS,
-  type FunnelExclusion,
-  type FunnelQuery,
-  type FunnelWindow,
-  isSameEntity,
-  WINDOW_UNITS,
-} from '../insight-query.ts';
+import type { CommonQuery } from '../insight-kind.ts';
 import { entityDocument, readEntity, readSeries } from '../parse/entities.ts';
 import {
   count,
@@ -21,6 +14,13 @@ import {
   readFields,
   words,
 } from '../parse/fields.ts';
+import {
+  FUNNEL_ORDERS,
+  type FunnelExclusion,
+  type FunnelQuery,
+  type FunnelWindow,
+  WINDOW_UNITS,
+} from './model.ts';
 
 const MAX_STEPS = 20;
 const DEFAULT_WINDOW = 14;
@@ -42,7 +42,7 @@ const funnelFields = z.object({
 const step = z.preprocess(plainNumber, z.coerce.number().int());
 const exclusionFields = z.object({ funnel_from_step: step, funnel_to_step: step });
 
-export function parseFunnel(filters: JsonObject): Omit<FunnelQuery, 'insight' | 'dates' | 'filter'> {
+export function parseFunnel(filters: JsonObject, common: CommonQuery): FunnelQuery {
   const fields = readFields(funnelFields, filters);
   const shown = fields.funnel_viz_type ?? 'steps';
   if (shown !== 'steps')
@@ -60,6 +60,8 @@ export function parseFunnel(filters: JsonObject): Omit<FunnelQuery, 'insight' | 
     throw unsupported('A funnel without an order may have each step once.');
   }
   return {
+    insight: 'FUNNELS',
+    ...common,
     steps,
     order,
     window: readWindow(fields),

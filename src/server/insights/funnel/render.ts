@@ -1,24 +1,24 @@
+import { html } from 'hono/html';
 import { renderBars } from '../charts/bars.ts';
 import { formatDuration, formatNumber, formatShare } from '../charts/format.ts';
-import { type Markup, markup } from '../charts/markup.ts';
-import type { FunnelStep } from '../insight-results.ts';
+import type { Html } from '../insight-kind.ts';
+import type { FunnelStep, FunnelSteps } from './model.ts';
 
-export function renderFunnel(result: readonly FunnelStep[] | readonly (readonly FunnelStep[])[]): Markup {
+export function renderFunnel(result: FunnelSteps): Html {
   return isBrokenDown(result) ? renderValues(result) : renderSteps(result);
 }
 
-const isBrokenDown = (
-  result: readonly FunnelStep[] | readonly (readonly FunnelStep[])[],
-): result is readonly (readonly FunnelStep[])[] => Array.isArray(result[0]);
+const isBrokenDown = (result: FunnelSteps): result is readonly (readonly FunnelStep[])[] =>
+  Array.isArray(result[0]);
 
-const nameOf = ({ name, custom_name: custom, order }: FunnelStep): string =>
+const renderName = ({ name, custom_name: custom, order }: FunnelStep): string =>
   `${order + 1}. ${custom || name}`;
 
-function renderSteps(steps: readonly FunnelStep[]): Markup {
+function renderSteps(steps: readonly FunnelStep[]): Html {
   const entered = steps[0]?.count ?? 0;
-  return markup`<div class="insight">${renderBars(
+  return html`<div class="insight">${renderBars(
     steps.map((step, index) => ({
-      label: nameOf(step),
+      label: renderName(step),
       value: formatNumber(step.count),
       aside: formatShare(step.count, entered),
       share: step.count / (entered || 1),
@@ -37,14 +37,14 @@ function describeStep(
 }
 
 /** A row for each value of the breakdown: people at each step, and how many of the first these are. */
-function renderValues(result: readonly (readonly FunnelStep[])[]): Markup {
-  return markup`<div class="insight insight-scroll" tabindex="0"><table>
-    <thead><tr><td></td>${(result[0] ?? []).map((step) => markup`<th scope="col">${nameOf(step)}</th>`)}</tr></thead>
+function renderValues(result: readonly (readonly FunnelStep[])[]): Html {
+  return html`<div class="insight insight-scroll" tabindex="0"><table>
+    <thead><tr><td></td>${(result[0] ?? []).map((step) => html`<th scope="col">${renderName(step)}</th>`)}</tr></thead>
     <tbody>${result.map(
       (steps) =>
-        markup`<tr><th scope="row">${steps[0]?.breakdown_value?.join(', ') || 'none'}</th>${steps.map(
+        html`<tr><th scope="row">${steps[0]?.breakdown_value?.join(', ') || 'none'}</th>${steps.map(
           ({ count }, index) =>
-            markup`<td>${formatNumber(count)}${index > 0 ? markup` <small>${formatShare(count, steps[0]?.count ?? 0)}</small>` : ''}</td>`,
+            html`<td>${formatNumber(count)}${index > 0 ? html` <small>${formatShare(count, steps[0]?.count ?? 0)}</small>` : ''}</td>`,
         )}</tr>`,
     )}</tbody></table></div>`;
 }

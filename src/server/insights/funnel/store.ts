@@ -1,8 +1,8 @@
 import type { Queryable } from '../../database/db.ts';
-import { joinSql, type Sql, sql } from '../../query/sql.ts';
+import { joinSql, type Sql, sql } from '../../database/sql.ts';
 import { type EventScope, runFacts, type Span } from '../events-store.ts';
-import type { FunnelQuery } from '../insight-query.ts';
 import { funnelFacts } from './facts.ts';
+import type { FunnelQuery } from './model.ts';
 
 /** People by the value of the breakdown; null for all beyond its limit, without a breakdown ''. */
 export interface FunnelRow {

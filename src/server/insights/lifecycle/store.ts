@@ -1,9 +1,9 @@
 import type { Queryable } from '../../database/db.ts';
-import { type Sql, sql } from '../../query/sql.ts';
-import { ACTOR, bucketOf, type EventScope, eventsWhere, isOf, runFacts } from '../events-store.ts';
-import type { Entity } from '../insight-query.ts';
-import type { LifecycleStatus } from '../insight-results.ts';
+import { type Sql, sql } from '../../database/sql.ts';
+import type { Entity } from '../entity.ts';
+import { ACTOR, type EventScope, eventsWhere, findBucket, matchEntity, runFacts } from '../events-store.ts';
 import type { Buckets } from '../intervals.ts';
+import type { LifecycleStatus } from './model.ts';
 
 export interface LifecyclePoint {
   readonly status: LifecycleStatus;
@@ -33,9 +33,9 @@ export function loadLifecycle(
  */
 export function lifecycleFacts(scope: EventScope, buckets: Buckets, entity: Entity): Sql {
   return sql`with active as (
-      select ${ACTOR} as actor, ${bucketOf(sql`e.timestamp`, buckets.starts)} as bucket,
-        ${bucketOf(sql`min(p.created_at)`, buckets.starts)} as created
-      ${eventsWhere(scope, buckets, isOf(scope, entity))} group by 1, 2),
+      select ${ACTOR} as actor, ${findBucket(sql`e.timestamp`, buckets.starts)} as bucket,
+        ${findBucket(sql`min(p.created_at)`, buckets.starts)} as created
+      ${eventsWhere(scope, buckets, matchEntity(scope, entity))} group by 1, 2),
     neighbours as (
       select actor, bucket, created, lag(bucket) over each as before, lead(bucket) over each as after
       from active window each as (partition by actor order by bucket))

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { isJsonObject, type JsonObject } from '../../http/json.ts';
 import type { FilterGroup } from '../../query/filter.ts';
-import { invalid, unsupported } from '../insight-error.ts';
 import {
   COUNT_MATHS,
   type CountMath,
@@ -10,7 +9,8 @@ import {
   PROPERTY_MATHS,
   type PropertyMath,
   type Series,
-} from '../insight-query.ts';
+} from '../entity.ts';
+import { invalid, unsupported } from '../insight-error.ts';
 import { count, fromJson, given, parseList, readFields, readFilter, words } from './fields.ts';
 
 /** As many as there are letters to name them with. */
@@ -65,9 +65,9 @@ function toEntity(fields: EntityFields, order: number): Entity {
   const event = id === undefined ? null : String(id);
   const name = fields.name ?? event ?? 'All events';
   const filter: FilterGroup = readFilter(fields.properties);
-  return { event, name, customName: fields.custom_name ?? null, order, filter, action: actionOf() };
+  return { event, name, customName: fields.custom_name ?? null, order, filter, action: describeAction() };
 
-  function actionOf(): JsonObject {
+  function describeAction(): JsonObject {
     return {
       id: event,
       type,

@@ -5,8 +5,9 @@ import { parseSafely } from '../../http/safe-json.ts';
 import type { FilterGroup } from '../../query/filter.ts';
 import { type Interval, parseInterval } from '../../query/interval.ts';
 import { parseFilter } from '../../query/parse-filter.ts';
+import type { Breakdown } from '../entity.ts';
 import { invalid, unsupported } from '../insight-error.ts';
-import type { Breakdown, DateWords } from '../insight-query.ts';
+import type { DateWords } from '../insight-kind.ts';
 
 /**
  * Fields of filters as clients write them: null and empty text stand for nothing, numbers and booleans may

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../http/json.ts';
 import { invalid, unsupported } from '../insight-error.ts';
-import type { PathsQuery } from '../insight-query.ts';
+import type { CommonQuery } from '../insight-kind.ts';
 import { count, flag, given, parseList, readFields, words } from '../parse/fields.ts';
+import type { PathsQuery } from './model.ts';
 
 const DEFAULT_STEPS = 5;
 const MAX_STEPS = 20;
@@ -35,7 +36,7 @@ const PAGEVIEWS = '$pageview';
 const SCREENS = '$screen';
 const CUSTOM = 'custom_event';
 
-export function parsePaths(filters: JsonObject): Omit<PathsQuery, 'insight' | 'dates' | 'filter'> {
+export function parsePaths(filters: JsonObject, common: CommonQuery): PathsQuery {
   const fields = readFields(pathFields, filters);
   const types = new Set(fields.include_event_types ?? []);
   const events = fields.include_custom_events ?? fields.custom_events ?? [];
@@ -56,6 +57,8 @@ export function parsePaths(filters: JsonObject): Omit<PathsQuery, 'insight' | 'd
     throw unsupported('Choose either where paths start or where they end.');
   }
   return {
+    insight: 'PATHS',
+    ...common,
     include: {
       pageviews: types.has(PAGEVIEWS),
       screens: types.has(SCREENS),

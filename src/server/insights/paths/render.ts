@@ -1,23 +1,24 @@
+import { html } from 'hono/html';
 import { renderBars } from '../charts/bars.ts';
 import { formatDuration, formatNumber } from '../charts/format.ts';
-import { type Markup, markup } from '../charts/markup.ts';
-import type { PathEdge } from '../insight-results.ts';
+import type { Html } from '../insight-kind.ts';
+import type { PathEdge } from './model.ts';
 
 /** What followed what, step by step, most sessions first. */
-export function renderPaths(edges: readonly PathEdge[]): Markup {
+export function renderPaths(edges: readonly PathEdge[]): Html {
   const most = edges.reduce((greatest, { value }) => Math.max(greatest, value), 1);
   const steps = new Map<number, PathEdge[]>();
   for (const edge of edges) {
     const step = Number.parseInt(edge.source, 10);
     steps.set(step, [...(steps.get(step) ?? []), edge]);
   }
-  return markup`<div class="insight">${[...steps]
+  return html`<div class="insight">${[...steps]
     .sort(([a], [b]) => a - b)
     .map(
       ([step, group]) =>
-        markup`<h3 class="insight-heading">Step ${step} to ${step + 1}</h3>${renderBars(
+        html`<h3 class="insight-heading">Step ${step} to ${step + 1}</h3>${renderBars(
           group.map(({ source, target, value, average_conversion_time: ms }) => ({
-            label: `${itemOf(source)} → ${itemOf(target)}`,
+            label: `${getItem(source)} → ${getItem(target)}`,
             value: formatNumber(value),
             aside: formatDuration(ms / 1000),
             share: value / most,
@@ -27,4 +28,4 @@ export function renderPaths(edges: readonly PathEdge[]): Markup {
 }
 
 /** `2_/about` → `/about` */
-const itemOf = (key: string): string => key.slice(key.indexOf('_') + 1);
+const getItem = (key: string): string => key.slice(key.indexOf('_') + 1);

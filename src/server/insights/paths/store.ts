@@ -1,25 +1,25 @@
 import type { Queryable } from '../../database/db.ts';
-import { anyOf, type Sql, sql } from '../../query/sql.ts';
+import { anyOf, type Sql, sql } from '../../database/sql.ts';
 import { inTime } from '../../query/time-limit.ts';
-import { ACTOR, type EventScope, eventsWhere, runFacts, type Span, textOfProperty } from '../events-store.ts';
-import type { PathsQuery } from '../insight-query.ts';
-import type { PathEdge } from '../insight-results.ts';
+import { ACTOR, type EventScope, eventsWhere, runFacts, type Span, selectText } from '../events-store.ts';
+import type { PathEdge, PathsQuery } from './model.ts';
 
 /** The edges that most sessions went along. */
-export function loadPaths(
+export async function loadPaths(
   tx: Queryable,
   scope: EventScope,
   span: Span,
   query: PathsQuery,
 ): Promise<PathEdge[]> {
-  return runFacts(
+  const rows = await runFacts<Omit<PathEdge, 'average_conversion_time'> & { readonly averageMs: number }>(
     tx,
-    sql`select source, target, count(*) as value, avg(milliseconds) as average_conversion_time
+    sql`select source, target, count(*) as value, avg(milliseconds) as "averageMs"
       from (${pathFacts(scope, span, query)}) as facts
       group by source, target
       having count(*) between ${query.minEdgeWeight ?? 0}::bigint and ${query.maxEdgeWeight ?? MAX_WEIGHT}::bigint
       order by value desc, source, target limit ${query.edgeLimit}::integer`,
   );
+  return rows.map(({ averageMs, ...edge }) => ({ ...edge, average_conversion_time: averageMs }));
 }
 
 const MAX_WEIGHT = Number.MAX_SAFE_INTEGER;
@@ -63,8 +63,8 @@ export function pathFacts(scope: EventScope, span: Span, query: PathsQuery): Sql
 
 /** What a path is made of: addresses of page views, names of screens, names of other events. */
 function pathItems(scope: EventScope, span: Span, { include, exclude, groupings }: PathsQuery): Sql {
-  const url = textOfProperty({ owner: 'event', key: '$current_url' });
-  const screen = textOfProperty({ owner: 'event', key: '$screen_name' });
+  const url = selectText({ owner: 'event', key: '$current_url' });
+  const screen = selectText({ owner: 'event', key: '$screen_name' });
   const wanted = [
     ...(include.pageviews ? [sql`e.event = '$pageview'`] : []),
     ...(include.screens ? [sql`e.event = '$screen'`] : []),

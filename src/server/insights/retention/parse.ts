@@ -2,9 +2,10 @@ import { z } from 'zod';
 import type { JsonObject } from '../../http/json.ts';
 import { INTERVALS } from '../../query/interval.ts';
 import { invalid, unsupported } from '../insight-error.ts';
-import type { RetentionQuery } from '../insight-query.ts';
+import type { CommonQuery } from '../insight-kind.ts';
 import { entityDocument, readEntity } from '../parse/entities.ts';
 import { count, given, readBreakdown, readFields, words } from '../parse/fields.ts';
+import type { RetentionQuery } from './model.ts';
 
 const DEFAULT_INTERVALS = 11;
 const MAX_INTERVALS = 100;
@@ -19,7 +20,7 @@ const retentionFields = z.object({
 
 const PAGEVIEWS = { id: '$pageview', type: 'events', name: '$pageview' };
 
-export function parseRetention(filters: JsonObject): Omit<RetentionQuery, 'insight' | 'dates' | 'filter'> {
+export function parseRetention(filters: JsonObject, common: CommonQuery): RetentionQuery {
   const fields = readFields(retentionFields, filters);
   const { period = 'Day', retention_type: type = 'retention_recurring' } = fields;
   const known = INTERVALS.find((name) => name === period.toLowerCase());
@@ -30,6 +31,8 @@ export function parseRetention(filters: JsonObject): Omit<RetentionQuery, 'insig
   if (readBreakdown(filters) !== undefined) throw unsupported('Retention by a breakdown is not supported.');
   const target = fields.target_entity ?? PAGEVIEWS;
   return {
+    insight: 'RETENTION',
+    ...common,
     target: readEntity(target),
     returning: readEntity(fields.returning_entity ?? target),
     period: known,

@@ -1,8 +1,8 @@
 import type { Queryable } from '../../database/db.ts';
-import { type Sql, sql } from '../../query/sql.ts';
-import { ACTOR, bucketOf, type EventScope, eventsWhere, isOf, runFacts } from '../events-store.ts';
-import type { RetentionQuery } from '../insight-query.ts';
+import { type Sql, sql } from '../../database/sql.ts';
+import { ACTOR, type EventScope, eventsWhere, findBucket, matchEntity, runFacts } from '../events-store.ts';
 import type { Buckets } from '../intervals.ts';
+import type { RetentionQuery } from './model.ts';
 
 export interface RetentionPoint {
   /** Bucket of the target event, from 1. */
@@ -28,18 +28,18 @@ export function loadRetention(
 /** One fact for a person, a row they are in and a bucket they were there again; `later` 0 is in each row. */
 export function retentionFacts(scope: EventScope, buckets: Buckets, query: RetentionQuery): Sql {
   const { target, returning, firstTime } = query;
-  const bucket = (time: Sql) => bucketOf(time, buckets.starts);
+  const bucket = (time: Sql) => findBucket(time, buckets.starts);
   const targets = firstTime
     ? sql`select actor, ${bucket(sql`first`)} as bucket
         from (select ${ACTOR} as actor, min(e.timestamp) as first
-          ${eventsWhere(scope, { ...buckets, from: '-infinity' }, isOf(scope, target))} group by 1) as firsts
+          ${eventsWhere(scope, { ...buckets, from: '-infinity' }, matchEntity(scope, target))} group by 1) as firsts
         where first >= ${buckets.from}::timestamptz`
     : sql`select distinct ${ACTOR} as actor, ${bucket(sql`e.timestamp`)} as bucket
-        ${eventsWhere(scope, buckets, isOf(scope, target))}`;
+        ${eventsWhere(scope, buckets, matchEntity(scope, target))}`;
   return sql`with targets as materialized (${targets}),
       returns as (
         select distinct ${ACTOR} as actor, ${bucket(sql`e.timestamp`)} as bucket
-        ${eventsWhere(scope, buckets, isOf(scope, returning))})
+        ${eventsWhere(scope, buckets, matchEntity(scope, returning))})
     select t.actor, t.bucket as "row", 0 as later from targets t
     union all
     select t.actor, t.bucket, r.bucket - t.bucket

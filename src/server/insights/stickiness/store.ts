@@ -1,7 +1,7 @@
 import type { Queryable } from '../../database/db.ts';
-import { type Sql, sql } from '../../query/sql.ts';
-import { ACTOR, bucketOf, type EventScope, eventsWhere, isOf, runFacts } from '../events-store.ts';
-import type { Entity } from '../insight-query.ts';
+import { type Sql, sql } from '../../database/sql.ts';
+import type { Entity } from '../entity.ts';
+import { ACTOR, type EventScope, eventsWhere, findBucket, matchEntity, runFacts } from '../events-store.ts';
 import type { Buckets } from '../intervals.ts';
 
 export interface StickinessPoint {
@@ -25,5 +25,5 @@ export function loadStickiness(
 
 /** One fact a person: the number of buckets they were active in. */
 export const stickinessFacts = (scope: EventScope, buckets: Buckets, entity: Entity): Sql =>
-  sql`select ${ACTOR} as actor, count(distinct ${bucketOf(sql`e.timestamp`, buckets.starts)}) as active
-    ${eventsWhere(scope, buckets, isOf(scope, entity))} group by 1`;
+  sql`select ${ACTOR} as actor, count(distinct ${findBucket(sql`e.timestamp`, buckets.starts)}) as active
+    ${eventsWhere(scope, buckets, matchEntity(scope, entity))} group by 1`;

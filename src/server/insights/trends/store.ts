@@ -1,16 +1,16 @@
 import type { Queryable } from '../../database/db.ts';
-import { type Sql, sql } from '../../query/sql.ts';
+import { type Sql, sql } from '../../database/sql.ts';
+import type { Breakdown, Measure, PropertyMath, Series } from '../entity.ts';
 import {
   ACTOR,
-  bucketOf,
   type EventScope,
   eventsWhere,
-  isOf,
-  numberOfProperty,
+  findBucket,
+  matchEntity,
   runFacts,
-  textOfProperty,
+  selectNumber,
+  selectText,
 } from '../events-store.ts';
-import type { Breakdown, Measure, PropertyMath, Series } from '../insight-query.ts';
 import type { Buckets } from '../intervals.ts';
 
 export interface TrendPoint {
@@ -50,17 +50,17 @@ const ACTIVE_DAYS: ReadonlyMap<string, number> = new Map([
 
 /** One fact an event: when, its bucket and value of the breakdown, who did it, and what is measured. */
 export function trendFacts(scope: EventScope, { series, buckets, breakdown }: TrendRequest): Sql {
-  return sql`select e.timestamp as at, ${bucketOf(sql`e.timestamp`, buckets.starts)} as bucket,
-      ${breakdown ? textOfProperty(breakdown) : sql`''`} as value, ${ACTOR} as actor,
+  return sql`select e.timestamp as at, ${findBucket(sql`e.timestamp`, buckets.starts)} as bucket,
+      ${breakdown ? selectText(breakdown) : sql`''`} as value, ${ACTOR} as actor,
       ${measured(series.measure)} as measured
-    ${eventsWhere(scope, buckets, isOf(scope, series))}`;
+    ${eventsWhere(scope, buckets, matchEntity(scope, series))}`;
 }
 
 const SESSION = { owner: 'event', key: '$session_id' } as const;
 
 function measured(measure: Measure): Sql {
-  if ('property' in measure) return numberOfProperty(measure.property);
-  return measure.math === 'unique_session' ? sql`nullif(${textOfProperty(SESSION)}, '')` : sql`null`;
+  if ('property' in measure) return selectNumber(measure.property);
+  return measure.math === 'unique_session' ? sql`nullif(${selectText(SESSION)}, '')` : sql`null`;
 }
 
 const quantile = (share: number): Sql =>
@@ -111,10 +111,10 @@ function activePeople(scope: EventScope, request: TrendRequest, days: number): S
   const facts = trendFacts(scope, { ...request, buckets: lookBack });
   return sql`with ${labelled(facts, breakdown, AGGREGATES.dau)},
     stretches as (
-      select label, ${bucketOf(sql`at`, ends)} + 1 as first,
+      select label, ${findBucket(sql`at`, ends)} + 1 as first,
         least(
-          ${bucketOf(sql`at + ${window}`, ends)},
-          lead(${bucketOf(sql`at`, ends)}) over (partition by actor, label order by at)) as last
+          ${findBucket(sql`at + ${window}`, ends)},
+          lead(${findBucket(sql`at`, ends)}) over (partition by actor, label order by at)) as last
       from labelled),
     changes as (
       select first as bucket, label, 1 as change from stretches where first <= last

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { renderDates, renderInsightDates } from '../../../../src/server/dashboards/sharing/render-dates.ts';
 import type { JsonObject } from '../../../../src/server/http/json.ts';
-import type { StoredInsight } from '../../../../src/server/insights/insight-port.ts';
+import type { StoredInsight } from '../../../../src/server/insights/store.ts';
 
 test.each([
   [{}, undefined],

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { renderSharedPage } from '../../../../src/server/dashboards/sharing/render-shared-page.ts';
 import type { StoredDashboard } from '../../../../src/server/dashboards/store.ts';
 import type { TileView } from '../../../../src/server/dashboards/tiles/view-tiles.ts';
-import { createInsights } from '../../../../src/server/insights/insights.ts';
 import { countTicks } from '../../../support/count-turns.ts';
 
 const dashboard: StoredDashboard = {
@@ -45,9 +44,8 @@ const view = (id: number): TileView => ({
 
 test('others have a turn after every tile of a page', async () => {
   const views = Array.from({ length: 100 }, (_, index) => view(index));
-  const insights = createInsights({ now: () => 0 });
   const { value: page, turns } = await countTicks(() =>
-    renderSharedPage({ dashboard, views, asOf: dashboard.createdAt }, insights, false),
+    renderSharedPage({ dashboard, views, asOf: dashboard.createdAt }, false),
   );
   expect(turns).toBeGreaterThanOrEqual(99);
   for (const { tile } of views) expect(page.html).toContain(`Text ${tile.id}.`);

@@ -1,3 +1,4 @@
+import { html } from 'hono/html';
 import { describe, expect, it } from 'vitest';
 import { stack } from '../../../../src/server/insights/charts/columns.ts';
 import {
@@ -9,8 +10,7 @@ import {
   shorten,
 } from '../../../../src/server/insights/charts/format.ts';
 import { spreadOut } from '../../../../src/server/insights/charts/lines.ts';
-import { markup } from '../../../../src/server/insights/charts/markup.ts';
-import { placeOf, scaleOf } from '../../../../src/server/insights/charts/scale.ts';
+import { createScale, locate } from '../../../../src/server/insights/charts/scale.ts';
 
 describe('an axis', () => {
   it.each([
@@ -32,14 +32,14 @@ describe('an axis', () => {
     ],
     [[-7], [0, -5, -10]],
   ])('for %j has lines at %j', (values, ticks) => {
-    const scale = scaleOf(values);
+    const scale = createScale(values);
     expect(scale.ticks).toEqual(ticks);
     expect([scale.high, scale.low]).toEqual([ticks[0], ticks.at(-1)]);
   });
 
   it('puts the highest at the top and the lowest at the bottom', () => {
-    const scale = scaleOf([-5, 10]);
-    expect([10, 0, -5].map((value) => placeOf(scale, value, 180))).toEqual([0, 120, 180]);
+    const scale = createScale([-5, 10]);
+    expect([10, 0, -5].map((value) => locate(scale, value, 180))).toEqual([0, 120, 180]);
   });
 });
 
@@ -89,10 +89,10 @@ describe('numbers and times', () => {
   ])('%s', (shown, expected) => expect(shown).toBe(expected));
 });
 
-describe('markup', () => {
-  it('escapes every value, and splices markup and lists of it', () => {
-    const item = (text: string) => markup`<li title="${text}">${text}</li>`;
-    expect(markup`<ul>${[item('<a>'), item(`"'&`)]}</ul>${undefined}${1.5}`.toString()).toBe(
+describe('a piece of HTML', () => {
+  it('escapes every value, and takes in other pieces and lists of them', () => {
+    const item = (text: string) => html`<li title="${text}">${text}</li>`;
+    expect(html`<ul>${[item('<a>'), item(`"'&`)]}</ul>${undefined}${1.5}`.toString()).toBe(
       '<ul><li title="&lt;a&gt;">&lt;a&gt;</li><li title="&quot;&#39;&amp;">&quot;&#39;&amp;</li></ul>1.5',
     );
   });

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/server/http/json.ts';
-import type { FunnelStep } from '../../../../src/server/insights/insight-results.ts';
+import type { FunnelStep } from '../../../../src/server/insights/funnel/model.ts';
 import { onEveryDatabase } from '../../../support/databases.ts';
 import { createLab, did, type Lab } from '../lab.ts';
 

@@ -1,0 +1,41 @@
+import type { Queryable } from '../../database/db.ts';
+import type { DateRange } from '../../query/date-range.ts';
+import type { EventScope } from '../events-store.ts';
+import { wholeRange } from '../intervals.ts';
+import type { FunnelData, FunnelQuery, FunnelStep, FunnelSteps } from './model.ts';
+import { type FunnelRow, loadFunnel } from './store.ts';
+
+export async function computeFunnel(
+  tx: Queryable,
+  scope: EventScope,
+  query: FunnelQuery,
+  range: DateRange,
+): Promise<FunnelData> {
+  const rows = await loadFunnel(tx, scope, wholeRange(range), query);
+  return { insight: 'FUNNELS', result: shapeFunnel(rows, query) };
+}
+
+/** The steps of all people; with a breakdown those of each value, the others last. */
+export function shapeFunnel(rows: readonly FunnelRow[], query: FunnelQuery): FunnelSteps {
+  const { breakdown } = query;
+  if (breakdown === undefined) return toSteps(rows[0], query);
+  const shown = rows.filter(({ value }) => value !== null || !breakdown.hideOther);
+  return [...shown.filter(({ value }) => value !== null), ...shown.filter(({ value }) => value === null)].map(
+    (row) => {
+      const value = [row.value === null ? 'Other' : row.value];
+      return toSteps(row, query).map((step) => ({ ...step, breakdown: value, breakdown_value: value }));
+    },
+  );
+}
+
+const toSteps = (row: FunnelRow | undefined, { steps }: FunnelQuery): FunnelStep[] =>
+  steps.map(({ event, name, customName }, order) => ({
+    action_id: event,
+    name,
+    custom_name: customName,
+    order,
+    type: 'events',
+    count: row?.counts[order] ?? 0,
+    average_conversion_time: row?.averages[order] ?? null,
+    median_conversion_time: row?.medians[order] ?? null,
+  }));

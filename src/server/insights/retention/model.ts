@@ -1,0 +1,23 @@
+import type { Interval } from '../../query/interval.ts';
+import type { Entity } from '../entity.ts';
+import type { KindData, KindQuery } from '../insight-kind.ts';
+
+export interface RetentionQuery extends KindQuery<'RETENTION'> {
+  readonly target: Entity;
+  readonly returning: Entity;
+  readonly period: Interval;
+  readonly totalIntervals: number;
+  /** Only the first target event of a person counts. */
+  readonly firstTime: boolean;
+}
+
+export interface RetentionData extends KindData<'RETENTION'> {
+  readonly result: readonly RetentionRow[];
+}
+
+export interface RetentionRow {
+  readonly date: string;
+  readonly label: string;
+  /** Persons of this row who came back so many periods later; the first is the row's size. */
+  readonly values: readonly { readonly count: number }[];
+}

@@ -1,0 +1,113 @@
+import type { Queryable } from '../../database/db.ts';
+import type { DateRange } from '../../query/date-range.ts';
+import type { Series } from '../entity.ts';
+import type { EventScope } from '../events-store.ts';
+import { checkSize } from '../insight-error.ts';
+import { type Buckets, cutRange, previousRange, wholeRange } from '../intervals.ts';
+import {
+  AGGREGATED_DISPLAYS,
+  OTHER_VALUES,
+  type TrendSeries,
+  type TrendsData,
+  type TrendsQuery,
+} from './model.ts';
+import { loadTrend, type TrendPoint } from './store.ts';
+
+export async function computeTrends(
+  tx: Queryable,
+  scope: EventScope,
+  query: TrendsQuery,
+  range: DateRange,
+): Promise<TrendsData> {
+  const result: TrendSeries[] = [];
+  for (const period of listPeriods(query, range)) {
+    for (const series of query.series) {
+      const { buckets } = period;
+      const points =
+        buckets.starts.length === 0
+          ? []
+          : await loadTrend(tx, scope, {
+              series,
+              buckets,
+              breakdown: query.breakdown,
+              firstOnly: query.display === CUMULATIVE && series.measure.math === 'dau',
+            });
+      result.push(
+        ...shapeTrend(points, series, query, buckets).map((shown) => ({ ...shown, ...period.mark })),
+      );
+    }
+  }
+  return { insight: 'TRENDS', display: query.display, result };
+}
+
+const CUMULATIVE = 'ActionsLineGraphCumulative';
+
+interface Period {
+  readonly buckets: Buckets;
+  readonly mark: Pick<TrendSeries, 'compare' | 'compare_label'>;
+}
+
+function listPeriods(query: TrendsQuery, range: DateRange): Period[] {
+  const cut = AGGREGATED_DISPLAYS.has(query.display) ? wholeRange : cutRange;
+  const buckets = cut(range);
+  const values = query.breakdown === undefined ? 1 : query.breakdown.limit + 1;
+  checkSize(query.series.length * values * buckets.starts.length);
+  if (!query.compare) return [{ buckets, mark: {} }];
+  return [
+    { buckets, mark: { compare: true, compare_label: 'current' } },
+    { buckets: cut(previousRange(range)), mark: { compare: true, compare_label: 'previous' } },
+  ];
+}
+
+/** The points of one series, as a line for each value of the breakdown: most first, the others last. */
+export function shapeTrend(
+  points: readonly TrendPoint[],
+  series: Series,
+  query: Pick<TrendsQuery, 'display' | 'breakdown' | 'series'>,
+  buckets: Buckets,
+): TrendSeries[] {
+  const { breakdown, display } = query;
+  const lines = new Map<string | null, number[]>();
+  if (breakdown === undefined) lines.set('', zeros(buckets));
+  for (const { bucket, value, total } of points) {
+    if (value === null && breakdown?.hideOther) continue;
+    const line = lines.get(value) ?? zeros(buckets);
+    lines.set(value, line);
+    line[bucket - 1] = total ?? 0;
+  }
+  return [...lines]
+    .map(([value, line]) => ({ value, shown: toSeries(line) }))
+    .sort((a, b) => b.shown.count - a.shown.count || compareValues(a.value, b.value))
+    .sort((a, b) => Number(a.value === null) - Number(b.value === null))
+    .map(({ value, shown }) => ({ ...shown, ...(breakdown === undefined ? {} : describeBreakdown(value)) }));
+
+  function toSeries(line: readonly number[]): TrendSeries {
+    const { action, name: label } = series;
+    if (AGGREGATED_DISPLAYS.has(display)) {
+      const [total = 0] = line;
+      return { action, label, count: total, data: [], labels: [], days: [], aggregated_value: total };
+    }
+    const data = display === CUMULATIVE ? runningSum(line) : line;
+    const count = display === CUMULATIVE ? (data.at(-1) ?? 0) : data.reduce((sum, value) => sum + value, 0);
+    return { action, label, count, data, labels: buckets.labels, days: buckets.days };
+  }
+
+  function describeBreakdown(value: string | null): Pick<TrendSeries, 'label' | 'breakdown_value'> {
+    const shown = value === null ? 'Other' : value || 'none';
+    const label = query.series.length > 1 ? `${series.name} - ${shown}` : shown;
+    return { label, breakdown_value: value ?? OTHER_VALUES };
+  }
+}
+
+/** As the database orders them: events without a value come last. */
+function compareValues(a: string | null, b: string | null): number {
+  if (!a || !b) return Number(!a) - Number(!b);
+  return a < b ? -1 : 1;
+}
+
+const zeros = ({ starts }: Buckets): number[] => starts.map(() => 0);
+
+function runningSum(line: readonly number[]): number[] {
+  let sum = 0;
+  return line.map((value) => (sum += value));
+}

@@ -1,0 +1,62 @@
+import type { JsonObject } from '../../http/json.ts';
+import type { Interval } from '../../query/interval.ts';
+import type { Breakdown, Series } from '../entity.ts';
+import type { KindData, KindQuery } from '../insight-kind.ts';
+
+export const DISPLAYS = [
+  'ActionsLineGraph',
+  'ActionsLineGraphCumulative',
+  'ActionsAreaGraph',
+  'ActionsBar',
+  'ActionsStackedBar',
+  'ActionsUnstackedBar',
+  'ActionsBarValue',
+  'ActionsTable',
+  'ActionsPie',
+  'BoldNumber',
+  'WorldMap',
+] as const;
+export type Display = (typeof DISPLAYS)[number];
+
+/** Displays of one number a series. */
+export const AGGREGATED_DISPLAYS: ReadonlySet<Display> = new Set<Display>([
+  'ActionsBarValue',
+  'ActionsTable',
+  'ActionsPie',
+  'BoldNumber',
+  'WorldMap',
+]);
+
+export interface TrendsQuery extends KindQuery<'TRENDS'> {
+  readonly series: readonly Series[];
+  readonly interval: Interval;
+  readonly breakdown: Breakdown | undefined;
+  readonly display: Display;
+  readonly compare: boolean;
+}
+
+export interface TrendsData extends KindData<'TRENDS'> {
+  readonly display: string;
+  readonly result: readonly TrendSeries[];
+}
+
+/** Stands for all values of a breakdown beyond its limit. */
+export const OTHER_VALUES = '$$_breakdown_other_$$';
+
+export interface TrendSeries {
+  /** The entity that is counted, as in the filters. */
+  readonly action: JsonObject;
+  readonly label: string;
+  /** Sum of `data`, or the aggregated value. */
+  readonly count: number;
+  /** A value an interval; empty for displays of one number a series. */
+  readonly data: readonly number[];
+  readonly labels: readonly string[];
+  readonly days: readonly string[];
+  /** Displays of one number a series: the value over the whole range. */
+  readonly aggregated_value?: number;
+  /** With a breakdown: its value as text; empty for events without one, OTHER_VALUES for all beyond the limit. */
+  readonly breakdown_value?: string;
+  readonly compare?: boolean;
+  readonly compare_label?: 'current' | 'previous';
+}
