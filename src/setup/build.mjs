@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { putStamp, readStamp } from './cache.mjs';
+import { getCheckoutCache, readStamp, writeStamp } from './cache.mjs';
 import { run } from './run.mjs';
 import { lastLines, SetupError } from './setup-error.mjs';
 
@@ -9,16 +9,16 @@ import { lastLines, SetupError } from './setup-error.mjs';
 const SOURCES = ['src', 'jobs', 'config', 'bench'];
 const CONFIGURATION = ['tsconfig.json', 'config/tsconfig.build.json', 'package.json'];
 
-/** Looks at sizes and times only, so that it takes some milliseconds. */
-export function buildReady(root) {
-  return existsSync(join(root, 'dist')) && readStamp(root, 'build') === buildStamp(root);
+/** Reads sizes and times only, so that it takes a few milliseconds. */
+export function isBuildReady(root) {
+  return existsSync(join(root, 'dist')) && readStamp(getCheckoutCache(root), 'build') === computeStamp(root);
 }
 
-export async function build(root, say) {
-  if (buildReady(root)) return;
-  say('building (tsc)');
-  // Taken first: a source that changes while tsc runs then makes the next run build again.
-  const stamp = buildStamp(root);
+export async function build(root, log) {
+  if (isBuildReady(root)) return;
+  log('building (tsc)');
+  // Computed first: a source that changes while tsc runs causes another build at the next start.
+  const stamp = computeStamp(root);
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   const args = [tsc, '-p', 'config/tsconfig.build.json'];
   const { code, stdout, stderr } = await run(process.execPath, args, { cwd: root });
@@ -26,24 +26,40 @@ export async function build(root, say) {
     throw new SetupError({
       what: `The build failed (tsc, exit code ${code}).`,
       why: lastLines(stdout || stderr, 10),
-      mend: 'correct the sources named above; `npm run check` shows everything at once',
+      fix: 'correct the sources named above; `npm run check` reports every error',
     });
   }
-  copyAssets(root);
-  putStamp(root, 'build', stamp);
+  const sources = SOURCES.flatMap((folder) => listFiles(root, folder));
+  copyAssets(root, sources);
+  removeStale(root, sources);
+  writeStamp(getCheckoutCache(root), 'build', stamp);
 }
 
-/** tsc writes code only: what the code reads at run time goes along. */
-function copyAssets(root) {
-  for (const path of SOURCES.flatMap((folder) => listFiles(root, folder))) {
-    if (/\.(ts|mjs)$/.test(path) || CONFIGURATION.includes(path)) continue;
+/** tsc writes code only; other files that the code reads at run time are copied. */
+function copyAssets(root, sources) {
+  for (const path of sources.filter(isAsset)) {
     const target = join(root, 'dist', path);
     mkdirSync(dirname(target), { recursive: true });
     copyFileSync(join(root, path), target);
   }
 }
 
-function buildStamp(root) {
+const isAsset = (path) => !/\.(ts|mjs)$/.test(path) && !CONFIGURATION.includes(path);
+
+/** tsc never removes what it wrote for a source that has since been moved or deleted. */
+function removeStale(root, sources) {
+  const current = new Set(
+    sources.flatMap((path) => {
+      if (isAsset(path)) return [path];
+      const script = path.replace(/\.ts$/, '.js');
+      return [script, `${script}.map`];
+    }),
+  );
+  const built = SOURCES.flatMap((folder) => listFiles(join(root, 'dist'), folder));
+  for (const path of built.filter((path) => !current.has(path))) rmSync(join(root, 'dist', path));
+}
+
+function computeStamp(root) {
   const hash = createHash('sha256');
   for (const path of [...CONFIGURATION, ...SOURCES.flatMap((folder) => listFiles(root, folder))]) {
     const { size, mtimeMs } = statSync(join(root, path));
@@ -52,6 +68,7 @@ function buildStamp(root) {
   return hash.digest('hex');
 }
 
+/** Paths relative to `root`, with slashes, in a fixed order. */
 function listFiles(root, folder) {
   if (!existsSync(join(root, folder))) return [];
   return readdirSync(join(root, folder), { withFileTypes: true })

@@ -1,25 +1,24 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cachePath } from './cache.mjs';
 
-const LOOK_EVERY_MS = 100;
-/** Between making the folder and writing its pid a process is given this long. */
-const UNNAMED_BOUND_MS = 5_000;
+const POLL_MS = 100;
+/** How long a process may take between creating the lock and writing its pid into it. */
+const PID_TIMEOUT_MS = 5_000;
 
-/** One set-up of a checkout at a time; the others wait, and then find everything done. */
-export async function withLock(root, say, work) {
-  const folder = cachePath(root, 'setup.lock');
-  mkdirSync(dirname(folder), { recursive: true });
-  for (let looks = 0; !take(folder); looks += 1) {
-    if (isAbandoned(folder)) {
-      bury(folder);
+/** Runs one set-up per cache folder at a time. The others wait, and then find everything ready. */
+export async function withLock(cache, log, work) {
+  const lock = join(cache, 'setup.lock');
+  mkdirSync(cache, { recursive: true });
+  for (let tries = 0; !tryLock(lock); tries += 1) {
+    if (isAbandoned(lock)) {
+      removeAbandoned(lock);
       continue;
     }
-    if (looks === 0) say('waiting for another set-up of this checkout');
-    await sleep(LOOK_EVERY_MS);
+    if (tries === 0) log('waiting for another set-up to finish');
+    await sleep(POLL_MS);
   }
-  const release = () => rmSync(folder, { recursive: true, force: true });
+  const release = () => rmSync(lock, { recursive: true, force: true });
   process.once('exit', release);
   try {
     return await work();
@@ -29,35 +28,38 @@ export async function withLock(root, say, work) {
   }
 }
 
-function take(folder) {
+function tryLock(lock) {
   try {
-    mkdirSync(folder);
+    mkdirSync(lock);
   } catch (error) {
     if (error.code === 'EEXIST') return false;
     throw error;
   }
-  writeFileSync(join(folder, 'pid'), String(process.pid));
+  writeFileSync(join(lock, 'pid'), String(process.pid));
   return true;
 }
 
-function isAbandoned(folder) {
+function isAbandoned(lock) {
   try {
-    const pid = Number(readFileSync(join(folder, 'pid'), 'utf8'));
+    const pid = Number(readFileSync(join(lock, 'pid'), 'utf8'));
     if (pid > 0) return !isRunning(pid);
   } catch {
-    // not named yet, or gone
+    // no pid yet, or the lock was released
   }
-  const made = statSync(folder, { throwIfNoEntry: false });
-  return made !== undefined && Date.now() - made.mtimeMs > UNNAMED_BOUND_MS;
+  const folder = statSync(lock, { throwIfNoEntry: false });
+  return folder !== undefined && Date.now() - folder.mtimeMs > PID_TIMEOUT_MS;
 }
 
-/** Of several who find the same dead lock one moves it away; a live one moved by mistake is put back. */
-function bury(folder) {
-  const grave = `${folder}.${process.pid}`;
+/**
+ * Of several processes that find the same abandoned lock, one renames it and removes the copy. A lock that
+ * was acquired in between has a live owner and is renamed back.
+ */
+function removeAbandoned(lock) {
+  const moved = `${lock}.${process.pid}`;
   try {
-    renameSync(folder, grave);
-    if (isAbandoned(grave)) rmSync(grave, { recursive: true, force: true });
-    else renameSync(grave, folder);
+    renameSync(lock, moved);
+    if (isAbandoned(moved)) rmSync(moved, { recursive: true, force: true });
+    else renameSync(moved, lock);
   } catch (error) {
     if (error.code !== 'ENOENT' && error.code !== 'ENOTEMPTY') throw error;
   }

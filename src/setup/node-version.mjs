@@ -4,11 +4,11 @@ const OLDEST = [20, 20, 0];
 
 export function checkNodeVersion(version = process.versions.node) {
   const parts = version.split('.').map(Number);
-  const differing = OLDEST.findIndex((number, place) => parts[place] !== number);
-  if (differing === -1 || parts[differing] > OLDEST[differing]) return;
+  const firstDifference = OLDEST.findIndex((number, index) => parts[index] !== number);
+  if (firstDifference === -1 || parts[firstDifference] > OLDEST[firstDifference]) return;
   throw new SetupError({
     what: `Node.js ${version} is too old.`,
     why: `Backhaul needs ${OLDEST.join('.')} or newer.`,
-    mend: 'install a current Node.js: https://nodejs.org/en/download',
+    fix: 'install a current Node.js: https://nodejs.org/en/download',
   });
 }

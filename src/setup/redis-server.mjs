@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { cachePath, putStamp, readStamp } from './cache.mjs';
+import { readStamp, writeStamp } from './cache.mjs';
 import { run } from './run.mjs';
 import { SetupError } from './setup-error.mjs';
 import { unpackRedis } from './unpack-redis.mjs';
@@ -8,46 +8,67 @@ import { unpackRedis } from './unpack-redis.mjs';
 const WHY =
   'Backhaul keeps its queue in a private Redis (6.2 or newer, or Valkey), which it starts and stops itself.';
 
-/** Looks at files only: the program that was found and proved before is still there. */
-export function redisReady(root, env) {
+/** Looks at files only: a program whose version was checked before is still there, unchanged. */
+export function isRedisReady(cache, env) {
   if (env.REDIS_URL) return true;
-  const proved = readStamp(root, 'redis');
-  return proved !== undefined && listCandidates(root, env).some((path) => stampOf(path) === proved);
+  const checked = readStamp(cache, 'redis');
+  return checked !== undefined && listCandidates(cache, env).some((path) => computeStamp(path) === checked);
+}
+
+/** Finds or fetches a redis-server and remembers that its version was checked. */
+export async function ensureRedis(cache, env, log) {
+  if (isRedisReady(cache, env)) return;
+  const program = await findOrFetchRedis(cache, env, log);
+  writeStamp(cache, 'redis', computeStamp(program));
 }
 
 /**
- * A Redis that runs elsewhere (REDIS_URL), the program of BACKHAUL_REDIS_SERVER, one on the PATH, the copy
- * unpacked earlier; where there is none, or only an old one, Debian's or Ubuntu's is fetched.
+ * Resolves with the path of a usable program: the one of BACKHAUL_REDIS_SERVER, one on the PATH, or the
+ * copy unpacked earlier. Where there is none, or only an old one, Debian's or Ubuntu's package is fetched
+ * and unpacked into `cache`.
  */
-export async function ensureRedis(root, env, say) {
-  if (redisReady(root, env)) return;
-  const old = await proveFirst(root, listCandidates(root, env));
-  if (old === undefined) return;
+export async function findOrFetchRedis(cache, env, log) {
+  const { program, tooOld } = await findRedis(cache, env);
+  if (program !== undefined) return program;
   if (env.BACKHAUL_REDIS_SERVER) {
     throw new SetupError({
       what: `BACKHAUL_REDIS_SERVER names ${env.BACKHAUL_REDIS_SERVER}, which is no redis-server of version 6.2 or newer.`,
       why: WHY,
-      mend: 'unset BACKHAUL_REDIS_SERVER, or let it name another program',
+      fix: 'unset BACKHAUL_REDIS_SERVER, or set it to another program',
     });
   }
   const has = (name) => findProgram(name, env) !== undefined;
-  const what =
-    old.length > 0 ? `Only an older Redis was found: ${old.join(', ')}.` : 'No redis-server was found.';
   if (!has('apt-get') || !has('dpkg-deb')) {
-    throw new SetupError({ what, why: WHY, mend: planMend(process.platform, has) });
+    const what =
+      tooOld.length > 0
+        ? `Only an older Redis was found: ${tooOld.join(', ')}.`
+        : 'No redis-server was found.';
+    throw new SetupError({ what, why: WHY, fix: suggestInstall(process.platform, has) });
   }
-  say('fetching redis-server (apt-get download; nothing is installed system-wide)');
-  await unpackRedis({ folder: cachePath(root, 'redis'), asRoot: process.getuid?.() === 0 });
-  if ((await proveFirst(root, [unpackedPath(root)])) === undefined) return;
+  log('fetching redis-server (apt-get download; nothing is installed system-wide)');
+  await unpackRedis({ folder: join(cache, 'redis'), asRoot: process.getuid?.() === 0 });
+  const unpacked = unpackedPath(cache);
+  if ((await checkVersion(unpacked)).usable) return unpacked;
   throw new SetupError({
     what: 'The redis-server of this distribution is older than 6.2.',
     why: WHY,
-    mend: 'install one from https://packages.redis.io, or name a running server with REDIS_URL',
+    fix: 'install one from https://packages.redis.io, or set REDIS_URL to a running server',
   });
 }
 
+/** `program` is the first usable one; `tooOld` describes the others that were found before it. */
+export async function findRedis(cache, env) {
+  const tooOld = [];
+  for (const path of listCandidates(cache, env)) {
+    const { usable, version } = await checkVersion(path);
+    if (usable) return { program: path, tooOld };
+    if (version !== undefined) tooOld.push(`${path} ${version}`);
+  }
+  return { program: undefined, tooOld };
+}
+
 /** The one command for a system without apt. */
-export function planMend(platform, has) {
+export function suggestInstall(platform, has) {
   if (platform === 'darwin') return 'brew install redis';
   const commands = {
     dnf: 'sudo dnf install -y valkey',
@@ -57,35 +78,28 @@ export function planMend(platform, has) {
   };
   const known = Object.keys(commands).find(has);
   return known === undefined
-    ? 'install Redis or Valkey, or name a program with BACKHAUL_REDIS_SERVER or a running server with REDIS_URL'
+    ? 'install Redis or Valkey, or set BACKHAUL_REDIS_SERVER to a program or REDIS_URL to a running server'
     : commands[known];
 }
 
-/** Undefined once one is good enough; else what is too old. */
-async function proveFirst(root, candidates) {
-  const old = [];
-  for (const path of candidates) {
-    const stamp = stampOf(path);
-    const { stdout } = await run(path, ['--version']);
-    const [, major, minor] = /\bserver v=(\d+)\.(\d+)/.exec(stdout) ?? [];
-    if (stamp !== undefined && (Number(major) > 6 || (Number(major) === 6 && Number(minor) >= 2))) {
-      putStamp(root, 'redis', stamp);
-      return undefined;
-    }
-    if (major !== undefined) old.push(`${path} ${major}.${minor}`);
-  }
-  return old;
+async function checkVersion(path) {
+  if (computeStamp(path) === undefined) return { usable: false, version: undefined };
+  const { stdout } = await run(path, ['--version']);
+  const [, major, minor] = /\bserver v=(\d+)\.(\d+)/.exec(stdout) ?? [];
+  if (major === undefined) return { usable: false, version: undefined };
+  const usable = Number(major) > 6 || (Number(major) === 6 && Number(minor) >= 2);
+  return { usable, version: `${major}.${minor}` };
 }
 
-function listCandidates(root, env) {
+function listCandidates(cache, env) {
   if (env.BACKHAUL_REDIS_SERVER) return [env.BACKHAUL_REDIS_SERVER];
   const onPath = ['redis-server', 'valkey-server'].map((name) => findProgram(name, env));
-  return [...onPath.filter((path) => path !== undefined), unpackedPath(root)];
+  return [...onPath.filter((path) => path !== undefined), unpackedPath(cache)];
 }
 
-const unpackedPath = (root) => cachePath(root, 'redis', 'redis-server');
+const unpackedPath = (cache) => join(cache, 'redis', 'redis-server');
 
-function stampOf(path) {
+function computeStamp(path) {
   const file = statSync(path, { throwIfNoEntry: false });
   return file && `${path} ${file.size} ${file.mtimeMs}`;
 }

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 
 /**
- * Runs a program to its end and gives its exit code and what it printed; -1 when there is no such program.
- * Its output is kept for the error message and not shown.
+ * Runs a program to its end. Resolves with its exit code and its output, which is not shown; the exit code
+ * is -1 when there is no such program.
  */
 export function run(command, args, { cwd, env } = {}) {
   return new Promise((resolve) => {

@@ -1,53 +1,68 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build, buildReady } from './build.mjs';
+import { build, isBuildReady } from './build.mjs';
+import { getCheckoutCache, getUserCache } from './cache.mjs';
 import { withLock } from './lock.mjs';
 import { checkNodeVersion } from './node-version.mjs';
-import { installPackages, packagesReady } from './packages.mjs';
-import { ensureRedis, redisReady } from './redis-server.mjs';
+import { arePackagesReady, installPackages } from './packages.mjs';
+import { ensureRedis, findOrFetchRedis, findRedis, isRedisReady } from './redis-server.mjs';
 import { SetupError } from './setup-error.mjs';
 
 /**
- * Makes a fresh clone ready: packages, a real redis-server, the build. Plain JavaScript without
- * packages, for it runs before there are any. What is ready already costs some milliseconds.
+ * Prepares a fresh clone: packages, a real redis-server, the build. Plain JavaScript without packages, since
+ * it runs before any are installed. A checkout that is ready is recognised within a few milliseconds.
  */
 export const PROJECT_ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 
-/** `redis: false` leaves the redis-server out. */
+/** An installed package has the build but not its sources. */
+export const isCheckout = (root) => existsSync(join(root, 'src/cli/main.ts'));
+
 export function isSetUp({ root = PROJECT_ROOT, env = process.env, redis = true } = {}) {
-  return packagesReady(root) && buildReady(root) && (!redis || redisReady(root, env));
+  return (
+    arePackagesReady(root) && isBuildReady(root) && (!redis || isRedisReady(getCheckoutCache(root), env))
+  );
 }
 
-export async function setUp({ root = PROJECT_ROOT, env = process.env, redis = true, say = () => {} } = {}) {
+/** With `redis: false`, no redis-server is looked for. */
+export async function setUp({ root = PROJECT_ROOT, env = process.env, redis = true, log = () => {} } = {}) {
   checkNodeVersion();
   if (isSetUp({ root, env, redis })) return;
-  await withLock(root, say, async () => {
-    await installPackages(root, say);
-    if (redis) await ensureRedis(root, env, say);
-    await build(root, say);
+  const cache = getCheckoutCache(root);
+  await withLock(cache, log, async () => {
+    await installPackages(root, log);
+    if (redis) await ensureRedis(cache, env, log);
+    await build(root, log);
   });
 }
 
-/** Exit code 2 asks the operator to act, as everywhere in Backhaul. */
-export async function setUpOrExit(options) {
+/**
+ * What an installed package still needs: resolves with the path of a redis-server, which is fetched into the
+ * user's cache folder where there is none, or with undefined when REDIS_URL names a running server.
+ */
+export async function setUpInstalled({ env = process.env, redis = true, log = () => {} } = {}) {
+  checkNodeVersion();
+  if (!redis || env.REDIS_URL) return undefined;
+  const cache = getUserCache(env);
+  const { program } = await findRedis(cache, env);
+  return program ?? withLock(cache, log, () => findOrFetchRedis(cache, env, log));
+}
+
+/** Exit code 2 asks the operator to act, as in every command of Backhaul. */
+export async function exitOnError(work) {
   try {
-    await setUp(options);
+    return await work();
   } catch (error) {
     process.stderr.write(`${error instanceof SetupError ? error.message : error.stack}\n`);
     process.exit(error instanceof SetupError ? 2 : 1);
   }
 }
 
-export const sayOnStderr = (text) => process.stderr.write(`set-up: ${text}\n`);
+export const logToStderr = (text) => process.stderr.write(`set-up: ${text}\n`);
 
-const started = process.argv[1];
-if (
-  started !== undefined &&
-  existsSync(started) &&
-  realpathSync(started) === fileURLToPath(import.meta.url)
-) {
+const script = process.argv[1];
+if (script !== undefined && existsSync(script) && realpathSync(script) === fileURLToPath(import.meta.url)) {
   const flags = new Set(process.argv.slice(2));
-  const say = flags.has('--quiet') ? undefined : sayOnStderr;
-  await setUpOrExit({ say, redis: !flags.has('--without-redis') });
+  const log = flags.has('--quiet') ? undefined : logToStderr;
+  await exitOnError(() => setUp({ log, redis: !flags.has('--without-redis') }));
 }

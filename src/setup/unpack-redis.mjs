@@ -4,9 +4,9 @@ import { run } from './run.mjs';
 import { lastLines, SetupError } from './setup-error.mjs';
 
 /**
- * Gets Debian's or Ubuntu's own redis-server with apt, signatures checked, and unpacks it into a folder:
- * root or not, nothing is installed, and no system service comes up. `aptOptions` are further
- * `Name=value` settings of apt.
+ * Downloads Debian's or Ubuntu's own redis-server with apt, which checks its signature, and unpacks it into
+ * `folder`. Nothing is installed and no system service starts, whether this runs as root or not.
+ * `aptOptions` are further `Name=value` settings of apt.
  */
 export async function unpackRedis({ folder, asRoot, aptOptions = [] }) {
   const draft = `${folder}.${process.pid}`;
@@ -16,21 +16,21 @@ export async function unpackRedis({ folder, asRoot, aptOptions = [] }) {
   }
   try {
     const apt = createApt(draft, asRoot, aptOptions);
-    // One unreachable source among several is no reason to stop: the download tells.
+    // Its exit code is ignored: one unreachable source among several need not concern this download.
     const update = await apt('update');
-    const missing = await apt('--simulate', '--no-install-recommends', 'install', 'redis-server');
-    const names = new Set(['redis-server', 'redis-tools', ...parseInstalls(missing.stdout)]);
+    const simulation = await apt('--simulate', '--no-install-recommends', 'install', 'redis-server');
+    const names = new Set(['redis-server', 'redis-tools', ...parseInstalls(simulation.stdout)]);
     const download = await apt('download', ...names);
-    if (download.code !== 0) throw failure(`${update.stderr}${download.stderr}`);
+    if (download.code !== 0) throw createError(`${update.stderr}${download.stderr}`);
     for (const file of readdirSync(join(draft, 'debs'))) {
       const unpacked = await run('dpkg-deb', ['-x', join(draft, 'debs', file), join(draft, 'files')]);
-      if (unpacked.code !== 0) throw failure(unpacked.stderr);
+      if (unpacked.code !== 0) throw createError(unpacked.stderr);
     }
     const launcher = join(draft, 'files', 'redis-server');
     writeFileSync(launcher, LAUNCHER);
     chmodSync(launcher, 0o755);
-    const proof = await run(launcher, ['--version']);
-    if (proof.code !== 0) throw failure(proof.stderr || proof.stdout);
+    const trial = await run(launcher, ['--version']);
+    if (trial.code !== 0) throw createError(trial.stderr || trial.stdout);
     rmSync(folder, { recursive: true, force: true });
     renameSync(join(draft, 'files'), folder);
   } finally {
@@ -38,12 +38,12 @@ export async function unpackRedis({ folder, asRoot, aptOptions = [] }) {
   }
 }
 
-/** `Inst libjemalloc2 (5.3.0-1 Debian:12/stable [amd64])`: what this machine lacks for it. */
+/** Names of the packages that apt would install, from lines such as `Inst libjemalloc2 (5.3.0-1 …)`. */
 export function parseInstalls(simulation) {
   return [...simulation.matchAll(/^Inst (\S+)/gm)].map(([, name]) => name);
 }
 
-/** apt with lists and cache of its own, so that it needs no rights and touches nothing of the system's. */
+/** apt with its own lists and cache, so that it needs no privileges and changes nothing of the system's. */
 function createApt(draft, asRoot, aptOptions) {
   const settings = [
     `Dir::State=${join(draft, 'state')}`,
@@ -52,7 +52,7 @@ function createApt(draft, asRoot, aptOptions) {
     'Debug::NoLocking=1',
     'Acquire::Languages=none',
     'Acquire::Retries=3',
-    // Root's apt downloads as the user _apt, who may not write here.
+    // apt started by root downloads as the user _apt, who may not write to this folder.
     ...(asRoot ? ['APT::Sandbox::User=root'] : []),
     ...aptOptions,
   ].flatMap((setting) => ['-o', setting]);
@@ -60,7 +60,7 @@ function createApt(draft, asRoot, aptOptions) {
   return (...args) => run('apt-get', [...settings, ...args], { cwd: join(draft, 'debs'), env });
 }
 
-/** exec keeps the pid and the death signal that the supervisor gives its Redis. */
+/** `exec` keeps the pid, and the parent-death signal that Backhaul sets for its Redis. */
 const LAUNCHER = `#!/bin/sh
 here=$(dirname "$(readlink -f "$0")")
 for folder in "$here"/usr/lib/*-linux-* "$here"/lib/*-linux-* "$here"/usr/lib "$here"/lib; do
@@ -70,10 +70,10 @@ export LD_LIBRARY_PATH
 exec "$here/usr/bin/redis-server" "$@"
 `;
 
-function failure(said) {
+function createError(output) {
   return new SetupError({
     what: 'redis-server could not be fetched with apt-get.',
-    why: lastLines(said),
-    mend: 'sudo apt-get update && sudo apt-get install -y --no-install-recommends redis-server',
+    why: lastLines(output),
+    fix: 'sudo apt-get update && sudo apt-get install -y --no-install-recommends redis-server',
   });
 }

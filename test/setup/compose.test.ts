@@ -6,7 +6,7 @@ import { settingFields } from '../../config/settings.ts';
 
 const text = readFileSync(new URL('../../docker-compose.yml', import.meta.url), 'utf8');
 
-/** What of the Compose specification this file uses; anything else is a slip. */
+/** The part of the Compose specification that this file uses; any other key is a mistake. */
 const service = z.strictObject({
   build: z.literal('.').optional(),
   image: z.string(),
@@ -42,13 +42,13 @@ const compose = z.strictObject({
 const { services, volumes } = compose.parse(parse(text, { merge: true }));
 const named = Object.entries(services);
 
-test('every port is open to this machine alone', () => {
+test('every port is bound to the loopback address', () => {
   const ports = named.flatMap(([, { ports = [] }]) => ports);
   expect(ports.length).toBeGreaterThan(0);
   for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
 });
 
-test('no secret has a default: an unset one stops everything', () => {
+test('no secret has a default: without one, nothing starts', () => {
   const settings = named.flatMap(([, { environment }]) => Object.entries(environment));
   const secret = settings.filter(
     ([name]) => /PASSWORD|SECRET|ACCESS_KEY|REDISCLI_AUTH|REDIS_URL/.test(name) && name !== 'DATABASE_URL',
@@ -58,7 +58,7 @@ test('no secret has a default: an unset one stops everything', () => {
   expect(text).not.toMatch(/\$\{[A-Z0-9_]*(PASSWORD|SECRET|ACCESS_KEY)[A-Z0-9_]*(:?-)[^}]/);
 });
 
-test('who waits for a service waits for one that says when it is healthy, and volumes are declared', () => {
+test('every service that another one waits for has a health check, and volumes are declared', () => {
   const waitedFor = named.flatMap(([, { depends_on = {} }]) => Object.keys(depends_on));
   expect(waitedFor).toContain('queue');
   for (const name of waitedFor) expect(services[name]?.healthcheck).toBeDefined();
@@ -74,7 +74,7 @@ test('the queue keeps its log and evicts nothing', () => {
   expect(command).toContain('--maxmemory-policy noeviction');
 });
 
-test('the object store and the database start only when they are asked for', () => {
+test('the object store and the database start only with their profile', () => {
   const asked = named.filter(([, { profiles }]) => profiles !== undefined).map(([name]) => name);
   expect(asked.sort()).toEqual(['bucket', 'database', 'object-store']);
 });

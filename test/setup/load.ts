@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** Set-up is plain JavaScript, which the compiler knows nothing about: each test says what it expects. */
+/** Set-up is plain JavaScript without types: each test declares the ones it expects. */
 export async function load<T>(name: string): Promise<T> {
   return import(new URL(`../../src/setup/${name}`, import.meta.url).href);
 }

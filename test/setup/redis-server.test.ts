@@ -1,16 +1,16 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { createFolder, load, putFile } from './load.ts';
 
 const run = promisify(execFile);
-const { ensureRedis, redisReady, planMend } = await load<{
-  ensureRedis: (root: string, env: Record<string, string>, say: (text: string) => void) => Promise<void>;
-  redisReady: (root: string, env: Record<string, string>) => boolean;
-  planMend: (platform: string, has: (name: string) => boolean) => string;
+const { ensureRedis, isRedisReady, suggestInstall } = await load<{
+  ensureRedis: (cache: string, env: Record<string, string>, log: (text: string) => void) => Promise<void>;
+  isRedisReady: (cache: string, env: Record<string, string>) => boolean;
+  suggestInstall: (platform: string, has: (name: string) => boolean) => string;
 }>('redis-server.mjs');
 const { unpackRedis, parseInstalls } = await load<{
   unpackRedis: (options: { folder: string; asRoot: boolean; aptOptions?: string[] }) => Promise<void>;
@@ -18,7 +18,7 @@ const { unpackRedis, parseInstalls } = await load<{
 }>('unpack-redis.mjs');
 
 const quiet = () => {};
-const program = (says: string) => `#!/bin/sh\necho '${says}'\n`;
+const createProgram = (output: string) => `#!/bin/sh\necho '${output}'\n`;
 
 function hasApt(): boolean {
   try {
@@ -30,7 +30,7 @@ function hasApt(): boolean {
   }
 }
 
-/** A Debian archive on disk, so that the real apt-get and dpkg-deb work without a network. */
+/** A Debian archive on disk: the real apt-get and dpkg-deb read it without a network. */
 async function createArchive(packages: { name: string; depends?: string; files: Record<string, string> }[]) {
   const archive = createFolder();
   const index: string[] = [];
@@ -64,14 +64,14 @@ async function createArchive(packages: { name: string; depends?: string; files: 
 const asRoot = process.getuid?.() === 0;
 
 test.skipIf(!hasApt())(
-  'a redis-server and the libraries it lacks are unpacked, installed nowhere',
+  'a redis-server and its missing libraries are unpacked without being installed',
   async () => {
     const aptOptions = await createArchive([
       { name: 'redis-server', depends: 'redis-tools', files: { 'etc/redis.conf': '' } },
       {
         name: 'redis-tools',
         depends: 'libsmall',
-        // It answers with where it would look for its libraries.
+        // Prints where it would look for its libraries.
         files: { 'usr/bin/redis-server': '#!/bin/sh\necho "$1 $LD_LIBRARY_PATH"\n' },
       },
       { name: 'libsmall', files: { 'usr/lib/x86_64-linux-gnu/libsmall.so.1': '' } },
@@ -89,7 +89,7 @@ test.skipIf(!hasApt())(
 );
 
 test.skipIf(!hasApt())(
-  'an archive without redis-server leaves nothing behind and names the command',
+  'an archive without redis-server leaves nothing behind, and the error has the command',
   async () => {
     const aptOptions = await createArchive([{ name: 'unrelated', files: { 'usr/bin/unrelated': '' } }]);
     const folder = join(createFolder(), 'redis');
@@ -100,44 +100,44 @@ test.skipIf(!hasApt())(
   },
 );
 
-test('a redis-server on the PATH is proved once and then only looked at', async () => {
-  const root = createFolder();
+test('the version of a redis-server on the PATH is checked once, until the file changes', async () => {
+  const cache = createFolder();
   const bin = createFolder();
-  putFile(join(bin, 'redis-server'), program('Redis server v=7.0.15 sha=0'), 0o755);
+  putFile(join(bin, 'redis-server'), createProgram('Redis server v=7.0.15 sha=0'), 0o755);
   const env = { PATH: bin };
-  expect(redisReady(root, env)).toBe(false);
-  await ensureRedis(root, env, quiet);
-  expect(redisReady(root, env)).toBe(true);
-  putFile(join(bin, 'redis-server'), program('Redis server v=6.0.16 sha=0 (downgraded)'), 0o755);
-  expect(redisReady(root, env)).toBe(false);
+  expect(isRedisReady(cache, env)).toBe(false);
+  await ensureRedis(cache, env, quiet);
+  expect(isRedisReady(cache, env)).toBe(true);
+  putFile(join(bin, 'redis-server'), createProgram('Redis server v=6.0.16 sha=0 (downgraded)'), 0o755);
+  expect(isRedisReady(cache, env)).toBe(false);
 });
 
-test('an old redis-server is passed over for a Valkey beside it', async () => {
-  const root = createFolder();
+test('an old redis-server is skipped for a Valkey beside it', async () => {
+  const cache = createFolder();
   const bin = createFolder();
-  putFile(join(bin, 'redis-server'), program('Redis server v=6.0.16 sha=0'), 0o755);
-  await expect(ensureRedis(root, { PATH: bin }, quiet)).rejects.toThrow(/Only an older Redis.*6\.0/s);
-  putFile(join(bin, 'valkey-server'), program('Valkey server v=8.0.1 sha=0'), 0o755);
-  await ensureRedis(root, { PATH: bin }, quiet);
-  expect(redisReady(root, { PATH: bin })).toBe(true);
+  putFile(join(bin, 'redis-server'), createProgram('Redis server v=6.0.16 sha=0'), 0o755);
+  await expect(ensureRedis(cache, { PATH: bin }, quiet)).rejects.toThrow(/Only an older Redis.*6\.0/s);
+  putFile(join(bin, 'valkey-server'), createProgram('Valkey server v=8.0.1 sha=0'), 0o755);
+  await ensureRedis(cache, { PATH: bin }, quiet);
+  expect(isRedisReady(cache, { PATH: bin })).toBe(true);
 });
 
-test('a running server needs no program, and a wrong program of the operator is said', async () => {
-  const root = createFolder();
-  expect(redisReady(root, { REDIS_URL: 'redis://cache.example.com' })).toBe(true);
-  const env = { BACKHAUL_REDIS_SERVER: join(root, 'nothing') };
-  await expect(ensureRedis(root, env, quiet)).rejects.toThrow(/BACKHAUL_REDIS_SERVER names .*unset/s);
-  expect(statSync(join(root, 'node_modules'), { throwIfNoEntry: false })).toBeUndefined();
+test('a running server needs no program, and a wrong BACKHAUL_REDIS_SERVER is an error', async () => {
+  const cache = createFolder();
+  expect(isRedisReady(cache, { REDIS_URL: 'redis://cache.example.com' })).toBe(true);
+  const env = { BACKHAUL_REDIS_SERVER: join(cache, 'nothing') };
+  await expect(ensureRedis(cache, env, quiet)).rejects.toThrow(/BACKHAUL_REDIS_SERVER names .*unset/s);
+  expect(readdirSync(cache)).toEqual([]);
 });
 
-test('each system without apt is told its own command', () => {
-  expect(planMend('darwin', () => false)).toBe('brew install redis');
-  expect(planMend('linux', (name) => name === 'dnf')).toBe('sudo dnf install -y valkey');
-  expect(planMend('linux', (name) => name === 'apk')).toBe('sudo apk add redis');
-  expect(planMend('freebsd', () => false)).toMatch(/REDIS_URL/);
+test('each system without apt has its own install command', () => {
+  expect(suggestInstall('darwin', () => false)).toBe('brew install redis');
+  expect(suggestInstall('linux', (name) => name === 'dnf')).toBe('sudo dnf install -y valkey');
+  expect(suggestInstall('linux', (name) => name === 'apk')).toBe('sudo apk add redis');
+  expect(suggestInstall('freebsd', () => false)).toMatch(/REDIS_URL/);
 });
 
-test('what apt would install is read from its simulation', () => {
+test('the packages that apt would install are parsed from its simulation', () => {
   const simulation = [
     'NOTE: This is only a simulation!',
     'Inst libjemalloc2 (5.3.0-1 Debian:12/stable [amd64])',
