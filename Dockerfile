@@ -1,5 +1,5 @@
 # syntax=docker/dockerfile:1
-# Node 24; 20.20 and 22 work as well.
+# Any Node.js from 20.20 on works.
 ARG NODE_IMAGE=node:24-slim
 
 FROM ${NODE_IMAGE} AS build
@@ -14,9 +14,9 @@ RUN node src/setup/setup.mjs --without-redis
 
 FROM ${NODE_IMAGE}
 LABEL org.opencontainers.image.title="Backhaul" \
-      org.opencontainers.image.description="Moves product-analytics history into a service that speaks one contract; resumable anywhere." \
+      org.opencontainers.image.description="Moves product-analytics history into a PostHog-compatible service; can be stopped anywhere and resumed." \
       org.opencontainers.image.licenses="MIT"
-# For a container that runs on its own; with REDIS_URL set it stays unused.
+# For a container without REDIS_URL, which runs a private Redis.
 RUN apt-get update \
  && apt-get install -y --no-install-recommends redis-server \
  && rm -rf /var/lib/apt/lists/*
@@ -25,7 +25,7 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --no-audit --no-fund
 COPY --from=build /app/dist dist
-# The build comes without its sources, so that the launcher finds nothing to set up.
+# Without the other sources, the launcher treats this as an installed package and builds nothing.
 COPY src/setup src/setup
 RUN mkdir /data && chown node:node /data
 USER node

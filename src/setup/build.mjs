@@ -7,7 +7,10 @@ import { lastLines, SetupError } from './setup-error.mjs';
 
 /** Not every checkout has all of them: an image is built without the benchmarks. */
 const SOURCES = ['src', 'jobs', 'config', 'bench'];
+/** Read by the build itself. */
 const CONFIGURATION = ['tsconfig.json', 'config/tsconfig.build.json', 'package.json'];
+/** Read by tools that work on a checkout. */
+const TOOL_FILES = ['config/format.json', 'config/oxlint.json', 'config/vitest.config.ts'];
 
 /** Reads sizes and times only, so that it takes a few milliseconds. */
 export function isBuildReady(root) {
@@ -44,16 +47,18 @@ function copyAssets(root, sources) {
   }
 }
 
-const isAsset = (path) => !/\.(ts|mjs)$/.test(path) && !CONFIGURATION.includes(path);
+const isAsset = (path) => !/\.(ts|mjs)$/.test(path) && ![...CONFIGURATION, ...TOOL_FILES].includes(path);
 
 /** tsc never removes what it wrote for a source that has since been moved or deleted. */
 function removeStale(root, sources) {
   const current = new Set(
-    sources.flatMap((path) => {
-      if (isAsset(path)) return [path];
-      const script = path.replace(/\.ts$/, '.js');
-      return [script, `${script}.map`];
-    }),
+    sources
+      .filter((path) => !TOOL_FILES.includes(path))
+      .flatMap((path) => {
+        if (isAsset(path)) return [path];
+        const script = path.replace(/\.ts$/, '.js');
+        return [script, `${script}.map`];
+      }),
   );
   const built = SOURCES.flatMap((folder) => listFiles(join(root, 'dist'), folder));
   for (const path of built.filter((path) => !current.has(path))) rmSync(join(root, 'dist', path));

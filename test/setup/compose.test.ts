@@ -85,3 +85,31 @@ test('the variables given to Backhaul are settings of Backhaul', () => {
   expect(given.length).toBeGreaterThan(10);
   expect(given.filter((name) => !known.has(name))).toEqual([]);
 });
+
+test('the image installs from the lock file and has the folders of the package', () => {
+  const read = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+  const [build = '', image = ''] = read('Dockerfile')
+    .split(/^FROM .*$/m)
+    .slice(1);
+  for (const stage of [build, image]) {
+    expect(stage).toContain('COPY package.json package-lock.json ./');
+    expect(stage).toMatch(/npm ci /);
+    expect(stage).not.toMatch(/npm (install|i) /);
+  }
+  const { bin, files } = z
+    .object({ bin: z.object({ backhaul: z.string() }), files: z.array(z.string()) })
+    .parse(JSON.parse(read('package.json')));
+  const copied = [...image.matchAll(/^COPY (?:--from=build )?(\S+) (\S+)$/gm)].map(([, , target]) => target);
+  const folders = files.filter((pattern) => !pattern.startsWith('!'));
+  expect(folders.filter((folder) => !copied.some((target) => `${folder}/`.startsWith(`${target}/`)))).toEqual(
+    [],
+  );
+  expect(image).toContain(`ENTRYPOINT ["node", "/app/${bin.backhaul}"]`);
+
+  const allowed = [...read('.dockerignore').matchAll(/^!(\S+)$/gm)].map(([, path]) => path);
+  const sources = [...build.matchAll(/^COPY ((?:\S+ )+)\S+$/gm)].flatMap(([, list]) =>
+    (list ?? '').trim().split(' '),
+  );
+  expect(sources.length).toBeGreaterThan(4);
+  expect(sources.filter((source) => !allowed.includes(source))).toEqual([]);
+});

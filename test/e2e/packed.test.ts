@@ -1,0 +1,57 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { setUp } from '../support/backhaul-process.ts';
+import { createWorkplace } from '../support/workplace.ts';
+
+/** Downloads every dependency into an empty cache. BACKHAUL_TEST_LONG=1 runs it (one minute each). */
+const LONG = process.env['BACKHAUL_TEST_LONG'] === '1';
+const TIMEOUT_MS = 600_000;
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const run = promisify(execFile);
+
+beforeAll(setUp, TIMEOUT_MS);
+
+describe.runIf(LONG)('the packed tarball', () => {
+  const calls: [string, (tarball: string) => string[]][] = [
+    ['npx', (tarball) => ['npx', '--yes', tarball, 'demo']],
+    ['npm exec', (tarball) => ['npm', 'exec', '--yes', `--package=${tarball}`, '--', 'backhaul', 'demo']],
+  ];
+
+  it.each(calls)(
+    'runs the demo with %s from an empty folder',
+    async (_, getCommand) => {
+      const { folder, remove } = createWorkplace();
+      try {
+        const [home, empty] = [join(folder, 'home'), join(folder, 'empty')];
+        mkdirSync(home);
+        mkdirSync(empty);
+        await run('npm', ['pack', '--ignore-scripts', '--pack-destination', empty], { cwd: ROOT });
+        const [tarball = ''] = readdirSync(empty);
+        expect(tarball).toMatch(/^backhaul-\d+\.\d+\.\d+\.tgz$/);
+
+        const [program = '', ...args] = getCommand(`./${tarball}`);
+        const { stdout, stderr } = await run(program, args, {
+          cwd: empty,
+          env: {
+            PATH: process.env['PATH'],
+            HOME: home,
+            npm_config_cache: join(folder, 'npm-cache'),
+            npm_config_registry: process.env['npm_config_registry'],
+          },
+          maxBuffer: 16 * 1024 * 1024,
+        });
+        expect(stdout).toContain('Migration demo');
+        expect(stderr).toMatch(/39,336 {2}events in all/);
+        expect(readdirSync(empty).sort()).toEqual(['.backhaul', tarball]);
+        expect(readdirSync(join(empty, '.backhaul/demo/data'))).toContain('keys.json');
+      } finally {
+        await remove();
+      }
+    },
+    TIMEOUT_MS,
+  );
+});
