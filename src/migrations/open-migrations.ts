@@ -14,12 +14,14 @@ import {
 import type { Logger } from '../lib/logger.ts';
 import { migrationKey, mirrorControl } from '../state/checkpoints.ts';
 import {
+  controlState,
   loadControl,
   loadEpoch,
   loadMigration,
   type MigrationRecord,
-  saveControl,
 } from '../state/migrations.ts';
+import { applyEvent } from './life-store.ts';
+import { compareEpoch, DUTIES, EPOCH_DUTIES, toState } from './lifecycle.ts';
 
 /** A migration as a worker needs it: all of its settings resolved for one epoch. */
 export interface OpenMigration {
@@ -51,16 +53,25 @@ export interface OpenMigrationsDeps {
   readonly now: () => Date;
 }
 
-/** Why work was handed back: the migration's control says so. */
+/** Why work was handed back: the migration is stopped, paused or cancelled. */
 export class StopRequest extends Error {}
 
 const CONTROL_EVERY_MS = 500;
-/** A migration without jobs is put away; its next job opens it again. */
+/** A migration without jobs is closed after this; its next job opens it again. */
 const IDLE_MS = 60_000;
 
+interface Entry {
+  readonly epoch: number;
+  readonly opened: Promise<OpenMigration & Opened>;
+  users: number;
+  readonly stop: AbortController;
+  timer: NodeJS.Timeout | undefined;
+  idle: NodeJS.Timeout | undefined;
+}
+
 /**
- * The migrations this process works on. Each epoch of a migration is opened once and shared by its
- * jobs; a pause or cancel reaches them through `signal` within half a second.
+ * The migrations this process works on. Each epoch of a migration is opened once and shared by its jobs; a
+ * stop, pause or cancel reaches them through `signal` within half a second.
  */
 export function createOpenMigrations(deps: OpenMigrationsDeps) {
   const { staging, redis, log, now } = deps;
@@ -79,7 +90,7 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
     return { ...(await deps.open(record, opening.manifest)), record, epoch };
   };
 
-  const acquire = async (name: string, epoch: number): Promise<Entry> => {
+  const acquire = (name: string, epoch: number): Entry => {
     const known = entries.get(name);
     clearTimeout(known?.idle);
     if (known && known.epoch > epoch) throw new FencedOutError(`epoch ${epoch} of ${name} is over`);
@@ -111,13 +122,15 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
   const watch = (entry: Entry, id: string) => {
     entry.timer ??= setTimeout(async () => {
       entry.timer = undefined;
-      const state = await redis.hget(migrationKey(id), 'control').catch(() => null);
-      if (state !== null && HELD.has(state)) entry.stop.abort(new StopRequest(`the migration is ${state}`));
+      const mirrored = await redis.hget(migrationKey(id), 'control').catch(() => null);
+      const state = controlState.safeParse(mirrored).data;
+      if (state !== undefined && DUTIES[state].worker === 'hand_back')
+        entry.stop.abort(new StopRequest(`the migration is ${state}`));
       else if (entry.users > 0) watch(entry, id);
     }, CONTROL_EVERY_MS).unref();
   };
 
-  const putAwayLater = (entry: Entry, name: string) => {
+  const closeWhenIdle = (entry: Entry, name: string) => {
     entry.idle = setTimeout(() => {
       if (entry.users > 0 || entries.get(name) !== entry) return;
       entries.delete(name);
@@ -125,8 +138,8 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
     }, IDLE_MS).unref();
   };
 
-  /** A worker that cannot open a migration is set up wrongly; others may not be. */
-  const openOrLeaveIt = async (entry: Entry, name: string) => {
+  /** A worker that cannot open a migration is configured wrongly; others may not be. */
+  const waitForOpened = async (entry: Entry, name: string) => {
     try {
       return await entry.opened;
     } catch (error) {
@@ -138,42 +151,51 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
     }
   };
 
+  const loadStanding = async ({ record, epoch }: OpenMigration) => {
+    const known = await redis.hget(migrationKey(record.id), 'epoch');
+    return { known, standing: compareEpoch(epoch, known === null ? undefined : Number(known)) };
+  };
+
   /**
    * Staging first: what it says holds even when Redis is lost in the same second. Only for the epoch in
-   * force: a late answer to an older one must not stop what was mended and resumed.
+   * force: a late answer to an older one must not pause what was corrected and resumed.
    */
-  const pause = async ({ record, epoch }: OpenMigration, reason: string) => {
-    const key = migrationKey(record.id);
-    if (Number(await redis.hget(key, 'epoch')) !== epoch) return;
-    await saveControl(staging, record.name, { state: 'paused', reason, at: now().toISOString() });
-    await mirrorControl(redis, record.id, 'paused');
+  const pause = async (migration: OpenMigration, reason: string) => {
+    const { record, epoch } = migration;
+    const { standing } = await loadStanding(migration);
+    if (EPOCH_DUTIES[standing].worker === 'hand_back') return;
+    const event = { kind: 'pause_by_worker', epoch } as const;
+    const transition = await applyEvent(staging, record.name, event, { reason, at: now().toISOString() });
+    if (transition.kind === 'enter') await mirrorControl(redis, record.id, transition.state);
   };
 
   return {
-    /** Runs one job's work; a stop, a pause or a cancel becomes `handed_back`, and is left as it is. */
+    /**
+     * Runs one job's work; a stop, pause or cancel becomes `handed_back`, and the job is left to whoever
+     * resumes. Throws FencedOutError for an epoch that is not in force.
+     */
     async use<T extends object>(
       name: string,
       epoch: number,
       outer: AbortSignal,
       work: (migration: OpenMigration, signal: AbortSignal) => Promise<T>,
     ): Promise<T | { kind: 'handed_back'; why: string }> {
-      const entry = await acquire(name, epoch);
+      const entry = acquire(name, epoch);
       entry.users += 1;
       try {
-        const migration = await openOrLeaveIt(entry, name);
-        const { id } = migration.record;
-        const current = await redis.hget(migrationKey(id), 'epoch');
-        if (current === null || Number(current) !== epoch) {
+        const migration = await waitForOpened(entry, name);
+        const { known, standing } = await loadStanding(migration);
+        if (EPOCH_DUTIES[standing].worker === 'hand_back') {
           throw new FencedOutError(
-            `${name} is at epoch ${current ?? 'none'}, this job belongs to epoch ${epoch}`,
+            `${name} is at epoch ${known ?? 'none'}, this job belongs to epoch ${epoch}`,
           );
         }
-        const state = (await loadControl(staging, name))?.state;
-        if (state !== undefined && HELD.has(state)) return { kind: 'handed_back', why: state };
-        watch(entry, id);
+        const state = toState(migration.record, await loadControl(staging, name));
+        if (DUTIES[state].worker === 'hand_back') return { kind: 'handed_back', why: state };
+        watch(entry, migration.record.id);
         return await work(migration, AbortSignal.any([outer, entry.stop.signal]));
       } catch (error) {
-        // Whatever an operator can mend stops the migration, not this part of it.
+        // Whatever an operator can correct pauses the migration, and fails no part of it.
         if (error instanceof PausedError || error instanceof ConfigError) {
           log.error({ migration: name }, error.message);
           await pause(await entry.opened, error.message);
@@ -185,7 +207,7 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
       } finally {
         entry.users -= 1;
         if (entries.get(name) !== entry) await retire(entry);
-        else if (entry.users === 0) putAwayLater(entry, name);
+        else if (entry.users === 0) closeWhenIdle(entry, name);
       }
     },
 
@@ -195,18 +217,6 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
       await Promise.all(all.map(retire));
     },
   };
-}
-
-/** Until somebody resumes it, nobody works on such a migration, and nothing more of it is sent. */
-const HELD: ReadonlySet<string> = new Set(['stopped', 'paused', 'cancelled']);
-
-interface Entry {
-  readonly epoch: number;
-  readonly opened: Promise<OpenMigration & Opened>;
-  users: number;
-  readonly stop: AbortController;
-  timer: NodeJS.Timeout | undefined;
-  idle: NodeJS.Timeout | undefined;
 }
 
 export type OpenMigrations = ReturnType<typeof createOpenMigrations>;

@@ -14,10 +14,15 @@ import type { Runtime } from '../runtime/runtime.ts';
 import type { SourceFile } from '../sources/files/source-file.ts';
 import { bindSource, getMappingName } from '../sources/registry.ts';
 import { layout } from '../state/keys.ts';
-import { createMigration, latestEpoch, loadMigration, type MigrationRecord } from '../state/migrations.ts';
+import {
+  createMigration,
+  loadLatestEpoch,
+  loadMigration,
+  type MigrationRecord,
+} from '../state/migrations.ts';
 import { listFileReceipts } from '../state/parts.ts';
 import { checkSources } from './check-sources.ts';
-import { noSuchMigration } from './no-such-migration.ts';
+import { requireMigration } from './life-store.ts';
 import { checkHeaders } from './plan/check-headers.ts';
 import { type Allowed, preflight } from './preflight.ts';
 
@@ -169,7 +174,6 @@ function changed(name: string, differences: readonly string[], where: string): C
 /** The manifest of the last epoch, for `resume` by name: limits changed since then need `run`. */
 export async function loadManifestOfMigration(settings: Settings, name: string): Promise<ManifestAt> {
   const staging = await openStaging(settings);
-  const opening = (await latestEpoch(staging, name)) ?? (await loadMigration(staging, name))?.opening;
-  if (!opening) throw await noSuchMigration(staging, name);
+  const opening = (await loadLatestEpoch(staging, name)) ?? (await requireMigration(staging, name)).opening;
   return { manifest: parseStoredManifest(opening.manifest, staging.location), baseDir: opening.baseDir };
 }

@@ -16,6 +16,7 @@ export interface RunPreparedOptions {
   /** Whether this process also imports parts, or only `backhaul worker` processes do. */
   readonly importHere: boolean;
   readonly onStatus: (status: RunStatus) => void;
+  readonly cause: 'run' | 'resume';
 }
 
 /** Files staged at once: two cores are busy with one, and its parts come in order. */
@@ -25,7 +26,7 @@ const FILES_AT_ONCE = 1;
 export async function runPrepared(
   site: Runtime,
   prepared: Prepared,
-  { signal, importHere, onStatus }: RunPreparedOptions,
+  { signal, importHere, onStatus, cause }: RunPreparedOptions,
 ): Promise<RunEnd> {
   const { redisUrl, redis, staging, log, settings } = site;
   const { record, manifest, allowed } = prepared;
@@ -47,30 +48,36 @@ export async function runPrepared(
   const workers = importHere ? startWorkers(site, migrations, settings.workerConcurrency) : undefined;
 
   try {
-    return await runMigration(record, { manifest, baseDir: prepared.baseDir }, prepared.files, {
-      staging,
-      redis,
-      queue,
-      log,
-      now: () => new Date(),
-      signal,
-      onStatus,
-      assertVolume: async (records) => allowed.assertVolume(records),
-      startStaging: (feed, files) =>
-        createJobWorker({
-          redisUrl,
-          queueName,
-          job: 'stage-file',
-          concurrency: FILES_AT_ONCE,
-          log,
-          handler: stageFileHandler({
-            staging,
-            files,
-            read: bindSource(manifest.source).read,
-            onPart: (part) => feed.add(part),
+    return await runMigration(
+      record,
+      { manifest, baseDir: prepared.baseDir },
+      prepared.files,
+      { kind: cause },
+      {
+        staging,
+        redis,
+        queue,
+        log,
+        now: () => new Date(),
+        signal,
+        onStatus,
+        assertVolume: async (records) => allowed.assertVolume(records),
+        startStaging: async (feed, files) =>
+          createJobWorker({
+            redisUrl,
+            queueName,
+            job: 'stage-file',
+            concurrency: FILES_AT_ONCE,
+            log,
+            handler: stageFileHandler({
+              staging,
+              files,
+              read: bindSource(manifest.source).read,
+              onPart: (part) => feed.add(part),
+            }),
           }),
-        }),
-    });
+      },
+    );
   } finally {
     await workers?.close();
     await migrations.close();

@@ -4,7 +4,7 @@ import { SourceError } from '../lib/errors.ts';
 import { layout, parseEpochKey, parseRecordKey, RECORDS } from './keys.ts';
 import { recoveryHint } from './recovery-hint.ts';
 
-/** What a migration is driven with. Holds no secret: `${NAME}` stands in place of them (I10). */
+/** What a migration is run with. Holds no secret, only the names of variables that hold them (I10). */
 const opening = z.strictObject({
   manifest: z.unknown(),
   /** Folder that relative paths of the manifest start from, on the producer's machine. */
@@ -12,12 +12,12 @@ const opening = z.strictObject({
 });
 export type Opening = z.infer<typeof opening>;
 
-/** What a migration is, written once when it is first taken up. Holds no secret (I10). */
+/** What a migration is; written once, when it is created. Holds no secret (I10). */
 export const migrationRecord = z.strictObject({
-  /** Random; keys in Redis carry it, so that a staging wiped and filled anew never meets old checkpoints. */
+  /** Random; keys in Redis carry it, so that a staging that was wiped and filled again meets no old checkpoints. */
   id: z.string(),
   name: z.string(),
-  /** What must not change between run and resume, for comparing and for telling the difference. */
+  /** What must not change between run and resume; compared, and named field by field where it differs. */
   identity: z.unknown(),
   identitySha256: z.string(),
   /** Source type and version of its map, pinned: `amplitude@1`. */
@@ -29,12 +29,12 @@ export const migrationRecord = z.strictObject({
     z.strictObject({ fileId: z.string(), name: z.string(), bytes: z.number(), modified: z.string() }),
   ),
   createdAt: z.string(),
-  /** What it was created with, for going on before a first epoch was opened. */
+  /** What it was created with, for a resume before the first epoch was opened. */
   opening,
 });
 export type MigrationRecord = z.infer<typeof migrationRecord>;
 
-/** False when a migration of this name exists; it is left alone. */
+/** False when a migration of this name exists; that one is not changed. */
 export function createMigration(staging: Staging, record: MigrationRecord): Promise<boolean> {
   return staging.create(layout(record.name).record, encode(record));
 }
@@ -51,7 +51,7 @@ export async function listMigrations(staging: Staging): Promise<string[]> {
   return names;
 }
 
-/** One taking up of a migration, by `run`, `resume`, or the healing of a lost Redis. */
+/** One epoch: a producer acquired the lease, by `run`, by `resume`, or after Redis lost its memory. */
 export const epochRecord = z.strictObject({
   openedAt: z.string(),
   /** Limits may differ from epoch to epoch. */
@@ -65,32 +65,35 @@ export async function loadEpoch(staging: Staging, name: string, epoch: number): 
   return body && parseStored(epochRecord, body, key, staging);
 }
 
-async function latestEpochNumber(staging: Staging, name: string): Promise<number> {
+/** 0 before the first. */
+export async function loadLatestEpochNumber(staging: Staging, name: string): Promise<number> {
   const { epochs } = layout(name);
   let latest = 0;
   for await (const { key } of staging.list(epochs)) latest = Math.max(latest, parseEpochKey(name, key));
   return latest;
 }
 
-export async function latestEpoch(staging: Staging, name: string): Promise<Epoch | undefined> {
-  const latest = await latestEpochNumber(staging, name);
+export async function loadLatestEpoch(staging: Staging, name: string): Promise<Epoch | undefined> {
+  const latest = await loadLatestEpochNumber(staging, name);
   return latest === 0 ? undefined : loadEpoch(staging, name, latest);
 }
 
 /**
- * Opens the next epoch. Created with If-None-Match, so of two processes that take a migration up at
- * once each gets its own, and the higher one outranks the other everywhere (I5).
+ * Opens the next epoch, higher than `above`, and returns its number. Created with If-None-Match, so that two
+ * processes that open one at once get different ones, and the higher one supersedes the other (I5).
  */
 export async function openEpoch(staging: Staging, name: string, record: Epoch, above = 0): Promise<number> {
   const keys = layout(name);
-  let epoch = Math.max(above, await latestEpochNumber(staging, name)) + 1;
+  let epoch = Math.max(above, await loadLatestEpochNumber(staging, name)) + 1;
   while (!(await staging.create(keys.epoch(epoch), encode(record)))) epoch += 1;
   return epoch;
 }
 
-/** What an operator or a destination asked of a migration. Kept in staging; Redis only mirrors it. */
+export const controlState = z.enum(['running', 'stopped', 'paused', 'cancelled', 'finished']);
+
+/** The state of a migration (src/migrations/lifecycle.ts). Kept in staging; Redis only mirrors it. */
 export const control = z.strictObject({
-  state: z.enum(['running', 'stopped', 'paused', 'cancelled', 'finished']),
+  state: controlState,
   /** For a person: who asked, why, and what to do next. */
   reason: z.string(),
   at: z.string(),

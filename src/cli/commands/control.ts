@@ -1,10 +1,9 @@
 import { findRunningRedis } from '../../embedded/supervisor.ts';
-import { ConfigError, getMessage } from '../../lib/errors.ts';
-import { noSuchMigration } from '../../migrations/no-such-migration.ts';
+import { getMessage } from '../../lib/errors.ts';
+import { applyEvent, requireMigration } from '../../migrations/life-store.ts';
 import { openStaging } from '../../runtime/open-staging.ts';
 import { reachRedis } from '../../runtime/reach-redis.ts';
 import { mirrorControl } from '../../state/checkpoints.ts';
-import { loadControl, loadMigration, saveControl } from '../../state/migrations.ts';
 import { resumeCommand } from '../command-line.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
@@ -16,15 +15,10 @@ export const cancel = (context: CommandContext, name: string) => set(context, na
 async function set(context: CommandContext, name: string, state: 'paused' | 'cancelled'): Promise<ExitCode> {
   const { settings, terminal } = context;
   const staging = await openStaging(settings);
-  const record = await loadMigration(staging, name);
-  if (!record) throw await noSuchMigration(staging, name);
-  if ((await loadControl(staging, name))?.state === 'finished') {
-    throw new ConfigError(
-      `migration "${name}" is finished; there is nothing to ${state === 'paused' ? 'pause' : 'cancel'}`,
-    );
-  }
+  const record = await requireMigration(staging, name);
   const at = new Date().toISOString();
-  await saveControl(staging, name, { state, reason: 'asked for on the command line', at });
+  const kind = state === 'paused' ? 'pause' : 'cancel';
+  await applyEvent(staging, name, { kind }, { reason: 'asked for on the command line', at });
 
   const redisUrl = settings.redisUrl ?? (await findRunningRedis(settings.dataDir));
   if (redisUrl) {

@@ -57,7 +57,7 @@ export async function demo(
       rejects: { failAbove: '5%' }, // the sample is awkward on purpose
     });
     const prepared = await prepareMigration(site, { manifest, baseDir: folder });
-    const code = await execute(context, site, prepared, {});
+    const code = await execute(context, site, prepared, {}, 'run');
     if (code !== EXIT.done || !site.bundled) return code;
     await showArrived(site.bundled, context);
     if (options.keep) await keepUp(site, context);

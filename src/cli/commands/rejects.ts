@@ -1,9 +1,8 @@
 import type { RejectLine } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { ConfigError } from '../../lib/errors.ts';
-import { noSuchMigration } from '../../migrations/no-such-migration.ts';
+import { requireMigration } from '../../migrations/life-store.ts';
 import { openStaging } from '../../runtime/open-staging.ts';
-import { loadMigration } from '../../state/migrations.ts';
 import { listReceipts } from '../../state/receipts.ts';
 import { readRejects } from '../../state/rejects.ts';
 import type { CommandContext } from '../context.ts';
@@ -58,7 +57,7 @@ export async function show(
 
 /** Every reject of every part that has its receipt. */
 export async function* loadRejects(staging: Staging, name: string): AsyncGenerator<RejectLine> {
-  if (!(await loadMigration(staging, name))) throw await noSuchMigration(staging, name);
+  await requireMigration(staging, name);
   for await (const receipt of listReceipts(staging, name)) {
     for (const key of receipt.rejectSegments) yield* await readRejects(staging, key);
   }

@@ -43,7 +43,7 @@ export async function replay(
     }
     const record = await createRecord(site, { ...mended, manifest }, files);
     context.terminal.say(`Replaying the rejects of ${name} as migration ${record.name}.`);
-    return execute(context, site, prepared(record, { ...mended, manifest }, [], allowed), {});
+    return execute(context, site, prepared(record, { ...mended, manifest }, [], allowed), {}, 'run');
   });
 }
 

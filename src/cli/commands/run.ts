@@ -1,12 +1,12 @@
 import { loadManifest } from '../../../config/manifest/load-manifest.ts';
 import { ConfigError } from '../../lib/errors.ts';
-import { noSuchMigration } from '../../migrations/no-such-migration.ts';
+import { decideStored, RefusedError, requireMigration } from '../../migrations/life-store.ts';
 import { loadManifestOfMigration, type Prepared, prepareMigration } from '../../migrations/prepare.ts';
 import { ControlError } from '../../migrations/run/lease.ts';
 import type { RunEnd } from '../../migrations/run/run-migration.ts';
 import { runPrepared } from '../../migrations/start.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import { loadControl, loadMigration } from '../../state/migrations.ts';
+import { loadControl } from '../../state/migrations.ts';
 import { commandLine, quoted, resumeCommand } from '../command-line.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
@@ -26,14 +26,9 @@ export async function run(context: CommandContext, path: string, options: RunOpt
   const loaded = await loadManifest(path, { env: context.env });
   return withRuntime(context, loaded.manifest.destination === undefined, async (site) => {
     const again = commandLine(context, `run ${quoted(path)}`);
-    const control = await orResumable(again, () => loadControl(site.staging, loaded.manifest.name));
-    if (control?.state === 'paused' || control?.state === 'cancelled') {
-      throw new ConfigError(
-        `migration "${loaded.manifest.name}" is ${control.state}${control.reason ? ` (${control.reason})` : ''}; go on with: ${resumeCommand(context, loaded.manifest.name)}`,
-      );
-    }
+    await orResumable(again, () => assertRunnable(site, loaded.manifest.name, context));
     const prepared = await orResumable(again, () => prepareMigration(site, loaded));
-    return execute(context, site, prepared, options);
+    return execute(context, site, prepared, options, 'run');
   });
 }
 
@@ -43,11 +38,22 @@ export async function resume(context: CommandContext, name: string, options: Run
   const loaded = await orResumable(again, () => loadManifestOfMigration(context.settings, name));
   return withRuntime(context, loaded.manifest.destination === undefined, async (site) => {
     const prepared = await orResumable(again, async () => {
-      if (!(await loadMigration(site.staging, name))) throw await noSuchMigration(site.staging, name);
+      await requireMigration(site.staging, name);
       return prepareMigration(site, loaded);
     });
-    return execute(context, site, prepared, options);
+    return execute(context, site, prepared, options, 'resume');
   });
+}
+
+/** A paused or cancelled migration is continued by `resume` alone. */
+async function assertRunnable({ staging }: Runtime, name: string, context: CommandContext): Promise<void> {
+  try {
+    await decideStored(staging, name, { kind: 'run' });
+  } catch (error) {
+    if (error instanceof RefusedError && error.refusal === 'resume_first')
+      throw new ConfigError(`${error.message}; go on with: ${resumeCommand(context, name)}`);
+    throw error;
+  }
 }
 
 /** Where the other side is down before anything was begun, the same command goes on later. */
@@ -65,6 +71,7 @@ export async function execute(
   site: Runtime,
   prepared: Prepared,
   options: RunOptions,
+  cause: 'run' | 'resume',
 ): Promise<ExitCode> {
   const { terminal } = context;
   const { name } = prepared.record;
@@ -75,6 +82,7 @@ export async function execute(
     const end = await runPrepared(site, prepared, {
       signal: AbortSignal.any([stop.signal, site.failed]),
       importHere: options.produceOnly !== true,
+      cause,
       onStatus(status) {
         const rate = status.phase === 'import' ? rateOf(status.counts.read, performance.now()) : 0;
         terminal.status(renderStatus(status, rate));

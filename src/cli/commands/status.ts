@@ -3,12 +3,12 @@ import type { Settings } from '../../../config/settings.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { findRunningRedis } from '../../embedded/supervisor.ts';
 import { ConfigError } from '../../lib/errors.ts';
-import { noSuchMigration } from '../../migrations/no-such-migration.ts';
+import { requireMigration } from '../../migrations/life-store.ts';
 import { leaseKey } from '../../migrations/run/lease.ts';
 import { createProgressReader, type Progress } from '../../migrations/status.ts';
 import { openStaging } from '../../runtime/open-staging.ts';
 import { reachRedis } from '../../runtime/reach-redis.ts';
-import { listMigrations, loadControl, loadMigration } from '../../state/migrations.ts';
+import { listMigrations, loadControl } from '../../state/migrations.ts';
 import { resumeCommand } from '../command-line.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
@@ -67,8 +67,7 @@ async function createStatusReader(
   name: string,
   settings: Settings,
 ): Promise<() => Promise<MigrationStatus>> {
-  const record = await loadMigration(staging, name);
-  if (!record) throw await noSuchMigration(staging, name);
+  const record = await requireMigration(staging, name);
   const readProgress = createProgressReader(staging, name);
   return async () => {
     const control = await loadControl(staging, name);

@@ -4,9 +4,9 @@ const BAR_WIDTH = 24;
 
 /** One line: phase, bar, records, rate, time left. `rate` is in records a second. */
 export function renderStatus(status: RunStatus, rate: number): string {
-  const { phase, files, parts, counts, staged, peopleJobs } = status;
+  const { phase, files, parts, counts, staged, personJobs } = status;
   if (phase === 'people')
-    return `people   ${bar(peopleJobs.done, peopleJobs.total)} identities, people and groups`;
+    return `people   ${bar(personJobs.done, personJobs.total)} identities, people and groups`;
   if (phase === 'report') return 'report   adding up';
 
   const complete = files.staged === files.total;

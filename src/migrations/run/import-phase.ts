@@ -1,13 +1,24 @@
 import type { PartMeta } from '../../contract/part.ts';
 import { recordCounts } from '../../contract/progress.ts';
+import type { Staging } from '../../contract/staging.ts';
 import { AsyncQueue } from '../../lib/async/async-queue.ts';
 import type { SourceFile } from '../../sources/files/source-file.ts';
 import { layout } from '../../state/keys.ts';
+import type { MigrationRecord } from '../../state/migrations.ts';
 import { listFileReceipts, listParts } from '../../state/parts.ts';
 import { loadReceipt } from '../../state/receipts.ts';
-import type { EpochRun } from './epoch-run.ts';
-import { drive, type Failure } from './scheduler.ts';
+import type { StatusBoard } from './run-status.ts';
+import { type Failure, runScheduler, type SchedulerDeps } from './scheduler.ts';
 import type { Work } from './work-queue.ts';
+
+/** What the phases of one epoch share. */
+export interface EpochRun {
+  readonly record: MigrationRecord;
+  readonly epoch: number;
+  readonly staging: Staging;
+  readonly board: StatusBoard;
+  readonly schedulerDeps: Omit<SchedulerDeps, 'onSettled' | 'onProgress'>;
+}
 
 /** Parts as they are staged, so that importing starts with the first one. */
 export interface PartFeed {
@@ -57,7 +68,7 @@ export async function stageAndImport(
   const stageAll = async () => {
     const missing = files.filter((file) => !staged.has(file.fileId));
     try {
-      return await drive(stageWork(run, missing), {
+      return await runScheduler(stageWork(run, missing), {
         ...schedulerDeps,
         windowSize: 100,
         onProgress: () => {},
@@ -73,16 +84,16 @@ export async function stageAndImport(
   };
 
   const importAll = () =>
-    drive(importWork(run, feed), {
+    runScheduler(importWork(run, feed), {
       ...schedulerDeps,
       onProgress: ({ id }, progress) => {
         const counts = recordCounts.safeParse(progress);
-        if (counts.success) board.partRunning(id, counts.data);
+        if (counts.success) board.setProgress(id, counts.data);
       },
       onSettled: async ({ id }) => {
         const receipt = await loadReceipt(staging, run.record.name, id);
         if (!receipt) return 'again';
-        board.partDone(id, receipt.tally.counts);
+        board.finishPart(id, receipt.tally.counts);
         return 'settled';
       },
     });
@@ -111,9 +122,9 @@ async function* stageWork(run: EpochRun, files: readonly SourceFile[]): AsyncGen
 async function* importWork(run: EpochRun, feed: PartFeed): AsyncGenerator<Work> {
   for await (const part of feed.parts) {
     const receipt = await loadReceipt(run.staging, run.record.name, part.id);
-    if (receipt) run.board.partDone(part.id, receipt.tally.counts);
+    if (receipt) run.board.finishPart(part.id, receipt.tally.counts);
     else {
-      if (run.board.status().phase === 'stage') run.board.phase('import');
+      if (run.board.getStatus().phase === 'stage') run.board.setPhase('import');
       yield {
         id: part.id,
         name: 'import-part',

@@ -2,32 +2,54 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Redis } from 'ioredis';
 import type { Staging } from '../../contract/staging.ts';
-import { ConfigError, FencedOutError } from '../../lib/errors.ts';
+import { FencedOutError } from '../../lib/errors.ts';
 import { migrationKey } from '../../state/checkpoints.ts';
-import { loadControl, type MigrationRecord, openEpoch, saveControl } from '../../state/migrations.ts';
+import {
+  type Control,
+  controlState,
+  loadControl,
+  type MigrationRecord,
+  type Opening,
+  openEpoch,
+  saveControl,
+} from '../../state/migrations.ts';
+import { decideStored, RefusedError } from '../life-store.ts';
+import {
+  compareEpoch,
+  DUTIES,
+  decideLease,
+  EPOCH_DUTIES,
+  explainRefusal,
+  type LeaseHolder,
+} from '../lifecycle.ts';
 
 const LEASE_MS = 15_000;
 const RENEW_EVERY_MS = 5_000;
 
-/** Redis lost the migration's state: it must be taken up anew (I4). */
+/** Redis lost the migration's state: the lease must be acquired again, under a new epoch (I4). */
 export class RedisWipedError extends Error {}
 
-/** The operator paused or cancelled the migration while it ran. */
+/** The migration was paused or cancelled while it ran. */
 export class ControlError extends Error {
-  readonly state: 'paused' | 'cancelled';
-  constructor(state: 'paused' | 'cancelled') {
+  readonly state: Control['state'];
+  constructor(state: Control['state']) {
     super(`the migration was ${state}`);
     this.state = state;
   }
 }
 
-/** The producer's hold on a migration: one process drives it at a time. */
-export interface TakenUp {
+/** Why a lease is acquired: the events of the lifecycle that open an epoch. */
+export type AcquiringEvent =
+  | { readonly kind: 'run' | 'resume' }
+  | { readonly kind: 'redis_wiped'; readonly epoch: number };
+
+/** A producer's hold on a migration: one process runs it at a time. */
+export interface Lease {
   readonly epoch: number;
-  /** Throws when the run must end; called about once a second. */
+  /** Throws when the run must end; called about once a second. Asks Redis alone. */
   assertRunning(): Promise<void>;
-  /** Throws when staging says that the migration is paused or cancelled. */
-  assertWanted(): Promise<void>;
+  /** Throws ControlError when staging says that the migration is paused or cancelled. */
+  assertNotHeld(): Promise<void>;
   release(): Promise<void>;
 }
 
@@ -48,76 +70,93 @@ return 1`;
 const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`;
 
 /**
- * Opens a new epoch in staging and puts it in force in Redis: every job and writer of an older epoch
- * is fenced out from here on (I5).
+ * Acquires the lease, opens a new epoch in staging and puts it in force in Redis: every job and writer of an
+ * older epoch is fenced out from then on (I5). Throws RefusedError when another process holds the lease or
+ * the lifecycle refuses the event, ControlError when a pause or cancel outlived a wiped Redis, and
+ * FencedOutError when another process opened a higher epoch before.
  */
 export async function acquireLease(
   record: MigrationRecord,
-  opening: { readonly manifest: unknown; readonly baseDir: string },
+  opening: Opening,
+  event: AcquiringEvent,
   { staging, redis, now }: { staging: Staging; redis: Redis; now: () => Date },
-): Promise<TakenUp> {
+): Promise<Lease> {
   const key = migrationKey(record.id);
-  const me = JSON.stringify({ host: hostname(), pid: process.pid, token: randomUUID() });
-  await takeLease(redis, record, me);
+  const self = JSON.stringify({ host: hostname(), pid: process.pid, token: randomUUID() });
+  await takeLease(redis, record, self);
+  const release = () => redis.eval(RELEASE, 1, leaseKey(record.id), self);
 
-  const open = (above: number) =>
-    openEpoch(staging, record.name, { openedAt: now().toISOString(), ...opening }, above);
-  let epoch = await open(0);
-  await saveControl(staging, record.name, { state: 'running', reason: '', at: now().toISOString() });
-  // Redis may remember more epochs than staging, where its folder was removed: go above them.
-  for (let known = 1; known !== 0; ) {
-    known = Number(await redis.eval(SET_EPOCH, 1, key, String(epoch)));
-    if (known !== 0) epoch = await open(known);
+  let epoch: number;
+  try {
+    const { kind } = await decideStored(staging, record.name, event);
+    if (kind === 'stay') assertContinues((await loadControl(staging, record.name))?.state);
+    const open = (above: number) =>
+      openEpoch(staging, record.name, { openedAt: now().toISOString(), ...opening }, above);
+    epoch = await open(0);
+    await saveControl(staging, record.name, { state: 'running', reason: '', at: now().toISOString() });
+    // Redis may remember more epochs than staging, where its folder was removed: the new one must be higher.
+    for (let known = 1; known !== 0; ) {
+      known = Number(await redis.eval(SET_EPOCH, 1, key, String(epoch)));
+      if (known !== 0) epoch = await open(known);
+    }
+  } catch (error) {
+    await release().catch(() => {});
+    throw error;
   }
 
-  const renew = () => redis.eval(RENEW, 1, leaseKey(record.id), me, String(LEASE_MS));
+  const renew = () => redis.eval(RENEW, 1, leaseKey(record.id), self, String(LEASE_MS));
   // By a timer: listing a large staging may take longer than a lease lasts.
   const renewing = setInterval(() => void renew().catch(() => {}), RENEW_EVERY_MS).unref();
 
   return {
     epoch,
     async assertRunning() {
-      const [current, control] = await redis.hmget(key, 'epoch', 'control');
-      if (current === null) throw new RedisWipedError('Redis lost the state of the migration');
-      if (Number(current) > epoch) {
-        throw new FencedOutError(
-          'another process has taken this migration up; this one stops, nothing is lost',
-        );
-      }
-      if (control === 'paused' || control === 'cancelled') throw new ControlError(control);
+      const [known, control] = await redis.hmget(key, 'epoch', 'control');
+      const standing = compareEpoch(epoch, known == null ? undefined : Number(known));
+      const duty = EPOCH_DUTIES[standing].producer;
+      if (duty === 'acquire') throw new RedisWipedError('Redis lost the state of the migration');
+      if (duty === 'end') throw superseded(record.name);
+      assertContinues(controlState.safeParse(control).data);
       if ((await renew()) !== 1) {
-        throw new FencedOutError('another process drives this migration; this one stops, nothing is lost');
+        throw new FencedOutError('another process runs this migration; this one stops, nothing is lost');
       }
     },
-    async assertWanted() {
-      const control = await loadControl(staging, record.name);
-      if (control?.state === 'paused' || control?.state === 'cancelled')
-        throw new ControlError(control.state);
+    async assertNotHeld() {
+      assertContinues((await loadControl(staging, record.name))?.state);
     },
     async release() {
       clearInterval(renewing);
-      await redis.eval(RELEASE, 1, leaseKey(record.id), me);
+      await release();
     },
   };
 }
 
-async function takeLease(redis: Redis, record: MigrationRecord, me: string): Promise<void> {
+function assertContinues(state: Control['state'] | undefined): void {
+  if (state !== undefined && DUTIES[state].producer === 'end') throw new ControlError(state);
+}
+
+const superseded = (name: string) =>
+  new FencedOutError(explainRefusal('superseded', { name, state: 'running', reason: '' }));
+
+async function takeLease(redis: Redis, record: MigrationRecord, self: string): Promise<void> {
   const key = leaseKey(record.id);
   for (;;) {
-    if ((await redis.set(key, me, 'PX', LEASE_MS, 'NX')) === 'OK') return;
+    if ((await redis.set(key, self, 'PX', LEASE_MS, 'NX')) === 'OK') return;
     const held = await redis.get(key);
     if (held === null) continue;
-    const holder = JSON.parse(held) as { host: string; pid: number };
-    if (holder.host === hostname() && !isAlive(holder.pid)) {
-      await redis.eval(RELEASE, 1, key, held); // its process is gone; only this very lease is removed
+    const holder = JSON.parse(held) as LeaseHolder;
+    if (decideLease(holder, { host: hostname(), isAlive }) === 'remove') {
+      await redis.eval(RELEASE, 1, key, held); // only this very lease: a new holder may have come
       continue;
     }
-    throw new ConfigError(
+    throw new RefusedError(
+      'already_running',
       `migration "${record.name}" is being run by process ${holder.pid} on ${holder.host}; watch it with "backhaul status ${record.name} --watch", or stop that process first (a lease of a machine that is gone ends by itself after ${LEASE_MS / 1_000} s)`,
     );
   }
 }
 
+/** A lease with this process's own pid is one of an earlier process: pids are used again. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -6,13 +6,13 @@ import type { Logger } from '../../lib/logger.ts';
 import type { SourceFile } from '../../sources/files/source-file.ts';
 import { migrationKey, mirrorControl } from '../../state/checkpoints.ts';
 import { layout } from '../../state/keys.ts';
-import { encode, loadControl, type MigrationRecord, saveControl } from '../../state/migrations.ts';
+import { encode, type MigrationRecord, type Opening } from '../../state/migrations.ts';
 import { keepProgressNote } from '../../state/progress-note.ts';
+import { applyEvent } from '../life-store.ts';
 import { makeReport } from '../report/make-report.ts';
 import type { Report } from '../report/report.ts';
-import type { EpochRun } from './epoch-run.ts';
-import { createPartFeed, type PartFeed, stageAndImport } from './import-phase.ts';
-import { acquireLease, RedisWipedError, type TakenUp } from './lease.ts';
+import { createPartFeed, type EpochRun, type PartFeed, stageAndImport } from './import-phase.ts';
+import { type AcquiringEvent, acquireLease, type Lease, RedisWipedError } from './lease.ts';
 import { foldPersons } from './persons-phase.ts';
 import { type RunStatus, StatusBoard } from './run-status.ts';
 import type { Failure } from './scheduler.ts';
@@ -33,40 +33,44 @@ export interface RunDeps {
   /** Throws PreflightError once more records are staged than the destination has agreed to. */
   readonly assertVolume: (records: number) => Promise<void>;
   /** Starts this producer's own worker for `stage-file` jobs. */
-  readonly startStaging: (feed: PartFeed, files: readonly SourceFile[]) => { close(): Promise<void> };
+  readonly startStaging: (
+    feed: PartFeed,
+    files: readonly SourceFile[],
+  ) => Promise<{ close(): Promise<void> }>;
 }
 
 export interface RunEnd {
   readonly report: Report;
-  /** Files and parts that failed for good; empty when the migration is finished. */
+  /** Files, parts and bucket ranges that failed for good; empty when the migration is finished. */
   readonly failures: readonly Failure[];
 }
 
 /**
- * Drives one migration to its end: stage, import, people, report. Everything it knows it reads from
- * staging, so that it can die anywhere and be started again; when Redis loses its memory meanwhile,
- * it takes the migration up anew and goes on from the receipts (I4).
+ * Runs one migration to its end: stage, import, persons, report. All it knows it reads from staging, so that
+ * it can be killed anywhere and started again; when Redis loses its memory meanwhile, it acquires the lease
+ * again and continues from the receipts (I4). A run that ends early leaves the reason in control.
  */
 export async function runMigration(
   record: MigrationRecord,
-  opening: { readonly manifest: unknown; readonly baseDir: string },
+  opening: Opening,
   files: readonly SourceFile[],
+  cause: AcquiringEvent,
   deps: RunDeps,
 ): Promise<RunEnd> {
-  for (;;) {
-    const taken = await acquireLease(record, opening, deps);
+  for (let event = cause; ; ) {
+    const lease = await acquireLease(record, opening, event, deps);
     try {
-      return await runEpoch(record, files, taken, deps);
+      return await runEpoch(record, files, lease, deps);
     } catch (error) {
       if (!(error instanceof RedisWipedError)) {
-        if (!(error instanceof FencedOutError)) await noteStopped(record, getMessage(error), deps);
+        if (!(error instanceof FencedOutError)) await noteStopped(record, lease, getMessage(error), deps);
         throw error;
       }
-      await taken.assertWanted(); // a pause that Redis has forgotten still holds
-      deps.log.warn({ migration: record.name }, 'Redis lost its memory; going on from what staging holds');
+      event = { kind: 'redis_wiped', epoch: lease.epoch };
+      deps.log.warn({ migration: record.name }, 'Redis lost its memory; continuing from what staging holds');
     } finally {
-      // Redis may be what is missing: a lease that cannot be given back ends by itself.
-      await Promise.race([taken.release().catch(() => {}), wait(REDIS_WITHIN_MS, undefined, { ref: false })]);
+      // Redis may be what is missing: a lease that cannot be released expires.
+      await Promise.race([lease.release().catch(() => {}), wait(REDIS_WITHIN_MS, undefined, { ref: false })]);
     }
   }
 }
@@ -74,35 +78,35 @@ export async function runMigration(
 async function runEpoch(
   record: MigrationRecord,
   files: readonly SourceFile[],
-  taken: TakenUp,
+  lease: Lease,
   deps: RunDeps,
 ): Promise<RunEnd> {
   const { staging, redis, queue, signal, now } = deps;
+  const { epoch } = lease;
   const board = new StatusBoard(deps.onStatus);
   const run: EpochRun = {
     record,
-    epoch: taken.epoch,
+    epoch,
     staging,
-    redis,
     board,
     schedulerDeps: {
       queue,
       windowSize: WINDOW,
-      jobIdOf: jobIdOf(record, taken.epoch),
+      makeJobId: createJobIds(record, epoch),
       async assertRunning() {
-        await taken.assertRunning();
-        await deps.assertVolume(board.status().staged);
+        await lease.assertRunning();
+        await deps.assertVolume(board.getStatus().staged);
       },
-      assertWanted: () => taken.assertWanted(),
+      assertNotHeld: () => lease.assertNotHeld(),
       signal,
     },
   };
 
-  await staging.remove(layout(record.name).report); // an earlier run's, which failed
-  board.phase('stage');
-  const note = keepProgressNote(staging, record.name, () => board.status().counts);
-  const feed = createPartFeed((part) => board.partKnown(part.records));
-  const stager = deps.startStaging(feed, files);
+  await staging.remove(layout(record.name).report); // of an earlier run, which failed
+  board.setPhase('stage');
+  const note = keepProgressNote(staging, record.name, () => board.getStatus().counts);
+  const feed = createPartFeed((part) => board.addPart(part.records));
+  const stager = await deps.startStaging(feed, files);
   const failures: Failure[] = [];
   try {
     failures.push(...(await stageAndImport(run, files, feed)));
@@ -111,38 +115,48 @@ async function runEpoch(
     await note.close();
   }
   if (failures.length === 0) {
-    board.phase('people');
+    board.setPhase('people');
     failures.push(...(await foldPersons(run)));
   }
-  board.phase('report');
-  await taken.assertRunning();
+  board.setPhase('report');
+  await lease.assertRunning();
   const report = await makeReport(staging, record, { failures, peopleDone: failures.length === 0 });
   await staging.put(layout(record.name).report, encode(report));
-  if (failures.length > 0) await noteStopped(record, `${failures.length} failed for good`, deps);
+  if (failures.length > 0) await noteStopped(record, lease, `${failures.length} failed for good`, deps);
   else {
-    await saveControl(staging, record.name, { state: 'finished', reason: '', at: now().toISOString() });
+    await applyEvent(
+      staging,
+      record.name,
+      { kind: 'finish', epoch },
+      { reason: '', at: now().toISOString() },
+    );
     await redis.del(migrationKey(record.id));
   }
   return { report, failures };
 }
 
 /**
- * For `status`, and for the workers of the fleet, who leave what is open to whoever resumes. Who was asked
- * to pause or was taken over keeps what control says already.
+ * For `status`, and for the workers of the fleet, which leave what is open to whoever resumes. The lifecycle
+ * keeps what control says of a pause or of a newer epoch.
  */
-async function noteStopped({ id, name }: MigrationRecord, reason: string, deps: RunDeps): Promise<void> {
-  const { staging, redis, now } = deps;
+async function noteStopped(
+  { id, name }: MigrationRecord,
+  { epoch }: Lease,
+  reason: string,
+  { staging, redis, now }: RunDeps,
+): Promise<void> {
   const note = async () => {
-    if ((await loadControl(staging, name))?.state !== 'running') return;
-    await saveControl(staging, name, { state: 'stopped', reason, at: now().toISOString() });
-    const told = mirrorControl(redis, id, 'stopped').catch(() => {});
-    await Promise.race([told, wait(REDIS_WITHIN_MS, undefined, { ref: false })]);
+    const event = { kind: 'stop', epoch } as const;
+    const { kind } = await applyEvent(staging, name, event, { reason, at: now().toISOString() });
+    if (kind !== 'enter') return;
+    const mirrored = mirrorControl(redis, id, 'stopped').catch(() => {});
+    await Promise.race([mirrored, wait(REDIS_WITHIN_MS, undefined, { ref: false })]);
   };
   await note().catch(() => {}); // staging may be what is down; the run ends all the same
 }
 
 /** Epoch and generation make every offer a new job: BullMQ ignores an id that it still keeps. */
-const jobIdOf = (record: MigrationRecord, epoch: number) => (work: Work, generation: number) =>
+const createJobIds = (record: MigrationRecord, epoch: number) => (work: Work, generation: number) =>
   [
     record.name,
     record.id.slice(0, 8),

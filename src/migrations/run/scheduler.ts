@@ -1,23 +1,24 @@
 import { orAborted } from '../../lib/async/abort.ts';
 import type { QueuedWork, SettledState, Work, WorkEvent, WorkQueue } from './work-queue.ts';
 
-/** How long an open job may go without an event before its state is asked for. */
-const ASK_AFTER_MS = 5_000;
+/** How long an open job may go without an event before its state is loaded. */
+const CHECK_AFTER_MS = 5_000;
 const TICK_MS = 1_000;
-/** Work that comes back again and again is offered more and more slowly. */
-const againAfterMs = (generation: number) => (generation < 3 ? 0 : Math.min(30_000, 100 * 2 ** generation));
+/** Work that is handed back again and again is offered more and more slowly. */
+const getOfferDelayMs = (generation: number) =>
+  generation < 3 ? 0 : Math.min(30_000, 100 * 2 ** generation);
 
 export interface SchedulerDeps {
   readonly queue: WorkQueue;
   /** Jobs open at once: enough to keep workers busy, few enough to keep Redis small. */
   readonly windowSize: number;
   /** Makes job ids of this epoch, so that retained jobs of an older one never swallow a new job. */
-  readonly jobIdOf: (work: Work, generation: number) => string;
+  readonly makeJobId: (work: Work, generation: number) => string;
   /** Throws when the run must stop: paused, cancelled, superseded, Redis wiped. */
   readonly assertRunning: () => Promise<void>;
-  /** The same, asking staging too: Redis may not have heard what workers have obeyed already. */
-  readonly assertWanted: () => Promise<void>;
-  /** `again` when staging does not show what the job said it did. */
+  /** The same from staging: Redis may not hold yet what workers have read there already. */
+  readonly assertNotHeld: () => Promise<void>;
+  /** `again` when staging does not hold what the job reported as done. */
   readonly onSettled: (work: Work) => Promise<'settled' | 'again'>;
   readonly onProgress: (work: Work, progress: unknown) => void;
   readonly signal: AbortSignal;
@@ -31,30 +32,30 @@ export interface Failure {
 interface Open {
   readonly work: Work;
   readonly generation: number;
-  heardAtMs: number;
+  lastEventAtMs: number;
 }
 
 /**
- * Keeps a window of work open until the source ends and everything is settled. Work handed back is
- * offered again; work that failed for good is returned, and the rest goes on.
+ * Keeps a window of work open until the source ends and everything is settled. Work that was handed back is
+ * offered again. Work that failed for good is returned, and does not stop the rest.
  */
-export async function drive(source: AsyncIterable<Work>, deps: SchedulerDeps): Promise<Failure[]> {
+export async function runScheduler(source: AsyncIterable<Work>, deps: SchedulerDeps): Promise<Failure[]> {
   const open = new Map<string, Open>();
   const failures: Failure[] = [];
-  const mailbox: WorkEvent[] = [];
+  const inbox: WorkEvent[] = [];
   let wake = () => {};
   const stopListening = deps.queue.listen((event) => {
-    mailbox.push(event);
+    inbox.push(event);
     wake();
   });
 
-  // A queue without Redis waits for ever; an operator who stops the run must not.
+  // A queue whose Redis is gone waits for ever; an operator who stops the run must not have to.
   const unlessStopped = <T>(promise: Promise<T>): Promise<T> => orAborted(promise, deps.signal);
 
   const offer = async (work: Work, generation: number) => {
-    const jobId = deps.jobIdOf(work, generation);
-    open.set(jobId, { work, generation, heardAtMs: performance.now() });
-    const queued: QueuedWork = { ...work, jobId, delayMs: againAfterMs(generation) };
+    const jobId = deps.makeJobId(work, generation);
+    open.set(jobId, { work, generation, lastEventAtMs: performance.now() });
+    const queued: QueuedWork = { ...work, jobId, delayMs: getOfferDelayMs(generation) };
     await unlessStopped(deps.queue.add([queued]));
   };
 
@@ -65,26 +66,26 @@ export async function drive(source: AsyncIterable<Work>, deps: SchedulerDeps): P
     if (state.kind === 'failed') return void failures.push({ work: entry.work, reason: state.reason });
     if (state.kind === 'done' && (await deps.onSettled(entry.work)) === 'settled') return;
     await unlessStopped(deps.assertRunning());
-    await unlessStopped(deps.assertWanted());
+    await unlessStopped(deps.assertNotHeld());
     return offer(entry.work, entry.generation + 1);
   };
 
-  const handleMail = async () => {
-    for (let event = mailbox.shift(); event; event = mailbox.shift()) {
+  const handleEvents = async () => {
+    for (let event = inbox.shift(); event; event = inbox.shift()) {
       const entry = open.get(event.jobId);
       if (!entry) continue;
-      entry.heardAtMs = performance.now();
+      entry.lastEventAtMs = performance.now();
       if (event.kind === 'progress') deps.onProgress(entry.work, event.progress);
       else await settle(event.jobId, event.state);
     }
   };
 
-  const askAboutSilent = async () => {
+  const checkSilentJobs = async () => {
     const now = performance.now();
     for (const [jobId, entry] of open) {
-      if (now - entry.heardAtMs < ASK_AFTER_MS) continue;
+      if (now - entry.lastEventAtMs < CHECK_AFTER_MS) continue;
       const state = await unlessStopped(deps.queue.state(entry.work.name, jobId));
-      entry.heardAtMs = performance.now();
+      entry.lastEventAtMs = performance.now();
       if (state.kind === 'missing') await settle(jobId, { kind: 'handed_back', why: 'not in the queue' });
       else if (state.kind !== 'open') await settle(jobId, state);
     }
@@ -94,12 +95,12 @@ export async function drive(source: AsyncIterable<Work>, deps: SchedulerDeps): P
   deps.signal.addEventListener('abort', onAbort, { once: true });
 
   // By the clock, not by silence: busy workers report all the time, and the lease must be renewed.
-  let lookedAtMs = performance.now();
-  const lookAround = async () => {
-    if (performance.now() - lookedAtMs < TICK_MS) return;
+  let tickedAtMs = performance.now();
+  const tickWhenDue = async () => {
+    if (performance.now() - tickedAtMs < TICK_MS) return;
     await unlessStopped(deps.assertRunning());
-    await askAboutSilent();
-    lookedAtMs = performance.now();
+    await checkSilentJobs();
+    tickedAtMs = performance.now();
   };
 
   const iterator = source[Symbol.asyncIterator]();
@@ -125,8 +126,8 @@ export async function drive(source: AsyncIterable<Work>, deps: SchedulerDeps): P
     for (;;) {
       deps.signal.throwIfAborted();
       if (failure) throw failure;
-      await handleMail();
-      await lookAround();
+      await handleEvents();
+      await tickWhenDue();
       if (arrived) {
         const result: IteratorResult<Work> = arrived;
         arrived = undefined;
@@ -136,15 +137,15 @@ export async function drive(source: AsyncIterable<Work>, deps: SchedulerDeps): P
       }
       if (ended && open.size === 0) return failures;
       if (!ended && !next && open.size < deps.windowSize) pull();
-      if (mailbox.length > 0 || arrived) continue;
+      if (inbox.length > 0 || arrived) continue;
 
       await new Promise<void>((resolve) => {
-        const tick = setTimeout(resolve, TICK_MS);
+        const timer = setTimeout(resolve, TICK_MS);
         wake = () => {
-          clearTimeout(tick);
+          clearTimeout(timer);
           resolve();
         };
-        if (mailbox.length > 0 || arrived || failure || deps.signal.aborted) wake();
+        if (inbox.length > 0 || arrived || failure || deps.signal.aborted) wake();
       });
       wake = () => {};
     }

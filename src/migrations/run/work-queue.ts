@@ -1,7 +1,7 @@
-/** What the controller needs of a queue; jobs/ implements it on BullMQ. */
+/** What the scheduler needs of a queue; jobs/ implements it on BullMQ. */
 export interface WorkQueue {
   add(work: readonly QueuedWork[]): Promise<void>;
-  /** Events may be missed (Redis restarts): `state` is what counts. */
+  /** Returns a function that stops listening. Events may be missed (Redis restarts): `state` decides. */
   listen(listener: (event: WorkEvent) => void): () => void;
   state(name: string, jobId: string): Promise<WorkState>;
 }

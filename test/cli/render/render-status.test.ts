@@ -9,7 +9,7 @@ const status = (more: Partial<RunStatus>): RunStatus => ({
   parts: { done: 2, known: 5 },
   counts: { ...zeroCounts(), read: 2_500, delivered: 2_490, rejected: 10 },
   staged: 10_000,
-  peopleJobs: { done: 0, total: 0 },
+  personJobs: { done: 0, total: 0 },
   ...more,
 });
 

@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ConfigError, FencedOutError } from '../../../src/lib/errors.ts';
-import { acquireLease, ControlError, RedisWipedError } from '../../../src/migrations/run/lease.ts';
+import {
+  type AcquiringEvent,
+  acquireLease,
+  ControlError,
+  leaseKey,
+  RedisWipedError,
+} from '../../../src/migrations/run/lease.ts';
 import { migrationKey } from '../../../src/state/checkpoints.ts';
 import { loadControl, loadEpoch, type MigrationRecord, saveControl } from '../../../src/state/migrations.ts';
 import { createFolderStaging } from '../../../src/state/staging/folder.ts';
@@ -18,12 +24,13 @@ let record: MigrationRecord;
 
 const OPENING = { manifest: { name: 'm' }, baseDir: '/data' };
 const now = () => new Date('2024-01-01T00:00:00Z');
-const take = () => acquireLease(record, OPENING, { staging: createFolderStaging(folder), redis, now });
+const take = (event: AcquiringEvent = { kind: 'run' }) =>
+  acquireLease(record, OPENING, event, { staging: createFolderStaging(folder), redis, now });
 
 beforeAll(async () => {
   server = await startRedis();
   redis = new Redis(server.url);
-  folder = await mkdtemp(join(tmpdir(), 'backhaul-take-up-'));
+  folder = await mkdtemp(join(tmpdir(), 'backhaul-lease-'));
 });
 afterAll(async () => {
   redis.disconnect();
@@ -45,8 +52,8 @@ beforeEach(() => {
   };
 });
 
-describe('taking a migration up', () => {
-  it('opens epoch after epoch, each with the manifest it was taken up with', async () => {
+describe('acquiring the lease of a migration', () => {
+  it('opens epoch after epoch, each with the manifest it was acquired with', async () => {
     const first = await take();
     await first.release();
     const second = await take();
@@ -62,24 +69,24 @@ describe('taking a migration up', () => {
     await expect(first.assertRunning()).rejects.toThrow(FencedOutError);
   });
 
-  it('is refused while another process of this machine drives it, and says which', async () => {
+  it('is refused while another process of this machine holds it, and the message says which', async () => {
     const holder = JSON.stringify({ host: hostname(), pid: process.ppid, token: 'other' });
-    await redis.set(`${migrationKey(record.id)}:producer`, holder);
+    await redis.set(leaseKey(record.id), holder);
     await expect(take()).rejects.toThrow(ConfigError);
     await expect(take()).rejects.toThrow(`process ${process.ppid}`);
   });
 
   it('takes the lease of a process that is gone at once', async () => {
     const holder = JSON.stringify({ host: hostname(), pid: 2 ** 22 - 7, token: 'dead' });
-    await redis.set(`${migrationKey(record.id)}:producer`, holder);
+    await redis.set(leaseKey(record.id), holder);
     expect((await take()).epoch).toBe(1);
   });
 
-  it('notices that Redis lost its memory, and outranks what was before when taken up anew', async () => {
+  it('is possible again once Redis lost its memory, under an epoch that supersedes the one before', async () => {
     const taken = await take();
     await redis.flushall();
     await expect(taken.assertRunning()).rejects.toThrow(RedisWipedError);
-    const renewed = await take();
+    const renewed = await take({ kind: 'redis_wiped', epoch: taken.epoch });
     expect(renewed.epoch).toBe(2);
     await expect(taken.assertRunning()).rejects.toThrow(FencedOutError);
   });
@@ -96,7 +103,7 @@ describe('taking a migration up', () => {
     const staging = createFolderStaging(folder);
     await saveControl(staging, record.name, { state: 'paused', reason: '', at: '' });
     await taken.assertRunning();
-    await expect(taken.assertWanted()).rejects.toThrow(ControlError);
+    await expect(taken.assertNotHeld()).rejects.toThrow(ControlError);
   });
 
   it('clears a pause in staging, and hears of a later one', async () => {
@@ -104,5 +111,34 @@ describe('taking a migration up', () => {
     expect(await loadControl(createFolderStaging(folder), record.name)).toMatchObject({ state: 'running' });
     await redis.hset(migrationKey(record.id), 'control', 'paused');
     await expect(taken.assertRunning()).rejects.toThrow(ControlError);
+  });
+
+  it.each(['paused', 'cancelled'] as const)(
+    'is refused to a run while staging says %s, and granted to a resume',
+    async (state) => {
+      const staging = createFolderStaging(folder);
+      await saveControl(staging, record.name, { state, reason: 'too early', at: '' });
+      await expect(take()).rejects.toThrow(`migration "${record.name}" is ${state} (too early)`);
+      expect(await redis.exists(leaseKey(record.id))).toBe(0);
+      expect((await take({ kind: 'resume' })).epoch).toBe(1);
+      expect(await loadControl(staging, record.name)).toMatchObject({ state: 'running' });
+    },
+  );
+
+  it('ends with a pause that only staging remembers, when Redis lost its memory', async () => {
+    const taken = await take();
+    await saveControl(createFolderStaging(folder), record.name, { state: 'paused', reason: '', at: '' });
+    await redis.flushall();
+    await expect(take({ kind: 'redis_wiped', epoch: taken.epoch })).rejects.toThrow(ControlError);
+    expect(await redis.exists(leaseKey(record.id))).toBe(0);
+  });
+
+  it('is not acquired again by an epoch that is over, though Redis has forgotten the newer one', async () => {
+    const first = await take();
+    await first.release();
+    await take();
+    await redis.flushall();
+    await expect(take({ kind: 'redis_wiped', epoch: first.epoch })).rejects.toThrow(FencedOutError);
+    expect(await loadEpoch(createFolderStaging(folder), record.name, 3)).toBeUndefined();
   });
 });

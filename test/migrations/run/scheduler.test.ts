@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { drive, type SchedulerDeps } from '../../../src/migrations/run/scheduler.ts';
+import { runScheduler, type SchedulerDeps } from '../../../src/migrations/run/scheduler.ts';
 import type {
   QueuedWork,
   SettledState,
@@ -57,9 +57,9 @@ function depsWith(queue: WorkQueue, overrides: Partial<SchedulerDeps> = {}): Sch
   return {
     queue,
     windowSize: 3,
-    jobIdOf: ({ id }, generation) => `${id}_g${generation}`,
+    makeJobId: ({ id }, generation) => `${id}_g${generation}`,
     assertRunning: async () => {},
-    assertWanted: async () => {},
+    assertNotHeld: async () => {},
     onSettled: async () => 'settled',
     onProgress: () => {},
     signal: new AbortController().signal,
@@ -67,7 +67,7 @@ function depsWith(queue: WorkQueue, overrides: Partial<SchedulerDeps> = {}): Sch
   };
 }
 
-describe('drive', () => {
+describe('the scheduler', () => {
   it('never has more jobs open than its window and settles all of them', async () => {
     const memory = createMemoryQueue();
     let open = 0;
@@ -81,7 +81,7 @@ describe('drive', () => {
         memory.settle(jobId, { kind: 'done' });
       });
     });
-    const failures = await drive(
+    const failures = await runScheduler(
       each(work(25)),
       depsWith(memory.queue, {
         onSettled: async ({ id }) => {
@@ -106,7 +106,7 @@ describe('drive', () => {
         ),
       ),
     );
-    await drive(each(work(1)), depsWith(memory.queue));
+    await runScheduler(each(work(1)), depsWith(memory.queue));
     expect(memory.added.map(({ jobId }) => jobId)).toEqual(['0_g0', '0_g1']);
   });
 
@@ -118,7 +118,7 @@ describe('drive', () => {
       looks += 1;
       return looks < 3 ? ('again' as const) : ('settled' as const);
     };
-    await drive(each(work(1)), depsWith(memory.queue, { onSettled }));
+    await runScheduler(each(work(1)), depsWith(memory.queue, { onSettled }));
     expect(memory.added.map(({ jobId }) => jobId)).toEqual(['0_g0', '0_g1', '0_g2']);
   });
 
@@ -129,7 +129,7 @@ describe('drive', () => {
         memory.settle(jobId, delayMs < 1_000 ? { kind: 'handed_back', why: 'no' } : { kind: 'done' }),
       ),
     );
-    await drive(each(work(1)), depsWith(memory.queue));
+    await runScheduler(each(work(1)), depsWith(memory.queue));
     expect(memory.added.map(({ delayMs }) => delayMs)).toEqual([0, 0, 0, 800, 1_600]);
   });
 
@@ -138,10 +138,12 @@ describe('drive', () => {
     memory.whenAdded(({ jobId }) =>
       setImmediate(() => memory.settle(jobId, { kind: 'handed_back', why: 'paused' })),
     );
-    const assertWanted = async () => {
+    const assertNotHeld = async () => {
       throw new Error('the migration was paused');
     };
-    await expect(drive(each(work(1)), depsWith(memory.queue, { assertWanted }))).rejects.toThrow('paused');
+    await expect(runScheduler(each(work(1)), depsWith(memory.queue, { assertNotHeld }))).rejects.toThrow(
+      'paused',
+    );
     expect(memory.added).toHaveLength(1);
   });
 
@@ -155,7 +157,7 @@ describe('drive', () => {
         ),
       ),
     );
-    const failures = await drive(each(work(4)), depsWith(memory.queue));
+    const failures = await runScheduler(each(work(4)), depsWith(memory.queue));
     expect(failures).toMatchObject([{ work: { id: '1' }, reason: 'part is damaged' }]);
     expect(memory.added).toHaveLength(4);
   });
@@ -171,7 +173,7 @@ describe('drive', () => {
     const assertRunning = async () => {
       throw new Error('paused meanwhile');
     };
-    await expect(drive(each(work(1)), depsWith(memory.queue, { assertRunning }))).rejects.toThrow(
+    await expect(runScheduler(each(work(1)), depsWith(memory.queue, { assertRunning }))).rejects.toThrow(
       'paused meanwhile',
     );
     clearInterval(reporting);
@@ -187,7 +189,7 @@ describe('drive', () => {
         return new Promise(() => {});
       },
     };
-    await expect(drive(each(work(1)), depsWith(hanging, { signal: stop.signal }))).rejects.toThrow(
+    await expect(runScheduler(each(work(1)), depsWith(hanging, { signal: stop.signal }))).rejects.toThrow(
       'stopped by the operator',
     );
   });
@@ -198,6 +200,6 @@ describe('drive', () => {
       yield* work(1);
       throw new Error('the listing failed');
     }
-    await expect(drive(broken(), depsWith(memory.queue))).rejects.toThrow('the listing failed');
+    await expect(runScheduler(broken(), depsWith(memory.queue))).rejects.toThrow('the listing failed');
   });
 });
