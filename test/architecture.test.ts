@@ -53,7 +53,7 @@ const files = ['src', 'jobs', 'config'].flatMap((folder) =>
 const crossings = files.flatMap(listImports).filter(({ from, to }) => findRoom(from) !== findRoom(to));
 const drawing = readDrawing();
 /** Circles of the old layout, still to be taken out. */
-const UP_FOR_NOW = new Set(['migrations → runtime', 'migrations → jobs', 'migrations → cli']);
+const UP_FOR_NOW = new Set(['server/auth → server/accounts', 'server/http → server/auth']);
 
 describe('the direction of imports', () => {
   it('is drawn for every room, and for no room that does not exist', () => {

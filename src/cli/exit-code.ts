@@ -1,6 +1,7 @@
 import { BackhaulError, ConfigError, PreflightError } from '../lib/errors.ts';
+import type { RunResult } from '../migrations/start.ts';
 
-/** What a script may rely on. Listed in the README; 130 and 143 mean a second signal ended it hard. */
+/** What a script may rely on. Listed in the README; 130 and 143 mean a second signal ended the process at once. */
 export const EXIT = {
   done: 0,
   failed: 1,
@@ -12,7 +13,20 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** The run stopped on purpose and can be resumed; the message says how. */
+export const RUN_EXIT: Readonly<Record<RunResult['kind'], ExitCode>> = {
+  finished: EXIT.done,
+  failed: EXIT.failed,
+  unbalanced: EXIT.failed,
+  refused: EXIT.usage,
+  rejects_above_threshold: EXIT.rejectsAboveThreshold,
+  approval_needed: EXIT.preflightRefused,
+  stopped: EXIT.stoppedResumable,
+  unavailable: EXIT.stoppedResumable,
+  held: EXIT.stoppedResumable,
+  superseded: EXIT.stoppedResumable,
+};
+
+/** The command stopped on purpose and can be continued; the message says how. */
 export class StoppedError extends BackhaulError {
   constructor(message: string) {
     super('stopped', message, 'never');

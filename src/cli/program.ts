@@ -102,7 +102,7 @@ export function buildProgram(finish: (code: ExitCode) => void): Command {
     .option('--reason <reason>', 'only those of one reason')
     .action(
       act(async (context, name: string, options: { manifest?: string; reason?: string }) =>
-        (await import('./commands/replay.ts')).replay(context, name, options),
+        (await import('./commands/rejects.ts')).replay(context, name, options),
       ),
     );
 

@@ -1,18 +1,26 @@
 import { reachRedis } from '../runtime/reach-redis.ts';
-import { openRuntime, type Runtime } from '../runtime/runtime.ts';
+import { type BundledApi, openRuntime, type Runtime } from '../runtime/runtime.ts';
 import type { CommandContext } from './context.ts';
 
 /** With the parts of the data folder, which are closed in the end, whatever happens. */
 export async function withRuntime<T>(
   { settings, env, log }: CommandContext,
   api: boolean,
-  act: (site: Runtime) => Promise<T>,
+  act: (runtime: Runtime) => Promise<T>,
 ): Promise<T> {
   if (settings.redisUrl) await reachRedis(settings.redisUrl, (redis) => redis.ping());
-  const site = await openRuntime(settings, env, { api }, log);
+  const runtime = await openRuntime(settings, env, { api }, log);
   try {
-    return await act(site);
+    return await act(runtime);
   } finally {
-    await site.close();
+    await runtime.close();
   }
+}
+
+/** With the API of the data folder: the one that runs there, or else one that is started for the while. */
+export function withBundled<T>(context: CommandContext, act: (api: BundledApi) => Promise<T>): Promise<T> {
+  return withRuntime(context, true, ({ bundled }) => {
+    if (!bundled) throw new Error('the bundled API did not start');
+    return act(bundled);
+  });
 }

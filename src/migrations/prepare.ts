@@ -2,15 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { parseStoredManifest } from '../../config/manifest/load-manifest.ts';
 import { type Manifest, tooManyRejects } from '../../config/manifest/manifest.ts';
 import { describeDifference, manifestIdentity } from '../../config/manifest/manifest-identity.ts';
-import type { Settings } from '../../config/settings.ts';
 import type { FileReceipt } from '../contract/part.ts';
 import type { RecordCounts } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
 import { ConfigError } from '../lib/errors.ts';
 import { sourceSha256 } from '../pipeline/stage/source-hash.ts';
 import { areStagedRejects } from '../pipeline/stage/stage-rejects.ts';
-import { openSourceBucket, openStaging } from '../runtime/open-staging.ts';
-import type { Runtime } from '../runtime/runtime.ts';
 import type { SourceFile } from '../sources/files/source-file.ts';
 import { bindSource, getMappingName } from '../sources/registry.ts';
 import { layout } from '../state/keys.ts';
@@ -23,6 +20,7 @@ import {
 import { listFileReceipts } from '../state/parts.ts';
 import { checkSources } from './check-sources.ts';
 import { requireMigration } from './life-store.ts';
+import type { MigrationRuntime, MigrationStore, SourceContext } from './migration-runtime.ts';
 import { checkHeaders } from './plan/check-headers.ts';
 import { type Allowed, preflight } from './preflight.ts';
 
@@ -32,28 +30,32 @@ export interface ManifestAt {
   readonly baseDir: string;
 }
 
-/** A migration that exists in staging and whose sources were checked: ready to be driven. */
+/** A migration that exists in staging and whose sources were checked: ready to run. */
 export interface Prepared {
   readonly record: MigrationRecord;
   readonly manifest: Manifest;
   readonly baseDir: string;
-  /** To be staged where they are not yet; none where nobody needs the source any more. */
+  /** To be staged where they are not yet; none where all of the source is staged and the source is gone. */
   readonly files: readonly SourceFile[];
   readonly allowed: Allowed;
   tooManyRejects(counts: RecordCounts): boolean;
 }
 
 /**
- * Finds the source, and creates the migration or recognises it. One that exists continues only while
- * manifest and sources are what they were; else it says what differs and what the choices are.
+ * Finds the source, and creates the migration or recognises it. One that exists continues only while manifest
+ * and sources are what they were; else throws a ConfigError with what differs and what the choices are.
+ * Throws PreflightError where the contract asks for an approval.
  */
-export async function prepareMigration(site: Runtime, { manifest, baseDir }: ManifestAt): Promise<Prepared> {
-  const { staging, settings } = site;
+export async function prepareMigration(
+  runtime: MigrationRuntime,
+  { manifest, baseDir }: ManifestAt,
+): Promise<Prepared> {
+  const { staging } = runtime;
   const { name } = manifest;
   const known = await loadMigration(staging, name);
 
-  const find = () => findFiles(manifest, baseDir, settings);
-  const files = known ? await sourcesOf(known, staging, find) : await find();
+  const find = () => findFiles(runtime, manifest, baseDir);
+  const files = known ? await findCurrentSources(known, staging, find) : await find();
   if (!known) await checkHeaders(files, bindSource(manifest.source).read);
 
   if (known) {
@@ -63,7 +65,7 @@ export async function prepareMigration(site: Runtime, { manifest, baseDir }: Man
       differences.push(`the mapping was ${known.mapping}, this version maps with ${mapping}`);
     if (files.length > 0) {
       const read = bindSource(manifest.source).read;
-      const staged = await fileReceipts(staging, name);
+      const staged = await loadFileReceipts(staging, name);
       differences.push(
         ...(await checkSources(known.files, files, staged, (file) => sourceSha256(file, read))),
       );
@@ -71,13 +73,13 @@ export async function prepareMigration(site: Runtime, { manifest, baseDir }: Man
     if (differences.length > 0) throw changed(name, differences, staging.location);
   }
 
-  const allowed = await preflight(manifest, files);
+  const allowed = await preflight(runtime, manifest, files);
   if (!known) await assertNothingLeft(staging, name);
-  const record = known ?? (await createRecord(site, { manifest, baseDir }, files.map(asFound)));
-  return prepared(record, { manifest, baseDir }, files, allowed);
+  const record = known ?? (await createRecord(runtime, { manifest, baseDir }, files.map(asFound)));
+  return toPrepared(record, { manifest, baseDir }, files, allowed);
 }
 
-export const prepared = (
+export const toPrepared = (
   record: MigrationRecord,
   { manifest, baseDir }: ManifestAt,
   files: readonly SourceFile[],
@@ -91,8 +93,8 @@ export const prepared = (
   tooManyRejects: (counts) => tooManyRejects(manifest.rejects.failAbove, counts),
 });
 
-/** The source as it is now; nothing where all of it is staged and nobody needs it any more. */
-async function sourcesOf(
+/** The source as it is now; no files where all of them are staged and the source cannot be found any more. */
+async function findCurrentSources(
   known: MigrationRecord,
   staging: Staging,
   find: () => Promise<SourceFile[]>,
@@ -101,29 +103,28 @@ async function sourcesOf(
   try {
     return await find();
   } catch (error) {
-    const staged = await fileReceipts(staging, known.name);
+    const staged = await loadFileReceipts(staging, known.name);
     if (known.files.every(({ fileId }) => staged.has(fileId))) return [];
     throw error;
   }
 }
 
-async function fileReceipts(staging: Staging, name: string): Promise<Map<string, FileReceipt>> {
+async function loadFileReceipts(staging: Staging, name: string): Promise<Map<string, FileReceipt>> {
   const receipts = new Map<string, FileReceipt>();
   for await (const receipt of listFileReceipts(staging, layout(name).prefix))
     receipts.set(receipt.fileId, receipt);
   return receipts;
 }
 
-export const getReadOptions = (manifest: Manifest) => bindSource(manifest.source).read;
-
-export function findFiles(manifest: Manifest, baseDir: string, settings: Settings): Promise<SourceFile[]> {
-  return bindSource(manifest.source).discover({
-    baseDir,
-    openS3: (bucket) => openSourceBucket(settings, bucket),
-  });
+export function findFiles(
+  { openSourceBucket }: SourceContext,
+  manifest: Manifest,
+  baseDir: string,
+): Promise<SourceFile[]> {
+  return bindSource(manifest.source).discover({ baseDir, openS3: openSourceBucket });
 }
 
-/** Parts and receipts that no migration made are nobody's truth, and must not become this one's. */
+/** Parts and receipts that belong to no migration must not become those of this one. */
 async function assertNothingLeft(staging: Staging, name: string): Promise<void> {
   const { prefix, record } = layout(name);
   for await (const { key } of staging.list(prefix)) {
@@ -135,7 +136,7 @@ async function assertNothingLeft(staging: Staging, name: string): Promise<void> 
 }
 
 export async function createRecord(
-  { staging }: Pick<Runtime, 'staging'>,
+  { staging, now }: Pick<MigrationStore, 'staging' | 'now'>,
   opening: ManifestAt,
   files: MigrationRecord['files'],
 ): Promise<MigrationRecord> {
@@ -149,7 +150,7 @@ export async function createRecord(
     mapping: getMappingName(manifest.source.type),
     destination: manifest.destination?.url ?? 'bundled API',
     files: [...files],
-    createdAt: new Date().toISOString(),
+    createdAt: now().toISOString(),
     opening: { manifest, baseDir: opening.baseDir },
   };
   if (await createMigration(staging, record)) return record;
@@ -171,9 +172,8 @@ function changed(name: string, differences: readonly string[], where: string): C
   );
 }
 
-/** The manifest of the last epoch, for `resume` by name: limits changed since then need `run`. */
-export async function loadManifestOfMigration(settings: Settings, name: string): Promise<ManifestAt> {
-  const staging = await openStaging(settings);
+/** The manifest of the last epoch, for `resume` by name: changed limits need `run`. Throws RefusedError. */
+export async function loadStoredManifest(staging: Staging, name: string): Promise<ManifestAt> {
   const opening = (await loadLatestEpoch(staging, name)) ?? (await requireMigration(staging, name)).opening;
   return { manifest: parseStoredManifest(opening.manifest, staging.location), baseDir: opening.baseDir };
 }

@@ -10,7 +10,7 @@ const TIMEOUTS = { connectMs: TIMEOUT_MS, headersMs: TIMEOUT_MS, bodyMs: TIMEOUT
  * Sends the destination an empty batch, which stores nothing, as a run would send a full one. Returns
  * what it answered; throws what a run would stumble over, with the address.
  */
-export async function lookAtDestination(url: string, apiKey: string): Promise<string> {
+export async function probeDestination(url: string, apiKey: string): Promise<string> {
   const sender = createSender(url, 1, TIMEOUTS);
   try {
     const { head, tail } = renderEnvelope(apiKey);

@@ -1,86 +1,208 @@
-import { stageQueue } from '../../jobs/catalog.ts';
-import { stageFileHandler } from '../../jobs/stage-file.ts';
-import { startWorkers } from '../../jobs/start-workers.ts';
-import { createWorkQueue } from '../../jobs/work-queue.ts';
-import { createJobWorker } from '../../jobs/worker.ts';
-import { orAborted } from '../lib/async/abort.ts';
-import { createRuntimeMigrations } from '../runtime/open-migration.ts';
-import type { Runtime } from '../runtime/runtime.ts';
 import { bindSource } from '../sources/registry.ts';
-import type { Prepared } from './prepare.ts';
+import { orAborted } from '../lib/async/abort.ts';
+import { FencedOutError, getMessage, PreflightError, UnavailableError } from '../lib/errors.ts';
+import { type Control, loadControl } from '../state/migrations.ts';
+import { decideStored, RefusedError, requireMigration } from './life-store.ts';
+import type { MigrationRuntime } from './migration-runtime.ts';
+import { loadStoredManifest, type ManifestAt, type Prepared, prepareMigration } from './prepare.ts';
+import type { Report } from './report/report.ts';
+import { ControlError } from './run/lease.ts';
 import { type RunEnd, runMigration } from './run/run-migration.ts';
 import type { RunStatus } from './run/run-status.ts';
+import type { Failure } from './run/scheduler.ts';
 
-export interface RunPreparedOptions {
+export interface RunOptions {
+  /** Stops the run at the next batch; the message of its reason is kept in control. */
   readonly signal: AbortSignal;
   /** Whether this process also imports parts, or only `backhaul worker` processes do. */
   readonly importHere: boolean;
-  readonly onStatus: (status: RunStatus) => void;
-  readonly cause: 'run' | 'resume';
+  /** Called once the migration exists and is checked, before anything of it runs. */
+  readonly onBegin?: (migration: string) => void;
+  readonly onStatus?: (status: RunStatus) => void;
 }
 
-/** Files staged at once: two cores are busy with one, and its parts come in order. */
-const FILES_AT_ONCE = 1;
+/** How a run ended. After all but `refused` and `approval_needed`, what was saved is continued by a resume. */
+export type RunResult =
+  | {
+      readonly kind: 'finished' | 'unbalanced' | 'rejects_above_threshold';
+      readonly migration: string;
+      readonly report: Report;
+    }
+  /** Files, parts or bucket ranges failed for good; everything else is delivered. */
+  | {
+      readonly kind: 'failed';
+      readonly migration: string;
+      readonly report: Report;
+      readonly failures: readonly Failure[];
+    }
+  | Interruption;
 
-/** Wires a prepared migration to queues and workers, drives it to its end, and puts all of it away. */
+export type Interruption =
+  /** The caller's signal was aborted. */
+  | { readonly kind: 'stopped'; readonly migration: string; readonly reason: string }
+  /** Staging, destination or an embedded part is down. `begun`: the migration exists, and has a name to resume. */
+  | {
+      readonly kind: 'unavailable';
+      readonly migration: string;
+      readonly reason: string;
+      readonly begun: boolean;
+    }
+  /** The migration was paused or cancelled while it ran. */
+  | {
+      readonly kind: 'held';
+      readonly migration: string;
+      readonly state: Control['state'];
+      readonly reason: string;
+    }
+  /** Another process runs it now. */
+  | { readonly kind: 'superseded'; readonly migration: string; readonly reason: string }
+  /** The contract asks for an approval first; the reason holds the support request. */
+  | { readonly kind: 'approval_needed'; readonly migration: string; readonly reason: string }
+  | {
+      readonly kind: 'refused';
+      readonly migration: string;
+      readonly refusal: RefusedError['refusal'];
+      readonly reason: string;
+    };
+
+/**
+ * Starts the migration of a manifest, or continues the one of that name, and runs it to its end. Throws
+ * ConfigError where manifest, source or staging must be changed first, and SourceError for broken sources.
+ */
+export async function startMigration(
+  runtime: MigrationRuntime,
+  loaded: ManifestAt,
+  options: RunOptions,
+): Promise<RunResult> {
+  const { name } = loaded.manifest;
+  const prepared = await orInterrupted(runtime, name, async () => {
+    await decideStored(runtime.staging, name, { kind: 'run' }); // before the source is looked at
+    return prepareMigration(runtime, loaded);
+  });
+  return 'kind' in prepared ? prepared : runPrepared(runtime, prepared, 'run', options);
+}
+
+/** Continues a migration from what staging knows, whatever ended it; throws as startMigration does. */
+export async function resumeMigration(
+  runtime: MigrationRuntime,
+  name: string,
+  options: RunOptions,
+): Promise<RunResult> {
+  const prepared = await orInterrupted(runtime, name, async () => {
+    await requireMigration(runtime.staging, name);
+    return prepareMigration(runtime, await loadStoredManifest(runtime.staging, name));
+  });
+  return 'kind' in prepared ? prepared : runPrepared(runtime, prepared, 'resume', options);
+}
+
+/**
+ * Connects a prepared migration to queues and workers, runs it to its end, and closes all of them. The way
+ * of a manifest from here: runMigration (run/run-migration.ts) → acquireLease (run/lease.ts) →
+ * stageAndImport (run/import-phase.ts) → runScheduler (run/scheduler.ts) → jobs/.
+ */
 export async function runPrepared(
-  site: Runtime,
+  runtime: MigrationRuntime,
   prepared: Prepared,
-  { signal, importHere, onStatus, cause }: RunPreparedOptions,
-): Promise<RunEnd> {
-  const { redisUrl, redis, staging, log, settings } = site;
-  const { record, manifest, allowed } = prepared;
-  const queueName = stageQueue(record.id);
-  const queue = await orAborted(
-    createWorkQueue(
-      redisUrl,
-      {
-        'stage-file': queueName,
-        'import-part': 'import-part',
-        'resolve-people': 'resolve-people',
-        'fold-people': 'fold-people',
-      },
-      log,
-    ),
-    signal,
-  );
-  const migrations = createRuntimeMigrations(site);
-  const workers = importHere ? startWorkers(site, migrations, settings.workerConcurrency) : undefined;
-
+  cause: 'run' | 'resume',
+  { signal: stop, importHere, onBegin, onStatus }: RunOptions,
+): Promise<RunResult> {
+  const { record, manifest, baseDir, files, allowed } = prepared;
+  onBegin?.(record.name);
+  const signal = AbortSignal.any([stop, runtime.failed]);
   try {
-    return await runMigration(
-      record,
-      { manifest, baseDir: prepared.baseDir },
-      prepared.files,
-      { kind: cause },
-      {
-        staging,
-        redis,
-        queue,
-        log,
-        now: () => new Date(),
-        signal,
-        onStatus,
-        assertVolume: async (records) => allowed.assertVolume(records),
-        startStaging: async (feed, files) =>
-          createJobWorker({
-            redisUrl,
-            queueName,
-            job: 'stage-file',
-            concurrency: FILES_AT_ONCE,
-            log,
-            handler: stageFileHandler({
-              staging,
+    const queue = await orAborted(runtime.openQueue(record.id), signal);
+    const workers = importHere ? await runtime.startWorkers() : undefined;
+    try {
+      const { staging, redis, log, now } = runtime;
+      const end = await runMigration(
+        record,
+        { manifest, baseDir },
+        files,
+        { kind: cause },
+        {
+          staging,
+          redis,
+          queue,
+          log,
+          now,
+          signal,
+          onStatus: onStatus ?? (() => {}),
+          assertVolume: async (records) => allowed.assertVolume(records),
+          startStaging: (feed) =>
+            runtime.startStaging({
+              migrationId: record.id,
               files,
               read: bindSource(manifest.source).read,
               onPart: (part) => feed.add(part),
             }),
-          }),
-      },
-    );
-  } finally {
-    await workers?.close();
-    await migrations.close();
-    await queue.close();
+        },
+      );
+      return toResult(prepared, end);
+    } finally {
+      await workers?.close();
+      await queue.close();
+    }
+  } catch (error) {
+    return toInterruption(error, {
+      migration: record.name,
+      begun: true,
+      stop,
+      failed: runtime.failed,
+      reason: await loadReason(runtime, record.name, error),
+    });
   }
+}
+
+function toResult(prepared: Prepared, { report, failures }: RunEnd): RunResult {
+  const migration = prepared.record.name;
+  if (failures.length > 0) return { kind: 'failed', migration, report, failures };
+  if (!report.balanced) return { kind: 'unbalanced', migration, report };
+  if (prepared.tooManyRejects(report.counts)) return { kind: 'rejects_above_threshold', migration, report };
+  return { kind: 'finished', migration, report };
+}
+
+/** Before a migration is run, only what is down or refused is a result. */
+async function orInterrupted<T>(
+  { failed }: MigrationRuntime,
+  migration: string,
+  work: () => Promise<T>,
+): Promise<T | Interruption> {
+  try {
+    return await work();
+  } catch (error) {
+    return toInterruption(error, { migration, begun: false, failed });
+  }
+}
+
+/** Why control says that a migration is held; staging may be what is down. */
+async function loadReason({ staging }: MigrationRuntime, name: string, error: unknown): Promise<string> {
+  if (!(error instanceof ControlError)) return '';
+  return (await loadControl(staging, name).catch(() => undefined))?.reason ?? '';
+}
+
+export interface InterruptionFacts {
+  readonly migration: string;
+  readonly begun: boolean;
+  readonly stop?: AbortSignal;
+  readonly failed?: AbortSignal;
+  /** What control gives as the reason of a pause or cancel. */
+  readonly reason?: string;
+}
+
+/** What ended a run early, as a result. Throws the error where continuing would not help. */
+export function toInterruption(
+  error: unknown,
+  { migration, begun, stop, failed, reason = '' }: InterruptionFacts,
+): Interruption {
+  const text = getMessage(error);
+  if (begun && failed?.aborted)
+    return { kind: 'unavailable', migration, reason: getMessage(failed.reason), begun };
+  if (error instanceof ControlError) return { kind: 'held', migration, state: error.state, reason };
+  if (error instanceof UnavailableError) return { kind: 'unavailable', migration, reason: text, begun };
+  if (error instanceof FencedOutError) return { kind: 'superseded', migration, reason: text };
+  if (error instanceof PreflightError) return { kind: 'approval_needed', migration, reason: text };
+  if (error instanceof RefusedError)
+    return { kind: 'refused', migration, refusal: error.refusal, reason: text };
+  if (stop?.aborted && error === stop.reason) return { kind: 'stopped', migration, reason: text };
+  throw error;
 }

@@ -1,25 +1,97 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { z } from 'zod';
 import { addCounts, zeroCounts } from '../contract/counts.ts';
 import { partMeta } from '../contract/part.ts';
 import { type RecordCounts, receipt } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
 import { isDocument, layout, partKeys } from '../state/keys.ts';
-import { parseStored } from '../state/migrations.ts';
+import { listMigrations, loadControl, parseStored } from '../state/migrations.ts';
 import { loadProgressNote } from '../state/progress-note.ts';
+import { requireMigration } from './life-store.ts';
+import { type ShownState, toShownState, toState } from './lifecycle.ts';
+import type { MigrationStore } from './migration-runtime.ts';
+import { leaseKey } from './run/lease.ts';
 
-/** What staging says of how far a migration is: receipts, and the producer's note of parts under way. */
+export interface MigrationStatus extends Progress {
+  readonly migration: string;
+  readonly state: ShownState;
+  /** Why it is in that state; empty where there is nothing to add. */
+  readonly reason: string;
+}
+
+const WATCH_EVERY_MS = 2_000;
+
+/**
+ * The status of one migration, or of all: from staging, and from Redis whether a producer holds the lease.
+ * Throws RefusedError for a name that does not exist.
+ */
+export async function loadStatus(store: MigrationStore, name?: string): Promise<MigrationStatus[]> {
+  return (await createStatusReader(store, name))();
+}
+
+/** Calls `onStatus` every two seconds, until none of them runs or the signal is aborted. */
+export async function watchStatus(
+  store: MigrationStore,
+  name: string | undefined,
+  { signal, onStatus }: { signal: AbortSignal; onStatus: (all: MigrationStatus[]) => void },
+): Promise<void> {
+  const read = await createStatusReader(store, name);
+  while (!signal.aborted) {
+    const all = await read();
+    onStatus(all);
+    if (all.every(({ state }) => state !== 'running')) return;
+    await wait(WATCH_EVERY_MS, undefined, { signal }).catch(() => {});
+  }
+}
+
+async function createStatusReader(
+  store: MigrationStore,
+  name: string | undefined,
+): Promise<() => Promise<MigrationStatus[]>> {
+  const names = name === undefined ? await listMigrations(store.staging) : [name];
+  const readers = await Promise.all(names.map((each) => createOneReader(store, each)));
+  return () => Promise.all(readers.map((read) => read()));
+}
+
+async function createOneReader(store: MigrationStore, name: string): Promise<() => Promise<MigrationStatus>> {
+  const record = await requireMigration(store.staging, name);
+  const readProgress = createProgressReader(store.staging, name);
+  /** No producer holds the lease where no Redis can be reached. */
+  const isLeased = () =>
+    store
+      .askRedis(async (redis) => (await redis.exists(leaseKey(record.id))) === 1)
+      .then(
+        (leased) => leased ?? false,
+        () => false,
+      );
+  return async () => {
+    const control = await loadControl(store.staging, name);
+    const state = toState(record, control);
+    const unleased = toShownState(state, false);
+    const shown = unleased === 'interrupted' ? toShownState(state, await isLeased()) : unleased;
+    return {
+      migration: name,
+      state: shown,
+      reason:
+        shown === 'interrupted' ? 'no process runs it: the one that did was killed' : (control?.reason ?? ''),
+      ...(await readProgress()),
+    };
+  };
+}
+
+/** How far a migration is, from staging: receipts, and the producer's note of parts under way. */
 export interface Progress {
   readonly parts: { readonly done: number; readonly staged: number };
   readonly records: { readonly staged: number };
   readonly counts: RecordCounts;
 }
 
-/** How many small objects are asked for at once; on S3 each is a round trip. */
+/** How many small objects are loaded at once; on S3 each is a round trip. */
 const READ_AHEAD = 16;
 
 /**
- * Reads how far a migration is, again and again. Descriptions of parts and receipts never change, so each
- * is read once and added up; a look at a migration that stands still only lists its keys.
+ * Returns a function that reads how far a migration is. Descriptions of parts and receipts never change, so
+ * each is read once and added up; a read of a migration that makes no progress only lists its keys.
  */
 export function createProgressReader(staging: Staging, name: string): () => Promise<Progress> {
   let staged = 0;
@@ -36,13 +108,13 @@ export function createProgressReader(staging: Staging, name: string): () => Prom
     return {
       parts: { done, staged: await parts() },
       records: { staged },
-      // Workers may have gone on after the producer's last note.
+      // Workers may have finished parts after the producer's last note.
       counts: noted !== undefined && noted.read > counts.read ? noted : counts,
     };
   };
 }
 
-/** Takes each JSON object below a prefix once; tells how many it has taken. */
+/** Passes each JSON object below a prefix to `take` once; returns how many it has passed so far. */
 function createReader<T>(staging: Staging, prefix: string, schema: z.ZodType<T>, take: (value: T) => void) {
   const taken = new Set<string>();
   const readNew = async (keys: readonly string[]) => {

@@ -2,25 +2,22 @@ import { Redis } from 'ioredis';
 import type { Environment } from '../../config/environment.ts';
 import { loadSeed } from '../../config/load-seed.ts';
 import type { Settings } from '../../config/settings.ts';
-import type { Staging } from '../contract/staging.ts';
 import type { ApiSettings } from '../embedded/api-protocol.ts';
 import { createSupervisor, type Supervisor } from '../embedded/supervisor.ts';
 import type { Logger } from '../lib/logger.ts';
-import { openStaging } from './open-staging.ts';
+import type { Closable, MigrationRuntime } from '../migrations/migration-runtime.ts';
+import { openSourceBucket, openStaging } from './open-staging.ts';
 
-/** The parts a command works with: the one place that constructs Redis, staging and the bundled API. */
-export interface Runtime {
+/** The Redis, staging and bundled API that a process is connected to. Constructed here alone. */
+export interface Runtime extends MigrationRuntime {
   readonly settings: Settings;
   /** For the variables that manifests name. */
   readonly env: Environment;
-  readonly log: Logger;
   readonly redisUrl: string;
-  readonly redis: Redis;
-  readonly staging: Staging;
-  /** The bundled API, where this site runs or attaches to one. */
+  /** The bundled API, where this process runs it or is attached to it. */
   readonly bundled: BundledApi | undefined;
-  /** Aborts when an embedded part died for good; the run stops and can be resumed. */
-  readonly failed: AbortSignal;
+  /** @default concurrency BACKHAUL_WORKER_CONCURRENCY */
+  startWorkers(concurrency?: number): Promise<Closable>;
   close(): Promise<void>;
 }
 
@@ -64,8 +61,8 @@ export async function openRuntime(
   });
   supervisor.onFailure((error: Error) => failed.abort(error));
   const redis = new Redis(supervisor.redisUrl, { maxRetriesPerRequest: null });
-  redis.on('error', () => {}); // the queues' own connections report it
-  return {
+  redis.on('error', () => {}); // the connections of the queues log it
+  const base = {
     settings,
     env,
     log,
@@ -74,6 +71,16 @@ export async function openRuntime(
     staging,
     bundled: supervisor.api,
     failed: failed.signal,
+    now: () => new Date(),
+  };
+  return {
+    ...base,
+    askRedis: (ask) => ask(redis),
+    openSourceBucket: (bucket) => openSourceBucket(settings, bucket),
+    openQueue: async (migrationId) => (await import('./queues.ts')).openQueue(base, migrationId),
+    startWorkers: async (concurrency = settings.workerConcurrency) =>
+      (await import('./queues.ts')).startRuntimeWorkers(base, concurrency),
+    startStaging: async (work) => (await import('./queues.ts')).startStagingWorker(base, work),
     async close() {
       redis.disconnect();
       await supervisor.close();

@@ -137,7 +137,7 @@ describe('the command line', () => {
     await writeFile(stored, good);
   });
 
-  it('ends with 5 and the command that goes on, when staging does not answer', async () => {
+  it('ends with 5 and the command that continues, when staging does not answer', async () => {
     const env = {
       BACKHAUL_STAGING: 's3://staging/test',
       BACKHAUL_S3_ENDPOINT: 'http://127.0.0.1:1',
@@ -147,7 +147,7 @@ describe('the command line', () => {
     };
     const ended = await runBackhaul(['resume', 'shop'], { dataDir, env });
     expect(ended.code, ended.stderr).toBe(5);
-    expect(ended.stderr).toMatch(/Go on with: BACKHAUL_DATA_DIR=\S+ node \S+backhaul.mjs resume shop/);
+    expect(ended.stderr).toMatch(/Continue with: BACKHAUL_DATA_DIR=\S+ node \S+backhaul.mjs resume shop/);
   }, 60_000);
 
   it('has doctor tell each check, as data too', async () => {

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import { lookAtDestination } from '../../src/migrations/probe-destination.ts';
+import { probeDestination } from '../../src/migrations/probe-destination.ts';
 import { startResponder } from '../support/answering.ts';
 
 const API_KEY = 'phc_a_project_key';
@@ -30,13 +30,13 @@ describe('a look at the destination', () => {
       seen = [request.url, JSON.parse(gunzipSync(Buffer.concat(pieces)).toString())];
       response.end('{"status":1}');
     });
-    expect(await lookAtDestination(`${url}/base/`, API_KEY)).toBe(`${url}/base/batch/ answers (200)`);
+    expect(await probeDestination(`${url}/base/`, API_KEY)).toBe(`${url}/base/batch/ answers (200)`);
     expect(seen).toEqual(['/base/batch/', { api_key: API_KEY, historical_migration: true, batch: [] }]);
   });
 
   it('takes the refusal of an empty batch for an answer', async () => {
     const url = await saying(400, '{"detail":"The batch is empty."}');
-    expect(await lookAtDestination(url, API_KEY)).toContain('takes no empty batch');
+    expect(await probeDestination(url, API_KEY)).toContain('takes no empty batch');
   });
 
   it.each([
@@ -61,7 +61,7 @@ describe('a look at the destination', () => {
     ['an outage', 503, 'no backend', /is there, but down \(HTTP 503: no backend\)/],
   ])('names the address, the answer and what to do: %s', async (_name, status, body, message) => {
     const url = await saying(status, body, { location: 'https://elsewhere.example/' });
-    const failure = await lookAtDestination(url, API_KEY).catch((error: unknown) => String(error));
+    const failure = await probeDestination(url, API_KEY).catch((error: unknown) => String(error));
     expect(failure).toContain(`${url}/batch/`);
     expect(failure).toMatch(message);
     expect(failure).not.toContain(API_KEY);
@@ -74,9 +74,9 @@ describe('a look at the destination', () => {
         setImmediate(() => response.destroy());
       });
     });
-    await expect(lookAtDestination(cut, API_KEY)).rejects.toThrow(`${cut}/batch/ cannot be reached or does`);
+    await expect(probeDestination(cut, API_KEY)).rejects.toThrow(`${cut}/batch/ cannot be reached or does`);
     const closed = await saying(200);
     await toStop.pop()?.();
-    await expect(lookAtDestination(closed, API_KEY)).rejects.toThrow(/batch\/ cannot .*ECONNREFUSED/);
+    await expect(probeDestination(closed, API_KEY)).rejects.toThrow(/batch\/ cannot .*ECONNREFUSED/);
   });
 });

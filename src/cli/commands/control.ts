@@ -1,36 +1,32 @@
-import { findRunningRedis } from '../../embedded/supervisor.ts';
-import { getMessage } from '../../lib/errors.ts';
-import { applyEvent, requireMigration } from '../../migrations/life-store.ts';
-import { openStaging } from '../../runtime/open-staging.ts';
-import { reachRedis } from '../../runtime/reach-redis.ts';
-import { mirrorControl } from '../../state/checkpoints.ts';
+import { ConfigError } from '../../lib/errors.ts';
+import { type ControlResult, cancelMigration, pauseMigration } from '../../migrations/control.ts';
+import { openStore } from '../../runtime/open-store.ts';
 import { resumeCommand } from '../command-line.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 
-export const pause = (context: CommandContext, name: string) => set(context, name, 'paused');
-export const cancel = (context: CommandContext, name: string) => set(context, name, 'cancelled');
+const REASON = 'asked for on the command line';
 
-/** Staging first, so that it holds whatever happens to Redis; then Redis, so that workers hear of it now. */
-async function set(context: CommandContext, name: string, state: 'paused' | 'cancelled'): Promise<ExitCode> {
-  const { settings, terminal } = context;
-  const staging = await openStaging(settings);
-  const record = await requireMigration(staging, name);
-  const at = new Date().toISOString();
-  const kind = state === 'paused' ? 'pause' : 'cancel';
-  await applyEvent(staging, name, { kind }, { reason: 'asked for on the command line', at });
+/** `backhaul pause <name>`. */
+export const pause = async (context: CommandContext, name: string): Promise<ExitCode> =>
+  show(context, name, await pauseMigration(await openStore(context.settings), name, REASON));
 
-  const redisUrl = settings.redisUrl ?? (await findRunningRedis(settings.dataDir));
-  if (redisUrl) {
-    await reachRedis(redisUrl, (redis) => mirrorControl(redis, record.id, state)).catch((error: unknown) => {
-      terminal.say(
-        `${getMessage(error)}. Staging holds that ${name} is ${state}; what runs now hears of it once it looks there.`,
-      );
-    });
+/** `backhaul cancel <name>`. */
+export const cancel = async (context: CommandContext, name: string): Promise<ExitCode> =>
+  show(context, name, await cancelMigration(await openStore(context.settings), name, REASON));
+
+function show(context: CommandContext, name: string, result: ControlResult): ExitCode {
+  if (result.kind === 'refused') throw new ConfigError(result.reason);
+  const { terminal } = context;
+  const { state, at, redisProblem } = result;
+  if (redisProblem !== undefined) {
+    terminal.say(
+      `${redisProblem}. Staging holds that ${name} is ${state}; a run or worker learns of it once it looks there.`,
+    );
   }
   terminal.data(
     { migration: name, state, at },
-    () => `${name} is ${state}. Go on with: ${resumeCommand(context, name)}`,
+    () => `${name} is ${state}. Continue with: ${resumeCommand(context, name)}`,
   );
   return EXIT.done;
 }

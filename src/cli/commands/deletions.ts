@@ -7,9 +7,8 @@ import { EXIT, type ExitCode, StoppedError } from '../exit-code.ts';
 import { type Deletions, followDeletions } from '../follow-deletions.ts';
 import { renderList } from '../render/render-list.ts';
 import { number } from '../render/render-status.ts';
-import { stopSignal } from '../stop-signal.ts';
-import { withBundled } from '../with-bundled.ts';
-import { withRuntime } from '../with-runtime.ts';
+import { listenForStop } from '../stop-signal.ts';
+import { withBundled, withRuntime } from '../with-runtime.ts';
 
 const MAX_LISTED = 1000;
 
@@ -57,7 +56,7 @@ export async function runDeletions(context: CommandContext): Promise<ExitCode> {
   const apiStays = await runsBundledApi(settings.dataDir);
   return withRuntime(context, true, async ({ bundled, failed }) => {
     if (!bundled) throw new Error('the bundled API did not start');
-    const stop = stopSignal(
+    const stop = listenForStop(
       terminal,
       apiStays
         ? `Stopped watching; the job runs on with the API. See it with: ${commandLine(context, 'deletions ls')}`

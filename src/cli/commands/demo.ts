@@ -1,20 +1,20 @@
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { manifestSchema } from '../../../config/manifest/manifest.ts';
 import { generateAmplitudeExport } from '../../demo/generate-amplitude-export.ts';
 import { findRunningRedis } from '../../embedded/supervisor.ts';
 import { ConfigError } from '../../lib/errors.ts';
 import { stringifyJson } from '../../lib/json/stringify-json.ts';
-import { prepareMigration } from '../../migrations/prepare.ts';
+import { startMigration } from '../../migrations/start.ts';
 import type { BundledApi, Runtime } from '../../runtime/runtime.ts';
 import { createApiClient } from '../api-client.ts';
+import { commandLine } from '../command-line.ts';
 import type { CommandContext } from '../context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
+import { EXIT, type ExitCode, RUN_EXIT } from '../exit-code.ts';
 import { number } from '../render/render-status.ts';
-import { stopSignal } from '../stop-signal.ts';
+import { showRun } from '../show-run.ts';
+import { listenForStop, untilAborted } from '../stop-signal.ts';
 import { withRuntime } from '../with-runtime.ts';
-import { execute } from './run.ts';
 
 const NAME = 'demo';
 const MAX_EVENTS = 5_000_000;
@@ -50,18 +50,19 @@ export async function demo(
   );
   terminal.say('Starting Redis and the bundled API …');
 
-  return withRuntime(context, true, async (site) => {
+  return withRuntime(context, true, async (runtime) => {
     const manifest = manifestSchema.parse({
       name: NAME,
       source: { type: 'amplitude', from: 'amplitude-export.zip' },
       rejects: { failAbove: '5%' }, // the sample is awkward on purpose
     });
-    const prepared = await prepareMigration(site, { manifest, baseDir: folder });
-    const code = await execute(context, site, prepared, {}, 'run');
-    if (code !== EXIT.done || !site.bundled) return code;
-    await showArrived(site.bundled, context);
-    if (options.keep) await keepUp(site, context);
-    return code;
+    const { kind } = await showRun(context, { again: commandLine(context, 'demo') }, (run) =>
+      startMigration(runtime, { manifest, baseDir: folder }, run),
+    );
+    if (kind !== 'finished' || !runtime.bundled) return RUN_EXIT[kind];
+    await showArrived(runtime.bundled, context);
+    if (options.keep) await keepServing(runtime, context);
+    return EXIT.done;
   });
 }
 
@@ -88,8 +89,8 @@ async function showArrived(api: BundledApi, { terminal }: CommandContext): Promi
   for (const { timestamp, event } of history) terminal.say(`  ${timestamp}  ${event}`);
 }
 
-async function keepUp(site: Runtime, { terminal, settings }: CommandContext): Promise<void> {
-  const { bundled } = site;
+async function keepServing(runtime: Runtime, { terminal, settings }: CommandContext): Promise<void> {
+  const { bundled, failed } = runtime;
   if (!bundled) return;
   terminal.say('');
   terminal.say(
@@ -98,8 +99,7 @@ async function keepUp(site: Runtime, { terminal, settings }: CommandContext): Pr
   terminal.say(`Queues     ${bundled.url}/queues  (user ${bundled.queues.user}, password <queuesPassword>)`);
   terminal.say(`Keys       ${join(settings.dataDir, 'keys.json')} holds both`);
   terminal.say('Ctrl-C stops everything.');
-  const stop = stopSignal(terminal, '');
-  const signal = AbortSignal.any([stop.signal, site.failed]);
-  while (!signal.aborted) await wait(60_000, undefined, { signal }).catch(() => {});
+  const stop = listenForStop(terminal, '');
+  await untilAborted(AbortSignal.any([stop.signal, failed]));
   stop.dispose();
 }

@@ -2,7 +2,7 @@ import { callApi, fetchAllPages } from '../ask-api.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { renderList } from '../render/render-list.ts';
-import { withBundled } from '../with-bundled.ts';
+import { withBundled } from '../with-runtime.ts';
 
 const PATH = '/api/projects/';
 

@@ -1,28 +1,24 @@
-import type { RejectLine } from '../../contract/progress.ts';
-import type { Staging } from '../../contract/staging.ts';
+import { loadManifest } from '../../../config/manifest/load-manifest.ts';
 import { ConfigError } from '../../lib/errors.ts';
-import { requireMigration } from '../../migrations/life-store.ts';
+import { loadStoredManifest } from '../../migrations/prepare.ts';
+import { listRejects, showRejects } from '../../migrations/rejects.ts';
+import { replayRejects } from '../../migrations/replay.ts';
 import { openStaging } from '../../runtime/open-staging.ts';
-import { listReceipts } from '../../state/receipts.ts';
-import { readRejects } from '../../state/rejects.ts';
+import { openStore } from '../../runtime/open-store.ts';
+import { commandLine } from '../command-line.ts';
 import type { CommandContext } from '../context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
+import { EXIT, type ExitCode, RUN_EXIT } from '../exit-code.ts';
 import { number } from '../render/render-status.ts';
+import { showRun } from '../show-run.ts';
+import { withRuntime } from '../with-runtime.ts';
 
 /** `backhaul rejects ls`: how many, for which reason, with one example each. */
 export async function list({ settings, terminal }: CommandContext, name: string): Promise<ExitCode> {
-  const reasons = new Map<string, { count: number; example: string }>();
-  for await (const line of loadRejects(await openStaging(settings), name)) {
-    const known = reasons.get(line.reason);
-    if (known) known.count += 1;
-    else reasons.set(line.reason, { count: 1, example: `${placeOf(line)}: ${line.detail}` });
-  }
-  const rows = [...reasons].map(([reason, { count, example }]) => ({ reason, count, example }));
-  rows.sort((a, b) => b.count - a.count || a.reason.localeCompare(b.reason));
-  terminal.data({ migration: name, rejects: rows }, () =>
-    rows.length === 0
+  const rejects = await listRejects(await openStore(settings), name);
+  terminal.data({ migration: name, rejects }, () =>
+    rejects.length === 0
       ? `${name} has no rejects.`
-      : rows
+      : rejects
           .map(
             ({ reason, count, example }) =>
               `${number(count).padStart(10)}  ${reason}\n            ${example}`,
@@ -42,26 +38,37 @@ export async function show(
   if (!Number.isInteger(limit) || limit < 1) {
     throw new ConfigError(`--limit takes a whole number above 0, not "${options.limit}"`);
   }
-  let shown = 0;
-  for await (const line of loadRejects(await openStaging(settings), name)) {
-    if (options.reason !== undefined && line.reason !== options.reason) continue;
-    if (shown === limit) {
-      terminal.say(`… and more; --limit <count> shows them`);
-      break;
-    }
-    terminal.data(line, () => JSON.stringify(line));
-    shown += 1;
-  }
+  const { more } = await showRejects(await openStore(settings), name, {
+    reason: options.reason,
+    limit,
+    onReject: (line) => terminal.data(line, () => JSON.stringify(line)),
+  });
+  if (more) terminal.say(`… and more; --limit <count> shows them`);
   return EXIT.done;
 }
 
-/** Every reject of every part that has its receipt. */
-export async function* loadRejects(staging: Staging, name: string): AsyncGenerator<RejectLine> {
-  await requireMigration(staging, name);
-  for await (const receipt of listReceipts(staging, name)) {
-    for (const key of receipt.rejectSegments) yield* await readRejects(staging, key);
-  }
+/** `backhaul rejects replay`: sends them again, as a migration of their own. */
+export async function replay(
+  context: CommandContext,
+  name: string,
+  { manifest: path, reason }: { manifest?: string; reason?: string },
+): Promise<ExitCode> {
+  const { terminal, settings, env } = context;
+  const loaded = path
+    ? await loadManifest(path, { env })
+    : await loadStoredManifest(await openStaging(settings), name);
+  return withRuntime(context, loaded.manifest.destination === undefined, async (runtime) => {
+    const shown = {
+      again: commandLine(context, `rejects replay ${name}`),
+      onBegin: (replay: string) => terminal.say(`Replaying the rejects of ${name} as migration ${replay}.`),
+    };
+    const { kind } = await showRun(context, shown, (options) =>
+      replayRejects(runtime, name, { loaded, reason }, options),
+    );
+    if (kind !== 'nothing_to_replay') return RUN_EXIT[kind];
+    terminal.say(
+      `${name} has no such rejects that can be replayed. See what there is: ${commandLine(context, `rejects ls ${name}`)}`,
+    );
+    return EXIT.done;
+  });
 }
-
-const placeOf = ({ file, member, line }: RejectLine) =>
-  `${file}${member ? ` → ${member}` : ''}, line ${line}`;

@@ -1,7 +1,7 @@
 import { getMessage } from '../../lib/errors.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode, StoppedError } from '../exit-code.ts';
-import { stopSignal, untilAborted } from '../stop-signal.ts';
+import { listenForStop, untilAborted } from '../stop-signal.ts';
 import { withRuntime } from '../with-runtime.ts';
 
 /** `backhaul serve`: the bundled API with its data, and the queue dashboard, until told to stop. */
@@ -9,7 +9,7 @@ export async function serve(context: CommandContext): Promise<ExitCode> {
   const { terminal, settings } = context;
   return withRuntime(context, true, async ({ bundled, failed }) => {
     if (!bundled) throw new Error('the bundled API did not start');
-    const stop = stopSignal(terminal, '');
+    const stop = listenForStop(terminal, '');
     terminal.data({ url: bundled.url, queues: `${bundled.url}/queues`, dataDir: settings.dataDir }, () =>
       [
         `API        ${bundled.url}`,

@@ -1,10 +1,8 @@
-import { startWorkers } from '../../../jobs/start-workers.ts';
 import { findRunningRedis, runsBundledApi } from '../../embedded/supervisor.ts';
 import { ConfigError, getMessage } from '../../lib/errors.ts';
-import { createRuntimeMigrations } from '../../runtime/open-migration.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode, StoppedError } from '../exit-code.ts';
-import { stopSignal, untilAborted } from '../stop-signal.ts';
+import { listenForStop, untilAborted } from '../stop-signal.ts';
 import { withRuntime } from '../with-runtime.ts';
 
 /** `backhaul worker`: joins the fleet; SIGTERM finishes the batch, saves, hands the jobs back. */
@@ -23,18 +21,16 @@ export async function worker(
     );
   }
   const context = { settings, env, terminal, log };
-  return withRuntime(context, await runsBundledApi(settings.dataDir), async (site) => {
-    const migrations = createRuntimeMigrations(site);
-    const workers = startWorkers(site, migrations, concurrency);
-    const stop = stopSignal(terminal, 'Stopped; jobs were handed back.');
+  return withRuntime(context, await runsBundledApi(settings.dataDir), async (runtime) => {
+    const workers = await runtime.startWorkers(concurrency);
+    const stop = listenForStop(terminal, 'Stopped; jobs were handed back.');
     terminal.say(`Worker ${process.pid} takes up to ${concurrency} parts at once. Ctrl-C hands them back.`);
-    await untilAborted(AbortSignal.any([stop.signal, site.failed]));
+    await untilAborted(AbortSignal.any([stop.signal, runtime.failed]));
     await workers.close();
-    await migrations.close();
     stop.dispose();
-    if (site.failed.aborted) {
+    if (runtime.failed.aborted) {
       throw new StoppedError(
-        `${getMessage(site.failed.reason)} This worker has ended; what it had not delivered is for the others. Join again with: backhaul worker`,
+        `${getMessage(runtime.failed.reason)} This worker has ended; what it had not delivered is for the others. Join again with: backhaul worker`,
       );
     }
     return EXIT.done;

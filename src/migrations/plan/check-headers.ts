@@ -1,7 +1,7 @@
 import { ConfigError, getMessage, SourceError } from '../../lib/errors.ts';
 import type { SourceFile } from '../../sources/files/source-file.ts';
 import { type ReadOptions, readRecords } from '../../sources/formats/read-records.ts';
-import { chooseFiles } from './plan-migration.ts';
+import { chooseFiles } from './build-plan.ts';
 
 const FILES_LOOKED_AT = 20;
 const FILES_NAMED = 5;

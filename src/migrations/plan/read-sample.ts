@@ -5,8 +5,8 @@ import type { SourceFile } from '../../sources/files/source-file.ts';
 import { createRecordParser } from '../../sources/formats/parse-record.ts';
 import { type ReadOptions, readRecords } from '../../sources/formats/read-records.ts';
 import type { MapRecord } from '../../sources/source.ts';
+import { chooseFiles } from './build-plan.ts';
 import type { SampledFile, SampledRecord } from './plan.ts';
-import { chooseFiles } from './plan-migration.ts';
 
 const FILES_SAMPLED = 20;
 const TEXT_SHOWN = 4_096;

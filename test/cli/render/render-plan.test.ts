@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { renderPlan } from '../../../src/cli/render/render-plan.ts';
 import { mapped, rejected, skipped } from '../../../src/contract/outcome.ts';
+import { buildPlan } from '../../../src/migrations/plan/build-plan.ts';
 import {
   fitTo,
   formatBytes,
@@ -8,12 +9,11 @@ import {
   formatShare,
   wrap,
 } from '../../../src/migrations/plan/format-text.ts';
-import { planMigration } from '../../../src/migrations/plan/plan-migration.ts';
 import { planInput, sampled, signups, targetEvent } from '../../migrations/plan/plan-input.ts';
 
 const LONG = 'very-long-'.repeat(30);
 
-const awkward = planMigration(
+const awkward = buildPlan(
   planInput({
     migration: 'amplitude-2019-2024',
     destination: `https://${LONG}.example.com`,
@@ -59,7 +59,7 @@ test('lets no control character or direction mark of the data reach the terminal
 });
 
 test('reads as one page', () => {
-  const plan = planMigration(
+  const plan = buildPlan(
     planInput({
       migration: 'amplitude-2019-2024',
       source: { type: 'amplitude', timezone: 'Europe/Berlin', knownFields: new Set(['user']) },
@@ -141,7 +141,7 @@ test('reads as one page', () => {
 });
 
 test('has no list of demands for the bundled API', () => {
-  const text = renderPlan(planMigration(planInput({ destination: undefined })));
+  const text = renderPlan(buildPlan(planInput({ destination: undefined })));
   expect(text).toContain('the bundled API');
   expect(text).not.toContain('support request');
   expect(text).toContain('Timestamps without a zone are in UTC');
@@ -152,7 +152,7 @@ test('warns of young events and of a missing approval', () => {
     '[!] Younger than 48 hours, or in the future: 1 sampled event.',
   );
   const fast = { ...planInput().limits, eventsPerMinute: 50_000 };
-  expect(renderPlan(planMigration(planInput({ limits: fast })))).toContain('[!] The request is approved');
+  expect(renderPlan(buildPlan(planInput({ limits: fast })))).toContain('[!] The request is approved');
 });
 
 test.each([

@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { manifestSchema } from '../../../config/manifest/manifest.ts';
 import { PreflightError } from '../../../src/lib/errors.ts';
+import { buildPlan } from '../../../src/migrations/plan/build-plan.ts';
 import { checkLimits, roundedUp } from '../../../src/migrations/plan/check-limits.ts';
 import type { Approval, Plan } from '../../../src/migrations/plan/plan.ts';
-import { planMigration } from '../../../src/migrations/plan/plan-migration.ts';
 import { planInput } from './plan-input.ts';
 
 const planOf = (events: number, more: Partial<Plan> = {}): Plan => ({
-  ...planMigration(planInput()),
+  ...buildPlan(planInput()),
   events: { count: events, exact: false },
   ...more,
 });

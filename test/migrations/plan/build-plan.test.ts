@@ -1,18 +1,18 @@
+import { LosslessNumber } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
 import { mapped, rejected, skipped } from '../../../src/contract/outcome.ts';
-import { ExactNumber } from '../../../src/lib/json/exact-number.ts';
-import { chooseFiles, planMigration } from '../../../src/migrations/plan/plan-migration.ts';
+import { buildPlan, chooseFiles } from '../../../src/migrations/plan/build-plan.ts';
 import { planInput, sampled, signups, targetEvent } from './plan-input.ts';
 
 describe('the number of records', () => {
   test('is scaled up from the bytes that the sample took', () => {
-    const plan = planMigration(planInput());
+    const plan = buildPlan(planInput());
     expect(plan.records).toEqual({ count: 100, exact: false });
     expect(plan.events).toEqual({ count: 100, exact: false });
   });
 
   test('of a file that was not sampled follows the average of those that were', () => {
-    const plan = planMigration(
+    const plan = buildPlan(
       planInput({
         files: [
           { name: 'one.json.gz', bytes: 1_000 },
@@ -32,7 +32,7 @@ describe('the number of records', () => {
     const sample = [
       { file: 'one.json.gz', bytesRead: 1_000, recordsRead: 10, complete: true, records: signups(10) },
     ];
-    const plan = planMigration(planInput({ sample }));
+    const plan = buildPlan(planInput({ sample }));
     expect(plan.records).toEqual({ count: 10, exact: true });
     expect(plan.events).toEqual({ count: 10, exact: true });
   });
@@ -41,7 +41,7 @@ describe('the number of records', () => {
     const sample = [
       { file: 'one.json.gz', bytesRead: 100, recordsRead: 50, complete: false, records: signups(10) },
     ];
-    const plan = planMigration(planInput({ sample }));
+    const plan = buildPlan(planInput({ sample }));
     expect(plan.records.count).toBe(500);
     expect(plan.eventsByName).toEqual([{ event: 'Signed up', inSample: 10, estimated: 500 }]);
   });
@@ -49,9 +49,9 @@ describe('the number of records', () => {
   test('is none for no files, empty files and an empty sample', () => {
     const empty = { file: 'one.json.gz', bytesRead: 0, recordsRead: 0, complete: true, records: [] };
     expect(
-      planMigration(planInput({ files: [{ name: 'one.json.gz', bytes: 0 }], sample: [empty] })).records.count,
+      buildPlan(planInput({ files: [{ name: 'one.json.gz', bytes: 0 }], sample: [empty] })).records.count,
     ).toBe(0);
-    expect(planMigration(planInput({ files: [], sample: [] })).events.count).toBe(0);
+    expect(buildPlan(planInput({ files: [], sample: [] })).events.count).toBe(0);
   });
 });
 
@@ -74,7 +74,7 @@ describe('the plan', () => {
     { text: '{broken', fields: undefined, outcome: rejected('unreadable', 'not JSON') },
   ];
   const sample = [{ file: 'one.json.gz', bytesRead: 100, recordsRead: 8, complete: false, records }];
-  const plan = planMigration(planInput({ sample }));
+  const plan = buildPlan(planInput({ sample }));
 
   test('counts events by name, most frequent first', () => {
     expect(plan.eventsByName).toEqual([
@@ -97,7 +97,7 @@ describe('the plan', () => {
         { field: 'zip', inSample: 1 },
       ],
     });
-    const all = planMigration(
+    const all = buildPlan(
       planInput({ sample, source: { type: 'csv', timezone: 'UTC', knownFields: 'all' } }),
     );
     expect(all.fields).toEqual({ mapped: ['user', 'dma', 'zip'], unmapped: [] });
@@ -149,12 +149,12 @@ describe('the plan', () => {
   test('is plain JSON, with every digit of a long number', () => {
     const fields = {
       user: 'ada',
-      order: new ExactNumber('1234567890123456789'),
+      order: new LosslessNumber('1234567890123456789'),
       nothing: null,
       empty: {},
       list: [1],
     };
-    const one = planMigration(
+    const one = buildPlan(
       planInput({
         sample: [
           {
@@ -179,9 +179,9 @@ describe('the plan', () => {
 
 test('duration is what the budget allows, and nothing where there is none', () => {
   const slow = { eventsPerMinute: 10, requestsInFlight: 1, batch: { events: 10, bytes: 1 } };
-  expect(planMigration(planInput({ limits: slow })).durationMinutes).toBe(10);
+  expect(buildPlan(planInput({ limits: slow })).durationMinutes).toBe(10);
   const { eventsPerMinute: _, ...unlimited } = slow;
-  expect(planMigration(planInput({ limits: unlimited })).durationMinutes).toBeUndefined();
+  expect(buildPlan(planInput({ limits: unlimited })).durationMinutes).toBeUndefined();
 });
 
 test('flags events younger than 48 hours, to the millisecond', () => {
@@ -192,7 +192,7 @@ test('flags events younger than 48 hours, to the millisecond', () => {
     at('2026-02-01T00:00:00.000Z'),
   ];
   const sample = [{ file: 'f', bytesRead: 1, recordsRead: 3, complete: true, records }];
-  expect(planMigration(planInput({ sample })).youngEvents).toBe(2);
+  expect(buildPlan(planInput({ sample })).youngEvents).toBe(2);
 });
 
 test('chooses the first, the last and evenly between when there are too many files', () => {

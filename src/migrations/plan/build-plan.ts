@@ -7,7 +7,7 @@ const PAIRS = 3;
 const YOUNG_MS = 48 * 3_600_000;
 
 /** What a run would do, scaled up from the sample. */
-export function planMigration(input: PlanInput): Plan {
+export function buildPlan(input: PlanInput): Plan {
   const { migration, source, destination, limits, approval, sample } = input;
   const files = estimateFiles(input.files, sample);
   const records = sum(files.map((file) => file.records));

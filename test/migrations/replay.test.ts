@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { manifestSchema } from '../../config/manifest/manifest.ts';
-import { replayName } from '../../src/migrations/replay-name.ts';
+import { createReplayName } from '../../src/migrations/replay.ts';
 
 it('names a replay after its migration', () => {
-  expect(replayName('shop', 2)).toBe('shop.replay-2');
+  expect(createReplayName('shop', 2)).toBe('shop.replay-2');
 });
 
 it.each([53, 54, 63])('makes a name that manifests take, of one with %i characters', (length) => {
-  const name = replayName('n'.repeat(length), 1);
+  const name = createReplayName('n'.repeat(length), 1);
   expect(name.length).toBeLessThanOrEqual(63);
   expect(name.endsWith('.replay-1')).toBe(true);
   const manifest = { name, source: { type: 'amplitude', from: 'export.zip' } };

@@ -1,0 +1,45 @@
+import type { RunResult } from '../../migrations/start.ts';
+
+/** Commands to paste, as command-line.ts makes them. */
+export interface NextCommands {
+  /** The command that was called. */
+  readonly again: string;
+  readonly resume: string;
+  readonly rejects: string;
+}
+
+/** What is left to do after a run, in lines for a person; none after one that is finished. */
+export function renderEnd(result: RunResult, { again, resume, rejects }: NextCommands): string[] {
+  switch (result.kind) {
+    case 'finished':
+      return [];
+    case 'failed':
+      return [
+        ...result.failures.map(({ work, reason }) => `${work.name} ${work.id}: ${reason}`),
+        `${result.failures.length} failed; everything else was delivered. Once the cause is removed: ${resume}`,
+      ];
+    case 'unbalanced':
+      return [
+        'The books do not balance: the problems are named in the report above. Objects of staging are lost, or this is a bug in Backhaul; please report it with the report.',
+      ];
+    case 'rejects_above_threshold':
+      return [`More records were rejected than rejects.failAbove allows. See them: ${rejects}`];
+    case 'unavailable':
+      return [renderSaved(result.reason, result.begun ? resume : again)];
+    case 'held':
+      return [
+        renderSaved(`The migration was ${result.state}${result.reason ? `: ${result.reason}` : ''}`, resume),
+      ];
+    case 'refused':
+      return [
+        result.refusal === 'resume_first' ? `${result.reason}; continue with: ${resume}` : result.reason,
+      ];
+    case 'stopped':
+    case 'superseded':
+    case 'approval_needed':
+      return [result.reason];
+  }
+}
+
+export const renderSaved = (reason: string, command: string): string =>
+  `${reason.replace(/\.$/, '')}. Everything so far is saved. Continue with: ${command}`;

@@ -1,0 +1,71 @@
+import { UnavailableError } from '../lib/errors.ts';
+import type { RunOptions, RunResult } from '../migrations/start.ts';
+import { commandLine, resumeCommand } from './command-line.ts';
+import type { CommandContext } from './context.ts';
+import { StoppedError } from './exit-code.ts';
+import { createRecentRate } from './render/recent-rate.ts';
+import { renderEnd, renderSaved } from './render/render-end.ts';
+import { renderReport } from './render/render-report.ts';
+import { renderStatus } from './render/render-status.ts';
+import { createStopSignal } from './stop-signal.ts';
+
+export interface ShowRunOptions {
+  /** The command that was called, to be pasted. */
+  readonly again: string;
+  readonly produceOnly?: boolean | undefined;
+  readonly onBegin?: (migration: string) => void;
+}
+
+/** Follows a run on the terminal, shows how it ended, and returns the result. */
+export async function showRun<R extends RunResult | { readonly kind: 'nothing_to_replay' }>(
+  context: CommandContext,
+  { again, produceOnly = false, onBegin }: ShowRunOptions,
+  start: (options: RunOptions) => Promise<R>,
+): Promise<R> {
+  const { terminal } = context;
+  const stop = createStopSignal(terminal);
+  const measureRate = createRecentRate();
+  let result: R;
+  try {
+    result = await start({
+      signal: stop.signal,
+      importHere: !produceOnly,
+      onBegin(migration) {
+        onBegin?.(migration);
+        stop.listen(
+          `Stopped; everything so far is saved. Continue with: ${resumeCommand(context, migration)}`,
+        );
+      },
+      onStatus(status) {
+        const rate = status.phase === 'import' ? measureRate(status.counts.read, performance.now()) : 0;
+        terminal.status(renderStatus(status, rate));
+      },
+    });
+  } finally {
+    terminal.endStatus();
+    stop.dispose();
+  }
+  if (result.kind !== 'nothing_to_replay') showEnd(context, result, again);
+  return result;
+}
+
+function showEnd(context: CommandContext, result: RunResult, again: string): void {
+  const { terminal } = context;
+  const { migration } = result;
+  if ('report' in result) terminal.data(result.report, () => renderReport(result.report));
+  const lines = renderEnd(result, {
+    again,
+    resume: resumeCommand(context, migration),
+    rejects: commandLine(context, `rejects ls ${migration}`),
+  });
+  for (const line of lines) terminal.say(line);
+}
+
+/** Where staging is down before anything was begun, the same command continues later. */
+export async function orStopped<T>(again: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof UnavailableError ? new StoppedError(renderSaved(error.message, again)) : error;
+  }
+}

@@ -1,0 +1,58 @@
+import type { Redis } from 'ioredis';
+import type { PartMeta } from '../contract/part.ts';
+import type { Staging } from '../contract/staging.ts';
+import type { Logger } from '../lib/logger.ts';
+import type { SourceBucket } from '../sources/files/s3-file.ts';
+import type { SourceFile } from '../sources/files/source-file.ts';
+import type { ReadOptions } from '../sources/formats/read-records.ts';
+import type { WorkQueue } from './run/work-queue.ts';
+
+/*
+ * What the use cases of this room need, for runtime/ to construct. A use case takes one of these contexts and
+ * plain inputs, and returns a plain result; it knows no terminal, exit code or queue library.
+ */
+
+/** Enough to look at migrations and to control them. */
+export interface MigrationStore {
+  readonly staging: Staging;
+  readonly now: () => Date;
+  /** Undefined where no Redis runs; starts none. Throws where one is configured and cannot be used. */
+  askRedis<T>(ask: (redis: Redis) => Promise<T>): Promise<T | undefined>;
+}
+
+export interface SourceContext {
+  readonly now: () => Date;
+  /** A bucket that a manifest names as its source. */
+  openSourceBucket(bucket: string): Promise<SourceBucket>;
+}
+
+/** Enough to plan and to check; staging is opened only when it is needed. */
+export interface PlanContext extends SourceContext {
+  openStaging(): Promise<Staging>;
+}
+
+/** Enough to run migrations. */
+export interface MigrationRuntime extends MigrationStore, SourceContext {
+  readonly redis: Redis;
+  readonly log: Logger;
+  /** Aborts when an embedded part died for good; the run stops and can be resumed. */
+  readonly failed: AbortSignal;
+  /** The producer's side of the queues of one migration. */
+  openQueue(migrationId: string): Promise<WorkQueue & Closable>;
+  /** This process's workers for the queues that all processes share. */
+  startWorkers(): Promise<Closable>;
+  /** The producer's own worker for files that only it can reach. */
+  startStaging(work: StagingWork): Promise<Closable>;
+}
+
+export interface StagingWork {
+  readonly migrationId: string;
+  readonly files: readonly SourceFile[];
+  readonly read: ReadOptions;
+  /** Called for every part of a file, new or staged before. */
+  readonly onPart: (part: PartMeta) => void;
+}
+
+export interface Closable {
+  close(): Promise<void>;
+}

@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import type { Environment } from '../../config/environment.ts';
+import { parseStoredManifest, readApiKey } from '../../config/manifest/load-manifest.ts';
+import type { Manifest } from '../../config/manifest/manifest.ts';
+import type { Staging } from '../contract/staging.ts';
+import { DEFAULT_BATCH_LIMITS } from '../deliver/batch-builder.ts';
+import { createUnlimitedBudget, toRedisBudgetKey } from '../deliver/budget.ts';
+import { createDeliver } from '../deliver/deliver.ts';
+import { createRedisBudget } from '../deliver/redis-budget.ts';
+import { REQUEST_TIMEOUT_MS } from '../deliver/send.ts';
+import { ConfigError } from '../lib/errors.ts';
+import type { Logger } from '../lib/logger.ts';
+import { bindSource, getMappingName } from '../sources/registry.ts';
+import { toBudgetKey } from '../state/keys.ts';
+import { encode } from '../state/migrations.ts';
+import type { OpenMigrationsDeps } from './open-migrations.ts';
+
+export interface ManifestOpenerDeps {
+  readonly staging: Staging;
+  readonly redis: Redis;
+  /** For the variables that manifests name. */
+  readonly env: Environment;
+  /** The bundled API, where this process runs it or is attached to it. */
+  readonly bundled: { readonly url: string; readonly projectKey: string } | undefined;
+  readonly log: Logger;
+  readonly now: () => Date;
+}
+
+/** Resolves stored manifests for workers: the map of the source, and a sender under the fleet's budget. */
+export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDeps['open'] {
+  const { staging, redis, log } = deps;
+  return async (record, stored) => {
+    const manifest = parseStoredManifest(stored, staging.location);
+    assertMapping(record.mapping, getMappingName(manifest.source.type));
+    const destination = resolveDestination(manifest, deps);
+    const { eventsPerMinute, requestsInFlight, batch } = manifest.limits;
+    const key = toRedisBudgetKey(destination.url, destination.apiKey);
+    const budget =
+      eventsPerMinute === undefined
+        ? createUnlimitedBudget()
+        : createRedisBudget({
+            redis,
+            key,
+            eventsPerMinute,
+            requestTimeoutMs: REQUEST_TIMEOUT_MS,
+            firstUse: await claimFirstUse(deps, key),
+            log,
+          });
+    const delivering = createDeliver({
+      destination,
+      limits: { requestsInFlight },
+      budget,
+      random: Math.random,
+      now: Date.now,
+      log: log.child({ migration: record.name }),
+    });
+    return {
+      settings: {
+        batch: { ...batch, eventBytes: Math.min(DEFAULT_BATCH_LIMITS.eventBytes, batch.bytes) },
+        requestsInFlight,
+        overwritePeople: manifest.people.overwrite,
+        groupIdentifyEvent: manifest.people.groupIdentifyEvent,
+      },
+      map: bindSource(manifest.source).createMap(),
+      deliver: delivering.deliver,
+      close: () => delivering.close(),
+    };
+  };
+}
+
+function resolveDestination(
+  manifest: Manifest,
+  { env, bundled }: ManifestOpenerDeps,
+): { url: string; apiKey: string } {
+  const apiKey = readApiKey(manifest, env);
+  if (manifest.destination && apiKey !== undefined) return { url: manifest.destination.url, apiKey };
+  if (!bundled) {
+    throw new ConfigError(
+      `migration "${manifest.name}" goes to the bundled API, and this process has none: start it with the same BACKHAUL_DATA_DIR as the run, or name a destination in the manifest`,
+    );
+  }
+  return { url: bundled.url, apiKey: bundled.projectKey };
+}
+
+/** Another version of the map would make other events of the same records (I2). */
+function assertMapping(pinned: string, own: string): void {
+  if (pinned === own) return;
+  throw new ConfigError(
+    `the migration is pinned to mapping ${pinned}, this worker maps with ${own}; start workers of the release that began it`,
+  );
+}
+
+/** True once for a destination: where this staging never sent to it before, a missing count is no lost count (I6). */
+async function claimFirstUse({ staging, now }: ManifestOpenerDeps, budget: string): Promise<boolean> {
+  const name = createHash('sha256').update(budget).digest('hex').slice(0, 16);
+  return staging.create(toBudgetKey(name), encode({ usedSince: now().toISOString() }));
+}

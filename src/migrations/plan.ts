@@ -1,0 +1,59 @@
+import { bindSource } from '../sources/registry.ts';
+import { PreflightError } from '../lib/errors.ts';
+import type { PlanContext } from './migration-runtime.ts';
+import { checkHeaders } from './plan/check-headers.ts';
+import { checkLimits } from './plan/check-limits.ts';
+import { makePlan } from './plan/make-plan.ts';
+import type { Plan } from './plan/plan.ts';
+import { type PlanFullOptions, planFull } from './plan/plan-full.ts';
+import { findFiles, type ManifestAt } from './prepare.ts';
+import type { Report } from './report/report.ts';
+
+export interface PlanOptions {
+  /** Records read of each sampled file. */
+  readonly recordsPerFile: number;
+  /** Also the pass over every record. */
+  readonly full?: PlanFullOptions | undefined;
+}
+
+export type PlanResult =
+  | {
+      readonly kind: 'planned';
+      readonly plan: Plan;
+      /** The report that a run would end with, were every event accepted. */
+      readonly full: Report | undefined;
+      /** Why a run would be refused: the contract asks for an approval first. Holds the support request. */
+      readonly refusal: string | undefined;
+    }
+  /** The full pass was stopped by its signal. */
+  | { readonly kind: 'stopped'; readonly reason: string };
+
+/** What a run would do; sends nothing. Throws ConfigError where manifest or source must be changed. */
+export async function planMigration(
+  context: PlanContext,
+  { manifest, baseDir }: ManifestAt,
+  { recordsPerFile, full }: PlanOptions,
+): Promise<PlanResult> {
+  const files = await findFiles(context, manifest, baseDir);
+  await checkHeaders(files, bindSource(manifest.source).read);
+  const plan = await makePlan(manifest, files, context.now(), recordsPerFile);
+  const refusal = explainLimits(plan);
+  try {
+    const report = full && (await planFull(await context.openStaging(), manifest, files, full));
+    return { kind: 'planned', plan, full: report, refusal };
+  } catch (error) {
+    if (full?.signal.aborted && error instanceof Error && error === full.signal.reason)
+      return { kind: 'stopped', reason: error.message };
+    throw error;
+  }
+}
+
+function explainLimits(plan: Plan): string | undefined {
+  try {
+    checkLimits(plan, plan.limits, plan.approval);
+    return undefined;
+  } catch (error) {
+    if (error instanceof PreflightError) return error.message;
+    throw error;
+  }
+}

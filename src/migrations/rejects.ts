@@ -1,0 +1,61 @@
+import type { RejectLine } from '../contract/progress.ts';
+import type { Staging } from '../contract/staging.ts';
+import { listReceipts } from '../state/receipts.ts';
+import { readRejects } from '../state/rejects.ts';
+import { requireMigration } from './life-store.ts';
+import type { MigrationStore } from './migration-runtime.ts';
+
+export interface RejectReason {
+  readonly reason: string;
+  readonly count: number;
+  /** Place and detail of the first one. */
+  readonly example: string;
+}
+
+/** Rejects by reason, most frequent first. Throws RefusedError, as the others here do. */
+export async function listRejects({ staging }: MigrationStore, name: string): Promise<RejectReason[]> {
+  const reasons = new Map<string, { count: number; example: string }>();
+  for await (const line of readRejectLines(staging, name)) {
+    const known = reasons.get(line.reason);
+    if (known) known.count += 1;
+    else reasons.set(line.reason, { count: 1, example: `${formatPlace(line)}: ${line.detail}` });
+  }
+  return [...reasons]
+    .map(([reason, { count, example }]) => ({ reason, count, example }))
+    .sort((a, b) => b.count - a.count || a.reason.localeCompare(b.reason));
+}
+
+export interface ShowRejectsOptions {
+  /** Only those of one reason. */
+  readonly reason?: string | undefined;
+  readonly limit: number;
+  /** Called for each as it is read: there may be millions. */
+  readonly onReject: (line: RejectLine) => void;
+}
+
+/** The rejected records themselves. `more`: there are some beyond the limit. */
+export async function showRejects(
+  { staging }: MigrationStore,
+  name: string,
+  { reason, limit, onReject }: ShowRejectsOptions,
+): Promise<{ shown: number; more: boolean }> {
+  let shown = 0;
+  for await (const line of readRejectLines(staging, name)) {
+    if (reason !== undefined && line.reason !== reason) continue;
+    if (shown === limit) return { shown, more: true };
+    onReject(line);
+    shown += 1;
+  }
+  return { shown, more: false };
+}
+
+/** Every reject of every part that has its receipt. */
+export async function* readRejectLines(staging: Staging, name: string): AsyncGenerator<RejectLine> {
+  await requireMigration(staging, name);
+  for await (const receipt of listReceipts(staging, name)) {
+    for (const key of receipt.rejectSegments) yield* await readRejects(staging, key);
+  }
+}
+
+const formatPlace = ({ file, member, line }: RejectLine) =>
+  `${file}${member ? ` → ${member}` : ''}, line ${line}`;

@@ -1,0 +1,68 @@
+import type { RejectLine } from '../contract/progress.ts';
+import type { Staging } from '../contract/staging.ts';
+import { stageRejects } from '../pipeline/stage/stage-rejects.ts';
+import { clearStaging } from '../state/clear-staging.ts';
+import { layout } from '../state/keys.ts';
+import { loadMigration } from '../state/migrations.ts';
+import type { MigrationRuntime } from './migration-runtime.ts';
+import { preflight } from './preflight.ts';
+import { createRecord, type ManifestAt, toPrepared } from './prepare.ts';
+import { readRejectLines } from './rejects.ts';
+import { type RunOptions, type RunResult, runPrepared } from './start.ts';
+
+export interface ReplayInput {
+  /** The corrected manifest, or that of the last run. */
+  readonly loaded: ManifestAt;
+  /** Only rejects of one reason. */
+  readonly reason?: string | undefined;
+}
+
+/**
+ * Sends rejected records again: they become the parts of a migration of their own, run with the corrected
+ * manifest. Their uuids do not depend on the migration, so a replay adds nothing twice. Throws ConfigError,
+ * PreflightError and UnavailableError as long as that migration does not exist.
+ */
+export async function replayRejects(
+  runtime: MigrationRuntime,
+  name: string,
+  { loaded, reason }: ReplayInput,
+  options: RunOptions,
+): Promise<RunResult | { readonly kind: 'nothing_to_replay'; readonly migration: string }> {
+  const { staging } = runtime;
+  const allowed = await preflight(runtime, loaded.manifest, []);
+  const manifest = { ...loaded.manifest, name: await findFreeName(staging, name) };
+  const { prefix } = layout(manifest.name);
+  await clearStaging(staging, prefix); // of a replay that was killed before it had its record
+  const files = await stageRejects(staging, prefix, selectRejects(staging, name, reason));
+  if (files.length === 0) return { kind: 'nothing_to_replay', migration: name };
+  const replay = { ...loaded, manifest };
+  const record = await createRecord(runtime, replay, files);
+  return runPrepared(runtime, toPrepared(record, replay, [], allowed), 'run', options);
+}
+
+async function* selectRejects(
+  staging: Staging,
+  name: string,
+  reason: string | undefined,
+): AsyncGenerator<RejectLine> {
+  for await (const line of readRejectLines(staging, name)) {
+    // Of an oversize record only the head was kept; there is nothing whole to send.
+    if (!line.oversize && (reason === undefined || line.reason === reason)) yield line;
+  }
+}
+
+async function findFreeName(staging: Staging, name: string): Promise<string> {
+  for (let number = 1; ; number += 1) {
+    const candidate = createReplayName(name, number);
+    if (!(await loadMigration(staging, candidate))) return candidate;
+  }
+}
+
+/** Of a manifest: see its schema. */
+const NAME_MAX = 63;
+
+/** `shop` → `shop.replay-1`; a long name loses its end, so that the whole is still a name. */
+export function createReplayName(name: string, number: number): string {
+  const suffix = `.replay-${number}`;
+  return name.slice(0, NAME_MAX - suffix.length) + suffix;
+}

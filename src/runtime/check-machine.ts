@@ -1,0 +1,50 @@
+import { mkdir, statfs } from 'node:fs/promises';
+import type { Settings } from '../../config/settings.ts';
+import { findRedisServer } from '../embedded/find-redis-server.ts';
+import { ConfigError } from '../lib/errors.ts';
+import type { CheckContext } from '../migrations/doctor.ts';
+import { formatCount } from '../migrations/plan/format-text.ts';
+import { reachRedis } from './reach-redis.ts';
+
+const MIN_FREE_BYTES = 1024 ** 3;
+
+/** What this process, its Redis and its data folder must be like, as checks of `backhaul doctor`. */
+export const createMachineChecks = (settings: Settings): CheckContext['machine'] => [
+  { name: 'Node', look: async () => process.version },
+  { name: 'Redis', look: () => checkRedis(settings) },
+  { name: 'data folder', look: () => checkDataDir(settings.dataDir) },
+];
+
+async function checkRedis({ redisUrl, redisServer }: Settings): Promise<string> {
+  if (redisUrl === undefined) {
+    const { command, version } = await findRedisServer(redisServer);
+    return `embedded: ${command} ${version.major}.${version.minor}`;
+  }
+  return reachRedis(redisUrl, async (redis) => {
+    const info = await redis.info();
+    const field = (name: string) => new RegExp(`^${name}:(.*)$`, 'm').exec(info)?.[1]?.trim();
+    const policy = field('maxmemory_policy');
+    if (policy !== undefined && policy !== 'noeviction') {
+      throw new ConfigError(
+        `maxmemory-policy is ${policy}: Redis would drop jobs when full. Set it to noeviction in the configuration of that Redis`,
+      );
+    }
+    const aof =
+      field('aof_enabled') === '1'
+        ? 'append-only file on'
+        : 'no append-only file: a restart of Redis means re-queueing';
+    return `${field('redis_version')}, ${aof}`;
+  });
+}
+
+async function checkDataDir(dataDir: string): Promise<string> {
+  await mkdir(dataDir, { recursive: true });
+  const { bavail, bsize } = await statfs(dataDir);
+  const free = bavail * bsize;
+  if (free < MIN_FREE_BYTES) {
+    throw new ConfigError(
+      `${dataDir} has ${formatCount(free / 1024 ** 2)} MiB left; make room or set BACKHAUL_DATA_DIR`,
+    );
+  }
+  return `${dataDir}, ${formatCount(free / 1024 ** 3)} GiB free`;
+}
