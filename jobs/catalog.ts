@@ -3,10 +3,10 @@ import { partMeta } from '../src/contract/part.ts';
 
 /**
  * Every job there is: its payload and how it is retried. Producer and worker both import this.
- * A payload points, it never carries: no record, no secret (I10).
+ * A payload names things and carries none: no record, no secret (I10).
  */
-const taken = {
-  /** Name of the migration: where its truth lies in staging. */
+const ofEpoch = {
+  /** Name of the migration, and so its folder in staging. */
   migration: z.string(),
   /** The epoch the job belongs to; a job of an older one stops before it acts (I5). */
   epoch: z.number().int().positive(),
@@ -15,27 +15,27 @@ const taken = {
 const buckets = { from: z.number().int().nonnegative(), to: z.number().int().positive() };
 
 export const payloads = {
-  'stage-file': z.strictObject({ ...taken, fileId: z.string() }),
-  'import-part': z.strictObject({ ...taken, part: partMeta }),
-  'resolve-people': z.strictObject({ ...taken, ...buckets }),
-  'fold-people': z.strictObject({ ...taken, ...buckets }),
-  /** Points at nothing: what is to be deleted stands in the API's database. */
+  'stage-file': z.strictObject({ ...ofEpoch, fileId: z.string() }),
+  'import-part': z.strictObject({ ...ofEpoch, part: partMeta }),
+  'resolve-people': z.strictObject({ ...ofEpoch, ...buckets }),
+  'fold-people': z.strictObject({ ...ofEpoch, ...buckets }),
+  /** What is to be deleted is in the API's database. */
   'delete-events': z.strictObject({ because: z.enum(['scheduled', 'asked', 'overdue']) }),
 } as const;
 
 export type JobName = keyof typeof payloads;
-/** Those that a producer offers. */
+/** Jobs that a producer offers. */
 export type MigrationJob = Exclude<JobName, 'delete-events'>;
 export type Payload<N extends JobName> = z.infer<(typeof payloads)[N]>;
 
-/** What a finished job says; the truth is in staging. */
+/** What a finished job returns; its results are in staging. */
 export type JobResult =
   | { readonly kind: 'done' }
   /** The migration is stopped, paused or cancelled, or a newer writer holds the work. Not a failure. */
   | { readonly kind: 'handed_back'; readonly why: string };
 
-/** What is wrong on our side is tried this often; what is down elsewhere is tried for ever. */
-export const SURPRISE_ATTEMPTS = 3;
+/** An unexpected error is tried this often; what is down elsewhere is tried for ever. */
+export const UNEXPECTED_ATTEMPTS = 3;
 
 export const retryPolicy = {
   attempts: 1_000_000,

@@ -23,9 +23,9 @@ export interface DashboardOptions {
 }
 
 /**
- * bull-board at `/queues`. Whoever may act on jobs may act on Redis, so it asks for credentials always,
+ * bull-board at `/queues`. A person who may act on jobs may act on Redis, so it always requires credentials,
  * and shows buttons to the admin password alone. bull-board knows roles by adapter and not by person:
- * hence two boards behind one address.
+ * so there are two boards at one address.
  */
 export function createDashboard(options: DashboardOptions): { routes: Hono; close(): Promise<void> } {
   const connection = new Redis(options.redisUrl, { maxRetriesPerRequest: 2, enableOfflineQueue: true });
@@ -38,15 +38,15 @@ export function createDashboard(options: DashboardOptions): { routes: Hono; clos
   const routes = new Hono();
   routes.use(`${DASHBOARD_PATH}/*`, async (context, next) => {
     await next();
-    // Afterwards: the board answers with a response of its own, which knows nothing of headers set before.
+    // Afterwards: the board returns a response of its own, without headers that were set before.
     context.header('cache-control', 'no-store');
     context.header('x-content-type-options', 'nosniff');
     context.header('x-frame-options', 'DENY');
-    // bull-board's page asks another site for fonts; nothing here leaves the machine.
+    // bull-board's page loads fonts from another site; no request here leaves the machine.
     context.header('content-security-policy', "style-src 'self' 'unsafe-inline'; font-src 'self' data:");
   });
   const serve = (context: Context) => {
-    const role = roleOf(context.req.header('authorization'), options);
+    const role = authorize(context.req.header('authorization'), options);
     if (!role) {
       context.header('www-authenticate', 'Basic realm="Backhaul queues", charset="UTF-8"');
       return context.text('User and password are asked for.\n', 401);
@@ -78,7 +78,7 @@ function createBoard(queues: readonly Queue[], readOnlyMode: boolean): Hono {
       description: DESCRIPTIONS[queue.name as JobName],
     });
     adapter.setFormatter('name', (job) => getTitle(job.name as JobName, job.data));
-    adapter.setFormatter('progress', progressText);
+    adapter.setFormatter('progress', renderProgress);
     return adapter;
   });
   createBullBoard({
@@ -95,7 +95,7 @@ const DESCRIPTIONS: Record<JobName, string> = {
   'stage-file': 'Cuts source files into parts.',
   'import-part': 'Maps the records of one part and delivers them.',
   'resolve-people': 'Decides which ids belong to one person.',
-  'fold-people': 'Sends what is known of people and groups.',
+  'fold-people': 'Sends what is known of persons and groups.',
   'delete-events': 'Deletes the events of deleted persons from the bundled API.',
 };
 
@@ -105,7 +105,7 @@ const REASONS: Record<Payload<'delete-events'>['because'], string> = {
   overdue: 'missed its time',
 };
 
-/** What a person reads in the list instead of an id. */
+/** What the list shows in place of an id. */
 export function getTitle(name: JobName, data: unknown): string {
   const { because, migration, part, from, to } = data as {
     because?: Payload<'delete-events'>['because'];
@@ -116,11 +116,11 @@ export function getTitle(name: JobName, data: unknown): string {
   };
   if (because) return `delete events · ${REASONS[because]}`;
   if (part) return `${migration} · ${part.file} · part ${part.number} (${part.records} records)`;
-  return from === undefined ? `${migration} · ${name}` : `${migration} · people, buckets ${from} to ${to}`;
+  return from === undefined ? `${migration} · ${name}` : `${migration} · persons, buckets ${from} to ${to}`;
 }
 
-/** Jobs tell counts of records, or of synthetic events sent. */
-export function progressText(progress: unknown): string | number {
+/** Jobs report counts of records, or of synthetic events sent. */
+export function renderProgress(progress: unknown): string | number {
   if (typeof progress !== 'object' || progress === null) return Number(progress) || 0;
   return Object.entries(progress)
     .filter(([, count]) => Number(count) > 0)
@@ -130,7 +130,7 @@ export function progressText(progress: unknown): string | number {
 
 type Role = 'viewer' | 'admin';
 
-function roleOf(header: string | undefined, options: DashboardOptions): Role | undefined {
+function authorize(header: string | undefined, options: DashboardOptions): Role | undefined {
   const encoded = /^Basic\s+([A-Za-z0-9+/=]+)\s*$/i.exec(header ?? '')?.[1];
   if (!encoded) return undefined;
   const given = Buffer.from(encoded, 'base64').toString('utf8');

@@ -9,11 +9,11 @@ import { DELETION_JOB, type Payload, QUEUE_PREFIX, retryPolicy } from './catalog
 import { logConnectionErrors } from './log-connection-errors.ts';
 import { createJobWorker } from './worker.ts';
 
-/** What the job does, handed in by the process that has the database open. */
+/** What the job does, passed in by the process that has the database open. */
 export interface DeletionWork {
-  /** Works off all that is queued; may be stopped anywhere and run again, also next to another run. */
+  /** Deletes all that is queued; may be stopped anywhere and run again, also beside another run. */
   run(signal: AbortSignal, onProgress: (progress: object) => void): Promise<void>;
-  /** When the oldest of what is queued was; undefined: nothing is. */
+  /** When the oldest one in the queue was queued; undefined when the queue is empty. */
   oldest(): Promise<Date | undefined>;
 }
 
@@ -26,9 +26,9 @@ export interface DeletionJobsOptions {
 }
 
 export interface DeletionJobs {
-  /** Has the job run as soon as it can, and says its id: that of one that waits to start, where there is one. */
+  /** Runs the job as soon as possible. Returns its id, or that of a job that is waiting already. */
   ask(): Promise<string>;
-  /** Undefined: the queue does not know such a job (any more). */
+  /** Undefined where the queue does not hold such a job, or no longer does. */
   state(jobId: string): Promise<DeletionJobState | undefined>;
   /** Hands a running job back to the queue. */
   close(): Promise<void>;
@@ -41,18 +41,18 @@ export interface DeletionJobState {
 }
 
 const SCHEDULER = 'deletion-schedule';
-/** How often the schedule is looked after, as a Redis may have lost everything; and how soon after a failure. */
-const LOOK_EVERY_MS = 3_600_000;
-const LOOK_AGAIN_MS = 30_000;
-/** Batches are small, and a second run next to a first does no harm: it may come soon. */
+/** How often the schedule is checked, as a Redis may have lost everything; and how soon after a failure. */
+const CHECK_EVERY_MS = 3_600_000;
+const RETRY_AFTER_MS = 30_000;
+/** Batches are small, and a second run beside a first does no harm: a lost job may be run again soon. */
 const LOCK_MS = 10_000;
-/** The API process has some seconds to end. */
+/** The API process has a few seconds to end. */
 const CLOSE_WITHIN_MS = 5_000;
 
 /**
- * Job `delete-events`: the events of deleted persons go, at the time that the deployment sets. One job at a
- * time, whichever process takes it. The database is the truth and the queue only the clock: what should
- * have run while nobody was there, or while Redis lost its memory, is noticed and made up for.
+ * Job `delete-events`: deletes the events of deleted persons at the time that the deployment sets. One job runs
+ * at a time, in whichever process takes it. The database holds what to delete and the queue is only the clock: what should
+ * have run while no API process ran, or while Redis lost its memory, is detected and run then.
  */
 export function startDeletionJobs({ redisUrl, schedule, work, log }: DeletionJobsOptions): DeletionJobs {
   const connection = new Redis(redisUrl, { maxRetriesPerRequest: 2 });
@@ -84,7 +84,7 @@ export function startDeletionJobs({ redisUrl, schedule, work, log }: DeletionJob
     return id;
   }
 
-  async function look(): Promise<void> {
+  async function checkSchedule(): Promise<void> {
     await queue.setGlobalConcurrency(1);
     const scheduled = { because: 'scheduled' } satisfies Payload<'delete-events'>;
     const template = { name: DELETION_JOB, data: scheduled, opts: retryPolicy };
@@ -97,30 +97,30 @@ export function startDeletionJobs({ redisUrl, schedule, work, log }: DeletionJob
   }
 
   const closing = new AbortController();
-  async function keepLooking(): Promise<void> {
+  async function keepChecking(): Promise<void> {
     while (!closing.signal.aborted) {
-      const nextMs = await look().then(
-        () => LOOK_EVERY_MS,
+      const nextMs = await checkSchedule().then(
+        () => CHECK_EVERY_MS,
         (error: unknown) => {
-          log.warn({ err: getMessage(error) }, 'the schedule of deletions could not be looked after');
-          return LOOK_AGAIN_MS;
+          log.warn({ err: getMessage(error) }, 'the schedule of deletions could not be checked');
+          return RETRY_AFTER_MS;
         },
       );
       await wait(nextMs, undefined, { signal: closing.signal, ref: false }).catch(() => {});
     }
   }
-  const looking = keepLooking();
+  const checking = keepChecking();
 
   return {
-    ask: () => reached(add('asked')),
-    state: (jobId) => reached(stateOf(queue, jobId)),
+    ask: () => orUnavailable(add('asked')),
+    state: (jobId) => orUnavailable(loadState(queue, jobId)),
     async close() {
       closing.abort();
       await Promise.all([
         worker.close(),
         within(
           CLOSE_WITHIN_MS,
-          looking.then(() => queue.close()),
+          checking.then(() => queue.close()),
         ),
       ]);
       connection.disconnect();
@@ -131,7 +131,7 @@ export function startDeletionJobs({ redisUrl, schedule, work, log }: DeletionJob
 /** Ids that BullMQ gives: any other text may be the key of something else of the queue. */
 const JOB_ID = /^(?:\d{1,15}|repeat:[a-z-]{1,50}:\d{1,15})$/;
 
-async function stateOf(queue: Queue, jobId: string): Promise<DeletionJobState | undefined> {
+async function loadState(queue: Queue, jobId: string): Promise<DeletionJobState | undefined> {
   if (!JOB_ID.test(jobId)) return undefined;
   const state = await queue.getJobState(jobId);
   const job = await queue.getJob(jobId);
@@ -141,8 +141,8 @@ async function stateOf(queue: Queue, jobId: string): Promise<DeletionJobState | 
   return { state: state === 'delayed' ? 'retrying' : 'waiting', reason };
 }
 
-/** A Redis that is away is nobody's mistake. */
-async function reached<T>(answer: Promise<T>): Promise<T> {
+/** A Redis that is away is an UnavailableError: the client can try again. */
+async function orUnavailable<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {

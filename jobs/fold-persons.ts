@@ -15,7 +15,7 @@ export function foldPersonsHandler({ staging, migrations }: PersonsDeps): Handle
       const keys = layout(name);
       const chunks = foldBuckets({
         staging,
-        findings: resolvedFindings(staging, name),
+        findings: listResolvedFacts(staging, name),
         overwrite: settings.overwritePeople,
         groupIdentifyEvent: settings.groupIdentifyEvent,
         batch: settings.batch,
@@ -34,7 +34,7 @@ export function foldPersonsHandler({ staging, migrations }: PersonsDeps): Handle
     });
 }
 
-async function* resolvedFindings(staging: Staging, name: string): AsyncGenerator<FactsIndex> {
+async function* listResolvedFacts(staging: Staging, name: string): AsyncGenerator<FactsIndex> {
   for await (const { key } of staging.list(layout(name).resolved)) {
     const body = await staging.get(key);
     if (body) yield* parseStored(resolvedRange, body, key, staging).findings;

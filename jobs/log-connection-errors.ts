@@ -4,8 +4,8 @@ import type { Logger } from '../src/lib/logger.ts';
 const REPEAT_AFTER_MS = 30_000;
 
 /**
- * While Redis is away every connection reports every attempt. One line, then one each half minute,
- * is what a person can use; without a listener Node would end the process.
+ * While Redis is away every connection reports every attempt: one line is logged, then one each half minute.
+ * Without a listener Node would end the process.
  */
 export function logConnectionErrors(emitters: readonly unknown[], log: Logger): void {
   let loggedAtMs = -REPEAT_AFTER_MS;

@@ -18,7 +18,7 @@ export function resolvePersonsHandler({ staging, migrations }: PersonsDeps): Han
   return ({ migration: name, epoch, from, to }, run) =>
     migrations.use(name, epoch, run.signal, async (_, signal) => {
       const keys = layout(name);
-      const findings = findingsOf(staging, name);
+      const findings = listFacts(staging, name);
       // A writer never touches what another one wrote: the range's receipt names what counts (I5).
       const prefix = keys.resolvedFactsBy(`${epoch}-${randomUUID()}`);
       const resolved = await resolveBuckets({ staging, prefix, findings, from, to, signal });
@@ -27,6 +27,6 @@ export function resolvePersonsHandler({ staging, migrations }: PersonsDeps): Han
     });
 }
 
-async function* findingsOf(staging: Staging, name: string): AsyncGenerator<FactsIndex> {
+async function* listFacts(staging: Staging, name: string): AsyncGenerator<FactsIndex> {
   for await (const { findings } of listReceipts(staging, name)) if (findings) yield findings;
 }

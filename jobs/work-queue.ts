@@ -8,14 +8,14 @@ import { logConnectionErrors } from './log-connection-errors.ts';
 
 const CLOSE_WITHIN_MS = 5_000;
 
-/** The producer's side of the queues: adds jobs, hears of their ends. */
+/** The producer's side of the queues: adds jobs, and listens for their ends. */
 export async function createWorkQueue(
   redisUrl: string,
   queueNames: Readonly<Record<MigrationJob, string>>,
   log: Logger,
 ): Promise<WorkQueue & { close(): Promise<void> }> {
   const listeners = new Set<(event: WorkEvent) => void>();
-  const tell = (event: WorkEvent) => {
+  const emit = (event: WorkEvent) => {
     for (const listener of listeners) listener(event);
   };
   const queues = new Map<string, Queue>();
@@ -28,12 +28,12 @@ export async function createWorkQueue(
     const events = new QueueEvents(queueName, { connection: eventsConnection, prefix: QUEUE_PREFIX });
     logConnectionErrors([queue, events, connection, eventsConnection], log);
     events.on('completed', ({ jobId, returnvalue }) =>
-      tell({ kind: 'settled', jobId, state: settledOf(returnvalue) }),
+      emit({ kind: 'settled', jobId, state: parseResult(returnvalue) }),
     );
     events.on('failed', ({ jobId, failedReason }) =>
-      tell({ kind: 'settled', jobId, state: { kind: 'failed', reason: failedReason } }),
+      emit({ kind: 'settled', jobId, state: { kind: 'failed', reason: failedReason } }),
     );
-    events.on('progress', ({ jobId, data }) => tell({ kind: 'progress', jobId, progress: data }));
+    events.on('progress', ({ jobId, data }) => emit({ kind: 'progress', jobId, progress: data }));
     await events.waitUntilReady();
     queues.set(job, queue);
     closers.push(async () => {
@@ -42,7 +42,7 @@ export async function createWorkQueue(
       eventsConnection.disconnect();
     });
   }
-  const queueOf = (job: string) => {
+  const getQueue = (job: string) => {
     const queue = queues.get(job);
     if (!queue) throw new Error(`no queue for job ${job}`);
     return queue;
@@ -51,7 +51,7 @@ export async function createWorkQueue(
   return {
     async add(work) {
       for (const { name, jobId, delayMs, payload } of work) {
-        await queueOf(name).add(name, payloads[name as MigrationJob].parse(payload), {
+        await getQueue(name).add(name, payloads[name as MigrationJob].parse(payload), {
           jobId,
           delay: delayMs,
         });
@@ -62,12 +62,12 @@ export async function createWorkQueue(
       return () => listeners.delete(listener);
     },
     async state(name, jobId) {
-      const queue = queueOf(name);
+      const queue = getQueue(name);
       // The state comes first: a job that was read before it ended holds no result yet.
       const state: JobState | 'unknown' = await queue.getJobState(jobId);
       const job = await queue.getJob(jobId);
       if (!job || state === 'unknown') return { kind: 'missing' };
-      if (state === 'completed') return settledOf(job.returnvalue);
+      if (state === 'completed') return parseResult(job.returnvalue);
       if (state === 'failed') return { kind: 'failed', reason: job.failedReason ?? 'unknown' };
       return { kind: 'open' };
     },
@@ -77,8 +77,8 @@ export async function createWorkQueue(
   };
 }
 
-/** A return value comes as text through events and as an object through the job. */
-function settledOf(returnvalue: unknown): SettledState {
+/** A return value arrives as text in events and as an object in the job. */
+function parseResult(returnvalue: unknown): SettledState {
   const value: unknown = typeof returnvalue === 'string' ? JSON.parse(returnvalue) : returnvalue;
   return value as JobResult;
 }

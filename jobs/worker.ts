@@ -10,7 +10,7 @@ import {
   type Payload,
   payloads,
   QUEUE_PREFIX,
-  SURPRISE_ATTEMPTS,
+  UNEXPECTED_ATTEMPTS,
 } from './catalog.ts';
 import { logConnectionErrors } from './log-connection-errors.ts';
 
@@ -32,13 +32,13 @@ export interface WorkerDeps<N extends JobName> {
   /** Jobs at once in this process. */
   readonly concurrency: number;
   readonly log: Logger;
-  /** How long a job that nobody works on any more stays taken. Default 30,000. */
+  /** How long the job of a worker that was killed stays locked. @default 30,000 */
   readonly lockMs?: number;
-  /** Bound of close. Default 15,000. */
+  /** Bound of close. @default 15,000 */
   readonly closeWithinMs?: number;
 }
 
-/** A lock outlives the longest stretch without a turn of the event loop (one batch) many times over. */
+/** Many times the longest time that the event loop is blocked (one batch). */
 const LOCK_MS = 30_000;
 const STALLED_CHECK_MS = 10_000;
 const PROGRESS_EVERY_MS = 1_000;
@@ -46,13 +46,13 @@ const PROGRESS_EVERY_MS = 1_000;
 const CLOSE_WITHIN_MS = 15_000;
 
 /**
- * Takes jobs of one queue. Close hands running jobs back to the queue, unchanged but for their
- * checkpoints, so that another worker goes on at once.
+ * Takes jobs of one queue. Close hands running jobs back to the queue, unchanged but for their checkpoints, so
+ * that another worker continues them at once.
  */
 export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close(): Promise<void> } {
   const { redisUrl, queueName, job: name, handler, concurrency, log } = deps;
   const connection = new Redis(redisUrl, { maxRetriesPerRequest: null });
-  const surprises = new Map<string, number>();
+  const unexpected = new Map<string, number>();
   let closing = false;
 
   const worker = new Worker(
@@ -62,20 +62,20 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close
         await job.moveToWait(token);
         throw new WaitingError();
       };
-      if (closing) return handBack(); // it was on its way when the others were told to stop
+      if (closing) return handBack(); // it was fetched while the others were being cancelled
       const payload = payloads[name].safeParse(job.data);
       if (!payload.success) throw new UnrecoverableError(`not a ${name} job: ${payload.error.message}`);
       const progress = throttled((value) => job.updateProgress(value));
       const run: JobRun = {
         signal: signal ?? new AbortController().signal,
-        progress: progress.tell,
+        progress: progress.update,
         log: log.child({ job: job.id }),
       };
       try {
         return await handler(payload.data as Payload<N>, run);
       } catch (error) {
         if (closing) return await handBack(); // awaited here: its rejection must not wait for the flush
-        return translate(error, job, surprises, run.log);
+        return translate(error, job, unexpected, run.log);
       } finally {
         await progress.flush();
       }
@@ -106,23 +106,23 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close
   };
 }
 
-/** Our errors, in the queue's terms. This is the only place that does so. */
-function translate(error: unknown, job: Job, surprises: Map<string, number>, log: Logger): JobResult {
+/** Translates our errors into the queue's. No other place does. */
+function translate(error: unknown, job: Job, unexpected: Map<string, number>, log: Logger): JobResult {
   if (error instanceof FencedOutError) return { kind: 'handed_back', why: error.message };
   if (error instanceof UnavailableError) {
     log.warn({ err: error.message }, 'not available; the job is tried again later');
     throw error;
   }
   if (error instanceof BackhaulError) throw new UnrecoverableError(error.message);
-  log.error({ err: error }, 'a job failed in a way that was not foreseen');
+  log.error({ err: error }, 'a job failed unexpectedly');
   const id = job.id ?? '';
-  const surprised = (surprises.get(id) ?? 0) + 1;
-  surprises.set(id, surprised);
-  if (surprised >= SURPRISE_ATTEMPTS) throw new UnrecoverableError(getMessage(error));
+  const failures = (unexpected.get(id) ?? 0) + 1;
+  unexpected.set(id, failures);
+  if (failures >= UNEXPECTED_ATTEMPTS) throw new UnrecoverableError(getMessage(error));
   throw error;
 }
 
-/** Progress is for people: one a second is plenty, and the last value is never held back. */
+/** Sends at most one value a second; flush sends the last one. */
 function throttled(send: (value: object) => Promise<void>) {
   let pending: object | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -134,7 +134,7 @@ function throttled(send: (value: object) => Promise<void>) {
     if (value) await send(value).catch(() => {}); // progress that is lost costs nothing
   };
   return {
-    tell(value: object) {
+    update(value: object) {
       pending = value;
       timer ??= setTimeout(flush, PROGRESS_EVERY_MS);
     },

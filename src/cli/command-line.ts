@@ -1,18 +1,18 @@
 import { basename } from 'node:path';
 import type { CommandContext } from './context.ts';
 
-type Called = Pick<CommandContext, 'env' | 'settings'>;
+type Caller = Pick<CommandContext, 'env' | 'settings'>;
 
-/** The command that goes on with a migration, to be pasted as it is. */
-export const resumeCommand = (context: Called, name: string, argv?: readonly string[]): string =>
+/** The command that continues a migration, to be pasted as it is. */
+export const resumeCommand = (context: Caller, name: string, argv?: readonly string[]): string =>
   commandLine(context, `resume ${name}`, argv);
 
 /**
- * A command to be pasted as it is: called as this process was, in the same data folder. Holds no secret:
- * of the variables, only the folder is repeated.
+ * A command to be pasted as it is: with the program and the data folder of this process. Holds no secret: the
+ * data folder is the only variable in it.
  */
 export function commandLine(
-  { env, settings }: Called,
+  { env, settings }: Caller,
   command: string,
   argv: readonly string[] = process.argv,
 ): string {
@@ -27,6 +27,6 @@ export function commandLine(
   return `${folder}${called} ${command}`;
 }
 
-/** An argument that a shell takes for one word. */
+/** An argument that a shell reads as one word. */
 export const quoted = (text: string) =>
   /^[\w./@:+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

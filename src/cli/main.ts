@@ -16,7 +16,7 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
     if (error instanceof BackhaulError) process.stderr.write(`${error.message}\n`);
     else
       process.stderr.write(
-        `This is a bug in Backhaul; please report it with the lines below. What was saved stays, and the same command goes on from there: ${getMessage(error)}\n${(error as Error)?.stack ?? ''}\n`,
+        `This is a bug in Backhaul; please report it with the lines below. What was saved stays, and the same command continues from there: ${getMessage(error)}\n${(error as Error)?.stack ?? ''}\n`,
       );
     return toExitCode(error);
   }

@@ -3,7 +3,7 @@ import type { CreateKeyOptions } from './commands/keys.ts';
 import type { CommandContext } from './context.ts';
 import type { ExitCode } from './exit-code.ts';
 
-/** Makes an action of a command that is given the context; see program.ts. */
+/** Makes the action of a command, which is passed the context; see program.ts. */
 export type Act = <A extends unknown[]>(
   command: (context: CommandContext, ...args: A) => Promise<ExitCode>,
 ) => (...args: unknown[]) => Promise<void>;
@@ -12,16 +12,16 @@ export type Act = <A extends unknown[]>(
 export function addManageCommands(program: Command, act: Act): void {
   const group = (name: string, description: string) => {
     const parent = program.command(name).description(description);
-    return (usage: string, says: string) =>
-      parent.command(usage).description(says).addOption(new Option('--json').hideHelp());
+    return (usage: string, help: string) =>
+      parent.command(usage).description(help).addOption(new Option('--json').hideHelp());
   };
 
   const keys = group('keys', 'personal keys of the bundled API: who may read and manage what');
-  keys('create', 'make a key and print it, this once')
+  keys('create', 'make a key and print it, only this once')
     .requiredOption('--label <text>', 'what it is for')
     .requiredOption('--scope <scope...>', 'what it may do, such as person:read; * for everything')
     .option('--project <id...>', 'only in these projects')
-    .option('--user <email>', 'whom it speaks for (default: the owner of this data folder)')
+    .option('--user <email>', 'the user it acts for (default: the owner of this data folder)')
     .action(
       act(async (context, options: CreateKeyOptions) =>
         (await import('./commands/keys.ts')).createKey(context, options),
@@ -30,11 +30,11 @@ export function addManageCommands(program: Command, act: Act): void {
   keys('list', 'all keys, with scopes, projects and last use')
     .alias('ls')
     .action(act(async (context) => (await import('./commands/keys.ts')).listKeys(context)));
-  keys('revoke <id>', 'make a key worthless, at once and for good').action(
+  keys('revoke <id>', 'revoke a key, at once and for good').action(
     act(async (context, id: string) => (await import('./commands/keys.ts')).revokeKey(context, id)),
   );
 
-  const users = group('users', 'people that keys of the bundled API speak for');
+  const users = group('users', 'users that keys of the bundled API act for');
   users('add <email>', 'add a user to the organization')
     .requiredOption('--name <name>', 'first name, and last name after a blank')
     .option('--level <level>', 'member, admin or owner', 'member')
@@ -56,7 +56,7 @@ export function addManageCommands(program: Command, act: Act): void {
     .action(act(async (context) => (await import('./commands/projects.ts')).listProjects(context)));
 
   const deletions = group('deletions', 'events of persons that were deleted with them');
-  deletions('ls', 'what is queued, what has gone, and what failed')
+  deletions('ls', 'what is queued, what was deleted, and what failed')
     .alias('list')
     .option('--state <state>', 'only those that are queued, started, verified or open (not verified)')
     .option('--limit <count>', 'at most so many, newest first', '100')
@@ -65,7 +65,7 @@ export function addManageCommands(program: Command, act: Act): void {
         (await import('./commands/deletions.ts')).listDeletions(context, options),
       ),
     );
-  deletions('run', 'delete them now instead of on schedule, and watch until they are gone').action(
+  deletions('run', 'delete them now instead of on schedule, and watch until they are deleted').action(
     act(async (context) => (await import('./commands/deletions.ts')).runDeletions(context)),
   );
 }

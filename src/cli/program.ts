@@ -22,7 +22,7 @@ export function buildProgram(finish: (code: ExitCode) => void): Command {
     .showHelpAfterError('(run "backhaul --help" to see every command)')
     .exitOverride();
 
-  /** Each command gets the same context and returns its exit code. */
+  /** Makes the action of a command, which is passed the context and returns its exit code. */
   const act =
     <A extends unknown[]>(command: (context: CommandContext, ...args: A) => Promise<ExitCode>) =>
     async (...args: unknown[]) => {
@@ -31,14 +31,14 @@ export function buildProgram(finish: (code: ExitCode) => void): Command {
       const settings = loadSettings(process.env);
       // A log line must not be glued to the status line of a terminal.
       const log = process.stderr.isTTY
-        ? createLogger(settings.logLevel, { write: (line) => terminal.say(renderLogLine(line)) })
+        ? createLogger(settings.logLevel, { write: (line) => terminal.info(renderLogLine(line)) })
         : createLogger(settings.logLevel);
       finish(await command({ terminal, settings, env: process.env, log }, ...(args.slice(0, -1) as A)));
     };
   const command = (name: string, description: string) =>
     program.command(name).description(description).addOption(new Option('--json').hideHelp());
 
-  command('plan <manifest>', 'read a sample and say what a run would do; sends nothing')
+  command('plan <manifest>', 'read a sample and show what a run would do; sends nothing')
     .option('--full', 'map every staged record without sending, so that conflicts are known before')
     .option('--sample <records>', 'records read of each file', '500')
     .action(
@@ -53,7 +53,7 @@ export function buildProgram(finish: (code: ExitCode) => void): Command {
         (await import('./commands/run.ts')).run(context, manifest, options),
       ),
     );
-  command('resume <name>', 'go on with a stopped, paused or cancelled migration')
+  command('resume <name>', 'continue a stopped, paused or cancelled migration')
     .option('--produce-only', 'import nothing in this process; "backhaul worker" processes do')
     .action(
       act(async (context, name: string, options: { produceOnly?: boolean }) =>
@@ -72,7 +72,7 @@ export function buildProgram(finish: (code: ExitCode) => void): Command {
   );
   command(
     'cancel <name>',
-    'stop a migration that is not wanted any more; what was delivered stays, and only resume goes on with it',
+    'stop a migration that is not wanted any more; what was delivered stays, and only resume continues it',
   ).action(
     act(async (context, name: string) => (await import('./commands/control.ts')).cancel(context, name)),
   );
@@ -96,9 +96,9 @@ export function buildProgram(finish: (code: ExitCode) => void): Command {
     );
   rejectsCommand(
     'replay <name>',
-    'send rejected records again, after the manifest or the destination was mended',
+    'send rejected records again, after the manifest or the destination was corrected',
   )
-    .option('--manifest <file>', 'the mended manifest (default: that of the last run)')
+    .option('--manifest <file>', 'the corrected manifest (default: that of the last run)')
     .option('--reason <reason>', 'only those of one reason')
     .action(
       act(async (context, name: string, options: { manifest?: string; reason?: string }) =>
@@ -106,14 +106,14 @@ export function buildProgram(finish: (code: ExitCode) => void): Command {
       ),
     );
 
-  command('worker', 'import parts of any migration until told to stop')
+  command('worker', 'import parts of any migration until stopped')
     .option('--concurrency <parts>', 'parts at once in this process')
     .action(
       act(async (context, options: { concurrency?: string }) =>
         (await import('./commands/worker.ts')).worker(context, options),
       ),
     );
-  command('serve', 'run the bundled API and the queue dashboard until told to stop').action(
+  command('serve', 'run the bundled API and the queue dashboard until stopped').action(
     act(async (context) => (await import('./commands/serve.ts')).serve(context)),
   );
   addManageCommands(program, act);

@@ -58,7 +58,7 @@ function showEnd(context: CommandContext, result: RunResult, again: string): voi
     resume: resumeCommand(context, migration),
     rejects: commandLine(context, `rejects ls ${migration}`),
   });
-  for (const line of lines) terminal.say(line);
+  for (const line of lines) terminal.info(line);
 }
 
 /** Where staging is down before anything was begun, the same command continues later. */

@@ -15,7 +15,7 @@ export function createStopSignal(terminal: Terminal): StopSignal {
   let message = '';
   const onSignal = (name: NodeJS.Signals) => {
     if (controller.signal.aborted) process.exit(name === 'SIGINT' ? 130 : 143);
-    terminal.say('Stopping … (again to end at once; nothing is lost either way)');
+    terminal.info('Stopping … (again to end at once; nothing is lost either way)');
     controller.abort(new StoppedError(message));
   };
   return {

@@ -1,13 +1,13 @@
 import { styleText } from 'node:util';
 import { stringifyJson } from '../lib/json/stringify-json.ts';
 
-/** stdout is data, stderr is everything a person reads meanwhile. */
+/** stdout is for data, stderr for everything that a person reads meanwhile. */
 export interface Terminal {
   readonly json: boolean;
   /** A document on stdout: JSON with --json, else the given text. */
   data(document: unknown, text: () => string): void;
   /** A line for a person, on stderr. */
-  say(line: string): void;
+  info(line: string): void;
   /** Replaces the last status line in place on a terminal; elsewhere prints one now and then. */
   status(line: string): void;
   endStatus(): void;
@@ -35,14 +35,14 @@ export function createTerminal(options: { json: boolean; env: NodeJS.ProcessEnv 
       clear();
       process.stdout.write(json ? `${stringifyJson(document)}\n` : `${text()}\n`);
     },
-    say(line) {
+    info(line) {
       clear();
       process.stderr.write(`${line}\n`);
     },
     status(line) {
       if (live) {
         const columns = process.stderr.columns || 80;
-        process.stderr.write(`\r\x1b[2K${fitted(line, columns - 1)}`);
+        process.stderr.write(`\r\x1b[2K${cutLine(line, columns - 1)}`);
         statusShown = true;
         return;
       }
@@ -60,6 +60,6 @@ export function createTerminal(options: { json: boolean; env: NodeJS.ProcessEnv 
   };
 }
 
-/** A line cut to so many columns, its last one telling that it goes on. */
-export const fitted = (line: string, columns: number): string =>
+/** A line of at most so many columns; one that is cut ends in an ellipsis. */
+export const cutLine = (line: string, columns: number): string =>
   line.length > columns ? `${line.slice(0, Math.max(0, columns - 1)).trimEnd()}…` : line;

@@ -3,15 +3,15 @@ import type { SourceFile } from '../sources/files/source-file.ts';
 import type { MigrationRecord } from '../state/migrations.ts';
 
 /**
- * What has become of the source since the migration was first taken up, as sentences; empty when it
- * is still the same. A file staged to its end may be gone: its parts are kept. One that is only
+ * How the source differs from what it was when the migration was created, as sentences; empty when it is
+ * still the same. A file staged to its end may be gone: its parts are kept. One that is only
  * touched or copied is compared by content.
  */
 export async function checkSources(
   recorded: MigrationRecord['files'],
   found: readonly SourceFile[],
   staged: ReadonlyMap<string, FileReceipt>,
-  sha256Of: (file: SourceFile) => Promise<string>,
+  hashSource: (file: SourceFile) => Promise<string>,
 ): Promise<string[]> {
   const differences: string[] = [];
   const byId = new Map(found.map((file) => [file.fileId, file]));
@@ -22,10 +22,10 @@ export async function checkSources(
     const receipt = staged.get(fileId);
     if (!file && !receipt) differences.push(`${name} is gone, and was not staged to its end`);
     if (!file || !receipt) continue;
-    // As it was when it was staged to its end: a file that was broken then may have been mended first.
+    // As it was when it was staged to its end: a broken file may have been replaced before that.
     const { bytes, modified, sha256 } = receipt.fingerprint;
     if (file.bytes !== bytes) differences.push(`${name} had ${bytes} bytes, it has ${file.bytes} now`);
-    else if (file.modified !== modified && (await sha256Of(file)) !== sha256) {
+    else if (file.modified !== modified && (await hashSource(file)) !== sha256) {
       differences.push(`${name} has other content than the one that was staged`);
     }
   }

@@ -22,7 +22,7 @@ export const STATES = ['none', 'created', 'running', 'stopped', 'paused', 'cance
  */
 export type State = (typeof STATES)[number];
 
-/** An operator, or a program in place of one, asks. */
+/** What an operator, or a program in place of one, requests. */
 export const REQUESTS = [
   /** Start the migration of a manifest, or continue the one of that name. */
   'run',
@@ -45,7 +45,7 @@ export const INCIDENTS = [
   'redis_wiped',
   /** A producer or worker found a higher epoch than its own. */
   'superseded',
-  /** The lease expired: the producer was killed, or is cut off. Nobody is there to write anything. */
+  /** The lease expired: the producer was killed, or is cut off. No process is left to write anything. */
   'producer_lost',
 ] as const;
 export type Incident = (typeof INCIDENTS)[number];
@@ -58,9 +58,9 @@ export type LifeEvent =
 export type Transition =
   /** Control is written. With `newEpoch` an epoch is opened first, which supersedes all older ones. */
   | { readonly kind: 'enter'; readonly state: Control['state']; readonly newEpoch: boolean }
-  /** Nothing is written; a producer that asked ends. */
+  /** Nothing is written; a producer whose event it was ends. */
   | { readonly kind: 'stay' }
-  /** Nothing is written; whoever asked is shown the reason. */
+  /** Nothing is written; the caller is shown the reason. */
   | { readonly kind: 'refuse'; readonly refusal: Refusal };
 
 export type Refusal =
@@ -248,7 +248,7 @@ export function toShownState(state: State, leased: boolean): ShownState {
   return state;
 }
 
-/** A sentence without its full stop; the command that helps is for whoever shows it to add. */
+/** A sentence without its full stop; callers add the command that helps. */
 export function explainRefusal(
   refusal: Refusal,
   migration: { readonly name: string; readonly state: State; readonly reason: string },

@@ -130,7 +130,7 @@ async function assertNothingLeft(staging: Staging, name: string): Promise<void> 
   for await (const { key } of staging.list(prefix)) {
     throw new ConfigError(
       `${staging.location} holds ${key}, but no migration "${name}" (${record} is missing): it may belong to one whose record was removed. ` +
-        `Put the record back to go on with that one; or remove the folder ${prefix} and run again, or give the manifest another name (nothing is delivered twice)`,
+        `Put the record back to continue that one; or remove the folder ${prefix} and run again, or give the manifest another name (nothing is delivered twice)`,
     );
   }
 }

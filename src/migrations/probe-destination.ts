@@ -7,8 +7,8 @@ const TIMEOUT_MS = 10_000;
 const TIMEOUTS = { connectMs: TIMEOUT_MS, headersMs: TIMEOUT_MS, bodyMs: TIMEOUT_MS, totalMs: TIMEOUT_MS };
 
 /**
- * Sends the destination an empty batch, which stores nothing, as a run would send a full one. Returns
- * what it answered; throws what a run would stumble over, with the address.
+ * Sends the destination an empty batch, which stores nothing, in the form of a run. Returns a sentence about its
+ * response. Throws ConfigError or UnavailableError, with the address, where a run would fail.
  */
 export async function probeDestination(url: string, apiKey: string): Promise<string> {
   const sender = createSender(url, 1, TIMEOUTS);
@@ -23,20 +23,20 @@ export async function probeDestination(url: string, apiKey: string): Promise<str
           error,
         );
       });
-    return judge(sender.address, answer, apiKey);
+    return explainAnswer(sender.address, answer, apiKey);
   } finally {
     await sender.close();
   }
 }
 
-function judge(address: string, answer: TargetResponse, apiKey: string): string {
+function explainAnswer(address: string, answer: TargetResponse, apiKey: string): string {
   const { status } = answer;
   const decision = classify(answer, Date.now(), apiKey);
   switch (decision.kind) {
     case 'accepted':
       return `${address} answers (${status})`;
     case 'bisect':
-      if (ABOUT_EMPTINESS.test(decision.detail)) {
+      if (REFUSES_EMPTY.test(decision.detail)) {
         return `${address} answers (${status}: it takes no empty batch, which a run does not send)`;
       }
       throw new ConfigError(
@@ -57,5 +57,5 @@ function judge(address: string, answer: TargetResponse, apiKey: string): string 
   }
 }
 
-/** Some services refuse a batch of nothing: they understood it. */
-const ABOUT_EMPTINESS = /empty|no events|at least (one|1)|without events/i;
+/** Some services refuse an empty batch: they understood it. */
+const REFUSES_EMPTY = /empty|no events|at least (one|1)|without events/i;

@@ -1,9 +1,8 @@
 import type { RejectLine } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
 import { stageRejects } from '../pipeline/stage/stage-rejects.ts';
-import { clearStaging } from '../state/clear-staging.ts';
 import { layout } from '../state/keys.ts';
-import { loadMigration } from '../state/migrations.ts';
+import { clearStaging, loadMigration } from '../state/migrations.ts';
 import type { MigrationRuntime } from './migration-runtime.ts';
 import { preflight } from './preflight.ts';
 import { createRecord, type ManifestAt, toPrepared } from './prepare.ts';

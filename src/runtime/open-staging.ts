@@ -6,8 +6,8 @@ import type { SourceBucket } from '../sources/files/s3-file.ts';
 import { createFolderStaging } from '../state/staging/folder.ts';
 
 /**
- * Where the settings say: a folder, or a bucket. The S3 SDK is loaded only where it is used, as it takes
- * longer to load than most commands to run.
+ * The folder or bucket that the settings name. The S3 SDK is loaded only where it is used: that takes longer
+ * than most commands.
  */
 export async function openStaging(settings: Settings): Promise<Staging> {
   const where = settings.staging;
@@ -15,7 +15,7 @@ export async function openStaging(settings: Settings): Promise<Staging> {
   const match = /^s3:\/\/([^/]+)\/?(.*)$/.exec(where);
   if (!match?.[1]) {
     throw new ConfigError(
-      `BACKHAUL_STAGING is "${where}"; it takes s3://bucket/prefix, or nothing for a folder in the data folder`,
+      `BACKHAUL_STAGING is "${where}"; set it to s3://bucket/prefix, or leave it unset for a folder in the data folder`,
     );
   }
   const { createS3Staging } = await import('../state/staging/s3.ts');

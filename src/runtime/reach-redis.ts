@@ -2,17 +2,18 @@ import { setTimeout as timer } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { ConfigError, getMessage } from '../lib/errors.ts';
 
-const WITHIN_MS = 10_000;
+const DEFAULT_WITHIN_MS = 10_000;
 const TRY_EVERY_MS = 250;
 
 /**
- * Asks a Redis for a word, or says what is wrong with it. The connections of a run wait for ever, as a
- * run outlives a Redis that restarts; a wrong address or password would keep them waiting without a word.
+ * Connects to a Redis and returns what `ask` does, or throws a ConfigError with what is wrong and what to do.
+ * The connections of a run wait for ever, as a run outlives a Redis that restarts; a wrong address or password
+ * would keep them waiting without a message. @default withinMs 10 seconds
  */
 export async function reachRedis<T>(
   url: string,
   ask: (redis: Redis) => Promise<T>,
-  withinMs = WITHIN_MS,
+  withinMs = DEFAULT_WITHIN_MS,
 ): Promise<T> {
   const redis = new Redis(url, {
     lazyConnect: true,
@@ -20,7 +21,7 @@ export async function reachRedis<T>(
     retryStrategy: () => TRY_EVERY_MS,
   });
   let last: unknown;
-  // Why a connection failed is told by events only.
+  // Only events carry why a connection failed.
   const refused = new Promise<never>((_, reject) => {
     redis.on('error', (error: unknown) => {
       last = error;
@@ -35,7 +36,7 @@ export async function reachRedis<T>(
     return await Promise.race([ask(redis), refused, tooLate]);
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    throw new ConfigError(`${whereOf(url)} cannot be used: ${whyOf(error)}`, error);
+    throw new ConfigError(`${describeAddress(url)} cannot be used: ${explainFailure(error)}`, error);
   } finally {
     for (const loser of [refused, tooLate]) loser.catch(() => {});
     waiting.abort();
@@ -48,13 +49,13 @@ const isRefusal = (error: unknown) =>
   /WRONGPASS|NOAUTH|NOPERM|invalid password|without any password/i.test(getMessage(error));
 
 /** Host and port alone: an address may carry a password (I10). */
-function whereOf(url: string): string {
+function describeAddress(url: string): string {
   if (!URL.canParse(url)) return 'The Redis that REDIS_URL names';
   const { hostname, port } = new URL(url);
   return `Redis at ${hostname}:${port || 6379}`;
 }
 
-function whyOf(error: unknown): string {
+function explainFailure(error: unknown): string {
   const message = getMessage(error);
   const { code } = error as NodeJS.ErrnoException;
   const own = 'where REDIS_URL is unset, Backhaul runs a Redis of its own';

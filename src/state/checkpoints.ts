@@ -6,15 +6,15 @@ import { FencedOutError, getMessage, UnavailableError } from '../lib/errors.ts';
  * Checkpoints live in Redis, where a fencing token can be compared and the record replaced in one
  * step. They only save work: a checkpoint that is gone restarts its part (I1, I4).
  *
- * The token is (epoch, counter). The epoch is counted in staging whenever a migration is taken up,
- * so it still orders writers after Redis was wiped; the counter orders the workers of one epoch (I5).
+ * The token is (epoch, counter). The epoch is counted in staging whenever a producer acquires the lease, so it
+ * still orders writers after Redis was wiped; the counter orders the workers of one epoch (I5).
  */
 export interface Checkpoints {
-  /** Takes the part over: whoever held it before can no longer save. */
+  /** Takes the part over: its previous holder can no longer save. */
   begin(part: string): Promise<{ fence: Fence; checkpoint: Checkpoint | undefined }>;
-  /** FencedOutError when a newer writer holds the part or the migration was taken up anew. */
+  /** FencedOutError when a newer writer holds the part or a higher epoch is in force. */
   save(fence: Fence, checkpoint: Checkpoint): Promise<void>;
-  /** Forgets how far a part with a receipt was; its counter stays, so that no fence is given out twice. */
+  /** Deletes the checkpoint of a part that has its receipt; its counter stays, so that no fence is issued twice. */
   forget(fence: Fence): Promise<void>;
 }
 
@@ -28,8 +28,8 @@ export interface Fence {
 export const migrationKey = (migrationId: string) => `{bh}:migration:${migrationId}`;
 
 /**
- * Tells workers what staging holds already (Control in migration/migration.ts), so that they hear of it now
- * and not when they look there. A migration that this Redis does not know has no workers.
+ * Copies to Redis what control in staging holds already, so that workers learn of it now and not when they
+ * read staging next. A migration that this Redis does not know has no workers.
  */
 export async function mirrorControl(redis: Redis, migrationId: string, state: string): Promise<void> {
   const key = migrationKey(migrationId);
@@ -66,7 +66,7 @@ export function createRedisCheckpoints(redis: Redis, migrationId: string, epoch:
     redis
       .eval(script, 2, migrationKey(migrationId), partKey(migrationId, part), ...values)
       .catch((error: unknown) => {
-        // Whether Redis is away or answers READONLY, OOM or LOADING: it may be well again later.
+        // Whether Redis is away or replies READONLY, OOM or LOADING: it may work again later.
         throw new UnavailableError(
           `Redis did not ${what} of part ${part}: ${getMessage(error)}`,
           'backoff',
@@ -82,15 +82,15 @@ export function createRedisCheckpoints(redis: Redis, migrationId: string, epoch:
 
   return {
     async begin(part) {
-      const answer = await evaluate('give out the checkpoint', BEGIN, part, epoch, COUNTER_KEPT_MS);
-      const reply = answer as [number, number | string | null, string | null];
-      if (reply[0] !== 1) {
+      const reply = await evaluate('load the checkpoint', BEGIN, part, epoch, COUNTER_KEPT_MS);
+      const [granted, value, stored] = reply as [number, number | string | null, string | null];
+      if (granted !== 1) {
         throw new FencedOutError(
-          `part ${part}: the migration is at epoch ${reply[1] ?? 'none'}, this job belongs to epoch ${epoch}`,
+          `part ${part}: the migration is at epoch ${value ?? 'none'}, this job belongs to epoch ${epoch}`,
         );
       }
-      const saved = reply[2] ? checkpointSchema.parse(JSON.parse(reply[2])) : undefined;
-      return { fence: { part, epoch, counter: Number(reply[1]) }, checkpoint: saved };
+      const saved = stored ? checkpointSchema.parse(JSON.parse(stored)) : undefined;
+      return { fence: { part, epoch, counter: Number(value) }, checkpoint: saved };
     },
 
     async save(fence, checkpoint) {

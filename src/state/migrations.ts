@@ -94,7 +94,7 @@ export const controlState = z.enum(['running', 'stopped', 'paused', 'cancelled',
 /** The state of a migration (src/migrations/lifecycle.ts). Kept in staging; Redis only mirrors it. */
 export const control = z.strictObject({
   state: controlState,
-  /** For a person: who asked, why, and what to do next. */
+  /** For people to read: who did it, why, and what to do next. */
   reason: z.string(),
   at: z.string(),
 });
@@ -112,7 +112,7 @@ export async function saveControl(staging: Staging, name: string, value: Control
 
 export const encode = (value: unknown): Buffer => Buffer.from(`${JSON.stringify(value, null, 1)}\n`);
 
-/** Reads what Backhaul itself wrote; anything else there is damage worth stopping for. */
+/** Parses what Backhaul itself wrote; throws a SourceError for anything else, as that is damage. */
 export function parseStored<T>(schema: z.ZodType<T>, body: Buffer, key: string, staging: Staging): T {
   try {
     return schema.parse(JSON.parse(body.toString('utf8')));
@@ -122,4 +122,9 @@ export function parseStored<T>(schema: z.ZodType<T>, body: Buffer, key: string, 
       error,
     );
   }
+}
+
+/** Removes everything below a prefix, which must belong to no migration. */
+export async function clearStaging(staging: Staging, prefix: string): Promise<void> {
+  for await (const { key } of staging.list(prefix)) await staging.remove(key);
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { loadSettings } from '../../config/load-settings.ts';
 import { resumeCommand } from '../../src/cli/command-line.ts';
 import { renderLogLine } from '../../src/cli/render/render-log-line.ts';
-import { fitted } from '../../src/cli/terminal.ts';
+import { cutLine } from '../../src/cli/terminal.ts';
 
 const command = (env: Record<string, string>, program: string) =>
   resumeCommand({ env, settings: loadSettings(env, '/home/ada') }, 'shop', ['node', program]);
@@ -35,8 +35,8 @@ describe('a log line at a terminal', () => {
 
 describe('a status line', () => {
   it('that fits stays whole, and one that does not ends in an ellipsis', () => {
-    expect(fitted('12 records', 10)).toBe('12 records');
-    expect(fitted('123 records', 10)).toBe('123 recor…');
-    expect(fitted('import 50 %', 8)).toBe('import…');
+    expect(cutLine('12 records', 10)).toBe('12 records');
+    expect(cutLine('123 records', 10)).toBe('123 recor…');
+    expect(cutLine('import 50 %', 8)).toBe('import…');
   });
 });

@@ -20,7 +20,7 @@ function show(context: CommandContext, name: string, result: ControlResult): Exi
   const { terminal } = context;
   const { state, at, redisProblem } = result;
   if (redisProblem !== undefined) {
-    terminal.say(
+    terminal.info(
       `${redisProblem}. Staging holds that ${name} is ${state}; a run or worker learns of it once it looks there.`,
     );
   }

@@ -7,7 +7,7 @@ import { ConfigError } from '../../lib/errors.ts';
 import { stringifyJson } from '../../lib/json/stringify-json.ts';
 import { startMigration } from '../../migrations/start.ts';
 import type { BundledApi, Runtime } from '../../runtime/runtime.ts';
-import { createApiClient } from '../api-client.ts';
+import { callApi } from '../call-api.ts';
 import { commandLine } from '../command-line.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode, RUN_EXIT } from '../exit-code.ts';
@@ -20,8 +20,8 @@ const NAME = 'demo';
 const MAX_EVENTS = 5_000_000;
 
 /**
- * `backhaul demo`: the whole way on a generated export, in a data folder of its own that starts empty,
- * and then a look at what arrived by asking the API.
+ * `backhaul demo`: a whole migration of a generated export, in a data folder of its own that starts empty;
+ * then shows what arrived, from the API.
  */
 export async function demo(
   given: CommandContext,
@@ -37,7 +37,7 @@ export async function demo(
   const context = { ...given, settings };
   if (await findRunningRedis(settings.dataDir)) {
     throw new ConfigError(
-      `a demo is running in ${folder}, which this one would empty; end that one first (Ctrl-C), or set BACKHAUL_DATA_DIR to another folder`,
+      `a demo is running in ${folder}, which this one would empty; stop that one first (Ctrl-C), or set BACKHAUL_DATA_DIR to another folder`,
     );
   }
   await rm(folder, { recursive: true, force: true });
@@ -45,10 +45,10 @@ export async function demo(
 
   const path = join(folder, 'amplitude-export.zip');
   await generateAmplitudeExport(path, { seed: 1, events, people: 300 });
-  terminal.say(
+  terminal.info(
     `Generated an Amplitude export: ${path} (${number((await stat(path)).size / 1024)} KiB, ${number(events)} events).`,
   );
-  terminal.say('Starting Redis and the bundled API …');
+  terminal.info('Starting Redis and the bundled API …');
 
   return withRuntime(context, true, async (runtime) => {
     const manifest = manifestSchema.parse({
@@ -66,39 +66,62 @@ export async function demo(
   });
 }
 
-/** What the API itself says is there. */
+interface EventCounts {
+  readonly results: readonly { readonly event: string; readonly count: number }[];
+  readonly total: number;
+}
+
+interface Page<T> {
+  readonly results: readonly T[];
+}
+
+interface StoredPerson {
+  readonly uuid: string;
+  readonly name: string;
+  readonly distinct_ids: readonly string[];
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
+interface StoredEvent {
+  readonly event: string;
+  readonly timestamp: string;
+}
+
+/** What arrived, as the API returns it. */
 async function showArrived(api: BundledApi, { terminal }: CommandContext): Promise<void> {
-  const client = createApiClient(api);
-  const counts = await client.eventCounts();
-  const person = await client.findPerson('@');
-  const history = person ? await client.eventsOf(person.uuid, 5) : [];
+  const get = <T>(path: string) => callApi<T>(api, { path: `/api/projects/@current/${path}` });
+  const counts = await get<EventCounts>('event_counts/');
+  const [person] = (await get<Page<StoredPerson>>('persons/?limit=1&search=%40')).results;
+  const history = person
+    ? (await get<Page<StoredEvent>>(`events/?person_id=${person.uuid}&limit=5`)).results
+    : [];
   if (terminal.json) return terminal.data({ eventCounts: counts, person, history }, () => '');
 
-  terminal.say('');
-  terminal.say('What the API answers when asked for what is there:');
+  terminal.info('');
+  terminal.info('What the API returns:');
   for (const { event, count } of counts.results.slice(0, 12)) {
-    terminal.say(`  ${number(count).padStart(9)}  ${event}`);
+    terminal.info(`  ${number(count).padStart(9)}  ${event}`);
   }
-  terminal.say(`  ${number(counts.total).padStart(9)}  events in all`);
+  terminal.info(`  ${number(counts.total).padStart(9)}  events in all`);
   if (!person) return;
-  terminal.say('');
-  terminal.say(`One person: ${person.name} (${person.distinct_ids.join(', ')})`);
+  terminal.info('');
+  terminal.info(`One person: ${person.name} (${person.distinct_ids.join(', ')})`);
   for (const [key, value] of Object.entries(person.properties).slice(0, 8)) {
-    terminal.say(`  ${key}: ${stringifyJson(value)}`);
+    terminal.info(`  ${key}: ${stringifyJson(value)}`);
   }
-  for (const { timestamp, event } of history) terminal.say(`  ${timestamp}  ${event}`);
+  for (const { timestamp, event } of history) terminal.info(`  ${timestamp}  ${event}`);
 }
 
 async function keepServing(runtime: Runtime, { terminal, settings }: CommandContext): Promise<void> {
   const { bundled, failed } = runtime;
   if (!bundled) return;
-  terminal.say('');
-  terminal.say(
+  terminal.info('');
+  terminal.info(
     `API        ${bundled.url}/api/projects/@current/persons/  (Authorization: Bearer <personalKey>)`,
   );
-  terminal.say(`Queues     ${bundled.url}/queues  (user ${bundled.queues.user}, password <queuesPassword>)`);
-  terminal.say(`Keys       ${join(settings.dataDir, 'keys.json')} holds both`);
-  terminal.say('Ctrl-C stops everything.');
+  terminal.info(`Queues     ${bundled.url}/queues  (user ${bundled.queues.user}, password <queuesPassword>)`);
+  terminal.info(`Keys       ${join(settings.dataDir, 'keys.json')} holds both`);
+  terminal.info('Ctrl-C stops everything.');
   const stop = listenForStop(terminal, '');
   await untilAborted(AbortSignal.any([stop.signal, failed]));
   stop.dispose();

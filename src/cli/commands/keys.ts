@@ -1,6 +1,6 @@
 import { ConfigError } from '../../lib/errors.ts';
 import { isScope, unknownScope } from '../../server/auth/scopes.ts';
-import { callApi, fetchAllPages } from '../ask-api.ts';
+import { callApi, fetchAllPages } from '../call-api.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { renderList } from '../render/render-list.ts';
@@ -8,7 +8,7 @@ import { withBundled } from '../with-runtime.ts';
 
 const PATH = '/api/personal_api_keys/';
 
-/** A personal key as the API tells it. */
+/** A personal key as the API lists it. */
 interface Key {
   readonly id: number;
   readonly label: string;
@@ -27,22 +27,22 @@ export interface CreateKeyOptions {
   readonly user?: string;
 }
 
-/** `backhaul keys create`: stdout is the key alone, which is never shown again. */
+/** `backhaul keys create`: stdout holds the key alone, which is never shown again. */
 export async function createKey(context: CommandContext, options: CreateKeyOptions): Promise<ExitCode> {
   const { terminal } = context;
-  const mistaken = options.scope.find((scope) => !isScope(scope));
-  if (mistaken !== undefined) throw new ConfigError(unknownScope(mistaken));
-  const projects = options.project?.map((text) => idOf(text, '--project'));
+  const unknown = options.scope.find((scope) => !isScope(scope));
+  if (unknown !== undefined) throw new ConfigError(unknownScope(unknown));
+  const projects = options.project?.map((text) => parseId(text, '--project'));
   const body = { label: options.label, scopes: options.scope, projects, user: options.user };
   const key = await withBundled(context, (api) =>
     callApi<Key & { value: string }>(api, { method: 'POST', path: PATH, body }),
   );
   terminal.data(key, () => key.value);
-  terminal.say(`This is key ${key.id}, of ${key.user.email}. It is shown this once: keep it now.`);
+  terminal.info(`This is key ${key.id}, of ${key.user.email}. It is shown only this once: keep it now.`);
   return EXIT.done;
 }
 
-/** `backhaul keys list`: all keys, revoked ones too, and none of them itself. */
+/** `backhaul keys list`: all keys, revoked ones included, without their values. */
 export async function listKeys(context: CommandContext): Promise<ExitCode> {
   const keys = await withBundled(context, (api) => fetchAllPages<Key>(api, PATH));
   const header = ['label', 'id', 'user', 'scopes', 'projects', 'last used', ''];
@@ -63,9 +63,9 @@ export async function listKeys(context: CommandContext): Promise<ExitCode> {
   return EXIT.done;
 }
 
-/** `backhaul keys revoke <id>`: from the next request on the key opens nothing. */
+/** `backhaul keys revoke <id>`: the key is refused from the next request on. */
 export async function revokeKey(context: CommandContext, text: string): Promise<ExitCode> {
-  const id = idOf(text, 'revoke');
+  const id = parseId(text, 'revoke');
   await withBundled(context, async (api) => {
     const own = await callApi<Key>(api, { path: `${PATH}@current/` });
     if (own.id === id) {
@@ -83,7 +83,7 @@ export async function revokeKey(context: CommandContext, text: string): Promise<
   return EXIT.done;
 }
 
-function idOf(text: string, where: string): number {
+function parseId(text: string, where: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new ConfigError(`${where} takes a number as the lists show it, not "${text}"`);
 }

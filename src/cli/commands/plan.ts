@@ -44,7 +44,7 @@ export async function plan(
       () => [renderPlan(planned), ...(pass ? [pass.text] : [])].join('\n\n'),
     );
     if (refusal === undefined) return EXIT.done;
-    terminal.say(refusal);
+    terminal.info(refusal);
     return EXIT.preflightRefused;
   } finally {
     stop.dispose();

@@ -1,4 +1,4 @@
-import { callApi, fetchAllPages } from '../ask-api.ts';
+import { callApi, fetchAllPages } from '../call-api.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { renderList } from '../render/render-list.ts';
@@ -20,7 +20,7 @@ export async function addProject(context: CommandContext, name: string): Promise
     callApi<Project>(api, { method: 'POST', path: PATH, body: { name } }),
   );
   terminal.data(project, () => project.api_token);
-  terminal.say(`This is the key of project ${project.id}; whoever has it can send events there.`);
+  terminal.info(`This is the key of project ${project.id}; whoever has it can send events there.`);
   return EXIT.done;
 }
 

@@ -43,7 +43,7 @@ export async function show(
     limit,
     onReject: (line) => terminal.data(line, () => JSON.stringify(line)),
   });
-  if (more) terminal.say(`… and more; --limit <count> shows them`);
+  if (more) terminal.info(`… and more; --limit <count> shows them`);
   return EXIT.done;
 }
 
@@ -60,13 +60,13 @@ export async function replay(
   return withRuntime(context, loaded.manifest.destination === undefined, async (runtime) => {
     const shown = {
       again: commandLine(context, `rejects replay ${name}`),
-      onBegin: (replay: string) => terminal.say(`Replaying the rejects of ${name} as migration ${replay}.`),
+      onBegin: (replay: string) => terminal.info(`Replaying the rejects of ${name} as migration ${replay}.`),
     };
     const { kind } = await showRun(context, shown, (options) =>
       replayRejects(runtime, name, { loaded, reason }, options),
     );
     if (kind !== 'nothing_to_replay') return RUN_EXIT[kind];
-    terminal.say(
+    terminal.info(
       `${name} has no such rejects that can be replayed. See what there is: ${commandLine(context, `rejects ls ${name}`)}`,
     );
     return EXIT.done;

@@ -4,7 +4,7 @@ import { EXIT, type ExitCode, StoppedError } from '../exit-code.ts';
 import { listenForStop, untilAborted } from '../stop-signal.ts';
 import { withRuntime } from '../with-runtime.ts';
 
-/** `backhaul serve`: the bundled API with its data, and the queue dashboard, until told to stop. */
+/** `backhaul serve`: the bundled API with its data, and the queue dashboard, until stopped. */
 export async function serve(context: CommandContext): Promise<ExitCode> {
   const { terminal, settings } = context;
   return withRuntime(context, true, async ({ bundled, failed }) => {
@@ -17,7 +17,7 @@ export async function serve(context: CommandContext): Promise<ExitCode> {
         `Keys       ${settings.dataDir}/keys.json (projectKey sends, personalKey reads, queuesPassword opens the queues for user ${bundled.queues.user})`,
       ].join('\n'),
     );
-    terminal.say('Ctrl-C stops it.');
+    terminal.info('Ctrl-C stops it.');
     await untilAborted(AbortSignal.any([stop.signal, failed]));
     stop.dispose();
     if (failed.aborted)

@@ -1,6 +1,6 @@
 import { ConfigError } from '../../lib/errors.ts';
 import { MEMBER_LEVEL } from '../../server/auth/users.ts';
-import { callApi, fetchAllPages } from '../ask-api.ts';
+import { callApi, fetchAllPages } from '../call-api.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { renderList } from '../render/render-list.ts';
@@ -17,7 +17,7 @@ interface User {
   readonly organizations: readonly { readonly name: string; readonly level: number }[];
 }
 
-/** `backhaul users add`: somebody whom personal keys can speak for. */
+/** `backhaul users add`: a user whom personal keys can act for. */
 export async function addUser(
   context: CommandContext,
   email: string,

@@ -6,14 +6,14 @@ const LEVELS: Readonly<Record<number, string>> = {
   50: 'error',
   60: 'fatal',
 };
-const SAID_ELSEWHERE = new Set(['level', 'time', 'msg']);
+const SHOWN_FIELDS = new Set(['level', 'time', 'msg']);
 
 /** A log line as a person at a terminal reads it; elsewhere logs stay JSON. */
 export function renderLogLine(line: string): string {
   try {
     const fields = JSON.parse(line) as Record<string, unknown>;
     const facts = Object.entries(fields)
-      .filter(([name]) => !SAID_ELSEWHERE.has(name))
+      .filter(([name]) => !SHOWN_FIELDS.has(name))
       .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
     return [`${LEVELS[Number(fields['level'])] ?? 'log'}: ${String(fields['msg'] ?? '')}`, ...facts].join(
       '  ',

@@ -45,7 +45,7 @@ function overview(plan: Plan): string[] {
     ...labelled('destination', plan.destination === 'bundled' ? 'the bundled API' : plan.destination),
     ...labelled('sample', `${counted(sample.records, 'record')} of ${counted(sample.files, 'file')}`),
     ...labelled('records', estimate(plan.records)),
-    ...labelled('events', `${estimate(plan.events)}, and synthetic ones for people and groups`),
+    ...labelled('events', `${estimate(plan.events)}, and synthetic ones for persons and groups`),
     ...labelled(
       'time span',
       timeSpan

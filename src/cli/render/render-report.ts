@@ -4,11 +4,11 @@ import type { Report } from '../../migrations/report/report.ts';
 import { type Cell, formatCount, printable, renderTable, shortened } from './text-table.ts';
 
 export interface RenderOptions {
-  /** Default false. */
+  /** @default false */
   readonly colour?: boolean;
-  /** Columns, default 80. */
+  /** Columns. @default 80 */
   readonly width?: number;
-  /** Rows of a long table, default 15. */
+  /** Rows of a long table. @default 15 */
   readonly rows?: number;
 }
 
@@ -52,16 +52,16 @@ export function renderReport(report: Report, options: RenderOptions = {}): strin
     ),
     ...table('Skipped, repeated and rejected', ['reason', 'records'], byCount(report.byReason)),
     ...table(
-      'People',
+      'Persons',
       ['', 'ids'],
       [
         ['merged into their user', people.pairs],
         ['persons with properties', people.persons],
         ['groups', people.groups],
-        ...byCount(people.setAside).map(([reason, count]): Cell[] => [`set aside: ${reason}`, count]),
+        ...byCount(people.setAside).map(([reason, count]): Cell[] => [`unmerged: ${reason}`, count]),
       ],
     ),
-    ...people.setAsideSample.slice(0, SET_ASIDE_SHOWN).map((one) => {
+    ...people.setAsideSample.slice(0, UNMERGED_SHOWN).map((one) => {
       const users = one.users?.length
         ? `: seen with ${formatCount(one.userCount ?? 0)} (${one.users.join(', ')})`
         : '';
@@ -69,7 +69,7 @@ export function renderReport(report: Report, options: RenderOptions = {}): strin
       return `    ${shortened(`${one.reason} ${one.id}${what}`, width - 4)}`;
     }),
     ...(people.refusedCount > 0
-      ? [style('red', `  events about people and groups refused: ${formatCount(people.refusedCount)}`)]
+      ? [style('red', `  events about persons and groups refused: ${formatCount(people.refusedCount)}`)]
       : []),
     ...people.refused.map(({ event, distinctId, detail }) =>
       style('red', `    ${shortened(`refused: ${event} of ${distinctId}: ${detail}`, width - 4)}`),
@@ -97,7 +97,7 @@ export function renderReport(report: Report, options: RenderOptions = {}): strin
 
 const OUTCOMES = ['read', 'delivered', 'skipped', 'duplicate', 'rejected'] as const;
 const COUNT_TITLES = OUTCOMES;
-const SET_ASIDE_SHOWN = 5;
+const UNMERGED_SHOWN = 5;
 
 const cells = (counts: RecordCounts): Cell[] => OUTCOMES.map((outcome) => counts[outcome]);
 
@@ -106,7 +106,7 @@ const byCount = (counts: Readonly<Record<string, number>>): [string, number][] =
 
 const andMore = (more: number) => (more > 0 ? [`  … and ${formatCount(more)} more`] : []);
 
-/** Never rounds a loss away: what is not nothing is at least "<0.01%". */
+/** A share that is not zero is at least "<0.01%": no loss is rounded away. */
 function share(part: number, whole: number): string {
   if (part === 0 || whole === 0) return '';
   const percent = (100 * part) / whole;
@@ -126,7 +126,7 @@ function unfinishedLines({ unfinished }: Report, width: number): string[] {
           `  ${shortened(`parts without a receipt: ${formatCount(parts)} (${partSample.join(', ')})`, width - 2)}`,
         ]
       : []),
-    ...(people ? ['  people and groups are not sent yet'] : []),
+    ...(people ? ['  persons and groups are not sent yet'] : []),
   ];
   return lines.length > 0 ? ['', 'Not finished', ...lines] : [];
 }

@@ -6,7 +6,7 @@ const BAR_WIDTH = 24;
 export function renderStatus(status: RunStatus, rate: number): string {
   const { phase, files, parts, counts, staged, personJobs } = status;
   if (phase === 'people')
-    return `people   ${bar(personJobs.done, personJobs.total)} identities, people and groups`;
+    return `persons  ${bar(personJobs.done, personJobs.total)} identities, persons and groups`;
   if (phase === 'report') return 'report   adding up';
 
   const complete = files.staged === files.total;

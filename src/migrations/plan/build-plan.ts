@@ -57,7 +57,7 @@ export function buildPlan(input: PlanInput): Plan {
   };
 }
 
-/** A sampled file tells its own records a byte; the others take the average of those. */
+/** A sampled file has its own density of records; the others are given the average of those. */
 function estimateFiles(files: readonly PlanFile[], sample: readonly SampledFile[]): Plan['files'] {
   const sampled = new Map(sample.map((file) => [file.file, file]));
   const bytesRead = sum(sample.map((file) => file.bytesRead));

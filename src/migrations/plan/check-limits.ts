@@ -4,7 +4,7 @@ import { formatCount } from './format-text.ts';
 import type { Approval, Plan, PlanLimits } from './plan.ts';
 import { renderSupportRequest } from './support-request.ts';
 
-/** Head-room of the volume to ask for: a plan is an estimate, and synthetic events come on top. */
+/** Margin of the volume to request: a plan is an estimate, and synthetic events are added. */
 const VOLUME_MARGIN = 1.2;
 
 /**
@@ -48,7 +48,7 @@ export function checkLimits(plan: Plan, limits: PlanLimits, approval: Approval |
       `      reference: "${approval?.reference ?? 'number of the request'}"`,
       ...(speed > CONTRACT_LIMITS.eventsPerMinute ? [`      eventsPerMinute: ${speed}`] : []),
       ...(volume > CONTRACT_LIMITS.totalEvents
-        ? [`      totalEvents: ${roundedUp(volume * VOLUME_MARGIN)}`]
+        ? [`      totalEvents: ${roundUp(volume * VOLUME_MARGIN)}`]
         : []),
       ...(tooFast && !tooMany
         ? ['', `Or go slower: limits.eventsPerMinute of ${allowedSpeed} or less needs no further approval.`]
@@ -58,7 +58,7 @@ export function checkLimits(plan: Plan, limits: PlanLimits, approval: Approval |
 }
 
 /** Two leading digits are plenty for an estimate. */
-export function roundedUp(count: number): number {
+export function roundUp(count: number): number {
   const step = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, count))) - 1);
   return Math.ceil(count / step) * step;
 }

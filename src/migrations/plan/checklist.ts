@@ -2,7 +2,7 @@ import { CONTRACT_LIMITS } from '../../../config/manifest/manifest.ts';
 import { counted } from './format-text.ts';
 import type { Plan } from './plan.ts';
 
-/** `open`: only a person can tell. `warning`: the plan shows something to look at. */
+/** `open`: only a person can know. `warning`: the plan shows something to look at. */
 export interface CheckItem {
   readonly state: 'done' | 'open' | 'warning';
   readonly text: string;
@@ -50,7 +50,7 @@ function approvalItem({ approval }: Plan, large: boolean): CheckItem {
   return large
     ? {
         state: 'warning',
-        text: 'The request is approved, and the manifest says so in "approval": needed at this volume or speed.',
+        text: 'The request is approved, and the manifest has it in "approval": needed at this volume or speed.',
       }
     : {
         state: 'open',

@@ -41,9 +41,9 @@ export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u;
 
-const columnsOf = (character: string) => (WIDE.test(character) ? 2 : 1);
+const countColumns = (character: string) => (WIDE.test(character) ? 2 : 1);
 const measureWidth = (text: string) =>
-  [...text].reduce((width, character) => width + columnsOf(character), 0);
+  [...text].reduce((width, character) => width + countColumns(character), 0);
 
 /** Makes a text exactly `width` columns wide, cut or padded. */
 export function fitTo(text: string, width: number): string {
@@ -53,8 +53,8 @@ export function fitTo(text: string, width: number): string {
   let kept = '';
   let used = 1; // the ellipsis
   for (const character of shown) {
-    used += columnsOf(character);
-    if (used > width) return `${kept}…${' '.repeat(width - used + columnsOf(character))}`;
+    used += countColumns(character);
+    if (used > width) return `${kept}…${' '.repeat(width - used + countColumns(character))}`;
     kept += character;
   }
   return kept;

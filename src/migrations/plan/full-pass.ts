@@ -21,7 +21,7 @@ import { ReceiptTotals } from '../report/receipt-totals.ts';
 
 export interface FullPassInput {
   readonly staging: Staging;
-  /** A folder of this pass's own, with its closing slash; whoever gives it clears it before and after. */
+  /** A folder of this pass's own, with its closing slash; the caller clears it before and after. */
   readonly scratch: string;
   readonly files: readonly SourceFile[];
   readonly read: ReadOptions;
@@ -43,19 +43,19 @@ export interface FullPass {
 /**
  * `plan --full`: takes every record through the spine of an import, with a destination that accepts
  * all and receives nothing. What it counts is what a run would send. A part is removed once it is
- * counted, so that the pass needs room for one part and the findings, whatever the source's size.
+ * counted, so that the pass needs room for one part and the identity facts, whatever the source's size.
  */
 export async function fullPass(input: FullPassInput): Promise<FullPass> {
   const { staging, scratch, files, read, signal } = input;
   const totals = new ReceiptTotals();
-  const findings: FactsIndex[] = [];
+  const facts: FactsIndex[] = [];
   const keys = partKeys(scratch);
 
   const pass = async (part: PartMeta) => {
     const receipt = await importPart(
       part,
       {
-        checkpoints: forgetfulCheckpoints,
+        checkpoints: noCheckpoints,
         store: createScratchStore(staging, scratch),
         map: input.map,
         mapping: 'plan',
@@ -67,21 +67,21 @@ export async function fullPass(input: FullPassInput): Promise<FullPass> {
       signal,
     );
     totals.add(receipt);
-    if (receipt.findings) findings.push(receipt.findings);
+    if (receipt.findings) facts.push(receipt.findings);
     input.onProgress(totals.tally.counts.read);
     await staging.remove(keys.body(part.id));
     await staging.remove(keys.description(part.id));
   };
   for (const file of files) await stageFile({ file, staging, prefix: scratch, read, onPart: pass, signal });
-  return { totals, ...(await passPeople(input, findings)) };
+  return { totals, ...(await foldAll(input, facts)) };
 }
 
-async function passPeople(
+async function foldAll(
   { staging, scratch, signal, batch, overwritePeople, groupIdentifyEvent }: FullPassInput,
-  findings: readonly FactsIndex[],
+  facts: readonly FactsIndex[],
 ): Promise<{ people: PersonsTally; syntheticEvents: number }> {
   const all = { from: 0, to: BUCKETS, staging, signal };
-  const resolved = await resolveBuckets({ ...all, prefix: toPlanFactsPrefix(scratch), findings });
+  const resolved = await resolveBuckets({ ...all, prefix: toPlanFactsPrefix(scratch), findings: facts });
   let people = mergePersonsTally(emptyPersonsTally(), resolved.people);
   let syntheticEvents = 0;
   const folded = foldBuckets({
@@ -108,7 +108,7 @@ const createScratchStore = (staging: Staging, scratch: string): PartStore => ({
 });
 
 /** Nothing is sent, so nothing has to be remembered. */
-const forgetfulCheckpoints: Checkpoints = {
+const noCheckpoints: Checkpoints = {
   begin: async (part) => ({ fence: { part, epoch: 0, counter: 0 }, checkpoint: undefined }),
   save: async () => {},
   forget: async () => {},

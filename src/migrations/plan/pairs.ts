@@ -35,7 +35,7 @@ const eventFields = ({ event, timestamp, uuid, properties }: TargetEvent): Field
   ];
 };
 
-/** Empty fields say nothing in a comparison. */
+/** Empty fields are left out: they add nothing to a comparison. */
 function listFields(fields: Readonly<Record<string, unknown>>): Field[] {
   return Object.entries(fields).flatMap(([name, value]): Field[] => {
     const text = typeof value === 'string' ? value : stringifyJson(value);

@@ -3,7 +3,7 @@ import type { Staging } from '../../contract/staging.ts';
 import { DEFAULT_BATCH_LIMITS } from '../../deliver/batch-builder.ts';
 import type { SourceFile } from '../../sources/files/source-file.ts';
 import { bindSource, getMappingName } from '../../sources/registry.ts';
-import { clearStaging } from '../../state/clear-staging.ts';
+import { clearStaging } from '../../state/migrations.ts';
 import { toPlanPrefix } from '../../state/keys.ts';
 import { buildReport } from '../report/build-report.ts';
 import type { Report } from '../report/report.ts';

@@ -36,7 +36,7 @@ export interface Approval {
 
 export interface PlanFile {
   readonly name: string;
-  /** As it lies there, compressed or not. */
+  /** As stored, compressed or not. */
   readonly bytes: number;
 }
 
@@ -44,7 +44,7 @@ export interface PlanFile {
 export interface SampledFile {
   /** One of the files' names. */
   readonly file: string;
-  /** Bytes of the file that were read, as they lie there. */
+  /** Bytes of the file that were read, as stored. */
   readonly bytesRead: number;
   /** Records found in those bytes; at least as many as are kept in `records`. */
   readonly recordsRead: number;
@@ -54,14 +54,14 @@ export interface SampledFile {
 }
 
 export interface SampledRecord {
-  /** The record as it stands in the file. */
+  /** The record's text in the file. */
   readonly text: string;
   /** Undefined where the record cannot be read. */
   readonly fields: Readonly<Record<string, unknown>> | undefined;
   readonly outcome: MapOutcome;
 }
 
-/** What a run would do, as far as a sample tells. Plain JSON. */
+/** What a run would do, estimated from a sample. Plain JSON. */
 export interface Plan {
   readonly migration: string;
   readonly source: { readonly type: string; readonly timezone: string };
@@ -73,7 +73,7 @@ export interface Plan {
   readonly bytes: number;
   readonly sample: { readonly files: number; readonly records: number };
   readonly records: Estimate;
-  /** Without synthetic events: those are known when all findings are folded. */
+  /** Without synthetic events: those are known when all identity facts are folded. */
   readonly events: Estimate;
   /** Of the sampled events: ISO 8601, UTC. */
   readonly timeSpan: { readonly from: string; readonly to: string } | undefined;

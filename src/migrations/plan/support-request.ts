@@ -2,7 +2,7 @@ import { getSourceType, type SourceTypes } from '../../sources/registry.ts';
 import { counted, formatBytes, formatCount, formatMinutes } from './format-text.ts';
 import type { Plan, PlanLimits } from './plan.ts';
 
-/** What the contract asks to be told before a large import: area, source, method, volume, speed. */
+/** What the contract requires before a large import: area, source, method, volume, speed. */
 export function renderSupportRequest(plan: Plan, limits: PlanLimits, types?: SourceTypes): string[] {
   const about = plan.events.exact ? '' : 'about ';
   const speed = limits.eventsPerMinute;
@@ -19,7 +19,7 @@ export function renderSupportRequest(plan: Plan, limits: PlanLimits, types?: Sou
     `  up to ${formatCount(limits.batch.events)} events and ${formatBytes(limits.batch.bytes)} a request, ${limits.requestsInFlight} requests at once a worker;`,
     '  every event has a uuid of its own that stays the same when it is sent again;',
     '  sent by Backhaul, which can be paused and resumed at any time',
-    `Total volume: ${about}${formatCount(plan.events.count)} events, and the updates of people and groups in them`,
+    `Total volume: ${about}${formatCount(plan.events.count)} events, and the updates of persons and groups in them`,
     `Speed: at most ${speed === undefined ? 'what the service takes' : `${formatCount(speed)} events a minute`}${duration}`,
   ];
 }

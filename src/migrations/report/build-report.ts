@@ -26,7 +26,7 @@ export interface ReportInput {
 const SAMPLE = 10;
 const PROBLEMS_SHOWN = 50;
 
-/** The receipts added up, and the books compared with one another and with what was staged. */
+/** Adds the receipts up, and compares the counts with one another and with what was staged. */
 export function buildReport(input: ReportInput): Report {
   const { totals, people } = input;
   const tally = totals.tally;
@@ -34,7 +34,7 @@ export function buildReport(input: ReportInput): Report {
   const problems = imbalances(tally);
 
   for (const { id, records } of input.parts) {
-    const read = totals.readOf(id);
+    const read = totals.getRead(id);
     if (read === undefined) missing.push(id);
     else if (read !== records)
       problems.push(`part ${id} holds ${records} records, its receipt counts ${read}`);
@@ -87,15 +87,15 @@ export function buildReport(input: ReportInput): Report {
  */
 function fileProblems({ totals, stagedFiles }: ReportInput, waiting: readonly string[]): string[] {
   const problems: string[] = [];
-  const waitingOf = new Map<string, number>();
+  const waitingByFile = new Map<string, number>();
   for (const part of waiting) {
     const fileId = part.slice(0, part.lastIndexOf('/'));
-    waitingOf.set(fileId, (waitingOf.get(fileId) ?? 0) + 1);
+    waitingByFile.set(fileId, (waitingByFile.get(fileId) ?? 0) + 1);
   }
   for (const { fileId, file, parts, records } of stagedFiles) {
     const done = totals.byFile.get(file);
     const receipts = done?.parts ?? 0;
-    const known = receipts + (waitingOf.get(fileId) ?? 0);
+    const known = receipts + (waitingByFile.get(fileId) ?? 0);
     if (receipts > parts) {
       problems.push(`${file} has ${parts} parts, and ${receipts} receipts`);
     } else if (known < parts) {

@@ -12,7 +12,7 @@ import { buildReport } from './build-report.ts';
 import { ReceiptTotals } from './receipt-totals.ts';
 import type { Report } from './report.ts';
 
-/** Reads all that staging holds of a migration and adds it up; also halfway, for a look in between. */
+/** Loads all that staging holds of a migration and adds it up; also while a run is under way. */
 export async function makeReport(
   staging: Staging,
   record: MigrationRecord,
@@ -21,7 +21,7 @@ export async function makeReport(
   const { prefix } = layout(record.name);
   const totals = new ReceiptTotals();
   for await (const receipt of listReceipts(staging, record.name)) totals.add(receipt);
-  // Files first: one that ends between the two listings must not look as if it had lost parts.
+  // Files first: one that ends between the two listings must not seem to have lost parts.
   const stagedFiles = [];
   for await (const file of listFileReceipts(staging, prefix)) stagedFiles.push(file);
   const parts: Pick<PartMeta, 'id' | 'records'>[] = [];
@@ -43,7 +43,7 @@ export async function makeReport(
   });
 }
 
-/** What was set aside when ids were resolved, and what folding sent. */
+/** What stayed unmerged when ids were resolved, and what folding sent. */
 async function loadFolded(staging: Staging, name: string): Promise<FoldedRange> {
   const keys = layout(name);
   let folded: FoldedRange = { people: emptyPersonsTally(), events: { sent: 0, accepted: 0 }, refused: [] };

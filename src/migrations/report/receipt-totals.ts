@@ -36,7 +36,7 @@ export class ReceiptTotals {
   }
 
   /** Records read of a part, or undefined when it has no receipt. */
-  readOf(part: string): number | undefined {
+  getRead(part: string): number | undefined {
     return this.#readByPart.get(part);
   }
 }

@@ -40,7 +40,7 @@ export const report = z.strictObject({
   byReason: z.record(z.string(), count),
   people: z.strictObject({
     ...personsTally.shape,
-    /** Synthetic events, told apart from the events of records. */
+    /** Synthetic events, counted apart from the events of records. */
     events: eventCounts,
     /** Synthetic events that will never arrive as they are. */
     refusedCount: count,
@@ -56,7 +56,7 @@ export const report = z.strictObject({
     files: z.array(z.string()),
     /** What failed for good, and why. */
     failures: z.array(z.strictObject({ what: z.string(), reason: z.string() })),
-    /** People and groups are folded once all events are in. */
+    /** Whether persons and groups are still to be folded, which happens once all events are in. */
     people: z.boolean(),
   }),
 });

@@ -85,7 +85,7 @@ test('reads as one page', () => {
       destination   https://analytics.example.com
       sample        10 records of 1 file
       records       about 100
-      events        about 80, and synthetic ones for people and groups
+      events        about 80, and synthetic ones for persons and groups
       time span     2023-05-01T12:00:00.000Z to 2023-05-01T12:00:00.000Z (sampled)
       zone          Europe/Berlin, for timestamps that carry none
       speed         at most 10,000 events a minute

@@ -32,14 +32,14 @@ test('reads like this', () => {
       same_uuid_in_part        1
       session_marker           1
 
-    People
-                                ids
-      merged into their user      2
-      persons with properties     3
-      groups                      1
-      set aside: shared_device    1
+    Persons
+                               ids
+      merged into their user     2
+      persons with properties    3
+      groups                     1
+      unmerged: shared_device    1
         shared_device tablet: seen with 2 (u1, u2)
-      events about people and groups refused: 1
+      events about persons and groups refused: 1
         refused: $identify of u1: too long
 
     By file
@@ -117,7 +117,7 @@ test('what is not finished is said at the end', () => {
       '  failed: import-part f1/00002: gone',
       '  not staged to its end: late.zip',
       '  parts without a receipt: 1 (f1/00002)',
-      '  people and groups are not sent yet',
+      '  persons and groups are not sent yet',
     ].join('\n'),
   );
 });

@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import { manifestSchema } from '../../../config/manifest/manifest.ts';
 import { PreflightError } from '../../../src/lib/errors.ts';
 import { buildPlan } from '../../../src/migrations/plan/build-plan.ts';
-import { checkLimits, roundedUp } from '../../../src/migrations/plan/check-limits.ts';
+import { checkLimits, roundUp } from '../../../src/migrations/plan/check-limits.ts';
 import type { Approval, Plan } from '../../../src/migrations/plan/plan.ts';
 import { planInput } from './plan-input.ts';
 
@@ -88,5 +88,5 @@ test.each([
   [7, 7],
   [0, 0],
 ])('rounds %i up to %i', (count, rounded) => {
-  expect(roundedUp(count)).toBe(rounded);
+  expect(roundUp(count)).toBe(rounded);
 });

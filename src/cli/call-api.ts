@@ -3,8 +3,8 @@ import { ConfigError, UnavailableError } from '../lib/errors.ts';
 import { parseJson } from '../lib/json/parse-json.ts';
 import type { BundledApi } from '../runtime/runtime.ts';
 
-export interface Question {
-  /** Default GET. */
+export interface ApiCall {
+  /** @default GET */
   readonly method?: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
   readonly body?: unknown;
@@ -12,19 +12,19 @@ export interface Question {
 
 const PAGE = 1000;
 
-/** One call of the bundled API with the data folder's own key. `T` is the caller's word on the answer. */
+/** One call of the bundled API with the data folder's own key. `T` is the body of the response; it is not checked. */
 export async function callApi<T>(
   { url, personalKey }: Pick<BundledApi, 'url' | 'personalKey'>,
-  { method = 'GET', path, body }: Question,
+  { method = 'GET', path, body }: ApiCall,
 ): Promise<T> {
-  const { statusCode, body: answer } = await request(`${url}${path}`, {
+  const { statusCode, body: response } = await request(`${url}${path}`, {
     method,
     headers: { authorization: `Bearer ${personalKey}`, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
-  const text = await answer.text();
+  const text = await response.text();
   if (statusCode < 300) return (text === '' ? undefined : parseJson(text)) as T;
-  throw failureOf(statusCode, text, `${method} ${path}`);
+  throw toError(statusCode, text, `${method} ${path}`);
 }
 
 /** Every page of a list. */
@@ -41,19 +41,19 @@ export async function fetchAllPages<T>(
   }
 }
 
-function failureOf(status: number, text: string, asked: string): Error {
+function toError(status: number, text: string, call: string): Error {
   if (status === 401) {
     return new ConfigError(
-      'the bundled API does not take the personalKey of keys.json in the data folder: it was revoked. Put another key with scope * in its place and start Backhaul again; whoever has such a key can make one with POST /api/personal_api_keys/. Where nobody has one, remove keys.json: the next start makes new keys, and a new project with them',
+      'the bundled API refuses the personalKey of keys.json in the data folder: it was revoked. Put another key with scope * in its place and start Backhaul again; a holder of such a key can make one with POST /api/personal_api_keys/. If there is none, remove keys.json: the next start makes new keys, and a new project with them',
     );
   }
-  const said = status === 429 || status >= 500 ? undefined : detailOf(text);
-  if (said !== undefined) return new ConfigError(said);
-  return new UnavailableError(`the bundled API answered ${status} to ${asked}: ${text.slice(0, 200)}`);
+  const detail = status === 429 || status >= 500 ? undefined : parseDetail(text);
+  if (detail !== undefined) return new ConfigError(detail);
+  return new UnavailableError(`the bundled API answered ${status} to ${call}: ${text.slice(0, 200)}`);
 }
 
-/** `label: This field may not be blank.`; undefined where the answer is no envelope. */
-function detailOf(text: string): string | undefined {
+/** `label: This field may not be blank.`; undefined where the response is no envelope. */
+function parseDetail(text: string): string | undefined {
   try {
     const { detail, attr } = parseJson(text) as { detail?: unknown; attr?: unknown };
     if (typeof detail !== 'string') return undefined;

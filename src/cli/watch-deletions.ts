@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ConfigError } from '../lib/errors.ts';
 import type { BundledApi } from '../runtime/runtime.ts';
-import { callApi } from './ask-api.ts';
+import { callApi } from './call-api.ts';
 import { number } from './render/render-status.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -28,19 +28,19 @@ interface Run {
 }
 
 export interface DeletionsEnd extends Run {
-  /** Meanwhile. */
+  /** Since the watching began. */
   readonly verified: number;
   readonly deleted_events: number;
   /** Not verified now. */
   readonly open: number;
 }
 
-const LOOK_EVERY_MS = 1_000;
-/** An API that dies comes back by itself; a limit of requests lets some through again. */
+const POLL_EVERY_MS = 1_000;
+/** An API that dies is restarted, and a limit of requests passes: only longer silence is an error. */
 const SILENT_FOR_MS = 90_000;
 
-/** Asks for a run and watches until it is over. Whatever ends the watching, the job is left to the queue. */
-export async function followDeletions(
+/** Starts the deletion job and watches it to its end. When watching ends early, the job stays in the queue. */
+export async function watchDeletions(
   api: Pick<BundledApi, 'url' | 'personalKey'>,
   terminal: Terminal,
   signal: AbortSignal,
@@ -52,25 +52,24 @@ export async function followDeletions(
   };
   const before = await count();
   let run = await callApi<Run>(api, { method: 'POST', path: '/api/deletions/run/' });
-  let heardMs = performance.now();
+  let lastResponseMs = performance.now();
   for (;;) {
     try {
-      // The state comes first: what is counted after the end is all there is.
+      // The state comes first: what is counted after the end is complete.
       run = await callApi<Run>(api, { path: `/api/deletions/run/${run.job_id}/` });
       const now = await count();
-      heardMs = performance.now();
+      lastResponseMs = performance.now();
       const done = { verified: now.verified - before.verified, deleted_events: now.events - before.events };
       terminal.status(renderLine(run, now.open, done));
       if (run.state === 'completed' || run.state === 'failed') return { ...run, ...done, open: now.open };
     } catch (error) {
-      if (error instanceof ConfigError || performance.now() - heardMs > SILENT_FOR_MS) throw error;
+      if (error instanceof ConfigError || performance.now() - lastResponseMs > SILENT_FOR_MS) throw error;
     }
-    await wait(LOOK_EVERY_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
+    await wait(POLL_EVERY_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
 }
 
 function renderLine(run: Run, open: number, done: { verified: number; deleted_events: number }): string {
-  const trouble =
-    run.state === 'retrying' && run.reason !== null ? ` · tried again after: ${run.reason}` : '';
-  return `deletions ${run.state} · ${number(done.verified)} verified, ${number(open)} open · ${number(done.deleted_events)} events deleted${trouble}`;
+  const retry = run.state === 'retrying' && run.reason !== null ? ` · retried after: ${run.reason}` : '';
+  return `deletions ${run.state} · ${number(done.verified)} verified, ${number(open)} open · ${number(done.deleted_events)} events deleted${retry}`;
 }
