@@ -111,7 +111,7 @@ describe('deletions on the command line', () => {
     watching.kill('SIGINT');
     const ended = await watching.ended;
     expect(ended.code, ended.stderr).toBe(5);
-    expect(ended.stderr).toContain('the job runs on with the API');
+    expect(ended.stderr).toContain('the API still runs the job');
     expect((await newest())?.state).toBe('queued');
 
     await queue.resume();

@@ -50,7 +50,7 @@ describe('managing the bundled API', () => {
     );
     expect(ended.code, ended.stderr).toBe(0);
     expect(ended.stdout).toMatch(/^phx_[0-9A-Za-z]{40,43}\n$/);
-    expect(ended.stderr).toContain('shown this once');
+    expect(ended.stderr).toContain('shown only this once');
     const key = ended.stdout.trim();
     expect(await get('/api/projects/@current/persons/', key)).toBe(200);
     expect(await get('/api/projects/@current/event_counts/', key)).toBe(403);
@@ -132,7 +132,7 @@ describe('managing the bundled API', () => {
     await writeFile(path, JSON.stringify(kept));
     const ended = await backhaul('keys', 'list');
     expect(ended.code).toBe(2);
-    expect(ended.stderr).toContain('does not take the personalKey of keys.json');
+    expect(ended.stderr).toContain('refuses the personalKey of keys.json');
   }, 300_000);
 
   it('limits requests of a key and links to its public address where the settings say so', async () => {

@@ -53,6 +53,9 @@ export interface Lease {
   release(): Promise<void>;
 }
 
+/** Leases of this process. One that has its pid and is not among them is of an earlier process. */
+const ownLeases = new Set<string>();
+
 export const leaseKey = (id: string) => `${migrationKey(id)}:producer`;
 
 const SET_EPOCH = `
@@ -84,7 +87,10 @@ export async function acquireLease(
   const key = migrationKey(record.id);
   const self = JSON.stringify({ host: hostname(), pid: process.pid, token: randomUUID() });
   await takeLease(redis, record, self);
-  const release = () => redis.eval(RELEASE, 1, leaseKey(record.id), self);
+  const release = async () => {
+    ownLeases.delete(self);
+    await redis.eval(RELEASE, 1, leaseKey(record.id), self);
+  };
 
   let epoch: number;
   try {
@@ -141,10 +147,14 @@ const superseded = (name: string) =>
 async function takeLease(redis: Redis, record: MigrationRecord, self: string): Promise<void> {
   const key = leaseKey(record.id);
   for (;;) {
-    if ((await redis.set(key, self, 'PX', LEASE_MS, 'NX')) === 'OK') return;
+    if ((await redis.set(key, self, 'PX', LEASE_MS, 'NX')) === 'OK') {
+      ownLeases.add(self);
+      return;
+    }
     const held = await redis.get(key);
     if (held === null) continue;
     const holder = JSON.parse(held) as LeaseHolder;
+    const isAlive = (pid: number) => (pid === process.pid ? ownLeases.has(held) : isRunning(pid));
     if (decideLease(holder, { host: hostname(), isAlive }) === 'remove') {
       await redis.eval(RELEASE, 1, key, held); // only this very lease: a new holder may have come
       continue;
@@ -156,11 +166,10 @@ async function takeLease(redis: Redis, record: MigrationRecord, self: string): P
   }
 }
 
-/** A lease with this process's own pid is one of an earlier process: pids are used again. */
-function isAlive(pid: number): boolean {
+function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return pid !== process.pid;
+    return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }

@@ -76,6 +76,15 @@ describe('acquiring the lease of a migration', () => {
     await expect(take()).rejects.toThrow(`process ${process.ppid}`);
   });
 
+  it('is refused to a second producer of the same process, and not to one after an earlier process', async () => {
+    const taken = await take();
+    await expect(take()).rejects.toThrow(`process ${process.pid}`);
+    await taken.release();
+    const holder = JSON.stringify({ host: hostname(), pid: process.pid, token: 'of an earlier process' });
+    await redis.set(leaseKey(record.id), holder);
+    expect((await take()).epoch).toBe(2);
+  });
+
   it('takes the lease of a process that is gone at once', async () => {
     const holder = JSON.stringify({ host: hostname(), pid: 2 ** 22 - 7, token: 'dead' });
     await redis.set(leaseKey(record.id), holder);

@@ -1,0 +1,339 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadSettings } from '../../config/load-settings.ts';
+import { loadManifest } from '../../config/manifest/load-manifest.ts';
+import type { Settings } from '../../config/settings.ts';
+import { cancelMigration, pauseMigration } from '../../src/migrations/control.ts';
+import { checkMigration } from '../../src/migrations/doctor.ts';
+import { planMigration } from '../../src/migrations/plan.ts';
+import type { ManifestAt } from '../../src/migrations/prepare.ts';
+import { listRejects, showRejects } from '../../src/migrations/rejects.ts';
+import { replayRejects } from '../../src/migrations/replay.ts';
+import { loadReport } from '../../src/migrations/report.ts';
+import { leaseKey } from '../../src/migrations/run/lease.ts';
+import {
+  type RunOptions,
+  type RunResult,
+  resumeMigration,
+  startMigration,
+} from '../../src/migrations/start.ts';
+import { loadStatus, type MigrationStatus, watchStatus } from '../../src/migrations/status.ts';
+import { createPlanContext, openStore } from '../../src/runtime/open-store.ts';
+import { openRuntime, type Runtime } from '../../src/runtime/runtime.ts';
+import { migrationKey } from '../../src/state/checkpoints.ts';
+import { loadMigration } from '../../src/state/migrations.ts';
+import { startRedis, type TestRedis } from '../support/redis.ts';
+import { type StrictDestination, startStrictDestination } from '../support/strict-destination.ts';
+import { createWorkplace, type Workplace } from '../support/workplace.ts';
+
+/** The use cases as a server or a schedule calls them: in this process, with no command line. */
+const API_KEY = 'phc_use_cases';
+const env = { KEY: API_KEY };
+
+let server: TestRedis;
+let redis: Redis;
+let workplace: Workplace;
+let destination: StrictDestination;
+let settings: Settings;
+let runtime: Runtime;
+let sentBefore = 0;
+
+beforeAll(async () => {
+  server = await startRedis();
+  redis = new Redis(server.url);
+  workplace = createWorkplace();
+  destination = await startStrictDestination({ apiKey: API_KEY });
+  settings = loadSettings({ REDIS_URL: server.url, BACKHAUL_DATA_DIR: workplace.dataDir('here') });
+  runtime = await openRuntime(settings, env, { api: false }, pino({ level: 'silent' }));
+  // The first use of a destination: later ones find a count of sent events, and need not wait a window.
+  await startMigration(runtime, await writeManifest('first'), importing());
+  sentBefore = destination.events().size;
+});
+afterAll(async () => {
+  await runtime?.close();
+  redis?.disconnect();
+  await destination?.stop();
+  await server?.stop();
+  await workplace?.remove();
+});
+
+/** `n` makes the uuid, so each migration has numbers of its own. */
+const line = (n: string, t = '2024-02-03T04:05:06Z') =>
+  JSON.stringify({ e: 'counted', u: `user-${n}`, t, n });
+
+function writeManifest(name: string, more: object = {}): Promise<ManifestAt & { path: string }> {
+  mkdirSync(join(workplace.folder, name), { recursive: true });
+  writeFileSync(
+    join(workplace.folder, name, 'a.json'),
+    `${line(`${name}-1`)}\n${line(`${name}-2`)}\n${line(`${name}-3`, 'yesterday')}\n`,
+  );
+  const path = workplace.manifest({
+    name,
+    source: {
+      type: 'jsonl',
+      from: `${name}/*.json`,
+      mapping: {
+        event: { column: 'e' },
+        distinctId: { column: 'u' },
+        timestamp: { column: 't' },
+        key: ['n'],
+      },
+    },
+    destination: { url: destination.url, apiKey: '${KEY}' },
+    rejects: { failAbove: '50%' },
+    ...more,
+  });
+  return loadManifest(path, { env }).then((loaded) => ({ ...loaded, path }));
+}
+
+const importing = (more: Partial<RunOptions> = {}): RunOptions => ({
+  signal: new AbortController().signal,
+  importHere: true,
+  ...more,
+});
+
+/** Runs until all is staged, and stops there: no process imports. */
+function stageOnly(reason: string): RunOptions {
+  const stop = new AbortController();
+  return {
+    signal: stop.signal,
+    importHere: false,
+    onStatus: ({ files, parts }) => {
+      if (files.staged === 1 && parts.known === 1) stop.abort(new Error(reason));
+    },
+  };
+}
+
+const show = (result: { readonly kind: string; readonly reason?: string }) => [result.kind, result.reason];
+
+describe('a migration that is started, paused and resumed', () => {
+  it('has a result at each of its ends', async () => {
+    const loaded = await writeManifest('life');
+    const began: string[] = [];
+    const stopped = await startMigration(runtime, loaded, {
+      ...stageOnly('enough for today'),
+      onBegin: (name) => began.push(name),
+    });
+    expect(show(stopped)).toEqual(['stopped', 'enough for today']);
+    expect(began).toEqual(['life']);
+    expect(await loadStatus(runtime, 'life')).toMatchObject([
+      { migration: 'life', state: 'stopped', reason: 'enough for today', parts: { done: 0, staged: 1 } },
+    ]);
+
+    expect(await pauseMigration(runtime, 'life', 'the service is busy')).toMatchObject({
+      kind: 'done',
+      state: 'paused',
+      redisProblem: undefined,
+    });
+    expect(await startMigration(runtime, loaded, importing())).toEqual({
+      kind: 'refused',
+      migration: 'life',
+      refusal: 'resume_first',
+      reason: 'migration "life" is paused (the service is busy)',
+    });
+    expect(await cancelMigration(runtime, 'life', 'no longer wanted')).toMatchObject({ state: 'cancelled' });
+    expect(await startMigration(runtime, loaded, importing())).toMatchObject({
+      kind: 'refused',
+      reason: 'migration "life" is cancelled (no longer wanted)',
+    });
+    expect(destination.events().size).toBe(sentBefore);
+
+    const finished = await resumeMigration(runtime, 'life', importing());
+    expect(finished).toMatchObject({
+      kind: 'finished',
+      report: { balanced: true, counts: { read: 3, delivered: 2, rejected: 1 } },
+    });
+    expect(destination.events().size).toBe(sentBefore + 2);
+    expect(await loadReport(runtime, 'life')).toEqual('report' in finished && finished.report);
+    expect(await pauseMigration(runtime, 'life', '')).toEqual({
+      kind: 'refused',
+      refusal: 'nothing_to_pause',
+      reason: 'migration "life" is finished; there is nothing to pause',
+    });
+    expect(await startMigration(runtime, loaded, importing())).toMatchObject({ kind: 'finished' });
+    expect(destination.events().size).toBe(sentBefore + 2);
+  });
+
+  it('is refused to a second run in the same process, and superseded by a higher epoch', async () => {
+    const loaded = await writeManifest('twice');
+    let running = () => {};
+    const isRunning = new Promise<void>((resolve) => {
+      running = resolve;
+    });
+    const first = startMigration(runtime, loaded, {
+      signal: new AbortController().signal,
+      importHere: false,
+      onStatus: ({ parts }) => parts.known === 1 && running(),
+    });
+    await isRunning;
+    expect(await loadStatus(runtime, 'twice')).toMatchObject([{ state: 'running', reason: '' }]);
+    expect(await startMigration(runtime, loaded, importing())).toMatchObject({
+      kind: 'refused',
+      refusal: 'already_running',
+    });
+    const record = await loadMigration(runtime.staging, 'twice');
+    await redis.hset(migrationKey(record?.id ?? ''), 'epoch', 7);
+    expect(show(await first)).toEqual([
+      'superseded',
+      'another process has acquired this migration; this one stops, nothing is lost',
+    ]);
+    expect(await redis.exists(leaseKey(record?.id ?? ''))).toBe(0);
+    expect(await loadStatus(runtime, 'twice')).toMatchObject([
+      { state: 'interrupted', reason: 'no process runs it: the one that did was killed' },
+    ]);
+  });
+
+  it('ends as held when it is paused while it runs', async () => {
+    const loaded = await writeManifest('held');
+    let paused: Promise<unknown> | undefined;
+    const result = await startMigration(runtime, loaded, {
+      signal: new AbortController().signal,
+      importHere: false,
+      onStatus: ({ parts }) => {
+        if (parts.known === 1) paused ??= pauseMigration(runtime, 'held', 'lunch');
+      },
+    });
+    await paused;
+    expect(result).toEqual({ kind: 'held', migration: 'held', state: 'paused', reason: 'lunch' });
+  });
+});
+
+describe('other ends of a run', () => {
+  it('are too many rejects, and a missing approval before anything exists', async () => {
+    const strict = await writeManifest('strict', { rejects: { failAbove: 0 } });
+    const result: RunResult = await startMigration(runtime, strict, importing());
+    expect(result).toMatchObject({ kind: 'rejects_above_threshold', report: { counts: { rejected: 1 } } });
+
+    const fast = await writeManifest('fast', { limits: { eventsPerMinute: 60_000 } });
+    expect(await startMigration(runtime, fast, importing())).toMatchObject({
+      kind: 'approval_needed',
+      reason: expect.stringContaining('Target area: Data Management'),
+    });
+    expect(await loadMigration(runtime.staging, 'fast')).toBeUndefined();
+  });
+
+  it('is a refusal with the names there are, for one that does not exist', async () => {
+    const refused = { kind: 'refused', refusal: 'no_such_migration' };
+    expect(await resumeMigration(runtime, 'nobody', importing())).toMatchObject(refused);
+    expect(await cancelMigration(runtime, 'nobody', '')).toMatchObject({
+      ...refused,
+      reason: expect.stringContaining('there is no migration "nobody" in '),
+    });
+    await expect(loadReport(runtime, 'nobody')).rejects.toThrow('there are: ');
+  });
+});
+
+describe('the rejects of a migration', () => {
+  it('are listed, shown up to a limit, and replayed with a corrected manifest', async () => {
+    const loaded = await writeManifest('picky');
+    await startMigration(runtime, loaded, importing());
+    const store = await openStore(settings);
+    expect(await listRejects(store, 'picky')).toMatchObject([{ reason: 'bad_timestamp', count: 1 }]);
+    const texts: (string | undefined)[] = [];
+    const options = { onReject: ({ text }: { text?: string | undefined }) => texts.push(text) };
+    expect(await showRejects(store, 'picky', { ...options, limit: 1 })).toEqual({ shown: 1, more: false });
+    expect(texts).toEqual([line('picky-3', 'yesterday')]);
+    expect(await showRejects(store, 'picky', { ...options, limit: 1, reason: 'no_identity' })).toEqual({
+      shown: 0,
+      more: false,
+    });
+
+    const began: string[] = [];
+    const onBegin = (name: string) => began.push(name);
+    const none = await replayRejects(
+      runtime,
+      'picky',
+      { loaded, reason: 'no_identity' },
+      importing({ onBegin }),
+    );
+    expect(none).toEqual({ kind: 'nothing_to_replay', migration: 'picky' });
+    const replayed = await replayRejects(runtime, 'picky', { loaded }, importing({ onBegin }));
+    expect(replayed).toMatchObject({ migration: 'picky.replay-1', report: { counts: { read: 1 } } });
+    expect(began).toEqual(['picky.replay-1']);
+  });
+});
+
+describe('what needs no runtime', () => {
+  it('is a plan, with its full pass, which leaves nothing in staging', async () => {
+    const loaded = await writeManifest('planned');
+    const read: number[] = [];
+    const full = {
+      signal: new AbortController().signal,
+      onProgress: (records: number) => read.push(records),
+    };
+    const result = await planMigration(createPlanContext(settings), loaded, { recordsPerFile: 500, full });
+    expect(result).toMatchObject({
+      kind: 'planned',
+      refusal: undefined,
+      plan: { records: { count: 3, exact: true } },
+      full: { counts: { read: 3, delivered: 2, rejected: 1 } },
+    });
+    expect(read.at(-1)).toBe(3);
+    const left = [];
+    for await (const { key } of runtime.staging.list('_plans/')) left.push(key);
+    expect(left).toEqual([]);
+    const stopped = { signal: AbortSignal.abort(new Error('not now')) };
+    expect(
+      await planMigration(createPlanContext(settings), loaded, { recordsPerFile: 500, full: stopped }),
+    ).toEqual({ kind: 'stopped', reason: 'not now' });
+  });
+
+  it('is a check of staging, manifest, source and destination, after those of the machine', async () => {
+    const { path } = await writeManifest('checked', { destination: undefined });
+    const machine = [
+      { name: 'good', look: async () => 'fine' },
+      {
+        name: 'bad',
+        look: async () => {
+          throw new Error('make room');
+        },
+      },
+    ];
+    const { healthy, checks } = await checkMigration({ ...createPlanContext(settings), env, machine }, path);
+    expect(healthy).toBe(false);
+    expect(checks.map(({ name, ok }) => [name, ok])).toEqual([
+      ['good', true],
+      ['bad', false],
+      ['staging', true],
+      ['manifest', true],
+      ['source', true],
+      ['destination', true],
+    ]);
+    expect(checks[1]?.detail).toBe('make room');
+  });
+
+  it('is the status of all, watched until none of them runs', async () => {
+    const seen: MigrationStatus[][] = [];
+    const store = await openStore(settings);
+    await watchStatus(store, undefined, {
+      signal: new AbortController().signal,
+      onStatus: (all) => seen.push(all),
+    });
+    expect(seen).toHaveLength(1);
+    expect(seen[0]?.map(({ migration, state }) => `${migration} ${state}`)).toContain('life finished');
+  });
+
+  it('is a pause that does not reach Redis, which holds in staging', async () => {
+    const loaded = await writeManifest('apart');
+    await startMigration(runtime, loaded, stageOnly(''));
+    const store = await openStore(settings);
+    const at = new Date('2024-01-01T00:00:00Z');
+    const broken = {
+      ...store,
+      now: () => at,
+      askRedis: async () => {
+        throw new Error('Redis cannot be used');
+      },
+    };
+    expect(await pauseMigration(broken, 'apart', 'for now')).toEqual({
+      kind: 'done',
+      state: 'paused',
+      at: at.toISOString(),
+      redisProblem: 'Redis cannot be used',
+    });
+    expect(await loadStatus(broken, 'apart')).toMatchObject([{ state: 'paused', reason: 'for now' }]);
+  });
+});
