@@ -68,6 +68,16 @@ export type Interruption =
 /**
  * Starts the migration of a manifest, or continues the one of that name, and runs it to its end. Throws
  * ConfigError where manifest, source or staging must be changed first, and SourceError for broken sources.
+ *
+ * The way of a manifest, with a line for each room:
+ *   cli         commands/run.ts:run
+ *   migrations  start.ts:startMigration → prepare.ts:prepareMigration → start.ts:runPrepared →
+ *               run/run-migration.ts:runMigration → run/lease.ts:acquireLease →
+ *               run/import-phase.ts:stageAndImport → run/scheduler.ts:runScheduler
+ *   jobs        work-queue.ts:add → worker.ts:createJobWorker → import-part.ts:importPartHandler
+ *   migrations  open-migrations.ts:use
+ *   jobs        import-part.ts:createImportDeps
+ *   pipeline    import-part.ts:importPart
  */
 export async function startMigration(
   runtime: MigrationRuntime,
@@ -95,11 +105,7 @@ export async function resumeMigration(
   return 'kind' in prepared ? prepared : runPrepared(runtime, prepared, 'resume', options);
 }
 
-/**
- * Connects a prepared migration to queues and workers, runs it to its end, and closes all of them. The way
- * of a manifest from here: runMigration (run/run-migration.ts) → acquireLease (run/lease.ts) →
- * stageAndImport (run/import-phase.ts) → runScheduler (run/scheduler.ts) → jobs/.
- */
+/** Connects a prepared migration to queues and workers, runs it to its end, and closes all of them. */
 export async function runPrepared(
   runtime: MigrationRuntime,
   prepared: Prepared,
