@@ -177,7 +177,7 @@ describe('the command line', () => {
     expect(listed.rejects).toHaveLength(2);
   });
 
-  it('replays rejects with a mended manifest, as a migration of its own', async () => {
+  it('replays rejects with a corrected manifest, as a migration of its own', async () => {
     const ended = await backhaul(
       'rejects',
       'replay',

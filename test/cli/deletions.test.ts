@@ -122,7 +122,7 @@ describe('deletions on the command line', () => {
     await queue.close();
   }, 120_000);
 
-  it('go on where they were when the API is killed in the middle, and count every event once', async () => {
+  it('continue where they were when the API is killed in the middle, and count every event once', async () => {
     const total = 60_000;
     for (let sent = 0; sent < total; sent += 5_000) await send('dora', 5_000);
     await remove('dora');

@@ -157,7 +157,7 @@ describe('the job that deletes events', () => {
     expect(most).toBe(1);
   });
 
-  it('hands its job back when the process ends, and another one goes on', async () => {
+  it('hands its job back when the process ends, and another one continues it', async () => {
     const stopped = start({
       run: (signal) =>
         new Promise((_, reject) => {

@@ -82,7 +82,7 @@ describe('a worker', () => {
     expect(await queue.state('resolve-people', 'never-offered')).toEqual({ kind: 'missing' });
   });
 
-  it('hands its job back when it is closed, and the next worker goes on at once', async () => {
+  it('hands its job back when it is closed, and the next worker continues it at once', async () => {
     let taken: () => void = () => {};
     const isTaken = new Promise<void>((resolve) => {
       taken = resolve;

@@ -41,7 +41,7 @@ describe('what became of a source', () => {
     ]);
   });
 
-  it('takes a broken file that was mended before it was staged to its end', async () => {
+  it('accepts a broken file that was replaced before it was staged to its end', async () => {
     const known = [recorded('a', 1)];
     expect(await check(known, [file('a', 7, 'mended')], [])).toEqual([]);
     const receipt = staged('a', 7);

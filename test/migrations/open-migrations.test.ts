@@ -140,7 +140,7 @@ describe('the migrations that a worker has open', () => {
     expect(await redis.hget(migrationKey(name), 'control')).toBe('paused');
   });
 
-  it('pause for whatever else an operator can mend, so that no part fails for good', async () => {
+  it('pause for whatever else an operator can correct, so that no part fails for good', async () => {
     const result = await migrations.use(name, 2, never, async () => {
       throw new ConfigError('the disk is full; make room and resume');
     });

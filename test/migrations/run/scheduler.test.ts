@@ -147,7 +147,7 @@ describe('the scheduler', () => {
     expect(memory.added).toHaveLength(1);
   });
 
-  it('goes on after a failure and returns it', async () => {
+  it('continues after a failure and returns it', async () => {
     const memory = createMemoryQueue();
     memory.whenAdded(({ jobId }) =>
       setImmediate(() =>
@@ -162,7 +162,7 @@ describe('the scheduler', () => {
     expect(memory.added).toHaveLength(4);
   });
 
-  it('asks whether to go on by the clock, however much the workers report', async () => {
+  it('asks by the clock whether it may continue, however much the workers report', async () => {
     const memory = createMemoryQueue();
     let reporting: NodeJS.Timeout | undefined;
     memory.whenAdded(({ jobId }) => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { FencedOutError, PreflightError, SourceError, UnavailableError } from '../../src/lib/errors.ts';
+import { toInterruption } from '../../src/migrations/interruption.ts';
 import { RefusedError } from '../../src/migrations/life-store.ts';
 import { ControlError } from '../../src/migrations/run/lease.ts';
-import { toInterruption } from '../../src/migrations/start.ts';
 
 const begun = { migration: 'shop', begun: true, failed: new AbortController().signal };
 
