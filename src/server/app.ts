@@ -25,17 +25,26 @@ import { type Api, addPublicRoute, createApi } from './routing/route.ts';
 export interface ApiDeps {
   readonly db: Db;
   readonly log: Logger;
-  /** Milliseconds since 1970; left out: the clock. */
+  /**
+   * Milliseconds since 1970.
+   * @default Date.now
+   */
   readonly now?: () => number;
-  /** Of each personal key, below `/api/`; left out: no limit. */
+  /**
+   * Limit of each personal key, below `/api/`.
+   * @default no limit
+   */
   readonly requestsPerMinute?: number | undefined;
-  /** Where clients reach it, without a trailing slash; left out: wherever a request says. */
+  /**
+   * Where clients reach it, without a trailing slash.
+   * @default the address of each request
+   */
   readonly publicUrl?: string | undefined;
-  /** Left out: deletions are queued, and nobody works them off. */
+  /** Without it deletions are queued, and never run. */
   readonly deletionRuns?: DeletionRuns | undefined;
 }
 
-/** Every room behind one set of rules: authorisation (access.ts), error envelope, optional trailing slash. */
+/** All routes under one set of rules: authorisation (access.ts), error envelope, optional trailing slash. */
 export function buildApi(deps: ApiDeps): Hono {
   const { log } = deps;
   const root = new Hono({ getPath: contractPath });
@@ -85,18 +94,18 @@ export function declareRoutes(deps: ApiDeps): Api {
   return api;
 }
 
-/** The contract ends its paths in a slash, and clients may leave it off. */
+/** Paths of the contract end in a slash, which clients may omit. */
 const CONTRACT_PATH = /^\/(?:api|batch|capture|e|track|engage|i\/v0\/e|shared|embedded)(?:$|\/)/;
 
 function contractPath(request: Request): string {
-  // Clients that encode `@current` and `@me` mean them all the same.
+  // Some clients encode `@current` and `@me`.
   const path = getPath(request).replaceAll('%40', '@');
   if (!CONTRACT_PATH.test(path)) return path;
   const bare = path.replace(/\/$/, '');
   return /\.(?:csv|json|ndjson)$/.test(bare) ? bare : `${bare}/`;
 }
 
-/** Methods that some route, middleware aside, answers at this path. */
+/** Methods that have a route at this path, not counting middleware. */
 function findMethods(app: Hono, path: string): string[] {
   const methods = new Set<string>();
   for (const route of app.routes) {
@@ -114,8 +123,8 @@ function toPattern(path: string): RegExp {
 }
 
 /**
- * What every answer carries: it is of the type that it says, and no key of a query string goes on to another
- * site as the referrer. Below `/api/` are people's data and keys, which no cache keeps.
+ * Headers of every response: browsers do not guess its type, and send no key of a query string to another
+ * site as the referrer. Responses below `/api/` contain personal data and keys, so no cache stores them.
  */
 const safeHeaders: MiddlewareHandler = (c, next) => {
   c.header('X-Content-Type-Options', 'nosniff');

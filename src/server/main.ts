@@ -7,7 +7,7 @@ import { createLogger } from '../lib/logger.ts';
 import { startApi } from './server.ts';
 
 /**
- * The process of the bundled API, run by the supervisor: one order comes in on stdin, one answer goes
+ * The process of the bundled API, run by the supervisor: one order comes in on stdin, one reply goes
  * out on stdout, logs go to stderr. It ends on SIGTERM, and when its stdin closes.
  */
 const STOP_BOUND_MS = 8_000;
@@ -34,7 +34,7 @@ async function serve(line: string): Promise<void> {
       startDeletionJobs: (work) => startDeletionJobs({ redisUrl: boards.redisUrl, schedule, work, log }),
       extraRoutes: (app) => void app.route('/', dashboard.routes),
     });
-    answer({ kind: 'ready', url: api.url });
+    reply({ kind: 'ready', url: api.url });
     await Promise.race([orphaned, terminated]);
     // Nobody is left to end this process should closing hang.
     setTimeout(() => process.exit(1), STOP_BOUND_MS).unref();
@@ -44,10 +44,10 @@ async function serve(line: string): Promise<void> {
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
     const code = error instanceof BackhaulError ? error.code : 'bug';
-    answer({ kind: 'failed', code, message: getMessage(error) }, () => process.exit(1));
+    reply({ kind: 'failed', code, message: getMessage(error) }, () => process.exit(1));
   }
 }
 
-function answer(said: ApiReply, written?: () => void): void {
-  process.stdout.write(`${JSON.stringify(said)}\n`, written);
+function reply(message: ApiReply, written?: () => void): void {
+  process.stdout.write(`${JSON.stringify(message)}\n`, written);
 }

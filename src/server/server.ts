@@ -21,40 +21,52 @@ import { MAX_HEADER_BYTES, respondToClientError } from './http/client-error.ts';
 const REQUEST_TIMEOUT_MS = 60_000;
 const HEADERS_TIMEOUT_MS = 15_000;
 const TIMEOUT_CHECK_MS = 5000;
-/** While closing: how often connections that have fallen idle are let go. */
+/** While closing: how often idle connections are closed. */
 const IDLE_CHECK_MS = 100;
 /** Longer than the pause between two batches of a worker, so that it keeps its connections. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 
 export interface ApiOptions {
-  /** A PostgreSQL server; left out: PGlite in `<dataDir>/database`. */
+  /**
+   * A PostgreSQL server.
+   * @default PGlite in `<dataDir>/database`
+   */
   readonly databaseUrl?: string;
   readonly dataDir: string;
-  /** Left out: 127.0.0.1. */
+  /** @default '127.0.0.1' */
   readonly host?: string;
   /** 0 takes a free port. */
   readonly port: number;
   readonly log: Logger;
-  /** Of each personal key; left out: no limit. */
+  /**
+   * Limit of each personal key.
+   * @default no limit
+   */
   readonly requestsPerMinute?: number;
-  /** Where clients reach it, without a trailing slash; left out: wherever a request says. */
+  /**
+   * Where clients reach it, without a trailing slash.
+   * @default the address of each request
+   */
   readonly publicUrl?: string;
   /** Keys that must exist once the API answers. The personal key gets every scope. */
   readonly bootstrap?: { readonly projectKey: string; readonly personalKey: string };
-  /** What the project of these keys has from the start; left out: nothing. */
+  /** What the project of these keys has from the start. */
   readonly seed?: Seed;
-  /** Bound on the arrival of a whole request; left out: 60 s. */
+  /**
+   * Bound on the arrival of a whole request.
+   * @default 60000
+   */
   readonly requestTimeoutMs?: number;
   /** More routes for the same port, such as the queue dashboard. */
   readonly extraRoutes?: (app: Hono) => void;
-  /** Takes up the job that deletes events (jobs/delete-events.ts). Left out: nobody works deletions off. */
+  /** Starts the job that deletes events (jobs/delete-events.ts). Without it deletions never run. */
   readonly startDeletionJobs?: (work: DeletionWork) => DeletionRuns & { close(): Promise<void> };
 }
 
 export interface RunningApi {
   /** Without a trailing slash. */
   readonly url: string;
-  /** Lets requests under way finish, then closes the database. */
+  /** Lets requests in progress finish, then closes the database. */
   close(): Promise<void>;
 }
 
@@ -143,7 +155,7 @@ function listen(app: Hono, host: string, port: number, requestTimeoutMs: number)
   });
 }
 
-/** Requests under way finish; their connections would then idle until the client tires of them. */
+/** Lets requests in progress finish, and closes connections once they are idle. */
 function closeServer(server: ServerType): Promise<void> {
   return new Promise((closed) => {
     const sweep = setInterval(() => {

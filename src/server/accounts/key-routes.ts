@@ -14,9 +14,10 @@ import { findUser, loadKey, loadKeys, revokeKey, type StoredKey } from './key-st
 import { createdKeySchema, keySchema, MAX_PAGE, newKeySchema } from './schema.ts';
 
 /**
- * Personal keys, beyond the contract: made, listed and revoked with a key of scope `*`. A key reaches the
- * keys that it could have made, and none that opens more than itself: those of its own user, an
- * administrator's those of whom they are not below, and in its own projects where it is restricted to some.
+ * Personal keys, beyond the contract: created, listed and revoked with a key of scope `*`. A key reaches
+ * the keys that it could have created, and none that opens more than itself: those of its own user; for an
+ * administrator also those of users whom they are not below; and only within its own projects if it is
+ * restricted to some.
  */
 const tag = 'Keys and users (beyond the contract)';
 
@@ -39,11 +40,11 @@ export function addKeyRoutes(api: Api, { db, log }: { db: Db; log: Logger }): vo
         db,
         keys.map(({ userId }) => userId),
       );
-      const shown = keys.flatMap((key) => {
+      const results = keys.flatMap((key) => {
         const user = users.get(key.userId);
         return user === undefined ? [] : [renderKey(key, user)];
       });
-      return respondWithJson(c, renderPage(getPublicUrl(c), page, count, shown));
+      return respondWithJson(c, renderPage(getPublicUrl(c), page, count, results));
     },
   );
   addRoute(
@@ -53,22 +54,23 @@ export function addKeyRoutes(api: Api, { db, log }: { db: Db; log: Logger }): vo
       path: '/api/personal_api_keys/',
       scopes: ['*'],
       summary: 'Make a personal key',
-      description: 'The answer alone holds the key itself, in `value`: only its hash is stored.',
+      description:
+        'Only this response contains the key itself, in `value`: its hash is stored, the key is not.',
       tag,
       body: newKeySchema,
       responses: { 201: { description: 'The key.', schema: createdKeySchema } },
     },
     async ({ c, body }) => {
-      const asking = c.get('key');
-      const userId = await findKeyUser(db, asking, body.user);
-      const wanted = body.projects === undefined ? asking.projectIds : body.projects;
+      const callerKey = c.get('key');
+      const userId = await findKeyUser(db, callerKey, body.user);
+      const wanted = body.projects === undefined ? callerKey.projectIds : body.projects;
       const projectIds = wanted && [...new Set(wanted)];
-      await checkProjects(db, asking, userId, projectIds);
+      await checkProjects(db, callerKey, userId, projectIds);
       const { label } = body;
       const scopes = [...new Set(body.scopes)];
       const { id, token } = await createKey(db, { label, scopes, projectIds, userId });
-      log.info({ key: id, user: userId, scopes, by: asking.id }, 'personal key made');
-      return respondWithJson(c, { ...(await renderOne(db, asking, id)), value: token }, 201);
+      log.info({ key: id, user: userId, scopes, by: callerKey.id }, 'personal key made');
+      return respondWithJson(c, { ...(await renderOne(db, callerKey, id)), value: token }, 201);
     },
   );
   addRoute(
@@ -77,7 +79,7 @@ export function addKeyRoutes(api: Api, { db, log }: { db: Db; log: Logger }): vo
       method: 'get',
       path: '/api/personal_api_keys/@current/',
       anyKey: 'a key may read what it is itself',
-      summary: 'Retrieve the key that asks',
+      summary: 'Retrieve the key of the request',
       description: 'For any valid key, whatever its scopes.',
       tag,
       responses: { 200: { description: 'The key.', schema: keySchema } },
@@ -98,19 +100,23 @@ export function addKeyRoutes(api: Api, { db, log }: { db: Db; log: Logger }): vo
       },
     },
     async ({ c }) => {
-      const asking = c.get('key');
+      const callerKey = c.get('key');
       const id = parseRowId(c.req.param('id'));
-      if (id === undefined || !(await revokeKey(db, asking, id))) throw notFound();
-      log.info({ key: id, by: asking.id }, 'personal key revoked');
+      if (id === undefined || !(await revokeKey(db, callerKey, id))) throw notFound();
+      log.info({ key: id, by: callerKey.id }, 'personal key revoked');
       return c.body(null, 204);
     },
   );
 }
 
-/** The user that a new key shall speak for. */
-async function findKeyUser(db: Db, asking: PersonalKey, named: number | string | undefined): Promise<number> {
-  if (named === undefined) return asking.userId;
-  const user = await findUser(db, asking.userId, named);
+/** The user that a new key will act for. */
+async function findKeyUser(
+  db: Db,
+  callerKey: PersonalKey,
+  named: number | string | undefined,
+): Promise<number> {
+  if (named === undefined) return callerKey.userId;
+  const user = await findUser(db, callerKey.userId, named);
   if (user === undefined) throw doesNotExist(`There is no user "${named}".`, 'user');
   if (user.actsFor) return user.id;
   throw permissionDenied(
@@ -118,18 +124,18 @@ async function findKeyUser(db: Db, asking: PersonalKey, named: number | string |
   );
 }
 
-/** A key cannot be for projects that its user does not see, nor for more than the key that asks. */
+/** A key cannot open projects that its user does not see, nor more than the caller's key opens. */
 async function checkProjects(
   db: Db,
-  asking: PersonalKey,
+  callerKey: PersonalKey,
   userId: number,
   projectIds: readonly number[] | null,
 ): Promise<void> {
-  if (asking.projectIds !== null && projectIds === null) {
+  if (callerKey.projectIds !== null && projectIds === null) {
     throw permissionDenied('An API key that is restricted to projects cannot make one that is not.');
   }
   if (projectIds === null) return;
-  const visible = (await loadProjects(db, userId, asking.projectIds)).map(({ id }) => id);
+  const visible = (await loadProjects(db, userId, callerKey.projectIds)).map(({ id }) => id);
   const unseen = projectIds.find((id) => !visible.includes(id));
   if (unseen !== undefined) throw doesNotExist(`There is no project ${unseen} for this key.`, 'projects');
 }
@@ -137,8 +143,8 @@ async function checkProjects(
 const doesNotExist = (detail: string, attr: string) =>
   new ApiError(400, 'validation_error', 'does_not_exist', detail, attr);
 
-async function renderOne(db: Db, asking: PersonalKey, id: number): Promise<z.infer<typeof keySchema>> {
-  const key = await loadKey(db, asking, id);
+async function renderOne(db: Db, callerKey: PersonalKey, id: number): Promise<z.infer<typeof keySchema>> {
+  const key = await loadKey(db, callerKey, id);
   const user = key && (await loadUser(db, key.userId));
   if (key === undefined || user === undefined) throw notFound();
   return renderKey(key, user);

@@ -10,12 +10,12 @@ import { isUuid } from '../http/row-id.ts';
 import { getPublicUrl } from '../routing/public-url.ts';
 import { type Api, addRoute } from '../routing/route.ts';
 import { changeLevel, loadMembers } from './member-store.ts';
-import { administered, loadMemberships, type Membership } from './memberships.ts';
+import { loadMemberships, type Membership, requireAdministered } from './memberships.ts';
 import { MAX_PAGE, memberSchema, newLevelSchema } from './schema.ts';
 
 const tag = 'Keys and users (beyond the contract)';
 
-/** Members of an organisation and their levels. Nobody is taken out: who shall be out has their keys revoked. */
+/** Members of an organisation and their levels. Members are not removed: to shut somebody out, revoke their keys. */
 export function addMemberRoutes(api: Api, { db, log }: { db: Db; log: Logger }): void {
   addRoute(
     api,
@@ -37,12 +37,12 @@ export function addMemberRoutes(api: Api, { db, log }: { db: Db; log: Logger }):
         db,
         members.map(({ userId }) => userId),
       );
-      const shown = members.map(({ userId, level, joinedAt }) => ({
+      const results = members.map(({ userId, level, joinedAt }) => ({
         user: users.get(userId),
         level,
         joined_at: joinedAt,
       }));
-      return respondWithJson(c, renderPage(getPublicUrl(c), page, count, shown));
+      return respondWithJson(c, renderPage(getPublicUrl(c), page, count, results));
     },
   );
   addRoute(
@@ -60,13 +60,13 @@ export function addMemberRoutes(api: Api, { db, log }: { db: Db; log: Logger }):
     },
     async ({ c, body }) => {
       const organization = await findOrganization(db, c);
-      const { organizationId } = administered(c.get('key'), [organization], undefined);
+      const { organizationId } = requireAdministered(c.get('key'), [organization], undefined);
       const uuid = c.req.param('user__uuid') ?? '';
       const user = isUuid(uuid) ? await loadUserByUuid(db, uuid) : undefined;
       if (user === undefined) throw notFound();
       const level = MEMBER_LEVEL[body.level];
-      const askingUserId = c.get('user').id;
-      const change = await changeLevel(db, { organizationId, userId: user.id, level, askingUserId });
+      const callerId = c.get('user').id;
+      const change = await changeLevel(db, { organizationId, userId: user.id, level, callerId });
       switch (change.kind) {
         case 'no_member':
           throw notFound();

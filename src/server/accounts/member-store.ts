@@ -3,7 +3,7 @@ import type { Db, Queryable } from '../database/db.ts';
 import { runSql, sql } from '../database/sql.ts';
 import type { Page } from '../http/paging.ts';
 
-/** Ids of users who share an organisation with the asking user, themselves too, in order of id. */
+/** Ids of users who share an organisation with the user, themselves included, in order of id. */
 export async function loadFellows(
   db: Queryable,
   userId: number,
@@ -51,8 +51,8 @@ export type LevelChange =
   | { readonly kind: 'no_member' | 'above' | 'last_owner' };
 
 /**
- * Gives a member another level, on behalf of a user who raises nobody above themselves and touches nobody
- * above them. The last owner stays one: changes of one organisation wait for one another.
+ * Changes the level of a member on behalf of a caller, who can neither raise anybody above themselves nor
+ * change anybody above them. The last owner stays one: changes of one organisation wait for each other.
  */
 export function changeLevel(
   db: Db,
@@ -60,16 +60,16 @@ export function changeLevel(
     readonly organizationId: string;
     readonly userId: number;
     readonly level: number;
-    readonly askingUserId: number;
+    readonly callerId: number;
   },
 ): Promise<LevelChange> {
-  const { organizationId, userId, level, askingUserId } = change;
+  const { organizationId, userId, level, callerId } = change;
   return db.transaction(async (tx): Promise<LevelChange> => {
     await runSql(tx, sql`select from organizations where id = ${organizationId} for update`);
     const levelNow = (id: number) => loadMemberLevel(tx, organizationId, id);
-    const [current, asking] = [await levelNow(userId), (await levelNow(askingUserId)) ?? 0];
+    const [current, callerLevel] = [await levelNow(userId), (await levelNow(callerId)) ?? 0];
     if (current === undefined) return { kind: 'no_member' };
-    if (asking < Math.max(MEMBER_LEVEL.admin, current, level)) return { kind: 'above' };
+    if (callerLevel < Math.max(MEMBER_LEVEL.admin, current, level)) return { kind: 'above' };
     const [owners] = await runSql<{ count: number }>(
       tx,
       sql`select count(*) as count from organization_members

@@ -12,7 +12,7 @@ export interface Membership {
   readonly level: number;
 }
 
-/** Memberships by user, the first joined first; who has none is left out. */
+/** Memberships by user, the first joined first. Users without one have no entry. */
 export async function loadMemberships(
   db: Queryable,
   userIds: readonly number[],
@@ -32,10 +32,10 @@ export async function loadMemberships(
 }
 
 /**
- * The organisation to be changed: the one named, or else the first of the user. Takes an administrator,
- * whose key is not restricted to projects: what is added to an organisation is beyond such a key.
+ * The organisation to be changed: the named one, or else the first of the user. Requires an administrator
+ * whose key is not restricted to projects: such a key does not reach what is added to an organisation.
  */
-export function administered(
+export function requireAdministered(
   key: Pick<PersonalKey, 'projectIds'>,
   memberships: readonly Membership[],
   organizationId: string | undefined,

@@ -7,7 +7,7 @@ import { paged, pageQuery, parsePage, renderPage } from '../http/paging.ts';
 import { respondWithJson } from '../http/response.ts';
 import { getPublicUrl } from '../routing/public-url.ts';
 import { type Api, addRoute } from '../routing/route.ts';
-import { administered, loadMemberships } from './memberships.ts';
+import { loadMemberships, requireAdministered } from './memberships.ts';
 
 const projectSchema = z
   .object({
@@ -31,12 +31,15 @@ const renderProject = (project: Project): z.infer<typeof projectSchema> => ({
   timezone: 'UTC',
 });
 
-/** Projects that one answer holds. */
+/** Projects of one page. */
 const MAX_PAGE = 1000;
 
 const newProjectSchema = z.object({
   name: nameField(),
-  organization: z.uuid().optional().openapi({ description: 'Left out: the first of the user who asks.' }),
+  organization: z
+    .uuid()
+    .optional()
+    .openapi({ description: 'Default: the first organization of the caller.' }),
 });
 
 export function addProjectRoutes(api: Api, { db, log }: { db: Db; log: Logger }): void {
@@ -55,8 +58,8 @@ export function addProjectRoutes(api: Api, { db, log }: { db: Db; log: Logger })
       const page = parsePage(query, MAX_PAGE);
       const { userId, projectIds } = c.get('key');
       const projects = await loadProjects(db, userId, projectIds);
-      const shown = projects.slice(page.offset, page.offset + page.limit).map(renderProject);
-      return respondWithJson(c, renderPage(getPublicUrl(c), page, projects.length, shown));
+      const results = projects.slice(page.offset, page.offset + page.limit).map(renderProject);
+      return respondWithJson(c, renderPage(getPublicUrl(c), page, projects.length, results));
     },
   );
   addRoute(
@@ -66,7 +69,7 @@ export function addProjectRoutes(api: Api, { db, log }: { db: Db; log: Logger })
       path: '/api/projects/',
       scopes: ['*'],
       summary: 'Create a project (beyond the contract)',
-      description: 'The answer carries the project API key, which lets its events in.',
+      description: 'The response contains the project API key, which events are ingested with.',
       tag: 'Projects',
       body: newProjectSchema,
       responses: { 201: { description: 'The project.', schema: projectSchema } },
@@ -74,7 +77,7 @@ export function addProjectRoutes(api: Api, { db, log }: { db: Db; log: Logger })
     async ({ c, body }) => {
       const { key, user } = c.var;
       const own = (await loadMemberships(db, [user.id])).get(user.id) ?? [];
-      const { organizationId } = administered(key, own, body.organization);
+      const { organizationId } = requireAdministered(key, own, body.organization);
       const projectKey = createProjectKey();
       const project = await ensureProject(db, { name: body.name, projectKey, organizationId });
       log.info({ project: project.id, by: key.id }, 'project created');

@@ -43,11 +43,11 @@ export const newKeySchema = z.object({
     .max(MAX_LISTED)
     .nullable()
     .optional()
-    .openapi({ description: 'Projects that the key is restricted to; left out: as the key that asks.' }),
+    .openapi({ description: 'Projects that the key is restricted to; default: as the key of the request.' }),
   user: z
     .union([integerField(), z.string().max(MAX_EMAIL)])
     .optional()
-    .openapi({ description: 'Id or e-mail address of the user it speaks for; left out: the one who asks.' }),
+    .openapi({ description: 'Id or e-mail address of the user it acts for; default: the caller.' }),
 });
 
 export const keySchema = z
@@ -64,7 +64,7 @@ export const keySchema = z
   .openapi('PersonalApiKey');
 
 export const createdKeySchema = keySchema
-  .extend({ value: z.string().openapi({ description: 'The key itself, shown this once.' }) })
+  .extend({ value: z.string().openapi({ description: 'The key itself, shown only once.' }) })
   .openapi('CreatedPersonalApiKey');
 
 export const newUserSchema = z.object({
@@ -72,7 +72,10 @@ export const newUserSchema = z.object({
   first_name: nameField(),
   last_name: z.union([nameField(), z.literal('')]).optional(),
   level: levelField.optional(),
-  organization: z.uuid().optional().openapi({ description: 'Left out: the first of the user who asks.' }),
+  organization: z
+    .uuid()
+    .optional()
+    .openapi({ description: 'Default: the first organization of the caller.' }),
 });
 
 export const memberUserSchema = userSchema

@@ -8,7 +8,7 @@ import { respondWithJson } from '../http/response.ts';
 import { getPublicUrl } from '../routing/public-url.ts';
 import { type Api, addRoute } from '../routing/route.ts';
 import { loadFellows } from './member-store.ts';
-import { administered, loadMemberships, type Membership } from './memberships.ts';
+import { loadMemberships, type Membership, requireAdministered } from './memberships.ts';
 import { MAX_PAGE, memberUserSchema, newUserSchema } from './schema.ts';
 
 const tag = 'Keys and users (beyond the contract)';
@@ -28,17 +28,17 @@ export function addUserRoutes(api: Api, { db, log }: { db: Db; log: Logger }): v
     },
     async ({ c, query }) => {
       const page = parsePage(query, MAX_PAGE);
-      const asking = c.get('user').id;
-      const { count, userIds } = await loadFellows(db, asking, page);
+      const callerId = c.get('user').id;
+      const { count, userIds } = await loadFellows(db, callerId, page);
       const users = await loadUsers(db, userIds);
-      const memberships = await loadMemberships(db, [asking, ...userIds]);
-      const own = new Set(memberships.get(asking)?.map(({ organizationId }) => organizationId));
-      const shown = userIds.flatMap((id) => {
+      const memberships = await loadMemberships(db, [callerId, ...userIds]);
+      const own = new Set(memberships.get(callerId)?.map(({ organizationId }) => organizationId));
+      const results = userIds.flatMap((id) => {
         const user = users.get(id);
         const shared = (memberships.get(id) ?? []).filter(({ organizationId }) => own.has(organizationId));
         return user === undefined ? [] : [renderUser(user, shared)];
       });
-      return respondWithJson(c, renderPage(getPublicUrl(c), page, count, shown));
+      return respondWithJson(c, renderPage(getPublicUrl(c), page, count, results));
     },
   );
   addRoute(
@@ -48,15 +48,15 @@ export function addUserRoutes(api: Api, { db, log }: { db: Db; log: Logger }): v
       path: '/api/users/',
       scopes: ['*'],
       summary: 'Add a user to an organization',
-      description: 'They sign in nowhere: a personal key speaks for them.',
+      description: 'Users do not sign in: personal keys act for them.',
       tag,
       body: newUserSchema,
       responses: { 201: { description: 'The user.', schema: memberUserSchema } },
     },
     async ({ c, body }) => {
-      const asking = c.get('user').id;
-      const own = (await loadMemberships(db, [asking])).get(asking) ?? [];
-      const organization = administered(c.get('key'), own, body.organization);
+      const callerId = c.get('user').id;
+      const own = (await loadMemberships(db, [callerId])).get(callerId) ?? [];
+      const organization = requireAdministered(c.get('key'), own, body.organization);
       const level = body.level ?? 'member';
       if (MEMBER_LEVEL[level] > organization.level) {
         throw permissionDenied(
@@ -80,7 +80,7 @@ export function addUserRoutes(api: Api, { db, log }: { db: Db; log: Logger }): v
       method: 'get',
       path: '/api/users/@me/',
       anyKey: 'a key may read whose it is',
-      summary: 'Retrieve the user that the key speaks for',
+      summary: 'Retrieve the user of the key',
       description: 'For any valid key, whatever its scopes.',
       tag,
       responses: { 200: { description: 'The user.', schema: memberUserSchema } },

@@ -3,7 +3,7 @@ import type { Queryable } from '../database/db.ts';
 import { runSql, sql } from '../database/sql.ts';
 import type { Page } from '../http/paging.ts';
 
-/** One thing that somebody did, as `/persons/:id/activity/` tells it later. */
+/** One change that somebody made, as `/persons/:id/activity/` lists it. */
 export interface Activity {
   readonly projectId: number;
   /** Null: the system itself. */
@@ -23,7 +23,7 @@ export interface LoggedActivity extends Omit<Activity, 'detail'> {
   readonly createdAt: string;
 }
 
-/** Within the transaction of the change itself: one is never there without the other. */
+/** Call it within the transaction of the change, so that neither is stored without the other. */
 export async function recordActivity(tx: Queryable, activity: Activity): Promise<void> {
   const { projectId, userId, scope, itemId, detail } = activity;
   await runSql(

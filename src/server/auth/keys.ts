@@ -5,14 +5,14 @@ import { base62 } from './base62.ts';
 import type { Scope } from './scopes.ts';
 
 /**
- * Personal keys (`phx_…`): secrets with scopes, each speaking for one user. The database knows their
- * hashes alone, and a key is shown once, when it is made.
+ * Personal keys (`phx_…`): secrets with scopes, each acting for one user. The database stores only their
+ * hashes, and a key is shown once, when it is created.
  */
 export interface PersonalKey {
   readonly id: number;
   readonly userId: number;
   readonly label: string;
-  /** Scopes such as `person:read`; `*` stands for all. */
+  /** Scopes such as `person:read`; `*` means all. */
   readonly scopes: readonly string[];
   /** Projects the key is restricted to; null for every project of its user. */
   readonly projectIds: readonly number[] | null;
@@ -21,13 +21,13 @@ export interface PersonalKey {
 export interface NewPersonalKey {
   readonly label: string;
   readonly scopes: readonly Scope[];
-  /** Left out, or null: every project. */
+  /** @default null, which means every project */
   readonly projectIds?: readonly number[] | null | undefined;
-  /** Left out: the first owner of the service. */
+  /** @default the first owner of the service */
   readonly userId?: number | undefined;
 }
 
-/** Makes a personal key; its token is seen this once. */
+/** Creates a personal key. Its token is returned only here. */
 export async function createKey(
   db: Queryable,
   wanted: NewPersonalKey,
@@ -39,8 +39,8 @@ export async function createKey(
 }
 
 /**
- * Makes sure that a personal key chosen by the starter exists, and returns its id. One that existed, or was
- * revoked, is left as it is: undefined.
+ * Creates a personal key with a token that the operator chose, and returns its id. Undefined: it exists
+ * already, or was revoked, and is not changed.
  */
 export async function savePersonalKey(
   db: Queryable,
@@ -59,8 +59,8 @@ export async function savePersonalKey(
 }
 
 /**
- * The key behind a token, looked up by hash: what the comparison's timing could tell is about a hash,
- * not about the token. The hour of last use is kept.
+ * The key of a token, looked up by hash, so that the timing of the comparison reveals nothing about the
+ * token. Updates the time of last use at most once an hour.
  */
 export async function loadPersonalKey(db: Db, token: string): Promise<PersonalKey | undefined> {
   const [row] = await runSql<PersonalKey & { readonly isStale: boolean }>(

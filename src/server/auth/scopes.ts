@@ -1,8 +1,9 @@
 import { suggest } from '../../lib/suggest.ts';
 
 /**
- * What a personal key may be allowed to do: the one list. Access rows (access.ts) and keys take no others,
- * so that a misspelt scope neither compiles nor is stored. `x:write` includes `x:read`.
+ * The only list of scopes. Routes and keys accept no others, so that a misspelt scope neither compiles nor
+ * is stored. `x:write` includes `x:read`. Keys, users and projects are managed with `*` only, so that a key
+ * never hands out more than it has.
  */
 export const SCOPES = [
   // The contract's.
@@ -29,7 +30,7 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number];
 
-/** Whether a key with these scopes may do what asks for `needed`. Scopes of a stored key may be of another version. */
+/** Whether these scopes include `needed`. A stored key may have scopes of another version. */
 export function grants(scopes: readonly string[], needed: Scope): boolean {
   return (
     scopes.includes('*') || scopes.includes(needed) || scopes.includes(needed.replace(/:read$/, ':write'))
@@ -38,7 +39,7 @@ export function grants(scopes: readonly string[], needed: Scope): boolean {
 
 export const isScope = (text: unknown): text is Scope => (SCOPES as readonly unknown[]).includes(text);
 
-/** Says that there is no such scope, and what was meant. */
+/** The message for a scope that does not exist, with the likely one. */
 export function unknownScope(written: string): string {
   const shown = written.slice(0, MAX_SHOWN);
   const meant = suggest(shown, NAMED);
@@ -47,5 +48,5 @@ export function unknownScope(written: string): string {
 }
 
 const MAX_SHOWN = 60;
-/** `*` is nobody's slip of the finger. */
+/** `*` is not suggested. */
 const NAMED = SCOPES.filter((scope) => scope !== '*');

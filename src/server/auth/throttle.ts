@@ -2,12 +2,12 @@ import { ThrottledError } from '../http/errors.ts';
 
 /**
  * A limit of requests a minute for each personal key. No 60 seconds hold more than the limit: requests are
- * counted by the second they came in, and a second counts until 60 more have passed whole. What is refused
- * is not counted, so that a client which comes too early does not lock itself out. Each process counts for
- * itself.
+ * counted by the second they came in, and a second counts until 60 more have passed whole. Refused
+ * requests are not counted, so that a client that retries too early does not lock itself out. Each process
+ * counts separately.
  */
 const WINDOW_SECONDS = 60;
-/** Keys that are counted at once; beyond it the one whose last request is the longest ago starts anew. */
+/** Keys that are counted at once; beyond it the least recently used one is forgotten. */
 const MAX_KEYS = 10_000;
 
 /** Requests of one key by second, oldest first: 61 entries at most. */
@@ -17,7 +17,7 @@ export type Decision =
   | { readonly kind: 'admitted'; readonly recent: Recent }
   | { readonly kind: 'throttled'; readonly recent: Recent; readonly retryAfterSeconds: number };
 
-/** Whether a request may come in now, and what is then known of the key. */
+/** Whether a request is admitted now, and the recent requests of the key after it. */
 export function decideAdmission(before: Recent, nowMs: number, perMinute: number): Decision {
   const now = Math.floor(nowMs / 1000);
   const recent = before.filter(({ second }) => second >= now - WINDOW_SECONDS);
@@ -36,7 +36,7 @@ export function decideAdmission(before: Recent, nowMs: number, perMinute: number
 }
 
 export interface Throttle {
-  /** Counts a request of a key, or throws what the client is told. */
+  /** Counts a request of a key. Throws ThrottledError. */
   admit(keyId: number): void;
 }
 

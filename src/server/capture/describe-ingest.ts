@@ -5,8 +5,8 @@ import { MAX_EVENTS } from './limits.ts';
 import { PACKINGS } from './request/decode-body.ts';
 
 /**
- * What the document says of ingestion. The reader behind it takes many more shapes, for clients of every
- * age (parse-request.ts); these are the contract's, and what new clients should send.
+ * The part of the OpenAPI document on ingestion. The parser accepts many more shapes, for old clients
+ * (parse-request.ts); these are the ones of the contract, which new clients should send.
  */
 const tag = 'Ingestion';
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../http/json.ts';
 
-/** One event as this room understands it, whatever shape it came in. */
+/** One event in one shape, whatever shape it was sent in. */
 export interface IncomingEvent {
   /** Lower case; of the client, else of name-events.ts. */
   readonly uuid: string;

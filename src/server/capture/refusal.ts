@@ -1,6 +1,6 @@
 import { ApiError } from '../http/errors.ts';
 
-/** Characters of what a client sent that an answer repeats. */
+/** Characters of the input that an error message repeats. */
 const MAX_NAMED = 200;
 
 /** The refusals of the ingestion endpoints. One bad event refuses its whole request: nothing is stored. */
@@ -29,6 +29,6 @@ export const unknownEncoding = (encoding: string, known: readonly string[]) =>
 export const unauthorised = (code: string, detail: string) =>
   new ApiError(401, 'authentication_error', code, detail);
 
-/** Too much is under way; the sender comes back when it is told to. */
+/** Too many requests in progress; `Retry-After` tells the sender when to retry. */
 export const busy = () =>
   new ApiError(429, 'throttled_error', 'throttled', 'Request was throttled. Expected available in 1 second.');

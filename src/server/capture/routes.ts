@@ -90,7 +90,7 @@ async function ingestRequest(
   log.debug({ project: project.id, stored: result.stored, repeated: result.repeated }, 'request ingested');
 }
 
-/** Browsers send from any site; the key in the body says whose events they are. */
+/** Browsers send from any site; the key in the body identifies the project. */
 function allowOrigin(c: Context): void {
   const origin = c.req.header('origin');
   if (origin === undefined) return;

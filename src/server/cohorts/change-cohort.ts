@@ -7,18 +7,18 @@ import { checkDefinition } from './person-condition.ts';
 import type { ChangedCohortBody, NewCohortBody } from './schema.ts';
 import { countCohorts, insertCohort, loadCohortsById, type StoredCohort, updateCohort } from './store.ts';
 
-/** The condition of each is looked into when a person's cohorts are asked for. */
+/** Listing a person's cohorts evaluates the condition of each. */
 export const MAX_COHORTS_OF_PROJECT = 1000;
 
 export interface ChangeContext {
   readonly projectId: number;
-  /** Who asks; null: the system itself. */
+  /** Id of the calling user; null: the system itself. */
   readonly userId: number | null;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
 
-/** Makes a cohort, counts its members and returns its id. */
+/** Creates a cohort, counts its members and returns its id. */
 export async function createCohort(
   deps: CountDeps,
   context: ChangeContext,
@@ -29,7 +29,7 @@ export async function createCohort(
   return id;
 }
 
-/** What is left out stays. A deleted cohort can only be brought back. */
+/** Omitted fields stay as they are. A deleted cohort can only be restored. */
 export async function changeCohort(
   deps: CountDeps,
   context: ChangeContext,
@@ -56,7 +56,7 @@ export async function insertIn(
   return id;
 }
 
-/** Within the caller's transaction, without counting; true when it is now defined another way. */
+/** Within the caller's transaction, without counting; true when its definition changed. */
 export async function changeIn(
   tx: Queryable,
   context: ChangeContext,

@@ -6,9 +6,9 @@ import { countPersons, saveCount, saveCountError } from './member-store.ts';
 import { compileForPersons } from './person-condition.ts';
 import type { StoredCohort } from './store.ts';
 
-/** For how long a count may be shown again. */
+/** For how long a count is reused. */
 const COUNT_KEPT_MS = 15_000;
-/** How long one count may take, and how long a list may go on beginning new ones. */
+/** How long one count may take, and for how long a list may start new ones. */
 const COUNT_LIMIT_MS = 5000;
 const LIST_LIMIT_MS = 2000;
 
@@ -32,7 +32,7 @@ export async function refreshCounts(
   }
 }
 
-/** Counts the members of one cohort; one that takes too long keeps its old count and has an error more. */
+/** Counts the members of one cohort; one that takes too long keeps its old count and increments its errors. */
 export async function countMembers(
   { db, now }: CountDeps,
   projectId: number,

@@ -11,7 +11,7 @@ export interface NamedPersons {
 
 export interface FoundPerson {
   readonly id: number;
-  /** The id, uuid or distinct id that was asked for. */
+  /** The id, uuid or distinct id of the request. */
   readonly named: string;
 }
 

@@ -15,7 +15,7 @@ interface GivenDefinition {
   readonly groups?: readonly JsonObject[] | undefined;
 }
 
-/** Reads what a dynamic cohort is defined by, strictly: nothing of it is left out in silence. */
+/** Reads the definition of a dynamic cohort strictly: nothing of it is ignored. */
 export function parseDefinition({ filters, groups = [] }: GivenDefinition): ParsedDefinition {
   const properties = isEmpty(filters) ? convertGroups(groups) : getProperties(filters);
   const attr = isEmpty(filters) && groups.length > 0 ? 'groups' : 'filters';
@@ -26,12 +26,12 @@ export function parseDefinition({ filters, groups = [] }: GivenDefinition): Pars
   return { groups: isEmpty(filters) ? groups : [], filters: { properties }, filter };
 }
 
-/** A static cohort has members and no definition; what says nothing may be sent along. */
+/** A static cohort has members and no definition; an empty one may be sent. */
 export function refuseDefinition({ filters, groups = [] }: GivenDefinition): void {
-  const says =
+  const isGiven =
     !isEmpty(filters) && parseFilter(getProperties(filters), { defaultType: 'person' }).members.length > 0;
-  if (says || groups.length > 0) {
-    throw invalidInput('A static cohort has members, not filters.', says ? 'filters' : 'groups');
+  if (isGiven || groups.length > 0) {
+    throw invalidInput('A static cohort has members, not filters.', isGiven ? 'filters' : 'groups');
   }
 }
 

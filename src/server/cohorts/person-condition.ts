@@ -17,8 +17,8 @@ export async function compileForPersons(
 }
 
 /**
- * Refuses (400) a definition that names cohorts that are not there, contains itself or cannot be asked of
- * persons. `ownId`: the cohort that it is to define; left out for a new one.
+ * Refuses (400) a definition that names missing cohorts, contains itself or does not apply to persons.
+ * `ownId`: the cohort that it defines; undefined for a new one.
  */
 export async function checkDefinition(
   db: Queryable,
@@ -36,7 +36,7 @@ export async function checkDefinition(
   compileWith(projectId, filter, now, cohorts);
 }
 
-/** The same with the cohorts that it may reach at hand. */
+/** The same with the cohorts that it reaches already loaded. */
 export const compileWith = (
   projectId: number,
   filter: Filter,

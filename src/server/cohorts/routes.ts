@@ -28,8 +28,8 @@ import {
 import { countCohorts, loadCohortPage, loadCohortsById, type StoredCohort } from './store.ts';
 
 /**
- * Cohorts: sets of persons, static ones with members that are put in, dynamic ones with conditions that
- * say who is in. Who is in a dynamic one is always looked up; its `count` is kept for a while.
+ * Cohorts: sets of persons. Static ones have members that are added and removed, dynamic ones a condition.
+ * Membership of a dynamic one is always evaluated; its `count` is cached for a while.
  */
 const tag = 'Cohorts (beyond the contract)';
 const base = '/api/projects/:project_id/cohorts/';

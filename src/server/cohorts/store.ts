@@ -41,7 +41,7 @@ export async function countCohorts(db: Queryable, projectId: number): Promise<nu
   return row?.count ?? 0;
 }
 
-/** In the order of their ids; those that do not exist are left out, deleted ones are not. */
+/** In the order of their ids, deleted ones included, without those that do not exist. */
 export function loadCohortsById(
   db: Queryable,
   projectId: number,
@@ -100,7 +100,7 @@ export interface CohortChanges {
   readonly definition?: ParsedDefinition | undefined;
 }
 
-/** What is left out stays. A new definition makes the old count void. */
+/** Omitted fields stay as they are. A new definition clears the count. */
 export async function updateCohort(tx: Queryable, id: number, changes: CohortChanges): Promise<void> {
   const { name, description, deleted, definition } = changes;
   const columns: Sql[] = [];

@@ -17,7 +17,7 @@ import { writeTiles } from './tiles/write-tiles.ts';
 
 /**
  * One PATCH, as a whole or not at all, and one after another for each dashboard. `restoring`: the dashboard
- * may be a deleted one, which this brings back.
+ * may be a deleted one, which this restores.
  */
 export async function changeDashboard(
   { db }: Pick<DashboardDeps, 'db'>,
@@ -27,7 +27,7 @@ export async function changeDashboard(
   restoring: boolean,
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    // Deleting and restoring go by what the other dashboards of its insights allow.
+    // Deleting and restoring depend on the permissions of the other dashboards of its insights.
     if (body.deleted !== undefined)
       await lockInsightPlaces(tx, caller.projectId, await loadEveryInsight(tx, id));
     const before = await lockForEditing(tx, caller, id, { deletedToo: restoring });
@@ -72,8 +72,8 @@ const nameActivity = (before: DashboardFields, after: DashboardFields) =>
   before.deleted === after.deleted ? 'updated' : after.deleted ? 'deleted' : 'restored';
 
 /**
- * Takes the tiles off, and with `deleteInsights` deletes what stands on no other dashboard, and what none
- * keeps the caller from changing.
+ * Removes the tiles. With `deleteInsights` it also deletes the insights that no other dashboard shows and
+ * that the caller may edit.
  */
 async function deleteTiles(
   tx: Queryable,
@@ -94,8 +94,8 @@ async function deleteTiles(
 }
 
 /**
- * The service brings every tile back, those too that were taken off before the dashboard was deleted. An
- * insight that another dashboard keeps the caller from changing stays deleted: it would come back there, too.
+ * Restores every tile, as the service does, including those removed before the dashboard was deleted. An
+ * insight that the caller may not edit because of another dashboard stays deleted: it would reappear there.
  */
 async function restore(tx: Queryable, caller: Caller, id: number): Promise<void> {
   await restoreTiles(tx, id, MAX_TILES);

@@ -14,7 +14,7 @@ import { loadDashboard, type NewDashboard, type StoredDashboard, saveDashboard }
 import { type StoredTile, saveText, saveTile, type TileContent } from './tiles/store.ts';
 import { viewTiles } from './tiles/view-tiles.ts';
 
-/** Makes a dashboard, empty, from a template or from another dashboard. Returns its id. */
+/** Creates a dashboard: empty, from a template or from another dashboard. Returns its id. */
 export async function createDashboard(
   { db }: Pick<DashboardDeps, 'db'>,
   caller: Caller,
@@ -53,7 +53,7 @@ export async function createFromTemplate(
   });
 }
 
-/** What the request says goes before what the template says; tags are added up. */
+/** Fields of the request take precedence over those of the template; tags are combined. */
 function newDashboard(
   { projectId, userId }: Caller,
   template: DashboardTemplate | undefined,

@@ -7,24 +7,27 @@ import { describeDashboard } from './describe-dashboard.ts';
 import { openDashboard } from './open-dashboard.ts';
 import { computeTiles, viewTiles } from './tiles/view-tiles.ts';
 
-interface AnswerOptions {
-  /** Left out: 200. */
+interface ResponseOptions {
+  /** @default 200 */
   readonly status?: 200 | 201;
-  /** Computes the insights. Left out: only what they ask is told, as after a change. */
+  /**
+   * Computes the insights.
+   * @default false, as after a change
+   */
   readonly results?: boolean;
-  /** Computes what is fresh, too. */
+  /** Also computes results that are fresh. */
   readonly refresh?: boolean | undefined;
   readonly deletedToo?: boolean;
-  /** What the request said of `delete_insights`. */
+  /** `delete_insights` of the request. */
   readonly deleteInsights?: boolean | undefined;
 }
 
-/** Answers with one dashboard in its single form. */
+/** Responds with one dashboard and its tiles. */
 export async function respondWithDashboard(
   deps: DashboardDeps,
   c: Context<ApiEnv>,
   id: number,
-  { status = 200, results = false, refresh, deletedToo = false, deleteInsights = false }: AnswerOptions,
+  { status = 200, results = false, refresh, deletedToo = false, deleteInsights = false }: ResponseOptions,
 ): Promise<Response> {
   const opened = await openDashboard(deps.db, getCaller(c), id, { deletedToo });
   const found = await viewTiles(deps.db, opened.dashboard);

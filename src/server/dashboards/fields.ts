@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { RESTRICTION } from '../auth/levels.ts';
 import { textField } from '../http/fields.ts';
 
-/** Characters and counts. The contract bounds names alone; the others are far above what people write. */
+/** Characters and counts. The contract limits only names; the other limits are far above normal use. */
 const MAX_NAME = 400;
 const MAX_DESCRIPTION = 10_000;
 

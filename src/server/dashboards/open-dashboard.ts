@@ -8,16 +8,22 @@ import { loadInvitations } from './collaborators/store.ts';
 import { computePrivilege } from './permission.ts';
 import { loadDashboard, lockDashboards, type StoredDashboard } from './store.ts';
 
-/** A dashboard as one who asks may see it. */
+/** A dashboard, and what the caller may do with it. */
 export interface OpenedDashboard {
   readonly dashboard: StoredDashboard;
   readonly privilege: Privilege;
 }
 
 export interface OpenOptions {
-  /** Deleted ones too. Left out: they are not found. */
+  /**
+   * Finds deleted ones too.
+   * @default false
+   */
   readonly deletedToo?: boolean;
-  /** Message when it is not found; left out: the general one. */
+  /**
+   * Message when it is not found.
+   * @default the general one
+   */
   readonly missing?: string;
 }
 
@@ -28,7 +34,7 @@ export function parseDashboardId(c: Context<ApiEnv>, name: 'id' | 'dashboard_id'
   return id;
 }
 
-/** For looking at: 404 when it is not there. */
+/** For viewing: 404 when it does not exist. */
 export async function openDashboard(
   db: Queryable,
   caller: Caller,
@@ -41,7 +47,7 @@ export async function openDashboard(
   return { dashboard, privilege: computePrivilege(dashboard, caller, invitations.get(id)) };
 }
 
-/** For changing: 403 to who may not. */
+/** For editing: 403 to callers who may not. */
 export async function openForEditing(
   db: Queryable,
   caller: Caller,
@@ -55,7 +61,7 @@ export async function openForEditing(
   return dashboard;
 }
 
-/** The same, locked until the transaction ends, so that of two changes at once none is lost. */
+/** The same, locked until the transaction ends, so that no concurrent change is lost. */
 export async function lockForEditing(
   tx: Queryable,
   caller: Caller,

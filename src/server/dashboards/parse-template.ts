@@ -17,7 +17,7 @@ export function findTemplate(key: string): DashboardTemplate | undefined {
 
 const TILE_TYPES = new Set<unknown>(['INSIGHT', 'TEXT']);
 
-/** A template that a client sent. Tiles of a type that is not known are left out, as the service does. */
+/** A template that a client sent. Tiles of an unknown type are dropped, as the service does. */
 export function parseTemplate(document: unknown): DashboardTemplate {
   const template = read(dashboardTemplate, document);
   const tiles = template.tiles.filter((tile) => TILE_TYPES.has(tile['type']));
@@ -31,7 +31,7 @@ function read<S extends z.ZodType>(schema: S, document: unknown): z.infer<S> {
   throw invalidInput(issue === undefined ? 'The template cannot be read.' : describeProblem(issue, document));
 }
 
-/** The service checks templates with a JSON Schema, and tells the first problem in that library's words. */
+/** The service validates templates with a JSON Schema, and reports the first problem in that library's words. */
 function describeProblem(issue: z.core.$ZodIssue, document: unknown): string {
   const value = valueAt(document, issue.path);
   if (value === undefined) return `'${String(issue.path.at(-1) ?? 'template')}' is a required property`;

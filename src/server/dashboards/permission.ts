@@ -15,7 +15,7 @@ export function mayRestrict(
   return dashboard.createdBy === who.userId || who.memberLevel >= MEMBER_LEVEL.admin;
 }
 
-/** `invited`: the level of the collaborator who asks; undefined for who is none. */
+/** `invited`: the level of the caller as a collaborator, if they are one. */
 export function computePrivilege(dashboard: Guarded, who: Caller, invited: Privilege | undefined): Privilege {
   if (dashboard.restriction === RESTRICTION.everyone || mayRestrict(dashboard, who)) return PRIVILEGE.edit;
   return invited ?? PRIVILEGE.view;

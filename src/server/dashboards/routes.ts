@@ -85,7 +85,7 @@ export function addDashboardRoutes(api: Api, deps: DashboardDeps): void {
       params,
       query: z.object({
         refresh: z.string().optional().openapi({
-          description: '`true` computes anew what was computed a moment ago, too.',
+          description: '`true` also recomputes results that are still fresh.',
         }),
       }),
       responses: { 200: { description: 'The dashboard.', schema: dashboardSchema } },
@@ -142,7 +142,7 @@ export function addDashboardRoutes(api: Api, deps: DashboardDeps): void {
 
 const isTrue = (value: unknown): boolean => booleanField().safeParse(value).data === true;
 
-/** Whether the body says `deleted: false` and nothing else, which alone reaches a deleted dashboard. */
+/** Whether the body is `deleted: false` and nothing else: only this reaches a deleted dashboard. */
 async function isRestoring(c: Context<ApiEnv>): Promise<boolean> {
   const body = await readRequestBody(c);
   if (!isJsonObject(body)) return false;

@@ -7,7 +7,7 @@ import { tileItems } from './tiles/schema.ts';
 
 const MAX_FILTERS = 100_000;
 
-/** What the contract lets clients say of a dashboard. */
+/** The fields of a dashboard that the contract lets clients write. */
 export const dashboardFields = z.object({
   name: nameField()
     .nullable()
@@ -29,7 +29,7 @@ export const dashboardFields = z.object({
   ).optional(),
 });
 
-/** Zero and the empty text stand for neither, as the service has it. */
+/** Zero and the empty text count as missing, as in the service. */
 const oneOrigin = (body: { use_template?: string | undefined; use_dashboard?: number | null | undefined }) =>
   !(body.use_template && body.use_dashboard);
 const TWO_ORIGINS = '`use_dashboard` and `use_template` cannot be used together';

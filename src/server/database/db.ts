@@ -1,13 +1,13 @@
 /**
- * The one wall between the API's rooms and Postgres: a connection pool to a server (pool.ts) or the
- * embedded PGlite (pglite.ts), one SQL dialect on both. Values come back equal on both (types.ts).
+ * The only interface to Postgres: a connection pool to a server (pool.ts) or the embedded PGlite
+ * (pglite.ts), with one SQL dialect. Both return equal values (types.ts). Rooms run `sql` fragments (sql.ts).
  */
 export type SqlValue = string | number | boolean | null | readonly string[] | readonly number[];
 
 export type Row = Readonly<Record<string, unknown>>;
 
 export interface Queryable {
-  /** Runs one statement. `R` is the caller's word on the shape of the rows, held by the suites. */
+  /** Runs one statement. The caller asserts the shape `R` of the rows; the tests verify it. */
   query<R = Row>(text: string, params?: readonly SqlValue[]): Promise<R[]>;
 }
 
@@ -15,8 +15,8 @@ export interface Db extends Queryable {
   readonly kind: 'pglite' | 'postgres';
   /**
    * Commits when `run` resolves, rolls back when it throws. `run` may be called again when the server
-   * asks for a retry, and must speak through `tx` only: the embedded database has one connection, and
-   * a statement past the transaction would wait for it for ever.
+   * asks for a retry, and must use `tx` only: the embedded database has one connection, and
+   * a statement outside the transaction would wait for it for ever.
    */
   transaction<T>(run: (tx: Queryable) => Promise<T>): Promise<T>;
   close(): Promise<void>;

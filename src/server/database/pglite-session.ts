@@ -8,7 +8,7 @@ import { VALUE_PARSERS } from './types.ts';
 export interface PgliteSession {
   query(text: string, params: readonly SqlValue[]): Promise<Row[]>;
   close(): Promise<void>;
-  /** True once the engine cannot be trusted any more; the session must be opened anew. */
+  /** True once the engine has failed; the session must be reopened. */
   readonly lost: boolean;
 }
 

@@ -8,7 +8,7 @@ import { startPgliteThread } from './pglite-thread.ts';
  * ever written; without statistics the planner guesses. They take a second, and are renewed when the
  * amount written has doubled.
  */
-const UPKEEP_BYTES = 64 * 1024 * 1024;
+const MAINTENANCE_BYTES = 64 * 1024 * 1024;
 
 /** The embedded database: one connection, transactions one after another, reopened when it breaks. */
 export function createPgliteDb(dataDir: string | undefined): Db {
@@ -25,11 +25,11 @@ export function createSerialDb(open: () => Promise<PgliteSession>): Db {
   let queue: Promise<unknown> = Promise.resolve();
   let writtenBytes = 0;
   let nextAnalyse = 1;
-  let upkeeps = 0;
+  let maintenanceRuns = 0;
   let closed = false;
 
-  /** Runs `work` when everything asked for earlier is over. */
-  function inTurn<T>(work: (session: PgliteSession) => Promise<T>): Promise<T> {
+  /** Runs `work` after everything queued before it. */
+  function runInTurn<T>(work: (session: PgliteSession) => Promise<T>): Promise<T> {
     const turn = queue.then(async () => {
       if (closed) throw new Error('the database is closed');
       if (session?.lost) {
@@ -43,17 +43,17 @@ export function createSerialDb(open: () => Promise<PgliteSession>): Db {
     return turn;
   }
 
-  async function keepUp(current: PgliteSession): Promise<void> {
-    if (writtenBytes < UPKEEP_BYTES) return;
+  async function runMaintenance(current: PgliteSession): Promise<void> {
+    if (writtenBytes < MAINTENANCE_BYTES) return;
     writtenBytes = 0;
     await current.query('checkpoint', []);
-    upkeeps += 1;
-    if (upkeeps < nextAnalyse) return;
-    nextAnalyse = upkeeps * 2;
+    maintenanceRuns += 1;
+    if (maintenanceRuns < nextAnalyse) return;
+    nextAnalyse = maintenanceRuns * 2;
     await current.query('analyze', []);
   }
 
-  function speak(current: PgliteSession): Queryable {
+  function createQueryable(current: PgliteSession): Queryable {
     return {
       async query<R>(text: string, params: readonly SqlValue[] = []) {
         for (const param of params) if (typeof param === 'string') writtenBytes += param.length;
@@ -64,15 +64,15 @@ export function createSerialDb(open: () => Promise<PgliteSession>): Db {
 
   return {
     kind: 'pglite',
-    query: (text, params) => inTurn((current) => speak(current).query(text, params)),
+    query: (text, params) => runInTurn((current) => createQueryable(current).query(text, params)),
     transaction: (run) =>
-      inTurn(async (current) => {
+      runInTurn(async (current) => {
         await current.query('begin', []);
         try {
-          const result = await run(speak(current));
+          const result = await run(createQueryable(current));
           await current.query('commit', []);
-          // What is committed is committed: a fault of the upkeep shows in the next transaction.
-          await keepUp(current).catch(() => undefined);
+          // The transaction is committed: a fault of the maintenance surfaces in the next one.
+          await runMaintenance(current).catch(() => undefined);
           return result;
         } catch (error) {
           if (!current.lost) await current.query('rollback', []);
@@ -80,7 +80,7 @@ export function createSerialDb(open: () => Promise<PgliteSession>): Db {
         }
       }),
     async close() {
-      await inTurn(async () => {
+      await runInTurn(async () => {
         closed = true;
       }).catch(() => undefined);
       await session?.close();

@@ -7,7 +7,7 @@ import { VALUE_PARSERS } from './types.ts';
 const MAX_CONNECTIONS = 10;
 const CONNECT_TIMEOUT_MS = 10_000;
 const MAX_ATTEMPTS = 4;
-/** Serialisation failure and deadlock: Postgres undid the transaction and asks for it again. */
+/** Serialisation failure and deadlock: Postgres rolled the transaction back, and it can be retried. */
 const RETRY_STATES = new Set(['40001', '40P01']);
 
 /** Connections to a PostgreSQL server. Nothing is opened until the first statement. */
@@ -29,7 +29,7 @@ export function createPoolDb(databaseUrl: string, log: Logger): Db {
     let broken: Error | undefined;
     try {
       await client.query('begin');
-      const result = await run(speak(client));
+      const result = await run(createQueryable(client));
       await client.query('commit');
       return result;
     } catch (error) {
@@ -44,7 +44,7 @@ export function createPoolDb(databaseUrl: string, log: Logger): Db {
 
   return {
     kind: 'postgres',
-    ...speak(pool),
+    ...createQueryable(pool),
     async transaction(run) {
       for (let round = 1; ; round++) {
         try {
@@ -60,7 +60,7 @@ export function createPoolDb(databaseUrl: string, log: Logger): Db {
   };
 }
 
-function speak(client: pg.Pool | pg.PoolClient): Queryable {
+function createQueryable(client: pg.Pool | pg.PoolClient): Queryable {
   return {
     async query<R>(text: string, params: readonly SqlValue[] = []) {
       return (await client.query(text, [...params])).rows as R[];

@@ -6,7 +6,7 @@ import type { Queryable, SqlValue } from './db.ts';
  * them, can only become parameters.
  */
 class Fragment {
-  /** One more than there are parameters: they stand between the texts. */
+  /** One more than there are parameters, which go between the texts. */
   readonly #texts: readonly string[];
   readonly #params: readonly SqlValue[];
 
@@ -61,7 +61,7 @@ export const allOf = (conditions: readonly Sql[]): Sql =>
 export const anyOf = (conditions: readonly Sql[]): Sql =>
   conditions.length === 0 ? sql`false` : sql`(${joinSql(conditions, ' or ')})`;
 
-/** Runs a statement. `R` is the caller's word on the shape of its rows. */
+/** Runs a statement. The caller asserts the shape `R` of its rows, whose names are in camel case. */
 export function runSql<R>(db: Queryable, statement: Sql): Promise<R[]> {
   const { text, params } = statement.toQuery();
   return db.query<R>(text, params);

@@ -28,8 +28,8 @@ import {
 } from './store.ts';
 
 /**
- * The names of events and what people say of them. Ingestion keeps the names; deleting one lasts until the
- * next event of that name.
+ * The names of events with description, tags, owner and verification. Ingestion creates them; a deleted one
+ * is created again by the next event of that name.
  */
 const tag = 'Event definitions';
 const base = '/api/projects/:project_id/event_definitions/';

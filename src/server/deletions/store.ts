@@ -137,10 +137,10 @@ export function findIdsWithEvents(
   );
 }
 
-/** Any constant: tells this lock from other users of advisory locks. */
+/** An arbitrary constant that separates this lock from other advisory locks. */
 const DELETION_LOCK = 1_684_368_482;
 
-/** Whoever deletes events of a project takes it, until the end of the transaction, so that two take turns. */
+/** Everything that deletes events of a project takes it, until the end of its transaction. */
 async function lockDeletions(tx: Queryable, projectId: number): Promise<void> {
   await runSql(tx, sql`select pg_advisory_xact_lock(${DELETION_LOCK}::integer, ${projectId}::integer)`);
 }
@@ -153,8 +153,8 @@ export interface DeletedBatch {
 
 /**
  * Deletes the oldest events of each id, at most `limit` and none older than `from`, in a transaction of its
- * own. Two runners take turns, a batch each, so that neither waits for what the other holds; ingestion
- * adds events and takes no notice. The count moves with the batch: after a crash it is exact.
+ * own. Concurrent runs alternate, a batch each, so that neither waits for rows that the other has
+ * locked; ingestion adds events without waiting. The count moves with the batch: after a crash it is exact.
  */
 export function deleteBatch(
   db: Db,
@@ -207,7 +207,7 @@ export async function wasOpen(tx: Queryable, projectId: number): Promise<boolean
 
 /**
  * Deletes those of the events that an open deletion takes anyway. Each is counted for the oldest deletion
- * that covers it, whose turn would have come first.
+ * that covers it, which would have run first.
  */
 export async function deleteDoomed(
   tx: Queryable,
@@ -244,8 +244,8 @@ export async function deleteDoomed(
 }
 
 /**
- * Takes deleted rows out of the files too. A server's autovacuum does so by itself; the embedded database
- * has none, and would keep every byte for ever (half a second for 300,000 events).
+ * Frees the disk space of deleted rows. A server's autovacuum does so by itself; the embedded database has
+ * none, and would keep every byte for ever (half a second for 300,000 events).
  */
 export async function reclaimSpace(db: Db): Promise<void> {
   if (db.kind === 'pglite') await runSql(db, sql`vacuum events`);

@@ -5,8 +5,8 @@ import type { ErrorEnvelope } from './errors.ts';
 export const MAX_HEADER_BYTES = 64 * 1024;
 
 /**
- * Answers what never becomes a request (server event `clientError`), which Node would do without a word.
- * The connection ends with it: nobody knows where the next request would begin.
+ * Responds to input that never becomes a request (server event `clientError`), where Node would close the
+ * connection without a body. The connection ends: it is unknown where the next request would begin.
  */
 export function respondToClientError(error: Error & { readonly code?: string }, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {

@@ -8,18 +8,18 @@ import { respondWithJson, toByteStream } from './response.ts';
 /** Rows of a table at most; paging does not apply to tables. */
 export const MAX_CSV_ROWS = 10_000;
 
-/** The query parameter of every endpoint that answers in both forms. */
+/** The query parameter of every endpoint that responds in JSON or CSV. */
 export const formQuery = z.object({
   format: z
     .preprocess((text) => (text === '' ? undefined : text), z.enum(['csv', 'json']).optional())
     .openapi({
       type: 'string',
       enum: ['csv', 'json'],
-      description: 'Left out: what `Accept` prefers, and JSON when it has no say.',
+      description: 'Default: what `Accept` prefers, else JSON.',
     }),
 });
 
-/** What an endpoint in both forms answers with, for its specification. */
+/** The content types of such an endpoint, for its specification. */
 export const FORMS = ['application/json', 'text/csv'] as const;
 
 interface FormCall {
@@ -30,7 +30,7 @@ interface FormCall {
 /** A table, a few rows at a time. */
 export type RowReader = () => AsyncIterable<readonly unknown[]>;
 
-/** Answers in the form that the client asks for; in CSV a line for each result, or one for a single object. */
+/** Responds in the form that the client wants; in CSV a line for each result, or one for a single object. */
 export async function respondNegotiated(call: FormCall, document: unknown): Promise<Response> {
   if (!wantsCsv(call)) return respondWithJson(call.c, document);
   const rows = listRows(document).slice(0, MAX_CSV_ROWS);
@@ -54,7 +54,7 @@ function listRows(document: unknown): readonly unknown[] {
 
 /**
  * Streams a table. It is read twice, as a table begins with the names of all its columns: both readings must
- * give the same rows. What a row has gained in between is left out. `columns` are there even without rows.
+ * give the same rows. Columns that appear in between are dropped. `columns` are there even without rows.
  */
 export async function respondWithCsv(
   { c }: FormCall,

@@ -8,13 +8,13 @@ export const MAX_COLUMNS = 16_384;
 /** The last column of a table that would be wider: what has no column of its own, as a JSON object. */
 export const FURTHER = 'further_columns';
 
-/** Where each column stands, by its name. */
+/** Index of each column, by its name. */
 export type Columns = ReadonlyMap<string, number>;
 
 /**
  * The scalars of a JSON value, each under the path that leads to it: `properties.$os`, `distinct_ids.0`.
- * Empty containers have none. A scalar on its own is called `value`. Of two paths that read alike (a key with
- * a dot in it) the later one stands, as clients of the service know it.
+ * Empty containers have none. A scalar on its own is called `value`. Of two equal paths (a key with a dot
+ * in it) the later one wins, as clients of the service know it.
  */
 export function flatten(document: unknown): Map<string, unknown> {
   const cells = new Map<string, unknown>();
@@ -45,7 +45,7 @@ export function orderColumns(names: ReadonlySet<string>): Columns {
 
 export const renderHeader = (columns: Columns): string => renderLine([...columns.keys()].map(renderCell));
 
-/** One line of a table; what has no column is left out where the table has no `further_columns`. */
+/** One line of a table; fields without a column are dropped if the table has no `further_columns`. */
 export function renderRow(row: unknown, columns: Columns): string {
   const cells: string[] = Array.from({ length: columns.size }, () => '');
   const further: [string, unknown][] = [];

@@ -26,7 +26,7 @@ export const errorSchema = z
 export type ErrorEnvelope = Readonly<z.infer<typeof errorSchema>>;
 export type ErrorType = ErrorEnvelope['type'];
 
-/** An answer other than success, raised anywhere in a room and written by the one error handler. */
+/** An error response: thrown anywhere, written by the error handler. */
 export class ApiError extends Error {
   readonly status: ContentfulStatusCode;
   readonly envelope: ErrorEnvelope;
@@ -103,7 +103,7 @@ const BAD_DATA = /^(?:22|54)/;
 const SERVER_AWAY = /^(?:08|53|57P)/;
 const SOCKET_FAULTS = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EPIPE', 'ETIMEDOUT', 'ENOENT']);
 
-/** What an error means to the client; undefined when it is a fault of ours. */
+/** The response to an error; undefined when it is a bug of ours. */
 export function classifyError(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error;
   if (error instanceof HTTPException) {
@@ -141,7 +141,7 @@ const redactPath = (c: Context) => c.req.path.replace(/^\/(shared|embedded)\/.*/
 
 const HIDDEN = new ApiError(500, 'server_error', 'error', 'A server error occurred.');
 
-/** The one error handler: details of our own faults go to the log only. */
+/** The only error handler: details of our own bugs go to the log only. */
 export function respondWithError(error: unknown, c: Context, log: Logger): Response {
   const known = classifyError(error);
   const { status, envelope } = known ?? HIDDEN;

@@ -36,7 +36,7 @@ export const textField = (max: number) =>
     )
     .openapi({ type: 'string', maxLength: max });
 
-/** A JSON object whose members are anybody's. `message` replaces what is said of anything else. */
+/** A JSON object with any members. `message` replaces the error for anything else. */
 export const objectField = (message?: string) =>
   z
     .custom<Readonly<Record<string, unknown>>>(

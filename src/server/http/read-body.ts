@@ -2,7 +2,7 @@ import { cutShort, tooLarge } from './errors.ts';
 
 /**
  * The whole body of a request; refused as soon as it, or the length it announces, passes `maxBytes`.
- * `onBytes` hears of every piece before it is kept, and may refuse it.
+ * `onBytes` is called before each piece is kept, and may throw.
  */
 export async function readBody(
   request: Request,
@@ -22,7 +22,7 @@ export async function readBody(
   return Buffer.concat(chunks, size);
 }
 
-/** A client that goes away is no fault of the server, which would log it as one. */
+/** A client that disconnects is not a fault of the server. */
 async function* readPieces(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* body;

@@ -13,7 +13,7 @@ const parsed = new WeakMap<Request, Promise<unknown>>();
 
 /**
  * The body of a request below `/api/`: JSON with every digit kept, or a form as an object of texts. No
- * body is an empty object. Read once, however often it is asked for.
+ * body is an empty object. It is read once.
  */
 export function readRequestBody(c: Context): Promise<unknown> {
   const request = c.req.raw;

@@ -2,12 +2,12 @@ import type { Context } from 'hono';
 import { stringifyJson } from '../../lib/json/stringify-json.ts';
 import { streamJson } from './stream-json.ts';
 
-/** Answers with JSON in which every number keeps its digits (invariant I9). */
+/** Responds with JSON in which every number keeps its digits (invariant I9). */
 export function respondWithJson(c: Context, document: unknown, status: 200 | 201 | 202 = 200): Response {
   return c.body(stringifyJson(document), status, { 'content-type': 'application/json' });
 }
 
-/** The same for what may be large, such as the results of a dashboard: other requests are served meanwhile. */
+/** The same for large documents, such as the results of a dashboard: other requests run meanwhile. */
 export function respondWithLargeJson(c: Context, document: unknown, status: 200 | 201 = 200): Response {
   return c.body(toByteStream(streamJson(document)), status, { 'content-type': 'application/json' });
 }

@@ -26,14 +26,14 @@ export interface Span {
 }
 
 /**
- * Who did an event `e`, as text: the person that its id belongs to now, so that merged people are one; of
+ * Who did an event `e`, as text: the person that its id belongs to now, so that merged persons are one; of
  * an id without a person the one that the event came in with; otherwise the id itself.
  */
 export const ACTOR = sql`coalesce(d.person_id::text, e.person_id::text, e.distinct_id)`;
 
 /**
  * Events `e` in a span that pass the scope's filter and a condition, each with its id `d` and person `p`,
- * where it has them. Postgres leaves out the joins that nothing asks for.
+ * where it has them. Postgres removes joins that are not used.
  */
 export const eventsWhere = (scope: EventScope, { from, until }: Span, condition: Sql): Sql => sql`
   from events e
@@ -60,7 +60,7 @@ const toSubject = ({ projectId, now, cohorts }: EventScope): FilterSubject => ({
   event: sql`e.properties`,
 });
 
-/** Where a bucket lies among the starts, from 1. The select has Postgres read the starts once, not once a row. */
+/** Index of a bucket among the starts, from 1. The select makes Postgres read the starts once, not once a row. */
 export const findBucket = (time: Sql, starts: readonly string[]): Sql =>
   sql`width_bucket(${time}, (select ${starts}::text[]::timestamptz[]))`;
 

@@ -4,7 +4,7 @@ import { parseInsightFilters } from './parse/insight-filters.ts';
 import { queryToFilters } from './parse/query-to-filters.ts';
 import type { InsightQuery } from './registry.ts';
 
-/** What an insight asks where its dashboard shows it. Throws InsightError. */
+/** The query of an insight, with the dates and filters of the dashboard that shows it. Throws InsightError. */
 export function readInsight(
   insight: { readonly filters: JsonObject; readonly query: JsonObject | null },
   dashboard: JsonObject = {},
@@ -16,7 +16,7 @@ export function readInsight(
   return { ...query, filter: { kind: 'group', operator: 'and', members: [query.filter, added] } };
 }
 
-/** The dashboard's dates go before the insight's own, both ends of them. */
+/** The dashboard's dates replace the insight's own, both ends together. */
 function pickDates({ date_from: from, date_to: to, explicit_date: explicit }: JsonObject): JsonObject {
   return isGiven(from) || isGiven(to) ? { date_from: from, date_to: to, explicit_date: explicit } : {};
 }

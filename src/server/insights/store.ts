@@ -93,7 +93,7 @@ export async function saveInsight(
   return toInsight(row);
 }
 
-/** The copy's id; its name says that it is one. */
+/** Copies an insight as `<name> (Copy)` and returns the id. Undefined when there is no such insight. */
 export async function copyInsight(
   tx: Queryable,
   projectId: number,

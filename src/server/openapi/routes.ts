@@ -22,7 +22,7 @@ const DOCS_PAGE = `<!doctype html>
 </html>
 `;
 
-/** A file of its own: the page's policy allows no script inside it. No validator service is asked. */
+/** A separate file, as the page's policy allows no inline script. No validator service is called. */
 const DOCS_SCRIPT = `SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#docs',

@@ -24,7 +24,7 @@ export interface ChangeDeps {
   readonly now: () => number;
 }
 
-/** Whom a change is about, and who asks for it. */
+/** The person to change, and the calling user. */
 export interface ChangeTarget {
   readonly projectId: number;
   readonly userId: number;
@@ -43,7 +43,7 @@ export function setProperties(
   });
 }
 
-/** The event is captured in any case, as the contract has it; the log tells of properties that were there. */
+/** Always captures the event, as in the contract; the log records it only if the property existed. */
 export function deleteProperty(deps: ChangeDeps, target: ChangeTarget, key: string): Promise<StoredPerson> {
   return change(deps, target, 'delete_property', async (tx, person) => {
     await captureFor(deps, tx, target, person, '$delete_person_property', { $unset: [key] });
@@ -53,8 +53,8 @@ export function deleteProperty(deps: ChangeDeps, target: ChangeTarget, key: stri
 
 /**
  * Every other id gets a person of its own; events follow their ids. Without a main id the first one stays,
- * and the person's properties go, as nobody can say whose they are. With a single id there is nobody to
- * part from, and nothing changes.
+ * and the person's properties are cleared, as their owner is unknown. With a single id nothing
+ * changes.
  */
 export function splitPerson(
   deps: ChangeDeps,
@@ -75,7 +75,7 @@ export function splitPerson(
   });
 }
 
-/** The person and their ids go at once; their events, where that is wished, when the job comes round. */
+/** Deletes the person and their ids now; with `withEvents`, the events when the deletion job runs. */
 export async function removePerson(
   { db }: ChangeDeps,
   target: ChangeTarget,
@@ -93,7 +93,7 @@ export async function removePerson(
   });
 }
 
-/** The person afterwards. `apply` says whether anything changed that the log is to tell of. */
+/** Returns the person afterwards. `apply` returns whether the change is recorded in the log. */
 function change(
   { db }: ChangeDeps,
   target: ChangeTarget,

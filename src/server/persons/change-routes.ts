@@ -149,7 +149,7 @@ const renderChanged = (person: StoredPerson) => ({ ...renderPerson(person), succ
 
 /**
  * A property's value from the text of a query: JSON, as the service's document allows any value there;
- * what is not JSON is text as it stands. Quotes make a text of what would be a number.
+ * anything else is text. Quotes turn a number into text.
  */
 function readQueryValue(text: string | undefined): unknown {
   if (text === undefined || !isJson(text)) return text;

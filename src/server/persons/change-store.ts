@@ -9,7 +9,7 @@ export async function clearProperties(tx: Queryable, personId: number): Promise<
 
 /**
  * Gives each of these ids of a person a person of its own, in this order, without properties. Each begins
- * with the first event of its id, or else when the person began: the same whenever it is asked for.
+ * with the first event of its id, or else when the person began: the same on every call.
  */
 export async function splitOff(
   tx: Queryable,

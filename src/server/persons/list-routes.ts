@@ -56,7 +56,7 @@ export function addListRoutes(api: Api, { db, now }: ListDeps): void {
         const page = parsePage(query, MAX_LIMIT);
         const { count, ids } = await findPersons(db, projectId, filter, page);
         const chunks = readPersons(db, projectId, ids);
-        // Whatever fails while these are read is still an answer.
+        // A failure up to here still becomes an error response.
         const { value: first } = await chunks.next();
         const answer = renderPage<PersonBody>(getPublicUrl(c), page, count, first ?? []);
         if (ids.length <= CHUNK) return respondWithJson(c, answer);
@@ -102,7 +102,7 @@ function readTime(text: string | undefined): string | undefined {
   return read.date.toISO();
 }
 
-/** In the order of `ids`, a few at a time; those that are gone by then are left out. */
+/** In the order of `ids`, a few at a time, without persons deleted in the meantime. */
 async function* readPersons(
   db: Db,
   projectId: number,

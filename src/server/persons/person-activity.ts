@@ -1,9 +1,9 @@
-/** What the log says of a change to a person: `detail` in the service's shape. */
+/** `detail` of a change to a person in the log, in the service's shape. */
 export interface ActivityDetail {
   readonly changes: readonly Change[] | null;
   readonly merge: null;
   readonly trigger: null;
-  /** The person's uuid, which tells who it was when the person is gone. */
+  /** The person's uuid, which identifies the person after a deletion. */
   readonly name: string;
   readonly short_id: null;
   readonly type: null;
@@ -25,7 +25,7 @@ const changed = (field: Change['field']): Change => ({
   after: null,
 });
 
-/** What can be done to a person, as the log names it, with what it says of the changes. */
+/** Names of changes in the log. */
 export type PersonActivity = 'updated' | 'delete_property' | 'split_person' | 'deleted';
 
 export function describeChange(

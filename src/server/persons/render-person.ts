@@ -22,7 +22,7 @@ export function renderPerson(person: StoredPerson): PersonBody {
   };
 }
 
-/** Ids that mean something to people first, otherwise in the order they were seen. */
+/** Anonymous ids last, otherwise in the order they were seen. */
 export function orderIds(distinctIds: readonly string[]): string[] {
   const anonymous = (id: string) => (ANONYMOUS_ID.test(id) ? 1 : 0);
   return [...distinctIds].sort((a, b) => anonymous(a) - anonymous(b));
@@ -31,7 +31,7 @@ export function orderIds(distinctIds: readonly string[]): string[] {
 const isEmptyContainer = (value: unknown): boolean =>
   (isJsonObject(value) || Array.isArray(value)) && Object.keys(value).length === 0;
 
-/** The first property that says anything: not null, false, 0 or empty. */
+/** The first property that is not null, false, 0 or empty. */
 function pickName(properties: JsonObject, orderedIds: readonly string[]): string | undefined {
   for (const key of NAME_PROPERTIES) {
     const value = properties[key];

@@ -14,8 +14,8 @@ import { personSchema, valuesQuery } from './schema.ts';
 import { loadTopValues, type ValueCount } from './value-store.ts';
 
 /**
- * People: reading them, changing and deleting them one by one, and the log of who did. New ones come from
- * events alone.
+ * Persons: reading them, changing and deleting them one by one, and the log of these changes. Only events
+ * create persons.
  */
 const tag = 'Persons';
 const base = '/api/projects/:project_id/persons/';

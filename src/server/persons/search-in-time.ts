@@ -3,12 +3,12 @@ import { type Sql, sql } from '../database/sql.ts';
 import { invalidInput } from '../http/errors.ts';
 import { inTime, isTooSlow, limitTime } from '../query/time-limit.ts';
 
-/** How long a look at all persons of a project may take. */
+/** How long a search of all persons of a project may take. */
 export const SEARCH_LIMIT_MS = 30_000;
 
 /**
- * Looks at many persons in a transaction that ends with a refusal when it takes too long. `guard` must be
- * among the conditions on each person: the embedded database has no clock of its own.
+ * Searches many persons in a transaction that fails with a 400 when it takes too long. `guard` must be one of
+ * the conditions on each person: the embedded database has no statement timeout.
  */
 export async function searchInTime<T>(
   db: Db,

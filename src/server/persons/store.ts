@@ -15,7 +15,7 @@ export interface StoredPerson {
   readonly distinctIds: string[];
 }
 
-/** All of them hold; one that is left out or empty asks for nothing. */
+/** All of them hold; a missing or empty one is ignored. */
 export interface PersonFilter {
   readonly distinctId?: string | undefined;
   readonly email?: string | undefined;
@@ -38,8 +38,8 @@ const selectOwner = (projectId: number, distinctId: string): Sql =>
 const folded = (text: Sql): Sql => sql`(lower(${text}) collate "C")`;
 
 /**
- * `id` and `created_at` of who matches. People dated more than a day ahead stay hidden, as the service does
- * it. `guard` stands with the conditions on each person.
+ * `id` and `created_at` of persons who match. Persons dated more than a day ahead are hidden, as in the
+ * service. `guard` is one of the conditions on each person.
  */
 function matching(projectId: number, filter: PersonFilter, guard?: Sql): Sql {
   const { distinctId, email, search, updatedAfter, condition } = filter;
@@ -85,7 +85,7 @@ export async function findPersons(
 ): Promise<FoundPersons> {
   const page = sql`order by created_at desc, id desc limit ${limit}::bigint offset ${offset}::bigint`;
   if (filter.search || filter.updatedAfter || filter.condition !== undefined) {
-    // Conditions that have to look at every person do so once.
+    // Conditions that scan every person do so once.
     const select = (guard: Sql) =>
       sql`with matched as materialized (${matching(projectId, filter, guard)})
         select (select count(*) from matched) as count, array(select id from matched ${page}) as ids`;
@@ -98,7 +98,7 @@ export async function findPersons(
   return { count: total?.count ?? 0, ids: rows.map(({ id }) => id) };
 }
 
-/** In the order of `ids`; those that do not exist are left out. */
+/** In the order of `ids`, without those that do not exist. */
 export function loadPersons(
   db: Queryable,
   projectId: number,

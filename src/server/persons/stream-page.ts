@@ -1,7 +1,7 @@
 import { stringifyJson } from '../../lib/json/stringify-json.ts';
 import type { Paged } from '../http/paging.ts';
 
-/** A page as JSON text whose results go on after the first. */
+/** A page as JSON text, its further results read while it is sent. */
 export async function* streamPage(
   page: Paged<unknown>,
   more: AsyncIterable<readonly unknown[]>,

@@ -22,7 +22,7 @@ export interface StoredDefinition {
   readonly filters: string;
 }
 
-/** A stored definition was read strictly when it was made; what cannot be read any more is left out. */
+/** A stored definition was read strictly when it was made; what cannot be read any more is ignored. */
 export function readDefinition({ id, isStatic, filters }: StoredDefinition): CohortDefinition {
   const value = parseJson(filters);
   const properties = isJsonObject(value) ? value['properties'] : undefined;

@@ -13,7 +13,7 @@ import type { Filter } from './filter.ts';
 /** What one filter may reach, cohorts of cohorts included. */
 export const MAX_COHORTS = 100;
 
-/** Every cohort that a filter reaches, for `compileFilter`. Deleted and unknown ones are left out. */
+/** Every cohort that a filter reaches, for `compileFilter`. Deleted and unknown ones are missing. */
 export async function loadCohorts(
   db: Queryable,
   projectId: number,

@@ -18,8 +18,8 @@ const COMPARISONS: Readonly<Record<Comparison, Sql>> = {
 };
 
 /**
- * Whether a person did what a behaviour says. `lte` and `lt` ask for people who did it at least once, as
- * the service does: it counts the events of people who have some.
+ * Whether a behaviour applies to a person. `lte` and `lt` require that they did it at least once, as in the
+ * service, which counts the events of persons who have some.
  */
 export function compileBehaviour(filter: BehaviourFilter, doer: Doer, condition: (event: Sql) => Sql): Sql {
   const { projectId, now, personId } = doer;
@@ -33,7 +33,7 @@ export function compileBehaviour(filter: BehaviourFilter, doer: Doer, condition:
       and filter_events.timestamp >= ${instant(from)}::timestamptz
       and filter_events.timestamp <= ${instant(until)}::timestamptz
       and ${condition(sql`filter_events.properties`)}`;
-  // In this form Postgres may look at one person or make the set of all, whichever is less work.
+  // In this form Postgres may check one person or compute the set of all, whichever is cheaper.
   const did =
     filter.times === undefined
       ? sql`exists (select ${done} and filter_ids.person_id = ${personId})`

@@ -2,7 +2,7 @@ import { DateTime } from 'luxon';
 import { type Sql, sql } from '../database/sql.ts';
 import { applyRelativeDate, parseIsoDate, parseRelativeDate } from './date-text.ts';
 
-/** The instants that a date of a filter stands for, in ISO 8601: a whole day, or one second. */
+/** The range of a date of a filter, in ISO 8601: a whole day, or one second. */
 export interface FilterDate {
   readonly from: string;
   readonly until: string;
@@ -25,7 +25,7 @@ function span(date: DateTime<true>, precision: 'day' | 'second'): FilterDate {
 }
 
 /**
- * The instant that a stored text tells, null for anything else. The pattern lets through only what the
+ * The instant of a stored text, null for anything else. The pattern lets through only what the
  * cast takes, whatever the day and year: Postgres raises an error for a date that does not exist.
  */
 export function storedDate(value: Sql, text: Sql): Sql {

@@ -6,7 +6,7 @@ import { compileProperty } from './compile-property.ts';
 import type { CohortFilter, Filter, FilterGroup, PropertyFilter } from './filter.ts';
 
 /**
- * What a condition is about. What is left out cannot be asked: such a filter is refused with 400. Columns are
+ * What a condition applies to. A filter on anything missing here is refused with 400. Columns are
  * qualified (`p.properties`), by names that do not begin with `filter_`.
  */
 export interface FilterSubject {
@@ -17,11 +17,17 @@ export interface FilterSubject {
   readonly person?: { readonly id: Sql; readonly properties: Sql };
   /** The jsonb properties of an event. */
   readonly event?: Sql;
-  /** The jsonb properties of one group; left out: those of the event's groups. */
+  /**
+   * The jsonb properties of one group.
+   * @default those of the event's groups
+   */
   readonly group?: Sql;
   /** Every cohort that the filter reaches (`loadCohorts`); one that is not here has no members. */
   readonly cohorts?: CohortDefinitions;
-  /** The parameter, for error messages. Left out: `properties`. */
+  /**
+   * The parameter, for error messages.
+   * @default 'properties'
+   */
   readonly attr?: string;
 }
 
@@ -30,13 +36,13 @@ export const MAX_CONDITIONS = 1000;
 /** The costliest may take Postgres most of a second to prepare (pattern.ts). */
 export const MAX_PATTERNS = 50;
 
-/** The condition that a filter asks for, ready for a `where`; never null. */
+/** The condition of a filter, ready for a `where`; never null. */
 export function compileFilter(filter: Filter, subject: FilterSubject): Sql {
   return compile(filter, subject, { inside: [], count: createCounter() });
 }
 
 interface Walk {
-  /** The cohorts that are being looked into. */
+  /** The cohorts that contain this filter, outermost first. */
   readonly inside: readonly number[];
   readonly count: (leaf: Exclude<Filter, FilterGroup>) => void;
 }

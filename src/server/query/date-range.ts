@@ -8,18 +8,27 @@ export interface AskedRange {
   readonly dateFrom?: string | null | undefined;
   readonly dateTo?: string | null | undefined;
   readonly interval: Interval;
-  /** The edges are meant to the second: nothing is rounded. Left out: false. */
+  /**
+   * Both ends are exact: nothing is rounded.
+   * @default false
+   */
   readonly explicitDate?: boolean;
 }
 
 export interface RangeContext {
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** IANA name; left out: UTC. */
+  /**
+   * IANA name.
+   * @default 'UTC'
+   */
   readonly timeZone?: string;
-  /** Left out: Sunday, as the service has it. */
+  /** @default Sunday, as in the service */
   readonly weekStart?: WeekStart;
-  /** Time of the first event, in milliseconds since 1970: where `all` begins. Left out: a week ago. */
+  /**
+   * Time of the first event, in milliseconds since 1970: where `all` begins.
+   * @default a week ago
+   */
   readonly earliest?: number | undefined;
 }
 

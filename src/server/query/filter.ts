@@ -45,7 +45,10 @@ export interface BehaviourFilter {
   /** Properties that the events must have. */
   readonly eventFilter: FilterGroup;
   readonly window: TimeSpan;
-  /** How often, once at least in any case; left out: once or more. */
+  /**
+   * How often; at least once in any case.
+   * @default once or more
+   */
   readonly times?: { readonly comparison: Comparison; readonly count: number };
   readonly negated: boolean;
 }

@@ -8,7 +8,10 @@ import { isOperator, type LeafContext, parseLeaf } from './parse-leaf.ts';
 export interface ParseOptions {
   /** Whose property an item without a `type` means. */
   readonly defaultType: Owner;
-  /** The parameter, for error messages. Left out: `properties`. */
+  /**
+   * The parameter, for error messages.
+   * @default 'properties'
+   */
   readonly attr?: string;
   /** Refuses an item that cannot be read, where a request's filter leaves it out as the service does. */
   readonly strict?: boolean;

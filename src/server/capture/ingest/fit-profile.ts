@@ -2,13 +2,13 @@ import { writtenLength } from '../../http/json.ts';
 import { MAX_PROFILE_CHARACTERS } from '../limits.ts';
 import { mapText } from '../request/map-text.ts';
 
-/** Properties of a person, and whence they came. */
+/** Properties of a person, by origin. */
 export interface Profile {
   /** As the batch would leave them. */
   readonly properties: ReadonlyMap<string, unknown>;
   /** As they were before it. */
   readonly oldProperties: ReadonlyMap<string, unknown>;
-  /** What merges brought that `oldProperties` do not have. */
+  /** Properties of merged persons that `oldProperties` do not have. */
   readonly takenOver: ReadonlyMap<string, unknown>;
 }
 
@@ -16,7 +16,7 @@ export interface Profile {
 export interface OwnAndTaken {
   readonly own: ReadonlyMap<string, unknown>;
   readonly takenOver: ReadonlyMap<string, unknown>;
-  /** The batch's changes would pass the limit, and are left out. */
+  /** The batch's changes would exceed the limit, and are dropped. */
   readonly isChangeLeftOut: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface FittedProfile {
   readonly takenOverLeftOut: number;
 }
 
-/** Looks at no value that a merge brought, so that a long chain of merges costs no more than its persons. */
+/** Reads no value of a merged person, so that a long chain of merges costs no more than its persons. */
 export function ownWithin({ properties, oldProperties, takenOver }: Profile): OwnAndTaken {
   const own = new Map<string, unknown>();
   const stillTaken = new Map<string, unknown>();
@@ -43,9 +43,9 @@ export function ownWithin({ properties, oldProperties, takenOver }: Profile): Ow
 }
 
 /**
- * What of a profile is stored. Where all of it would pass the limit, the person's own properties go before
- * those that merges brought: of these, as many are taken over as fit, the smallest first, because a merge
- * cannot be undone, and what is looked for most (an e-mail address, a name) is small.
+ * The part of a profile that is stored. If all of it exceeds the limit, the person's own properties take
+ * precedence over those of merged persons: of these, as many are taken over as fit, the smallest first,
+ * because a merge cannot be undone, and the most useful ones (an e-mail address, a name) are small.
  */
 export function fitProfile(profile: Profile): FittedProfile {
   const { properties } = profile;
@@ -59,7 +59,7 @@ export function fitProfile(profile: Profile): FittedProfile {
   return { properties: fitted, propertiesText: mapText(fitted), isChangeLeftOut, takenOverLeftOut };
 }
 
-/** Adds as many members as fit, and says how many; of two of a size the one whose key sorts first. */
+/** Adds as many members as fit and returns how many; of equal sizes the key that sorts first. */
 function addWithin(target: Map<string, unknown>, members: readonly [string, unknown][]): number {
   const bySize = members
     .map(([key, value]) => ({ key, value, length: measure(new Map([[key, value]])) - '{}'.length }))

@@ -1,6 +1,6 @@
 /**
- * Ids that stand for nobody. Clients send them by mistake, and a merge over one would make a single
- * person of everybody who ever had it.
+ * Ids that identify nobody. Clients send them by mistake, and a merge over one would join everybody who
+ * ever had it into a single person.
  */
 const ILLEGAL_ANY_CASE = new Set(
   'anonymous guest distinctid distinct_id id not_authenticated email undefined true false'.split(' '),

@@ -1,7 +1,7 @@
 import type { IncomingEvent } from '../incoming-event.ts';
 import { readId } from '../request/parse-event.ts';
 
-/** The other id that an event says belongs to its own person. */
+/** The other id that, according to an event, belongs to the same person. */
 export interface MergeRequest {
   readonly otherId: string;
   /** Merges even a person that is identified already. */
@@ -15,7 +15,7 @@ export function toMergeRequest({ event, properties }: IncomingEvent): MergeReque
   return otherId === undefined ? undefined : { otherId, force: event === '$merge_dangerously' };
 }
 
-/** Events of this kind exist for the person's profile alone; without one they say nothing. */
+/** These events only change the person's profile; without a profile they have no effect. */
 const PROFILE_EVENTS = new Set([
   '$identify',
   '$create_alias',
@@ -24,7 +24,7 @@ const PROFILE_EVENTS = new Set([
   '$group_identify',
 ]);
 
-/** The sender asked for no person to be made or changed. */
+/** The sender wants no person to be created or changed. */
 export const isPersonless = ({ properties }: IncomingEvent) =>
   properties['$process_person_profile'] === false;
 

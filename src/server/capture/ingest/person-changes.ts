@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, sameJson } from '../../http/json.ts';
 import type { IncomingEvent } from '../incoming-event.ts';
 
-/** What one event asks of its person's properties. */
+/** The changes of one event to its person's properties. */
 export interface PropertyChanges {
   readonly set: ReadonlyMap<string, unknown>;
   readonly setOnce: ReadonlyMap<string, unknown>;
@@ -36,7 +36,7 @@ export function toPersonChanges({ event, properties }: IncomingEvent): PropertyC
     set.set(key, value);
     setOnce.set(initialKey, value);
   }
-  // What the sender says of the person goes before what is copied from the visit.
+  // What the sender sets takes precedence over what is copied from the visit.
   addAll(setOnce, properties['$set_once']);
   addAll(set, properties['$set']);
   return { set, setOnce, unset: unsetKeys(properties['$unset']) };

@@ -8,7 +8,7 @@ const MAX_GROUP_TYPES = 5;
 /** Of types and of keys; longer ones are ignored. */
 const MAX_KEY_LENGTH = 400;
 
-/** SDKs say `$groupidentify`, the contract `$group_identify`. */
+/** SDKs send `$groupidentify`, the contract has `$group_identify`. */
 const GROUP_EVENTS = new Set(['$groupidentify', '$group_identify']);
 
 export interface GroupUpdate {
@@ -16,7 +16,7 @@ export interface GroupUpdate {
   readonly key: string;
   /** JSON text, merged over what the group has, key by key. */
   readonly propertiesText: string;
-  /** The earliest event of the batch that speaks of the group. */
+  /** The earliest event of the batch that names the group. */
   readonly createdAt: string;
 }
 

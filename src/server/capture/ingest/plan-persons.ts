@@ -63,7 +63,7 @@ interface Draft {
   readonly properties: Map<string, unknown>;
   /** What they were before the batch. */
   readonly oldProperties: ReadonlyMap<string, unknown>;
-  /** What merges brought that `oldProperties` do not have. */
+  /** Properties of merged persons that `oldProperties` do not have. */
   readonly takenOver: Map<string, unknown>;
   isIdentified: boolean;
   createdAt: string;
@@ -99,7 +99,7 @@ export function planPersons(
     if (count > 0) warnings[warning] = (warnings[warning] ?? 0) + count;
   };
 
-  /** The survivor's properties go before the other's. */
+  /** The survivor's properties take precedence. */
   function absorb(survivor: Draft, other: Draft): void {
     const { own, takenOver, isChangeLeftOut } = ownWithin(other);
     if (isChangeLeftOut) warn('person_properties_size_violation');

@@ -58,7 +58,7 @@ export const renderFreshness = (result: InsightResult | undefined) => ({
   is_cached: result?.kind === 'computed' && result.isCached,
 });
 
-/** Why there is no result; nothing where there is one, or none was asked for. */
+/** Why the result could not be computed; empty otherwise. */
 export const renderFailure = (result: InsightResult | undefined) =>
   result?.kind === 'failed' ? { error: { type: result.reason, message: result.message } } : {};
 

@@ -31,15 +31,15 @@ export async function loadInsightPlaces(
   );
   return places.map((place) => {
     const { deleted, ...level } = levels.get(place.dashboardId) ?? { ...OPEN, deleted: false };
-    // A dashboard that is deleted takes all its tiles off, and with them it would come back.
+    // Deleting a dashboard removes its tiles, and restoring it would restore them.
     return { ...place, ...(place.deleted && !deleted ? OPEN : level) };
   });
 }
 
 /**
- * Locks every dashboard that has or had a tile of these insights until the transaction ends, so that none is
- * restricted, nor sends a collaborator away, between a look at the places and the change they allow. Before
- * the insights themselves are locked: whoever changes a dashboard locks it first and its insights after.
+ * Locks every dashboard that has or had a tile of these insights until the transaction ends, so that no
+ * restriction or collaborator changes between the permission check and the change. Call it before the
+ * insights are locked: every writer locks the dashboard first and its insights after.
  */
 export async function lockInsightPlaces(
   tx: Queryable,
@@ -51,5 +51,5 @@ export async function lockInsightPlaces(
   await lockDashboards(tx, projectId, [...new Set(ids)]);
 }
 
-/** Of a tile that was taken off a dashboard. */
+/** Of a tile that was removed from a dashboard. */
 const OPEN = { restriction: RESTRICTION.everyone, privilege: PRIVILEGE.edit };

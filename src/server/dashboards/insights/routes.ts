@@ -19,8 +19,8 @@ import { loadInsightPlaces } from './places.ts';
 import { changedInsightSchema, computedQuery, insightSchema, listQuery, newInsightSchema } from './schema.ts';
 
 /**
- * Insights by themselves, beyond the contract: so that what dashboards show can be made, looked at and
- * changed. Scopes `insight:read`, `insight:write`.
+ * Insights by themselves, beyond the contract. They are part of this room because the dashboards that show
+ * an insight decide who may change it.
  */
 const tag = 'Insights (beyond the contract)';
 const base = '/api/projects/:project_id/insights/';
@@ -36,7 +36,7 @@ export function addInsightRoutes(api: Api, deps: DashboardDeps): void {
       path: base,
       scopes: ['insight:read'],
       summary: 'List insights',
-      description: 'Newest first, without deleted ones. What they ask is told, results are not computed.',
+      description: 'Newest first, without deleted ones. Results are not computed.',
       tag,
       query: listQuery,
       responses: { 200: { description: 'Insights.', schema: paged(insightSchema) } },

@@ -12,7 +12,7 @@ export function renderDates(range: JsonObject): string | undefined {
   return `${renderMoment(from)} to ${renderMoment(to)}`;
 }
 
-/** The dates that an insight says itself. Retention counts back from its end, and is left without. */
+/** The insight's own dates. None for retention, which counts back from its end. */
 export function renderInsightDates({ filters, query }: StoredInsight): string | undefined {
   const source = isJsonObject(query?.['source']) ? query['source'] : query;
   const kind = String(source?.['kind'] ?? filters['insight'] ?? 'TRENDS');

@@ -1,8 +1,8 @@
 import MarkdownIt from 'markdown-it';
 
 /**
- * What people write into text tiles is Markdown. HTML in it is shown as it stands, images are not loaded,
- * and a link leads to a web or mail address or is no link.
+ * Text tiles contain Markdown. HTML in it is shown as text, images are not loaded, and only links to web
+ * and mail addresses become links.
  */
 const markdown = new MarkdownIt({ html: false, linkify: false, breaks: true }).disable('image');
 markdown.validateLink = (url) => /^(?:https?:\/\/|mailto:)/i.test(url.trim());

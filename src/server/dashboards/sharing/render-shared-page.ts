@@ -18,13 +18,13 @@ export interface SharedView {
   readonly asOf: string;
 }
 
-/** A page and the styles that stand in it, which its policy must name. */
+/** A page and its inline styles, whose hash its policy must contain. */
 export interface Page {
   readonly html: string;
   readonly styles: string;
 }
 
-/** A dashboard as a page that needs nothing else: no script, no file. `embedded`: as part of another page. */
+/** A dashboard as a self-contained page: no script, no file. `embedded`: as part of another page. */
 export async function renderSharedPage(
   { dashboard, views, asOf }: SharedView,
   embedded: boolean,
@@ -35,7 +35,7 @@ export async function renderSharedPage(
   for (const [place, { index }] of placed.entries()) {
     const view = views[index];
     if (view) tiles.push(renderTile(view, `t${place}`, dates !== undefined));
-    await setImmediate(); // other requests have their turn between tiles
+    await setImmediate(); // lets other requests run between tiles
   }
   const title = dashboard.name || 'Untitled dashboard';
   const body = html`
@@ -52,7 +52,7 @@ export async function renderSharedPage(
   return { html: await wrap(title, styles, body, embedded ? 'embedded' : ''), styles };
 }
 
-/** What stands where a dashboard was, or never was: nobody can tell which. */
+/** The same page for a dashboard that is not shared any more and for one that never was. */
 export async function renderGonePage(): Promise<Page> {
   const title = 'This dashboard is not shared';
   const body = html`<main class="gone">
@@ -82,7 +82,7 @@ async function wrap(title: string, styles: string, body: Html, bodyClass: string
 
 const EMPTY = html`<div class="empty"><h2>Nothing here yet</h2><p>This dashboard has no tiles.</p></div>`;
 
-/** Where tiles stand on wide screens. In a style sheet, as the page's policy allows no style attributes. */
+/** Positions of tiles on wide screens. In a style sheet, as the page's policy allows no style attributes. */
 function renderGrid(placed: readonly PlacedTile[]): string {
   const rules = placed.map(
     ({ column, row, width, height }, place) =>

@@ -17,8 +17,8 @@ const PRIVATE_HEADERS = { 'cache-control': 'no-store', 'x-robots-tag': 'noindex,
 const access = { methods: ['GET'], public: 'the access token of a dashboard that is shared' } as const;
 
 /**
- * The public pages, for whoever has the link: `/shared/<token>`, `/embedded/<token>` for a frame of another
- * page, and either with `.json`. Nothing below `/api/`, and no key: the token is the permission.
+ * The public pages, for everybody who has the link: `/shared/<token>`, `/embedded/<token>` for a frame in
+ * another page, and both with `.json`. They take no key: the token is the permission.
  */
 export function addSharedRoutes(api: Api, deps: DashboardDeps): void {
   for (const place of ['shared', 'embedded'] as const) {
@@ -31,13 +31,13 @@ export function addSharedRoutes(api: Api, deps: DashboardDeps): void {
     addPublicRoute(api, { ...access, path: `/${place}/:token/` }, async (c) => {
       const view = await openShared(deps, c.req.param('token') ?? '');
       const embedded = place === 'embedded';
-      if (view === undefined) return answerPage(c, await renderGonePage(), 404, embedded);
-      return answerPage(c, await renderSharedPage(view, embedded), 200, embedded);
+      if (view === undefined) return respondWithPage(c, await renderGonePage(), 404, embedded);
+      return respondWithPage(c, await renderSharedPage(view, embedded), 200, embedded);
     });
   }
 }
 
-/** As createAccessToken makes them: nothing else is worth a question to the database. */
+/** The form of createAccessToken: nothing else is looked up in the database. */
 const TOKEN = /^[\w-]{30}$/;
 
 async function openShared(deps: DashboardDeps, token: string): Promise<SharedView | undefined> {
@@ -50,7 +50,7 @@ async function openShared(deps: DashboardDeps, token: string): Promise<SharedVie
   return { dashboard, views, asOf: computed.sort()[0] ?? new Date(deps.now()).toISOString() };
 }
 
-function answerPage(c: Context<ApiEnv>, page: Page, status: 200 | 404, framed: boolean): Response {
+function respondWithPage(c: Context<ApiEnv>, page: Page, status: 200 | 404, framed: boolean): Response {
   const hash = createHash('sha256').update(page.styles).digest('base64');
   const policy = [
     "default-src 'none'",

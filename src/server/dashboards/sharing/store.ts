@@ -12,7 +12,7 @@ export interface Sharing {
 
 const COLUMNS = sql`enabled, access_token as "accessToken", created_at as "createdAt"`;
 
-/** 176 random bits: who does not have one cannot guess it. */
+/** 176 random bits, so that it cannot be guessed. */
 export const createAccessToken = (): string => randomBytes(22).toString('base64url');
 
 export async function loadSharing(db: Queryable, dashboardId: number): Promise<Sharing | undefined> {
@@ -38,8 +38,8 @@ export async function saveSharing(tx: Queryable, dashboardId: number, enabled: b
 }
 
 /**
- * The dashboard that a token opens, if its page is on. Looked up by hash: what the comparison's timing
- * could tell is about a hash, not about the token.
+ * The dashboard of a token, if its page is on. Looked up by hash, so that the timing of the comparison
+ * reveals nothing about the token.
  */
 export async function findShared(
   db: Queryable,

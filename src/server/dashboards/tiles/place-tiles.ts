@@ -29,9 +29,9 @@ export interface PlacedTile extends Placement {
 }
 
 /**
- * Puts tiles where their layouts say, moved up while nothing is in their way and down from each other, as the
- * service's clients show them (the vertical compaction of react-grid-layout). Whatever the layouts say, no
- * two tiles overlap. In the order in which people read them.
+ * Places tiles by their layouts, moved up as far as possible and down from each other, as the service's
+ * clients do (the vertical compaction of react-grid-layout). No two tiles overlap, whatever the layouts are.
+ * Returns them in reading order.
  */
 export function placeTiles(layouts: readonly JsonObject[]): PlacedTile[] {
   const wishes = layouts
@@ -60,7 +60,7 @@ function whole(value: unknown, least: number, most: number): number | undefined 
   return Math.min(most, Math.max(least, Math.round(value)));
 }
 
-/** In the leftmost of the columns where it comes to stand highest. */
+/** In the leftmost column in which it gets the highest position. */
 function placeFirst(placed: readonly PlacedTile[], wish: Wish): PlacedTile {
   let best = place(placed, wish, 0);
   for (let x = 1; x + wish.width <= COLUMNS; x++) {
@@ -77,15 +77,15 @@ function place(placed: readonly PlacedTile[], { index, y, width, height }: Wish,
   const above = placed
     .filter((tile) => tile.column < column + width && column < tile.column + tile.width)
     .sort((a, b) => a.row - b.row);
-  const inTheWay = (row: number) => above.find((tile) => tile.row < row + height && row < getEnd(tile));
+  const findBlocking = (row: number) => above.find((tile) => tile.row < row + height && row < getEnd(tile));
   const bottom = Math.max(1, ...placed.map(getEnd));
   const wanted = Math.min(bottom, y + 1);
-  if (inTheWay(wanted) === undefined) {
+  if (findBlocking(wanted) === undefined) {
     const row = Math.max(1, ...above.map(getEnd).filter((end) => end <= wanted));
     return { index, column, row, width, height };
   }
   let row = wanted;
-  for (let tile = inTheWay(row); tile !== undefined; tile = inTheWay(row)) row = getEnd(tile);
+  for (let tile = findBlocking(row); tile !== undefined; tile = findBlocking(row)) row = getEnd(tile);
   return { index, column, row, width, height };
 }
 

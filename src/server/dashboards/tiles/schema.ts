@@ -4,7 +4,7 @@ import { isJsonObject } from '../../http/json.ts';
 import { tagsField } from '../../http/tags.ts';
 import { descriptionField, nameField } from '../fields.ts';
 
-/** What one dashboard may show: each insight is computed whenever the dashboard is looked at. */
+/** Limit of tiles of a dashboard: viewing it computes every insight. */
 export const MAX_TILES = 100;
 /** Tiles that are taken off, or left as they are, may be named beside those that stay. */
 const MAX_ITEMS = 2 * MAX_TILES;
@@ -35,8 +35,8 @@ const item = z.object({
 });
 
 /**
- * Tiles in the body of a PATCH. Clients send whole tiles back, so that the insight of a tile that is there
- * already says nothing.
+ * Tiles in the body of a PATCH. Clients send whole tiles back, so the insight of an existing tile is
+ * ignored.
  */
 export const tileItems = z
   .array(

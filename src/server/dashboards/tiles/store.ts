@@ -34,7 +34,7 @@ export type NewTile = TileContent & {
   readonly color: string | null;
 };
 
-/** Where else an insight stands, or stood. */
+/** A tile that shows an insight, or did. */
 export interface TilePlace {
   readonly insightId: number;
   readonly id: number;
@@ -94,7 +94,7 @@ export async function saveTile(tx: Queryable, tile: NewTile): Promise<number> {
   return requireId(row, 'dashboard_tiles');
 }
 
-/** Looks and whether it is there. */
+/** Updates layouts, colour and whether it is deleted. */
 export async function updateTile(
   tx: Queryable,
   tile: Pick<StoredTile, 'id' | 'layouts' | 'color' | 'deleted'>,

@@ -10,11 +10,11 @@ import { loadTiles, type StoredTile } from './store.ts';
 export interface TileView {
   readonly tile: StoredTile;
   readonly insight: StoredInsight | undefined;
-  /** Undefined: not asked for, or a text. */
+  /** Undefined: not computed, or a text. */
   readonly result: InsightResult | undefined;
 }
 
-/** The tiles that are there, without results. Those whose insight is deleted show nothing, and are left out. */
+/** The tiles that are not deleted and whose insight is not, without results. */
 export async function viewTiles(db: Queryable, dashboard: StoredDashboard): Promise<TileView[]> {
   const tiles = (await loadTiles(db, dashboard.id)).filter(({ deleted }) => !deleted);
   const ids = tiles.flatMap(({ insightId }) => (insightId === null ? [] : [insightId]));

@@ -11,7 +11,7 @@ export interface Bar {
   readonly note?: string;
   /** Length of the bar, from 0 to 1. */
   readonly share: number;
-  /** Left out: the first colour. */
+  /** @default the first colour */
   readonly color?: string;
 }
 

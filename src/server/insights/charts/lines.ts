@@ -10,7 +10,7 @@ const MAX_CHARACTERS = 20;
 const NAMES_WIDTH = 136;
 const NAME_HEIGHT = 15;
 
-/** More cannot be told apart; their numbers are not shown either. */
+/** More lines cannot be distinguished. */
 const MAX_LINES = 30;
 
 /** Lines over time, each named where it ends. */

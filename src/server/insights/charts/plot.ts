@@ -3,7 +3,7 @@ import type { Html } from '../insight-kind.ts';
 import { formatNumber, formatShort } from './format.ts';
 import { locate, type Scale } from './scale.ts';
 
-/** A series as people see it. */
+/** A series as it is drawn. */
 export interface PlotSeries {
   readonly name: string;
   readonly values: readonly number[];
@@ -18,11 +18,14 @@ export interface Plot {
   /** One for each value. */
   readonly labels: readonly string[];
   readonly scale: Scale;
-  /** Each label has a place of its own below, where there is room; left out: only the ends are labelled. */
+  /**
+   * Labels every value below the plot, where there is room.
+   * @default false, only the ends are labelled
+   */
   readonly isInPlaces?: boolean;
 }
 
-/** The drawing is stretched to the width there is; its height is in pixels, and so is that of what stands beside it. */
+/** The drawing is stretched to the available width; heights are in pixels. */
 export const PLOT_WIDTH = 1000;
 export const PLOT_HEIGHT = 180;
 
@@ -61,7 +64,7 @@ function renderLabels({ labels, isInPlaces }: Plot): Html {
   return html`<div class="insight-x${each ? ' insight-each' : ''}" aria-hidden="true">${shown.map((label) => html`<span>${label}</span>`)}</div>`;
 }
 
-/** The labels that stand exactly below: both ends, and the middle where there is one. */
+/** The labels that fit exactly: both ends, and the middle where there is one. */
 function pickEnds(labels: readonly string[]): readonly string[] {
   if (labels.length <= 2) return labels;
   const middle = labels.length >= 5 && labels.length % 2 === 1 ? [labels[(labels.length - 1) / 2] ?? ''] : [];

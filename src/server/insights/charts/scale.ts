@@ -33,6 +33,6 @@ function roundStep(least: number): number {
 /** Without the crumbs of binary fractions. */
 const tidy = (value: number): number => Number(value.toPrecision(12));
 
-/** Where a value lies from the top (0) to the bottom (`height`). */
+/** Vertical position of a value, from the top (0) to the bottom (`height`). */
 export const locate = ({ low, high }: Scale, value: number, height: number): number =>
   Math.round(((high - value) / (high - low)) * height * 100) / 100;

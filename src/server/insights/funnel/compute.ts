@@ -15,7 +15,7 @@ export async function computeFunnel(
   return { insight: 'FUNNELS', result: shapeFunnel(rows, query) };
 }
 
-/** The steps of all people; with a breakdown those of each value, the others last. */
+/** The steps of all persons; with a breakdown those of each value, the others last. */
 export function shapeFunnel(rows: readonly FunnelRow[], query: FunnelQuery): FunnelSteps {
   const { breakdown } = query;
   if (breakdown === undefined) return toSteps(rows[0], query);

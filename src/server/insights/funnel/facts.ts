@@ -28,8 +28,8 @@ export function funnelFacts(scope: EventScope, span: Span, query: FunnelQuery): 
 }
 
 /**
- * Every event that a go can be made of: `steps` and `exclusions` say which of these it is. In a strict funnel
- * any event matters, as it may stand between two steps.
+ * Every event that an attempt can consist of: `steps` and `exclusions` flag which of these it is. In a strict
+ * funnel any event matters, as it may come between two steps.
  */
 function matchedEvents(
   scope: EventScope,
@@ -75,9 +75,9 @@ const selectTimes = (times: readonly Sql[], hits: readonly Sql[]): Sql =>
  * A go for each event of the first step: from it to the earliest second step, and so on. Built from the
  * end: `next` of an event holds the times of the steps that follow it, the earliest chain there is. Arrays
  * compare by their first element, so that the least chain is the one that begins first. Times run
- * backwards, as Postgres extends a frame by the rows that enter it but counts anew when rows leave.
+ * backwards, as Postgres extends a frame by the rows that enter it but recomputes it when rows leave.
  *
- * A step may share the moment of the one before, and even its event, unless both ask for the same.
+ * A step may share the moment of the one before, and even its event, unless both select the same events.
  * With each step go the times `barred` at which an exclusion follows it.
  */
 function orderedGoes(scope: EventScope, { steps, exclusions, window }: FunnelQuery): Sql {

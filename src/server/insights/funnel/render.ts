@@ -36,7 +36,7 @@ function describeStep(
   return `${rate}, after ${formatDuration(average)} on average (median ${formatDuration(median)})`;
 }
 
-/** A row for each value of the breakdown: people at each step, and how many of the first these are. */
+/** A row for each value of the breakdown: persons at each step, and their share of the first. */
 function renderValues(result: readonly (readonly FunnelStep[])[]): Html {
   return html`<div class="insight insight-scroll" tabindex="0"><table>
     <thead><tr><td></td>${(result[0] ?? []).map((step) => html`<th scope="col">${renderName(step)}</th>`)}</tr></thead>

@@ -4,17 +4,17 @@ import { type EventScope, runFacts, type Span } from '../events-store.ts';
 import { funnelFacts } from './facts.ts';
 import type { FunnelQuery } from './model.ts';
 
-/** People by the value of the breakdown; null for all beyond its limit, without a breakdown ''. */
+/** Persons by the value of the breakdown; null for all beyond its limit, without a breakdown ''. */
 export interface FunnelRow {
   readonly value: string | null;
-  /** By step: people who came this far. */
+  /** By step: persons who came this far. */
   readonly counts: readonly number[];
   /** By step: seconds from the step before; null where nobody came. */
   readonly averages: readonly (number | null)[];
   readonly medians: readonly (number | null)[];
 }
 
-/** Most people at the first step first. */
+/** Most persons at the first step first. */
 export function loadFunnel(
   tx: Queryable,
   scope: EventScope,

@@ -25,7 +25,7 @@ function withIntervalBefore(range: DateRange): DateRange {
   return { ...range, from: addIntervals(toIntervalStart(from, interval, weekStart), -1, interval) };
 }
 
-/** A series for each status. People who went dormant count below zero, as clients draw them downwards. */
+/** A series for each status. Dormant persons count below zero, as clients draw them downwards. */
 export function shapeLifecycle(
   points: readonly LifecyclePoint[],
   buckets: Buckets,

@@ -12,7 +12,7 @@ export interface LifecyclePoint {
   readonly people: number;
 }
 
-/** `buckets` begin one interval before the range, which tells who returns in its first. */
+/** `buckets` begin one interval before the range, which shows who returns in its first. */
 export function loadLifecycle(
   tx: Queryable,
   scope: EventScope,

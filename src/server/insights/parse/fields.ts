@@ -10,8 +10,8 @@ import { invalid, unsupported } from '../insight-error.ts';
 import type { DateWords } from '../insight-kind.ts';
 
 /**
- * Fields of filters as clients write them: null and empty text stand for nothing, numbers and booleans may
- * be text, objects and lists may be JSON text. What is not named is left alone.
+ * Fields of filters as clients write them: null and empty text count as missing, numbers and booleans may
+ * be text, objects and lists may be JSON text. Other fields are ignored.
  */
 export const given = <S extends z.ZodType>(schema: S) =>
   z.preprocess((value) => (value === null || value === '' ? undefined : value), schema.optional());
@@ -19,7 +19,7 @@ export const given = <S extends z.ZodType>(schema: S) =>
 export const count = (least: number, most: number) =>
   given(z.preprocess(plainNumber, z.coerce.number().int().min(least).max(most)));
 
-/** A number that a double cannot hold is none that these fields take; its text says so without a throw. */
+/** These fields take no number that a double cannot hold: as text it is invalid without a throw. */
 export const plainNumber = (value: unknown): unknown => (isExactNumber(value) ? value.toString() : value);
 
 export const flag = given(z.union([z.boolean(), z.stringbool()]));
@@ -38,13 +38,13 @@ function parsed(text: string): unknown {
   try {
     return parseSafely(text);
   } catch {
-    return text; // which is not what the schema asks for, and it says so
+    return text; // which the schema refuses
   }
 }
 
 export const parseList = <S extends z.ZodType>(item: S, most: number) => fromJson(z.array(item).max(most));
 
-/** Reads the fields of `schema`, or says which one is wrong. */
+/** Reads the fields of `schema`. The error names the first invalid one. */
 export function readFields<S extends z.ZodType>(schema: S, filters: unknown): z.infer<S> {
   const result = schema.safeParse(filters);
   if (result.success) return result.data;

@@ -78,7 +78,7 @@ function pathItems(scope: EventScope, span: Span, { include, exclude, groupings 
           select name from unnest(${groupings.map(toLikePattern)}::text[], ${groupings}::text[])
             with ordinality as wild (pattern, name, place)
           where named like pattern order by place limit 1), named)`;
-  // The last slash of an address says nothing, unless it is all there is.
+  // The last slash of an address is ignored, unless it is the whole address.
   return sql`select actor, at, uuid, item from (
       select actor, at, uuid, event, ${grouped} as item from (
         select ${ACTOR} as actor, e.timestamp as at, e.uuid, e.event,

@@ -5,7 +5,7 @@ import type { RetentionRow } from './model.ts';
 
 const SHADES = 9;
 
-/** A row for each period: its people, and the share of them that came back so many periods later. */
+/** A row for each period: its persons, and the share of them that came back so many periods later. */
 export function renderRetention(rows: readonly RetentionRow[]): Html {
   const period = rows[0]?.label.split(' ')[0] ?? '';
   return html`<div class="insight insight-scroll" tabindex="0"><table class="insight-retention">

@@ -23,7 +23,7 @@ export async function computeStickiness(
   return { insight: 'STICKINESS', result };
 }
 
-/** People by the number of intervals that they were active in, from one to all. */
+/** Persons by the number of intervals that they were active in, from one to all. */
 export function shapeStickiness(
   points: readonly StickinessPoint[],
   bucketCount: number,

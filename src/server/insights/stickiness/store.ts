@@ -5,7 +5,7 @@ import { ACTOR, type EventScope, eventsWhere, findBucket, matchEntity, runFacts 
 import type { Buckets } from '../intervals.ts';
 
 export interface StickinessPoint {
-  /** Number of buckets that people were active in. */
+  /** Number of buckets that the persons were active in. */
   readonly active: number;
   readonly people: number;
 }

@@ -30,13 +30,13 @@ export function renderTrends({ display, result }: TrendsData): Html {
       isEarlier,
     };
   });
-  // Periods side by side cannot stand on top of one another.
+  // Periods that are compared cannot be stacked.
   return COLUMNS.has(display) && !isCompared ? renderColumns(series, labels) : renderLines(series, labels);
 }
 
 const identifyLine = ({ action, label }: TrendSeries): string => `${String(action['order'])} ${label}`;
 
-/** Labels as people chose them; of series that would have the same, what is counted tells them apart. */
+/** Custom names, else labels; series with the same label are distinguished by what they count. */
 function nameSeries(result: readonly TrendSeries[]): string[] {
   const names = result.map(({ label, action, breakdown_value: value }) => {
     const custom = action['custom_name'];
@@ -52,7 +52,7 @@ function nameSeries(result: readonly TrendSeries[]): string[] {
 
 const getTotal = ({ aggregated_value: total }: TrendSeries): number => total ?? 0;
 
-/** More than people read; the greatest come first. */
+/** The greatest come first. */
 const MAX_TOTALS = 50;
 
 function renderTotals(display: string, result: readonly TrendSeries[]): Html {

@@ -29,7 +29,7 @@ export interface TrendRequest {
   readonly firstOnly: boolean;
 }
 
-/** What a series counts, by bucket and value of the breakdown. Empty buckets are left out. */
+/** What a series counts, by bucket and value of the breakdown. Empty buckets have no row. */
 export function loadTrend(tx: Queryable, scope: EventScope, request: TrendRequest): Promise<TrendPoint[]> {
   const { measure } = request.series;
   const days = ACTIVE_DAYS.get(measure.math);
@@ -99,7 +99,7 @@ function labelled(facts: Sql, breakdown: Breakdown | undefined, aggregate: Sql):
 }
 
 /**
- * People who were active in the last days of each bucket. An event makes its person active from its own
+ * Persons who were active in the last days of each bucket. An event makes its person active from its own
  * bucket until the window is over or the next event takes over; each such stretch is one more at its first
  * bucket and one fewer after its last, which is less work than a row for each bucket it holds.
  */
