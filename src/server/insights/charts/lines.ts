@@ -50,8 +50,8 @@ function renderHints({ series, labels }: Plot): Html[] {
 }
 
 /** Names and last values at the height where the lines end, moved apart where they would overlap. */
-function renderNames({ series, scale }: Plot): Html {
-  if (series.length > MAX_NAMED) return html``;
+function renderNames({ series, scale }: Plot): Html | undefined {
+  if (series.length > MAX_NAMED) return undefined;
   const names = series
     .map((one) => ({ ...one, last: one.values.at(-1) ?? 0 }))
     .map((one) => ({ ...one, y: locate(scale, one.last, PLOT_HEIGHT) }))

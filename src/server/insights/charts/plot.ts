@@ -36,10 +36,10 @@ export const pickColor = (index: number): string =>
   index < COLORS ? `insight-${index + 1}` : 'insight-rest';
 
 /** Axes and grid around what is drawn, a legend above where `beside` does not name the series, numbers below. */
-export function renderPlot(plot: Plot, drawing: Html, beside: Html = html``): Html {
+export function renderPlot(plot: Plot, drawing: Html, beside?: Html): Html {
   const { scale, series } = plot;
-  const legend = series.length > 1 || beside.toString() !== '' ? renderLegend(series, beside) : html``;
-  return html`<figure class="insight">${legend}
+  const hasLegend = series.length > 1 || beside !== undefined;
+  return html`<figure class="insight">${hasLegend && renderLegend(series, beside !== undefined)}
     <div class="insight-plot">
       <div class="insight-y" aria-hidden="true">${scale.ticks.map((tick) => html`<span>${formatShort(tick)}</span>`)}</div>
       <svg class="insight-area" viewBox="0 0 ${PLOT_WIDTH} ${PLOT_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${describe(plot)}">
@@ -80,10 +80,11 @@ function describe({ series, labels }: Plot): string {
   return `Chart of ${names}${more} from ${labels[0] ?? ''} to ${labels.at(-1) ?? ''}. The numbers follow in a table.`;
 }
 
-function renderLegend(series: readonly PlotSeries[], beside: Html): Html {
+/** `isNarrow`: shown only where there is no room for the names beside the plot. */
+function renderLegend(series: readonly PlotSeries[], isNarrow: boolean): Html {
   const named = series.slice(0, COLORS);
   const more = series.length - named.length;
-  return html`<ul class="insight-legend${beside.toString() === '' ? '' : ' insight-narrow'}" aria-hidden="true">${named.map(
+  return html`<ul class="insight-legend${isNarrow ? ' insight-narrow' : ''}" aria-hidden="true">${named.map(
     ({ name, color, isEarlier }) =>
       html`<li><span class="insight-key ${color}${isEarlier ? ' insight-earlier' : ''}"></span>${name}</li>`,
   )}${more > 0 ? html`<li><span class="insight-key insight-rest"></span>${more} more</li>` : ''}</ul>`;
