@@ -4,7 +4,7 @@ import { foldBuckets } from '../src/identity/fold-buckets.ts';
 import { resolvedRange } from '../src/identity/resolve-buckets.ts';
 import { sendFolded } from '../src/identity/send-folded.ts';
 import { layout, toRangeKey } from '../src/state/keys.ts';
-import { encode, parseStored } from '../src/state/migrations.ts';
+import { encodeDocument, parseDocument } from '../src/state/document.ts';
 import type { PersonsDeps } from './resolve-persons.ts';
 import type { Handler } from './worker.ts';
 
@@ -29,7 +29,7 @@ export function foldPersonsHandler({ staging, migrations }: PersonsDeps): Handle
         onProgress: (sent: number) => run.progress({ sent }),
       };
       const folded = await sendFolded(chunks, deps, signal);
-      await staging.create(toRangeKey(keys.folded, { from, to }), encode(folded));
+      await staging.create(toRangeKey(keys.folded, { from, to }), encodeDocument(folded));
       return { kind: 'done' as const };
     });
 }
@@ -37,6 +37,6 @@ export function foldPersonsHandler({ staging, migrations }: PersonsDeps): Handle
 async function* listResolvedFacts(staging: Staging, name: string): AsyncGenerator<FactsIndex> {
   for await (const { key } of staging.list(layout(name).resolved)) {
     const body = await staging.get(key);
-    if (body) yield* parseStored(resolvedRange, body, key, staging).findings;
+    if (body) yield* parseDocument(resolvedRange, body, key, staging).findings;
   }
 }

@@ -4,7 +4,7 @@ import type { Staging } from '../src/contract/staging.ts';
 import { resolveBuckets } from '../src/identity/resolve-buckets.ts';
 import type { OpenMigrations } from '../src/migrations/open-migrations.ts';
 import { layout, toRangeKey } from '../src/state/keys.ts';
-import { encode } from '../src/state/migrations.ts';
+import { encodeDocument } from '../src/state/document.ts';
 import { listReceipts } from '../src/state/receipts.ts';
 import type { Handler } from './worker.ts';
 
@@ -22,7 +22,7 @@ export function resolvePersonsHandler({ staging, migrations }: PersonsDeps): Han
       // A writer never touches what another one wrote: the range's receipt names what counts (I5).
       const prefix = keys.resolvedFactsBy(`${epoch}-${randomUUID()}`);
       const resolved = await resolveBuckets({ staging, prefix, findings, from, to, signal });
-      await staging.create(toRangeKey(keys.resolved, { from, to }), encode(resolved));
+      await staging.create(toRangeKey(keys.resolved, { from, to }), encodeDocument(resolved));
       return { kind: 'done' as const };
     });
 }

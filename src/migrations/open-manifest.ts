@@ -13,7 +13,7 @@ import { ConfigError } from '../lib/errors.ts';
 import type { Logger } from '../lib/logger.ts';
 import { bindSource, getMappingName } from '../sources/registry.ts';
 import { toBudgetKey } from '../state/keys.ts';
-import { encode } from '../state/migrations.ts';
+import { encodeDocument } from '../state/document.ts';
 import type { OpenMigrationsDeps } from './open-migrations.ts';
 
 export interface ManifestOpenerDeps {
@@ -94,5 +94,5 @@ function assertMapping(pinned: string, own: string): void {
 /** True once for a destination: where this staging never sent to it before, a missing count is no lost count (I6). */
 async function claimFirstUse({ staging, now }: ManifestOpenerDeps, budget: string): Promise<boolean> {
   const name = createHash('sha256').update(budget).digest('hex').slice(0, 16);
-  return staging.create(toBudgetKey(name), encode({ usedSince: now().toISOString() }));
+  return staging.create(toBudgetKey(name), encodeDocument({ usedSince: now().toISOString() }));
 }

@@ -1,5 +1,5 @@
 import { layout } from '../state/keys.ts';
-import { parseStored } from '../state/migrations.ts';
+import { parseDocument } from '../state/document.ts';
 import { requireMigration } from './life-store.ts';
 import type { MigrationStore } from './migration-runtime.ts';
 import { makeReport } from './report/make-report.ts';
@@ -11,6 +11,6 @@ export async function loadReport({ staging }: MigrationStore, name: string): Pro
   const key = layout(name).report;
   const body = await staging.get(key); // there from the end of a run until the next one begins
   return body
-    ? parseStored(report, body, key, staging)
+    ? parseDocument(report, body, key, staging)
     : makeReport(staging, record, { failures: [], peopleDone: false });
 }

@@ -5,7 +5,8 @@ import { partMeta } from '../contract/part.ts';
 import { type RecordCounts, receipt } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
 import { isDocument, layout, partKeys } from '../state/keys.ts';
-import { listMigrations, loadControl, parseStored } from '../state/migrations.ts';
+import { parseDocument } from '../state/document.ts';
+import { listMigrations, loadControl } from '../state/migrations.ts';
 import { loadProgressNote } from '../state/progress-note.ts';
 import { requireMigration } from './life-store.ts';
 import { type ShownState, toShownState, toState } from './lifecycle.ts';
@@ -122,7 +123,7 @@ function createReader<T>(staging: Staging, prefix: string, schema: z.ZodType<T>,
     for (const [index, key] of keys.entries()) {
       const body = bodies[index];
       if (!body) continue;
-      take(parseStored(schema, body, key, staging));
+      take(parseDocument(schema, body, key, staging));
       taken.add(key);
     }
   };

@@ -1,3 +1,4 @@
+import { encodeDocument, loadDocument } from './document.ts';
 import { z } from 'zod';
 import type { Staging } from '../contract/staging.ts';
 import { SourceError } from '../lib/errors.ts';
@@ -36,13 +37,11 @@ export type MigrationRecord = z.infer<typeof migrationRecord>;
 
 /** False when a migration of this name exists; that one is not changed. */
 export function createMigration(staging: Staging, record: MigrationRecord): Promise<boolean> {
-  return staging.create(layout(record.name).record, encode(record));
+  return staging.create(layout(record.name).record, encodeDocument(record));
 }
 
 export async function loadMigration(staging: Staging, name: string): Promise<MigrationRecord | undefined> {
-  const key = layout(name).record;
-  const body = await staging.get(key);
-  return body && parseStored(migrationRecord, body, key, staging);
+  return loadDocument(migrationRecord, layout(name).record, staging);
 }
 
 export async function listMigrations(staging: Staging): Promise<string[]> {
@@ -60,9 +59,7 @@ export const epochRecord = z.strictObject({
 export type Epoch = z.infer<typeof epochRecord>;
 
 export async function loadEpoch(staging: Staging, name: string, epoch: number): Promise<Epoch | undefined> {
-  const key = layout(name).epoch(epoch);
-  const body = await staging.get(key);
-  return body && parseStored(epochRecord, body, key, staging);
+  return loadDocument(epochRecord, layout(name).epoch(epoch), staging);
 }
 
 /** 0 before the first. */
@@ -85,7 +82,7 @@ export async function loadLatestEpoch(staging: Staging, name: string): Promise<E
 export async function openEpoch(staging: Staging, name: string, record: Epoch, above = 0): Promise<number> {
   const keys = layout(name);
   let epoch = Math.max(above, await loadLatestEpochNumber(staging, name)) + 1;
-  while (!(await staging.create(keys.epoch(epoch), encode(record)))) epoch += 1;
+  while (!(await staging.create(keys.epoch(epoch), encodeDocument(record)))) epoch += 1;
   return epoch;
 }
 
@@ -101,27 +98,11 @@ export const control = z.strictObject({
 export type Control = z.infer<typeof control>;
 
 export async function loadControl(staging: Staging, name: string): Promise<Control | undefined> {
-  const key = layout(name).control;
-  const body = await staging.get(key);
-  return body && parseStored(control, body, key, staging);
+  return loadDocument(control, layout(name).control, staging);
 }
 
 export async function saveControl(staging: Staging, name: string, value: Control): Promise<void> {
-  await staging.put(layout(name).control, encode(value));
-}
-
-export const encode = (value: unknown): Buffer => Buffer.from(`${JSON.stringify(value, null, 1)}\n`);
-
-/** Parses what Backhaul itself wrote; throws a SourceError for anything else, as that is damage. */
-export function parseStored<T>(schema: z.ZodType<T>, body: Buffer, key: string, staging: Staging): T {
-  try {
-    return schema.parse(JSON.parse(body.toString('utf8')));
-  } catch (error) {
-    throw new SourceError(
-      `${staging.location}: ${key} is not what Backhaul wrote there; ${recoveryHint(key)}`,
-      error,
-    );
-  }
+  await staging.put(layout(name).control, encodeDocument(value));
 }
 
 /** Removes everything below a prefix, which must belong to no migration. */

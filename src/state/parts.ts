@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import { type FileReceipt, fileReceipt, type PartMeta, partMeta } from '../contract/part.ts';
 import type { Staging } from '../contract/staging.ts';
 import { SourceError } from '../lib/errors.ts';
+import { loadDocument } from './document.ts';
 import { type DecodedFrames, decodeFrames } from './frames.ts';
 import { isDocument, partKeys } from './keys.ts';
 import { recoveryHint } from './recovery-hint.ts';
@@ -52,7 +53,7 @@ export async function loadFileReceipt(
   prefix: string,
   fileId: string,
 ): Promise<FileReceipt | undefined> {
-  return loadJson(staging, partKeys(prefix).receipt(fileId), fileReceipt);
+  return loadDocument(fileReceipt, partKeys(prefix).receipt(fileId), staging);
 }
 
 /** How many small objects are asked for at once; on S3 each is a round trip. */
@@ -61,7 +62,7 @@ const READ_AHEAD = 16;
 async function* loadAll<T>(staging: Staging, prefix: string, schema: z.ZodType<T>): AsyncGenerator<T> {
   let keys: string[] = [];
   const load = async () => {
-    const values = await Promise.all(keys.map((key) => loadJson(staging, key, schema)));
+    const values = await Promise.all(keys.map((key) => loadDocument(schema, key, staging)));
     keys = [];
     return values.filter((value) => value !== undefined);
   };
@@ -70,17 +71,4 @@ async function* loadAll<T>(staging: Staging, prefix: string, schema: z.ZodType<T
     if (keys.length === READ_AHEAD) yield* await load();
   }
   yield* await load();
-}
-
-async function loadJson<T>(staging: Staging, key: string, schema: z.ZodType<T>): Promise<T | undefined> {
-  const body = await staging.get(key);
-  if (!body) return undefined;
-  try {
-    return schema.parse(JSON.parse(body.toString('utf8')));
-  } catch (error) {
-    throw new SourceError(
-      `${staging.location}: ${key} is not what Backhaul wrote there; ${recoveryHint(key)}`,
-      error,
-    );
-  }
 }

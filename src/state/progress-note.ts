@@ -1,7 +1,7 @@
 import { type RecordCounts, recordCounts } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
+import { encodeDocument, loadDocument } from './document.ts';
 import { layout } from './keys.ts';
-import { encode, parseStored } from './migrations.ts';
 
 const WRITE_EVERY_MS = 2_000;
 
@@ -23,7 +23,7 @@ export function keepProgressNote(staging: Staging, name: string, counts: () => R
       .then(async () => {
         const now = counts();
         if (JSON.stringify(now) === written) return;
-        await staging.put(layout(name).progress, encode(now));
+        await staging.put(layout(name).progress, encodeDocument(now));
         written = JSON.stringify(now);
       })
       .catch(() => {});
@@ -40,7 +40,5 @@ export function keepProgressNote(staging: Staging, name: string, counts: () => R
 
 /** Undefined before the first one. */
 export async function loadProgressNote(staging: Staging, name: string): Promise<RecordCounts | undefined> {
-  const key = layout(name).progress;
-  const body = await staging.get(key);
-  return body && parseStored(recordCounts, body, key, staging);
+  return loadDocument(recordCounts, layout(name).progress, staging);
 }

@@ -1,11 +1,11 @@
 import { type Receipt, receipt as receiptSchema } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
 import { layout, parseReceiptKey } from './keys.ts';
-import { encode, parseStored } from './migrations.ts';
+import { encodeDocument, parseDocument } from './document.ts';
 
 /** A receipt is created once; whoever comes second gets the one that counts (I5). */
 export async function createReceipt(staging: Staging, name: string, receipt: Receipt): Promise<Receipt> {
-  if (await staging.create(layout(name).receipt(receipt.part), encode(receipt))) return receipt;
+  if (await staging.create(layout(name).receipt(receipt.part), encodeDocument(receipt))) return receipt;
   return (await loadReceipt(staging, name, receipt.part)) ?? receipt;
 }
 
@@ -14,9 +14,7 @@ export async function loadReceipt(
   name: string,
   part: string,
 ): Promise<Receipt | undefined> {
-  const key = layout(name).receipt(part);
-  const body = await staging.get(key);
-  return body && parseStored(receiptSchema, body, key, staging);
+  return loadDocument(receiptSchema, layout(name).receipt(part), staging);
 }
 
 /** All receipts in key order, read a few at a time. */

@@ -14,7 +14,8 @@ import { BUCKETS } from '../../src/state/bucket.ts';
 import { migrationKey } from '../../src/state/checkpoints.ts';
 import { readFacts, saveFacts } from '../../src/state/facts.ts';
 import { layout } from '../../src/state/keys.ts';
-import { createMigration, openEpoch, parseStored } from '../../src/state/migrations.ts';
+import { parseDocument } from '../../src/state/document.ts';
+import { createMigration, openEpoch } from '../../src/state/migrations.ts';
 import { createReceipt } from '../../src/state/receipts.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
@@ -95,7 +96,7 @@ test('a writer that comes back late touches no object that the receipt of its ra
   await resolveAll(staging);
   const [index = ''] = await keysBelow(keys.resolved);
   const named = (await staging.get(index)) ?? Buffer.alloc(0);
-  const { findings: resolved } = parseStored(resolvedRange, named, index, staging);
+  const { findings: resolved } = parseDocument(resolvedRange, named, index, staging);
   const before = await keysBelow(keys.resolvedFacts);
   expect(before).toEqual(resolved.map(({ key }) => key));
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Staging } from '../../src/contract/staging.ts';
 import { createProgressReader } from '../../src/migrations/status.ts';
 import { layout, partKeys } from '../../src/state/keys.ts';
-import { encode } from '../../src/state/migrations.ts';
+import { encodeDocument } from '../../src/state/document.ts';
 import { keepProgressNote } from '../../src/state/progress-note.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
 
@@ -48,7 +48,7 @@ async function putPart(staging: Staging, number: number): Promise<void> {
     firstRecord: number * RECORDS,
   };
   await staging.put(partKeys(layout('shop').prefix).body(id), Buffer.from('frames'));
-  await staging.put(partKeys(layout('shop').prefix).description(id), encode(description));
+  await staging.put(partKeys(layout('shop').prefix).description(id), encodeDocument(description));
 }
 
 async function putReceipt(staging: Staging, number: number): Promise<void> {
@@ -56,7 +56,7 @@ async function putReceipt(staging: Staging, number: number): Promise<void> {
   const counts = { read: RECORDS, delivered: RECORDS - 1, skipped: 0, duplicate: 0, rejected: 1 };
   const tally = { counts, events: { sent: 6, accepted: 6 }, byDay: {}, byEvent: {}, byReason: {} };
   const receipt = { part, file: 'export.csv', mapping: 'csv@1', tally, rejectSegments: [] };
-  await staging.put(layout('shop').receipt(part), encode(receipt));
+  await staging.put(layout('shop').receipt(part), encodeDocument(receipt));
 }
 
 it('adds up parts and receipts, and reads each of them once however often it looks', async () => {
@@ -102,6 +102,6 @@ it('takes what the producer has noted of parts under way, as long as receipts do
     byReason: {},
   };
   const receipt = { part: 'p/1', file: 'f', mapping: 'csv@1', tally, rejectSegments: [] };
-  await staging.put(layout('noted').receipt('p/1'), encode(receipt));
+  await staging.put(layout('noted').receipt('p/1'), encodeDocument(receipt));
   expect((await read()).counts).toMatchObject({ read: 7, rejected: 1 });
 });

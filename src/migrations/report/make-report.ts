@@ -3,8 +3,9 @@ import type { Staging } from '../../contract/staging.ts';
 import { type FoldedRange, foldedRange, mergeFolded } from '../../identity/folded-range.ts';
 import { emptyPersonsTally, mergePersonsTally } from '../../identity/persons-tally.ts';
 import { resolvedRange } from '../../identity/resolve-buckets.ts';
+import { parseDocument } from '../../state/document.ts';
 import { layout } from '../../state/keys.ts';
-import { type MigrationRecord, parseStored } from '../../state/migrations.ts';
+import type { MigrationRecord } from '../../state/migrations.ts';
 import { listFileReceipts, listParts } from '../../state/parts.ts';
 import { listReceipts } from '../../state/receipts.ts';
 import type { Failure } from '../run/scheduler.ts';
@@ -49,12 +50,12 @@ async function loadFolded(staging: Staging, name: string): Promise<FoldedRange> 
   let folded: FoldedRange = { people: emptyPersonsTally(), events: { sent: 0, accepted: 0 }, refused: [] };
   for await (const { key } of staging.list(keys.folded)) {
     const body = await staging.get(key);
-    if (body) folded = mergeFolded(folded, parseStored(foldedRange, body, key, staging));
+    if (body) folded = mergeFolded(folded, parseDocument(foldedRange, body, key, staging));
   }
   for await (const { key } of staging.list(keys.resolved)) {
     const body = await staging.get(key);
     if (!body) continue;
-    const { people } = parseStored(resolvedRange, body, key, staging);
+    const { people } = parseDocument(resolvedRange, body, key, staging);
     folded = { ...folded, people: mergePersonsTally(folded.people, people) };
   }
   return folded;

@@ -6,7 +6,8 @@ import type { Logger } from '../../lib/logger.ts';
 import type { SourceFile } from '../../sources/files/source-file.ts';
 import { migrationKey, mirrorControl } from '../../state/checkpoints.ts';
 import { layout } from '../../state/keys.ts';
-import { encode, type MigrationRecord, type Opening } from '../../state/migrations.ts';
+import { encodeDocument } from '../../state/document.ts';
+import { type MigrationRecord, type Opening } from '../../state/migrations.ts';
 import { keepProgressNote } from '../../state/progress-note.ts';
 import { applyEvent } from '../life-store.ts';
 import { makeReport } from '../report/make-report.ts';
@@ -121,7 +122,7 @@ async function runEpoch(
   board.setPhase('report');
   await lease.assertRunning();
   const report = await makeReport(staging, record, { failures, peopleDone: failures.length === 0 });
-  await staging.put(layout(record.name).report, encode(report));
+  await staging.put(layout(record.name).report, encodeDocument(report));
   if (failures.length > 0) await noteStopped(record, lease, `${failures.length} failed for good`, deps);
   else {
     await applyEvent(

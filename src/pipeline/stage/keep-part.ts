@@ -5,6 +5,7 @@ import type { PartMeta } from '../../contract/part.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { SourceError } from '../../lib/errors.ts';
 import type { SourceFile } from '../../sources/files/source-file.ts';
+import { encodeDocument } from '../../state/document.ts';
 import { partKeys, toPartId } from '../../state/keys.ts';
 import type { CutPart } from './cut-parts.ts';
 
@@ -48,7 +49,7 @@ export async function keepPart(
     etag,
     firstRecord: part.firstRecord,
   };
-  await staging.put(keys.description(id), encode(meta));
+  await staging.put(keys.description(id), encodeDocument(meta));
   return meta;
 }
 
@@ -57,4 +58,3 @@ export const changed = (file: Named, how: string) =>
     `${file.name} changed after it was staged (${how}): put the old file back and resume, or run the new one as a migration with another name (events that are there already are not added twice)`,
   );
 
-const encode = (value: unknown): Buffer => Buffer.from(`${JSON.stringify(value, null, 1)}\n`);

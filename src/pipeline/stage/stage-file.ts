@@ -4,6 +4,7 @@ import type { Staging } from '../../contract/staging.ts';
 import { SourceError } from '../../lib/errors.ts';
 import type { SourceFile } from '../../sources/files/source-file.ts';
 import { type ReadOptions, readRecords } from '../../sources/formats/read-records.ts';
+import { encodeDocument } from '../../state/document.ts';
 import { partKeys } from '../../state/keys.ts';
 import { listFileParts, loadFileReceipt } from '../../state/parts.ts';
 import { type CutPart, PartCutter } from './cut-parts.ts';
@@ -76,7 +77,7 @@ export async function stageFile(input: StageFileInput): Promise<FileReceipt> {
     parts,
     records,
   };
-  await staging.put(partKeys(prefix).receipt(file.fileId), encode(receipt));
+  await staging.put(partKeys(prefix).receipt(file.fileId), encodeDocument(receipt));
   return receipt;
 }
 
@@ -85,4 +86,3 @@ function assertSameSize(file: SourceFile, earlier: FileReceipt): void {
   if (bytes !== file.bytes) throw changed(file, `it had ${bytes} bytes and now has ${file.bytes}`);
 }
 
-const encode = (value: unknown): Buffer => Buffer.from(`${JSON.stringify(value, null, 1)}\n`);

@@ -4,6 +4,7 @@ import type { RejectLine } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { createFileId } from '../../sources/files/source-file.ts';
 import type { RecordChunk } from '../../sources/formats/read-records.ts';
+import { encodeDocument } from '../../state/document.ts';
 import { partKeys } from '../../state/keys.ts';
 import { type CutPart, PartCutter } from './cut-parts.ts';
 import { keepPart } from './keep-part.ts';
@@ -54,7 +55,7 @@ export async function stageRejects(
     };
     await staging.put(
       partKeys(prefix).receipt(receipt.fileId),
-      Buffer.from(`${JSON.stringify(receipt, null, 1)}\n`),
+      encodeDocument(receipt),
     );
     staged.push({ fileId: receipt.fileId, name, bytes: 0, modified: FROM_REJECTS });
   }

@@ -1,0 +1,33 @@
+import type { z } from 'zod';
+import type { Staging } from '../contract/staging.ts';
+import { SourceError } from '../lib/errors.ts';
+import { recoveryHint } from './recovery-hint.ts';
+
+/** The bytes of a stored document: JSON indented by one space, with a newline at its end. */
+export const encodeDocument = (value: unknown): Buffer => Buffer.from(`${JSON.stringify(value, null, 1)}\n`);
+
+/**
+ * Reads what Backhaul itself wrote under `key`.
+ *
+ * @throws SourceError for anything else, which is damage worth stopping for
+ */
+export function parseDocument<T>(schema: z.ZodType<T>, body: Buffer, key: string, staging: Staging): T {
+  try {
+    return schema.parse(JSON.parse(body.toString('utf8')));
+  } catch (error) {
+    throw new SourceError(
+      `${staging.location}: ${key} is not what Backhaul wrote there; ${recoveryHint(key)}`,
+      error,
+    );
+  }
+}
+
+/** Undefined when there is no such document. */
+export async function loadDocument<T>(
+  schema: z.ZodType<T>,
+  key: string,
+  staging: Staging,
+): Promise<T | undefined> {
+  const body = await staging.get(key);
+  return body && parseDocument(schema, body, key, staging);
+}

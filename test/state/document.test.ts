@@ -1,0 +1,37 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { z } from 'zod';
+import { SourceError } from '../../src/lib/errors.ts';
+import { encodeDocument, loadDocument, parseDocument } from '../../src/state/document.ts';
+import { createFolderStaging } from '../../src/state/staging/folder.ts';
+
+const folder = await mkdtemp(join(tmpdir(), 'document-'));
+const staging = createFolderStaging(folder);
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const schema = z.strictObject({ name: z.string(), parts: z.array(z.number()) });
+const KEY = 'shop/control.json';
+
+it('writes the bytes that every version has written', () => {
+  expect(encodeDocument({ name: 'shöp', parts: [1, 2] }).toString('utf8')).toBe(
+    '{\n "name": "shöp",\n "parts": [\n  1,\n  2\n ]\n}\n',
+  );
+});
+
+it('loads what was stored, and nothing where nothing is', async () => {
+  expect(await loadDocument(schema, KEY, staging)).toBeUndefined();
+  await staging.put(KEY, encodeDocument({ name: 'shop', parts: [] }));
+  expect(await loadDocument(schema, KEY, staging)).toEqual({ name: 'shop', parts: [] });
+});
+
+it.each(['', '{"name":"shop"', '{"name":"shop"}', '{"name":"shop","parts":[],"more":1}'])(
+  'takes %j for damage, and names the place',
+  (text) => {
+    expect(() => parseDocument(schema, Buffer.from(text), KEY, staging)).toThrow(SourceError);
+    expect(() => parseDocument(schema, Buffer.from(text), KEY, staging)).toThrow(
+      `${folder}: ${KEY} is not what Backhaul wrote there; `,
+    );
+  },
+);
