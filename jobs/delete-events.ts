@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import { within } from '../src/lib/async/timeout.ts';
+import { settleWithin } from '../src/lib/async/timeout.ts';
 import { nextOccurrence } from '../src/lib/cron.ts';
 import { getMessage, UnavailableError } from '../src/lib/errors.ts';
 import type { Logger } from '../src/lib/logger.ts';
@@ -118,9 +118,9 @@ export function startDeletionJobs({ redisUrl, schedule, work, log }: DeletionJob
       closing.abort();
       await Promise.all([
         worker.close(),
-        within(
-          CLOSE_WITHIN_MS,
+        settleWithin(
           checking.then(() => queue.close()),
+          CLOSE_WITHIN_MS,
         ),
       ]);
       connection.disconnect();

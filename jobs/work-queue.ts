@@ -1,6 +1,6 @@
 import { type JobState, Queue, QueueEvents } from 'bullmq';
 import { Redis } from 'ioredis';
-import { within } from '../src/lib/async/timeout.ts';
+import { settleWithin } from '../src/lib/async/timeout.ts';
 import type { Logger } from '../src/lib/logger.ts';
 import type { SettledState, WorkEvent, WorkQueue } from '../src/migrations/run/work-queue.ts';
 import { type JobResult, type MigrationJob, payloads, QUEUE_PREFIX, retryPolicy } from './catalog.ts';
@@ -37,7 +37,7 @@ export async function createWorkQueue(
     await events.waitUntilReady();
     queues.set(job, queue);
     closers.push(async () => {
-      await within(CLOSE_WITHIN_MS, Promise.allSettled([queue.close(), events.close()]));
+      await settleWithin(Promise.allSettled([queue.close(), events.close()]), CLOSE_WITHIN_MS);
       connection.disconnect();
       eventsConnection.disconnect();
     });

@@ -1,6 +1,6 @@
 import { type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { within } from '../src/lib/async/timeout.ts';
+import { settleWithin } from '../src/lib/async/timeout.ts';
 import { BackhaulError, FencedOutError, getMessage, UnavailableError } from '../src/lib/errors.ts';
 import type { Logger } from '../src/lib/logger.ts';
 import {
@@ -100,7 +100,7 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close
       closing = true;
       const closed = worker.close();
       worker.cancelAllJobs('shutdown');
-      await within(deps.closeWithinMs ?? CLOSE_WITHIN_MS, closed);
+      await settleWithin(closed, deps.closeWithinMs ?? CLOSE_WITHIN_MS);
       connection.disconnect();
     },
   };

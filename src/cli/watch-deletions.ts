@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { waitFor } from '../lib/async/abort.ts';
 import { ConfigError } from '../lib/errors.ts';
 import type { BundledApi } from '../runtime/runtime.ts';
 import { callApi } from './call-api.ts';
@@ -65,7 +65,7 @@ export async function watchDeletions(
     } catch (error) {
       if (error instanceof ConfigError || performance.now() - lastResponseMs > SILENT_FOR_MS) throw error;
     }
-    await wait(POLL_EVERY_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
+    await waitFor(POLL_EVERY_MS, signal);
   }
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { wait as waitMs } from '../lib/async/abort.ts';
+import { waitFor } from '../lib/async/abort.ts';
 
 /** Decides how many events may be sent, and when. Every attempt at a request takes its own permit (I6). */
 export interface Budget {
@@ -39,7 +39,7 @@ export function createLocalPause() {
     /** Waits until the pause is over, also when it is extended meanwhile. */
     async wait(signal: AbortSignal): Promise<void> {
       for (let leftMs = untilMs - performance.now(); leftMs > 0; leftMs = untilMs - performance.now()) {
-        await waitMs(Math.ceil(leftMs), signal);
+        await waitFor(Math.ceil(leftMs), signal);
       }
       signal.throwIfAborted();
     },

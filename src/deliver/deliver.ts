@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import Bottleneck from 'bottleneck';
 import type { Logger } from 'pino';
 import type { Batch, Deliver, Delivery } from '../contract/delivery.ts';
-import { orAborted, wait } from '../lib/async/abort.ts';
+import { raceAbort, runAbortable, waitFor } from '../lib/async/abort.ts';
 import { ConfigError, PausedError, UnavailableError } from '../lib/errors.ts';
 import type { Budget } from './budget.ts';
 import { classify, type Decision } from './classify.ts';
@@ -80,7 +80,7 @@ export function createDeliver(options: DeliverOptions): Delivering {
         await permit.settle();
       }
     });
-    return orAborted(work, signal);
+    return raceAbort(work, signal);
   }
 
   /**
@@ -108,7 +108,7 @@ export function createDeliver(options: DeliverOptions): Delivering {
       }
       const level = tries % WARN_EVERY === 0 ? 'warn' : 'debug';
       log[level]({ tries, events, detail: decision.detail, slowDownMs }, 'batch not accepted, retrying');
-      await wait(chooseBackoffMs(tries, policy, random), signal);
+      await waitFor(chooseBackoffMs(tries, policy, random), signal);
     }
   }
 
@@ -167,17 +167,7 @@ export function createDeliver(options: DeliverOptions): Delivering {
 
   return {
     async deliver(batch, signal) {
-      const both = new AbortController();
-      const stop = () => both.abort(signal.aborted ? signal.reason : closing.signal.reason);
-      const signals = [signal, closing.signal];
-      for (const each of signals) each.addEventListener('abort', stop, { once: true });
-      if (signals.some((each) => each.aborted)) stop();
-      try {
-        both.signal.throwIfAborted();
-        return await deliverBatch(batch, both.signal);
-      } finally {
-        for (const each of signals) each.removeEventListener('abort', stop);
-      }
+      return runAbortable([signal, closing.signal], (either) => deliverBatch(batch, either.signal));
     },
 
     byteCap: () => byteCap,

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as timer } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { CLEAN_STOPS_KEY } from '../contract/redis-keys.ts';
-import { orAborted, wait } from '../lib/async/abort.ts';
+import { raceAbort, waitFor } from '../lib/async/abort.ts';
+import { createSemaphore } from '../lib/async/semaphore.ts';
+import { settleWithin } from '../lib/async/timeout.ts';
 import { ConfigError, getMessage } from '../lib/errors.ts';
 import { type Budget, createLocalPause, type Permit } from './budget.ts';
 import { LEAVE, SETTLE, SLOW_DOWN, TAKE, WAIT_REASONS } from './budget-scripts.ts';
@@ -49,7 +50,8 @@ export function createRedisBudget(options: RedisBudgetOptions): Budget {
   const countedMs = windowMs + Math.ceil(windowMs * DRIFT);
   const who = randomUUID();
   const localPause = createLocalPause();
-  const mutex = createMutex();
+  // A process waits in the fleet's queue once, however many requests it has.
+  const takeTurn = createSemaphore(1);
   let firstUse = options.firstUse;
   const firstUseEndsMs = performance.now() + windowMs / 2;
 
@@ -60,7 +62,7 @@ export function createRedisBudget(options: RedisBudgetOptions): Budget {
   async function retryUntilAborted<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const result = await orAborted(work(), signal);
+        const result = await raceAbort(work(), signal);
         if (attempt > 1) log.info({ attempt }, 'budget in Redis available again');
         return result;
       } catch (error) {
@@ -68,7 +70,7 @@ export function createRedisBudget(options: RedisBudgetOptions): Budget {
         if (attempt === 1 || attempt % 10 === 0) {
           log.warn({ attempt, error: getMessage(error) }, 'budget in Redis unavailable, senders wait');
         }
-        await wait(getBackoffCeilingMs(attempt, REDIS_RETRY), signal);
+        await waitFor(getBackoffCeilingMs(attempt, REDIS_RETRY), signal);
       }
     }
   }
@@ -84,19 +86,12 @@ export function createRedisBudget(options: RedisBudgetOptions): Budget {
 
   function createPermit(id: string, events: number): Permit {
     let settling: Promise<void> | undefined;
-    const settle = async () => {
-      const done = new AbortController();
-      // Continues in the background while Redis is unavailable: the grant must be settled (see SETTLE).
-      const settled = retryUntilAborted(
-        () => run(SETTLE, id, events, countedMs),
-        AbortSignal.timeout(requestTimeoutMs),
+    // Continues in the background while Redis is unavailable: the grant must be settled (see SETTLE).
+    const settle = () =>
+      settleWithin(
+        retryUntilAborted(() => run(SETTLE, id, events, countedMs), AbortSignal.timeout(requestTimeoutMs)),
+        SETTLE_PATIENCE_MS,
       );
-      const patience = timer(SETTLE_PATIENCE_MS, undefined, { ref: false, signal: done.signal });
-      await Promise.race([settled, patience]).catch(() => {});
-      done.abort();
-      settled.catch(() => {});
-      patience.catch(() => {});
-    };
     return {
       settle: () => {
         settling ??= settle();
@@ -121,7 +116,7 @@ export function createRedisBudget(options: RedisBudgetOptions): Budget {
           isLossLogged = true;
           log.warn({ waitMs }, 'count of sent events lost in Redis, senders wait a full window');
         }
-        await wait(waitMs, signal);
+        await waitFor(waitMs, signal);
         continue;
       }
       const permit = createPermit(id, events);
@@ -141,15 +136,14 @@ export function createRedisBudget(options: RedisBudgetOptions): Budget {
             `set limits.batch.events to ${cap} or less`,
         );
       }
-      const done = await mutex.lock(signal);
-      try {
-        return await takeLocked(events, signal);
-      } catch (error) {
-        run(LEAVE, who).catch(() => {}); // without it the place expires
-        throw error;
-      } finally {
-        done();
-      }
+      return takeTurn(async () => {
+        try {
+          return await takeLocked(events, signal);
+        } catch (error) {
+          run(LEAVE, who).catch(() => {}); // without it the place expires
+          throw error;
+        }
+      }, signal);
     },
 
     async slowDown(ms) {
@@ -157,28 +151,6 @@ export function createRedisBudget(options: RedisBudgetOptions): Budget {
       localPause.extend(ms);
       const patience = AbortSignal.timeout(SETTLE_PATIENCE_MS);
       await retryUntilAborted(() => run(SLOW_DOWN, Math.ceil(ms)), patience).catch(() => {});
-    },
-  };
-}
-
-/** First come, first served. A process has one place in the fleet's queue, however many requests it has. */
-function createMutex() {
-  let last = Promise.resolve();
-  return {
-    async lock(signal: AbortSignal): Promise<() => void> {
-      const before = last;
-      let done = () => {};
-      const mine = new Promise<void>((resolve) => {
-        done = resolve;
-      });
-      last = before.then(() => mine);
-      try {
-        await orAborted(before, signal);
-      } catch (error) {
-        done();
-        throw error;
-      }
-      return done;
     },
   };
 }

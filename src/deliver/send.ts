@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
 import { Pool } from 'undici';
-import { orAborted } from '../lib/async/abort.ts';
+import { raceAbort, runAbortable } from '../lib/async/abort.ts';
 import { ConfigError } from '../lib/errors.ts';
 import type { TargetResponse } from './classify.ts';
 
@@ -62,32 +62,29 @@ export function createSender(url: string, connections: number, timeouts: SendTim
     address: origin + path,
 
     async send(compressed, signal) {
-      signal.throwIfAborted();
-      const watchdog = new AbortController();
-      const stop = () => watchdog.abort(signal.reason);
-      signal.addEventListener('abort', stop, { once: true });
-      const timer = setTimeout(
-        () => watchdog.abort(new Error(`no complete response within ${timeouts.totalMs} ms`)),
-        timeouts.totalMs,
-      );
-      try {
-        const response = await pool.request({
-          path,
-          method: 'POST',
-          headers,
-          body: compressed,
-          signal: watchdog.signal,
-        });
-        return {
-          status: response.statusCode,
-          retryAfter: getFirst(response.headers['retry-after']),
-          location: getFirst(response.headers['location']),
-          body: await orAborted(readHead(response.body), watchdog.signal),
-        };
-      } finally {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', stop);
-      }
+      return runAbortable([signal], async (watchdog) => {
+        const timer = setTimeout(
+          () => watchdog.abort(new Error(`no complete response within ${timeouts.totalMs} ms`)),
+          timeouts.totalMs,
+        );
+        try {
+          const response = await pool.request({
+            path,
+            method: 'POST',
+            headers,
+            body: compressed,
+            signal: watchdog.signal,
+          });
+          return {
+            status: response.statusCode,
+            retryAfter: getFirst(response.headers['retry-after']),
+            location: getFirst(response.headers['location']),
+            body: await raceAbort(readHead(response.body), watchdog.signal),
+          };
+        } finally {
+          clearTimeout(timer);
+        }
+      });
     },
 
     // Aborting requests in flight is up to the caller; close does not wait for them.

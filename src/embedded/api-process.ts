@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { withTimeout } from '../lib/async/timeout.ts';
 import { ConfigError, UnavailableError } from '../lib/errors.ts';
 import type { Logger } from '../lib/logger.ts';
 import {
@@ -80,27 +81,20 @@ export async function startApiProcess(options: ApiProcessOptions): Promise<ApiPr
 }
 
 async function readAnswer(stdout: Readable, child: Child, logFile: string): Promise<string> {
-  let bound: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const seconds = READY_BOUND_MS / 1000;
-    bound = setTimeout(
-      () =>
-        reject(new UnavailableError(`The bundled API was not ready within ${seconds} s. ${logOf(logFile)}`)),
-      READY_BOUND_MS,
-    );
-  });
-  try {
-    const answer = await Promise.race([readFirstLine(stdout), late]);
-    if (answer === undefined) {
-      const exit = await Promise.race([child.exited, late]);
-      throw new UnavailableError(`The bundled API ${describeExit(exit)} while starting. ${logOf(logFile)}`);
-    }
-    if (answer.kind === 'ready') return answer.url;
-    const message = `The bundled API cannot start: ${answer.message}`;
-    throw answer.code === 'config' ? new ConfigError(message) : new UnavailableError(message);
-  } finally {
-    clearTimeout(bound);
+  const answer = await withTimeout(
+    readFirstLine(stdout).then(async (line) => line ?? (await child.exited)),
+    READY_BOUND_MS,
+    () =>
+      new UnavailableError(
+        `The bundled API was not ready within ${READY_BOUND_MS / 1000} s. ${logOf(logFile)}`,
+      ),
+  );
+  if (!('kind' in answer)) {
+    throw new UnavailableError(`The bundled API ${describeExit(answer)} while starting. ${logOf(logFile)}`);
   }
+  if (answer.kind === 'ready') return answer.url;
+  const message = `The bundled API cannot start: ${answer.message}`;
+  throw answer.code === 'config' ? new ConfigError(message) : new UnavailableError(message);
 }
 
 /** Undefined when the child closed its stdout without an answer. */

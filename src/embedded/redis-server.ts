@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Redis } from 'ioredis';
 import { CLEAN_STOPS_KEY } from '../contract/redis-keys.ts';
+import { withTimeout } from '../lib/async/timeout.ts';
 import { UnavailableError } from '../lib/errors.ts';
 import type { Logger } from '../lib/logger.ts';
 import { type Child, describeExit, readLogTail, startChild, stopLeftover } from './child.ts';
@@ -114,21 +115,17 @@ async function waitForPing(url: string, child: Child, logFile: string): Promise<
       `The embedded Redis ${describeExit(exit)} while starting. Its log, ${logFile}, ends:\n${readLogTail(logFile)}`,
     );
   });
-  let bound: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    bound = setTimeout(() => {
-      reject(
+  try {
+    await withTimeout(
+      Promise.race([client.ping(), died]),
+      READY_BOUND_MS,
+      () =>
         new UnavailableError(
           `The embedded Redis did not answer within ${READY_BOUND_MS / 1000} s. Its log, ${logFile}, ends:\n` +
             readLogTail(logFile),
         ),
-      );
-    }, READY_BOUND_MS);
-  });
-  try {
-    await Promise.race([client.ping(), died, late]);
+    );
   } finally {
-    clearTimeout(bound);
     client.disconnect();
   }
 }

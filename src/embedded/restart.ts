@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { waitFor } from '../lib/async/abort.ts';
 import { getMessage, UnavailableError } from '../lib/errors.ts';
 import type { Logger } from '../lib/logger.ts';
 import { type Child, describeExit } from './child.ts';
@@ -52,7 +52,7 @@ export function keepRunning(
       }
       log.warn({ child: name, reason, afterMs: step.afterMs }, 'child died, starting it again');
       try {
-        await sleep(step.afterMs, undefined, { signal: stopping.signal });
+        await waitFor(step.afterMs, stopping.signal);
         return await start();
       } catch (error) {
         reason = getMessage(error);

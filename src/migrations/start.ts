@@ -1,5 +1,5 @@
 import { bindSource } from '../sources/registry.ts';
-import { orAborted } from '../lib/async/abort.ts';
+import { raceAbort } from '../lib/async/abort.ts';
 import { loadControl } from '../state/migrations.ts';
 import { type Interruption, toInterruption } from './interruption.ts';
 import { decideStored, requireMigration } from './life-store.ts';
@@ -88,7 +88,7 @@ export async function runPrepared(
   onBegin?.(record.name);
   const signal = AbortSignal.any([stop, runtime.failed]);
   try {
-    const queue = await orAborted(runtime.openQueue(record.id), signal);
+    const queue = await raceAbort(runtime.openQueue(record.id), signal);
     const workers = importHere ? await runtime.startWorkers() : undefined;
     try {
       const { staging, redis, log, now } = runtime;

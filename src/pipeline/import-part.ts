@@ -3,7 +3,7 @@ import type { PartMeta } from '../contract/part.ts';
 import type { Checkpoint, Receipt } from '../contract/progress.ts';
 import { BatchBuilder, type BatchLimits } from '../deliver/batch-builder.ts';
 import { FactFold } from '../identity/fact-fold.ts';
-import { inOrder } from '../lib/async/ordered-concurrency.ts';
+import { mapInOrder } from '../lib/async/ordered-concurrency.ts';
 import { createRecordParser } from '../sources/formats/parse-record.ts';
 import type { MapRecord } from '../sources/source.ts';
 import type { Checkpoints } from '../state/checkpoints.ts';
@@ -52,7 +52,7 @@ export async function importPart(part: PartMeta, deps: ImportDeps, signal: Abort
     deliveries: batch ? await deps.deliver(batch, sendSignal) : NOTHING_SENT,
   });
 
-  for await (const { segment, deliveries } of inOrder(mapped, deps.requestsInFlight, signal, send)) {
+  for await (const { segment, deliveries } of mapInOrder(mapped, deps.requestsInFlight, signal, send)) {
     const step = advance(current, segment, deliveries);
     current = step.checkpoint;
     if (step.rejects.length > 0) {

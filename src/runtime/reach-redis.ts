@@ -1,5 +1,5 @@
-import { setTimeout as timer } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { withTimeout } from '../lib/async/timeout.ts';
 import { ConfigError, getMessage } from '../lib/errors.ts';
 
 const DEFAULT_WITHIN_MS = 10_000;
@@ -28,18 +28,16 @@ export async function reachRedis<T>(
       if (isRefusal(error)) reject(error);
     });
   });
-  const waiting = new AbortController();
-  const tooLate = timer(withinMs, undefined, { signal: waiting.signal }).then(() => {
-    throw last ?? new Error(`no answer within ${withinMs / 1_000} s`);
-  });
   try {
-    return await Promise.race([ask(redis), refused, tooLate]);
+    return await withTimeout(
+      Promise.race([ask(redis), refused]),
+      withinMs,
+      () => last ?? new Error(`no answer within ${withinMs / 1_000} s`),
+    );
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     throw new ConfigError(`${describeAddress(url)} cannot be used: ${explainFailure(error)}`, error);
   } finally {
-    for (const loser of [refused, tooLate]) loser.catch(() => {});
-    waiting.abort();
     redis.disconnect();
   }
 }

@@ -1,7 +1,7 @@
 import { type Receipt, receipt as receiptSchema } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
 import { layout, parseReceiptKey } from './keys.ts';
-import { encodeDocument, parseDocument } from './document.ts';
+import { encodeDocument, loadDocument } from './document.ts';
 
 /** A receipt is created once; whoever comes second gets the one that counts (I5). */
 export async function createReceipt(staging: Staging, name: string, receipt: Receipt): Promise<Receipt> {

@@ -1,7 +1,7 @@
 import { setTimeout as timer } from 'node:timers/promises';
 
 /** Resolves after `ms`; rejects with the signal's reason when that comes first. */
-export async function wait(ms: number, signal: AbortSignal): Promise<void> {
+export async function waitFor(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   try {
     await timer(Math.max(ms, 0), undefined, { signal });
@@ -11,12 +11,39 @@ export async function wait(ms: number, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** The promise's outcome, or the signal's reason as soon as it is aborted; the work itself goes on. */
-export function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+/**
+ * The outcome of `work`, or the signal's reason as soon as it is aborted. The work itself continues; a
+ * failure after the abort is ignored.
+ */
+export function raceAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const abort = () => reject(signal.reason);
     if (signal.aborted) abort();
     else signal.addEventListener('abort', abort, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
+}
+
+/**
+ * Runs `work` with a controller of its own that is aborted with the first of the signals. For work that is
+ * done often under signals that live long: AbortSignal.any keeps more than a kilobyte for each of its
+ * signals that has a listener, for as long as its sources live.
+ *
+ * @throws the reason of a signal that is aborted already, without running the work
+ */
+export async function runAbortable<T>(
+  signals: readonly AbortSignal[],
+  work: (controller: AbortController) => Promise<T>,
+): Promise<T> {
+  for (const signal of signals) signal.throwIfAborted();
+  const controller = new AbortController();
+  const abort = (event: Event) => {
+    if (event.target instanceof AbortSignal) controller.abort(event.target.reason);
+  };
+  for (const signal of signals) signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await work(controller);
+  } finally {
+    for (const signal of signals) signal.removeEventListener('abort', abort);
+  }
 }

@@ -4,7 +4,7 @@
  * task starts; those in flight may end within `graceMs` and the finished prefix is still yielded
  * before the error is thrown.
  */
-export async function* inOrder<In, Out>(
+export async function* mapInOrder<In, Out>(
   source: AsyncIterable<In>,
   width: number,
   signal: AbortSignal,

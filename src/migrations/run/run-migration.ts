@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { settleWithin } from '../../lib/async/timeout.ts';
 import type { Redis } from 'ioredis';
 import type { Staging } from '../../contract/staging.ts';
 import { FencedOutError, getMessage } from '../../lib/errors.ts';
@@ -71,7 +71,7 @@ export async function runMigration(
       deps.log.warn({ migration: record.name }, 'Redis lost its memory; continuing from what staging holds');
     } finally {
       // Redis may be what is missing: a lease that cannot be released expires.
-      await Promise.race([lease.release().catch(() => {}), wait(REDIS_WITHIN_MS, undefined, { ref: false })]);
+      await settleWithin(lease.release(), REDIS_WITHIN_MS);
     }
   }
 }
@@ -150,8 +150,7 @@ async function noteStopped(
     const event = { kind: 'stop', epoch } as const;
     const { kind } = await applyEvent(staging, name, event, { reason, at: now().toISOString() });
     if (kind !== 'enter') return;
-    const mirrored = mirrorControl(redis, id, 'stopped').catch(() => {});
-    await Promise.race([mirrored, wait(REDIS_WITHIN_MS, undefined, { ref: false })]);
+    await settleWithin(mirrorControl(redis, id, 'stopped'), REDIS_WITHIN_MS);
   };
   await note().catch(() => {}); // staging may be what is down; the run ends all the same
 }

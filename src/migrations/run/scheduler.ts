@@ -1,4 +1,4 @@
-import { orAborted } from '../../lib/async/abort.ts';
+import { raceAbort } from '../../lib/async/abort.ts';
 import type { QueuedWork, SettledState, Work, WorkEvent, WorkQueue } from './work-queue.ts';
 
 /** How long an open job may go without an event before its state is loaded. */
@@ -50,7 +50,7 @@ export async function runScheduler(source: AsyncIterable<Work>, deps: SchedulerD
   });
 
   // A queue whose Redis is gone waits for ever; an operator who stops the run must not have to.
-  const unlessStopped = <T>(promise: Promise<T>): Promise<T> => orAborted(promise, deps.signal);
+  const unlessStopped = <T>(promise: Promise<T>): Promise<T> => raceAbort(promise, deps.signal);
 
   const offer = async (work: Work, generation: number) => {
     const jobId = deps.makeJobId(work, generation);

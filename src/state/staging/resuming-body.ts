@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { withTimeout } from '../../lib/async/timeout.ts';
 import { ConfigError, UnavailableError } from '../../lib/errors.ts';
 
 export interface ResumingBody {
@@ -64,7 +65,12 @@ export async function* resumingBody(wanted: ResumingBody): AsyncGenerator<Buffer
     const chunks: AsyncIterator<unknown> = body[Symbol.asyncIterator]();
     try {
       for (;;) {
-        const result = await withinMs(chunks.next(), wanted.idleTimeoutMs);
+        // Only while bytes are awaited, never while the consumer is busy.
+        const result = await withTimeout(
+          chunks.next(),
+          wanted.idleTimeoutMs,
+          () => new Error(`no byte came for ${wanted.idleTimeoutMs} ms`),
+        );
         if (result.done) break;
         const chunk = result.value as Buffer;
         position += chunk.length;
@@ -78,19 +84,5 @@ export async function* resumingBody(wanted: ResumingBody): AsyncGenerator<Buffer
       abort.abort();
       body.destroy();
     }
-  }
-}
-
-/** The clock runs only while bytes are awaited, never while the consumer is busy. */
-async function withinMs<T>(promise: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no byte came for ${ms} ms`)), ms);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-    promise.catch(() => {}); // a late failure of the abandoned read has nobody left to tell
   }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { inOrder } from '../../../src/lib/async/ordered-concurrency.ts';
+import { mapInOrder } from '../../../src/lib/async/ordered-concurrency.ts';
 
 async function* numbers(count: number) {
   for (let i = 0; i < count; i += 1) yield i;
@@ -17,7 +17,7 @@ function gate<T>() {
   return { promise, open, fail };
 }
 
-describe('inOrder', () => {
+describe('mapInOrder', () => {
   it('yields results in the order of the source, however late each one ends', async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -25,10 +25,15 @@ describe('inOrder', () => {
         fc.integer({ min: 1, max: 5 }),
         async (turns, width) => {
           const seen: number[] = [];
-          const results = inOrder(numbers(turns.length), width, new AbortController().signal, async (i) => {
-            for (let turn = 0; turn < (turns[i] ?? 0); turn += 1) await Promise.resolve();
-            return i;
-          });
+          const results = mapInOrder(
+            numbers(turns.length),
+            width,
+            new AbortController().signal,
+            async (i) => {
+              for (let turn = 0; turn < (turns[i] ?? 0); turn += 1) await Promise.resolve();
+              return i;
+            },
+          );
           for await (const i of results) seen.push(i);
           expect(seen).toEqual(turns.map((_, i) => i));
         },
@@ -39,7 +44,7 @@ describe('inOrder', () => {
   it('never has more tasks in flight than its width', async () => {
     let running = 0;
     let most = 0;
-    const results = inOrder(numbers(20), 3, new AbortController().signal, async (i) => {
+    const results = mapInOrder(numbers(20), 3, new AbortController().signal, async (i) => {
       running += 1;
       most = Math.max(most, running);
       await new Promise((resolve) => setImmediate(resolve));
@@ -52,7 +57,7 @@ describe('inOrder', () => {
 
   it('yields the finished prefix before it throws the first failure', async () => {
     const seen: number[] = [];
-    const results = inOrder(numbers(10), 4, new AbortController().signal, async (i) => {
+    const results = mapInOrder(numbers(10), 4, new AbortController().signal, async (i) => {
       if (i === 3) throw new Error('task 3 broke');
       return i;
     });
@@ -70,7 +75,7 @@ describe('inOrder', () => {
     const started: number[] = [];
     const seen: number[] = [];
     const done = (async () => {
-      const results = inOrder(numbers(10), 2, stop.signal, (i) => {
+      const results = mapInOrder(numbers(10), 2, stop.signal, (i) => {
         started.push(i);
         return gates[i]?.promise ?? Promise.resolve(i);
       });
@@ -87,7 +92,7 @@ describe('inOrder', () => {
 
   it('aborts what is in flight once the grace after an abort is over', async () => {
     const stop = new AbortController();
-    const results = inOrder(
+    const results = mapInOrder(
       numbers(3),
       1,
       stop.signal,
