@@ -1,3 +1,5 @@
+import { tryParseJson } from '../lib/json/parse-json.ts';
+
 /** What a destination responded to one request. */
 export interface TargetResponse {
   readonly status: number;
@@ -78,7 +80,7 @@ const overQuota = (detail: string): Decision =>
  */
 function classifySuccess({ status, body }: TargetResponse, text: string): Decision {
   const trimmed = body.trim();
-  const value = parseJson(trimmed);
+  const value = tryParseJson(trimmed);
   if (trimmed === '' || /^(ok|1)$/i.test(trimmed)) return { kind: 'accepted' };
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     const quota: unknown = Reflect.get(value, 'quota_limited');
@@ -132,7 +134,7 @@ function extractErrorText(body: string, secret: string): string {
 }
 
 function findDetail(body: string): string | undefined {
-  const value = parseJson(body);
+  const value = tryParseJson(body);
   if (typeof value === 'string') return value;
   if (typeof value !== 'object' || value === null) return undefined;
   for (const name of ['detail', 'error', 'message']) {
@@ -142,11 +144,3 @@ function findDetail(body: string): string | undefined {
   return undefined;
 }
 
-/** The value, or undefined where the text is not JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -8,3 +8,9 @@ export function stringifyJson(value: unknown): string {
   const { text = 'null', marked } = stringifyMarked(value);
   return marked ? text.replace(MARKED, '$1') : text;
 }
+
+/** The JSON text of an object that is kept as a map, in the map's order. */
+export function stringifyMap(map: ReadonlyMap<string, unknown>): string {
+  const members = [...map].map(([key, value]) => `${JSON.stringify(key)}:${stringifyJson(value)}`);
+  return `{${members.join(',')}}`;
+}

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { errorSchema } from '../http/errors.ts';
 import type { Api } from '../routing/route.ts';
 import { MAX_EVENTS } from './limits.ts';
-import { PACKINGS } from './request/decode-body.ts';
+import { PACKINGS } from './request/decode.ts';
 
 /**
  * The part of the OpenAPI document on ingestion. The parser accepts many more shapes, for old clients

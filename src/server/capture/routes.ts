@@ -10,9 +10,8 @@ import { describeIngest } from './describe-ingest.ts';
 import { ingest } from './ingest/ingest.ts';
 import { MAX_AT_WORK, MAX_HELD_BYTES } from './limits.ts';
 import { unauthorised } from './refusal.ts';
-import { decodeBody } from './request/decode-body.ts';
-import { parsePayload } from './request/parse-payload.ts';
-import { parseRequest } from './request/parse-request.ts';
+import { decodeBody } from './request/decode.ts';
+import { parseEvents, parsePayload } from './request/parse.ts';
 import { findProjectKey } from './request/project-key.ts';
 import { getSender } from './request/sender.ts';
 
@@ -74,7 +73,7 @@ async function ingestRequest(
       'Project API key invalid. It stands in the settings of the project.',
     );
   }
-  const { events, warnings } = parseRequest(value, {
+  const { events, warnings } = parseEvents(value, {
     nowMs: now(),
     sentAt: c.req.query('_') ?? body.sentAt,
     defaultEvent,

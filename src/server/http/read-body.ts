@@ -1,8 +1,11 @@
+import { isUtf8 } from 'node:buffer';
 import { cutShort, tooLarge } from './errors.ts';
 
 /**
- * The whole body of a request; refused as soon as it, or the length it announces, passes `maxBytes`.
- * `onBytes` is called before each piece is kept, and may throw.
+ * The whole body of a request. `onBytes` hears of every piece before it is kept, and may refuse it by a throw.
+ *
+ * @throws ApiError 413 as soon as the body, or the length it announces, passes `maxBytes`; 400 when the
+ * client goes away
  */
 export async function readBody(
   request: Request,
@@ -13,7 +16,7 @@ export async function readBody(
   if (request.body === null) return Buffer.alloc(0);
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of readPieces(request.body)) {
+  for await (const chunk of readChunks(request.body)) {
     size += chunk.byteLength;
     if (size > maxBytes) throw tooLarge();
     onBytes?.(chunk.byteLength);
@@ -22,11 +25,27 @@ export async function readBody(
   return Buffer.concat(chunks, size);
 }
 
-/** A client that disconnects is not a fault of the server. */
-async function* readPieces(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** A client that goes away is no fault of the server, which would log it as one. */
+async function* readChunks(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* body;
   } catch (error) {
     throw cutShort(error);
   }
+}
+
+/** Text of a body, without the byte order mark that some editors put in front; undefined when it is not UTF-8. */
+export function decodeUtf8(bytes: Buffer): string | undefined {
+  if (!isUtf8(bytes)) return undefined;
+  const text = bytes.toString('utf8');
+  return text.startsWith('\uFEFF') ? text.slice(1) : text;
+}
+
+/**
+ * The fields of a form, urlencoded or multipart as its content type says.
+ *
+ * @throws TypeError for what is no such form
+ */
+export function decodeForm(bytes: Buffer, contentType: string): Promise<FormData> {
+  return new Response(new Uint8Array(bytes), { headers: { 'content-type': contentType } }).formData();
 }

@@ -1,19 +1,18 @@
-import { isUtf8 } from 'node:buffer';
 import type { Context } from 'hono';
 import { getMessage } from '../../lib/errors.ts';
 import { parseError, unsupportedEncoding, unsupportedMediaType } from './errors.ts';
-import { readBody } from './read-body.ts';
+import { decodeForm, decodeUtf8, readBody } from './read-body.ts';
 import { isStorable, parseSafely, UNSTORABLE_TEXT } from './safe-json.ts';
 
-/** What a project endpoint takes in: more than any document of the contract needs. */
+/** More than any document of the contract needs. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const MAX_FORM_FIELDS = 1000;
 
 const parsed = new WeakMap<Request, Promise<unknown>>();
 
 /**
- * The body of a request below `/api/`: JSON with every digit kept, or a form as an object of texts. No
- * body is an empty object. It is read once.
+ * The body of a request below `/api/`: JSON with every digit kept, or a form as an object of texts. A request
+ * without a body has an empty object. The body is read once, however often this is called.
  */
 export function readRequestBody(c: Context): Promise<unknown> {
   const request = c.req.raw;
@@ -39,9 +38,10 @@ async function parseBody(request: Request): Promise<unknown> {
 }
 
 function parseJsonBody(bytes: Buffer): unknown {
-  if (!isUtf8(bytes)) throw parseError('the body is not UTF-8');
+  const text = decodeUtf8(bytes);
+  if (text === undefined) throw parseError('the body is not UTF-8');
   try {
-    return parseSafely(bytes.toString('utf8').replace(/^\uFEFF/, ''));
+    return parseSafely(text);
   } catch (error) {
     throw parseError(getMessage(error));
   }
@@ -49,8 +49,7 @@ function parseJsonBody(bytes: Buffer): unknown {
 
 async function parseForm(bytes: Buffer, contentType: string): Promise<unknown> {
   try {
-    const body = new Uint8Array(bytes);
-    const form = await new Response(body, { headers: { 'content-type': contentType } }).formData();
+    const form = await decodeForm(bytes, contentType);
     const fields = [...form.entries()].filter(
       (field): field is [string, string] => typeof field[1] === 'string',
     );

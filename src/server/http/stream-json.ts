@@ -6,10 +6,10 @@ import { isJsonObject } from './json.ts';
 /** Takes a few milliseconds to write. */
 const CHARACTERS_A_TURN = 64 * 1024;
 
-/** The text of stringifyJson in pieces. Between them everybody else has a turn. */
+/** The text of stringifyJson in pieces. Other requests have a turn between them. */
 export async function* streamJson(document: unknown): AsyncGenerator<string, void, undefined> {
   let text = '';
-  for (const part of partsOf(document)) {
+  for (const part of renderParts(document)) {
     text += part;
     if (text.length < CHARACTERS_A_TURN) continue;
     yield text;
@@ -20,12 +20,12 @@ export async function* streamJson(document: unknown): AsyncGenerator<string, voi
 }
 
 /** Lists of scalars, such as the numbers of a series, stay in one piece. */
-function* partsOf(value: unknown): Generator<string, void, undefined> {
+function* renderParts(value: unknown): Generator<string, void, undefined> {
   if (Array.isArray(value) && value.some(isContainer)) {
     let before = '[';
     for (const member of value) {
       yield before;
-      yield* partsOf(member);
+      yield* renderParts(member);
       before = ',';
     }
     yield ']';
@@ -34,7 +34,7 @@ function* partsOf(value: unknown): Generator<string, void, undefined> {
     for (const [name, member] of Object.entries(value)) {
       if (member === undefined) continue;
       yield `${before}${JSON.stringify(name)}:`;
-      yield* partsOf(member);
+      yield* renderParts(member);
       before = ',';
     }
     yield '}';

@@ -3,8 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import { canonicalJson } from '../../../src/lib/json/canonical-json.ts';
 import { parseJson } from '../../../src/lib/json/parse-json.ts';
 import { stringifyJson } from '../../../src/lib/json/stringify-json.ts';
-import { parsePayload } from '../../../src/server/capture/request/parse-payload.ts';
-import { parseRequest } from '../../../src/server/capture/request/parse-request.ts';
+import { parseEvents, parsePayload } from '../../../src/server/capture/request/parse.ts';
 import { respondWithJson, respondWithLargeJson } from '../../../src/server/http/response.ts';
 import { parseSafely } from '../../../src/server/http/safe-json.ts';
 import { createRecordParser } from '../../../src/sources/formats/parse-record.ts';
@@ -74,7 +73,7 @@ function importText(text: string): string {
 /** What the server stores of an event's properties. */
 function storeText(properties: string): string | undefined {
   const payload = parsePayload(`{"event":"e","distinct_id":"d","properties":${properties}}`);
-  const { events } = parseRequest(payload, {
+  const { events } = parseEvents(payload, {
     nowMs: 0,
     sentAt: undefined,
     defaultEvent: undefined,

@@ -1,6 +1,6 @@
+import { stringifyMap } from '../../../lib/json/stringify-json.ts';
 import { writtenLength } from '../../http/json.ts';
 import { MAX_PROFILE_CHARACTERS } from '../limits.ts';
-import { mapText } from '../request/map-text.ts';
 
 /** Properties of a person, by origin. */
 export interface Profile {
@@ -49,14 +49,14 @@ export function ownWithin({ properties, oldProperties, takenOver }: Profile): Ow
  */
 export function fitProfile(profile: Profile): FittedProfile {
   const { properties } = profile;
-  const propertiesText = mapText(properties);
+  const propertiesText = stringifyMap(properties);
   if (writtenLength(propertiesText) <= MAX_PROFILE_CHARACTERS) {
     return { properties, propertiesText, isChangeLeftOut: false, takenOverLeftOut: 0 };
   }
   const { own, takenOver, isChangeLeftOut } = ownWithin(profile);
   const fitted = new Map(own);
   const takenOverLeftOut = takenOver.size - addWithin(fitted, [...takenOver]);
-  return { properties: fitted, propertiesText: mapText(fitted), isChangeLeftOut, takenOverLeftOut };
+  return { properties: fitted, propertiesText: stringifyMap(fitted), isChangeLeftOut, takenOverLeftOut };
 }
 
 /** Adds as many members as fit and returns how many; of equal sizes the key that sorts first. */
@@ -75,4 +75,4 @@ function addWithin(target: Map<string, unknown>, members: readonly [string, unkn
   return added;
 }
 
-const measure = (properties: ReadonlyMap<string, unknown>) => writtenLength(mapText(properties));
+const measure = (properties: ReadonlyMap<string, unknown>) => writtenLength(stringifyMap(properties));

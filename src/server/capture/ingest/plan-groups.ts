@@ -1,7 +1,7 @@
+import { stringifyMap } from '../../../lib/json/stringify-json.ts';
 import { isJsonObject, isWrittenWithin, textOf } from '../../http/json.ts';
 import type { IncomingEvent } from '../incoming-event.ts';
 import { MAX_PROFILE_CHARACTERS } from '../limits.ts';
-import { mapText } from '../request/map-text.ts';
 
 /** A project has at most this many group types; what comes later is ignored. */
 const MAX_GROUP_TYPES = 5;
@@ -76,7 +76,7 @@ export function planGroups(events: readonly IncomingEvent[], knownTypes: readonl
 }
 
 function toBoundedText(properties: ReadonlyMap<string, unknown>): string {
-  const text = mapText(properties);
+  const text = stringifyMap(properties);
   return isWrittenWithin(text, MAX_PROFILE_CHARACTERS) ? text : '{}';
 }
 

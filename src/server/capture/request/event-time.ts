@@ -28,8 +28,8 @@ export interface TimeClaims {
   readonly sentAtMs: number | undefined;
 }
 
-/** When an event happened, as the service reads it: skew of the client's clock is taken out by `sent_at`. */
-export function eventTime({ timestamp, offset, sentAtMs }: TimeClaims, nowMs: number): EventTime {
+/** When an event happened, as PostHog reads it: `sent_at` removes the skew of the client's clock. */
+export function readEventTime({ timestamp, offset, sentAtMs }: TimeClaims, nowMs: number): EventTime {
   const offsetMs = readOffset(offset);
   if (offsetMs !== undefined) return bounded(nowMs - offsetMs, nowMs);
   if (timestamp === undefined || timestamp === null || timestamp === '') return { timeMs: nowMs };

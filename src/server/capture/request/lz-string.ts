@@ -46,12 +46,12 @@ export function decompressLz(base64: string, maxLength: number): Decompressed {
     output.push(phrase);
     if (previous !== undefined) phrases.push(previous + phrase.charAt(0));
     previous = phrase;
-    codeBits = bitsFor(phrases.length);
+    codeBits = countCodeBits(phrases.length);
   }
 }
 
 /** The writer widens its codes as soon as the next phrase of its dictionary needs it. */
-function bitsFor(phraseCount: number): number {
+function countCodeBits(phraseCount: number): number {
   return Math.max(3, 32 - Math.clz32(phraseCount));
 }
 

@@ -4,7 +4,7 @@ import { isUuid } from '../../http/row-id.ts';
 import type { IncomingEvent } from '../incoming-event.ts';
 import { MAX_EVENT_CHARACTERS } from '../limits.ts';
 import { invalidPayload } from '../refusal.ts';
-import { eventTime, type TimeWarning } from './event-time.ts';
+import { readEventTime, type TimeWarning } from './event-time.ts';
 
 const MAX_NAME_LENGTH = 200;
 /** Forms that the service's own readers take as well: bare digits, in braces, as a URN. */
@@ -17,7 +17,7 @@ export interface RequestFacts {
   readonly sentAtMs: number | undefined;
   /** Name of events without one; undefined refuses them. */
   readonly defaultEvent: string | undefined;
-  /** Address of the sender; undefined for imports, where it tells nothing of the visitor. */
+  /** Address of the sender; undefined for imports, whose sender is not the visitor. */
   readonly ip: string | undefined;
   /** Names an event that came without a uuid. */
   readonly createUuid: (item: JsonObject) => string;
@@ -41,7 +41,7 @@ export function parseEvent(item: unknown, facts: RequestFacts): ParsedEvent {
   if (!isWrittenWithin(propertiesText, MAX_EVENT_CHARACTERS)) {
     throw invalidPayload(`Invalid payload: An event is larger than ${MAX_EVENT_CHARACTERS} characters!`);
   }
-  const { timeMs, warning } = eventTime(
+  const { timeMs, warning } = readEventTime(
     {
       timestamp: item['timestamp'],
       offset: item['offset'],
@@ -62,12 +62,12 @@ function parseName(item: JsonObject, { defaultEvent }: RequestFacts): string {
     throw invalidPayload('Invalid payload: All events must have the event name field "event"!');
   }
   const name = textOf(value);
-  // Services have dropped such events behind a 200; a refusal lets the sender know.
+  // PostHog may drop such events behind a 200; a refusal lets the sender know.
   if (name === '') throw invalidPayload('Invalid payload: Event field "event" should not be blank!');
   return cut(name);
 }
 
-/** Where several places name an id, the order of the service's own reader decides. */
+/** Where several places name an id, PostHog's own order decides. */
 function parseDistinctId(item: JsonObject, properties: JsonObject): string {
   const places: [JsonObject, string][] = [
     [item, '$distinct_id'],

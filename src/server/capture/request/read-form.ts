@@ -1,10 +1,10 @@
 import { getMessage } from '../../../lib/errors.ts';
 import { tooLarge } from '../../http/errors.ts';
+import { decodeForm, decodeUtf8 } from '../../http/read-body.ts';
 import { MAX_MULTIPART_BYTES } from '../limits.ts';
 import { malformed } from '../refusal.ts';
-import { decodeUtf8 } from './decode-utf8.ts';
 
-/** The fields that say something to ingestion. Others are left unread, as a form may have millions. */
+/** The fields that ingestion reads. Others are skipped undecoded, as a form may have millions. */
 const FIELDS = ['data', 'compression', 'api_key', 'token', 'sent_at'] as const;
 
 export type FormFields = Readonly<Partial<Record<(typeof FIELDS)[number], string>>>;
@@ -16,7 +16,7 @@ export const isForm = (contentType: string) =>
 
 /** A form of either kind. Of a field that comes several times, the last one counts. */
 export async function readForm(bytes: Buffer, contentType: string): Promise<FormFields> {
-  return MULTIPART.test(contentType) ? readMultipart(bytes, contentType) : readUrlEncoded(decodeUtf8(bytes));
+  return MULTIPART.test(contentType) ? readMultipart(bytes, contentType) : readUrlEncoded(decodeText(bytes));
 }
 
 function readUrlEncoded(text: string): FormFields {
@@ -42,15 +42,22 @@ async function readMultipart(bytes: Buffer, contentType: string): Promise<FormFi
   for (const name of FIELDS) {
     const value = form.getAll(name).at(-1);
     if (value === undefined || value === null) continue;
-    fields[name] = typeof value === 'string' ? value : decodeUtf8(Buffer.from(await value.arrayBuffer()));
+    fields[name] = typeof value === 'string' ? value : decodeText(Buffer.from(await value.arrayBuffer()));
   }
   return fields;
 }
 
-async function parseMultipart(bytes: Buffer, contentType: string) {
+async function parseMultipart(bytes: Buffer, contentType: string): Promise<FormData> {
   try {
-    return await new Response(new Uint8Array(bytes), { headers: { 'content-type': contentType } }).formData();
+    return await decodeForm(bytes, contentType);
   } catch (error) {
     throw malformed(`Invalid form: ${getMessage(error)}`);
   }
+}
+
+/** Text of a body or of a part of it; refused when it is not UTF-8. */
+export function decodeText(bytes: Buffer): string {
+  const text = decodeUtf8(bytes);
+  if (text === undefined) throw malformed('The body is not UTF-8.');
+  return text;
 }

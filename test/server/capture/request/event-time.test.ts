@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { ExactNumber } from '../../../../src/lib/json/exact-number.ts';
-import { eventTime, parseTime } from '../../../../src/server/capture/request/event-time.ts';
+import { parseTime, readEventTime } from '../../../../src/server/capture/request/event-time.ts';
 
 const now = Date.parse('2024-06-01T12:00:00.000Z');
 const HOUR = 3_600_000;
 const at = (claims: { timestamp?: unknown; offset?: unknown; sentAtMs?: number }) => {
-  const { timeMs, warning } = eventTime(
+  const { timeMs, warning } = readEventTime(
     { timestamp: claims.timestamp, offset: claims.offset, sentAtMs: claims.sentAtMs },
     now,
   );

@@ -1,17 +1,18 @@
-import { tooLarge } from '../../http/errors.ts';
+import { getMessage } from '../../../lib/errors.ts';
+import { ApiError, tooLarge } from '../../http/errors.ts';
 import { isJsonObject } from '../../http/json.ts';
+import { parseSafely } from '../../http/safe-json.ts';
 import type { IncomingEvent } from '../incoming-event.ts';
 import { MAX_EVENTS } from '../limits.ts';
 import { invalidPayload, malformed, noData } from '../refusal.ts';
-import type { TimeWarning } from './event-time.ts';
-import { parseTime } from './event-time.ts';
+import { parseTime, type TimeWarning } from './event-time.ts';
 import { createEventNamer } from './name-events.ts';
 import { parseEvent, type RequestFacts } from './parse-event.ts';
 
-/** Dropped for what they are: performance traces that never were analytics events. */
+/** Performance traces, which never were analytics events. */
 const IGNORED_EVENTS = new Set(['$performance_event']);
 
-export interface RequestContext extends Omit<RequestFacts, 'sentAtMs' | 'createUuid'> {
+export interface EventsContext extends Omit<RequestFacts, 'sentAtMs' | 'createUuid'> {
   readonly projectUuid: string;
   /** `_` of the query, or `sent_at` of a form. */
   readonly sentAt: string | undefined;
@@ -19,19 +20,29 @@ export interface RequestContext extends Omit<RequestFacts, 'sentAtMs' | 'createU
   readonly createUuid: () => string;
 }
 
-export interface ParsedRequest {
+export interface ParsedEvents {
   readonly events: readonly IncomingEvent[];
   readonly warnings: Readonly<Partial<Record<TimeWarning, number>>>;
 }
 
+/** From text to JSON that is safe to store; its shape is not checked yet. */
+export function parsePayload(text: string): unknown {
+  try {
+    return parseSafely(text);
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    throw malformed(`Invalid JSON: ${getMessage(error)}`);
+  }
+}
+
 /**
- * One event, an array of events, or `{batch: [...]}`, on any path. Repeats of a uuid inside the request are
- * left out; one bad event refuses everything.
+ * From JSON to events: one event, an array of events, or `{batch: [...]}`, on any path. Of events with the
+ * same uuid the first one counts; one bad event refuses the whole request.
  */
-export function parseRequest(payload: unknown, context: RequestContext): ParsedRequest {
+export function parseEvents(payload: unknown, context: EventsContext): ParsedEvents {
   const envelope = isJsonObject(payload) ? payload : {};
   const historical = envelope['historical_migration'] === true;
-  const items = itemsOf(payload);
+  const items = listItems(payload);
   if (items.length > MAX_EVENTS) throw tooLarge();
   const sentAtMs = parseSentAt(context.sentAt ?? envelope['sent_at']);
   const facts: RequestFacts = {
@@ -50,7 +61,7 @@ export function parseRequest(payload: unknown, context: RequestContext): ParsedR
   return { events: [...events.values()], warnings };
 }
 
-function itemsOf(payload: unknown): readonly unknown[] {
+function listItems(payload: unknown): readonly unknown[] {
   if (Array.isArray(payload)) return payload;
   if (!isJsonObject(payload)) throw noData();
   const batch = payload['batch'];

@@ -1,13 +1,12 @@
-import { isUtf8 } from 'node:buffer';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { getMessage } from '../../../lib/errors.ts';
 import { tooLarge } from '../../http/errors.ts';
+import { decodeUtf8 } from '../../http/read-body.ts';
 import { MAX_DECODED_BYTES } from '../limits.ts';
 import { malformed, noData, unknownEncoding } from '../refusal.ts';
-import { decodeUtf8 } from './decode-utf8.ts';
 import { decompressLz } from './lz-string.ts';
-import { isForm, readForm } from './read-form.ts';
+import { decodeText, isForm, readForm } from './read-form.ts';
 
 const GUNZIP_CHUNK_BYTES = 256 * 1024;
 
@@ -28,7 +27,7 @@ export interface EncodedBody {
 export const PACKINGS = ['gzip', 'gzip-js', 'lz64', 'base64'] as const;
 const KNOWN_ENCODINGS = new Set<string>([...PACKINGS, 'x-gzip', 'identity', '']);
 
-/** JSON text, and what a form said beside it. */
+/** JSON text, and what a form had beside it. */
 export interface DecodedBody {
   readonly text: string;
   readonly projectKey?: string;
@@ -36,9 +35,9 @@ export interface DecodedBody {
 }
 
 /**
- * Undoes every wrapping that clients of the service are known to use: a form field `data`, gzip (named by
- * header or parameter, or known by its first bytes), lz-string, base64; in that order. A body in another
- * encoding is refused by name, but gzip is taken whatever the header calls it.
+ * From bytes to JSON text. Undoes every wrapping that clients of the service use: gzip (known by its first
+ * bytes, whatever the header calls it), a form field `data`, lz-string, base64 (with gzip inside or not); in
+ * that order. A body in another encoding is refused by name.
  */
 export async function decodeBody(body: EncodedBody): Promise<DecodedBody> {
   const encoding = body.contentEncoding.trim().toLowerCase();
@@ -47,7 +46,7 @@ export async function decodeBody(body: EncodedBody): Promise<DecodedBody> {
     throw unknownEncoding(encoding, PACKINGS);
   }
   const plain = zipped ? await inflate(body.bytes) : body.bytes;
-  // `curl -d '{…}'` says it is a form; JSON shows itself by its first character.
+  // `curl -d '{…}'` calls JSON a form; its first character shows what it is.
   const form =
     isForm(body.contentType) && !startsLikeJson(plain) ? await readForm(plain, body.contentType) : undefined;
   const compression = body.compression ?? form?.compression ?? encoding;
@@ -56,7 +55,7 @@ export async function decodeBody(body: EncodedBody): Promise<DecodedBody> {
   const projectKey = form?.api_key ?? form?.token;
   const sentAt = form?.sent_at;
   return {
-    text: await unwrap(text ?? decodeUtf8(plain), compression),
+    text: await unwrap(text ?? decodeText(plain), compression),
     ...(projectKey === undefined ? {} : { projectKey }),
     ...(sentAt === undefined ? {} : { sentAt }),
   };
@@ -67,10 +66,10 @@ async function unwrap(text: string, compression: string): Promise<string> {
   if (text === '') throw noData();
   if (JSON_START.test(text)) return text;
   const bytes = decodeBase64(text);
-  if (bytes === undefined) return text; // not JSON either: its parser says what is wrong
-  if (isGzip(bytes)) return decodeUtf8(await inflate(bytes));
-  // Many a word could be base64: it was only if JSON comes of it.
-  const decoded = isUtf8(bytes) ? decodeUtf8(bytes) : '';
+  if (bytes === undefined) return text; // not JSON either: the parser of JSON names the error
+  if (isGzip(bytes)) return decodeText(await inflate(bytes));
+  // Many words are valid base64: it was base64 only if the result looks like JSON.
+  const decoded = decodeUtf8(bytes) ?? '';
   return JSON_START.test(decoded) ? decoded : text;
 }
 
@@ -87,7 +86,7 @@ async function inflate(bytes: Buffer): Promise<Buffer> {
   try {
     return await unzip(bytes, { maxOutputLength: MAX_DECODED_BYTES, chunkSize: GUNZIP_CHUNK_BYTES });
   } catch (error) {
-    if (error instanceof RangeError) throw tooLarge(); // zlib's sign that maxOutputLength was passed
+    if (error instanceof RangeError) throw tooLarge(); // how zlib reports that maxOutputLength was passed
     throw malformed(`Failed to decompress data. ${getMessage(error)}`);
   }
 }
