@@ -1,6 +1,6 @@
 import { canonicalJson } from '../lib/json/canonical-json.ts';
 
-/** A value in its canonical JSON text. Folding compares and moves such texts without parsing them. */
+/** A value as its canonical JSON text. Folding compares and moves such texts without parsing them. */
 export class JsonText {
   readonly text: string;
 

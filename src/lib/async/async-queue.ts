@@ -1,4 +1,4 @@
-/** A one-way hand-over between two loops of a process: pushed on one side, iterated on the other. */
+/** Passes items from one loop of a process to another: `push` on one side, iterate on the other. */
 export class AsyncQueue<T> implements AsyncIterable<T> {
   readonly #items: T[] = [];
   #ended = false;

@@ -1,8 +1,8 @@
 import { losesDigits, MARK, MIN_UNSAFE_LENGTH } from './exact-number.ts';
 
 /**
- * Looking at JSON text without parsing it, always in linear time: a pattern that matches strings backtracks,
- * and takes hours over a text that was made for it.
+ * Functions that look at JSON text without parsing it, in linear time. Strings are skipped by hand: a pattern
+ * that matches them backtracks, and takes hours for a text that was made for it.
  */
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

@@ -1,6 +1,6 @@
 import { isExactNumber } from '../../lib/json/exact-number.ts';
 import { stringifyJson } from '../../lib/json/stringify-json.ts';
-import { isJsonObject, textOf } from './json.ts';
+import { isJsonObject, toText } from './json.ts';
 
 /** As many as a spreadsheet holds: no sheet could show more. */
 export const MAX_COLUMNS = 16_384;
@@ -70,8 +70,8 @@ const NEEDS_QUOTES = /[",\r\n]/;
 /** Null is empty. Numbers keep their digits and their sign; text that could run is marked as text. */
 export function renderCell(value: unknown): string {
   if (value === null || value === undefined) return '';
-  if (typeof value === 'number' || isExactNumber(value)) return textOf(value);
-  const text = textOf(value);
+  if (typeof value === 'number' || isExactNumber(value)) return toText(value);
+  const text = toText(value);
   const safe = FORMULA.test(text) ? `'${text}` : text;
   return NEEDS_QUOTES.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -8,14 +8,14 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExactNumber(value);
 }
 
-/** Text that was stored as an object's. */
+/** Parses the stored text of an object; anything else becomes an empty object. */
 export function parseJsonObject(text: string): JsonObject {
   const value = parseJson(text);
   return isJsonObject(value) ? value : {};
 }
 
 /**
- * Equal as JSON, at any depth: objects in whatever order their keys are (jsonb has an order of its own),
+ * Equal as JSON, at any depth: objects in any order of their keys (jsonb has its own),
  * numbers by their digits where a double cannot hold them.
  */
 export function sameJson(a: unknown, b: unknown): boolean {
@@ -36,8 +36,8 @@ export function sameJson(a: unknown, b: unknown): boolean {
 
 const isNumber = (value: unknown) => typeof value === 'number' || isExactNumber(value);
 
-/** Text of a scalar as ids are written: digits as they came, containers as JSON. */
-export function textOf(value: unknown): string {
+/** The text of a value as an id: strings and digits as they came, everything else as JSON. */
+export function toText(value: unknown): string {
   if (typeof value === 'string') return value;
   return isExactNumber(value) ? value.digits : stringifyJson(value);
 }

@@ -1,5 +1,5 @@
 import { parseJson } from '../../lib/json/parse-json.ts';
-import { isJsonObject, type JsonObject, textOf } from '../http/json.ts';
+import { isJsonObject, type JsonObject, toText } from '../http/json.ts';
 import type { PersonBody } from './schema.ts';
 import type { StoredPerson } from './store.ts';
 
@@ -35,7 +35,7 @@ const isEmptyContainer = (value: unknown): boolean =>
 function pickName(properties: JsonObject, orderedIds: readonly string[]): string | undefined {
   for (const key of NAME_PROPERTIES) {
     const value = properties[key];
-    if (value && !isEmptyContainer(value)) return textOf(value);
+    if (value && !isEmptyContainer(value)) return toText(value);
   }
   return orderedIds[0];
 }

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { parseJson } from '../../lib/json/parse-json.ts';
 import { FORMS, formQuery, respondNegotiated } from '../http/content-negotiation.ts';
 import { ApiError } from '../http/errors.ts';
-import { isJsonObject, textOf } from '../http/json.ts';
+import { isJsonObject, toText } from '../http/json.ts';
 import { type Api, addRoute } from '../routing/route.ts';
 import { addActivityRoutes } from './activity-routes.ts';
 import type { ChangeDeps } from './change-person.ts';
@@ -93,7 +93,7 @@ function renderValue({ value, isContainer, count }: ValueCount): { name: string;
 
 function sortedJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(sortedJson).join(', ')}]`;
-  if (!isJsonObject(value)) return typeof value === 'string' ? JSON.stringify(value) : textOf(value);
+  if (!isJsonObject(value)) return typeof value === 'string' ? JSON.stringify(value) : toText(value);
   const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
   return `{${members.map(([key, inner]) => `${JSON.stringify(key)}: ${sortedJson(inner)}`).join(', ')}}`;
 }

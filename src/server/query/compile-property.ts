@@ -1,5 +1,5 @@
 import { type Sql, sql } from '../database/sql.ts';
-import { textOf } from '../http/json.ts';
+import { toText } from '../http/json.ts';
 import { readFilterDate, storedDate } from './compile-date.ts';
 import { NEGATIONS, type Operator, type PropertyFilter, type Scalar, type Test } from './filter.ts';
 import { toPostgresPattern } from './pattern.ts';
@@ -40,7 +40,7 @@ function stripNegation(operator: Operator): Test {
 
 function compileTest(test: Test, subject: Subject, values: readonly Scalar[], now: Now): Sql | undefined {
   const { text } = subject;
-  const texts = values.map(textOf);
+  const texts = values.map(toText);
   switch (test) {
     case 'exact':
       return sql`${subject.value} = any(${values.flatMap(jsonForms)}::text[]::jsonb[])`;
@@ -79,7 +79,7 @@ const JSON_NUMBER = /^-?(?:0|[1-9]\d{0,399})(?:\.\d{1,400})?(?:[eE][+-]?\d{1,3})
 
 /** The JSON values that count as equal to a filter's: "1" is 1, "True" is true and the text "true". */
 function jsonForms(wanted: Scalar): string[] {
-  const text = textOf(wanted);
+  const text = toText(wanted);
   const forms = [JSON.stringify(text)];
   if (JSON_NUMBER.test(text)) forms.push(text);
   const folded = text.toLowerCase();

@@ -1,5 +1,5 @@
 import { isExactNumber } from '../../lib/json/exact-number.ts';
-import { type JsonObject, textOf } from '../http/json.ts';
+import { type JsonObject, toText } from '../http/json.ts';
 import type { Scalar } from './filter.ts';
 
 /** An item that is no filter, and why. */
@@ -18,7 +18,7 @@ export const isScalar = (value: unknown): value is Scalar =>
 
 /** A whole number from 0, given as a number or as text. */
 export function wholeNumber(value: unknown): number | undefined {
-  const text = isScalar(value) ? textOf(value) : '';
+  const text = isScalar(value) ? toText(value) : '';
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 

@@ -1,5 +1,5 @@
 import { invalidInput } from '../http/errors.ts';
-import { type JsonObject, textOf } from '../http/json.ts';
+import { type JsonObject, toText } from '../http/json.ts';
 import type { BehaviourFilter, Comparison, FilterGroup, TimeSpan, TimeUnit } from './filter.ts';
 import { isNegated, type Malformed, malformed, wholeNumber } from './item-fields.ts';
 import { storable } from './storable.ts';
@@ -25,7 +25,7 @@ const COMPARISONS: ReadonlyMap<string, Comparison> = new Map([
 export function parseBehaviour(item: JsonObject, context: BehaviourContext): BehaviourFilter | Malformed {
   const { key, value: kind, event_type: eventType } = item;
   if (kind !== 'performed_event' && kind !== 'performed_event_multiple') {
-    throw invalidInput(`Behaviour "${textOf(kind ?? null).slice(0, 60)}" is not supported.`, context.attr);
+    throw invalidInput(`Behaviour "${toText(kind ?? null).slice(0, 60)}" is not supported.`, context.attr);
   }
   if (eventType !== undefined && eventType !== null && eventType !== 'events') {
     throw invalidInput('Behaviour of actions is not supported, only of events.', context.attr);
@@ -41,7 +41,7 @@ export function parseBehaviour(item: JsonObject, context: BehaviourContext): Beh
     negated: isNegated(item),
   } as const;
   if (kind === 'performed_event') return behaviour;
-  const comparison = COMPARISONS.get(textOf(item['operator'] ?? 'gte'));
+  const comparison = COMPARISONS.get(toText(item['operator'] ?? 'gte'));
   const count = wholeNumber(item['operator_value']);
   if (comparison === undefined) return malformed('The operator of a behaviour is gte, gt, lte, lt or eq.');
   if (count === undefined) return malformed('The operator_value of a behaviour must be a whole number.');
@@ -50,7 +50,7 @@ export function parseBehaviour(item: JsonObject, context: BehaviourContext): Beh
 
 /** `time_value` and `time_interval`, or `explicit_datetime` such as `-30d`. */
 function parseWindow(item: JsonObject): TimeSpan | undefined {
-  const relative = /^-?(\d{1,5})([hdwmy])$/.exec(textOf(item['explicit_datetime'] ?? ''));
+  const relative = /^-?(\d{1,5})([hdwmy])$/.exec(toText(item['explicit_datetime'] ?? ''));
   const count = relative ? Number(relative[1]) : wholeNumber(item['time_value']);
   const unit = relative
     ? UNITS.find((name) => name.startsWith(relative[2] ?? ''))

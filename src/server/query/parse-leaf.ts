@@ -1,5 +1,5 @@
 import { invalidInput } from '../http/errors.ts';
-import { isJsonObject, type JsonObject, textOf } from '../http/json.ts';
+import { isJsonObject, type JsonObject, toText } from '../http/json.ts';
 import {
   type Filter,
   type FilterGroup,
@@ -100,7 +100,7 @@ function parseOperator(given: unknown, attr: string): Operator {
   if (given === undefined || given === null || given === '') return 'exact';
   const name = typeof given === 'string' ? (ALIASES.get(given) ?? given) : '';
   if (isOperator(name)) return name;
-  throw invalidInput(`Operator "${cut(textOf(given))}" is not supported.`, attr);
+  throw invalidInput(`Operator "${cut(toText(given))}" is not supported.`, attr);
 }
 
 /** Enough for exact lists of ids; what is searched for in every text is bounded more tightly. */
@@ -120,7 +120,7 @@ function parseValues(
     throw invalidInput(`Operator "${operator}" takes ${MAX_SEARCHED} values at most.`, attr);
   }
   return values.map((value) => {
-    bounds.countValue(textOf(value).length);
+    bounds.countValue(toText(value).length);
     return typeof value === 'string' ? storable(value, attr) : value;
   });
 }

@@ -1,7 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { type Rejected, rejected } from '../../contract/outcome.ts';
-import type { PartRecord, RecordFormat } from '../../contract/part.ts';
-import { RECORD_MAX_BYTES } from '../../contract/part.ts';
+import { type PartRecord, RECORD_MAX_BYTES, type RecordFormat } from '../../contract/part.ts';
 import { getMessage, SourceError } from '../../lib/errors.ts';
 import { parseJson } from '../../lib/json/parse-json.ts';
 import { isDeeperThan } from '../../lib/json/scan-json.ts';
@@ -15,10 +14,14 @@ export interface ParsedObject {
 export type ParsedRecord = ParsedObject | Rejected;
 export type ParseRecord = (record: PartRecord) => ParsedRecord;
 
-/** Deeper nesting is an attack or an accident, and would overflow the stack of whoever walks it. */
+/** Deeper nesting is an attack or an accident, and would overflow the stack of recursive code. */
 const MAX_DEPTH = 200;
 
-/** Makes the parser of one part's records. Bad records are values (I7); only a bad header throws. */
+/**
+ * Makes the parser of one part's records. Bad records are values (I7).
+ *
+ * @throws SourceError for a bad header
+ */
 export function createRecordParser(format: RecordFormat, header: Uint8Array | undefined): ParseRecord {
   const parseText = format.kind === 'json' ? parseObject : createCsvParser(format.delimiter, header);
   return (record) => {
@@ -52,7 +55,7 @@ function parseObject(text: string): ParsedRecord {
   } catch (error) {
     return rejected(
       'unreadable',
-      `the record is not JSON (${shorten(getMessage(error))})${hintOfReturns(text)}`,
+      `the record is not JSON (${shorten(getMessage(error))})${explainCarriageReturns(text)}`,
     );
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -62,8 +65,8 @@ function parseObject(text: string): ParsedRecord {
   return { kind: 'object', value: value as Record<string, unknown> };
 }
 
-/** A file with the line ends of old Macs is one line to everybody else. */
-const hintOfReturns = (text: string): string =>
+/** A file with the line ends of old Macs is one single line to other systems. */
+const explainCarriageReturns = (text: string): string =>
   /\r(?!\n|$)/.test(text)
     ? '; its line holds bare carriage returns: if they are meant to end records, save the file with Unix or Windows line ends'
     : '';

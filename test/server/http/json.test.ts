@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { ExactNumber } from '../../../src/lib/json/exact-number.ts';
 import { parseJson } from '../../../src/lib/json/parse-json.ts';
-import { isWrittenWithin, sameJson, textOf, writtenLength } from '../../../src/server/http/json.ts';
+import { isWrittenWithin, sameJson, toText, writtenLength } from '../../../src/server/http/json.ts';
 
 test('writes ids as their digits', () => {
-  expect(textOf(parseJson('1234567890123456789'))).toBe('1234567890123456789');
-  expect([textOf('007'), textOf(23), textOf(true), textOf({ a: 1 })]).toEqual([
+  expect(toText(parseJson('1234567890123456789'))).toBe('1234567890123456789');
+  expect([toText('007'), toText(23), toText(true), toText({ a: 1 })]).toEqual([
     '007',
     '23',
     'true',

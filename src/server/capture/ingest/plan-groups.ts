@@ -1,5 +1,5 @@
 import { stringifyMap } from '../../../lib/json/stringify-json.ts';
-import { isJsonObject, isWrittenWithin, textOf } from '../../http/json.ts';
+import { isJsonObject, isWrittenWithin, toText } from '../../http/json.ts';
 import type { IncomingEvent } from '../incoming-event.ts';
 import { MAX_PROFILE_CHARACTERS } from '../limits.ts';
 
@@ -101,6 +101,6 @@ function readDescription({ event, properties }: IncomingEvent) {
 
 function readKey(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
-  const key = textOf(value);
+  const key = toText(value);
   return key === '' || key.length > MAX_KEY_LENGTH ? undefined : key;
 }

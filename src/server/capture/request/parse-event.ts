@@ -1,5 +1,5 @@
 import { stringifyJson } from '../../../lib/json/stringify-json.ts';
-import { isJsonObject, isWrittenWithin, type JsonObject, textOf } from '../../http/json.ts';
+import { isJsonObject, isWrittenWithin, type JsonObject, toText } from '../../http/json.ts';
 import { isUuid } from '../../http/row-id.ts';
 import type { IncomingEvent } from '../incoming-event.ts';
 import { MAX_EVENT_CHARACTERS } from '../limits.ts';
@@ -61,7 +61,7 @@ function parseName(item: JsonObject, { defaultEvent }: RequestFacts): string {
   if (value === undefined || value === null) {
     throw invalidPayload('Invalid payload: All events must have the event name field "event"!');
   }
-  const name = textOf(value);
+  const name = toText(value);
   // PostHog may drop such events behind a 200; a refusal lets the sender know.
   if (name === '') throw invalidPayload('Invalid payload: Event field "event" should not be blank!');
   return cut(name);
@@ -87,7 +87,7 @@ function parseDistinctId(item: JsonObject, properties: JsonObject): string {
 /** Text of an id, at most 200 characters; undefined for null, blank, 0 and false. */
 export function readId(value: unknown): string | undefined {
   if (value === null || value === undefined || value === 0 || value === false) return undefined;
-  const text = textOf(value);
+  const text = toText(value);
   return text.trim() === '' ? undefined : cut(text);
 }
 
