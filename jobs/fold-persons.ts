@@ -15,7 +15,7 @@ export function foldPersonsHandler({ staging, migrations }: PersonsDeps): Handle
       const keys = layout(name);
       const chunks = foldBuckets({
         staging,
-        findings: listResolvedFacts(staging, name),
+        facts: listResolvedFacts(staging, name),
         overwrite: settings.overwritePeople,
         groupIdentifyEvent: settings.groupIdentifyEvent,
         batch: settings.batch,

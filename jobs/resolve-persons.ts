@@ -18,10 +18,10 @@ export function resolvePersonsHandler({ staging, migrations }: PersonsDeps): Han
   return ({ migration: name, epoch, from, to }, run) =>
     migrations.use(name, epoch, run.signal, async (_, signal) => {
       const keys = layout(name);
-      const findings = listFacts(staging, name);
-      // A writer never touches what another one wrote: the range's receipt names what counts (I5).
+      const facts = listFacts(staging, name);
+      // A folder per writer: the receipt of the range names the objects that count (I5).
       const prefix = keys.resolvedFactsBy(`${epoch}-${randomUUID()}`);
-      const resolved = await resolveBuckets({ staging, prefix, findings, from, to, signal });
+      const resolved = await resolveBuckets({ staging, prefix, facts, from, to, signal });
       await staging.create(toRangeKey(keys.resolved, { from, to }), encodeDocument(resolved));
       return { kind: 'done' as const };
     });

@@ -1,13 +1,13 @@
 import type { TargetEvent } from './event.ts';
 
-/** What became of one event of a batch. A `refused` event can never be sent as it is. */
+/** The result for one event of a batch. A `refused` event can never be sent as it is. */
 export type Delivery = { readonly kind: 'accepted' } | { readonly kind: 'refused'; readonly detail: string };
 
-/** The events of one request, serialised once. */
+/** The serialised events of one request. */
 export interface Batch {
   /** JSON texts of the events joined by commas, without brackets. */
   readonly body: Buffer;
-  /** Where each event's JSON text starts in `body`, and one more entry: `body.length + 1`. */
+  /** Start of each event's JSON text in `body`, and one more entry: `body.length + 1`. */
   readonly offsets: readonly number[];
 }
 

@@ -5,7 +5,7 @@
 export interface TargetEvent {
   /** Non-empty, at most 200 characters. */
   readonly event: string;
-  /** A valid UUID, the destination drops repeats of it. */
+  /** A valid UUID. The destination drops events whose uuid it has. */
   readonly uuid: string;
   /** ISO 8601 in UTC with milliseconds and `Z`. */
   readonly timestamp: string;

@@ -1,7 +1,7 @@
 /**
- * What one record tells about people and groups, beside its event. Findings are folded by source
- * time, never by arrival (invariant I2). `time` is ISO 8601 UTC with milliseconds, so that text
- * order is time order.
+ * What one record states about persons and groups, beside its event. Facts are folded by source time,
+ * never by arrival (invariant I2). `time` is ISO 8601 UTC with milliseconds, so that text order is time
+ * order.
  */
 export type IdentityFact = PairFact | PersonFact | GroupFact;
 

@@ -3,10 +3,10 @@ import { z } from 'zod';
 /** A part is closed at whichever of these comes first. Bytes are counted before compression. */
 export const PART_MAX_RECORDS = 20_000;
 export const PART_MAX_BYTES = 8 * 1024 * 1024;
-/** A record beyond this keeps its head, hash and position only, and becomes a reject. */
+/** Of a larger record only head, hash and position are kept, and it becomes a reject. */
 export const RECORD_MAX_BYTES = 8 * 1024 * 1024;
 
-/** How the records of a part are to be read. */
+/** The format of the records of a part. */
 export const recordFormat = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('json') }),
   z.strictObject({ kind: z.literal('csv'), delimiter: z.string().length(1) }),
@@ -14,14 +14,14 @@ export const recordFormat = z.discriminatedUnion('kind', [
 export type RecordFormat = z.infer<typeof recordFormat>;
 
 /**
- * A staged, immutable slice of one source file. Its object holds gzipped frames (src/stage/frames.ts),
- * its description lies beside it and is written after it: a part exists once described.
+ * A staged, immutable slice of one source file. Its object holds gzipped frames (src/state/frames.ts).
+ * Its description is written after it: a part exists once it is described.
  */
 export const partMeta = z.strictObject({
   /** `<fileId>/<five-digit number>`, unique in the migration. */
   id: z.string(),
   fileId: z.string(),
-  /** What a person calls the file: path or s3:// address as found. */
+  /** For messages: the path or s3:// address as found. */
   file: z.string(),
   number: z.number().int().nonnegative(),
   format: recordFormat,
@@ -36,18 +36,18 @@ export const partMeta = z.strictObject({
 });
 export type PartMeta = z.infer<typeof partMeta>;
 
-/** Written when a source file is staged to its end; makes its list of parts complete. */
+/** Written when a source file is staged to its end: its list of parts is then complete. */
 export const fileReceipt = z.strictObject({
   fileId: z.string(),
   file: z.string(),
-  /** What tells a changed file from an unchanged one. */
+  /** Distinguishes a changed file from an unchanged one. */
   fingerprint: z.strictObject({ bytes: z.number(), modified: z.string(), sha256: z.string() }),
   parts: z.number().int().nonnegative(),
   records: z.number().int().nonnegative(),
 });
 export type FileReceipt = z.infer<typeof fileReceipt>;
 
-/** One record as it stands in a part. `line` counts from 1 in `member`, or in the file itself. */
+/** One record of a part. `line` counts from 1 in `member`, or in the file itself. */
 export type PartRecord =
   | {
       readonly kind: 'record';

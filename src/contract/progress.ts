@@ -14,7 +14,7 @@ export const recordCounts = z.strictObject({
 });
 export type RecordCounts = z.infer<typeof recordCounts>;
 
-/** `accepted` counts events of requests answered 2xx. */
+/** `accepted` counts events of requests with a 2xx response. */
 export const eventCounts = z.strictObject({ sent: count, accepted: count });
 export type EventCounts = z.infer<typeof eventCounts>;
 
@@ -30,20 +30,20 @@ export const tally = z.strictObject({
 export type Tally = z.infer<typeof tally>;
 
 /**
- * How far into a part every record has its outcome. Position, tally and reject segments are one
+ * The record index up to which every record of a part has its outcome. Position, tally and reject segments are one
  * record, saved whole or not at all (invariant I1).
  */
 export const checkpoint = z.strictObject({
   part: z.string(),
-  /** Records, counted from the part's start, that have their outcome. */
+  /** Number of records, from the start of the part, that have their outcome. */
   position: count,
   tally,
-  /** Staging keys of reject segments that belong to this checkpoint, in order. */
+  /** Staging keys of the reject segments of this checkpoint, in order. */
   rejectSegments: z.array(z.string()),
 });
 export type Checkpoint = z.infer<typeof checkpoint>;
 
-/** Where one bucket's findings lie in a findings object: a gzip member of its own. */
+/** The gzip member that holds one bucket of an object of identity facts. */
 export const factsSection = z.strictObject({ bucket: count, offset: count, length: count });
 export type FactsSection = z.infer<typeof factsSection>;
 
@@ -61,17 +61,17 @@ export const receipt = z.strictObject({
 });
 export type Receipt = z.infer<typeof receipt>;
 
-/** A text as it was; bytes that are not UTF-8 come in `base64` instead. */
+/** Bytes as text; in `base64` where they are not UTF-8. */
 const keptBytes = z.strictObject({ text: z.string().optional(), base64: z.string().optional() });
 
 /**
- * First line of a reject segment of a CSV: the header row of every record in it. A header may be as
- * large as many records are together.
+ * First line of a reject segment of a CSV: the header row of all its records, stored once because it may be
+ * larger than many records together.
  */
 export const rejectHead = z.strictObject({ header: keptBytes });
 export type RejectHead = z.infer<typeof rejectHead>;
 
-/** A reject: enough to read, understand and replay the record. A line of a segment, but for its header. */
+/** A reject: everything needed to read, understand and replay the record. A line of a segment, without `header`. */
 export const rejectLine = z.strictObject({
   file: z.string(),
   member: z.string().optional(),

@@ -1,6 +1,6 @@
 /**
- * Run ids of the Redis servers that this one continues, each with the time it was noted (sorted set): one
- * after the other they were stopped in order and had everything on disk. Whoever starts the next one on the
- * same files adds the last; counts that an earlier one kept are then not lost but continued.
+ * Run ids of the Redis servers that this one continues, each with the time it was added (sorted set). Each
+ * was shut down in order with everything on disk, and its id was added when the next one started on the same
+ * files. Counts kept by one of them are therefore complete.
  */
 export const CLEAN_STOPS_KEY = '{bh}:clean-stops';

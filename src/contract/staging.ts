@@ -1,15 +1,14 @@
 /**
- * The one wall between Backhaul and where its truth is kept: a folder or a bucket. Keys are
- * relative, `/`-separated, without `.` or `..` segments. Bodies fit in memory (parts are cut to
- * 8 MiB). Every method throws UnavailableError when the other side is down and ConfigError when
- * it refuses (credentials, permission, no such bucket, disk full).
+ * The storage of all durable state: a folder or a bucket. Keys are relative, `/`-separated, without `.` or
+ * `..` segments. Bodies fit in memory (parts are cut to 8 MiB). Every method throws UnavailableError when
+ * the storage is down and ConfigError when it refuses (credentials, permission, no such bucket, disk full).
  */
 export interface Staging {
   /** For messages: `folder /data/staging` or `s3://bucket/prefix`. */
   readonly location: string;
-  /** Creates or replaces, atomically: a reader sees the old or the new body, whole. */
+  /** Creates or replaces, atomically: a reader sees the old or the new body, never a mix. */
   put(key: string, body: Uint8Array): Promise<{ etag: string }>;
-  /** Creates, atomically; false when the key exists already (its body is left alone). */
+  /** Creates, atomically; false when the key exists already (its body is not changed). */
   create(key: string, body: Uint8Array): Promise<boolean>;
   /** The whole body, or undefined when there is no such key. */
   get(key: string): Promise<Buffer | undefined>;
@@ -17,6 +16,6 @@ export interface Staging {
   getRange(key: string, offset: number, length: number): Promise<Buffer>;
   /** Every key that starts with `prefix`, in key order. */
   list(prefix: string): AsyncIterable<{ key: string; bytes: number }>;
-  /** Quietly does nothing where there is no such key. */
+  /** Does nothing when there is no such key. */
   remove(key: string): Promise<void>;
 }

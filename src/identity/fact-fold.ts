@@ -2,7 +2,7 @@ import type { IdentityFact } from '../contract/identity-fact.ts';
 import { type StoredFact, type StoredProperty, toGroupId } from '../state/facts.ts';
 import { PropertyFold } from './property-fold.ts';
 
-/** What is known of the properties under one id. */
+/** The properties known under one id. */
 export interface PersonFold {
   readonly set: PropertyFold;
   readonly setOnce: PropertyFold;
@@ -17,74 +17,74 @@ export interface GroupFold {
 }
 
 /**
- * In: findings of a part, or stored findings of many parts. Out: one findings object. Folding is
- * associative, commutative and idempotent, so neither the part cut, nor the order of parts, nor a
- * part read twice shows in the result (I2).
+ * Folds the identity facts of a part, or stored facts of many parts. Folding is associative, commutative and
+ * idempotent, so the result does not depend on how parts were cut, on their order, or on parts that were
+ * read twice (I2).
  */
 export class FactFold {
   /** Users by anonymous id, with the first time both were seen together. */
   readonly pairs = new Map<string, Map<string, string>>();
-  /** Ids that stand on the user's side of some pair. */
+  /** Ids that are the user id of some pair. */
   readonly users = new Set<string>();
-  /** Accepted anonymous ids by user id, with the first time. */
+  /** Accepted anonymous ids by user id, with the first time both were seen together. */
   readonly merges = new Map<string, Map<string, string>>();
   readonly persons = new Map<string, PersonFold>();
   readonly groups = new Map<string, GroupFold>();
   #weight = 0;
 
-  /** Ids held; 0 when there is nothing to keep. */
+  /** Number of ids; 0 when there is nothing to save. */
   get size(): number {
     return this.pairs.size + this.users.size + this.merges.size + this.persons.size + this.groups.size;
   }
 
-  /** About how many bytes of memory the stored findings added so far take. */
+  /** Estimated memory of the stored facts added so far, in bytes. */
   get weight(): number {
     return this.#weight;
   }
 
-  add(finding: IdentityFact): void {
-    if (finding.kind === 'pair') {
-      this.users.add(finding.userId);
-      // An id paired with itself merges nothing, yet it is a user's.
-      if (finding.anonId !== finding.userId) {
-        addEarliest(this.pairs, finding.anonId, finding.userId, finding.time);
+  add(fact: IdentityFact): void {
+    if (fact.kind === 'pair') {
+      this.users.add(fact.userId);
+      // An id paired with itself merges nothing, but it is a user id.
+      if (fact.anonId !== fact.userId) {
+        addEarliest(this.pairs, fact.anonId, fact.userId, fact.time);
       }
-    } else if (finding.kind === 'person') {
-      const { set, setOnce } = this.#person(finding.distinctId);
-      addObject(set, finding.time, finding.set);
-      addObject(setOnce, finding.time, finding.setOnce);
+    } else if (fact.kind === 'person') {
+      const { set, setOnce } = this.#person(fact.distinctId);
+      addObject(set, fact.time, fact.set);
+      addObject(setOnce, fact.time, fact.setOnce);
     } else {
-      addObject(this.#group(finding).set, finding.time, finding.set);
+      addObject(this.#group(fact).set, fact.time, fact.set);
     }
   }
 
-  addStored(finding: StoredFact): void {
-    switch (finding.kind) {
+  addStored(fact: StoredFact): void {
+    switch (fact.kind) {
       case 'pair':
         this.#weight += ENTRY_BYTES;
-        addEarliest(this.pairs, finding.anonId, finding.userId, finding.time);
+        addEarliest(this.pairs, fact.anonId, fact.userId, fact.time);
         return;
       case 'merge':
         this.#weight += ENTRY_BYTES;
-        addEarliest(this.merges, finding.userId, finding.anonId, finding.time);
+        addEarliest(this.merges, fact.userId, fact.anonId, fact.time);
         return;
       case 'user':
         this.#weight += ENTRY_BYTES;
-        this.users.add(finding.id);
+        this.users.add(fact.id);
         return;
       case 'person': {
-        const { set, setOnce } = this.#person(finding.id);
-        this.#addAll(set, finding.set);
-        this.#addAll(setOnce, finding.setOnce);
+        const { set, setOnce } = this.#person(fact.id);
+        this.#addAll(set, fact.set);
+        this.#addAll(setOnce, fact.setOnce);
         return;
       }
       case 'group':
         this.#weight += ENTRY_BYTES;
-        this.#addAll(this.#group(finding).set, finding.set);
+        this.#addAll(this.#group(fact).set, fact.set);
     }
   }
 
-  /** Everything held, in no particular order. */
+  /** All facts, in no particular order. */
   *stored(): Generator<StoredFact> {
     for (const [anonId, users] of this.pairs) {
       for (const [userId, time] of users) yield { kind: 'pair', anonId, userId, time };

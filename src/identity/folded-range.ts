@@ -3,13 +3,13 @@ import { emptyPersonsTally, mergePersonsTally, personsTally } from './persons-ta
 
 const count = z.number().int().nonnegative();
 
-/** What became of the synthetic events of a range of buckets. Created once, like a part's receipt. */
+/** The result of sending the synthetic events of a range of buckets. Created once, like a part's receipt. */
 export const foldedRange = z.strictObject({
   people: personsTally,
   events: z.strictObject({ sent: count, accepted: count }),
-  /** Events that will never arrive as they are; absent in ranges that were folded without counting them. */
+  /** Events that the destination refused; absent in ranges that an earlier version folded. */
   refusedCount: count.optional(),
-  /** The first few of them. */
+  /** A sample of them. */
   refused: z.array(
     z.strictObject({ event: z.string(), distinctId: z.string(), uuid: z.string(), detail: z.string() }),
   ),

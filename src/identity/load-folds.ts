@@ -7,47 +7,47 @@ import { FactFold } from './fact-fold.ts';
 export interface BucketRange {
   /** First bucket. */
   readonly from: number;
-  /** First bucket that is no longer in it. */
+  /** First bucket after the range. */
   readonly to: number;
 }
 
 export interface LoadLimits {
-  /** Neighbouring buckets are folded together while their gzipped findings stay under this. */
+  /** Neighbouring buckets are folded together while their compressed facts are smaller than this. */
   readonly runBytes: number;
-  /** Estimated memory of one fold; beyond it the ids are halved and read again for each half. */
+  /** Estimated memory of one fold; above it the ids are halved and read again for each half. */
   readonly foldBytes: number;
 }
 
 export const LOAD_LIMITS: LoadLimits = { runBytes: 1024 * 1024, foldBytes: 24 * 1024 * 1024 };
 
-/** Enough halvings for a billion ids in one bucket; beyond that a single id is the heavy one. */
+/** Enough halvings for a billion ids in one bucket; a fold that is still too large has one huge id. */
 const MAX_BITS = 20;
 const READS_IN_FLIGHT = 8;
 
 /**
- * In: which findings objects exist. Out: folds that together hold every finding of the range, all
- * that is known under one id in exactly one of them. Memory stays bounded however many people there are.
+ * In: the objects of identity facts. Out: folds that together hold every fact of the range, with all facts
+ * of one id in exactly one of them. Memory is bounded, whatever the number of persons.
  */
 export async function* loadFolds(
   staging: Staging,
-  findings: Iterable<FactsIndex> | AsyncIterable<FactsIndex>,
+  indexes: Iterable<FactsIndex> | AsyncIterable<FactsIndex>,
   range: BucketRange,
   signal: AbortSignal,
   limits: LoadLimits = LOAD_LIMITS,
 ): AsyncGenerator<FactFold> {
-  for (const run of await planRuns(findings, range, limits.runBytes)) {
+  for (const run of await planRuns(indexes, range, limits.runBytes)) {
     yield* loadRun(staging, run, signal, limits.foldBytes);
   }
 }
 
-/** What to read for each run of neighbouring buckets: one stretch of every object that has any of them. */
+/** The bytes to read for each run of neighbouring buckets: one range of every object that has any of them. */
 async function planRuns(
-  findings: Iterable<FactsIndex> | AsyncIterable<FactsIndex>,
+  indexes: Iterable<FactsIndex> | AsyncIterable<FactsIndex>,
   { from, to }: BucketRange,
   runBytes: number,
 ): Promise<FactsRange[][]> {
   const byBucket: FactsRange[][] = Array.from({ length: to - from }, () => []);
-  for await (const { key, sections } of findings) {
+  for await (const { key, sections } of indexes) {
     for (const { bucket, offset, length } of sections) byBucket[bucket - from]?.push({ key, offset, length });
   }
 
@@ -88,12 +88,12 @@ async function* loadRun(
       signal.throwIfAborted();
       const some = ranges.slice(start, start + READS_IN_FLIGHT);
       for (const read of await Promise.all(some.map((range) => readFacts(staging, range)))) {
-        for (const finding of read) if (isIn(slice, finding)) fold.addStored(finding);
+        for (const fact of read) if (isIn(slice, fact)) fold.addStored(fact);
         while (fold.weight > foldBytes && slice.bits < MAX_BITS) {
           const bits: number = slice.bits + 1;
           waiting.push({ bits, value: slice.value + 2 ** slice.bits });
           slice = { bits, value: slice.value };
-          fold = narrowed(fold, slice);
+          fold = narrow(fold, slice);
         }
       }
     }
@@ -101,11 +101,11 @@ async function* loadRun(
   }
 }
 
-const isIn = ({ bits, value }: Slice, finding: StoredFact) =>
-  bits === 0 || getBucketSlice(getBucketId(finding), bits) === value;
+const isIn = ({ bits, value }: Slice, fact: StoredFact) =>
+  bits === 0 || getBucketSlice(getBucketId(fact), bits) === value;
 
-function narrowed(fold: FactFold, slice: Slice): FactFold {
+function narrow(fold: FactFold, slice: Slice): FactFold {
   const kept = new FactFold();
-  for (const finding of fold.stored()) if (isIn(slice, finding)) kept.addStored(finding);
+  for (const fact of fold.stored()) if (isIn(slice, fact)) kept.addStored(fact);
   return kept;
 }

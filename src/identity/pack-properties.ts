@@ -8,15 +8,15 @@ export interface FieldProperty {
   readonly text: string;
 }
 
-export const fieldProperties = (field: string, properties: readonly StoredProperty[]): FieldProperty[] =>
+export const toFieldProperties = (field: string, properties: readonly StoredProperty[]): FieldProperty[] =>
   properties.map(([key, , text]) => ({ field, key, text }));
 
-/** A constant, for the cut decides the uuids (I2); fits the smallest batch a manifest may ask for. */
+/** Constant, because where properties are cut decides the uuids (I2). Fits the smallest batch of a manifest. */
 export const PACK_BYTES = 56 * 1024;
 
 /**
  * Cuts the properties of one person or group into few events, in order. A property larger than a pack
- * goes alone; one that fits into no event of `maxBytes` is given back apart.
+ * gets a pack of its own; one that fits into no event of `maxBytes` is returned in `tooLarge`.
  */
 export function packProperties(
   properties: readonly FieldProperty[],

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const count = z.number().int().nonnegative();
 
-/** Why something known about people was not sent. The events themselves are in all the same. */
+/** Why a fact about a person was not sent. The events themselves are delivered all the same. */
 export const unmergedReason = z.enum([
   'shared_device', // several users on one anonymous id: a wrong merge cannot be undone
   'junk_id', // an id such as "null" or "anonymous", which the destination refuses to merge
@@ -11,9 +11,10 @@ export const unmergedReason = z.enum([
 ]);
 export type UnmergedReason = z.infer<typeof unmergedReason>;
 
-export const setAside = z.strictObject({
+/** A fact that was left unmerged, and why. */
+const unmerged = z.strictObject({
   reason: unmergedReason,
-  /** The id that is left as it is: a distinct id, or the key of a group. */
+  /** A distinct id, or the key of a group. It stays as it is. */
   id: z.string(),
   /** The first few users seen with it, earliest first. */
   users: z.array(z.string()).optional(),
@@ -21,9 +22,9 @@ export const setAside = z.strictObject({
   userCount: count.optional(),
   property: z.string().optional(),
 });
-export type Unmerged = z.infer<typeof setAside>;
+export type Unmerged = z.infer<typeof unmerged>;
 
-/** What became of people and groups. Added up over bucket ranges like receipts over parts. */
+/** The result for persons and groups. Added up over bucket ranges like receipts over parts. */
 export const personsTally = z.strictObject({
   /** Anonymous ids merged into their user. */
   pairs: count,
@@ -31,12 +32,12 @@ export const personsTally = z.strictObject({
   persons: count,
   groups: count,
   setAside: z.partialRecord(unmergedReason, count),
-  setAsideSample: z.array(setAside),
+  setAsideSample: z.array(unmerged),
 });
 export type PersonsTally = z.infer<typeof personsTally>;
 
-/** Kept of what was set aside, for each reason. */
-export const SET_ASIDE_SAMPLE = 20;
+/** Unmerged facts that are kept as a sample, per reason. */
+export const UNMERGED_SAMPLE = 20;
 
 export const emptyPersonsTally = (): PersonsTally => ({
   pairs: 0,
@@ -49,10 +50,10 @@ export const emptyPersonsTally = (): PersonsTally => ({
 export function tallyUnmerged(all: readonly Unmerged[]): PersonsTally {
   const counts: Partial<Record<UnmergedReason, number>> = {};
   for (const { reason } of all) counts[reason] = (counts[reason] ?? 0) + 1;
-  return { ...emptyPersonsTally(), setAside: counts, setAsideSample: sampleOf(all) };
+  return { ...emptyPersonsTally(), setAside: counts, setAsideSample: pickSample(all) };
 }
 
-/** Associative and commutative: the sample keeps the least ids, whatever came first. */
+/** Associative and commutative: the sample keeps the first ids in text order, whatever was added first. */
 export function mergePersonsTally(a: PersonsTally, b: PersonsTally): PersonsTally {
   const counts = { ...a.setAside };
   for (const reason of unmergedReason.options) {
@@ -64,17 +65,17 @@ export function mergePersonsTally(a: PersonsTally, b: PersonsTally): PersonsTall
     persons: a.persons + b.persons,
     groups: a.groups + b.groups,
     setAside: counts,
-    setAsideSample: sampleOf([...a.setAsideSample, ...b.setAsideSample]),
+    setAsideSample: pickSample([...a.setAsideSample, ...b.setAsideSample]),
   };
 }
 
-function sampleOf(all: readonly Unmerged[]): Unmerged[] {
+function pickSample(all: readonly Unmerged[]): Unmerged[] {
   return unmergedReason.options.flatMap((reason) =>
     all
       .filter((one) => one.reason === reason)
       .map((one) => ({ one, text: JSON.stringify([one.id, one]) }))
       .sort((a, b) => (a.text < b.text ? -1 : 1))
-      .slice(0, SET_ASIDE_SAMPLE)
+      .slice(0, UNMERGED_SAMPLE)
       .map(({ one }) => one),
   );
 }

@@ -1,19 +1,19 @@
 import type { StoredProperty } from '../state/facts.ts';
 import { JsonText, toCanonicalText } from './json-text.ts';
 
-interface Versioned {
+interface Version {
   time: string;
   value: unknown;
 }
 
 /**
  * The properties of one person or group, one version each: the latest or the earliest by source
- * time. Of two at the same time the greater canonical text wins, so that the order of adding never
- * shows. Values are turned into text only when they must be compared or kept.
+ * time. Of two at the same time the greater canonical text wins, so that the result does not depend on
+ * the order of adding. Values are serialised only when they must be compared or stored.
  */
 export class PropertyFold {
   readonly #keep: 'latest' | 'earliest';
-  readonly #byKey = new Map<string, Versioned>();
+  readonly #byKey = new Map<string, Version>();
 
   constructor(keep: 'latest' | 'earliest') {
     this.#keep = keep;

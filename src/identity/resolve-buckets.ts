@@ -8,7 +8,7 @@ import { type BucketRange, LOAD_LIMITS, type LoadLimits, loadFolds } from './loa
 import { emptyPersonsTally, mergePersonsTally, personsTally, tallyUnmerged } from './persons-tally.ts';
 import { resolvePersons } from './resolve-persons.ts';
 
-/** What resolving a range of buckets left behind: findings under their final ids, for every bucket. */
+/** The result of resolving a range of buckets: where the facts under their final ids are stored, for every bucket. */
 export const resolvedRange = z.strictObject({
   findings: z.array(factsIndex),
   people: personsTally,
@@ -18,25 +18,25 @@ export type ResolvedRange = z.infer<typeof resolvedRange>;
 export interface ResolveBucketsOptions extends BucketRange {
   readonly staging: Staging;
   /**
-   * Where findings under their final ids go: `<prefix><from>-<to>-<number>.gz`. Of this writer alone,
-   * for an index elsewhere names offsets in these objects (I5).
+   * Folder of the facts under their final ids. It belongs to this writer alone, because an index names
+   * offsets in its objects (I5).
    */
   readonly prefix: string;
-  /** The findings of all parts. */
-  readonly findings: Iterable<FactsIndex> | AsyncIterable<FactsIndex>;
+  /** The identity facts of all parts. */
+  readonly facts: Iterable<FactsIndex> | AsyncIterable<FactsIndex>;
   readonly signal: AbortSignal;
   readonly limits?: LoadLimits;
 }
 
 /**
- * First pass over people. An accepted anonymous id and its user usually lie in different buckets, so
- * this pass only decides and writes everything anew under the final id; the second pass folds it.
- * Doing a range again says the same again.
+ * First pass over persons. An accepted anonymous id and its user are usually in different buckets, so this
+ * pass only decides, and writes every fact under its final id; the second pass folds them. Repeating a range
+ * yields the same facts.
  */
 export async function resolveBuckets(options: ResolveBucketsOptions): Promise<ResolvedRange> {
   const { staging, prefix, from, to, signal, limits = LOAD_LIMITS } = options;
   const written: FactsIndex[] = [];
-  let people = emptyPersonsTally();
+  let tally = emptyPersonsTally();
   let out = new FactFold();
 
   const flush = async () => {
@@ -46,12 +46,12 @@ export async function resolveBuckets(options: ResolveBucketsOptions): Promise<Re
     out = new FactFold();
   };
 
-  for await (const known of loadFolds(staging, options.findings, { from, to }, signal, limits)) {
-    const { findings, setAside } = resolvePersons(known);
-    people = mergePersonsTally(people, tallyUnmerged(setAside));
-    for (const finding of findings.stored()) out.addStored(finding);
+  for await (const known of loadFolds(staging, options.facts, { from, to }, signal, limits)) {
+    const { facts, unmerged } = resolvePersons(known);
+    tally = mergePersonsTally(tally, tallyUnmerged(unmerged));
+    for (const fact of facts.stored()) out.addStored(fact);
     if (out.weight > limits.foldBytes / 2) await flush();
   }
   await flush();
-  return { findings: written, people };
+  return { findings: written, people: tally };
 }

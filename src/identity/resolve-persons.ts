@@ -3,68 +3,68 @@ import { FactFold } from './fact-fold.ts';
 import type { Unmerged } from './persons-tally.ts';
 
 export interface Resolved {
-  /** Accepted pairs as merges, and everything known of persons under the id they end up with. */
-  readonly findings: FactFold;
-  readonly setAside: readonly Unmerged[];
+  /** Accepted pairs as merges, and the facts about persons under their final ids. */
+  readonly facts: FactFold;
+  readonly unmerged: readonly Unmerged[];
 }
 
 /**
- * Decides which identities belong together, from everything known under the ids of `known`: an
- * anonymous id that was seen with exactly one user, and never as a user itself, becomes that user.
- * Everything else that looks like a pair is set aside, for a wrong merge cannot be undone. No chain
- * can arise: whoever is a user in one pair is accepted as anonymous in none.
+ * Decides which identities belong together, from all facts known under the ids of `known`: an anonymous id
+ * that was seen with exactly one user, and never as a user id itself, is merged into that user. Every other
+ * pair stays unmerged, because a wrong merge cannot be undone. Chains cannot arise: the user id of one pair
+ * is never accepted as the anonymous id of another.
  */
 export function resolvePersons(known: FactFold): Resolved {
-  const findings = new FactFold();
-  const setAside: Unmerged[] = [];
-  const getUser = new Map<string, string>();
+  const facts = new FactFold();
+  const unmerged: Unmerged[] = [];
+  const userByAnonId = new Map<string, string>();
   const junk = new Set<string>();
 
   for (const [anonId, users] of known.pairs) {
-    const verdict = judge(anonId, users, known.users.has(anonId));
-    setAside.push(...verdict.setAside);
+    const decision = decide(anonId, users, known.users.has(anonId));
+    unmerged.push(...decision.unmerged);
     if (isJunkId(anonId)) junk.add(anonId);
-    if (verdict.user !== undefined) {
-      getUser.set(anonId, verdict.user.id);
-      findings.addStored({ kind: 'merge', userId: verdict.user.id, anonId, time: verdict.user.time });
+    if (decision.user !== undefined) {
+      userByAnonId.set(anonId, decision.user.id);
+      facts.addStored({ kind: 'merge', userId: decision.user.id, anonId, time: decision.user.time });
     }
   }
 
-  for (const finding of known.stored()) {
-    if (finding.kind === 'person' && isJunkId(finding.id)) {
-      // Many visitors share such an id: their properties folded together describe nobody.
-      if (!junk.has(finding.id)) setAside.push({ reason: 'junk_id', id: finding.id });
-    } else if (finding.kind === 'person') {
-      findings.addStored({ ...finding, id: getUser.get(finding.id) ?? finding.id });
-    } else if (finding.kind === 'group') {
-      findings.addStored(finding);
+  for (const fact of known.stored()) {
+    if (fact.kind === 'person' && isJunkId(fact.id)) {
+      // Many visitors share such an id: their properties folded together would describe nobody.
+      if (!junk.has(fact.id)) unmerged.push({ reason: 'junk_id', id: fact.id });
+    } else if (fact.kind === 'person') {
+      facts.addStored({ ...fact, id: userByAnonId.get(fact.id) ?? fact.id });
+    } else if (fact.kind === 'group') {
+      facts.addStored(fact);
     }
   }
-  return { findings, setAside };
+  return { facts, unmerged };
 }
 
-interface Verdict {
+interface Decision {
   readonly user?: { readonly id: string; readonly time: string };
-  readonly setAside: readonly Unmerged[];
+  readonly unmerged: readonly Unmerged[];
 }
 
-function judge(anonId: string, users: ReadonlyMap<string, string>, isUser: boolean): Verdict {
+function decide(anonId: string, users: ReadonlyMap<string, string>, isUser: boolean): Decision {
   const all = [...users];
-  if (isJunkId(anonId)) return { setAside: [aside('junk_id', anonId, all)] };
+  if (isJunkId(anonId)) return { unmerged: [toUnmerged('junk_id', anonId, all)] };
 
   const real = all.filter(([id]) => !isJunkId(id));
   const junk = all.filter(([id]) => isJunkId(id));
-  const setAside = junk.length > 0 ? [aside('junk_id', anonId, junk)] : [];
+  const unmerged = junk.length > 0 ? [toUnmerged('junk_id', anonId, junk)] : [];
   const first = real[0];
-  if (!first) return { setAside };
-  if (isUser) return { setAside: [...setAside, aside('already_identified', anonId, real)] };
-  if (real.length > 1) return { setAside: [...setAside, aside('shared_device', anonId, real)] };
-  return { user: { id: first[0], time: first[1] }, setAside };
+  if (!first) return { unmerged };
+  if (isUser) return { unmerged: [...unmerged, toUnmerged('already_identified', anonId, real)] };
+  if (real.length > 1) return { unmerged: [...unmerged, toUnmerged('shared_device', anonId, real)] };
+  return { user: { id: first[0], time: first[1] }, unmerged };
 }
 
 const USERS_SHOWN = 5;
 
-function aside(
+function toUnmerged(
   reason: Unmerged['reason'],
   id: string,
   users: readonly (readonly [string, string])[],

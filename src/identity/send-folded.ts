@@ -12,7 +12,7 @@ export interface SendFoldedDeps {
   readonly onProgress: (eventsSent: number) => void;
 }
 
-/** Sends the synthetic events of some buckets. Begun anew after a crash: the uuids are the same. */
+/** Sends the synthetic events of some buckets. After a crash it starts over, with the same uuids. */
 export async function sendFolded(
   chunks: AsyncIterable<FoldedChunk>,
   { limits, deliver, onProgress }: SendFoldedDeps,
@@ -20,11 +20,11 @@ export async function sendFolded(
 ): Promise<FoldedRange> {
   const result: Counted = { ...emptyFoldedRange(), refusedCount: 0 };
 
-  async function* packed(): AsyncGenerator<{ batch: Batch; events: TargetEvent[] }> {
+  async function* packBatches(): AsyncGenerator<{ batch: Batch; events: TargetEvent[] }> {
     const batches = new BatchBuilder(limits);
     let events: TargetEvent[] = [];
     for await (const chunk of chunks) {
-      result.people = mergePersonsTally(result.people, chunk.people);
+      result.people = mergePersonsTally(result.people, chunk.tally);
       for (const event of chunk.events) {
         const text = stringifyJson(event);
         let added = batches.add(text);
@@ -35,18 +35,25 @@ export async function sendFolded(
         }
         if (added === 'added') events.push(event);
         else
-          note(result, event, { kind: 'refused', detail: 'larger than one event may be at the destination' });
+          countDelivery(result, event, {
+            kind: 'refused',
+            detail: 'larger than one event may be at the destination',
+          });
       }
     }
     if (events.length > 0) yield { batch: batches.take(), events };
   }
 
-  // One at a time: a merge must arrive before the properties that are filled in after it.
-  for await (const { batch, events } of packed()) {
+  // One at a time: a merge must arrive before the properties that follow it.
+  for await (const { batch, events } of packBatches()) {
     const deliveries = await deliver(batch, signal);
     events.forEach((event, index) => {
       result.events.sent += 1;
-      note(result, event, deliveries[index] ?? { kind: 'refused', detail: 'no answer for this event' });
+      countDelivery(
+        result,
+        event,
+        deliveries[index] ?? { kind: 'refused', detail: 'no delivery for this event' },
+      );
     });
     onProgress(result.events.sent);
   }
@@ -55,7 +62,7 @@ export async function sendFolded(
 
 type Counted = FoldedRange & { refusedCount: number };
 
-function note(result: Counted, event: TargetEvent, delivery: Delivery): void {
+function countDelivery(result: Counted, event: TargetEvent, delivery: Delivery): void {
   if (delivery.kind === 'accepted') {
     result.events.accepted += 1;
     return;

@@ -5,12 +5,12 @@ import { eventId } from '../sources/mapping/event-id.ts';
 import type { FieldProperty } from './pack-properties.ts';
 
 /**
- * Events that stem from no single record. Their uuids depend on what they say and about whom, not on
- * how often or in which export it was seen: overlapping exports repeat them instead of adding to them.
+ * Events that come from no single record. Their uuids depend on their content and its subject, not on how
+ * often or in which export it was seen: overlapping exports yield the same events instead of more.
  */
 const COMMON = { $geoip_disable: true } as const;
 
-export function mergeEvent(userId: string, anonId: string, time: string): TargetEvent {
+export function createMergeEvent(userId: string, anonId: string, time: string): TargetEvent {
   return {
     event: '$identify',
     uuid: eventId(['people', 'merge', userId, anonId]),
@@ -19,16 +19,20 @@ export function mergeEvent(userId: string, anonId: string, time: string): Target
   };
 }
 
-export function personEvent(id: string, time: string, properties: readonly FieldProperty[]): TargetEvent {
+export function createPersonEvent(
+  id: string,
+  time: string,
+  properties: readonly FieldProperty[],
+): TargetEvent {
   return {
     event: '$identify',
-    uuid: eventId(['people', 'person', id, contentOf(properties)]),
+    uuid: eventId(['people', 'person', id, renderContent(properties)]),
     timestamp: time,
-    properties: { distinct_id: id, ...listFields(properties), ...COMMON },
+    properties: { distinct_id: id, ...toFields(properties), ...COMMON },
   };
 }
 
-export function groupEvent(
+export function createGroupEvent(
   event: string,
   groupType: string,
   groupKey: string,
@@ -37,22 +41,22 @@ export function groupEvent(
 ): TargetEvent {
   return {
     event,
-    uuid: eventId(['people', 'group', event, groupType, groupKey, contentOf(properties)]),
+    uuid: eventId(['people', 'group', event, groupType, groupKey, renderContent(properties)]),
     timestamp: time,
     properties: {
-      distinct_id: groupDistinctId(groupType, groupKey),
+      distinct_id: toGroupDistinctId(groupType, groupKey),
       $group_type: groupType,
       $group_key: groupKey,
-      ...listFields(properties),
+      ...toFields(properties),
       ...COMMON,
     },
   };
 }
 
-const contentOf = (properties: readonly FieldProperty[]) =>
+const renderContent = (properties: readonly FieldProperty[]) =>
   JSON.stringify(properties.map(({ field, key, text }) => [field, key, text]));
 
-function listFields(properties: readonly FieldProperty[]): Record<string, Record<string, unknown>> {
+function toFields(properties: readonly FieldProperty[]): Record<string, Record<string, unknown>> {
   const byField = new Map<string, [string, unknown][]>();
   for (const { field, key, text } of properties) {
     const entries = byField.get(field);
@@ -65,11 +69,11 @@ function listFields(properties: readonly FieldProperty[]): Record<string, Record
 const ID_MAX_LENGTH = 200;
 const TAIL_LENGTH = 32;
 
-/** A group speaks through an id of its own, as the vendor's server libraries do it. */
-export function groupDistinctId(groupType: string, groupKey: string): string {
+/** The distinct id of a group's events, formed as the vendor's server libraries form it. */
+export function toGroupDistinctId(groupType: string, groupKey: string): string {
   const id = `$${groupType}_${groupKey}`;
   if (id.length <= ID_MAX_LENGTH) return id;
-  // The destination would cut it, and two groups might become one; a lone half of an emoji is dropped.
+  // The destination would cut it, and two groups might become one. Half a surrogate pair is dropped.
   const head = id.slice(0, ID_MAX_LENGTH - TAIL_LENGTH - 1).replace(/[\uD800-\uDBFF]$/, '');
   return `${head}_${createHash('sha256').update(id).digest('hex').slice(0, TAIL_LENGTH)}`;
 }

@@ -4,8 +4,8 @@ import type { Checkpoint, RejectNote } from '../contract/progress.ts';
 import { TallyBuilder } from './tally.ts';
 
 /**
- * What is known of one record when its segment is cut. A `sent` record waits for the deliveries of
- * its events; every other one has its outcome already.
+ * One record of a segment. A `sent` record waits for the deliveries of its events; the others have their
+ * outcomes already.
  */
 export type Entry = {
   /** Number of the record in its part, from 0. */
@@ -20,13 +20,13 @@ export type Entry = {
   | { readonly kind: 'rejected'; readonly reason: RejectReason; readonly detail: string }
 );
 
-/** The records between two batches, without a gap: `to` is the position once all have outcomes. */
+/** Consecutive records up to, but not including, `to`, which is the position once all have outcomes. */
 export interface Segment {
   readonly to: number;
   readonly entries: readonly Entry[];
 }
 
-/** Position, counts and outcomes move together (I1). Rejects are returned to be kept first. */
+/** Position and counts move together (I1). The rejects must be saved before the checkpoint. */
 export function advance(
   checkpoint: Checkpoint,
   segment: Segment,
@@ -39,10 +39,10 @@ export function advance(
   for (const entry of segment.entries) {
     const { day, event } = entry;
     if (entry.kind === 'sent') {
-      const own = deliveries.slice(next, next + entry.eventCount);
+      const results = deliveries.slice(next, next + entry.eventCount);
       next += entry.eventCount;
-      const refused = own.find((delivery) => delivery.kind === 'refused');
-      tally.addEvents(own.length, own.filter((delivery) => delivery.kind === 'accepted').length);
+      const refused = results.find((delivery) => delivery.kind === 'refused');
+      tally.addEvents(results.length, results.filter((delivery) => delivery.kind === 'accepted').length);
       if (refused) {
         tally.addOutcome({ outcome: 'rejected', reason: 'refused', day, event });
         rejects.push({ record: entry.record, reason: 'refused', detail: refused.detail });

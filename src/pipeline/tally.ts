@@ -1,7 +1,7 @@
 import { zeroCounts } from '../contract/counts.ts';
 import type { RecordCounts, Tally } from '../contract/progress.ts';
 
-/** More event names than this are told apart no longer, so that no vendor bug can blow up a checkpoint. */
+/** Event names beyond this many are counted as one, so that a vendor's bug cannot blow up a checkpoint. */
 export const EVENT_NAMES_MAX = 2_000;
 export const OTHER_EVENTS = '(other)';
 
@@ -13,7 +13,7 @@ export const emptyTally = (): Tally => ({
   byReason: {},
 });
 
-/** What is counted of one record. */
+/** The outcome of one record, and what it is counted under. */
 export type CountedOutcome = {
   /** UTC day of the source time, or `unknown`. */
   readonly day: string;
@@ -23,7 +23,7 @@ export type CountedOutcome = {
   | { readonly outcome: 'skipped' | 'duplicate' | 'rejected'; readonly reason: string }
 );
 
-/** Adds up a tally in place, on a copy of the one it starts from. */
+/** Adds to a copy of the tally it starts from. */
 export class TallyBuilder {
   readonly #counts: RecordCounts;
   readonly #events: Tally['events'];
@@ -41,7 +41,7 @@ export class TallyBuilder {
 
   addOutcome(counted: CountedOutcome): void {
     const { outcome, day, event } = counted;
-    for (const counts of [this.#counts, this.#byDay.at(day), this.#byEvent.at(event)]) {
+    for (const counts of [this.#counts, this.#byDay.get(day), this.#byEvent.get(event)]) {
       counts.read += 1;
       counts[outcome] += 1;
     }
@@ -61,7 +61,7 @@ export class TallyBuilder {
     for (const [reason, count] of Object.entries(other.byReason)) this.#addReason(reason, count);
   }
 
-  /** Keys come sorted: equal tallies are equal texts. */
+  /** Keys are sorted: equal tallies are equal texts. */
   build(): Tally {
     return {
       counts: { ...this.#counts },
@@ -77,30 +77,30 @@ export class TallyBuilder {
   }
 }
 
-/** Associative and commutative: neither the order of receipts nor the part cut shows in the sum. */
+/** Associative and commutative: the sum depends neither on the order of receipts nor on how parts were cut. */
 export function mergeTally(a: Tally, b: Tally): Tally {
   const builder = new TallyBuilder(a);
   builder.addTally(b);
   return builder.build();
 }
 
-export const balances = ({ read, delivered, skipped, duplicate, rejected }: RecordCounts): boolean =>
+export const isBalanced = ({ read, delivered, skipped, duplicate, rejected }: RecordCounts): boolean =>
   read === delivered + skipped + duplicate + rejected;
 
-/** Each book of a tally that does not agree with its totals, as a sentence. */
-export function imbalances({ counts, byDay, byEvent, byReason }: Tally): string[] {
+/** Each breakdown of a tally that does not match its totals, as a sentence. */
+export function findImbalances({ counts, byDay, byEvent, byReason }: Tally): string[] {
   const found: string[] = [];
-  if (!balances(counts)) found.push(`outcomes do not add up to the ${counts.read} records read`);
-  for (const [book, parts] of Object.entries({ day: byDay, 'event name': byEvent })) {
+  if (!isBalanced(counts)) found.push(`outcomes do not add up to the ${counts.read} records read`);
+  for (const [breakdown, parts] of Object.entries({ day: byDay, 'event name': byEvent })) {
     const sum = zeroCounts();
     for (const part of Object.values(parts)) addTo(sum, part);
     if (OUTCOMES.some((outcome) => sum[outcome] !== counts[outcome])) {
-      found.push(`the counts by ${book} do not add up to the totals`);
+      found.push(`the counts by ${breakdown} do not add up to the totals`);
     }
   }
   const reasons = Object.values(byReason).reduce((sum, count) => sum + count, 0);
   if (reasons !== counts.skipped + counts.duplicate + counts.rejected) {
-    found.push('the counts by reason do not add up to what was skipped, repeated and rejected');
+    found.push('the counts by reason do not add up to the skipped, duplicate and rejected records');
   }
   return found;
 }
@@ -112,9 +112,9 @@ function addTo(sum: RecordCounts, more: RecordCounts): void {
 }
 
 /**
- * Counts by key. Beyond `max` keys the least ones in text order are kept and the rest goes to
- * `(other)`: a key among the least of everything is among the least of each part, so its counts are
- * exact in whatever order tallies are added. Keeping the most frequent ones would not be.
+ * Counts by key. Of more than `max` keys the first in text order are kept and the rest is added to `(other)`:
+ * a key among the first of all is among the first of each part, so its counts are exact in whatever order
+ * tallies are added. Keeping the most frequent ones would not be exact.
  */
 class CountsByKey {
   readonly #max: number;
@@ -127,13 +127,13 @@ class CountsByKey {
   }
 
   addAll(counts: Tally['byEvent']): void {
-    for (const [key, more] of Object.entries(counts)) addTo(this.at(key), more);
+    for (const [key, more] of Object.entries(counts)) addTo(this.get(key), more);
   }
 
-  /** The counts to add to for a key. */
-  at(name: string): RecordCounts {
+  /** The counts of a key, to be added to. */
+  get(name: string): RecordCounts {
     if (name === OTHER_EVENTS) return this.#other;
-    // An object cannot be trusted to carry this one key through parsing and validation.
+    // Parsing and validation may lose this key of an object.
     const key = name === '__proto__' ? '(__proto__)' : name;
     const known = this.#byKey.get(key);
     if (known) return known;
@@ -150,7 +150,7 @@ class CountsByKey {
     return Object.fromEntries([...entries, ...other]);
   }
 
-  /** Sorts, and folds what is too many. Seldom: room for as many again is left to grow into. */
+  /** Sorts, and moves the excess to `(other)`. Runs seldom: up to twice `max` keys are held. */
   #trim(): void {
     const sorted = [...this.#byKey].sort(byKey);
     for (const [, counts] of sorted.splice(this.#max)) addTo(this.#other, counts);

@@ -2,12 +2,12 @@ import { PART_MAX_BYTES, type PartRecord } from '../contract/part.ts';
 import { SourceError } from '../lib/errors.ts';
 
 /**
- * What a part holds before compression: frames, each a line of ASCII and then bytes as they were.
+ * A part before compression: frames, each a line of ASCII followed by the original bytes.
  *
- *     H <length>                                header row of a CSV; first, if at all
- *     F <length>                                the records behind it are of this member of the file
+ *     H <length>                                header row of a CSV; only as the first frame
+ *     F <length>                                member of the file that the following records are from
  *     R <line> <length>                         a record
- *     T <line> <size> <sha256> <headLength>     a record too large to hold, with its first bytes
+ *     T <line> <size> <sha256> <headLength>     first bytes of a record that is too large to keep
  */
 export class FrameWriter {
   private buffer: Buffer;
@@ -30,8 +30,8 @@ export class FrameWriter {
     const switching =
       record.member === this.member
         ? 0
-        : frameBytes(`F ${Buffer.byteLength(member)}`, Buffer.byteLength(member));
-    return this.used + switching + frameBytes(lineOf(record), bodyOf(record).length);
+        : countFrameBytes(`F ${Buffer.byteLength(member)}`, Buffer.byteLength(member));
+    return this.used + switching + countFrameBytes(renderLine(record), getBody(record).length);
   }
 
   add(record: PartRecord): void {
@@ -40,17 +40,17 @@ export class FrameWriter {
       this.write(`F ${name.length}`, name);
       this.member = record.member;
     }
-    this.write(lineOf(record), bodyOf(record));
+    this.write(renderLine(record), getBody(record));
     this.records += 1;
   }
 
-  /** The frames so far; the writer is done with after this. */
+  /** The frames so far. The writer must not be used afterwards. */
   take(): Buffer {
     return this.buffer.subarray(0, this.used);
   }
 
   private write(line: string, body: Uint8Array): void {
-    const needed = this.used + frameBytes(line, body.length);
+    const needed = this.used + countFrameBytes(line, body.length);
     if (needed > this.buffer.length) {
       const doubled = Math.min(this.buffer.length * 2, PART_MAX_BYTES);
       const larger = Buffer.allocUnsafe(Math.max(needed, doubled));
@@ -67,18 +67,18 @@ export class FrameWriter {
 
 const LF = 0x0a;
 
-const frameBytes = (line: string, bodyBytes: number) => line.length + bodyBytes + 2;
+const countFrameBytes = (line: string, bodyBytes: number) => line.length + bodyBytes + 2;
 
-const bodyOf = (record: PartRecord): Uint8Array => (record.kind === 'record' ? record.bytes : record.head);
+const getBody = (record: PartRecord): Uint8Array => (record.kind === 'record' ? record.bytes : record.head);
 
-const lineOf = (record: PartRecord): string =>
+const renderLine = (record: PartRecord): string =>
   record.kind === 'record'
     ? `R ${record.line} ${record.bytes.length}`
     : `T ${record.line} ${record.size} ${record.sha256} ${record.head.length}`;
 
 export interface DecodedFrames {
   readonly header: Uint8Array | undefined;
-  /** Read as they are asked for; views into the buffer. Throws SourceError where the frames are damaged. */
+  /** Decoded lazily; views into the buffer. Throws SourceError where the frames are damaged. */
   readonly records: Iterable<PartRecord>;
 }
 
@@ -100,7 +100,7 @@ function* decodeRecords(frames: Buffer, start: number): Generator<PartRecord> {
       const [line, size, sha256 = ''] = fields;
       yield { kind: 'oversize', member, line: Number(line), size: Number(size), sha256, head: body };
     } else if (kind === 'F') member = body.length === 0 ? undefined : body.toString('utf8');
-    else throw damaged(at, 'a header row behind the start');
+    else throw createError(at, 'a header row after the first frame');
     at = next;
   }
 }
@@ -118,13 +118,13 @@ interface Frame {
 
 function readFrame(frames: Buffer, at: number): Frame {
   const lineEnd = frames.indexOf(LF, at);
-  if (lineEnd === -1 || lineEnd - at > MAX_LINE_BYTES) throw damaged(at, 'no frame starts here');
+  if (lineEnd === -1 || lineEnd - at > MAX_LINE_BYTES) throw createError(at, 'no frame starts here');
   const line = frames.toString('latin1', at, lineEnd);
   const match = FRAME.exec(line);
-  if (!match) throw damaged(at, 'no frame starts here');
+  if (!match) throw createError(at, 'no frame starts here');
   const [, headerOrMember, isRecord, recordLine, , oversizeLine, size, sha256, length] = match;
   const bodyEnd = lineEnd + 1 + Number(length);
-  if (frames[bodyEnd] !== LF) throw damaged(at, 'its length is wrong');
+  if (frames[bodyEnd] !== LF) throw createError(at, 'its length is wrong');
   const body = frames.subarray(lineEnd + 1, bodyEnd);
   const next = bodyEnd + 1;
   if (headerOrMember) return { kind: headerOrMember, fields: [], body, next };
@@ -132,7 +132,7 @@ function readFrame(frames: Buffer, at: number): Frame {
   return { kind: 'T', fields: [oversizeLine ?? '', size ?? '', sha256 ?? ''], body, next };
 }
 
-const damaged = (at: number, why: string) =>
+const createError = (at: number, why: string) =>
   new SourceError(
-    `the part is damaged at byte ${at} of its frames (${why}); restore it, or stage its file anew`,
+    `the part is damaged at byte ${at} of its frames (${why}); restore it, or stage its file again`,
   );

@@ -12,22 +12,22 @@ import { recoveryHint } from './recovery-hint.ts';
 
 const unzip = promisify(gunzip);
 
-/** A part's records, once its bytes are proved to be the ones that were staged. */
+/** The records of a part, once its checksum is verified. */
 export async function loadPart(staging: Staging, prefix: string, meta: PartMeta): Promise<DecodedFrames> {
   const key = partKeys(prefix).body(meta.id);
-  const fault = (why: string, cause?: unknown) =>
+  const createError = (why: string, cause?: unknown) =>
     new SourceError(`${staging.location}: part ${key} of ${meta.file} ${why}; ${recoveryHint(key)}`, cause);
   const body = await staging.get(key);
-  if (!body) throw fault('is gone');
+  if (!body) throw createError('is gone');
   let frames: Buffer;
   try {
-    // One piece that holds it all, with room to see the end: pieces would be copied together.
+    // One chunk that holds everything and the end marker: several chunks would be copied together.
     frames = await unzip(body, { chunkSize: meta.bytes + 64, maxOutputLength: Math.max(1, meta.bytes) });
   } catch (error) {
-    throw fault('is damaged: it cannot be unpacked', error);
+    throw createError('is damaged: it cannot be unpacked', error);
   }
   const sha256 = createHash('sha256').update(frames).digest('hex');
-  if (sha256 !== meta.sha256) throw fault(`is damaged: its sha256 is ${sha256}, not ${meta.sha256}`);
+  if (sha256 !== meta.sha256) throw createError(`is damaged: its sha256 is ${sha256}, not ${meta.sha256}`);
   return decodeFrames(frames);
 }
 
@@ -56,7 +56,7 @@ export async function loadFileReceipt(
   return loadDocument(fileReceipt, partKeys(prefix).receipt(fileId), staging);
 }
 
-/** How many small objects are asked for at once; on S3 each is a round trip. */
+/** Small objects that are read at once; on S3 each is a round trip. */
 const READ_AHEAD = 16;
 
 async function* loadAll<T>(staging: Staging, prefix: string, schema: z.ZodType<T>): AsyncGenerator<T> {

@@ -6,14 +6,14 @@ import { layout } from './keys.ts';
 const WRITE_EVERY_MS = 2_000;
 
 export interface ProgressNote {
-  /** Writes the last state down and ends. */
+  /** Writes the last state and stops. */
   close(): Promise<void>;
 }
 
 /**
- * Keeps a note in staging of how far a run is, parts under way included, for whoever asks for the status:
- * checkpoints lie in a Redis that may not run then, and receipts come when a part is done. A note decides
- * nothing, and one that cannot be written is left out.
+ * Writes the progress of a run, including parts in progress, to staging every two seconds. `status` reads it:
+ * checkpoints are in a Redis that may not be running then, and a receipt is written only at the end of its
+ * part. The note decides nothing; when it cannot be written, it is skipped.
  */
 export function keepProgressNote(staging: Staging, name: string, counts: () => RecordCounts): ProgressNote {
   let written = '';
@@ -38,7 +38,7 @@ export function keepProgressNote(staging: Staging, name: string, counts: () => R
   };
 }
 
-/** Undefined before the first one. */
+/** Undefined before the first note. */
 export async function loadProgressNote(staging: Staging, name: string): Promise<RecordCounts | undefined> {
   return loadDocument(recordCounts, layout(name).progress, staging);
 }

@@ -3,7 +3,7 @@ import type { Staging } from '../contract/staging.ts';
 import { layout, parseReceiptKey } from './keys.ts';
 import { encodeDocument, loadDocument } from './document.ts';
 
-/** A receipt is created once; whoever comes second gets the one that counts (I5). */
+/** Creates the receipt of a part, or returns the one that exists: the first one counts (I5). */
 export async function createReceipt(staging: Staging, name: string, receipt: Receipt): Promise<Receipt> {
   if (await staging.create(layout(name).receipt(receipt.part), encodeDocument(receipt))) return receipt;
   return (await loadReceipt(staging, name, receipt.part)) ?? receipt;

@@ -54,7 +54,7 @@ export async function readRejects(staging: Staging, key: string): Promise<Reject
   }
 }
 
-/** Each record with the header of its segment, held once. */
+/** Adds the header of the segment to each record. */
 function parseSegment(bytes: Buffer): RejectLine[] {
   const found: RejectLine[] = [];
   let head: RejectHead | undefined;
@@ -71,7 +71,7 @@ function parseSegment(bytes: Buffer): RejectLine[] {
 
 const NEWLINE = 0x0a;
 
-/** Line by line: a segment may be larger than a string should be. */
+/** Line by line: a segment may be larger than a string can be. */
 function* splitLines(bytes: Buffer): Generator<string> {
   for (let start = 0; start < bytes.length; ) {
     const newline = bytes.indexOf(NEWLINE, start);
@@ -81,22 +81,22 @@ function* splitLines(bytes: Buffer): Generator<string> {
   }
 }
 
-const PIECE_CHARACTERS = 256 * 1024;
+const CHUNK_CHARACTERS = 256 * 1024;
 
-/** Gzipped piece by piece, so that the text never stands in memory as a whole. */
+/** Compresses chunk by chunk, so that the whole text is never in memory. */
 async function zipLines(values: Iterable<object>): Promise<Buffer> {
-  function* pieces(): Generator<string> {
-    let piece = '';
+  function* chunks(): Generator<string> {
+    let text = '';
     for (const value of values) {
-      piece += `${JSON.stringify(value)}\n`;
-      if (piece.length < PIECE_CHARACTERS) continue;
-      yield piece;
-      piece = '';
+      text += `${JSON.stringify(value)}\n`;
+      if (text.length < CHUNK_CHARACTERS) continue;
+      yield text;
+      text = '';
     }
-    yield piece;
+    yield text;
   }
   const zipped: Buffer[] = [];
-  await pipeline(Readable.from(pieces()), createGzip({ level: 6 }), async (output: AsyncIterable<Buffer>) => {
+  await pipeline(Readable.from(chunks()), createGzip({ level: 6 }), async (output: AsyncIterable<Buffer>) => {
     for await (const chunk of output) zipped.push(chunk);
   });
   return Buffer.concat(zipped);
@@ -118,7 +118,7 @@ function toRejectLine(part: PartMeta, note: RejectNote, record: PartRecord): Rej
   };
 }
 
-/** Text where the bytes are UTF-8, else base64, so that every byte survives. */
+/** Text where the bytes are UTF-8, else base64, so that every byte is kept. */
 function toKeptBytes(bytes: Uint8Array): { text: string } | { base64: string } {
   try {
     return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) };

@@ -151,8 +151,8 @@ function importAll(lines: readonly string[]): Books {
     count(byDay, event.timestamp.slice(0, 10));
   }
 
-  const { findings, setAside } = resolvePersons(known);
-  const folded = [...foldPersons(findings, { overwrite: false, groupIdentifyEvent: '$g', maxBytes: 1e6 })];
+  const { facts, unmerged } = resolvePersons(known);
+  const folded = [...foldPersons(facts, { overwrite: false, groupIdentifyEvent: '$g', maxBytes: 1e6 })];
   const of = (name: string) => counts.get(name) ?? 0;
   return {
     records: lines.length,
@@ -172,7 +172,7 @@ function importAll(lines: readonly string[]): Books {
     deliveredByDay: Object.fromEntries(byDay),
     people: {
       pairs: folded.reduce((sum, one) => sum + one.pairs, 0),
-      sharedDevices: setAside.filter(({ reason }) => reason === 'shared_device').length,
+      sharedDevices: unmerged.filter(({ reason }) => reason === 'shared_device').length,
       persons: folded.filter((one) => one.kind === 'person' && one.events.length > one.pairs).length,
       groups: folded.filter((one) => one.kind === 'group').length,
     },

@@ -6,38 +6,40 @@ import { ExactNumber } from '../../src/lib/json/exact-number.ts';
 import { encodeFacts, type StoredFact } from '../../src/state/facts.ts';
 import { anyFact } from './facts.ts';
 
-const foldOf = (findings: readonly IdentityFact[]) => {
+const foldFacts = (facts: readonly IdentityFact[]) => {
   const fold = new FactFold();
-  for (const finding of findings) fold.add(finding);
+  for (const fact of facts) fold.add(fact);
   return fold;
 };
 
 const merged = (...folds: readonly FactFold[]) => {
   const fold = new FactFold();
-  for (const one of folds) for (const finding of one.stored()) fold.addStored(finding);
+  for (const one of folds) for (const fact of one.stored()) fold.addStored(fact);
   return fold;
 };
 
-const linesOf = (fold: FactFold) => [...fold.stored()].map((finding) => JSON.stringify(finding)).sort();
+const renderLines = (fold: FactFold) => [...fold.stored()].map((fact) => JSON.stringify(fact)).sort();
 
 const three = fc.tuple(fc.array(anyFact), fc.array(anyFact), fc.array(anyFact));
 
-test('folding does not depend on the cut, the order, or on findings that come twice', () => {
+test('folding does not depend on the cut, the order, or on facts that come twice', () => {
   fc.assert(
     fc.property(three, ([a, b, c]) => {
-      const whole = linesOf(foldOf([...a, ...b, ...c]));
-      expect(linesOf(foldOf([...c, ...a, ...b, ...a].reverse()))).toEqual(whole);
-      expect(linesOf(merged(foldOf(a), merged(foldOf(b), foldOf(c))))).toEqual(whole);
-      expect(linesOf(merged(merged(foldOf(c), foldOf(b)), foldOf(a), foldOf(c)))).toEqual(whole);
+      const whole = renderLines(foldFacts([...a, ...b, ...c]));
+      expect(renderLines(foldFacts([...c, ...a, ...b, ...a].reverse()))).toEqual(whole);
+      expect(renderLines(merged(foldFacts(a), merged(foldFacts(b), foldFacts(c))))).toEqual(whole);
+      expect(renderLines(merged(merged(foldFacts(c), foldFacts(b)), foldFacts(a), foldFacts(c)))).toEqual(
+        whole,
+      );
     }),
   );
 });
 
-test('equal findings make equal objects, byte for byte', async () => {
+test('equal facts make equal objects, byte for byte', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(anyFact), async (findings) => {
-      const forward = await encodeFacts(foldOf(findings).stored());
-      expect(await encodeFacts(foldOf([...findings].reverse()).stored())).toEqual(forward);
+    fc.asyncProperty(fc.array(anyFact), async (facts) => {
+      const forward = await encodeFacts(foldFacts(facts).stored());
+      expect(await encodeFacts(foldFacts([...facts].reverse()).stored())).toEqual(forward);
     }),
     { numRuns: 30 },
   );
@@ -55,16 +57,16 @@ const person = (
   setOnce,
 });
 
-const storedOf = (fold: FactFold, kind: StoredFact['kind']) =>
-  [...fold.stored()].filter((finding) => finding.kind === kind);
+const listStored = (fold: FactFold, kind: StoredFact['kind']) =>
+  [...fold.stored()].filter((fact) => fact.kind === kind);
 
 test('the latest value set and the earliest value set once are kept, whatever came in first', () => {
-  const fold = foldOf([
+  const fold = foldFacts([
     person('2', { plan: 'team' }, { first_seen: 'second' }),
     person('3', { plan: 'business' }, { first_seen: 'third' }),
     person('1', { plan: 'free', old: true }, { first_seen: 'first' }),
   ]);
-  expect(storedOf(fold, 'person')).toEqual([
+  expect(listStored(fold, 'person')).toEqual([
     {
       kind: 'person',
       id: 'u1',
@@ -80,19 +82,21 @@ test('the latest value set and the earliest value set once are kept, whatever ca
 test('of two values at the same time the greater text wins in either order', () => {
   const a = person('1', { plan: 'a' });
   const b = person('1', { plan: 'b' });
-  for (const fold of [foldOf([a, b]), foldOf([b, a])]) {
-    expect(storedOf(fold, 'person')).toMatchObject([{ set: [['plan', '2023-01-01T00:00:00.000Z', '"b"']] }]);
+  for (const fold of [foldFacts([a, b]), foldFacts([b, a])]) {
+    expect(listStored(fold, 'person')).toMatchObject([
+      { set: [['plan', '2023-01-01T00:00:00.000Z', '"b"']] },
+    ]);
   }
 });
 
 test('null is a value, undefined is none', () => {
-  const fold = foldOf([person('1', { plan: null, gone: undefined })]);
-  expect(storedOf(fold, 'person')).toMatchObject([{ set: [['plan', '2023-01-01T00:00:00.000Z', 'null']] }]);
+  const fold = foldFacts([person('1', { plan: null, gone: undefined })]);
+  expect(listStored(fold, 'person')).toMatchObject([{ set: [['plan', '2023-01-01T00:00:00.000Z', 'null']] }]);
 });
 
 test('a number keeps the digits that a double cannot hold', () => {
-  const fold = foldOf([person('1', { account: new ExactNumber('1234567890123456789') })]);
-  expect(storedOf(fold, 'person')).toMatchObject([
+  const fold = foldFacts([person('1', { account: new ExactNumber('1234567890123456789') })]);
+  expect(listStored(fold, 'person')).toMatchObject([
     { set: [['account', expect.any(String), '1234567890123456789']] },
   ]);
 });
@@ -104,14 +108,14 @@ test('a pair is kept once with its first time, and marks its user', () => {
     userId: 'u1',
     time: `2023-01-0${day}T00:00:00.000Z`,
   });
-  expect([...foldOf([pair(2), pair(1), pair(3)]).stored()]).toEqual([
+  expect([...foldFacts([pair(2), pair(1), pair(3)]).stored()]).toEqual([
     { kind: 'pair', anonId: 'd1', userId: 'u1', time: '2023-01-01T00:00:00.000Z' },
     { kind: 'user', id: 'u1' },
   ]);
 });
 
 test('an id paired with itself is a user and no pair', () => {
-  const fold = foldOf([{ kind: 'pair', anonId: 'x', userId: 'x', time: '2023-01-01T00:00:00.000Z' }]);
+  const fold = foldFacts([{ kind: 'pair', anonId: 'x', userId: 'x', time: '2023-01-01T00:00:00.000Z' }]);
   expect([...fold.stored()]).toEqual([{ kind: 'user', id: 'x' }]);
 });
 
@@ -123,7 +127,9 @@ test('group types and keys that read alike when joined stay two groups', () => {
     time: '2023-01-01T00:00:00.000Z',
     set: {},
   });
-  expect(storedOf(foldOf([group('a', 'bc'), group('ab', 'c'), group('a', 'bc')]), 'group')).toHaveLength(2);
+  expect(listStored(foldFacts([group('a', 'bc'), group('ab', 'c'), group('a', 'bc')]), 'group')).toHaveLength(
+    2,
+  );
 });
 
 test('an untouched fold has nothing to keep', async () => {

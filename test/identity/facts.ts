@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { IdentityFact } from '../../src/contract/identity-fact.ts';
 import { ExactNumber } from '../../src/lib/json/exact-number.ts';
 
-/** Few ids, keys and times, so that findings meet one another in every way. */
+/** Few ids, keys and times, so that facts meet in every combination. */
 const id = fc.constantFrom('d1', 'd2', 'd3', 'u1', 'u2', 'null', 'anonymous', 'ü🚀');
 const time = fc.constantFrom(
   '2023-01-01T00:00:00.000Z',

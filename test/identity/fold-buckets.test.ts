@@ -32,45 +32,45 @@ async function foldAll(
   batch: BatchLimits = DEFAULT_BATCH_LIMITS,
 ) {
   const prefix = `run-${++runs}/`;
-  const findings: FactsIndex[] = [];
+  const facts: FactsIndex[] = [];
   for (const [number, part] of parts.entries()) {
     const fold = new FactFold();
-    for (const finding of part) fold.add(finding);
-    findings.push(await saveFacts(staging, `${prefix}parts/${number}.gz`, fold.stored()));
+    for (const fact of part) fold.add(fact);
+    facts.push(await saveFacts(staging, `${prefix}parts/${number}.gz`, fold.stored()));
   }
 
   const edges = [0, ...cuts, BUCKETS];
   const ranges = edges.slice(1).map((to, index) => ({ from: edges[index] ?? 0, to }));
-  let people = emptyPersonsTally();
+  let tally = emptyPersonsTally();
   const resolved: FactsIndex[] = [];
   for (const range of ranges) {
     const done = await resolveBuckets({
       staging,
       prefix: `${prefix}resolved/`,
-      findings,
+      facts,
       ...range,
       signal,
       limits,
     });
     resolved.push(...done.findings);
-    people = mergePersonsTally(people, done.people);
+    tally = mergePersonsTally(tally, done.people);
   }
   const events: string[] = [];
   for (const range of ranges) {
     const options = { overwrite: false, groupIdentifyEvent: '$group_identify', batch, signal, limits };
-    for await (const chunk of foldBuckets({ staging, findings: resolved, ...range, ...options })) {
+    for await (const chunk of foldBuckets({ staging, facts: resolved, ...range, ...options })) {
       events.push(...chunk.events.map((event) => stringifyJson(event)));
-      people = mergePersonsTally(people, chunk.people);
+      tally = mergePersonsTally(tally, chunk.tally);
     }
   }
-  return { events: events.sort(), people };
+  return { events: events.sort(), tally };
 }
 
 test('neither the part cut, nor the order of parts, nor the ranges, nor the memory allowed shows in the events', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(anyFact, { maxLength: 40 }), fc.nat(40), async (findings, cut) => {
-      const whole = await foldAll([findings]);
-      const cutUp = [findings.slice(cut), findings.slice(0, cut).reverse(), findings.slice(cut, cut + 5)];
+    fc.asyncProperty(fc.array(anyFact, { maxLength: 40 }), fc.nat(40), async (facts, cut) => {
+      const whole = await foldAll([facts]);
+      const cutUp = [facts.slice(cut), facts.slice(0, cut).reverse(), facts.slice(cut, cut + 5)];
       expect(await foldAll(cutUp, [13, 40], { runBytes: 50, foldBytes: 400 })).toEqual(whole);
     }),
     { numRuns: 15 },
@@ -96,8 +96,8 @@ test('every person and group of many parts arrives exactly once, in memory for a
       ];
     }).flat(),
   );
-  const { events, people } = await foldAll(parts, [32], { runBytes: 4_000, foldBytes: 20_000 });
-  expect(people).toEqual({ pairs: 1_000, persons: 1_000, groups: 50, setAside: {}, setAsideSample: [] });
+  const { events, tally } = await foldAll(parts, [32], { runBytes: 4_000, foldBytes: 20_000 });
+  expect(tally).toEqual({ pairs: 1_000, persons: 1_000, groups: 50, setAside: {}, setAsideSample: [] });
   expect(events).toHaveLength(2_050);
   expect(new Set(events).size).toBe(2_050);
   const merged = events.find((text) => text.includes('"user-1-7"') && text.includes('$set_once'));
@@ -113,10 +113,10 @@ test('a device whose users come from different parts is a shared one', async () 
     userId,
     time: `2023-01-0${day}T00:00:00.000Z`,
   });
-  const { events, people } = await foldAll([[pair('u2', 2)], [pair('u1', 1)]]);
+  const { events, tally } = await foldAll([[pair('u2', 2)], [pair('u1', 1)]]);
   expect(events).toEqual([]);
-  expect(people.setAside).toEqual({ shared_device: 1 });
-  expect(people.setAsideSample).toEqual([
+  expect(tally.setAside).toEqual({ shared_device: 1 });
+  expect(tally.setAsideSample).toEqual([
     { reason: 'shared_device', id: 'tablet', users: ['u1', 'u2'], userCount: 2 },
   ]);
 });
@@ -125,12 +125,12 @@ test('a property too large for the batches asked for is set aside, and the rest 
   const time = '2023-01-01T00:00:00.000Z';
   const set = { essay: 'x'.repeat(100 * 1024), plan: 'team' };
   const part: IdentityFact[] = [{ kind: 'person', distinctId: 'u1', time, set }];
-  expect((await foldAll([part])).people).toMatchObject({ persons: 1, setAside: {} });
+  expect((await foldAll([part])).tally).toMatchObject({ persons: 1, setAside: {} });
 
   const small = { events: 1_000, bytes: 64 * 1024, eventBytes: 64 * 1024 };
-  const { events, people } = await foldAll([part], [], LOAD_LIMITS, small);
-  expect(people).toMatchObject({ persons: 1, setAside: { property_too_large: 1 } });
-  expect(people.setAsideSample).toMatchObject([{ id: 'u1', property: 'essay' }]);
+  const { events, tally } = await foldAll([part], [], LOAD_LIMITS, small);
+  expect(tally).toMatchObject({ persons: 1, setAside: { property_too_large: 1 } });
+  expect(tally.setAsideSample).toMatchObject([{ id: 'u1', property: 'essay' }]);
   expect(events.map((text) => JSON.parse(text))).toMatchObject([
     { properties: { $set_once: { plan: 'team' } } },
   ]);
@@ -139,9 +139,9 @@ test('a property too large for the batches asked for is set aside, and the rest 
 test('stops between reads when it is told to', async () => {
   const fold = new FactFold();
   fold.add({ kind: 'pair', anonId: 'd', userId: 'u', time: '2023-01-01T00:00:00.000Z' });
-  const findings = [await saveFacts(staging, 'stop/part.gz', fold.stored())];
+  const facts = [await saveFacts(staging, 'stop/part.gz', fold.stored())];
   const stopped = AbortSignal.abort(new Error('enough'));
   await expect(
-    resolveBuckets({ staging, prefix: 'stop/resolved/', findings, from: 0, to: BUCKETS, signal: stopped }),
+    resolveBuckets({ staging, prefix: 'stop/resolved/', facts, from: 0, to: BUCKETS, signal: stopped }),
   ).rejects.toThrow('enough');
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { IdentityFact } from '../../src/contract/identity-fact.ts';
 import { FactFold } from '../../src/identity/fact-fold.ts';
 import { type FoldPersonsOptions, foldPersons } from '../../src/identity/fold-persons.ts';
-import { groupDistinctId } from '../../src/identity/synthetic-events.ts';
+import { toGroupDistinctId } from '../../src/identity/synthetic-events.ts';
 import { ExactNumber } from '../../src/lib/json/exact-number.ts';
 import { stringifyJson } from '../../src/lib/json/stringify-json.ts';
 
@@ -14,14 +14,14 @@ const OPTIONS: FoldPersonsOptions = {
   maxBytes: 900_000,
 };
 
-function fold(findings: readonly IdentityFact[], options: Partial<FoldPersonsOptions> = {}) {
+function fold(facts: readonly IdentityFact[], options: Partial<FoldPersonsOptions> = {}) {
   const known = new FactFold();
-  for (const finding of findings) known.add(finding);
+  for (const fact of facts) known.add(fact);
   return [...foldPersons(known, { ...OPTIONS, ...options })];
 }
 
-const eventsOf = (findings: readonly IdentityFact[], options: Partial<FoldPersonsOptions> = {}) =>
-  fold(findings, options).flatMap(({ events }) => events);
+const foldEvents = (facts: readonly IdentityFact[], options: Partial<FoldPersonsOptions> = {}) =>
+  fold(facts, options).flatMap(({ events }) => events);
 
 const person = (
   set: Record<string, unknown>,
@@ -36,7 +36,7 @@ const person = (
 });
 
 test('history goes as $set_once, so that it never overwrites what is live', () => {
-  const [event] = eventsOf([
+  const [event] = foldEvents([
     person({ plan: 'team' }, { $initial_referrer: 'x' }, T1),
     person({ seats: 3 }, {}, T2),
   ]);
@@ -54,12 +54,12 @@ test('history goes as $set_once, so that it never overwrites what is live', () =
 });
 
 test('with overwriting asked for the latest values go as $set, first ones still as $set_once', () => {
-  const [event] = eventsOf([person({ plan: 'team' }, { $initial_referrer: 'x' })], { overwrite: true });
+  const [event] = foldEvents([person({ plan: 'team' }, { $initial_referrer: 'x' })], { overwrite: true });
   expect(event?.properties).toMatchObject({ $set: { plan: 'team' }, $set_once: { $initial_referrer: 'x' } });
 });
 
 test('a property both set and set once has the value that was set, as it had at the source', () => {
-  const [event] = eventsOf([person({ plan: 'latest' }, { plan: 'first' })]);
+  const [event] = foldEvents([person({ plan: 'latest' }, { plan: 'first' })]);
   expect(event?.properties).toMatchObject({ $set_once: { plan: 'latest' } });
 });
 
@@ -82,7 +82,7 @@ test('merges come before properties, earliest first, and are told by who is merg
 });
 
 test('the uuid changes with the content, and with nothing else', () => {
-  const uuid = (findings: readonly IdentityFact[]) => eventsOf(findings)[0]?.uuid;
+  const uuid = (facts: readonly IdentityFact[]) => foldEvents(facts)[0]?.uuid;
   const base = uuid([person({ a: 1, b: [1] }, {}, T1)]);
   expect(uuid([person({ b: [1], a: 1 }, {}, T2)])).toBe(base);
   expect(uuid([person({ a: 2, b: [1] }, {}, T1)])).not.toBe(base);
@@ -90,13 +90,13 @@ test('the uuid changes with the content, and with nothing else', () => {
 });
 
 test('a number leaves with the digits it came with', () => {
-  const [event] = eventsOf([person({ account: new ExactNumber('1234567890123456789'), half: 0.5 })]);
+  const [event] = foldEvents([person({ account: new ExactNumber('1234567890123456789'), half: 0.5 })]);
   expect(stringifyJson(event?.properties['$set_once'])).toBe('{"account":1234567890123456789,"half":0.5}');
 });
 
 test('a property named __proto__ is a property like any other', () => {
   const set = JSON.parse('{"__proto__":"x"}') as Record<string, unknown>;
-  const [event] = eventsOf([person(set)]);
+  const [event] = foldEvents([person(set)]);
   expect(JSON.stringify(event?.properties['$set_once'])).toBe('{"__proto__":"x"}');
 });
 
@@ -108,7 +108,7 @@ test('a group speaks through an id of its own', () => {
     time: T1,
     set: { seats: 5 },
   };
-  expect(eventsOf([group], { groupIdentifyEvent: '$groupidentify' })).toMatchObject([
+  expect(foldEvents([group], { groupIdentifyEvent: '$groupidentify' })).toMatchObject([
     {
       event: '$groupidentify',
       timestamp: T1,
@@ -121,23 +121,23 @@ test('a group speaks through an id of its own', () => {
       },
     },
   ]);
-  expect(eventsOf([{ ...group, set: {} }])).toHaveLength(1);
+  expect(foldEvents([{ ...group, set: {} }])).toHaveLength(1);
 });
 
 test('the id of a group never exceeds 200 characters, and tells long keys apart', () => {
-  expect(groupDistinctId('t', 'k'.repeat(197))).toBe(`$t_${'k'.repeat(197)}`);
-  const long = [`${'k'.repeat(300)}1`, `${'k'.repeat(300)}2`].map((key) => groupDistinctId('t', key));
+  expect(toGroupDistinctId('t', 'k'.repeat(197))).toBe(`$t_${'k'.repeat(197)}`);
+  const long = [`${'k'.repeat(300)}1`, `${'k'.repeat(300)}2`].map((key) => toGroupDistinctId('t', key));
   for (const id of long) expect(id.length).toBeLessThanOrEqual(200);
   expect(long[0]).not.toBe(long[1]);
   for (const lead of ['', 'k']) {
-    const id = groupDistinctId('t', lead + '🚀'.repeat(200));
+    const id = toGroupDistinctId('t', lead + '🚀'.repeat(200));
     expect(Buffer.from(id).toString()).toBe(id);
   }
 });
 
 test('a person too large for one event is cut, in order, and loses nothing', () => {
   const set = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`p${100 + n}`, 'ü'.repeat(100)]));
-  const events = eventsOf([person(set)], { maxBytes: 1_000 });
+  const events = foldEvents([person(set)], { maxBytes: 1_000 });
   expect(events.length).toBeGreaterThan(10);
   expect(new Set(events.map(({ uuid }) => uuid)).size).toBe(events.length);
   for (const { properties } of events) {
@@ -149,10 +149,10 @@ test('a person too large for one event is cut, in order, and loses nothing', () 
 test('a property that fits no event is set aside by name, at the very limit it is sent', () => {
   // Around the x: the key in quotes, the quotes of the value, a colon, a comma or brace.
   const [fits] = fold([person({ p: 'x'.repeat(93) })], { maxBytes: 100 });
-  expect(fits).toMatchObject({ events: [{}], setAside: [] });
+  expect(fits).toMatchObject({ events: [{}], unmerged: [] });
   const [tooLarge] = fold([person({ p: 'x'.repeat(94) })], { maxBytes: 100 });
   expect(tooLarge).toMatchObject({
     events: [],
-    setAside: [{ reason: 'property_too_large', id: 'u1', property: 'p' }],
+    unmerged: [{ reason: 'property_too_large', id: 'u1', property: 'p' }],
   });
 });

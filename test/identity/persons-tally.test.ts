@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   mergePersonsTally,
-  SET_ASIDE_SAMPLE,
   tallyUnmerged,
+  UNMERGED_SAMPLE,
   unmergedReason,
 } from '../../src/identity/persons-tally.ts';
 
-const setAsides = fc.array(
+const anyUnmerged = fc.array(
   fc.record({
     reason: fc.constantFrom(...unmergedReason.options),
     id: fc.nat(60).map((number) => `d${number}`),
@@ -17,7 +17,7 @@ const setAsides = fc.array(
 
 test('adding up is the same in every order and grouping', () => {
   fc.assert(
-    fc.property(setAsides, setAsides, setAsides, (a, b, c) => {
+    fc.property(anyUnmerged, anyUnmerged, anyUnmerged, (a, b, c) => {
       const [x, y, z] = [tallyUnmerged(a), tallyUnmerged(b), tallyUnmerged(c)];
       const whole = tallyUnmerged([...a, ...b, ...c]);
       expect(mergePersonsTally(mergePersonsTally(x, y), z)).toEqual(whole);
@@ -30,5 +30,5 @@ test('all are counted, and a bounded number of each reason is named', () => {
   const many = Array.from({ length: 500 }, (_, n) => ({ reason: 'shared_device' as const, id: `d${n}` }));
   const tally = tallyUnmerged([...many, { reason: 'junk_id', id: 'null' }]);
   expect(tally.setAside).toEqual({ shared_device: 500, junk_id: 1 });
-  expect(tally.setAsideSample).toHaveLength(SET_ASIDE_SAMPLE + 1);
+  expect(tally.setAsideSample).toHaveLength(UNMERGED_SAMPLE + 1);
 });

@@ -18,20 +18,20 @@ const person = (distinctId: string, set: Record<string, unknown>): IdentityFact 
   set,
 });
 
-function resolve(...findings: readonly IdentityFact[]) {
+function resolve(...facts: readonly IdentityFact[]) {
   const known = new FactFold();
-  for (const finding of findings) known.add(finding);
+  for (const fact of facts) known.add(fact);
   const resolved = resolvePersons(known);
-  const stored = [...resolved.findings.stored()];
+  const stored = [...resolved.facts.stored()];
   return {
-    merges: stored.filter((finding) => finding.kind === 'merge'),
-    persons: stored.filter((finding) => finding.kind === 'person'),
-    setAside: resolved.setAside,
+    merges: stored.filter((fact) => fact.kind === 'merge'),
+    persons: stored.filter((fact) => fact.kind === 'person'),
+    unmerged: resolved.unmerged,
   };
 }
 
 test('an anonymous id seen with one user becomes that user, with all that was known of it', () => {
-  const { merges, persons, setAside } = resolve(
+  const { merges, persons, unmerged } = resolve(
     pair('d1', 'u1', DAY[1]),
     pair('d1', 'u1', DAY[0]),
     person('d1', { locale: 'de' }),
@@ -47,7 +47,7 @@ test('an anonymous id seen with one user becomes that user, with all that was kn
       ],
     },
   ]);
-  expect(setAside).toEqual([]);
+  expect(unmerged).toEqual([]);
 });
 
 test('two devices of one user are both merged', () => {
@@ -55,30 +55,30 @@ test('two devices of one user are both merged', () => {
 });
 
 test('a device with two users is merged into neither, and reported with both, earliest first', () => {
-  const { merges, persons, setAside } = resolve(
+  const { merges, persons, unmerged } = resolve(
     pair('tablet', 'zed', DAY[0]),
     pair('tablet', 'amy', DAY[1]),
     person('tablet', { locale: 'de' }),
   );
   expect(merges).toEqual([]);
   expect(persons).toMatchObject([{ id: 'tablet' }]);
-  expect(setAside).toEqual([{ reason: 'shared_device', id: 'tablet', users: ['zed', 'amy'], userCount: 2 }]);
+  expect(unmerged).toEqual([{ reason: 'shared_device', id: 'tablet', users: ['zed', 'amy'], userCount: 2 }]);
 });
 
 test('an anonymous id that is also a user id is left alone, so no chain and no circle can arise', () => {
   const chain = resolve(pair('a', 'b'), pair('b', 'c'));
   expect(chain.merges).toMatchObject([{ anonId: 'a', userId: 'b' }]);
-  expect(chain.setAside).toMatchObject([{ reason: 'already_identified', id: 'b' }]);
+  expect(chain.unmerged).toMatchObject([{ reason: 'already_identified', id: 'b' }]);
 
   const circle = resolve(pair('a', 'b'), pair('b', 'a'));
   expect(circle.merges).toEqual([]);
-  expect(circle.setAside.map(({ id }) => id).sort()).toEqual(['a', 'b']);
+  expect(circle.unmerged.map(({ id }) => id).sort()).toEqual(['a', 'b']);
 });
 
 test('an id that was a user of itself is not merged into another', () => {
-  const { merges, setAside } = resolve(pair('x', 'x'), pair('x', 'y'));
+  const { merges, unmerged } = resolve(pair('x', 'x'), pair('x', 'y'));
   expect(merges).toEqual([]);
-  expect(setAside).toMatchObject([{ reason: 'already_identified', id: 'x', users: ['y'] }]);
+  expect(unmerged).toMatchObject([{ reason: 'already_identified', id: 'x', users: ['y'] }]);
 });
 
 test.each(['null', 'Anonymous', '[object Object]', '0', ' '])(
@@ -86,29 +86,29 @@ test.each(['null', 'Anonymous', '[object Object]', '0', ' '])(
   (junk) => {
     expect(resolve(pair(junk, 'u1')).merges).toEqual([]);
     expect(resolve(pair('d1', junk)).merges).toEqual([]);
-    expect(resolve(pair(junk, 'u1')).setAside).toMatchObject([{ reason: 'junk_id', id: junk }]);
-    expect(resolve(pair('d1', junk)).setAside).toMatchObject([
+    expect(resolve(pair(junk, 'u1')).unmerged).toMatchObject([{ reason: 'junk_id', id: junk }]);
+    expect(resolve(pair('d1', junk)).unmerged).toMatchObject([
       { reason: 'junk_id', id: 'd1', users: [junk] },
     ]);
   },
 );
 
 test('a junk user beside a real one does not keep a device from its user', () => {
-  const { merges, setAside } = resolve(pair('d1', 'undefined'), pair('d1', 'u1'));
+  const { merges, unmerged } = resolve(pair('d1', 'undefined'), pair('d1', 'u1'));
   expect(merges).toMatchObject([{ anonId: 'd1', userId: 'u1' }]);
-  expect(setAside).toMatchObject([{ reason: 'junk_id', id: 'd1' }]);
+  expect(unmerged).toMatchObject([{ reason: 'junk_id', id: 'd1' }]);
 });
 
 test('what many visitors said under one junk id describes nobody, and is counted once', () => {
   const alone = resolve(person('anonymous', { plan: 'team' }));
   expect(alone.persons).toEqual([]);
-  expect(alone.setAside).toEqual([{ reason: 'junk_id', id: 'anonymous' }]);
-  expect(resolve(person('anonymous', { plan: 'team' }), pair('anonymous', 'u1')).setAside).toHaveLength(1);
+  expect(alone.unmerged).toEqual([{ reason: 'junk_id', id: 'anonymous' }]);
+  expect(resolve(person('anonymous', { plan: 'team' }), pair('anonymous', 'u1')).unmerged).toHaveLength(1);
 });
 
 test('of a device with very many users only the first few are named', () => {
   const pairs = Array.from({ length: 1_000 }, (_, number) => pair('kiosk', `u${1_000 + number}`));
-  expect(resolve(...pairs).setAside).toEqual([
+  expect(resolve(...pairs).unmerged).toEqual([
     {
       reason: 'shared_device',
       id: 'kiosk',

@@ -11,7 +11,7 @@ import type { Receipt } from '../../src/contract/progress.ts';
 import type { Staging } from '../../src/contract/staging.ts';
 import { UnavailableError } from '../../src/lib/errors.ts';
 import { importPart } from '../../src/pipeline/import-part.ts';
-import { balances } from '../../src/pipeline/tally.ts';
+import { isBalanced } from '../../src/pipeline/tally.ts';
 import { eventId } from '../../src/sources/mapping/event-id.ts';
 import { createRedisCheckpoints, migrationKey } from '../../src/state/checkpoints.ts';
 import { readFacts, type StoredFact } from '../../src/state/facts.ts';
@@ -149,7 +149,7 @@ describe('importPart', () => {
     const reference = await runToEnd('reference', []);
     const { counts } = reference.receipt.tally;
     expect(counts).toMatchObject({ read: RECORDS, duplicate: 5, skipped: 6 });
-    expect(balances(counts)).toBe(true);
+    expect(isBalanced(counts)).toBe(true);
     expect(await storedFacts(reference.receipt)).toHaveLength(20 + 1);
 
     let run = 0;

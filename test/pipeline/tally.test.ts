@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { tally as tallySchema } from '../../src/contract/progress.ts';
 import {
-  balances,
   type CountedOutcome,
   EVENT_NAMES_MAX,
   emptyTally,
-  imbalances,
+  findImbalances,
+  isBalanced,
   mergeTally,
   OTHER_EVENTS,
   TallyBuilder,
@@ -38,7 +38,7 @@ test('whatever is counted, every book adds up to the same totals', () => {
     fc.property(fc.array(counted), (outcomes) => {
       const tally = tallyOf(outcomes);
       expect(tally.counts.read).toBe(outcomes.length);
-      expect(imbalances(tally)).toEqual([]);
+      expect(findImbalances(tally)).toEqual([]);
     }),
   );
 });
@@ -83,7 +83,7 @@ test('as many event names as allowed are told apart, and one more goes to (other
 
   const over = tallyOf(named([...names, 'zzz', 'zzz']));
   expect(over.byEvent[OTHER_EVENTS]?.read).toBe(2);
-  expect(imbalances(over)).toEqual([]);
+  expect(findImbalances(over)).toEqual([]);
 });
 
 test('beyond the allowed event names the books still balance, in whatever order parts are added', () => {
@@ -94,29 +94,29 @@ test('beyond the allowed event names the books still balance, in whatever order 
   const cut = (from: number, to: number) => tallyOf(named(names.slice(from, to)));
   const [a, b, c] = [cut(0, 2_500), cut(2_500, 4_000), cut(4_000, names.length)];
   const whole = tallyOf(named(names));
-  expect(imbalances(whole)).toEqual([]);
+  expect(findImbalances(whole)).toEqual([]);
   expect(Object.keys(whole.byEvent)).toHaveLength(EVENT_NAMES_MAX + 1);
   expect(mergeTally(mergeTally(a, b), c)).toEqual(whole);
   expect(mergeTally(c, mergeTally(b, a))).toEqual(whole);
 });
 
 test('a missing outcome does not balance', () => {
-  expect(balances({ read: 3, delivered: 1, skipped: 1, duplicate: 0, rejected: 1 })).toBe(true);
-  expect(balances({ read: 4, delivered: 1, skipped: 1, duplicate: 0, rejected: 1 })).toBe(false);
+  expect(isBalanced({ read: 3, delivered: 1, skipped: 1, duplicate: 0, rejected: 1 })).toBe(true);
+  expect(isBalanced({ read: 4, delivered: 1, skipped: 1, duplicate: 0, rejected: 1 })).toBe(false);
 });
 
 test('each book that disagrees is named', () => {
   const tally = tallyOf(named(['a', 'b']));
   const two = { ...tally.counts };
-  expect(imbalances({ ...tally, byDay: {} })).toEqual([expect.stringContaining('by day')]);
-  expect(imbalances({ ...tally, byEvent: { a: two, b: two } })).toEqual([
+  expect(findImbalances({ ...tally, byDay: {} })).toEqual([expect.stringContaining('by day')]);
+  expect(findImbalances({ ...tally, byEvent: { a: two, b: two } })).toEqual([
     expect.stringContaining('event name'),
   ]);
-  expect(imbalances({ ...tally, byReason: { no_identity: 1 } })).toEqual([
+  expect(findImbalances({ ...tally, byReason: { no_identity: 1 } })).toEqual([
     expect.stringContaining('by reason'),
   ]);
   const lost = { ...two, read: 3 };
-  expect(imbalances({ ...tally, counts: lost, byDay: { d: lost }, byEvent: { a: lost } })).toEqual([
+  expect(findImbalances({ ...tally, counts: lost, byDay: { d: lost }, byEvent: { a: lost } })).toEqual([
     expect.stringContaining('3 records read'),
   ]);
 });

@@ -81,18 +81,18 @@ async function foldAll(
   facts: readonly FactsIndex[],
 ): Promise<{ people: PersonsTally; syntheticEvents: number }> {
   const all = { from: 0, to: BUCKETS, staging, signal };
-  const resolved = await resolveBuckets({ ...all, prefix: toPlanFactsPrefix(scratch), findings: facts });
+  const resolved = await resolveBuckets({ ...all, prefix: toPlanFactsPrefix(scratch), facts });
   let people = mergePersonsTally(emptyPersonsTally(), resolved.people);
   let syntheticEvents = 0;
   const folded = foldBuckets({
     ...all,
-    findings: resolved.findings,
+    facts: resolved.findings,
     overwrite: overwritePeople,
     groupIdentifyEvent,
     batch,
   });
   for await (const chunk of folded) {
-    people = mergePersonsTally(people, chunk.people);
+    people = mergePersonsTally(people, chunk.tally);
     syntheticEvents += chunk.events.length;
   }
   return { people, syntheticEvents };

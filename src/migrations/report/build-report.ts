@@ -1,7 +1,7 @@
 import type { FileReceipt, PartMeta } from '../../contract/part.ts';
 import { countRefused, type FoldedRange } from '../../identity/folded-range.ts';
 import { emptyPersonsTally } from '../../identity/persons-tally.ts';
-import { balances, imbalances } from '../../pipeline/tally.ts';
+import { findImbalances, isBalanced } from '../../pipeline/tally.ts';
 import type { ReceiptTotals } from './receipt-totals.ts';
 import type { Report } from './report.ts';
 
@@ -31,7 +31,7 @@ export function buildReport(input: ReportInput): Report {
   const { totals, people } = input;
   const tally = totals.tally;
   const missing: string[] = [];
-  const problems = imbalances(tally);
+  const problems = findImbalances(tally);
 
   for (const { id, records } of input.parts) {
     const read = totals.getRead(id);
@@ -107,7 +107,7 @@ function fileProblems({ totals, stagedFiles }: ReportInput, waiting: readonly st
     }
   }
   for (const [file, { counts }] of totals.byFile) {
-    if (!balances(counts))
+    if (!isBalanced(counts))
       problems.push(`${file}: outcomes do not add up to the ${counts.read} records read`);
   }
   return problems;

@@ -1,6 +1,9 @@
 import { ConfigError, getMessage, UnavailableError } from '../../lib/errors.ts';
 
-/** Who must act when a file system refuses: the operator (space, rights) or time. Others stay as they are. */
+/**
+ * Turns an error of the file system into the class that names who must act: the operator (space, rights), or
+ * nobody but a retry. Other errors are returned as they are.
+ */
 export function toFolderError(error: unknown, location: string, doing: string): unknown {
   const why = getMessage(error);
   switch (getErrorCode(error)) {
@@ -14,14 +17,14 @@ export function toFolderError(error: unknown, location: string, doing: string): 
     case 'EPERM':
     case 'EROFS':
       return new ConfigError(
-        `${location} may not be used (could not ${doing}: ${why}): give this user the right to read and write there, or set BACKHAUL_DATA_DIR to a folder of its own`,
+        `${location} is not accessible (could not ${doing}: ${why}): give this user the right to read and write there, or set BACKHAUL_DATA_DIR to a folder of its own`,
         error,
       );
     case 'EIO':
     case 'ESTALE':
     case 'ETIMEDOUT':
       return new UnavailableError(
-        `${location} does not answer (could not ${doing}: ${why})`,
+        `${location} does not respond (could not ${doing}: ${why})`,
         'backoff',
         error,
       );

@@ -7,18 +7,18 @@ import { SourceError } from '../../lib/errors.ts';
 import { getErrorCode, toFolderError } from './folder-errors.ts';
 import { assertKey, assertPrefix } from './key.ts';
 
-/** Bodies are written here first; on the same file system, so that a rename is atomic. */
+/** Bodies are written here first: on the same file system, so that a rename is atomic. */
 const TMP = '.tmp';
 const STALE_TMP_MS = 24 * 60 * 60 * 1000;
 
-/** Staging in a folder: the embedded default. Made on the first write. */
+/** Staging in a folder: the embedded default. The folder is created on the first write. */
 export function createFolderStaging(root: string): Staging {
   const location = `folder ${root}`;
-  const pathOf = (key: string) => join(root, assertKey(key));
-  const guard = <T>(doing: string, work: () => Promise<T>) => translated(location, doing, work);
+  const toPath = (key: string) => join(root, assertKey(key));
+  const guard = <T>(doing: string, work: () => Promise<T>) => translateErrors(location, doing, work);
   let swept = false;
 
-  /** Hands a complete, synced file to `place`; whatever happens, no temporary file stays. */
+  /** Passes a complete, synced file to `place`; the temporary file is removed in any case. */
   async function withTmpFile<T>(body: Uint8Array, place: (tmp: string) => Promise<T>): Promise<T> {
     const folder = join(root, TMP);
     await mkdir(folder, { recursive: true });
@@ -45,7 +45,7 @@ export function createFolderStaging(root: string): Staging {
     location,
     put: (key, body) =>
       guard(`write ${key}`, async () => {
-        const path = pathOf(key);
+        const path = toPath(key);
         await withTmpFile(body, async (tmp) => {
           await mkdir(dirname(path), { recursive: true });
           await rename(tmp, path);
@@ -55,11 +55,11 @@ export function createFolderStaging(root: string): Staging {
       }),
     create: (key, body) =>
       guard(`create ${key}`, async () => {
-        const path = pathOf(key);
+        const path = toPath(key);
         return await withTmpFile(body, async (tmp) => {
           await mkdir(dirname(path), { recursive: true });
           try {
-            // Unlike rename, link refuses an existing name: of any number of racers exactly one wins.
+            // Unlike rename, link refuses an existing name: of any number of concurrent creators exactly one wins.
             await link(tmp, path);
           } catch (error) {
             if (getErrorCode(error) === 'EEXIST') return false;
@@ -72,7 +72,7 @@ export function createFolderStaging(root: string): Staging {
     get: (key) =>
       guard(`read ${key}`, async () => {
         try {
-          return await readFile(pathOf(key));
+          return await readFile(toPath(key));
         } catch (error) {
           if (isMissing(error)) return undefined;
           throw error;
@@ -81,14 +81,14 @@ export function createFolderStaging(root: string): Staging {
     getRange: (key, offset, length) =>
       guard(`read ${key}`, async () => {
         const buffer = Buffer.allocUnsafe(length);
-        const handle = await open(pathOf(key), 'r').catch((error: unknown) => {
+        const handle = await open(toPath(key), 'r').catch((error: unknown) => {
           throw isMissing(error) ? new SourceError(`${location}: ${key} is gone`, error) : error;
         });
         try {
           const read = await readFully(handle, buffer, offset);
           if (read < length) {
             throw new SourceError(
-              `${location}: ${key} ends at byte ${offset + read}, but bytes up to ${offset + length} were wanted`,
+              `${location}: ${key} ends at byte ${offset + read}, but bytes up to ${offset + length} were requested`,
             );
           }
           return buffer;
@@ -97,7 +97,7 @@ export function createFolderStaging(root: string): Staging {
         }
       }),
     list: (prefix) => listFolder(root, assertPrefix(prefix), guard),
-    remove: (key) => guard(`remove ${key}`, () => rm(pathOf(key), { force: true })),
+    remove: (key) => guard(`remove ${key}`, () => rm(toPath(key), { force: true })),
   };
 }
 
@@ -121,7 +121,7 @@ async function* listFolder(
       yield* listFolder(root, name, guard);
       continue;
     }
-    const bytes = await guard(`list ${name}`, () => sizeOf(join(root, name)));
+    const bytes = await guard(`list ${name}`, () => loadSize(join(root, name)));
     if (bytes !== undefined) yield { key: name, bytes };
   }
 }
@@ -136,7 +136,7 @@ async function readFolder(path: string): Promise<Dirent[]> {
 }
 
 /** Undefined when the file was removed since its folder was read. */
-async function sizeOf(path: string): Promise<number | undefined> {
+async function loadSize(path: string): Promise<number | undefined> {
   try {
     return (await stat(path)).size;
   } catch (error) {
@@ -159,7 +159,7 @@ async function readFully(
   return filled;
 }
 
-/** Makes a new name survive a power cut, too. */
+/** Makes a new name survive a power failure. */
 async function syncFolder(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {
@@ -169,7 +169,7 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Removes what killed processes left; young files may belong to a living one. */
+/** Removes files of killed processes; recent files may belong to a running one. */
 async function sweep(folder: string): Promise<void> {
   for (const entry of await readFolder(folder)) {
     const path = join(folder, entry.name);
@@ -178,7 +178,7 @@ async function sweep(folder: string): Promise<void> {
   }
 }
 
-async function translated<T>(location: string, doing: string, work: () => Promise<T>): Promise<T> {
+async function translateErrors<T>(location: string, doing: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

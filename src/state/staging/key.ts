@@ -1,11 +1,11 @@
 import { ConfigError } from '../../lib/errors.ts';
 
-/** Keys name objects inside one staging place and can never reach out of it. */
+/** A key names an object inside its staging folder or bucket, never one outside. */
 export function assertKey(key: string): string {
   const bad = key === '' || key.includes('\\') || key.includes('\0') || key.split('/').some(isBadSegment);
   if (bad) {
     throw new ConfigError(
-      `${JSON.stringify(key)} is no key of a staging: it takes /-separated names without ".", ".." or empty ones; give the migration a plainer name`,
+      `${JSON.stringify(key)} is not a valid staging key: keys are /-separated names without ".", ".." or empty segments; give the migration a plainer name`,
     );
   }
   return key;

@@ -7,7 +7,7 @@ export interface ResumingBody {
   readonly start: number;
   /** Byte to stop before; undefined reads to the end. */
   readonly end: number | undefined;
-  /** What the object must still be; taken from the first answer when not known. */
+  /** The object must still have this etag; when undefined, that of the first response. */
   readonly etag: string | undefined;
   readonly idleTimeoutMs: number;
   readonly request: (
@@ -23,13 +23,13 @@ export interface ResumingBody {
   readonly toError: (error: unknown) => unknown;
 }
 
-/** Tries without a single new byte before the reading is given up. */
+/** Tries without a new byte before reading fails. */
 const STUCK_TRIES = 5;
 
 /**
- * The body of an object, whole. The SDK does not retry once a body has begun, and waits for ever on a
- * socket that died logConnectionErrors (https://github.com/aws/aws-sdk-js-v3/issues/8098): a body that breaks or
- * stands still is asked for again from the byte where it stopped, of the same version of the object.
+ * The complete body of an object. The SDK does not retry once a body has begun, and waits for ever on a
+ * socket that died without an error (https://github.com/aws/aws-sdk-js-v3/issues/8098). A body that breaks or
+ * stalls is therefore requested again from the byte where it stopped, with the same etag.
  */
 export async function* resumingBody(wanted: ResumingBody): AsyncGenerator<Buffer> {
   let { etag } = wanted;
@@ -41,27 +41,27 @@ export async function* resumingBody(wanted: ResumingBody): AsyncGenerator<Buffer
   while (end === undefined || position < end) {
     if (stuck === STUCK_TRIES) {
       throw new UnavailableError(
-        `the body stopped at byte ${position} and did not go on in ${STUCK_TRIES} tries`,
+        `the body stopped at byte ${position} and did not continue in ${STUCK_TRIES} tries`,
         'backoff',
         lastError,
       );
     }
     stuck += 1;
     const abort = new AbortController();
-    // Only a request that never began is final here: the SDK has retried it already.
-    const answer = await wanted.request(position, etag, abort.signal).catch((error: unknown) => {
+    // A failed request is final: the SDK has retried it already.
+    const response = await wanted.request(position, etag, abort.signal).catch((error: unknown) => {
       throw wanted.toError(error);
     });
-    if (position > 0 && answer.ContentRange === undefined) {
+    if (position > 0 && response.ContentRange === undefined) {
       throw new ConfigError('the S3 endpoint ignores the Range header; use one that serves byte ranges');
     }
-    etag ??= answer.ETag;
-    if (answer.ContentLength !== undefined) end = position + answer.ContentLength;
-    if (!(answer.Body instanceof Readable)) {
+    etag ??= response.ETag;
+    if (response.ContentLength !== undefined) end = position + response.ContentLength;
+    if (!(response.Body instanceof Readable)) {
       if (end === undefined || end === position) return;
       throw new Error('the S3 client gave no stream');
     }
-    const body = answer.Body;
+    const body = response.Body;
     const chunks: AsyncIterator<unknown> = body[Symbol.asyncIterator]();
     try {
       for (;;) {

@@ -11,16 +11,16 @@ import { isNoSuchKey, isS3Status, toS3Error } from './s3-errors.ts';
 
 export interface S3Options {
   readonly bucket: string;
-  /** Any S3 endpoint, such as `http://127.0.0.1:9000`. Default: AWS. */
+  /** Any S3 endpoint, such as `http://127.0.0.1:9000`. @default AWS */
   readonly endpoint?: string | undefined;
-  /** Default: the SDK's own search, or `us-east-1` where an endpoint is given. */
+  /** @default the SDK's own search, or `us-east-1` where an endpoint is given */
   readonly region?: string | undefined;
-  /** Default: the SDK's own search (environment, profile, role). */
+  /** @default the SDK's own search (environment, profile, role) */
   readonly accessKeyId?: string | undefined;
   readonly secretAccessKey?: string | undefined;
-  /** Bucket in the path instead of the host name. Default: true where an endpoint is given. */
+  /** Bucket in the path instead of the host name. @default true where an endpoint is given */
   readonly forcePathStyle?: boolean | undefined;
-  /** How long a body may stand still before it is asked for again from where it stopped. Default 30,000. */
+  /** Time without a byte after which a body is requested again from where it stopped. @default 30,000 */
   readonly idleTimeoutMs?: number | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface S3Object {
   readonly etag: string;
 }
 
-/** One bucket: what staging and sources on S3 are built of. Errors are Backhaul's own. */
+/** One bucket, for staging and for sources on S3. Errors are Backhaul's own classes. */
 export interface S3Bucket {
   put(key: string, body: Uint8Array): Promise<{ etag: string }>;
   /** False when the key exists. */
@@ -92,23 +92,23 @@ export function createS3Bucket(options: S3Options): S3Bucket {
   return {
     put: (key, body) =>
       guard(`write ${key}`, async () => {
-        const answer = await client.send(
-          new PutObjectCommand({ Bucket: bucket, Key: key, Body: asBuffer(body) }),
+        const response = await client.send(
+          new PutObjectCommand({ Bucket: bucket, Key: key, Body: toBuffer(body) }),
         );
-        return { etag: unquoted(answer.ETag) };
+        return { etag: unquote(response.ETag) };
       }),
-    // A retry after a lost answer may find the object that its first try made, and say false: callers
-    // treat "exists" as "somebody's is there", never as "it is not mine".
+    // A retry after a lost response may find the object that its first try created, and return false: callers
+    // must not conclude from "exists" that another process created it.
     create: (key, body) =>
       guard(`create ${key}`, async () => {
         for (let tries = 1; ; tries += 1) {
           try {
-            const command = { Bucket: bucket, Key: key, Body: asBuffer(body), IfNoneMatch: '*' };
+            const command = { Bucket: bucket, Key: key, Body: toBuffer(body), IfNoneMatch: '*' };
             await client.send(new PutObjectCommand(command));
             return true;
           } catch (error) {
             if (isS3Status(error, 412)) return false;
-            // 409: another conditional write of the key is under way; the next try sees who won.
+            // 409: another conditional write of the key is in progress; the next try sees its result.
             if (!isS3Status(error, 409) || tries === CREATE_TRIES) throw error;
             await pause(Math.min(1_000, 10 * 2 ** tries));
           }
@@ -132,7 +132,7 @@ export function createS3Bucket(options: S3Options): S3Bucket {
           client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, ContinuationToken: token })),
         );
         for (const { Key, Size, ETag } of page.Contents ?? []) {
-          if (Key !== undefined) yield { key: Key, bytes: Size ?? 0, etag: unquoted(ETag) };
+          if (Key !== undefined) yield { key: Key, bytes: Size ?? 0, etag: unquote(ETag) };
         }
         token = page.IsTruncated ? page.NextContinuationToken : undefined;
       } while (token !== undefined);
@@ -167,7 +167,7 @@ async function* nothing(): AsyncGenerator<Buffer> {}
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, Math.random() * ms));
 
-const asBuffer = (body: Uint8Array): Buffer =>
+const toBuffer = (body: Uint8Array): Buffer =>
   Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
 
-const unquoted = (etag: string | undefined): string => (etag ?? '').replaceAll('"', '');
+const unquote = (etag: string | undefined): string => (etag ?? '').replaceAll('"', '');

@@ -16,7 +16,7 @@ const CREDENTIALS = new Set([
   'CredentialsProviderError',
 ]);
 
-/** Who must act on a failed request: the operator (bucket, permission, key) or time. */
+/** Turns an error of the SDK into the class that names who must act: the operator, or nobody but a retry. */
 export function toS3Error(original: unknown, { bucket, endpoint, doing }: S3Context): unknown {
   if (original instanceof BackhaulError) return original;
   return classify(original, slim(original), { bucket, endpoint, doing });
@@ -25,7 +25,7 @@ export function toS3Error(original: unknown, { bucket, endpoint, doing }: S3Cont
 function classify(original: unknown, error: Error, { bucket, endpoint, doing }: S3Context): BackhaulError {
   const where = `s3://${bucket}${endpoint ? ` at ${endpoint}` : ''}`;
   const { name } = error;
-  const status = statusOf(original);
+  const status = getStatus(original);
 
   if (name === 'NoSuchBucket') {
     return new ConfigError(
@@ -47,7 +47,7 @@ function classify(original: unknown, error: Error, { bucket, endpoint, doing }: 
   }
   if (status === 301 || name === 'PermanentRedirect' || name === 'AuthorizationHeaderMalformed') {
     return new ConfigError(
-      `${where} lies in another region (could not ${doing}): set the bucket's region`,
+      `${where} is in another region (could not ${doing}): set the bucket's region`,
       error,
     );
   }
@@ -59,7 +59,7 @@ function classify(original: unknown, error: Error, { bucket, endpoint, doing }: 
   }
   if (status === 412) {
     return new SourceError(
-      `${where}: the object changed while it was being read (could not ${doing}); start again once nothing writes to it`,
+      `${where}: the object changed while it was being read (could not ${doing}); start again when nothing writes to it`,
       error,
     );
   }
@@ -69,19 +69,20 @@ function classify(original: unknown, error: Error, { bucket, endpoint, doing }: 
   if (name === 'Region is missing' || getMessage(error) === 'Region is missing') {
     return new ConfigError(`${where}: no region is set; set the bucket's region, or an endpoint`, error);
   }
-  // What is left: 5xx, throttling, and everything a socket can suffer.
-  const isOther = status !== undefined && status < 500 && status !== 408 && status !== 409 && status !== 429;
-  if (isOther) {
+  // The rest is 5xx, throttling and failures of the connection, or a refusal.
+  const isRefusal =
+    status !== undefined && status < 500 && status !== 408 && status !== 409 && status !== 429;
+  if (isRefusal) {
     return new ConfigError(`${where} refused to ${doing}: ${name} ${getMessage(error)}`, error);
   }
   return new UnavailableError(
-    `${where} does not answer (could not ${doing}: ${name} ${getMessage(error)})`,
+    `${where} does not respond (could not ${doing}: ${name} ${getMessage(error)})`,
     'backoff',
     error,
   );
 }
 
-/** The SDK's errors carry the request with its signed headers, which belong in no log (I10). */
+/** The SDK's errors carry the request with its signed headers, which must not be logged (I10). */
 function slim(error: unknown): Error {
   const copy = new Error(getMessage(error));
   if (error instanceof Error) {
@@ -91,11 +92,11 @@ function slim(error: unknown): Error {
   return copy;
 }
 
-export const isS3Status = (error: unknown, status: number): boolean => statusOf(error) === status;
+export const isS3Status = (error: unknown, status: number): boolean => getStatus(error) === status;
 
-/** Whether an error of this bucket says that the object (not the bucket) is not there. */
+/** Whether an error of this bucket means that the object (not the bucket) does not exist. */
 export const isNoSuchKey = (error: unknown): boolean =>
   error instanceof SourceError && error.cause instanceof Error && error.cause.name === 'NoSuchKey';
 
-const statusOf = (error: unknown): number | undefined =>
+const getStatus = (error: unknown): number | undefined =>
   error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;

@@ -4,31 +4,31 @@ import { assertKey, assertPrefix } from './key.ts';
 import { createS3Bucket, type S3Options } from './s3-bucket.ts';
 
 export interface S3StagingOptions extends S3Options {
-  /** Put before every key, with or without a closing slash; may be empty. */
+  /** Prepended to every key, with or without a closing slash; may be empty. */
   readonly prefix: string;
 }
 
-/** Staging in a bucket: the normal choice for more than one machine. */
+/** Staging in a bucket: the choice for more than one machine. */
 export function createS3Staging(options: S3StagingOptions): Staging {
   const bucket = createS3Bucket(options);
   const base = options.prefix.replace(/^\/+|\/+$/g, '');
   const root = base === '' ? '' : `${base}/`;
-  const at = (key: string) => root + assertKey(key);
+  const toObjectKey = (key: string) => root + assertKey(key);
   const location = `s3://${options.bucket}/${base}`;
 
   return {
     location,
-    put: async (key, body) => bucket.put(at(key), body),
-    create: async (key, body) => bucket.create(at(key), body),
-    get: async (key) => bucket.get(at(key)),
+    put: async (key, body) => bucket.put(toObjectKey(key), body),
+    create: async (key, body) => bucket.create(toObjectKey(key), body),
+    get: async (key) => bucket.get(toObjectKey(key)),
     async getRange(key, offset, length) {
       const chunks: Buffer[] = [];
-      for await (const chunk of bucket.open(at(key), { start: offset, end: offset + length }))
+      for await (const chunk of bucket.open(toObjectKey(key), { start: offset, end: offset + length }))
         chunks.push(chunk);
       const body = Buffer.concat(chunks);
       if (body.length < length) {
         throw new SourceError(
-          `${location}: ${key} ends at byte ${offset + body.length}, but bytes up to ${offset + length} were wanted`,
+          `${location}: ${key} ends at byte ${offset + body.length}, but bytes up to ${offset + length} were requested`,
         );
       }
       return body;
@@ -38,6 +38,6 @@ export function createS3Staging(options: S3StagingOptions): Staging {
         yield { key: key.slice(root.length), bytes };
       }
     },
-    remove: async (key) => bucket.remove(at(key)),
+    remove: async (key) => bucket.remove(toObjectKey(key)),
   };
 }
