@@ -11,7 +11,7 @@ export type Variable =
 
 /**
  * The variable itself, else the contents of the file that `<name>_FILE` names (how Docker and
- * Kubernetes hand out secrets). An empty variable counts as none, as compose files leave them.
+ * Kubernetes provide secrets). An empty variable counts as absent: compose files set them.
  */
 export function readVariable(env: Environment, name: string): Variable {
   const value = env[name];

@@ -3,7 +3,7 @@ import { ConfigError, getMessage } from '../src/lib/errors.ts';
 import { parseManifestText } from './manifest/manifest-text.ts';
 import { type Seed, seedSchema } from './seed.ts';
 
-/** Reads the YAML or JSON file that BACKHAUL_SEED names, or throws one ConfigError with every mistake in it. */
+/** Loads the YAML or JSON file that BACKHAUL_SEED names. Throws one ConfigError that names every mistake. */
 export async function loadSeed(path: string): Promise<Seed> {
   let text: string;
   try {
@@ -14,13 +14,13 @@ export async function loadSeed(path: string): Promise<Seed> {
   return parseSeed(text, path);
 }
 
-/** `file` is what messages call the text. */
+/** `file` is the name of the text in messages. */
 export function parseSeed(text: string, file: string): Seed {
   const { tree, syntaxErrors, locate } = parseManifestText(text);
-  if (syntaxErrors.length > 0) throw wrongSeed(file, syntaxErrors);
+  if (syntaxErrors.length > 0) throw createSeedError(file, syntaxErrors);
   const parsed = seedSchema.safeParse(tree ?? {});
   if (parsed.data) return parsed.data;
-  throw wrongSeed(
+  throw createSeedError(
     file,
     parsed.error.issues.map((issue) => {
       const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)));
@@ -30,7 +30,7 @@ export function parseSeed(text: string, file: string): Seed {
   );
 }
 
-function wrongSeed(file: string, lines: readonly string[]): ConfigError {
+function createSeedError(file: string, lines: readonly string[]): ConfigError {
   const count = lines.length === 1 ? 'a mistake' : `${lines.length} mistakes`;
   return new ConfigError([`${file} has ${count}:`, ...lines.map((line) => `  ${file}:${line}`)].join('\n'));
 }

@@ -2,42 +2,42 @@ import { resolve } from 'node:path';
 import { ConfigError } from '../src/lib/errors.ts';
 import { suggest } from '../src/lib/suggest.ts';
 import { type Environment, readVariable } from './environment.ts';
-import { type SettingField, type Settings, settingFields, settingsSchema } from './settings.ts';
+import { listSettingFields, type SettingField, type Settings, settingsSchema } from './settings.ts';
 
 /**
- * What Kubernetes sets in every pod beside services named "backhaul…"; none of it is ours, not even
- * `BACKHAUL_PORT=tcp://10.0.0.1:80`.
+ * Variables that Kubernetes sets in every pod for services named "backhaul…", such as
+ * `BACKHAUL_PORT=tcp://10.0.0.1:80`. They are not settings.
  * https://kubernetes.io/docs/tutorials/services/connect-applications-service/#environment-variables
  */
 const isServiceLink = (name: string, value: string) =>
   /_(SERVICE_(HOST|PORT)(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$/.test(name) ||
   (name.endsWith('_PORT') && /^(tcp|udp|sctp):\/\//.test(value));
 
-/** Environment → Settings, or one ConfigError that names every mistake. */
+/** Environment → Settings. Throws one ConfigError that names every mistake. */
 export function loadSettings(env: Environment, cwd: string = process.cwd()): Settings {
-  const fields = settingFields();
-  const mistakes = unknownNames(env, fields);
-  const written: Record<string, unknown> = {};
-  const values = new Map<string, string>();
+  const fields = listSettingFields();
+  const mistakes = findUnknownNames(env, fields);
+  const values: Record<string, unknown> = {};
+  const texts = new Map<string, string>();
 
   for (const field of fields) {
-    const target = objectAt(written, field.path.slice(0, -1));
+    const target = getObject(values, field.path.slice(0, -1));
     const variable = field.secret ? readVariable(env, field.env) : readPlain(env, field.env);
     if (variable.kind === 'unreadable') mistakes.push(variable.problem);
     if (variable.kind !== 'value') continue;
     target[field.path.at(-1) ?? ''] = variable.value;
-    values.set(field.path.join('.'), variable.value);
+    texts.set(field.path.join('.'), variable.value);
   }
 
-  const parsed = settingsSchema.safeParse(written);
+  const parsed = settingsSchema.safeParse(values);
   for (const issue of parsed.error?.issues ?? []) {
     const path = issue.path.join('.');
     const field = fields.find((candidate) => candidate.path.join('.') === path);
-    const said = field?.secret ? 'has a value that is not shown here' : `is "${values.get(path) ?? ''}"`;
-    mistakes.push(`${field?.env ?? path} ${said}: ${issue.message}`);
+    const shown = field?.secret ? 'has a value that is not shown here' : `is "${texts.get(path) ?? ''}"`;
+    mistakes.push(`${field?.env ?? path} ${shown}: ${issue.message}`);
   }
-  if (parsed.data) mistakes.push(...contradictions(parsed.data));
-  if (mistakes.length > 0 || !parsed.data) throw wrongSettings(mistakes);
+  if (parsed.data) mistakes.push(...findContradictions(parsed.data));
+  if (mistakes.length > 0 || !parsed.data) throw createSettingsError(mistakes);
   const { dataDir, seedFile } = parsed.data;
   return {
     ...parsed.data,
@@ -46,9 +46,9 @@ export function loadSettings(env: Environment, cwd: string = process.cwd()): Set
   };
 }
 
-/** Values that no log, report or message may hold. */
+/** Values that no log, report or message may contain. */
 export function collectSecrets(settings: Settings): string[] {
-  return settingFields()
+  return listSettingFields()
     .filter((field) => field.secret)
     .flatMap((field) => {
       const value = field.path.reduce<unknown>((at, key) => (at as Record<string, unknown>)?.[key], settings);
@@ -65,11 +65,11 @@ function readPlain(env: Environment, name: string) {
     : ({ kind: 'value', value } as const);
 }
 
-function unknownNames(env: Environment, fields: readonly SettingField[]): string[] {
+function findUnknownNames(env: Environment, fields: readonly SettingField[]): string[] {
   const known = new Set(
     fields.flatMap((field) => (field.secret ? [field.env, `${field.env}_FILE`] : [field.env])),
   );
-  // Compared without the prefix, which would make any two names look alike.
+  // Compared without the prefix, which would make any two names similar.
   const byWord = new Map([...known].map((name) => [name.replace(/^BACKHAUL_/, ''), name]));
   return Object.keys(env)
     .filter(
@@ -79,36 +79,36 @@ function unknownNames(env: Environment, fields: readonly SettingField[]): string
       const word = suggest(name.replace(/^BACKHAUL_/, ''), byWord.keys());
       const hint =
         word === undefined
-          ? 'variables of your own, for manifests, take names that do not start with BACKHAUL_'
+          ? 'names of your own variables, for manifests, must not start with BACKHAUL_'
           : `did you mean ${byWord.get(word)}?`;
-      return `${name} is no setting of Backhaul; ${hint}`;
+      return `${name} is not a setting of Backhaul; ${hint}`;
     });
 }
 
-function contradictions(settings: Settings): string[] {
+function findContradictions(settings: Settings): string[] {
   const { s3, queues } = settings;
   const mistakes: string[] = [];
   if ((s3.accessKeyId === undefined) !== (s3.secretAccessKey === undefined)) {
     mistakes.push(
-      'BACKHAUL_S3_ACCESS_KEY_ID and BACKHAUL_S3_SECRET_ACCESS_KEY go together: set both, or neither',
+      'BACKHAUL_S3_ACCESS_KEY_ID and BACKHAUL_S3_SECRET_ACCESS_KEY must be set together: set both, or neither',
     );
   }
   if (queues.password !== undefined && queues.password === queues.adminPassword) {
     mistakes.push(
-      'BACKHAUL_QUEUES_PASSWORD and BACKHAUL_QUEUES_ADMIN_PASSWORD must differ: the password tells the role',
+      'BACKHAUL_QUEUES_PASSWORD and BACKHAUL_QUEUES_ADMIN_PASSWORD must differ: the password decides the role',
     );
   }
   return mistakes;
 }
 
-function wrongSettings(mistakes: readonly string[]): ConfigError {
+function createSettingsError(mistakes: readonly string[]): ConfigError {
   const count = mistakes.length === 1 ? 'A setting is wrong' : `${mistakes.length} settings are wrong`;
   return new ConfigError(
     [`${count} (environment):`, ...mistakes.map((mistake) => `  ${mistake}`)].join('\n'),
   );
 }
 
-function objectAt(root: Record<string, unknown>, path: readonly string[]): Record<string, unknown> {
+function getObject(root: Record<string, unknown>, path: readonly string[]): Record<string, unknown> {
   return path.reduce((at, key) => {
     at[key] ??= {};
     return at[key] as Record<string, unknown>;

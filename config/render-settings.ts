@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { type SettingField, settingFields } from './settings.ts';
+import { listSettingFields, type SettingField } from './settings.ts';
 
 /** The settings as a Markdown table, for the README. */
 export function renderSettingsTable(): string {
-  const rows = settingFields().map((field) => {
+  const rows = listSettingFields().map((field) => {
     const name = field.secret ? `\`${field.env}\` (or \`${field.env}_FILE\`)` : `\`${field.env}\``;
-    return `| ${name} | ${defaultOf(field) || 'unset'} | ${descriptionOf(field)} |`;
+    return `| ${name} | ${renderDefault(field) || 'unset'} | ${getDescription(field)} |`;
   });
   return ['| Setting | Default | What it does |', '|---|---|---|', ...rows, ''].join('\n');
 }
@@ -14,22 +14,22 @@ export function renderSettingsTable(): string {
 export function renderExampleEnv(): string {
   const head = [
     '# Every setting of Backhaul. All are optional: without any, everything runs embedded.',
-    '# A secret may stand in a file instead, named by the same variable with _FILE at its end.',
+    '# A secret can be in a file instead, named by the same variable with _FILE at its end.',
   ];
-  const settings = settingFields().flatMap((field) => [
+  const settings = listSettingFields().flatMap((field) => [
     '',
-    ...wrap(descriptionOf(field), 100).map((line) => `# ${line}`),
-    `#${field.env}=${defaultOf(field)}`,
+    ...wrap(getDescription(field), 100).map((line) => `# ${line}`),
+    `#${field.env}=${renderDefault(field)}`,
   ]);
   return [...head, ...settings, ''].join('\n');
 }
 
-function defaultOf(field: SettingField): string {
+function renderDefault(field: SettingField): string {
   const parsed = z.safeParse(field.schema, undefined);
   return parsed.success && parsed.data !== undefined && parsed.data !== false ? String(parsed.data) : '';
 }
 
-const descriptionOf = (field: SettingField): string => z.globalRegistry.get(field.schema)?.description ?? '';
+const getDescription = (field: SettingField): string => z.globalRegistry.get(field.schema)?.description ?? '';
 
 function wrap(text: string, width: number): string[] {
   const lines: string[] = [];

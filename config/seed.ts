@@ -1,16 +1,16 @@
 import { z } from 'zod';
 
-/** What the bundled API has from its start, beside what comes in through its endpoints. */
+/** Definitions that the bundled API creates or updates at each start. */
 export const seedSchema = z.strictObject({
   cohorts: z
     .array(
       z.strictObject({
-        /** Which cohort is meant: one of this name is made, or made to fit. */
+        /** A cohort of this name is created, or updated. */
         name: z.string().min(1).max(400),
         description: z.string().max(10_000).default(''),
-        /** Members are put in through the API. */
+        /** Members are added through the API. */
         is_static: z.boolean().default(false),
-        /** As the API takes them; of a dynamic one. */
+        /** Filters of a dynamic cohort, in the form of the API. */
         filters: z.record(z.string(), z.unknown()).default({}),
       }),
     )

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { DELETION_SCHEDULE, nextOccurrence } from '../src/lib/cron.ts';
 
-/** What a setting is called in the environment. */
+/** The name of a setting in the environment. */
 export interface SettingName {
   readonly env: string;
-  /** Never shown, and also read from the file that `<env>_FILE` names. */
+  /** The value is never shown. It is also read from the file that `<env>_FILE` names. */
   readonly secret?: boolean;
 }
 
@@ -14,7 +14,7 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'
 
 const text = z.string();
 
-const whole = (from: number, to: number) => {
+const wholeNumber = (from: number, to: number) => {
   const error = `it takes a whole number from ${from} to ${to}`;
   return z
     .string()
@@ -39,15 +39,13 @@ const schedule = z.string().refine((value) => nextOccurrence(value, new Date(0))
   error: 'it takes the five fields of cron, such as "0 5 * * 0" (minute, hour, day, month, day of the week)',
 });
 
-const switchedOn = z.stringbool({ error: 'it takes true or false' });
+const boolean = z.stringbool({ error: 'it takes true or false' });
 
 /** Every setting there is. Descriptions become config/example.env and the table of the README. */
 export const settingsSchema = z.strictObject({
   dataDir: text
     .default('.backhaul')
-    .describe(
-      'Folder of everything embedded: queue, database, staging, keys. Relative to the current folder.',
-    )
+    .describe('Folder of all embedded data: queue, database, staging, keys. Relative to the current folder.')
     .register(settingNames, { env: 'BACKHAUL_DATA_DIR' }),
   redisUrl: address(['redis:', 'rediss:'])
     .exactOptional()
@@ -56,7 +54,7 @@ export const settingsSchema = z.strictObject({
   redisServer: text
     .exactOptional()
     .describe(
-      'Path of the redis-server to run privately. Unset: the one on PATH, else the one that set-up fetched.',
+      'Path of the redis-server to run privately. Unset: the one on PATH, else the one that the set-up fetched.',
     )
     .register(settingNames, { env: 'BACKHAUL_REDIS_SERVER' }),
   databaseUrl: address(['postgres:', 'postgresql:'])
@@ -73,57 +71,57 @@ export const settingsSchema = z.strictObject({
     endpoint: address(['http:', 'https:'])
       .exactOptional()
       .describe(
-        'S3 server other than AWS, for staging and s3:// sources. Unset: what the AWS_* variables say, else AWS.',
+        'S3 server other than AWS, for staging and s3:// sources. Unset: the endpoint of the AWS_* variables, else AWS.',
       )
       .register(settingNames, { env: 'BACKHAUL_S3_ENDPOINT' }),
     region: text
       .exactOptional()
-      .describe('Region of the buckets. Unset: what the AWS_* variables or the AWS profile say.')
+      .describe('Region of the buckets. Unset: the region of the AWS_* variables or the AWS profile.')
       .register(settingNames, { env: 'BACKHAUL_S3_REGION' }),
     accessKeyId: text
       .exactOptional()
       .describe(
-        'Goes with the secret key below. Unset: the usual AWS chain (AWS_* variables, profile, role).',
+        'Access key ID; set it together with the secret below. Unset: the usual AWS chain (AWS_* variables, profile, role).',
       )
       .register(settingNames, { env: 'BACKHAUL_S3_ACCESS_KEY_ID', secret: true }),
     secretAccessKey: text
       .exactOptional()
       .describe('Secret of the access key.')
       .register(settingNames, { env: 'BACKHAUL_S3_SECRET_ACCESS_KEY', secret: true }),
-    forcePathStyle: switchedOn
+    forcePathStyle: boolean
       .exactOptional()
       .describe(
-        'Address buckets as /bucket/key (true) or bucket.host/key (false). Unset: true where an endpoint is set.',
+        'Addresses buckets as /bucket/key (true) or bucket.host/key (false). Unset: true if an endpoint is set.',
       )
       .register(settingNames, { env: 'BACKHAUL_S3_PATH_STYLE' }),
   }),
   logLevel: z
     .enum(LOG_LEVELS, { error: `it takes one of ${LOG_LEVELS.join(', ')}` })
     .default('info')
-    .describe(`Least level that is logged: ${LOG_LEVELS.join(', ')}.`)
+    .describe(`Lowest level that is logged: ${LOG_LEVELS.join(', ')}.`)
     .register(settingNames, { env: 'BACKHAUL_LOG_LEVEL' }),
   host: text
     .default('127.0.0.1')
     .describe('Address that the bundled API and the queue dashboard listen on.')
     .register(settingNames, { env: 'BACKHAUL_HOST' }),
-  port: whole(0, 65_535)
+  port: wholeNumber(0, 65_535)
     .default(0)
-    .describe('Their port. 0 takes a free one.')
+    .describe('Port of both. 0 chooses a free one.')
     .register(settingNames, { env: 'BACKHAUL_PORT' }),
-  apiRequestsPerMinute: whole(1, 1_000_000)
+  apiRequestsPerMinute: wholeNumber(1, 1_000_000)
     .exactOptional()
     .describe(
-      'Requests a minute that each personal key may make of the bundled API; events come in without limit. Unset: no limit.',
+      'Requests per minute that each personal key may send to the bundled API; ingestion is not limited. Unset: no limit.',
     )
     .register(settingNames, { env: 'BACKHAUL_API_REQUESTS_PER_MINUTE' }),
   publicUrl: address(['http:', 'https:'])
     .transform((value) => value.replace(/[?#].*$/, '').replace(/\/+$/, ''))
     .exactOptional()
     .describe(
-      'Address under which clients reach the bundled API when a proxy stands before it, such as https://events.example.com; the links between pages of a list begin with it. Unset: the address of each request.',
+      'Address of the bundled API for clients behind a proxy, such as https://events.example.com; links between pages of a list start with it. Unset: the address of each request.',
     )
     .register(settingNames, { env: 'BACKHAUL_PUBLIC_URL' }),
-  workerConcurrency: whole(1, 64)
+  workerConcurrency: wholeNumber(1, 64)
     .default(2)
     .describe('Parts that one worker process imports at once.')
     .register(settingNames, { env: 'BACKHAUL_WORKER_CONCURRENCY' }),
@@ -135,24 +133,24 @@ export const settingsSchema = z.strictObject({
     password: text
       .exactOptional()
       .describe(
-        'Opens the queue dashboard at /queues, read-only. Unset: one is made and kept in keys.json of the data folder.',
+        'Password of the queue dashboard at /queues, read-only. Unset: a generated one in keys.json of the data folder.',
       )
       .register(settingNames, { env: 'BACKHAUL_QUEUES_PASSWORD', secret: true }),
     adminPassword: text
       .exactOptional()
-      .describe('Opens the same dashboard with the right to retry, remove and pause jobs.')
+      .describe('Password of the same dashboard with the right to retry, remove and pause jobs.')
       .register(settingNames, { env: 'BACKHAUL_QUEUES_ADMIN_PASSWORD', secret: true }),
   }),
   deletionSchedule: schedule
     .default(DELETION_SCHEDULE)
     .describe(
-      'When the bundled API deletes the events of persons that were deleted with them: five fields of cron, UTC.',
+      'When the bundled API deletes the events of persons that were deleted together with their events: five fields of cron, UTC.',
     )
     .register(settingNames, { env: 'BACKHAUL_DELETION_SCHEDULE' }),
   seedFile: text
     .exactOptional()
     .describe(
-      'YAML or JSON file of what the bundled API has from its start, made so by name each time: cohorts. Relative to the current folder.',
+      'YAML or JSON file of definitions (cohorts) that the bundled API creates or updates by name at each start. Relative to the current folder.',
     )
     .register(settingNames, { env: 'BACKHAUL_SEED' }),
   projectApiKey: text
@@ -169,19 +167,19 @@ export const settingsSchema = z.strictObject({
 export type Settings = z.infer<typeof settingsSchema>;
 
 export interface SettingField extends SettingName {
-  /** Where it stands in Settings. */
+  /** Its path in Settings. */
   readonly path: readonly string[];
   readonly schema: z.core.$ZodType;
 }
 
 /** The settings one by one, in the order they are declared. */
-export function settingFields(
+export function listSettingFields(
   schema: z.ZodObject = settingsSchema,
   above: readonly string[] = [],
 ): SettingField[] {
   return Object.entries(schema.shape).flatMap(([key, field]) => {
     const path = [...above, key];
-    if (field instanceof z.ZodObject) return settingFields(field, path);
+    if (field instanceof z.ZodObject) return listSettingFields(field, path);
     const name = settingNames.get(field);
     return name ? [{ ...name, path, schema: field }] : [];
   });

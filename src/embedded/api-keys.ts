@@ -5,27 +5,27 @@ import { z } from 'zod';
 import { ConfigError } from '../lib/errors.ts';
 import { createPrivateFile, readTextIfThere } from './private-file.ts';
 
-/** What the bundled API accepts: made once for a data folder, never a default. */
+/** The keys of the bundled API: generated once per data folder, never a default. */
 export const apiKeys = z.strictObject({
   /** For sending events. */
   projectKey: z.string().startsWith('phc_'),
   /** For reading and managing. */
   personalKey: z.string().startsWith('phx_'),
-  /** Opens the queue dashboard, read-only, where the settings give no password. */
+  /** Password of the queue dashboard, read-only; used when the settings give none. */
   queuesPassword: z.string().min(1),
 });
 export type ApiKeys = z.infer<typeof apiKeys>;
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** As many as hold 32 bytes of randomness. */
+/** Enough for 32 bytes of randomness. */
 const KEY_CHARACTERS = 43;
 
 export function loadApiKeys(dataDir: string): ApiKeys {
   const path = join(dataDir, 'keys.json');
-  const kept = readTextIfThere(path);
-  if (kept !== undefined) {
-    chmodSync(path, 0o600); // a copy or a careless chmod may have opened it
-    return parseApiKeys(kept, path);
+  const stored = readTextIfThere(path);
+  if (stored !== undefined) {
+    chmodSync(path, 0o600); // a copy or a chmod may have made it readable for others
+    return parseApiKeys(stored, path);
   }
   const fresh: ApiKeys = {
     projectKey: `phc_${randomBase62()}`,
@@ -40,10 +40,10 @@ function parseApiKeys(text: string, path: string): ApiKeys {
   try {
     return apiKeys.parse(JSON.parse(text));
   } catch (error) {
-    // Not shown: the text holds keys.
+    // The text is not shown: it contains keys.
     throw new ConfigError(
-      `${path} does not hold projectKey (phc_…), personalKey (phx_…) and queuesPassword as JSON. Mend it, or ` +
-        'remove it to get new ones; clients of the bundled API then need them too.',
+      `${path} does not hold projectKey (phc_…), personalKey (phx_…) and queuesPassword as JSON. Correct it, or ` +
+        'remove it to get new keys, which clients of the bundled API then need, too.',
       error instanceof z.ZodError ? error : undefined,
     );
   }

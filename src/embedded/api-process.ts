@@ -19,14 +19,14 @@ import { findProjectRoot } from './project-root.ts';
 
 export interface ApiProcessOptions {
   readonly dataDir: string;
-  /** Default: the embedded database in the data folder. */
+  /** @default the embedded database in the data folder */
   readonly databaseUrl?: string | undefined;
   /** The Redis whose queues the dashboard shows. */
   readonly redisUrl: string;
   readonly queues: QueuesAccess;
-  /** Default 127.0.0.1. */
+  /** @default 127.0.0.1 */
   readonly host?: string | undefined;
-  /** Default, and for 0: a free one. */
+  /** 0 chooses a free one. @default 0 */
   readonly port?: number | undefined;
   readonly settings: ApiSettings;
   readonly keys: { readonly projectKey: string; readonly personalKey: string };
@@ -39,9 +39,9 @@ export interface ApiProcess extends Child {
 }
 
 /** The first start creates the embedded database. */
-const READY_BOUND_MS = 120_000;
+const READY_TIMEOUT_MS = 120_000;
 
-/** The bundled API in a process of its own, the only one to open the embedded database. */
+/** Starts the bundled API as a child process, the only one that opens the embedded database. */
 export async function startApiProcess(options: ApiProcessOptions): Promise<ApiProcess> {
   const entry = join(findProjectRoot(), 'dist/src/server/main.js');
   if (!existsSync(entry)) {
@@ -69,9 +69,9 @@ export async function startApiProcess(options: ApiProcessOptions): Promise<ApiPr
   try {
     const { stdin, stdout } = child.process;
     if (stdin === null || stdout === null) throw new Error('the API process was started without pipes');
-    stdin.on('error', () => {}); // it died: its exit tells
+    stdin.on('error', () => {}); // the exit of the process is handled instead
     stdin.write(`${JSON.stringify(order)}\n`);
-    const url = await readAnswer(stdout, child, logFile);
+    const url = await readReply(stdout, child, logFile);
     options.log.debug({ pid: child.pid, url }, 'api started');
     return { pid: child.pid, exited: child.exited, stop: child.stop, url, port };
   } catch (error) {
@@ -80,24 +80,24 @@ export async function startApiProcess(options: ApiProcessOptions): Promise<ApiPr
   }
 }
 
-async function readAnswer(stdout: Readable, child: Child, logFile: string): Promise<string> {
+async function readReply(stdout: Readable, child: Child, logFile: string): Promise<string> {
   const answer = await withTimeout(
     readFirstLine(stdout).then(async (line) => line ?? (await child.exited)),
-    READY_BOUND_MS,
+    READY_TIMEOUT_MS,
     () =>
       new UnavailableError(
-        `The bundled API was not ready within ${READY_BOUND_MS / 1000} s. ${logOf(logFile)}`,
+        `The bundled API was not ready within ${READY_TIMEOUT_MS / 1000} s. ${renderLogTail(logFile)}`,
       ),
   );
   if (!('kind' in answer)) {
-    throw new UnavailableError(`The bundled API ${describeExit(answer)} while starting. ${logOf(logFile)}`);
+    throw new UnavailableError(`The bundled API ${describeExit(answer)} while starting. ${renderLogTail(logFile)}`);
   }
   if (answer.kind === 'ready') return answer.url;
   const message = `The bundled API cannot start: ${answer.message}`;
   throw answer.code === 'config' ? new ConfigError(message) : new UnavailableError(message);
 }
 
-/** Undefined when the child closed its stdout without an answer. */
+/** Undefined when the child closed its stdout without a reply. */
 function readFirstLine(stdout: Readable): Promise<ApiReply | undefined> {
   return new Promise((settle, fail) => {
     const lines = createInterface({ input: stdout });
@@ -112,4 +112,5 @@ function readFirstLine(stdout: Readable): Promise<ApiReply | undefined> {
   });
 }
 
-const logOf = (logFile: string): string => `Its log, ${logFile}, ends:\n${readLogTail(logFile)}`;
+const renderLogTail = (logFile: string): string =>
+  `Last lines of its log, ${logFile}:\n${readLogTail(logFile)}`;

@@ -6,36 +6,36 @@ export const queuesAccess = z.strictObject({
   user: z.string(),
   /** Read-only. */
   password: z.string(),
-  /** With the right to retry, remove and pause jobs. Default: nobody has it. */
+  /** With the right to retry, remove and pause jobs. @default none: nobody has that right */
   adminPassword: z.string().optional(),
 });
 export type QueuesAccess = z.infer<typeof queuesAccess>;
 
-/** What the operator settles about the bundled API, passed on as it is. */
+/** Settings of the bundled API, passed on unchanged. */
 export const apiSettings = z.strictObject({
-  /** Of each personal key. Left out: no limit. */
+  /** Of each personal key. @default no limit */
   requestsPerMinute: z.number().int().positive().exactOptional(),
-  /** Where clients reach it. Left out: wherever a request says. */
+  /** Address for clients. @default the address of each request */
   publicUrl: z.string().exactOptional(),
-  /** When the events of deleted persons go: five fields of cron, UTC. */
+  /** When the events of deleted persons are deleted: five fields of cron, UTC. */
   deletionSchedule: z.string(),
-  /** What the project of its keys has from the start. Left out: nothing. */
+  /** Definitions that the project has from the start. @default none */
   seed: seedSchema.exactOptional(),
 });
 export type ApiSettings = z.infer<typeof apiSettings>;
 
 /**
- * What the supervisor and the API process say to one another, a line of JSON each. Keys and addresses
- * travel on stdin and not on the command line, which every user of the machine can read. The API stops
- * when its stdin closes: its supervisor is gone then.
+ * First line of JSON from the supervisor to the API process. Keys and addresses are sent on stdin and not on
+ * the command line, which every user of the machine can read. The API stops when its stdin closes, because
+ * its supervisor has then ended.
  */
 export const apiOrder = z.strictObject({
   dataDir: z.string(),
-  /** A PostgreSQL address. Default: the embedded database in the data folder. */
+  /** A PostgreSQL address. @default the embedded database in the data folder */
   databaseUrl: z.string().exactOptional(),
   host: z.string(),
   port: z.number().int(),
-  /** Keys that must exist once the API answers. */
+  /** Keys that must exist once the API is ready. */
   bootstrap: z.strictObject({ projectKey: z.string(), personalKey: z.string() }),
   /** The queue dashboard, and the Redis whose queues it shows. */
   dashboard: z.strictObject({ redisUrl: z.string(), ...queuesAccess.shape }),
@@ -44,9 +44,10 @@ export const apiOrder = z.strictObject({
 });
 export type ApiOrder = z.infer<typeof apiOrder>;
 
+/** First line of JSON from the API process to the supervisor. */
 export const apiReply = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('ready'), url: z.string() }),
-  /** `code` as in BackhaulError: `config` asks the operator to act. */
+  /** `code` as in BackhaulError: `config` requires the operator to act. */
   z.strictObject({ kind: z.literal('failed'), code: z.string(), message: z.string() }),
 ]);
 export type ApiReply = z.infer<typeof apiReply>;

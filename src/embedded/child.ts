@@ -15,22 +15,22 @@ export interface Exit {
 export interface Child {
   readonly pid: number;
   readonly exited: Promise<Exit>;
-  /** SIGTERM, then SIGKILL when it has not gone within the bound. Resolves when it is gone. */
+  /** SIGTERM, then SIGKILL when it has not ended within the timeout. Resolves when it has ended. */
   readonly stop: () => Promise<void>;
 }
 
 export interface ChildPlan {
   readonly command: string;
   readonly args: readonly string[];
-  /** Receives what the child prints on stderr (and on stdout, unless that is piped). */
+  /** Receives the child's stderr (and stdout, unless that is piped). */
   readonly logFile: string;
-  /** Names the running child, so that the next owner of the folder finds what this one left behind. */
+  /** Identifies the running child, so that the next owner of the folder finds one that was left running. */
   readonly pidFile: string;
-  /** Pipes stdin and stdout to the caller. Default false. */
+  /** Pipes stdin and stdout to the caller. @default false */
   readonly piped?: boolean;
 }
 
-const STOP_BOUND_MS = 10_000;
+const STOP_TIMEOUT_MS = 10_000;
 const LOG_MAX_BYTES = 5_000_000;
 const LOG_TAIL_BYTES = 2_000;
 
@@ -38,8 +38,8 @@ const LOG_TAIL_BYTES = 2_000;
 export async function startChild(plan: ChildPlan): Promise<Child & { readonly process: ChildProcess }> {
   const log = openLog(plan.logFile);
   const stdio = plan.piped === true ? (['pipe', 'pipe', log] as const) : (['ignore', log, log] as const);
-  // A session of its own: Ctrl-C in the terminal must reach the run, which saves first and stops its
-  // children last, and not the Redis it saves to.
+  // In its own session: Ctrl-C in the terminal must reach the run, which saves first and stops its children
+  // last, and not the Redis that it saves to.
   const child = spawn(plan.command, plan.args, { stdio: [...stdio], detached: true });
   closeSync(log);
   const exited = new Promise<Exit>((resolve) => {
@@ -55,16 +55,16 @@ export async function startChild(plan: ChildPlan): Promise<Child & { readonly pr
   const stop = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGTERM');
-    const bound = setTimeout(() => child.kill('SIGKILL'), STOP_BOUND_MS);
+    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
     await exited;
-    clearTimeout(bound);
+    clearTimeout(timer);
   };
   return { pid, process: child, exited, stop };
 }
 
 /**
- * An owner that was killed may leave a child that still writes to its files (a Redis flushing its log):
- * nothing may be started on the same files before it is gone.
+ * Stops the child of a killed owner. It may still write to its files (a Redis flushing its log), so nothing
+ * may be started on the same files before it has ended.
  */
 export async function stopLeftover(pidFile: string): Promise<void> {
   const text = readTextIfThere(pidFile);
@@ -76,13 +76,13 @@ export async function stopLeftover(pidFile: string): Promise<void> {
       try {
         process.kill(pid, signal);
       } catch {
-        // gone between the look and the signal
+        // it ended before the signal
       }
     };
     kill('SIGTERM');
-    const bound = setTimeout(kill, STOP_BOUND_MS, 'SIGKILL');
+    const timer = setTimeout(kill, STOP_TIMEOUT_MS, 'SIGKILL');
     while (isAlive(parsed.data)) await sleep(20);
-    clearTimeout(bound);
+    clearTimeout(timer);
   }
   rmSync(pidFile, { force: true });
 }

@@ -7,10 +7,10 @@ import { createPrivateFile, createPrivateFolder, putPrivateFile, readTextIfThere
 import { isAlive, type ProcessIdentity, processIdentity, readOwnIdentity } from './process-identity.ts';
 
 /**
- * One process owns a data folder. Locks are numbered, `owner.<n>.lock`, and the highest number rules:
- * taking over from a dead owner means creating the next number, which only one process can. The numbers
- * never fall back, a released lock stays as a tombstone; deleting it would let a slow taker who read an
- * older state create a number beside the new owner's.
+ * One process owns a data folder. Locks are numbered, `owner.<n>.lock`, and the highest number is valid:
+ * a process takes over from a dead owner by creating the next number, which only one process can do. Numbers
+ * never decrease, and a released lock stays as a tombstone: if it were deleted, a slow process that read an
+ * older state could create a number beside the new owner's.
  */
 export interface DataDirLock {
   readonly generation: number;
@@ -33,7 +33,7 @@ export function takeDataDirLock(dataDir: string): LockAttempt {
   for (;;) {
     const highest = Math.max(0, ...readGenerations(dataDir));
     const content = readLock(dataDir, highest);
-    // Only a generation that was replaced meanwhile vanishes.
+    // A generation disappears only when it is replaced.
     if (highest > 0 && content === undefined) continue;
     if (content?.kind === 'owned' && isHeld(dataDir, highest, content.owner)) {
       return { kind: 'held', generation: highest, owner: content.owner };
@@ -41,7 +41,7 @@ export function takeDataDirLock(dataDir: string): LockAttempt {
     const generation = highest + 1;
     if (!createPrivateFile(lockPath(dataDir, generation), render({ kind: 'owned', owner }))) continue;
     const generations = readGenerations(dataDir);
-    // We were slow, and created a number that others had been through already.
+    // This process was slow and created a number that others have used already.
     if (Math.max(...generations) > generation) {
       rmSync(lockPath(dataDir, generation), { force: true });
       continue;
@@ -54,7 +54,7 @@ export function takeDataDirLock(dataDir: string): LockAttempt {
   }
 }
 
-/** Undefined when no live process of this machine owns the folder: another machine's parts are out of reach. */
+/** Undefined when no live process of this machine owns the folder: services of another machine cannot be reached. */
 export function findOwner(dataDir: string): { generation: number; owner: ProcessIdentity } | undefined {
   if (!existsSync(dataDir)) return undefined;
   const generation = Math.max(0, ...readGenerations(dataDir));
@@ -64,7 +64,7 @@ export function findOwner(dataDir: string): { generation: number; owner: Process
   return { generation, owner: content.owner };
 }
 
-/** Whether the owner that was seen still owns the folder. */
+/** Whether the owner of this generation still owns the folder. */
 export function isStillHeld(dataDir: string, generation: number): boolean {
   const content = readLock(dataDir, generation);
   return content?.kind === 'owned' && isAlive(content.owner);

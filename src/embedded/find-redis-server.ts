@@ -20,24 +20,24 @@ export interface RedisVersion {
 export const OLDEST_REDIS: RedisVersion = { major: 6, minor: 2 };
 
 /**
- * The given program, else one on the PATH, else the copy that set-up unpacked. `redis-server` and
- * `valkey-server` serve alike.
+ * The given program, else one on the PATH, else the copy that set-up unpacked. Both `redis-server`
+ * and `valkey-server` work.
  */
 export async function findRedisServer(given?: string): Promise<RedisProgram> {
   const unpacked = join(findProjectRoot(), 'node_modules/.cache/backhaul/redis/redis-server');
   const commands = given === undefined ? ['redis-server', 'valkey-server', unpacked] : [given];
   const found: string[] = [];
   for (const command of commands) {
-    const answer = await readVersion(command);
-    if (answer.kind === 'absent') continue;
-    if (answer.kind === 'version' && !isOlder(answer.version, OLDEST_REDIS)) {
-      return { command, version: answer.version };
+    const result = await readVersion(command);
+    if (result.kind === 'absent') continue;
+    if (result.kind === 'version' && !isOlder(result.version, OLDEST_REDIS)) {
+      return { command, version: result.version };
     }
-    found.push(`${command} ${answer.detail}`);
+    found.push(`${command} ${result.detail}`);
   }
-  const looked = found.length > 0 ? `found only: ${found.join('; ')}` : `looked for ${commands.join(', ')}`;
+  const searched = found.length > 0 ? `found only: ${found.join('; ')}` : `looked for ${commands.join(', ')}`;
   throw new ConfigError(
-    `No redis-server of version ${OLDEST_REDIS.major}.${OLDEST_REDIS.minor} or newer (${looked}). Backhaul keeps ` +
+    `No redis-server of version ${OLDEST_REDIS.major}.${OLDEST_REDIS.minor} or newer (${searched}). Backhaul keeps ` +
       'its queue in a private Redis. Run `node src/setup/setup.mjs` in the checkout to get one, or name a ' +
       'program with BACKHAUL_REDIS_SERVER or a running server with REDIS_URL.',
   );
@@ -53,16 +53,16 @@ export function isOlder(version: RedisVersion, than: RedisVersion): boolean {
   return version.major === than.major ? version.minor < than.minor : version.major < than.major;
 }
 
-type VersionAnswer =
+type VersionResult =
   | { readonly kind: 'absent' }
   | { readonly kind: 'version'; readonly version: RedisVersion; readonly detail: string }
   | { readonly kind: 'broken'; readonly detail: string };
 
-async function readVersion(command: string): Promise<VersionAnswer> {
+async function readVersion(command: string): Promise<VersionResult> {
   try {
     const { stdout } = await run(command, ['--version'], { timeout: 5_000 });
     const version = parseRedisVersion(stdout);
-    if (version === undefined) return { kind: 'broken', detail: `(answers ${stdout.trim().slice(0, 80)})` };
+    if (version === undefined) return { kind: 'broken', detail: `(prints ${stdout.trim().slice(0, 80)})` };
     return { kind: 'version', version, detail: `(version ${version.major}.${version.minor})` };
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return { kind: 'absent' };

@@ -3,8 +3,8 @@ import { createServer } from 'node:net';
 import { UnavailableError } from '../lib/errors.ts';
 
 /**
- * Below the range from which systems lend ports to outgoing connections (32768 on Linux, 49152 on macOS):
- * a server that died must find its port free when it is started again.
+ * Below the range of ports for outgoing connections (from 32768 on Linux, 49152 on macOS): a server that died
+ * must find its port free when it is started again.
  */
 const FIRST_PORT = 20_000;
 const LAST_PORT = 31_999;
@@ -17,7 +17,7 @@ export async function findFreePort(): Promise<number> {
   }
   throw new UnavailableError(
     `No free port on 127.0.0.1: ${ATTEMPTS} tries between ${FIRST_PORT} and ${LAST_PORT} failed. ` +
-      'See what listens there with `ss -ltn`.',
+      'List what listens there with `ss -ltn`.',
   );
 }
 

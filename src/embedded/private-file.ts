@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { ConfigError } from '../lib/errors.ts';
 
-/** What stands in the data folder is for its owner's eyes: keys, passwords and people's data. */
+/** The data folder holds keys, passwords and personal data: only its owner may read it. */
 export function createPrivateFolder(path: string): void {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -11,13 +11,13 @@ export function createPrivateFolder(path: string): void {
   }
 }
 
-/** A reader sees the old text or the new one, whole. */
+/** A reader sees the old text or the new one, never a mix. */
 export function putPrivateFile(path: string, text: string): void {
   const draft = writeDraft(path, text);
   renameSync(draft, path);
 }
 
-/** False when the file exists already; exactly one of many callers gets true, and none sees half a file. */
+/** False when the file exists already. Of concurrent callers exactly one gets true, and none sees half a file. */
 export function createPrivateFile(path: string, text: string): boolean {
   const draft = writeDraft(path, text);
   try {
@@ -56,7 +56,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   EPERM: 'this user may not write there',
   EROFS: 'its file system is read-only',
   ENOTDIR: 'a part of the path is a file',
-  EEXIST: 'a file stands in its place',
+  EEXIST: 'a file is in its place',
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
 };
@@ -65,7 +65,7 @@ function notWritable(path: string, error: unknown): unknown {
   const why = REFUSALS[getErrorCode(error) ?? ''];
   if (why === undefined) return error;
   return new ConfigError(
-    `${path} cannot be written: ${why}. Mend that, or choose another data folder with BACKHAUL_DATA_DIR.`,
+    `${path} cannot be written: ${why}. Correct that, or choose another data folder with BACKHAUL_DATA_DIR.`,
     error,
   );
 }

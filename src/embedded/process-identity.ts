@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { z } from 'zod';
 
-/** A pid alone is reused by the system; with its start time it names one process for good. */
+/** Pids are reused; together with its start time, a pid identifies one process permanently. */
 export const processIdentity = z.strictObject({
   pid: z.number().int().positive(),
   /** Opaque: boot and start time of the process. */
   started: z.string(),
-  /** Pids mean nothing on another machine or in another container. */
+  /** Pids have no meaning on another machine or in another container. */
   host: z.string(),
 });
 export type ProcessIdentity = z.infer<typeof processIdentity>;
@@ -21,7 +21,7 @@ export function readProcessIdentity(pid: number): ProcessIdentity | undefined {
 
 export function readOwnIdentity(): ProcessIdentity {
   const own = readProcessIdentity(process.pid);
-  if (own === undefined) throw new Error('this process finds itself neither in /proc nor with ps');
+  if (own === undefined) throw new Error('this process is listed neither in /proc nor by ps');
   return own;
 }
 
@@ -33,7 +33,7 @@ function readLinuxStart(pid: number): string | undefined {
   if (process.platform !== 'linux') return undefined;
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The command stands in brackets and may hold spaces and brackets: fields count from the last ')'.
+    // The command is in parentheses and may contain spaces and parentheses: fields start after the last ')'.
     const [state, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const startTicks = rest[18];
     if (state === 'Z' || state === 'X' || startTicks === undefined) return undefined;
@@ -54,6 +54,6 @@ function readPsStart(pid: number): string | undefined {
       .split(/\s+/);
     return state.startsWith('Z') ? undefined : started.join(' ');
   } catch {
-    return undefined; // ps exits 1 for a pid that is not there
+    return undefined; // ps exits with 1 when there is no such pid
   }
 }

@@ -7,7 +7,7 @@ export interface RedisSettings {
   readonly version: RedisVersion;
 }
 
-/** The queue survives a crash of Redis up to its last second; what it loses, staging still holds (I4). */
+/** The queue survives a crash of Redis except for its last second, which staging restores (I4). */
 export function renderRedisConfig(settings: RedisSettings): string {
   return [
     'bind 127.0.0.1',
@@ -18,10 +18,10 @@ export function renderRedisConfig(settings: RedisSettings): string {
     `dir ${quote(settings.folder)}`,
     'appendonly yes',
     'appendfsync everysec',
-    // A log cut off by a crash in mid-write is taken up to its last whole command.
+    // A log that a crash cut off is loaded up to its last complete command.
     'aof-load-truncated yes',
     'save ""',
-    // BullMQ's keys must never be evicted.
+    // Keys of BullMQ must never be evicted.
     'maxmemory-policy noeviction',
     // From 7.2 on Redis refuses to start when the environment names a locale that is not installed.
     ...(isOlder(settings.version, { major: 7, minor: 2 }) ? [] : ['locale-collate C']),

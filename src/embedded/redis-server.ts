@@ -23,23 +23,23 @@ export interface RedisServerOptions {
   /** Redis keeps its files in `<dataDir>/redis`. */
   readonly dataDir: string;
   readonly log: Logger;
-  /** Program to run. Default: see findRedisServer. */
+  /** Program to run. @default see findRedisServer */
   readonly binary?: string | undefined;
-  /** Where to listen. Default: a free port and a new random password. */
+  /** Address to listen on. @default a free port and a new random password */
   readonly address?: RedisAddress;
 }
 
 export interface RedisServer extends Child {
-  /** Carries the password: never to be logged. */
+  /** Contains the password: must not be logged. */
   readonly url: string;
   readonly address: RedisAddress;
 }
 
-/** Reading a large append-only file back takes its time. */
-const READY_BOUND_MS = 120_000;
+/** Loading a large append-only file takes time. */
+const READY_TIMEOUT_MS = 120_000;
 const PORT_ATTEMPTS = 3;
 
-/** A private Redis on 127.0.0.1 that answers PING by the time this resolves. */
+/** A private Redis on 127.0.0.1 that responds to PING when this resolves. */
 export async function startRedisServer(options: RedisServerOptions): Promise<RedisServer> {
   const { address } = options;
   if (address !== undefined) return startAt(address, options);
@@ -48,7 +48,7 @@ export async function startRedisServer(options: RedisServerOptions): Promise<Red
     try {
       return await startAt({ port, password: randomBytes(32).toString('hex') }, options);
     } catch (error) {
-      // Someone took the port between the look and the start.
+      // Another process took the port after it was found free.
       const taken = error instanceof Error && error.message.includes('Address already in use');
       if (!taken || attempt === PORT_ATTEMPTS) throw error;
     }
@@ -65,7 +65,7 @@ async function startAt(address: RedisAddress, options: RedisServerOptions): Prom
   await stopLeftover(pidFile);
   // In a file of mode 0600 and not on the command line, which every user of the machine can read.
   putPrivateFile(configFile, renderRedisConfig({ folder, version, ...address }));
-  const child = await startChild({ ...withParent(command, [configFile]), logFile, pidFile });
+  const child = await startChild({ ...bindToParent(command, [configFile]), logFile, pidFile });
   const url = `redis://:${address.password}@127.0.0.1:${address.port}`;
   const cleanFile = join(folder, 'clean-stop');
   let runId: string;
@@ -85,20 +85,20 @@ async function startAt(address: RedisAddress, options: RedisServerOptions): Prom
   return { pid: child.pid, exited: child.exited, stop, url, address };
 }
 
-/** Whoever has not sent for as many starts has sent nothing that still counts. */
+/** A budget that was not used during this many starts has no grants that still count. */
 const MAX_CLEAN_STOPS = 1_000;
 
 /**
- * Tells the new server which ones it continues, when the last was stopped in order; after a crash up to
- * a second of its last writes is missing, and it says nothing. Returns the new server's run id.
+ * Records in the new server which servers it continues, if the last one was shut down in order; after a crash
+ * up to a second of its writes is missing, and nothing is recorded. Returns the new server's run id.
  */
 async function continueFrom(cleanFile: string, url: string): Promise<string> {
   const client = new Redis(url, { retryStrategy: () => null, maxRetriesPerRequest: 0 });
-  client.on('error', () => {}); // told by the command that fails
+  client.on('error', () => {}); // the command that fails reports it
   try {
-    const before = readTextIfThere(cleanFile);
-    if (before === undefined) await client.del(CLEAN_STOPS_KEY);
-    else await client.zadd(CLEAN_STOPS_KEY, Date.now(), before);
+    const previous = readTextIfThere(cleanFile);
+    if (previous === undefined) await client.del(CLEAN_STOPS_KEY);
+    else await client.zadd(CLEAN_STOPS_KEY, Date.now(), previous);
     await client.zremrangebyrank(CLEAN_STOPS_KEY, 0, -1 - MAX_CLEAN_STOPS);
     rmSync(cleanFile, { force: true });
     return /run_id:([0-9a-f]+)/.exec(await client.info('server'))?.[1] ?? 'unknown';
@@ -109,19 +109,19 @@ async function continueFrom(cleanFile: string, url: string): Promise<string> {
 
 async function waitForPing(url: string, child: Child, logFile: string): Promise<void> {
   const client = new Redis(url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
-  client.on('error', () => {}); // refused until it listens
+  client.on('error', () => {}); // connections are refused until it listens
   const died = child.exited.then((exit) => {
     throw new UnavailableError(
-      `The embedded Redis ${describeExit(exit)} while starting. Its log, ${logFile}, ends:\n${readLogTail(logFile)}`,
+      `The embedded Redis ${describeExit(exit)} while starting. Last lines of its log, ${logFile}:\n${readLogTail(logFile)}`,
     );
   });
   try {
     await withTimeout(
       Promise.race([client.ping(), died]),
-      READY_BOUND_MS,
+      READY_TIMEOUT_MS,
       () =>
         new UnavailableError(
-          `The embedded Redis did not answer within ${READY_BOUND_MS / 1000} s. Its log, ${logFile}, ends:\n` +
+          `The embedded Redis did not respond within ${READY_TIMEOUT_MS / 1000} s. Last lines of its log, ${logFile}:\n` +
             readLogTail(logFile),
         ),
     );
@@ -131,15 +131,15 @@ async function waitForPing(url: string, child: Child, logFile: string): Promise<
 }
 
 /**
- * With util-linux at hand, Redis gets a SIGTERM when the thread that started it ends, however it ends.
- * Elsewhere the next owner of the folder stops it (stopLeftover).
+ * With util-linux, Redis gets a SIGTERM when the thread that started it ends, however it ends. Without it,
+ * the next owner of the folder stops it (stopLeftover).
  */
-function withParent(command: string, args: readonly string[]): { command: string; args: string[] } {
-  if (!knowsDeathSignal()) return { command, args: [...args] };
+function bindToParent(command: string, args: readonly string[]): { command: string; args: string[] } {
+  if (!supportsDeathSignal()) return { command, args: [...args] };
   return { command: 'setpriv', args: ['--pdeathsig', 'TERM', '--', command, ...args] };
 }
 
-function knowsDeathSignal(): boolean {
+function supportsDeathSignal(): boolean {
   try {
     execFileSync('setpriv', ['--pdeathsig', 'TERM', '--', 'true'], { stdio: 'ignore' });
     return true;

@@ -11,7 +11,7 @@ export const RESTARTS_PER_WINDOW = 5;
 export const RESTART_WINDOW_MS = 60_000;
 const FIRST_BACKOFF_MS = 50;
 
-/** At once after the first death, then slower; a child that keeps dying is not brought back by trying. */
+/** Restarts immediately after the first exit, then with growing delays, and gives up on a child that keeps exiting. */
 export function planRestart(deathTimesMs: readonly number[], nowMs: number): RestartStep {
   const deaths = deathTimesMs.filter((time) => time > nowMs - RESTART_WINDOW_MS).length;
   if (deaths > RESTARTS_PER_WINDOW) return { kind: 'give_up', deaths };
@@ -19,11 +19,11 @@ export function planRestart(deathTimesMs: readonly number[], nowMs: number): Res
 }
 
 export interface KeptChild {
-  /** Stops the child for good, and waits until it is gone. */
+  /** Stops the child permanently, and waits until it has ended. */
   stop(): Promise<void>;
 }
 
-/** Starts the child again whenever it dies; `start` must bring it up at the same address. */
+/** Starts the child again whenever it exits; `start` must start it at the same address. */
 export function keepRunning(
   name: string,
   first: Child,
@@ -35,9 +35,9 @@ export function keepRunning(
   const deathTimesMs: number[] = [];
   let current = first;
 
-  /** Undefined when there is no point in going on. */
-  async function bringBack(lastWords: string): Promise<Child | undefined> {
-    let reason = lastWords;
+  /** Undefined when the child is not started again. */
+  async function restart(lastReason: string): Promise<Child | undefined> {
+    let reason = lastReason;
     while (!stopping.signal.aborted) {
       const now = Date.now();
       deathTimesMs.push(now);
@@ -50,7 +50,7 @@ export function keepRunning(
         );
         return undefined;
       }
-      log.warn({ child: name, reason, afterMs: step.afterMs }, 'child died, starting it again');
+      log.warn({ child: name, reason, afterMs: step.afterMs }, 'child exited, starting it again');
       try {
         await waitFor(step.afterMs, stopping.signal);
         return await start();
@@ -65,10 +65,10 @@ export function keepRunning(
     for (;;) {
       const exit = await current.exited;
       if (stopping.signal.aborted) return;
-      const next = await bringBack(describeExit(exit));
+      const next = await restart(describeExit(exit));
       if (next === undefined) return;
       current = next;
-      // stop() was called while the child was on its way up.
+      // stop() was called while the child was starting.
       if (stopping.signal.aborted) return current.stop();
     }
   }

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { putPrivateFile, readTextIfThere } from './private-file.ts';
 
-/** What the owner of a data folder runs, for those who attach. Mode 0600: it carries passwords and keys. */
+/** The services that the owner of a data folder runs, for processes that attach. Mode 0600: it contains passwords and keys. */
 export const services = z.strictObject({
-  /** The lock under which it was published; anything else is what a dead owner left behind. */
+  /** The lock under which it was published; another generation is from an owner that has ended. */
   generation: z.number().int(),
   redisUrl: z.string(),
   api: z
@@ -19,20 +19,20 @@ export const services = z.strictObject({
 });
 export type Services = z.infer<typeof services>;
 
-export function putServices(dataDir: string, running: Services): void {
-  putPrivateFile(servicesPath(dataDir), `${JSON.stringify(running, null, 2)}\n`);
+export function putServices(dataDir: string, published: Services): void {
+  putPrivateFile(toServicesPath(dataDir), `${JSON.stringify(published, null, 2)}\n`);
 }
 
-/** Undefined until the owner of that generation has published. */
+/** Undefined until the owner of that generation has published its services. */
 export function readServices(dataDir: string, generation: number): Services | undefined {
-  const text = readTextIfThere(servicesPath(dataDir));
+  const text = readTextIfThere(toServicesPath(dataDir));
   if (text === undefined) return undefined;
   const parsed = services.safeParse(JSON.parse(text));
   return parsed.success && parsed.data.generation === generation ? parsed.data : undefined;
 }
 
 export function removeServices(dataDir: string): void {
-  rmSync(servicesPath(dataDir), { force: true });
+  rmSync(toServicesPath(dataDir), { force: true });
 }
 
-const servicesPath = (dataDir: string): string => join(dataDir, 'services.json');
+const toServicesPath = (dataDir: string): string => join(dataDir, 'services.json');

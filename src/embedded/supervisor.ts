@@ -14,41 +14,41 @@ import { putServices, readServices, removeServices, type Services } from './serv
 
 export interface SupervisorOptions {
   readonly dataDir: string;
-  /** `redis` asks for one to be there: embedded, unless `redisUrl` names another. */
+  /** `redis`: a Redis is needed, an embedded one unless `redisUrl` names another. */
   readonly want: { readonly redis: boolean; readonly api: boolean };
-  /** A running Redis. Default: the embedded one. */
+  /** A running Redis. @default the embedded one */
   readonly redisUrl?: string | undefined;
-  /** A PostgreSQL for the bundled API. Default: the embedded database. */
+  /** A PostgreSQL for the bundled API. @default the embedded database */
   readonly databaseUrl?: string | undefined;
-  /** The redis-server program. Default: see findRedisServer. */
+  /** The redis-server program. @default see findRedisServer */
   readonly redisServer?: string | undefined;
-  /** Who may open the queue dashboard. Default: user backhaul and the password of `<dataDir>/keys.json`. */
+  /** Who may open the queue dashboard. @default user backhaul with the password in `<dataDir>/keys.json` */
   readonly queues?: {
     readonly user: string;
     readonly password?: string | undefined;
     readonly adminPassword?: string | undefined;
   };
-  /** Where the bundled API listens. Default: 127.0.0.1 and a free port. */
+  /** Address that the bundled API listens on. @default 127.0.0.1 and a free port */
   readonly apiHost?: string | undefined;
   readonly apiPort?: number | undefined;
-  /** What else it is told. Default: the contract's schedule of deletions, and nothing else. */
+  /** @default the default schedule of deletions, and nothing else */
   readonly apiSettings?: ApiSettings | undefined;
   readonly log: Logger;
 }
 
 /**
- * The embedded parts of one data folder. The first process owns the folder and runs them; whoever comes
- * later attaches to what the owner runs. A child that dies comes back at the same address.
+ * The embedded services of one data folder. The first process owns the folder and runs them; later processes
+ * attach to the owner's services. A child that exits is started again at the same address.
  */
 export interface Supervisor {
-  /** Carries a password: never to be logged. */
+  /** Contains a password: must not be logged. */
   readonly redisUrl: string;
   readonly api?: ApiService;
-  /** False when attached to another process's parts, or when nothing had to be started. */
+  /** False when attached to another process's services, or when nothing had to be started. */
   readonly owner: boolean;
-  /** Called once, when a part is gone for good; at once when it is already. */
+  /** Called once, when a service has failed permanently; immediately if it has already. */
   readonly onFailure: (callback: (error: Error) => void) => void;
-  /** Stops what this process started, and waits until it is gone. */
+  /** Stops what this process started, and waits until it has ended. */
   readonly close: () => Promise<void>;
 }
 
@@ -57,35 +57,35 @@ export interface ApiService {
   readonly url: string;
   readonly projectKey: string;
   readonly personalKey: string;
-  /** What opens the queue dashboard, read-only. */
+  /** Login of the queue dashboard, read-only. */
   readonly queues: { readonly user: string; readonly password: string };
 }
 
-const PUBLISH_BOUND_MS = 120_000;
-const LOOK_EVERY_MS = 50;
-const OWNER_LOOK_EVERY_MS = 500;
+const PUBLISH_TIMEOUT_MS = 120_000;
+const CHECK_EVERY_MS = 50;
+const OWNER_CHECK_EVERY_MS = 500;
 
 export async function createSupervisor(given: SupervisorOptions): Promise<Supervisor> {
   const options = { ...given, dataDir: resolve(given.dataDir) };
   if (!options.want.redis && options.redisUrl === undefined) {
     throw new Error('a supervisor without Redis: want.redis is false and there is no redisUrl');
   }
-  if (options.redisUrl !== undefined && !options.want.api) return withoutParts(options.redisUrl);
+  if (options.redisUrl !== undefined && !options.want.api) return createWithoutServices(options.redisUrl);
   for (;;) {
     const attempt = takeDataDirLock(options.dataDir);
-    if (attempt.kind === 'taken') return own(options, attempt.lock);
+    if (attempt.kind === 'taken') return runServices(options, attempt.lock);
     const services = await waitForServices(options.dataDir, attempt.generation, attempt.owner);
-    // Undefined: the owner went away meanwhile, and the folder is free to take.
+    // Undefined: the owner has ended meanwhile, and the folder is free.
     if (services !== undefined) return attach(options, services, attempt.generation, attempt.owner);
   }
 }
 
-/** The Redis of whoever owns the data folder now; undefined when nobody runs one there. Starts nothing. */
+/** The Redis of the current owner of the data folder; undefined when there is none. Starts nothing. */
 export async function findRunningRedis(dataDir: string): Promise<string | undefined> {
   return (await findRunning(resolve(dataDir)))?.redisUrl;
 }
 
-/** Whether whoever owns the data folder now runs the bundled API there. Starts nothing. */
+/** Whether the current owner of the data folder runs the bundled API. Starts nothing. */
 export async function runsBundledApi(dataDir: string): Promise<boolean> {
   return (await findRunning(resolve(dataDir)))?.api !== undefined;
 }
@@ -95,11 +95,11 @@ async function findRunning(dataDir: string): Promise<Services | undefined> {
   return held && waitForServices(dataDir, held.generation, held.owner);
 }
 
-function withoutParts(redisUrl: string): Supervisor {
+function createWithoutServices(redisUrl: string): Supervisor {
   return { redisUrl, owner: false, onFailure: () => {}, close: async () => {} };
 }
 
-async function own(options: SupervisorOptions, lock: DataDirLock): Promise<Supervisor> {
+async function runServices(options: SupervisorOptions, lock: DataDirLock): Promise<Supervisor> {
   const failure = createFailure();
   const children: KeptChild[] = [];
   /** In the reverse order of their start: the API may still use Redis. */
@@ -156,23 +156,23 @@ function attach(
     );
   }
   const failure = createFailure();
-  const look = setInterval(() => {
+  const timer = setInterval(() => {
     if (isStillHeld(options.dataDir, generation)) return;
-    clearInterval(look);
+    clearInterval(timer);
     failure.raise(
       new UnavailableError(
-        `Process ${owner.pid}, which ran the embedded parts of ${options.dataDir}, has ended. ` +
+        `Process ${owner.pid}, which ran the embedded services of ${options.dataDir}, has ended. ` +
           'Start the command again: it then runs them itself.',
       ),
     );
-  }, OWNER_LOOK_EVERY_MS);
-  look.unref();
+  }, OWNER_CHECK_EVERY_MS);
+  timer.unref();
   return {
     redisUrl: options.redisUrl ?? services.redisUrl,
     ...(options.want.api && services.api ? { api: services.api } : {}),
     owner: false,
     onFailure: failure.listen,
-    close: async () => clearInterval(look),
+    close: async () => clearInterval(timer),
   };
 }
 
@@ -181,20 +181,20 @@ async function waitForServices(
   generation: number,
   owner: ProcessIdentity,
 ): Promise<Services | undefined> {
-  const boundMs = Date.now() + PUBLISH_BOUND_MS;
-  while (Date.now() < boundMs) {
+  const deadlineMs = Date.now() + PUBLISH_TIMEOUT_MS;
+  while (Date.now() < deadlineMs) {
     const services = readServices(dataDir, generation);
     if (services !== undefined) return services;
     if (!isStillHeld(dataDir, generation)) return undefined;
-    await sleep(LOOK_EVERY_MS);
+    await sleep(CHECK_EVERY_MS);
   }
   throw new UnavailableError(
     `Process ${owner.pid} owns the data folder ${dataDir} but has not published its Redis and API within ` +
-      `${PUBLISH_BOUND_MS / 1000} s. Look at what it does, or end it, and start again.`,
+      `${PUBLISH_TIMEOUT_MS / 1000} s. Check what it does, or stop it, and start again.`,
   );
 }
 
-/** Remembers the first failure for listeners that come late. */
+/** Keeps the first failure for listeners that are added later. */
 function createFailure() {
   const listeners: ((error: Error) => void)[] = [];
   let raised: Error | undefined;

@@ -1,10 +1,10 @@
-/** The candidate that a mistyped word most likely means, or undefined when none is near. */
+/** The candidate that a mistyped word most likely means, or undefined when none is similar. */
 export function suggest(word: string, candidates: Iterable<string>): string | undefined {
-  const wanted = plain(word);
+  const wanted = normalise(word);
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1;
   for (const candidate of candidates) {
-    const distance = editDistance(wanted, plain(candidate));
+    const distance = editDistance(wanted, normalise(candidate));
     if (distance < bestDistance) {
       best = candidate;
       bestDistance = distance;
@@ -13,14 +13,14 @@ export function suggest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** `; did you mean "x"?`, or nothing. */
+/** `; did you mean "x"?`, or an empty text. */
 export function didYouMean(word: string, candidates: Iterable<string>): string {
   const found = suggest(word, candidates);
   return found === undefined ? '' : `; did you mean "${found}"?`;
 }
 
 /** `api_key`, `api-key` and `APIKEY` are spellings of one word. */
-const plain = (word: string) => word.toLowerCase().replace(/[-_]/g, '');
+const normalise = (word: string) => word.toLowerCase().replace(/[-_]/g, '');
 
 /** Levenshtein, where two neighbours swapped count as one edit. */
 function editDistance(a: string, b: string): number {

@@ -101,7 +101,9 @@ describe('loadSettings', () => {
     expect(message).toContain('BACKHAUL_S3_PATH_STYLE is "maybe": it takes true or false');
     expect(message).toContain('BACKHAUL_STAGING is "s3://bucket/../other": it takes s3://bucket');
     expect(message).toContain('REDIS_URL has a value that is not shown here: it takes an address');
-    expect(message).toContain('BACKHAUL_DATADIR is no setting of Backhaul; did you mean BACKHAUL_DATA_DIR?');
+    expect(message).toContain(
+      'BACKHAUL_DATADIR is not a setting of Backhaul; did you mean BACKHAUL_DATA_DIR?',
+    );
     expect(message).not.toContain('hunter2');
   });
 
@@ -116,11 +118,11 @@ describe('loadSettings', () => {
   });
 
   test('suggests nothing where no setting is near', () => {
-    expect(mistakesOf({ BACKHAUL_XYZZY: '1' })).toContain('take names that do not start with BACKHAUL_');
+    expect(mistakesOf({ BACKHAUL_XYZZY: '1' })).toContain('must not start with BACKHAUL_');
   });
 
   test('wants both S3 keys or none, and two different passwords', () => {
-    expect(mistakesOf({ BACKHAUL_S3_ACCESS_KEY_ID: 'id' })).toContain('go together');
+    expect(mistakesOf({ BACKHAUL_S3_ACCESS_KEY_ID: 'id' })).toContain('must be set together');
     expect(
       mistakesOf({ BACKHAUL_QUEUES_PASSWORD: 'same', BACKHAUL_QUEUES_ADMIN_PASSWORD: 'same' }),
     ).toContain('must differ');
@@ -158,6 +160,6 @@ describe('loadSettings', () => {
   });
 
   test('has no _FILE twin for what is no secret', () => {
-    expect(mistakesOf({ BACKHAUL_HOST_FILE: '/x' })).toContain('BACKHAUL_HOST_FILE is no setting');
+    expect(mistakesOf({ BACKHAUL_HOST_FILE: '/x' })).toContain('BACKHAUL_HOST_FILE is not a setting');
   });
 });

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { loadSettings } from '../../config/load-settings.ts';
 import { renderExampleEnv, renderSettingsTable } from '../../config/render-settings.ts';
-import { settingFields } from '../../config/settings.ts';
+import { listSettingFields } from '../../config/settings.ts';
 
 const EXAMPLE = new URL('../../config/example.env', import.meta.url);
 
@@ -22,7 +22,7 @@ test('the defaults that example.env shows are those that are used', () => {
 
 test('the table has a described line for every setting', () => {
   const lines = renderSettingsTable().trimEnd().split('\n').slice(2);
-  expect(lines).toHaveLength(settingFields().length);
+  expect(lines).toHaveLength(listSettingFields().length);
   for (const line of lines) expect(line).toMatch(/^\| `[A-Z0-9_]+`.* \| \S.* \| \S.* \|$/);
   expect(renderSettingsTable()).toContain('| `DATABASE_URL` (or `DATABASE_URL_FILE`) | unset |');
 });

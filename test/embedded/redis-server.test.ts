@@ -98,5 +98,5 @@ test('a Redis that is missing, too old or no Redis at all is refused with the wa
   };
   expect(await refusal(join(dataDir, 'nothing-here'))).toMatch(/looked for .*setup\.mjs.*REDIS_URL/s);
   expect(await refusal(program('old', 'Redis server v=6.0.16 sha=0'))).toMatch(/version 6\.0/);
-  expect(await refusal(program('other', 'hello'))).toMatch(/answers hello/);
+  expect(await refusal(program('other', 'hello'))).toMatch(/prints hello/);
 });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { settingFields } from '../../config/settings.ts';
+import { listSettingFields } from '../../config/settings.ts';
 
 const text = readFileSync(new URL('../../docker-compose.yml', import.meta.url), 'utf8');
 
@@ -80,7 +80,7 @@ test('the object store and the database start only with their profile', () => {
 });
 
 test('the variables given to Backhaul are settings of Backhaul', () => {
-  const known = new Set(settingFields().map(({ env }) => env));
+  const known = new Set(listSettingFields().map(({ env }) => env));
   const given = ['api', 'worker'].flatMap((name) => Object.keys(services[name]?.environment ?? {}));
   expect(given.length).toBeGreaterThan(10);
   expect(given.filter((name) => !known.has(name))).toEqual([]);
