@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** A script of this folder in a process of its own, by the name of its file without extension. */
-export function start(script: string, args: readonly string[], nodeFlags: readonly string[] = []) {
+/** Starts a script of this folder as a child process, by the name of its file without extension. */
+export function startScript(script: string, args: readonly string[], nodeFlags: readonly string[] = []) {
   const path = fileURLToPath(new URL(`./${script}.js`, import.meta.url));
   const child = spawn(process.execPath, [...nodeFlags, path, ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -12,13 +12,13 @@ export function start(script: string, args: readonly string[], nodeFlags: readon
   return child;
 }
 
-/** Runs a script to its end; what it prints is one JSON document. */
+/** Runs a script to its end and parses the JSON document that it prints. */
 export async function runForJson(
   script: string,
   args: readonly string[],
   nodeFlags: readonly string[] = [],
 ): Promise<unknown> {
-  const child = start(script, args, nodeFlags);
+  const child = startScript(script, args, nodeFlags);
   child.stdin.end();
   let text = '';
   child.stdout.on('data', (chunk: string) => {
@@ -27,7 +27,7 @@ export async function runForJson(
   const [code, signal]: unknown[] = await once(child, 'close');
   if (code !== 0) {
     throw new Error(
-      `bench/${script} ${args[0] ?? ''} ended with ${String(signal ?? code)}; its own words stand above`,
+      `bench/${script} ${args[0] ?? ''} ended with ${String(signal ?? code)}; its output is above`,
     );
   }
   return JSON.parse(text);

@@ -3,7 +3,7 @@ import { computeRatio, computeSpread, type Spread } from './spread.ts';
 import { REFERENCE } from './stages.ts';
 import type { ContenderName, Run } from './whole-path.ts';
 
-/** What `--json` prints and the table shows. Ratios travel; everything per second is this machine's, now. */
+/** The figures of `--json` and of the table. Only ratios can be compared between machines. */
 export interface Figures {
   readonly input: { readonly records: number; readonly bytes: number };
   readonly rounds: { readonly wholePath: number; readonly stages: number };
@@ -15,10 +15,10 @@ export interface PathFigures {
   readonly name: string;
   /** Records per CPU second, as multiples of the documented script's. */
   readonly timesDocumented: Spread;
-  /** The same, of the ceiling's. */
+  /** The same, as multiples of the ceiling's. */
   readonly timesCeiling: Spread;
   readonly recordsPerCpuSecond: number;
-  /** Missing for a phase: it shares its process with the others. */
+  /** Absent for a phase, which shares its process with the others. */
   readonly peakRssMb?: number;
   readonly events: number;
 }
@@ -33,12 +33,12 @@ export interface StageFigures {
 
 type Runs = Readonly<Record<ContenderName, readonly Run[]>>;
 
-export function pathFigures(runs: Runs): PathFigures[] {
-  const rate = ({ records }: Run, cpuMs: number) => (records * 1000) / cpuMs;
-  const whole = (of: readonly Run[]) => of.map((run) => rate(run, cpuOf(run)));
-  const documented = whole(runs.documented);
-  const ceiling = whole(runs.ceiling);
-  const figures = (name: string, of: readonly Run[], rates: readonly number[]): PathFigures => ({
+export function computePathFigures(runs: Runs): PathFigures[] {
+  const computeRate = ({ records }: Run, cpuMs: number) => (records * 1000) / cpuMs;
+  const computeRates = (of: readonly Run[]) => of.map((run) => computeRate(run, sumCpuMs(run)));
+  const documented = computeRates(runs.documented);
+  const ceiling = computeRates(runs.ceiling);
+  const toFigures = (name: string, of: readonly Run[], rates: readonly number[]): PathFigures => ({
     name,
     timesDocumented: computeRatio(rates, documented),
     timesCeiling: computeRatio(rates, ceiling),
@@ -46,14 +46,14 @@ export function pathFigures(runs: Runs): PathFigures[] {
     events: of[0]?.arrived ?? 0,
   });
   const withMemory = (name: string, of: readonly Run[]): PathFigures => ({
-    ...figures(name, of, whole(of)),
+    ...toFigures(name, of, computeRates(of)),
     peakRssMb: computeSpread(of.map(({ peakRssMb }) => peakRssMb)).median,
   });
   const phase = (name: string, key: string): PathFigures =>
-    figures(
+    toFigures(
       name,
       runs.backhaul,
-      runs.backhaul.map((run) => rate(run, run.phases[key]?.cpuMs ?? Number.NaN)),
+      runs.backhaul.map((run) => computeRate(run, run.phases[key]?.cpuMs ?? Number.NaN)),
     );
   return [
     withMemory('documented script (readline, JSON.parse, fetch)', runs.documented),
@@ -64,9 +64,10 @@ export function pathFigures(runs: Runs): PathFigures[] {
   ];
 }
 
-const cpuOf = ({ phases }: Run): number => Object.values(phases).reduce((sum, { cpuMs }) => sum + cpuMs, 0);
+const sumCpuMs = ({ phases }: Run): number =>
+  Object.values(phases).reduce((sum, { cpuMs }) => sum + cpuMs, 0);
 
-export function stageFigures(times: readonly StageTimes[]): StageFigures[] {
+export function computeStageFigures(times: readonly StageTimes[]): StageFigures[] {
   return times.map(({ source, name, records, cpuMs }) => {
     const reference = times.find((other) => other.source === source && other.name === REFERENCE);
     return {

@@ -3,33 +3,33 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { runForJson } from './child.ts';
-import { type Figures, pathFigures, stageFigures } from './figures.ts';
+import { computePathFigures, computeStageFigures, type Figures } from './figures.ts';
 import { renderFigures } from './render.ts';
 import type { StageTimes } from './run-stages.ts';
 import { createSampleInput } from './sample-input.ts';
 import { runWholePath } from './whole-path.ts';
 
 /**
- * Measures the way from an export to a destination against a script that anybody could have written,
- * on generated input, on loopback. Everything runs side by side in one run: only ratios mean anything.
+ * Measures the import of an export against a script that anybody could have written, on generated input, on
+ * loopback. Everything runs side by side in one run: only ratios are meaningful.
  */
 const USAGE = 'usage: npm run bench -- [--quick] [--json] [--records <n>] [--rounds <n>]';
 
-interface Extent {
+interface BenchSize {
   readonly records: number;
   readonly stageRecords: number;
   readonly rounds: number;
-  /** Of the whole path and of the stages each. */
+  /** For the whole path and for the stages, each. */
   readonly budgetMs: number;
 }
 
-const THOROUGH: Extent = { records: 60_000, stageRecords: 15_000, rounds: 7, budgetMs: 32_000 };
-const QUICK: Extent = { records: 12_000, stageRecords: 4_000, rounds: 3, budgetMs: 6_000 };
+const THOROUGH: BenchSize = { records: 60_000, stageRecords: 15_000, rounds: 7, budgetMs: 32_000 };
+const QUICK: BenchSize = { records: 12_000, stageRecords: 4_000, rounds: 3, budgetMs: 6_000 };
 
-/** Garbage is cleared away before each stage, and on the same thread: else the next stage would pay for it. */
+/** Garbage is collected before each stage, on the same thread: otherwise the next stage would pay for it. */
 const STAGE_FLAGS = ['--expose-gc', '--single-threaded-gc'];
 
-async function bench(extent: Extent): Promise<Figures> {
+async function bench(extent: BenchSize): Promise<Figures> {
   const folder = await mkdtemp(join(tmpdir(), 'backhaul-bench-'));
   try {
     const input = await createSampleInput(folder, extent.records);
@@ -40,8 +40,8 @@ async function bench(extent: Extent): Promise<Figures> {
     return {
       input: { records: input.records, bytes: input.bytes },
       rounds: { wholePath: runs.backhaul.length, stages: times[0]?.cpuMs.length ?? 0 },
-      wholePath: pathFigures(runs),
-      stages: stageFigures(times),
+      wholePath: computePathFigures(runs),
+      stages: computeStageFigures(times),
     };
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -58,13 +58,13 @@ function readArgs() {
     },
   });
   const extent = values.quick ? QUICK : THOROUGH;
-  const records = atLeastOne('--records', values.records) ?? extent.records;
-  const rounds = atLeastOne('--rounds', values.rounds) ?? extent.rounds;
+  const records = parsePositive('--records', values.records) ?? extent.records;
+  const rounds = parsePositive('--rounds', values.rounds) ?? extent.rounds;
   const stageRecords = Math.min(records, extent.stageRecords);
   return { json: values.json, extent: { ...extent, records, rounds, stageRecords } };
 }
 
-function atLeastOne(flag: string, text: string | undefined): number | undefined {
+function parsePositive(flag: string, text: string | undefined): number | undefined {
   if (text === undefined || /^[1-9]\d*$/.test(text)) return text === undefined ? undefined : Number(text);
   throw new TypeError(`${flag} is "${text}"; give a whole number above 0`);
 }

@@ -1,10 +1,10 @@
-/** What one piece of work took. CPU time counts every thread of the process, so that zlib's are not free. */
+/** The cost of one piece of work. CPU time includes every thread of the process, such as those of zlib. */
 export interface Cost {
   readonly cpuMs: number;
   readonly wallMs: number;
 }
 
-/** CPU time is less shaken by neighbours on the machine than time on the wall. */
+/** CPU time depends less on other processes of the machine than wall time. */
 export async function measure(work: () => unknown): Promise<Cost> {
   const startedMs = performance.now();
   const before = process.cpuUsage();
@@ -14,4 +14,4 @@ export async function measure(work: () => unknown): Promise<Cost> {
 }
 
 /** The highest resident memory this process ever had. */
-export const peakRssMb = (): number => process.resourceUsage().maxRSS / 1024;
+export const getPeakRssMb = (): number => process.resourceUsage().maxRSS / 1024;

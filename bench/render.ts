@@ -1,7 +1,7 @@
 import type { Figures } from './figures.ts';
 import type { Spread } from './spread.ts';
 
-/** One aligned table, whole path and stages, and what to read from it. */
+/** One aligned table of the whole path and the stages, and how to read it. */
 export function renderFigures({ input, rounds, wholePath, stages }: Figures): string {
   const megabytes = Math.round(input.bytes / 1e6);
   const rows: Row[] = [
@@ -9,9 +9,9 @@ export function renderFigures({ input, rounds, wholePath, stages }: Figures): st
     ...wholePath.map(
       (path): Row => [
         path.name,
-        withRange(path.timesDocumented),
-        withRange(path.timesCeiling),
-        thousands(path.recordsPerCpuSecond),
+        renderSpread(path.timesDocumented),
+        renderSpread(path.timesCeiling),
+        formatThousands(path.recordsPerCpuSecond),
         path.peakRssMb === undefined ? '' : String(Math.round(path.peakRssMb)),
       ],
     ),
@@ -20,32 +20,32 @@ export function renderFigures({ input, rounds, wholePath, stages }: Figures): st
     ...stages.map(
       (stage): Row => [
         `${stage.source}: ${stage.name}`,
-        withRange(stage.timesParse),
+        renderSpread(stage.timesParse),
         '',
-        thousands(stage.recordsPerCpuSecond),
+        formatThousands(stage.recordsPerCpuSecond),
         '',
       ],
     ),
   ];
   return [
-    `${thousands(input.records)} records, ${megabytes} MB unpacked, to a sink on loopback.`,
-    `Medians and (lowest-highest) of ${rounds.wholePath} and ${rounds.stages} rounds, all contenders in turns.`,
+    `${formatThousands(input.records)} records, ${megabytes} MB unpacked, to a sink on loopback.`,
+    `Medians and (lowest-highest) of ${rounds.wholePath} and ${rounds.stages} rounds, all contenders interleaved.`,
     '',
     ...alignColumns(rows),
     '',
-    'What to read from it: ratios only, within one table. The rest is this machine at this moment.',
-    'Whole path: more is faster. The ceiling does not send; Backhaul packs, keeps and accounts for what it sends.',
-    'Stages: less is faster. 1.00 is JSON.parse of the same records; a stage above it is where to look first.',
+    'How to read it: compare ratios, within one table. The rest depends on this machine at this moment.',
+    'Whole path: more is faster. The ceiling sends nothing; Backhaul compresses, stores and counts what it sends.',
+    'Stages: less is faster. 1.00 is JSON.parse of the same records; look first at the stages with the highest ratios.',
     '',
   ].join('\n');
 }
 
 type Row = readonly string[];
 
-const withRange = ({ median, low, high }: Spread) =>
+const renderSpread = ({ median, low, high }: Spread) =>
   `${median.toFixed(2)} (${low.toFixed(2)}-${high.toFixed(2)})`;
 
-const thousands = (value: number) => Math.round(value).toLocaleString('en-US');
+const formatThousands = (value: number) => Math.round(value).toLocaleString('en-US');
 
 /** The first column to the left, figures to the right. */
 function alignColumns(rows: readonly Row[]): string[] {

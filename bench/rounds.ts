@@ -1,11 +1,11 @@
 export interface RoundLimits {
   /** At most this many. */
   readonly rounds: number;
-  /** No round starts that would probably end after this; the first one always runs. */
+  /** No round starts that is likely to end after this; the first one always runs. */
   readonly budgetMs: number;
 }
 
-/** Runs all contestants once a round, in turns, so that a noisy minute hits each of them alike. */
+/** Runs all contestants once per round, so that a noisy minute affects each of them alike. */
 export async function interleave<In, Out>(
   contestants: readonly In[],
   limits: RoundLimits,

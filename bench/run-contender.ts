@@ -2,9 +2,9 @@ import { runBackhaul } from './contenders/backhaul.ts';
 import { runCeiling } from './contenders/ceiling.ts';
 import type { Contender } from './contenders/contender.ts';
 import { runDocumented } from './contenders/documented.ts';
-import { peakRssMb } from './measure.ts';
+import { getPeakRssMb } from './measure.ts';
 
-/** `run-contender <name> <input> <url> <folder>`: one run in a process of its own, its result as JSON. */
+/** `run-contender <name> <input> <url> <folder>`: one run; prints its result as JSON. */
 const CONTENDERS: Readonly<Record<string, Contender>> = {
   backhaul: runBackhaul,
   documented: runDocumented,
@@ -15,4 +15,4 @@ const [name = '', input = '', url = '', folder = ''] = process.argv.slice(2);
 const run = CONTENDERS[name];
 if (!run) throw new Error(`no contender "${name}"; there are ${Object.keys(CONTENDERS).join(', ')}`);
 const result = await run({ input, url, folder });
-process.stdout.write(`${JSON.stringify({ ...result, peakRssMb: peakRssMb() })}\n`);
+process.stdout.write(`${JSON.stringify({ ...result, peakRssMb: getPeakRssMb() })}\n`);

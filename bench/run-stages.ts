@@ -3,8 +3,8 @@ import { readRecords } from '../src/sources/formats/read-records.ts';
 import { measure } from './measure.ts';
 import { interleave } from './rounds.ts';
 import { openSource } from './sample-input.ts';
-import { amplitudeRecords, otherSources } from './source-records.ts';
-import { sharedStages, sourceStages } from './stages.ts';
+import { createOtherSources, toAmplitudeRecords } from './source-records.ts';
+import { createSharedStages, createSourceStages } from './stages.ts';
 
 /** `run-stages <input> <rounds> <budget in ms>`: the CPU time of each stage, round by round, as JSON. */
 export interface StageTimes {
@@ -17,20 +17,20 @@ export interface StageTimes {
 const [path = '', rounds = '', budgetMs = ''] = process.argv.slice(2);
 const records: PartRecord[] = [];
 for await (const chunk of readRecords(await openSource(path), {})) records.push(...chunk.records);
-const amplitude = amplitudeRecords(records);
-const [reference, ...own] = sourceStages(amplitude);
+const amplitude = toAmplitudeRecords(records);
+const [reference, ...own] = createSourceStages(amplitude);
 const stages = [
   ...(reference ? [reference] : []),
-  ...(await sharedStages(path, amplitude)),
+  ...(await createSharedStages(path, amplitude)),
   ...own,
-  ...otherSources(amplitude).flatMap(sourceStages),
+  ...createOtherSources(amplitude).flatMap(createSourceStages),
 ];
 
-// One run to let the engine compile what it is about to be measured on.
+// One run to let the engine compile the code that is measured.
 for (const { run } of stages) await run();
 const limits = { rounds: Number(rounds), budgetMs: Number(budgetMs) };
 const costs = await interleave(stages, limits, async ({ run }) => {
-  // One stage's garbage must not be cleared away at the next one's expense.
+  // The garbage of one stage must not be collected at the next one's expense.
   globalThis.gc?.();
   return measure(run);
 });

@@ -16,20 +16,20 @@ export interface SampleInput {
 }
 
 /**
- * The sample export as one `.json.gz` of several members: what every contender can read, the
- * documented script too, which knows no zip.
+ * The sample export as one `.json.gz` of several members, which every contender can read; the documented
+ * script cannot read a zip.
  */
 export async function createSampleInput(folder: string, records: number): Promise<SampleInput> {
   const zip = join(folder, 'export.zip');
   const path = join(folder, 'export.json.gz');
-  const facts = await generateAmplitudeExport(zip, { events: records, people: Math.ceil(records / 150) });
-  await pipeline(Readable.from(memberBytes(await openSource(zip))), createWriteStream(path));
+  const facts = await generateAmplitudeExport(zip, { events: records, persons: Math.ceil(records / 150) });
+  await pipeline(Readable.from(readMembers(await openSource(zip))), createWriteStream(path));
   return { path, records: facts.records, bytes: facts.bytes };
 }
 
 export const openSource = async (path: string): Promise<SourceFile> =>
   createLocalFile(path, path, await stat(path));
 
-async function* memberBytes(zip: SourceFile): AsyncGenerator<Buffer> {
+async function* readMembers(zip: SourceFile): AsyncGenerator<Buffer> {
   for await (const member of zipMembers(zip, () => {})) yield* member.open();
 }

@@ -4,9 +4,9 @@ import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 
 /**
- * A destination that takes everything and counts it. `POST /batch/` as in the contract; `GET /` tells
- * how many events arrived since it was last asked. Ends with its standard input, so it never outlives
- * who started it.
+ * A destination that accepts everything and counts it. `POST /batch/` is the ingestion endpoint; `GET /`
+ * returns how many events arrived since the last `GET /`. It ends when its standard input closes, so that it
+ * never outlives its parent.
  */
 let arrived = 0;
 

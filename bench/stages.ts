@@ -18,7 +18,7 @@ import { openSource } from './sample-input.ts';
 import { createBenchMap } from './source-maps.ts';
 import type { SourceRecords } from './source-records.ts';
 
-/** One step of the path, ready to be run again and again over the same records. */
+/** One step of the path, to be run repeatedly over the same records. */
 export interface Stage {
   readonly source: string;
   readonly name: string;
@@ -26,11 +26,11 @@ export interface Stage {
   readonly run: () => unknown;
 }
 
-/** What every other stage of a source is measured by. */
+/** The stage that the other stages of a source are compared with. */
 export const REFERENCE = 'JSON.parse alone';
 
 /** The stages that depend on the source: reading its records and mapping them. */
-export function sourceStages({ type, format, header, records, texts }: SourceRecords): Stage[] {
+export function createSourceStages({ type, format, header, records, texts }: SourceRecords): Stage[] {
   const parse = createRecordParser(format, header);
   const map = createBenchMap(type);
   const parsed = parseAll(records, parse);
@@ -53,8 +53,8 @@ export function sourceStages({ type, format, header, records, texts }: SourceRec
   ];
 }
 
-/** Everything around parse and map, the same for all sources; measured on Amplitude's records. */
-export async function sharedStages(path: string, amplitude: SourceRecords): Promise<Stage[]> {
+/** The stages other than parse and map. They are the same for all sources and measured on Amplitude's records. */
+export async function createSharedStages(path: string, amplitude: SourceRecords): Promise<Stage[]> {
   const { type, format, header, records } = amplitude;
   const parse = createRecordParser(format, header);
   const map = createBenchMap(type);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runForJson, start } from './child.ts';
+import { runForJson, startScript } from './child.ts';
 import type { Result } from './contenders/contender.ts';
 import { interleave, type RoundLimits } from './rounds.ts';
 import type { SampleInput } from './sample-input.ts';
@@ -15,13 +15,13 @@ export interface Run extends Result {
   readonly arrived: number;
 }
 
-/** Every contender in a process of its own, so that each has its own heap, and its own peak of memory. */
+/** Runs every contender in a process of its own, so that each has its own heap and peak of memory. */
 export async function runWholePath(
   input: SampleInput,
   folder: string,
   limits: RoundLimits,
 ): Promise<Record<ContenderName, readonly Run[]>> {
-  const sink = start('sink', []);
+  const sink = startScript('sink', []);
   const ended = once(sink, 'close');
   try {
     const [line]: unknown[] = await once(sink.stdout, 'data');
@@ -37,11 +37,14 @@ export async function runWholePath(
 }
 
 async function runOnce(name: ContenderName, input: SampleInput, url: string, folder: string): Promise<Run> {
-  const own = await mkdtemp(join(folder, `${name}-`));
-  const result = (await runForJson('run-contender', [name, input.path, url, own])) as Omit<Run, 'arrived'>;
-  await rm(own, { recursive: true });
+  const ownFolder = await mkdtemp(join(folder, `${name}-`));
+  const result = (await runForJson('run-contender', [name, input.path, url, ownFolder])) as Omit<
+    Run,
+    'arrived'
+  >;
+  await rm(ownFolder, { recursive: true });
   const { arrived } = (await (await fetch(url)).json()) as { arrived: number };
-  // Speed counts only for what arrived, and for all of the input.
+  // A run is valid only if all of the input was read and every sent event arrived.
   if (arrived !== result.sent || result.records !== input.records) {
     throw new Error(
       `${name} read ${result.records} of ${input.records} records and sent ${result.sent} events, ${arrived} arrived`,

@@ -20,8 +20,8 @@ const MIGRATION = 'bench';
 const REQUESTS_IN_FLIGHT = 4;
 
 /**
- * The real thing in one process: staging in a folder, then the import of part after part, with
- * rejects, findings and receipts. Left out are Redis and its queue; checkpoints are serialised as for it.
+ * Backhaul in one process: staging in a folder, then the import of part after part, with rejects, identity
+ * facts and receipts. Without Redis and its queue; checkpoints are serialised as for Redis.
  */
 export const runBackhaul: Contender = async ({ input, url, folder }) => {
   const staging = createFolderStaging(folder);
@@ -49,11 +49,11 @@ export const runBackhaul: Contender = async ({ input, url, folder }) => {
   });
   await delivering.close();
 
-  const sum = (of: (receipt: Receipt) => number) =>
+  const sumReceipts = (of: (receipt: Receipt) => number) =>
     receipts.reduce((total, receipt) => total + of(receipt), 0);
   return {
-    records: sum(({ tally }) => tally.counts.read),
-    sent: sum(({ tally }) => tally.events.accepted),
+    records: sumReceipts(({ tally }) => tally.counts.read),
+    sent: sumReceipts(({ tally }) => tally.events.accepted),
     phases: { stage: staged, import: imported },
   };
 };

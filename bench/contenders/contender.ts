@@ -1,10 +1,10 @@
 import type { Cost } from '../measure.ts';
 
-/** What all contenders are given. */
+/** The input of a contender. */
 export interface Task {
   /** A `.json.gz` in Amplitude's format. */
   readonly input: string;
-  /** What stands in front of `/batch/`. */
+  /** The address in front of `/batch/`. */
   readonly url: string;
   /** An empty folder of the contender's own. */
   readonly folder: string;
@@ -12,9 +12,9 @@ export interface Task {
 
 export interface Result {
   readonly records: number;
-  /** Events that the contender believes delivered; compared with what arrived. */
+  /** Events that the contender counts as delivered; compared with what arrived. */
   readonly sent: number;
-  /** In order; together they are all of the contender's work. */
+  /** In order; together they cover all of the contender's work. */
   readonly phases: Readonly<Record<string, Cost>>;
 }
 

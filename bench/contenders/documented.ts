@@ -7,9 +7,8 @@ import type { Contender } from './contender.ts';
 const BATCH_EVENTS = 1000;
 
 /**
- * The script that one writes from vendors' migration guides: lines, JSON.parse, a dozen properties,
- * a thousand events a request, one request after the other. No people, no checkpoints, no retries,
- * bodies as they are.
+ * A script after the migration guides of vendors: lines, JSON.parse, a dozen properties, a thousand events
+ * per request, one request at a time. No persons, no checkpoints, no retries, no compression.
  */
 export const runDocumented: Contender = async ({ input, url }) => {
   let records = 0;
@@ -20,7 +19,7 @@ export const runDocumented: Contender = async ({ input, url }) => {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ api_key: 'bench', historical_migration: true, batch }),
     });
-    if (!response.ok) throw new Error(`the sink answered ${response.status}`);
+    if (!response.ok) throw new Error(`the sink responded with ${response.status}`);
     await response.text();
     sent += batch.length;
   };
@@ -45,7 +44,7 @@ export const runDocumented: Contender = async ({ input, url }) => {
   return { records, sent, phases: { whole } };
 };
 
-/** What such a script does with a record that it cannot use: it leaves it out. */
+/** Undefined for a record that such a script cannot use: it skips it. */
 function toEvent(line: string): object | undefined {
   try {
     const record = JSON.parse(line);

@@ -1,29 +1,28 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { amplitudeDay } from './amplitude-time.ts';
-import { MemberBuffer } from './member-buffer.ts';
+import { renderAmplitudeDay } from './amplitude-record.ts';
 import { Random } from './random.ts';
 import { FactsBuilder, type SampleFacts } from './sample-facts.ts';
-import { MIN_PEOPLE } from './sample-persons.ts';
+import { MIN_PERSONS } from './sample-persons.ts';
 import { SAMPLE_APP, SampleVisits } from './sample-visits.ts';
 import { createZipWriter } from './zip-writer.ts';
 
 const zip = promisify(gzip);
 
 export interface SampleOptions {
-  /** Same seed, same records. Default 1. */
+  /** Same seed, same records. @default 1 */
   readonly seed?: number;
-  /** Records of the export, all kinds together. Default 50,000. */
+  /** Records of the export, of all kinds together. @default 50,000 */
   readonly events?: number;
-  /** Visitors. Default 300, at least 8. */
-  readonly people?: number;
+  /** Visitors, at least 8. @default 300 */
+  readonly persons?: number;
 }
 
-/** The first hour of the sample. Fixed: neither clock nor chance has a part in it. */
+/** The first hour of the sample. Constant, so that the same seed yields the same bytes on any day. */
 const START_MS = Date.UTC(2023, 10, 6);
 const HOUR_MS = 3_600_000;
 const MIN_DAYS = 7;
-/** Larger exports span more days, so that a member stays small enough to be held. */
+/** Larger exports span more days, so that a member fits into memory. */
 const EVENTS_A_DAY = 100_000;
 /** A little above the average. */
 const RECORD_BYTES = 1_700;
@@ -34,16 +33,16 @@ const BY_HOUR = [2, 1, 1, 1, 1, 2, 4, 7, 10, 12, 13, 13, 12, 13, 14, 13, 12, 11,
 const DAY_WEIGHT = BY_HOUR.reduce((sum, weight) => sum + weight, 0);
 
 /**
- * Writes an Amplitude export as its Export API hands it out: a zip of hourly `.json.gz` members, with
- * all that makes real ones awkward. Memory stays flat however many events are asked for.
+ * Writes an Amplitude export in the form of its Export API: a zip of hourly `.json.gz` members, with the
+ * irregularities of real ones. Memory is bounded, whatever the number of events.
  */
 export async function generateAmplitudeExport(
   path: string,
   options: SampleOptions = {},
 ): Promise<SampleFacts> {
-  const { seed = 1, events = 50_000, people = 300 } = options;
+  const { seed = 1, events = 50_000, persons = 300 } = options;
   const facts = new FactsBuilder();
-  const visits = new SampleVisits(Math.max(MIN_PEOPLE, people), new Random(seed), facts);
+  const visits = new SampleVisits(Math.max(MIN_PERSONS, persons), new Random(seed), facts);
   const days = Math.max(MIN_DAYS, Math.ceil(events / EVENTS_A_DAY));
   const writer = await createZipWriter(path);
   const inFlight: { name: string; body: Promise<Buffer> }[] = [];
@@ -67,7 +66,7 @@ export async function generateAmplitudeExport(
       visits.fillHour(hourMs, until, (text) => buffer.add(text));
       members += 1;
       bytes += buffer.bytes.length;
-      inFlight.push({ name: memberName(hourMs), body: zip(buffer.bytes, { level: 1 }) });
+      inFlight.push({ name: renderMemberName(hourMs), body: zip(buffer.bytes, { level: 1 }) });
       if (inFlight.length === MEMBERS_IN_FLIGHT) await writeOldest();
     }
     while (inFlight.length > 0) await writeOldest();
@@ -80,8 +79,33 @@ export async function generateAmplitudeExport(
   return facts.build(members, bytes);
 }
 
-/** The hour is not padded: exports sort naturally, not as text. */
-function memberName(hourMs: number): string {
+/** The hour is not padded, as in real exports, which sort naturally and not as text. */
+function renderMemberName(hourMs: number): string {
   const hour = new Date(hourMs).getUTCHours();
-  return `${SAMPLE_APP}/${SAMPLE_APP}_${amplitudeDay(hourMs)}_${hour}#0.json.gz`;
+  return `${SAMPLE_APP}/${SAMPLE_APP}_${renderAmplitudeDay(hourMs)}_${hour}#0.json.gz`;
+}
+
+/** Text of one member, encoded as it is added: one emoji would double the memory of a long string. */
+class MemberBuffer {
+  #bytes: Buffer;
+  #length = 0;
+
+  /** Grows when the text is longer than `expectedBytes`. */
+  constructor(expectedBytes: number) {
+    this.#bytes = Buffer.allocUnsafe(expectedBytes);
+  }
+
+  add(text: string): void {
+    const most = text.length * 3;
+    if (this.#length + most > this.#bytes.length) {
+      const grown = Buffer.allocUnsafe(Math.max(this.#bytes.length * 2, this.#length + most));
+      this.#bytes.copy(grown, 0, 0, this.#length);
+      this.#bytes = grown;
+    }
+    this.#length += this.#bytes.write(text, this.#length, 'utf8');
+  }
+
+  get bytes(): Buffer {
+    return this.#bytes.subarray(0, this.#length);
+  }
 }

@@ -1,6 +1,6 @@
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
-/** Chance from a seed (sfc32): the same seed tells the same story on every machine. */
+/** Pseudo-random numbers (sfc32): the same seed yields the same sequence on every machine. */
 export class Random {
   #a = 0x9e3779b9;
   #b = 0x243f6a88;
@@ -45,7 +45,7 @@ export class Random {
     return text;
   }
 
-  /** Version 4 in form. */
+  /** In the form of version 4. */
   uuid(): string {
     const hex = this.hex(16);
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20)}`;

@@ -22,13 +22,13 @@ const SEARCHES = [
   'line\\nbreak \\"quoted\\"',
 ] as const;
 
-export function nextEvent(platform: 'web' | 'mobile', random: Random): SampleEvent {
+export function chooseEvent(platform: 'web' | 'mobile', random: Random): SampleEvent {
   const roll = random.below(100);
-  if (roll < 45) return platform === 'web' ? pageViewed(random) : screenViewed(random);
+  if (roll < 45) return platform === 'web' ? createPageView(random) : createScreenView(random);
   if (roll < 60) {
     return {
       type: 'Item Opened',
-      properties: `{"item_id":${snowflake(random)},"position":${random.below(40)}}`,
+      properties: `{"item_id":${renderSnowflake(random)},"position":${random.below(40)}}`,
     };
   }
   if (roll < 72) {
@@ -51,11 +51,11 @@ export function nextEvent(platform: 'web' | 'mobile', random: Random): SampleEve
   }
   return {
     type: 'Order Completed',
-    properties: `{"order_id":${snowflake(random)},"revenue":${(100 + random.below(20_000)) / 100},"currency":"EUR"}`,
+    properties: `{"order_id":${renderSnowflake(random)},"revenue":${(100 + random.below(20_000)) / 100},"currency":"EUR"}`,
   };
 }
 
-function pageViewed(random: Random): SampleEvent {
+function createPageView(random: Random): SampleEvent {
   const [path, title] = random.pick(PAGES);
   return {
     type: '[Amplitude] Page Viewed',
@@ -63,7 +63,7 @@ function pageViewed(random: Random): SampleEvent {
   };
 }
 
-function screenViewed(random: Random): SampleEvent {
+function createScreenView(random: Random): SampleEvent {
   return {
     type: '[Amplitude] Screen Viewed',
     properties: `{"[Amplitude] Screen Name":"${random.pick(SCREENS)}"}`,
@@ -71,5 +71,5 @@ function screenViewed(random: Random): SampleEvent {
 }
 
 /** A 19-digit id, which a double cannot hold. */
-const snowflake = (random: Random) =>
+const renderSnowflake = (random: Random) =>
   `17${String(random.bits()).padStart(10, '0')}${String(random.below(10_000_000)).padStart(7, '1')}`;

@@ -1,4 +1,4 @@
-/** What a right import of the sample comes to, for comparing with its report. */
+/** The expected result of importing the sample, to compare with its report. */
 export interface SampleFacts {
   readonly members: number;
   /** Before compression. */
@@ -20,7 +20,7 @@ export interface SampleFacts {
   readonly deliveredByType: Readonly<Record<string, number>>;
   /** Delivered records by UTC day of `event_time`. */
   readonly deliveredByDay: Readonly<Record<string, number>>;
-  readonly people: {
+  readonly persons: {
     /** Anonymous ids seen with exactly one user. */
     readonly pairs: number;
     /** Anonymous ids seen with several users. */
@@ -37,12 +37,12 @@ export type SampleOutcome =
   | keyof SampleFacts['skipped']
   | keyof SampleFacts['rejected'];
 
-/** Keeps the books of the generator while it writes. */
+/** Counts the expected results while the sample is written. */
 export class FactsBuilder {
   readonly #outcomes = new Map<SampleOutcome, number>();
   readonly #byType = new Map<string, number>();
   readonly #byDay = new Map<string, number>();
-  readonly #usersOf = new Map<string, Set<string>>();
+  readonly #usersByDevice = new Map<string, Set<string>>();
   readonly #described = new Set<string>();
   readonly #groups = new Set<string>();
   records = 0;
@@ -59,9 +59,9 @@ export class FactsBuilder {
   seen(deviceId: string, userId: string | undefined, hasTraits: boolean): void {
     if (hasTraits) this.#described.add(userId ?? deviceId);
     if (userId === undefined) return;
-    const users = this.#usersOf.get(deviceId);
+    const users = this.#usersByDevice.get(deviceId);
     if (users) users.add(userId);
-    else this.#usersOf.set(deviceId, new Set([userId]));
+    else this.#usersByDevice.set(deviceId, new Set([userId]));
   }
 
   group(key: string): void {
@@ -69,9 +69,9 @@ export class FactsBuilder {
   }
 
   build(members: number, bytes: number): SampleFacts {
-    const of = (outcome: SampleOutcome) => this.#outcomes.get(outcome) ?? 0;
+    const getCount = (outcome: SampleOutcome) => this.#outcomes.get(outcome) ?? 0;
     const accepted = new Map<string, string>();
-    for (const [device, users] of this.#usersOf) {
+    for (const [device, users] of this.#usersByDevice) {
       const [user] = users;
       if (users.size === 1 && user !== undefined) accepted.set(device, user);
     }
@@ -79,23 +79,23 @@ export class FactsBuilder {
       members,
       bytes,
       records: this.records,
-      delivered: of('delivered'),
+      delivered: getCount('delivered'),
       skipped: {
-        session_marker: of('session_marker'),
-        feeds_people: of('feeds_people'),
-        feeds_groups: of('feeds_groups'),
+        session_marker: getCount('session_marker'),
+        feeds_people: getCount('feeds_people'),
+        feeds_groups: getCount('feeds_groups'),
       },
-      duplicates: of('duplicate'),
+      duplicates: getCount('duplicate'),
       rejected: {
-        no_identity: of('no_identity'),
-        bad_timestamp: of('bad_timestamp'),
-        unreadable: of('unreadable'),
+        no_identity: getCount('no_identity'),
+        bad_timestamp: getCount('bad_timestamp'),
+        unreadable: getCount('unreadable'),
       },
       deliveredByType: Object.fromEntries(this.#byType),
       deliveredByDay: Object.fromEntries(this.#byDay),
-      people: {
+      persons: {
         pairs: accepted.size,
-        sharedDevices: this.#usersOf.size - accepted.size,
+        sharedDevices: this.#usersByDevice.size - accepted.size,
         persons: new Set([...this.#described].map((id) => accepted.get(id) ?? id)).size,
         groups: this.#groups.size,
       },

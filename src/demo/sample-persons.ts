@@ -1,19 +1,19 @@
 import type { Random } from './random.ts';
 
-/** One visitor of the sample, with the parts of their records that never change as JSON text. */
+/** One visitor of the sample, with the constant fields of their records as JSON text. */
 export interface SamplePerson {
   readonly platform: 'web' | 'mobile';
   readonly deviceId: string;
-  /** JSON text: most exports hold a string, some a number beyond 2^53. */
+  /** JSON text: a string, for some a number above 2^53. */
   readonly userId: string;
   /** The visit in which they log in; Infinity for those who never do. */
   readonly loginVisit: number;
   readonly company: string | undefined;
-  /** Device id that the customer's server sends for them, once they are known. */
+  /** Device id that the customer's server sends for them after their first login. */
   readonly serverDeviceId: string;
   /** Fields of the record from `app` to `platform`, ending in a comma. */
   readonly device: string;
-  /** What is known before and after login; both lack the closing brace. */
+  /** Traits before and after login, without the closing brace. */
   readonly anonymousTraits: string;
   readonly userTraits: string;
   visits: number;
@@ -53,8 +53,8 @@ const PLACES = [
   ['France', 'Île-de-France', 'Paris', 'French'],
 ] as const;
 
-/** User ids that careless readers damage: JSON text by number of the person. */
-const AWKWARD_IDS = new Map([
+/** User ids that a careless reader would damage: JSON text by number of the person. */
+const SPECIAL_IDS = new Map([
   [0, '7205759403792793601'],
   [1, '"9007199254740993123"'],
   [2, '"007"'],
@@ -65,16 +65,16 @@ const AWKWARD_IDS = new Map([
 /** Person 5 uses the tablet of person 4, and both log in on it. */
 const SHARES_DEVICE_OF = new Map([[5, 4]]);
 
-/** Fewest people that hold every awkward case. */
-export const MIN_PEOPLE = 8;
+/** The smallest number of persons that covers every special case. */
+export const MIN_PERSONS = 8;
 
 export function createPersons(count: number, random: Random): SamplePerson[] {
-  const people: SamplePerson[] = [];
+  const persons: SamplePerson[] = [];
   for (let number = 0; number < count; number += 1) {
-    const shared = people[SHARES_DEVICE_OF.get(number) ?? -1];
-    people.push(createPerson(number, count, shared, random));
+    const shared = persons[SHARES_DEVICE_OF.get(number) ?? -1];
+    persons.push(createPerson(number, count, shared, random));
   }
-  return people;
+  return persons;
 }
 
 function createPerson(
@@ -84,11 +84,11 @@ function createPerson(
   random: Random,
 ): SamplePerson {
   const platform = shared?.platform ?? (random.chance(0.6) ? 'web' : 'mobile');
-  const device = platform === 'web' ? webDevice(random) : mobileDevice(random);
+  const device = platform === 'web' ? renderWebDevice(random) : renderMobileDevice(random);
   const place = random.pick(PLACES);
-  const isAwkward = number < MIN_PEOPLE;
+  const isSpecial = number < MIN_PERSONS;
   const name = `${random.pick(FIRST)} ${random.pick(LAST)}`;
-  const userId = AWKWARD_IDS.get(number) ?? JSON.stringify(`user-${String(number).padStart(6, '0')}`);
+  const userId = SPECIAL_IDS.get(number) ?? JSON.stringify(`user-${String(number).padStart(6, '0')}`);
   const referrer = random.pick(['https://www.google.com/', 'https://news.example.org/', 'EMPTY']);
   const campaign = random.pick(['spring_launch', 'brand', 'EMPTY', 'EMPTY']);
   const anonymousTraits = `{"initial_referrer":"${referrer}","initial_utm_campaign":"${campaign}","locale":"${place[3]}"`;
@@ -101,7 +101,7 @@ function createPerson(
     platform,
     deviceId: shared?.deviceId ?? (platform === 'web' ? random.uuid() : `${random.uuid().toUpperCase()}R`),
     userId,
-    loginVisit: isAwkward ? 1 : random.chance(0.7) ? 1 + random.below(3) : Number.POSITIVE_INFINITY,
+    loginVisit: isSpecial ? 1 : random.chance(0.7) ? 1 + random.below(3) : Number.POSITIVE_INFINITY,
     company:
       number % 3 === 0
         ? `Company ${(number / 3) % Math.max(2, Math.ceil(count / 25))} GmbH & Søn`
@@ -115,7 +115,7 @@ function createPerson(
 }
 
 // In a browser the os_ fields hold the browser and device_family the operating system.
-function webDevice(random: Random): string {
+function renderWebDevice(random: Random): string {
   const [browser, version] = random.pick([
     ['Chrome', '119'],
     ['Firefox', '118'],
@@ -125,7 +125,7 @@ function webDevice(random: Random): string {
   return `"platform":"Web","library":"amplitude-ts/2.11.1","version_name":null,"os_name":"${browser}","os_version":"${version}","device_type":"${os}","device_family":"${os}","device_brand":null,"device_manufacturer":null,"device_model":null,"device_carrier":null,`;
 }
 
-function mobileDevice(random: Random): string {
+function renderMobileDevice(random: Random): string {
   return random.chance(0.5)
     ? '"platform":"iOS","library":"amplitude-swift/1.4.0","version_name":"4.2.0","os_name":"ios","os_version":"17.1","device_type":"Apple iPhone","device_family":"Apple iPhone","device_brand":"Apple","device_manufacturer":"Apple","device_model":"iPhone15,2","device_carrier":"Telekom",'
     : '"platform":"Android","library":"amplitude-android/2.39.8","version_name":"4.1.7","os_name":"android","os_version":"14","device_type":"Google Pixel","device_family":"Google Pixel","device_brand":"google","device_manufacturer":"Google","device_model":"Pixel 8","device_carrier":"O2",';

@@ -1,17 +1,21 @@
-import { amplitudeRecord, type RecordFields } from './amplitude-record.ts';
-import { amplitudeDay, amplitudeTime } from './amplitude-time.ts';
+import {
+  type RecordFields,
+  renderAmplitudeDay,
+  renderAmplitudeRecord,
+  renderAmplitudeTime,
+} from './amplitude-record.ts';
 import type { Random } from './random.ts';
-import { nextEvent } from './sample-events.ts';
+import { chooseEvent } from './sample-events.ts';
 import type { FactsBuilder, SampleOutcome } from './sample-facts.ts';
 import { createPersons, type SamplePerson, SERVER_DEVICE } from './sample-persons.ts';
 
 export const SAMPLE_APP = 187_520;
 const HOUR_MS = 3_600_000;
 
-/** Repeats stay among the first records, which surely lie in the first part: there they are `duplicate`. */
+/** Repeats are among the first records, which are always in the first part: there they count as `duplicate`. */
 const DUPLICATES_WITHIN = 6_000;
 
-/** Every how many visits an awkward record comes, and with which remainder first. */
+/** How many visits lie between two irregular records of a kind, and the first visit that has one. */
 const EVERY = {
   noIdentity: { visits: 97, first: 3 },
   badTime: { visits: 89, first: 5 },
@@ -26,7 +30,7 @@ const BAD_TIMES = [
   '2023-11-07 25:61:00.000000',
 ] as const;
 
-/** A record before it has its device, ids and times. */
+/** A record without its device, ids and times. */
 interface Draft {
   readonly type: string;
   readonly properties?: string;
@@ -35,19 +39,19 @@ interface Draft {
 }
 
 /**
- * People come by, first without a name, some log in, and leave; now and then the customer's server
- * tells of them too. Writes one record at a time to `write`, and keeps the books.
+ * Simulates visits: persons arrive anonymously, some log in, and leave; sometimes the customer's server sends
+ * a record about them, too. Passes one record at a time to `write` and counts the expected outcomes.
  */
 export class SampleVisits {
   readonly #random: Random;
   readonly #facts: FactsBuilder;
-  readonly #people: readonly SamplePerson[];
+  readonly #persons: readonly SamplePerson[];
   #visit = 0;
 
-  constructor(people: number, random: Random, facts: FactsBuilder) {
+  constructor(persons: number, random: Random, facts: FactsBuilder) {
     this.#random = random;
     this.#facts = facts;
-    this.#people = createPersons(people, random);
+    this.#persons = createPersons(persons, random);
   }
 
   /** Writes the visits whose records arrive in the hour from `hourMs`, until there are `until` records. */
@@ -63,15 +67,15 @@ export class SampleVisits {
   *#visitRecords(hourMs: number): Generator<string> {
     const random = this.#random;
     const visit = this.#visit++;
-    // The first visits go round, so that even a small sample meets everybody that is awkward.
-    const person = this.#people[visit < this.#people.length ? visit : random.below(this.#people.length)];
+    // The first visits go round all persons, so that even a small sample has every special case.
+    const person = this.#persons[visit < this.#persons.length ? visit : random.below(this.#persons.length)];
     if (!person) return;
     person.visits += 1;
     const lateMs = person.platform === 'mobile' && random.chance(0.03) ? (6 + random.below(60)) * HOUR_MS : 0;
     const uploadMs = hourMs + random.below(HOUR_MS * 0.7);
     const clock: Clock = { sessionId: uploadMs - lateMs, uploadMs, lateMs };
 
-    yield* this.#awkwardRecords(visit, person, clock);
+    yield* this.#irregularRecords(visit, person, clock);
     let repeat = isDue(visit, EVERY.duplicate) && this.#facts.records < DUPLICATES_WITHIN;
     for (const draft of this.#plan(person)) {
       clock.uploadMs += 1_500 + random.below(40_000);
@@ -81,7 +85,7 @@ export class SampleVisits {
       yield this.#record(fields, draft.outcome ?? 'delivered', clock);
       if (repeat && draft.outcome === undefined) {
         repeat = false;
-        // Sent again by the device: same uuid, later upload, or the same in every byte.
+        // Sent again by the device: same uuid and a later upload, or the same bytes.
         const again = visit % 2 === 0 ? fields : { ...fields, uploadMs: fields.uploadMs + 900 };
         yield this.#record(again, 'duplicate', clock);
       }
@@ -89,7 +93,7 @@ export class SampleVisits {
     if (person.visits > person.loginVisit && random.chance(0.1)) yield this.#serverRecord(person, clock);
   }
 
-  /** What happens in one visit. `afterLogin` matters only in the visit in which they log in. */
+  /** The records of one visit. `afterLogin` matters only in the visit with the login. */
   *#plan(person: SamplePerson): Generator<Draft & { readonly afterLogin: boolean }> {
     const random = this.#random;
     const logsIn = person.visits === person.loginVisit;
@@ -97,7 +101,7 @@ export class SampleVisits {
     const loginAfter = random.below(events);
     yield { type: 'session_start', outcome: 'session_marker', afterLogin: false };
     for (let number = 0; number < events; number += 1) {
-      yield { ...nextEvent(person.platform, random), afterLogin: number > loginAfter };
+      yield { ...chooseEvent(person.platform, random), afterLogin: number > loginAfter };
       if (!logsIn || number !== loginAfter) continue;
       yield { type: 'Logged In', properties: '{"method":"password"}', afterLogin: true };
       yield { type: '$identify', outcome: 'feeds_people', afterLogin: true };
@@ -121,8 +125,8 @@ export class SampleVisits {
       type: draft.type,
       uuid: this.#random.uuid(),
       eventId: this.#facts.records + 1,
-      eventTime: amplitudeTime(clock.uploadMs - clock.lateMs - 620),
-      // The device's clock is off; event_time is corrected for it.
+      eventTime: renderAmplitudeTime(clock.uploadMs - clock.lateMs - 620),
+      // The device's clock is wrong; event_time is corrected.
       clientMs: clock.uploadMs - clock.lateMs - 620 + (person.deviceId.charCodeAt(0) % 7) * 61_000,
       uploadMs: clock.uploadMs,
       sessionId: clock.sessionId,
@@ -130,7 +134,8 @@ export class SampleVisits {
       deviceIdJson: `"${person.deviceId}"`,
       eventPropertiesJson: draft.properties ?? '{}',
       userPropertiesJson: `${traits},"visits":${person.visits}}`,
-      groupsJson: loggedIn && person.company !== undefined ? groupsOf(person.company, person.visits) : '{}',
+      groupsJson:
+        loggedIn && person.company !== undefined ? renderGroups(person.company, person.visits) : '{}',
       groupPropertiesJson: draft.groupProperties ?? '{}',
       deviceJson: person.device,
     };
@@ -151,7 +156,7 @@ export class SampleVisits {
     return this.#record(fields, 'delivered', clock);
   }
 
-  *#awkwardRecords(visit: number, person: SamplePerson, clock: Clock): Generator<string> {
+  *#irregularRecords(visit: number, person: SamplePerson, clock: Clock): Generator<string> {
     const nobody = {
       userIdJson: 'null',
       deviceIdJson: 'null',
@@ -168,20 +173,20 @@ export class SampleVisits {
       yield this.#record({ ...fields, eventTime }, 'bad_timestamp', clock);
     }
     if (isDue(visit, EVERY.unreadable)) {
-      const text = amplitudeRecord(this.#bareFields(person, clock, 'Item Opened'));
+      const text = renderAmplitudeRecord(this.#bareFields(person, clock, 'Item Opened'));
       this.#facts.count('unreadable', '', '');
       yield `${text.slice(0, 200)}\n`; // a line cut off in the middle
     }
   }
 
-  /** Of a record that is going to be rejected: it tells nothing of anybody. */
+  /** Fields of a record that will be rejected: no facts about anybody. */
   #bareFields(person: SamplePerson, clock: Clock, type: string): RecordFields {
     return {
       app: SAMPLE_APP,
       type,
       uuid: this.#random.uuid(),
       eventId: this.#facts.records + 1,
-      eventTime: amplitudeTime(clock.uploadMs - 620),
+      eventTime: renderAmplitudeTime(clock.uploadMs - 620),
       clientMs: clock.uploadMs - 620,
       uploadMs: clock.uploadMs,
       sessionId: clock.sessionId,
@@ -196,12 +201,12 @@ export class SampleVisits {
   }
 
   #record(fields: RecordFields, outcome: SampleOutcome, clock: Clock): string {
-    this.#facts.count(outcome, fields.type, amplitudeDay(clock.uploadMs - clock.lateMs - 620));
-    return amplitudeRecord(fields);
+    this.#facts.count(outcome, fields.type, renderAmplitudeDay(clock.uploadMs - clock.lateMs - 620));
+    return renderAmplitudeRecord(fields);
   }
 }
 
-/** Times of a visit: `uploadMs` moves on, `lateMs` is how long the device kept it to itself. */
+/** Times of a visit: `uploadMs` advances; `lateMs` is the delay between event and upload. */
 interface Clock {
   readonly sessionId: number;
   uploadMs: number;
@@ -211,8 +216,8 @@ interface Clock {
 const isDue = (visit: number, { visits, first }: { readonly visits: number; readonly first: number }) =>
   visit % visits === first;
 
-/** Amplitude lists groups; now and then there is more than one of a type. */
-const groupsOf = (company: string, visits: number) =>
+/** Amplitude lists groups; some visits have more than one of a type. */
+const renderGroups = (company: string, visits: number) =>
   visits % 9 === 0
     ? `{"company":[${JSON.stringify(company)},"Side Project"]}`
     : `{"company":[${JSON.stringify(company)}]}`;

@@ -2,15 +2,15 @@ import { open, rename, rm } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 
 /**
- * A zip of members that are compressed already (method 0), one after the other. Past 65,535
- * members or 4 GiB the records of zip64 are added. Every date is 1980-01-01: same members, same bytes.
+ * A zip whose members are compressed already (method 0). Beyond 65,535 members or 4 GiB the records of zip64
+ * are added. Every date is 1980-01-01: same members, same bytes.
  * https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT (4.3)
  */
 export interface ZipMember {
   readonly name: string;
   readonly crc: number;
   readonly bytes: number;
-  /** Where its local header starts. */
+  /** Offset of its local header. */
   readonly offset: number;
 }
 
@@ -20,7 +20,7 @@ const UTF8_NAME = 0x0800;
 const DOS_DATE = 0x0021;
 const FLUSH_BYTES = 1 << 20;
 
-/** The file appears under its name once it is complete. */
+/** The file gets its name once it is complete. */
 export async function createZipWriter(path: string) {
   const partial = `${path}.partial`;
   const file = await open(partial, 'w');
@@ -32,7 +32,7 @@ export async function createZipWriter(path: string) {
     const bytes = Buffer.concat(pending);
     pending = [];
     written += bytes.length;
-    await file.writeFile(bytes); // all of it, from where the last write ended
+    await file.writeFile(bytes); // appends
   };
   const write = async (bytes: Buffer) => {
     pending.push(bytes);
@@ -44,13 +44,13 @@ export async function createZipWriter(path: string) {
     async add(name: string, body: Buffer): Promise<void> {
       const member: ZipMember = { name, crc: crc32(body), bytes: body.length, offset };
       members.push(member);
-      await write(localHeader(member));
+      await write(encodeLocalHeader(member));
       await write(body);
     },
     async close(): Promise<void> {
       const start = offset;
-      for (const member of members) await write(centralHeader(member));
-      await write(endRecords(members.length, start, offset - start));
+      for (const member of members) await write(encodeCentralHeader(member));
+      await write(encodeEndRecords(members.length, start, offset - start));
       await flush();
       await file.close();
       await rename(partial, path);
@@ -62,7 +62,7 @@ export async function createZipWriter(path: string) {
   };
 }
 
-function localHeader(member: ZipMember): Buffer {
+function encodeLocalHeader(member: ZipMember): Buffer {
   if (member.bytes >= MAX_32) throw new RangeError(`zip member ${member.name} is too large for this writer`);
   const name = Buffer.from(member.name);
   const header = Buffer.alloc(30);
@@ -72,7 +72,7 @@ function localHeader(member: ZipMember): Buffer {
   return Buffer.concat([header, name]);
 }
 
-export function centralHeader(member: ZipMember): Buffer {
+export function encodeCentralHeader(member: ZipMember): Buffer {
   const name = Buffer.from(member.name);
   const far = member.offset >= MAX_32;
   const extra = Buffer.alloc(far ? 12 : 0);
@@ -91,7 +91,7 @@ export function centralHeader(member: ZipMember): Buffer {
   return Buffer.concat([header, name, extra]);
 }
 
-/** From the flags to the length of the name: alike in both headers. */
+/** The fields from the flags to the length of the name, which both headers share. */
 function writeShared(header: Buffer, at: number, { crc, bytes }: ZipMember, nameBytes: number): void {
   header.writeUInt16LE(UTF8_NAME, at);
   header.writeUInt16LE(DOS_DATE, at + 6);
@@ -101,7 +101,7 @@ function writeShared(header: Buffer, at: number, { crc, bytes }: ZipMember, name
   header.writeUInt16LE(nameBytes, at + 20);
 }
 
-export function endRecords(members: number, start: number, bytes: number): Buffer {
+export function encodeEndRecords(members: number, start: number, bytes: number): Buffer {
   const end = Buffer.alloc(22);
   end.writeUInt32LE(0x06054b50, 0);
   end.writeUInt16LE(Math.min(members, MAX_16), 8);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pathFigures, stageFigures } from '../../bench/figures.ts';
+import { computePathFigures, computeStageFigures } from '../../bench/figures.ts';
 import { renderFigures } from '../../bench/render.ts';
 import type { Run } from '../../bench/whole-path.ts';
 
@@ -15,12 +15,12 @@ describe('the table of a benchmark', () => {
   const figures = {
     input: { records: 1000, bytes: 2_000_000 },
     rounds: { wholePath: 1, stages: 1 },
-    wholePath: pathFigures({
+    wholePath: computePathFigures({
       backhaul: [run(50, 200)],
       documented: [run(100, 150)],
       ceiling: [run(25, 100)],
     }),
-    stages: stageFigures([
+    stages: computeStageFigures([
       { source: 'csv', name: 'JSON.parse alone', records: 1000, cpuMs: [10] },
       { source: 'csv', name: 'parse', records: 1000, cpuMs: [25] },
       { source: 'jsonl', name: 'JSON.parse alone', records: 1000, cpuMs: [5] },

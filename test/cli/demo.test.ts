@@ -20,7 +20,7 @@ describe('backhaul demo', () => {
     const facts = await generateAmplitudeExport(join(dataDir, 'same.zip'), {
       seed: 1,
       events: 4_000,
-      people: 300,
+      persons: 300,
     });
     const ended = await runBackhaul(['demo', '--events', '4000', '--json'], { dataDir });
     expect(ended.code, ended.stderr).toBe(0);
@@ -40,7 +40,7 @@ describe('backhaul demo', () => {
         skipped: session_marker + feeds_people + feeds_groups,
         rejected: no_identity + bad_timestamp + unreadable,
       },
-      people: { pairs: facts.people.pairs, groups: facts.people.groups },
+      people: { pairs: facts.persons.pairs, groups: facts.persons.groups },
     });
     expect(arrived.eventCounts.total).toBe(report.events.accepted + report.events.synthetic);
     expect(arrived.person.properties).toHaveProperty('email');

@@ -50,7 +50,7 @@ describe('the export of a demo', () => {
   });
 
   test('comes to what its facts say when it is read, mapped and folded', () => {
-    expect(importAll(sample.lines)).toEqual(booksOf(sample.facts));
+    expect(importAll(sample.lines)).toEqual(omitSizes(sample.facts));
   });
 
   test('holds everything that is awkward, and little enough of it', () => {
@@ -61,7 +61,7 @@ describe('the export of a demo', () => {
     }
     const rejects = rejected.no_identity + rejected.bad_timestamp + rejected.unreadable;
     expect(rejects / facts.records).toBeLessThan(0.01);
-    expect(facts.people.sharedDevices).toBe(1);
+    expect(facts.persons.sharedDevices).toBe(1);
     for (const text of [
       '"user_id":7205759403792793601,',
       '"user_id":"007"',
@@ -101,9 +101,9 @@ test('the same seed tells the same story, another seed another one', async () =>
 });
 
 test.each([1, 23, 2_000])('an export of %d records comes to what its facts say as well', async (events) => {
-  const { facts, lines } = await generate(`${events}.zip`, { events, people: 20 });
+  const { facts, lines } = await generate(`${events}.zip`, { events, persons: 20 });
   expect(facts.records).toBe(events);
-  expect(importAll(lines)).toEqual(booksOf(facts));
+  expect(importAll(lines)).toEqual(omitSizes(facts));
 });
 
 test('a path that cannot be written to fails, and leaves nothing', async () => {
@@ -113,12 +113,12 @@ test('a path that cannot be written to fails, and leaves nothing', async () => {
   expect(await readdir(folder)).not.toContain('missing');
 });
 
-type Books = Omit<SampleFacts, 'members' | 'bytes'>;
+type Expected = Omit<SampleFacts, 'members' | 'bytes'>;
 
-const booksOf = ({ members: _, bytes: __, ...books }: SampleFacts): Books => books;
+const omitSizes = ({ members: _, bytes: __, ...facts }: SampleFacts): Expected => facts;
 
 /** The pure part of an import, counted the way the facts are. */
-function importAll(lines: readonly string[]): Books {
+function importAll(lines: readonly string[]): Expected {
   const parse = createRecordParser({ kind: 'json' }, undefined);
   const map = createMapper('amplitude');
   const known = new FactFold();
@@ -170,7 +170,7 @@ function importAll(lines: readonly string[]): Books {
     },
     deliveredByType: Object.fromEntries(byType),
     deliveredByDay: Object.fromEntries(byDay),
-    people: {
+    persons: {
       pairs: folded.reduce((sum, one) => sum + one.pairs, 0),
       sharedDevices: unmerged.filter(({ reason }) => reason === 'shared_device').length,
       persons: folded.filter((one) => one.kind === 'person' && one.events.length > one.pairs).length,

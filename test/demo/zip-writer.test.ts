@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { centralHeader, createZipWriter, endRecords } from '../../src/demo/zip-writer.ts';
+import { createZipWriter, encodeCentralHeader, encodeEndRecords } from '../../src/demo/zip-writer.ts';
 import { readZip } from './read-zip.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'zip-writer-'));
@@ -41,13 +41,13 @@ test.each([65_534, 65_535])('%d members can be read', async (count) => {
 
 test('beyond 4 GiB offsets and the end record use their 64-bit fields', () => {
   const far = 5 * 2 ** 30 + 7;
-  const header = centralHeader({ name: 'm', crc: 1, bytes: 10, offset: far });
+  const header = encodeCentralHeader({ name: 'm', crc: 1, bytes: 10, offset: far });
   expect(header.readUInt32LE(42)).toBe(0xffffffff);
   expect(header.readUInt16LE(30)).toBe(12);
   expect(header.readUInt16LE(47)).toBe(0x0001);
   expect(header.readBigUInt64LE(51)).toBe(BigInt(far));
 
-  const end = endRecords(3, far, 500);
+  const end = encodeEndRecords(3, far, 500);
   expect(end.readUInt32LE(0)).toBe(0x06064b50);
   expect(end.readBigUInt64LE(32)).toBe(3n);
   expect(end.readBigUInt64LE(40)).toBe(500n);

@@ -20,7 +20,7 @@ import { createWorkplace } from '../support/workplace.ts';
 const LONG = process.env['BACKHAUL_TEST_LONG'] === '1' && process.platform === 'linux';
 const TIMEOUT_MS = 1_500_000;
 const RECORDS = 1_350_000;
-const PEOPLE = 20_000;
+const PERSONS = 20_000;
 const MOST_MB = 300;
 const KEY = 'phc_memory';
 const LOOK_EVERY_MS = 100;
@@ -39,7 +39,7 @@ it.runIf(LONG)(
     onTestFinished(() => sink.stop());
     const facts = await generateAmplitudeExport(join(workplace.folder, 'large.zip'), {
       events: RECORDS,
-      people: PEOPLE,
+      persons: PERSONS,
     });
     expect(facts.bytes).toBeGreaterThan(2e9);
 

@@ -43,7 +43,7 @@ export async function writeExports(
     await generateAmplitudeExport(join(folder, 'exports', `${seed}.zip`), {
       seed,
       events: records,
-      people: 40,
+      persons: 40,
     });
   }
 }

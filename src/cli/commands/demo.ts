@@ -44,7 +44,7 @@ export async function demo(
   await mkdir(folder, { recursive: true });
 
   const path = join(folder, 'amplitude-export.zip');
-  await generateAmplitudeExport(path, { seed: 1, events, people: 300 });
+  await generateAmplitudeExport(path, { seed: 1, events, persons: 300 });
   terminal.info(
     `Generated an Amplitude export: ${path} (${number((await stat(path)).size / 1024)} KiB, ${number(events)} events).`,
   );
