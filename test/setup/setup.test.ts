@@ -79,13 +79,12 @@ test('a fresh checkout is set up once; the second time there is nothing to do', 
   await setUp({ root, env, log });
   expect(logged).toHaveLength(2);
 
-  writeFileSync(join(root, 'src/hello.ts'), 'export const hello: string = "changed";\n');
-  await setUp({ root, env, log });
-  expect(readFileSync(join(root, 'dist/src/hello.js'), 'utf8')).toContain('changed');
-  renameSync(join(root, 'src/hello.ts'), join(root, 'src/renamed.ts'));
+  rmSync(join(root, 'src/hello.ts'));
+  writeFileSync(join(root, 'src/changed.ts'), 'export const hello: string = "changed";\n');
   renameSync(join(root, 'src/table.sql'), join(root, 'src/renamed.sql'));
   await setUp({ root, env, log });
-  expect(readdirSync(join(root, 'dist/src')).sort()).toEqual(['renamed.js', 'renamed.sql']);
+  expect(readFileSync(join(root, 'dist/src/changed.js'), 'utf8')).toContain('changed');
+  expect(readdirSync(join(root, 'dist/src')).sort()).toEqual(['changed.js', 'renamed.sql']);
   rmSync(join(root, 'dist'), { recursive: true });
   expect(isSetUp({ root, env })).toBe(false);
   writeFileSync(join(root, 'package.json'), JSON.stringify({ name: 'small', dependencies: {} }));
