@@ -3,7 +3,7 @@ import { readRecords } from '../src/sources/formats/read-records.ts';
 import { measure } from './measure.ts';
 import { interleave } from './rounds.ts';
 import { openSource } from './sample-input.ts';
-import { createOtherSources, toAmplitudeRecords } from './source-records.ts';
+import { otherSources, amplitudeRecords } from './source-records.ts';
 import { createSharedStages, createSourceStages } from './stages.ts';
 
 /** `run-stages <input> <rounds> <budget in ms>`: the CPU time of each stage, round by round, as JSON. */
@@ -17,13 +17,13 @@ export interface StageTimes {
 const [path = '', rounds = '', budgetMs = ''] = process.argv.slice(2);
 const records: PartRecord[] = [];
 for await (const chunk of readRecords(await openSource(path), {})) records.push(...chunk.records);
-const amplitude = toAmplitudeRecords(records);
+const amplitude = amplitudeRecords(records);
 const [reference, ...own] = createSourceStages(amplitude);
 const stages = [
   ...(reference ? [reference] : []),
   ...(await createSharedStages(path, amplitude)),
   ...own,
-  ...createOtherSources(amplitude).flatMap(createSourceStages),
+  ...otherSources(amplitude).flatMap(createSourceStages),
 ];
 
 // One run to let the engine compile the code that is measured.

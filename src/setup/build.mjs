@@ -10,7 +10,12 @@ const SOURCES = ['src', 'jobs', 'config', 'bench'];
 /** Read by the build itself. */
 const CONFIGURATION = ['tsconfig.json', 'config/tsconfig.build.json', 'package.json'];
 /** Read by tools that work on a checkout. */
-const TOOL_FILES = ['config/format.json', 'config/oxlint.json', 'config/vitest.config.ts'];
+const TOOL_FILES = [
+  'config/format.json',
+  'config/knip.json',
+  'config/oxlint.json',
+  'config/vitest.config.ts',
+];
 
 /** Reads sizes and times only, so that it takes a few milliseconds. */
 export function isBuildReady(root) {
