@@ -1,12 +1,14 @@
 import { createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { generateAmplitudeExport } from '../src/demo/generate-amplitude-export.ts';
 import { createLocalFile } from '../src/sources/files/local-file.ts';
 import type { SourceFile } from '../src/sources/files/source-file.ts';
 import { zipMembers } from '../src/sources/formats/unzip.ts';
+import { bindSource } from '../src/sources/registry.ts';
+import { type SourceSlice, toSourceSlice } from '../src/sources/source.ts';
 
 export interface SampleInput {
   readonly path: string;
@@ -27,8 +29,19 @@ export async function createSampleInput(folder: string, records: number): Promis
   return { path, records: facts.records, bytes: facts.bytes };
 }
 
-export const openSource = async (path: string): Promise<SourceFile> =>
-  createLocalFile(path, path, await stat(path));
+export async function openSource(path: string): Promise<SourceFile> {
+  const { size, mtime } = await stat(path);
+  return createLocalFile(path, { name: path, bytes: size, modified: mtime.toISOString() });
+}
+
+/** The sample as a run finds and opens it. */
+export async function createSlice(path: string): Promise<SourceSlice> {
+  const context = { baseDir: dirname(path) };
+  const source = bindSource({ type: 'amplitude', timezone: 'UTC', from: [path] });
+  const [slice] = await source.discover(context);
+  if (!slice) throw new Error(`no sample at ${path}`);
+  return toSourceSlice(slice, source, context);
+}
 
 async function* readMembers(zip: SourceFile): AsyncGenerator<Buffer> {
   for await (const member of zipMembers(zip, () => {})) yield* member.open();

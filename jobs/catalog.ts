@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { partMeta } from '../src/contract/part.ts';
+import { slice } from '../src/contract/slice.ts';
 
 /**
  * Every job there is: its payload and how it is retried. Producer and worker both import this.
@@ -16,6 +17,7 @@ const buckets = { from: z.number().int().nonnegative(), to: z.number().int().pos
 
 export const payloads = {
   'stage-file': z.strictObject({ ...ofEpoch, fileId: z.string() }),
+  'stage-slice': z.strictObject({ ...ofEpoch, slice: slice.extend({ location: z.literal('shared') }) }),
   'import-part': z.strictObject({ ...ofEpoch, part: partMeta }),
   'resolve-people': z.strictObject({ ...ofEpoch, ...buckets }),
   'fold-people': z.strictObject({ ...ofEpoch, ...buckets }),
@@ -55,10 +57,15 @@ export const backoffMs = (attemptsMade: number) =>
 export const QUEUE_PREFIX = '{bh}';
 
 /**
- * The producer alone can reach files on its own disk, so each migration's files have a queue of
- * their own; every other job goes to a queue that all workers share.
+ * Only the producer can read files on its own disk, so they are staged through a queue of its own; every
+ * other job goes to a queue that all workers share.
  */
 export const stageQueue = (migrationId: string) => `stage-file-${migrationId}`;
-export const SHARED_JOBS = ['import-part', 'resolve-people', 'fold-people'] as const satisfies JobName[];
+export const SHARED_JOBS = [
+  'stage-slice',
+  'import-part',
+  'resolve-people',
+  'fold-people',
+] as const satisfies JobName[];
 /** Taken by API processes alone: only they can open the embedded database. */
 export const DELETION_JOB = 'delete-events' as const satisfies JobName;

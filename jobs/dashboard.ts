@@ -93,6 +93,7 @@ function createBoard(queues: readonly Queue[], readOnlyMode: boolean): Hono {
 
 const DESCRIPTIONS: Record<JobName, string> = {
   'stage-file': 'Cuts source files into parts.',
+  'stage-slice': 'Cuts a file on shared storage, or a window of an API, into parts.',
   'import-part': 'Maps the records of one part and delivers them.',
   'resolve-people': 'Decides which ids belong to one person.',
   'fold-people': 'Sends what is known of persons and groups.',
@@ -107,14 +108,16 @@ const REASONS: Record<Payload<'delete-events'>['because'], string> = {
 
 /** What the list shows in place of an id. */
 export function getTitle(name: JobName, data: unknown): string {
-  const { because, migration, part, from, to } = data as {
+  const { because, migration, slice, part, from, to } = data as {
     because?: Payload<'delete-events'>['because'];
     migration?: string;
+    slice?: { name: string };
     part?: { file: string; number: number; records: number };
     from?: number;
     to?: number;
   };
   if (because) return `delete events · ${REASONS[because]}`;
+  if (slice) return `${migration} · ${slice.name}`;
   if (part) return `${migration} · ${part.file} · part ${part.number} (${part.records} records)`;
   return from === undefined ? `${migration} · ${name}` : `${migration} · persons, buckets ${from} to ${to}`;
 }

@@ -2,54 +2,76 @@ import type { Redis } from 'ioredis';
 import type { Staging } from '../src/contract/staging.ts';
 import type { Logger } from '../src/lib/logger.ts';
 import type { OpenMigrations } from '../src/migrations/open-migrations.ts';
-import { SHARED_JOBS } from './catalog.ts';
 import { foldPersonsHandler } from './fold-persons.ts';
 import { importPartHandler } from './import-part.ts';
 import { resolvePersonsHandler } from './resolve-persons.ts';
+import { stageSliceHandler } from './stage-slice.ts';
 import { createJobWorker } from './worker.ts';
 
-export interface WorkersDeps {
+export interface SliceWorkerDeps {
   readonly redisUrl: string;
-  readonly redis: Redis;
   readonly staging: Staging;
   readonly migrations: OpenMigrations;
-  /** Parts at once in this process. */
-  readonly concurrency: number;
+  /** Migration that this process is the producer of, if any. */
+  readonly produces: string | undefined;
   readonly log: Logger;
 }
 
-/** One process's workers for every queue that is shared. Close hands their jobs back. */
-export function startWorkers({ redisUrl, redis, staging, migrations, concurrency, log }: WorkersDeps): {
+export interface WorkersDeps extends SliceWorkerDeps {
+  readonly redis: Redis;
+  /** Parts at once in this process. */
+  readonly concurrency: number;
+}
+
+export interface Workers {
+  /** Hands the open jobs back to their queues. */
   close(): Promise<void>;
-} {
+}
+
+/** One process's workers for every queue that is shared. */
+export function startWorkers(workersDeps: WorkersDeps): Workers {
+  const { redisUrl, redis, staging, migrations, concurrency, log } = workersDeps;
   const deps = { redis, staging, migrations };
   const common = { redisUrl, log };
   const workers = [
     createJobWorker({
       ...common,
-      queueName: SHARED_JOBS[0],
+      queueName: 'import-part',
       job: 'import-part',
       concurrency,
       handler: importPartHandler(deps),
     }),
     createJobWorker({
       ...common,
-      queueName: SHARED_JOBS[1],
+      queueName: 'resolve-people',
       job: 'resolve-people',
       concurrency: 1,
       handler: resolvePersonsHandler(deps),
     }),
     createJobWorker({
       ...common,
-      queueName: SHARED_JOBS[2],
+      queueName: 'fold-people',
       job: 'fold-people',
       concurrency: 1,
       handler: foldPersonsHandler(deps),
     }),
+    startSliceWorker(workersDeps),
   ];
   return {
     async close() {
       await Promise.all(workers.map((worker) => worker.close()));
     },
   };
+}
+
+/** Stages slices on shared storage and imports nothing: for a producer that leaves importing to others. */
+export function startSliceWorker({ redisUrl, staging, migrations, produces, log }: SliceWorkerDeps): Workers {
+  return createJobWorker({
+    redisUrl,
+    log,
+    queueName: 'stage-slice',
+    job: 'stage-slice',
+    concurrency: 1, // one keeps two cores busy
+    handler: stageSliceHandler({ staging, migrations, produces }),
+  });
 }

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { settleWithin } from '../src/lib/async/timeout.ts';
@@ -13,6 +14,8 @@ import {
   UNEXPECTED_ATTEMPTS,
 } from './catalog.ts';
 import { logConnectionErrors } from './log-connection-errors.ts';
+
+const WORKER_NAME = `${hostname()}:${process.pid}`;
 
 export interface JobRun {
   /** Aborts when the worker shuts down or loses its lock. */
@@ -83,6 +86,7 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close
     {
       connection,
       prefix: QUEUE_PREFIX,
+      name: WORKER_NAME, // the dashboard shows it as what processed a job
       concurrency,
       lockDuration: deps.lockMs ?? LOCK_MS,
       stalledInterval: STALLED_CHECK_MS,

@@ -5,14 +5,14 @@ import { DEFAULT_BATCH_LIMITS } from '../../src/deliver/batch-builder.ts';
 import { createUnlimitedBudget } from '../../src/deliver/budget.ts';
 import { createDeliver, type Delivering } from '../../src/deliver/deliver.ts';
 import { type ImportDeps, importPart } from '../../src/pipeline/import-part.ts';
-import { stageFile } from '../../src/pipeline/stage/stage-file.ts';
+import { stageSlice } from '../../src/pipeline/stage/stage-slice.ts';
 import { getMappingName } from '../../src/sources/registry.ts';
 import type { Checkpoints } from '../../src/state/checkpoints.ts';
 import { layout } from '../../src/state/keys.ts';
 import { createPartStore } from '../../src/state/part-store.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
 import { measure } from '../measure.ts';
-import { openSource } from '../sample-input.ts';
+import { createSlice } from '../sample-input.ts';
 import { createBenchMap } from '../source-maps.ts';
 import type { Contender } from './contender.ts';
 
@@ -38,9 +38,9 @@ export const runBackhaul: Contender = async ({ input, url, folder }) => {
   });
 
   const staged = await measure(async () => {
-    const file = await openSource(input);
+    const slice = await createSlice(input);
     const onPart = (part: PartMeta) => void parts.push(part);
-    await stageFile({ file, staging, prefix: layout(MIGRATION).prefix, read: {}, onPart, signal });
+    await stageSlice({ slice, staging, prefix: layout(MIGRATION).prefix, onPart, signal });
   });
   const imported = await measure(async () => {
     for (const part of parts) {

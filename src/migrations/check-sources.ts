@@ -1,5 +1,5 @@
 import type { FileReceipt } from '../contract/part.ts';
-import type { SourceFile } from '../sources/files/source-file.ts';
+import type { Slice } from '../contract/slice.ts';
 import type { MigrationRecord } from '../state/migrations.ts';
 
 /**
@@ -7,11 +7,11 @@ import type { MigrationRecord } from '../state/migrations.ts';
  * still the same. A file staged to its end may be gone: its parts are kept. One that is only
  * touched or copied is compared by content.
  */
-export async function checkSources(
+export async function checkSources<S extends Slice>(
   recorded: MigrationRecord['files'],
-  found: readonly SourceFile[],
+  found: readonly S[],
   staged: ReadonlyMap<string, FileReceipt>,
-  hashSource: (file: SourceFile) => Promise<string>,
+  hashSource: (file: S) => Promise<string>,
 ): Promise<string[]> {
   const differences: string[] = [];
   const byId = new Map(found.map((file) => [file.fileId, file]));

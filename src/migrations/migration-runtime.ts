@@ -3,8 +3,7 @@ import type { PartMeta } from '../contract/part.ts';
 import type { Staging } from '../contract/staging.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { SourceBucket } from '../sources/files/s3-file.ts';
-import type { SourceFile } from '../sources/files/source-file.ts';
-import type { ReadOptions } from '../sources/formats/read-records.ts';
+import type { SourceSlice } from '../sources/source.ts';
 import type { WorkQueue } from './run/work-queue.ts';
 
 /*
@@ -22,7 +21,7 @@ export interface MigrationStore {
 
 export interface SourceContext {
   readonly now: () => Date;
-  /** A bucket that a manifest names as its source. */
+  /** A bucket that a manifest names as its source. Each is opened once. */
   openSourceBucket(bucket: string): Promise<SourceBucket>;
 }
 
@@ -40,15 +39,22 @@ export interface MigrationRuntime extends MigrationStore, SourceContext {
   /** The producer's side of the queues of one migration. */
   openQueue(migrationId: string): Promise<WorkQueue & Closable>;
   /** This process's workers for the queues that all processes share. */
-  startWorkers(): Promise<Closable>;
+  startWorkers(producer: Producer): Promise<Closable>;
+  /** Of these workers, only the one that stages slices on shared storage. */
+  startSliceWorker(producer: Producer): Promise<Closable>;
   /** The producer's own worker for files that only it can reach. */
   startStaging(work: StagingWork): Promise<Closable>;
 }
 
+export interface Producer {
+  /** Migration that this process is the producer of. */
+  readonly produces: string;
+}
+
 export interface StagingWork {
   readonly migrationId: string;
-  readonly files: readonly SourceFile[];
-  readonly read: ReadOptions;
+  /** Slices that only the producer can open. */
+  readonly files: readonly SourceSlice[];
   /** Called for every part of a file, new or staged before. */
   readonly onPart: (part: PartMeta) => void;
 }

@@ -12,11 +12,13 @@ import { REQUEST_TIMEOUT_MS } from '../deliver/send.ts';
 import { ConfigError } from '../lib/errors.ts';
 import type { Logger } from '../lib/logger.ts';
 import { bindSource, getMappingName } from '../sources/registry.ts';
+import { toSourceSlice } from '../sources/source.ts';
 import { toBudgetKey } from '../state/keys.ts';
 import { encodeDocument } from '../state/document.ts';
+import type { SourceContext } from './migration-runtime.ts';
 import type { OpenMigrationsDeps } from './open-migrations.ts';
 
-export interface ManifestOpenerDeps {
+export interface ManifestOpenerDeps extends SourceContext {
   readonly staging: Staging;
   readonly redis: Redis;
   /** For the variables that manifests name. */
@@ -24,7 +26,6 @@ export interface ManifestOpenerDeps {
   /** The bundled API, where this process runs it or is attached to it. */
   readonly bundled: { readonly url: string; readonly projectKey: string } | undefined;
   readonly log: Logger;
-  readonly now: () => Date;
 }
 
 /** Resolves stored manifests for workers: the map of the source, and a sender under the fleet's budget. */
@@ -33,28 +34,33 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
   return async (record, stored) => {
     const manifest = parseStoredManifest(stored, staging.location);
     assertMapping(record.mapping, getMappingName(manifest.source.type));
+    const source = bindSource(manifest.source);
+    const access = { baseDir: record.opening.baseDir, openS3: deps.openSourceBucket };
     const destination = resolveDestination(manifest, deps);
     const { eventsPerMinute, requestsInFlight, batch } = manifest.limits;
     const key = toRedisBudgetKey(destination.url, destination.apiKey);
-    const budget =
-      eventsPerMinute === undefined
-        ? createUnlimitedBudget()
-        : createRedisBudget({
-            redis,
-            key,
-            eventsPerMinute,
-            requestTimeoutMs: REQUEST_TIMEOUT_MS,
-            firstUse: await claimFirstUse(deps, key),
-            log,
-          });
-    const delivering = createDeliver({
-      destination,
-      limits: { requestsInFlight },
-      budget,
-      random: Math.random,
-      now: Date.now,
-      log: log.child({ migration: record.name }),
-    });
+    const createSender = async () => {
+      const budget =
+        eventsPerMinute === undefined
+          ? createUnlimitedBudget()
+          : createRedisBudget({
+              redis,
+              key,
+              eventsPerMinute,
+              requestTimeoutMs: REQUEST_TIMEOUT_MS,
+              firstUse: await claimFirstUse(deps, key),
+              log,
+            });
+      return createDeliver({
+        destination,
+        limits: { requestsInFlight },
+        budget,
+        random: Math.random,
+        now: Date.now,
+        log: log.child({ migration: record.name }),
+      });
+    };
+    const sender = createLazy(createSender);
     return {
       settings: {
         batch: { ...batch, eventBytes: Math.min(DEFAULT_BATCH_LIMITS.eventBytes, batch.bytes) },
@@ -62,10 +68,30 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
         overwritePeople: manifest.people.overwrite,
         groupIdentifyEvent: manifest.people.groupIdentifyEvent,
       },
-      map: bindSource(manifest.source).createMap(),
-      deliver: delivering.deliver,
-      close: () => delivering.close(),
+      map: source.createMap(),
+      deliver: async (batch, signal) => (await sender.get()).deliver(batch, signal),
+      openSlice: (slice) => toSourceSlice(slice, source, access),
+      close: async () => (await sender.peek())?.close(),
     };
+  };
+}
+
+/**
+ * Created at its first use: a process that only stages must not count as one that has sent, or the budget
+ * of the process that does send would look lost, and wait a full window.
+ */
+function createLazy<T>(create: () => Promise<T>) {
+  let created: Promise<T> | undefined;
+  return {
+    get(): Promise<T> {
+      created ??= create().catch((error: unknown) => {
+        created = undefined; // staging may be back at the next use
+        throw error;
+      });
+      return created;
+    },
+    /** Undefined where it was never used. */
+    peek: async (): Promise<T | undefined> => created,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { Deliver } from '../contract/delivery.ts';
 import type { MapOutcome } from '../contract/outcome.ts';
+import type { Slice } from '../contract/slice.ts';
 import type { Staging } from '../contract/staging.ts';
 import type { BatchLimits } from '../deliver/batch-builder.ts';
 import {
@@ -12,6 +13,7 @@ import {
   UnavailableError,
 } from '../lib/errors.ts';
 import type { Logger } from '../lib/logger.ts';
+import type { SourceSlice } from '../sources/source.ts';
 import { migrationKey, mirrorControl } from '../state/checkpoints.ts';
 import {
   controlState,
@@ -30,6 +32,8 @@ export interface OpenMigration {
   readonly settings: WorkSettings;
   readonly map: (record: Record<string, unknown>) => MapOutcome;
   readonly deliver: Deliver;
+  /** For slices on shared storage, with the settings of this process. */
+  readonly openSlice: (slice: Slice) => SourceSlice;
 }
 
 /** The part of a manifest that workers act on. */

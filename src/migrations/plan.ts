@@ -1,4 +1,3 @@
-import { bindSource } from '../sources/registry.ts';
 import { PreflightError } from '../lib/errors.ts';
 import type { PlanContext } from './migration-runtime.ts';
 import { checkHeaders } from './plan/check-headers.ts';
@@ -35,7 +34,7 @@ export async function planMigration(
   { recordsPerFile, full }: PlanOptions,
 ): Promise<PlanResult> {
   const files = await findFiles(context, manifest, baseDir);
-  await checkHeaders(files, bindSource(manifest.source).read);
+  await checkHeaders(files, manifest.source);
   const plan = await makePlan(manifest, files, context.now(), recordsPerFile);
   const refusal = explainLimits(plan);
   try {

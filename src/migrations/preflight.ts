@@ -1,5 +1,5 @@
 import type { Manifest } from '../../config/manifest/manifest.ts';
-import type { SourceFile } from '../sources/files/source-file.ts';
+import type { SourceSlice } from '../sources/source.ts';
 import { checkLimits } from './plan/check-limits.ts';
 import { makePlan } from './plan/make-plan.ts';
 
@@ -18,7 +18,7 @@ export interface Allowed {
 export async function preflight(
   { now }: { readonly now: () => Date },
   manifest: Manifest,
-  files: readonly SourceFile[],
+  files: readonly SourceSlice[],
 ): Promise<Allowed> {
   const plan = manifest.destination && (await makePlan(manifest, files, now(), RECORDS_PER_FILE));
   if (plan) checkLimits(plan, plan.limits, plan.approval);

@@ -6,10 +6,10 @@ import type { FileReceipt } from '../contract/part.ts';
 import type { RecordCounts } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
 import { ConfigError } from '../lib/errors.ts';
-import { sourceSha256 } from '../pipeline/stage/source-hash.ts';
+import { hashSlice } from '../pipeline/stage/hash-slice.ts';
 import { areStagedRejects } from '../pipeline/stage/stage-rejects.ts';
-import type { SourceFile } from '../sources/files/source-file.ts';
 import { bindSource, getMappingName } from '../sources/registry.ts';
+import { type SourceSlice, toSourceSlice } from '../sources/source.ts';
 import { layout } from '../state/keys.ts';
 import {
   createMigration,
@@ -36,7 +36,7 @@ export interface Prepared {
   readonly manifest: Manifest;
   readonly baseDir: string;
   /** To be staged where they are not yet; none where all of the source is staged and the source is gone. */
-  readonly files: readonly SourceFile[];
+  readonly files: readonly SourceSlice[];
   readonly allowed: Allowed;
   tooManyRejects(counts: RecordCounts): boolean;
 }
@@ -56,7 +56,7 @@ export async function prepareMigration(
 
   const find = () => findFiles(runtime, manifest, baseDir);
   const files = known ? await findCurrentSources(known, staging, find) : await find();
-  if (!known) await checkHeaders(files, bindSource(manifest.source).read);
+  if (!known) await checkHeaders(files, manifest.source);
 
   if (known) {
     const mapping = getMappingName(manifest.source.type);
@@ -64,11 +64,8 @@ export async function prepareMigration(
     if (known.mapping !== mapping)
       differences.push(`the mapping was ${known.mapping}, this version maps with ${mapping}`);
     if (files.length > 0) {
-      const read = bindSource(manifest.source).read;
       const staged = await loadFileReceipts(staging, name);
-      differences.push(
-        ...(await checkSources(known.files, files, staged, (file) => sourceSha256(file, read))),
-      );
+      differences.push(...(await checkSources(known.files, files, staged, hashSlice)));
     }
     if (differences.length > 0) throw changed(name, differences, staging.location);
   }
@@ -82,7 +79,7 @@ export async function prepareMigration(
 export const toPrepared = (
   record: MigrationRecord,
   { manifest, baseDir }: ManifestAt,
-  files: readonly SourceFile[],
+  files: readonly SourceSlice[],
   allowed: Allowed,
 ): Prepared => ({
   record,
@@ -97,8 +94,8 @@ export const toPrepared = (
 async function findCurrentSources(
   known: MigrationRecord,
   staging: Staging,
-  find: () => Promise<SourceFile[]>,
-): Promise<SourceFile[]> {
+  find: () => Promise<SourceSlice[]>,
+): Promise<SourceSlice[]> {
   if (areStagedRejects(known.files)) return [];
   try {
     return await find();
@@ -116,12 +113,15 @@ async function loadFileReceipts(staging: Staging, name: string): Promise<Map<str
   return receipts;
 }
 
-export function findFiles(
+export async function findFiles(
   { openSourceBucket }: SourceContext,
   manifest: Manifest,
   baseDir: string,
-): Promise<SourceFile[]> {
-  return bindSource(manifest.source).discover({ baseDir, openS3: openSourceBucket });
+): Promise<SourceSlice[]> {
+  const source = bindSource(manifest.source);
+  const access = { baseDir, openS3: openSourceBucket };
+  const slices = await source.discover(access);
+  return slices.map((slice) => toSourceSlice(slice, source, access));
 }
 
 /** Parts and receipts that belong to no migration must not become those of this one. */
@@ -159,7 +159,7 @@ export async function createRecord(
   );
 }
 
-const asFound = ({ fileId, name, bytes, modified }: SourceFile) => ({ fileId, name, bytes, modified });
+const asFound = ({ fileId, name, bytes, modified }: SourceSlice) => ({ fileId, name, bytes, modified });
 
 function changed(name: string, differences: readonly string[], where: string): ConfigError {
   return new ConfigError(

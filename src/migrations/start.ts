@@ -1,4 +1,3 @@
-import { bindSource } from '../sources/registry.ts';
 import { raceAbort } from '../lib/async/abort.ts';
 import { loadControl } from '../state/migrations.ts';
 import { type Interruption, toInterruption } from './interruption.ts';
@@ -89,7 +88,8 @@ export async function runPrepared(
   const signal = AbortSignal.any([stop, runtime.failed]);
   try {
     const queue = await raceAbort(runtime.openQueue(record.id), signal);
-    const workers = importHere ? await runtime.startWorkers() : undefined;
+    const producer = { produces: record.name };
+    const workers = await (importHere ? runtime.startWorkers(producer) : runtime.startSliceWorker(producer));
     try {
       const { staging, redis, log, now } = runtime;
       const end = await runMigration(
@@ -109,15 +109,14 @@ export async function runPrepared(
           startStaging: (feed) =>
             runtime.startStaging({
               migrationId: record.id,
-              files,
-              read: bindSource(manifest.source).read,
+              files: files.filter(({ location }) => location === 'producer'),
               onPart: (part) => feed.add(part),
             }),
         },
       );
       return toResult(prepared, end);
     } finally {
-      await workers?.close();
+      await workers.close();
       await queue.close();
     }
   } catch (error) {

@@ -22,8 +22,16 @@ export async function openStaging(settings: Settings): Promise<Staging> {
   return createS3Staging({ ...settings.s3, bucket: match[1], prefix: match[2] ?? '' });
 }
 
-/** A bucket that a manifest names as its source. */
-export async function openSourceBucket(settings: Settings, bucket: string): Promise<SourceBucket> {
-  const { createS3Bucket } = await import('../state/staging/s3-bucket.ts');
-  return createS3Bucket({ ...settings.s3, bucket });
+/** Opens the buckets that manifests name as their source, each of them once. */
+export function createBucketOpener(settings: Settings): (bucket: string) => Promise<SourceBucket> {
+  const buckets = new Map<string, Promise<SourceBucket>>();
+  const open = async (bucket: string): Promise<SourceBucket> => {
+    const { createS3Bucket } = await import('../state/staging/s3-bucket.ts');
+    return createS3Bucket({ ...settings.s3, bucket });
+  };
+  return (bucket) => {
+    const opened = buckets.get(bucket) ?? open(bucket);
+    buckets.set(bucket, opened);
+    return opened;
+  };
 }

@@ -1,7 +1,7 @@
 import type { Settings } from '../../config/settings.ts';
 import { findRunningRedis } from '../embedded/supervisor.ts';
 import type { MigrationStore, PlanContext } from '../migrations/migration-runtime.ts';
-import { openSourceBucket, openStaging } from './open-staging.ts';
+import { createBucketOpener, openStaging } from './open-staging.ts';
 import { reachRedis } from './reach-redis.ts';
 
 /** For commands that look at migrations and control them: they start no Redis, and use one that runs. */
@@ -20,5 +20,5 @@ export async function openStore(settings: Settings): Promise<MigrationStore> {
 export const createPlanContext = (settings: Settings): PlanContext => ({
   now: () => new Date(),
   openStaging: () => openStaging(settings),
-  openSourceBucket: (bucket) => openSourceBucket(settings, bucket),
+  openSourceBucket: createBucketOpener(settings),
 });

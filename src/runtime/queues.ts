@@ -1,11 +1,11 @@
 import { stageQueue } from '../../jobs/catalog.ts';
 import { stageFileHandler } from '../../jobs/stage-file.ts';
-import { startWorkers } from '../../jobs/start-workers.ts';
+import { startSliceWorker, startWorkers, type Workers } from '../../jobs/start-workers.ts';
 import { createWorkQueue } from '../../jobs/work-queue.ts';
 import { createJobWorker } from '../../jobs/worker.ts';
 import type { Closable, MigrationRuntime, StagingWork } from '../migrations/migration-runtime.ts';
 import { createManifestOpener } from '../migrations/open-manifest.ts';
-import { createOpenMigrations } from '../migrations/open-migrations.ts';
+import { createOpenMigrations, type OpenMigrations } from '../migrations/open-migrations.ts';
 import type { Runtime } from './runtime.ts';
 
 /*
@@ -16,13 +16,17 @@ import type { Runtime } from './runtime.ts';
 /** Files staged at once: one keeps two cores busy, and its parts come in order. */
 const FILES_AT_ONCE = 1;
 
-type Base = Pick<Runtime, 'redisUrl' | 'redis' | 'staging' | 'env' | 'bundled' | 'log' | 'now'>;
+type Base = Pick<
+  Runtime,
+  'redisUrl' | 'redis' | 'staging' | 'openSourceBucket' | 'env' | 'bundled' | 'log' | 'now'
+>;
 
 export const openQueue = ({ redisUrl, log }: Base, migrationId: string) =>
   createWorkQueue(
     redisUrl,
     {
       'stage-file': stageQueue(migrationId),
+      'stage-slice': 'stage-slice',
       'import-part': 'import-part',
       'resolve-people': 'resolve-people',
       'fold-people': 'fold-people',
@@ -30,11 +34,19 @@ export const openQueue = ({ redisUrl, log }: Base, migrationId: string) =>
     log,
   ) satisfies ReturnType<MigrationRuntime['openQueue']>;
 
-export function startRuntimeWorkers(base: Base, concurrency: number): Closable {
-  const { redisUrl, redis, staging, log, now } = base;
+export const startRuntimeWorkers = (
+  base: Base,
+  options: { readonly concurrency: number; readonly produces: string | undefined },
+): Closable => startOnMigrations(base, (migrations) => startWorkers({ ...base, ...options, migrations }));
+
+export const startRuntimeSliceWorker = (base: Base, produces: string): Closable =>
+  startOnMigrations(base, (migrations) => startSliceWorker({ ...base, produces, migrations }));
+
+function startOnMigrations(base: Base, start: (migrations: OpenMigrations) => Workers): Closable {
+  const { redis, staging, log, now } = base;
   const open = createManifestOpener(base);
   const migrations = createOpenMigrations({ staging, redis, log, now, open });
-  const workers = startWorkers({ redisUrl, redis, staging, migrations, concurrency, log });
+  const workers = start(migrations);
   return {
     async close() {
       await workers.close();
@@ -45,7 +57,7 @@ export function startRuntimeWorkers(base: Base, concurrency: number): Closable {
 
 export function startStagingWorker(
   { redisUrl, staging, log }: Base,
-  { migrationId, files, read, onPart }: StagingWork,
+  { migrationId, files, onPart }: StagingWork,
 ): Closable {
   return createJobWorker({
     redisUrl,
@@ -53,6 +65,6 @@ export function startStagingWorker(
     job: 'stage-file',
     concurrency: FILES_AT_ONCE,
     log,
-    handler: stageFileHandler({ staging, files, read, onPart }),
+    handler: stageFileHandler({ staging, files, onPart }),
   });
 }

@@ -5,8 +5,8 @@ import type { Settings } from '../../config/settings.ts';
 import type { ApiSettings } from '../embedded/api-protocol.ts';
 import { createSupervisor, type Supervisor } from '../embedded/supervisor.ts';
 import type { Logger } from '../lib/logger.ts';
-import type { Closable, MigrationRuntime } from '../migrations/migration-runtime.ts';
-import { openSourceBucket, openStaging } from './open-staging.ts';
+import type { Closable, MigrationRuntime, Producer } from '../migrations/migration-runtime.ts';
+import { createBucketOpener, openStaging } from './open-staging.ts';
 
 /** The Redis, staging and bundled API that a process is connected to. Constructed here alone. */
 export interface Runtime extends MigrationRuntime {
@@ -16,9 +16,16 @@ export interface Runtime extends MigrationRuntime {
   readonly redisUrl: string;
   /** The bundled API, where this process runs it or is attached to it. */
   readonly bundled: BundledApi | undefined;
-  /** @default concurrency BACKHAUL_WORKER_CONCURRENCY */
-  startWorkers(concurrency?: number): Promise<Closable>;
+  startWorkers(options: WorkerOptions): Promise<Closable>;
   close(): Promise<void>;
+}
+
+export interface WorkerOptions extends Partial<Producer> {
+  /**
+   * Parts imported at once.
+   * @default BACKHAUL_WORKER_CONCURRENCY
+   */
+  readonly concurrency?: number;
 }
 
 export interface BundledApi {
@@ -72,14 +79,16 @@ export async function openRuntime(
     bundled: supervisor.api,
     failed: failed.signal,
     now: () => new Date(),
+    openSourceBucket: createBucketOpener(settings),
   };
   return {
     ...base,
     askRedis: (ask) => ask(redis),
-    openSourceBucket: (bucket) => openSourceBucket(settings, bucket),
     openQueue: async (migrationId) => (await import('./queues.ts')).openQueue(base, migrationId),
-    startWorkers: async (concurrency = settings.workerConcurrency) =>
-      (await import('./queues.ts')).startRuntimeWorkers(base, concurrency),
+    startWorkers: async ({ concurrency = settings.workerConcurrency, produces }) =>
+      (await import('./queues.ts')).startRuntimeWorkers(base, { concurrency, produces }),
+    startSliceWorker: async ({ produces }) =>
+      (await import('./queues.ts')).startRuntimeSliceWorker(base, produces),
     startStaging: async (work) => (await import('./queues.ts')).startStagingWorker(base, work),
     async close() {
       redis.disconnect();

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { MapOutcome } from '../contract/outcome.ts';
-import type { FindOptions } from './files/find-source-files.ts';
-import type { SourceFile } from './files/source-file.ts';
-import type { ReadOptions } from './formats/sniff-format.ts';
+import type { Slice } from '../contract/slice.ts';
+import type { SourceBucket } from './files/s3-file.ts';
+import type { RecordChunk } from './formats/read-records.ts';
 import type { Fields } from './mapping/table.ts';
 
 /** Pure and total: any JSON object yields an outcome, the same one every time (I2, I7). */
@@ -64,6 +64,37 @@ export interface SourceSample {
 export interface Source {
   /** Throws ConfigError for an unknown zone; the map it returns never throws. */
   readonly createMap: () => MapRecord;
-  readonly read: ReadOptions;
-  readonly discover: (context: FindOptions) => Promise<SourceFile[]>;
+  /** Whether records can be refused by the header above them, so that headers are worth a look before a start. */
+  readonly checksHeaders: boolean;
+  /**
+   * What there is to move, in the order in which it is to be staged. Throws ConfigError where the block
+   * names nothing that exists.
+   */
+  readonly discover: (context: SourceContext) => Promise<Slice[]>;
+  /**
+   * The records of a slice that was discovered, here or in another process, in order and in flat memory.
+   * Reading the same slice again yields the same records, or throws a SourceError because it is gone or
+   * has changed. `onBytes` sees what is read, as it is stored: the slice's sha256 is over those bytes.
+   */
+  readonly open: (slice: Slice, context: SourceContext, onBytes: OnBytes) => AsyncIterable<RecordChunk>;
 }
+
+export type OnBytes = (bytes: Buffer) => void;
+
+/** Where sources look. */
+export interface SourceContext {
+  /** Relative paths start here: the manifest's folder. */
+  readonly baseDir: string;
+  /** Opens a bucket of S3. Absent: no access to S3 is set up. */
+  readonly openS3?: ((bucket: string) => Promise<SourceBucket>) | undefined;
+}
+
+/** A slice that can be read in this process. */
+export interface SourceSlice extends Slice {
+  readonly readRecords: (onBytes?: OnBytes) => AsyncIterable<RecordChunk>;
+}
+
+export const toSourceSlice = (slice: Slice, source: Source, context: SourceContext): SourceSlice => ({
+  ...slice,
+  readRecords: (onBytes = () => {}) => source.open(slice, context, onBytes),
+});

@@ -44,6 +44,11 @@ export async function* listFileParts(
   yield* loadAll(staging, partKeys(prefix).fileParts(fileId), partMeta);
 }
 
+/** Undefined until the part is staged. */
+export function loadPartMeta(staging: Staging, prefix: string, id: string): Promise<PartMeta | undefined> {
+  return loadDocument(partMeta, partKeys(prefix).description(id), staging);
+}
+
 export async function* listFileReceipts(staging: Staging, prefix: string): AsyncGenerator<FileReceipt> {
   yield* loadAll(staging, partKeys(prefix).receipts, fileReceipt);
 }

@@ -58,6 +58,9 @@ async function resolveAll(store: Staging): Promise<void> {
         throw new Error('maps nothing');
       },
       deliver: async () => [],
+      openSlice: () => {
+        throw new Error('stages nothing');
+      },
       close: async () => {},
     }),
   });

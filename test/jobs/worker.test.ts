@@ -13,6 +13,7 @@ import { startRedis, type TestRedis } from '../support/redis.ts';
 const log = pino({ level: 'silent' });
 const QUEUES = {
   'stage-file': 'stage-file-test',
+  'stage-slice': 'stage-slice',
   'import-part': 'import-part',
   'resolve-people': 'resolve-people',
   'fold-people': 'fold-people',

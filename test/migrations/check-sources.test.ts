@@ -1,15 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { FileReceipt } from '../../src/contract/part.ts';
+import type { Slice } from '../../src/contract/slice.ts';
 import { checkSources } from '../../src/migrations/check-sources.ts';
-import type { SourceFile } from '../../src/sources/files/source-file.ts';
 
-const file = (name: string, bytes: number, modified: string): SourceFile => ({
+const file = (name: string, bytes: number, modified: string): Slice => ({
   fileId: name,
   name,
   bytes,
   modified,
-  async *open() {},
-  readAt: async () => Buffer.alloc(0),
+  location: 'producer',
 });
 const recorded = (name: string, bytes: number) => ({ fileId: name, name, bytes, modified: 'then' });
 const staged = (name: string, bytes: number, sha256 = 'same'): [string, FileReceipt] => [
@@ -17,11 +16,8 @@ const staged = (name: string, bytes: number, sha256 = 'same'): [string, FileRece
   { fileId: name, file: name, fingerprint: { bytes, modified: 'then', sha256 }, parts: 1, records: 1 },
 ];
 
-const check = (
-  known: ReturnType<typeof recorded>[],
-  found: SourceFile[],
-  receipts: [string, FileReceipt][],
-) => checkSources(known, found, new Map(receipts), async () => 'same');
+const check = (known: ReturnType<typeof recorded>[], found: Slice[], receipts: [string, FileReceipt][]) =>
+  checkSources(known, found, new Map(receipts), async () => 'same');
 
 describe('what became of a source', () => {
   it('is nothing to speak of where files are as they were, touched, or gone after they were staged', async () => {

@@ -94,6 +94,9 @@ const SETTINGS: Omit<Opened, 'close'> = {
     throw new Error('maps nothing');
   },
   deliver: async () => [],
+  openSlice: () => {
+    throw new Error('stages nothing');
+  },
 };
 
 describe('the migrations that a worker has open', () => {

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ConfigError, SourceError } from '../../src/lib/errors.ts';
-import { stageFile } from '../../src/pipeline/stage/stage-file.ts';
-import { findSourceFiles } from '../../src/sources/files/find-source-files.ts';
+import { stageSlice } from '../../src/pipeline/stage/stage-slice.ts';
+import { bindSource } from '../../src/sources/registry.ts';
+import { toSourceSlice } from '../../src/sources/source.ts';
 import { listParts, loadPart } from '../../src/state/parts.ts';
 import { createS3Staging } from '../../src/state/staging/s3.ts';
 import { createS3Bucket } from '../../src/state/staging/s3-bucket.ts';
@@ -64,7 +65,12 @@ describe.skipIf(!s3)('with a real S3 server', () => {
     await exports.put('a/h_10.json', Buffer.from('{"late":1}\n'));
     await exports.put('a/h_9.json', Buffer.from('{"late":0}\n'));
     const openS3 = async (name: string) => createS3Bucket({ ...options(''), bucket: name });
-    const files = await findSourceFiles([`s3://${bucket}/exports/a/`], { baseDir: '/', openS3 });
+    const context = { baseDir: '/', openS3 };
+    const toSource = (from: string) => bindSource({ type: 'amplitude', timezone: 'UTC', from: [from] });
+    const discover = async (from: string) =>
+      (await toSource(from).discover(context)).map((slice) => toSourceSlice(slice, toSource(from), context));
+    const files = await discover(`s3://${bucket}/exports/a/`);
+    expect(files.map(({ location }) => location)).toEqual(['shared', 'shared', 'shared']);
     expect(files.map(({ name }) => name)).toEqual(
       ['day.zip', 'h_9.json', 'h_10.json'].map((name) => `s3://${bucket}/exports/a/${name}`),
     );
@@ -73,7 +79,7 @@ describe.skipIf(!s3)('with a real S3 server', () => {
     const [zip, plain] = files;
     if (!zip || !plain) throw new Error('not found');
     const signal = new AbortController().signal;
-    const receipt = await stageFile({ file: zip, staging, prefix: 'm/', read: {}, signal });
+    const receipt = await stageSlice({ slice: zip, staging, prefix: 'm/', signal });
     expect(receipt).toMatchObject({ records: 100_000, parts: 5 });
     const counts = new Map<string | undefined, number>();
     for await (const part of listParts(staging, 'm/')) {
@@ -84,18 +90,12 @@ describe.skipIf(!s3)('with a real S3 server', () => {
     expect([...counts]).toEqual([9, 10].map((hour) => [`1/1_2024-01-01_${hour}#0.json.gz`, 50_000]));
 
     await exports.put('a/h_9.json', Buffer.from('{"late":2}\n'));
-    await expect(stageFile({ file: plain, staging, prefix: 'm/', read: {}, signal })).rejects.toThrow(
+    await expect(stageSlice({ slice: plain, staging, prefix: 'm/', signal })).rejects.toThrow(
       /the object changed/,
     );
     await exports.remove('a/h_9.json');
-    await expect(stageFile({ file: plain, staging, prefix: 'm/', read: {}, signal })).rejects.toThrow(
-      SourceError,
-    );
-    await expect(findSourceFiles([`s3://${bucket}/none/`], { baseDir: '/', openS3 })).rejects.toThrow(
-      /matches no object/,
-    );
-    await expect(findSourceFiles(['s3://no-such-bucket/x'], { baseDir: '/', openS3 })).rejects.toThrow(
-      /create the bucket/,
-    );
+    await expect(stageSlice({ slice: plain, staging, prefix: 'm/', signal })).rejects.toThrow(SourceError);
+    await expect(discover(`s3://${bucket}/none/`)).rejects.toThrow(/matches no object/);
+    await expect(discover('s3://no-such-bucket/x')).rejects.toThrow(/create the bucket/);
   });
 });

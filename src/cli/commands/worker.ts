@@ -22,7 +22,7 @@ export async function worker(
   }
   const context = { settings, env, terminal, log };
   return withRuntime(context, await runsBundledApi(settings.dataDir), async (runtime) => {
-    const workers = await runtime.startWorkers(concurrency);
+    const workers = await runtime.startWorkers({ concurrency });
     const stop = listenForStop(terminal, 'Stopped; jobs were handed back.');
     terminal.info(`Worker ${process.pid} takes up to ${concurrency} parts at once. Ctrl-C hands them back.`);
     await untilAborted(AbortSignal.any([stop.signal, runtime.failed]));

@@ -1,32 +1,30 @@
-import { ConfigError, getMessage, SourceError } from '../../lib/errors.ts';
-import type { SourceFile } from '../../sources/files/source-file.ts';
-import { type ReadOptions, readRecords } from '../../sources/formats/read-records.ts';
+import { ConfigError, SourceError } from '../../lib/errors.ts';
+import { MissingColumnsError } from '../../sources/formats/split-csv.ts';
+import { bindSource, type SourceTypes } from '../../sources/registry.ts';
+import type { SourceBlock, SourceSlice } from '../../sources/source.ts';
 import { chooseFiles } from './build-plan.ts';
 
-const FILES_LOOKED_AT = 20;
+const FILES_CHECKED = 20;
 const FILES_NAMED = 5;
 
 /**
  * Throws one ConfigError that names the files whose header lacks a column that the manifest declares,
- * before a migration is bound to that manifest. Of many files some are looked at; staging looks at all.
+ * before a migration is bound to that manifest. Of many files some are checked; staging checks all.
  */
-export async function checkHeaders(files: readonly SourceFile[], read: ReadOptions): Promise<void> {
-  const { checkColumns } = read;
-  if (!checkColumns) return;
+export async function checkHeaders(
+  files: readonly SourceSlice[],
+  block: SourceBlock,
+  types?: SourceTypes,
+): Promise<void> {
+  if (!bindSource(block, types).checksHeaders) return;
   const faults: string[] = [];
-  for (const file of chooseFiles(files, FILES_LOOKED_AT)) {
-    let lacks = false;
-    const watching = (names: readonly string[]) => {
-      const lacking = checkColumns(names);
-      lacks = lacking !== undefined;
-      return lacking;
-    };
+  for (const file of chooseFiles(files, FILES_CHECKED)) {
     try {
-      for await (const _ of readRecords(file, { ...read, checkColumns: watching })) break;
+      for await (const _ of file.readRecords()) break;
     } catch (error) {
-      // Whatever else is wrong with a file is a fact of the plan and of the run, not of the manifest.
+      // Any other fault of a file is reported by the plan and by the run: the manifest may still be right.
       if (!(error instanceof SourceError)) throw error;
-      if (lacks) faults.push(getMessage(error));
+      if (error instanceof MissingColumnsError) faults.push(error.message);
     }
   }
   if (faults.length === 0) return;

@@ -7,10 +7,8 @@ import { foldBuckets } from '../../identity/fold-buckets.ts';
 import { emptyPersonsTally, mergePersonsTally, type PersonsTally } from '../../identity/persons-tally.ts';
 import { resolveBuckets } from '../../identity/resolve-buckets.ts';
 import { importPart } from '../../pipeline/import-part.ts';
-import { stageFile } from '../../pipeline/stage/stage-file.ts';
-import type { SourceFile } from '../../sources/files/source-file.ts';
-import type { ReadOptions } from '../../sources/formats/read-records.ts';
-import type { MapRecord } from '../../sources/source.ts';
+import { stageSlice } from '../../pipeline/stage/stage-slice.ts';
+import type { MapRecord, SourceSlice } from '../../sources/source.ts';
 import { BUCKETS } from '../../state/bucket.ts';
 import type { Checkpoints } from '../../state/checkpoints.ts';
 import { saveFacts } from '../../state/facts.ts';
@@ -23,8 +21,7 @@ export interface FullPassInput {
   readonly staging: Staging;
   /** A folder of this pass's own, with its closing slash; the caller clears it before and after. */
   readonly scratch: string;
-  readonly files: readonly SourceFile[];
-  readonly read: ReadOptions;
+  readonly files: readonly SourceSlice[];
   readonly map: MapRecord;
   /** Those of the manifest: which events are too large depends on them. */
   readonly batch: BatchLimits;
@@ -46,7 +43,7 @@ export interface FullPass {
  * counted, so that the pass needs room for one part and the identity facts, whatever the source's size.
  */
 export async function fullPass(input: FullPassInput): Promise<FullPass> {
-  const { staging, scratch, files, read, signal } = input;
+  const { staging, scratch, files, signal } = input;
   const totals = new ReceiptTotals();
   const facts: FactsIndex[] = [];
   const keys = partKeys(scratch);
@@ -72,7 +69,7 @@ export async function fullPass(input: FullPassInput): Promise<FullPass> {
     await staging.remove(keys.body(part.id));
     await staging.remove(keys.description(part.id));
   };
-  for (const file of files) await stageFile({ file, staging, prefix: scratch, read, onPart: pass, signal });
+  for (const slice of files) await stageSlice({ slice, staging, prefix: scratch, onPart: pass, signal });
   return { totals, ...(await foldAll(input, facts)) };
 }
 

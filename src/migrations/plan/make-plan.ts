@@ -1,6 +1,6 @@
 import type { Manifest } from '../../../config/manifest/manifest.ts';
-import type { SourceFile } from '../../sources/files/source-file.ts';
-import { bindSource, getSourceType } from '../../sources/registry.ts';
+import { bindSource, getSourceType, type SourceTypes } from '../../sources/registry.ts';
+import type { SourceSlice } from '../../sources/source.ts';
 import { buildPlan } from './build-plan.ts';
 import type { Plan } from './plan.ts';
 import { readSample } from './read-sample.ts';
@@ -8,20 +8,24 @@ import { readSample } from './read-sample.ts';
 /** What a run would do, from the beginnings of the files. */
 export async function makePlan(
   manifest: Manifest,
-  files: readonly SourceFile[],
+  files: readonly SourceSlice[],
   now: Date,
   recordsPerFile: number,
+  types?: SourceTypes,
 ): Promise<Plan> {
   const { source, limits } = manifest;
-  const { createMap, read } = bindSource(source);
   return buildPlan({
     migration: manifest.name,
-    source: { type: source.type, timezone: source.timezone, knownFields: getSourceType(source.type).knownFields() },
+    source: {
+      type: source.type,
+      timezone: source.timezone,
+      knownFields: getSourceType(source.type, types).knownFields(),
+    },
     destination: manifest.destination?.url,
     limits,
     approval: manifest.approval,
     files: files.map(({ name, bytes }) => ({ name, bytes })),
-    sample: await readSample(files, read, createMap(), recordsPerFile),
+    sample: await readSample(files, bindSource(source, types).createMap(), recordsPerFile),
     now,
   });
 }

@@ -1,10 +1,10 @@
 import type { Manifest } from '../../../config/manifest/manifest.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { DEFAULT_BATCH_LIMITS } from '../../deliver/batch-builder.ts';
-import type { SourceFile } from '../../sources/files/source-file.ts';
 import { bindSource, getMappingName } from '../../sources/registry.ts';
-import { clearStaging } from '../../state/migrations.ts';
+import type { SourceSlice } from '../../sources/source.ts';
 import { toPlanPrefix } from '../../state/keys.ts';
+import { clearStaging } from '../../state/migrations.ts';
 import { buildReport } from '../report/build-report.ts';
 import type { Report } from '../report/report.ts';
 import { fullPass } from './full-pass.ts';
@@ -20,7 +20,7 @@ export interface PlanFullOptions {
 export async function planFull(
   staging: Staging,
   manifest: Manifest,
-  files: readonly SourceFile[],
+  files: readonly SourceSlice[],
   { signal, onBegin, onProgress }: PlanFullOptions,
 ): Promise<Report> {
   // Apart from the migration's own folder: by the time of a run, files and manifest may have changed.
@@ -33,7 +33,6 @@ export async function planFull(
       staging,
       scratch,
       files,
-      read: source.read,
       map: source.createMap(),
       batch: { ...manifest.limits.batch, eventBytes: DEFAULT_BATCH_LIMITS.eventBytes },
       overwritePeople: manifest.people.overwrite,

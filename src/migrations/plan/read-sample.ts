@@ -1,10 +1,8 @@
 import { rejected } from '../../contract/outcome.ts';
 import type { PartRecord } from '../../contract/part.ts';
 import { getMessage } from '../../lib/errors.ts';
-import type { SourceFile } from '../../sources/files/source-file.ts';
 import { createRecordParser } from '../../sources/formats/parse-record.ts';
-import { type ReadOptions, readRecords } from '../../sources/formats/read-records.ts';
-import type { MapRecord } from '../../sources/source.ts';
+import type { MapRecord, SourceSlice } from '../../sources/source.ts';
 import { chooseFiles } from './build-plan.ts';
 import type { SampledFile, SampledRecord } from './plan.ts';
 
@@ -13,30 +11,24 @@ const TEXT_SHOWN = 4_096;
 
 /** Reads the beginning of some files: enough to see shapes and densities, cheap on any size. */
 export async function readSample(
-  files: readonly SourceFile[],
-  read: ReadOptions,
+  files: readonly SourceSlice[],
   map: MapRecord,
   recordsPerFile: number,
 ): Promise<SampledFile[]> {
   const sampled: SampledFile[] = [];
   for (const file of chooseFiles(files, FILES_SAMPLED)) {
-    sampled.push(await sampleFile(file, read, map, recordsPerFile));
+    sampled.push(await sampleFile(file, map, recordsPerFile));
   }
   return sampled;
 }
 
-async function sampleFile(
-  file: SourceFile,
-  read: ReadOptions,
-  map: MapRecord,
-  recordsPerFile: number,
-): Promise<SampledFile> {
+async function sampleFile(file: SourceSlice, map: MapRecord, recordsPerFile: number): Promise<SampledFile> {
   const records: SampledRecord[] = [];
   let bytesRead = 0;
   let recordsRead = 0;
   let complete = true;
   try {
-    for await (const chunk of readRecords(file, read, (bytes) => {
+    for await (const chunk of file.readRecords((bytes) => {
       bytesRead += bytes.length;
     })) {
       const parse = createRecordParser(chunk.format, chunk.header);

@@ -1,11 +1,12 @@
+import { z } from 'zod';
 import type { PartMeta } from '../../contract/part.ts';
 import { recordCounts } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { AsyncQueue } from '../../lib/async/async-queue.ts';
-import type { SourceFile } from '../../sources/files/source-file.ts';
-import { layout } from '../../state/keys.ts';
+import type { SourceSlice } from '../../sources/source.ts';
+import { layout, toPartId } from '../../state/keys.ts';
 import type { MigrationRecord } from '../../state/migrations.ts';
-import { listFileReceipts, listParts } from '../../state/parts.ts';
+import { listFileReceipts, listParts, loadFileReceipt, loadPartMeta } from '../../state/parts.ts';
 import { loadReceipt } from '../../state/receipts.ts';
 import type { StatusBoard } from './run-status.ts';
 import { type Failure, runScheduler, type SchedulerDeps } from './scheduler.ts';
@@ -44,7 +45,7 @@ export function createPartFeed(onNew: (part: PartMeta) => void): PartFeed {
 /** Stages what is not staged yet while importing what is; returns what failed for good. */
 export async function stageAndImport(
   run: EpochRun,
-  files: readonly SourceFile[],
+  files: readonly SourceSlice[],
   feed: PartFeed,
 ): Promise<Failure[]> {
   const { staging, board } = run;
@@ -65,19 +66,30 @@ export async function stageAndImport(
     signal: AbortSignal.any([run.schedulerDeps.signal, ending.signal]),
   };
 
+  const shared = createPartReader(staging, prefix, feed);
   const stageAll = async () => {
     const missing = files.filter((file) => !staged.has(file.fileId));
     try {
-      return await runScheduler(stageWork(run, missing), {
+      const failures = await runScheduler(stageWork(run, missing), {
         ...schedulerDeps,
         windowSize: 100,
-        onProgress: () => {},
-        onSettled: async () => {
+        onProgress: ({ id }, progress) => {
+          const reported = sliceProgress.safeParse(progress);
+          if (reported.success) shared.readUpTo(id, reported.data.parts);
+        },
+        onSettled: async ({ id, name }) => {
+          if (name === 'stage-slice') {
+            if (!(await loadFileReceipt(staging, prefix, id))) return 'again';
+            await shared.readAll(id);
+          }
           board.files.staged += 1;
           board.changed();
           return 'settled';
         },
       });
+      // What precedes the fault of a slice is imported all the same (I1).
+      for (const { work } of failures) if (work.name === 'stage-slice') await shared.readAll(work.id);
+      return failures;
     } finally {
       feed.parts.end();
     }
@@ -109,14 +121,48 @@ export async function stageAndImport(
   return ends.flatMap((end) => (end.status === 'fulfilled' ? end.value : []));
 }
 
-async function* stageWork(run: EpochRun, files: readonly SourceFile[]): AsyncGenerator<Work> {
-  for (const { fileId } of files) {
-    yield {
-      id: fileId,
-      name: 'stage-file',
-      payload: { migration: run.record.name, epoch: run.epoch, fileId },
-    };
+async function* stageWork(run: EpochRun, files: readonly SourceSlice[]): AsyncGenerator<Work> {
+  const ofEpoch = { migration: run.record.name, epoch: run.epoch };
+  for (const { fileId, name, bytes, modified, location } of files) {
+    yield location === 'producer'
+      ? { id: fileId, name: 'stage-file', payload: { ...ofEpoch, fileId } }
+      : {
+          id: fileId,
+          name: 'stage-slice',
+          payload: { ...ofEpoch, slice: { fileId, name, bytes, modified, location } },
+        };
   }
+}
+
+/** Parts of a slice that exist so far. */
+const sliceProgress = z.object({ parts: z.number() });
+
+/**
+ * Feeds the parts that other processes stage, in order. What a job reports only means that it is time to
+ * look: staging holds what there is.
+ */
+function createPartReader(staging: Staging, prefix: string, feed: PartFeed) {
+  const next = new Map<string, number>();
+  let reading: Promise<void> = Promise.resolve();
+  const read = async (fileId: string, end: number) => {
+    for (let number = next.get(fileId) ?? 0; number < end; number += 1) {
+      const part = await loadPartMeta(staging, prefix, toPartId(fileId, number));
+      if (!part) return;
+      feed.add(part);
+      next.set(fileId, number + 1);
+    }
+  };
+  const readUpTo = (fileId: string, end: number) => {
+    reading = reading.then(() => read(fileId, end));
+    reading.catch(() => {}); // whoever awaits it next sees the error
+  };
+  return {
+    readUpTo,
+    async readAll(fileId: string) {
+      readUpTo(fileId, Number.POSITIVE_INFINITY);
+      await reading;
+    },
+  };
 }
 
 async function* importWork(run: EpochRun, feed: PartFeed): AsyncGenerator<Work> {

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import type { Staging } from '../../contract/staging.ts';
 import { FencedOutError, getMessage } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
-import type { SourceFile } from '../../sources/files/source-file.ts';
+import type { SourceSlice } from '../../sources/source.ts';
 import { migrationKey, mirrorControl } from '../../state/checkpoints.ts';
 import { layout } from '../../state/keys.ts';
 import { encodeDocument } from '../../state/document.ts';
@@ -36,7 +36,7 @@ export interface RunDeps {
   /** Starts this producer's own worker for `stage-file` jobs. */
   readonly startStaging: (
     feed: PartFeed,
-    files: readonly SourceFile[],
+    files: readonly SourceSlice[],
   ) => Promise<{ close(): Promise<void> }>;
 }
 
@@ -54,7 +54,7 @@ export interface RunEnd {
 export async function runMigration(
   record: MigrationRecord,
   opening: Opening,
-  files: readonly SourceFile[],
+  files: readonly SourceSlice[],
   cause: AcquiringEvent,
   deps: RunDeps,
 ): Promise<RunEnd> {
@@ -78,7 +78,7 @@ export async function runMigration(
 
 async function runEpoch(
   record: MigrationRecord,
-  files: readonly SourceFile[],
+  files: readonly SourceSlice[],
   lease: Lease,
   deps: RunDeps,
 ): Promise<RunEnd> {

@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { PartMeta } from '../../contract/part.ts';
+import type { Slice } from '../../contract/slice.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { SourceError } from '../../lib/errors.ts';
-import type { SourceFile } from '../../sources/files/source-file.ts';
 import { encodeDocument } from '../../state/document.ts';
 import { partKeys, toPartId } from '../../state/keys.ts';
 import type { CutPart } from './cut-parts.ts';
 
 const zip = promisify(gzip);
 
-type Named = Pick<SourceFile, 'name'>;
+type Named = Pick<Slice, 'name'>;
 
 export interface KeepPartInput {
-  readonly file: Pick<SourceFile, 'fileId' | 'name'>;
+  readonly slice: Pick<Slice, 'fileId' | 'name'>;
   readonly staging: Staging;
   /** Of the migration, with its closing slash. */
   readonly prefix: string;
@@ -23,24 +23,24 @@ export interface KeepPartInput {
 /** Body first, description after it: a part exists once described. */
 export async function keepPart(
   part: CutPart,
-  { file, staging, prefix }: KeepPartInput,
+  { slice, staging, prefix }: KeepPartInput,
   known: PartMeta | undefined,
 ): Promise<PartMeta> {
   const keys = partKeys(prefix);
   const sha256 = createHash('sha256').update(part.frames).digest('hex');
   if (known) {
-    if (known.sha256 !== sha256) throw changed(file, `part ${known.id} would hold other records`);
+    if (known.sha256 !== sha256) throw changed(slice, `part ${known.id} would hold other records`);
     return known;
   }
-  const id = toPartId(file.fileId, part.number);
+  const id = toPartId(slice.fileId, part.number);
   const { etag } = await staging.put(
     keys.body(id),
     await zip(part.frames, { level: 2, chunkSize: 1024 * 1024 }),
   );
   const meta: PartMeta = {
     id,
-    fileId: file.fileId,
-    file: file.name,
+    fileId: slice.fileId,
+    file: slice.name,
     number: part.number,
     format: part.format,
     records: part.records,
@@ -53,8 +53,8 @@ export async function keepPart(
   return meta;
 }
 
-export const changed = (file: Named, how: string) =>
+export const changed = ({ name }: Named, how: string) =>
   new SourceError(
-    `${file.name} changed after it was staged (${how}): put the old file back and resume, or run the new one as a migration with another name (events that are there already are not added twice)`,
+    `${name} changed after it was staged (${how}): put the old file back and resume, or run the new one as a migration with another name (events that are there already are not added twice)`,
   );
 

@@ -28,7 +28,7 @@ export async function stageRejects(
   const keep = async (name: string, cut: Iterable<CutPart>) => {
     const file = files.get(name);
     for (const part of cut) {
-      await keepPart(part, { file: { fileId: createFileId(name), name }, staging, prefix }, undefined);
+      await keepPart(part, { slice: { fileId: createFileId(name), name }, staging, prefix }, undefined);
       if (file) file.parts += 1;
     }
   };

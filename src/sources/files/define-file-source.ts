@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { from, timezone } from '../common-options.ts';
-import type { ReadOptions } from '../formats/sniff-format.ts';
+import { type ReadOptions, readRecords } from '../formats/read-records.ts';
 import type { MapRecord, Source, SourceBlock, SourceType, WithTimezone } from '../source.ts';
 import { findSourceFiles } from './find-source-files.ts';
+import { openSourceFile } from './open-source-file.ts';
 
 /** A source whose records lie in files. `Shape`: the keys of its block beside `type`, `from` and `timezone`. */
 export interface FileSourceDefinition<Shape extends z.ZodRawShape>
@@ -30,10 +31,14 @@ export function defineFileSource<Shape extends z.ZodRawShape>(definition: FileSo
       const place = locatedBlock.parse(block);
       const own = Object.fromEntries(Object.entries(block).filter(([key]) => !Object.hasOwn(located, key)));
       const bound = { ...options.parse(own), timezone: place.timezone };
+      const read = toReadOptions?.(bound) ?? {};
       return {
         createMap: () => createMap(bound),
+        checksHeaders: read.checkColumns !== undefined,
         discover: (context) => findSourceFiles(place.from, context),
-        read: toReadOptions?.(bound) ?? {},
+        async *open(slice, context, onBytes) {
+          yield* readRecords(await openSourceFile(slice, context), read, onBytes);
+        },
       };
     },
   };

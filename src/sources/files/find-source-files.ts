@@ -2,18 +2,11 @@ import { lstat as lstatOf, realpath as realpathOf, type Stats, stat as statOf } 
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { glob } from 'tinyglobby';
+import type { Slice } from '../../contract/slice.ts';
 import { ConfigError, getMessage } from '../../lib/errors.ts';
-import { createLocalFile } from './local-file.ts';
+import type { SourceContext } from '../source.ts';
 import { naturalOrder } from './natural-order.ts';
-import { createS3File, type SourceBucket } from './s3-file.ts';
-import type { SourceFile } from './source-file.ts';
-
-export interface FindOptions {
-  /** Relative entries start here: the manifest's folder. */
-  readonly baseDir: string;
-  /** Opens a bucket for `s3://` entries. */
-  readonly openS3?: ((bucket: string) => Promise<SourceBucket>) | undefined;
-}
+import { createFileId } from './source-file.ts';
 
 /**
  * The files that `source.from` names: files, globs, folders (all below them) and `s3://bucket/prefix`.
@@ -21,9 +14,9 @@ export interface FindOptions {
  */
 export async function findSourceFiles(
   from: readonly string[],
-  { baseDir, openS3 }: FindOptions,
-): Promise<SourceFile[]> {
-  const found = new Map<string, SourceFile>();
+  { baseDir, openS3 }: SourceContext,
+): Promise<Slice[]> {
+  const found = new Map<string, Slice>();
   for (const entry of from) {
     const files = entry.startsWith('s3://') ? await findOnS3(entry, openS3) : await findLocal(entry, baseDir);
     for (const [identity, file] of files) {
@@ -33,6 +26,14 @@ export async function findSourceFiles(
   }
   return [...found.values()].sort((a, b) => naturalOrder(a.name, b.name));
 }
+
+const toSlice = (name: string, bytes: number, modified: string, location: Slice['location']): Slice => ({
+  fileId: createFileId(name),
+  name,
+  bytes,
+  modified,
+  location,
+});
 
 type Then<T> = (error: NodeJS.ErrnoException | null, result: T) => void;
 
@@ -56,7 +57,7 @@ const GLOB = {
 };
 
 /** What makes two findings the same file, with the file. */
-type Found = [identity: string, file: SourceFile][];
+type Found = [identity: string, file: Slice][];
 
 async function findLocal(entry: string, baseDir: string): Promise<Found> {
   const path = resolve(baseDir, entry);
@@ -72,7 +73,7 @@ async function findLocal(entry: string, baseDir: string): Promise<Found> {
     const stats = await readable(each, entry);
     const name = relative(baseDir, each).split(sep).join('/');
     // A link to a listed file is the same file.
-    found.push([await realpath(each), createLocalFile(each, name, stats)]);
+    found.push([await realpath(each), toSlice(name, stats.size, stats.mtime.toISOString(), 'producer')]);
   }
   if (found.length === 0) throw await nothingFound(entry, baseDir, itself?.isDirectory() ? path : undefined);
   return found;
@@ -89,7 +90,7 @@ async function readable(path: string, entry: string): Promise<Stats> {
   }
 }
 
-async function findOnS3(entry: string, openS3: FindOptions['openS3']): Promise<Found> {
+async function findOnS3(entry: string, openS3: SourceContext['openS3']): Promise<Found> {
   const match = /^s3:\/\/([^/]+)(?:\/(.*))?$/.exec(entry);
   const bucketName = match?.[1];
   const prefix = match?.[2] ?? '';
@@ -106,7 +107,7 @@ async function findOnS3(entry: string, openS3: FindOptions['openS3']): Promise<F
   const found: Found = [];
   for await (const object of bucket.list(prefix)) {
     if (object.key.endsWith('/')) continue; // a console's marker of an empty folder
-    const file = createS3File(bucketName, bucket, object);
+    const file = toSlice(`s3://${bucketName}/${object.key}`, object.bytes, object.etag, 'shared');
     found.push([file.name, file]);
   }
   if (found.length === 0) {

@@ -1,32 +1,28 @@
 import { createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
+import type { Slice } from '../../contract/slice.ts';
 import { ConfigError, getMessage, SourceError } from '../../lib/errors.ts';
-import { type ByteRange, createFileId, type SourceFile } from './source-file.ts';
+import type { ByteRange, SourceFile } from './source-file.ts';
 
 const CHUNK_BYTES = 512 * 1024;
 
 export function createLocalFile(
   path: string,
-  name: string,
-  seen: { readonly size: number; readonly mtime: Date },
+  { name, bytes, modified }: Pick<Slice, 'name' | 'bytes' | 'modified'>,
 ): SourceFile {
-  const modified = seen.mtime.toISOString();
-
   /** Half of an old and half of a new file would make records that never were. */
   const assertUnchanged = async () => {
     const now = await stat(path);
-    if (now.size !== seen.size || now.mtime.toISOString() !== modified) {
+    if (now.size !== bytes || now.mtime.toISOString() !== modified) {
       throw new SourceError(
-        `${name} changed since it was listed (${seen.size} bytes of ${modified}, now ${now.size} bytes of ${now.mtime.toISOString()}); start again once nothing writes to it`,
+        `${name} changed since it was listed (${bytes} bytes of ${modified}, now ${now.size} bytes of ${now.mtime.toISOString()}); start again once nothing writes to it`,
       );
     }
   };
 
   return {
-    fileId: createFileId(name),
     name,
-    bytes: seen.size,
-    modified,
+    bytes,
     async *open(range?: ByteRange) {
       try {
         await assertUnchanged();

@@ -1,5 +1,6 @@
+import type { Slice } from '../../contract/slice.ts';
 import { SourceError } from '../../lib/errors.ts';
-import { createFileId, type SourceFile } from './source-file.ts';
+import type { SourceFile } from './source-file.ts';
 
 /** What sources need of a bucket; errors are Backhaul's own. */
 export interface SourceBucket {
@@ -14,15 +15,16 @@ export interface SourceObject {
 }
 
 /** Every read insists on the version that was listed, so a replaced object is an error, not a mixture. */
-export function createS3File(bucketName: string, bucket: SourceBucket, object: SourceObject): SourceFile {
-  const { key, bytes, etag } = object;
-  const name = `s3://${bucketName}/${key}`;
+export function createS3File(
+  bucket: SourceBucket,
+  key: string,
+  { name, bytes, modified }: Pick<Slice, 'name' | 'bytes' | 'modified'>,
+): SourceFile {
+  const version = modified === '' ? {} : { etag: `"${modified}"` };
   return {
-    fileId: createFileId(name),
     name,
     bytes,
-    modified: etag,
-    open: (range) => bucket.open(key, { ...range, ...(etag === '' ? {} : { etag: `"${etag}"` }) }),
+    open: (range) => bucket.open(key, { ...range, ...version }),
     async readAt(offset, length) {
       const chunks: Buffer[] = [];
       for await (const chunk of this.open({ start: offset, end: offset + length })) chunks.push(chunk);

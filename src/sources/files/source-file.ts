@@ -1,14 +1,10 @@
 import { createHash } from 'node:crypto';
 
-/** One file of a source, wherever it lies. Each read fails with a SourceError once the file is gone or changed. */
+/** The bytes of one file, wherever it is stored. Each read fails with a SourceError once the file is gone or changed. */
 export interface SourceFile {
-  /** 12 hex digits of the name's sha256. */
-  readonly fileId: string;
-  /** Path relative to the base folder, or `s3://bucket/key`. */
+  /** What messages call it: path relative to the base folder, or `s3://bucket/key`. */
   readonly name: string;
   readonly bytes: number;
-  /** Tells a changed file from an unchanged one: time of the last change (ISO), or etag. */
-  readonly modified: string;
   /** Its bytes in order, from `start` (default 0) to before `end` (default: all), in chunks. */
   open(range?: ByteRange): AsyncIterable<Buffer>;
   /** Exactly `length` bytes from `offset`. */

@@ -13,6 +13,9 @@ const HEADER_MAX_BYTES = 1024 * 1024;
 const BARE_RETURNS =
   'and all behind it are one line: the line ends are bare carriage returns; save it with Unix or Windows line ends';
 
+/** The header lacks columns that the manifest declares: the manifest and the file do not fit each other. */
+export class MissingColumnsError extends SourceError {}
+
 /**
  * One record a row; quoted cells may hold line ends. PapaParse finds the rows, in text that is read as
  * Latin-1: a character is then a byte, so its cursor is a byte position and no UTF-8 character can be
@@ -160,12 +163,16 @@ export class CsvSplitter implements Splitter {
       );
     }
     const lacking = this.checkColumns?.(uniqueNames(cells));
-    if (lacking !== undefined) throw this.badHeader(lacking);
+    if (lacking !== undefined) throw new MissingColumnsError(this.describeHeader(lacking));
     return Buffer.from(bytes);
   }
 
   private badHeader(how: string): SourceError {
-    return new SourceError(`${this.where}: the header row ${how}`);
+    return new SourceError(this.describeHeader(how));
+  }
+
+  private describeHeader(how: string): string {
+    return `${this.where}: the header row ${how}`;
   }
 }
 

@@ -6,7 +6,6 @@ import {
   manifestSchema,
   tooManyRejects,
 } from '../../../config/manifest/manifest.ts';
-import { bindSource } from '../../../src/sources/registry.ts';
 
 const SCHEMA = new URL('../../../config/manifest.schema.json', import.meta.url);
 
@@ -55,13 +54,14 @@ test.each(['', 'A', '-a', '.a', 'a/b', 'a b', 'a'.repeat(64), '../a'])('refuses 
   expect(() => parse({ name })).toThrow();
 });
 
-test('the reader is told the columns of a CSV, and finds out the rest itself', () => {
+test('the delimiter of a CSV is one character, a comma by default, and tab can be spelled out', () => {
   const mapping = { event: { constant: 'x' }, distinctId: { column: 'u' }, timestamp: { column: 't' } };
   const csv = (more: object) => parse({ source: { type: 'csv', from: 'x', mapping, ...more } }).source;
-  expect(bindSource(csv({})).read).toMatchObject({ format: 'csv', delimiter: ',' });
-  expect(bindSource(csv({ delimiter: 'tab' })).read).toMatchObject({ format: 'csv', delimiter: '\t' });
-  expect(bindSource(parse().source).read).toEqual({});
+  expect(csv({})).toMatchObject({ delimiter: ',' });
+  expect(csv({ delimiter: 'tab' })).toMatchObject({ delimiter: '\t' });
+  expect(csv({ delimiter: ';' })).toMatchObject({ delimiter: ';' });
   expect(() => csv({ delimiter: '' })).toThrow();
+  expect(() => csv({ delimiter: ';;' })).toThrow();
 });
 
 test('reading a manifest that was read before changes nothing', () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConfigError, SourceError } from '../../../src/lib/errors.ts';
 import { findSourceFiles } from '../../../src/sources/files/find-source-files.ts';
+import { openSourceFile } from '../../../src/sources/files/open-source-file.ts';
 import type { SourceFile } from '../../../src/sources/files/source-file.ts';
 
 let baseDir: string;
@@ -97,9 +98,14 @@ describe('finding', () => {
 });
 
 describe('a file on this machine', () => {
+  async function open(name: string): Promise<SourceFile> {
+    const [slice] = await findSourceFiles([name], { baseDir });
+    if (slice?.location !== 'producer') throw new Error('not found here');
+    return openSourceFile(slice, { baseDir });
+  }
+
   it('is read whole, in ranges and at places', async () => {
-    const [file] = await findSourceFiles(['exports/h_9.json'], { baseDir });
-    if (!file) throw new Error('not found');
+    const file = await open('exports/h_9.json');
     expect(await textOf(file)).toBe('exports/h_9.json');
     expect(file.bytes).toBe(16);
     const range: Buffer[] = [];
@@ -112,8 +118,7 @@ describe('a file on this machine', () => {
   it('fails once it has changed or gone since it was found, naming it', async () => {
     const path = join(baseDir, 'changing.json');
     await writeFile(path, 'first');
-    const [file] = await findSourceFiles(['changing.json'], { baseDir });
-    if (!file) throw new Error('not found');
+    const file = await open('changing.json');
     await appendFile(path, ' and more');
     await expect(textOf(file)).rejects.toThrow(/changing\.json changed since it was listed/);
     await rm(path);

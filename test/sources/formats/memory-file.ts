@@ -5,20 +5,35 @@ import {
   type RecordChunk,
   readRecords,
 } from '../../../src/sources/formats/read-records.ts';
+import type { SourceSlice } from '../../../src/sources/source.ts';
 
-/** A source file that lies in memory, handed out in chunks of a size that tests choose. */
+/** A source file in memory, handed out in chunks of a size that tests choose. */
 export function memoryFile(body: Buffer | string, chunkBytes = 64 * 1024, name = 'export'): SourceFile {
   const bytes = Buffer.from(body);
   return {
-    fileId: createFileId(name),
     name,
     bytes: bytes.length,
-    modified: '2024-01-01T00:00:00.000Z',
     async *open({ start, end } = { start: 0, end: bytes.length }) {
       for (let at = start; at < end; at += chunkBytes)
         yield bytes.subarray(at, Math.min(end, at + chunkBytes));
     },
     readAt: async (offset, length) => bytes.subarray(offset, offset + length),
+  };
+}
+
+/** The same as a slice of a file source. */
+export function memorySlice(
+  body: Buffer | string,
+  { chunkBytes, name, read = {} }: { chunkBytes?: number; name?: string; read?: ReadOptions } = {},
+): SourceSlice {
+  const file = memoryFile(body, chunkBytes, name);
+  return {
+    fileId: createFileId(file.name),
+    name: file.name,
+    bytes: file.bytes,
+    modified: '2024-01-01T00:00:00.000Z',
+    location: 'producer',
+    readRecords: (onBytes) => readRecords(file, read, onBytes),
   };
 }
 

@@ -7,10 +7,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PART_MAX_RECORDS, type PartMeta } from '../../../src/contract/part.ts';
 import type { Staging } from '../../../src/contract/staging.ts';
 import { SourceError } from '../../../src/lib/errors.ts';
-import { stageFile } from '../../../src/pipeline/stage/stage-file.ts';
+import { stageSlice } from '../../../src/pipeline/stage/stage-slice.ts';
+import { MissingColumnsError } from '../../../src/sources/formats/split-csv.ts';
 import { listFileReceipts, listParts, loadPart } from '../../../src/state/parts.ts';
 import { createFolderStaging } from '../../../src/state/staging/folder.ts';
-import { memoryFile } from '../../sources/formats/memory-file.ts';
+import { memorySlice } from '../../sources/formats/memory-file.ts';
 import { writeZip } from '../../sources/formats/write-zip.ts';
 
 const prefix = 'test/';
@@ -42,16 +43,16 @@ const objects = async (staging: Staging) => {
 const stage = (
   staging: Staging,
   source: string | Buffer,
-  more: Partial<Parameters<typeof stageFile>[0]> = {},
-) => stageFile({ file: memoryFile(source), staging, prefix, read: {}, signal: unstopped, ...more });
+  more: Partial<Parameters<typeof stageSlice>[0]> = {},
+) => stageSlice({ slice: memorySlice(source), staging, prefix, signal: unstopped, ...more });
 
-describe('staging a file', () => {
+describe('staging a slice', () => {
   it('keeps nothing of a CSV that lacks a declared column, and names file and columns', async () => {
     const staging = await newStaging();
     const checkColumns = (names: readonly string[]) => `has only ${names.join(' and ')}`;
     const read = { format: 'csv', delimiter: ',', checkColumns } as const;
-    await expect(stage(staging, 'x,y\n1,2\n', { read })).rejects.toThrow(
-      new SourceError('export: the header row has only x and y'),
+    await expect(stage(staging, '', { slice: memorySlice('x,y\n1,2\n', { read }) })).rejects.toThrow(
+      new MissingColumnsError('export: the header row has only x and y'),
     );
     expect(await objects(staging)).toEqual(new Map());
   });
@@ -82,7 +83,7 @@ describe('staging a file', () => {
     const staged = await Promise.all(
       [100, 4_096, 10_000_000].map(async (chunkBytes) => {
         const staging = await newStaging();
-        await stage(staging, '', { file: memoryFile(body, chunkBytes) });
+        await stage(staging, '', { slice: memorySlice(body, { chunkBytes }) });
         return objects(staging);
       }),
     );
@@ -97,7 +98,7 @@ describe('staging a file', () => {
     const staging = await newStaging();
     const stop = new AbortController();
     const stopped = stage(staging, body, {
-      file: memoryFile(body, 10_000),
+      slice: memorySlice(body, { chunkBytes: 10_000 }),
       signal: stop.signal,
       onPart: () => stop.abort(new Error('stopped')),
     });
@@ -130,7 +131,7 @@ describe('staging a file', () => {
     const staging = await newStaging();
     await stage(staging, body);
     const whole = await objects(staging);
-    const { fileId } = memoryFile(body);
+    const { fileId } = memorySlice(body);
     await staging.remove(`${prefix}parts/${fileId}/00001.json`);
     await staging.remove(`${prefix}files/${fileId}.json`);
     await stage(staging, body);
@@ -146,9 +147,9 @@ describe('staging a file', () => {
       for (const changedBody of hasReceipt ? [longer, other, shorter] : [other, shorter]) {
         const staging = await newStaging();
         await stage(staging, body);
-        if (!hasReceipt) await staging.remove(`${prefix}files/${memoryFile('').fileId}.json`);
-        const file = { ...memoryFile(changedBody), modified: '2025-01-01T00:00:00.000Z' };
-        const failure = await stage(staging, '', { file }).catch((error: unknown) => error);
+        if (!hasReceipt) await staging.remove(`${prefix}files/${memorySlice('').fileId}.json`);
+        const slice = { ...memorySlice(changedBody), modified: '2025-01-01T00:00:00.000Z' };
+        const failure = await stage(staging, '', { slice }).catch((error: unknown) => error);
         expect(failure).toBeInstanceOf(SourceError);
         expect(String(failure)).toMatch(/changed after it was staged.*put the old file back.*another name/);
       }
@@ -158,8 +159,8 @@ describe('staging a file', () => {
   it('takes a file that was only touched', async () => {
     const staging = await newStaging();
     await stage(staging, body);
-    const file = { ...memoryFile(body), modified: '2025-01-01T00:00:00.000Z' };
-    expect(await stage(staging, '', { file })).toMatchObject({ fingerprint: { modified: file.modified } });
+    const slice = { ...memorySlice(body), modified: '2025-01-01T00:00:00.000Z' };
+    expect(await stage(staging, '', { slice })).toMatchObject({ fingerprint: { modified: slice.modified } });
   });
 
   it('keeps what stands before a cut, without a receipt, and goes on behind it once the file is whole', async () => {
@@ -196,7 +197,8 @@ describe('staging a file', () => {
     expect((await stage(await newStaging(), other)).fingerprint.sha256).not.toBe(fingerprint.sha256);
 
     const csv = await newStaging();
-    await stage(csv, `a,b\n${'1,2\n'.repeat(PART_MAX_RECORDS + 1)}`, { read: { format: 'csv' } });
+    const rows = `a,b\n${'1,2\n'.repeat(PART_MAX_RECORDS + 1)}`;
+    await stage(csv, '', { slice: memorySlice(rows, { read: { format: 'csv' } }) });
     const parts = await collect(listParts(csv, prefix));
     expect(parts).toHaveLength(2);
     for (const each of parts) {

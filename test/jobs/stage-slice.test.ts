@@ -1,0 +1,117 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { payloads } from '../../jobs/catalog.ts';
+import { stageSliceHandler } from '../../jobs/stage-slice.ts';
+import { PART_MAX_RECORDS } from '../../src/contract/part.ts';
+import type { Staging } from '../../src/contract/staging.ts';
+import { ConfigError, SourceError, UnavailableError } from '../../src/lib/errors.ts';
+import type { OpenMigration, OpenMigrations } from '../../src/migrations/open-migrations.ts';
+import type { SourceSlice } from '../../src/sources/source.ts';
+import { listFileReceipts, listParts } from '../../src/state/parts.ts';
+import { createFolderStaging } from '../../src/state/staging/folder.ts';
+import { memorySlice } from '../sources/formats/memory-file.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'backhaul-stage-slice-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const never = new AbortController().signal;
+const slice = {
+  fileId: '0123456789ab',
+  name: 's3://b/k',
+  bytes: 8,
+  modified: 'e',
+  location: 'shared',
+} as const;
+const payload = { migration: 'm', epoch: 1, slice };
+
+/** One open migration whose slices open as the test says. */
+function createMigrations(openSlice: OpenMigration['openSlice']): OpenMigrations {
+  const open: OpenMigration = {
+    record: {
+      id: 'm',
+      name: 'm',
+      identity: {},
+      identitySha256: '',
+      mapping: 'amplitude@1',
+      destination: 'bundled API',
+      files: [],
+      createdAt: '',
+      opening: { manifest: {}, baseDir: '/' },
+    },
+    epoch: 1,
+    settings: {
+      batch: { events: 1, bytes: 1, eventBytes: 1 },
+      requestsInFlight: 1,
+      overwritePeople: false,
+      groupIdentifyEvent: 'x',
+    },
+    map: () => ({ kind: 'mapped', events: [], facts: [] }),
+    deliver: async () => [],
+    openSlice,
+  };
+  return { use: async (_name, _epoch, outer, work) => work(open, outer), close: async () => {} };
+}
+
+async function stage(openSlice: () => SourceSlice, produces?: string) {
+  const staging: Staging = createFolderStaging(await mkdtemp(join(folder, 's-')));
+  const progress: object[] = [];
+  const run = {
+    signal: never,
+    progress: (value: object) => void progress.push(value),
+    log: pino({ level: 'silent' }),
+  };
+  const handler = stageSliceHandler({ staging, migrations: createMigrations(openSlice), produces });
+  const end = await handler(payload, run).catch((error: unknown) => error);
+  return { staging, progress, end };
+}
+
+const refusing = (error: Error) => (): SourceSlice => ({
+  ...slice,
+  readRecords: () => ({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }) }),
+});
+
+describe('the job stage-slice', () => {
+  it('stages the slice and reports how many parts there are', async () => {
+    const body = '{"a":1}\n'.repeat(PART_MAX_RECORDS + 1);
+    const { staging, progress, end } = await stage(() => ({ ...memorySlice(body), ...slice }));
+    expect(end).toEqual({ kind: 'done' });
+    expect(progress).toEqual([{ parts: 1 }, { parts: 2 }]);
+    const parts: string[] = [];
+    for await (const { id } of listParts(staging, 'm/')) parts.push(id);
+    expect(parts).toEqual([`${slice.fileId}/00000`, `${slice.fileId}/00001`]);
+    for await (const receipt of listFileReceipts(staging, 'm/')) {
+      expect(receipt).toMatchObject({ file: slice.name, parts: 2, fingerprint: { modified: 'e', bytes: 8 } });
+    }
+  });
+
+  it('leaves to other workers what this one has no right to read', async () => {
+    for (const produces of [undefined, 'another']) {
+      const { end } = await stage(refusing(new ConfigError('the access key is refused')), produces);
+      expect(end).toBeInstanceOf(UnavailableError);
+      expect(String(end)).toMatch(/this worker cannot read s3:\/\/b\/k: the access key is refused/);
+    }
+  });
+
+  it('fails for good where the producer itself has no right to read, as nobody else is sure to have it', async () => {
+    const { end } = await stage(refusing(new ConfigError('the access key is refused')), 'm');
+    expect(end).toEqual(new SourceError('the access key is refused'));
+  });
+
+  it('fails for good where the slice is broken, whoever reads it', async () => {
+    const broken = new SourceError('s3://b/k is cut off');
+    for (const produces of [undefined, 'm'])
+      expect((await stage(refusing(broken), produces)).end).toBe(broken);
+  });
+
+  it('takes no slice that only its producer can open', () => {
+    expect(payloads['stage-slice'].safeParse(payload).success).toBe(true);
+    const local = { ...payload, slice: { ...slice, location: 'producer' } };
+    expect(payloads['stage-slice'].safeParse(local).success).toBe(false);
+  });
+});
