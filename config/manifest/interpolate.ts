@@ -13,7 +13,7 @@ const NAMED = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
 
 /**
  * Puts variables in place of `${NAME}` and `${NAME:-default}` in every text of a tree, never in
- * keys; `$${` stands for `${`. Texts under a path for which `keep` holds stay as they are.
+ * keys; `$${` is a plain `${`. Texts under a path for which `keep` holds stay as they are.
  */
 export function interpolate(tree: unknown, env: Environment, keep: (path: Path) => boolean): Interpolated {
   const problems: { path: Path; message: string }[] = [];

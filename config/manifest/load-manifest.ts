@@ -44,12 +44,12 @@ export function parseManifest(
   types: SourceTypes = SOURCE_TYPES,
 ): { manifest: Manifest; apiKey: string | undefined } {
   const { tree, syntaxErrors, locate } = parseManifestText(text);
-  if (syntaxErrors.length > 0) throw wrongManifest(file, syntaxErrors);
-  if (tree === null || tree === undefined) throw wrongManifest(file, ['1:1  is empty']);
+  if (syntaxErrors.length > 0) throw explainMistakes(file, syntaxErrors);
+  if (tree === null || tree === undefined) throw explainMistakes(file, ['1:1  is empty']);
 
   const filled = interpolate(tree, env, isSecretPath);
   const parsed = createManifestSchema(types).safeParse(filled.value);
-  // A text whose variable is missing was not filled in: what the schema says of it would mislead.
+  // A text whose variable is missing was not filled in: what the schema reports of it would mislead.
   const unfilled = new Set(filled.problems.map(({ path }) => path.join('.')));
   const mistakes = [
     ...filled.problems.map(({ path, message }): Mistake => ({ path, message, at: 'value' })),
@@ -60,7 +60,7 @@ export function parseManifest(
   const key = readSecret(filled.value, env);
   if (key.kind === 'missing') mistakes.push({ path: API_KEY, message: key.message, at: 'value' });
   if (mistakes.length > 0 || !parsed.data) {
-    throw wrongManifest(
+    throw explainMistakes(
       file,
       mistakes
         .map((mistake) => ({
@@ -74,7 +74,7 @@ export function parseManifest(
   return { manifest: parsed.data, apiKey: key.kind === 'value' ? key.value : undefined };
 }
 
-/** Takes back what was kept in staging; `where` says where it was found. */
+/** Parses a manifest from staging; `where` names the place in messages. */
 export function parseStoredManifest(
   stored: unknown,
   where: string,
@@ -133,7 +133,7 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-function wrongManifest(file: string, lines: readonly string[]): ConfigError {
+function explainMistakes(file: string, lines: readonly string[]): ConfigError {
   const count = lines.length === 1 ? 'a mistake' : `${lines.length} mistakes`;
   return new ConfigError([`${file} has ${count}:`, ...lines.map((line) => `  ${file}:${line}`)].join('\n'));
 }

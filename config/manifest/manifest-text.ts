@@ -3,14 +3,14 @@ import type { Mistake } from './manifest-mistakes.ts';
 import type { KeyPath } from './schema-keys.ts';
 
 export interface ManifestText {
-  /** What the text says, before any variable is put in. */
+  /** The parsed text, before variables are filled in. */
   readonly tree: unknown;
   readonly syntaxErrors: readonly string[];
-  /** `line:column` that a mistake stands at, from 1. */
+  /** `line:column` of a mistake, from 1. */
   locate(mistake: Mistake): string;
 }
 
-/** YAML 1.2 or JSON: the one contains the other. A key that stands twice is a mistake, not a winner. */
+/** YAML 1.2, which includes JSON. A repeated key is a mistake: neither value wins. */
 export function parseManifestText(text: string): ManifestText {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, version: '1.2' });
@@ -22,26 +22,26 @@ export function parseManifestText(text: string): ManifestText {
   return {
     tree: syntaxErrors.length > 0 ? undefined : document.toJS(),
     syntaxErrors,
-    locate: ({ path, at }) => position(offsetOf(document, path, at)),
+    locate: ({ path, at }) => position(findOffset(document, path, at)),
   };
 }
 
-function offsetOf(document: Document, path: KeyPath, at: Mistake['at']): number {
-  const key = at === 'key' ? keyOffset(document, path) : undefined;
+function findOffset(document: Document, path: KeyPath, at: Mistake['at']): number {
+  const key = at === 'key' ? findKeyOffset(document, path) : undefined;
   if (key !== undefined) return key;
   // Where the value itself is not written, the nearest block around it is.
   for (let length = path.length; length > 0; length -= 1) {
     const node = document.getIn(path.slice(0, length), true);
     if (isNode(node) && node.range) {
       return isMap(node) && length < path.length
-        ? (keyOffset(document, path.slice(0, length)) ?? node.range[0])
+        ? (findKeyOffset(document, path.slice(0, length)) ?? node.range[0])
         : node.range[0];
     }
   }
   return document.contents?.range?.[0] ?? 0;
 }
 
-function keyOffset(document: Document, path: KeyPath): number | undefined {
+function findKeyOffset(document: Document, path: KeyPath): number | undefined {
   const parent = path.length > 1 ? document.getIn(path.slice(0, -1), true) : document.contents;
   if (!isMap(parent)) return undefined;
   const pair = parent.items.find(({ key }) => isScalar(key) && String(key.value) === String(path.at(-1)));

@@ -11,7 +11,7 @@ export const CONTRACT_LIMITS = { eventsPerMinute: 10_000, totalEvents: 20_000_00
 const DEFAULT_BATCH_EVENTS = 1_000;
 
 const destination = z.strictObject({
-  url: serviceAddress.describe('Address of the service: what stands in front of /batch/.'),
+  url: serviceAddress.describe('Address of the service: the part before /batch/.'),
   apiKey: secretReference.describe(
     'Variable that holds the project key, as ${BACKHAUL_PROJECT_API_KEY}; NAME_FILE may name a file instead.',
   ),
@@ -21,14 +21,14 @@ const limits = z.strictObject({
   eventsPerMinute: whole(1, 100_000_000)
     .exactOptional()
     .describe(
-      'Most events in any 60 seconds, over all workers. Left out: 10000 for an explicit destination, none for the bundled API.',
+      'Most events in any 60 seconds, over all workers. Default: 10000 for an explicit destination, none for the bundled API.',
     ),
   requestsInFlight: whole(1, 64).default(4).describe('Requests that one worker has open at once.'),
   batch: z
     .strictObject({
       events: whole(1, 10_000)
         .exactOptional()
-        .describe('Most events of one request. Left out: 1000, or eventsPerMinute where that is less.'),
+        .describe('Most events of one request. Default: 1000, or eventsPerMinute where that is less.'),
       bytes: byteSize(64 * KIB, 9 * MIB, '64KiB to 9MiB')
         .default(5 * MIB)
         .describe('Most bytes of one request before compression, such as 5MiB.'),
@@ -47,7 +47,7 @@ const approval = z.strictObject({
 
 const createManifestObject = (types: SourceTypes) =>
   z.strictObject({
-    $schema: z.string().exactOptional().describe('For editors: where the JSON Schema of manifests lies.'),
+    $schema: z.string().exactOptional().describe('For editors: address of the JSON Schema of manifests.'),
     name: z
       .string()
       .regex(
@@ -58,7 +58,7 @@ const createManifestObject = (types: SourceTypes) =>
     source: createSourceUnion(types).describe('The export to move.'),
     destination: destination
       .exactOptional()
-      .describe('Where the events go. Left out: the bundled API, started for the run.'),
+      .describe('Where the events go. Default: the bundled API, started for the run.'),
     limits: limits.prefault({}).describe('How fast, and in what bites.'),
     approval: approval
       .exactOptional()
@@ -91,12 +91,12 @@ const createManifestObject = (types: SourceTypes) =>
           .describe('Event name that carries group properties; some services expect $groupidentify.'),
       })
       .prefault({})
-      .describe('How people and groups are made from the history.'),
+      .describe('How persons and groups are made from the history.'),
   });
 
 /**
  * Every setting of one migration. Reading a manifest that was read before changes nothing, so the
- * same schema reads what people write and what staging keeps.
+ * same schema reads what is written by hand and what staging keeps.
  */
 export const createManifestSchema = (types: SourceTypes = SOURCE_TYPES) =>
   createManifestObject(types).transform(({ $schema: _, ...manifest }, context) => {
@@ -124,7 +124,7 @@ export const createManifestSchema = (types: SourceTypes = SOURCE_TYPES) =>
 
 export const manifestSchema = createManifestSchema();
 
-/** One branch a source type, told apart by `type`. */
+/** One branch a source type, distinguished by `type`. */
 function createSourceUnion(types: SourceTypes) {
   const [first, ...rest] = types.map(({ block }) => block);
   if (!first) throw new Error('a manifest needs at least one type of source');

@@ -10,7 +10,7 @@ interface SchemaNode {
 
 export type KeyPath = readonly (string | number)[];
 
-/** The keys that may stand at a path of a document. Of a union, the branches that its constants allow. */
+/** The keys that are allowed at a path of a document. Of a union, the branches that its constants allow. */
 export function keysAt(schema: unknown, document: unknown, path: KeyPath): string[] {
   let nodes = branches(schema as SchemaNode, document);
   let value = document;
@@ -24,7 +24,7 @@ export function keysAt(schema: unknown, document: unknown, path: KeyPath): strin
   return [...new Set(nodes.flatMap((node) => Object.keys(node.properties ?? {})))];
 }
 
-/** Dotted paths at which a key of this name may stand, for a key that was put in the wrong block. */
+/** Dotted paths at which a key of this name is allowed, for a key in the wrong block. */
 export function findKeyPlaces(schema: unknown, document: unknown, key: string, above = ''): string[] {
   return branches(schema as SchemaNode, document).flatMap((node) =>
     Object.entries(node.properties ?? {}).flatMap(([name, child]) => [

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { TargetEvent } from '../contract/event.ts';
 import { parseJson } from '../lib/json/parse-json.ts';
-import { eventId } from '../sources/mapping/event-id.ts';
+import { createEventId } from '../sources/mapping/event-id.ts';
 import type { FieldProperty } from './pack-properties.ts';
 
 /**
@@ -13,7 +13,7 @@ const COMMON = { $geoip_disable: true } as const;
 export function createMergeEvent(userId: string, anonId: string, time: string): TargetEvent {
   return {
     event: '$identify',
-    uuid: eventId(['people', 'merge', userId, anonId]),
+    uuid: createEventId(['people', 'merge', userId, anonId]),
     timestamp: time,
     properties: { distinct_id: userId, $anon_distinct_id: anonId, ...COMMON },
   };
@@ -26,7 +26,7 @@ export function createPersonEvent(
 ): TargetEvent {
   return {
     event: '$identify',
-    uuid: eventId(['people', 'person', id, renderContent(properties)]),
+    uuid: createEventId(['people', 'person', id, renderContent(properties)]),
     timestamp: time,
     properties: { distinct_id: id, ...toFields(properties), ...COMMON },
   };
@@ -41,7 +41,7 @@ export function createGroupEvent(
 ): TargetEvent {
   return {
     event,
-    uuid: eventId(['people', 'group', event, groupType, groupKey, renderContent(properties)]),
+    uuid: createEventId(['people', 'group', event, groupType, groupKey, renderContent(properties)]),
     timestamp: time,
     properties: {
       distinct_id: toGroupDistinctId(groupType, groupKey),

@@ -25,9 +25,7 @@ export const timezone = z
 export const dropEvents = z
   .array(z.string().min(1))
   .default([])
-  .describe(
-    'Event names, as they stand in the export, that are not to be imported; counted as skipped (excluded_by_manifest).',
-  );
+  .describe('Event names, as exported, that are not imported; counted as skipped (excluded_by_manifest).');
 
 export const dropIp = z
   .boolean()

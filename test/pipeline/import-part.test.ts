@@ -12,7 +12,7 @@ import type { Staging } from '../../src/contract/staging.ts';
 import { UnavailableError } from '../../src/lib/errors.ts';
 import { importPart } from '../../src/pipeline/import-part.ts';
 import { isBalanced } from '../../src/pipeline/tally.ts';
-import { eventId } from '../../src/sources/mapping/event-id.ts';
+import { createEventId } from '../../src/sources/mapping/event-id.ts';
 import { createRedisCheckpoints, migrationKey } from '../../src/state/checkpoints.ts';
 import { readFacts, type StoredFact } from '../../src/state/facts.ts';
 import { createPartStore } from '../../src/state/part-store.ts';
@@ -67,7 +67,7 @@ function mapNumber(n: number) {
   if (kind === 'reject') return rejected('no_identity', 'neither user nor device');
   const event = {
     event: kind === 'refuse' ? 'refuse me' : 'seen',
-    uuid: eventId(['test', String(kind === 'repeat' ? 0 : n)]),
+    uuid: createEventId(['test', String(kind === 'repeat' ? 0 : n)]),
     timestamp: '2023-01-01T00:00:00.000Z',
     properties: { distinct_id: 'u', ...(kind === 'huge' ? { text: 'x'.repeat(3_000) } : {}) },
   };

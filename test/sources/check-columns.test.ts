@@ -27,10 +27,10 @@ describe('a header', () => {
     expect(check(['at', 'customer'], { event: { constant: 'Paid' } })).toBeUndefined();
   });
 
-  it('is told which column it lacks, for which setting, and which one is near', () => {
+  it('is refused with the column that it lacks, the setting, and the nearest name', () => {
     expect(check(['action', 'costumer', 'at'])).toBe(
       'has no column "customer" or "device", which mapping.distinctId names; did you mean "costumer"? ' +
-        'It has "action", "costumer", "at". Mend the mapping, or take a file that is no part of this export out of source.from',
+        'It has "action", "costumer", "at". Correct the mapping, or take a file that is no part of this export out of source.from',
     );
     expect(check(['action', 'device', 'when'])).toContain(
       'has no column "at", which mapping.timestamp names. It',
@@ -52,8 +52,8 @@ describe('a header', () => {
   });
 
   it('is shown in bounds', () => {
-    const said = check(Array.from({ length: 5_000 }, (_, index) => `${'x'.repeat(200)}${index}`)) ?? '';
-    expect(said).toContain('and 4988 more');
-    expect(said.length).toBeLessThan(1_500);
+    const problem = check(Array.from({ length: 5_000 }, (_, index) => `${'x'.repeat(200)}${index}`)) ?? '';
+    expect(problem).toContain('and 4988 more');
+    expect(problem.length).toBeLessThan(1_500);
   });
 });

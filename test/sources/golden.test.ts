@@ -9,7 +9,7 @@ import { createMapper } from './create-mapper.ts';
 
 /**
  * Every folder of test/golden/<source>/<case> holds records in the vendor's own shape and what they
- * become. `UPDATE_GOLDEN=1` writes the results anew; the diff is then what a reviewer reads.
+ * become. `UPDATE_GOLDEN=1` rewrites the results; the diff is then what a reviewer reads.
  */
 const root = new URL('../golden/', import.meta.url);
 const update = process.env['UPDATE_GOLDEN'] === '1';
@@ -35,7 +35,7 @@ function readInput(folder: URL): Record<string, unknown>[] {
 const lines = (values: readonly unknown[]) => values.map((value) => `${stringifyJson(value)}\n`).join('');
 
 function mapAll(source: string, folder: URL): Record<string, string> {
-  const map = createMapper(source, optionsOf(folder));
+  const map = createMapper(source, readOptions(folder));
   const expected: unknown[] = [];
   const rejected: unknown[] = [];
   const findings: unknown[] = [];
@@ -62,7 +62,7 @@ it('has a folder for every source, and none for another', () => {
 
 describe.each(SOURCE_TYPES.map(({ type }) => type))('%s', (source) => {
   const home = new URL(`${source}/`, root);
-  it.each(folders(home))('maps %s as its golden files say', (name) => {
+  it.each(folders(home))('maps %s to its golden files', (name) => {
     const folder = new URL(`${name}/`, home);
     const results = mapAll(source, folder);
     for (const [file, text] of Object.entries(results)) {
@@ -74,7 +74,7 @@ describe.each(SOURCE_TYPES.map(({ type }) => type))('%s', (source) => {
 
   it.each(folders(home))('sends %s only in the form the contract takes', (name) => {
     const folder = new URL(`${name}/`, home);
-    const map = createMapper(source, optionsOf(folder));
+    const map = createMapper(source, readOptions(folder));
     let events = 0;
     for (const record of readInput(folder)) {
       const outcome = map(record);
@@ -95,7 +95,7 @@ describe.each(SOURCE_TYPES.map(({ type }) => type))('%s', (source) => {
   });
 });
 
-function optionsOf(folder: URL): Record<string, unknown> {
+function readOptions(folder: URL): Record<string, unknown> {
   const file = new URL('options.json', folder);
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>) : {};
 }

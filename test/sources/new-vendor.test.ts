@@ -15,7 +15,7 @@ import { timezone } from '../../src/sources/common-options.ts';
 import { defineFileSource } from '../../src/sources/files/define-file-source.ts';
 import { createFileId } from '../../src/sources/files/source-file.ts';
 import type { RecordChunk } from '../../src/sources/formats/read-records.ts';
-import { eventId } from '../../src/sources/mapping/event-id.ts';
+import { createEventId } from '../../src/sources/mapping/event-id.ts';
 import { bindSource, getMappingName, SOURCE_TYPES, type SourceTypes } from '../../src/sources/registry.ts';
 import { renderSourcesTable } from '../../src/sources/render-sources-table.ts';
 import {
@@ -34,7 +34,12 @@ import { createFolderStaging } from '../../src/state/staging/folder.ts';
 const mapVisit: MapRecord = ({ who, what, at }) =>
   typeof who === 'string' && typeof what === 'string' && typeof at === 'string'
     ? mapped([
-        { event: what, uuid: eventId(['visits', who, at]), timestamp: at, properties: { distinct_id: who } },
+        {
+          event: what,
+          uuid: createEventId(['visits', who, at]),
+          timestamp: at,
+          properties: { distinct_id: who },
+        },
       ])
     : rejected('bad_field', 'a visit has who, what and at');
 

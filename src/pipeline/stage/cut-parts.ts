@@ -20,7 +20,7 @@ export interface PartLimits {
  * Cuts a file's records into parts. Depends on the records alone and never on how the chunks fell:
  * same records in, same parts out. A part has one format and one header row, so a zip whose members
  * differ starts a new part where they do. Parts that are staged already keep their ends: a file that was
- * cut off by a fault and fetched again goes on behind its last part, which was smaller than usual.
+ * cut off by a fault and fetched again continues after its last part, which was smaller than usual.
  */
 export class PartCutter {
   private readonly limits: PartLimits;

@@ -29,7 +29,7 @@ export async function keepPart(
   const keys = partKeys(prefix);
   const sha256 = createHash('sha256').update(part.frames).digest('hex');
   if (known) {
-    if (known.sha256 !== sha256) throw changed(slice, `part ${known.id} would hold other records`);
+    if (known.sha256 !== sha256) throw explainChange(slice, `part ${known.id} would hold other records`);
     return known;
   }
   const id = toPartId(slice.fileId, part.number);
@@ -53,7 +53,7 @@ export async function keepPart(
   return meta;
 }
 
-export const changed = ({ name }: Named, how: string) =>
+export const explainChange = ({ name }: Named, how: string) =>
   new SourceError(
     `${name} changed after it was staged (${how}): put the old file back and resume, or run the new one as a migration with another name (events that are there already are not added twice)`,
   );

@@ -9,7 +9,7 @@ import { partKeys } from '../../state/keys.ts';
 import { type CutPart, PartCutter } from './cut-parts.ts';
 import { keepPart } from './keep-part.ts';
 
-/** Stands in place of a time: these files were never found in a source, and are never looked for there. */
+/** In place of a fingerprint: these files were not found in a source, and are not searched for there. */
 const FROM_REJECTS = 'rejects';
 
 /** Whether a migration's files are rejects that were staged again. */
@@ -37,7 +37,7 @@ export async function stageRejects(
     const file = files.get(line.file) ?? { cutter: new PartCutter(), parts: 0, records: 0 };
     files.set(line.file, file);
     file.records += 1;
-    await keep(line.file, file.cutter.add(chunkOf(line)));
+    await keep(line.file, file.cutter.add(toChunk(line)));
   }
   const staged: StagedRejects[] = [];
   for (const [name, file] of files) {
@@ -62,13 +62,13 @@ export async function stageRejects(
   return staged;
 }
 
-function chunkOf(line: RejectLine): RecordChunk {
+function toChunk(line: RejectLine): RecordChunk {
   return {
     format: line.format,
-    header: line.header && bytesOf(line.header),
-    records: [{ kind: 'record', member: line.member, line: line.line, bytes: bytesOf(line) }],
+    header: line.header && toBytes(line.header),
+    records: [{ kind: 'record', member: line.member, line: line.line, bytes: toBytes(line) }],
   };
 }
 
-const bytesOf = ({ text, base64 }: { text?: string | undefined; base64?: string | undefined }): Buffer =>
+const toBytes = ({ text, base64 }: { text?: string | undefined; base64?: string | undefined }): Buffer =>
   base64 === undefined ? Buffer.from(text ?? '', 'utf8') : Buffer.from(base64, 'base64');

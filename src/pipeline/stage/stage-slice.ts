@@ -7,7 +7,7 @@ import { encodeDocument } from '../../state/document.ts';
 import { partKeys } from '../../state/keys.ts';
 import { listFileParts, loadFileReceipt } from '../../state/parts.ts';
 import { type CutPart, PartCutter } from './cut-parts.ts';
-import { changed, keepPart } from './keep-part.ts';
+import { explainChange, keepPart } from './keep-part.ts';
 
 export interface StageSliceInput {
   readonly slice: SourceSlice;
@@ -65,9 +65,9 @@ export async function stageSlice(input: StageSliceInput): Promise<FileReceipt> {
   await writing;
   signal.throwIfAborted();
 
-  if ([...known.keys()].some((number) => number >= parts)) throw changed(slice, 'it has fewer records');
+  if ([...known.keys()].some((number) => number >= parts)) throw explainChange(slice, 'it has fewer records');
   const sha256 = hash.digest('hex');
-  if (earlier && earlier.fingerprint.sha256 !== sha256) throw changed(slice, 'it has other content');
+  if (earlier && earlier.fingerprint.sha256 !== sha256) throw explainChange(slice, 'it has other content');
   const receipt: FileReceipt = {
     fileId: slice.fileId,
     file: slice.name,
@@ -81,6 +81,6 @@ export async function stageSlice(input: StageSliceInput): Promise<FileReceipt> {
 
 function assertSameSize(slice: SourceSlice, earlier: FileReceipt): void {
   const { bytes } = earlier.fingerprint;
-  if (bytes !== slice.bytes) throw changed(slice, `it had ${bytes} bytes and now has ${slice.bytes}`);
+  if (bytes !== slice.bytes) throw explainChange(slice, `it had ${bytes} bytes and now has ${slice.bytes}`);
 }
 

@@ -3,9 +3,9 @@ import type { IdentityFact } from '../../contract/identity-fact.ts';
 import { type MapOutcome, mapped, rejected, skipped } from '../../contract/outcome.ts';
 import { shown } from '../../lib/preview.ts';
 import { toDistinctId } from '../mapping/distinct-id.ts';
-import { eventId, sessionUuid, vendorUuid, wholeRecordId } from '../mapping/event-id.ts';
+import { createEventId, createRecordId, createSessionUuid, readUuid } from '../mapping/event-id.ts';
 import { readEventName } from '../mapping/event-name.ts';
-import { readId, scalarText } from '../mapping/identity.ts';
+import { readId, readText } from '../mapping/identity.ts';
 import { copyProperties, createRenames } from '../mapping/properties.ts';
 import { isRejected, readRecordTime } from '../mapping/record-time.ts';
 import { asFields, compileTable, type Fields, hasValue, listFields, type Table } from '../mapping/table.ts';
@@ -66,7 +66,7 @@ const ANY_PLATFORM: Table = {
   $revenueType: ['revenue_type', 'revenueType'],
 };
 
-// In a browser the os_ fields tell of the browser and the device_ fields of the operating system.
+// In a browser the os_ fields hold the browser, and the device_ fields the operating system.
 const WEB: Table = {
   $browser: 'os_name',
   $browser_version: 'os_version',
@@ -107,7 +107,7 @@ export function createAmplitudeMap(options: AmplitudeOptions & WithTimezone): Ma
   const groupTypes = options.groupTypes && new Set(options.groupTypes);
 
   return function mapAmplitude(record): MapOutcome {
-    const type = scalarText(record['event_type']) ?? '';
+    const type = readText(record['event_type']) ?? '';
     if (dropped.has(type)) return skipped('excluded_by_manifest');
 
     const userId = readId(record['user_id']);
@@ -124,11 +124,11 @@ export function createAmplitudeMap(options: AmplitudeOptions & WithTimezone): Ma
     }
     if (isRejected(distinctId)) return isMarker ? skipped('session_marker') : distinctId;
     if (isRejected(time)) return isMarker ? skipped('session_marker') : time;
-    const findings = mapAmplitudeFacts(record, { time, groupTypes, distinctId, userId, deviceId });
-    if (isMarker) return skipped('session_marker', findings);
-    if (type === '$identify') return skipped('feeds_people', findings);
+    const facts = mapAmplitudeFacts(record, { time, groupTypes, distinctId, userId, deviceId });
+    if (isMarker) return skipped('session_marker', facts);
+    if (type === '$identify') return skipped('feeds_people', facts);
 
-    return mapEvent(record, type, distinctId, time, findings);
+    return mapEvent(record, type, distinctId, time, facts);
   };
 
   function mapEvent(
@@ -136,7 +136,7 @@ export function createAmplitudeMap(options: AmplitudeOptions & WithTimezone): Ma
     type: string,
     distinctId: string,
     time: string,
-    findings: readonly IdentityFact[],
+    facts: readonly IdentityFact[],
   ): MapOutcome {
     const elementEvent = options.elementEvents === 'autocapture' ? ELEMENT_EVENT_TYPES.get(type) : undefined;
     const event = elementEvent
@@ -164,10 +164,10 @@ export function createAmplitudeMap(options: AmplitudeOptions & WithTimezone): Ma
     const groups = readGroups(record['groups'], groupTypes);
     if (groups.keys) properties['$groups'] = groups.keys;
     if (groups.others) properties['amplitude_other_groups'] = groups.others;
-    // The address of the sender of an import says nothing about where people were.
+    // The import is sent from another address than the person had.
     properties['$geoip_disable'] = true;
 
-    return mapped([{ event, uuid: amplitudeUuid(record), timestamp: time, properties }], findings);
+    return mapped([{ event, uuid: createAmplitudeUuid(record), timestamp: time, properties }], facts);
   }
 }
 
@@ -183,7 +183,7 @@ const PAGE_TARGETS = Object.keys(PAGE);
 /** `amplitude-ts/2.11.1` is library and version. */
 function setLibrary(properties: Record<string, unknown>, library: unknown): void {
   if (!hasValue(library)) return;
-  const text = scalarText(library);
+  const text = readText(library);
   const slash = text?.lastIndexOf('/') ?? -1;
   properties['$lib'] = text && slash > 0 ? text.slice(0, slash) : library;
   if (text && slash > 0) properties['$lib_version'] = text.slice(slash + 1);
@@ -191,7 +191,7 @@ function setLibrary(properties: Record<string, unknown>, library: unknown): void
 
 const readSessionStart = createReadTime('epoch_ms', 'UTC');
 
-/** session_id is the session's start in epoch ms on its device; -1 stands for outside of any session. */
+/** session_id is the session's start in epoch ms on its device; -1 means outside of any session. */
 function setSession(properties: Record<string, unknown>, record: Fields): void {
   const session = record['session_id'];
   if (!hasValue(session) || session === -1 || session === '-1') return;
@@ -201,23 +201,17 @@ function setSession(properties: Record<string, unknown>, record: Fields): void {
     return;
   }
   const owner =
-    scalarText(record['device_id']) ?? scalarText(record['user_id']) ?? scalarText(record['amplitude_id']);
-  const key = [
-    'amplitude',
-    'session',
-    scalarText(record['app']) ?? '',
-    owner ?? '',
-    scalarText(session) ?? '',
-  ];
-  properties['$session_id'] = sessionUuid(Date.parse(start), key);
+    readText(record['device_id']) ?? readText(record['user_id']) ?? readText(record['amplitude_id']);
+  const key = ['amplitude', 'session', readText(record['app']) ?? '', owner ?? '', readText(session) ?? ''];
+  properties['$session_id'] = createSessionUuid(Date.parse(start), key);
 }
 
 /** `$insert_id` alone is not enough: it is unique per device only, and some are human text. */
-function amplitudeUuid(record: Fields): string {
-  const uuid = vendorUuid(record['uuid']);
+function createAmplitudeUuid(record: Fields): string {
+  const uuid = readUuid(record['uuid']);
   if (uuid !== undefined) return uuid;
-  const insertId = scalarText(record['$insert_id']);
-  if (insertId === undefined || insertId.trim() === '') return wholeRecordId('amplitude', record);
+  const insertId = readText(record['$insert_id']);
+  if (insertId === undefined || insertId.trim() === '') return createRecordId('amplitude', record);
   const key = ['app', 'device_id', 'user_id', 'amplitude_id', 'event_type', 'event_time'];
-  return eventId(['amplitude', insertId, ...key.map((field) => scalarText(record[field]) ?? '')]);
+  return createEventId(['amplitude', insertId, ...key.map((field) => readText(record[field]) ?? '')]);
 }

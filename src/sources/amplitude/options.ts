@@ -21,7 +21,7 @@ export const amplitudeOptions = z.strictObject({
     .max(5)
     .optional()
     .describe(
-      'Group types that become groups at the destination, which takes five a project and ignores a sixth. Left out: all of them. Values of the others stay on the event as `amplitude_other_groups`.',
+      'Group types that become groups at the destination, which takes five a project and ignores a sixth. Default: all of them. Values of the others stay on the event as `amplitude_other_groups`.',
     ),
   userPropertiesOnEvents: z
     .boolean()

@@ -1,9 +1,9 @@
 import type { IdentityFact } from '../../contract/identity-fact.ts';
-import { sendableId } from '../mapping/distinct-id.ts';
+import { readSendableId } from '../mapping/distinct-id.ts';
 import { ID_MAX_LENGTH } from '../mapping/identity.ts';
 import { asFields, type Fields } from '../mapping/table.ts';
 
-/** Who and when a record of Amplitude tells about; ids are those that may be sent. */
+/** The person and time of a record; ids are those that may be sent. */
 export interface AmplitudeSubject {
   readonly time: string;
   readonly groupTypes: ReadonlySet<string> | undefined;
@@ -18,7 +18,7 @@ export interface AmplitudeSubject {
  */
 export function mapAmplitudeFacts(record: Fields, subject: AmplitudeSubject): IdentityFact[] {
   const { time, distinctId, userId, deviceId, groupTypes } = subject;
-  const findings: IdentityFact[] = [];
+  const facts: IdentityFact[] = [];
 
   if (
     userId !== undefined &&
@@ -26,18 +26,18 @@ export function mapAmplitudeFacts(record: Fields, subject: AmplitudeSubject): Id
     userId !== deviceId &&
     deviceId.length <= ID_MAX_LENGTH
   ) {
-    findings.push({ kind: 'pair', anonId: deviceId, userId, time });
+    facts.push({ kind: 'pair', anonId: deviceId, userId, time });
   }
 
   const traits = distinctId === undefined ? undefined : asFields(record['user_properties']);
   if (distinctId !== undefined && traits) {
     const person = splitUserProperties(traits);
-    if (person.set || person.setOnce) findings.push({ kind: 'person', distinctId, time, ...person });
+    if (person.set || person.setOnce) facts.push({ kind: 'person', distinctId, time, ...person });
   }
 
   const groups = asFields(record['group_properties']);
-  if (groups) pushGroupFindings(findings, groups, time, groupTypes);
-  return findings;
+  if (groups) pushGroupFacts(facts, groups, time, groupTypes);
+  return facts;
 }
 
 /** `initial_*` is set once under the destination's `$initial_*`; there `EMPTY` means none. */
@@ -60,8 +60,8 @@ function splitUserProperties(traits: Fields): { set?: Fields; setOnce?: Fields }
   return { ...(hasSet ? { set } : {}), ...(hasOnce ? { setOnce } : {}) };
 }
 
-function pushGroupFindings(
-  findings: IdentityFact[],
+function pushGroupFacts(
+  facts: IdentityFact[],
   groups: Fields,
   time: string,
   groupTypes: ReadonlySet<string> | undefined,
@@ -70,16 +70,16 @@ function pushGroupFindings(
     if (groupTypes && !groupTypes.has(groupType)) continue;
     const byKey = asFields(groups[groupType]);
     for (const key of Object.keys(byKey ?? {})) {
-      const groupKey = sendableId(key);
+      const groupKey = readSendableId(key);
       const set = asFields(byKey?.[key]);
-      if (groupKey !== undefined && set) findings.push({ kind: 'group', groupType, groupKey, time, set });
+      if (groupKey !== undefined && set) facts.push({ kind: 'group', groupType, groupKey, time, set });
     }
   }
 }
 
 /**
  * `{ type: [value, …] }`. The destination takes one group of a type on an event: the first; what is
- * beyond, and types the manifest leaves out, is kept as it stood.
+ * beyond, and types that the manifest does not name, is kept as exported.
  */
 export function readGroups(
   value: unknown,
@@ -94,7 +94,7 @@ export function readGroups(
     const values = groups[type];
     const list: readonly unknown[] = Array.isArray(values) ? values : [values];
     const wanted = !groupTypes || groupTypes.has(type);
-    const first = wanted ? sendableId(list[0]) : undefined;
+    const first = wanted ? readSendableId(list[0]) : undefined;
     if (first !== undefined) {
       keys ??= {};
       keys[type] = first;

@@ -9,19 +9,19 @@ export type Place =
   | { readonly kind: 'group'; readonly group: number; readonly name: string };
 
 /**
- * Says once a column where its values go. A column that alone feeds event, id, time or group is
- * not repeated as a property; of a list of columns it cannot be said which one counted, so they all are.
+ * Decides once a column where its values go. A column that alone feeds event, id, time or group is not
+ * repeated as a property. Of a list of columns, any may be the one that was used, so all of them are.
  */
 export function createPlaceColumn(mapping: DeclaredMapping): (column: string) => Place {
   const { event, distinctId, timestamp, groups, person } = mapping;
-  const used = [...('column' in event ? [event] : []), distinctId, timestamp, ...groups].flatMap(
+  const feeding = [...('column' in event ? [event] : []), distinctId, timestamp, ...groups].flatMap(
     ({ column }) => (typeof column === 'string' ? column : column.length === 1 ? column : []),
   );
-  const spokenFor = new Set([...used, ...mapping.exclude, ...mapping.spreadColumns]);
+  const used = new Set([...feeding, ...mapping.exclude, ...mapping.spreadColumns]);
 
-  const nameSet = createNameProperty(person.set, spokenFor);
-  const nameSetOnce = createNameProperty(person.setOnce, spokenFor);
-  const nameGroups: NameProperty[] = groups.map(({ set }) => createNameProperty(set, spokenFor));
+  const nameSet = createNameProperty(person.set, used);
+  const nameSetOnce = createNameProperty(person.setOnce, used);
+  const nameGroups: NameProperty[] = groups.map(({ set }) => createNameProperty(set, used));
   const renames = declaredRenames(mapping);
 
   const excluded = new Set(mapping.exclude);
@@ -35,14 +35,14 @@ export function createPlaceColumn(mapping: DeclaredMapping): (column: string) =>
       const name = nameGroup(column);
       if (name !== undefined) return { kind: 'group', group, name };
     }
-    return spokenFor.has(column) ? NOWHERE : { kind: 'event', name: renames.get(column) ?? column };
+    return used.has(column) ? NOWHERE : { kind: 'event', name: renames.get(column) ?? column };
   };
 
   const places = new Map<string, Place>();
   return (column) => {
     let place = places.get(column);
     if (!place) {
-      // JSON records may have names without end, such as ids for keys.
+      // JSON records may have any number of names, such as ids used as keys.
       if (places.size >= KNOWN_COLUMNS) places.clear();
       place = decide(column);
       places.set(column, place);

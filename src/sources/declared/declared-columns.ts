@@ -1,4 +1,4 @@
-import { isJunkId, scalarText } from '../mapping/identity.ts';
+import { isJunkId, readText } from '../mapping/identity.ts';
 import { asFields, type Fields, hasValue, own } from '../mapping/table.ts';
 import type { PropertyColumns } from './options.ts';
 
@@ -27,7 +27,7 @@ export function createReadColumn(
   };
 }
 
-/** Like `createReadColumn`, for ids: columns whose id stands for nobody are passed over as well. */
+/** Like `createReadColumn`, for ids: columns whose id is junk are skipped as well. */
 export function createReadIdColumn(
   column: string | readonly string[],
   nullValues: ReadonlySet<string>,
@@ -37,7 +37,7 @@ export function createReadIdColumn(
   );
   return (record) => {
     for (const read of readers) {
-      const text = scalarText(read(record));
+      const text = readText(read(record));
       if (text !== undefined && !isJunkId(text)) return text;
     }
     return undefined;
@@ -50,16 +50,16 @@ export const isNull = (value: unknown, nullValues: ReadonlySet<string>): boolean
 /** The property that a column feeds, or undefined when the columns declared here do not include it. */
 export type NameProperty = (column: string) => string | undefined;
 
-/** A prefix leaves alone what is spoken for: with `user_`, the id in `user_id` is no property. */
+/** A prefix does not take columns in `used`: with `user_`, the id in `user_id` is no property. */
 export function createNameProperty(
   declared: PropertyColumns | undefined,
-  spokenFor: ReadonlySet<string>,
+  used: ReadonlySet<string>,
 ): NameProperty {
   const columns = new Set(declared?.columns ?? []);
   const prefix = declared?.prefix;
   return (column) => {
     if (columns.has(column)) return column;
-    if (prefix === undefined || spokenFor.has(column) || !column.startsWith(prefix)) return undefined;
+    if (prefix === undefined || used.has(column) || !column.startsWith(prefix)) return undefined;
     const name = column.slice(prefix.length);
     return name === '' || name === '__proto__' ? undefined : name;
   };

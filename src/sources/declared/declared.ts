@@ -2,10 +2,10 @@ import type { IdentityFact } from '../../contract/identity-fact.ts';
 import { type MapOutcome, mapped, type Rejected, rejected, skipped } from '../../contract/outcome.ts';
 import { canonicalJson } from '../../lib/json/canonical-json.ts';
 import { shown } from '../../lib/preview.ts';
-import { sendableId, toDistinctId } from '../mapping/distinct-id.ts';
-import { eventId, vendorUuid } from '../mapping/event-id.ts';
+import { readSendableId, toDistinctId } from '../mapping/distinct-id.ts';
+import { createEventId, readUuid } from '../mapping/event-id.ts';
 import { readEventName } from '../mapping/event-name.ts';
-import { scalarText } from '../mapping/identity.ts';
+import { readText } from '../mapping/identity.ts';
 import { copyProperties } from '../mapping/properties.ts';
 import { isRejected, readRecordTime } from '../mapping/record-time.ts';
 import { asFields, type Fields } from '../mapping/table.ts';
@@ -30,7 +30,7 @@ export function createDeclaredMap(options: DeclaredOptions & WithTimezone): MapR
   const readAnonymous = mapping.anonymousId && readId(mapping.anonymousId.column);
   const readStamp = readColumn(mapping.timestamp.column);
   const { format } = mapping.timestamp;
-  const stampField = named(mapping.timestamp.column);
+  const stampField = joinNames(mapping.timestamp.column);
   const readTime = createReadTime(format, options.timezone);
   const readGroupKeys = mapping.groups.map(({ column }) => readId(column));
   const readUuid = createReadUuid(mapping, nullValues);
@@ -41,39 +41,39 @@ export function createDeclaredMap(options: DeclaredOptions & WithTimezone): MapR
     const { exported, event } = readName(record);
     if (dropped.has(exported)) return skipped('excluded_by_manifest');
     if (isRejected(event)) return event;
-    const distinctId = toDistinctId(readPerson(record), named(mapping.distinctId.column));
+    const distinctId = toDistinctId(readPerson(record), joinNames(mapping.distinctId.column));
     if (isRejected(distinctId)) return distinctId;
     const time = readRecordTime(readStamp(record), stampField, readTime, format);
     if (isRejected(time)) return time;
     const columns = sortColumns(record);
     if ('kind' in columns) return columns;
 
-    const findings: IdentityFact[] = [];
-    const anonId = sendableId(readAnonymous?.(record));
+    const facts: IdentityFact[] = [];
+    const anonId = readSendableId(readAnonymous?.(record));
     if (anonId !== undefined && anonId !== distinctId && readKnown(record) === distinctId) {
-      findings.push({ kind: 'pair', anonId, userId: distinctId, time });
+      facts.push({ kind: 'pair', anonId, userId: distinctId, time });
     }
     const { set, setOnce } = columns;
     if (!isEmpty(set) || !isEmpty(setOnce)) {
       const both = { ...(isEmpty(set) ? {} : { set }), ...(isEmpty(setOnce) ? {} : { setOnce }) };
-      findings.push({ kind: 'person', distinctId, time, ...both });
+      facts.push({ kind: 'person', distinctId, time, ...both });
     }
 
     const groups: Record<string, string> = {};
     mapping.groups.forEach(({ type }, index) => {
-      const groupKey = sendableId(readGroupKeys[index]?.(record));
+      const groupKey = readSendableId(readGroupKeys[index]?.(record));
       if (groupKey === undefined) return;
       groups[type] = groupKey;
       const groupSet = columns.groups[index];
       if (!groupSet || isEmpty(groupSet)) return;
-      findings.push({ kind: 'group', groupType: type, groupKey, time, set: groupSet });
+      facts.push({ kind: 'group', groupType: type, groupKey, time, set: groupSet });
     });
 
     const properties = Object.assign(columns.event, { distinct_id: distinctId });
     if (!isEmpty(groups)) properties['$groups'] = groups;
-    // The address of the sender of an import says nothing about where people were.
+    // The import is sent from another address than the person had.
     properties['$geoip_disable'] = true;
-    return mapped([{ event, uuid: readUuid(record, event, time), timestamp: time, properties }], findings);
+    return mapped([{ event, uuid: readUuid(record, event, time), timestamp: time, properties }], facts);
   };
 }
 
@@ -83,10 +83,10 @@ function createReadName(mapping: DeclaredMapping, nullValues: ReadonlySet<string
     const event = readEventName(name, 'mapping.event.constant');
     return () => ({ exported: name, event });
   }
-  const field = named(mapping.event.column);
+  const field = joinNames(mapping.event.column);
   const read = createReadColumn(mapping.event.column, nullValues);
   return (record: Fields) => {
-    const exported = scalarText(read(record));
+    const exported = readText(read(record));
     const name = exported === undefined ? undefined : mapping.eventPrefix + exported;
     return { exported: exported ?? '', event: readEventName(name, field) };
   };
@@ -100,20 +100,20 @@ function createReadUuid(mapping: DeclaredMapping, nullValues: ReadonlySet<string
   const readDeclared = mapping.uuid && createReadColumn(mapping.uuid.column, nullValues);
   const key = (mapping.key ?? []).map((name) => ({ name, read: createReadColumn(name, nullValues) }));
   return (record: Fields, event: string, time: string): string => {
-    const uuid = vendorUuid(readDeclared?.(record));
+    const uuid = readUuid(readDeclared?.(record));
     if (uuid !== undefined) return uuid;
     const values = key.map(({ read }) => read(record));
     if (values.every((value) => value === undefined)) {
-      return eventId(['declared', 'record', event, time, canonicalJson(record)]);
+      return createEventId(['declared', 'record', event, time, canonicalJson(record)]);
     }
     const parts = key.flatMap(({ name }, index) => [name, keyText(values[index])]);
-    return eventId(['declared', 'key', event, ...parts]);
+    return createEventId(['declared', 'key', event, ...parts]);
   };
 }
 
 /** "no value" and an empty text stay two things; 7 in JSON and "7" in a CSV are one. */
 function keyText(value: unknown): string {
-  return value === undefined ? '' : `=${scalarText(value) ?? canonicalJson(value)}`;
+  return value === undefined ? '' : `=${readText(value) ?? canonicalJson(value)}`;
 }
 
 interface SortedColumns {
@@ -161,5 +161,5 @@ function createSortColumns(mapping: DeclaredMapping, nullValues: ReadonlySet<str
 
 const isEmpty = (fields: Fields): boolean => Object.keys(fields).length === 0;
 
-const named = (column: string | readonly string[]): string =>
+const joinNames = (column: string | readonly string[]): string =>
   typeof column === 'string' ? column : column.join(', ');

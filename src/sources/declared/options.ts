@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { dateFormatProblem } from '../mapping/date-format.ts';
+import { findDateFormatProblem } from '../mapping/date-format.ts';
 
 const column = z.string().min(1);
 
@@ -29,7 +29,7 @@ const timestampFormat = z
   .default('iso')
   .superRefine((format, context) => {
     if (format === 'iso' || (EPOCH_FORMATS as readonly string[]).includes(format)) return;
-    const problem = dateFormatProblem(format);
+    const problem = findDateFormatProblem(format);
     if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
   })
   .describe(
@@ -45,7 +45,7 @@ export const createMappingSchema = (nullValues: readonly string[]) =>
         z.strictObject({ constant: z.string().min(1).max(200).describe('One event name for all records.') }),
       ])
       .describe('Where the event name comes from: `{ column: action }` or `{ constant: Signed up }`.'),
-    eventPrefix: z.string().default('').describe('Put in front of event names taken from a column.'),
+    eventPrefix: z.string().default('').describe('Prefix of event names taken from a column.'),
     distinctId: z
       .strictObject({ column: columnOrColumns })
       .describe(
@@ -64,14 +64,14 @@ export const createMappingSchema = (nullValues: readonly string[]) =>
       .strictObject({ column: columnOrColumns })
       .optional()
       .describe(
-        'Holds a UUID of the event itself, not of a thing that several events tell about. Records whose value is no UUID fall back on `key`.',
+        'Holds a UUID of the event itself, not of a thing that several events are about. Records whose value is no UUID fall back on `key`.',
       ),
     key: z
       .array(column)
       .min(1)
       .optional()
       .describe(
-        'Columns that together name one event for ever, for example [order_id, line]. Records with the same event name and key are one event. Left out: records count as one event when they are alike in every column.',
+        'Columns that together name one event for ever, for example [order_id, line]. Records with the same event name and key are one event. Default: records count as one event when they are alike in every column.',
       ),
     person: z
       .strictObject({

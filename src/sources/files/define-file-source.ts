@@ -5,7 +5,7 @@ import type { MapRecord, Source, SourceBlock, SourceType, WithTimezone } from '.
 import { findSourceFiles } from './find-source-files.ts';
 import { openSourceFile } from './open-source-file.ts';
 
-/** A source whose records lie in files. `Shape`: the keys of its block beside `type`, `from` and `timezone`. */
+/** A source whose records are in files. `Shape`: the keys of its block beside `type`, `from` and `timezone`. */
 export interface FileSourceDefinition<Shape extends z.ZodRawShape>
   extends Omit<SourceType, 'block' | 'bind'> {
   readonly options: z.ZodObject<Shape, z.core.$strict>;

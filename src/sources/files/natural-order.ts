@@ -2,7 +2,7 @@
  * Order of names in which `_2#10` follows `_2#9`: runs of digits compare as numbers, all else by code
  * unit. Amplitude's members carry un-padded hours. No locale, so that every machine agrees.
  */
-export function naturalOrder(a: string, b: string): number {
+export function compareNaturally(a: string, b: string): number {
   const left = a.match(PIECES) ?? [];
   const right = b.match(PIECES) ?? [];
   for (let index = 0; index < Math.min(left.length, right.length); index += 1) {
@@ -10,7 +10,7 @@ export function naturalOrder(a: string, b: string): number {
     if (order !== 0) return order;
   }
   if (left.length !== right.length) return left.length - right.length;
-  // `01` and `1` are the same number but two names; an order must tell them apart.
+  // `01` and `1` are the same number but two names, and need an order.
   return a < b ? -1 : a > b ? 1 : 0;
 }
 

@@ -14,7 +14,7 @@ export function createRowParser(delimiter: string): (text: string) => readonly s
   };
 }
 
-/** Where complete rows end in a text, told one by one; `stop` ends the search before that row. */
+/** Calls back with the end of each complete row of a text; `stop` ends the search before that row. */
 export function findRows(
   text: string,
   delimiter: string,

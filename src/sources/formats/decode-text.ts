@@ -38,7 +38,7 @@ function createTranscoder(order: 'le' | 'be'): (chunk: Buffer | undefined) => Bu
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const NOT_UTF8 = Buffer.from([0xff]);
 
-/** Half a surrogate pair becomes a byte that is not UTF-8: its record is rejected, not logConnectionErrors changed. */
+/** Half a surrogate pair becomes a byte that is not UTF-8: its record is rejected, and not silently changed. */
 function toUtf8(text: string): Buffer {
   if (!LONE_SURROGATE.test(text)) return Buffer.from(text, 'utf8');
   const pieces = text.split(LONE_SURROGATE).map((piece) => Buffer.from(piece, 'utf8'));

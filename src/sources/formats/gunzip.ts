@@ -1,6 +1,6 @@
 import { crc32, createInflateRaw } from 'node:zlib';
 import { getMessage, SourceError } from '../../lib/errors.ts';
-import { gzipHeaderBytes } from './gzip-header.ts';
+import { measureGzipHeader } from './gzip-header.ts';
 
 const OUTPUT_BYTES = 512 * 1024;
 /** Input is fed in pieces, so that one piece cannot inflate to more than about 32 MiB before it is passed on. */
@@ -12,7 +12,7 @@ const NONE = Buffer.alloc(0);
 const FETCH_AGAIN =
   'fetch it again and resume, or run the other files under a new name without it (nothing is delivered twice)';
 
-/** Behind whole members comes something else: all text was read, its last record too. */
+/** Something else follows whole members: all text was read, its last record too. */
 export class TrailingGarbageError extends SourceError {
   constructor(where: string, position: number) {
     super(
@@ -24,7 +24,7 @@ export class TrailingGarbageError extends SourceError {
 /**
  * All members of a gzip stream, one after the other. What was inflated before a fault is yielded
  * before the SourceError: whole members, and of a damaged one all but the piece of input that holds
- * the fault. Members are told apart here because Node's gunzip drops the end of a member together
+ * the fault. Members are separated here because Node's gunzip drops the end of a member together
  * with the garbage behind it. Zero bytes between and behind members are the padding of tapes and
  * block devices and are passed over, as gzip(1) does.
  */
@@ -46,7 +46,7 @@ export async function* gunzip(source: AsyncIterable<Buffer>, where: string): Asy
         if (!member) {
           advance(leadingZeros(rest));
           if (rest.length === 0) break;
-          const header = gzipHeaderBytes(rest);
+          const header = measureGzipHeader(rest);
           if (header === 'unfinished') break;
           if (header === 'no_gzip')
             throw position === 0

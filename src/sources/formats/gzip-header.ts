@@ -4,7 +4,7 @@ const FIXED_BYTES = 10;
 const HEADER_MAX_BYTES = 1024 * 1024;
 
 /** How long the header of a gzip member is that these bytes begin with (RFC 1952, 2.3). */
-export function gzipHeaderBytes(bytes: Buffer): number | 'unfinished' | 'no_gzip' {
+export function measureGzipHeader(bytes: Buffer): number | 'unfinished' | 'no_gzip' {
   const begin = [0x1f, 0x8b, 0x08];
   if (begin.some((byte, index) => index < bytes.length && bytes[index] !== byte)) return 'no_gzip';
   const flags = bytes[3] ?? 0;

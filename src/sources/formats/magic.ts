@@ -1,4 +1,4 @@
-/** What the first bytes say a stream is. Extensions lie: Amplitude's gzip members are called `.json`. */
+/** What a stream is by its first bytes. Extensions are unreliable: Amplitude's gzip members are called `.json`. */
 export type Magic =
   | { readonly kind: 'plain' }
   | { readonly kind: 'gzip' }

@@ -1,8 +1,8 @@
 /**
- * A member's name as it may stand in parts, reports and terminals: only a label, but `../../etc/x`,
- * `C:\x` and control characters have no business even there.
+ * A member's name as parts, reports and terminals may show it: only a label, but `../../etc/x`,
+ * `C:\x` and control characters are unwanted even there.
  */
-export function harmlessName(name: string): string {
+export function cleanName(name: string): string {
   const segments = name
     .replaceAll('\\', '/')
     .replace(/^[a-zA-Z]:/, '')

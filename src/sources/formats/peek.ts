@@ -1,4 +1,4 @@
-/** The first bytes of a stream, and the stream as if nobody had looked: a fault comes behind what stood before it. */
+/** The first bytes of a stream, and the stream unconsumed: a fault is thrown after the bytes that preceded it. */
 export interface Peeked {
   /** At least the bytes asked for, or all there are before the end or a fault. */
   readonly head: Buffer;

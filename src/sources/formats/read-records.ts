@@ -14,16 +14,16 @@ import { zipMembers } from './unzip.ts';
 
 export type { ReadOptions } from './sniff-format.ts';
 
-/** Records that stand one after the other, under the same header. */
+/** Consecutive records under the same header. */
 export interface RecordChunk {
   readonly format: RecordFormat;
   readonly header: Uint8Array | undefined;
   readonly records: readonly PartRecord[];
 }
 
-/** A chunk is handed on once it holds this much text; nothing awaits per record. */
+/** A chunk is yielded once it holds this much text, so that nothing awaits per record. */
 const CHUNK_BYTES = 512 * 1024;
-/** Gzip in gzip happens (a `.gz` uploaded with compression); three times is a mistake worth a word. */
+/** Gzip in gzip happens (a `.gz` uploaded with compression); three times is a mistake. */
 const GZIP_LEVELS = 2;
 
 /**
@@ -94,7 +94,7 @@ async function* readText(
   if (failure) throw failure.error;
 }
 
-/** The text in front of the garbage is whole, and so is its last record; the garbage is the fault that is told. */
+/** The text before the garbage is whole, and so is its last record; the error names the garbage. */
 function endText(splitter: Splitter | undefined, records: PartRecord[]): void {
   try {
     splitter?.end(records);

@@ -1,7 +1,7 @@
 import { guessDelimiter } from './csv-row.ts';
 
 export interface ReadOptions {
-  /** What the manifest says the source is. Default: JSON, in lines or an array. */
+  /** What the manifest declares. Default: JSON, in lines or an array. */
   readonly format?: 'jsonl' | 'json' | 'csv' | 'tsv' | undefined;
   /** One character. Default: tab for `tsv`, else the one that the header row uses most. */
   readonly delimiter?: string | undefined;
@@ -12,7 +12,7 @@ export interface ReadOptions {
 export type TextForm =
   | { readonly kind: 'lines' }
   | { readonly kind: 'array' }
-  /** JSON documents of several lines each, one after the other. */
+  /** JSON documents of several lines each, in sequence. */
   | { readonly kind: 'documents' }
   | { readonly kind: 'csv'; readonly delimiter: string };
 
@@ -23,7 +23,7 @@ export const SNIFF_BYTES = 64 * 1024;
 export function sniffFormat(head: Buffer, { format, delimiter }: ReadOptions): TextForm {
   const text = head.subarray(0, SNIFF_BYTES).toString('latin1').trimStart();
   if (format === 'csv' || format === 'tsv') {
-    // A header may well start with a bracket ("[Amplitude] Country"), but not go on like JSON.
+    // A header may well start with a bracket ("[Amplitude] Country"), but what follows is not JSON.
     const isJson = /^(\{\s*["}]|\[\s*[{[\]])/.test(text);
     if (!isJson) return { kind: 'csv', delimiter: delimiter ?? defaultDelimiter(format, text) };
   }

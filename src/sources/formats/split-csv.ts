@@ -6,7 +6,7 @@ import type { ReadOptions } from './sniff-format.ts';
 import type { Splitter } from './splitter.ts';
 
 const [LF, CR] = [0x0a, 0x0d];
-/** After a fault only this much is looked at, so that a file full of stray quotes does not take for ever. */
+/** Scanned at once after a fault: a file full of stray quotes must not take quadratic time. */
 const WARY_BYTES = 4 * 1024;
 const FULL_BYTES = 1024 * 1024;
 const HEADER_MAX_BYTES = 1024 * 1024;
@@ -20,7 +20,7 @@ export class MissingColumnsError extends SourceError {}
  * One record a row; quoted cells may hold line ends. PapaParse finds the rows, in text that is read as
  * Latin-1: a character is then a byte, so its cursor is a byte position and no UTF-8 character can be
  * torn. A stray quote would make every parser swallow rows to the next quote or the end of the file;
- * here a row with faulty quotes ends at its first line end, one reject, and reading goes on behind it.
+ * here a row with faulty quotes ends at its first line end, one reject, and reading continues behind it.
  */
 export class CsvSplitter implements Splitter {
   header: Uint8Array | undefined;

@@ -13,9 +13,9 @@ type State = 'between' | 'container' | 'string' | 'scalar';
 
 /**
  * One record an element of a JSON array, or a document of several set one after the other over more
- * than one line each. A scan for the ends of values instead of a parser such as stream-json: it keeps
+ * than one line each. Scans for the ends of values and parses nothing: this keeps
  * each element's original text (numbers, order and spelling of keys, what makes it unreadable), and
- * is several times as fast. Inside an element nothing is judged: its parser does that, and a
+ * is several times as fast as a streaming parser. Inside an element nothing is judged: its parser does that, and a
  * malformed one is one reject. What breaks the array itself is a SourceError.
  */
 export class ValueSplitter implements Splitter {
@@ -88,7 +88,7 @@ export class ValueSplitter implements Splitter {
     return chunk.length;
   }
 
-  /** The byte behind the value that is being read, or -1 when it goes on in the next chunk. */
+  /** The byte behind the value that is being read, or -1 when it continues in the next chunk. */
   private findEnd(chunk: Buffer, from: number): number {
     if (this.state === 'scalar') return this.findScalarEnd(chunk, from);
     let { depth, inString, escaped, line } = this;
@@ -134,7 +134,7 @@ export class ValueSplitter implements Splitter {
   private broken(how: string): SourceError {
     const what = this.isArray ? 'JSON array' : 'sequence of JSON documents';
     return new SourceError(
-      `${this.where}: the ${what} ${how}; the file is cut off or damaged: fetch it again, or mend it`,
+      `${this.where}: the ${what} ${how}; the file is cut off or damaged: fetch it again, or repair it`,
     );
   }
 }

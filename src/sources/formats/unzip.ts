@@ -8,9 +8,9 @@ import {
   type ZipFile,
 } from 'yauzl';
 import { BackhaulError, getMessage, SourceError } from '../../lib/errors.ts';
-import { naturalOrder } from '../files/natural-order.ts';
+import { compareNaturally } from '../files/natural-order.ts';
 import type { SourceFile } from '../files/source-file.ts';
-import { harmlessName } from './member-name.ts';
+import { cleanName } from './member-name.ts';
 
 export interface ZipMember {
   readonly name: string;
@@ -18,8 +18,8 @@ export interface ZipMember {
 }
 
 /**
- * The members of a zip in natural order; folders and what macOS adds are left out. Members are read
- * by range where they lie, so that a zip on S3 needs no local copy. `onBytes` sees each member's name
+ * The members of a zip in natural order; folders and what macOS adds are skipped. Members are read
+ * by range where they are stored, so that a zip on S3 needs no local copy. `onBytes` sees each member's name
  * and then its stored bytes.
  */
 export async function* zipMembers(
@@ -30,10 +30,10 @@ export async function* zipMembers(
   try {
     const members: { name: string; entry: Entry }[] = [];
     for await (const entry of zip.eachEntry()) {
-      const name = nameOf(entry);
-      if (!name.endsWith('/') && !isNoise(name)) members.push({ name: harmlessName(name), entry });
+      const name = decodeName(entry);
+      if (!name.endsWith('/') && !isNoise(name)) members.push({ name: cleanName(name), entry });
     }
-    members.sort((a, b) => naturalOrder(a.name, b.name));
+    members.sort((a, b) => compareNaturally(a.name, b.name));
     for (const { name, entry } of members) {
       yield {
         name,
@@ -88,7 +88,7 @@ const damaged = (where: string, error: unknown) =>
     error,
   );
 
-const nameOf = (entry: Entry): string =>
+const decodeName = (entry: Entry): string =>
   getFileNameLowLevel(entry.generalPurposeBitFlag, entry.fileNameRaw, entry.extraFields, false);
 
 /** Resource forks and folder views that macOS packs along. */

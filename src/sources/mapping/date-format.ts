@@ -7,8 +7,8 @@ export const DATE_LOCALE = { locale: 'en-US', numberingSystem: 'latn' } as const
  * What is wrong with a pattern of Luxon tokens, or undefined. Luxon fills whatever a pattern leaves
  * out from today's date, so a pattern is sound only when it carries an arbitrary past moment over.
  */
-export function dateFormatProblem(pattern: string): string | undefined {
-  const foreign = FOREIGN_LETTER.exec(tokensOf(pattern))?.[0];
+export function findDateFormatProblem(pattern: string): string | undefined {
+  const foreign = FOREIGN_LETTER.exec(stripLiterals(pattern))?.[0];
   if (foreign !== undefined) {
     return `"${pattern}" holds ${foreign}, which is no token here; write yyyy for the year, dd for the day, and letters that stand for themselves in quotes, as in yyyy-MM-dd'T'HH:mm:ss`;
   }
@@ -17,18 +17,18 @@ export function dateFormatProblem(pattern: string): string | undefined {
   if (!read.isValid || !read.hasSame(PROBE, 'day')) {
     return `"${pattern}" does not fix year, month and day; use iso, epoch_s, epoch_ms, epoch_us, epoch_ns or Luxon tokens such as yyyy-MM-dd HH:mm:ss`;
   }
-  if (/[hH]/.test(tokensOf(pattern)) && read.hour !== PROBE.hour) {
+  if (/[hH]/.test(stripLiterals(pattern)) && read.hour !== PROBE.hour) {
     return `"${pattern}" reads half past one in the night and in the afternoon alike; use HH, or hh with a (AM/PM)`;
   }
   return undefined;
 }
 
-/** Whether the text itself carries a zone, so that the declared one has no say. */
-export const carriesZone = (pattern: string): boolean => /[Zz]/.test(tokensOf(pattern));
+/** Whether the text itself carries a zone, which then overrides the declared one. */
+export const carriesZone = (pattern: string): boolean => /[Zz]/.test(stripLiterals(pattern));
 
-/** Tokens that depend on a locale or a clock are left out, and `YYYY-MM-DD` of other libraries with them. */
+/** Any letter that is no accepted token: tokens that depend on a locale or a clock, and `YYYY` of other libraries. */
 const FOREIGN_LETTER = /[^\P{L}yLMdoEcHhmsSuaZzkWn]/u;
 
 const PROBE = DateTime.fromISO('2003-02-17T13:45:36.789', { zone: 'utc' });
 
-const tokensOf = (pattern: string): string => pattern.replace(/'[^']*'/g, '');
+const stripLiterals = (pattern: string): string => pattern.replace(/'[^']*'/g, '');

@@ -15,7 +15,7 @@ export function toDistinctId(id: string | undefined, fields: string): string | R
 }
 
 /** An id that pairs, groups and properties may name: neither junk nor longer than can be sent. */
-export function sendableId(value: unknown): string | undefined {
+export function readSendableId(value: unknown): string | undefined {
   const id = readId(value);
   return id !== undefined && id.length <= ID_MAX_LENGTH ? id : undefined;
 }

@@ -12,22 +12,22 @@ NAMESPACE.copy(scratch);
  * UUID v5 over the parts of a natural key. Each part is written with its length in front, so that
  * ('ab', 'c') and ('a', 'bc') stay two keys.
  */
-export function eventId(parts: readonly string[]): string {
+export function createEventId(parts: readonly string[]): string {
   const hex = sha1(encode(parts));
   const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
 /** For records without a natural key: over the whole record, in whatever order its fields come. */
-export function wholeRecordId(source: string, record: Readonly<Record<string, unknown>>): string {
-  return eventId([source, 'record', canonicalJson(record)]);
+export function createRecordId(source: string, record: Readonly<Record<string, unknown>>): string {
+  return createEventId([source, 'record', canonicalJson(record)]);
 }
 
 /**
  * The vendor's own event uuid in lower case, or undefined when it is none. The nil and the max uuid
  * are placeholders that many events may share, and would make them repeats of each other.
  */
-export function vendorUuid(value: unknown): string | undefined {
+export function readUuid(value: unknown): string | undefined {
   if (typeof value !== 'string' || !UUID.test(value)) return undefined;
   const uuid = value.toLowerCase();
   return PLACEHOLDER.test(uuid) ? undefined : uuid;
@@ -37,7 +37,7 @@ export function vendorUuid(value: unknown): string | undefined {
  * UUID v7 that carries the start of a session, as the destination wants its `$session_id`; the rest
  * of its bits come from the session's natural key instead of chance.
  */
-export function sessionUuid(startMs: number, parts: readonly string[]): string {
+export function createSessionUuid(startMs: number, parts: readonly string[]): string {
   const time = startMs.toString(16).padStart(12, '0');
   const hex = sha1(encode(parts));
   const variant = ((Number.parseInt(hex.charAt(3), 16) & 0x3) | 0x8).toString(16);

@@ -1,14 +1,14 @@
 import { type Rejected, rejected } from '../../contract/outcome.ts';
 import { shown } from '../../lib/preview.ts';
-import { scalarText } from './identity.ts';
+import { readText } from './identity.ts';
 
 export const EVENT_NAME_MAX_LENGTH = 200;
 
 /**
- * Events of these names change people or groups at the destination, some beyond repair. People come
- * from findings, once all events are in; no source speaks to them directly.
+ * Events of these names change persons or groups at the destination, some irreversibly. Persons are made
+ * from identity facts once all events are delivered; a source never changes them directly.
  */
-const PEOPLE_EVENTS = new Set([
+const PERSON_EVENTS = new Set([
   '$identify',
   '$create_alias',
   '$merge_dangerously',
@@ -18,9 +18,9 @@ const PEOPLE_EVENTS = new Set([
   '$delete_person_property',
 ]);
 
-/** The name an event will bear, or why it can bear none. `field` says where it came from. */
+/** The name of an event, or why it has none. `field` says where it came from. */
 export function readEventName(value: unknown, field: string): string | Rejected {
-  const name = scalarText(value);
+  const name = readText(value);
   if (value === undefined) {
     return rejected('no_event_name', `${field} is missing or empty; an event needs a name`);
   }
@@ -33,7 +33,7 @@ export function readEventName(value: unknown, field: string): string | Rejected 
       `${field} is ${shown(name)}; the destination takes ${EVENT_NAME_MAX_LENGTH} characters`,
     );
   }
-  if (PEOPLE_EVENTS.has(name)) {
+  if (PERSON_EVENTS.has(name)) {
     return rejected(
       'bad_field',
       `${field} is ${shown(name)}, which would change people or groups at the destination; list it under dropEvents to leave it behind`,

@@ -1,10 +1,10 @@
 import { DateTime } from 'luxon';
 import { DATE_LOCALE } from './date-format.ts';
-import { scalarText } from './identity.ts';
+import { readText } from './identity.ts';
 
 /** What is wrong with a value that was not read as a time, where that can be known. */
 export function explainInvalidTimestamp(value: unknown, format: string): string | undefined {
-  const text = scalarText(value)?.trim();
+  const text = readText(value)?.trim();
   if (text === undefined) return undefined;
   if (format === 'iso') return typeof value === 'string' ? whyNoIso(text) : NUMBER;
   if (format.startsWith('epoch_')) return undefined;

@@ -5,23 +5,23 @@ export const ID_MAX_LENGTH = 200;
 
 /**
  * The text of an id exactly as exported: leading zeros, 19 digits and "123.456" survive. Undefined
- * when there is none, or only something that stands for none.
+ * when there is none, or only a placeholder for none.
  */
 export function readId(value: unknown): string | undefined {
-  const text = scalarText(value);
+  const text = readText(value);
   return text === undefined || isJunkId(text) ? undefined : text;
 }
 
-/** Text of a string or number as it stood in the export; undefined for everything else. */
-export function scalarText(value: unknown): string | undefined {
+/** Text of a string or number as exported; undefined for everything else. */
+export function readText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return String(value);
   return isExactNumber(value) ? value.digits : undefined;
 }
 
 /**
- * Whether an id stands for nobody. The destination refuses to merge people over these, and a client
- * that sends one sends it for everybody, so as a distinct id it would be one giant person.
+ * Whether an id identifies nobody. The destination refuses to merge persons by these, and a client that
+ * sends one sends it for everybody: as a distinct id it would be one giant person.
  */
 export function isJunkId(text: string): boolean {
   if (text.length > LONGEST_JUNK && text !== NIL_UUID) return text.trim() === '';

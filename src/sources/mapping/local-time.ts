@@ -1,7 +1,7 @@
 import { IANAZone } from 'luxon';
 import { ConfigError } from '../../lib/errors.ts';
 
-/** Turns a wall-clock reading, given as if it were UTC milliseconds, into the instant it stands for. */
+/** Turns a wall-clock reading, given as if it were UTC milliseconds, into the instant that it means. */
 export type ToInstant = (wallMs: number) => number;
 
 const UTC_NAMES = new Set(['utc', 'etc/utc', 'gmt', 'etc/gmt', 'z', 'zulu', 'uct']);
@@ -11,7 +11,7 @@ export const isUtc = (zone: string): boolean => UTC_NAMES.has(zone.toLowerCase()
 /**
  * The rule where clocks change is that of java.time and Temporal: a reading that occurs twice is its
  * first occurrence; one that never occurs is read with the offset before the change, which moves it
- * on by the length of the gap. Same text, same instant, on every machine with the same zone data.
+ * forward by the length of the gap. Same text, same instant, on every machine with the same zone data.
  */
 export function createToInstant(zoneName: string): ToInstant {
   if (isUtc(zoneName)) return (wallMs) => wallMs;

@@ -1,9 +1,9 @@
 import type { Fields } from './table.ts';
 
 /**
- * Property names that the destination gives a meaning of its own. Data of the source that happens to
- * bear one keeps its value under `source_<name>`: as it stands it would shift times (`sent_at`,
- * `offset`, `_`), speak for another project, rewrite live people or merge them.
+ * Property names with a meaning of their own at the destination. A property of the source with such a
+ * name is sent as `source_<name>`: unchanged it would shift times (`sent_at`, `offset`, `_`), write to
+ * another project, or change or merge live persons.
  */
 const RESERVED = [
   'distinct_id',

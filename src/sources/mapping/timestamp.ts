@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon';
 import { carriesZone, DATE_LOCALE } from './date-format.ts';
-import { scalarText } from './identity.ts';
+import { readText } from './identity.ts';
 import { createToInstant, isUtc, type ToInstant } from './local-time.ts';
 
 /** ISO 8601 in UTC with milliseconds, or undefined when the value cannot be read. Never "now" (I8). */
@@ -33,7 +33,7 @@ export function createReadIso(zone: string): ReadTime {
     // The usual export text needs no more than slicing: some forty nanoseconds instead of five hundred.
     const text = value.trim();
     if (!isDate(text)) return undefined;
-    if (text.length === 10) return instantOf(`${text}T00:00:00.000Z`, zoneIsUtc, toInstant);
+    if (text.length === 10) return toInstantText(`${text}T00:00:00.000Z`, zoneIsUtc, toInstant);
     if (!isClock(text)) return undefined;
 
     const hasSeconds = text.charCodeAt(16) === COLON;
@@ -51,10 +51,10 @@ export function createReadIso(zone: string): ReadTime {
 
     const clock = hasSeconds ? text.slice(11, 19) : `${text.slice(11, 16)}:00`;
     const iso = `${text.slice(0, 10)}T${clock}.${millis}Z`;
-    if (end === text.length) return instantOf(iso, zoneIsUtc, toInstant);
+    if (end === text.length) return toInstantText(iso, zoneIsUtc, toInstant);
     const offsetMinutes = readOffset(text.slice(end));
     if (offsetMinutes === undefined) return undefined;
-    return instantOf(iso, offsetMinutes === 0, (wallMs) => wallMs - offsetMinutes * 60_000);
+    return toInstantText(iso, offsetMinutes === 0, (wallMs) => wallMs - offsetMinutes * 60_000);
   };
 }
 
@@ -63,7 +63,7 @@ function createReadPattern(pattern: string, zone: string): ReadTime {
   const toInstant = carriesZone(pattern) ? (ms: number) => ms : createToInstant(zone);
   const parser = DateTime.buildFormatParser(pattern, DATE_LOCALE);
   return (value) => {
-    const text = scalarText(value);
+    const text = readText(value);
     if (text === undefined) return undefined;
     const read = DateTime.fromFormatParser(text.trim(), parser, { zone: 'utc', ...DATE_LOCALE });
     return read.isValid ? toIso(toInstant(read.toMillis())) : undefined;
@@ -75,7 +75,7 @@ function createReadPattern(pattern: string, zone: string): ReadTime {
  * nanoseconds have 19 digits. A time in 1970 is a unit declared too small, not an early event.
  */
 function readEpoch(value: unknown, shift: number): string | undefined {
-  const match = EPOCH.exec(scalarText(value)?.trim() ?? '');
+  const match = EPOCH.exec(readText(value)?.trim() ?? '');
   if (!match) return undefined;
   const [, whole = '', fraction = ''] = match;
   const millis =
@@ -96,7 +96,7 @@ function toIso(ms: number): string | undefined {
   return ms >= FIRST_MS && ms < END_MS ? new Date(ms).toISOString() : undefined;
 }
 
-function instantOf(iso: string, asItIs: boolean, toInstant: ToInstant): string | undefined {
+function toInstantText(iso: string, asItIs: boolean, toInstant: ToInstant): string | undefined {
   if (!asItIs) return toIso(toInstant(Date.parse(iso)));
   const year = digits(iso, 0, 4);
   return year >= FIRST_YEAR && year <= LAST_YEAR ? iso : undefined;

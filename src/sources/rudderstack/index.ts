@@ -1,6 +1,6 @@
 import { defineFileSource } from '../files/define-file-source.ts';
-import { sessionUuid } from '../mapping/event-id.ts';
-import { scalarText } from '../mapping/identity.ts';
+import { createSessionUuid } from '../mapping/event-id.ts';
+import { readText } from '../mapping/identity.ts';
 import { asFields, type Fields } from '../mapping/table.ts';
 import { createReadTime } from '../mapping/timestamp.ts';
 import { type CallDialect, createCallMap, listCallFields } from '../segment-spec/calls.ts';
@@ -47,7 +47,7 @@ const readSeconds = createReadTime('epoch_s', 'UTC');
  * https://www.rudderstack.com/docs/sources/event-streams/sdks/session-tracking/
  */
 function setSession(properties: Record<string, unknown>, record: Fields): void {
-  const session = scalarText(asFields(record['context'])?.['sessionId']);
+  const session = readText(asFields(record['context'])?.['sessionId']);
   if (session === undefined || session === '') return;
   const start =
     session.length === 13 ? readMillis(session) : session.length === 10 ? readSeconds(session) : undefined;
@@ -55,6 +55,11 @@ function setSession(properties: Record<string, unknown>, record: Fields): void {
     properties['rudderstack_session_id'] = session;
     return;
   }
-  const owner = scalarText(record['anonymousId']) ?? scalarText(record['userId']) ?? '';
-  properties['$session_id'] = sessionUuid(Date.parse(start), ['rudderstack', 'session', owner, session]);
+  const owner = readText(record['anonymousId']) ?? readText(record['userId']) ?? '';
+  properties['$session_id'] = createSessionUuid(Date.parse(start), [
+    'rudderstack',
+    'session',
+    owner,
+    session,
+  ]);
 }

@@ -2,10 +2,10 @@ import type { EventProperties } from '../../contract/event.ts';
 import type { IdentityFact } from '../../contract/identity-fact.ts';
 import { type MapOutcome, mapped, rejected, skipped } from '../../contract/outcome.ts';
 import { shown } from '../../lib/preview.ts';
-import { sendableId, toDistinctId } from '../mapping/distinct-id.ts';
-import { eventId, vendorUuid, wholeRecordId } from '../mapping/event-id.ts';
+import { readSendableId, toDistinctId } from '../mapping/distinct-id.ts';
+import { createEventId, createRecordId, readUuid } from '../mapping/event-id.ts';
 import { readEventName } from '../mapping/event-name.ts';
-import { readId, scalarText } from '../mapping/identity.ts';
+import { readId, readText } from '../mapping/identity.ts';
 import { copyProperties, createRenames } from '../mapping/properties.ts';
 import { isRejected, readRecordTime } from '../mapping/record-time.ts';
 import { asFields, compileTable, type Fields, hasValue, listFields, type Table } from '../mapping/table.ts';
@@ -15,14 +15,14 @@ import type { CallOptions } from './options.ts';
 
 /**
  * Segment and RudderStack archive the same six calls. track, page and screen become events; identify,
- * alias and group feed people and groups.
+ * alias and group feed persons and groups.
  * https://segment.com/docs/connections/spec/common/
  */
 export interface CallDialect {
   readonly source: 'segment' | 'rudderstack';
   /** Event property <- record, where the dialect differs; a row replaces the shared one. */
   readonly table: Table;
-  /** What no table can say. */
+  /** What a table cannot express. */
   readonly finish?: (properties: Record<string, unknown>, record: Fields) => void;
 }
 
@@ -98,7 +98,7 @@ export function createCallMap(dialect: CallDialect, options: CallOptions & WithT
 
   return function mapCall(record): MapOutcome {
     const type = record['type'];
-    if (type === 'track' && dropped.has(scalarText(record['event']) ?? ''))
+    if (type === 'track' && dropped.has(readText(record['event']) ?? ''))
       return skipped('excluded_by_manifest');
     if (type === 'page' && dropped.has('$pageview')) return skipped('excluded_by_manifest');
     if (type === 'screen' && dropped.has('$screen')) return skipped('excluded_by_manifest');
@@ -150,15 +150,15 @@ export function createCallMap(dialect: CallDialect, options: CallOptions & WithT
       if (hasValue(name)) properties['$screen_name'] = name;
     }
     setHost(properties);
-    const groupId = sendableId(asFields(record['context'])?.['groupId']);
+    const groupId = readSendableId(asFields(record['context'])?.['groupId']);
     if (groupId !== undefined) properties['$groups'] = { [options.groupType ?? DEFAULT_GROUP_TYPE]: groupId };
     dialect.finish?.(properties, record);
     if (options.dropIp) delete properties['$ip'];
-    // The address of the sender of an import says nothing about where people were.
+    // The import is sent from another address than the person had.
     properties['$geoip_disable'] = true;
 
-    const uuid = callUuid(dialect.source, record);
-    return mapped([{ event, uuid, timestamp: time, properties }], pairOf(record, time));
+    const uuid = createCallUuid(dialect.source, record);
+    return mapped([{ event, uuid, timestamp: time, properties }], readPair(record, time));
   }
 }
 
@@ -175,27 +175,27 @@ function mapIdentify(record: Fields, time: string): MapOutcome {
     return rejected('bad_field', `traits is ${shown(record['traits'])}; an object was expected`);
   }
   const set = cached && given ? { ...cached, ...given } : (given ?? cached);
-  const findings = pairOf(record, time);
-  if (set && Object.keys(set).length > 0) findings.push({ kind: 'person', distinctId, time, set });
-  return skipped('feeds_people', findings);
+  const facts = readPair(record, time);
+  if (set && Object.keys(set).length > 0) facts.push({ kind: 'person', distinctId, time, set });
+  return skipped('feeds_people', facts);
 }
 
 function mapAlias(record: Fields, time: string): MapOutcome {
-  const userId = sendableId(record['userId']);
-  const previousId = sendableId(record['previousId']);
+  const userId = readSendableId(record['userId']);
+  const previousId = readSendableId(record['previousId']);
   if (userId === undefined || previousId === undefined) {
     return rejected(
       'no_identity',
       `an alias call needs both ids; userId is ${shown(record['userId'])}, previousId ${shown(record['previousId'])}`,
     );
   }
-  const findings = pairOf(record, time);
-  if (previousId !== userId) findings.push({ kind: 'pair', anonId: previousId, userId, time });
-  return skipped('feeds_people', findings);
+  const facts = readPair(record, time);
+  if (previousId !== userId) facts.push({ kind: 'pair', anonId: previousId, userId, time });
+  return skipped('feeds_people', facts);
 }
 
 function mapGroup(record: Fields, time: string, declaredType: string | undefined): MapOutcome {
-  const groupKey = sendableId(record['groupId']);
+  const groupKey = readSendableId(record['groupId']);
   if (groupKey === undefined) {
     return rejected(
       'bad_field',
@@ -203,30 +203,30 @@ function mapGroup(record: Fields, time: string, declaredType: string | undefined
     );
   }
   const traits = asFields(record['traits']) ?? {};
-  const ownType = scalarText(traits['groupType']);
+  const ownType = readText(traits['groupType']);
   const groupType = declaredType ?? (hasValue(ownType) ? ownType : undefined) ?? DEFAULT_GROUP_TYPE;
   const { groupType: _type, ...set } = traits;
-  const findings = pairOf(record, time);
-  findings.push({ kind: 'group', groupType, groupKey, time, set });
-  return skipped('feeds_groups', findings);
+  const facts = readPair(record, time);
+  facts.push({ kind: 'group', groupType, groupKey, time, set });
+  return skipped('feeds_groups', facts);
 }
 
 const readDistinctId = (record: Fields) =>
   toDistinctId(readId(record['userId']) ?? readId(record['anonymousId']), 'userId and anonymousId');
 
-/** identify is sent at log-in only, so any call that carries both ids tells that they are one person. */
-function pairOf(record: Fields, time: string): IdentityFact[] {
-  const userId = sendableId(record['userId']);
-  const anonId = sendableId(record['anonymousId']);
+/** identify is sent at log-in only, so any call that carries both ids shows that they are one person. */
+function readPair(record: Fields, time: string): IdentityFact[] {
+  const userId = readSendableId(record['userId']);
+  const anonId = readSendableId(record['anonymousId']);
   if (userId === undefined || anonId === undefined || userId === anonId) return [];
   return [{ kind: 'pair', anonId, userId, time }];
 }
 
 /** A messageId names one call for ever; retries repeat it. */
-function callUuid(source: string, record: Fields): string {
-  const messageId = scalarText(record['messageId']);
-  if (messageId === undefined || messageId.trim() === '') return wholeRecordId(source, record);
-  return vendorUuid(messageId) ?? eventId([source, 'message', messageId]);
+function createCallUuid(source: string, record: Fields): string {
+  const messageId = readText(record['messageId']);
+  if (messageId === undefined || messageId.trim() === '') return createRecordId(source, record);
+  return readUuid(messageId) ?? createEventId([source, 'message', messageId]);
 }
 
 const HOST = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#:]+)/i;

@@ -4,7 +4,7 @@ import { dropEvents, dropIp } from '../common-options.ts';
 /** What the manifest may set for an archive of calls. */
 export const callOptions = z.strictObject({
   dropEvents: dropEvents.describe(
-    'Names of track events that are not to be imported; `$pageview` stands for all page calls and `$screen` for all screen calls. Counted as skipped (excluded_by_manifest).',
+    'Names of track events that are not imported; `$pageview` means all page calls and `$screen` for all screen calls. Counted as skipped (excluded_by_manifest).',
   ),
   dropIp,
   groupType: z
@@ -12,7 +12,7 @@ export const callOptions = z.strictObject({
     .min(1)
     .optional()
     .describe(
-      'Group type of every group call and of `context.groupId`. Left out: the trait `groupType` of the call, else `company`.',
+      'Group type of every group call and of `context.groupId`. Default: the trait `groupType` of the call, else `company`.',
     ),
 });
 export type CallOptions = z.infer<typeof callOptions>;

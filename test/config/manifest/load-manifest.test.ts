@@ -19,7 +19,7 @@ afterAll(() => rm(folder, { recursive: true }));
 
 const SMALLEST = 'name: a\nsource: { type: amplitude, from: x.zip }\n';
 
-function mistakesOf(text: string, env: Record<string, string> = {}): string[] {
+function findMistakes(text: string, env: Record<string, string> = {}): string[] {
   try {
     parseManifest(text, 'm.yaml', env);
   } catch (error) {
@@ -60,7 +60,7 @@ describe('loadManifest', () => {
     });
   });
 
-  test('says where it looked for a manifest that is not there', async () => {
+  test('names the place of a manifest that is not there', async () => {
     const path = join(folder, 'gone.yaml');
     await expect(loadManifest(path, { env: {} })).rejects.toThrow(`There is no manifest at ${path}`);
     await expect(loadManifest(folder, { env: {} })).rejects.toThrow(ConfigError);
@@ -87,14 +87,14 @@ describe('secrets', () => {
     expect(readApiKey(manifest, { KEY: 'other' })).toBe('other');
   });
 
-  test('may stand in a file', async () => {
+  test('may be in a file', async () => {
     const path = join(folder, 'key');
     await writeFile(path, 'phc_from_file\n');
     expect(parseManifest(text, 'm.yaml', { KEY_FILE: path }).apiKey).toBe('phc_from_file');
   });
 
   test('are asked for by field and variable when they are missing', () => {
-    expect(mistakesOf(text)).toEqual([
+    expect(findMistakes(text)).toEqual([
       'm.yaml:3:54  destination.apiKey: the variable KEY is not set; set KEY, or KEY_FILE to a file that holds the value',
     ]);
     const { manifest } = parseManifest(text, 'm.yaml', { KEY: 'x' });
@@ -104,13 +104,13 @@ describe('secrets', () => {
   test.each(['phc_written_here', '${KEY:-phc_written_here}', 'phc_${KEY}'])(
     'may not be written as %s',
     (written) => {
-      const [mistake] = mistakesOf(text.replace('${KEY}', written), { KEY: 'x' });
+      const [mistake] = findMistakes(text.replace('${KEY}', written), { KEY: 'x' });
       expect(mistake).toContain('destination.apiKey: names the variable that holds the key');
     },
   );
 
   test('may not hide in the address', () => {
-    const [mistake] = mistakesOf(text.replace('https://', 'https://ada:pw@'), { KEY: 'x' });
+    const [mistake] = findMistakes(text.replace('https://', 'https://ada:pw@'), { KEY: 'x' });
     expect(mistake).toContain('destination.url: must not hold a user name or password');
   });
 });
@@ -121,7 +121,7 @@ describe('variables', () => {
       'from'
     ];
 
-  test('stand in texts, with a default where one is given', () => {
+  test('are filled in, with a default where one is given', () => {
     expect(from('s3://${BUCKET}/${PREFIX:-raw}/x', { BUCKET: 'b' })).toEqual(['s3://b/raw/x']);
     expect(from('s3://${BUCKET}/${PREFIX:-raw}/x', { BUCKET: 'b', PREFIX: 'p' })).toEqual(['s3://b/p/x']);
     expect(from('${EMPTY:-}x')).toEqual(['x']);
@@ -136,7 +136,7 @@ describe('variables', () => {
   });
 
   test('are all named when they are missing, and their fields are not complained about twice', () => {
-    expect(mistakesOf('name: ${NAME}\nsource: { type: amplitude, from: ["${A}/x", "${b c}"] }')).toEqual([
+    expect(findMistakes('name: ${NAME}\nsource: { type: amplitude, from: ["${A}/x", "${b c}"] }')).toEqual([
       'm.yaml:1:7  name: the variable NAME is not set; set NAME, or NAME_FILE to a file that holds the value',
       'm.yaml:2:35  source.from.0: the variable A is not set; set A, or A_FILE to a file that holds the value',
       'm.yaml:2:45  source.from.1: ${b c} names no variable; write ${NAME}, or $${ for a plain ${',
@@ -162,7 +162,7 @@ describe('mistakes', () => {
       'rejects: { failAbove: 101% }',
       'people:',
     ].join('\n');
-    expect(mistakesOf(text)).toEqual([
+    expect(findMistakes(text)).toEqual([
       'm.yaml:1:7  name: takes up to 63 of a-z, 0-9, "-", "_" and ".", and starts with a letter or digit',
       'm.yaml:2:1  limit: unknown key; did you mean "limits"?',
       'm.yaml:3:1  eventsPerMinute: unknown key; did you mean "limits.eventsPerMinute"?',
@@ -190,7 +190,7 @@ describe('mistakes', () => {
       '    distinctId: user',
       '    timestamp: { column: t, fromat: iso }',
     ].join('\n');
-    expect(mistakesOf(text)).toEqual([
+    expect(findMistakes(text)).toEqual([
       'm.yaml:6:5  source.mapping.event.column: is missing',
       'm.yaml:6:14  source.mapping.event.colum: unknown key; did you mean "column"?',
       'm.yaml:7:17  source.mapping.distinctId: takes a block of keys, not "user"',
@@ -199,19 +199,19 @@ describe('mistakes', () => {
   });
 
   test('know which keys belong to the type of the source', () => {
-    expect(mistakesOf('name: a\nsource: { type: segment, from: x, elementEvents: keep }')[0]).toContain(
+    expect(findMistakes('name: a\nsource: { type: segment, from: x, elementEvents: keep }')[0]).toContain(
       'source.elementEvents: unknown key; known here: type, from, timezone, dropEvents, dropIp, groupType',
     );
   });
 
   test('ask for quotes around a number that should be a text', () => {
-    expect(mistakesOf('name: 2019\nsource: { type: amplitude, from: x }')).toEqual([
+    expect(findMistakes('name: 2019\nsource: { type: amplitude, from: x }')).toEqual([
       'm.yaml:1:7  name: takes a text, not the number 2019; put it in quotes',
     ]);
   });
 
   test.each(['+02:00', 'GMT+2', '', 'Berlin'])('refuse %j as a zone', (zone) => {
-    expect(mistakesOf(`name: a\nsource: { type: amplitude, from: x, timezone: "${zone}" }`)[0]).toMatch(
+    expect(findMistakes(`name: a\nsource: { type: amplitude, from: x, timezone: "${zone}" }`)[0]).toMatch(
       /is no IANA time zone; (did you mean "|write one such as UTC or Europe\/Berlin$)/,
     );
   });
@@ -220,7 +220,7 @@ describe('mistakes', () => {
     const source = 'type: csv, from: x, timezone: QQQQ, delimiter: ";;"';
     const mapping =
       'mapping: { event: { constant: x }, distinctId: { column: u }, timestamp: { column: t } }';
-    const mistakes = mistakesOf(`name: a\nsource: { ${source}, ${mapping} }`).join('\n');
+    const mistakes = findMistakes(`name: a\nsource: { ${source}, ${mapping} }`).join('\n');
     expect(mistakes).toContain('"QQQQ" is no IANA time zone; write one such as UTC or Europe/Berlin');
     expect(mistakes).toMatch(/source\.delimiter: takes one character, or tab$/m);
   });
@@ -231,16 +231,16 @@ describe('mistakes', () => {
     );
   });
 
-  test('of syntax tell the line', () => {
-    expect(mistakesOf('name: a\nname: b')).toEqual(['m.yaml:2:1  Map keys must be unique']);
-    expect(mistakesOf('name: [a')[0]).toMatch(/^m\.yaml:1:\d+ {2}/);
-    expect(mistakesOf('# nothing')).toEqual(['m.yaml:1:1  is empty']);
-    expect(mistakesOf('- a')[0]).toContain('the manifest: takes a block of keys, not a list');
+  test('of syntax name the line', () => {
+    expect(findMistakes('name: a\nname: b')).toEqual(['m.yaml:2:1  Map keys must be unique']);
+    expect(findMistakes('name: [a')[0]).toMatch(/^m\.yaml:1:\d+ {2}/);
+    expect(findMistakes('# nothing')).toEqual(['m.yaml:1:1  is empty']);
+    expect(findMistakes('- a')[0]).toContain('the manifest: takes a block of keys, not a list');
   });
 
   test('of a batch that the budget never lets through', () => {
     const text = `${SMALLEST}limits: { eventsPerMinute: 500, batch: { events: 501 } }`;
-    expect(mistakesOf(text)).toEqual([
+    expect(findMistakes(text)).toEqual([
       'm.yaml:3:50  limits.batch.events: is more than limits.eventsPerMinute (500) lets through; lower it',
     ]);
   });
@@ -292,7 +292,7 @@ describe('parseStoredManifest', () => {
     expect(parseStoredManifest(JSON.parse(JSON.stringify(manifest)), 's3://b')).toEqual(manifest);
   });
 
-  test('says where it found one that it does not know', () => {
+  test('names the place of one that it does not know', () => {
     const read = () => parseStoredManifest({ name: 'a', colour: 'red' }, 's3://bucket/prefix');
     expect(read).toThrow(SourceError);
     expect(read).toThrow(/^s3:\/\/bucket\/prefix holds a manifest that this version/);

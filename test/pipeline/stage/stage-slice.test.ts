@@ -57,12 +57,12 @@ describe('staging a slice', () => {
     expect(await objects(staging)).toEqual(new Map());
   });
 
-  it('keeps every record with its line and text, unreadable ones too, and says how many there are', async () => {
+  it('keeps every record with its line and text, unreadable ones too, and counts them', async () => {
     const staging = await newStaging();
-    const told: PartMeta[] = [];
-    const receipt = await stage(staging, body, { onPart: (part) => void told.push(part) });
+    const made: PartMeta[] = [];
+    const receipt = await stage(staging, body, { onPart: (part) => void made.push(part) });
     const parts = await collect(listParts(staging, prefix));
-    expect(told).toEqual(parts);
+    expect(made).toEqual(parts);
     expect(parts.map(({ records }) => records)).toEqual([PART_MAX_RECORDS, PART_MAX_RECORDS, 500]);
     expect(parts.map(({ firstRecord }) => firstRecord)).toEqual([0, PART_MAX_RECORDS, PART_MAX_RECORDS * 2]);
     expect(receipt).toMatchObject({ parts: 3, records: COUNT });
@@ -92,7 +92,7 @@ describe('staging a slice', () => {
     expect(staged[2]).toEqual(staged[0]);
   });
 
-  it('goes on after an interruption, writes only what is missing, and ends with the same objects', async () => {
+  it('continues after an interruption, writes only what is missing, and ends with the same objects', async () => {
     const whole = await newStaging();
     await stage(whole, body);
     const staging = await newStaging();
@@ -115,16 +115,16 @@ describe('staging a slice', () => {
         return staging.put(key, bytes);
       },
     };
-    const told: PartMeta[] = [];
-    await stage(watched, body, { onPart: (part) => void told.push(part) });
-    expect(told.map(({ number }) => number)).toEqual([0, 1, 2]);
+    const made: PartMeta[] = [];
+    await stage(watched, body, { onPart: (part) => void made.push(part) });
+    expect(made.map(({ number }) => number)).toEqual([0, 1, 2]);
     expect(written.filter((key) => before.has(key))).toEqual([]);
     expect(await objects(staging)).toEqual(await objects(whole));
 
     written.length = 0;
-    await stage(watched, body, { onPart: (part) => void told.push(part) });
+    await stage(watched, body, { onPart: (part) => void made.push(part) });
     expect(written).toEqual([]);
-    expect(told).toHaveLength(6);
+    expect(made).toHaveLength(6);
   });
 
   it('stages a part again whose body was written but not described', async () => {
@@ -138,7 +138,7 @@ describe('staging a slice', () => {
     expect(await objects(staging)).toEqual(whole);
   });
 
-  it('refuses a file that changed behind parts that are staged, and says what the choices are', async () => {
+  it('refuses a file that changed behind parts that are staged, and names the choices', async () => {
     const longer = `${body}{"n":"appended"}\n`;
     const other = body.replace('"n":5,', '"n":6,');
     const shorter = body.slice(0, body.indexOf('{"n":21000,'));
@@ -163,7 +163,7 @@ describe('staging a slice', () => {
     expect(await stage(staging, '', { slice })).toMatchObject({ fingerprint: { modified: slice.modified } });
   });
 
-  it('keeps what stands before a cut, without a receipt, and goes on behind it once the file is whole', async () => {
+  it('keeps what precedes a cut, without a receipt, and continues behind it once the file is whole', async () => {
     const staging = await newStaging();
     const packed = gzipSync(body);
     await expect(stage(staging, packed.subarray(0, -40_000))).rejects.toThrow(/damaged gzip at byte/);

@@ -26,13 +26,13 @@ beforeAll(async () => {
 afterAll(() => rm(baseDir, { recursive: true, force: true }));
 
 const find = async (...from: string[]) => (await findSourceFiles(from, { baseDir })).map(({ name }) => name);
-const failureOf = async (...from: string[]) => {
+const readFailure = async (...from: string[]) => {
   const failure = await find(...from).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(ConfigError);
   return String(failure);
 };
 
-async function textOf(file: SourceFile): Promise<string> {
+async function readText(file: SourceFile): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of file.open()) chunks.push(chunk);
   return Buffer.concat(chunks).toString();
@@ -65,12 +65,14 @@ describe('finding', () => {
 
     await symlink(join(baseDir, 'gone.json'), join(baseDir, 'linked/in/lost.json'));
     for (const entry of ['linked', 'linked/**/*.json', 'linked/in/lost.json']) {
-      expect(await failureOf(entry)).toMatch(/leads to .*linked\/in\/lost\.json, which cannot be looked at/);
+      expect(await readFailure(entry)).toMatch(
+        /leads to .*linked\/in\/lost\.json, which cannot be looked at/,
+      );
     }
     expect(await find('linked/in/t*.json')).toEqual(['linked/in/there.json']);
   });
 
-  it('gives the same ids wherever the base folder lies', async () => {
+  it('gives the same ids wherever the base folder is', async () => {
     const [file] = await findSourceFiles(['exports/h_9.json'], { baseDir });
     const other = await mkdtemp(join(tmpdir(), 'backhaul-source-'));
     await mkdir(join(other, 'exports'));
@@ -82,18 +84,18 @@ describe('finding', () => {
   });
 
   it('fails an entry that finds nothing, naming it, the base folder and what is there', async () => {
-    expect(await failureOf('exports', 'exports/*.csv')).toMatch(/"exports\/\*\.csv" matches no file/);
-    const gone = await failureOf('exports/gone.json');
+    expect(await readFailure('exports', 'exports/*.csv')).toMatch(/"exports\/\*\.csv" matches no file/);
+    const gone = await readFailure('exports/gone.json');
     expect(gone).toContain(baseDir);
     expect(gone).toContain('holds deep/, h_9.json, h_10.json');
-    expect(await failureOf('no/such/folder/*.gz')).toContain('empty/, exports/');
-    expect(await failureOf('empty')).toMatch(/"empty".*holds no files/);
+    expect(await readFailure('no/such/folder/*.gz')).toContain('empty/, exports/');
+    expect(await readFailure('empty')).toMatch(/"empty".*holds no files/);
   });
 
   it('explains entries on S3 that cannot work', async () => {
-    expect(await failureOf('s3://')).toMatch(/names no bucket/);
-    expect(await failureOf('s3://bucket/a/*.gz')).toMatch(/an entry is a prefix/);
-    expect(await failureOf('s3://bucket/a')).toMatch(/no access to S3/);
+    expect(await readFailure('s3://')).toMatch(/names no bucket/);
+    expect(await readFailure('s3://bucket/a/*.gz')).toMatch(/an entry is a prefix/);
+    expect(await readFailure('s3://bucket/a')).toMatch(/no access to S3/);
   });
 });
 
@@ -106,7 +108,7 @@ describe('a file on this machine', () => {
 
   it('is read whole, in ranges and at places', async () => {
     const file = await open('exports/h_9.json');
-    expect(await textOf(file)).toBe('exports/h_9.json');
+    expect(await readText(file)).toBe('exports/h_9.json');
     expect(file.bytes).toBe(16);
     const range: Buffer[] = [];
     for await (const chunk of file.open({ start: 2, end: 5 })) range.push(chunk);
@@ -120,10 +122,10 @@ describe('a file on this machine', () => {
     await writeFile(path, 'first');
     const file = await open('changing.json');
     await appendFile(path, ' and more');
-    await expect(textOf(file)).rejects.toThrow(/changing\.json changed since it was listed/);
+    await expect(readText(file)).rejects.toThrow(/changing\.json changed since it was listed/);
     await rm(path);
-    await expect(textOf(file)).rejects.toThrow(SourceError);
-    await expect(textOf(file)).rejects.toThrow(/changing\.json is gone.*put it back/);
+    await expect(readText(file)).rejects.toThrow(SourceError);
+    await expect(readText(file)).rejects.toThrow(/changing\.json is gone.*put it back/);
     await expect(file.readAt(0, 1)).rejects.toThrow(SourceError);
   });
 });

@@ -10,7 +10,7 @@ import { ValueSplitter } from '../../../src/sources/formats/split-values.ts';
 /** What stream-json, a parser of the whole grammar, finds in an array. */
 async function elementsByStreamJson(text: string, chunkBytes: number): Promise<unknown[]> {
   const found: unknown[] = [];
-  const elements = chain([Readable.from(chunksOf(text, chunkBytes)), parser(), streamArray()]);
+  const elements = chain([Readable.from(cutChunks(text, chunkBytes)), parser(), streamArray()]);
   for await (const { value } of elements as AsyncIterable<{ value: unknown }>) found.push(value);
   return found;
 }
@@ -18,14 +18,14 @@ async function elementsByStreamJson(text: string, chunkBytes: number): Promise<u
 function elementsBySplitter(text: string, chunkBytes: number): unknown[] {
   const splitter = new ValueSplitter('array', undefined, 'test.json');
   const records: PartRecord[] = [];
-  for (const chunk of chunksOf(text, chunkBytes)) splitter.push(chunk, records);
+  for (const chunk of cutChunks(text, chunkBytes)) splitter.push(chunk, records);
   splitter.end(records);
   return records.map((record) =>
     JSON.parse(Buffer.from(record.kind === 'record' ? record.bytes : record.head).toString('utf8')),
   );
 }
 
-function chunksOf(text: string, chunkBytes: number): Buffer[] {
+function cutChunks(text: string, chunkBytes: number): Buffer[] {
   const bytes = Buffer.from(text);
   return Array.from({ length: Math.ceil(bytes.length / chunkBytes) }, (_, index) =>
     bytes.subarray(index * chunkBytes, (index + 1) * chunkBytes),

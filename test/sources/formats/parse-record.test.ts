@@ -48,7 +48,7 @@ describe('a JSON record', () => {
     }
   });
 
-  it('never changes an integer, wherever it stands in the text', () => {
+  it('never changes an integer, wherever it is in the text', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 80n), max: 2n ** 80n }), fc.string(), (number, text) => {
         const body = `{"s":${JSON.stringify(text)},"n":${number}}`;
@@ -84,12 +84,12 @@ describe('a JSON record', () => {
     expect('admin' in {}).toBe(false);
   });
 
-  it('says of lines that end in bare carriage returns what they are', () => {
-    const told = (text: string) => JSON.stringify(parse(record(text)));
-    expect(told('{"a":1}\r{"a":2}\r')).toContain('its line holds bare carriage returns');
-    expect(told('{"a":\r\n')).toContain('not JSON');
-    expect(told('{"a":\r\n')).not.toContain('carriage returns');
-    expect(told('{"a":\r')).not.toContain('carriage returns');
+  it('explains lines that end in bare carriage returns', () => {
+    const explain = (text: string) => JSON.stringify(parse(record(text)));
+    expect(explain('{"a":1}\r{"a":2}\r')).toContain('its line holds bare carriage returns');
+    expect(explain('{"a":\r\n')).toContain('not JSON');
+    expect(explain('{"a":\r\n')).not.toContain('carriage returns');
+    expect(explain('{"a":\r')).not.toContain('carriage returns');
   });
 
   it('rejects what is not UTF-8, not JSON, not an object, or too deep', () => {
@@ -149,7 +149,7 @@ describe('a CSV record', () => {
     });
   });
 
-  it('tells repeated and empty column names apart', () => {
+  it('keeps repeated and empty column names apart', () => {
     const parsed = parser('name,name,,name_2,name')(record('a,b,c,d,e'));
     expect(parsed.kind === 'object' && parsed.value).toEqual({
       name: 'a',

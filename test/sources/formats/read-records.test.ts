@@ -50,7 +50,7 @@ describe('packing', () => {
     expect((await readAll(memoryFile(damaged))).failure).toBeInstanceOf(SourceError);
   });
 
-  it('reads all members in front of garbage, and tells the byte where it begins', async () => {
+  it('reads all members before garbage, and names the byte where it begins', async () => {
     const members = Buffer.concat([gzipSync(lines(50)), gzipSync(lines(50, 50).trimEnd())]);
     const file = Buffer.concat([members, Buffer.from('GARBAGE TRAILING')]);
     for (const chunkBytes of [1, 9, 64 * 1024]) {
@@ -100,7 +100,7 @@ describe('packing', () => {
     expect(String(failure)).toMatch(/more than 2 times; unpack it/);
   });
 
-  it('goes by what the bytes say and not by the name', async () => {
+  it('recognises a format by its bytes and not by the name', async () => {
     for (const body of [Buffer.from('{"a":1}\n'), gzipSync('{"a":1}\n')]) {
       for (const name of ['a.csv', 'a.json.gz', 'a.zip', 'a']) {
         expect((await readAll(memoryFile(body, 100, name))).texts).toEqual(['{"a":1}']);
@@ -108,7 +108,7 @@ describe('packing', () => {
     }
   });
 
-  it('names packings and formats that it does not read, and says what to do', async () => {
+  it('names packings and formats that it does not read, and what to do', async () => {
     for (const [hex, what] of [
       ['28b52ffd00', 'zstd'],
       ['425a6839', 'bzip2'],
@@ -254,7 +254,7 @@ describe('text', () => {
     expect(records.map((record) => record.kind === 'record' && Buffer.from(record.bytes))).toEqual(bad);
   });
 
-  it('keeps head, size, hash and line of a line of 50 MB, in flat memory, and goes on behind it', async () => {
+  it('keeps head, size, hash and line of a line of 50 MB, in flat memory, and continues behind it', async () => {
     const huge = Buffer.alloc(50 * 1024 * 1024, 'x');
     const body = Buffer.concat([Buffer.from('{"a":1}\n'), huge, Buffer.from('\n{"b":2}\n')]);
     const before = process.memoryUsage.rss();

@@ -7,11 +7,11 @@ import { createRecordParser } from '../../../src/sources/formats/parse-record.ts
 import { memoryFile, readAll } from './memory-file.ts';
 
 const csv = { format: 'csv' } as const;
-const headerOf = ({ chunks }: Awaited<ReturnType<typeof readAll>>) =>
+const readHeader = ({ chunks }: Awaited<ReturnType<typeof readAll>>) =>
   String(Buffer.from(chunks[0]?.header ?? []));
 
-/** What the rows say once they are parsed, `undefined` for rejects. */
-async function valuesOf(body: string | Buffer, chunkBytes = 1_000, delimiter?: string) {
+/** The rows once parsed, `undefined` for rejects. */
+async function readValues(body: string | Buffer, chunkBytes = 1_000, delimiter?: string) {
   const read = await readAll(memoryFile(body, chunkBytes), { ...csv, delimiter });
   return read.chunks.flatMap(({ format, header, records }) => {
     const parse = createRecordParser(format, header);
@@ -27,7 +27,7 @@ describe('CSV', () => {
     const body = '\ufeffid,text\r\n1,"two\r\nlines, ""quoted"""\r\n\r\n2,plain\n3,"no line end"';
     for (const chunkBytes of [1, 2, 3, 10, 1_000]) {
       const read = await readAll(memoryFile(body, chunkBytes), csv);
-      expect(headerOf(read)).toBe('id,text');
+      expect(readHeader(read)).toBe('id,text');
       expect(read.texts).toEqual(['1,"two\r\nlines, ""quoted"""', '2,plain', '3,"no line end"']);
       expect(read.lines).toEqual([2, 5, 6]);
       expect(read.chunks[0]?.format).toEqual({ kind: 'csv', delimiter: ',' });
@@ -36,13 +36,13 @@ describe('CSV', () => {
 
   it('finds the delimiter in the header row unless one is declared', async () => {
     for (const delimiter of [',', ';', '\t', '|']) {
-      expect(await valuesOf(`a${delimiter}b\n1,5;x${delimiter}2\n`, 100, delimiter)).toHaveLength(1);
+      expect(await readValues(`a${delimiter}b\n1,5;x${delimiter}2\n`, 100, delimiter)).toHaveLength(1);
       const read = await readAll(memoryFile(`a${delimiter}"b,c"${delimiter}d\n`.concat('1', '\n')), csv);
       expect(read.chunks[0]?.format).toEqual({ kind: 'csv', delimiter });
     }
     const tsv = await readAll(memoryFile('a,b\tc\n1\t2\n'), { format: 'tsv' });
     expect(tsv.chunks[0]?.format).toEqual({ kind: 'csv', delimiter: '\t' });
-    expect(await valuesOf('a¦b\n1¦ä\n', 1, '¦')).toEqual([{ a: '1', b: 'ä' }]);
+    expect(await readValues('a¦b\n1¦ä\n', 1, '¦')).toEqual([{ a: '1', b: 'ä' }]);
   });
 
   it('reads back any table, however it is cut into chunks', async () => {
@@ -61,7 +61,7 @@ describe('CSV', () => {
         async (rows, chunkBytes, newline) => {
           const names = (rows[0] ?? []).map((_, index) => `c${index}`);
           const body = Papa.unparse([names, ...rows], { newline, quotes: true });
-          const values = await valuesOf(body, chunkBytes, ',');
+          const values = await readValues(body, chunkBytes, ',');
           expect(values).toEqual(
             rows.map((row) => Object.fromEntries(row.map((value, index) => [`c${index}`, value]))),
           );
@@ -70,10 +70,10 @@ describe('CSV', () => {
     );
   });
 
-  it('ends a row with an unclosed quote at its line end, and goes on behind it', async () => {
+  it('ends a row with an unclosed quote at its line end, and continues behind it', async () => {
     const body = 'id,text\n1,good\n2,"never closed\n3,good\n4,good\n';
     for (const chunkBytes of [1, 5, 1_000]) {
-      const values = await valuesOf(body, chunkBytes);
+      const values = await readValues(body, chunkBytes);
       expect(values).toEqual([
         { id: '1', text: 'good' },
         undefined,
@@ -88,7 +88,7 @@ describe('CSV', () => {
       index % 3 ? `${index},plain` : `${index},"stray`,
     );
     const started = performance.now();
-    const values = await valuesOf(`id,text\n${rows.join('\n')}\n`, 64 * 1024);
+    const values = await readValues(`id,text\n${rows.join('\n')}\n`, 64 * 1024);
     expect(values).toHaveLength(rows.length);
     expect(values.filter((value) => value === undefined)).toHaveLength(10_000);
     expect(performance.now() - started).toBeLessThan(10_000);
@@ -104,7 +104,7 @@ describe('CSV', () => {
     expect(read.lines.at(-1)).toBe(300_003);
   });
 
-  it('keeps the head of an endless line and goes on behind it', async () => {
+  it('keeps the head of an endless line and continues behind it', async () => {
     const huge = 'x'.repeat(RECORD_MAX_BYTES + 10);
     const read = await readAll(memoryFile(`id,text\n1,${huge}\n2,b\n`), csv);
     expect(read.records.map(({ kind }) => kind)).toEqual(['oversize', 'record']);
@@ -117,7 +117,7 @@ describe('CSV', () => {
       { name: 'a.csv', body: Buffer.from('x,y\n1,2\n') },
       { name: 'b.csv', body: Buffer.from('y,x\n3,4\n') },
     ]);
-    expect(await valuesOf(zip)).toEqual([
+    expect(await readValues(zip)).toEqual([
       { x: '1', y: '2' },
       { y: '3', x: '4' },
     ]);
@@ -143,10 +143,10 @@ describe('CSV', () => {
   });
 
   it('takes Windows line ends inside of a quoted header cell for text', async () => {
-    expect(await valuesOf('a,"b\r\nc"\r\n1,2\r\n')).toEqual([{ a: '1', 'b\r\nc': '2' }]);
+    expect(await readValues('a,"b\r\nc"\r\n1,2\r\n')).toEqual([{ a: '1', 'b\r\nc': '2' }]);
   });
 
-  it('says of a header whose quotes do not fit that the delimiter may be wrong', async () => {
+  it('suggests another delimiter where the quotes of a header do not fit', async () => {
     const { failure } = await readAll(memoryFile('"a","b"\n1,2\n'), { ...csv, delimiter: ';' });
     expect(String(failure)).toMatch(/header row has a quote.*as where the delimiter is not ";"/);
   });
@@ -154,7 +154,7 @@ describe('CSV', () => {
   it('reads JSON where a CSV was declared, and a header that starts with a bracket as a header', async () => {
     expect((await readAll(memoryFile('{"a":1}\n'), csv)).chunks[0]?.format).toEqual({ kind: 'json' });
     expect((await readAll(memoryFile('[{"a":1}]'), csv)).texts).toEqual(['{"a":1}']);
-    expect(headerOf(await readAll(memoryFile('[Amplitude] Country,b\n1,2\n'), csv))).toBe(
+    expect(readHeader(await readAll(memoryFile('[Amplitude] Country,b\n1,2\n'), csv))).toBe(
       '[Amplitude] Country,b',
     );
   });

@@ -37,7 +37,7 @@ describe('a JSON array', () => {
     );
   });
 
-  it('makes a malformed element one record and goes on behind it', async () => {
+  it('makes a malformed element one record and continues behind it', async () => {
     const { texts, failure } = await readAll(
       memoryFile('[{"a":1},{"a":nope},oops,{"a" 3} {"b":4}\n,{"c":5}]'),
     );

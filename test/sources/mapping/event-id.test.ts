@@ -4,12 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../../src/lib/json/canonical-json.ts';
 import { ExactNumber } from '../../../src/lib/json/exact-number.ts';
 import { parseJson } from '../../../src/lib/json/parse-json.ts';
-import { eventId, sessionUuid, vendorUuid, wholeRecordId } from '../../../src/sources/mapping/event-id.ts';
+import { createEventId, createSessionUuid, readUuid, createRecordId } from '../../../src/sources/mapping/event-id.ts';
 
-describe('eventId', () => {
+describe('createEventId', () => {
   it('never changes, as events that were imported once bear it', () => {
-    expect(eventId(['amplitude', 'x'])).toBe('f200c739-3182-55b3-8938-1a7e5c9e5daa');
-    expect(eventId([])).toBe('c01db5e1-993e-5c63-a120-1f3d0e250317');
+    expect(createEventId(['amplitude', 'x'])).toBe('f200c739-3182-55b3-8938-1a7e5c9e5daa');
+    expect(createEventId([])).toBe('c01db5e1-993e-5c63-a120-1f3d0e250317');
   });
 
   it('is a version 5 UUID of the project namespace over length-prefixed parts', () => {
@@ -25,34 +25,34 @@ describe('eventId', () => {
           .digest();
         sha[6] = (Number(sha[6]) & 0x0f) | 0x50;
         sha[8] = (Number(sha[8]) & 0x3f) | 0x80;
-        expect(eventId(parts).replaceAll('-', '')).toBe(sha.subarray(0, 16).toString('hex'));
+        expect(createEventId(parts).replaceAll('-', '')).toBe(sha.subarray(0, 16).toString('hex'));
       }),
     );
   });
 
   it('keeps keys apart that join to the same text', () => {
-    expect(eventId(['ab', 'c'])).not.toBe(eventId(['a', 'bc']));
-    expect(eventId(['a', ''])).not.toBe(eventId(['a']));
-    expect(eventId(['1:a'])).not.toBe(eventId(['1', 'a']));
+    expect(createEventId(['ab', 'c'])).not.toBe(createEventId(['a', 'bc']));
+    expect(createEventId(['a', ''])).not.toBe(createEventId(['a']));
+    expect(createEventId(['1:a'])).not.toBe(createEventId(['1', 'a']));
   });
 });
 
-describe('wholeRecordId', () => {
+describe('createRecordId', () => {
   it('does not depend on the order of fields, at any depth', () => {
-    expect(wholeRecordId('s', { a: 1, b: { c: [1, 2], d: null } })).toBe(
-      wholeRecordId('s', { b: { d: null, c: [1, 2] }, a: 1 }),
+    expect(createRecordId('s', { a: 1, b: { c: [1, 2], d: null } })).toBe(
+      createRecordId('s', { b: { d: null, c: [1, 2] }, a: 1 }),
     );
   });
 
   it('tells records apart that differ in the last of many digits', () => {
-    const of = (text: string) => wholeRecordId('s', parseJson(text) as Record<string, unknown>);
+    const of = (text: string) => createRecordId('s', parseJson(text) as Record<string, unknown>);
     expect(of('{"n":1234567890123456788}')).not.toBe(of('{"n":1234567890123456789}'));
   });
 
-  it('tells the order of a list, types and sources apart', () => {
-    expect(wholeRecordId('s', { a: [1, 2] })).not.toBe(wholeRecordId('s', { a: [2, 1] }));
-    expect(wholeRecordId('s', { a: '1' })).not.toBe(wholeRecordId('s', { a: 1 }));
-    expect(wholeRecordId('s', { a: 1 })).not.toBe(wholeRecordId('t', { a: 1 }));
+  it('depends on the order of a list, on types and on sources', () => {
+    expect(createRecordId('s', { a: [1, 2] })).not.toBe(createRecordId('s', { a: [2, 1] }));
+    expect(createRecordId('s', { a: '1' })).not.toBe(createRecordId('s', { a: 1 }));
+    expect(createRecordId('s', { a: 1 })).not.toBe(createRecordId('t', { a: 1 }));
   });
 });
 
@@ -71,9 +71,9 @@ describe('canonicalJson', () => {
   });
 });
 
-describe('vendorUuid', () => {
+describe('readUuid', () => {
   it('takes a UUID in lower case', () => {
-    expect(vendorUuid('0C3E5A10-1111-4B6E-8F00-00000000A001')).toBe('0c3e5a10-1111-4b6e-8f00-00000000a001');
+    expect(readUuid('0C3E5A10-1111-4B6E-8F00-00000000A001')).toBe('0c3e5a10-1111-4b6e-8f00-00000000a001');
   });
 
   it.each([
@@ -87,16 +87,16 @@ describe('vendorUuid', () => {
     7,
     null,
   ])('does not take %j for one', (value) => {
-    expect(vendorUuid(value)).toBeUndefined();
+    expect(readUuid(value)).toBeUndefined();
   });
 });
 
-describe('sessionUuid', () => {
+describe('createSessionUuid', () => {
   it('is a version 7 UUID of the start, the same for the same session only', () => {
-    const uuid = sessionUuid(1678785000123, ['app', 'device', '1678785000123']);
+    const uuid = createSessionUuid(1678785000123, ['app', 'device', '1678785000123']);
     expect(uuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(Number.parseInt(uuid.replace('-', '').slice(0, 12), 16)).toBe(1678785000123);
-    expect(sessionUuid(1678785000123, ['app', 'device', '1678785000123'])).toBe(uuid);
-    expect(sessionUuid(1678785000123, ['app', 'other', '1678785000123'])).not.toBe(uuid);
+    expect(createSessionUuid(1678785000123, ['app', 'device', '1678785000123'])).toBe(uuid);
+    expect(createSessionUuid(1678785000123, ['app', 'other', '1678785000123'])).not.toBe(uuid);
   });
 });

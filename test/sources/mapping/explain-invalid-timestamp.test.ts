@@ -11,7 +11,7 @@ describe('what is wrong with a time', () => {
     ['2023-05-01T12:00:00.123PST', 'iso', /abbreviation PST is not read/],
     [1_683_000_000, 'iso', /epoch_s or epoch_ms/],
     ['31/04/2023', 'dd/MM/yyyy', /no such day/],
-  ])('is said of %j, read as %s', (value, format, why) => {
+  ])('explains %j, read as %s', (value, format, why) => {
     expect(explainInvalidTimestamp(value, format)).toMatch(why);
   });
 

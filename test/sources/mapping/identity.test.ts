@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ExactNumber } from '../../../src/lib/json/exact-number.ts';
-import { sendableId, toDistinctId } from '../../../src/sources/mapping/distinct-id.ts';
+import { readSendableId, toDistinctId } from '../../../src/sources/mapping/distinct-id.ts';
 import { isJunkId, readId } from '../../../src/sources/mapping/identity.ts';
 
 describe('readId', () => {
@@ -74,7 +74,7 @@ describe('the length of an id', () => {
       kind: 'rejected',
       reason: 'id_too_long',
     });
-    expect(sendableId('u'.repeat(200))).toBe('u'.repeat(200));
-    expect(sendableId('u'.repeat(201))).toBeUndefined();
+    expect(readSendableId('u'.repeat(200))).toBe('u'.repeat(200));
+    expect(readSendableId('u'.repeat(201))).toBeUndefined();
   });
 });

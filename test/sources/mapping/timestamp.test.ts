@@ -86,7 +86,7 @@ describe('ISO text', () => {
     expect(lordHowe('2023-10-01 02:30:00')).toBe('2023-09-30T15:30:00.000Z');
   });
 
-  it('says what to write when the zone is unknown', () => {
+  it('names what to write when the zone is unknown', () => {
     expect(() => createReadIso('Mars/Olympus')).toThrow(ConfigError);
     expect(() => createReadIso('Mars/Olympus')).toThrow(/"Mars\/Olympus".*Europe\/Berlin/);
   });
