@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createCheckColumns } from '../../src/sources/csv/check-columns.ts';
-import { csvOptions } from '../../src/sources/csv/index.ts';
+import { createCheckColumns } from '../../../src/sources/csv/check-columns.ts';
+import { csvOptions } from '../../../src/sources/csv/index.ts';
 
 const check = (names: readonly string[], more: object = {}, delimiter = ',') => {
   const { mapping } = csvOptions.parse({
