@@ -3,7 +3,7 @@ import { readRecords } from '../src/sources/formats/read-records.ts';
 import { measure } from './measure.ts';
 import { interleave } from './rounds.ts';
 import { openSource } from './sample-input.ts';
-import { otherSources, amplitudeRecords } from './source-records.ts';
+import { amplitudeRecords, otherSources } from './source-records.ts';
 import { createSharedStages, createSourceStages } from './stages.ts';
 
 /** `run-stages <input> <rounds> <budget in ms>`: the CPU time of each stage, round by round, as JSON. */

@@ -3,8 +3,8 @@ import type { Staging } from '../src/contract/staging.ts';
 import { foldBuckets } from '../src/identity/fold-buckets.ts';
 import { resolvedRange } from '../src/identity/resolve-buckets.ts';
 import { sendFolded } from '../src/identity/send-folded.ts';
-import { layout, toRangeKey } from '../src/state/keys.ts';
 import { encodeDocument, parseDocument } from '../src/state/document.ts';
+import { layout, toRangeKey } from '../src/state/keys.ts';
 import type { PersonsDeps } from './resolve-persons.ts';
 import type { Handler } from './worker.ts';
 

@@ -3,8 +3,8 @@ import type { FactsIndex } from '../src/contract/progress.ts';
 import type { Staging } from '../src/contract/staging.ts';
 import { resolveBuckets } from '../src/identity/resolve-buckets.ts';
 import type { OpenMigrations } from '../src/migrations/open-migrations.ts';
-import { layout, toRangeKey } from '../src/state/keys.ts';
 import { encodeDocument } from '../src/state/document.ts';
+import { layout, toRangeKey } from '../src/state/keys.ts';
 import { listReceipts } from '../src/state/receipts.ts';
 import type { Handler } from './worker.ts';
 

@@ -143,4 +143,3 @@ function findDetail(body: string): string | undefined {
   }
   return undefined;
 }
-

@@ -90,7 +90,9 @@ async function readReply(stdout: Readable, child: Child, logFile: string): Promi
       ),
   );
   if (!('kind' in answer)) {
-    throw new UnavailableError(`The bundled API ${describeExit(answer)} while starting. ${renderLogTail(logFile)}`);
+    throw new UnavailableError(
+      `The bundled API ${describeExit(answer)} while starting. ${renderLogTail(logFile)}`,
+    );
   }
   if (answer.kind === 'ready') return answer.url;
   const message = `The bundled API cannot start: ${answer.message}`;

@@ -13,8 +13,8 @@ import { ConfigError } from '../lib/errors.ts';
 import type { Logger } from '../lib/logger.ts';
 import { bindSource, getMappingName } from '../sources/registry.ts';
 import { toSourceSlice } from '../sources/source.ts';
-import { toBudgetKey } from '../state/keys.ts';
 import { encodeDocument } from '../state/document.ts';
+import { toBudgetKey } from '../state/keys.ts';
 import type { SourceContext } from './migration-runtime.ts';
 import type { OpenMigrationsDeps } from './open-migrations.ts';
 

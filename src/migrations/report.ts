@@ -1,5 +1,5 @@
-import { layout } from '../state/keys.ts';
 import { parseDocument } from '../state/document.ts';
+import { layout } from '../state/keys.ts';
 import { requireMigration } from './life-store.ts';
 import type { MigrationStore } from './migration-runtime.ts';
 import { makeReport } from './report/make-report.ts';

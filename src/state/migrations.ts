@@ -1,9 +1,7 @@
-import { encodeDocument, loadDocument } from './document.ts';
 import { z } from 'zod';
 import type { Staging } from '../contract/staging.ts';
-import { SourceError } from '../lib/errors.ts';
+import { encodeDocument, loadDocument } from './document.ts';
 import { layout, parseEpochKey, parseRecordKey, RECORDS } from './keys.ts';
-import { recoveryHint } from './recovery-hint.ts';
 
 /** What a migration is run with. Holds no secret, only the names of variables that hold them (I10). */
 const opening = z.strictObject({

@@ -1,7 +1,7 @@
 import { type Receipt, receipt as receiptSchema } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
-import { layout, parseReceiptKey } from './keys.ts';
 import { encodeDocument, loadDocument } from './document.ts';
+import { layout, parseReceiptKey } from './keys.ts';
 
 /** Creates the receipt of a part, or returns the one that exists: the first one counts (I5). */
 export async function createReceipt(staging: Staging, name: string, receipt: Receipt): Promise<Receipt> {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Staging } from '../../src/contract/staging.ts';
 import { createProgressReader } from '../../src/migrations/status.ts';
-import { layout, partKeys } from '../../src/state/keys.ts';
 import { encodeDocument } from '../../src/state/document.ts';
+import { layout, partKeys } from '../../src/state/keys.ts';
 import { keepProgressNote } from '../../src/state/progress-note.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
 

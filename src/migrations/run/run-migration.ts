@@ -1,13 +1,13 @@
-import { settleWithin } from '../../lib/async/timeout.ts';
 import type { Redis } from 'ioredis';
 import type { Staging } from '../../contract/staging.ts';
+import { settleWithin } from '../../lib/async/timeout.ts';
 import { FencedOutError, getMessage } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { SourceSlice } from '../../sources/source.ts';
 import { migrationKey, mirrorControl } from '../../state/checkpoints.ts';
-import { layout } from '../../state/keys.ts';
 import { encodeDocument } from '../../state/document.ts';
-import { type MigrationRecord, type Opening } from '../../state/migrations.ts';
+import { layout } from '../../state/keys.ts';
+import type { MigrationRecord, Opening } from '../../state/migrations.ts';
 import { keepProgressNote } from '../../state/progress-note.ts';
 import { applyEvent } from '../life-store.ts';
 import { makeReport } from '../report/make-report.ts';

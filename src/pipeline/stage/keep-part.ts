@@ -57,4 +57,3 @@ export const explainChange = ({ name }: Named, how: string) =>
   new SourceError(
     `${name} changed after it was staged (${how}): put the old file back and resume, or run the new one as a migration with another name (events that are there already are not added twice)`,
   );
-

@@ -53,10 +53,7 @@ export async function stageRejects(
       parts: file.parts,
       records: file.records,
     };
-    await staging.put(
-      partKeys(prefix).receipt(receipt.fileId),
-      encodeDocument(receipt),
-    );
+    await staging.put(partKeys(prefix).receipt(receipt.fileId), encodeDocument(receipt));
     staged.push({ fileId: receipt.fileId, name, bytes: 0, modified: FROM_REJECTS });
   }
   return staged;

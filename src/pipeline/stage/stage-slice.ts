@@ -83,4 +83,3 @@ function assertSameSize(slice: SourceSlice, earlier: FileReceipt): void {
   const { bytes } = earlier.fingerprint;
   if (bytes !== slice.bytes) throw explainChange(slice, `it had ${bytes} bytes and now has ${slice.bytes}`);
 }
-

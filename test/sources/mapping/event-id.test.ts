@@ -4,7 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../../src/lib/json/canonical-json.ts';
 import { ExactNumber } from '../../../src/lib/json/exact-number.ts';
 import { parseJson } from '../../../src/lib/json/parse-json.ts';
-import { createEventId, createSessionUuid, readUuid, createRecordId } from '../../../src/sources/mapping/event-id.ts';
+import {
+  createEventId,
+  createRecordId,
+  createSessionUuid,
+  readUuid,
+} from '../../../src/sources/mapping/event-id.ts';
 
 describe('createEventId', () => {
   it('never changes, as events that were imported once bear it', () => {
