@@ -1,11 +1,66 @@
 import { defineConfig } from 'vitest/config';
+import { LeftOutReporter } from './test-run/left-out-reporter.ts';
+import { SlowestFirst } from './test-run/slowest-first.ts';
 
+const ROOT = new URL('..', import.meta.url).pathname;
+
+/** Tests that start `backhaul`, its server or its set-up, or that measure memory: a process for each file. */
+const PROCESS = [
+  'test/chaos/**',
+  'test/cli/*',
+  'test/e2e/**',
+  'test/embedded/**',
+  'test/runtime/**',
+  'test/services/**',
+  'test/setup/**',
+  'test/sources/formats/read-records.test.ts',
+  'test/server/*',
+  'test/server/capture/process.test.ts',
+  'test/server/database/pglite.test.ts',
+];
+/** Tests of the bundled API over a database (test/support/databases.ts). */
+const DATABASE = ['test/clients/**', 'test/server/**'];
+
+const toGlobs = (patterns: readonly string[]) =>
+  patterns.map((each) => each.replace(/\*\*$/, '**/*').replace(/\*$/, '*.test.ts'));
+
+/**
+ * One queue of files for all projects. Files of `database` and `unit` share a process and its modules,
+ * whose loading costs more than most of these tests. There are more workers than processors because the
+ * files in front mostly wait for the programs that they start.
+ */
 export default defineConfig({
   test: {
-    root: new URL('..', import.meta.url).pathname,
-    include: ['test/**/*.test.ts'],
+    root: ROOT,
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    maxWorkers: 3,
+    sequence: { sequencer: SlowestFirst },
+    reporters: ['default', new LeftOutReporter()],
+    projects: [
+      {
+        extends: true,
+        test: { name: 'process', include: toGlobs(PROCESS) },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'database',
+          include: toGlobs(DATABASE),
+          exclude: toGlobs(PROCESS),
+          isolate: false,
+          globalSetup: `${ROOT}test/support/one-postgres.ts`,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: toGlobs([...PROCESS, ...DATABASE]),
+          isolate: false,
+        },
+      },
+    ],
   },
 });

@@ -1,15 +1,16 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { PGlite } from '@electric-sql/pglite';
-import pg from 'pg';
 import pino from 'pino';
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { afterAll, beforeAll, describe, inject } from 'vitest';
 import type { Db } from '../../src/server/database/db.ts';
 import { migrate } from '../../src/server/database/migrate.ts';
 import { createSerialDb } from '../../src/server/database/pglite.ts';
 import { openPgliteSession } from '../../src/server/database/pglite-session.ts';
 import { createPoolDb } from '../../src/server/database/pool.ts';
-import { findPostgres, startPostgres } from './postgres.ts';
+import { BOTH_DATABASES } from './form.ts';
+import { type PostgresForTests, runStatement, toDatabaseUrl } from './one-postgres.ts';
 import { prepared } from './prepared.ts';
 
 export const silent = pino({ level: 'silent' });
@@ -19,37 +20,40 @@ interface OpenedDb {
   close(): Promise<void>;
 }
 
+/** Opens a database of one suite; it is there as soon as hooks and tests run. */
+type Suite = (db: () => Db) => void;
+
 /**
- * Runs one suite on the embedded database, and on a real PostgreSQL where that can be had: the server of
- * TEST_DATABASE_URL (in a database made for the suite), or one started here. `suite` gets a way to the
- * database, migrated, which is there as soon as hooks and tests run.
+ * Runs one suite on a database of its own with the tables of this version: on PostgreSQL, and in the long
+ * form (form.ts) or where there is no PostgreSQL on the embedded database.
  */
-export function onEveryDatabase(name: string, suite: (db: () => Db) => void): void {
-  describe(`${name} on PGlite`, () => runOn(openEmbedded, suite));
-  if (process.env['TEST_DATABASE_URL'] === undefined && findPostgres() === undefined) {
-    const missing = `${name}: no PostgreSQL here. Set TEST_DATABASE_URL or run: apt-get install -y postgresql`;
-    if (process.env['CI'] === 'true') {
-      test(`${name} on PostgreSQL`, () => {
-        throw new Error(missing);
-      });
-    } else {
-      console.warn(`skipped ${missing}`);
-      describe.skip(`${name} on PostgreSQL`, () => suite(() => notThere(missing)));
-    }
-    return;
-  }
-  describe(`${name} on PostgreSQL`, () => runOn(openServer, suite));
+export function onEveryDatabase(name: string, suite: Suite): void {
+  runOnEach(name, suite, BOTH_DATABASES);
+}
+
+/** The same on both databases in every form: for what is done differently on the two. */
+export function onBothDatabases(name: string, suite: Suite): void {
+  runOnEach(name, suite, true);
+}
+
+function runOnEach(name: string, suite: Suite, both: boolean): void {
+  const postgres = inject('postgres');
+  if (postgres === undefined)
+    throw new Error(`${name}: name this file in DATABASE of config/vitest.config.ts`);
+  const embedded = both || postgres === 'missing' ? describe : describe.skip;
+  embedded(`${name} on PGlite`, () => runOn(openEmbedded, suite));
+  if (postgres === 'missing') describe.skip(`${name} on PostgreSQL`, () => suite(() => notThere(name)));
+  else describe(`${name} on PostgreSQL`, () => runOn(() => openServer(postgres), suite));
 }
 
 function notThere(message: string): never {
   throw new Error(message);
 }
 
-function runOn(open: () => Promise<OpenedDb>, suite: (db: () => Db) => void): void {
+function runOn(open: () => Promise<OpenedDb>, suite: Suite): void {
   let opened: OpenedDb | undefined;
   beforeAll(async () => {
     opened = await open();
-    await migrate(opened.db);
   });
   afterAll(() => opened?.close());
   suite(() => opened?.db ?? notThere('the database is opened in beforeAll'));
@@ -58,6 +62,7 @@ function runOn(open: () => Promise<OpenedDb>, suite: (db: () => Db) => void): vo
 async function openEmbedded(): Promise<OpenedDb> {
   const initial = new Blob([new Uint8Array(readFileSync(await prepared(EMPTY_PGLITE, dumpEmptyPglite)))]);
   const db = createSerialDb(() => openPgliteSession(undefined, initial));
+  await migrate(db);
   return { db, close: () => db.close() };
 }
 
@@ -73,40 +78,43 @@ async function dumpEmptyPglite(path: string): Promise<void> {
   await engine.close();
 }
 
-async function openServer(): Promise<OpenedDb> {
-  const given = process.env['TEST_DATABASE_URL'];
-  if (given === undefined) {
-    const server = await startPostgres();
-    if (server === undefined) return notThere('PostgreSQL has vanished');
-    const db = createPoolDb(server.url, silent);
-    return {
-      db,
-      async close() {
-        await db.close();
-        await server.stop();
-      },
-    };
-  }
-  const database = `backhaul_test_${randomBytes(6).toString('hex')}`;
-  await runOnce(given, `create database ${database}`);
-  const url = new URL(given);
-  url.pathname = `/${database}`;
-  const db = createPoolDb(url.href, silent);
+async function openServer({ url, template, copy }: PostgresForTests): Promise<OpenedDb> {
+  const database = `${template}_${randomBytes(6).toString('hex')}`;
+  await runStatement(url, `create database ${database} template ${template} ${copy}`);
+  const db = createPoolDb(toDatabaseUrl(url, database), silent);
   return {
-    db,
+    db: refuseDetours(db),
     async close() {
       await db.close();
-      await runOnce(given, `drop database ${database}`);
+      await runStatement(url, `drop database ${database}`);
     },
   };
 }
 
-async function runOnce(url: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
+const inTransaction = new AsyncLocalStorage<true>();
+
+/**
+ * A statement past its transaction waits for ever on the embedded database, which has one connection.
+ * Here it fails at once, so that a run on PostgreSQL alone finds it, too.
+ */
+function refuseDetours(db: Db): Db {
+  const refuse = (statement: string) => {
+    if (inTransaction.getStore()) throw new Error(`past the transaction that is open: ${statement}`);
+  };
+  return {
+    ...db,
+    async query(text, params) {
+      refuse(text);
+      return db.query(text, params);
+    },
+    async transaction(run) {
+      refuse('begin');
+      return db.transaction((tx) => inTransaction.run(true, () => run(tx)));
+    },
+  };
+}
+
+/** Begins another caller's work from inside a transaction. Whoever awaits it there waits for ever. */
+export function asAnotherCaller<T>(work: () => T): T {
+  return inTransaction.exit(work);
 }

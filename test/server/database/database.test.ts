@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { getSqlState } from '../../../src/server/database/db.ts';
 import { migrate } from '../../../src/server/database/migrate.ts';
-import { onEveryDatabase } from '../../support/databases.ts';
+import { onBothDatabases } from '../../support/databases.ts';
 
-onEveryDatabase('a database', (db) => {
+onBothDatabases('a database', (db) => {
   test('gives values the same shape everywhere', async () => {
     const [row] = await db().query(
       `select 7::bigint as count, 3 as whole, true as yes, null as nothing,

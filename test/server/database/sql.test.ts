@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { allOf, anyOf, joinSql, runSql, sql } from '../../../src/server/database/sql.ts';
-import { onEveryDatabase } from '../../support/databases.ts';
+import { onBothDatabases } from '../../support/databases.ts';
 
 test('fragments are numbered in the order they stand in', () => {
   const inner = sql`b = ${'x'} or c = ${2}`;
@@ -23,7 +23,7 @@ test('conditions join in brackets; without any, all hold and none does', () => {
   expect(joinSql([], ', ').toQuery()).toEqual({ text: '', params: [] });
 });
 
-onEveryDatabase('a statement', (db) => {
+onBothDatabases('a statement', (db) => {
   test('carries values that look like SQL', async () => {
     const text = `'; drop table persons; -- $1 \${x} "`;
     const list = ['{"a"}', 'b,c', '\\', ' "d" ', 'NULL', ''];

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
 import { type RunOptions, runDeletions } from '../../../src/server/deletions/run-deletions.ts';
 import { createTestApi, type TestApi } from '../../support/api.ts';
-import { onEveryDatabase, silent } from '../../support/databases.ts';
+import { onBothDatabases, silent } from '../../support/databases.ts';
 import { deletePersonWithEvents } from '../../support/deleted-person.ts';
 
-onEveryDatabase('running deletions', (db) => {
+onBothDatabases('running deletions', (db) => {
   let api: TestApi;
   beforeEach(async () => {
     api = await createTestApi(db());

@@ -8,12 +8,12 @@ import {
   saveInsight,
 } from '../../../src/server/insights/store.ts';
 import { createTestApi, type TestApi } from '../../support/api.ts';
-import { onEveryDatabase } from '../../support/databases.ts';
+import { onBothDatabases } from '../../support/databases.ts';
 import { createLab, did, NOW, storedInsight } from './lab.ts';
 
 const views = { events: [{ id: 'view', type: 'events', order: 0 }], date_from: '2024-01-10' };
 
-onEveryDatabase('insights', (db) => {
+onBothDatabases('insights', (db) => {
   let api: TestApi;
   let userId: number;
   const results = createInsightResults({ now: () => Date.parse(NOW) });

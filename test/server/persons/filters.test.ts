@@ -4,11 +4,11 @@ import type { Paged } from '../../../src/server/http/paging.ts';
 import type { PersonBody } from '../../../src/server/persons/schema.ts';
 import { findPersons } from '../../../src/server/persons/store.ts';
 import { createTestApi, type TestApi } from '../../support/api.ts';
-import { onEveryDatabase } from '../../support/databases.ts';
+import { onBothDatabases } from '../../support/databases.ts';
 
 const NOW = Date.parse('2024-06-15T12:00:00Z');
 
-onEveryDatabase('filters of persons', (db) => {
+onBothDatabases('filters of persons', (db) => {
   let api: TestApi;
   beforeAll(async () => {
     api = await createTestApi(db(), () => NOW);

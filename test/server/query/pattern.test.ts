@@ -7,7 +7,8 @@ import {
   MAX_PATTERN_SIZE,
   toPostgresPattern,
 } from '../../../src/server/query/pattern.ts';
-import { onEveryDatabase } from '../../support/databases.ts';
+import { runSql, sql } from '../../../src/server/database/sql.ts';
+import { onBothDatabases } from '../../support/databases.ts';
 
 describe('a pattern is invalid', () => {
   test.each(
@@ -149,7 +150,7 @@ function search(flags: string, pattern: string, text: string): boolean | undefin
   }
 }
 
-onEveryDatabase('a pattern', (db) => {
+onBothDatabases('a pattern', (db) => {
   const matches = async (pattern: string, texts: readonly string[]) => {
     const rows = await runSql<{ text: string }>(
       db(),

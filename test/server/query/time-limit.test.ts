@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { runSql, sql } from '../../../src/server/database/sql.ts';
 import { inTime, isTooSlow, limitTime } from '../../../src/server/query/time-limit.ts';
-import { onEveryDatabase } from '../../support/databases.ts';
+import { onBothDatabases } from '../../support/databases.ts';
 
-onEveryDatabase('a limit of time', (db) => {
+onBothDatabases('a limit of time', (db) => {
   const count = (milliseconds: number) =>
     runSql<{ count: number }>(
       db(),
