@@ -40,7 +40,11 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'process', include: toGlobs(PROCESS) },
+        test: {
+          name: 'process',
+          include: toGlobs(PROCESS),
+          globalSetup: `${ROOT}test/support/build.ts`,
+        },
       },
       {
         extends: true,

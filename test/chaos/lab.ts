@@ -9,7 +9,6 @@ import {
   parseReport,
   readPid,
   runBackhaul,
-  setUp,
   startBackhaul,
   waitForServices,
 } from '../support/backhaul-process.ts';
@@ -64,7 +63,6 @@ const RECORDS = 1_000;
 const RESUMES_MAX = 5;
 
 export async function createLab({ env = () => ({}) }: LabOptions = {}): Promise<Lab> {
-  setUp();
   const workplace = createWorkplace();
   await writeExports(workplace, { files: FILES, records: RECORDS });
 

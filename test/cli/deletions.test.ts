@@ -9,7 +9,6 @@ import {
   killAllBackhaul,
   readPid,
   runBackhaul,
-  setUp,
   startBackhaul,
   waitForServices,
 } from '../support/backhaul-process.ts';
@@ -21,7 +20,6 @@ let services: Awaited<ReturnType<typeof waitForServices>>;
 const backhaul = (...args: string[]) => runBackhaul(args, { dataDir });
 
 beforeAll(async () => {
-  setUp();
   dataDir = await readyDataDir(await mkdtemp(join(tmpdir(), 'backhaul-deletions-')));
   services = await waitForServices(dataDir, startBackhaul(['serve'], { dataDir }));
 }, 300_000);
@@ -123,7 +121,7 @@ describe('deletions on the command line', () => {
   }, 120_000);
 
   it('continue where they were when the API is killed in the middle, and count every event once', async () => {
-    const total = 60_000;
+    const total = 30_000;
     for (let sent = 0; sent < total; sent += 5_000) await send('dora', 5_000);
     await remove('dora');
     const run = startBackhaul(['deletions', 'run', '--json'], { dataDir });

@@ -3,13 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { generateAmplitudeExport } from '../../src/demo/generate-amplitude-export.ts';
-import { killAllBackhaul, readPid, runBackhaul, setUp, startBackhaul } from '../support/backhaul-process.ts';
+import { killAllBackhaul, readPid, runBackhaul, startBackhaul } from '../support/backhaul-process.ts';
 import { until } from '../support/until.ts';
 
 let dataDir: string;
 
 beforeAll(async () => {
-  setUp();
   dataDir = await mkdtemp(join(tmpdir(), 'backhaul-demo-'));
 }, 300_000);
 afterEach(killAllBackhaul);

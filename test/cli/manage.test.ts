@@ -2,13 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  killAllBackhaul,
-  runBackhaul,
-  setUp,
-  startBackhaul,
-  waitForServices,
-} from '../support/backhaul-process.ts';
+import { killAllBackhaul, runBackhaul, startBackhaul, waitForServices } from '../support/backhaul-process.ts';
 import { readyDataDir } from '../support/ready-data-dir.ts';
 
 let dataDir: string;
@@ -27,7 +21,6 @@ const get = async (path: string, key: string) =>
   (await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}` } })).status;
 
 beforeAll(async () => {
-  setUp();
   dataDir = await readyDataDir(await mkdtemp(join(tmpdir(), 'backhaul-manage-')));
   const server = startBackhaul(['serve'], { dataDir });
   url = (await waitForServices(dataDir, server)).api?.url ?? '';
@@ -122,12 +115,12 @@ describe('managing the bundled API', () => {
   );
 
   it('starts the API itself where none runs, and says so when its own key is refused', async () => {
-    await killAllBackhaul();
     const [own] = await told('keys', 'list');
     const second = await printed('keys', 'create', '--label', 'successor', '--scope', '*');
     const path = join(dataDir, 'keys.json');
     const kept = JSON.parse(await readFile(path, 'utf8'));
     await writeFile(path, JSON.stringify({ ...kept, personalKey: second }));
+    await killAllBackhaul();
     expect(await printed('keys', 'revoke', String(own.id))).toContain('is revoked');
     await writeFile(path, JSON.stringify(kept));
     const ended = await backhaul('keys', 'list');

@@ -1,10 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeAll, describe, expect, it, type TestContext } from 'vitest';
+import { afterEach, describe, expect, it, type TestContext } from 'vitest';
 import { createJsonlBench, type JsonlBench, line, NAME } from '../e2e/jsonl-bench.ts';
-import { killAllBackhaul, parseReport, setUp } from '../support/backhaul-process.ts';
+import { killAllBackhaul, parseReport } from '../support/backhaul-process.ts';
 
-beforeAll(setUp, 300_000);
 afterEach(killAllBackhaul);
 
 /** One record arrives, one is rejected for its time; `mended.json` can read that. */

@@ -1,18 +1,17 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { killAllBackhaul, setUp, startBackhaul, waitForServices } from '../support/backhaul-process.ts';
+import { killAllBackhaul, startBackhaul, waitForServices } from '../support/backhaul-process.ts';
 import { until } from '../support/until.ts';
 import { createWorkplace, type Workplace } from '../support/workplace.ts';
 
 let workplace: Workplace;
 beforeAll(() => {
-  setUp();
   workplace = createWorkplace();
 }, 300_000);
 afterEach(killAllBackhaul);
 afterAll(() => workplace?.remove());
 
 it('a worker ends with 5 and a message when the process that runs Redis and the API has died', async () => {
-  const dataDir = workplace.dataDir('worker');
+  const dataDir = await workplace.readyDataDir('worker');
   const serve = startBackhaul(['serve'], { dataDir });
   await waitForServices(dataDir, serve);
   const worker = startBackhaul(['worker'], { dataDir });

@@ -2,15 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { writeZip } from '../sources/formats/write-zip.ts';
-import { killAllBackhaul, parseReport, setUp } from '../support/backhaul-process.ts';
+import { killAllBackhaul, parseReport } from '../support/backhaul-process.ts';
 import { createRandom } from '../support/seeded-random.ts';
 import { createJsonlBench, expectFault, line, lines, NAME, numbers } from './jsonl-bench.ts';
 
 /** Bad input gets a clear error or a counted reject, and nothing is lost. */
 const TIMEOUT_MS = 120_000;
-beforeAll(setUp, TIMEOUT_MS);
 afterEach(killAllBackhaul);
 
 describe('records that make no sense are counted, and everything else arrives', {

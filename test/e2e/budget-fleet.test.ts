@@ -1,5 +1,5 @@
-import { afterEach, beforeAll, expect, it } from 'vitest';
-import { killAllBackhaul, parseReport, setUp, startBackhaul } from '../support/backhaul-process.ts';
+import { afterEach, expect, it } from 'vitest';
+import { killAllBackhaul, parseReport, startBackhaul } from '../support/backhaul-process.ts';
 import { compareSets, type EventSet, eventsAt, SAME } from '../support/event-set.ts';
 import { startRedis } from '../support/redis.ts';
 import { mostInAnyWindow, startStrictDestination } from '../support/strict-destination.ts';
@@ -16,7 +16,6 @@ const WINDOW_MS = 60_000;
 const CAP = 3_000;
 const KEY = 'phc_fleet';
 
-beforeAll(setUp, TIMEOUT_MS);
 afterEach(killAllBackhaul);
 
 it.runIf(LONG)(

@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeAll, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { generateAmplitudeExport } from '../../src/demo/generate-amplitude-export.ts';
 import {
   type BackhaulProcess,
   killAllBackhaul,
   parseReport,
-  setUp,
   startBackhaul,
 } from '../support/backhaul-process.ts';
 import { startCountingSink } from '../support/counting-sink.ts';
@@ -25,7 +24,6 @@ const MOST_MB = 300;
 const KEY = 'phc_memory';
 const LOOK_EVERY_MS = 100;
 
-beforeAll(setUp, TIMEOUT_MS);
 afterEach(killAllBackhaul);
 
 it.runIf(LONG)(

@@ -1,9 +1,8 @@
-import { afterEach, beforeAll, expect, it } from 'vitest';
-import { killAllBackhaul, parseReport, setUp } from '../support/backhaul-process.ts';
+import { afterEach, expect, it } from 'vitest';
+import { killAllBackhaul, parseReport } from '../support/backhaul-process.ts';
 import { createJsonlBench, line, numbers } from './jsonl-bench.ts';
 
 const TIMEOUT_MS = 240_000;
-beforeAll(setUp, TIMEOUT_MS);
 afterEach(killAllBackhaul);
 
 const RECORDS = 1_500;

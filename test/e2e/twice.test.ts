@@ -1,10 +1,15 @@
-import { afterEach, beforeAll, expect, it } from 'vitest';
-import { killAllBackhaul, parseReport, runBackhaul, setUp } from '../support/backhaul-process.ts';
-import { compareSets, eventsInBundledApi, SAME } from '../support/event-set.ts';
+import { afterEach, expect, it } from 'vitest';
+import {
+  killAllBackhaul,
+  parseReport,
+  runBackhaul,
+  startBackhaul,
+  waitForServices,
+} from '../support/backhaul-process.ts';
+import { compareSets, fetchEvents, SAME } from '../support/event-set.ts';
 import { createWorkplace, writeExports } from '../support/workplace.ts';
 
 const TIMEOUT_MS = 120_000;
-beforeAll(setUp, TIMEOUT_MS);
 afterEach(killAllBackhaul);
 
 it(
@@ -14,6 +19,8 @@ it(
     onTestFinished(() => workplace.remove());
     await writeExports(workplace, { files: 2, records: 1_500 });
     const options = { dataDir: await workplace.readyDataDir('twice') };
+    const { api } = await waitForServices(options.dataDir, startBackhaul(['serve'], options));
+    if (api === undefined) throw new Error('serve has published no API');
     const runAs = async (name: string) => {
       const manifest = workplace.manifest({
         name,
@@ -22,7 +29,7 @@ it(
       });
       const ended = await runBackhaul(['run', '--json', manifest], options);
       expect(ended.code, ended.stderr).toBe(0);
-      return { report: parseReport(ended), events: await eventsInBundledApi(options.dataDir) };
+      return { report: parseReport(ended), events: await fetchEvents(api) };
     };
 
     const first = await runAs('first');

@@ -7,6 +7,7 @@ import { isAlive } from '../../src/embedded/process-identity.ts';
 import { createSupervisor, runsBundledApi } from '../../src/embedded/supervisor.ts';
 import { DELETION_SCHEDULE } from '../../src/lib/cron.ts';
 import { ConfigError } from '../../src/lib/errors.ts';
+import { readyDataDir } from '../support/ready-data-dir.ts';
 import { createDataDir, quiet, readIdentity, startOwnerProcess, waitUntilGone } from './support.ts';
 
 // Each start creates or opens an embedded database, which takes seconds on a busy machine.
@@ -44,7 +45,7 @@ async function sendWhenUp(url: string, apiKey: string): Promise<Response> {
 }
 
 test('the API answers with keys of its own, comes back when killed, and ends with its supervisor', async () => {
-  const dataDir = createDataDir();
+  const dataDir = await readyDataDir(createDataDir());
   const { supervisor, api } = await supervise(dataDir);
   expect(api.projectKey).toMatch(/^phc_[0-9A-Za-z]{43}$/);
   expect(api.personalKey).toMatch(/^phx_[0-9A-Za-z]{43}$/);
@@ -80,7 +81,7 @@ test('the API answers with keys of its own, comes back when killed, and ends wit
 });
 
 test('the API of a killed owner ends by itself', async () => {
-  const dataDir = createDataDir();
+  const dataDir = await readyDataDir(createDataDir());
   const owner = await startOwnerProcess(dataDir, BOTH);
   const api = readIdentity(join(dataDir, 'api.pid.json'));
   expect(isAlive(api)).toBe(true);
@@ -96,7 +97,7 @@ test('what keeps the API from starting reaches the operator in its own words', a
   const address = squatter.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   const failure = await startApiProcess({
-    dataDir: createDataDir(),
+    dataDir: await readyDataDir(createDataDir()),
     keys: { projectKey: 'phc_a', personalKey: 'phx_a' },
     redisUrl: 'redis://127.0.0.1:1',
     queues: { user: 'ann', password: 'a' },

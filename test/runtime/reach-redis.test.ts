@@ -4,14 +4,13 @@ import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ConfigError, getMessage } from '../../src/lib/errors.ts';
 import { reachRedis } from '../../src/runtime/reach-redis.ts';
-import { killAllBackhaul, setUp, startBackhaul } from '../support/backhaul-process.ts';
+import { killAllBackhaul, startBackhaul } from '../support/backhaul-process.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 import { createWorkplace, type Workplace } from '../support/workplace.ts';
 
 let redis: TestRedis;
 let workplace: Workplace;
 beforeAll(async () => {
-  setUp();
   redis = await startRedis();
   workplace = createWorkplace();
 }, 300_000);

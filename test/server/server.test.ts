@@ -6,13 +6,14 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { seedSchema } from '../../config/seed.ts';
 import { ConfigError } from '../../src/lib/errors.ts';
 import { type RunningApi, startApi } from '../../src/server/server.ts';
-import { type Build, buildTree } from '../support/build.ts';
-import { silent } from '../support/databases.ts';
+import { toBuilt } from '../support/build.ts';
+import { copyEmptyPglite } from '../support/empty-pglite.ts';
+import { silent } from '../support/silent.ts';
 
 const bootstrap = { projectKey: 'phc_server', personalKey: 'phx_server' };
 const authorization = { authorization: `Bearer ${bootstrap.personalKey}` };
@@ -26,6 +27,7 @@ afterAll(() => rm(dataDir, { recursive: true, force: true }));
 describe('the API of this process', () => {
   let api: RunningApi;
   beforeAll(async () => {
+    await copyEmptyPglite(join(dataDir, 'own/database'));
     api = await startApi({
       dataDir: join(dataDir, 'own'),
       port: 0,
@@ -82,21 +84,16 @@ describe('the API of this process', () => {
 });
 
 describe('the compiled API, its database in a thread', () => {
-  let build: Build;
   const children: ChildProcess[] = [];
-  beforeAll(() => {
-    build = buildTree();
-  });
   afterAll(async () => {
     for (const child of children) child.kill('SIGKILL');
-    await build.remove();
   });
 
   /** Starts the API in a process of its own. */
   async function start(folder: string): Promise<{ child: ChildProcess; url: string }> {
     const program = `
       import pino from 'pino';
-      const { startApi } = await import(${JSON.stringify(pathToFileURL(build.path('src/server/server.js')).href)});
+      const { startApi } = await import(${JSON.stringify(toBuilt('src/server/server.js'))});
       const api = await startApi({
         dataDir: ${JSON.stringify(folder)}, port: 0, log: pino({ level: 'silent' }),
         bootstrap: ${JSON.stringify(bootstrap)},
@@ -131,6 +128,7 @@ describe('the compiled API, its database in a thread', () => {
 
   test('has everything it ever answered 200 for after kill -9, however often that happens', async () => {
     const folder = join(dataDir, 'killed');
+    await copyEmptyPglite(join(folder, 'database'));
     const acknowledged = new Set<string>();
     for (let round = 0; round < 3; round++) {
       const { child, url } = await start(folder);
@@ -163,8 +161,8 @@ describe('the compiled API, its database in a thread', () => {
   }, 120_000);
 
   test('carries rows, lists and errors of Postgres across the thread', async () => {
-    const folder = join(dataDir, 'thread');
-    const compiled = (await import(build.path('src/server/database/pglite.js'))) as {
+    const folder = await copyEmptyPglite(join(dataDir, 'thread'));
+    const compiled = (await import(toBuilt('src/server/database/pglite.js'))) as {
       createPgliteDb(dir: string): import('../../src/server/database/db.ts').Db;
     };
     const db = compiled.createPgliteDb(folder);

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { Build } from './build.ts';
+import { fileURLToPath } from 'node:url';
+import { toBuilt } from './build.ts';
 
 export interface ApiProcess {
   readonly child: ChildProcess;
@@ -20,11 +20,11 @@ export interface ApiProcessOptions {
 }
 
 /** The compiled API in a process of its own. SIGTERM closes it in order. */
-export async function startApiProcess(build: Build, options: ApiProcessOptions): Promise<ApiProcess> {
+export async function startApiProcess(options: ApiProcessOptions): Promise<ApiProcess> {
   const { dataDir, databaseUrl, keys, heapMb } = options;
   const program = `
     import pino from 'pino';
-    const { startApi } = await import(${JSON.stringify(pathToFileURL(build.path('src/server/server.js')).href)});
+    const { startApi } = await import(${JSON.stringify(toBuilt('src/server/server.js'))});
     const api = await startApi({
       ...${JSON.stringify({ dataDir, databaseUrl, bootstrap: keys })},
       port: 0,

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,6 @@ import { services } from '../../src/embedded/services.ts';
 import { type Report, report as reportSchema } from '../../src/migrations/report/report.ts';
 import { until } from './until.ts';
 
-const SETUP = fileURLToPath(new URL('../../src/setup/setup.mjs', import.meta.url));
 const ENTRY = fileURLToPath(new URL('../../src/setup/backhaul.mjs', import.meta.url));
 
 export interface Ended {
@@ -34,12 +33,6 @@ export interface BackhaulOptions {
 }
 
 const running = new Set<ChildProcess>();
-
-/** Builds what the commands run from; for beforeAll. Costs nothing where all is built. */
-export function setUp(): void {
-  const { status, stderr } = spawnSync(process.execPath, [SETUP], { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`set-up failed:\n${stderr}`);
-}
 
 export function startBackhaul(
   args: readonly string[],

@@ -1,19 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { PGlite } from '@electric-sql/pglite';
-import pino from 'pino';
 import { afterAll, beforeAll, describe, inject } from 'vitest';
 import type { Db } from '../../src/server/database/db.ts';
 import { migrate } from '../../src/server/database/migrate.ts';
 import { createSerialDb } from '../../src/server/database/pglite.ts';
 import { openPgliteSession } from '../../src/server/database/pglite-session.ts';
 import { createPoolDb } from '../../src/server/database/pool.ts';
+import { readEmptyPglite } from './empty-pglite.ts';
 import { BOTH_DATABASES } from './form.ts';
 import { type PostgresForTests, runStatement, toDatabaseUrl } from './one-postgres.ts';
-import { prepared } from './prepared.ts';
+import { silent } from './silent.ts';
 
-export const silent = pino({ level: 'silent' });
+export { silent };
 
 interface OpenedDb {
   readonly db: Db;
@@ -60,22 +58,10 @@ function runOn(open: () => Promise<OpenedDb>, suite: Suite): void {
 }
 
 async function openEmbedded(): Promise<OpenedDb> {
-  const initial = new Blob([new Uint8Array(readFileSync(await prepared(EMPTY_PGLITE, dumpEmptyPglite)))]);
+  const initial = await readEmptyPglite();
   const db = createSerialDb(() => openPgliteSession(undefined, initial));
   await migrate(db);
   return { db, close: () => db.close() };
-}
-
-const { version } = JSON.parse(
-  readFileSync(new URL('../../node_modules/@electric-sql/pglite/package.json', import.meta.url), 'utf8'),
-) as { version: string };
-const EMPTY_PGLITE = `pglite-${version}.tar`;
-
-async function dumpEmptyPglite(path: string): Promise<void> {
-  const engine = await PGlite.create();
-  const dump = await engine.dumpDataDir('none');
-  writeFileSync(path, Buffer.from(await dump.arrayBuffer()));
-  await engine.close();
 }
 
 async function openServer({ url, template, copy }: PostgresForTests): Promise<OpenedDb> {

@@ -1,6 +1,6 @@
 import { request } from 'undici';
 import { createSupervisor } from '../../src/embedded/supervisor.ts';
-import { silent } from './databases.ts';
+import { silent } from './silent.ts';
 import type { StrictDestination } from './strict-destination.ts';
 
 /** What arrived: one `uuid event distinct_id timestamp` an event. Equal sets are equal migrations. */

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import pino from 'pino';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '../../src/server/database/migrate.ts';
 import { createPoolDb } from '../../src/server/database/pool.ts';
+import { prepareEmptyPglite } from './empty-pglite.ts';
 import { startPostgres } from './postgres.ts';
+import { silent } from './silent.ts';
 
 /** A PostgreSQL server for the whole run, with a database to copy: it has the tables of this version. */
 export interface PostgresForTests {
@@ -26,6 +27,7 @@ declare module 'vitest' {
  * (support/databases.ts), which takes a tenth of a second, and drops its copy.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  await prepareEmptyPglite();
   const given = process.env['TEST_DATABASE_URL'];
   const server = given === undefined ? await startPostgres() : undefined;
   const url = given ?? server?.url;
@@ -36,7 +38,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   }
   const template = `backhaul_test_${randomBytes(6).toString('hex')}`;
   await runStatement(url, `create database ${template}`);
-  const db = createPoolDb(toDatabaseUrl(url, template), pino({ level: 'silent' }));
+  const db = createPoolDb(toDatabaseUrl(url, template), silent);
   await migrate(db);
   const [setting] = await db.query<{ server_version_num: string }>('show server_version_num');
   await db.close();

@@ -2,19 +2,25 @@ import { createHash } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSupervisor } from '../../src/embedded/supervisor.ts';
-import { silent } from './databases.ts';
+import { copyEmptyPglite } from './empty-pglite.ts';
 import { prepared } from './prepared.ts';
+import { silent } from './silent.ts';
 
 /**
  * Fills a data folder with what its first start would make: keys, and an embedded database that is set up.
  * That takes as long as many a test; here it is a copy of one that the product made for this checkout.
  */
 export async function readyDataDir(dataDir: string): Promise<string> {
-  cpSync(await prepared(`data-folder-${fingerprint()}`, makeDataDir), dataDir, { recursive: true });
+  cpSync(await prepareDataDir(), dataDir, { recursive: true });
   return dataDir;
 }
 
+export function prepareDataDir(): Promise<string> {
+  return prepared(`data-folder-${fingerprint()}`, makeDataDir);
+}
+
 async function makeDataDir(dataDir: string): Promise<void> {
+  await copyEmptyPglite(join(dataDir, 'database'));
   const supervisor = await createSupervisor({ dataDir, want: { redis: true, api: true }, log: silent });
   await supervisor.close();
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ApiProcess, startApiProcess } from '../../support/api-process.ts';
-import { type Build, buildTree } from '../../support/build.ts';
+import { copyEmptyPglite } from '../../support/empty-pglite.ts';
 import { type RunningPostgres, startPostgres } from '../../support/postgres.ts';
 
 /** Ingestion in a process of its own: killed with requests in every stage, and flooded. */
@@ -19,12 +19,10 @@ const HEAP_MB = 1024;
 const PEAK_MB = 2000;
 const MB = 1_000_000;
 
-let build: Build;
 let dataDir: string;
 let postgres: RunningPostgres | undefined;
 const started: ApiProcess[] = [];
 beforeAll(async () => {
-  build = buildTree();
   dataDir = await mkdtemp(join(tmpdir(), 'backhaul-process-'));
   postgres = await startPostgres();
 }, 180_000);
@@ -33,7 +31,6 @@ afterAll(async () => {
   await Promise.all(started.map(({ ended }) => ended));
   await postgres?.stop();
   await rm(dataDir, { recursive: true, force: true });
-  await build.remove();
 }, 60_000);
 
 interface Batch {
@@ -63,8 +60,9 @@ test.each(['PGlite', 'PostgreSQL'])(
       keys,
       ...(database === 'PGlite' || postgres === undefined ? {} : { databaseUrl: postgres.url }),
     };
+    await copyEmptyPglite(join(options.dataDir, 'database'));
     const start = async () => {
-      const api = await startApiProcess(build, options);
+      const api = await startApiProcess(options);
       started.push(api);
       return api;
     };
@@ -121,7 +119,8 @@ function peakMb(pid: number | undefined): number | undefined {
 }
 
 test('a flood of the worst that may be sent is answered within the memory of a small container', async () => {
-  const api = await startApiProcess(build, {
+  await copyEmptyPglite(join(dataDir, 'flooded/database'));
+  const api = await startApiProcess({
     dataDir: join(dataDir, 'flooded'),
     keys,
     heapMb: HEAP_MB,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createSerialDb } from '../../../src/server/database/pglite.ts';
 import { openPgliteSession, type PgliteSession } from '../../../src/server/database/pglite-session.ts';
+import { readEmptyPglite } from '../../support/empty-pglite.ts';
 
 let dir: string;
 beforeAll(async () => {
@@ -28,7 +29,8 @@ test('opens the engine anew when it breaks, and keeps what was committed', async
 });
 
 test('a statement that fails breaks nothing', async () => {
-  const db = createSerialDb(() => openPgliteSession(undefined));
+  const initial = await readEmptyPglite();
+  const db = createSerialDb(() => openPgliteSession(undefined, initial));
   await expect(db.query('select nonsense')).rejects.toMatchObject({ code: '42703' });
   expect(await db.query('select 1 as one')).toEqual([{ one: 1 }]);
   await db.close();

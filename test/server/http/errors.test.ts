@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { createLogger } from '../../../src/lib/logger.ts';
 import { buildApi } from '../../../src/server/app.ts';
-import { createPgliteDb } from '../../../src/server/database/pglite.ts';
+import { createSerialDb } from '../../../src/server/database/pglite.ts';
+import { openPgliteSession } from '../../../src/server/database/pglite-session.ts';
 import { createPoolDb } from '../../../src/server/database/pool.ts';
 import { silent } from '../../support/databases.ts';
+import { readEmptyPglite } from '../../support/empty-pglite.ts';
 
 test('a database that is away is a 503 that asks to come again', async () => {
   const db = createPoolDb('postgresql://nobody@127.0.0.1:1/none', silent); // port 1 refuses
@@ -22,7 +24,8 @@ test('a database that is away is a 503 that asks to come again', async () => {
 });
 
 test('a fault of ours is a 500 that tells the client nothing', async () => {
-  const db = createPgliteDb(undefined); // without its tables: every query is a bug
+  const initial = await readEmptyPglite();
+  const db = createSerialDb(() => openPgliteSession(undefined, initial)); // no tables: every query is a bug
   const app = buildApi({ db, log: silent });
   const response = await app.request('/api/projects/', { headers: { authorization: 'Bearer phx_x' } });
   expect(response.status).toBe(500);

@@ -7,7 +7,6 @@ import {
   MAX_PATTERN_SIZE,
   toPostgresPattern,
 } from '../../../src/server/query/pattern.ts';
-import { runSql, sql } from '../../../src/server/database/sql.ts';
 import { onBothDatabases } from '../../support/databases.ts';
 
 describe('a pattern is invalid', () => {
