@@ -15,7 +15,8 @@ export class LeftOutReporter implements Reporter {
       .map(({ file, names }) => `${file}: ${names.join('; ')}`);
     const parts = [...(onOne.length > 0 ? [`on the second database: ${onOne.join(', ')}`] : []), ...others];
     if (parts.length === 0) return;
-    const title = 'Left out (`npm run test:all` runs what this machine has the programs for):';
+    const title =
+      'Left out (`npm run test:all` and `npm run test:long` run it, where the machine has the programs):';
     process.stdout.write([` ${title}`, ...parts.map((part) => `   ${part}`), '', ''].join('\n'));
   }
 }

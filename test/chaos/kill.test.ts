@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 describe('SIGKILL', () => {
-  atRandomMoments('of the producer', 'producer', () => lab, producerKilled);
+  atRandomMoments('of the producer', 'producer', () => lab, producerKilled, { smoke: true });
 
   atRandomMoments(
     'of a worker',
@@ -40,6 +40,7 @@ describe('SIGKILL', () => {
       run.kill('SIGTERM');
       await bench.expectSameEnd(await run.ended);
     },
+    { smoke: true },
   );
 
   // Found stalled after 30 s at the earliest: in the long form only.
@@ -71,6 +72,7 @@ describe('SIGKILL', () => {
       if (run.isRunning()) await bench.killPart('redis');
       await bench.expectSameEnd(await run.ended);
     },
+    { smoke: true },
   );
 
   atRandomMoments(
@@ -83,6 +85,7 @@ describe('SIGKILL', () => {
       if (run.isRunning()) await bench.killPart('api');
       await bench.expectSameEnd(await run.ended);
     },
+    { smoke: true },
   );
 });
 

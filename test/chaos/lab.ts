@@ -13,6 +13,7 @@ import {
   waitForServices,
 } from '../support/backhaul-process.ts';
 import { compareSets, type EventSet, eventsInBundledApi, SAME } from '../support/event-set.ts';
+import { ALL } from '../support/form.ts';
 import { until } from '../support/until.ts';
 import { createWorkplace, writeExports } from '../support/workplace.ts';
 
@@ -59,7 +60,8 @@ export interface LabOptions {
 
 export const LAB_TIMEOUT_MS = 180_000;
 const FILES = 6;
-const RECORDS = 1_000;
+/** Of each file. The long form has more to interrupt. */
+const RECORDS = ALL ? 1_000 : 300;
 const RESUMES_MAX = 5;
 
 export async function createLab({ env = () => ({}) }: LabOptions = {}): Promise<Lab> {

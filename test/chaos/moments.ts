@@ -1,10 +1,11 @@
 import { it } from 'vitest';
+import { ALL } from '../support/form.ts';
 import { createRandom } from '../support/seeded-random.ts';
 import { LAB_TIMEOUT_MS, type Lab } from './lab.ts';
 import type { Scenario } from './scenarios.ts';
 
 /**
- * BACKHAUL_TEST_MOMENTS=20 tries so many moments of each kind (more than half an hour) instead of one.
+ * BACKHAUL_TEST_MOMENTS=20 tries that many moments of each kind, in more than half an hour, instead of one.
  * BACKHAUL_TEST_SEED draws others.
  */
 export const MOMENTS = Number(process.env['BACKHAUL_TEST_MOMENTS'] ?? 1);
@@ -13,16 +14,27 @@ const SEED = Number(process.env['BACKHAUL_TEST_SEED'] ?? 1);
 /** A run that ended before its moment came proves little, and tells how long runs really take. */
 const TRIES = 3;
 
+export interface MomentOptions {
+  /** Whether `npm test` runs the kind, too, and not only the long form. @default false */
+  readonly smoke?: boolean;
+}
+
 /**
  * One test a moment. The moment is a share of what the uninterrupted run takes, drawn from one of equal
  * strata; `id` tells the kinds apart.
  */
-export function atRandomMoments(title: string, id: string, lab: () => Lab, act: Scenario): void {
+export function atRandomMoments(
+  title: string,
+  id: string,
+  lab: () => Lab,
+  act: Scenario,
+  { smoke = false }: MomentOptions = {},
+): void {
   const random = createRandom(
     SEED * 1_000 + [...id].reduce((sum, letter) => sum * 7 + letter.charCodeAt(0), 0),
   );
   const shares = Array.from({ length: MOMENTS }, (_, index) => (index + random()) / MOMENTS);
-  it.each(shares.map((share) => [share.toFixed(3), share] as const))(
+  it.runIf(smoke || ALL).each(shares.map((share) => [share.toFixed(3), share] as const))(
     `${title}, at %s of the run`,
     async (text, share) => {
       for (let tries = 1; tries <= TRIES; tries += 1) {

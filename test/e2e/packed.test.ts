@@ -3,8 +3,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { setUp } from '../support/backhaul-process.ts';
+import { describe, expect, it } from 'vitest';
 import { createWorkplace } from '../support/workplace.ts';
 
 /** Downloads every dependency into an empty cache. BACKHAUL_TEST_LONG=1 runs it (one minute each). */
@@ -12,8 +11,6 @@ const LONG = process.env['BACKHAUL_TEST_LONG'] === '1';
 const TIMEOUT_MS = 600_000;
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
-
-beforeAll(setUp, TIMEOUT_MS);
 
 describe.runIf(LONG)('the packed tarball', () => {
   const calls: [string, (tarball: string) => string[]][] = [

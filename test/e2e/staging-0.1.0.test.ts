@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { canonicalJson } from '../../src/lib/json/canonical-json.ts';
-import { type Ended, killAllBackhaul, parseReport, runBackhaul, setUp } from '../support/backhaul-process.ts';
+import { type Ended, killAllBackhaul, parseReport, runBackhaul } from '../support/backhaul-process.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 import {
   type StoredEvent,
@@ -29,7 +29,6 @@ let redis: TestRedis;
 let destination: StrictDestination;
 
 beforeAll(async () => {
-  setUp();
   workplace = createWorkplace();
   redis = await startRedis();
   destination = await startStrictDestination({ apiKey: API_KEY });

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { QUEUE_PREFIX, stageQueue } from '../../jobs/catalog.ts';
 import { migrationRecord } from '../../src/state/migrations.ts';
 import { createS3Bucket } from '../../src/state/staging/s3-bucket.ts';
-import { killAllBackhaul, parseReport, setUp, startBackhaul } from '../support/backhaul-process.ts';
+import { killAllBackhaul, parseReport, startBackhaul } from '../support/backhaul-process.ts';
 import { startRadosgw } from '../support/radosgw.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 import { startStrictDestination } from '../support/strict-destination.ts';
@@ -46,7 +46,6 @@ describe.skipIf(!s3)('with a source on S3', () => {
   let env: Record<string, string>;
 
   beforeAll(async () => {
-    setUp();
     workplace = createWorkplace();
     redis = await startRedis();
     destination = await startStrictDestination({ apiKey: KEY });

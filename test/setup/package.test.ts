@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { setUp } from '../support/backhaul-process.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const manifest = z
@@ -23,7 +22,6 @@ const packOutput = z
 let pack: z.infer<typeof packOutput>;
 
 beforeAll(async () => {
-  setUp();
   // Set-up has built already; run again by npm's `prepack`, it would only look.
   const args = ['pack', '--dry-run', '--json', '--ignore-scripts'];
   const { stdout } = await promisify(execFile)('npm', args, { cwd: ROOT, maxBuffer: 16 * 1024 * 1024 });
