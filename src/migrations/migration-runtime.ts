@@ -19,19 +19,19 @@ export interface MigrationStore {
   askRedis<T>(ask: (redis: Redis) => Promise<T>): Promise<T | undefined>;
 }
 
-export interface SourceContext {
+export interface SourceAccess {
   readonly now: () => Date;
   /** A bucket that a manifest names as its source. Each is opened once. */
   openSourceBucket(bucket: string): Promise<SourceBucket>;
 }
 
 /** Enough to plan and to check; staging is opened only when it is needed. */
-export interface PlanContext extends SourceContext {
+export interface PlanContext extends SourceAccess {
   openStaging(): Promise<Staging>;
 }
 
 /** Enough to run migrations. */
-export interface MigrationRuntime extends MigrationStore, SourceContext {
+export interface MigrationRuntime extends MigrationStore, SourceAccess {
   readonly redis: Redis;
   readonly log: Logger;
   /** Aborts when an embedded part died for good; the run stops and can be resumed. */

@@ -15,10 +15,10 @@ import { bindSource, getMappingName } from '../sources/registry.ts';
 import { toSourceSlice } from '../sources/source.ts';
 import { encodeDocument } from '../state/document.ts';
 import { toBudgetKey } from '../state/keys.ts';
-import type { SourceContext } from './migration-runtime.ts';
+import type { SourceAccess } from './migration-runtime.ts';
 import type { OpenMigrationsDeps } from './open-migrations.ts';
 
-export interface ManifestOpenerDeps extends SourceContext {
+export interface ManifestOpenerDeps extends SourceAccess {
   readonly staging: Staging;
   readonly redis: Redis;
   /** For the variables that manifests name. */

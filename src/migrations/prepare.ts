@@ -20,7 +20,7 @@ import {
 import { listFileReceipts } from '../state/parts.ts';
 import { checkSources } from './check-sources.ts';
 import { requireMigration } from './life-store.ts';
-import type { MigrationRuntime, MigrationStore, SourceContext } from './migration-runtime.ts';
+import type { MigrationRuntime, MigrationStore, SourceAccess } from './migration-runtime.ts';
 import { checkHeaders } from './plan/check-headers.ts';
 import { type Allowed, preflight } from './preflight.ts';
 
@@ -114,7 +114,7 @@ async function loadFileReceipts(staging: Staging, name: string): Promise<Map<str
 }
 
 export async function findFiles(
-  { openSourceBucket }: SourceContext,
+  { openSourceBucket }: SourceAccess,
   manifest: Manifest,
   baseDir: string,
 ): Promise<SourceSlice[]> {

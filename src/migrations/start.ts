@@ -47,7 +47,7 @@ export type RunResult =
  *               run/import-phase.ts:stageAndImport → run/scheduler.ts:runScheduler
  *   jobs        work-queue.ts:add → worker.ts:createJobWorker → import-part.ts:importPartHandler
  *   migrations  open-migrations.ts:use
- *   jobs        import-part.ts:createImportDeps
+ *   jobs        import-part.ts:importPartHandler, with the open migration
  *   pipeline    import-part.ts:importPart
  */
 export async function startMigration(

@@ -28,14 +28,14 @@ export function createEventNamer(
   let count = 0;
   return (item) => {
     if (!saysWhen(item)) return createUuid();
-    request ??= digestOf(`${projectUuid} ${sentAtMs ?? ''} ${stringifyJson(items)}`);
+    request ??= computeDigest(`${projectUuid} ${sentAtMs ?? ''} ${stringifyJson(items)}`);
     count += 1;
     return `${request}${count.toString(16).padStart(8, '0')}`;
   };
 }
 
 /** All of a UUID v8 (RFC 9562, 5.8) but its last eight digits: one hash serves a whole request. */
-function digestOf(text: string): string {
+function computeDigest(text: string): string {
   const hex = hash('sha256', text);
   const variant = '89ab'.charAt(Number.parseInt(hex.charAt(16), 16) & 0x3);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 24)}`;
