@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { killAllBackhaul } from '../support/backhaul-process.ts';
+import { ALL } from '../support/form.ts';
 import { createLab, LAB_TIMEOUT_MS, type Lab } from './lab.ts';
 import { atRandomMoments, MOMENTS } from './moments.ts';
 import { producerKilled, redisWiped } from './scenarios.ts';
@@ -9,7 +10,7 @@ import { producerKilled, redisWiped } from './scenarios.ts';
 /** Whatever is killed, whenever: what arrives is the same, and the books balance (I1 to I5). */
 let lab: Lab;
 beforeAll(async () => {
-  lab = await createLab();
+  lab = await createLab(ALL ? {} : { records: 200 });
 }, LAB_TIMEOUT_MS);
 afterEach(killAllBackhaul);
 afterAll(async () => {

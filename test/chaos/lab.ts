@@ -13,7 +13,6 @@ import {
   waitForServices,
 } from '../support/backhaul-process.ts';
 import { compareSets, type EventSet, eventsInBundledApi, SAME } from '../support/event-set.ts';
-import { ALL } from '../support/form.ts';
 import { until } from '../support/until.ts';
 import { createWorkplace, writeExports } from '../support/workplace.ts';
 
@@ -54,19 +53,19 @@ export interface Bench {
 }
 
 export interface LabOptions {
+  /** Of each of the six files. @default 1,000 */
+  readonly records?: number;
   /** Of every command: where staging lies, for example. */
   readonly env?: (name: string) => Readonly<Record<string, string>>;
 }
 
 export const LAB_TIMEOUT_MS = 180_000;
 const FILES = 6;
-/** Of each file. The long form has more to interrupt. */
-const RECORDS = ALL ? 1_000 : 300;
 const RESUMES_MAX = 5;
 
-export async function createLab({ env = () => ({}) }: LabOptions = {}): Promise<Lab> {
+export async function createLab({ records = 1_000, env = () => ({}) }: LabOptions = {}): Promise<Lab> {
   const workplace = createWorkplace();
-  await writeExports(workplace, { files: FILES, records: RECORDS });
+  await writeExports(workplace, { files: FILES, records });
 
   const moments = { hit: 0, missed: 0 };
   /** Of an uninterrupted run, from the services being up to the end: the shortest seen. */
@@ -153,7 +152,7 @@ export async function createLab({ env = () => ({}) }: LabOptions = {}): Promise<
     expect(ended.code, ended.stderr).toBe(0);
     const { balanced, counts } = parseReport(ended);
     expect(balanced).toBe(true);
-    expect(counts.read).toBe(FILES * RECORDS);
+    expect(counts.read).toBe(FILES * records);
     return { events: await eventsInBundledApi(bench.dataDir), counts };
   }
 
