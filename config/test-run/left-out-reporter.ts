@@ -1,8 +1,16 @@
-import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node';
+import type { Reporter, TestModule, TestSuite, Vitest } from 'vitest/node';
 
 /** Names every suite and test that a run left out, so that nothing goes missing unseen. */
 export class LeftOutReporter implements Reporter {
+  #selects = false;
+
+  /** Whoever selects tests by name (`-t`) knows that the others are left out. */
+  onInit({ config }: Vitest): void {
+    this.#selects = config.testNamePattern !== undefined;
+  }
+
   onTestRunEnd(modules: readonly TestModule[]): void {
+    if (this.#selects) return;
     const left = modules.map((module) => ({
       file: module.relativeModuleId,
       names: [...listLeftOut(module)],
@@ -26,12 +34,7 @@ const isOfOneDatabase = (name: string) => / on (?:PGlite|PostgreSQL)$/.test(name
 /** A suite that is left out as a whole stands for its tests. */
 function* listLeftOut(parent: TestModule | TestSuite): Generator<string> {
   for (const child of parent.children) {
-    if (isLeftOut(child)) yield child.name;
+    if (child.options.mode === 'skip') yield child.name;
     else if (child.type === 'suite') yield* listLeftOut(child);
   }
-}
-
-function isLeftOut(task: TestCase | TestSuite): boolean {
-  // A name that the command line asks for (`-t`) leaves the others out too: the caller knows.
-  return task.options.mode === 'skip';
 }
