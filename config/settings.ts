@@ -8,7 +8,7 @@ export interface SettingName {
   readonly secret?: boolean;
 }
 
-export const settingNames = z.registry<SettingName>();
+const settingNames = z.registry<SettingName>();
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
-import { LeftOutReporter } from './test-run/left-out-reporter.ts';
-import { SlowestFirst } from './test-run/slowest-first.ts';
+import { LeftOutReporter } from '../test/support/left-out-reporter.ts';
+import { SlowestFirst } from '../test/support/slowest-first.ts';
 
 const ROOT = new URL('..', import.meta.url).pathname;
 

@@ -10,7 +10,7 @@ import type { Logger } from '../src/lib/logger.ts';
 import { DELETION_JOB, type JobName, type Payload, QUEUE_PREFIX, SHARED_JOBS } from './catalog.ts';
 import { logConnectionErrors } from './log-connection-errors.ts';
 
-export const DASHBOARD_PATH = '/queues';
+const DASHBOARD_PATH = '/queues';
 
 export interface DashboardOptions {
   readonly redisUrl: string;
@@ -123,7 +123,7 @@ export function getTitle(name: JobName, data: unknown): string {
 }
 
 /** Jobs report counts of records, or of synthetic events sent. */
-export function renderProgress(progress: unknown): string | number {
+function renderProgress(progress: unknown): string | number {
   if (typeof progress !== 'object' || progress === null) return Number(progress) || 0;
   return Object.entries(progress)
     .filter(([, count]) => Number(count) > 0)

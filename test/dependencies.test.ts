@@ -14,7 +14,13 @@ function listRows(heading: string): string[] {
   return body
     .split('\n')
     .slice(2)
-    .slice(0, body.split('\n').slice(2).findIndex((line) => !line.startsWith('|')))
+    .slice(
+      0,
+      body
+        .split('\n')
+        .slice(2)
+        .findIndex((line) => !line.startsWith('|')),
+    )
     .map((line) => line.split('|')[1]?.trim() ?? '');
 }
 

@@ -1,5 +1,3 @@
-import type { TargetEvent } from './event.ts';
-
 /** The result for one event of a batch. A `refused` event can never be sent as it is. */
 export type Delivery = { readonly kind: 'accepted' } | { readonly kind: 'refused'; readonly detail: string };
 
@@ -17,5 +15,3 @@ export interface Batch {
  * the destination stays down beyond the retries, and the signal's reason when aborted.
  */
 export type Deliver = (batch: Batch, signal: AbortSignal) => Promise<Delivery[]>;
-
-export type Serialise = (event: TargetEvent) => string;

@@ -16,7 +16,6 @@ export type RecordCounts = z.infer<typeof recordCounts>;
 
 /** `accepted` counts events of requests with a 2xx response. */
 export const eventCounts = z.strictObject({ sent: count, accepted: count });
-export type EventCounts = z.infer<typeof eventCounts>;
 
 /** Counts with their breakdown. Keys of `byDay` are UTC days of the source time, or `unknown`. */
 export const tally = z.strictObject({

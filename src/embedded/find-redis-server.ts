@@ -17,7 +17,7 @@ export interface RedisVersion {
 }
 
 /** BullMQ 6 needs commands of Redis 6.2: https://docs.bullmq.io */
-export const OLDEST_REDIS: RedisVersion = { major: 6, minor: 2 };
+const OLDEST_REDIS: RedisVersion = { major: 6, minor: 2 };
 
 /**
  * The given program, else one on the PATH, else the copy that set-up unpacked. Both `redis-server`

@@ -15,7 +15,6 @@ export const foldedRange = z.strictObject({
   ),
 });
 export type FoldedRange = z.infer<typeof foldedRange>;
-export type RefusedSynthetic = FoldedRange['refused'][number];
 
 export const REFUSED_SAMPLE = 50;
 

@@ -12,7 +12,7 @@ export const toFieldProperties = (field: string, properties: readonly StoredProp
   properties.map(([key, , text]) => ({ field, key, text }));
 
 /** Constant, because where properties are cut decides the uuids (I2). Fits the smallest batch of a manifest. */
-export const PACK_BYTES = 56 * 1024;
+const PACK_BYTES = 56 * 1024;
 
 /**
  * Cuts the properties of one person or group into few events, in order. A property larger than a pack

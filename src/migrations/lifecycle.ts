@@ -84,7 +84,7 @@ const stay: Transition = { kind: 'stay' };
 const refuse = (refusal: Refusal): Transition => ({ kind: 'refuse', refusal });
 
 /** A new state or event does not compile until all of its cells are written. */
-export const TRANSITIONS: Readonly<Record<State, Readonly<Record<LifeEvent['kind'], Transition>>>> = {
+const TRANSITIONS: Readonly<Record<State, Readonly<Record<LifeEvent['kind'], Transition>>>> = {
   none: {
     run: acquire,
     resume: refuse('no_such_migration'),

@@ -58,7 +58,7 @@ export interface OpenMigrationsDeps {
 }
 
 /** Why work was handed back: the migration is stopped, paused or cancelled. */
-export class StopRequest extends Error {}
+class StopRequest extends Error {}
 
 const CONTROL_EVERY_MS = 500;
 /** A migration without jobs is closed after this; its next job opens it again. */

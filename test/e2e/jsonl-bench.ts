@@ -10,7 +10,7 @@ import {
 } from '../support/strict-destination.ts';
 import { createWorkplace } from '../support/workplace.ts';
 
-export const API_KEY = 'phc_e2e';
+const API_KEY = 'phc_e2e';
 export const NAME = 'bad';
 
 /** A folder of JSON lines made by a test, and a strict destination for them. */

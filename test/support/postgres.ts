@@ -13,7 +13,7 @@ export interface RunningPostgres {
 }
 
 /** Where postgres and initdb lie: on PATH, or where Debian puts them. Undefined when there is none. */
-export function findPostgres(): string | undefined {
+function findPostgres(): string | undefined {
   const debian = '/usr/lib/postgresql';
   const versions = listFolder(debian).sort((a, b) => Number(b) - Number(a));
   const folders = [

@@ -14,7 +14,7 @@ export interface BucketRange {
 }
 
 /** Cuts the buckets into ranges of about equal size; a small migration needs one job. */
-export function planRanges(factBytes: number): BucketRange[] {
+function planRanges(factBytes: number): BucketRange[] {
   const ranges = Math.min(BUCKETS, Math.max(1, Math.ceil(factBytes / RANGE_BYTES)));
   return Array.from({ length: ranges }, (_, index) => ({
     from: Math.floor((index * BUCKETS) / ranges),

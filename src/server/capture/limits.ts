@@ -3,7 +3,7 @@
 /** Size of a body as it travels, compressed or not. */
 export const MAX_BODY_BYTES = 20 * 1024 * 1024;
 /** Size after decompression: the same as for a body that is not compressed. */
-export const MAX_DECODED_BYTES = MAX_BODY_BYTES;
+export const MAX_DECODED_BYTES = 20 * 1024 * 1024;
 /** Multipart forms are slow to read, and no client sends large ones. */
 export const MAX_MULTIPART_BYTES = 4 * 1024 * 1024;
 export const MAX_EVENTS = 50_000;

@@ -24,7 +24,7 @@ export type WorkerReply =
     };
 
 /** An error that Postgres raised in the other thread; its class does not survive the journey. */
-export class WorkerSqlError extends Error {
+class WorkerSqlError extends Error {
   readonly code: string | undefined;
 
   constructor(message: string, code: string | undefined) {

@@ -17,7 +17,7 @@ export const VALUE_PARSERS: Readonly<Record<number, ParseValue>> = {
 };
 
 /** `2024-01-31 08:00:00.5+00` or `+05:30` → ISO 8601 in UTC with milliseconds. */
-export function parseTimestamp(text: string): string {
+function parseTimestamp(text: string): string {
   const iso = text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00');
   return new Date(iso).toISOString();
 }

@@ -15,7 +15,7 @@ export const MAX_CONTAINERS = 500_000;
 const COUNTED_CHARACTERS = 4 * 1024 * 1024;
 
 /** Characters of a key. What grows out of data by mistake, such as a text for a key, is longer. */
-export const MAX_KEY_CHARACTERS = 1000;
+const MAX_KEY_CHARACTERS = 1000;
 
 /** NUL, and half of a surrogate pair: with the `u` flag, the class matches one only where it is alone. */
 const UNSTORABLE = /[\0\ud800-\udfff]/u;

@@ -68,7 +68,7 @@ const COLUMNS = sql`id, project_id as "projectId", short_id as "shortId", name, 
   created_at as "createdAt", created_by as "createdBy", updated_at as "updatedAt",
   last_modified_at as "lastModifiedAt", last_modified_by as "lastModifiedBy"`;
 
-export function toInsight(row: InsightRow): StoredInsight {
+function toInsight(row: InsightRow): StoredInsight {
   const query = row.query === null ? null : parseJsonObject(row.query);
   return { ...row, filters: parseJsonObject(row.filters), query };
 }

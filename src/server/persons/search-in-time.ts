@@ -4,7 +4,7 @@ import { invalidInput } from '../http/errors.ts';
 import { inTime, isTooSlow, limitTime } from '../query/time-limit.ts';
 
 /** How long a search of all persons of a project may take. */
-export const SEARCH_LIMIT_MS = 30_000;
+const SEARCH_LIMIT_MS = 30_000;
 
 /**
  * Searches many persons in a transaction that fails with a 400 when it takes too long. `guard` must be one of

@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { type PartRecord, RECORD_MAX_BYTES } from '../../contract/part.ts';
 
 /** How much of a record beyond RECORD_MAX_BYTES is kept. */
-export const HEAD_BYTES = 64 * 1024;
+const HEAD_BYTES = 64 * 1024;
 
 const CR = 0x0d;
 

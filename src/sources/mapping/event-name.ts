@@ -2,7 +2,7 @@ import { type Rejected, rejected } from '../../contract/outcome.ts';
 import { shown } from '../../lib/preview.ts';
 import { readText } from './identity.ts';
 
-export const EVENT_NAME_MAX_LENGTH = 200;
+const EVENT_NAME_MAX_LENGTH = 200;
 
 /**
  * Events of these names change persons or groups at the destination, some irreversibly. Persons are made

@@ -1,6 +1,6 @@
-import { LosslessNumber } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
 import { mapped, rejected, skipped } from '../../../src/contract/outcome.ts';
+import { ExactNumber } from '../../../src/lib/json/exact-number.ts';
 import { buildPlan, chooseFiles } from '../../../src/migrations/plan/build-plan.ts';
 import { planInput, sampled, signups, targetEvent } from './plan-input.ts';
 
@@ -149,7 +149,7 @@ describe('the plan', () => {
   test('is plain JSON, with every digit of a long number', () => {
     const fields = {
       user: 'ada',
-      order: new LosslessNumber('1234567890123456789'),
+      order: new ExactNumber('1234567890123456789'),
       nothing: null,
       empty: {},
       list: [1],

@@ -26,7 +26,7 @@ const INITIAL_KEYS: readonly (readonly [string, string])[] = COPIED_KEYS.map((ke
 const PERSON_EVENTS = new Set(['$identify', '$create_alias', '$merge_dangerously', '$set']);
 const WITHOUT_PERSON_CHANGES = new Set(['$exception', '$$heatmap']);
 
-export function toPersonChanges({ event, properties }: IncomingEvent): PropertyChanges {
+function toPersonChanges({ event, properties }: IncomingEvent): PropertyChanges {
   const set = new Map<string, unknown>();
   const setOnce = new Map<string, unknown>();
   if (WITHOUT_PERSON_CHANGES.has(event)) return { set, setOnce, unset: [] };

@@ -24,7 +24,6 @@ const writable = {
 };
 
 export const newInsightSchema = z.object(writable);
-export type NewInsightBody = z.infer<typeof newInsightSchema>;
 
 export const changedInsightSchema = z.object({
   ...writable,

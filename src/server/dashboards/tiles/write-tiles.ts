@@ -65,7 +65,7 @@ export async function writeTiles(
 }
 
 /** Counts tiles that are there, whatever may have been taken off. */
-export function checkTileCount(tiles: readonly Pick<StoredTile, 'deleted'>[]): void {
+function checkTileCount(tiles: readonly Pick<StoredTile, 'deleted'>[]): void {
   if (tiles.filter(({ deleted }) => !deleted).length > MAX_TILES) {
     throw invalidInput(`A dashboard holds at most ${MAX_TILES} tiles.`, 'tiles');
   }

@@ -16,7 +16,7 @@ export async function computeFunnel(
 }
 
 /** The steps of all persons; with a breakdown those of each value, the others last. */
-export function shapeFunnel(rows: readonly FunnelRow[], query: FunnelQuery): FunnelSteps {
+function shapeFunnel(rows: readonly FunnelRow[], query: FunnelQuery): FunnelSteps {
   const { breakdown } = query;
   if (breakdown === undefined) return toSteps(rows[0], query);
   const shown = rows.filter(({ value }) => value !== null || !breakdown.hideOther);

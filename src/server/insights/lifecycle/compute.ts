@@ -26,7 +26,7 @@ function withIntervalBefore(range: DateRange): DateRange {
 }
 
 /** A series for each status. Dormant persons count below zero, as clients draw them downwards. */
-export function shapeLifecycle(
+function shapeLifecycle(
   points: readonly LifecyclePoint[],
   buckets: Buckets,
   { action, name }: Pick<Entity, 'action' | 'name'>,

@@ -31,7 +31,7 @@ export function loadLifecycle(
  * person was created in, `returning` after an active one, `resurrecting` otherwise, `dormant` in the bucket
  * right after an active one.
  */
-export function lifecycleFacts(scope: EventScope, buckets: Buckets, entity: Entity): Sql {
+function lifecycleFacts(scope: EventScope, buckets: Buckets, entity: Entity): Sql {
   return sql`with active as (
       select ${ACTOR} as actor, ${findBucket(sql`e.timestamp`, buckets.starts)} as bucket,
         ${findBucket(sql`min(p.created_at)`, buckets.starts)} as created

@@ -56,7 +56,7 @@ export const readFilter = (properties: unknown): FilterGroup =>
   orInvalid(() => parseFilter(properties, { defaultType: 'event' }));
 
 /** What the shared layer refuses with 400 is an invalid insight here. */
-export function orInvalid<T>(read: () => T): T {
+function orInvalid<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {

@@ -32,7 +32,7 @@ const SESSION_GAP = sql`interval '30 minutes'`;
  * repeats itself counts once. A path begins with its session or at the starting point, or it leads to the
  * end point; then the steps right before that are shown.
  */
-export function pathFacts(scope: EventScope, span: Span, query: PathsQuery): Sql {
+function pathFacts(scope: EventScope, span: Span, query: PathsQuery): Sql {
   const { startPoint, endPoint, stepLimit } = query;
   const inSession = sql`over (partition by actor, session order by at, uuid)`;
   const [first, isShown] =

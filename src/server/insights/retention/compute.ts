@@ -18,7 +18,7 @@ export async function computeRetention(
 }
 
 /** So many whole periods up to the one that the range ends in; where the range begins does not matter. */
-export function retentionRange(range: DateRange, totalIntervals: number): DateRange {
+function retentionRange(range: DateRange, totalIntervals: number): DateRange {
   const { interval, weekStart } = range;
   const last = toIntervalStart(range.until.minus(1), interval, weekStart);
   return {
@@ -29,7 +29,7 @@ export function retentionRange(range: DateRange, totalIntervals: number): DateRa
 }
 
 /** A row for each period, as long as there are periods to come back in. */
-export function shapeRetention(
+function shapeRetention(
   points: readonly RetentionPoint[],
   buckets: Buckets,
   { period }: Pick<RetentionQuery, 'period'>,

@@ -26,7 +26,7 @@ export function loadRetention(
 }
 
 /** One fact for a person, a row they are in and a bucket they were there again; `later` 0 is in each row. */
-export function retentionFacts(scope: EventScope, buckets: Buckets, query: RetentionQuery): Sql {
+function retentionFacts(scope: EventScope, buckets: Buckets, query: RetentionQuery): Sql {
   const { target, returning, firstTime } = query;
   const bucket = (time: Sql) => findBucket(time, buckets.starts);
   const targets = firstTime

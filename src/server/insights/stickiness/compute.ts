@@ -24,7 +24,7 @@ export async function computeStickiness(
 }
 
 /** Persons by the number of intervals that they were active in, from one to all. */
-export function shapeStickiness(
+function shapeStickiness(
   points: readonly StickinessPoint[],
   bucketCount: number,
   { action, name }: Pick<Entity, 'action' | 'name'>,

@@ -24,6 +24,6 @@ export function loadStickiness(
 }
 
 /** One fact a person: the number of buckets they were active in. */
-export const stickinessFacts = (scope: EventScope, buckets: Buckets, entity: Entity): Sql =>
+const stickinessFacts = (scope: EventScope, buckets: Buckets, entity: Entity): Sql =>
   sql`select ${ACTOR} as actor, count(distinct ${findBucket(sql`e.timestamp`, buckets.starts)}) as active
     ${eventsWhere(scope, buckets, matchEntity(scope, entity))} group by 1`;

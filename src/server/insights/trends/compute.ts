@@ -60,7 +60,7 @@ function listPeriods(query: TrendsQuery, range: DateRange): Period[] {
 }
 
 /** The points of one series, as a line for each value of the breakdown: most first, the others last. */
-export function shapeTrend(
+function shapeTrend(
   points: readonly TrendPoint[],
   series: Series,
   query: Pick<TrendsQuery, 'display' | 'breakdown' | 'series'>,

@@ -49,7 +49,7 @@ const ACTIVE_DAYS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** One fact an event: when, its bucket and value of the breakdown, who did it, and what is measured. */
-export function trendFacts(scope: EventScope, { series, buckets, breakdown }: TrendRequest): Sql {
+function trendFacts(scope: EventScope, { series, buckets, breakdown }: TrendRequest): Sql {
   return sql`select e.timestamp as at, ${findBucket(sql`e.timestamp`, buckets.starts)} as bucket,
       ${breakdown ? selectText(breakdown) : sql`''`} as value, ${ACTOR} as actor,
       ${measured(series.measure)} as measured
