@@ -70,17 +70,29 @@ export function losesDigits(text: string): boolean {
   if (written === text) return false;
   const length = number < 0 ? text.length - 1 : text.length;
   if (length >= MIN_UNSAFE_LENGTH && written.includes('e') && !/[eE]/.test(text)) return true;
+  if (isShort(text, number)) return false;
   // Of these no two texts have the same value.
   if (INTEGER.test(written) && INTEGER.test(text)) return true;
   return !isSameValue(written, text);
 }
 
-/** The one text for a number's value: the double's where it has the same value, else the digits. */
+/**
+ * The text by which a number is compared: the double's where it has the same value, else the digits as written.
+ * Two spellings that no double can hold, such as 1e400 and 10e399, stay different.
+ */
 export function canonicalDigits({ digits }: ExactNumber): string {
   const number = Number(digits);
   if (!Number.isFinite(number) || number === 0) return digits;
   const written = String(number);
   return written.includes('e') && isSameValue(written, digits) ? written : digits;
+}
+
+/** A double holds every value of up to 15 digits, away from the ends of its range. */
+function isShort(text: string, number: number): boolean {
+  const magnitude = Math.abs(number);
+  if (magnitude < 1e-290 || magnitude > 1e290) return false;
+  const exponentAt = text.search(/[eE]/);
+  return (exponentAt === -1 ? text.length : exponentAt) < MIN_UNSAFE_LENGTH;
 }
 
 function isSameValue(short: string, text: string): boolean {

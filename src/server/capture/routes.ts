@@ -51,7 +51,7 @@ export function addIngestRoutes(api: Api, deps: IngestDeps): void {
   }
 }
 
-/** Decode, parse, find the project, name, store: each step is a room that the body does not come back to. */
+/** Decode, parse, find the project, name, store: ARCHITECTURE.md has the walk. */
 async function ingestRequest(
   c: Context,
   bytes: Buffer,
