@@ -10,11 +10,32 @@ const MIB = 1024 * KIB;
 export const CONTRACT_LIMITS = { eventsPerMinute: 10_000, totalEvents: 20_000_000 } as const;
 const DEFAULT_BATCH_EVENTS = 1_000;
 
+const acceptance = z
+  .strictObject({
+    status: whole(200, 299)
+      .exactOptional()
+      .describe('HTTP status of the answer. Without fields it counts only with an empty body.'),
+    fields: z
+      .record(z.string().min(1), z.union([z.string(), z.number(), z.boolean(), z.null()]))
+      .refine((fields) => Object.keys(fields).length > 0, 'takes at least one field')
+      .exactOptional()
+      .describe('Top-level fields that the JSON of the answer holds, with these values.'),
+  })
+  .refine(
+    ({ status, fields }) => status !== undefined || fields !== undefined,
+    'takes status, fields or both',
+  );
+
 const destination = z.strictObject({
   url: serviceAddress.describe('Address of the service: the part before /batch/.'),
   apiKey: secretReference.describe(
     'Variable that holds the project key, as ${BACKHAUL_PROJECT_API_KEY}; NAME_FILE may name a file instead.',
   ),
+  acceptance: acceptance
+    .exactOptional()
+    .describe(
+      'An answer that means that the events were taken, where the destination gives another than {"status":1} or {"status":"Ok"}.',
+    ),
 });
 
 const limits = z.strictObject({

@@ -117,11 +117,13 @@ export function buildProgram(finish: (code: ExitCode) => void): Command {
     act(async (context) => (await import('./commands/serve.ts')).serve(context)),
   );
   addManageCommands(program, act);
-  command('doctor [manifest]', 'check settings, Redis, staging, sources and destination').action(
-    act(async (context, manifest: string | undefined) =>
-      (await import('./commands/doctor.ts')).doctor(context, manifest),
-    ),
-  );
+  command('doctor [manifest]', 'check settings, Redis, staging, sources and destination')
+    .option('--send-probe', 'send the destination one event, and show its answer and whether it counts')
+    .action(
+      act(async (context, manifest: string | undefined, options: { sendProbe?: boolean }) =>
+        (await import('./commands/doctor.ts')).doctor(context, manifest, options),
+      ),
+    );
   command('demo', 'generate an export and move it into the bundled API, end to end')
     .option('--keep', 'leave the API and its dashboards up and print the links')
     .option('--events <count>', 'how many events to generate', '50000')

@@ -1,4 +1,5 @@
 import { tryParseJson } from '../lib/json/parse-json.ts';
+import { type Acceptance, judgeAnswer } from './acceptance.ts';
 
 /** What a destination responded to one request. */
 export interface TargetResponse {
@@ -28,18 +29,26 @@ export type Decision =
     }
   /** The response is not one of event ingestion: a proxy's page if it passes, a wrong address if it lasts. */
   | { readonly kind: 'foreign'; readonly detail: string; readonly message: string }
+  /** A 2xx that does not say that the events were taken (I12). */
+  | { readonly kind: 'unproven'; readonly detail: string; readonly message: string }
   /** The address or the setting is wrong. */
   | { readonly kind: 'fail'; readonly message: string };
 
 const RETRIED = new Set([408, 425, 429]);
 
-/** `apiKey` is masked in every text, in case the response repeats it (I10). */
-export function classify(response: TargetResponse, nowMs: number, apiKey = ''): Decision {
+export interface ClassifyOptions {
+  /** Masked in every text, in case the response repeats it (I10). */
+  readonly apiKey: string;
+  /** What the manifest declares as a yes. */
+  readonly acceptance?: Acceptance | undefined;
+}
+
+export function classify(response: TargetResponse, nowMs: number, options: ClassifyOptions): Decision {
   const { status } = response;
-  const text = extractErrorText(response.body, apiKey);
+  const text = shorten(extractErrorText(response.body), options.apiKey);
   const detail = text === '' ? `HTTP ${status}` : `HTTP ${status}: ${text}`;
 
-  if (status >= 200 && status < 300) return classifySuccess(response, text);
+  if (status >= 200 && status < 300) return classifySuccess(response, options, text);
   if (status === 400) return { kind: 'bisect', detail: text || 'HTTP 400 without a reason' };
   if (status === 413) return { kind: 'halve', detail: text || 'too large' };
   if (status === 401) {
@@ -74,30 +83,35 @@ const pause = (what: string, action: string): Decision => ({
 const overQuota = (detail: string): Decision =>
   pause(`the destination's quota is used up (${detail})`, 'Raise the billing limit of the project');
 
-/**
- * A 2xx alone proves nothing: proxies and sign-in pages respond with 200 too. Known responses of ingestion
- * are `{"status":1}`, `{"status":"Ok"}`, `1`, `ok` and an empty body; `quota_limited` names what was dropped.
- */
-function classifySuccess({ status, body }: TargetResponse, text: string): Decision {
-  const trimmed = body.trim();
-  const value = tryParseJson(trimmed);
-  if (trimmed === '' || /^(ok|1)$/i.test(trimmed)) return { kind: 'accepted' };
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    const quota: unknown = Reflect.get(value, 'quota_limited');
-    if (Array.isArray(quota) && quota.includes('events')) return overQuota(`HTTP ${status}, events dropped`);
-    const reported: unknown = Reflect.get(value, 'status') ?? 1;
-    const failed = Boolean(Reflect.get(value, 'error'));
-    if (!failed && /^(1|200|ok|success|accepted|true)$/i.test(String(reported))) return { kind: 'accepted' };
+function classifySuccess({ status, body }: TargetResponse, options: ClassifyOptions, text: string): Decision {
+  switch (judgeAnswer(status, body, options.acceptance)) {
+    case 'accepted':
+      return { kind: 'accepted' };
+    case 'over_quota':
+      return overQuota(`HTTP ${status}, events dropped`);
+    case 'page': {
+      const detail = `HTTP ${status}, but not with a response of event ingestion ("${text}")`;
+      return {
+        kind: 'foreign',
+        detail,
+        message: renderAdvice(
+          `the destination responds with ${detail}`,
+          'A proxy, a sign-in page or a wrong destination.url may be the cause: check destination.url and what is in front of it',
+        ),
+      };
+    }
+    case 'unproven': {
+      const detail = renderAnswer({ status, body }, options.apiKey);
+      return {
+        kind: 'unproven',
+        detail,
+        message: renderAdvice(
+          `the destination answers with ${detail}, which does not say that it took the events`,
+          'Look for the events at the destination. If this answer is its yes, declare it as destination.acceptance and run the manifest again; else correct the destination',
+        ),
+      };
+    }
   }
-  const detail = `HTTP ${status}, but not with a response of event ingestion ("${text}")`;
-  return {
-    kind: 'foreign',
-    detail,
-    message: renderAdvice(
-      `the destination responds with ${detail}`,
-      'A proxy, a sign-in page or a wrong destination.url may be the cause: check destination.url and what is in front of it',
-    ),
-  };
 }
 
 function renderFailure({ status, location }: TargetResponse, detail: string): string {
@@ -124,12 +138,23 @@ function parseRetryAfter(header: string | undefined, nowMs: number): number | un
 
 const LONGEST_TEXT = 200;
 
-/** The detail of a JSON error, else the text of the page, short enough for a report and without the secret. */
-function extractErrorText(body: string, secret: string): string {
-  const text = (findDetail(body) ?? body.replace(/<(script|style)[\s\S]*?<\/\1>|<[^>]*>/gi, ' '))
-    .replace(/\s+/g, ' ')
-    .trim();
-  const safe = secret === '' ? text : text.replaceAll(secret, '***');
+/** The detail of a JSON error, else the text of the page. */
+const extractErrorText = (body: string): string =>
+  findDetail(body) ?? body.replace(/<(script|style)[\s\S]*?<\/\1>|<[^>]*>/gi, ' ');
+
+/** Status and body of an answer, for people to judge. */
+export function renderAnswer(
+  { status, body }: Pick<TargetResponse, 'status' | 'body'>,
+  secret: string,
+): string {
+  const seen = shorten(body, secret);
+  return `HTTP ${status} and ${seen === '' ? 'an empty body' : `the body ${seen}`}`;
+}
+
+/** Short enough for a report, and without the secret. */
+function shorten(text: string, secret: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  const safe = secret === '' ? line : line.replaceAll(secret, '***');
   return safe.length > LONGEST_TEXT ? `${safe.slice(0, LONGEST_TEXT - 1)}…` : safe;
 }
 

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { Batch, Deliver, Delivery } from '../contract/delivery.ts';
 import { raceAbort, runAbortable, waitFor } from '../lib/async/abort.ts';
 import { ConfigError, PausedError, UnavailableError } from '../lib/errors.ts';
+import type { Acceptance } from './acceptance.ts';
 import type { Budget } from './budget.ts';
 import { classify, type Decision } from './classify.ts';
 import { ENVELOPE_BYTES, renderEnvelope } from './envelope.ts';
@@ -21,7 +22,12 @@ import { compress, createSender, DEFAULT_SEND_TIMEOUTS, describeBreak, type Send
  * without a permit of the budget, and a bad event does not stop the other events of its batch.
  */
 export interface DeliverOptions {
-  readonly destination: { readonly url: string; readonly apiKey: string };
+  readonly destination: {
+    readonly url: string;
+    readonly apiKey: string;
+    /** Another yes than the known ones. */
+    readonly acceptance?: Acceptance | undefined;
+  };
   readonly limits: { readonly requestsInFlight: number };
   readonly budget: Budget;
   /** From 0 up to, but not including, 1. */
@@ -46,6 +52,8 @@ export interface Delivering {
  * 400 may come from a proxy or a deployment.
  */
 const REFUSALS_NEEDED = 3;
+/** A cut-off body or a service that is starting may be behind one answer without a proof, not behind three. */
+const UNPROVEN_NEEDED = 3;
 /** Every third failed attempt at one request is logged as a warning, the others at debug level. */
 const WARN_EVERY = 3;
 
@@ -72,7 +80,7 @@ export function createDeliver(options: DeliverOptions): Delivering {
     const work = slots.schedule(async (): Promise<Decision> => {
       const permit = await budget.take(events, signal);
       try {
-        return classify(await sender.send(request, signal), now(), destination.apiKey);
+        return classify(await sender.send(request, signal), now(), destination);
       } catch (error) {
         signal.throwIfAborted();
         return { kind: 'retry', detail: describeBreak(error), slowDown: false };
@@ -90,12 +98,15 @@ export function createDeliver(options: DeliverOptions): Delivering {
    */
   async function attemptRepeatedly(request: Buffer, events: number, signal: AbortSignal) {
     let pages = 0;
+    let unproven = 0;
     for (let tries = 1; ; tries += 1) {
       const decision = await attempt(request, events, signal);
-      if (decision.kind !== 'retry' && decision.kind !== 'foreign') return decision;
-      if (decision.kind === 'foreign') {
-        pages += 1;
-        if (pages === policy.attempts) throw new PausedError(decision.message);
+      if (!isRetried(decision)) return decision;
+      if (decision.kind === 'foreign') pages += 1;
+      if (decision.kind === 'unproven') unproven += 1;
+      if (decision.kind !== 'retry') {
+        const limit = Math.min(policy.attempts, UNPROVEN_NEEDED);
+        if (pages === policy.attempts || unproven === limit) throw new PausedError(decision.message);
       }
       const ceilingMs = getBackoffCeilingMs(tries, policy);
       const slowDownMs = decision.kind === 'retry' && decision.slowDown ? (decision.afterMs ?? ceilingMs) : 0;
@@ -179,5 +190,9 @@ export function createDeliver(options: DeliverOptions): Delivering {
     },
   };
 }
+
+type Retried = Extract<Decision, { kind: 'retry' | 'foreign' | 'unproven' }>;
+const isRetried = (decision: Decision): decision is Retried =>
+  decision.kind === 'retry' || decision.kind === 'foreign' || decision.kind === 'unproven';
 
 const ACCEPTED: Delivery = { kind: 'accepted' };

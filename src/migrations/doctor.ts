@@ -6,7 +6,7 @@ import { ConfigError, getMessage } from '../lib/errors.ts';
 import type { PlanContext } from './migration-runtime.ts';
 import { formatCount } from './plan/format-text.ts';
 import { findFiles } from './prepare.ts';
-import { probeDestination } from './probe-destination.ts';
+import { probeDestination, sendProbe } from './probe-destination.ts';
 
 export interface Check {
   readonly name: string;
@@ -27,7 +27,12 @@ export interface CheckContext extends PlanContext {
 export async function checkMigration(
   context: CheckContext,
   manifestPath: string | undefined,
+  /** Also sends the destination one event. */
+  withProbe = false,
 ): Promise<{ healthy: boolean; checks: Check[] }> {
+  if (withProbe && manifestPath === undefined) {
+    throw new ConfigError('--send-probe needs a manifest, which names the destination');
+  }
   const checks: Check[] = [];
   const check = async <T>(
     name: string,
@@ -53,7 +58,14 @@ export async function checkMigration(
     const loaded = await check('manifest', () => checkManifest(manifestPath, context.env));
     if (loaded) {
       await checkDetail('source', () => checkSource(loaded, context));
-      await checkDetail('destination', () => checkDestination(loaded));
+      const askDestination = (ask: typeof probeDestination) => () => checkDestination(loaded, ask);
+      await checkDetail('destination', askDestination(probeDestination));
+      if (withProbe) {
+        await checkDetail(
+          'probe',
+          askDestination((destination) => sendProbe(destination, context.now())),
+        );
+      }
     }
   }
   return { healthy: checks.every(({ ok }) => ok), checks };
@@ -86,7 +98,10 @@ async function checkSource({ manifest, baseDir }: LoadedManifest, context: Check
   return `${formatCount(files.length)} files, ${formatCount(bytes / 1024 ** 2)} MiB`;
 }
 
-async function checkDestination({ manifest, apiKey }: LoadedManifest): Promise<string> {
+async function checkDestination(
+  { manifest, apiKey }: LoadedManifest,
+  ask: typeof probeDestination,
+): Promise<string> {
   if (!manifest.destination || apiKey === undefined) return 'the bundled API, started for the run';
-  return probeDestination(manifest.destination.url, apiKey);
+  return ask({ ...manifest.destination, apiKey });
 }

@@ -6,7 +6,7 @@ import type { Manifest } from '../../config/manifest/manifest.ts';
 import type { Staging } from '../contract/staging.ts';
 import { DEFAULT_BATCH_LIMITS } from '../deliver/batch-builder.ts';
 import { createUnlimitedBudget, toRedisBudgetKey } from '../deliver/budget.ts';
-import { createDeliver } from '../deliver/deliver.ts';
+import { createDeliver, type DeliverOptions } from '../deliver/deliver.ts';
 import { createRedisBudget } from '../deliver/redis-budget.ts';
 import { REQUEST_TIMEOUT_MS } from '../deliver/send.ts';
 import { ConfigError } from '../lib/errors.ts';
@@ -98,9 +98,9 @@ function createLazy<T>(create: () => Promise<T>) {
 function resolveDestination(
   manifest: Manifest,
   { env, bundled }: ManifestOpenerDeps,
-): { url: string; apiKey: string } {
+): DeliverOptions['destination'] {
   const apiKey = readApiKey(manifest, env);
-  if (manifest.destination && apiKey !== undefined) return { url: manifest.destination.url, apiKey };
+  if (manifest.destination && apiKey !== undefined) return { ...manifest.destination, apiKey };
   if (!bundled) {
     throw new ConfigError(
       `migration "${manifest.name}" goes to the bundled API, and this process has none: start it with the same BACKHAUL_DATA_DIR as the run, or name a destination in the manifest`,

@@ -14,9 +14,8 @@ describe('classify', () => {
   const kinds: [string, TargetResponse, Decision['kind']][] = [
     ['{"status":1}', answer(200, '{"status":1}'), 'accepted'],
     ['{"status":"Ok"}', answer(200, '{"status":"Ok"}\n'), 'accepted'],
-    ['a plain ok', answer(200, 'ok'), 'accepted'],
-    ['the number 1', answer(200, '1'), 'accepted'],
-    ['a 204 without a body', answer(204), 'accepted'],
+    ['a plain ok', answer(200, 'ok'), 'unproven'],
+    ['a 204 without a body', answer(204), 'unproven'],
     [
       'recordings over their quota',
       answer(200, '{"status":"Ok","quota_limited":["recordings"]}'),
@@ -24,9 +23,8 @@ describe('classify', () => {
     ],
     ['events over their quota', answer(200, '{"status":"Ok","quota_limited":["events"]}'), 'pause'],
     ['a page of a proxy', answer(200, '<html><title>Sign in</title></html>'), 'foreign'],
-    ['a 200 that reports failure', answer(200, '{"status":0}'), 'foreign'],
-    ['a 200 with an error', answer(200, '{"error":"queue down"}'), 'foreign'],
-    ['a list for a body', answer(200, '[]'), 'foreign'],
+    ['a 200 that reports failure', answer(200, '{"status":0}'), 'unproven'],
+    ['a 200 with an error', answer(200, '{"status":1,"error":"queue down"}'), 'unproven'],
     ['301', answer(301), 'fail'],
     ['308', answer(308), 'fail'],
     ['400', answer(400), 'bisect'],
@@ -46,7 +44,7 @@ describe('classify', () => {
     ['599', answer(599), 'retry'],
   ];
   it.each(kinds)('takes %s for what it is', (_name, given, kind) => {
-    expect(classify(given, NOW_MS).kind).toBe(kind);
+    expect(classify(given, NOW_MS, { apiKey: '' }).kind).toBe(kind);
   });
 
   const waits: [string, string, number | undefined][] = [
@@ -59,13 +57,13 @@ describe('classify', () => {
     ['nothing', '', undefined],
   ];
   it.each(waits)('reads a Retry-After of %s', (_name, retryAfter, afterMs) => {
-    const decision = classify(answer(429, '', { retryAfter }), NOW_MS);
+    const decision = classify(answer(429, '', { retryAfter }), NOW_MS, { apiKey: '' });
     expect(decision.kind === 'retry' ? decision.afterMs : 'another kind').toBe(afterMs);
   });
 
   it('slows everyone down on 429 and on any Retry-After, not on a plain 500', () => {
     const slows = (given: TargetResponse) => {
-      const decision = classify(given, NOW_MS);
+      const decision = classify(given, NOW_MS, { apiKey: '' });
       return decision.kind === 'retry' && decision.slowDown;
     };
     expect(slows(answer(429))).toBe(true);
@@ -75,10 +73,28 @@ describe('classify', () => {
 
   it("gives the destination's own words, shortened and without the key", () => {
     const body = JSON.stringify({ detail: `key phc_secret: ${'long '.repeat(100)}` });
-    const decision = classify(answer(400, body), NOW_MS, 'phc_secret');
+    const decision = classify(answer(400, body), NOW_MS, { apiKey: 'phc_secret' });
     const detail = decision.kind === 'bisect' ? decision.detail : '';
     expect(detail).toMatch(/^key \*\*\*: long/);
     expect(detail).toHaveLength(200);
+  });
+
+  it('shows what it saw of an answer without a proof: short, without the key, and what to do', () => {
+    const body = `{"taken":"phc_secret","pad":"${'x'.repeat(500)}"}`;
+    const decision = classify(answer(200, body), NOW_MS, { apiKey: 'phc_secret' });
+    const message = decision.kind === 'unproven' ? decision.message : '';
+    expect(message).toContain('HTTP 200 and the body {"taken":"***","pad":"xxx');
+    expect(message).toContain('declare it as destination.acceptance');
+    expect(message.length).toBeLessThan(600);
+    expect(classify(answer(202), NOW_MS, { apiKey: '' })).toMatchObject({
+      detail: 'HTTP 202 and an empty body',
+    });
+  });
+
+  it('counts the answer that the manifest declares', () => {
+    const acceptance = { status: 204 };
+    expect(classify(answer(204), NOW_MS, { apiKey: '', acceptance }).kind).toBe('accepted');
+    expect(classify(answer(200), NOW_MS, { apiKey: '', acceptance }).kind).toBe('unproven');
   });
 
   it('says what to do where the operator must act', () => {
@@ -89,7 +105,7 @@ describe('classify', () => {
       answer(404),
       answer(302, '', { location: 'https://b.example' }),
     ]
-      .map((given) => classify(given, NOW_MS))
+      .map((given) => classify(given, NOW_MS, { apiKey: '' }))
       .map((decision) => ('message' in decision ? decision.message : ''));
     expect(messages[0]).toContain('Check destination.apiKey, then resume');
     expect(messages[1]).toContain('belongs to the project');

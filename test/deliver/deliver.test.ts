@@ -17,6 +17,7 @@ afterEach(async () => {
   for (const stop of toStop.splice(0).reverse()) await stop();
 });
 
+const TAKEN = '{"status":1}';
 const QUICK = { attempts: 20, baseMs: 2, maxMs: 20 };
 const open = new AbortController().signal;
 setMaxListeners(0, open);
@@ -121,7 +122,7 @@ describe('deliver', () => {
     const url = await answering((request, response) => {
       request.resume().on('end', () => {
         number += 1;
-        response.writeHead(number === 2 ? 413 : 200).end();
+        response.writeHead(number === 2 ? 413 : 200).end(TAKEN);
       });
     });
     const made = delivering(url);
@@ -136,7 +137,7 @@ describe('deliver', () => {
     const url = await answering((request, response) => {
       request.resume().on('end', () => {
         number += 1;
-        response.writeHead(number < 3 ? 400 : 200).end();
+        response.writeHead(number < 3 ? 400 : 200).end(TAKEN);
       });
     });
     expect(await delivering(url).deliver(toBatch([targetEvent(1)]), open)).toEqual([{ kind: 'accepted' }]);
@@ -207,6 +208,36 @@ describe('deliver', () => {
     expect(requests).toBe(3);
   });
 
+  it.each(['', '{"success":false}', '{"status":1'])(
+    'pauses at the third answer that proves nothing: %j',
+    async (body) => {
+      let requests = 0;
+      const url = await answering((request, response) => {
+        request.resume().on('end', () => {
+          requests += 1;
+          response.end(body);
+        });
+      });
+      const error = await delivering(url)
+        .deliver(toBatch([targetEvent(1)]), open)
+        .catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(PausedError);
+      expect(String(error)).toMatch(/does not say that it took the events.*then resume; nothing is lost/);
+      expect(requests).toBe(3);
+    },
+  );
+
+  it('goes on after two answers that proved nothing', async () => {
+    let requests = 0;
+    const url = await answering((request, response) => {
+      request.resume().on('end', () => {
+        requests += 1;
+        response.end(requests < 3 ? '' : TAKEN);
+      });
+    });
+    expect(await delivering(url).deliver(toBatch([targetEvent(1)]), open)).toEqual([{ kind: 'accepted' }]);
+  });
+
   it.each([
     ['goes on after a page shorter than its attempts', 2, 0, undefined],
     ['leaves pages among failures to the queue', 2, 500, UnavailableError],
@@ -215,7 +246,7 @@ describe('deliver', () => {
     const url = await answering((_request, response) => {
       requests += 1;
       if (requests <= pages) response.end('<html>Back in a moment</html>');
-      else response.writeHead(after || 200).end();
+      else response.writeHead(after || 200).end(TAKEN);
     });
     const { deliver } = delivering(url, { retry: { ...QUICK, attempts: 3 } });
     const outcome = await deliver(toBatch([targetEvent(1)]), open).catch((reason: unknown) => reason);
@@ -300,7 +331,7 @@ describe('deliver', () => {
 
   it('asks the budget for every attempt, and for no more than a permit may hold', async () => {
     const url = await answering((request, response) => {
-      request.resume().on('end', () => response.writeHead(asked.length === 1 ? 500 : 200).end());
+      request.resume().on('end', () => response.writeHead(asked.length === 1 ? 500 : 200).end(TAKEN));
     });
     const asked: number[] = [];
     let settled = 0;

@@ -22,6 +22,8 @@ export interface JsonlBench {
   /** `run` of every file below the folder, or of `from`. */
   run(from?: string | readonly string[]): Promise<Ended>;
   command(...args: string[]): Promise<Ended>;
+  /** Path of the manifest of `run`, of every file below the folder. */
+  manifest(): string;
   /** What the commands find in BACKHAUL_PROJECT_API_KEY from here on. */
   useKey(apiKey: string): void;
   /** The numbers of the records that arrived, in order. */
@@ -37,11 +39,13 @@ export interface JsonlBenchOptions extends Partial<StrictDestinationOptions> {
    */
   readonly embedded?: boolean;
   readonly limits?: object;
+  /** Added to the manifest's destination. */
+  readonly declared?: object;
 }
 
 export async function createJsonlBench(
   { onTestFinished }: TestContext,
-  { env = {}, dataDir: givenDataDir, embedded = false, limits, ...strict }: JsonlBenchOptions = {},
+  { env = {}, dataDir: givenDataDir, embedded = false, limits, declared, ...strict }: JsonlBenchOptions = {},
 ): Promise<JsonlBench> {
   const workplace = createWorkplace();
   onTestFinished(() => workplace.remove());
@@ -57,6 +61,24 @@ export async function createJsonlBench(
       env: { BACKHAUL_PROJECT_API_KEY: key, ...(redis ? { REDIS_URL: redis.url } : {}), ...env },
     });
 
+  const manifest = (from: string | readonly string[] = 'in/**/*') =>
+    workplace.manifest({
+      name: NAME,
+      source: {
+        type: 'jsonl',
+        from,
+        mapping: {
+          event: { column: 'e' },
+          distinctId: { column: 'u' },
+          timestamp: { column: 't' },
+          key: ['n'],
+        },
+      },
+      destination: { url: destination.url, apiKey: '${BACKHAUL_PROJECT_API_KEY}', ...declared },
+      rejects: { failAbove: '50%' },
+      ...(limits ? { limits } : {}),
+    });
+
   return {
     folder: workplace.folder,
     dataDir,
@@ -66,25 +88,8 @@ export async function createJsonlBench(
       mkdirSync(dirname(at), { recursive: true });
       writeFileSync(at, body);
     },
-    run(from = 'in/**/*') {
-      const manifest = workplace.manifest({
-        name: NAME,
-        source: {
-          type: 'jsonl',
-          from,
-          mapping: {
-            event: { column: 'e' },
-            distinctId: { column: 'u' },
-            timestamp: { column: 't' },
-            key: ['n'],
-          },
-        },
-        destination: { url: destination.url, apiKey: '${BACKHAUL_PROJECT_API_KEY}' },
-        rejects: { failAbove: '50%' },
-        ...(limits ? { limits } : {}),
-      });
-      return command('run', '--json', manifest);
-    },
+    run: (from) => command('run', '--json', manifest(from)),
+    manifest: () => manifest(),
     command,
     useKey(apiKey) {
       key = apiKey;

@@ -63,7 +63,14 @@ export interface StrictDestination {
   readonly requests: { status: number; events: number; bytes: number }[];
   /** Uuids that came again with another event, distinct_id or timestamp: they would be stored twice. */
   readonly conflicts: string[];
+  /** From here on every batch in the form of the contract is answered so, and nothing stored; until undefined. */
+  readonly overrule: (reply: Reply | undefined) => void;
   readonly stop: () => Promise<void>;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly body: string;
 }
 
 const DEFAULT_MAX_BODY_BYTES = 20 * 1024 * 1024;
@@ -74,6 +81,7 @@ export async function startStrictDestination(options: StrictDestinationOptions):
   const requests: { status: number; events: number; bytes: number }[] = [];
   const conflicts: string[] = [];
   const drawFault = createFaults(options.faults);
+  let overruling: Reply | undefined;
 
   function store(events: readonly StoredEvent[]): void {
     for (const event of events) {
@@ -112,6 +120,11 @@ export async function startStrictDestination(options: StrictDestinationOptions):
     note.events = envelope.batch.length;
     arrivals.push({ atMs: performance.now(), events: envelope.batch.length });
 
+    if (overruling) {
+      note.status = overruling.status;
+      response.writeHead(overruling.status).end(overruling.body);
+      return;
+    }
     const { fault, draw } = drawFault();
     if (fault === 'badRequest') return refuse(400, 'invalid_payload', 'Invalid payload: try me');
     if (fault === 'tooLarge') return refuse(413, 'request_too_large', 'Request too large.');
@@ -154,6 +167,9 @@ export async function startStrictDestination(options: StrictDestinationOptions):
     arrivals,
     requests,
     conflicts,
+    overrule(reply) {
+      overruling = reply;
+    },
     async stop() {
       server.closeAllConnections();
       server.close();

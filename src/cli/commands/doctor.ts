@@ -8,10 +8,12 @@ import { EXIT, type ExitCode } from '../exit-code.ts';
 export async function doctor(
   { settings, env, terminal }: CommandContext,
   path: string | undefined,
+  { sendProbe = false }: { readonly sendProbe?: boolean },
 ): Promise<ExitCode> {
   const result = await checkMigration(
     { ...createPlanContext(settings), env, machine: createMachineChecks(settings) },
     path,
+    sendProbe,
   );
   terminal.data(result, () =>
     result.checks

@@ -47,6 +47,25 @@ describe('limits', () => {
   });
 });
 
+describe('destination.acceptance', () => {
+  const withAcceptance = (acceptance: unknown) => parse({ destination: { ...destination, acceptance } });
+
+  test.each([
+    { status: 204 },
+    { fields: { success: true, left: null, count: 0, state: 'queued' } },
+    { status: 202, fields: { ok: 1 } },
+  ])('takes %j', (acceptance) => {
+    expect(withAcceptance(acceptance).destination?.acceptance).toEqual(acceptance);
+  });
+
+  test.each([{}, { status: 199 }, { status: 300 }, { fields: {} }, { fields: { a: [] } }, { body: 'ok' }])(
+    'refuses %j',
+    (acceptance) => {
+      expect(() => withAcceptance(acceptance)).toThrow();
+    },
+  );
+});
+
 test.each(['a', '0-a_b.c', 'a'.repeat(63)])('takes the name %s', (name) => {
   expect(parse({ name }).name).toBe(name);
 });
