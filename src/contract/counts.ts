@@ -15,3 +15,6 @@ export const addCounts = (a: RecordCounts, b: RecordCounts): RecordCounts => ({
   duplicate: a.duplicate + b.duplicate,
   rejected: a.rejected + b.rejected,
 });
+
+export const isBalanced = ({ read, delivered, skipped, duplicate, rejected }: RecordCounts): boolean =>
+  read === delivered + skipped + duplicate + rejected;

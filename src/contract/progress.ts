@@ -28,6 +28,18 @@ export const tally = z.strictObject({
 });
 export type Tally = z.infer<typeof tally>;
 
+/** An object of rejected records: its staging key, its size, and the number of records in it. */
+export interface RejectSegment {
+  readonly key: string;
+  readonly bytes?: number;
+  readonly records?: number;
+}
+
+const rejectSegment = z.union([
+  z.strictObject({ key: z.string(), bytes: count, records: count }),
+  z.string().transform((key): RejectSegment => ({ key })), // as version 0.1.0 wrote it
+]);
+
 /**
  * The record index up to which every record of a part has its outcome. Position, tally and reject segments are one
  * record, saved whole or not at all (invariant I1).
@@ -37,8 +49,8 @@ export const checkpoint = z.strictObject({
   /** Number of records, from the start of the part, that have their outcome. */
   position: count,
   tally,
-  /** Staging keys of the reject segments of this checkpoint, in order. */
-  rejectSegments: z.array(z.string()),
+  /** In order. */
+  rejectSegments: z.array(rejectSegment),
 });
 export type Checkpoint = z.infer<typeof checkpoint>;
 
@@ -55,7 +67,7 @@ export const receipt = z.strictObject({
   file: z.string(),
   mapping: z.string(),
   tally,
-  rejectSegments: z.array(z.string()),
+  rejectSegments: z.array(rejectSegment),
   findings: factsIndex.optional(),
 });
 export type Receipt = z.infer<typeof receipt>;

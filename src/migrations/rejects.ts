@@ -53,7 +53,7 @@ export async function showRejects(
 export async function* readRejectLines(staging: Staging, name: string): AsyncGenerator<RejectLine> {
   await requireMigration(staging, name);
   for await (const receipt of listReceipts(staging, name)) {
-    for (const key of receipt.rejectSegments) yield* await readRejects(staging, key);
+    for (const segment of receipt.rejectSegments) yield* await readRejects(staging, segment);
   }
 }
 

@@ -2,15 +2,37 @@ import { parseDocument } from '../state/document.ts';
 import { layout } from '../state/keys.ts';
 import { requireMigration } from './life-store.ts';
 import type { MigrationStore } from './migration-runtime.ts';
-import { makeReport } from './report/make-report.ts';
+import { buildReport } from './report/build-report.ts';
+import { loadBooks } from './report/load-books.ts';
 import { type Report, report } from './report/report.ts';
 
-/** The report of the last run, or while one is under way, one of what is there so far. Throws RefusedError. */
+/**
+ * The report of the last run, or while one is under way, one of what is there so far. Either is compared
+ * with what staging holds now. Throws RefusedError, and SourceError for documents that are damaged.
+ */
 export async function loadReport({ staging }: MigrationStore, name: string): Promise<Report> {
   const record = await requireMigration(staging, name);
   const key = layout(name).report;
   const body = await staging.get(key); // there from the end of a run until the next one begins
-  return body
-    ? parseDocument(report, body, key, staging)
-    : makeReport(staging, record, { failures: [], peopleDone: false });
+  const stored = body && parseDocument(report, body, key, staging);
+  const books = await loadBooks(staging, record);
+  if (!stored) return buildReport({ ...books, failures: [] });
+  const { failures } = stored.unfinished;
+  return addProblems(stored, buildReport({ ...books, failures, isOver: true }));
 }
+
+/** The stored report, with what was lost or changed since. */
+function addProblems(stored: Report, now: Report): Report {
+  const problems = new Set([...stored.problems, ...now.problems]);
+  if (stored.counts.read !== now.counts.read) {
+    problems.add(`the report counts ${stored.counts.read} records, its receipts ${now.counts.read}`);
+  }
+  return { ...stored, problems: [...problems], balanced: problems.size === 0 };
+}
+
+/** Whether everything has its outcome and is sent. */
+export const isFinished = ({ unfinished }: Report): boolean =>
+  unfinished.parts === 0 &&
+  unfinished.files.length === 0 &&
+  unfinished.failures.length === 0 &&
+  !unfinished.people;

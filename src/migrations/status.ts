@@ -1,13 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { z } from 'zod';
 import { addCounts, zeroCounts } from '../contract/counts.ts';
-import { partMeta } from '../contract/part.ts';
-import { type RecordCounts, receipt } from '../contract/progress.ts';
+import type { RecordCounts } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
-import { parseDocument } from '../state/document.ts';
-import { isDocument, layout, partKeys } from '../state/keys.ts';
+import { isDocument, layout, parsePartKey, parseReceiptKey, partKeys } from '../state/keys.ts';
 import { listMigrations, loadControl } from '../state/migrations.ts';
+import { loadPartMeta } from '../state/parts.ts';
 import { loadProgressNote } from '../state/progress-note.ts';
+import { loadReceipt } from '../state/receipts.ts';
 import { requireMigration } from './life-store.ts';
 import { type ShownState, toShownState, toState } from './lifecycle.ts';
 import type { MigrationStore } from './migration-runtime.ts';
@@ -97,10 +96,13 @@ const READ_AHEAD = 16;
 export function createProgressReader(staging: Staging, name: string): () => Promise<Progress> {
   let staged = 0;
   let counts = zeroCounts();
-  const parts = createReader(staging, partKeys(layout(name).prefix).parts, partMeta, ({ records }) => {
+  const { prefix, receipts: receiptsPrefix } = layout(name);
+  const loadMeta = (key: string) => loadPartMeta(staging, prefix, parsePartKey(prefix, key));
+  const parts = createReader(staging, partKeys(prefix).parts, loadMeta, ({ records }) => {
     staged += records;
   });
-  const receipts = createReader(staging, layout(name).receipts, receipt, ({ tally }) => {
+  const load = (key: string) => loadReceipt(staging, name, parseReceiptKey(name, key));
+  const receipts = createReader(staging, receiptsPrefix, load, ({ tally }) => {
     counts = addCounts(counts, tally.counts);
   });
   return async () => {
@@ -115,15 +117,20 @@ export function createProgressReader(staging: Staging, name: string): () => Prom
   };
 }
 
-/** Passes each JSON object below a prefix to `take` once; returns how many it has passed so far. */
-function createReader<T>(staging: Staging, prefix: string, schema: z.ZodType<T>, take: (value: T) => void) {
+/** Passes each document below a prefix to `take` once; returns how many it has passed so far. */
+function createReader<T>(
+  staging: Staging,
+  prefix: string,
+  load: (key: string) => Promise<T | undefined>,
+  take: (value: T) => void,
+) {
   const taken = new Set<string>();
   const readNew = async (keys: readonly string[]) => {
-    const bodies = await Promise.all(keys.map((key) => staging.get(key)));
+    const found = await Promise.all(keys.map(load));
     for (const [index, key] of keys.entries()) {
-      const body = bodies[index];
-      if (!body) continue;
-      take(parseDocument(schema, body, key, staging));
+      const value = found[index];
+      if (value === undefined) continue;
+      take(value);
       taken.add(key);
     }
   };

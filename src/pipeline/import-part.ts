@@ -57,8 +57,8 @@ export async function importPart(part: PartMeta, deps: ImportDeps, signal: Abort
     current = step.checkpoint;
     if (step.rejects.length > 0) {
       const rejects = { part, header, records, notes: step.rejects };
-      const key = await store.saveRejects(toSegmentName(fence, segment.to), rejects);
-      current = { ...current, rejectSegments: [...current.rejectSegments, key] };
+      const kept = await store.saveRejects(toSegmentName(fence, segment.to), rejects);
+      current = { ...current, rejectSegments: [...current.rejectSegments, kept] };
     }
     await checkpoints.save(fence, current);
     deps.onProgress(current);

@@ -1,4 +1,4 @@
-import { zeroCounts } from '../contract/counts.ts';
+import { isBalanced, zeroCounts } from '../contract/counts.ts';
 import type { RecordCounts, Tally } from '../contract/progress.ts';
 
 /** Event names beyond this many are counted as one, so that a vendor's bug cannot blow up a checkpoint. */
@@ -83,9 +83,6 @@ export function mergeTally(a: Tally, b: Tally): Tally {
   builder.addTally(b);
   return builder.build();
 }
-
-export const isBalanced = ({ read, delivered, skipped, duplicate, rejected }: RecordCounts): boolean =>
-  read === delivered + skipped + duplicate + rejected;
 
 /** Each breakdown of a tally that does not match its totals, as a sentence. */
 export function findImbalances({ counts, byDay, byEvent, byReason }: Tally): string[] {

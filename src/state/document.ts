@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Staging } from '../contract/staging.ts';
 import { SourceError } from '../lib/errors.ts';
+import { isDocument } from './keys.ts';
 import { recoveryHint } from './recovery-hint.ts';
 
 /** The bytes of a stored document: JSON indented by one space, with a newline at its end. */
@@ -30,4 +31,26 @@ export async function loadDocument<T>(
 ): Promise<T | undefined> {
   const body = await staging.get(key);
   return body && parseDocument(schema, body, key, staging);
+}
+
+/** Small objects that are read at once; on S3 each is a round trip. */
+const READ_AHEAD = 16;
+
+/** Every document below a prefix, in key order, as `load` reads it. */
+export async function* listDocuments<T>(
+  staging: Staging,
+  prefix: string,
+  load: (key: string) => Promise<T | undefined>,
+): AsyncGenerator<T> {
+  let keys: string[] = [];
+  const loadAll = async () => {
+    const found = await Promise.all(keys.map(load));
+    keys = [];
+    return found.filter((value) => value !== undefined);
+  };
+  for await (const { key } of staging.list(prefix)) {
+    if (isDocument(key)) keys.push(key);
+    if (keys.length === READ_AHEAD) yield* await loadAll();
+  }
+  yield* await loadAll();
 }

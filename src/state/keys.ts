@@ -19,7 +19,11 @@ export const layout = (name: string) => {
     epoch: (epoch: number) => `${prefix}epochs/${String(epoch).padStart(8, '0')}`,
     receipts: `${prefix}receipts/`,
     receipt: (partId: string) => `${prefix}receipts/${partId}${JSON_END}`,
+    rejects: `${prefix}rejects/`,
+    rejectsOf: (partId: string) => `${prefix}rejects/${partId}/`,
     rejectSegment: (segment: string) => `${prefix}rejects/${segment}.ndjson.gz`,
+    allFindings: `${prefix}findings/`,
+    findingsOf: (partId: string) => `${prefix}findings/${partId}/`,
     findings: (segment: string) => toFactsKey(prefix, segment),
     /** Identity facts under their final ids, a folder a writer. */
     resolvedFacts: `${prefix}people/findings/`,
@@ -93,6 +97,14 @@ export const parseEpochKey = (name: string, key: string): number =>
 /** The part's id of `shop/receipts/<file>/00000.json`. */
 export const parseReceiptKey = (name: string, key: string): string =>
   key.slice(layout(name).receipts.length, -JSON_END.length);
+
+/** The part's id of `shop/parts/<file>/00000.json`. */
+export const parsePartKey = (prefix: string, key: string): string =>
+  key.slice(partKeys(prefix).parts.length, -JSON_END.length);
+
+/** The file's id of `shop/files/<file>.json`. */
+export const parseFileReceiptKey = (prefix: string, key: string): string =>
+  key.slice(partKeys(prefix).receipts.length, -JSON_END.length);
 
 /** The migration that a key belongs to: its folder's name, or that of its record. */
 export const parseMigrationName = (key: string): string =>

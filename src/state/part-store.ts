@@ -1,5 +1,5 @@
 import type { PartMeta } from '../contract/part.ts';
-import type { FactsIndex, Receipt } from '../contract/progress.ts';
+import type { FactsIndex, Receipt, RejectSegment } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
 import { type StoredFact, saveFacts } from './facts.ts';
 import type { DecodedFrames } from './frames.ts';
@@ -13,8 +13,7 @@ export interface PartStore {
   loadPart(part: PartMeta): Promise<DecodedFrames>;
   /** Undefined until the part is imported to its end. */
   loadReceipt(partId: string): Promise<Receipt | undefined>;
-  /** Returns the key of the saved segment. */
-  saveRejects(segment: string, rejects: RejectedRecords): Promise<string>;
+  saveRejects(segment: string, rejects: RejectedRecords): Promise<RejectSegment>;
   saveFacts(segment: string, facts: Iterable<StoredFact>): Promise<FactsIndex>;
   /** Creates the receipt, or returns the one that exists (I5). */
   createReceipt(receipt: Receipt): Promise<Receipt>;

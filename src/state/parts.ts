@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import type { z } from 'zod';
 import { type FileReceipt, fileReceipt, type PartMeta, partMeta } from '../contract/part.ts';
 import type { Staging } from '../contract/staging.ts';
 import { SourceError } from '../lib/errors.ts';
-import { loadDocument } from './document.ts';
+import { listDocuments, loadDocument } from './document.ts';
 import { type DecodedFrames, decodeFrames } from './frames.ts';
-import { isDocument, partKeys } from './keys.ts';
+import { parseFileReceiptKey, parsePartKey, partKeys } from './keys.ts';
 import { recoveryHint } from './recovery-hint.ts';
 
 const unzip = promisify(gunzip);
@@ -33,7 +32,7 @@ export async function loadPart(staging: Staging, prefix: string, meta: PartMeta)
 
 /** Every staged part, in order of file and number. A part exists once its description does. */
 export async function* listParts(staging: Staging, prefix: string): AsyncGenerator<PartMeta> {
-  yield* loadAll(staging, partKeys(prefix).parts, partMeta);
+  yield* listMetas(staging, prefix, partKeys(prefix).parts);
 }
 
 export async function* listFileParts(
@@ -41,16 +40,25 @@ export async function* listFileParts(
   prefix: string,
   fileId: string,
 ): AsyncGenerator<PartMeta> {
-  yield* loadAll(staging, partKeys(prefix).fileParts(fileId), partMeta);
+  yield* listMetas(staging, prefix, partKeys(prefix).fileParts(fileId));
 }
 
 /** Undefined until the part is staged. */
-export function loadPartMeta(staging: Staging, prefix: string, id: string): Promise<PartMeta | undefined> {
-  return loadDocument(partMeta, partKeys(prefix).description(id), staging);
+export async function loadPartMeta(
+  staging: Staging,
+  prefix: string,
+  id: string,
+): Promise<PartMeta | undefined> {
+  const key = partKeys(prefix).description(id);
+  const meta = await loadDocument(partMeta, key, staging);
+  if (meta && meta.id !== id) throw createMisplacedError(staging, key, `part ${meta.id}`);
+  return meta;
 }
 
 export async function* listFileReceipts(staging: Staging, prefix: string): AsyncGenerator<FileReceipt> {
-  yield* loadAll(staging, partKeys(prefix).receipts, fileReceipt);
+  yield* listDocuments(staging, partKeys(prefix).receipts, (key) =>
+    loadFileReceipt(staging, prefix, parseFileReceiptKey(prefix, key)),
+  );
 }
 
 export async function loadFileReceipt(
@@ -58,22 +66,14 @@ export async function loadFileReceipt(
   prefix: string,
   fileId: string,
 ): Promise<FileReceipt | undefined> {
-  return loadDocument(fileReceipt, partKeys(prefix).receipt(fileId), staging);
+  const key = partKeys(prefix).receipt(fileId);
+  const receipt = await loadDocument(fileReceipt, key, staging);
+  if (receipt && receipt.fileId !== fileId) throw createMisplacedError(staging, key, receipt.file);
+  return receipt;
 }
 
-/** Small objects that are read at once; on S3 each is a round trip. */
-const READ_AHEAD = 16;
+const listMetas = (staging: Staging, prefix: string, below: string): AsyncGenerator<PartMeta> =>
+  listDocuments(staging, below, (key) => loadPartMeta(staging, prefix, parsePartKey(prefix, key)));
 
-async function* loadAll<T>(staging: Staging, prefix: string, schema: z.ZodType<T>): AsyncGenerator<T> {
-  let keys: string[] = [];
-  const load = async () => {
-    const values = await Promise.all(keys.map((key) => loadDocument(schema, key, staging)));
-    keys = [];
-    return values.filter((value) => value !== undefined);
-  };
-  for await (const { key } of staging.list(prefix)) {
-    if (isDocument(key)) keys.push(key);
-    if (keys.length === READ_AHEAD) yield* await load();
-  }
-  yield* await load();
-}
+const createMisplacedError = (staging: Staging, key: string, of: string) =>
+  new SourceError(`${staging.location}: ${key} describes ${of}; ${recoveryHint(key)}`);

@@ -1,6 +1,8 @@
+import { isBalanced } from '../contract/counts.ts';
 import { type Receipt, receipt as receiptSchema } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
-import { encodeDocument, loadDocument } from './document.ts';
+import { SourceError } from '../lib/errors.ts';
+import { encodeDocument, listDocuments, loadDocument } from './document.ts';
 import { layout, parseReceiptKey } from './keys.ts';
 
 /** Creates the receipt of a part, or returns the one that exists: the first one counts (I5). */
@@ -9,24 +11,45 @@ export async function createReceipt(staging: Staging, name: string, receipt: Rec
   return (await loadReceipt(staging, name, receipt.part)) ?? receipt;
 }
 
+/** Undefined until the part is imported to its end. SourceError for a receipt that cannot be believed. */
 export async function loadReceipt(
   staging: Staging,
   name: string,
   part: string,
 ): Promise<Receipt | undefined> {
-  return loadDocument(receiptSchema, layout(name).receipt(part), staging);
+  const key = layout(name).receipt(part);
+  const receipt = await loadDocument(receiptSchema, key, staging);
+  const fault = receipt && findReceiptFault(receipt, name, part);
+  if (fault === undefined) return receipt;
+  throw new SourceError(
+    `${staging.location}: ${key} ${fault}; restore it, or remove it and resume "${name}", which imports that part again (nothing is delivered twice)`,
+  );
 }
 
-/** All receipts in key order, read a few at a time. */
-export async function* listReceipts(staging: Staging, name: string): AsyncGenerator<Receipt> {
-  const { receipts } = layout(name);
-  let pending: Promise<Receipt | undefined>[] = [];
-  for await (const { key } of staging.list(receipts)) {
-    pending.push(loadReceipt(staging, name, parseReceiptKey(name, key)));
-    if (pending.length === 16) {
-      for (const found of await Promise.all(pending)) if (found) yield found;
-      pending = [];
-    }
-  }
-  for (const found of await Promise.all(pending)) if (found) yield found;
+/** All receipts in key order, read a few at a time. Throws as loadReceipt does. */
+export const listReceipts = (staging: Staging, name: string): AsyncGenerator<Receipt> =>
+  listDocuments(staging, layout(name).receipts, (key) =>
+    loadReceipt(staging, name, parseReceiptKey(name, key)),
+  );
+
+/**
+ * Why a receipt cannot be that of the part whose key it has: it was copied, or its counts were changed. What
+ * it says of other objects is compared with them by the report.
+ */
+export function findReceiptFault(receipt: Receipt, name: string, part: string): string | undefined {
+  const { tally, rejectSegments, findings } = receipt;
+  const { counts } = tally;
+  if (receipt.part !== part) return `is the receipt of part ${receipt.part}`;
+  if (!isBalanced(counts)) return `counts outcomes that do not add up to its ${counts.read} records`;
+  const { rejectsOf, findingsOf } = layout(name);
+  const foreign = [
+    ...rejectSegments.filter(({ key }) => !key.startsWith(rejectsOf(part))),
+    ...(findings && !findings.key.startsWith(findingsOf(part)) ? [findings] : []),
+  ];
+  if (foreign[0]) return `names ${foreign[0].key}, which belongs to another part`;
+  const kept = rejectSegments.reduce((sum, { records }) => sum + (records ?? Number.NaN), 0);
+  // Not a number where a segment of version 0.1.0 did not note how many records it holds.
+  return kept >= 0 && kept !== counts.rejected
+    ? `counts ${counts.rejected} rejected records and names ${kept}`
+    : undefined;
 }

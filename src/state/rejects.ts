@@ -7,11 +7,13 @@ import {
   type RejectHead,
   type RejectLine,
   type RejectNote,
+  type RejectSegment,
   rejectHead,
   rejectLine,
 } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
 import { SourceError } from '../lib/errors.ts';
+import { layout, parseMigrationName } from './keys.ts';
 import { recoveryHint } from './recovery-hint.ts';
 
 const unzip = promisify(gunzip);
@@ -28,30 +30,41 @@ export interface RejectedRecords {
 
 /**
  * Writes one reject segment: JSON lines with everything that is needed to understand and replay each
- * record. Returns its key.
+ * record.
  */
-export async function saveRejects(staging: Staging, key: string, rejects: RejectedRecords): Promise<string> {
+export async function saveRejects(
+  staging: Staging,
+  key: string,
+  rejects: RejectedRecords,
+): Promise<RejectSegment> {
   const { part, header, records, notes } = rejects;
   function* lines(): Generator<RejectHead | RejectLine> {
     if (header) yield { header: toKeptBytes(header) };
     for (const note of notes) yield toRejectLine(part, note, records[note.record] as PartRecord);
   }
-  await staging.put(key, await zipLines(lines()));
-  return key;
+  const body = await zipLines(lines());
+  await staging.put(key, body);
+  return { key, bytes: body.length, records: notes.length };
 }
 
 /** SourceError when the segment is gone or damaged: a lost segment must not look like an empty one. */
-export async function readRejects(staging: Staging, key: string): Promise<RejectLine[]> {
+export async function readRejects(staging: Staging, { key, records }: RejectSegment): Promise<RejectLine[]> {
+  const createError = (fault: string, cause?: unknown) =>
+    new SourceError(`${staging.location}: rejects ${key} are ${fault}; ${recoveryHint(key)}`, cause);
   const body = await staging.get(key);
-  if (!body) throw new SourceError(`${staging.location}: rejects ${key} are gone; ${recoveryHint(key)}`);
+  if (!body) throw createError('gone');
+  let lines: RejectLine[];
   try {
-    return parseSegment(await unzip(body));
+    lines = parseSegment(await unzip(body));
   } catch (error) {
-    throw new SourceError(
-      `${staging.location}: rejects ${key} are not what Backhaul wrote there; ${recoveryHint(key)}`,
-      error,
-    );
+    throw createError('not what Backhaul wrote there', error);
   }
+  const { rejectsOf } = layout(parseMigrationName(key));
+  const foreign = lines.find(({ part }) => !key.startsWith(rejectsOf(part)));
+  if (foreign) throw createError(`those of part ${foreign.part}`);
+  if (records !== undefined && lines.length !== records)
+    throw createError(`${lines.length} of the ${records} records that were written there`);
+  return lines;
 }
 
 /** Adds the header of the segment to each record. */

@@ -166,6 +166,27 @@ describe('the command line', () => {
     expect(ended.stderr).toMatch(/Continue with: BACKHAUL_DATA_DIR=\S+ node \S+backhaul.mjs resume shop/);
   }, 60_000);
 
+  it('ends with 1 and one sentence for a receipt that is damaged, and with 5 for one that is missing', async () => {
+    const [part = ''] = (await listPartFiles()).filter((name) => name.startsWith('shop/receipts/'));
+    const receipt = join(dataDir, 'staging', part);
+    const good = await readFile(receipt, 'utf8');
+    await writeFile(receipt, good.slice(0, 40));
+    for (const command of [
+      ['rejects', 'ls', 'shop'],
+      ['report', 'shop'],
+    ]) {
+      const ended = await backhaul(...command);
+      expect(ended.code, ended.stderr).toBe(1);
+      expect(ended.stderr).toMatch(
+        /^folder \S+: shop\/receipts\/\S+ is not what Backhaul wrote there; .*\n$/,
+      );
+    }
+    await rm(receipt);
+    await rm(join(dataDir, 'staging/shop/report.json'));
+    expect((await backhaul('report', 'shop')).code).toBe(5);
+    expect((await backhaul('run', inFolder('shop.yaml'))).code).toBe(3);
+  }, 60_000);
+
   it('has doctor tell each check, as data too', async () => {
     const { healthy, checks } = JSON.parse(
       (await backhaul('doctor', inFolder('shop.yaml'), '--json')).stdout,

@@ -55,7 +55,8 @@ async function putReceipt(staging: Staging, number: number): Promise<void> {
   const part = `0123456789ab/${String(number).padStart(5, '0')}`;
   const counts = { read: RECORDS, delivered: RECORDS - 1, skipped: 0, duplicate: 0, rejected: 1 };
   const tally = { counts, events: { sent: 6, accepted: 6 }, byDay: {}, byEvent: {}, byReason: {} };
-  const receipt = { part, file: 'export.csv', mapping: 'csv@1', tally, rejectSegments: [] };
+  const rejectSegments = [`shop/rejects/${part}/1-1-7.ndjson.gz`];
+  const receipt = { part, file: 'export.csv', mapping: 'csv@1', tally, rejectSegments };
   await staging.put(layout('shop').receipt(part), encodeDocument(receipt));
 }
 
@@ -101,7 +102,8 @@ it('takes what the producer has noted of parts under way, as long as receipts do
     byEvent: {},
     byReason: {},
   };
-  const receipt = { part: 'p/1', file: 'f', mapping: 'csv@1', tally, rejectSegments: [] };
+  const rejectSegments = ['noted/rejects/p/1/1-1-7.ndjson.gz'];
+  const receipt = { part: 'p/1', file: 'f', mapping: 'csv@1', tally, rejectSegments };
   await staging.put(layout('noted').receipt('p/1'), encodeDocument(receipt));
   expect((await read()).counts).toMatchObject({ read: 7, rejected: 1 });
 });

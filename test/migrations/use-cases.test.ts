@@ -1,117 +1,34 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { Redis } from 'ioredis';
-import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadSettings } from '../../config/load-settings.ts';
-import { loadManifest } from '../../config/manifest/load-manifest.ts';
-import type { Settings } from '../../config/settings.ts';
 import { cancelMigration, pauseMigration } from '../../src/migrations/control.ts';
 import { checkMigration } from '../../src/migrations/doctor.ts';
 import { planMigration } from '../../src/migrations/plan.ts';
-import type { ManifestAt } from '../../src/migrations/prepare.ts';
 import { listRejects, showRejects } from '../../src/migrations/rejects.ts';
 import { replayRejects } from '../../src/migrations/replay.ts';
 import { loadReport } from '../../src/migrations/report.ts';
 import { leaseKey } from '../../src/migrations/run/lease.ts';
-import {
-  type RunOptions,
-  type RunResult,
-  resumeMigration,
-  startMigration,
-} from '../../src/migrations/start.ts';
+import { type RunResult, resumeMigration, startMigration } from '../../src/migrations/start.ts';
 import { loadStatus, type MigrationStatus, watchStatus } from '../../src/migrations/status.ts';
 import { createPlanContext, openStore } from '../../src/runtime/open-store.ts';
-import { openRuntime, type Runtime } from '../../src/runtime/runtime.ts';
 import { migrationKey } from '../../src/state/checkpoints.ts';
 import { loadMigration } from '../../src/state/migrations.ts';
-import { startRedis, type TestRedis } from '../support/redis.ts';
-import { type StrictDestination, startStrictDestination } from '../support/strict-destination.ts';
-import { createWorkplace, type Workplace } from '../support/workplace.ts';
+import { importing, line, type MigrationLab, openMigrationLab, stageOnly } from '../support/migration-lab.ts';
 
-/** The use cases as a server or a schedule calls them: in this process, with no command line. */
-const API_KEY = 'phc_use_cases';
-const env = { KEY: API_KEY };
-
-let server: TestRedis;
-let redis: Redis;
-let workplace: Workplace;
-let destination: StrictDestination;
-let settings: Settings;
-let runtime: Runtime;
+let lab: MigrationLab;
+let runtime: MigrationLab['runtime'];
 let sentBefore = 0;
 
 beforeAll(async () => {
-  server = await startRedis();
-  redis = new Redis(server.url);
-  workplace = createWorkplace();
-  destination = await startStrictDestination({ apiKey: API_KEY });
-  settings = loadSettings({ REDIS_URL: server.url, BACKHAUL_DATA_DIR: workplace.dataDir('here') });
-  runtime = await openRuntime(settings, env, { api: false }, pino({ level: 'silent' }));
-  // The first use of a destination: later ones find a count of sent events, and need not wait a window.
-  await startMigration(runtime, await writeManifest('first'), importing());
-  sentBefore = destination.events().size;
+  lab = await openMigrationLab();
+  runtime = lab.runtime;
+  sentBefore = lab.destination.events().size;
 });
-afterAll(async () => {
-  await runtime?.close();
-  redis?.disconnect();
-  await destination?.stop();
-  await server?.stop();
-  await workplace?.remove();
-});
-
-/** `n` makes the uuid, so each migration has numbers of its own. */
-const line = (n: string, t = '2024-02-03T04:05:06Z') =>
-  JSON.stringify({ e: 'counted', u: `user-${n}`, t, n });
-
-function writeManifest(name: string, more: object = {}): Promise<ManifestAt & { path: string }> {
-  mkdirSync(join(workplace.folder, name), { recursive: true });
-  writeFileSync(
-    join(workplace.folder, name, 'a.json'),
-    `${line(`${name}-1`)}\n${line(`${name}-2`)}\n${line(`${name}-3`, 'yesterday')}\n`,
-  );
-  const path = workplace.manifest({
-    name,
-    source: {
-      type: 'jsonl',
-      from: `${name}/*.json`,
-      mapping: {
-        event: { column: 'e' },
-        distinctId: { column: 'u' },
-        timestamp: { column: 't' },
-        key: ['n'],
-      },
-    },
-    destination: { url: destination.url, apiKey: '${KEY}' },
-    rejects: { failAbove: '50%' },
-    ...more,
-  });
-  return loadManifest(path, { env }).then((loaded) => ({ ...loaded, path }));
-}
-
-const importing = (more: Partial<RunOptions> = {}): RunOptions => ({
-  signal: new AbortController().signal,
-  importHere: true,
-  ...more,
-});
-
-/** Runs until all is staged, and stops there: no process imports. */
-function stageOnly(reason: string): RunOptions {
-  const stop = new AbortController();
-  return {
-    signal: stop.signal,
-    importHere: false,
-    onStatus: ({ files, parts }) => {
-      if (files.staged === 1 && parts.known === 1) stop.abort(new Error(reason));
-    },
-  };
-}
+afterAll(() => lab?.close());
 
 const show = (result: { readonly kind: string; readonly reason?: string }) => [result.kind, result.reason];
 
 describe('a migration that is started, paused and resumed', () => {
   it('has a result at each of its ends', async () => {
-    const loaded = await writeManifest('life');
+    const loaded = await lab.writeManifest('life');
     const began: string[] = [];
     const stopped = await startMigration(runtime, loaded, {
       ...stageOnly('enough for today'),
@@ -139,14 +56,14 @@ describe('a migration that is started, paused and resumed', () => {
       kind: 'refused',
       reason: 'migration "life" is cancelled (no longer wanted)',
     });
-    expect(destination.events().size).toBe(sentBefore);
+    expect(lab.destination.events().size).toBe(sentBefore);
 
     const finished = await resumeMigration(runtime, 'life', importing());
     expect(finished).toMatchObject({
       kind: 'finished',
       report: { balanced: true, counts: { read: 3, delivered: 2, rejected: 1 } },
     });
-    expect(destination.events().size).toBe(sentBefore + 2);
+    expect(lab.destination.events().size).toBe(sentBefore + 2);
     expect(await loadReport(runtime, 'life')).toEqual('report' in finished && finished.report);
     expect(await pauseMigration(runtime, 'life', '')).toEqual({
       kind: 'refused',
@@ -154,11 +71,11 @@ describe('a migration that is started, paused and resumed', () => {
       reason: 'migration "life" is finished; there is nothing to pause',
     });
     expect(await startMigration(runtime, loaded, importing())).toMatchObject({ kind: 'finished' });
-    expect(destination.events().size).toBe(sentBefore + 2);
+    expect(lab.destination.events().size).toBe(sentBefore + 2);
   });
 
   it('is refused to a second run in the same process, and superseded by a higher epoch', async () => {
-    const loaded = await writeManifest('twice');
+    const loaded = await lab.writeManifest('twice');
     let running = () => {};
     const isRunning = new Promise<void>((resolve) => {
       running = resolve;
@@ -175,19 +92,19 @@ describe('a migration that is started, paused and resumed', () => {
       refusal: 'already_running',
     });
     const record = await loadMigration(runtime.staging, 'twice');
-    await redis.hset(migrationKey(record?.id ?? ''), 'epoch', 7);
+    await lab.redis.hset(migrationKey(record?.id ?? ''), 'epoch', 7);
     expect(show(await first)).toEqual([
       'superseded',
       'another process has acquired this migration; this one stops, nothing is lost',
     ]);
-    expect(await redis.exists(leaseKey(record?.id ?? ''))).toBe(0);
+    expect(await lab.redis.exists(leaseKey(record?.id ?? ''))).toBe(0);
     expect(await loadStatus(runtime, 'twice')).toMatchObject([
       { state: 'interrupted', reason: 'no process runs it: the one that did was killed' },
     ]);
   });
 
   it('ends as held when it is paused while it runs', async () => {
-    const loaded = await writeManifest('held');
+    const loaded = await lab.writeManifest('held');
     let paused: Promise<unknown> | undefined;
     const result = await startMigration(runtime, loaded, {
       signal: new AbortController().signal,
@@ -203,11 +120,11 @@ describe('a migration that is started, paused and resumed', () => {
 
 describe('other ends of a run', () => {
   it('are too many rejects, and a missing approval before anything exists', async () => {
-    const strict = await writeManifest('strict', { rejects: { failAbove: 0 } });
+    const strict = await lab.writeManifest('strict', { rejects: { failAbove: 0 } });
     const result: RunResult = await startMigration(runtime, strict, importing());
     expect(result).toMatchObject({ kind: 'rejects_above_threshold', report: { counts: { rejected: 1 } } });
 
-    const fast = await writeManifest('fast', { limits: { eventsPerMinute: 60_000 } });
+    const fast = await lab.writeManifest('fast', { limits: { eventsPerMinute: 60_000 } });
     expect(await startMigration(runtime, fast, importing())).toMatchObject({
       kind: 'approval_needed',
       reason: expect.stringContaining('Target area: Data Management'),
@@ -228,9 +145,9 @@ describe('other ends of a run', () => {
 
 describe('the rejects of a migration', () => {
   it('are listed, shown up to a limit, and replayed with a corrected manifest', async () => {
-    const loaded = await writeManifest('picky');
+    const loaded = await lab.writeManifest('picky');
     await startMigration(runtime, loaded, importing());
-    const store = await openStore(settings);
+    const store = await openStore(lab.settings);
     expect(await listRejects(store, 'picky')).toMatchObject([{ reason: 'bad_timestamp', count: 1 }]);
     const texts: (string | undefined)[] = [];
     const options = { onReject: ({ text }: { text?: string | undefined }) => texts.push(text) };
@@ -258,13 +175,16 @@ describe('the rejects of a migration', () => {
 
 describe('what needs no runtime', () => {
   it('is a plan, with its full pass, which leaves nothing in staging', async () => {
-    const loaded = await writeManifest('planned');
+    const loaded = await lab.writeManifest('planned');
     const read: number[] = [];
     const full = {
       signal: new AbortController().signal,
       onProgress: (records: number) => read.push(records),
     };
-    const result = await planMigration(createPlanContext(settings), loaded, { recordsPerFile: 500, full });
+    const result = await planMigration(createPlanContext(lab.settings), loaded, {
+      recordsPerFile: 500,
+      full,
+    });
     expect(result).toMatchObject({
       kind: 'planned',
       refusal: undefined,
@@ -277,12 +197,12 @@ describe('what needs no runtime', () => {
     expect(left).toEqual([]);
     const stopped = { signal: AbortSignal.abort(new Error('not now')) };
     expect(
-      await planMigration(createPlanContext(settings), loaded, { recordsPerFile: 500, full: stopped }),
+      await planMigration(createPlanContext(lab.settings), loaded, { recordsPerFile: 500, full: stopped }),
     ).toEqual({ kind: 'stopped', reason: 'not now' });
   });
 
   it('is a check of staging, manifest, source and destination, after those of the machine', async () => {
-    const { path } = await writeManifest('checked', { destination: undefined });
+    const { path } = await lab.writeManifest('checked', { destination: undefined });
     const machine = [
       { name: 'good', look: async () => 'fine' },
       {
@@ -292,7 +212,10 @@ describe('what needs no runtime', () => {
         },
       },
     ];
-    const { healthy, checks } = await checkMigration({ ...createPlanContext(settings), env, machine }, path);
+    const { healthy, checks } = await checkMigration(
+      { ...createPlanContext(lab.settings), env: lab.env, machine },
+      path,
+    );
     expect(healthy).toBe(false);
     expect(checks.map(({ name, ok }) => [name, ok])).toEqual([
       ['good', true],
@@ -307,7 +230,7 @@ describe('what needs no runtime', () => {
 
   it('is the status of all, watched until none of them runs', async () => {
     const seen: MigrationStatus[][] = [];
-    const store = await openStore(settings);
+    const store = await openStore(lab.settings);
     await watchStatus(store, undefined, {
       signal: new AbortController().signal,
       onStatus: (all) => seen.push(all),
@@ -317,9 +240,9 @@ describe('what needs no runtime', () => {
   });
 
   it('is a pause that does not reach Redis, which holds in staging', async () => {
-    const loaded = await writeManifest('apart');
+    const loaded = await lab.writeManifest('apart');
     await startMigration(runtime, loaded, stageOnly(''));
-    const store = await openStore(settings);
+    const store = await openStore(lab.settings);
     const at = new Date('2024-01-01T00:00:00Z');
     const broken = {
       ...store,

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { isBalanced } from '../../src/contract/counts.ts';
 import { tally as tallySchema } from '../../src/contract/progress.ts';
 import {
   type CountedOutcome,
   EVENT_NAMES_MAX,
   emptyTally,
   findImbalances,
-  isBalanced,
   mergeTally,
   OTHER_EVENTS,
   TallyBuilder,

@@ -90,11 +90,12 @@ describe('a reject segment', () => {
   it('holds a large header once, however many records were rejected under it', async () => {
     const header = Buffer.from(Array.from({ length: 4_000 }, (_, at) => `column_${at}`).join(','));
     const records = Array.from({ length: 8_000 }, (_, at) => recordOf(Buffer.from(`${at},x`), at + 2));
-    const key = await put(header, records);
+    const segment = await put(header, records);
+    const { key } = segment;
 
     const text = gunzipSync((await staging.get(key)) ?? Buffer.alloc(0));
     expect(text.length).toBeLessThan(header.length + 8_000 * 300);
-    const read = await readRejects(staging, key);
+    const read = await readRejects(staging, segment);
     expect(read).toHaveLength(8_000);
     expect(new Set(read.map((line) => line.header)).size).toBe(1);
     expect(read.at(-1)).toMatchObject({ line: 8_001, text: '7999,x', header: { text: String(header) } });
@@ -103,12 +104,13 @@ describe('a reject segment', () => {
   it('is read where each line carries its header itself', async () => {
     const line = { file: 'a', line: 2, part: 'abc/00000', record: 0, reason: 'bad_field', detail: '' };
     const whole = { ...line, format: PART.format, header: { text: 'a,b' }, text: '1' };
-    await staging.put('shop/rejects/each.ndjson.gz', gzipSync(`${JSON.stringify(whole)}\n`));
-    expect(await readRejects(staging, 'shop/rejects/each.ndjson.gz')).toEqual([whole]);
+    await staging.put('shop/rejects/abc/00000/each.ndjson.gz', gzipSync(`${JSON.stringify(whole)}\n`));
+    expect(await readRejects(staging, { key: 'shop/rejects/abc/00000/each.ndjson.gz' })).toEqual([whole]);
   });
 
   it('that is gone or damaged is named, with what to do, and never passes for an empty one', async () => {
-    const key = await put(undefined, [recordOf(Buffer.from('1'))]);
+    const segment = await put(undefined, [recordOf(Buffer.from('1'))]);
+    const { key } = segment;
     const whole = (await staging.get(key)) ?? Buffer.alloc(0);
     const faults = [
       whole.subarray(0, -9),
@@ -118,12 +120,12 @@ describe('a reject segment', () => {
     ];
     for (const damaged of faults) {
       await staging.put(key, damaged);
-      await expect(readRejects(staging, key)).rejects.toThrow(SourceError);
-      await expect(readRejects(staging, key)).rejects.toThrow(key);
+      await expect(readRejects(staging, segment)).rejects.toThrow(SourceError);
+      await expect(readRejects(staging, segment)).rejects.toThrow(key);
     }
     await staging.remove(key);
-    await expect(readRejects(staging, key)).rejects.toThrow(SourceError);
-    await expect(readRejects(staging, key)).rejects.toThrow(
+    await expect(readRejects(staging, segment)).rejects.toThrow(SourceError);
+    await expect(readRejects(staging, segment)).rejects.toThrow(
       `${key} are gone; restore it, or remove both shop/ and _migrations/shop.json`,
     );
   });

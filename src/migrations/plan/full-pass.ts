@@ -99,7 +99,7 @@ async function foldAll(
 const createScratchStore = (staging: Staging, scratch: string): PartStore => ({
   loadPart: (part) => loadPart(staging, scratch, part),
   loadReceipt: async () => undefined,
-  saveRejects: async (segment) => segment,
+  saveRejects: async (key, { notes }) => ({ key, bytes: 0, records: notes.length }),
   saveFacts: (segment, facts) => saveFacts(staging, toFactsKey(scratch, segment), facts),
   createReceipt: async (receipt) => receipt,
 });

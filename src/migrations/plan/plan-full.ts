@@ -45,11 +45,12 @@ export async function planFull(
       mapping: getMappingName(manifest.source.type),
       destination: 'none: nothing was sent',
       totals,
-      parts: [],
+      parts: totals.parts(),
       stagedFiles: [],
       unstagedFiles: [],
       people: { people, events: { sent: syntheticEvents, accepted: syntheticEvents }, refused: [] },
       failures: [],
+      lostObjects: [],
     });
   } finally {
     await clearStaging(staging, scratch);

@@ -1,7 +1,8 @@
+import { isBalanced } from '../../contract/counts.ts';
 import type { FileReceipt, PartMeta } from '../../contract/part.ts';
 import { countRefused, type FoldedRange } from '../../identity/folded-range.ts';
 import { emptyPersonsTally } from '../../identity/persons-tally.ts';
-import { findImbalances, isBalanced } from '../../pipeline/tally.ts';
+import { findImbalances } from '../../pipeline/tally.ts';
 import type { ReceiptTotals } from './receipt-totals.ts';
 import type { Report } from './report.ts';
 
@@ -21,6 +22,13 @@ export interface ReportInput {
   /** Absent until every event is in and all buckets are folded. */
   readonly people?: FoldedRange;
   readonly failures: readonly { readonly what: string; readonly reason: string }[];
+  /** Objects that receipts name and that are gone or damaged, as sentences. */
+  readonly lostObjects: readonly string[];
+  /**
+   * A run has come to its end: what is unfinished then, and not among the failures, is a problem.
+   * @default false
+   */
+  readonly isOver?: boolean;
 }
 
 const SAMPLE = 10;
@@ -33,13 +41,18 @@ export function buildReport(input: ReportInput): Report {
   const missing: string[] = [];
   const problems = findImbalances(tally);
 
+  const described = new Set<string>();
   for (const { id, records } of input.parts) {
+    described.add(id);
     const read = totals.getRead(id);
     if (read === undefined) missing.push(id);
     else if (read !== records)
       problems.push(`part ${id} holds ${records} records, its receipt counts ${read}`);
   }
-  problems.push(...fileProblems(input, missing));
+  for (const { id } of totals.parts())
+    if (!described.has(id)) problems.push(`part ${id} has a receipt, and its description is gone`);
+  problems.push(...fileProblems(input, missing), ...input.lostObjects);
+  if (input.isOver && input.failures.length === 0) problems.push(...unfinishedProblems(input, missing));
   if (totals.mappings.size > 1) {
     const mappings = [...totals.mappings].sort().join(', ');
     problems.push(`the receipts come from several mappings (${mappings}), a migration has one`);
@@ -79,6 +92,13 @@ export function buildReport(input: ReportInput): Report {
       people: people === undefined,
     },
   };
+}
+
+function unfinishedProblems({ unstagedFiles }: ReportInput, missing: readonly string[]): string[] {
+  return [
+    ...missing.map((id) => `part ${id} was not imported to its end, and no job reported why`),
+    ...unstagedFiles.map((file) => `${file} was not staged to its end, and no job reported why`),
+  ];
 }
 
 /**

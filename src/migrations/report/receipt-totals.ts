@@ -35,6 +35,11 @@ export class ReceiptTotals {
     return this.#mappings;
   }
 
+  /** Every part that has a receipt, with the records that were read of it. */
+  *parts(): Generator<{ readonly id: string; readonly records: number }> {
+    for (const [id, records] of this.#readByPart) yield { id, records };
+  }
+
   /** Records read of a part, or undefined when it has no receipt. */
   getRead(part: string): number | undefined {
     return this.#readByPart.get(part);

@@ -10,7 +10,9 @@ import { layout } from '../../state/keys.ts';
 import type { MigrationRecord, Opening } from '../../state/migrations.ts';
 import { keepProgressNote } from '../../state/progress-note.ts';
 import { applyEvent } from '../life-store.ts';
-import { makeReport } from '../report/make-report.ts';
+import { buildReport } from '../report/build-report.ts';
+import { loadBooks } from '../report/load-books.ts';
+import { loadFolded } from '../report/load-folded.ts';
 import type { Report } from '../report/report.ts';
 import { createPartFeed, type EpochRun, type PartFeed, stageAndImport } from './import-phase.ts';
 import { type AcquiringEvent, acquireLease, type Lease, RedisWipedError } from './lease.ts';
@@ -115,15 +117,20 @@ async function runEpoch(
     await stager.close();
     await note.close();
   }
-  if (failures.length === 0) {
+  const books = await loadBooks(staging, record);
+  let report = buildReport({ ...books, failures: failures.map(describe), isOver: true });
+  // What is lost may be the very fact that forbids a merge, and a merge cannot be undone.
+  if (failures.length === 0 && report.balanced) {
     board.setPhase('people');
     failures.push(...(await foldPersons(run)));
+    const people = failures.length === 0 ? { people: await loadFolded(staging, record.name) } : {};
+    report = buildReport({ ...books, ...people, failures: failures.map(describe), isOver: true });
   }
   board.setPhase('report');
   await lease.assertRunning();
-  const report = await makeReport(staging, record, { failures, peopleDone: failures.length === 0 });
   await staging.put(layout(record.name).report, encodeDocument(report));
   if (failures.length > 0) await noteStopped(record, lease, `${failures.length} failed for good`, deps);
+  else if (!report.balanced) await noteStopped(record, lease, explainImbalance(report), deps);
   else {
     await applyEvent(
       staging,
@@ -135,6 +142,10 @@ async function runEpoch(
   }
   return { report, failures };
 }
+
+const describe = ({ work, reason }: Failure) => ({ what: `${work.name} ${work.id}`, reason });
+
+const explainImbalance = ({ problems }: Report) => `the books do not balance: ${problems[0] ?? ''}`;
 
 /**
  * For `status`, and for the workers of the fleet, which leave what is open to whoever resumes. The lifecycle

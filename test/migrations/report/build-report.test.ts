@@ -75,16 +75,41 @@ test('a part that is neither described nor imported does not balance, however ma
   expect(buildReport(nothingDone)).toMatchObject({ balanced: false, unfinished: { parts: 1 } });
 });
 
-test('a part whose description is lost after its receipt balances', () => {
+test('a receipt whose part is not described does not balance', () => {
   const input = finishedInput();
-  expect(buildReport({ ...input, parts: [...input.parts].slice(0, 1) }).balanced).toBe(true);
+  expect(buildReport({ ...input, parts: [...input.parts].slice(0, 1) }).problems).toEqual([
+    'part f1/00001 has a receipt, and its description is gone',
+  ]);
+});
+
+test('an object that a receipt names and that is lost does not balance', () => {
+  expect(buildReport({ ...finishedInput(), lostObjects: ['shop/rejects/x is gone'] })).toMatchObject({
+    balanced: false,
+    problems: ['shop/rejects/x is gone'],
+  });
+});
+
+test('what is unfinished at the end of a run balances only where a failure explains it', () => {
+  const input = {
+    ...finishedInput(),
+    parts: [...finishedInput().parts, { id: 'f1/00002', records: 9 }],
+    stagedFiles: [],
+    unstagedFiles: ['late.zip'],
+  };
+  expect(buildReport({ ...input, isOver: true }).problems).toEqual([
+    'part f1/00002 was not imported to its end, and no job reported why',
+    'late.zip was not staged to its end, and no job reported why',
+  ]);
+  const failures = [{ what: 'import-part f1/00002', reason: 'gone' }];
+  expect(buildReport({ ...input, isOver: true, failures }).balanced).toBe(true);
+  expect(buildReport(input).balanced).toBe(true);
 });
 
 test('receipts of several mappings do not pass for one migration', () => {
   const input = finishedInput();
   const { totals } = input;
   totals.add({ ...makeReceipt('f2/00000', 'late.zip', delivered('a', 1)), mapping: 'amplitude@2' });
-  const built = buildReport(input);
+  const built = buildReport({ ...input, parts: [...input.parts, { id: 'f2/00000', records: 1 }] });
   expect(built.balanced).toBe(false);
   expect(built.problems).toEqual([
     'the receipts come from several mappings (amplitude@1, amplitude@2), a migration has one',

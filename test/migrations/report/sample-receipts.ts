@@ -60,5 +60,6 @@ export function finishedInput(): ReportInput {
       refused: [{ event: '$identify', distinctId: 'u1', uuid: 'x', detail: 'too long' }],
     },
     failures: [],
+    lostObjects: [],
   };
 }

@@ -1,0 +1,176 @@
+import {
+  copyFileSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { SourceError } from '../../src/lib/errors.ts';
+import { listRejects } from '../../src/migrations/rejects.ts';
+import { isFinished, loadReport } from '../../src/migrations/report.ts';
+import { resumeMigration, startMigration } from '../../src/migrations/start.ts';
+import { loadStatus } from '../../src/migrations/status.ts';
+import { importing, line, type MigrationLab, openMigrationLab } from '../support/migration-lab.ts';
+
+/** A finished migration of two parts, whose objects are damaged one at a time. */
+let lab: MigrationLab;
+let folder: string;
+/** The ids of the parts: of three records, one of them rejected, and of four. */
+let small: string;
+let large: string;
+
+beforeAll(async () => {
+  lab = await openMigrationLab();
+  const loaded = await lab.writeManifest('shop');
+  lab.writeFile('shop', 'b.json', [line('b-1'), line('b-2'), line('b-3'), line('b-4', 'never')]);
+  expect(await startMigration(lab.runtime, loaded, importing())).toMatchObject({ kind: 'finished' });
+  folder = join(lab.workplace.dataDir('here'), 'staging', 'shop');
+  const parts = listFiles('parts').filter((name) => name.endsWith('.json'));
+  const ids = parts.map((name) => JSON.parse(readFileSync(at('parts', name), 'utf8')));
+  small = ids.find(({ records }) => records === 3).id;
+  large = ids.find(({ records }) => records === 4).id;
+});
+afterAll(() => lab?.close());
+afterEach(async () => {
+  const healed = await resumeMigration(lab.runtime, 'shop', importing());
+  expect(healed).toMatchObject({ kind: 'finished', report: { balanced: true, counts: { read: 7 } } });
+});
+
+const at = (...names: string[]) => join(folder, ...names);
+const listFiles = (below: string) => readdirSync(at(below), { recursive: true }).map(String);
+const rejectsOf = (part: string) => {
+  const receipt = JSON.parse(readFileSync(at('receipts', `${part}.json`), 'utf8'));
+  return join(folder, '..', receipt.rejectSegments[0].key);
+};
+
+/** The object of a path is put back as it was once the test has seen what its loss does. */
+async function damaged(path: string, damage: () => void, see: () => Promise<void>): Promise<void> {
+  const kept = join(lab.workplace.folder, 'kept');
+  copyFileSync(path, kept);
+  damage();
+  try {
+    await see();
+  } finally {
+    renameSync(kept, path);
+  }
+}
+
+async function expectUnbalanced(problem: string | RegExp): Promise<void> {
+  const matching = [expect.stringMatching(problem)];
+  expect(await loadReport(lab.runtime, 'shop')).toMatchObject({ balanced: false, problems: matching });
+  expect(await resumeMigration(lab.runtime, 'shop', importing())).toMatchObject({
+    kind: 'unbalanced',
+    report: { balanced: false, problems: matching, unfinished: { people: true } },
+  });
+  expect(await loadStatus(lab.runtime, 'shop')).toMatchObject([
+    { state: 'stopped', reason: expect.stringContaining('the books do not balance: ') },
+  ]);
+}
+
+async function expectSentence(sentence: string): Promise<void> {
+  const expected = expect.objectContaining({ message: expect.stringContaining(sentence) });
+  for (const read of [
+    () => loadReport(lab.runtime, 'shop'),
+    () => listRejects(lab.runtime, 'shop'),
+    () => loadStatus(lab.runtime, 'shop'),
+    () => resumeMigration(lab.runtime, 'shop', importing()),
+  ]) {
+    const failing = read();
+    await expect(failing).rejects.toThrow(SourceError);
+    await expect(failing).rejects.toEqual(expected);
+  }
+}
+
+describe('a receipt', () => {
+  it("that was copied over another part's is not believed", async () => {
+    const path = at('receipts', `${large}.json`);
+    const copy = () => copyFileSync(at('receipts', `${small}.json`), path);
+    await damaged(path, copy, () =>
+      expectSentence(`shop/receipts/${large}.json is the receipt of part ${small}`),
+    );
+  });
+
+  it('whose counts were changed is not believed', async () => {
+    const path = at('receipts', `${large}.json`);
+    const change = () =>
+      writeFileSync(path, readFileSync(path, 'utf8').replace('"delivered": 3', '"delivered": 2'));
+    await damaged(path, change, () => expectSentence('that do not add up to its 4 records'));
+  });
+
+  it.each([
+    ['empty', ''],
+    ['cut off', '{"part":'],
+    ['of another shape', '{}'],
+  ])('that is %s is named in one sentence', async (_, text) => {
+    const path = at('receipts', `${small}.json`);
+    await damaged(
+      path,
+      () => writeFileSync(path, text),
+      () => expectSentence(`shop/receipts/${small}.json is not what Backhaul wrote there`),
+    );
+  });
+
+  it('that is gone makes the migration unfinished, and its part is imported again', async () => {
+    rmSync(at('receipts', `${small}.json`));
+    const report = await loadReport(lab.runtime, 'shop');
+    expect(report.problems).toContain(`part ${small} was not imported to its end, and no job reported why`);
+    rmSync(at('report.json'));
+    const soFar = await loadReport(lab.runtime, 'shop');
+    expect([soFar.balanced, isFinished(soFar)]).toEqual([true, false]);
+  });
+});
+
+describe('what a receipt names', () => {
+  it('rejects that are gone do not balance', async () => {
+    const path = rejectsOf(small);
+    await damaged(
+      path,
+      () => rmSync(path),
+      () => expectUnbalanced(/shop\/rejects\/.* is gone; restore it/),
+    );
+  });
+
+  it('rejects that were cut off do not balance', async () => {
+    const path = rejectsOf(small);
+    await damaged(
+      path,
+      () => truncateSync(path, 20),
+      () => expectUnbalanced(/ has 20 bytes, and \d+ were/),
+    );
+  });
+
+  it("another part's rejects are not shown as its own", async () => {
+    const path = rejectsOf(small);
+    await damaged(
+      path,
+      () => copyFileSync(rejectsOf(large), path),
+      async () => {
+        await expect(listRejects(lab.runtime, 'shop')).rejects.toThrow(`are those of part ${large}`);
+      },
+    );
+  });
+
+  it('a part whose description is gone does not balance', async () => {
+    const path = at('parts', `${large}.json`);
+    await damaged(
+      path,
+      () => rmSync(path),
+      () => expectUnbalanced(`part ${large} has a receipt, and its description is gone`),
+    );
+  });
+
+  it("a part that has another's description is named", async () => {
+    const path = at('parts', `${large}.json`);
+    await damaged(
+      path,
+      () => copyFileSync(at('parts', `${small}.json`), path),
+      async () => {
+        await expect(loadReport(lab.runtime, 'shop')).rejects.toThrow(`describes part ${small}`);
+      },
+    );
+  });
+});
