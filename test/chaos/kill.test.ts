@@ -41,7 +41,6 @@ describe('SIGKILL', () => {
       run.kill('SIGTERM');
       await bench.expectSameEnd(await run.ended);
     },
-    { smoke: true },
   );
 
   // Found stalled after 30 s at the earliest: in the long form only.
@@ -86,7 +85,6 @@ describe('SIGKILL', () => {
       if (run.isRunning()) await bench.killPart('api');
       await bench.expectSameEnd(await run.ended);
     },
-    { smoke: true },
   );
 });
 
