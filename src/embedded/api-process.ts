@@ -71,8 +71,11 @@ export async function startApiProcess(options: ApiProcessOptions): Promise<ApiPr
     if (stdin === null || stdout === null) throw new Error('the API process was started without pipes');
     stdin.on('error', () => {}); // the exit of the process is handled instead
     stdin.write(`${JSON.stringify(order)}\n`);
-    const url = await readReply(stdout, child, logFile);
+    const { url, waitingFor } = await readReply(stdout, child, logFile);
     options.log.debug({ pid: child.pid, url }, 'api started');
+    if (waitingFor !== undefined) {
+      options.log.warn({ reason: waitingFor }, 'the database of the bundled API is away: it waits for it');
+    }
     return { pid: child.pid, exited: child.exited, stop: child.stop, url, port };
   } catch (error) {
     await child.stop();
@@ -80,7 +83,9 @@ export async function startApiProcess(options: ApiProcessOptions): Promise<ApiPr
   }
 }
 
-async function readReply(stdout: Readable, child: Child, logFile: string): Promise<string> {
+type ReadyReply = Extract<ApiReply, { kind: 'ready' }>;
+
+async function readReply(stdout: Readable, child: Child, logFile: string): Promise<ReadyReply> {
   const answer = await withTimeout(
     readFirstLine(stdout).then(async (line) => line ?? (await child.exited)),
     READY_TIMEOUT_MS,
@@ -94,7 +99,7 @@ async function readReply(stdout: Readable, child: Child, logFile: string): Promi
       `The bundled API ${describeExit(answer)} while starting. ${renderLogTail(logFile)}`,
     );
   }
-  if (answer.kind === 'ready') return answer.url;
+  if (answer.kind === 'ready') return answer;
   const message = `The bundled API cannot start: ${answer.message}`;
   throw answer.code === 'config' ? new ConfigError(message) : new UnavailableError(message);
 }

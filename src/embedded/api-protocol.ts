@@ -46,7 +46,12 @@ export type ApiOrder = z.infer<typeof apiOrder>;
 
 /** First line of JSON from the API process to the supervisor. */
 export const apiReply = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('ready'), url: z.string() }),
+  z.strictObject({
+    kind: z.literal('ready'),
+    url: z.string(),
+    /** Why the database is away, so that requests get a 503. @default the database is there */
+    waitingFor: z.string().exactOptional(),
+  }),
   /** `code` as in BackhaulError: `config` requires the operator to act. */
   z.strictObject({ kind: z.literal('failed'), code: z.string(), message: z.string() }),
 ]);

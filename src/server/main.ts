@@ -34,7 +34,8 @@ async function serve(line: string): Promise<void> {
       startDeletionJobs: (work) => startDeletionJobs({ redisUrl: boards.redisUrl, schedule, work, log }),
       extraRoutes: (app) => void app.route('/', dashboard.routes),
     });
-    reply({ kind: 'ready', url: api.url });
+    const { url, waitingFor } = api;
+    reply({ kind: 'ready', url, ...(waitingFor === undefined ? {} : { waitingFor }) });
     await Promise.race([orphaned, terminated]);
     // Nobody is left to end this process should closing hang.
     setTimeout(() => process.exit(1), STOP_BOUND_MS).unref();

@@ -11,6 +11,7 @@ import { declareCohorts } from './cohorts/declare-cohorts.ts';
 import type { Db } from './database/db.ts';
 import { explainFailure } from './database/explain-failure.ts';
 import { migrate } from './database/migrate.ts';
+import { type OpenedDatabase, openDatabase } from './database/open-database.ts';
 import { createPgliteDb } from './database/pglite.ts';
 import { createPoolDb } from './database/pool.ts';
 import type { DeletionRuns } from './deletions/routes.ts';
@@ -66,17 +67,20 @@ export interface ApiOptions {
 export interface RunningApi {
   /** Without a trailing slash. */
   readonly url: string;
+  /** Why the database was not ready when the API was; undefined when it was. */
+  readonly waitingFor: string | undefined;
   /** Lets requests in progress finish, then closes the database. */
   close(): Promise<void>;
 }
 
+/** A database that is away does not keep it from listening: requests get a 503 until it is there. */
 export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const { log } = options;
   const host = options.host ?? '127.0.0.1';
-  const db = await openDatabase(options);
+  const opened = await openDatabaseOf(options);
+  const { db } = opened;
   let deletionRuns: ReturnType<NonNullable<ApiOptions['startDeletionJobs']>> | undefined;
   try {
-    if (options.bootstrap !== undefined) await bootstrap(db, options.bootstrap, options.seed);
     deletionRuns = options.startDeletionJobs?.(createDeletionWork(db, log));
     const { requestsPerMinute, publicUrl } = options;
     const app = buildApi({ db, log, deletionRuns, requestsPerMinute, publicUrl });
@@ -85,32 +89,33 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     log.info({ url: server.url, database: db.kind }, 'API ready');
     return {
       url: server.url,
+      waitingFor: opened.waitingFor,
       async close() {
         await server.close();
         await deletionRuns?.close();
-        await db.close();
+        await opened.close();
       },
     };
   } catch (error) {
     await deletionRuns?.close();
-    await db.close();
+    await opened.close();
     throw error;
   }
 }
 
-async function openDatabase({ databaseUrl, dataDir, log }: ApiOptions): Promise<Db> {
+function openDatabaseOf({ databaseUrl, dataDir, log, bootstrap, seed }: ApiOptions): Promise<OpenedDatabase> {
   const db =
     databaseUrl === undefined ? createPgliteDb(join(dataDir, 'database')) : createPoolDb(databaseUrl, log);
-  try {
+  const prepare = async () => {
     await migrate(db);
-    return db;
-  } catch (error) {
-    await db.close();
-    throw databaseUrl === undefined ? error : explainFailure(databaseUrl, error);
-  }
+    if (bootstrap !== undefined) await saveBootstrap(db, bootstrap, seed);
+  };
+  const explain = (error: unknown) =>
+    databaseUrl === undefined ? error : explainFailure(databaseUrl, error);
+  return openDatabase({ db, prepare, explain, log });
 }
 
-async function bootstrap(
+async function saveBootstrap(
   db: Db,
   keys: { projectKey: string; personalKey: string },
   seed: Seed | undefined,
@@ -120,7 +125,12 @@ async function bootstrap(
   if (seed !== undefined) await declareCohorts({ db, now: Date.now }, project.id, seed.cohorts);
 }
 
-function listen(app: Hono, host: string, port: number, requestTimeoutMs: number): Promise<RunningApi> {
+function listen(
+  app: Hono,
+  host: string,
+  port: number,
+  requestTimeoutMs: number,
+): Promise<Pick<RunningApi, 'url' | 'close'>> {
   return new Promise((resolve, reject) => {
     const server = serve(
       {
@@ -137,10 +147,7 @@ function listen(app: Hono, host: string, port: number, requestTimeoutMs: number)
       },
       (address) => {
         const name = host.includes(':') ? `[${host}]` : host;
-        resolve({
-          url: `http://${name}:${address.port}`,
-          close: () => closeServer(server),
-        });
+        resolve({ url: `http://${name}:${address.port}`, close: () => closeServer(server) });
       },
     );
     server.on('clientError', respondToClientError);

@@ -93,9 +93,9 @@ function refuseDetours(db: Db): Db {
       refuse(text);
       return db.query(text, params);
     },
-    async transaction(run) {
+    async transaction(run, use) {
       refuse('begin');
-      return db.transaction((tx) => inTransaction.run(true, () => run(tx)));
+      return db.transaction((tx) => inTransaction.run(true, () => run(tx)), use);
     },
   };
 }

@@ -5,10 +5,17 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { prepared } from './prepared.ts';
+import { until } from './until.ts';
 
 export interface RunningPostgres {
   /** Connects through a socket in the cluster's own folder: no port to collide on. */
   readonly url: string;
+  /** The socket that clients connect to. */
+  readonly socketPath: string;
+  /** Ends the server: SIGTERM waits for clients, SIGINT (fast) and SIGQUIT (immediate) do not, SIGKILL is a crash. */
+  end(signal: 'SIGINT' | 'SIGQUIT' | 'SIGKILL'): Promise<void>;
+  /** Starts it again after `end`, at the same address and with the same data. */
+  startAgain(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -28,8 +35,15 @@ function findPostgres(): string | undefined {
 /** Reached through a socket only, and without what makes data outlive a power cut: nothing here is kept. */
 const SETTINGS = { listen_addresses: '', fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
 
+export interface PostgresOptions {
+  /** Commits outlive a crash of the server, though not a power cut. @default false */
+  readonly survivesCrash?: boolean;
+}
+
 /** A real PostgreSQL server on a cluster of its own; undefined when the machine has none. */
-export async function startPostgres(): Promise<RunningPostgres | undefined> {
+export async function startPostgres({
+  survivesCrash = false,
+}: PostgresOptions = {}): Promise<RunningPostgres | undefined> {
   const programs = findPostgres();
   if (programs === undefined) return undefined;
   const user = unprivilegedUser();
@@ -39,30 +53,38 @@ export async function startPostgres(): Promise<RunningPostgres | undefined> {
   // The server creates its files with LC_ALL, and neither it nor initdb may run as root.
   const options = { ...user, cwd: dir, env: { PATH: process.env['PATH'], LC_ALL: 'C.UTF-8' } };
   execFileSync('cp', ['-a', await emptyCluster(programs, user), data]);
-  const server = spawn(
-    join(programs, 'postgres'),
-    [
-      '-D',
-      data,
-      '-k',
-      dir,
-      ...Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-    ],
-    { ...options, stdio: ['ignore', 'ignore', 'pipe'] },
-  );
+  const settings = survivesCrash ? { ...SETTINGS, synchronous_commit: 'on' } : SETTINGS;
+  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const start = async () => {
+    const started = spawn(join(programs, 'postgres'), ['-D', data, '-k', dir, ...flags], {
+      ...options,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    await ready(started);
+    return started;
+  };
+  let server = await start();
   // A test run that ends without stop() must not leave a server behind.
   const endWithUs = () => server.kill('SIGQUIT');
   process.once('exit', endWithUs);
-  await ready(server);
+  const end = async (signal: NodeJS.Signals) => {
+    if (server.exitCode !== null || server.signalCode !== null) return;
+    const ended = once(server, 'exit');
+    server.kill(signal);
+    await ended;
+  };
   return {
     url: `postgresql://backhaul@localhost/postgres?host=${encodeURIComponent(dir)}`,
+    socketPath: join(dir, '.s.PGSQL.5432'),
+    end,
+    async startAgain() {
+      // After a crash the processes of its connections may need a moment to notice it; until then the new
+      // server refuses their shared memory.
+      server = await until('PostgreSQL to start again', () => start().catch(() => undefined));
+    },
     async stop() {
       process.off('exit', endWithUs);
-      if (server.exitCode === null) {
-        const ended = once(server, 'exit');
-        server.kill('SIGINT'); // fast shutdown: open connections are ended
-        await ended;
-      }
+      await end('SIGINT');
       await rm(dir, { recursive: true, force: true });
     },
   };

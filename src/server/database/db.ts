@@ -11,14 +11,23 @@ export interface Queryable {
   query<R = Row>(text: string, params?: readonly SqlValue[]): Promise<R[]>;
 }
 
+/**
+ * What a transaction is for. A `request` changes or looks up little. A `question` reads much: on the embedded
+ * database it lets requests go first, and it should be asked in several short transactions. `upkeep` takes as
+ * long as it needs.
+ */
+export type Use = 'request' | 'question' | 'upkeep';
+
 export interface Db extends Queryable {
   readonly kind: 'pglite' | 'postgres';
   /**
    * Commits when `run` resolves, rolls back when it throws. `run` may be called again when the server
    * asks for a retry, and must use `tx` only: the embedded database has one connection, and
    * a statement outside the transaction would wait for it for ever.
+   *
+   * @default use 'request'
    */
-  transaction<T>(run: (tx: Queryable) => Promise<T>): Promise<T>;
+  transaction<T>(run: (tx: Queryable) => Promise<T>, use?: Use): Promise<T>;
   close(): Promise<void>;
 }
 

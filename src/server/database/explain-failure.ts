@@ -1,5 +1,6 @@
-import { BackhaulError, ConfigError, getMessage } from '../../lib/errors.ts';
+import { BackhaulError, ConfigError } from '../../lib/errors.ts';
 import { getSqlState } from './db.ts';
+import { describeOutage } from './outage.ts';
 
 /** Wrong password or user, no such database, no right to make tables. */
 const OPERATORS = /^(?:28|3D|42501)/;
@@ -14,15 +15,9 @@ export function explainFailure(databaseUrl: string, error: unknown): unknown {
   const where = getPublicUrl(databaseUrl);
   const advice = state === undefined ? 'Start that server, or correct DATABASE_URL' : 'Correct DATABASE_URL';
   return new ConfigError(
-    `The PostgreSQL server at ${where} (DATABASE_URL) cannot be used: ${describeReason(error)}. ${advice}; leave it unset for the embedded database.`,
+    `The PostgreSQL server at ${where} (DATABASE_URL) cannot be used: ${describeOutage(error)}. ${advice}; leave it unset for the embedded database.`,
     error,
   );
-}
-
-/** Of a host with several addresses, each fails by itself, and the error of them all has no message. */
-function describeReason(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(getMessage).join(', ');
-  return getMessage(error);
 }
 
 function getPublicUrl(databaseUrl: string): string {

@@ -49,5 +49,5 @@ export async function migrate(db: Db): Promise<void> {
       for (const statement of statements) await tx.query(statement);
       await tx.query('insert into schema_migrations (version, name) values ($1, $2)', [version, name]);
     }
-  });
+  }, 'upkeep');
 }

@@ -1,7 +1,8 @@
 import pg from 'pg';
 import type { Logger } from 'pino';
-import type { Db, Queryable, SqlValue } from './db.ts';
+import type { Db, Queryable, SqlValue, Use } from './db.ts';
 import { getSqlState } from './db.ts';
+import { isOutage } from './outage.ts';
 import { VALUE_PARSERS } from './types.ts';
 
 const MAX_CONNECTIONS = 10;
@@ -9,46 +10,70 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const MAX_ATTEMPTS = 4;
 /** Serialisation failure and deadlock: Postgres rolled the transaction back, and it can be retried. */
 const RETRY_STATES = new Set(['40001', '40P01']);
+/**
+ * How long a statement may go without an answer. A host that disappears, as in a failover, closes no
+ * connection: without a bound a statement waits until the kernel gives up, which takes a quarter of an hour.
+ */
+const ANSWER_WITHIN_MS = { request: 60_000, question: 300_000, upkeep: 0 } satisfies Record<Use, number>;
+/** The same for a server whose client disappears within a transaction: it must not keep its locks. */
+const BEGIN = `begin; set local idle_in_transaction_session_timeout = ${ANSWER_WITHIN_MS.request}`;
+
+export interface PoolOptions {
+  /** Replaces the bounds on every statement. For tests. */
+  readonly answerWithinMs?: number;
+}
 
 /** Connections to a PostgreSQL server. Nothing is opened until the first statement. */
-export function createPoolDb(databaseUrl: string, log: Logger): Db {
+export function createPoolDb(databaseUrl: string, log: Logger, options: PoolOptions = {}): Db {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     max: MAX_CONNECTIONS,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
     types: {
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
         VALUE_PARSERS[oid] ?? pg.types.getTypeParser(oid, format),
     },
   });
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
-  pool.on('error', (error) => log.warn({ err: error }, 'database connection lost'));
+  // Connections break while they are idle and while they are used. The statement in progress fails, and
+  // the connection is replaced; without a listener this event would end the process.
+  const onLost = (error: Error) => log.warn({ err: error }, 'database connection lost');
+  pool.on('error', onLost);
+  const within = (use: Use) => options.answerWithinMs ?? ANSWER_WITHIN_MS[use];
 
-  async function attempt<T>(run: (tx: Queryable) => Promise<T>): Promise<T> {
+  async function attempt<T>(run: (tx: Queryable) => Promise<T>, use: Use): Promise<T> {
     const client = await pool.connect();
-    let broken: Error | undefined;
+    client.on('error', onLost);
+    const tx = createQueryable(client, within(use));
+    let broken: unknown;
     try {
-      await client.query('begin');
-      const result = await run(createQueryable(client));
-      await client.query('commit');
+      await tx.query(BEGIN); // two statements at once: allowed without parameters
+      const result = await run(tx);
+      await tx.query('commit');
       return result;
     } catch (error) {
-      await client.query('rollback').catch((cause: Error) => {
-        broken = cause;
-      });
+      // A connection that an outage was seen on is of no use, even when it is still open: it may lead to a
+      // server that is read-only for good. Closing it rolls back as well.
+      if (isOutage(error)) broken = error;
+      else {
+        await tx.query('rollback').catch((cause: unknown) => {
+          broken = cause;
+        });
+      }
       throw error;
     } finally {
-      client.release(broken);
+      client.off('error', onLost);
+      client.release(broken !== undefined);
     }
   }
 
   return {
     kind: 'postgres',
-    ...createQueryable(pool),
-    async transaction(run) {
+    ...createQueryable(pool, within('request')),
+    async transaction(run, use = 'request') {
       for (let round = 1; ; round++) {
         try {
-          return await attempt(run);
+          return await attempt(run, use);
         } catch (error) {
           const state = getSqlState(error);
           if (state === undefined || !RETRY_STATES.has(state) || round === MAX_ATTEMPTS) throw error;
@@ -60,10 +85,11 @@ export function createPoolDb(databaseUrl: string, log: Logger): Db {
   };
 }
 
-function createQueryable(client: pg.Pool | pg.PoolClient): Queryable {
+function createQueryable(client: pg.Pool | pg.PoolClient, answerWithinMs: number): Queryable {
   return {
     async query<R>(text: string, params: readonly SqlValue[] = []) {
-      return (await client.query(text, [...params])).rows as R[];
+      const statement = { text, values: [...params], query_timeout: answerWithinMs };
+      return (await client.query(statement)).rows as R[];
     },
   };
 }

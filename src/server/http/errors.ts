@@ -3,8 +3,9 @@ import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Logger } from 'pino';
-import { getMessage, UnavailableError } from '../../lib/errors.ts';
+import { getMessage } from '../../lib/errors.ts';
 import { getSqlState } from '../database/db.ts';
+import { isOutage } from '../database/outage.ts';
 
 /** The body of every error. `attr` names the field at fault, or is null. */
 export const errorSchema = z
@@ -99,9 +100,6 @@ export class ThrottledError extends ApiError {
 
 /** Data that Postgres cannot hold (NUL, numbers out of range, rows too wide for an index). */
 const BAD_DATA = /^(?:22|54)/;
-/** Connection lost, server starting or stopping, too many connections, disk full. */
-const SERVER_AWAY = /^(?:08|53|57P)/;
-const SOCKET_FAULTS = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EPIPE', 'ETIMEDOUT', 'ENOENT']);
 
 /** The response to an error; undefined when it is a bug of ours. */
 export function classifyError(error: unknown): ApiError | undefined {
@@ -114,11 +112,7 @@ export function classifyError(error: unknown): ApiError | undefined {
   if (state !== undefined && BAD_DATA.test(state)) {
     return invalidInput(`The data cannot be stored: ${error instanceof Error ? error.message : state}.`);
   }
-  if (
-    error instanceof UnavailableError ||
-    (state !== undefined && SERVER_AWAY.test(state)) ||
-    isSocketFault(error)
-  ) {
+  if (isOutage(error)) {
     return new ApiError(
       503,
       'server_error',
@@ -127,13 +121,6 @@ export function classifyError(error: unknown): ApiError | undefined {
     );
   }
   return undefined;
-}
-
-function isSocketFault(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  if ('code' in error && typeof error.code === 'string' && SOCKET_FAULTS.has(error.code)) return true;
-  // node-postgres has no code for these two.
-  return /^(?:Connection terminated|timeout exceeded when trying to connect)/.test(error.message);
 }
 
 /** The address of a public page is its key, and no log holds keys (invariant I10). */
