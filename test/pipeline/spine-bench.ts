@@ -1,0 +1,262 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import type { Batch, Deliver, Delivery } from '../../src/contract/delivery.ts';
+import type { IdentityFact } from '../../src/contract/identity-fact.ts';
+import { type MapOutcome, mapped, rejected, skipped } from '../../src/contract/outcome.ts';
+import type { PartMeta, PartRecord } from '../../src/contract/part.ts';
+import type { Receipt } from '../../src/contract/progress.ts';
+import { FencedOutError, UnavailableError } from '../../src/lib/errors.ts';
+import { importPart } from '../../src/pipeline/import-part.ts';
+import { createEventId } from '../../src/sources/mapping/event-id.ts';
+import { createRedisCheckpoints, migrationKey } from '../../src/state/checkpoints.ts';
+import { readFacts, type StoredFact } from '../../src/state/facts.ts';
+import { createPartStore } from '../../src/state/part-store.ts';
+import { readRejects } from '../../src/state/rejects.ts';
+import { createFolderStaging } from '../../src/state/staging/folder.ts';
+import { startRedis } from '../support/redis.ts';
+
+/**
+ * The ports of `importPart` on a real Redis and a real folder, each of which can fail at any call. One part
+ * with records of every kind, and a destination that drops repeated uuids.
+ */
+export interface SpineBench {
+  /** Imports a part until it has its receipt, as the queue would; `attempts` beyond the list have no fault. */
+  run(attempts?: readonly Attempt[]): Promise<SpineEnd>;
+  close(): Promise<void>;
+}
+
+export interface Attempt {
+  /** @default 1 */
+  readonly requestsInFlight?: number;
+  readonly fault?: Fault;
+}
+
+/** What happens at one call of a port; calls are counted from 0 over all ports of the attempt. */
+export interface Fault {
+  readonly call: number;
+  readonly kind: FaultKind;
+}
+
+export const FAULT_KINDS = [
+  /** The call fails and has no effect. */
+  'lost',
+  /** The call has its effect and its answer is lost. */
+  'unanswered',
+  /** While the call waits, another worker takes the part over and imports it to its end. */
+  'overtaken',
+  /** The same under a new epoch. */
+  'superseded',
+] as const;
+export type FaultKind = (typeof FAULT_KINDS)[number];
+
+/** What an import left, without names that hold its part or its writers. */
+export interface SpineEnd {
+  readonly receipt: Receipt;
+  /** Name of the port of every call of the last attempt, in order. */
+  readonly calls: readonly string[];
+  /** JSON texts of the events at the destination, by uuid. */
+  readonly stored: Readonly<Record<string, string>>;
+  /** Events that reached the destination, those that it dropped as repeats included. */
+  readonly arrived: number;
+  readonly rejects: readonly string[];
+  readonly facts: readonly StoredFact[];
+}
+
+export const RECORDS = 60;
+export const BATCH_EVENTS = 11;
+const BATCH = { events: BATCH_EVENTS, bytes: 100_000, eventBytes: 2_000 };
+const MIGRATION = 'spine';
+
+export async function createSpineBench(): Promise<SpineBench> {
+  const server = await startRedis();
+  const redis = new Redis(server.url);
+  const folder = await mkdtemp(join(tmpdir(), 'backhaul-spine-'));
+  const staging = createFolderStaging(folder);
+  let runs = 0;
+
+  const importOnce = (
+    { part, epoch, deliver, overtake, calls }: Worker,
+    { requestsInFlight = 1, fault }: Attempt,
+  ): Promise<Receipt> => {
+    const at =
+      <Args extends unknown[], Result>(port: string, act: (...args: Args) => Promise<Result>) =>
+      async (...args: Args): Promise<Result> => {
+        const kind = fault?.call === calls.length ? fault.kind : undefined;
+        calls.push(port);
+        if (kind === 'lost') throw new UnavailableError(`${port} is down`);
+        if (kind === 'overtaken' || kind === 'superseded') await overtake(kind);
+        const result = await act(...args);
+        if (kind === 'unanswered') throw new UnavailableError(`the answer of ${port} was lost`);
+        return result;
+      };
+    const checkpoints = createRedisCheckpoints(redis, part.fileId, epoch);
+    const store = createPartStore(staging, MIGRATION);
+    const deps = {
+      checkpoints: {
+        begin: at('begin', checkpoints.begin),
+        save: at('save', checkpoints.save),
+        forget: at('forget', checkpoints.forget),
+      },
+      store: {
+        loadPart: at('load part', async () => ({ header: undefined, records: toRecords() })),
+        loadReceipt: at('load receipt', store.loadReceipt),
+        saveRejects: at('keep rejects', store.saveRejects),
+        saveFacts: at('keep facts', store.saveFacts),
+        createReceipt: at('create receipt', store.createReceipt),
+      },
+      map: ({ n }: Readonly<Record<string, unknown>>) => mapNumber(Number(n)),
+      mapping: 'test@1',
+      batch: BATCH,
+      deliver: at('deliver', deliver),
+      requestsInFlight,
+      onProgress: () => {},
+    };
+    return importPart(part, deps, new AbortController().signal);
+  };
+
+  return {
+    async run(attempts = []) {
+      runs += 1;
+      const part = toPart(`run${runs}`);
+      const destination = createDestination();
+      let epoch = 0;
+      const openEpoch = async () => {
+        epoch += 1;
+        await redis.hset(migrationKey(part.fileId), 'epoch', epoch);
+      };
+      await openEpoch();
+      let calls: string[] = [];
+      const attempt = (planned: Attempt) => {
+        calls = [];
+        const worker = () => ({ part, epoch, deliver: destination.deliver, overtake: ignore, calls: [] });
+        const overtake = async (kind: FaultKind) => {
+          if (kind === 'superseded') await openEpoch();
+          await importOnce(worker(), {});
+        };
+        return importOnce({ ...worker(), overtake, calls }, planned);
+      };
+
+      let receipt: Receipt | undefined;
+      for (const planned of [...attempts, {}]) {
+        receipt = await attempt(planned).catch((error: unknown) => {
+          if (!(error instanceof UnavailableError || error instanceof FencedOutError)) throw error;
+          return undefined;
+        });
+      }
+      if (!receipt) throw new Error('an attempt without a fault ended without a receipt');
+      const segments = await Promise.all(receipt.rejectSegments.map((key) => readRejects(staging, key)));
+      const { key = '', sections = [] } = receipt.findings ?? {};
+      const facts = sections.map(({ offset, length }) => readFacts(staging, { key, offset, length }));
+      return {
+        receipt,
+        calls,
+        stored: Object.fromEntries(destination.stored),
+        arrived: destination.arrived(),
+        rejects: segments
+          .flat()
+          .map(({ line, reason, detail, text }) => `${line} ${reason} ${detail} ${text}`),
+        facts: (await Promise.all(facts)).flat(),
+      };
+    },
+    async close() {
+      redis.disconnect();
+      await server.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+interface Worker {
+  readonly part: PartMeta;
+  readonly epoch: number;
+  readonly deliver: Deliver;
+  readonly overtake: (kind: FaultKind) => Promise<void>;
+  /** Filled with the names of the ports that are called. */
+  readonly calls: string[];
+}
+
+const ignore = async () => {};
+
+/** A destination that drops repeated uuids and refuses some events. */
+function createDestination() {
+  const stored = new Map<string, string>();
+  let arrived = 0;
+  return {
+    stored,
+    arrived: () => arrived,
+    async deliver(batch: Batch): Promise<Delivery[]> {
+      const events = JSON.parse(`[${batch.body.toString('utf8')}]`) as { uuid: string; event: string }[];
+      arrived += events.length;
+      return events.map((event): Delivery => {
+        if (event.event === 'refuse me') return { kind: 'refused', detail: 'not this one' };
+        stored.set(event.uuid, JSON.stringify(event));
+        return { kind: 'accepted' };
+      });
+    },
+  };
+}
+
+/** Of each kind some; `double` has two events, of which the second is refused. */
+const chooseKind = (n: number) =>
+  n % 13 === 5
+    ? 'repeat'
+    : n % 11 === 3
+      ? 'persons only'
+      : n % 17 === 2
+        ? 'reject'
+        : n === 40
+          ? 'huge'
+          : n % 19 === 7
+            ? 'refuse'
+            : n % 9 === 4
+              ? 'double'
+              : 'plain';
+
+function mapNumber(n: number): MapOutcome {
+  const kind = chooseKind(n);
+  if (kind === 'reject') return rejected('no_identity', 'neither user nor device');
+  const facts = toFacts(n);
+  if (kind === 'persons only') return skipped('feeds_people', facts);
+  const first = toEvent(kind === 'repeat' ? 0 : n, kind === 'refuse' ? 'refuse me' : 'seen', kind === 'huge');
+  return mapped(kind === 'double' ? [first, toEvent(1_000 + n, 'refuse me', false)] : [first], facts);
+}
+
+const toEvent = (n: number, event: string, huge: boolean) => ({
+  event,
+  uuid: createEventId(['test', String(n)]),
+  timestamp: '2023-01-01T00:00:00.000Z',
+  properties: { distinct_id: 'user', ...(huge ? { text: 'x'.repeat(3_000) } : {}) },
+});
+
+/** Every record says something that no other says, so that none can be left out unnoticed. */
+function toFacts(n: number): IdentityFact[] {
+  const time = `2023-01-0${1 + (n % 9)}T00:00:00.000Z`;
+  return [
+    { kind: 'pair', anonId: `device-${n}`, userId: `user-${n % 7}`, time },
+    { kind: 'person', distinctId: `user-${n % 7}`, time, set: { [`seen ${n}`]: n }, setOnce: { first: n } },
+    { kind: 'group', groupType: 'company', groupKey: String(n % 3), time, set: { [`member ${n}`]: true } },
+  ];
+}
+
+const toRecords = (): PartRecord[] =>
+  Array.from({ length: RECORDS }, (_, n) => ({
+    kind: 'record',
+    member: undefined,
+    line: n + 1,
+    bytes: Buffer.from(JSON.stringify({ n })),
+  }));
+
+const toPart = (fileId: string): PartMeta => ({
+  id: `${fileId}/00000`,
+  fileId,
+  file: 'export.json',
+  number: 0,
+  format: { kind: 'json' },
+  records: RECORDS,
+  bytes: 0,
+  sha256: '',
+  etag: '',
+  firstRecord: 0,
+});
