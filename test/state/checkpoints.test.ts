@@ -71,6 +71,10 @@ describe('checkpoints', () => {
     expect(successor.fence.counter).toBe(fence.counter);
     await expect(old.save(fence, at(1_000))).rejects.toThrow(FencedOutError);
     expect(successor.checkpoint).toBeUndefined();
+
+    await renewed.save(successor.fence, at(2_000));
+    await old.forget(fence);
+    expect((await renewed.begin(PART)).checkpoint).toEqual(at(2_000));
   });
 
   it('keep what an older epoch had saved, so that a resumed part goes on', async () => {
@@ -95,6 +99,33 @@ describe('checkpoints', () => {
     const [key = ''] = await redis.keys(`${migrationKey(MIGRATION)}:part:*`);
     const leftMs = await redis.pttl(key);
     expect(leftMs).toBeGreaterThan(29 * 24 * 3600 * 1000);
+  });
+
+  it('keep the counter of a finished part that is taken over again for as long as its new worker may hold it', async () => {
+    const checkpoints = createRedisCheckpoints(redis, MIGRATION, 1);
+    await checkpoints.forget((await checkpoints.begin(PART)).fence);
+    const [key = ''] = await redis.keys(`${migrationKey(MIGRATION)}:part:*`);
+    await redis.pexpire(key, 60_000);
+    await checkpoints.begin(PART);
+    expect(await redis.pttl(key)).toBeGreaterThan(29 * 24 * 3600 * 1000);
+  });
+
+  it('refuse a zombie at every call, one of the same epoch and one of an older epoch (I5)', async () => {
+    const first = createRedisCheckpoints(redis, MIGRATION, 1);
+    const older = await first.begin(PART);
+    await redis.hset(migrationKey(MIGRATION), 'epoch', 2);
+    const checkpoints = createRedisCheckpoints(redis, MIGRATION, 2);
+    const zombie = await checkpoints.begin(PART);
+    const holder = await checkpoints.begin(PART);
+    await checkpoints.save(holder.fence, at(2_000));
+
+    await expect(first.begin(PART)).rejects.toThrow(FencedOutError);
+    for (const { fence } of [older, zombie]) {
+      await expect(checkpoints.save(fence, at(1_000))).rejects.toThrow(FencedOutError);
+      await checkpoints.forget(fence);
+    }
+    await checkpoints.save(holder.fence, at(3_000));
+    expect((await checkpoints.begin(PART)).checkpoint).toEqual(at(3_000));
   });
 
   it('leave a part that is being worked on without an expiry', async () => {

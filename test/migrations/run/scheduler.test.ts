@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { runScheduler, type SchedulerDeps } from '../../../src/migrations/run/scheduler.ts';
 import type {
   QueuedWork,
@@ -39,6 +39,8 @@ function createMemoryQueue() {
     queue,
     added,
     settle,
+    /** Jobs whose end no event tells, by id; one that is not here has vanished. */
+    states,
     listeners,
     whenAdded: (listener: (work: QueuedWork) => void) => {
       onAdd = listener;
@@ -120,6 +122,61 @@ describe('the scheduler', () => {
     };
     await runScheduler(each(work(1)), depsWith(memory.queue, { onSettled }));
     expect(memory.added.map(({ jobId }) => jobId)).toEqual(['0_g0', '0_g1', '0_g2']);
+  });
+
+  describe('asks the queue about a job that it hears nothing of, and', () => {
+    /** Runs one piece of work; `silent` is what the queue holds of its first job, whose end no event tells. */
+    async function runSilent(silent: WorkState | undefined) {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+      try {
+        const memory = createMemoryQueue();
+        const settled: string[] = [];
+        memory.whenAdded(({ jobId }) => {
+          if (jobId === '0_g1') return memory.settle(jobId, { kind: 'done' });
+          if (silent) memory.states.set(jobId, silent);
+          else memory.states.delete(jobId);
+        });
+        const onSettled = async ({ id }: Work) => {
+          settled.push(id);
+          return 'settled' as const;
+        };
+        const stop = new AbortController();
+        const run = runScheduler(each(work(1)), depsWith(memory.queue, { onSettled, signal: stop.signal }));
+        const ended = run.catch((error: unknown) => error);
+        await vi.advanceTimersByTimeAsync(4_000);
+        const early = memory.added.length + settled.length;
+        await vi.advanceTimersByTimeAsync(8_000);
+        stop.abort('not ended');
+        return { early, added: memory.added.map(({ jobId }) => jobId), settled, end: await ended };
+      } finally {
+        vi.useRealTimers();
+      }
+    }
+
+    it('offers it again where it vanished from the queue', async () => {
+      expect(await runSilent(undefined)).toEqual({
+        early: 1,
+        added: ['0_g0', '0_g1'],
+        settled: ['0'],
+        end: [],
+      });
+    });
+
+    it('settles it where it ended', async () => {
+      expect(await runSilent({ kind: 'done' })).toMatchObject({ added: ['0_g0'], settled: ['0'], end: [] });
+      const { added, end } = await runSilent({ kind: 'failed', reason: 'part is damaged' });
+      expect({ added, end }).toMatchObject({ added: ['0_g0'], end: [{ reason: 'part is damaged' }] });
+      const handedBack = await runSilent({ kind: 'handed_back', why: 'worker left' });
+      expect(handedBack).toMatchObject({ added: ['0_g0', '0_g1'], settled: ['0'], end: [] });
+    });
+
+    it('leaves it alone where it is open', async () => {
+      expect(await runSilent({ kind: 'open' })).toMatchObject({
+        added: ['0_g0'],
+        settled: [],
+        end: 'not ended',
+      });
+    });
   });
 
   it('offers work that keeps coming back more and more slowly', async () => {
