@@ -55,8 +55,9 @@ export function buildProgram(finish: (code: ExitCode) => void): Command {
     );
   command('resume <name>', 'continue a stopped, paused or cancelled migration')
     .option('--produce-only', 'import nothing in this process; "backhaul worker" processes do')
+    .option('--accept-refusals', 'go on rejecting, however many events in a row the destination refuses')
     .action(
-      act(async (context, name: string, options: { produceOnly?: boolean }) =>
+      act(async (context, name: string, options: { produceOnly?: boolean; acceptRefusals?: boolean }) =>
         (await import('./commands/run.ts')).resume(context, name, options),
       ),
     );

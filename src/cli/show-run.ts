@@ -13,13 +13,14 @@ export interface ShowRunOptions {
   /** The command that was called, to be pasted. */
   readonly again: string;
   readonly produceOnly?: boolean | undefined;
+  readonly acceptRefusals?: boolean | undefined;
   readonly onBegin?: (migration: string) => void;
 }
 
 /** Follows a run on the terminal, shows how it ended, and returns the result. */
 export async function showRun<R extends RunResult | { readonly kind: 'nothing_to_replay' }>(
   context: CommandContext,
-  { again, produceOnly = false, onBegin }: ShowRunOptions,
+  { again, produceOnly = false, acceptRefusals = false, onBegin }: ShowRunOptions,
   start: (options: RunOptions) => Promise<R>,
 ): Promise<R> {
   const { terminal } = context;
@@ -30,6 +31,7 @@ export async function showRun<R extends RunResult | { readonly kind: 'nothing_to
     result = await start({
       signal: stop.signal,
       importHere: !produceOnly,
+      acceptRefusals,
       onBegin(migration) {
         onBegin?.(migration);
         stop.listen(

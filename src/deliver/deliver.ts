@@ -8,7 +8,8 @@ import type { Acceptance } from './acceptance.ts';
 import type { Budget } from './budget.ts';
 import { classify, type Decision } from './classify.ts';
 import { ENVELOPE_BYTES, renderEnvelope } from './envelope.ts';
-import { countEvents, halveByBytes, halveByCount, type Range, sliceBody, splitIntoRanges } from './ranges.ts';
+import { countEvents, halveByBytes, halveByCount, type Range, sliceBody, takeStart } from './ranges.ts';
+import { ACCEPT_REFUSALS, createRefusalGuard } from './refusal-guard.ts';
 import {
   chooseBackoffMs,
   DEFAULT_RETRY_POLICY,
@@ -16,6 +17,7 @@ import {
   type RetryPolicy,
 } from './retry-policy.ts';
 import { compress, createSender, DEFAULT_SEND_TIMEOUTS, describeBreak, type SendTimeouts } from './send.ts';
+import { createSizeCap } from './size-cap.ts';
 
 /**
  * In: batches. Out: one Delivery per event, in order. Guarantees I6 and I7 of ARCHITECTURE.md: no attempt
@@ -35,13 +37,15 @@ export interface DeliverOptions {
   /** Wall clock in ms, to read Retry-After dates. */
   readonly now: () => number;
   readonly log: Pick<Logger, 'debug' | 'info' | 'warn'>;
+  /** Whether a long row of refused events is no reason to pause. @default false */
+  readonly acceptRefusals?: boolean | undefined;
   readonly retry?: Partial<RetryPolicy>;
   readonly timeouts?: Partial<SendTimeouts>;
 }
 
 export interface Delivering {
   readonly deliver: Deliver;
-  /** Bytes of a request above which this destination has responded with 413; Infinity until it has. */
+  /** Bytes above which this destination is sent no request, after a 413; Infinity while it is sent any. */
   readonly byteCap: () => number;
   /** Aborts requests in flight. */
   readonly close: () => Promise<void>;
@@ -72,8 +76,8 @@ export function createDeliver(options: DeliverOptions): Delivering {
   const slots = new Bottleneck({ maxConcurrent: inFlight });
   const closing = new AbortController();
   setMaxListeners(0, closing.signal); // one per batch in flight
-  let byteCap = Number.POSITIVE_INFINITY;
-  let largestAccepted = 0;
+  const sizeCap = createSizeCap(log);
+  const refusals = options.acceptRefusals ? ACCEPT_REFUSALS : createRefusalGuard();
 
   /** One request: a slot, a permit, a response. The slot comes first, so that no permit is held idle. */
   async function attempt(request: Buffer, events: number, signal: AbortSignal): Promise<Decision> {
@@ -128,30 +132,29 @@ export function createDeliver(options: DeliverOptions): Delivering {
     const body = sliceBody(batch, range);
     const bytes = body.length + envelopeBytes;
     const request = await compress([envelope.head, body, envelope.tail]);
-    for (let refusals = 1; ; refusals += 1) {
+    for (let tries = 1; ; tries += 1) {
       const decision = await attemptRepeatedly(request, countEvents(range), signal);
-      if (decision.kind === 'accepted') largestAccepted = Math.max(largestAccepted, bytes);
-      if (decision.kind === 'halve' && countEvents(range) > 1) lowerByteCap(bytes);
+      if (decision.kind === 'accepted') {
+        sizeCap.noteAccepted(bytes);
+        refusals.noteAccepted();
+      }
+      if (decision.kind === 'halve' && countEvents(range) > 1) sizeCap.noteTooLarge(bytes);
       const refused = decision.kind === 'bisect' || decision.kind === 'halve';
-      if (!refused || countEvents(range) > 1 || refusals >= REFUSALS_NEEDED) return decision;
+      if (!refused || countEvents(range) > 1 || tries >= REFUSALS_NEEDED) return decision;
     }
-  }
-
-  /** Never below what was accepted once: a single stray 413 must not shrink every request. */
-  function lowerByteCap(bytes: number): void {
-    const lower = Math.max(Math.ceil(bytes / 2), largestAccepted);
-    if (lower >= byteCap || lower >= bytes) return;
-    byteCap = lower;
-    log.info({ bytes, byteCap }, 'request too large for the destination, later ones are smaller');
   }
 
   async function deliverBatch(batch: Batch, signal: AbortSignal): Promise<Delivery[]> {
     const deliveries: Delivery[] = [];
     deliveries.length = batch.offsets.length - 1;
-    const limits = { events: budget.eventsPerPermit, bytes: byteCap - envelopeBytes };
+    const all = { from: 0, to: deliveries.length };
     // A stack with the earliest range on top: events are sent in their order.
-    const open = splitIntoRanges(batch, limits).reverse();
-    for (let range = open.pop(); range; range = open.pop()) {
+    const open: Range[] = all.to > 0 ? [all] : [];
+    for (let top = open.pop(); top; top = open.pop()) {
+      // The cap may have changed since the range was put there.
+      const limits = { events: budget.eventsPerPermit, bytes: sizeCap.bytes - envelopeBytes };
+      const range = takeStart(batch, top, limits);
+      if (range.to < top.to) open.push({ from: range.to, to: top.to });
       const decision = await sendRange(batch, range, signal);
       switch (decision.kind) {
         case 'accepted':
@@ -160,6 +163,7 @@ export function createDeliver(options: DeliverOptions): Delivering {
         case 'bisect':
         case 'halve':
           if (countEvents(range) === 1) {
+            refusals.noteRefused(decision.detail);
             deliveries[range.from] = { kind: 'refused', detail: decision.detail };
           } else {
             const [first, second] =
@@ -181,7 +185,7 @@ export function createDeliver(options: DeliverOptions): Delivering {
       return runAbortable([signal, closing.signal], (either) => deliverBatch(batch, either.signal));
     },
 
-    byteCap: () => byteCap,
+    byteCap: () => sizeCap.bytes,
 
     async close() {
       closing.abort(new UnavailableError('delivery was closed while a batch was in flight'));

@@ -37,21 +37,15 @@ export function halveByBytes(batch: Batch, range: Range): [Range, Range] {
   ];
 }
 
-/** Cuts a batch into ranges within both limits. An event beyond `bytes` gets a range of its own. */
-export function splitIntoRanges(batch: Batch, limits: { events: number; bytes: number }): Range[] {
-  const total = batch.offsets.length - 1;
-  const ranges: Range[] = [];
-  for (let from = 0; from < total; ) {
-    let to = from + 1;
-    while (
-      to < total &&
-      to - from < limits.events &&
-      countBytes(batch, { from, to: to + 1 }) <= limits.bytes
-    ) {
-      to += 1;
-    }
-    ranges.push({ from, to });
-    from = to;
+/** The start of a range that is within both limits; one event at least, whatever its bytes. */
+export function takeStart(batch: Batch, range: Range, limits: { events: number; bytes: number }): Range {
+  let to = range.from + 1;
+  while (
+    to < range.to &&
+    to - range.from < limits.events &&
+    countBytes(batch, { from: range.from, to: to + 1 }) <= limits.bytes
+  ) {
+    to += 1;
   }
-  return ranges;
+  return { from: range.from, to };
 }

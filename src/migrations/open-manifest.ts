@@ -31,8 +31,8 @@ export interface ManifestOpenerDeps extends SourceAccess {
 /** Resolves stored manifests for workers: the map of the source, and a sender under the fleet's budget. */
 export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDeps['open'] {
   const { staging, redis, log } = deps;
-  return async (record, stored) => {
-    const manifest = parseStoredManifest(stored, staging.location);
+  return async (record, epoch) => {
+    const manifest = parseStoredManifest(epoch.manifest, staging.location);
     assertMapping(record.mapping, getMappingName(manifest.source.type));
     const source = bindSource(manifest.source);
     const access = { baseDir: record.opening.baseDir, openS3: deps.openSourceBucket };
@@ -55,6 +55,7 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
         destination,
         limits: { requestsInFlight },
         budget,
+        acceptRefusals: epoch.acceptRefusals,
         random: Math.random,
         now: Date.now,
         log: log.child({ migration: record.name }),

@@ -17,6 +17,7 @@ import type { SourceSlice } from '../sources/source.ts';
 import { migrationKey, mirrorControl } from '../state/checkpoints.ts';
 import {
   controlState,
+  type Epoch,
   loadControl,
   loadEpoch,
   loadMigration,
@@ -53,7 +54,7 @@ export interface OpenMigrationsDeps {
   readonly redis: Redis;
   readonly log: Logger;
   /** Resolves an epoch's manifest: secrets from this process's environment, map, sender. */
-  readonly open: (record: MigrationRecord, manifest: unknown) => Promise<Opened>;
+  readonly open: (record: MigrationRecord, epoch: Epoch) => Promise<Opened>;
   readonly now: () => Date;
 }
 
@@ -91,7 +92,7 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
         `${staging.location} holds no migration "${name}" (epoch ${epoch}); is this worker set to the same staging as the producer?`,
       );
     }
-    return { ...(await deps.open(record, opening.manifest)), record, epoch };
+    return { ...(await deps.open(record, opening)), record, epoch };
   };
 
   const acquire = (name: string, epoch: number): Entry => {

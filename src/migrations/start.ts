@@ -15,6 +15,8 @@ export interface RunOptions {
   readonly signal: AbortSignal;
   /** Whether this process also imports parts, or only `backhaul worker` processes do. */
   readonly importHere: boolean;
+  /** Whether a long row of refused events is no reason to pause. @default false */
+  readonly acceptRefusals?: boolean;
   /** Called once the migration exists and is checked, before anything of it runs. */
   readonly onBegin?: (migration: string) => void;
   readonly onStatus?: (status: RunStatus) => void;
@@ -81,7 +83,7 @@ export async function runPrepared(
   runtime: MigrationRuntime,
   prepared: Prepared,
   cause: 'run' | 'resume',
-  { signal: stop, importHere, onBegin, onStatus }: RunOptions,
+  { signal: stop, importHere, acceptRefusals = false, onBegin, onStatus }: RunOptions,
 ): Promise<RunResult> {
   const { record, manifest, baseDir, files, allowed } = prepared;
   onBegin?.(record.name);
@@ -94,7 +96,7 @@ export async function runPrepared(
       const { staging, redis, log, now } = runtime;
       const end = await runMigration(
         record,
-        { manifest, baseDir },
+        { manifest, baseDir, ...(acceptRefusals ? { acceptRefusals } : {}) },
         files,
         { kind: cause },
         {

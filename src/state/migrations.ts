@@ -9,7 +9,6 @@ const opening = z.strictObject({
   /** Folder that relative paths of the manifest start from, on the producer's machine. */
   baseDir: z.string(),
 });
-export type Opening = z.infer<typeof opening>;
 
 /** What a migration is; written once, when it is created. Holds no secret (I10). */
 export const migrationRecord = z.strictObject({
@@ -53,8 +52,12 @@ export const epochRecord = z.strictObject({
   openedAt: z.string(),
   /** Limits may differ from epoch to epoch. */
   ...opening.shape,
+  /** Asked for by `resume --accept-refusals`. */
+  acceptRefusals: z.boolean().exactOptional(),
 });
 export type Epoch = z.infer<typeof epochRecord>;
+/** What an epoch is opened with. */
+export type EpochOpening = Omit<Epoch, 'openedAt'>;
 
 export async function loadEpoch(staging: Staging, name: string, epoch: number): Promise<Epoch | undefined> {
   return loadDocument(epochRecord, layout(name).epoch(epoch), staging);

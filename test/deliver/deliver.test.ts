@@ -114,7 +114,9 @@ describe('deliver', () => {
       toBatch(numbers(200, 1000).map((n) => targetEvent(n, { filler: 'y'.repeat(300) }))),
       open,
     );
-    expect(destination.requests.slice(before).map((request) => request.status)).not.toContain(413);
+    // At most one larger size is tried.
+    const tooLarge = destination.requests.slice(before).filter(({ status }) => status === 413);
+    expect(tooLarge.length).toBeLessThanOrEqual(1);
   });
 
   it('does not shrink its requests for a 413 to a size that was accepted before', async () => {
@@ -130,6 +132,55 @@ describe('deliver', () => {
     await made.deliver(toBatch(numbers(10).map((each) => targetEvent(each))), open);
     expect(made.byteCap()).toBe(Number.POSITIVE_INFINITY);
     expect(number).toBe(4);
+  });
+
+  it('grows its requests back after a 413 that no size had earned', async () => {
+    let number = 0;
+    const url = await answering((request, response) => {
+      request.resume().on('end', () => {
+        number += 1;
+        response.writeHead(number === 1 ? 413 : 200).end(TAKEN);
+      });
+    });
+    const { deliver, byteCap } = delivering(url);
+    // The first batch is small, and so is what its 413 leaves.
+    await deliver(toBatch(numbers(2).map((each) => targetEvent(each))), open);
+    for (const batch of numbers(82)) {
+      await deliver(toBatch(numbers(90, 90 * batch + 2).map((each) => targetEvent(each))), open);
+    }
+    expect(number).toBeLessThan(130);
+    expect(byteCap()).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it('pauses when 20 single events in a row are refused, and delivers all once they are taken', async () => {
+    const destination = await strict();
+    destination.overrule({ status: 400, body: '{"detail":"Request blocked"}' });
+    const { deliver } = delivering(destination.url);
+    const batches = numbers(4).map((index) =>
+      toBatch(numbers(100, 100 * index).map((each) => targetEvent(each))),
+    );
+    const ends = await Promise.allSettled(batches.map((batch) => deliver(batch, open)));
+    for (const end of ends) {
+      expect(end.status === 'rejected' && end.reason).toBeInstanceOf(PausedError);
+      expect(String(end.status === 'rejected' && end.reason)).toMatch(
+        /refused 20 single events in a row .*Request blocked.*--accept-refusals/,
+      );
+    }
+    expect(destination.requests.length).toBeLessThan(150);
+
+    destination.overrule(undefined);
+    const again = delivering(destination.url);
+    const deliveries = await Promise.all(batches.map((batch) => again.deliver(batch, open)));
+    expect(deliveries.flat().every(({ kind }) => kind === 'accepted')).toBe(true);
+    expect(destination.events().size).toBe(400);
+  });
+
+  it('goes on refusing where it is told to', async () => {
+    const destination = await strict();
+    destination.overrule({ status: 400, body: '{"detail":"Request blocked"}' });
+    const { deliver } = delivering(destination.url, { acceptRefusals: true });
+    const deliveries = await deliver(toBatch(numbers(50).map((each) => targetEvent(each))), open);
+    expect(deliveries).toEqual(numbers(50).map(() => ({ kind: 'refused', detail: 'Request blocked' })));
   });
 
   it('believes no single 400 to an event alone', async () => {

@@ -1,12 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Batch } from '../../src/contract/delivery.ts';
 import { BatchBuilder } from '../../src/deliver/batch-builder.ts';
-import { halveByBytes, halveByCount, sliceBody, splitIntoRanges } from '../../src/deliver/ranges.ts';
+import { halveByBytes, halveByCount, type Range, sliceBody, takeStart } from '../../src/deliver/ranges.ts';
 
 function toBatch(texts: readonly string[]) {
   const builder = new BatchBuilder();
   for (const text of texts) builder.add(text);
   return builder.take();
+}
+
+function cutWhole(batch: Batch, limits: { events: number; bytes: number }): Range[] {
+  const ranges: Range[] = [];
+  const to = batch.offsets.length - 1;
+  for (let from = 0; from < to; from = ranges.at(-1)?.to ?? to) {
+    ranges.push(takeStart(batch, { from, to }, limits));
+  }
+  return ranges;
 }
 
 describe('ranges of a batch', () => {
@@ -44,12 +54,15 @@ describe('ranges of a batch', () => {
         fc.integer({ min: 1, max: 60 }),
         (all, events, bytes) => {
           const batch = toBatch(all);
-          const ranges = splitIntoRanges(batch, { events, bytes });
+          const ranges = cutWhole(batch, { events, bytes });
           expect(ranges.flatMap((range) => all.slice(range.from, range.to))).toEqual(all);
           for (const range of ranges) {
             const count = range.to - range.from;
             expect(count).toBeGreaterThan(0);
             expect(count).toBeLessThanOrEqual(events);
+            if (count < events && range.to < all.length) {
+              expect(sliceBody(batch, { ...range, to: range.to + 1 }).length).toBeGreaterThan(bytes);
+            }
             if (count > 1) {
               expect(sliceBody(batch, range).length).toBeLessThanOrEqual(bytes);
               for (const [first, second] of [halveByCount(range), halveByBytes(batch, range)]) {

@@ -3,7 +3,7 @@ import { killAllBackhaul, parseReport } from '../support/backhaul-process.ts';
 import { ALL } from '../support/form.ts';
 import { createJsonlBench, expectFault, lines, NAME, numbers } from './jsonl-bench.ts';
 
-/** A 2xx that does not say that the events were taken: the migration pauses, and nothing is lost (I12). */
+/** Answers that must not be believed: the migration pauses, and nothing is lost (I7, I12). */
 const TIMEOUT_MS = 240_000;
 afterEach(killAllBackhaul);
 
@@ -63,5 +63,45 @@ describe('answers without a proof', { timeout: TIMEOUT_MS }, () => {
     const ended = await bench.run();
     expect(ended.code, ended.stderr).toBe(0);
     expect(parseReport(ended)).toMatchObject({ counts: { delivered: 20 } });
+  });
+});
+
+describe('a destination that refuses everything', { timeout: TIMEOUT_MS }, () => {
+  it('pauses the migration instead of rejecting its records; an operator may go on all the same', async (context) => {
+    const bench = await createJsonlBench(context, { limits: { batch: { events: 50 } } });
+    bench.put('a.json', lines(0, RECORDS));
+    const blocked = { status: 400, body: '<html>Request blocked by policy 7</html>' };
+    bench.destination.overrule(blocked);
+    const ended = await bench.run();
+    expectFault(
+      ended,
+      5,
+      /refused 20 single events in a row/,
+      /Request blocked by policy 7/,
+      /--accept-refusals/,
+    );
+    expect(bench.destination.requests.length).toBeLessThan(200);
+    const refused = await bench.command('rejects', 'ls', '--json', NAME);
+    expect(refused.stdout).not.toContain('"refused"');
+
+    // Some hundred records are refused for good; what follows is taken.
+    let left = 300;
+    bench.destination.overrule((events) => {
+      if (events > 1) return blocked;
+      left -= 1;
+      return left > 0 ? blocked : undefined;
+    });
+    const resumed = await bench.command('resume', '--json', '--accept-refusals', NAME);
+    expect(resumed.code, resumed.stderr).toBe(0);
+    const { counts, byReason, balanced } = parseReport(resumed);
+    expect(balanced).toBe(true);
+    expect(byReason).toEqual({ refused: counts.rejected });
+    expect(counts.rejected).toBeGreaterThan(20);
+    expect(counts).toMatchObject({ read: RECORDS, delivered: RECORDS - counts.rejected });
+
+    bench.destination.overrule(undefined);
+    const replayed = await bench.command('rejects', 'replay', '--json', NAME);
+    expect(replayed.code, replayed.stderr).toBe(0);
+    expect(bench.arrived()).toEqual(numbers(0, RECORDS));
   });
 });

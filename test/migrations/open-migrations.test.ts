@@ -71,7 +71,7 @@ beforeEach(async () => {
     redis,
     log: pino({ level: 'silent' }),
     now: () => new Date('2024-01-01T00:00:00Z'),
-    async open(_, manifest) {
+    async open(_, { manifest }) {
       opened.push(String(manifest));
       return {
         ...SETTINGS,

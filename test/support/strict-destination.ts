@@ -63,10 +63,13 @@ export interface StrictDestination {
   readonly requests: { status: number; events: number; bytes: number }[];
   /** Uuids that came again with another event, distinct_id or timestamp: they would be stored twice. */
   readonly conflicts: string[];
-  /** From here on every batch in the form of the contract is answered so, and nothing stored; until undefined. */
-  readonly overrule: (reply: Reply | undefined) => void;
+  /** From here on batches in the form of the contract are answered so, and not stored; undefined ends it. */
+  readonly overrule: (reply: Reply | ReplyTo | undefined) => void;
   readonly stop: () => Promise<void>;
 }
+
+/** The reply to a batch of so many events; undefined for that of the strict service. */
+export type ReplyTo = (events: number) => Reply | undefined;
 
 export interface Reply {
   readonly status: number;
@@ -81,7 +84,7 @@ export async function startStrictDestination(options: StrictDestinationOptions):
   const requests: { status: number; events: number; bytes: number }[] = [];
   const conflicts: string[] = [];
   const drawFault = createFaults(options.faults);
-  let overruling: Reply | undefined;
+  let overrule: ReplyTo = () => undefined;
 
   function store(events: readonly StoredEvent[]): void {
     for (const event of events) {
@@ -120,6 +123,7 @@ export async function startStrictDestination(options: StrictDestinationOptions):
     note.events = envelope.batch.length;
     arrivals.push({ atMs: performance.now(), events: envelope.batch.length });
 
+    const overruling = overrule(envelope.batch.length);
     if (overruling) {
       note.status = overruling.status;
       response.writeHead(overruling.status).end(overruling.body);
@@ -168,7 +172,7 @@ export async function startStrictDestination(options: StrictDestinationOptions):
     requests,
     conflicts,
     overrule(reply) {
-      overruling = reply;
+      overrule = typeof reply === 'function' ? reply : () => reply;
     },
     async stop() {
       server.closeAllConnections();

@@ -12,6 +12,10 @@ export interface RunCommandOptions {
   readonly produceOnly?: boolean;
 }
 
+export interface ResumeCommandOptions extends RunCommandOptions {
+  readonly acceptRefusals?: boolean;
+}
+
 /** `backhaul run <manifest>`: starts a migration, or continues the one of that name. */
 export async function run(
   context: CommandContext,
@@ -32,14 +36,14 @@ export async function run(
 export async function resume(
   context: CommandContext,
   name: string,
-  { produceOnly }: RunCommandOptions,
+  { produceOnly, acceptRefusals }: ResumeCommandOptions,
 ): Promise<ExitCode> {
   const again = resumeCommand(context, name);
   const { manifest } = await orStopped(again, async () =>
     loadStoredManifest(await openStaging(context.settings), name),
   );
   return withRuntime(context, manifest.destination === undefined, async (runtime) => {
-    const { kind } = await showRun(context, { again, produceOnly }, (options) =>
+    const { kind } = await showRun(context, { again, produceOnly, acceptRefusals }, (options) =>
       resumeMigration(runtime, name, options),
     );
     return RUN_EXIT[kind];

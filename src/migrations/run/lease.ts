@@ -7,9 +7,9 @@ import { migrationKey } from '../../state/checkpoints.ts';
 import {
   type Control,
   controlState,
+  type EpochOpening,
   loadControl,
   type MigrationRecord,
-  type Opening,
   openEpoch,
   saveControl,
 } from '../../state/migrations.ts';
@@ -80,7 +80,7 @@ const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call
  */
 export async function acquireLease(
   record: MigrationRecord,
-  opening: Opening,
+  opening: EpochOpening,
   event: AcquiringEvent,
   { staging, redis, now }: { staging: Staging; redis: Redis; now: () => Date },
 ): Promise<Lease> {

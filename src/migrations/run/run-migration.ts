@@ -7,7 +7,7 @@ import type { SourceSlice } from '../../sources/source.ts';
 import { migrationKey, mirrorControl } from '../../state/checkpoints.ts';
 import { encodeDocument } from '../../state/document.ts';
 import { layout } from '../../state/keys.ts';
-import type { MigrationRecord, Opening } from '../../state/migrations.ts';
+import type { EpochOpening, MigrationRecord } from '../../state/migrations.ts';
 import { keepProgressNote } from '../../state/progress-note.ts';
 import { applyEvent } from '../life-store.ts';
 import { buildReport } from '../report/build-report.ts';
@@ -55,7 +55,7 @@ export interface RunEnd {
  */
 export async function runMigration(
   record: MigrationRecord,
-  opening: Opening,
+  opening: EpochOpening,
   files: readonly SourceSlice[],
   cause: AcquiringEvent,
   deps: RunDeps,
