@@ -11,7 +11,7 @@ import { createRedisBudget } from '../deliver/redis-budget.ts';
 import { REQUEST_TIMEOUT_MS } from '../deliver/send.ts';
 import { ConfigError } from '../lib/errors.ts';
 import type { Logger } from '../lib/logger.ts';
-import { bindSource, getMappingName } from '../sources/registry.ts';
+import { bindSource, listMappingNames, readPinnedVersion } from '../sources/registry.ts';
 import { toSourceSlice } from '../sources/source.ts';
 import { encodeDocument } from '../state/document.ts';
 import { toBudgetKey } from '../state/keys.ts';
@@ -33,7 +33,7 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
   const { staging, redis, log } = deps;
   return async (record, epoch) => {
     const manifest = parseStoredManifest(epoch.manifest, staging.location);
-    assertMapping(record.mapping, getMappingName(manifest.source.type));
+    const version = getPinnedVersion(record.mapping, manifest.source.type);
     const source = bindSource(manifest.source);
     const access = { baseDir: record.opening.baseDir, openS3: deps.openSourceBucket };
     const destination = resolveDestination(manifest, deps);
@@ -69,7 +69,7 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
         overwritePeople: manifest.people.overwrite,
         groupIdentifyEvent: manifest.people.groupIdentifyEvent,
       },
-      map: source.createMap(),
+      map: source.createMap({ version }),
       deliver: async (batch, signal) => (await sender.get()).deliver(batch, signal),
       openSlice: (slice) => toSourceSlice(slice, source, access),
       close: async () => (await sender.peek())?.close(),
@@ -111,10 +111,11 @@ function resolveDestination(
 }
 
 /** Another version of the map would make other events of the same records (I2). */
-function assertMapping(pinned: string, own: string): void {
-  if (pinned === own) return;
+function getPinnedVersion(pinned: string, type: string): number {
+  const version = readPinnedVersion(pinned, type);
+  if (version !== undefined) return version;
   throw new ConfigError(
-    `the migration is pinned to mapping ${pinned}, this worker maps with ${own}; start workers of the release that began it`,
+    `the migration is pinned to mapping ${pinned}, this worker has ${listMappingNames(type)}; start workers of the release that began it`,
   );
 }
 

@@ -8,7 +8,7 @@ import type { Staging } from '../contract/staging.ts';
 import { ConfigError } from '../lib/errors.ts';
 import { hashSlice } from '../pipeline/stage/hash-slice.ts';
 import { areStagedRejects } from '../pipeline/stage/stage-rejects.ts';
-import { bindSource, getMappingName } from '../sources/registry.ts';
+import { bindSource, getMappingName, listMappingNames, readPinnedVersion } from '../sources/registry.ts';
 import { type SourceSlice, toSourceSlice } from '../sources/source.ts';
 import { layout } from '../state/keys.ts';
 import {
@@ -59,10 +59,10 @@ export async function prepareMigration(
   if (!known) await checkHeaders(files, manifest.source);
 
   if (known) {
-    const mapping = getMappingName(manifest.source.type);
+    const { type } = manifest.source;
     const differences = describeDifference(known.identity, manifestIdentity(manifest).identity);
-    if (known.mapping !== mapping)
-      differences.push(`the mapping was ${known.mapping}, this version maps with ${mapping}`);
+    if (readPinnedVersion(known.mapping, type) === undefined)
+      differences.push(`the mapping was ${known.mapping}, this version has ${listMappingNames(type)}`);
     if (files.length > 0) {
       const staged = await loadFileReceipts(staging, name);
       differences.push(...(await checkSources(known.files, files, staged, hashSlice)));
@@ -139,6 +139,7 @@ export async function createRecord(
   { staging, now }: Pick<MigrationStore, 'staging' | 'now'>,
   opening: ManifestAt,
   files: MigrationRecord['files'],
+  mapping = getMappingName(opening.manifest.source.type),
 ): Promise<MigrationRecord> {
   const { manifest } = opening;
   const { identity, sha256 } = manifestIdentity(manifest);
@@ -147,7 +148,7 @@ export async function createRecord(
     name: manifest.name,
     identity,
     identitySha256: sha256,
-    mapping: getMappingName(manifest.source.type),
+    mapping,
     destination: manifest.destination?.url ?? 'bundled API',
     files: [...files],
     createdAt: now().toISOString(),

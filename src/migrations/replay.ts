@@ -1,8 +1,10 @@
 import type { RejectLine } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
 import { stageRejects } from '../pipeline/stage/stage-rejects.ts';
+import { getMappingName, readPinnedVersion } from '../sources/registry.ts';
 import { layout } from '../state/keys.ts';
 import { clearStaging, loadMigration } from '../state/migrations.ts';
+import { requireMigration } from './life-store.ts';
 import type { MigrationRuntime } from './migration-runtime.ts';
 import { preflight } from './preflight.ts';
 import { createRecord, type ManifestAt, toPrepared } from './prepare.ts';
@@ -35,7 +37,11 @@ export async function replayRejects(
   const files = await stageRejects(staging, prefix, selectRejects(staging, name, reason));
   if (files.length === 0) return { kind: 'nothing_to_replay', migration: name };
   const replay = { ...loaded, manifest };
-  const record = await createRecord(runtime, replay, files);
+  // The map of the migration itself: another would give a record that is sent twice another uuid.
+  const { mapping } = await requireMigration(staging, name);
+  const { type } = manifest.source;
+  const pinned = readPinnedVersion(mapping, type) === undefined ? getMappingName(type) : mapping;
+  const record = await createRecord(runtime, replay, files, pinned);
   return runPrepared(runtime, toPrepared(record, replay, [], allowed), 'run', options);
 }
 

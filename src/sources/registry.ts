@@ -20,6 +20,19 @@ export function getSourceType(type: string, types: SourceTypes = SOURCE_TYPES): 
 export const bindSource = (block: SourceBlock, types?: SourceTypes): Source =>
   getSourceType(block.type, types).bind(block);
 
-/** What a migration pins, such as `amplitude@1`: another version would map the same record otherwise. */
+/** What a new migration pins, such as `amplitude@2`: another version would map the same record otherwise. */
 export const getMappingName = (type: string, types?: SourceTypes): string =>
-  `${type}@${getSourceType(type, types).version}`;
+  `${type}@${Math.max(...getSourceType(type, types).versions)}`;
+
+/** The version that a migration is pinned to; undefined where this release does not map that type or version. */
+export function readPinnedVersion(pinned: string, type: string, types?: SourceTypes): number | undefined {
+  const [of, version] = pinned.split('@');
+  const { versions } = getSourceType(type, types);
+  return of === type ? versions.find((each) => String(each) === version) : undefined;
+}
+
+/** `amplitude@1 and amplitude@2`, for messages. */
+export const listMappingNames = (type: string, types?: SourceTypes): string =>
+  getSourceType(type, types)
+    .versions.map((version) => `${type}@${version}`)
+    .join(' and ');

@@ -3,10 +3,18 @@ import type { MapOutcome } from '../contract/outcome.ts';
 import type { Slice } from '../contract/slice.ts';
 import type { SourceBucket } from './files/s3-file.ts';
 import type { RecordChunk } from './formats/read-records.ts';
+import type { IdFrom } from './mapping/event-id.ts';
 import type { Fields } from './mapping/table.ts';
 
 /** Pure and total: any JSON object yields an outcome, the same one every time (I2, I7). */
 export type MapRecord = (record: Readonly<Record<string, unknown>>) => MapOutcome;
+
+export interface MapSettings {
+  /** @default the latest */
+  readonly version?: number | undefined;
+  /** @default 'vendor' */
+  readonly idFrom?: IdFrom | undefined;
+}
 
 export interface WithTimezone {
   /** IANA zone of timestamps that carry none. */
@@ -26,8 +34,11 @@ export interface SourceBlock extends WithTimezone {
 export interface SourceType {
   /** `source.type` in a manifest. */
   readonly type: string;
-  /** Version of the mapping, pinned per migration; raised whenever the same record maps differently. */
-  readonly version: number;
+  /**
+   * Versions of the mapping that this release has, oldest first. A migration pins the latest when it begins
+   * and keeps it: a new one is added whenever the same record maps differently.
+   */
+  readonly versions: readonly number[];
   /** The whole `source` block of this type. Parsing its own output changes nothing. */
   readonly block: BlockSchema;
   /** Names of the record fields that the map reads; `all` when none is left behind. */
@@ -63,7 +74,9 @@ export interface SourceSample {
 /** A source type with the options of one manifest. */
 export interface Source {
   /** Throws ConfigError for an unknown zone; the map it returns never throws. */
-  readonly createMap: () => MapRecord;
+  readonly createMap: (settings?: MapSettings) => MapRecord;
+  /** What the block names and none of these records has, each as a sentence. */
+  readonly findUnmatched?: (records: readonly Fields[]) => string[];
   /** Whether records can be refused by the header above them, so that headers are worth a look before a start. */
   readonly checksHeaders: boolean;
   /**

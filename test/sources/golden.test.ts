@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import Papa from 'papaparse';
 import { describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/lib/json/parse-json.ts';
@@ -8,8 +8,9 @@ import { SOURCE_TYPES } from '../../src/sources/registry.ts';
 import { createMapper } from './create-mapper.ts';
 
 /**
- * Every folder of test/golden/<source>/<case> holds records in the vendor's own shape and what they
- * become. `UPDATE_GOLDEN=1` rewrites the results; the diff is then what a reviewer reads.
+ * Every folder of test/golden/<source>/<case> holds records in the vendor's own shape and, in v1, v2, …, what
+ * they become under that version of the mapping. Files of a released version never change: migrations are
+ * pinned to it. `UPDATE_GOLDEN=1` rewrites those of the latest; the diff is then what a reviewer reads.
  */
 const root = new URL('../golden/', import.meta.url);
 const update = process.env['UPDATE_GOLDEN'] === '1';
@@ -34,8 +35,8 @@ function readInput(folder: URL): Record<string, unknown>[] {
 
 const lines = (values: readonly unknown[]) => values.map((value) => `${stringifyJson(value)}\n`).join('');
 
-function mapAll(source: string, folder: URL): Record<string, string> {
-  const map = createMapper(source, readOptions(folder));
+function mapAll(source: string, folder: URL, version: number): Record<string, string> {
+  const map = createMapper(source, readOptions(folder), { version });
   const expected: unknown[] = [];
   const rejected: unknown[] = [];
   const findings: unknown[] = [];
@@ -60,21 +61,27 @@ it('has a folder for every source, and none for another', () => {
   expect(folders(root).toSorted()).toEqual(SOURCE_TYPES.map(({ type }) => type).toSorted());
 });
 
-describe.each(SOURCE_TYPES.map(({ type }) => type))('%s', (source) => {
+const VERSIONS = SOURCE_TYPES.flatMap(({ type, versions }) =>
+  versions.map((version) => ({ source: type, version, isLatest: version === Math.max(...versions) })),
+);
+
+describe.each(VERSIONS)('$source@$version', ({ source, version, isLatest }) => {
   const home = new URL(`${source}/`, root);
   it.each(folders(home))('maps %s to its golden files', (name) => {
     const folder = new URL(`${name}/`, home);
-    const results = mapAll(source, folder);
+    const results = mapAll(source, folder, version);
+    const list = new URL(`v${version}/`, folder);
+    if (update && isLatest) mkdirSync(list, { recursive: true });
     for (const [file, text] of Object.entries(results)) {
-      const path = new URL(file, folder);
-      if (update) writeFileSync(path, text);
-      expect(text, `${source}/${name}/${file}`).toBe(readFileSync(path, 'utf8'));
+      const path = new URL(file, list);
+      if (update && isLatest) writeFileSync(path, text);
+      expect(text, path.pathname).toBe(readFileSync(path, 'utf8'));
     }
   });
 
   it.each(folders(home))('sends %s only in the form the contract takes', (name) => {
     const folder = new URL(`${name}/`, home);
-    const map = createMapper(source, readOptions(folder));
+    const map = createMapper(source, readOptions(folder), { version });
     let events = 0;
     for (const record of readInput(folder)) {
       const outcome = map(record);

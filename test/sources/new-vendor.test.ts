@@ -44,7 +44,6 @@ const mapVisit: MapRecord = ({ who, what, at }) =>
     : rejected('bad_field', 'a visit has who, what and at');
 
 const facts = {
-  version: 3,
   knownFields: () => new Set(['who', 'what', 'at']),
   example: 'examples/visits.yaml',
 } as const;
@@ -53,10 +52,12 @@ const visits = defineFileSource({
   ...facts,
   type: 'visits',
   options: z.strictObject({ prefix: z.string().default('').describe('Put in front of event names.') }),
-  createMap:
-    ({ prefix }) =>
-    (record) =>
-      mapVisit({ ...record, what: `${prefix}${String(record['what'])}` }),
+  maps: {
+    3:
+      ({ prefix }) =>
+      (record) =>
+        mapVisit({ ...record, what: `${prefix}${String(record['what'])}` }),
+  },
   exportName: 'Visits export',
   docs: { reads: 'JSON lines', notes: 'visits' },
 });
@@ -75,6 +76,7 @@ const visitsApiBlock = z.strictObject({
 const visitsApi: SourceType = {
   ...facts,
   type: 'visits_api',
+  versions: [3],
   block: visitsApiBlock,
   exportName: 'Visits API',
   docs: { reads: 'its API', notes: 'a day a window' },

@@ -2,7 +2,15 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ExactNumber } from '../../src/lib/json/exact-number.ts';
 import { stringifyJson } from '../../src/lib/json/stringify-json.ts';
-import { bindSource, getMappingName, getSourceType, SOURCE_TYPES } from '../../src/sources/registry.ts';
+import type { IdFrom } from '../../src/sources/mapping/event-id.ts';
+import {
+  bindSource,
+  getMappingName,
+  getSourceType,
+  listMappingNames,
+  readPinnedVersion,
+  SOURCE_TYPES,
+} from '../../src/sources/registry.ts';
 import { createMapper } from './create-mapper.ts';
 
 const mapping = {
@@ -139,8 +147,12 @@ const reversed = (value: unknown): unknown => {
   return Object.fromEntries(entries.map(([key, inner]) => [key, reversed(inner)]));
 };
 
-describe.each(Object.entries(sources))('the map of %s', (source, { block, record }) => {
-  const map = createMapper(source, block);
+const VERSIONS = Object.entries(sources).flatMap(([source, { block, record }]) =>
+  getSourceType(source).versions.map((version) => ({ source, version, block, record })),
+);
+
+describe.each(VERSIONS)('the map $source@$version', ({ source, version, block, record }) => {
+  const map = createMapper(source, block, { version });
 
   it('gives every JSON object an outcome, and the same one each time', () => {
     const kinds = new Set<string>();
@@ -149,7 +161,9 @@ describe.each(Object.entries(sources))('the map of %s', (source, { block, record
         const before = stringifyJson(arbitrary);
         const outcome = map(arbitrary);
         kinds.add(outcome.kind);
-        expect(stringifyJson(createMapper(source, block)(arbitrary))).toBe(stringifyJson(outcome));
+        expect(stringifyJson(createMapper(source, block, { version })(arbitrary))).toBe(
+          stringifyJson(outcome),
+        );
         expect(stringifyJson(arbitrary), 'a map leaves its record alone').toBe(before);
       }),
       { numRuns: 400 },
@@ -189,18 +203,48 @@ describe.each(Object.entries(sources))('the map of %s', (source, { block, record
   });
 });
 
+const ONE_ID = '0c3e5a10-1111-4b6e-8f00-00000000a001';
+
 const toBlock = (type: string, options: object = {}) =>
   getSourceType(type).block.parse({ type, from: 'x', ...options });
 
 describe('the registry', () => {
   it('pins each mapping by type and version', () => {
     expect(SOURCE_TYPES.map(({ type }) => getMappingName(type))).toEqual([
-      'amplitude@1',
-      'segment@1',
-      'rudderstack@1',
-      'jsonl@1',
-      'csv@1',
+      'amplitude@2',
+      'segment@2',
+      'rudderstack@2',
+      'jsonl@2',
+      'csv@2',
     ]);
+  });
+
+  it('keeps every version that a migration may be pinned to', () => {
+    for (const { type, versions } of SOURCE_TYPES) {
+      expect(versions).toEqual([1, 2]);
+      for (const version of versions) expect(readPinnedVersion(`${type}@${version}`, type)).toBe(version);
+      for (const pinned of [`${type}@3`, `${type}@0`, `${type}@01`, type, 'other@1', '']) {
+        expect(readPinnedVersion(pinned, type), pinned).toBeUndefined();
+      }
+    }
+    expect(listMappingNames('csv')).toBe('csv@1 and csv@2');
+    expect(() => bindSource(toBlock('segment')).createMap({ version: 3 })).toThrow(/no version 3/);
+  });
+
+  it('has for every source and version a map that names records by all of their fields', () => {
+    for (const [type, { block, record }] of Object.entries(sources)) {
+      for (const version of [1, 2]) {
+        const toUuid = (fields: object, idFrom: IdFrom) => {
+          const outcome = createMapper(type, block, { version, idFrom })({ ...record, ...fields });
+          return outcome.kind === 'mapped' ? outcome.events[0]?.uuid : outcome;
+        };
+        const ids = { uuid: ONE_ID, messageId: ONE_ID, order: '7', line: '1' };
+        expect(toUuid({ ...ids, more: 1 }, 'vendor'), type).toBe(toUuid({ ...ids, more: 2 }, 'vendor'));
+        expect(toUuid({ ...ids, more: 1 }, 'record'), type).not.toBe(toUuid({ ...ids, more: 2 }, 'record'));
+        expect(toUuid({ ...ids, more: 1 }, 'record')).toBe(toUuid({ more: 1, ...ids }, 'record'));
+        expect(toUuid(ids, 'record')).not.toBe(ONE_ID);
+      }
+    }
   });
 
   it('knows which fields of a record are read', () => {

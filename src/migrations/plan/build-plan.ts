@@ -1,4 +1,5 @@
 import type { TargetEvent } from '../../contract/event.ts';
+import { findSharedIds } from './find-shared-ids.ts';
 import { selectPairs } from './pairs.ts';
 import type { Expected, Plan, PlanFile, PlanInput, SampledFile, SampledRecord } from './plan.ts';
 
@@ -52,6 +53,7 @@ export function buildPlan(input: PlanInput): Plan {
       sampled.flatMap(({ outcome, file }) => (outcome.kind === 'rejected' ? [{ ...outcome, file }] : [])),
       estimated,
     ),
+    warnings: [findSharedIds(events), ...input.unmatched].filter((text) => text !== undefined),
     youngEvents: times.filter((time) => time > young).length,
     durationMinutes: limits.eventsPerMinute === undefined ? undefined : eventCount / limits.eventsPerMinute,
   };

@@ -34,6 +34,7 @@ export function makeChecklist(plan: Plan): CheckItem[] {
     state: 'open',
     text: `Timestamps without a zone are in ${plan.source.timezone}: compare an hour of the export with what the vendor shows.`,
   });
+  for (const text of plan.warnings) items.push({ state: 'warning', text });
   items.push(
     plan.youngEvents === 0
       ? { state: 'done', text: 'No sampled event is younger than 48 hours.' }

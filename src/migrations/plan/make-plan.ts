@@ -14,6 +14,11 @@ export async function makePlan(
   types?: SourceTypes,
 ): Promise<Plan> {
   const { source, limits } = manifest;
+  const bound = bindSource(source, types);
+  const sample = await readSample(files, bound.createMap(), recordsPerFile);
+  const fields = sample.flatMap(({ records }) =>
+    records.flatMap((record) => (record.fields ? [record.fields] : [])),
+  );
   return buildPlan({
     migration: manifest.name,
     source: {
@@ -25,7 +30,8 @@ export async function makePlan(
     limits,
     approval: manifest.approval,
     files: files.map(({ name, bytes }) => ({ name, bytes })),
-    sample: await readSample(files, bindSource(source, types).createMap(), recordsPerFile),
+    sample,
+    unmatched: bound.findUnmatched?.(fields) ?? [],
     now,
   });
 }

@@ -16,6 +16,8 @@ export interface PlanInput {
   readonly approval: Approval | undefined;
   readonly files: readonly PlanFile[];
   readonly sample: readonly SampledFile[];
+  /** What the manifest names and no sampled record has, in sentences. */
+  readonly unmatched: readonly string[];
   /** Only to flag young events: nothing that is sent depends on it. */
   readonly now: Date;
 }
@@ -90,6 +92,8 @@ export interface Plan {
   readonly pairs: readonly Pair[];
   readonly skips: readonly Expected<SkipReason>[];
   readonly rejects: readonly (Expected<RejectReason> & { readonly file: string; readonly example: string })[];
+  /** What the sample shows that is likely a mistake, in sentences. */
+  readonly warnings: readonly string[];
   /** Sampled events younger than 48 hours, which a service may count as live traffic. */
   readonly youngEvents: number;
   /** At the allowed rate; undefined where nothing limits it. */

@@ -2,10 +2,16 @@ import type { EventProperties } from '../../contract/event.ts';
 import type { IdentityFact } from '../../contract/identity-fact.ts';
 import { type MapOutcome, mapped, rejected, skipped } from '../../contract/outcome.ts';
 import { shown } from '../../lib/preview.ts';
-import { toDistinctId } from '../mapping/distinct-id.ts';
-import { createEventId, createRecordId, createSessionUuid, readUuid } from '../mapping/event-id.ts';
+import { type IdRules, toDistinctId } from '../mapping/distinct-id.ts';
+import {
+  createEventId,
+  createRecordId,
+  createSessionUuid,
+  type IdFrom,
+  readUuid,
+} from '../mapping/event-id.ts';
 import { readEventName } from '../mapping/event-name.ts';
-import { readId, readText } from '../mapping/identity.ts';
+import { readText } from '../mapping/identity.ts';
 import { copyProperties, createRenames } from '../mapping/properties.ts';
 import { isRejected, readRecordTime } from '../mapping/record-time.ts';
 import { asFields, compileTable, type Fields, hasValue, listFields, type Table } from '../mapping/table.ts';
@@ -100,7 +106,11 @@ const PAGE_NAMES = createRenames(listFields(PAGE).map((name) => [name, null]));
 export const listAmplitudeFields = (): ReadonlySet<string> =>
   new Set([...[ANY_PLATFORM, WEB, NOT_WEB].flatMap(listFields), ...RULED_FIELDS.split(' ')]);
 
-export function createAmplitudeMap(options: AmplitudeOptions & WithTimezone): MapRecord {
+export function createAmplitudeMap(
+  options: AmplitudeOptions & WithTimezone,
+  ids: IdRules,
+  idFrom: IdFrom,
+): MapRecord {
   // Already corrected for the clock of the client, in UTC, written without saying so.
   const readTime = createReadIso(options.timezone);
   const dropped = new Set(options.dropEvents);
@@ -110,21 +120,21 @@ export function createAmplitudeMap(options: AmplitudeOptions & WithTimezone): Ma
     const type = readText(record['event_type']) ?? '';
     if (dropped.has(type)) return skipped('excluded_by_manifest');
 
-    const userId = readId(record['user_id']);
-    const deviceId = readId(record['device_id']);
+    const userId = ids.read(record['user_id']);
+    const deviceId = ids.read(record['device_id']);
     // The export's own number of a person, there even where both ids are missing.
-    const id = userId ?? deviceId ?? readId(record['amplitude_id']);
+    const id = userId ?? deviceId ?? ids.read(record['amplitude_id']);
     const distinctId = toDistinctId(id, 'user_id, device_id and amplitude_id');
     const time = readRecordTime(record['event_time'], 'event_time', readTime);
     const isMarker = SESSION_MARKERS.has(type) && !options.keepSessionMarkers;
 
     if (type === '$groupidentify') {
       if (isRejected(time)) return time;
-      return skipped('feeds_groups', mapAmplitudeFacts(record, { time, groupTypes }));
+      return skipped('feeds_groups', mapAmplitudeFacts(record, { time, ids, groupTypes }));
     }
     if (isRejected(distinctId)) return isMarker ? skipped('session_marker') : distinctId;
     if (isRejected(time)) return isMarker ? skipped('session_marker') : time;
-    const facts = mapAmplitudeFacts(record, { time, groupTypes, distinctId, userId, deviceId });
+    const facts = mapAmplitudeFacts(record, { time, ids, groupTypes, distinctId, userId, deviceId });
     if (isMarker) return skipped('session_marker', facts);
     if (type === '$identify') return skipped('feeds_people', facts);
 
@@ -161,13 +171,14 @@ export function createAmplitudeMap(options: AmplitudeOptions & WithTimezone): Ma
     }
     setLibrary(properties, record['library']);
     setSession(properties, record);
-    const groups = readGroups(record['groups'], groupTypes);
+    const groups = readGroups(record['groups'], { ids, groupTypes });
     if (groups.keys) properties['$groups'] = groups.keys;
     if (groups.others) properties['amplitude_other_groups'] = groups.others;
     // The import is sent from another address than the person had.
     properties['$geoip_disable'] = true;
 
-    return mapped([{ event, uuid: createAmplitudeUuid(record), timestamp: time, properties }], facts);
+    const uuid = idFrom === 'record' ? createRecordId('amplitude', record) : createAmplitudeUuid(record);
+    return mapped([{ event, uuid, timestamp: time, properties }], facts);
   }
 }
 
@@ -206,7 +217,11 @@ function setSession(properties: Record<string, unknown>, record: Fields): void {
   properties['$session_id'] = createSessionUuid(Date.parse(start), key);
 }
 
-/** `$insert_id` alone is not enough: it is unique per device only, and some are human text. */
+/**
+ * `uuid` names one row of the export. `$insert_id` is unique per device only, and some are human text
+ * that many events share, so name, person and time are part of the key.
+ * https://amplitude.com/docs/apis/analytics/export#response-schema
+ */
 function createAmplitudeUuid(record: Fields): string {
   const uuid = readUuid(record['uuid']);
   if (uuid !== undefined) return uuid;

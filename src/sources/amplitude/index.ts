@@ -1,12 +1,15 @@
 import { defineFileSource } from '../files/define-file-source.ts';
+import { exactIds, trimmedIds } from '../mapping/distinct-id.ts';
 import { createAmplitudeMap, listAmplitudeFields } from './events.ts';
 import { amplitudeOptions } from './options.ts';
 
 export const amplitude = defineFileSource({
   type: 'amplitude',
-  version: 1,
   options: amplitudeOptions,
-  createMap: createAmplitudeMap,
+  maps: {
+    1: (options, idFrom) => createAmplitudeMap(options, exactIds, idFrom),
+    2: (options, idFrom) => createAmplitudeMap(options, trimmedIds, idFrom),
+  },
   knownFields: listAmplitudeFields,
   exportName: 'Amplitude export',
   docs: {

@@ -1,11 +1,12 @@
 import type { IdentityFact } from '../../contract/identity-fact.ts';
-import { readSendableId } from '../mapping/distinct-id.ts';
+import type { IdRules } from '../mapping/distinct-id.ts';
 import { ID_MAX_LENGTH } from '../mapping/identity.ts';
 import { asFields, type Fields } from '../mapping/table.ts';
 
 /** The person and time of a record; ids are those that may be sent. */
 export interface AmplitudeSubject {
   readonly time: string;
+  readonly ids: IdRules;
   readonly groupTypes: ReadonlySet<string> | undefined;
   readonly distinctId?: string;
   readonly userId?: string | undefined;
@@ -17,7 +18,7 @@ export interface AmplitudeSubject {
  * event. group: group_properties, as `{ type: { key: { … } } }`.
  */
 export function mapAmplitudeFacts(record: Fields, subject: AmplitudeSubject): IdentityFact[] {
-  const { time, distinctId, userId, deviceId, groupTypes } = subject;
+  const { time, distinctId, userId, deviceId } = subject;
   const facts: IdentityFact[] = [];
 
   if (
@@ -36,7 +37,7 @@ export function mapAmplitudeFacts(record: Fields, subject: AmplitudeSubject): Id
   }
 
   const groups = asFields(record['group_properties']);
-  if (groups) pushGroupFacts(facts, groups, time, groupTypes);
+  if (groups) pushGroupFacts(facts, groups, subject);
   return facts;
 }
 
@@ -63,14 +64,13 @@ function splitUserProperties(traits: Fields): { set?: Fields; setOnce?: Fields }
 function pushGroupFacts(
   facts: IdentityFact[],
   groups: Fields,
-  time: string,
-  groupTypes: ReadonlySet<string> | undefined,
+  { time, ids, groupTypes }: AmplitudeSubject,
 ): void {
   for (const groupType of Object.keys(groups)) {
-    if (groupTypes && !groupTypes.has(groupType)) continue;
+    if ((groupTypes && !groupTypes.has(groupType)) || !ids.isGroupType(groupType)) continue;
     const byKey = asFields(groups[groupType]);
     for (const key of Object.keys(byKey ?? {})) {
-      const groupKey = readSendableId(key);
+      const groupKey = ids.readSendable(key);
       const set = asFields(byKey?.[key]);
       if (groupKey !== undefined && set) facts.push({ kind: 'group', groupType, groupKey, time, set });
     }
@@ -83,7 +83,7 @@ function pushGroupFacts(
  */
 export function readGroups(
   value: unknown,
-  groupTypes: ReadonlySet<string> | undefined,
+  { ids, groupTypes }: Pick<AmplitudeSubject, 'ids' | 'groupTypes'>,
 ): { keys?: Record<string, string>; others?: Record<string, unknown> } {
   const groups = asFields(value);
   if (!groups) return {};
@@ -93,8 +93,8 @@ export function readGroups(
     if (type === '__proto__') continue;
     const values = groups[type];
     const list: readonly unknown[] = Array.isArray(values) ? values : [values];
-    const wanted = !groupTypes || groupTypes.has(type);
-    const first = wanted ? readSendableId(list[0]) : undefined;
+    const wanted = (!groupTypes || groupTypes.has(type)) && ids.isGroupType(type);
+    const first = wanted ? ids.readSendable(list[0]) : undefined;
     if (first !== undefined) {
       keys ??= {};
       keys[type] = first;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { dropEvents } from '../common-options.ts';
-import { createDeclaredMap } from '../declared/declared.ts';
+import { declaredMaps } from '../declared/declared.ts';
+import { findUnmatched } from '../declared/find-unmatched.ts';
 import { createMappingSchema } from '../declared/options.ts';
 import { SAMPLE_OPTIONS, toSampleRow } from '../declared/sample.ts';
 import { defineFileSource } from '../files/define-file-source.ts';
@@ -23,9 +24,9 @@ export const csvOptions = z.strictObject({
 
 export const csv = defineFileSource({
   type: 'csv',
-  version: 1,
   options: csvOptions,
-  createMap: createDeclaredMap,
+  maps: declaredMaps,
+  findUnmatched: ({ mapping }, records) => findUnmatched(mapping, records),
   knownFields: () => 'all',
   toReadOptions: ({ delimiter, mapping }) => ({
     format: 'csv',

@@ -11,8 +11,12 @@ export type Place =
 /**
  * Decides once a column where its values go. A column that alone feeds event, id, time or group is not
  * repeated as a property. Of a list of columns, any may be the one that was used, so all of them are.
+ * `renames`: whether columns of persons and groups are renamed too.
  */
-export function createPlaceColumn(mapping: DeclaredMapping): (column: string) => Place {
+export function createPlaceColumn(
+  mapping: DeclaredMapping,
+  { renames: isRenaming }: { readonly renames: 'all' | 'event' },
+): (column: string) => Place {
   const { event, distinctId, timestamp, groups, person } = mapping;
   const feeding = [...('column' in event ? [event] : []), distinctId, timestamp, ...groups].flatMap(
     ({ column }) => (typeof column === 'string' ? column : column.length === 1 ? column : []),
@@ -24,16 +28,19 @@ export function createPlaceColumn(mapping: DeclaredMapping): (column: string) =>
   const nameGroups: NameProperty[] = groups.map(({ set }) => createNameProperty(set, used));
   const renames = declaredRenames(mapping);
 
+  const toOwnName = createRenameColumn(mapping);
+  const rename = isRenaming === 'all' ? toOwnName : (_column: string, name: string) => name;
+
   const excluded = new Set(mapping.exclude);
   const decide = (column: string): Place => {
     if (excluded.has(column)) return NOWHERE;
     const set = nameSet(column);
-    if (set !== undefined) return { kind: 'set', name: set };
+    if (set !== undefined) return { kind: 'set', name: rename(column, set) };
     const setOnce = nameSetOnce(column);
-    if (setOnce !== undefined) return { kind: 'setOnce', name: setOnce };
+    if (setOnce !== undefined) return { kind: 'setOnce', name: rename(column, setOnce) };
     for (const [group, nameGroup] of nameGroups.entries()) {
       const name = nameGroup(column);
-      if (name !== undefined) return { kind: 'group', group, name };
+      if (name !== undefined) return { kind: 'group', group, name: rename(column, name) };
     }
     return used.has(column) ? NOWHERE : { kind: 'event', name: renames.get(column) ?? column };
   };
@@ -57,6 +64,12 @@ export function declaredRenames(mapping: DeclaredMapping) {
   return createRenames(
     Object.entries(mapping.rename).map(([column, name]) => [column, reserved.get(name) ?? name] as const),
   );
+}
+
+/** Names of persons and groups have no meaning of their own at the destination, so any may be given. */
+function createRenameColumn({ rename }: DeclaredMapping): (column: string, name: string) => string {
+  const names = new Map(Object.entries(rename).filter(([, name]) => name !== '__proto__'));
+  return (column, name) => names.get(column) ?? name;
 }
 
 const NOWHERE: Place = { kind: 'nowhere' };

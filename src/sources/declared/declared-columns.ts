@@ -1,4 +1,4 @@
-import { isJunkId, readText } from '../mapping/identity.ts';
+import type { IdRules } from '../mapping/distinct-id.ts';
 import { asFields, type Fields, hasValue, own } from '../mapping/table.ts';
 import type { PropertyColumns } from './options.ts';
 
@@ -30,15 +30,15 @@ export function createReadColumn(
 /** Like `createReadColumn`, for ids: columns whose id is junk are skipped as well. */
 export function createReadIdColumn(
   column: string | readonly string[],
-  nullValues: ReadonlySet<string>,
+  { ids, nullValues }: { readonly ids: IdRules; readonly nullValues: ReadonlySet<string> },
 ): (record: Fields) => string | undefined {
   const readers = (typeof column === 'string' ? [column] : column).map((name) =>
     createReadColumn(name, nullValues),
   );
   return (record) => {
     for (const read of readers) {
-      const text = readText(read(record));
-      if (text !== undefined && !isJunkId(text)) return text;
+      const id = ids.read(read(record));
+      if (id !== undefined) return id;
     }
     return undefined;
   };

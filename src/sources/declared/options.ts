@@ -106,8 +106,15 @@ export const createMappingSchema = (nullValues: readonly string[]) =>
     rename: z
       .record(column, z.string().min(1))
       .default({})
-      .describe('Property names by column name, for example `{ page_url: $current_url }`.'),
-    exclude: z.array(column).default([]).describe('Columns to leave behind.'),
+      .describe(
+        'Property names by column name, for example `{ page_url: $current_url }`. Names fields of `spreadColumns` too; `user.plan` takes a nested field out of its object.',
+      ),
+    exclude: z
+      .array(column)
+      .default([])
+      .describe(
+        'Columns to leave behind: properties of the event, the person and groups alike, and fields of `spreadColumns`. `user.email` leaves out a nested field, also inside lists. Columns that event, person, time, key and groups are read from are still read.',
+      ),
     nullValues: z
       .array(z.string())
       .default([...nullValues])

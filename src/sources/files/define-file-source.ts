@@ -1,15 +1,19 @@
 import { z } from 'zod';
 import { from, timezone } from '../common-options.ts';
 import { type ReadOptions, readRecords } from '../formats/read-records.ts';
-import type { MapRecord, Source, SourceBlock, SourceType, WithTimezone } from '../source.ts';
+import type { Fields } from '../mapping/table.ts';
+import { createVersionedMap, listVersions, type MapsByVersion } from '../mapping/versioned-map.ts';
+import type { Source, SourceBlock, SourceType, WithTimezone } from '../source.ts';
 import { findSourceFiles } from './find-source-files.ts';
 import { openSourceFile } from './open-source-file.ts';
 
 /** A source whose records are in files. `Shape`: the keys of its block beside `type`, `from` and `timezone`. */
 export interface FileSourceDefinition<Shape extends z.ZodRawShape>
-  extends Omit<SourceType, 'block' | 'bind'> {
+  extends Omit<SourceType, 'block' | 'bind' | 'versions'> {
   readonly options: z.ZodObject<Shape, z.core.$strict>;
-  readonly createMap: (options: FileSourceOptions<Shape>) => MapRecord;
+  /** The map of each version that migrations may be pinned to. */
+  readonly maps: MapsByVersion<FileSourceOptions<Shape>>;
+  readonly findUnmatched?: (options: FileSourceOptions<Shape>, records: readonly Fields[]) => string[];
   /** @default formats are recognised by what a file holds */
   readonly toReadOptions?: (options: FileSourceOptions<Shape>) => ReadOptions;
 }
@@ -23,9 +27,10 @@ export const locatedBlock = z.object(located);
 
 /** A `SourceType` once `Shape` is known: until then TypeScript cannot see that a block has a `type`. */
 export function defineFileSource<Shape extends z.ZodRawShape>(definition: FileSourceDefinition<Shape>) {
-  const { options, createMap, toReadOptions, ...facts } = definition;
+  const { options, maps, toReadOptions, findUnmatched, ...facts } = definition;
   return {
     ...facts,
+    versions: listVersions(maps),
     block: z.strictObject({ type: z.literal(facts.type), ...located, ...options.shape }),
     bind({ type: _type, ...block }: SourceBlock): Source {
       const place = locatedBlock.parse(block);
@@ -33,7 +38,8 @@ export function defineFileSource<Shape extends z.ZodRawShape>(definition: FileSo
       const bound = { ...options.parse(own), timezone: place.timezone };
       const read = toReadOptions?.(bound) ?? {};
       return {
-        createMap: () => createMap(bound),
+        createMap: (settings) => createVersionedMap(maps, bound, settings),
+        findUnmatched: (records) => findUnmatched?.(bound, records) ?? [],
         checksHeaders: read.checkColumns !== undefined,
         discover: (context) => findSourceFiles(place.from, context),
         async *open(slice, context, onBytes) {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { dropEvents } from '../common-options.ts';
-import { createDeclaredMap } from '../declared/declared.ts';
+import { declaredMaps } from '../declared/declared.ts';
+import { findUnmatched } from '../declared/find-unmatched.ts';
 import { createMappingSchema } from '../declared/options.ts';
 import { SAMPLE_OPTIONS, toSampleRow } from '../declared/sample.ts';
 import { defineFileSource } from '../files/define-file-source.ts';
@@ -14,9 +15,9 @@ export const jsonlOptions = z.strictObject({
 
 export const jsonl = defineFileSource({
   type: 'jsonl',
-  version: 1,
   options: jsonlOptions,
-  createMap: createDeclaredMap,
+  maps: declaredMaps,
+  findUnmatched: ({ mapping }, records) => findUnmatched(mapping, records),
   knownFields: () => 'all',
   exportName: 'JSON records of our own',
   docs: { reads: 'JSON lines, JSON arrays', notes: 'declared mapping' },

@@ -18,6 +18,13 @@ export function createEventId(parts: readonly string[]): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
+/**
+ * Where the uuid of an event comes from. `vendor`: the id that the export gives its record, and the whole
+ * record only where it gives none. `record`: always the whole record, for a replay of different records that
+ * the vendor gave one id (`same_id_other_content`): they share a uuid only where every field is alike.
+ */
+export type IdFrom = 'vendor' | 'record';
+
 /** For records without a natural key: over the whole record, in whatever order its fields come. */
 export function createRecordId(source: string, record: Readonly<Record<string, unknown>>): string {
   return createEventId([source, 'record', canonicalJson(record)]);

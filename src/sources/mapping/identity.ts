@@ -12,6 +12,12 @@ export function readId(value: unknown): string | undefined {
   return text === undefined || isJunkId(text) ? undefined : text;
 }
 
+/** The same without the blanks around it. */
+export function readTrimmedId(value: unknown): string | undefined {
+  const text = readText(value)?.trim();
+  return text === undefined || isJunkId(text) ? undefined : text;
+}
+
 /** Text of a string or number as exported; undefined for everything else. */
 export function readText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;

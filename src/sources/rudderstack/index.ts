@@ -3,7 +3,7 @@ import { createSessionUuid } from '../mapping/event-id.ts';
 import { readText } from '../mapping/identity.ts';
 import { asFields, type Fields } from '../mapping/table.ts';
 import { createReadTime } from '../mapping/timestamp.ts';
-import { type CallDialect, createCallMap, listCallFields } from '../segment-spec/calls.ts';
+import { type CallDialect, createCallMaps, listCallFields } from '../segment-spec/calls.ts';
 import { callOptions } from '../segment-spec/options.ts';
 import { toSampleCall } from '../segment-spec/sample.ts';
 
@@ -19,9 +19,8 @@ const RUDDERSTACK: CallDialect = {
 
 export const rudderstack = defineFileSource({
   type: 'rudderstack',
-  version: 1,
   options: callOptions,
-  createMap: (options) => createCallMap(RUDDERSTACK, options),
+  maps: createCallMaps(RUDDERSTACK),
   knownFields: () => listCallFields(RUDDERSTACK),
   exportName: 'RudderStack archive',
   docs: {

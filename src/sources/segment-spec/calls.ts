@@ -2,15 +2,17 @@ import type { EventProperties } from '../../contract/event.ts';
 import type { IdentityFact } from '../../contract/identity-fact.ts';
 import { type MapOutcome, mapped, rejected, skipped } from '../../contract/outcome.ts';
 import { shown } from '../../lib/preview.ts';
-import { readSendableId, toDistinctId } from '../mapping/distinct-id.ts';
-import { createEventId, createRecordId, readUuid } from '../mapping/event-id.ts';
+import { exactIds, type IdRules, toDistinctId, trimmedIds } from '../mapping/distinct-id.ts';
+import { createRecordId, type IdFrom } from '../mapping/event-id.ts';
 import { readEventName } from '../mapping/event-name.ts';
-import { readId, readText } from '../mapping/identity.ts';
+import { readText } from '../mapping/identity.ts';
 import { copyProperties, createRenames } from '../mapping/properties.ts';
 import { isRejected, readRecordTime } from '../mapping/record-time.ts';
 import { asFields, compileTable, type Fields, hasValue, listFields, type Table } from '../mapping/table.ts';
 import { createReadIso } from '../mapping/timestamp.ts';
+import type { MapsByVersion } from '../mapping/versioned-map.ts';
 import type { MapRecord, WithTimezone } from '../source.ts';
+import { type CreateCallId, createIdByCall, createIdByMessage } from './call-id.ts';
 import type { CallOptions } from './options.ts';
 
 /**
@@ -91,7 +93,27 @@ const applyNamed = compileTable(NAMED);
 export const listCallFields = (dialect: CallDialect): ReadonlySet<string> =>
   new Set([...[CONTEXT, NAMED, dialect.table].flatMap(listFields), ...RULED_FIELDS.split(' ')]);
 
-export function createCallMap(dialect: CallDialect, options: CallOptions & WithTimezone): MapRecord {
+/** What differs between versions of the mapping. */
+interface CallRules {
+  readonly ids: IdRules;
+  readonly createId: CreateCallId;
+}
+
+/** The maps of a dialect by version. */
+export const createCallMaps = (dialect: CallDialect): MapsByVersion<CallOptions & WithTimezone> => ({
+  1: (options, idFrom) => createCallMap(dialect, options, CALL_RULES_1, idFrom),
+  2: (options, idFrom) => createCallMap(dialect, options, CALL_RULES_2, idFrom),
+});
+
+const CALL_RULES_1: CallRules = { ids: exactIds, createId: createIdByMessage };
+const CALL_RULES_2: CallRules = { ids: trimmedIds, createId: createIdByCall };
+
+function createCallMap(
+  dialect: CallDialect,
+  options: CallOptions & WithTimezone,
+  { ids, createId }: CallRules,
+  idFrom: IdFrom,
+): MapRecord {
   const readTime = createReadIso(options.timezone);
   const applyContext = compileTable({ ...CONTEXT, ...dialect.table });
   const dropped = new Set(options.dropEvents);
@@ -114,11 +136,11 @@ export function createCallMap(dialect: CallDialect, options: CallOptions & WithT
       case 'screen':
         return mapEvent(record, type, time);
       case 'identify':
-        return mapIdentify(record, time);
+        return mapIdentify(record, time, ids);
       case 'alias':
-        return mapAlias(record, time);
+        return mapAlias(record, time, ids);
       case 'group':
-        return mapGroup(record, time, options.groupType);
+        return mapGroup(record, time, ids, options.groupType);
       default:
         return rejected(
           'bad_field',
@@ -131,7 +153,7 @@ export function createCallMap(dialect: CallDialect, options: CallOptions & WithT
     const event =
       type === 'track' ? readEventName(record['event'], 'event') : type === 'page' ? '$pageview' : '$screen';
     if (isRejected(event)) return event;
-    const distinctId = readDistinctId(record);
+    const distinctId = readDistinctId(record, ids);
     if (isRejected(distinctId)) return distinctId;
     const own = record['properties'];
     const ownFields = asFields(own);
@@ -150,23 +172,26 @@ export function createCallMap(dialect: CallDialect, options: CallOptions & WithT
       if (hasValue(name)) properties['$screen_name'] = name;
     }
     setHost(properties);
-    const groupId = readSendableId(asFields(record['context'])?.['groupId']);
+    const groupId = ids.readSendable(asFields(record['context'])?.['groupId']);
     if (groupId !== undefined) properties['$groups'] = { [options.groupType ?? DEFAULT_GROUP_TYPE]: groupId };
     dialect.finish?.(properties, record);
     if (options.dropIp) delete properties['$ip'];
     // The import is sent from another address than the person had.
     properties['$geoip_disable'] = true;
 
-    const uuid = createCallUuid(dialect.source, record);
-    return mapped([{ event, uuid, timestamp: time, properties }], readPair(record, time));
+    const uuid =
+      idFrom === 'record'
+        ? createRecordId(dialect.source, record)
+        : createId(dialect.source, record, { event, distinctId, time });
+    return mapped([{ event, uuid, timestamp: time, properties }], readPair(record, time, ids));
   }
 }
 
 const TIME_FIELDS = ['timestamp', 'originalTimestamp', 'receivedAt'];
 const DEFAULT_GROUP_TYPE = 'company';
 
-function mapIdentify(record: Fields, time: string): MapOutcome {
-  const distinctId = readDistinctId(record);
+function mapIdentify(record: Fields, time: string, ids: IdRules): MapOutcome {
+  const distinctId = readDistinctId(record, ids);
   if (isRejected(distinctId)) return distinctId;
   // RudderStack's clients put the traits of an identify call in its context.
   const cached = asFields(asFields(record['context'])?.['traits']);
@@ -175,27 +200,27 @@ function mapIdentify(record: Fields, time: string): MapOutcome {
     return rejected('bad_field', `traits is ${shown(record['traits'])}; an object was expected`);
   }
   const set = cached && given ? { ...cached, ...given } : (given ?? cached);
-  const facts = readPair(record, time);
+  const facts = readPair(record, time, ids);
   if (set && Object.keys(set).length > 0) facts.push({ kind: 'person', distinctId, time, set });
   return skipped('feeds_people', facts);
 }
 
-function mapAlias(record: Fields, time: string): MapOutcome {
-  const userId = readSendableId(record['userId']);
-  const previousId = readSendableId(record['previousId']);
+function mapAlias(record: Fields, time: string, ids: IdRules): MapOutcome {
+  const userId = ids.readSendable(record['userId']);
+  const previousId = ids.readSendable(record['previousId']);
   if (userId === undefined || previousId === undefined) {
     return rejected(
       'no_identity',
       `an alias call needs both ids; userId is ${shown(record['userId'])}, previousId ${shown(record['previousId'])}`,
     );
   }
-  const facts = readPair(record, time);
+  const facts = readPair(record, time, ids);
   if (previousId !== userId) facts.push({ kind: 'pair', anonId: previousId, userId, time });
   return skipped('feeds_people', facts);
 }
 
-function mapGroup(record: Fields, time: string, declaredType: string | undefined): MapOutcome {
-  const groupKey = readSendableId(record['groupId']);
+function mapGroup(record: Fields, time: string, ids: IdRules, declaredType: string | undefined): MapOutcome {
+  const groupKey = ids.readSendable(record['groupId']);
   if (groupKey === undefined) {
     return rejected(
       'bad_field',
@@ -204,29 +229,23 @@ function mapGroup(record: Fields, time: string, declaredType: string | undefined
   }
   const traits = asFields(record['traits']) ?? {};
   const ownType = readText(traits['groupType']);
-  const groupType = declaredType ?? (hasValue(ownType) ? ownType : undefined) ?? DEFAULT_GROUP_TYPE;
+  const groupType =
+    declaredType ?? (ownType && ids.isGroupType(ownType) ? ownType : undefined) ?? DEFAULT_GROUP_TYPE;
   const { groupType: _type, ...set } = traits;
-  const facts = readPair(record, time);
+  const facts = readPair(record, time, ids);
   facts.push({ kind: 'group', groupType, groupKey, time, set });
   return skipped('feeds_groups', facts);
 }
 
-const readDistinctId = (record: Fields) =>
-  toDistinctId(readId(record['userId']) ?? readId(record['anonymousId']), 'userId and anonymousId');
+const readDistinctId = (record: Fields, ids: IdRules) =>
+  toDistinctId(ids.read(record['userId']) ?? ids.read(record['anonymousId']), 'userId and anonymousId');
 
 /** identify is sent at log-in only, so any call that carries both ids shows that they are one person. */
-function readPair(record: Fields, time: string): IdentityFact[] {
-  const userId = readSendableId(record['userId']);
-  const anonId = readSendableId(record['anonymousId']);
+function readPair(record: Fields, time: string, ids: IdRules): IdentityFact[] {
+  const userId = ids.readSendable(record['userId']);
+  const anonId = ids.readSendable(record['anonymousId']);
   if (userId === undefined || anonId === undefined || userId === anonId) return [];
   return [{ kind: 'pair', anonId, userId, time }];
-}
-
-/** A messageId names one call for ever; retries repeat it. */
-function createCallUuid(source: string, record: Fields): string {
-  const messageId = readText(record['messageId']);
-  if (messageId === undefined || messageId.trim() === '') return createRecordId(source, record);
-  return readUuid(messageId) ?? createEventId([source, 'message', messageId]);
 }
 
 const HOST = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#:]+)/i;

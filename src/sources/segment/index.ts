@@ -1,5 +1,5 @@
 import { defineFileSource } from '../files/define-file-source.ts';
-import { type CallDialect, createCallMap, listCallFields } from '../segment-spec/calls.ts';
+import { type CallDialect, createCallMaps, listCallFields } from '../segment-spec/calls.ts';
 import { callOptions } from '../segment-spec/options.ts';
 import { toSampleCall } from '../segment-spec/sample.ts';
 
@@ -8,9 +8,8 @@ const SEGMENT: CallDialect = { source: 'segment', table: {} };
 
 export const segment = defineFileSource({
   type: 'segment',
-  version: 1,
   options: callOptions,
-  createMap: (options) => createCallMap(SEGMENT, options),
+  maps: createCallMaps(SEGMENT),
   knownFields: () => listCallFields(SEGMENT),
   exportName: 'Segment archive',
   docs: {

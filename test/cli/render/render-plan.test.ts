@@ -135,6 +135,11 @@ test('reads as one page', () => {
           leave "destination" out of the manifest).
       [ ] Timestamps without a zone are in Europe/Berlin: compare an hour of the
           export with what the vendor shows.
+      [!] Different records share an id: 1 id of the sample, such as
+          6f0c1c9e-0f0a-5c55-9a52-5b1c2d3e4f50 (2 contents: Signed up, $pageview).
+          One record of each id is delivered; the others are rejected as
+          same_id_other_content, and \`rejects replay\` sends them under ids of their
+          own.
       [x] No sampled event is younger than 48 hours.
     "
   `);

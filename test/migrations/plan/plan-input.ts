@@ -32,5 +32,6 @@ export const planInput = (more: Partial<PlanInput> = {}): PlanInput => ({
   files: [{ name: 'one.json.gz', bytes: 1_000 }],
   sample: [{ file: 'one.json.gz', bytesRead: 100, recordsRead: 10, complete: false, records: signups(10) }],
   now: new Date('2026-01-01T00:00:00Z'),
+  unmatched: [],
   ...more,
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ExactNumber } from '../../../src/lib/json/exact-number.ts';
-import { readSendableId, toDistinctId } from '../../../src/sources/mapping/distinct-id.ts';
+import { exactIds, toDistinctId, trimmedIds } from '../../../src/sources/mapping/distinct-id.ts';
 import { isJunkId, readId } from '../../../src/sources/mapping/identity.ts';
 
 describe('readId', () => {
@@ -74,7 +74,40 @@ describe('the length of an id', () => {
       kind: 'rejected',
       reason: 'id_too_long',
     });
-    expect(readSendableId('u'.repeat(200))).toBe('u'.repeat(200));
-    expect(readSendableId('u'.repeat(201))).toBeUndefined();
+    for (const ids of [exactIds, trimmedIds]) {
+      expect(ids.readSendable('u'.repeat(200))).toBe('u'.repeat(200));
+      expect(ids.readSendable('u'.repeat(201))).toBeUndefined();
+    }
+    expect(trimmedIds.readSendable(` ${'u'.repeat(200)} `)).toBe('u'.repeat(200));
+  });
+});
+
+describe('ids of the second version of the mappings', () => {
+  it.each([
+    [' u-1', 'u-1'],
+    ['u-1\t\n', 'u-1'],
+    ['\u00a0u 1\ufeff', 'u 1'],
+    [42, '42'],
+    [new ExactNumber('1234567890123456789'), '1234567890123456789'],
+  ])('are %j without the blanks around it', (value, id) => {
+    expect(trimmedIds.read(value)).toBe(id);
+  });
+
+  it.each([
+    ' ',
+    '\u00a0',
+    ' null ',
+    ' 00000000-0000-0000-0000-000000000000 ',
+    true,
+    false,
+    'true',
+    ' FALSE ',
+  ])('take %j for nobody', (value) => {
+    expect(trimmedIds.read(value)).toBeUndefined();
+  });
+
+  it('take no blank for a type of groups, which the first version did', () => {
+    expect(['company', ' ', ''].map(trimmedIds.isGroupType)).toEqual([true, false, false]);
+    expect(exactIds.isGroupType(' ')).toBe(true);
   });
 });

@@ -1,0 +1,23 @@
+import type { MapRecord, MapSettings } from '../source.ts';
+import type { IdFrom } from './event-id.ts';
+
+/** The map of each version of a source's mapping, by number from 1. */
+export type MapsByVersion<Options> = Readonly<Record<number, CreateMap<Options>>>;
+
+export type CreateMap<Options> = (options: Options, idFrom: IdFrom) => MapRecord;
+
+/** Oldest first. */
+export const listVersions = (maps: MapsByVersion<never>): number[] =>
+  Object.keys(maps)
+    .map(Number)
+    .toSorted((a, b) => a - b);
+
+export function createVersionedMap<Options>(
+  maps: MapsByVersion<Options>,
+  options: Options,
+  { version = listVersions(maps).at(-1), idFrom = 'vendor' }: MapSettings = {},
+): MapRecord {
+  const createMap = version === undefined ? undefined : maps[version];
+  if (!createMap) throw new Error(`there is no version ${version} of this mapping`);
+  return createMap(options, idFrom);
+}

@@ -1,0 +1,112 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, expect, it, type TestContext } from 'vitest';
+import { killAllBackhaul, parseReport, runBackhaul } from '../support/backhaul-process.ts';
+import { startRedis } from '../support/redis.ts';
+import { startStrictDestination } from '../support/strict-destination.ts';
+import { createWorkplace } from '../support/workplace.ts';
+
+/** What a manifest excludes never leaves, and records that share an id of the vendor's all arrive. */
+const TIMEOUT_MS = 120_000;
+const API_KEY = 'phc_names';
+afterEach(killAllBackhaul);
+
+async function createBench({ onTestFinished }: TestContext) {
+  const workplace = createWorkplace();
+  onTestFinished(() => workplace.remove());
+  const destination = await startStrictDestination({ apiKey: API_KEY });
+  onTestFinished(() => destination.stop());
+  const redis = await startRedis();
+  onTestFinished(() => redis.stop());
+  const backhaul = (command: 'run' | 'plan', name: string, source: object) => {
+    const manifest = workplace.manifest({
+      name,
+      source,
+      destination: { url: destination.url, apiKey: '${BACKHAUL_PROJECT_API_KEY}' },
+    });
+    return runBackhaul([command, '--json', manifest], {
+      dataDir: workplace.dataDir('embedded'),
+      env: { BACKHAUL_PROJECT_API_KEY: API_KEY, REDIS_URL: redis.url },
+    });
+  };
+  const put = (path: string, records: readonly object[]) => {
+    mkdirSync(join(workplace.folder, path, '..'), { recursive: true });
+    writeFileSync(join(workplace.folder, path), records.map((each) => `${JSON.stringify(each)}\n`).join(''));
+  };
+  return { destination, backhaul, put };
+}
+
+it(
+  'excluded fields of spread columns, persons and groups are sent nowhere; a name that matches nothing is told',
+  async (context) => {
+    const { destination, backhaul, put } = await createBench(context);
+    const secret = 'alice@example.com';
+    put('visits.jsonl', [
+      {
+        e: 'Opened',
+        u: ' u-1 ',
+        t: '2024-02-03T04:05:06Z',
+        props: { email: secret, profile: { mail: secret, plan: 'pro' } },
+        user_email: secret,
+        company: 'acme',
+        company_owner: { mail: secret },
+      },
+    ]);
+    const source = {
+      type: 'jsonl',
+      from: 'visits.jsonl',
+      mapping: {
+        event: { column: 'e' },
+        distinctId: { column: 'u' },
+        timestamp: { column: 't' },
+        spreadColumns: ['props'],
+        person: { set: { prefix: 'user_' } },
+        groups: [{ type: 'company', column: 'company', set: { prefix: 'company_' } }],
+        rename: { 'profile.plan': 'tier' },
+        exclude: ['email', 'profile.mail', 'user_email', 'company_owner.mail', 'emial'],
+      },
+    };
+    const planned = await backhaul('plan', 'visits', source);
+    expect(JSON.parse(planned.stdout)).toMatchObject({
+      warnings: [expect.stringContaining('mapping.exclude names "emial", which no sampled record has')],
+    });
+    const ended = await backhaul('run', 'visits', source);
+    expect(ended.code, ended.stderr).toBe(0);
+    const events = [...destination.events().values()];
+    expect(JSON.stringify(events)).not.toContain(secret);
+    expect(events).toMatchObject([{ event: 'Opened', distinctId: 'u-1', properties: { tier: 'pro' } }]);
+  },
+  TIMEOUT_MS,
+);
+
+it(
+  'different calls with one messageId all arrive, however they lie in files',
+  async (context) => {
+    const { destination, backhaul, put } = await createBench(context);
+    const call = {
+      type: 'track',
+      messageId: 'order-7',
+      userId: 'u-1',
+      timestamp: '2024-02-03T04:05:06.000Z',
+    };
+    const completed = { ...call, event: 'Order Completed' };
+    const refunded = { ...call, event: 'Order Refunded' };
+    put('one/all.jsonl', [completed, refunded, completed]);
+    put('two/1.jsonl', [refunded]);
+    put('two/2.jsonl', [completed]);
+
+    const first = await backhaul('run', 'one', { type: 'segment', from: 'one' });
+    expect(first.code, first.stderr).toBe(0);
+    expect(parseReport(first)).toMatchObject({
+      mapping: 'segment@2',
+      counts: { read: 3, delivered: 2, duplicate: 1 },
+    });
+    const stored = [...destination.events().keys()];
+    expect(stored).toHaveLength(2);
+    const second = await backhaul('run', 'two', { type: 'segment', from: 'two' });
+    expect(second.code, second.stderr).toBe(0);
+    expect([...destination.events().keys()]).toEqual(stored);
+    expect(destination.conflicts).toEqual([]);
+  },
+  TIMEOUT_MS,
+);
