@@ -24,7 +24,8 @@ const eventFields = {
     .optional()
     .openapi({
       description:
-        'Identity of the event: a repeated one is stored once. Left out, it follows from the whole request and the ' +
+        'Identity of the event, together with its name, distinct_id and UTC day: events that agree in all four are ' +
+        'stored once. Left out, it follows from the whole request and the ' +
         'place in it, so that a request sent again stores nothing twice; but not where `timestamp` is left out too.',
     }),
 };

@@ -10,8 +10,9 @@ import { dashboards } from './migrations/0006-dashboards.ts';
 import { deletions } from './migrations/0007-deletions.ts';
 import { eventDefinitions } from './migrations/0008-event-definitions.ts';
 import { persons } from './migrations/0009-persons.ts';
+import { eventRows } from './migrations/0010-event-rows.ts';
 
-const MIGRATIONS: readonly Migration[] = [
+export const MIGRATIONS: readonly Migration[] = [
   firstRooms,
   members,
   activity,
@@ -21,12 +22,17 @@ const MIGRATIONS: readonly Migration[] = [
   deletions,
   eventDefinitions,
   persons,
+  eventRows,
 ];
 /** Any number will do, as long as every process takes the same. */
 const MIGRATION_LOCK = 4_201_967;
 
-/** Brings the tables to this version. Several processes may try at once: a lock lets one work. */
-export async function migrate(db: Db): Promise<void> {
+/**
+ * Brings the tables to this version. Several processes may try at once: a lock lets one work.
+ *
+ * @default steps every step there is
+ */
+export async function migrate(db: Db, steps: readonly Migration[] = MIGRATIONS): Promise<void> {
   await db.transaction(async (tx) => {
     await tx.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
     await tx.query(`
@@ -37,14 +43,14 @@ export async function migrate(db: Db): Promise<void> {
       )`);
     const applied = await tx.query<{ version: number }>('select version from schema_migrations');
     const newest = Math.max(0, ...applied.map(({ version }) => version));
-    if (newest > (MIGRATIONS.at(-1)?.version ?? 0)) {
+    if (newest > (steps.at(-1)?.version ?? 0)) {
       throw new BackhaulError(
         'schema',
         `The database was set up by a newer Backhaul (schema ${newest}). Start that version, or point DATABASE_URL at another database.`,
         'never',
       );
     }
-    for (const { version, name, statements } of MIGRATIONS) {
+    for (const { version, name, statements } of steps) {
       if (version <= newest) continue;
       for (const statement of statements) await tx.query(statement);
       await tx.query('insert into schema_migrations (version, name) values ($1, $2)', [version, name]);

@@ -222,7 +222,7 @@ export async function deleteDoomed(
         from unnest(${uuids}::uuid[]) as sent (uuid)
         cross join lateral (
           select e.ctid, e.distinct_id, e.received_at from events e
-          where e.project_id = ${projectId} and e.uuid = sent.uuid limit 1
+          where e.project_id = ${projectId} and e.uuid = sent.uuid offset 0
         ) as found
         join (
           select d.id, d.created_at, who.id as distinct_id

@@ -82,7 +82,7 @@ export function addEventRoutes(api: Api, db: Db): void {
       const last = events.length === limit ? events.at(-1) : undefined;
       return respondWithJson(c, {
         results: events.map(renderEvent),
-        next: last ? `${last.timestamp},${last.uuid}` : null,
+        next: last ? renderPosition(last) : null,
       });
     },
   );
@@ -121,19 +121,28 @@ const renderEvent = (event: StoredEvent) => ({
   properties: parseJson(event.properties),
 });
 
-function parsePosition(text: string | undefined): { timestamp: string; uuid: string } | undefined {
+const position = z.tuple([z.iso.datetime(), z.uuid(), z.string(), z.string()]);
+
+const renderPosition = ({ timestamp, uuid, event, distinctId }: EventId): string =>
+  Buffer.from(JSON.stringify([timestamp, uuid, event, distinctId])).toString('base64url');
+
+function parsePosition(text: string | undefined): EventId | undefined {
   if (text === undefined) return undefined;
-  const [, timestamp, uuid] = /^([\d:.TZ-]+),([0-9a-f-]{36})$/.exec(text) ?? [];
-  if (timestamp !== undefined && uuid !== undefined) return { timestamp, uuid };
-  throw invalidInput('Must be the `next` of a page before.', 'after');
+  try {
+    const decoded = JSON.parse(Buffer.from(text, 'base64url').toString());
+    const [timestamp, uuid, event, distinctId] = position.parse(decoded);
+    return { timestamp, uuid, event, distinctId };
+  } catch {
+    throw invalidInput('Must be the `next` of a page before.', 'after');
+  }
 }
 
 async function* streamIds(db: Db, projectId: number): AsyncGenerator<string, void, undefined> {
-  let after: string | undefined;
+  let after: EventId | undefined;
   for (;;) {
     const events = await loadEventIds(db, projectId, after, IDS_PAGE);
     if (events.length > 0) yield events.map((event) => `${JSON.stringify(renderId(event))}\n`).join('');
     if (events.length < IDS_PAGE) return;
-    after = events.at(-1)?.uuid;
+    after = events.at(-1);
   }
 }

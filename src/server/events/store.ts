@@ -23,17 +23,19 @@ export interface StoredEvent {
   readonly properties: string;
 }
 
+export type EventId = Omit<StoredEvent, 'properties'>;
+
 export interface EventFilter {
   readonly distinctId?: string | undefined;
   /** uuid of a person, who has all events of all their ids. */
   readonly personUuid?: string | undefined;
   readonly event?: string | undefined;
   /** Position of the last event of the page before. */
-  readonly after?: { readonly timestamp: string; readonly uuid: string } | undefined;
+  readonly after?: EventId | undefined;
   readonly limit: number;
 }
 
-/** Newest first; ties in order of uuid, so that a page starts exactly where the last one ended. */
+/** Newest first; ties in order of the rest, so that a page starts exactly where the last one ended. */
 export function loadEvents(db: Queryable, projectId: number, filter: EventFilter): Promise<StoredEvent[]> {
   const { distinctId, personUuid, event, after } = filter;
   const conditions = [
@@ -49,28 +51,36 @@ export function loadEvents(db: Queryable, projectId: number, filter: EventFilter
     ...(event === undefined ? [] : [sql`event = ${event}`]),
     ...(after === undefined
       ? []
-      : [sql`(timestamp, uuid) < (${after.timestamp}::timestamptz, ${after.uuid}::uuid)`]),
+      : [
+          sql`(timestamp, uuid, event, distinct_id) < (${after.timestamp}::timestamptz, ${after.uuid}::uuid,
+            ${after.event}, ${after.distinctId})`,
+        ]),
   ];
   return runSql<StoredEvent>(
     db,
     sql`select uuid, event, distinct_id as "distinctId", timestamp, properties from events
-      where ${allOf(conditions)} order by timestamp desc, uuid desc limit ${filter.limit}::bigint`,
+      where ${allOf(conditions)} order by timestamp desc, uuid desc, event desc, distinct_id desc
+      limit ${filter.limit}::bigint`,
   );
 }
-
-export type EventId = Omit<StoredEvent, 'properties'>;
 
 /** The next events in order of uuid, after `after`. */
 export function loadEventIds(
   db: Queryable,
   projectId: number,
-  after: string | undefined,
+  after: EventId | undefined,
   limit: number,
 ): Promise<EventId[]> {
-  const next = after === undefined ? sql`true` : sql`uuid > ${after}::uuid`;
+  // The first condition follows from the second: it is what Postgres looks up in the index.
+  const next =
+    after === undefined
+      ? sql`true`
+      : sql`uuid >= ${after.uuid}::uuid and (uuid, event, distinct_id, timestamp) >
+          (${after.uuid}::uuid, ${after.event}, ${after.distinctId}, ${after.timestamp}::timestamptz)`;
   return runSql<EventId>(
     db,
     sql`select uuid, event, distinct_id as "distinctId", timestamp from events
-      where project_id = ${projectId} and ${next} order by uuid limit ${limit}::bigint`,
+      where project_id = ${projectId} and ${next}
+      order by uuid, event, distinct_id, timestamp limit ${limit}::bigint`,
   );
 }

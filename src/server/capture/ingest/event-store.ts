@@ -2,35 +2,35 @@ import type { Queryable } from '../../database/db.ts';
 import { runSql, sql } from '../../database/sql.ts';
 import { releaseResent } from '../../deletions/queue-deletion.ts';
 import type { IncomingEvent } from '../incoming-event.ts';
+import { dropRows, type RowKey } from '../same-row.ts';
 
-/** The events whose uuid the project does not have yet: only these may change persons. */
+/** The events that the project does not have yet: only these may change persons. */
 export async function dropStored(
   tx: Queryable,
   projectId: number,
   events: readonly IncomingEvent[],
 ): Promise<readonly IncomingEvent[]> {
   const uuids = events.map(({ uuid }) => uuid);
-  let stored = await findStored(tx, projectId, uuids);
-  if (stored.size === 0) return events;
-  if (await releaseResent(tx, projectId, [...stored])) stored = await findStored(tx, projectId, uuids);
-  return events.filter(({ uuid }) => !stored.has(uuid));
+  const stored = await findStored(tx, projectId, uuids);
+  if (stored.length === 0) return events;
+  const known = new Set(stored.map(({ uuid }) => uuid));
+  const released = await releaseResent(tx, projectId, [...known]);
+  return dropRows(events, released ? await findStored(tx, projectId, uuids) : stored);
 }
 
-async function findStored(
-  tx: Queryable,
-  projectId: number,
-  uuids: readonly string[],
-): Promise<ReadonlySet<string>> {
-  // One look into the primary key for each uuid. Without the lateral limit, and before the table has
+function findStored(tx: Queryable, projectId: number, uuids: readonly string[]): Promise<RowKey[]> {
+  // One look into the index for each uuid. Without the fence (offset 0), and before the table has
   // statistics, Postgres takes another index of the project and reads every event there is.
-  const rows = await runSql<{ uuid: string }>(
+  return runSql<RowKey>(
     tx,
-    sql`select stored.uuid from unnest(${uuids}::uuid[]) as sent (uuid)
+    sql`select stored.uuid, stored.event, stored.distinct_id as "distinctId",
+        floor(extract(epoch from stored.timestamp) / 86400)::integer as day
+      from (select distinct uuid from unnest(${uuids}::uuid[]) as given (uuid)) as sent
       cross join lateral (
-        select e.uuid from events e where e.project_id = ${projectId} and e.uuid = sent.uuid limit 1
+        select e.uuid, e.event, e.distinct_id, e.timestamp from events e
+        where e.project_id = ${projectId} and e.uuid = sent.uuid offset 0
       ) as stored`,
   );
-  return new Set(rows.map(({ uuid }) => uuid));
 }
 
 export interface EventToSave {

@@ -13,7 +13,7 @@ import { lockProject } from './project-lock.ts';
 
 export interface Ingested {
   readonly stored: number;
-  /** Events whose uuid was stored before. */
+  /** Events that were stored before. */
   readonly repeated: number;
   /** Event names whose definitions were written or updated. */
   readonly defined: readonly string[];
@@ -60,7 +60,7 @@ export async function ingestWithin(
   const rows = fresh.map((event) => ({
     event,
     personUuid: persons.owners.get(event.distinctId),
-    marks: groups.marks.get(event.uuid),
+    marks: groups.marks.get(event),
   }));
   await saveEvents(tx, projectId, rows);
   const defined = await defineNames(tx, projectId, fresh, known);

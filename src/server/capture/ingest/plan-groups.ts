@@ -24,8 +24,8 @@ export interface GroupsPlan {
   /** Types seen for the first time; their index follows from their place. */
   readonly newTypes: readonly { readonly groupType: string; readonly index: number }[];
   readonly groups: readonly GroupUpdate[];
-  /** Properties `$group_<index>` that an event gains, by uuid of the event. */
-  readonly marks: ReadonlyMap<string, ReadonlyMap<string, string>>;
+  /** Properties `$group_<index>` that an event gains. */
+  readonly marks: ReadonlyMap<IncomingEvent, ReadonlyMap<string, string>>;
 }
 
 export const hasGroups = ({ event, properties }: IncomingEvent) =>
@@ -38,7 +38,7 @@ export function planGroups(events: readonly IncomingEvent[], knownTypes: readonl
     string,
     { typeIndex: number; key: string; properties: Map<string, unknown>; createdAt: string }
   >();
-  const marks = new Map<string, Map<string, string>>();
+  const marks = new Map<IncomingEvent, Map<string, string>>();
 
   function findIndex(groupType: string): number | undefined {
     const index = types.indexOf(groupType);
@@ -50,8 +50,8 @@ export function planGroups(events: readonly IncomingEvent[], knownTypes: readonl
     for (const [groupType, key] of listMemberships(event)) {
       const index = findIndex(groupType);
       if (index === undefined) continue;
-      const mark = marks.get(event.uuid) ?? new Map<string, string>();
-      marks.set(event.uuid, mark.set(`$group_${index}`, key));
+      const mark = marks.get(event) ?? new Map<string, string>();
+      marks.set(event, mark.set(`$group_${index}`, key));
     }
     const description = readDescription(event);
     const typeIndex = description && findIndex(description.groupType);

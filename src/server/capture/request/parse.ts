@@ -5,6 +5,7 @@ import { parseSafely } from '../../http/safe-json.ts';
 import type { IncomingEvent } from '../incoming-event.ts';
 import { MAX_EVENTS } from '../limits.ts';
 import { invalidPayload, malformed, noData } from '../refusal.ts';
+import { dropRepeats } from '../same-row.ts';
 import { parseTime, type TimeWarning } from './event-time.ts';
 import { createEventNamer } from './name-events.ts';
 import { parseEvent, type RequestFacts } from './parse-event.ts';
@@ -36,8 +37,8 @@ export function parsePayload(text: string): unknown {
 }
 
 /**
- * From JSON to events: one event, an array of events, or `{batch: [...]}`, on any path. Of events with the
- * same uuid the first one counts; one bad event refuses the whole request.
+ * From JSON to events: one event, an array of events, or `{batch: [...]}`, on any path. Of events that
+ * are one row the first one counts; one bad event refuses the whole request.
  */
 export function parseEvents(payload: unknown, context: EventsContext): ParsedEvents {
   const envelope = isJsonObject(payload) ? payload : {};
@@ -51,14 +52,14 @@ export function parseEvents(payload: unknown, context: EventsContext): ParsedEve
     sentAtMs,
     createUuid: createEventNamer(items, { ...context, sentAtMs }),
   };
-  const events = new Map<string, IncomingEvent>();
+  const events: IncomingEvent[] = [];
   const warnings: Partial<Record<TimeWarning, number>> = {};
   for (const item of items) {
     const { event, warning } = parseEvent(item, facts);
     if (warning !== undefined) warnings[warning] = (warnings[warning] ?? 0) + 1;
-    if (!IGNORED_EVENTS.has(event.event) && !events.has(event.uuid)) events.set(event.uuid, event);
+    if (!IGNORED_EVENTS.has(event.event)) events.push(event);
   }
-  return { events: [...events.values()], warnings };
+  return { events: dropRepeats(events), warnings };
 }
 
 function listItems(payload: unknown): readonly unknown[] {

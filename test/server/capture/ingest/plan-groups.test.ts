@@ -45,10 +45,11 @@ test.each(['$groupidentify', '$group_identify'])(
 );
 
 test('marks an event with its groups and makes no group of it', () => {
-  const plan = planGroups([event('1', 'x', { $groups: { team: 'red', company: 'acme' } })], ['company']);
+  const marked = event('1', 'x', { $groups: { team: 'red', company: 'acme' } });
+  const plan = planGroups([marked], ['company']);
   expect(plan.newTypes).toEqual([{ groupType: 'team', index: 1 }]);
   expect(plan.groups).toEqual([]);
-  expect(plan.marks.get('1')).toEqual(
+  expect(plan.marks.get(marked)).toEqual(
     new Map([
       ['$group_1', 'red'],
       ['$group_0', 'acme'],
@@ -58,9 +59,10 @@ test('marks an event with its groups and makes no group of it', () => {
 
 test('knows five types and ignores the sixth', () => {
   const groups = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map((type) => [type, 'k']));
-  const plan = planGroups([event('1', 'x', { $groups: groups })], []);
+  const marked = event('1', 'x', { $groups: groups });
+  const plan = planGroups([marked], []);
   expect(plan.newTypes.map(({ groupType }) => groupType)).toEqual(['a', 'b', 'c', 'd', 'e']);
-  expect(plan.marks.get('1')?.size).toBe(5);
+  expect(plan.marks.get(marked)?.size).toBe(5);
 });
 
 test.each([
@@ -82,7 +84,8 @@ test('takes a key of 400 characters, and a group without properties', () => {
 
 test('takes names of types up to 400 characters, and ignores longer ones', () => {
   const groups = { ['t'.repeat(400)]: 'k', ['u'.repeat(401)]: 'k', '': 'k' };
-  const plan = planGroups([event('1', 'x', { $groups: groups })], []);
+  const marked = event('1', 'x', { $groups: groups });
+  const plan = planGroups([marked], []);
   expect(plan.newTypes).toEqual([{ groupType: 't'.repeat(400), index: 0 }]);
 });
 

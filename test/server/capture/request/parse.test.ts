@@ -35,19 +35,21 @@ test('takes an event of 1 MiB, as Postgres writes it, and refuses a larger one',
   expect(() => parse(numbers(2700))).toThrow(/larger than/);
 });
 
-test('drops performance traces, repeats of a uuid, and nothing else', () => {
+test('drops performance traces, repeats of a row, and nothing else', () => {
   const uuid = '0197f0aa-0000-7000-8000-000000000001';
   const { events } = parse(
     batch(
       { ...click, uuid },
       { ...click, event: '$performance_event' },
-      { ...click, uuid, event: 'again' },
+      { ...click, uuid },
+      { ...click, uuid, event: 'other' },
       click,
       click,
     ),
   );
   expect(events.map(({ event, uuid: id }) => [event, id])).toEqual([
     ['click', uuid],
+    ['other', uuid],
     ['click', 'made-2'],
     ['click', 'made-3'],
   ]);
