@@ -14,7 +14,7 @@ export function logConnectionErrors(emitters: readonly unknown[], log: Logger): 
       const now = performance.now();
       if (now - loggedAtMs < REPEAT_AFTER_MS) return;
       loggedAtMs = now;
-      log.warn({ err: error.message }, 'Redis is not answering; waiting for it');
+      log.warn({ err: error.message }, 'Redis cannot be used; waiting for it');
     });
   }
 }

@@ -1,6 +1,6 @@
 import { type JobState, Queue, QueueEvents } from 'bullmq';
-import { Redis } from 'ioredis';
 import { settleWithin } from '../src/lib/async/timeout.ts';
+import { connectRedis } from '../src/lib/connect-redis.ts';
 import type { Logger } from '../src/lib/logger.ts';
 import type { SettledState, WorkEvent, WorkQueue } from '../src/migrations/run/work-queue.ts';
 import { type JobResult, type MigrationJob, payloads, QUEUE_PREFIX, retryPolicy } from './catalog.ts';
@@ -22,8 +22,8 @@ export async function createWorkQueue(
   const closers: (() => Promise<void>)[] = [];
 
   for (const [job, queueName] of Object.entries(queueNames)) {
-    const connection = new Redis(redisUrl, { maxRetriesPerRequest: null });
-    const eventsConnection = new Redis(redisUrl, { maxRetriesPerRequest: null });
+    const connection = connectRedis(redisUrl);
+    const eventsConnection = connectRedis(redisUrl);
     const queue = new Queue(queueName, { connection, prefix: QUEUE_PREFIX, defaultJobOptions: retryPolicy });
     const events = new QueueEvents(queueName, { connection: eventsConnection, prefix: QUEUE_PREFIX });
     logConnectionErrors([queue, events, connection, eventsConnection], log);

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq';
-import { Redis } from 'ioredis';
 import { settleWithin } from '../src/lib/async/timeout.ts';
+import { connectRedis } from '../src/lib/connect-redis.ts';
 import { BackhaulError, FencedOutError, getMessage, UnavailableError } from '../src/lib/errors.ts';
 import type { Logger } from '../src/lib/logger.ts';
 import {
@@ -54,7 +54,7 @@ const CLOSE_WITHIN_MS = 15_000;
  */
 export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close(): Promise<void> } {
   const { redisUrl, queueName, job: name, handler, concurrency, log } = deps;
-  const connection = new Redis(redisUrl, { maxRetriesPerRequest: null });
+  const connection = connectRedis(redisUrl);
   const unexpected = new Map<string, number>();
   let closing = false;
 

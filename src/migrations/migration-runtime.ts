@@ -34,6 +34,8 @@ export interface PlanContext extends SourceAccess {
 export interface MigrationRuntime extends MigrationStore, SourceAccess {
   readonly redis: Redis;
   readonly log: Logger;
+  /** Calls with why Redis cannot be used now, and with undefined once it can. Returns what stops it. */
+  watchRedis(listener: (trouble: string | undefined) => void): () => void;
   /** Aborts when an embedded part died for good; the run stops and can be resumed. */
   readonly failed: AbortSignal;
   /** The producer's side of the queues of one migration. */

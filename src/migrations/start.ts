@@ -107,6 +107,7 @@ export async function runPrepared(
           now,
           signal,
           onStatus: onStatus ?? (() => {}),
+          watchRedis: (listener) => runtime.watchRedis(listener),
           assertVolume: async (records) => allowed.assertVolume(records),
           startStaging: (feed) =>
             runtime.startStaging({

@@ -1,12 +1,13 @@
-import { Redis } from 'ioredis';
 import type { Environment } from '../../config/environment.ts';
 import { loadSeed } from '../../config/load-seed.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { ApiSettings } from '../embedded/api-protocol.ts';
 import { createSupervisor, type Supervisor } from '../embedded/supervisor.ts';
+import { connectRedis } from '../lib/connect-redis.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Closable, MigrationRuntime, Producer } from '../migrations/migration-runtime.ts';
 import { createBucketOpener, openStaging } from './open-staging.ts';
+import { watchRedisTrouble } from './redis-trouble.ts';
 
 /** The Redis, staging and bundled API that a process is connected to. Constructed here alone. */
 export interface Runtime extends MigrationRuntime {
@@ -67,8 +68,8 @@ export async function openRuntime(
     log,
   });
   supervisor.onFailure((error: Error) => failed.abort(error));
-  const redis = new Redis(supervisor.redisUrl, { maxRetriesPerRequest: null });
-  redis.on('error', () => {}); // the connections of the queues log it
+  const redis = connectRedis(supervisor.redisUrl);
+  const trouble = watchRedisTrouble(redis, log);
   const base = {
     settings,
     env,
@@ -84,6 +85,7 @@ export async function openRuntime(
   return {
     ...base,
     askRedis: (ask) => ask(redis),
+    watchRedis: trouble.watch,
     openQueue: async (migrationId) => (await import('./queues.ts')).openQueue(base, migrationId),
     startWorkers: async ({ concurrency = settings.workerConcurrency, produces }) =>
       (await import('./queues.ts')).startRuntimeWorkers(base, { concurrency, produces }),
@@ -91,6 +93,7 @@ export async function openRuntime(
       (await import('./queues.ts')).startRuntimeSliceWorker(base, produces),
     startStaging: async (work) => (await import('./queues.ts')).startStagingWorker(base, work),
     async close() {
+      trouble.close();
       redis.disconnect();
       await supervisor.close();
     },

@@ -31,12 +31,12 @@ export interface MigrationLab {
   close(): Promise<void>;
 }
 
-export async function openMigrationLab(): Promise<MigrationLab> {
+export async function openMigrationLab(options: { readonly latencyMs?: number } = {}): Promise<MigrationLab> {
   const env = { KEY: API_KEY };
   const server = await startRedis();
   const redis = new Redis(server.url);
   const workplace = createWorkplace();
-  const destination = await startStrictDestination({ apiKey: API_KEY });
+  const destination = await startStrictDestination({ apiKey: API_KEY, ...options });
   const settings = loadSettings({ REDIS_URL: server.url, BACKHAUL_DATA_DIR: workplace.dataDir('here') });
   const runtime = await openRuntime(settings, env, { api: false }, pino({ level: 'silent' }));
 

@@ -4,7 +4,8 @@ const BAR_WIDTH = 24;
 
 /** One line: phase, bar, records, rate, time left. `rate` is in records a second. */
 export function renderStatus(status: RunStatus, rate: number): string {
-  const { phase, files, parts, counts, staged, personJobs } = status;
+  const { phase, files, parts, counts, staged, personJobs, waitingFor } = status;
+  if (waitingFor !== undefined) return `${phase.padEnd(8)} waiting for ${waitingFor}`;
   if (phase === 'people')
     return `persons  ${bar(personJobs.done, personJobs.total)} identities, persons and groups`;
   if (phase === 'report') return 'report   adding up';

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Redis } from 'ioredis';
+import { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
-import { FencedOutError } from '../../lib/errors.ts';
+import { ConfigError, FencedOutError } from '../../lib/errors.ts';
 import { migrationKey } from '../../state/checkpoints.ts';
 import {
   type Control,
@@ -153,7 +154,7 @@ async function takeLease(redis: Redis, record: MigrationRecord, self: string): P
     }
     const held = await redis.get(key);
     if (held === null) continue;
-    const holder = JSON.parse(held) as LeaseHolder;
+    const holder = parseHolder(held, key);
     const isAlive = (pid: number) => (pid === process.pid ? ownLeases.has(held) : isRunning(pid));
     if (decideLease(holder, { host: hostname(), isAlive }) === 'remove') {
       await redis.eval(RELEASE, 1, key, held); // only this very lease: a new holder may have come
@@ -162,6 +163,19 @@ async function takeLease(redis: Redis, record: MigrationRecord, self: string): P
     throw new RefusedError(
       'already_running',
       `migration "${record.name}" is being run by process ${holder.pid} on ${holder.host}; watch it with "backhaul status ${record.name} --watch", or stop that process first (a lease of a machine that is gone ends by itself after ${LEASE_MS / 1_000} s)`,
+    );
+  }
+}
+
+const leaseHolder = z.object({ host: z.string(), pid: z.number().int().positive() });
+
+function parseHolder(held: string, key: string): LeaseHolder {
+  try {
+    return leaseHolder.parse(JSON.parse(held));
+  } catch (error) {
+    throw new ConfigError(
+      `Redis holds a lease under ${key} that Backhaul did not write; wait ${LEASE_MS / 1_000} s for it to end, or delete that key`,
+      error,
     );
   }
 }

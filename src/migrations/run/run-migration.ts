@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { Staging } from '../../contract/staging.ts';
+import { raceAbort } from '../../lib/async/abort.ts';
 import { settleWithin } from '../../lib/async/timeout.ts';
 import { FencedOutError, getMessage } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
@@ -33,6 +34,8 @@ export interface RunDeps {
   readonly now: () => Date;
   readonly signal: AbortSignal;
   readonly onStatus: (status: RunStatus) => void;
+  /** See MigrationRuntime. */
+  readonly watchRedis: (listener: (trouble: string | undefined) => void) => () => void;
   /** Throws PreflightError once more records are staged than the destination has agreed to. */
   readonly assertVolume: (records: number) => Promise<void>;
   /** Starts this producer's own worker for `stage-file` jobs. */
@@ -61,9 +64,16 @@ export async function runMigration(
   deps: RunDeps,
 ): Promise<RunEnd> {
   for (let event = cause; ; ) {
-    const lease = await acquireLease(record, opening, event, deps);
+    const board = new StatusBoard(deps.onStatus);
+    const unwatch = deps.watchRedis((trouble) =>
+      board.setWaitingFor(trouble === undefined ? undefined : `Redis: ${trouble}`),
+    );
+    const lease = await acquireOrStop(record, opening, event, deps).catch((error: unknown) => {
+      unwatch();
+      throw error;
+    });
     try {
-      return await runEpoch(record, files, lease, deps);
+      return await runEpoch(record, files, lease, board, deps);
     } catch (error) {
       if (!(error instanceof RedisWipedError)) {
         if (!(error instanceof FencedOutError)) await noteStopped(record, lease, getMessage(error), deps);
@@ -72,9 +82,26 @@ export async function runMigration(
       event = { kind: 'redis_wiped', epoch: lease.epoch };
       deps.log.warn({ migration: record.name }, 'Redis lost its memory; continuing from what staging holds');
     } finally {
+      unwatch();
       // Redis may be what is missing: a lease that cannot be released expires.
       await settleWithin(lease.release(), REDIS_WITHIN_MS);
     }
+  }
+}
+
+/** Redis may be away or full: an operator who stops the run must not have to wait for it. */
+async function acquireOrStop(
+  record: MigrationRecord,
+  opening: EpochOpening,
+  event: AcquiringEvent,
+  deps: RunDeps,
+): Promise<Lease> {
+  const acquiring = acquireLease(record, opening, event, deps);
+  try {
+    return await raceAbort(acquiring, deps.signal);
+  } catch (error) {
+    if (deps.signal.aborted) void acquiring.then((late) => late.release()).catch(() => {});
+    throw error;
   }
 }
 
@@ -82,11 +109,11 @@ async function runEpoch(
   record: MigrationRecord,
   files: readonly SourceSlice[],
   lease: Lease,
+  board: StatusBoard,
   deps: RunDeps,
 ): Promise<RunEnd> {
   const { staging, redis, queue, signal, now } = deps;
   const { epoch } = lease;
-  const board = new StatusBoard(deps.onStatus);
   const run: EpochRun = {
     record,
     epoch,

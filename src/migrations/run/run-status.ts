@@ -11,6 +11,8 @@ export interface RunStatus {
   /** Records staged so far; all of them once every file is staged. */
   readonly staged: number;
   readonly personJobs: { readonly done: number; readonly total: number };
+  /** What is down and waited for, and why; undefined while nothing is. */
+  readonly waitingFor: string | undefined;
 }
 
 /** Adds up receipts and the progress of running jobs, and passes every change on. */
@@ -23,6 +25,7 @@ export class StatusBoard {
   readonly parts = { done: 0, known: 0 };
   readonly personJobs = { done: 0, total: 0 };
   #staged = 0;
+  #waitingFor: string | undefined;
 
   constructor(onChange: (status: RunStatus) => void) {
     this.#onChange = onChange;
@@ -30,6 +33,11 @@ export class StatusBoard {
 
   setPhase(phase: RunStatus['phase']): void {
     this.#phase = phase;
+    this.changed();
+  }
+
+  setWaitingFor(what: string | undefined): void {
+    this.#waitingFor = what;
     this.changed();
   }
 
@@ -63,6 +71,7 @@ export class StatusBoard {
       counts: [...this.#running.values()].reduce(addCounts, this.#settled),
       staged: this.#staged,
       personJobs: { ...this.personJobs },
+      waitingFor: this.#waitingFor,
     };
   }
 }

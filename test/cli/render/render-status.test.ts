@@ -10,10 +10,17 @@ const status = (more: Partial<RunStatus>): RunStatus => ({
   counts: { ...zeroCounts(), read: 2_500, delivered: 2_490, rejected: 10 },
   staged: 10_000,
   personJobs: { done: 0, total: 0 },
+  waitingFor: undefined,
   ...more,
 });
 
 describe('the status line', () => {
+  it('tells what is waited for in place of a rate that stands still', () => {
+    expect(renderStatus(status({ waitingFor: 'Redis: OOM command not allowed' }), 2_000)).toBe(
+      'import   waiting for Redis: OOM command not allowed',
+    );
+  });
+
   it('tells share, rate, time left, rejects, files and parts', () => {
     expect(renderStatus(status({}), 2_000)).toBe(
       'import   ██████░░░░░░░░░░░░░░░░░░  25% 2,500/10,000 records · 2,000/s · 4 s left · 10 rejected · files 1/1 · parts 2/5',
