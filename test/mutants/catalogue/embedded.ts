@@ -1,0 +1,42 @@
+import type { Mutant } from '../mutant.ts';
+
+export const EMBEDDED_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'V3',
+    what: 'slow taker keeps a number that others have been through',
+    file: 'src/embedded/data-dir-lock.ts',
+    edits: [['if (Math.max(...generations) > generation) {', 'if (false) {']],
+    tests: ['test/embedded'],
+  },
+  {
+    id: 'V2',
+    what: 'lock of another machine taken',
+    file: 'src/embedded/data-dir-lock.ts',
+    edits: [['if (owner.host === hostname()) return isAlive(owner);', 'return isAlive(owner);']],
+    tests: ['test/embedded'],
+  },
+  {
+    id: 'V4',
+    what: 'reused pid counts as the owner',
+    file: 'src/embedded/process-identity.ts',
+    edits: [
+      [
+        'readProcessIdentity(identity.pid)?.started === identity.started',
+        'readProcessIdentity(identity.pid) !== undefined',
+      ],
+    ],
+    tests: ['test/embedded'],
+  },
+  {
+    id: 'V7',
+    what: 'release deletes the lock instead of a tombstone',
+    file: 'src/embedded/data-dir-lock.ts',
+    edits: [
+      [
+        `putPrivateFile(lockPath(dataDir, generation), render({ kind: 'released' }))`,
+        'rmSync(lockPath(dataDir, generation), { force: true })',
+      ],
+    ],
+    tests: ['test/embedded'],
+  },
+];

@@ -1,0 +1,115 @@
+import type { Mutant } from '../mutant.ts';
+
+export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'U12',
+    what: 'folding though resolving failed',
+    file: 'src/migrations/run/persons-phase.ts',
+    edits: [['return resolved.length > 0 ? resolved : runRanges', 'return runRanges']],
+    tests: ['test/migrations/run'],
+  },
+  {
+    id: 'U4',
+    what: 'missing job never offered again',
+    file: 'src/migrations/run/scheduler.ts',
+    edits: [
+      [
+        `if (state.kind === 'missing') await settle(jobId, { kind: 'handed_back', why: 'not in the queue' });
+      else if (state.kind !== 'open') await settle(jobId, state);`,
+        `if (state.kind !== 'open' && state.kind !== 'missing') await settle(jobId, state);`,
+      ],
+    ],
+    tests: ['test/migrations/run'],
+  },
+  {
+    id: 'U5',
+    what: 'older epoch in Redis not gone above',
+    file: 'src/migrations/run/lease.ts',
+    edits: [
+      [
+        'if epoch >= tonumber(ARGV[1]) then return epoch end',
+        'if epoch > tonumber(ARGV[1]) then return epoch end',
+      ],
+    ],
+    tests: ['test/migrations/run'],
+  },
+  {
+    id: 'U6',
+    what: 'superseded producer goes on',
+    file: 'src/migrations/run/lease.ts',
+    edits: [
+      [
+        'compareEpoch(epoch, known == null ? undefined : Number(known))',
+        'compareEpoch(epoch, known == null ? undefined : Math.min(Number(known), epoch))',
+      ],
+    ],
+    tests: ['test/migrations/run'],
+  },
+  {
+    id: 'L1',
+    what: '20 million exactly refused',
+    file: 'src/migrations/plan/check-limits.ts',
+    edits: [['const tooMany = volume > allowedVolume;', 'const tooMany = volume >= allowedVolume;']],
+    tests: ['test/migrations/plan'],
+  },
+  {
+    id: 'T5',
+    what: 'receipt listed twice counts twice',
+    file: 'src/migrations/report/receipt-totals.ts',
+    edits: [
+      [
+        `    if (this.#readByPart.has(receipt.part)) return; // a part has one receipt, however often it is listed
+`,
+        '',
+      ],
+    ],
+    tests: ['test/migrations/report'],
+  },
+  {
+    id: 'T6',
+    what: 'credentials of the destination in the report',
+    file: 'src/migrations/report/build-report.ts',
+    edits: [['destination: withoutCredentials(input.destination)', 'destination: input.destination']],
+    tests: ['test/migrations/report'],
+  },
+  {
+    id: 'U1',
+    what: 'done believed without a receipt in staging',
+    file: 'src/migrations/run/scheduler.ts',
+    edits: [
+      [
+        `if (state.kind === 'done' && (await deps.onSettled(entry.work)) === 'settled') return;`,
+        `if (state.kind === 'done') {
+      await deps.onSettled(entry.work);
+      return;
+    }`,
+      ],
+    ],
+    tests: ['test/migrations/run'],
+  },
+  {
+    id: 'U8',
+    what: 'lease of a living process stolen',
+    file: 'src/migrations/lifecycle.ts',
+    edits: [
+      [
+        'return holder.host === here.host && !here.isAlive(holder.pid) ?',
+        'return holder.host === here.host ?',
+      ],
+    ],
+    tests: ['test/migrations'],
+  },
+  {
+    id: 'U9',
+    what: 'lost Redis not noticed',
+    file: 'src/migrations/run/lease.ts',
+    edits: [
+      [
+        `      if (duty === 'acquire') throw new RedisWipedError('Redis lost the state of the migration');
+`,
+        '',
+      ],
+    ],
+    tests: ['test/migrations/run'],
+  },
+];

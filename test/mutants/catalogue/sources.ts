@@ -1,0 +1,142 @@
+import type { Mutant } from '../mutant.ts';
+
+export const SOURCES_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'P15',
+    what: '$process_person_profile not reserved',
+    file: 'src/sources/mapping/properties.ts',
+    edits: [
+      [
+        `  '$process_person_profile',
+`,
+        '',
+      ],
+    ],
+    tests: ['test/sources/mapping'],
+  },
+  {
+    id: 'P16',
+    what: '$unset not reserved',
+    file: 'src/sources/mapping/properties.ts',
+    edits: [
+      [
+        `  '$unset',
+`,
+        '',
+      ],
+    ],
+    tests: ['test/sources/mapping'],
+  },
+  {
+    id: 'P32',
+    what: 'pair made for any column of the id list',
+    file: 'src/sources/declared/declared.ts',
+    edits: [['&& readKnown(record) === distinctId', '']],
+    tests: ['test/sources/declared'],
+  },
+  {
+    id: 'R18',
+    what: 'row with a stray quote not ended at its line',
+    file: 'src/sources/formats/split-csv.ts',
+    edits: [['if (rowIsFaulty && row.includes(LF)) {', 'if (false) {']],
+    tests: ['test/sources/formats'],
+  },
+  {
+    id: 'P1',
+    what: 'year 2000 not leap (and 2100 leap)',
+    file: 'src/sources/mapping/timestamp.ts',
+    edits: [['year % 100 !== 0 || year % 400 === 0', 'year % 100 !== 0 || year % 400 !== 0']],
+    tests: ['test/sources/mapping'],
+  },
+  {
+    id: 'P20',
+    what: 'amplitude uuid from insert_id alone',
+    file: 'src/sources/amplitude/events.ts',
+    edits: [[`...key.map((field) => readText(record[field]) ?? '')`, '']],
+    tests: ['test/sources'],
+  },
+  {
+    id: 'P22',
+    what: 'event_time replaced by client time',
+    file: 'src/sources/amplitude/events.ts',
+    edits: [
+      [
+        `readRecordTime(record['event_time'], 'event_time', readTime)`,
+        `readRecordTime(record['client_event_time'] ?? record['event_time'], 'event_time', readTime)`,
+      ],
+    ],
+    tests: ['test/sources'],
+  },
+  {
+    id: 'P26',
+    what: 'EMPTY kept in initial properties',
+    file: 'src/sources/amplitude/persons.ts',
+    edits: [[`} else if (value !== 'EMPTY') {`, '} else {']],
+    tests: ['test/sources'],
+  },
+  {
+    id: 'R10',
+    what: 'zip members in archive order',
+    file: 'src/sources/formats/unzip.ts',
+    edits: [
+      [
+        `    members.sort((a, b) => compareNaturally(a.name, b.name));
+`,
+        '',
+      ],
+    ],
+    tests: ['test/sources/formats'],
+  },
+  {
+    id: 'R11',
+    what: 'blank lines not counted',
+    file: 'src/sources/formats/split-lines.ts',
+    edits: [['    this.line += 1;', '    if (record) this.line += 1;']],
+    tests: ['test/sources/formats'],
+  },
+  {
+    id: 'R14',
+    what: 'surrogate pair torn at a chunk border',
+    file: 'src/sources/formats/decode-text.ts',
+    edits: [
+      [
+        `    if (chunk && lastUnit >= 0xd800 && lastUnit <= 0xdbff) usable -= 2;
+`,
+        '',
+      ],
+    ],
+    tests: ['test/sources/formats'],
+  },
+  {
+    id: 'R19',
+    what: 'last record before trailing garbage lost',
+    file: 'src/sources/formats/read-records.ts',
+    edits: [
+      [
+        `    if (error instanceof TrailingGarbageError) endText(splitter, records);
+`,
+        '',
+      ],
+    ],
+    tests: ['test/sources/formats'],
+  },
+  {
+    id: 'R3',
+    what: 'a string of the source that begins with the mark is taken for a number',
+    file: 'src/lib/json/exact-number.ts',
+    edits: [[`\`\\x7f\${randomBytes(6).toString('base64url')}\``, `'\\x7f'`]],
+    tests: ['test/lib/json'],
+  },
+  {
+    id: 'P30',
+    what: 'calls with a blank messageId share a uuid',
+    file: 'src/sources/segment-spec/call-id.ts',
+    edits: [
+      [
+        "messageId === undefined || messageId.trim() === '' ? undefined",
+        'messageId === undefined ? undefined',
+      ],
+    ],
+    tests: ['test/sources/segment-spec'],
+  },
+];
