@@ -26,6 +26,7 @@ export async function showRun<R extends RunResult | { readonly kind: 'nothing_to
   const { terminal } = context;
   const stop = createStopSignal(terminal);
   const measureRate = createRecentRate();
+  stop.endWith(`Stopped before the run began; nothing of it was sent. Begin with: ${again}`);
   let result: R;
   try {
     result = await start({

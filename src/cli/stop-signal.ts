@@ -4,31 +4,44 @@ import type { Terminal } from './terminal.ts';
 
 export interface StopSignal {
   readonly signal: AbortSignal;
+  /** Until `listen` is called, SIGINT and SIGTERM end the process at once, with these words. */
+  endWith(message: string): void;
   /** From here on the first SIGINT or SIGTERM aborts with this message; the second ends the process at once. */
   listen(message: string): void;
   dispose(): void;
 }
 
-/** Until `listen` is called, SIGINT and SIGTERM end the process as they do by default. */
+/** Until `endWith` or `listen` is called, SIGINT and SIGTERM end the process as they do by default. */
 export function createStopSignal(terminal: Terminal): StopSignal {
   const controller = new AbortController();
   let message = '';
+  let isListening = false;
   const onSignal = (name: NodeJS.Signals) => {
-    if (controller.signal.aborted) process.exit(name === 'SIGINT' ? 130 : 143);
+    if (controller.signal.aborted || !isListening) {
+      if (!isListening) terminal.info(message);
+      return process.exit(name === 'SIGINT' ? 130 : 143);
+    }
     terminal.info('Stopping … (again to end at once; nothing is lost either way)');
     controller.abort(new StoppedError(message));
   };
+  const ignore = () => {
+    process.off('SIGINT', onSignal);
+    process.off('SIGTERM', onSignal);
+  };
+  const react = (text: string) => {
+    message = text;
+    ignore(); // it may react already
+    process.on('SIGINT', onSignal);
+    process.on('SIGTERM', onSignal);
+  };
   return {
     signal: controller.signal,
+    endWith: react,
     listen(text) {
-      message = text;
-      process.on('SIGINT', onSignal);
-      process.on('SIGTERM', onSignal);
+      isListening = true;
+      react(text);
     },
-    dispose() {
-      process.off('SIGINT', onSignal);
-      process.off('SIGTERM', onSignal);
-    },
+    dispose: ignore,
   };
 }
 

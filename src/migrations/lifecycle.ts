@@ -165,7 +165,7 @@ const TRANSITIONS: Readonly<Record<State, Readonly<Record<LifeEvent['kind'], Tra
     pause_by_worker: stay,
     stop: stay,
     finish: stay,
-    redis_wiped: acquire,
+    redis_wiped: refuse('superseded'), // another producer finished it
     superseded: stay,
     producer_lost: stay,
   },

@@ -1,5 +1,5 @@
 import { raceAbort } from '../lib/async/abort.ts';
-import { loadControl } from '../state/migrations.ts';
+import { loadControl, loadMigration } from '../state/migrations.ts';
 import { type Interruption, toInterruption } from './interruption.ts';
 import { decideStored, requireMigration } from './life-store.ts';
 import type { MigrationRuntime } from './migration-runtime.ts';
@@ -59,7 +59,9 @@ export async function startMigration(
 ): Promise<RunResult> {
   const { name } = loaded.manifest;
   const prepared = await orInterrupted(runtime, name, async () => {
-    await decideStored(runtime.staging, name, { kind: 'run' }); // before the source is looked at
+    // Before the source is looked at. Control that outlived its record decides nothing.
+    if (await loadMigration(runtime.staging, name))
+      await decideStored(runtime.staging, name, { kind: 'run' });
     return prepareMigration(runtime, loaded);
   });
   return 'kind' in prepared ? prepared : runPrepared(runtime, prepared, 'run', options);

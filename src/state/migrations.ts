@@ -50,6 +50,8 @@ export async function listMigrations(staging: Staging): Promise<string[]> {
 /** One epoch: a producer acquired the lease, by `run`, by `resume`, or after Redis lost its memory. */
 export const epochRecord = z.strictObject({
   openedAt: z.string(),
+  /** Random: a producer recognises the epoch that it created itself when the response was lost. */
+  producer: z.string().optional(),
   /** Limits may differ from epoch to epoch. */
   ...opening.shape,
   /** Asked for by `resume --accept-refusals`. */
@@ -77,14 +79,18 @@ export async function loadLatestEpoch(staging: Staging, name: string): Promise<E
 }
 
 /**
- * Opens the next epoch, higher than `above`, and returns its number. Created with If-None-Match, so that two
- * processes that open one at once get different ones, and the higher one supersedes the other (I5).
+ * Opens epoch `number`. Created with If-None-Match, so that of two producers that open it one gets it; false
+ * for the other, which must end (I5).
  */
-export async function openEpoch(staging: Staging, name: string, record: Epoch, above = 0): Promise<number> {
-  const keys = layout(name);
-  let epoch = Math.max(above, await loadLatestEpochNumber(staging, name)) + 1;
-  while (!(await staging.create(keys.epoch(epoch), encodeDocument(record)))) epoch += 1;
-  return epoch;
+export async function openEpoch(
+  staging: Staging,
+  name: string,
+  number: number,
+  record: Epoch,
+): Promise<boolean> {
+  if (await staging.create(layout(name).epoch(number), encodeDocument(record))) return true;
+  const existing = await loadEpoch(staging, name, number);
+  return record.producer !== undefined && existing?.producer === record.producer;
 }
 
 export const controlState = z.enum(['running', 'stopped', 'paused', 'cancelled', 'finished']);

@@ -1,5 +1,6 @@
-import { it } from 'vitest';
-import { untilAborted } from '../../src/cli/stop-signal.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { createStopSignal, untilAborted } from '../../src/cli/stop-signal.ts';
+import type { Terminal } from '../../src/cli/terminal.ts';
 
 it('waits for a signal, and not for one that has come already', async () => {
   await untilAborted(AbortSignal.abort());
@@ -7,4 +8,32 @@ it('waits for a signal, and not for one that has come already', async () => {
   const waited = untilAborted(controller.signal);
   controller.abort();
   await waited;
+});
+
+describe('Ctrl-C', () => {
+  it('ends the process at once before a run has begun, and says so; later it stops the run', () => {
+    const said: string[] = [];
+    const terminal = { info: (line: string) => said.push(line) } as Partial<Terminal> as Terminal;
+    const exit = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never);
+    const known = new Set(process.listeners('SIGINT'));
+    const stop = createStopSignal(terminal);
+    const press = () => {
+      for (const listener of process.listeners('SIGINT')) if (!known.has(listener)) listener('SIGINT');
+    };
+    stop.endWith('Stopped before the run began.');
+    press();
+    expect(said).toEqual(['Stopped before the run began.']);
+    expect(exit.mock.calls).toEqual([[130]]);
+    expect(stop.signal.aborted).toBe(false);
+
+    stop.listen('Stopped; everything is saved.');
+    press();
+    expect(stop.signal.reason).toMatchObject({ message: 'Stopped; everything is saved.' });
+    expect(exit.mock.calls).toEqual([[130]]);
+    press();
+    expect(exit.mock.calls).toEqual([[130], [130]]);
+    stop.dispose();
+    expect(process.listeners('SIGINT').filter((listener) => !known.has(listener))).toEqual([]);
+    exit.mockRestore();
+  });
 });

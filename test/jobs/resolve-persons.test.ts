@@ -88,7 +88,7 @@ test('a writer that comes back late touches no object that the receipt of its ra
     createdAt: '2024-01-01T00:00:00.000Z',
     opening: { manifest: {}, baseDir: '/data' },
   });
-  await openEpoch(staging, NAME, { openedAt: '', manifest: {}, baseDir: '' });
+  await openEpoch(staging, NAME, 1, { openedAt: '', manifest: {}, baseDir: '' });
   await redis.hset(migrationKey(NAME), 'epoch', 1);
   const fold = new FactFold();
   fold.add({ kind: 'pair', anonId: 'd1', userId: 'u1', time: '2023-01-01T00:00:00.000Z' });

@@ -30,7 +30,7 @@ const TABLE: Record<State, string> = {
   stopped: 'running+ running+ paused cancelled paused - finished running+ - -',
   paused: 'resume_first running+ paused cancelled paused - finished - - -',
   cancelled: 'resume_first running+ paused cancelled paused - finished - - -',
-  finished: 'running+ running+ nothing_to_pause nothing_to_cancel - - - running+ - -',
+  finished: 'running+ running+ nothing_to_pause nothing_to_cancel - - - superseded - -',
 };
 
 function write(transition: Transition): string {

@@ -63,8 +63,8 @@ beforeEach(async () => {
     opening: { manifest: {}, baseDir: '/data' },
   };
   await createMigration(staging, record);
-  await openEpoch(staging, name, { openedAt: '', manifest: 'first', baseDir: '' });
-  await openEpoch(staging, name, { openedAt: '', manifest: 'second', baseDir: '' });
+  await openEpoch(staging, name, 1, { openedAt: '', manifest: 'first', baseDir: '' });
+  await openEpoch(staging, name, 2, { openedAt: '', manifest: 'second', baseDir: '' });
   await redis.hset(migrationKey(name), 'epoch', 2);
   migrations = createOpenMigrations({
     staging,

@@ -119,6 +119,16 @@ describe('a migration that is started, paused and resumed', () => {
 });
 
 describe('other ends of a run', () => {
+  it('is the advice for a record that is gone, whatever control still says', async () => {
+    const loaded = await lab.writeManifest('lost');
+    await startMigration(runtime, loaded, stageOnly(''));
+    await pauseMigration(runtime, 'lost', 'lunch');
+    await runtime.staging.remove('_migrations/lost.json');
+    await expect(startMigration(runtime, loaded, importing())).rejects.toThrow(
+      'no migration "lost" (_migrations/lost.json is missing)',
+    );
+  });
+
   it('are too many rejects, and a missing approval before anything exists', async () => {
     const strict = await lab.writeManifest('strict', { rejects: { failAbove: 0 } });
     const result: RunResult = await startMigration(runtime, strict, importing());

@@ -66,6 +66,7 @@ export async function replay(
       replayRejects(runtime, name, { loaded, reason }, options),
     );
     if (kind !== 'nothing_to_replay') return RUN_EXIT[kind];
+    if (terminal.json) terminal.data({ migration: name, replayed: 0 }, () => '');
     terminal.info(
       `${name} has no such rejects that can be replayed. See what there is: ${commandLine(context, `rejects ls ${name}`)}`,
     );

@@ -10,6 +10,7 @@ import {
   controlState,
   type EpochOpening,
   loadControl,
+  loadLatestEpochNumber,
   type MigrationRecord,
   openEpoch,
   saveControl,
@@ -51,6 +52,8 @@ export interface Lease {
   assertRunning(): Promise<void>;
   /** Throws ControlError when staging says that the migration is paused or cancelled. */
   assertNotHeld(): Promise<void>;
+  /** The migration is finished: Redis keeps nothing of it for ever. */
+  finish(): Promise<void>;
   release(): Promise<void>;
 }
 
@@ -63,7 +66,11 @@ const SET_EPOCH = `
 local epoch = tonumber(redis.call('HGET', KEYS[1], 'epoch') or '0')
 if epoch >= tonumber(ARGV[1]) then return epoch end
 redis.call('HSET', KEYS[1], 'epoch', ARGV[1], 'control', 'running')
+redis.call('PERSIST', KEYS[1])
 return 0`;
+
+/** How long Redis remembers the epoch of a finished migration: longer than any producer of an older one sleeps. */
+const FINISHED_KEPT_MS = 30 * 24 * 3_600_000;
 
 const RENEW = `
 local holder = redis.call('GET', KEYS[1])
@@ -77,7 +84,8 @@ const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call
  * Acquires the lease, opens a new epoch in staging and puts it in force in Redis: every job and writer of an
  * older epoch is fenced out from then on (I5). Throws RefusedError when another process holds the lease or
  * the lifecycle refuses the event, ControlError when a pause or cancel outlived a wiped Redis, and
- * FencedOutError when another process opened a higher epoch before.
+ * FencedOutError when another process opened an epoch since this function was called: this process may have
+ * slept longer than its lease lasts, and the other may even have finished the migration.
  */
 export async function acquireLease(
   record: MigrationRecord,
@@ -86,7 +94,9 @@ export async function acquireLease(
   { staging, redis, now }: { staging: Staging; redis: Redis; now: () => Date },
 ): Promise<Lease> {
   const key = migrationKey(record.id);
-  const self = JSON.stringify({ host: hostname(), pid: process.pid, token: randomUUID() });
+  const token = randomUUID();
+  const self = JSON.stringify({ host: hostname(), pid: process.pid, token });
+  const latest = await loadLatestEpochNumber(staging, record.name);
   await takeLease(redis, record, self);
   const release = async () => {
     ownLeases.delete(self);
@@ -97,15 +107,23 @@ export async function acquireLease(
   try {
     const { kind } = await decideStored(staging, record.name, event);
     if (kind === 'stay') assertContinues((await loadControl(staging, record.name))?.state);
-    const open = (above: number) =>
-      openEpoch(staging, record.name, { openedAt: now().toISOString(), ...opening }, above);
-    epoch = await open(0);
-    await saveControl(staging, record.name, { state: 'running', reason: '', at: now().toISOString() });
+    const at = now().toISOString();
+    const open = async (number: number) => {
+      const document = { openedAt: at, producer: token, ...opening };
+      if (!(await openEpoch(staging, record.name, number, document))) throw superseded(record.name);
+      return number;
+    };
+    const assertLatest = async () => {
+      if ((await loadLatestEpochNumber(staging, record.name)) !== epoch) throw superseded(record.name);
+    };
+    epoch = await open(latest + 1);
     // Redis may remember more epochs than staging, where its folder was removed: the new one must be higher.
     for (let known = 1; known !== 0; ) {
       known = Number(await redis.eval(SET_EPOCH, 1, key, String(epoch)));
-      if (known !== 0) epoch = await open(known);
+      await assertLatest();
+      if (known !== 0) epoch = await open(known + 1);
     }
+    await saveControl(staging, record.name, { state: 'running', reason: '', at });
   } catch (error) {
     await release().catch(() => {});
     throw error;
@@ -130,6 +148,9 @@ export async function acquireLease(
     },
     async assertNotHeld() {
       assertContinues((await loadControl(staging, record.name))?.state);
+    },
+    async finish() {
+      await redis.pexpire(key, FINISHED_KEPT_MS);
     },
     async release() {
       clearInterval(renewing);

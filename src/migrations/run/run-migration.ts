@@ -5,7 +5,7 @@ import { settleWithin } from '../../lib/async/timeout.ts';
 import { FencedOutError, getMessage } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { SourceSlice } from '../../sources/source.ts';
-import { migrationKey, mirrorControl } from '../../state/checkpoints.ts';
+import { mirrorControl } from '../../state/checkpoints.ts';
 import { encodeDocument } from '../../state/document.ts';
 import { layout } from '../../state/keys.ts';
 import type { EpochOpening, MigrationRecord } from '../../state/migrations.ts';
@@ -112,7 +112,7 @@ async function runEpoch(
   board: StatusBoard,
   deps: RunDeps,
 ): Promise<RunEnd> {
-  const { staging, redis, queue, signal, now } = deps;
+  const { staging, queue, signal, now } = deps;
   const { epoch } = lease;
   const run: EpochRun = {
     record,
@@ -132,7 +132,8 @@ async function runEpoch(
     },
   };
 
-  await staging.remove(layout(record.name).report); // of an earlier run, which failed
+  await lease.assertRunning(); // before anything of an earlier run is removed
+  await staging.remove(layout(record.name).report);
   board.setPhase('stage');
   const note = keepProgressNote(staging, record.name, () => board.getStatus().counts);
   const feed = createPartFeed((part) => board.addPart(part.records));
@@ -165,7 +166,7 @@ async function runEpoch(
       { kind: 'finish', epoch },
       { reason: '', at: now().toISOString() },
     );
-    await redis.del(migrationKey(record.id));
+    await settleWithin(lease.finish(), REDIS_WITHIN_MS);
   }
   return { report, failures };
 }

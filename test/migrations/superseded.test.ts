@@ -1,0 +1,95 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Staging } from '../../src/contract/staging.ts';
+import { isFinished, loadReport } from '../../src/migrations/report.ts';
+import { leaseKey } from '../../src/migrations/run/lease.ts';
+import { startMigration } from '../../src/migrations/start.ts';
+import { loadStatus } from '../../src/migrations/status.ts';
+import { migrationKey } from '../../src/state/checkpoints.ts';
+import { loadMigration } from '../../src/state/migrations.ts';
+import { importing, type MigrationLab, openMigrationLab } from '../support/migration-lab.ts';
+
+/** A producer that sleeps longer than its lease lasts, at one step, while another one finishes the migration. */
+let lab: MigrationLab;
+beforeAll(async () => {
+  lab = await openMigrationLab();
+});
+afterAll(() => lab?.close());
+
+interface Step {
+  readonly method: 'create' | 'get';
+  /** Below the folder of the migration. */
+  readonly key: string;
+  readonly when: 'before' | 'after';
+}
+
+const STEPS: Record<string, Step> = {
+  'before it opened its epoch': { method: 'create', key: 'epochs/00000001', when: 'before' },
+  'after it opened its epoch': { method: 'create', key: 'epochs/00000001', when: 'after' },
+  'before it offered a part': { method: 'get', key: 'receipts/', when: 'before' },
+};
+
+/** Passes calls on; the first call of that step sleeps until it is woken. */
+function sleepAt(staging: Staging, name: string, step: Step) {
+  let fallAsleep = () => {};
+  let wake = () => {};
+  const asleep = new Promise<void>((resolve) => {
+    fallAsleep = resolve;
+  });
+  const woken = new Promise<void>((resolve) => {
+    wake = resolve;
+  });
+  const isStep = (method: Step['method'], key: string) =>
+    method === step.method && key.startsWith(`${name}/${step.key}`);
+  const sleep = async (when: Step['when']) => {
+    if (when !== step.when) return;
+    fallAsleep();
+    await woken;
+  };
+  const sleepy: Staging = {
+    ...staging,
+    async create(key, body) {
+      if (!isStep('create', key)) return staging.create(key, body);
+      await sleep('before');
+      const created = await staging.create(key, body);
+      await sleep('after');
+      return created;
+    },
+    async get(key) {
+      if (isStep('get', key)) await sleep('before');
+      return staging.get(key);
+    },
+  };
+  return { staging: sleepy, asleep, wake: () => wake() };
+}
+
+describe('a producer that wakes after another one has finished the migration', () => {
+  it.each(Object.entries(STEPS))('ends as superseded, where it slept %s', async (where, step) => {
+    const name = where.replaceAll(' ', '-');
+    const loaded = await lab.writeManifest(name);
+    const { staging, asleep, wake } = sleepAt(lab.runtime.staging, name, step);
+    const sleeping = startMigration({ ...lab.runtime, staging }, loaded, importing({ importHere: false }));
+    await asleep;
+    const record = await loadMigration(lab.runtime.staging, name);
+    await lab.redis.del(leaseKey(record?.id ?? '')); // as it expires
+    expect(await startMigration(lab.runtime, loaded, importing())).toMatchObject({ kind: 'finished' });
+    const folder = join(lab.workplace.dataDir('here'), 'staging', name);
+    const look = () => [
+      readdirSync(join(folder, 'epochs')),
+      ...['control.json', 'report.json'].map((file) => readFileSync(join(folder, file), 'utf8')),
+    ];
+    const before = look();
+
+    wake();
+    expect(await sleeping).toMatchObject({
+      kind: 'superseded',
+      reason: 'another process has acquired this migration; this one stops, nothing is lost',
+    });
+    expect(look()).toEqual(before);
+    expect(await loadStatus(lab.runtime, name)).toMatchObject([{ state: 'finished' }]);
+    expect(isFinished(await loadReport(lab.runtime, name))).toBe(true);
+    // What Redis remembers of it, so that sleepers are fenced out, it does not remember for ever.
+    expect(await lab.redis.pttl(migrationKey(record?.id ?? ''))).toBeGreaterThan(0);
+  });
+});
