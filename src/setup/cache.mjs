@@ -5,7 +5,7 @@ import { join } from 'node:path';
 /** What set-up keeps of a checkout between its runs; it is removed with node_modules. */
 export const getCheckoutCache = (root) => join(root, 'node_modules/.cache/backhaul');
 
-/** An installed package may lie in a folder that its user cannot write to. */
+/** An installed package may be in a folder that its user cannot write to. */
 export const getUserCache = (env) => join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'backhaul');
 
 /** A stamp identifies the inputs that a finished step has read. Undefined before its first run. */

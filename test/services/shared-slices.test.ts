@@ -84,7 +84,7 @@ describe.skipIf(!s3)('with a source on S3', () => {
     const worker = startBackhaul(['worker'], { dataDir: workplace.dataDir(name), env });
     await until(
       'a worker that takes jobs',
-      () => worker.stderr().includes('takes up to') || undefined,
+      () => worker.stderr().includes('imports up to') || undefined,
       60_000,
     );
     return worker;

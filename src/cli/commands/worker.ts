@@ -24,7 +24,9 @@ export async function worker(
   return withRuntime(context, await runsBundledApi(settings.dataDir), async (runtime) => {
     const workers = await runtime.startWorkers({ concurrency });
     const stop = listenForStop(terminal, 'Stopped; jobs were handed back.');
-    terminal.info(`Worker ${process.pid} takes up to ${concurrency} parts at once. Ctrl-C hands them back.`);
+    terminal.info(
+      `Worker ${process.pid} imports up to ${concurrency} parts at once. Ctrl-C hands them back.`,
+    );
     await untilAborted(AbortSignal.any([stop.signal, runtime.failed]));
     await workers.close();
     stop.dispose();

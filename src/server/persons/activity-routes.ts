@@ -51,7 +51,7 @@ export function addActivityRoutes(api: Api, db: Db): void {
         path: `/api/projects/:project_id/${path}`,
         scopes: ['activity_log:read'],
         ...(isOfOne ? { params: { id: 'integer' as const } } : {}),
-        summary: isOfOne ? 'Tell what was done to a person' : 'Tell what was done to persons',
+        summary: isOfOne ? 'List the changes of a person' : 'List the changes of all persons',
         tag: 'Persons',
         query: activityQuery,
         responses: {
