@@ -5,6 +5,7 @@ import type { OpenMigrations } from '../src/migrations/open-migrations.ts';
 import { importPart } from '../src/pipeline/import-part.ts';
 import { createRedisCheckpoints } from '../src/state/checkpoints.ts';
 import { createPartStore } from '../src/state/part-store.ts';
+import { createStagedCheckpoints } from '../src/state/staged-checkpoints.ts';
 import type { Handler } from './worker.ts';
 
 export interface ImportPartDeps {
@@ -19,7 +20,12 @@ export function importPartHandler({ staging, redis, migrations }: ImportPartDeps
     migrations.use(migration, epoch, run.signal, async (open, signal) => {
       const { record, settings, map, deliver } = open;
       const deps = {
-        checkpoints: createRedisCheckpoints(redis, record.id, open.epoch),
+        checkpoints: createStagedCheckpoints(createRedisCheckpoints(redis, record.id, open.epoch), {
+          staging,
+          record,
+          part,
+          nowMs: () => performance.now(),
+        }),
         store: createPartStore(staging, record.name),
         map,
         mapping: record.mapping,

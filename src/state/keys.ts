@@ -19,6 +19,10 @@ export const layout = (name: string) => {
     epoch: (epoch: number) => `${prefix}epochs/${String(epoch).padStart(8, '0')}`,
     receipts: `${prefix}receipts/`,
     receipt: (partId: string) => `${prefix}receipts/${partId}${JSON_END}`,
+    checkpointsOf: (partId: string) => `${prefix}checkpoints/${partId}/`,
+    /** One object a holder of the part, so that no two writers share one (I5). */
+    checkpoint: ({ part, epoch, counter }: Writer) =>
+      `${prefix}checkpoints/${part}/${epoch}-${counter}${JSON_END}`,
     rejects: `${prefix}rejects/`,
     rejectsOf: (partId: string) => `${prefix}rejects/${partId}/`,
     rejectSegment: (segment: string) => `${prefix}rejects/${segment}.ndjson.gz`,
@@ -76,11 +80,16 @@ export const toRangeId = ({ from, to }: KeyRange): string => `${from}-${to}`;
 export const toPartId = (fileId: string, number: number): string =>
   `${fileId}/${String(number).padStart(5, '0')}`;
 
+/** The holder of a part, by its fence. */
+interface Writer {
+  readonly part: string;
+  readonly epoch: number;
+  readonly counter: number;
+}
+
 /** Rejects and identity facts carry the fence of their writer, so that no two writers share an object (I5). */
-export const toSegmentName = (
-  { part, epoch, counter }: { readonly part: string; readonly epoch: number; readonly counter: number },
-  position: number,
-): string => `${part}/${epoch}-${counter}-${position}`;
+export const toSegmentName = ({ part, epoch, counter }: Writer, position: number): string =>
+  `${part}/${epoch}-${counter}-${position}`;
 
 const JSON_END = '.json';
 
@@ -97,6 +106,12 @@ export const parseEpochKey = (name: string, key: string): number =>
 /** The part's id of `shop/receipts/<file>/00000.json`. */
 export const parseReceiptKey = (name: string, key: string): string =>
   key.slice(layout(name).receipts.length, -JSON_END.length);
+
+/** Epoch 2 and counter 1 of `shop/checkpoints/<file>/00000/2-1.json`; undefined for any other name. */
+export function parseCheckpointKey(key: string): Pick<Writer, 'epoch' | 'counter'> | undefined {
+  const [, epoch, counter] = /\/(\d+)-(\d+)\.json$/.exec(key) ?? [];
+  return epoch && counter ? { epoch: Number(epoch), counter: Number(counter) } : undefined;
+}
 
 /** The part's id of `shop/parts/<file>/00000.json`. */
 export const parsePartKey = (prefix: string, key: string): string =>

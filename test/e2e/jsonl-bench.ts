@@ -41,11 +41,21 @@ export interface JsonlBenchOptions extends Partial<StrictDestinationOptions> {
   readonly limits?: object;
   /** Added to the manifest's destination. */
   readonly declared?: object;
+  /** Added to the manifest. */
+  readonly more?: object;
 }
 
 export async function createJsonlBench(
   { onTestFinished }: TestContext,
-  { env = {}, dataDir: givenDataDir, embedded = false, limits, declared, ...strict }: JsonlBenchOptions = {},
+  {
+    env = {},
+    dataDir: givenDataDir,
+    embedded = false,
+    limits,
+    declared,
+    more,
+    ...strict
+  }: JsonlBenchOptions = {},
 ): Promise<JsonlBench> {
   const workplace = createWorkplace();
   onTestFinished(() => workplace.remove());
@@ -77,6 +87,7 @@ export async function createJsonlBench(
       destination: { url: destination.url, apiKey: '${BACKHAUL_PROJECT_API_KEY}', ...declared },
       rejects: { failAbove: '50%' },
       ...(limits ? { limits } : {}),
+      ...more,
     });
 
   return {

@@ -76,7 +76,9 @@ describe('importPart', () => {
         'save',
         'keep facts',
         'create receipt',
+        'copy checkpoint',
         'forget',
+        'remove copy',
       ]),
     );
     for (const [call, port] of calls.entries()) {
@@ -90,10 +92,11 @@ describe('importPart', () => {
     }
   });
 
-  /** One batch, whose checkpoint was not saved. */
+  /** One batch, whose checkpoint was not saved; and one of 5 s before, where Redis lost its memory. */
   function mayArriveAgain({ call, kind }: Fault): number {
     const port = reference.calls[call];
     // A part that was taken over before anything of it was sent is sent by its new holder alone.
+    if (kind === 'wiped') return 2 * BATCH_EVENTS;
     const isTaken = kind === 'overtaken' || kind === 'superseded';
     if (isTaken && (port === 'begin' || port === 'load receipt')) return 0;
     const unsaved = isTaken || port === 'deliver' || port === 'keep rejects' || port === 'save';
@@ -109,8 +112,8 @@ describe('importPart', () => {
       fc.asyncProperty(fc.array(attempt, { minLength: 1, maxLength: 4 }), async (attempts) => {
         const end = await bench.run(attempts);
         expect(toResult(end)).toEqual(toResult(reference));
-        const inFlight = attempts.reduce((sum, { requestsInFlight = 1 }) => sum + requestsInFlight, 0);
-        expect(end.arrived).toBeLessThanOrEqual(reference.arrived + inFlight * BATCH_EVENTS);
+        const again = attempts.reduce((sum, { requestsInFlight = 1 }) => sum + requestsInFlight + 1, 0);
+        expect(end.arrived).toBeLessThanOrEqual(reference.arrived + again * BATCH_EVENTS);
       }),
       { numRuns: 20 },
     );

@@ -14,6 +14,7 @@ import { createRedisCheckpoints, migrationKey } from '../../src/state/checkpoint
 import { readFacts, type StoredFact } from '../../src/state/facts.ts';
 import { createPartStore } from '../../src/state/part-store.ts';
 import { readRejects } from '../../src/state/rejects.ts';
+import { createStagedCheckpoints } from '../../src/state/staged-checkpoints.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
 import { startRedis } from '../support/redis.ts';
 
@@ -48,6 +49,8 @@ export const FAULT_KINDS = [
   'overtaken',
   /** The same under a new epoch. */
   'superseded',
+  /** While the call waits, Redis loses its memory and a producer acquires the lease again. */
+  'wiped',
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
@@ -67,7 +70,10 @@ export interface SpineEnd {
 export const RECORDS = 60;
 export const BATCH_EVENTS = 11;
 const BATCH = { events: BATCH_EVENTS, bytes: 100_000, eventBytes: 2_000 };
+/** What one request takes: of every two batches one leaves a copy of its checkpoint in staging. */
+const BATCH_MS = 3_000;
 const MIGRATION = 'spine';
+const MAPPING = 'test@1';
 
 export async function createSpineBench(): Promise<SpineBench> {
   const server = await startRedis();
@@ -77,7 +83,7 @@ export async function createSpineBench(): Promise<SpineBench> {
   let runs = 0;
 
   const importOnce = (
-    { part, epoch, deliver, overtake, calls }: Worker,
+    { part, epoch, deliver, interfere, calls }: Worker,
     { requestsInFlight = 1, fault }: Attempt,
   ): Promise<Receipt> => {
     const at =
@@ -86,19 +92,34 @@ export async function createSpineBench(): Promise<SpineBench> {
         const kind = fault?.call === calls.length ? fault.kind : undefined;
         calls.push(port);
         if (kind === 'lost') throw new UnavailableError(`${port} is down`);
-        if (kind === 'overtaken' || kind === 'superseded') await overtake(kind);
+        if (kind === 'overtaken' || kind === 'superseded' || kind === 'wiped') await interfere(kind);
         const result = await act(...args);
         if (kind === 'unanswered') throw new UnavailableError(`the answer of ${port} was lost`);
         return result;
       };
-    const checkpoints = createRedisCheckpoints(redis, part.fileId, epoch);
+    const inRedis = createRedisCheckpoints(redis, part.fileId, epoch);
+    let clockMs = 0;
+    const checkpoints = createStagedCheckpoints(
+      {
+        begin: at('begin', inRedis.begin),
+        save: at('save', inRedis.save),
+        forget: at('forget', inRedis.forget),
+      },
+      {
+        staging: {
+          ...staging,
+          put: at('copy checkpoint', staging.put),
+          get: at('load copy', staging.get),
+          remove: at('remove copy', staging.remove),
+        },
+        record: { id: part.fileId, name: MIGRATION, mapping: MAPPING },
+        part,
+        nowMs: () => clockMs,
+      },
+    );
     const store = createPartStore(staging, MIGRATION);
     const deps = {
-      checkpoints: {
-        begin: at('begin', checkpoints.begin),
-        save: at('save', checkpoints.save),
-        forget: at('forget', checkpoints.forget),
-      },
+      checkpoints,
       store: {
         loadPart: at('load part', async () => ({ header: undefined, records: toRecords() })),
         loadReceipt: at('load receipt', store.loadReceipt),
@@ -107,9 +128,12 @@ export async function createSpineBench(): Promise<SpineBench> {
         createReceipt: at('create receipt', store.createReceipt),
       },
       map: ({ n }: Readonly<Record<string, unknown>>) => mapNumber(Number(n)),
-      mapping: 'test@1',
+      mapping: MAPPING,
       batch: BATCH,
-      deliver: at('deliver', deliver),
+      deliver: at('deliver', async (batch: Batch, signal: AbortSignal) => {
+        clockMs += BATCH_MS;
+        return deliver(batch, signal);
+      }),
       requestsInFlight,
       onProgress: () => {},
     };
@@ -130,12 +154,13 @@ export async function createSpineBench(): Promise<SpineBench> {
       let calls: string[] = [];
       const attempt = (planned: Attempt) => {
         calls = [];
-        const worker = () => ({ part, epoch, deliver: destination.deliver, overtake: ignore, calls: [] });
-        const overtake = async (kind: FaultKind) => {
-          if (kind === 'superseded') await openEpoch();
-          await importOnce(worker(), {});
+        const worker = () => ({ part, epoch, deliver: destination.deliver, interfere: ignore, calls: [] });
+        const interfere = async (kind: FaultKind) => {
+          if (kind === 'wiped') await redis.del(await redis.keys(`${migrationKey(part.fileId)}*`));
+          if (kind !== 'overtaken') await openEpoch();
+          if (kind !== 'wiped') await importOnce(worker(), {});
         };
-        return importOnce({ ...worker(), overtake, calls }, planned);
+        return importOnce({ ...worker(), interfere, calls }, planned);
       };
 
       let receipt: Receipt | undefined;
@@ -172,7 +197,7 @@ interface Worker {
   readonly part: PartMeta;
   readonly epoch: number;
   readonly deliver: Deliver;
-  readonly overtake: (kind: FaultKind) => Promise<void>;
+  readonly interfere: (kind: FaultKind) => Promise<void>;
   /** Filled with the names of the ports that are called. */
   readonly calls: string[];
 }
