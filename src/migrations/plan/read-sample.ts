@@ -28,9 +28,8 @@ async function sampleFile(file: SourceSlice, map: MapRecord, recordsPerFile: num
   let recordsRead = 0;
   let complete = true;
   try {
-    for await (const chunk of file.readRecords((bytes) => {
-      bytesRead += bytes.length;
-    })) {
+    for await (const chunk of file.readRecords()) {
+      bytesRead = chunk.sourceBytes ?? file.bytes;
       const parse = createRecordParser(chunk.format, chunk.header);
       for (const record of chunk.records) {
         recordsRead += 1;
@@ -48,7 +47,7 @@ async function sampleFile(file: SourceSlice, map: MapRecord, recordsPerFile: num
   }
   return {
     file: file.name,
-    bytesRead,
+    bytesRead: complete ? file.bytes : bytesRead,
     recordsRead: Math.max(recordsRead, records.length),
     complete,
     records,

@@ -26,9 +26,14 @@ export class TrailingGarbageError extends SourceError {
  * before the SourceError: whole members, and of a damaged one all but the piece of input that holds
  * the fault. Members are separated here because Node's gunzip drops the end of a member together
  * with the garbage behind it. Zero bytes between and behind members are the padding of tapes and
- * block devices and are passed over, as gzip(1) does.
+ * block devices and are passed over, as gzip(1) does. Before each piece of text, `onTaken` is told how many
+ * bytes of the input it took up; those of a piece of input are shared out by the text that it holds.
  */
-export async function* gunzip(source: AsyncIterable<Buffer>, where: string): AsyncGenerator<Buffer> {
+export async function* gunzip(
+  source: AsyncIterable<Buffer>,
+  where: string,
+  onTaken: (bytes: number) => void = () => {},
+): AsyncGenerator<Buffer> {
   let position = 0;
   let rest: Buffer = NONE;
   let member: Member | undefined;
@@ -54,15 +59,22 @@ export async function* gunzip(source: AsyncIterable<Buffer>, where: string): Asy
               : new TrailingGarbageError(where, position);
           member = createMember();
           advance(header);
+          onTaken(header);
         } else if (!member.isInflated()) {
           const { consumed, outputs, error } = await member.write(rest.subarray(0, PIECE_BYTES));
-          yield* outputs;
+          const textBytes = outputs.reduce((sum, { length }) => sum + length, 0);
+          if (outputs.length === 0) onTaken(consumed);
+          for (const output of outputs) {
+            onTaken((consumed * output.length) / textBytes);
+            yield output;
+          }
           if (error !== undefined) throw damaged(getMessage(error), error);
           advance(consumed);
         } else {
           if (rest.length < TRAILER_BYTES) break;
           if (!member.matches(rest)) throw damaged('its checksum does not match');
           advance(TRAILER_BYTES);
+          onTaken(TRAILER_BYTES);
           member.close();
           member = undefined;
         }

@@ -19,6 +19,16 @@ export interface RecordChunk {
   readonly format: RecordFormat;
   readonly header: Uint8Array | undefined;
   readonly records: readonly PartRecord[];
+  /**
+   * How many of the source's bytes, as stored, hold these records and all before them; what was only read
+   * ahead is left out. Inside a packed piece, in proportion to its text.
+   */
+  readonly sourceBytes?: number;
+}
+
+/** How many bytes of its input a reader has passed on as text, without those that it has read ahead. */
+interface Meter {
+  bytes: number;
 }
 
 /** A chunk is yielded once it holds this much text, so that nothing awaits per record. */
@@ -39,11 +49,14 @@ export async function* readRecords(
 ): AsyncGenerator<RecordChunk> {
   const { head } = await peekFile(file);
   if (classifyMagic(head).kind === 'zip') {
-    for await (const { name, open } of zipMembers(file, onBytes)) {
-      yield* readText(open(), name, `${file.name}, member ${name}`, options);
+    let before = 0;
+    for await (const { name, open, bytes, unpackedBytes } of zipMembers(file, onBytes)) {
+      const toSourceBytes = (taken: number) => before + (bytes * taken) / Math.max(1, unpackedBytes);
+      yield* readText(open(), name, `${file.name}, member ${name}`, options, toSourceBytes);
+      before += bytes;
     }
   } else {
-    yield* readText(tap(file.open(), onBytes), undefined, file.name, options);
+    yield* readText(tap(file.open(), onBytes), undefined, file.name, options, (taken) => taken);
   }
 }
 
@@ -61,15 +74,18 @@ async function* readText(
   member: string | undefined,
   where: string,
   options: ReadOptions,
+  toSourceBytes: (taken: number) => number,
 ): AsyncGenerator<RecordChunk> {
-  const text = decodeText(unpack(packed, where, 0));
+  const meter: Meter = { bytes: 0 };
+  const text = decodeText(unpack(packed, where, meter));
   let splitter: Splitter | undefined;
   let format: RecordFormat = { kind: 'json' };
   let records: PartRecord[] = [];
   let pendingBytes = 0;
   let failure: { readonly error: unknown } | undefined;
   const take = (): RecordChunk => {
-    const chunk = { format, header: splitter?.header, records };
+    const sourceBytes = Math.round(toSourceBytes(meter.bytes));
+    const chunk = { format, header: splitter?.header, records, sourceBytes };
     records = [];
     pendingBytes = 0;
     return chunk;
@@ -112,13 +128,22 @@ function createSplitter(
   return new ValueSplitter(form.kind, member, where);
 }
 
-async function* unpack(source: AsyncIterable<Buffer>, where: string, level: number): AsyncGenerator<Buffer> {
+async function* unpack(
+  source: AsyncIterable<Buffer>,
+  where: string,
+  meter: Meter,
+  level = 0,
+): AsyncGenerator<Buffer> {
   const { head, bytes, close } = await peek(source, MAGIC_BYTES);
   const magic = classifyMagic(head);
-  if (magic.kind === 'plain') yield* bytes;
-  else if (magic.kind === 'gzip' && level < GZIP_LEVELS)
-    yield* unpack(gunzip(bytes, where), where, level + 1);
-  else {
+  const take = (taken: number) => {
+    if (level === 0) meter.bytes += taken;
+  };
+  if (magic.kind === 'plain') {
+    yield* tap(bytes, (chunk) => take(chunk.length));
+  } else if (magic.kind === 'gzip' && level < GZIP_LEVELS) {
+    yield* unpack(gunzip(bytes, where, take), where, meter, level + 1);
+  } else {
     await close();
     throw new SourceError(
       magic.kind === 'gzip'

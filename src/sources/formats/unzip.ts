@@ -14,6 +14,9 @@ import { cleanName } from './member-name.ts';
 
 export interface ZipMember {
   readonly name: string;
+  /** Of the archive: all members together take up all of it. */
+  readonly bytes: number;
+  readonly unpackedBytes: number;
   readonly open: () => AsyncIterable<Buffer>;
 }
 
@@ -34,9 +37,12 @@ export async function* zipMembers(
       if (!name.endsWith('/') && !isNoise(name)) members.push({ name: cleanName(name), entry });
     }
     members.sort((a, b) => compareNaturally(a.name, b.name));
+    const packed = members.reduce((sum, { entry }) => sum + entry.compressedSize, 0);
     for (const { name, entry } of members) {
       yield {
         name,
+        bytes: packed === 0 ? 0 : (file.bytes * entry.compressedSize) / packed,
+        unpackedBytes: entry.uncompressedSize,
         open: () => {
           onBytes(Buffer.from(`${name}\n`));
           return readMember(zip, entry, `${file.name}, member ${name}`);
