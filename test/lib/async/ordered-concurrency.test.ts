@@ -55,6 +55,27 @@ describe('mapInOrder', () => {
     expect(most).toBe(3);
   });
 
+  it('starts no task after one has failed, even while an earlier one still runs', async () => {
+    const first = gate<number>();
+    const started: number[] = [];
+    async function* source() {
+      yield 0;
+      yield 1;
+      // By now the second task has failed; the first one holds back its error.
+      await new Promise((resolve) => setImmediate(resolve));
+      first.open(0);
+      yield 2;
+    }
+    const results = mapInOrder(source(), 4, new AbortController().signal, (i) => {
+      started.push(i);
+      return i === 0 ? first.promise : Promise.reject(new Error(`task ${i}`));
+    });
+    await expect(async () => {
+      for await (const _ of results);
+    }).rejects.toThrow('task 1');
+    expect(started).toEqual([0, 1]);
+  });
+
   it('yields the finished prefix before it throws the first failure', async () => {
     const seen: number[] = [];
     const results = mapInOrder(numbers(10), 4, new AbortController().signal, async (i) => {
