@@ -1,14 +1,18 @@
 /**
- * The fleet's budget as three scripts, on the clock of the Redis server.
+ * The fleet's budget as scripts, on the clock of the Redis server.
  *
- * KEYS: 1 state (hash), 2 grants (sorted set), 3 queue (sorted set), 4 slow-down (string), 5 run ids of
- * the servers that were stopped in order before this one took over their files (sorted set).
+ * KEYS: 1 state (hash), 2 grants (sorted set), 3 queue (sorted set), 4 slow-down (string); sorted sets of the run
+ * ids of servers whose files this one took over: 5 those that were stopped in order, 6 those that crashed.
+ * ARGV: 1 the time in ms; empty for that of the Redis server, as everywhere outside of tests.
  * - A grant is a member `<id>:<events>`; its score is the time until which it counts.
  * - `sum` in the state is the sum of all grants' events, so that a call does not add up the grants.
  * - `next` is the time from which pacing allows the next grant.
- * - `server` is the run id of the Redis that keeps the count. Another id, or state and grants that do
- *   not match, mean that grants may be missing (wiped, restarted after a crash, failed over to a
- *   replica): the count is lost, and nothing is granted until `closed`.
+ * - `server` is the run id of the Redis that keeps the count, and there is a field `count:<id>` for the id of
+ *   every staging that uses it (see OPEN). Another server that did not take over its files, an unknown id, or
+ *   state and grants that do not match mean that grants may be missing (wiped, failed over to a replica): the
+ *   count is lost, and nothing is granted until `closed`.
+ * - A server that took over the files of a crashed one misses at most its last writes. Pacing bounds what was
+ *   granted by them, and that much is counted as spent: one block for each crash.
  * - The queue holds the waiting processes in order of arrival, so that small requests cannot starve a
  *   large one; `at:<who>` is the time at which a process is to call again. One that is late loses its place.
  *
@@ -19,21 +23,43 @@
  * and it was granted only because the sum including it was within the cap. Requests that never settle
  * (dead workers) count until no request of that age can be alive, plus a window.
  *
+ * The block of a crash: `next` moves by events * window / cap with each grant, and never lags more than a tenth of
+ * the window behind. In a stretch of `unrecorded` ms at most (unrecorded + window / 10) * cap / window events are
+ * granted, and one permit.
+ *
  * The cost: a permit is also occupied while its request runs, so the utilisation of the budget is
  * windowMs / (windowMs + request time): above 90% while requests take less than a ninth of the window.
  */
 
 const PRELUDE = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local now = tonumber(ARGV[1])
+if not now then
+  local time = redis.call('TIME')
+  now = time[1] * 1000 + math.floor(time[2] / 1000)
+end
+`;
+
+const SERVER = `string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') or 'unknown'`;
+
+/**
+ * ARGV: 2 id for the count. Begins a count where there is none, and returns the id of the one that there is.
+ * For a destination that nobody has sent to: all processes call this before they write that somebody has
+ * (src/migrations/agree-on-count.ts), so a count that is missing afterwards was lost, whoever asks.
+ */
+export const OPEN = `${PRELUDE}
+local known = redis.call('HGET', KEYS[1], 'id')
+if known then return known end
+redis.call('HSET', KEYS[1], 'id', ARGV[2], 'count:' .. ARGV[2], 1)
+redis.call('HSETNX', KEYS[1], 'server', ${SERVER})
+return ARGV[2]
 `;
 
 /** Reasons to wait, indexed by the second value that TAKE returns. */
 export const WAIT_REASONS = ['granted', 'pace', 'window', 'slow_down', 'count_lost', 'queue'] as const;
 
 /**
- * ARGV: 1 who, 2 grant id, 3 events, 4 cap, 5 windowMs, 6 requestTimeoutMs, 7 first use ever (1/0),
- * 8 grace of a place in the queue, ms.
+ * ARGV: 2 who, 3 grant id, 4 events, 5 cap, 6 windowMs, 7 requestTimeoutMs, 8 id of the count, 9 grace of a place
+ * in the queue in ms, 10 longest stretch of writes that a crash loses in ms, 11 most permits of a window.
  * Returns {wait in ms, index into WAIT_REASONS}; a wait of 0 is a grant.
  *
  * After a loss every process waits for the longer of window and request timeout. By then every grant from
@@ -41,23 +67,30 @@ export const WAIT_REASONS = ['granted', 'pace', 'window', 'slow_down', 'count_lo
  * one that settled after it was added to the log again by SETTLE.
  */
 export const TAKE = `${PRELUDE}
-local who, id, events, cap = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
-local window, timeout, grace = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[8])
+local who, id, events, cap = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
+local window, timeout, count, grace = tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8], tonumber(ARGV[9])
 local member = id .. ':' .. events
 
-local server = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') or 'unknown'
-local state = redis.call('HMGET', KEYS[1], 'server', 'sum', 'next', 'closed')
+local server = ${SERVER}
+local state = redis.call('HMGET', KEYS[1], 'server', 'sum', 'next', 'closed', 'cap', 'count:' .. count)
 local sum, nextAt, closed = tonumber(state[2] or 0), tonumber(state[3] or 0), tonumber(state[4] or 0)
 
-local grants = redis.call('ZCARD', KEYS[2])
-local fresh = not state[1]
-if fresh and grants == 0 and ARGV[7] == '1' then
-  closed = 0
-elseif fresh or (state[1] ~= server and not redis.call('ZSCORE', KEYS[5], state[1])) or (grants == 0 and sum > 0) then
+-- When the files of the server that kept the count were taken over; false where nobody did.
+local since = state[1] and (redis.call('ZSCORE', KEYS[5], state[1]) or redis.call('ZSCORE', KEYS[6], state[1]))
+local isContinued = state[1] and (state[1] == server or since)
+if not isContinued or not state[6] or (redis.call('ZCARD', KEYS[2]) == 0 and sum > 0) then
   closed = now + math.max(window, timeout)
   sum = 0
   for _, grant in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1)) do
     sum = sum + tonumber(string.match(grant, ':(%d+)$'))
+  end
+elseif state[1] ~= server then
+  local most = math.max(cap, tonumber(state[5] or 0))
+  local block = (tonumber(ARGV[10]) + window / 10) * most / window + math.max(1, most / tonumber(ARGV[11]))
+  local spent = math.min(most, math.ceil(redis.call('ZCOUNT', KEYS[6], since, '+inf') * block))
+  if spent > 0 then
+    redis.call('ZADD', KEYS[2], now + timeout + window, 'crash-' .. server .. ':' .. spent)
+    sum = sum + spent
   end
 end
 
@@ -66,7 +99,8 @@ for _, grant in ipairs(expired) do sum = sum - tonumber(string.match(grant, ':(%
 if #expired > 0 then redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', '(' .. now) end
 
 local function save()
-  redis.call('HSET', KEYS[1], 'server', server, 'sum', sum, 'next', nextAt, 'closed', closed)
+  local fields = {'server', server, 'sum', sum, 'next', nextAt, 'closed', closed, 'cap', cap}
+  redis.call('HSET', KEYS[1], 'count:' .. count, 1, unpack(fields))
 end
 
 -- The reply to an earlier call with this id was lost: its grant is valid.
@@ -112,7 +146,7 @@ else
       first = first + 32
     end
   end
-  later(now + math.max(redis.call('PTTL', KEYS[4]), 0), 3)
+  later(tonumber(redis.call('GET', KEYS[4]) or 0), 3)
   later(closed, 4)
 end
 
@@ -135,28 +169,29 @@ save()
 return {0, 0}
 `;
 
-/** ARGV: 1 grant id, 2 events, 3 windowMs. A grant that is missing in the log is added again. */
+/** ARGV: 2 grant id, 3 events, 4 windowMs. A grant that is missing in the log is added again. */
 export const SETTLE = `${PRELUDE}
-local member = ARGV[1] .. ':' .. ARGV[2]
-if redis.call('ZADD', KEYS[2], now + tonumber(ARGV[3]), member) == 1 then
+local member = ARGV[2] .. ':' .. ARGV[3]
+if redis.call('ZADD', KEYS[2], now + tonumber(ARGV[4]), member) == 1 then
   if redis.call('HEXISTS', KEYS[1], 'server') == 1 then
-    redis.call('HINCRBY', KEYS[1], 'sum', ARGV[2])
+    redis.call('HINCRBY', KEYS[1], 'sum', ARGV[3])
   end
 end
 return 1
 `;
 
-/** ARGV: 1 who. Gives up the place in the queue. */
+/** ARGV: 2 who. Gives up the place in the queue. */
 export const LEAVE = `
-redis.call('ZREM', KEYS[3], ARGV[1])
-redis.call('HDEL', KEYS[1], 'at:' .. ARGV[1])
+redis.call('ZREM', KEYS[3], ARGV[2])
+redis.call('HDEL', KEYS[1], 'at:' .. ARGV[2])
 return 1
 `;
 
-/** ARGV: 1 ms. A shorter slow-down never ends a longer one. */
-export const SLOW_DOWN = `
-if redis.call('PTTL', KEYS[4]) < tonumber(ARGV[1]) then
-  redis.call('SET', KEYS[4], '1', 'PX', ARGV[1])
+/** ARGV: 2 ms. A shorter slow-down never ends a longer one. */
+export const SLOW_DOWN = `${PRELUDE}
+local untilMs = now + tonumber(ARGV[2])
+if untilMs > tonumber(redis.call('GET', KEYS[4]) or 0) then
+  redis.call('SET', KEYS[4], untilMs, 'PX', ARGV[2])
 end
 return 1
 `;

@@ -1,6 +1,16 @@
 import { createHash } from 'node:crypto';
 import { waitFor } from '../lib/async/abort.ts';
 
+/** Time as a budget sees it. */
+export interface BudgetClock {
+  /** Monotonic, in ms. */
+  now(): number;
+  /** Resolves after `ms`; rejects with the signal's reason when that comes first. */
+  wait(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+export const SYSTEM_CLOCK: BudgetClock = { now: () => performance.now(), wait: waitFor };
+
 /** Decides how many events may be sent, and when. Every attempt at a request takes its own permit (I6). */
 export interface Budget {
   /** Most events that one permit should cover; a larger batch is sent in several requests. */
@@ -29,17 +39,17 @@ export function createUnlimitedBudget(): Budget {
   };
 }
 
-/** A pause of this process alone, on a monotonic clock. */
-export function createLocalPause() {
+/** A pause of this process alone. */
+export function createLocalPause(clock: BudgetClock = SYSTEM_CLOCK) {
   let untilMs = 0;
   return {
     extend(ms: number): void {
-      untilMs = Math.max(untilMs, performance.now() + ms);
+      untilMs = Math.max(untilMs, clock.now() + ms);
     },
     /** Waits until the pause is over, also when it is extended meanwhile. */
     async wait(signal: AbortSignal): Promise<void> {
-      for (let leftMs = untilMs - performance.now(); leftMs > 0; leftMs = untilMs - performance.now()) {
-        await waitFor(Math.ceil(leftMs), signal);
+      for (let leftMs = untilMs - clock.now(); leftMs > 0; leftMs = untilMs - clock.now()) {
+        await clock.wait(Math.ceil(leftMs), signal);
       }
       signal.throwIfAborted();
     },

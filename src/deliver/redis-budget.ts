@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
-import { CLEAN_STOPS_KEY } from '../contract/redis-keys.ts';
-import { raceAbort, waitFor } from '../lib/async/abort.ts';
+import { CLEAN_STOPS_KEY, CRASH_LOSES_MS, CRASHES_KEY } from '../contract/redis-keys.ts';
+import { raceAbort } from '../lib/async/abort.ts';
 import { createSemaphore } from '../lib/async/semaphore.ts';
 import { settleWithin } from '../lib/async/timeout.ts';
 import { ConfigError, getMessage } from '../lib/errors.ts';
-import { type Budget, createLocalPause, type Permit } from './budget.ts';
-import { LEAVE, SETTLE, SLOW_DOWN, TAKE, WAIT_REASONS } from './budget-scripts.ts';
+import { type Budget, type BudgetClock, createLocalPause, type Permit, SYSTEM_CLOCK } from './budget.ts';
+import { LEAVE, OPEN, SETTLE, SLOW_DOWN, TAKE, WAIT_REASONS } from './budget-scripts.ts';
 import { getBackoffCeilingMs } from './retry-policy.ts';
 
 export interface RedisBudgetOptions {
@@ -20,13 +20,11 @@ export interface RedisBudgetOptions {
   readonly windowMs?: number;
   /** Longest lifetime of a request after its permit: the sender's total timeout and a tenth more. */
   readonly requestTimeoutMs: number;
-  /**
-   * Nothing was ever sent under this key, so a missing count is not a lost count. Valid for the first call
-   * of this budget only, and for half a window: processes that find no count do not send that early, so
-   * no count can have been lost until then.
-   */
-  readonly firstUse: boolean;
+  /** Id of the count, as openCount returned it to the first process that sent from this staging. */
+  readonly count: string;
   readonly log: Pick<Logger, 'info' | 'warn'>;
+  /** @default the time of this process for waiting, and that of Redis for counting */
+  readonly clock?: BudgetClock;
 }
 
 /** A permit covers at most this share of the cap, which bounds the rounding loss of a full window. */
@@ -40,23 +38,40 @@ const TRAVEL_SHARE = 1 / 12;
 const SETTLE_PATIENCE_MS = 1000;
 const REDIS_RETRY = { attempts: Number.POSITIVE_INFINITY, baseMs: 50, maxMs: 5000 };
 
+const toKeys = (key: string) => [
+  key,
+  `${key}:grants`,
+  `${key}:queue`,
+  `${key}:slow`,
+  CLEAN_STOPS_KEY,
+  CRASHES_KEY,
+];
+
+/**
+ * Begins the count of a destination that nobody has sent to, where there is none yet, and returns its id. The id
+ * is to be kept in staging before anything is sent: a Redis that does not know it has lost the count.
+ */
+export async function openCount(redis: Redis, key: string): Promise<string> {
+  const keys = toKeys(key);
+  return String(await redis.eval(OPEN, keys.length, ...keys, '', randomUUID()));
+}
+
 /** One budget for every process that shares its key. The rules and their proof: budget-scripts.ts. */
 export function createRedisBudget(options: RedisBudgetOptions): Budget {
-  const { redis, key, eventsPerMinute: cap, windowMs = 60_000, requestTimeoutMs, log } = options;
+  const { redis, key, eventsPerMinute: cap, windowMs = 60_000, requestTimeoutMs, count, log } = options;
+  const { clock = SYSTEM_CLOCK } = options;
   if (!Number.isSafeInteger(cap) || cap < 1) {
     throw new ConfigError(`limits.eventsPerMinute must be a whole number of at least 1, not ${cap}`);
   }
-  const keys = [key, `${key}:grants`, `${key}:queue`, `${key}:slow`, CLEAN_STOPS_KEY];
+  const keys = toKeys(key);
   const countedMs = windowMs + Math.ceil(windowMs * DRIFT);
   const who = randomUUID();
-  const localPause = createLocalPause();
+  const localPause = createLocalPause(clock);
   // A process waits in the fleet's queue once, however many requests it has.
   const takeTurn = createSemaphore(1);
-  let firstUse = options.firstUse;
-  const firstUseEndsMs = performance.now() + windowMs / 2;
 
   const run = (script: string, ...values: (string | number)[]) =>
-    redis.eval(script, keys.length, ...keys, ...values);
+    redis.eval(script, keys.length, ...keys, options.clock ? clock.now() : '', ...values);
 
   /** While Redis is unavailable, senders wait: they never send without a permit. */
   async function retryUntilAborted<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
@@ -70,16 +85,14 @@ export function createRedisBudget(options: RedisBudgetOptions): Budget {
         if (attempt === 1 || attempt % 10 === 0) {
           log.warn({ attempt, error: getMessage(error) }, 'budget in Redis unavailable, senders wait');
         }
-        await waitFor(getBackoffCeilingMs(attempt, REDIS_RETRY), signal);
+        await clock.wait(getBackoffCeilingMs(attempt, REDIS_RETRY), signal);
       }
     }
   }
 
   async function requestPermit(id: string, events: number): Promise<{ waitMs: number; reason: string }> {
-    const free = firstUse && performance.now() < firstUseEndsMs;
-    const settings = [cap, countedMs, requestTimeoutMs, free ? 1 : 0, QUEUE_GRACE_MS];
-    const reply = await run(TAKE, who, id, events, ...settings);
-    firstUse = false;
+    const settings = [cap, countedMs, requestTimeoutMs, count, QUEUE_GRACE_MS, CRASH_LOSES_MS];
+    const reply = await run(TAKE, who, id, events, ...settings, PERMITS_PER_WINDOW);
     if (!Array.isArray(reply)) throw new Error('the budget script did not return a list');
     return { waitMs: Number(reply[0]), reason: WAIT_REASONS[Number(reply[1])] ?? 'unknown' };
   }
@@ -107,7 +120,7 @@ export function createRedisBudget(options: RedisBudgetOptions): Budget {
       await localPause.wait(signal);
       let requestedMs = 0;
       const { waitMs, reason } = await retryUntilAborted(() => {
-        requestedMs = performance.now();
+        requestedMs = clock.now();
         return requestPermit(id, events);
       }, signal);
 
@@ -116,11 +129,11 @@ export function createRedisBudget(options: RedisBudgetOptions): Budget {
           isLossLogged = true;
           log.warn({ waitMs }, 'count of sent events lost in Redis, senders wait a full window');
         }
-        await waitFor(waitMs, signal);
+        await clock.wait(waitMs, signal);
         continue;
       }
       const permit = createPermit(id, events);
-      if (performance.now() - requestedMs <= requestTimeoutMs * TRAVEL_SHARE) return permit;
+      if (clock.now() - requestedMs <= requestTimeoutMs * TRAVEL_SHARE) return permit;
       await permit.settle();
       id = randomUUID();
     }

@@ -37,7 +37,16 @@ function readLinuxStart(pid: number): string | undefined {
     const [state, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const startTicks = rest[18];
     if (state === 'Z' || state === 'X' || startTicks === undefined) return undefined;
-    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()}/${startTicks}`;
+    return `${readBootId()}/${startTicks}`;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Differs after every start of the machine; undefined where the system does not tell. */
+export function readBootId(): string | undefined {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
   } catch {
     return undefined;
   }

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Redis } from 'ioredis';
-import { CLEAN_STOPS_KEY } from '../contract/redis-keys.ts';
+import { z } from 'zod';
+import { CLEAN_STOPS_KEY, CRASHES_KEY } from '../contract/redis-keys.ts';
 import { withTimeout } from '../lib/async/timeout.ts';
 import { UnavailableError } from '../lib/errors.ts';
 import type { Logger } from '../lib/logger.ts';
@@ -11,6 +11,7 @@ import { type Child, describeExit, readLogTail, startChild, stopLeftover } from 
 import { findRedisServer } from './find-redis-server.ts';
 import { findFreePort } from './free-port.ts';
 import { createPrivateFolder, putPrivateFile, readTextIfThere } from './private-file.ts';
+import { readBootId } from './process-identity.ts';
 import { renderRedisConfig } from './redis-config.ts';
 
 export interface RedisAddress {
@@ -67,11 +68,11 @@ async function startAt(address: RedisAddress, options: RedisServerOptions): Prom
   putPrivateFile(configFile, renderRedisConfig({ folder, version, ...address }));
   const child = await startChild({ ...bindToParent(command, [configFile]), logFile, pidFile });
   const url = `redis://:${address.password}@127.0.0.1:${address.port}`;
-  const cleanFile = join(folder, 'clean-stop');
+  const runFile = join(folder, 'last-run.json');
   let runId: string;
   try {
     await waitForPing(url, child, logFile);
-    runId = await continueFrom(cleanFile, url);
+    runId = await continueFrom(runFile, url);
   } catch (error) {
     await child.stop();
     throw error;
@@ -79,31 +80,63 @@ async function startAt(address: RedisAddress, options: RedisServerOptions): Prom
   const stop = async () => {
     await child.stop();
     const { code } = await child.exited;
-    if (code === 0) putPrivateFile(cleanFile, runId);
+    if (code === 0) saveRun(runFile, { runId, inOrder: true });
   };
   options.log.debug({ pid: child.pid, port: address.port, folder }, 'redis started');
   return { pid: child.pid, exited: child.exited, stop, url, address };
 }
 
 /** A budget that was not used during this many starts has no grants that still count. */
-const MAX_CLEAN_STOPS = 1_000;
+const MAX_PREDECESSORS = 1_000;
+
+/** The server that used the folder last. */
+const lastRun = z.object({
+  runId: z.string(),
+  /** Undefined where the system does not tell. */
+  boot: z.string().optional(),
+  /** Whether it was shut down with everything on disk. */
+  inOrder: z.boolean(),
+});
+
+const saveRun = (file: string, run: { readonly runId: string; readonly inOrder: boolean }) =>
+  putPrivateFile(file, JSON.stringify({ ...run, boot: readBootId() }));
 
 /**
- * Records in the new server which servers it continues, if the last one was shut down in order; after a crash
- * up to a second of its writes is missing, and nothing is recorded. Returns the new server's run id.
+ * Records in the new server which servers it continues (see redis-keys.ts). One that was killed has written all but
+ * its last commands, which the system keeps; where the machine itself went down nothing is known, and
+ * nothing is recorded. Returns the new server's run id.
  */
-async function continueFrom(cleanFile: string, url: string): Promise<string> {
+async function continueFrom(runFile: string, url: string): Promise<string> {
   const client = new Redis(url, { retryStrategy: () => null, maxRetriesPerRequest: 0 });
   client.on('error', () => {}); // the command that fails reports it
   try {
-    const previous = readTextIfThere(cleanFile);
-    if (previous === undefined) await client.del(CLEAN_STOPS_KEY);
-    else await client.zadd(CLEAN_STOPS_KEY, Date.now(), previous);
-    await client.zremrangebyrank(CLEAN_STOPS_KEY, 0, -1 - MAX_CLEAN_STOPS);
-    rmSync(cleanFile, { force: true });
-    return /run_id:([0-9a-f]+)/.exec(await client.info('server'))?.[1] ?? 'unknown';
+    const last = readLastRun(runFile);
+    const boot = readBootId();
+    const known = last && (last.inOrder || (boot !== undefined && last.boot === boot));
+    if (!known) await client.del(CLEAN_STOPS_KEY, CRASHES_KEY);
+    else {
+      const scores = await Promise.all(
+        [CLEAN_STOPS_KEY, CRASHES_KEY].map(
+          async (key) => (await client.zrange(key, '-1', '-1', 'WITHSCORES'))[1],
+        ),
+      );
+      const key = last.inOrder ? CLEAN_STOPS_KEY : CRASHES_KEY;
+      await client.zadd(key, Math.max(...scores.map((score) => Number(score ?? 0))) + 1, last.runId);
+      await client.zremrangebyrank(key, 0, -1 - MAX_PREDECESSORS);
+    }
+    const runId = /run_id:([0-9a-f]+)/.exec(await client.info('server'))?.[1] ?? 'unknown';
+    saveRun(runFile, { runId, inOrder: false });
+    return runId;
   } finally {
     client.disconnect();
+  }
+}
+
+function readLastRun(file: string): z.infer<typeof lastRun> | undefined {
+  try {
+    return lastRun.safeParse(JSON.parse(readTextIfThere(file) ?? '')).data;
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Environment } from '../../config/environment.ts';
 import { parseStoredManifest, readApiKey } from '../../config/manifest/load-manifest.ts';
@@ -9,12 +8,12 @@ import { createUnlimitedBudget, toRedisBudgetKey } from '../deliver/budget.ts';
 import { createDeliver, type DeliverOptions } from '../deliver/deliver.ts';
 import { createRedisBudget } from '../deliver/redis-budget.ts';
 import { REQUEST_TIMEOUT_MS } from '../deliver/send.ts';
+import { raceAbort } from '../lib/async/abort.ts';
 import { ConfigError } from '../lib/errors.ts';
 import type { Logger } from '../lib/logger.ts';
 import { bindSource, listMappingNames, readPinnedVersion } from '../sources/registry.ts';
 import { toSourceSlice } from '../sources/source.ts';
-import { encodeDocument } from '../state/document.ts';
-import { toBudgetKey } from '../state/keys.ts';
+import { agreeOnCount } from './agree-on-count.ts';
 import type { SourceAccess } from './migration-runtime.ts';
 import type { OpenMigrationsDeps } from './open-migrations.ts';
 
@@ -48,7 +47,7 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
               key,
               eventsPerMinute,
               requestTimeoutMs: REQUEST_TIMEOUT_MS,
-              firstUse: await claimFirstUse(deps, key),
+              count: await agreeOnCount(deps, key),
               log,
             });
       return createDeliver({
@@ -70,17 +69,14 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
         groupIdentifyEvent: manifest.people.groupIdentifyEvent,
       },
       map: source.createMap({ version }),
-      deliver: async (batch, signal) => (await sender.get()).deliver(batch, signal),
+      deliver: async (batch, signal) => (await raceAbort(sender.get(), signal)).deliver(batch, signal),
       openSlice: (slice) => toSourceSlice(slice, source, access),
       close: async () => (await sender.peek())?.close(),
     };
   };
 }
 
-/**
- * Created at its first use: a process that only stages must not count as one that has sent, or the budget
- * of the process that does send would look lost, and wait a full window.
- */
+/** Created at its first use: a process that only stages must not count as one that may have sent. */
 function createLazy<T>(create: () => Promise<T>) {
   let created: Promise<T> | undefined;
   return {
@@ -117,10 +113,4 @@ function getPinnedVersion(pinned: string, type: string): number {
   throw new ConfigError(
     `the migration is pinned to mapping ${pinned}, this worker has ${listMappingNames(type)}; start workers of the release that began it`,
   );
-}
-
-/** True once for a destination: where this staging never sent to it before, a missing count is no lost count (I6). */
-async function claimFirstUse({ staging, now }: ManifestOpenerDeps, budget: string): Promise<boolean> {
-  const name = createHash('sha256').update(budget).digest('hex').slice(0, 16);
-  return staging.create(toBudgetKey(name), encodeDocument({ usedSince: now().toISOString() }));
 }

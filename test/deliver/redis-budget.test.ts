@@ -1,26 +1,44 @@
-import { setTimeout as timer } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { CLEAN_STOPS_KEY } from '../../src/contract/redis-keys.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { CLEAN_STOPS_KEY, CRASH_LOSES_MS, CRASHES_KEY } from '../../src/contract/redis-keys.ts';
 import type { Budget } from '../../src/deliver/budget.ts';
-import { createRedisBudget, type RedisBudgetOptions } from '../../src/deliver/redis-budget.ts';
+import { createRedisBudget, openCount, type RedisBudgetOptions } from '../../src/deliver/redis-budget.ts';
 import { ConfigError } from '../../src/lib/errors.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
+import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts';
 
-const WINDOW_MS = 2000;
-const REQUEST_TIMEOUT_MS = 1500;
+/** A real Redis; the time is the test's own, so that a window takes no minute. */
+const WINDOW_MS = 60_000;
+/** A window and a thousandth, for clocks that drift apart. */
+const COUNTED_MS = 60_060;
+const REQUEST_TIMEOUT_MS = 48_000;
 const CAP = 1000;
 const open = new AbortController().signal;
 
 let server: TestRedis;
+let redis: Redis;
+let clock: VirtualClock;
 let keyNumber = 0;
 let toEnd: (() => unknown)[] = [];
 
+const connect = () => {
+  const made = new Redis(server.port, '127.0.0.1', { maxRetriesPerRequest: null, retryStrategy: () => 20 });
+  made.on('error', () => {}); // The test takes the server away on purpose.
+  return made;
+};
+
 beforeAll(async () => {
   server = await startRedis();
+  redis = connect();
 });
-afterAll(() => server.stop());
+afterAll(async () => {
+  redis.disconnect();
+  await server.stop();
+});
+beforeEach(() => {
+  clock = createVirtualClock();
+});
 afterEach(async () => {
   for (const end of toEnd.reverse()) await end();
   toEnd = [];
@@ -28,154 +46,352 @@ afterEach(async () => {
 
 const newKey = () => `{bh}:budget:test-${++keyNumber}`;
 
-/** Every budget has a connection of its own, as in a process of its own. */
-function budgetOn(
-  key: string,
-  more: Partial<RedisBudgetOptions> = {},
-): Budget & { lines: string[]; redis: Redis } {
-  const redis = new Redis(server.port, '127.0.0.1', { maxRetriesPerRequest: null, retryStrategy: () => 20 });
-  redis.on('error', () => {}); // The test takes the server away on purpose.
-  toEnd.push(() => redis.disconnect());
+interface TestBudget extends Budget {
+  readonly key: string;
+  readonly lines: string[];
+}
+
+/** One process's budget. `key` alone makes it a process of the same fleet. */
+async function budgetOn(key: string, more: Partial<RedisBudgetOptions> = {}): Promise<TestBudget> {
   const lines: string[] = [];
   const budget = createRedisBudget({
     redis,
     key,
     eventsPerMinute: CAP,
-    windowMs: WINDOW_MS,
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
-    firstUse: true,
+    count: more.count ?? (await openCount(redis, key)),
     log: pino({}, { write: (line: string) => void lines.push(line) }),
+    clock,
     ...more,
   });
-  return { ...budget, lines, redis };
+  return { ...budget, key, lines };
 }
 
+/** The time that the taking took. */
+async function measureTake(budget: Budget, events: number): Promise<number> {
+  const startMs = clock.now();
+  await (await budget.take(events, open)).settle();
+  return clock.now() - startMs;
+}
+
+const lossesIn = ({ lines }: TestBudget) => lines.filter((line) => line.includes('lost')).length;
+
 describe('the budget in Redis', () => {
-  it('counts a permit until a window after its settling, not after its grant', async () => {
-    const budget = budgetOn(newKey(), { eventsPerMinute: 20 });
-    const first = await budget.take(20, open);
-    await timer(300);
-    await first.settle();
-    const settledMs = performance.now();
-    const second = await budget.take(20, open);
-    expect(performance.now() - settledMs).toBeGreaterThanOrEqual(WINDOW_MS - 2);
-    await second.settle();
-  });
+  it('counts a permit until a window after its settling, not after its grant', () =>
+    clock.run(async () => {
+      const budget = await budgetOn(newKey());
+      const first = await budget.take(CAP, open);
+      await clock.wait(40_000);
+      await first.settle();
+      expect(await measureTake(budget, CAP)).toBe(COUNTED_MS + 1);
+    }));
 
-  it('frees the permits of a dead worker when its requests cannot be alive any more', async () => {
-    const key = newKey();
-    await budgetOn(key, { eventsPerMinute: 20 }).take(20, open);
-    const startMs = performance.now();
-    await budgetOn(key, { eventsPerMinute: 20 }).take(1, open);
-    const waitedMs = performance.now() - startMs;
-    expect(waitedMs).toBeGreaterThanOrEqual(WINDOW_MS + REQUEST_TIMEOUT_MS - 20);
-    expect(waitedMs).toBeLessThan(WINDOW_MS + REQUEST_TIMEOUT_MS + 1500);
-  });
+  it('settles a permit once', () =>
+    clock.run(async () => {
+      const budget = await budgetOn(newKey());
+      const permit = await budget.take(CAP, open);
+      await permit.settle();
+      await clock.wait(40_000);
+      await permit.settle();
+      expect(await measureTake(budget, CAP)).toBe(COUNTED_MS - 40_000 + 1);
+    }));
 
-  it('refuses a batch that no window can hold, and takes one that just fits', async () => {
-    const budget = budgetOn(newKey(), { eventsPerMinute: 10 });
-    await expect(budget.take(11, open)).rejects.toThrow(ConfigError);
-    await (await budget.take(10, open)).settle();
-    expect(() => budgetOn(newKey(), { eventsPerMinute: 0 })).toThrow(ConfigError);
-  });
+  it('frees the permits of a dead worker when its requests cannot be alive any more', () =>
+    clock.run(async () => {
+      const budget = await budgetOn(newKey());
+      await budget.take(CAP, open);
+      expect(await measureTake(budget, 1)).toBe(REQUEST_TIMEOUT_MS + COUNTED_MS + 1);
+    }));
 
-  it('starts without a wait at the first use, and with a full window where a count should be', async () => {
-    const startMs = performance.now();
-    await (await budgetOn(newKey(), { firstUse: true }).take(1, open)).settle();
-    expect(performance.now() - startMs).toBeLessThan(WINDOW_MS / 2);
-    const known = budgetOn(newKey(), { firstUse: false });
-    const askedMs = performance.now();
-    await (await known.take(1, open)).settle();
-    expect(performance.now() - askedMs).toBeGreaterThanOrEqual(WINDOW_MS - 2);
-    expect(known.lines.join()).toContain('count of sent events lost');
-  });
+  it('makes up for idle time by at most a tenth of the window', () =>
+    clock.run(async () => {
+      const budget = await budgetOn(newKey());
+      await measureTake(budget, 1);
+      await clock.wait(10 * WINDOW_MS);
+      const startMs = clock.now();
+      let sent = 0;
+      while (clock.now() === startMs) {
+        await measureTake(budget, 10);
+        sent += 10;
+      }
+      expect(sent).toBeGreaterThan(CAP / 10);
+      expect(sent).toBeLessThanOrEqual(CAP / 10 + 20);
+    }));
 
-  it('takes a missing count for a lost one, once others may have sent before its own first use', async () => {
-    const key = newKey();
-    const idle = budgetOn(key, { firstUse: true });
-    const busy = budgetOn(key, { firstUse: true });
-    await (await busy.take(1, open)).settle();
-    await busy.redis.del(key, `${key}:grants`, `${key}:queue`, `${key}:slow`);
-    await timer(WINDOW_MS / 2);
-    const askedMs = performance.now();
-    await (await idle.take(1, open)).settle();
-    expect(performance.now() - askedMs).toBeGreaterThanOrEqual(WINDOW_MS - 2);
-    expect(idle.lines.join()).toContain('count of sent events lost');
-  });
+  it('refuses a batch that no window can hold, and takes one that just fits', () =>
+    clock.run(async () => {
+      const budget = await budgetOn(newKey(), { eventsPerMinute: 10 });
+      await expect(budget.take(11, open)).rejects.toThrow(ConfigError);
+      expect(await measureTake(budget, 10)).toBe(0);
+      await expect(budgetOn(newKey(), { eventsPerMinute: 0 })).rejects.toThrow(ConfigError);
+    }));
 
-  it('slows every worker down, the longest request counting', async () => {
-    const key = newKey();
-    const [one, other] = [budgetOn(key), budgetOn(key)];
-    await (await one.take(1, open)).settle();
-    await one.slowDown(500);
-    await one.slowDown(100);
-    const startMs = performance.now();
-    await (await other.take(1, open)).settle();
-    expect(performance.now() - startMs).toBeGreaterThanOrEqual(480);
-  });
+  it('slows every worker down, the longest request counting', () =>
+    clock.run(async () => {
+      const key = newKey();
+      const [one, other] = [await budgetOn(key), await budgetOn(key)];
+      await measureTake(one, 1);
+      await one.slowDown(5_000);
+      await one.slowDown(1_000);
+      expect(await measureTake(other, 1)).toBe(5_000);
+    }));
 
-  it('gives way when aborted: the place in the queue goes to the next', async () => {
-    const key = newKey();
-    const [one, other] = [budgetOn(key), budgetOn(key)];
-    await (await one.take(CAP, open)).settle();
-    const controller = new AbortController();
-    const taking = Promise.all([one.take(1, controller.signal), one.take(1, controller.signal)]);
-    const next = other.take(1, open);
-    controller.abort(new Error('Ctrl-C'));
-    await expect(taking).rejects.toThrow('Ctrl-C');
-    await (await next).settle();
-    await (await one.take(1, open)).settle();
-  });
+  it('gives way when aborted: the place in the queue goes to the next', () =>
+    clock.run(async () => {
+      const key = newKey();
+      const [one, other] = [await budgetOn(key), await budgetOn(key)];
+      await measureTake(one, CAP);
+      const controller = new AbortController();
+      const taking = clock.run(() => one.take(1, controller.signal));
+      while ((await redis.zcard(`${key}:queue`)) === 0);
+      controller.abort(new Error('Ctrl-C'));
+      await expect(taking).rejects.toThrow('Ctrl-C');
+      while ((await redis.zcard(`${key}:queue`)) > 0);
+      expect(await measureTake(other, 1)).toBe(COUNTED_MS + 1);
+      expect(await redis.zcard(`${key}:queue`)).toBe(0);
+    }));
 
-  it('passes over a worker that died while it waited in front', async () => {
-    const key = newKey();
-    const [one, other] = [budgetOn(key), budgetOn(key)];
-    await (await other.take(1, open)).settle();
-    await other.slowDown(300);
-    const dying = new AbortController();
-    const first = one.take(1, dying.signal).catch(() => {});
-    while ((await other.redis.zcard(`${key}:queue`)) === 0);
-    one.redis.disconnect();
-    dying.abort();
-    await first;
+  it('passes over a worker that died while it waited in front', () =>
+    clock.run(async () => {
+      const key = newKey();
+      const [dying, next] = [await budgetOn(key), await budgetOn(key)];
+      await next.slowDown(5_000);
+      // Its process ends in mid-wait: nobody gives up its place.
+      let isDead = false;
+      const die = () => {
+        isDead = true;
+        return new Promise<never>(() => {});
+      };
+      const dead = { now: () => clock.now(), wait: die };
+      void (await budgetOn(key, { clock: dead })).take(1, open);
+      while (!isDead) await redis.ping();
+      expect(await measureTake(next, 1)).toBeGreaterThanOrEqual(6_000);
+      expect(clock.now()).toBeLessThan(1_000_000_000 + 7_000);
+      expect(await measureTake(dying, 1)).toBeLessThan(1_000);
+    }));
+});
 
-    const startMs = performance.now();
-    await (await other.take(1, open)).settle();
-    const waitedMs = performance.now() - startMs;
-    expect(waitedMs).toBeGreaterThan(1000);
-    expect(waitedMs).toBeLessThan(2500);
-  });
+describe('a count', () => {
+  it('that was opened by the first of several processes is found by all of them, whoever sends first', () =>
+    clock.run(async () => {
+      const key = newKey();
+      const counts = await Promise.all([openCount(redis, key), openCount(redis, key), openCount(redis, key)]);
+      expect(new Set(counts).size).toBe(1);
+      for (const count of counts.reverse()) {
+        const budget = await budgetOn(key, { count });
+        expect(await measureTake(budget, 1)).toBeLessThan(1_000);
+        expect(lossesIn(budget)).toBe(0);
+      }
+    }));
 
-  it('goes on at once, with its count, behind a server that was stopped in order', async () => {
-    const key = newKey();
-    const budget = budgetOn(key, { eventsPerMinute: 20 });
-    await (await budget.take(20, open)).settle();
-    const spentMs = performance.now();
-    const runId = /run_id:(\w+)/.exec(await budget.redis.info('server'))?.[1] ?? '';
-    await server.restart();
-    const next = budgetOn(key, { eventsPerMinute: 20, firstUse: false });
-    await next.redis.zadd(CLEAN_STOPS_KEY, 1, runId, 2, 'a later one that gave no permit');
-    toEnd.push(() => next.redis.del(CLEAN_STOPS_KEY));
-    await (await next.take(1, open)).settle();
-    const waitedMs = performance.now() - spentMs;
-    expect(waitedMs).toBeGreaterThanOrEqual(WINDOW_MS - 2); // what was spent before still counts …
-    expect(next.lines.join('')).not.toContain('lost'); // … and nobody takes it for lost
-  });
+  it.each([0, WINDOW_MS / 2 - 1, 10 * WINDOW_MS])(
+    'that is gone %d ms after it began is lost: everybody waits a full window',
+    (afterMs) =>
+      clock.run(async () => {
+        const key = newKey();
+        const [one, other] = [await budgetOn(key), await budgetOn(key)];
+        await clock.wait(afterMs);
+        await measureTake(one, 1);
+        await redis.del(key, `${key}:grants`, `${key}:queue`, `${key}:slow`);
+        expect(await measureTake(other, 1)).toBe(COUNTED_MS);
+        expect(lossesIn(other)).toBe(1);
+        expect(await measureTake(one, 1)).toBeLessThan(1_000);
+      }),
+  );
 
-  it('waits while Redis is away and never runs free', async () => {
-    const budget = budgetOn(newKey());
-    await (await budget.take(1, open)).settle();
-    await server.kill9();
-    let granted = false;
-    const taking = budget.take(1, open).then((permit) => {
-      granted = true;
-      return permit;
+  it('waits for the requests of before the loss where they live longer than a window', () =>
+    clock.run(async () => {
+      const key = newKey();
+      const budget = await budgetOn(key, { requestTimeoutMs: 2 * WINDOW_MS });
+      await measureTake(budget, 1);
+      await redis.del(key);
+      expect(await measureTake(budget, 1)).toBe(2 * WINDOW_MS);
+    }));
+
+  it('includes a request of before the loss from the moment that it is settled', () =>
+    clock.run(async () => {
+      const key = newKey();
+      const [one, other] = [await budgetOn(key), await budgetOn(key)];
+      const permit = await one.take(CAP, open);
+      await redis.del(key, `${key}:grants`);
+      const taking = clock.run(() => measureTake(other, 1));
+      await clock.wait(40_000);
+      await permit.settle();
+      await clock.wait(4 * WINDOW_MS);
+      expect(await taking).toBe(40_000 + COUNTED_MS + 1);
+    }));
+
+  it('is lost when the grants alone are gone', () =>
+    clock.run(async () => {
+      const budget = await budgetOn(newKey());
+      await measureTake(budget, 1);
+      await redis.del(`${budget.key}:grants`);
+      expect(await measureTake(budget, 1)).toBe(COUNTED_MS);
+    }));
+
+  it('of another staging is not taken for the own one, and both go on afterwards', () =>
+    clock.run(async () => {
+      const key = newKey();
+      const own = await budgetOn(key);
+      const other = await budgetOn(key, { count: 'of another Redis' });
+      await measureTake(own, 1);
+      expect(await measureTake(other, 1)).toBe(COUNTED_MS);
+      expect(await measureTake(own, 1)).toBeLessThan(1_000);
+      expect(await measureTake(other, 1)).toBeLessThan(1_000);
+    }));
+
+  it('that a late process began anew after a loss is not believed', () =>
+    clock.run(async () => {
+      const key = newKey();
+      const first = await budgetOn(key);
+      await measureTake(first, 1);
+      await redis.del(key, `${key}:grants`);
+      await openCount(redis, key); // by a process that had found no mark in staging
+      expect(await measureTake(first, 1)).toBe(COUNTED_MS);
+      expect(lossesIn(first)).toBe(1);
+    }));
+});
+
+describe('behind another server on the same files', () => {
+  const runId = async () => /run_id:(\w+)/.exec(await redis.info('server'))?.[1] ?? '';
+  afterEach(() => redis.del(CLEAN_STOPS_KEY, CRASHES_KEY));
+  /** As if the state had been written by a server of that id. */
+  const writtenBy = (key: string, id: string) => redis.hset(key, 'server', id);
+  const block = Math.ceil(((CRASH_LOSES_MS + COUNTED_MS / 10) * CAP) / COUNTED_MS + CAP / 20);
+
+  it('that was stopped in order it goes on at once, with its count', () =>
+    clock.run(async () => {
+      const key = newKey();
+      await measureTake(await budgetOn(key), CAP);
+      await writtenBy(key, 'before');
+      await redis.zadd(CLEAN_STOPS_KEY, 1, 'before', 2, 'a later one that gave no permit');
+      const next = await budgetOn(key);
+      expect(await measureTake(next, 1)).toBe(COUNTED_MS + 1); // what was spent before still counts …
+      expect(lossesIn(next)).toBe(0); // … and nobody takes it for lost
+    }));
+
+  it('that crashed it goes on at once, with what the crash may have lost counted as spent', () =>
+    clock.run(async () => {
+      const key = newKey();
+      await measureTake(await budgetOn(key), 100);
+      await writtenBy(key, 'before');
+      await redis.zadd(CRASHES_KEY, 1, 'before');
+      const next = await budgetOn(key);
+      expect(await measureTake(next, 1)).toBeLessThan(7_000); // pacing after the 100
+      expect(lossesIn(next)).toBe(0);
+      expect(Number(await redis.hget(key, 'sum'))).toBe(100 + block + 1);
+      expect(await redis.hget(key, 'server')).toBe(await runId());
+      await measureTake(next, 1); // once a crash
+      expect(Number(await redis.hget(key, 'sum'))).toBe(100 + block + 2);
+    }));
+
+  it('counts a block for every crash since, the largest cap counting, and never more than the cap', () =>
+    clock.run(async () => {
+      const key = newKey();
+      const smaller = await budgetOn(key, { eventsPerMinute: CAP / 2 });
+      await measureTake(await budgetOn(key), 1);
+      await writtenBy(key, 'a');
+      await redis.zadd(CLEAN_STOPS_KEY, 2, 'a');
+      await redis.zadd(CRASHES_KEY, 1, 'long before', 3, 'b', 4, 'c');
+      await measureTake(smaller, 1);
+      expect(Number(await redis.hget(key, 'sum'))).toBeGreaterThanOrEqual(2 + 2 * (block - 1));
+      expect(Number(await redis.hget(key, 'sum'))).toBeLessThanOrEqual(2 + 2 * block);
+      await writtenBy(key, 'a');
+      for (let score = 5; score < 30; score += 1) await redis.zadd(CRASHES_KEY, score, `crash ${score}`);
+      const next = await budgetOn(key);
+      expect(await measureTake(next, 1)).toBe(REQUEST_TIMEOUT_MS + COUNTED_MS + 1);
+    }));
+
+  it('that nobody continued the count is lost', () =>
+    clock.run(async () => {
+      const key = newKey();
+      await measureTake(await budgetOn(key), 1);
+      await writtenBy(key, 'before');
+      await redis.zadd(CRASHES_KEY, 1, 'another');
+      expect(await measureTake(await budgetOn(key), 1)).toBe(COUNTED_MS);
+    }));
+});
+
+describe('while Redis fails', () => {
+  /** The same Redis, through a connection that `disturb` comes between. */
+  function through(disturb: (call: number, evaluate: () => Promise<unknown>) => Promise<unknown>): {
+    redis: Redis;
+    calls: () => number;
+  } {
+    let calls = 0;
+    const proxy = new Proxy(redis, {
+      get(target, name) {
+        if (name !== 'eval') return Reflect.get(target, name);
+        return (...values: Parameters<Redis['eval']>) => {
+          calls += 1;
+          return disturb(calls, () => target.eval(...values));
+        };
+      },
     });
-    await timer(200);
-    expect(granted).toBe(false);
-    const aborted = budgetOn(newKey()).take(1, AbortSignal.timeout(50));
-    await expect(aborted).rejects.toThrow(/timeout/);
-    await server.restart();
-    await (await taking).settle();
-  });
+    return { redis: proxy, calls: () => calls };
+  }
+  const grantsOf = (key: string) => redis.zrange(`${key}:grants`, '0', '-1', 'WITHSCORES');
+
+  it('senders wait, however often they tried: a permit is one that Redis has given', () =>
+    clock.run(async () => {
+      const key = newKey();
+      const failing = through((call, evaluate) =>
+        call <= 40 ? Promise.reject(new Error('LOADING Redis is loading')) : evaluate(),
+      );
+      const budget = await budgetOn(key, { redis: failing.redis });
+      const waitedMs = await measureTake(budget, 5);
+      expect(failing.calls()).toBe(42);
+      expect(await grantsOf(key)).toHaveLength(2);
+      expect(waitedMs).toBeGreaterThan(30 * 5_000);
+      expect(budget.lines.join()).toContain('senders wait');
+      expect(budget.lines.join()).toContain('available again');
+    }));
+
+  it('a grant whose reply was lost is the one that the next try gets', () =>
+    clock.run(async () => {
+      const key = newKey();
+      const lossy = through(async (call, evaluate) => {
+        const reply = await evaluate();
+        if (call <= 3) throw new Error('connection lost');
+        return reply;
+      });
+      const budget = await budgetOn(key, { redis: lossy.redis });
+      await budget.take(7, open);
+      expect(await grantsOf(key)).toHaveLength(2);
+      expect(await redis.hget(key, 'sum')).toBe('7');
+    }));
+
+  it.each([
+    [0, 'used', 1],
+    [1, 'settled, and another is taken', 2],
+  ])('a grant whose reply took the longest time allowed and %d ms is %s', (more, _name, grants) =>
+    clock.run(async () => {
+      const key = newKey();
+      const late = through(async (call, evaluate) => {
+        const reply = await evaluate();
+        if (call === 1) await clock.wait(REQUEST_TIMEOUT_MS / 12 + more);
+        return reply;
+      });
+      const budget = await budgetOn(key, { redis: late.redis });
+      await budget.take(7, open);
+      const found = await grantsOf(key);
+      expect(found).toHaveLength(2 * grants);
+      expect(await redis.hget(key, 'sum')).toBe(String(7 * grants));
+      // The stale one counts a window from its settling, the other as long as a request may live.
+      const scores = found.filter((_, index) => index % 2 === 1).map((score) => Number(score) - clock.now());
+      if (grants === 2) expect(scores[0]).toBeLessThanOrEqual(COUNTED_MS);
+      expect(scores.at(-1)).toBeGreaterThan(COUNTED_MS + REQUEST_TIMEOUT_MS - 5_000);
+    }),
+  );
+
+  it('a server that is killed and comes back has lost the count', () =>
+    clock.run(async () => {
+      const budget = await budgetOn(newKey());
+      await measureTake(budget, 1);
+      await server.kill9();
+      const taking = measureTake(budget, 1);
+      await expect(budget.take(1, AbortSignal.timeout(50))).rejects.toThrow(/timeout/);
+      await server.restart();
+      expect(await taking).toBe(COUNTED_MS);
+    }));
 });

@@ -1,10 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { CLEAN_STOPS_KEY } from '../../src/contract/redis-keys.ts';
+import { CLEAN_STOPS_KEY, CRASHES_KEY } from '../../src/contract/redis-keys.ts';
 import { readProcessIdentity } from '../../src/embedded/process-identity.ts';
 import { startRedisServer } from '../../src/embedded/redis-server.ts';
 import { ConfigError, UnavailableError } from '../../src/lib/errors.ts';
@@ -39,10 +47,11 @@ test('keys survive a stop and a start, even with a log cut off in mid-write', as
   expect(await connect(second.url).get('kept')).toBe('yes');
 });
 
-test('stops in order are told to the servers that follow, until one crashes', async () => {
+test('stops in order and crashes are told to the servers that follow, until the machine goes down', async () => {
   const dataDir = createDataDir();
   const runId = async (url: string) => /run_id:(\w+)/.exec(await connect(url).info('server'))?.[1];
   const continued = (url: string) => connect(url).zrange(CLEAN_STOPS_KEY, '0', '-1');
+  const crashed = (url: string) => connect(url).zrange(CRASHES_KEY, '0', '-1');
   const first = await start(dataDir);
   const firstId = await runId(first.url);
   await first.stop();
@@ -52,11 +61,26 @@ test('stops in order are told to the servers that follow, until one crashes', as
   await second.stop();
   const third = await start(dataDir);
   expect(await continued(third.url)).toEqual([firstId, secondId]);
+  const thirdId = await runId(third.url);
   process.kill(third.pid, 'SIGKILL');
   await third.exited;
   await third.stop();
   const fourth = await start(dataDir);
-  expect(await continued(fourth.url)).toEqual([]);
+  expect(await continued(fourth.url)).toEqual([firstId, secondId]);
+  expect(await crashed(fourth.url)).toEqual([thirdId]);
+  const scores = await Promise.all([
+    connect(fourth.url).zscore(CLEAN_STOPS_KEY, secondId ?? ''),
+    connect(fourth.url).zscore(CRASHES_KEY, thirdId ?? ''),
+  ]);
+  expect(Number(scores[1])).toBeGreaterThan(Number(scores[0]));
+
+  process.kill(fourth.pid, 'SIGKILL');
+  await fourth.exited;
+  await fourth.stop();
+  const file = join(dataDir, 'redis/last-run.json');
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/"boot":"[^"]*"/, '"boot":"of another start"'));
+  const fifth = await start(dataDir);
+  expect([await continued(fifth.url), await crashed(fifth.url)]).toEqual([[], []]);
 });
 
 test('what a killed owner left on the same files is gone before Redis starts', async () => {

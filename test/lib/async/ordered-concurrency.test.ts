@@ -90,6 +90,25 @@ describe('mapInOrder', () => {
     expect(seen).toEqual([0, 1, 2]);
   });
 
+  it('starts nothing new after a failure, also while an earlier task still runs', async () => {
+    const first = gate<number>();
+    const started: number[] = [];
+    const results = mapInOrder(numbers(10), 2, new AbortController().signal, async (i) => {
+      started.push(i);
+      if (i === 1) throw new Error('task 1 broke');
+      return i === 0 ? first.promise : i;
+    });
+    const seen: number[] = [];
+    const done = (async () => {
+      for await (const i of results) seen.push(i);
+    })();
+    await new Promise((resolve) => setImmediate(resolve));
+    first.open(0);
+    await expect(done).rejects.toThrow('task 1 broke');
+    expect(seen).toEqual([0]);
+    expect(started).toEqual([0, 1]);
+  });
+
   it('starts nothing new after an abort, and still yields what was in flight', async () => {
     const stop = new AbortController();
     const gates = [gate<number>(), gate<number>()];
