@@ -4,6 +4,7 @@ import type { Staging } from '../contract/staging.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { SourceBucket } from '../sources/files/s3-file.ts';
 import type { SourceSlice } from '../sources/source.ts';
+import type { ImportRules } from './preflight.ts';
 import type { WorkQueue } from './run/work-queue.ts';
 
 /*
@@ -34,6 +35,8 @@ export interface PlanContext extends SourceAccess {
 export interface MigrationRuntime extends MigrationStore, SourceAccess {
   readonly redis: Redis;
   readonly log: Logger;
+  /** @default the contract's; others only in tests, no setting leads here */
+  readonly importRules?: ImportRules;
   /** Calls with why Redis cannot be used now, and with undefined once it can. Returns what stops it. */
   watchRedis(listener: (trouble: string | undefined) => void): () => void;
   /** Aborts when an embedded part died for good; the run stops and can be resumed. */

@@ -36,10 +36,10 @@ export async function planMigration(
   const files = await findFiles(context, manifest, baseDir);
   await checkHeaders(files, manifest.source);
   const plan = await makePlan(manifest, files, context.now(), recordsPerFile);
-  const refusal = explainLimits(plan);
   try {
     const report = full && (await planFull(await context.openStaging(), manifest, files, full));
-    return { kind: 'planned', plan, full: report, refusal };
+    const judged = report ? { ...plan, events: { count: report.events.sent, exact: true } } : plan;
+    return { kind: 'planned', plan, full: report, refusal: explainLimits(judged) };
   } catch (error) {
     if (full?.signal.aborted && error instanceof Error && error === full.signal.reason)
       return { kind: 'stopped', reason: error.message };

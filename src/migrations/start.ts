@@ -1,4 +1,6 @@
 import { raceAbort } from '../lib/async/abort.ts';
+import { bindSource, readPinnedVersion } from '../sources/registry.ts';
+import type { MapRecord } from '../sources/source.ts';
 import { loadControl, loadMigration } from '../state/migrations.ts';
 import { type Interruption, toInterruption } from './interruption.ts';
 import { decideStored, requireMigration } from './life-store.ts';
@@ -110,7 +112,7 @@ export async function runPrepared(
           signal,
           onStatus: onStatus ?? (() => {}),
           watchRedis: (listener) => runtime.watchRedis(listener),
-          assertVolume: async (records) => allowed.assertVolume(records),
+          volume: allowed.volume && { ...allowed.volume, map: createPinnedMap(record, manifest) },
           startStaging: (feed) =>
             runtime.startStaging({
               migrationId: record.id,
@@ -133,6 +135,11 @@ export async function runPrepared(
       reason: await loadReason(runtime, record.name, error),
     });
   }
+}
+
+/** The map that workers use, to count what they would send. */
+function createPinnedMap({ mapping }: Prepared['record'], { source }: Prepared['manifest']): MapRecord {
+  return bindSource(source).createMap({ version: readPinnedVersion(mapping, source.type) });
 }
 
 function toResult(prepared: Prepared, { report, failures }: RunEnd): RunResult {

@@ -14,6 +14,8 @@ export const layout = (name: string) => {
     record: `${RECORDS}${name}${JSON_END}`,
     control: `${prefix}control.json`,
     report: `${prefix}report.json`,
+    /** How many events its records are, where that was counted. */
+    volume: `${prefix}volume.json`,
     progress: `${prefix}progress.json`,
     epochs: `${prefix}epochs/`,
     epoch: (epoch: number) => `${prefix}epochs/${String(epoch).padStart(8, '0')}`,

@@ -44,6 +44,7 @@ describe('keys of staging, as earlier versions stored them', () => {
       record: '_migrations/shop.2024.json',
       control: 'shop.2024/control.json',
       report: 'shop.2024/report.json',
+      volume: 'shop.2024/volume.json',
       progress: 'shop.2024/progress.json',
       epochs: 'shop.2024/epochs/',
       epoch: ['shop.2024/epochs/00000001', 'shop.2024/epochs/12345678', 'shop.2024/epochs/123456789'],

@@ -4,8 +4,10 @@ const BAR_WIDTH = 24;
 
 /** One line: phase, bar, records, rate, time left. `rate` is in records a second. */
 export function renderStatus(status: RunStatus, rate: number): string {
-  const { phase, files, parts, counts, staged, personJobs, waitingFor } = status;
+  const { phase, files, parts, counts, staged, personJobs, countedParts, waitingFor } = status;
   if (waitingFor !== undefined) return `${phase.padEnd(8)} waiting for ${waitingFor}`;
+  if (phase === 'count')
+    return `count    ${bar(countedParts, parts.known)} events counted, nothing is sent yet`;
   if (phase === 'people')
     return `persons  ${bar(personJobs.done, personJobs.total)} identities, persons and groups`;
   if (phase === 'report') return 'report   adding up';

@@ -18,6 +18,8 @@ export interface EpochRun {
   readonly epoch: number;
   readonly staging: Staging;
   readonly board: StatusBoard;
+  /** Throws when more is staged than may be sent without having been counted. */
+  readonly assertVolume: () => void;
   readonly schedulerDeps: Omit<SchedulerDeps, 'onSettled' | 'onProgress'>;
 }
 
@@ -47,6 +49,8 @@ export async function stageAndImport(
   run: EpochRun,
   files: readonly SourceSlice[],
   feed: PartFeed,
+  /** Called once all is staged, and awaited before the first part is imported. Without it, both go together. */
+  beforeImport?: () => Promise<void>,
 ): Promise<Failure[]> {
   const { staging, board } = run;
   const { prefix } = layout(run.record.name);
@@ -95,8 +99,12 @@ export async function stageAndImport(
     }
   };
 
-  const importAll = () =>
-    runScheduler(importWork(run, feed), {
+  const importAll = async (staged: Promise<unknown>) => {
+    if (beforeImport) {
+      await staged;
+      await beforeImport();
+    }
+    return runScheduler(importWork(run, feed), {
       ...schedulerDeps,
       onProgress: ({ id }, progress) => {
         const counts = recordCounts.safeParse(progress);
@@ -109,8 +117,10 @@ export async function stageAndImport(
         return 'settled';
       },
     });
+  };
 
-  const sides = [stageAll(), importAll()].map((side) =>
+  const stagingSide = stageAll();
+  const sides = [stagingSide, importAll(stagingSide)].map((side) =>
     side.catch((error: unknown) => {
       ending.abort(error);
       throw error;
@@ -170,7 +180,8 @@ async function* importWork(run: EpochRun, feed: PartFeed): AsyncGenerator<Work> 
     const receipt = await loadReceipt(run.staging, run.record.name, part.id);
     if (receipt) run.board.finishPart(part.id, receipt.tally.counts);
     else {
-      if (run.board.getStatus().phase === 'stage') run.board.setPhase('import');
+      run.assertVolume();
+      if (run.board.getStatus().phase !== 'import') run.board.setPhase('import');
       yield {
         id: part.id,
         name: 'import-part',

@@ -4,17 +4,19 @@ import { raceAbort } from '../../lib/async/abort.ts';
 import { settleWithin } from '../../lib/async/timeout.ts';
 import { FencedOutError, getMessage } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
-import type { SourceSlice } from '../../sources/source.ts';
+import type { MapRecord, SourceSlice } from '../../sources/source.ts';
 import { mirrorControl } from '../../state/checkpoints.ts';
 import { encodeDocument } from '../../state/document.ts';
 import { layout } from '../../state/keys.ts';
 import type { EpochOpening, MigrationRecord } from '../../state/migrations.ts';
 import { keepProgressNote } from '../../state/progress-note.ts';
 import { applyEvent } from '../life-store.ts';
+import type { VolumeRule } from '../preflight.ts';
 import { buildReport } from '../report/build-report.ts';
 import { loadBooks } from '../report/load-books.ts';
 import { loadFolded } from '../report/load-folded.ts';
 import type { Report } from '../report/report.ts';
+import { countAccepted, countEvents } from './count-events.ts';
 import { createPartFeed, type EpochRun, type PartFeed, stageAndImport } from './import-phase.ts';
 import { type AcquiringEvent, acquireLease, type Lease, RedisWipedError } from './lease.ts';
 import { foldPersons } from './persons-phase.ts';
@@ -36,14 +38,17 @@ export interface RunDeps {
   readonly onStatus: (status: RunStatus) => void;
   /** See MigrationRuntime. */
   readonly watchRedis: (listener: (trouble: string | undefined) => void) => () => void;
-  /** Throws PreflightError once more records are staged than the destination has agreed to. */
-  readonly assertVolume: (records: number) => Promise<void>;
+  /** Undefined where the destination takes any volume. */
+  readonly volume: (VolumeRule & { readonly map: MapRecord }) | undefined;
   /** Starts this producer's own worker for `stage-file` jobs. */
   readonly startStaging: (
     feed: PartFeed,
     files: readonly SourceSlice[],
   ) => Promise<{ close(): Promise<void> }>;
 }
+
+/** The sample promised far fewer events than are staged: they are counted before more is sent. */
+class VolumeUnknownError extends Error {}
 
 export interface RunEnd {
   readonly report: Report;
@@ -63,6 +68,7 @@ export async function runMigration(
   cause: AcquiringEvent,
   deps: RunDeps,
 ): Promise<RunEnd> {
+  let countFirst = deps.volume?.countFirst ?? false;
   for (let event = cause; ; ) {
     const board = new StatusBoard(deps.onStatus);
     const unwatch = deps.watchRedis((trouble) =>
@@ -73,10 +79,16 @@ export async function runMigration(
       throw error;
     });
     try {
-      return await runEpoch(record, files, lease, board, deps);
+      return await runEpoch(record, files, lease, board, { ...deps, countFirst });
     } catch (error) {
+      if (error instanceof VolumeUnknownError) {
+        countFirst = true;
+        event = { kind: 'resume' };
+        continue;
+      }
       if (!(error instanceof RedisWipedError)) {
-        if (!(error instanceof FencedOutError)) await noteStopped(record, lease, getMessage(error), deps);
+        if (!(error instanceof FencedOutError))
+          await noteStopped(record, lease, getMessage(error).split('\n')[0] ?? '', deps);
         throw error;
       }
       event = { kind: 'redis_wiped', epoch: lease.epoch };
@@ -110,23 +122,24 @@ async function runEpoch(
   files: readonly SourceSlice[],
   lease: Lease,
   board: StatusBoard,
-  deps: RunDeps,
+  deps: RunDeps & { readonly countFirst: boolean },
 ): Promise<RunEnd> {
-  const { staging, queue, signal, now } = deps;
+  const { staging, queue, signal, now, countFirst } = deps;
   const { epoch } = lease;
   const run: EpochRun = {
     record,
     epoch,
     staging,
     board,
+    assertVolume() {
+      if (!countFirst && deps.volume && board.getStatus().staged >= deps.volume.half)
+        throw new VolumeUnknownError('more records are staged than the sample promised');
+    },
     schedulerDeps: {
       queue,
       windowSize: WINDOW,
       makeJobId: createJobIds(record, epoch),
-      async assertRunning() {
-        await lease.assertRunning();
-        await deps.assertVolume(board.getStatus().staged);
-      },
+      assertRunning: () => lease.assertRunning(),
       assertNotHeld: () => lease.assertNotHeld(),
       signal,
     },
@@ -137,10 +150,11 @@ async function runEpoch(
   board.setPhase('stage');
   const note = keepProgressNote(staging, record.name, () => board.getStatus().counts);
   const feed = createPartFeed((part) => board.addPart(part.records));
+  const judgeVolume = () => assertCounted(record, lease, board, deps);
   const stager = await deps.startStaging(feed, files);
   const failures: Failure[] = [];
   try {
-    failures.push(...(await stageAndImport(run, files, feed)));
+    failures.push(...(await stageAndImport(run, files, feed, countFirst ? judgeVolume : undefined)));
   } finally {
     await stager.close();
     await note.close();
@@ -169,6 +183,30 @@ async function runEpoch(
     await settleWithin(lease.finish(), REDIS_WITHIN_MS);
   }
   return { report, failures };
+}
+
+/** Counts every event that is staged, and throws PreflightError where they are more than is allowed. */
+async function assertCounted(
+  { name }: MigrationRecord,
+  lease: Lease,
+  board: StatusBoard,
+  { staging, signal, volume }: RunDeps,
+): Promise<void> {
+  if (!volume) return;
+  board.setPhase('count');
+  const events = await countEvents({
+    staging,
+    name,
+    records: board.getStatus().staged,
+    map: volume.map,
+    async onPart(partsDone) {
+      signal.throwIfAborted();
+      await raceAbort(lease.assertRunning(), signal);
+      board.countedParts = partsDone;
+      board.changed();
+    },
+  });
+  volume.assertEvents(events, await countAccepted(staging, name));
 }
 
 const describe = ({ work, reason }: Failure) => ({ what: `${work.name} ${work.id}`, reason });

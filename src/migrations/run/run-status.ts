@@ -3,7 +3,7 @@ import type { RecordCounts } from '../../contract/progress.ts';
 
 /** How far a run is, for whoever watches it. */
 export interface RunStatus {
-  readonly phase: 'stage' | 'import' | 'people' | 'report';
+  readonly phase: 'stage' | 'count' | 'import' | 'people' | 'report';
   readonly files: { readonly staged: number; readonly total: number };
   readonly parts: { readonly done: number; readonly known: number };
   /** Records with an outcome, those of parts still open included. */
@@ -11,6 +11,8 @@ export interface RunStatus {
   /** Records staged so far; all of them once every file is staged. */
   readonly staged: number;
   readonly personJobs: { readonly done: number; readonly total: number };
+  /** Parts whose events were counted, before the first one is sent. */
+  readonly countedParts: number;
   /** What is down and waited for, and why; undefined while nothing is. */
   readonly waitingFor: string | undefined;
 }
@@ -24,6 +26,7 @@ export class StatusBoard {
   readonly files = { staged: 0, total: 0 };
   readonly parts = { done: 0, known: 0 };
   readonly personJobs = { done: 0, total: 0 };
+  countedParts = 0;
   #staged = 0;
   #waitingFor: string | undefined;
 
@@ -71,6 +74,7 @@ export class StatusBoard {
       counts: [...this.#running.values()].reduce(addCounts, this.#settled),
       staged: this.#staged,
       personJobs: { ...this.personJobs },
+      countedParts: this.countedParts,
       waitingFor: this.#waitingFor,
     };
   }

@@ -10,12 +10,16 @@ const status = (more: Partial<RunStatus>): RunStatus => ({
   counts: { ...zeroCounts(), read: 2_500, delivered: 2_490, rejected: 10 },
   staged: 10_000,
   personJobs: { done: 0, total: 0 },
+  countedParts: 0,
   waitingFor: undefined,
   ...more,
 });
 
 describe('the status line', () => {
   it('tells what is waited for in place of a rate that stands still', () => {
+    expect(renderStatus(status({ phase: 'count', countedParts: 1 }), 0)).toBe(
+      'count    ████░░░░░░░░░░░░░░░░░░░░  20% events counted, nothing is sent yet',
+    );
     expect(renderStatus(status({ waitingFor: 'Redis: OOM command not allowed' }), 2_000)).toBe(
       'import   waiting for Redis: OOM command not allowed',
     );

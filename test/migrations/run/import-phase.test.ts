@@ -75,6 +75,7 @@ function createRun(queue: WorkQueue, staging: Staging, slices: readonly SourceSl
     epoch: 1,
     staging,
     board: new StatusBoard(() => {}),
+    assertVolume: () => {},
     schedulerDeps: {
       queue,
       windowSize: 4,
