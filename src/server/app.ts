@@ -11,10 +11,10 @@ import { addIngestRoutes } from './capture/routes.ts';
 import { addCohortRoutes } from './cohorts/routes.ts';
 import { addDashboardRoutes } from './dashboards/routes.ts';
 import type { Db } from './database/db.ts';
-import { runSql, sql } from './database/sql.ts';
 import { addDefinitionRoutes } from './definitions/routes.ts';
 import { addDeletionRoutes, type DeletionRuns } from './deletions/routes.ts';
 import { addEventRoutes } from './events/routes.ts';
+import { createHealthCheck } from './health.ts';
 import { methodNotAllowed, notFound, respondWithError } from './http/errors.ts';
 import { createInsightResults } from './insights/results.ts';
 import { addDocsRoutes } from './openapi/routes.ts';
@@ -78,7 +78,11 @@ export function declareRoutes(deps: ApiDeps): Api {
   addPersonRoutes(api, { db, now });
   addEventRoutes(api, db);
   addIngestRoutes(api, { db, log, now });
-  addDashboardRoutes(api, { db, results: createInsightResults({ now }), now });
+  addDashboardRoutes(api, {
+    db,
+    results: createInsightResults({ now, atOnce: db.kind === 'pglite' ? 1 : 3 }),
+    now,
+  });
   addDefinitionRoutes(api, db);
   addDeletionRoutes(api, db, deps.deletionRuns);
   addDocsRoutes(api);
@@ -87,8 +91,9 @@ export function declareRoutes(deps: ApiDeps): Api {
     path: '/healthz',
     public: 'open: reports whether the API is well',
   } as const;
+  const checkHealth = createHealthCheck(db);
   addPublicRoute(api, health, async (c) => {
-    await runSql(db, sql`select 1`);
+    await checkHealth();
     return c.json({ status: 'ok' });
   });
   return api;

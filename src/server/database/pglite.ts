@@ -1,6 +1,7 @@
-import type { Db, Queryable, Row, SqlValue } from './db.ts';
+import type { Db, Queryable, Row, SqlValue, Use } from './db.ts';
 import { openPgliteSession, type PgliteSession } from './pglite-session.ts';
 import { startPgliteThread } from './pglite-thread.ts';
+import { createTurns } from './turns.ts';
 
 /**
  * PGlite is a single process without Postgres' background workers, whose work is done here whenever this
@@ -10,7 +11,10 @@ import { startPgliteThread } from './pglite-thread.ts';
  */
 const MAINTENANCE_BYTES = 64 * 1024 * 1024;
 
-/** The embedded database: one connection, transactions one after another, reopened when it breaks. */
+/**
+ * The embedded database: one connection, transactions one after another, reopened when it breaks. Questions
+ * let everything else go first.
+ */
 export function createPgliteDb(dataDir: string | undefined): Db {
   return createSerialDb(() => {
     // A worker thread needs compiled code. Run straight from TypeScript, as under the test runner, the
@@ -22,15 +26,15 @@ export function createPgliteDb(dataDir: string | undefined): Db {
 
 export function createSerialDb(open: () => Promise<PgliteSession>): Db {
   let session: PgliteSession | undefined;
-  let queue: Promise<unknown> = Promise.resolve();
+  const runInTurn = createTurns();
   let writtenBytes = 0;
   let nextAnalyse = 1;
   let maintenanceRuns = 0;
   let closed = false;
 
-  /** Runs `work` after everything queued before it. */
-  function runInTurn<T>(work: (session: PgliteSession) => Promise<T>): Promise<T> {
-    const turn = queue.then(async () => {
+  /** Runs `work` when its turn comes. */
+  function runNext<T>(use: Use, work: (session: PgliteSession) => Promise<T>): Promise<T> {
+    return runInTurn(use === 'question' ? 'last' : 'first', async () => {
       if (closed) throw new Error('the database is closed');
       if (session?.lost) {
         await session.close().catch(() => undefined); // it is broken; only its thread matters
@@ -39,8 +43,6 @@ export function createSerialDb(open: () => Promise<PgliteSession>): Db {
       session ??= await open();
       return work(session);
     });
-    queue = turn.catch(() => undefined);
-    return turn;
   }
 
   async function runMaintenance(current: PgliteSession): Promise<void> {
@@ -64,9 +66,9 @@ export function createSerialDb(open: () => Promise<PgliteSession>): Db {
 
   return {
     kind: 'pglite',
-    query: (text, params) => runInTurn((current) => createQueryable(current).query(text, params)),
-    transaction: (run) =>
-      runInTurn(async (current) => {
+    query: (text, params) => runNext('request', (current) => createQueryable(current).query(text, params)),
+    transaction: (run, use = 'request') =>
+      runNext(use, async (current) => {
         await current.query('begin', []);
         try {
           const result = await run(createQueryable(current));
@@ -80,7 +82,7 @@ export function createSerialDb(open: () => Promise<PgliteSession>): Db {
         }
       }),
     async close() {
-      await runInTurn(async () => {
+      await runNext('request', async () => {
         closed = true;
       }).catch(() => undefined);
       await session?.close();

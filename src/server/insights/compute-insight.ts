@@ -1,22 +1,31 @@
 import type { Db, Queryable } from '../database/db.ts';
 import { getSqlState } from '../database/db.ts';
+import { sql } from '../database/sql.ts';
 import { ApiError } from '../http/errors.ts';
 import { loadCohorts } from '../query/cohort-store.ts';
 import { parseDateRange } from '../query/date-range.ts';
 import type { FilterGroup } from '../query/filter.ts';
 import { isTooSlow, limitTime } from '../query/time-limit.ts';
 import { type EventScope, loadEarliest, sortInMemory } from './events-store.ts';
-import { InsightError, invalid, tooLarge } from './insight-error.ts';
+import { invalid, tooLarge, tooSlow } from './insight-error.ts';
 import { getKind, type InsightData, type InsightQuery } from './registry.ts';
+import { AT_ONCE, STEP_LIMIT_MS, type StepSizes, type Steps, startSteps } from './steps.ts';
 
 export interface Moment {
   /** Milliseconds since 1970. */
   readonly now: number;
   /** How long the database may work on it, in milliseconds. */
   readonly timeLimitMs: number;
+  /** On the embedded database. For tests. */
+  readonly sizes?: StepSizes & { readonly atOnceMs?: number };
 }
 
-/** The result of an insight, read in one transaction. Throws InsightError. */
+/** On the embedded database, where a statement holds up all others: what is quick is done at once. */
+const AT_ONCE_MS = 300;
+/** There the database does other things in between, so that a long computation harms nobody. */
+const STEPPED_FACTOR = 3;
+
+/** The result of an insight. On a server it is read in one transaction. Throws InsightError. */
 export async function computeInsight(
   db: Db,
   projectId: number,
@@ -24,13 +33,39 @@ export async function computeInsight(
   moment: Moment,
 ): Promise<InsightData> {
   try {
-    return await db.transaction(async (tx) => {
-      await limitTime(tx, moment.timeLimitMs);
-      await sortInMemory(tx);
-      return compute(tx, projectId, query, moment);
-    });
+    if (db.kind === 'postgres') return await computeAtOnce(db, projectId, query, moment);
+    try {
+      const timeLimitMs = Math.min(moment.sizes?.atOnceMs ?? AT_ONCE_MS, moment.timeLimitMs);
+      return await computeAtOnce(db, projectId, query, { ...moment, timeLimitMs });
+    } catch (error) {
+      if (!isTooSlow(error)) throw error;
+    }
+    return await computeInSteps(db, projectId, query, moment);
   } catch (error) {
     throw toInsightError(error);
+  }
+}
+
+function computeAtOnce(db: Db, projectId: number, query: InsightQuery, moment: Moment): Promise<InsightData> {
+  return db.transaction(async (tx) => {
+    await limitTime(tx, moment.timeLimitMs);
+    await sortInMemory(tx);
+    return compute(tx, AT_ONCE, projectId, query, moment);
+  }, 'question');
+}
+
+async function computeInSteps(
+  db: Db,
+  projectId: number,
+  query: InsightQuery,
+  moment: Moment,
+): Promise<InsightData> {
+  const { tx, steps, close } = startSteps(db, moment.timeLimitMs * STEPPED_FACTOR, moment.sizes);
+  try {
+    const timeLimitMs = Math.min(STEP_LIMIT_MS, moment.timeLimitMs);
+    return await compute(tx, steps, projectId, query, { ...moment, timeLimitMs });
+  } finally {
+    await close();
   }
 }
 
@@ -40,15 +75,14 @@ const TOO_LARGE = /^(?:53[12]00|54...)$/;
 /** Errors that the insight itself causes become an InsightError; any other is returned as it is. */
 function toInsightError(error: unknown): unknown {
   if (error instanceof ApiError && error.status === 400) return invalid(error.message);
-  if (isTooSlow(error)) {
-    return new InsightError('too_slow', 'This took too long: ask for fewer days, steps or values.');
-  }
+  if (isTooSlow(error)) return tooSlow();
   const isTooLarge = TOO_LARGE.test(getSqlState(error) ?? '');
   return isTooLarge ? tooLarge('This is too much: ask for fewer days, steps or values.') : error;
 }
 
 async function compute(
   tx: Queryable,
+  steps: Steps,
   projectId: number,
   query: InsightQuery,
   { now, timeLimitMs }: Moment,
@@ -61,7 +95,7 @@ async function compute(
     members: [filter, ...kind.listEntities(query).map((entity) => entity.filter)],
   };
   const cohorts = await loadCohorts(tx, projectId, everyFilter);
-  const scope: EventScope = { projectId, now, filter, cohorts, timeLimitMs };
+  const scope: EventScope = { projectId, now, filter, cohorts, timeLimitMs, place: sql`true` };
   const earliest = dates.from === 'all' ? await loadEarliest(tx, projectId) : undefined;
   const range = parseDateRange(
     {
@@ -72,5 +106,5 @@ async function compute(
     },
     { now, earliest },
   );
-  return kind.compute(tx, scope, query, range);
+  return kind.compute(tx, steps, scope, query, range);
 }

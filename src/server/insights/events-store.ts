@@ -15,8 +15,10 @@ export interface EventScope {
   /** Holds for every event. */
   readonly filter: FilterGroup;
   readonly cohorts: CohortDefinitions;
-  /** How long the transaction may take, in milliseconds. */
+  /** How long a transaction may take, in milliseconds. */
   readonly timeLimitMs: number;
+  /** A condition on where events `e` stand in their table: those of a step. */
+  readonly place: Sql;
 }
 
 /** A span of time in ISO 8601; `until` is the first moment after it. */
@@ -39,7 +41,7 @@ export const eventsWhere = (scope: EventScope, { from, until }: Span, condition:
   from events e
   left join person_distinct_ids d on d.project_id = e.project_id and d.distinct_id = e.distinct_id
   left join persons p on p.id = d.person_id
-  where e.project_id = ${scope.projectId}::integer
+  where e.project_id = ${scope.projectId}::integer and ${scope.place}
     and e.timestamp >= ${from}::timestamptz and e.timestamp < ${until}::timestamptz
     and ${condition} and ${compileFilter(scope.filter, toSubject(scope))} and ${inTime(scope.timeLimitMs)}`;
 

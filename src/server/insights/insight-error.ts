@@ -5,6 +5,8 @@ export type FailureReason =
   | 'invalid'
   /** It took longer than a tile may. */
   | 'too_slow'
+  /** It is being computed, or will be when it is asked for again. */
+  | 'pending'
   /** It would hold more series, intervals or events than a tile may. */
   | 'too_large';
 
@@ -31,6 +33,12 @@ export function checkSize(valueCount: number): void {
 }
 
 export const tooLarge = (message: string) => new InsightError('too_large', message);
+
+export const tooSlow = () =>
+  new InsightError('too_slow', 'This took too long: ask for fewer days, steps or values.');
+
+export const pending = () =>
+  new InsightError('pending', 'It is being computed and will be here soon: load it again.');
 
 export const tooManyAtOnce = () =>
   new InsightError('too_slow', 'Too many insights are asked for at once: try again soon.');

@@ -6,6 +6,7 @@ import type { FilterGroup } from '../query/filter.ts';
 import type { Interval } from '../query/interval.ts';
 import type { Entity } from './entity.ts';
 import type { EventScope } from './events-store.ts';
+import type { Steps } from './steps.ts';
 
 /** A piece of HTML whose values are escaped. */
 export type Html = ReturnType<typeof html>;
@@ -60,7 +61,13 @@ export interface InsightKind<K extends string, Q extends KindQuery<K>, D extends
   readonly listEntities: (query: Q) => readonly Entity[];
   /** The interval that the date range is rounded to. */
   readonly getInterval: (query: Q) => Interval;
-  readonly compute: (tx: Queryable, scope: EventScope, query: Q, range: DateRange) => Promise<D>;
+  readonly compute: (
+    tx: Queryable,
+    steps: Steps,
+    scope: EventScope,
+    query: Q,
+    range: DateRange,
+  ) => Promise<D>;
   /** Whether there is nothing to draw. A single number of zero is something to read. */
   readonly isEmpty: (data: D) => boolean;
   readonly render: (data: D) => Html;

@@ -12,7 +12,7 @@ const rendered = new WeakMap<InsightData, string>();
  */
 export function renderInsight(result: InsightResult): string {
   if (result.kind === 'failed') {
-    const failure = html`<p class="insight insight-none"><strong>This insight cannot be shown.</strong> ${result.message}</p>`;
+    const failure = html`<p class="insight insight-none"><strong>${result.reason === 'pending' ? 'Not ready yet.' : 'This insight cannot be shown.'}</strong> ${result.message}</p>`;
     return toText(failure);
   }
   const { data } = result;

@@ -1,23 +1,39 @@
 import { createHash } from 'node:crypto';
 import { createSemaphore } from '../../lib/async/semaphore.ts';
+import { withTimeout } from '../../lib/async/timeout.ts';
 import { stringifyJson } from '../../lib/json/stringify-json.ts';
 import type { Db } from '../database/db.ts';
 import type { JsonObject } from '../http/json.ts';
-import { computeInsight } from './compute-insight.ts';
-import { type FailureReason, InsightError, tooManyAtOnce } from './insight-error.ts';
+import { computeInsight, type Moment } from './compute-insight.ts';
+import { type FailureReason, InsightError, pending, tooManyAtOnce } from './insight-error.ts';
 import { readInsight } from './read-insight.ts';
 import type { InsightData } from './registry.ts';
-import { createResultCache } from './result-cache.ts';
+import { createResultCache, type Made } from './result-cache.ts';
 import type { StoredInsight } from './store.ts';
 
 const TIME_LIMIT_MS = 10_000;
-/** Fewer than the database has connections, so that events are ingested while dashboards are viewed. */
-const MAX_COMPUTING = 3;
 const MAX_WAITING = 300;
 const MAX_KEPT_CHARACTERS = 16_000_000;
+/** How long a request waits for results. They are computed to their end, and kept for the next request. */
+const WAIT_MS = 10_000;
+/** The same where there is an older result to show. */
+const WAIT_FOR_NEWER_MS = 2000;
 
-/** For how long a result may be served again. */
-export const RESULT_KEPT_MS = 15_000;
+/** For how long nobody needs a newer result. */
+export const RESULT_FRESH_MS = 15_000;
+/** The same as a multiple of the time that it took: an insight that is always looked at takes a twentieth. */
+const FRESH_FACTOR = 20;
+/** For how long an older result is shown while a newer one is computed. */
+const RESULT_KEPT_MS = 3_600_000;
+/** New results that one page may ask for. */
+const MAX_STARTED = 20;
+
+/** What one page may cost, shared by its insights. */
+export interface WorkBudget {
+  startsLeft: number;
+}
+
+export const createWorkBudget = (): WorkBudget => ({ startsLeft: MAX_STARTED });
 
 export interface ComputeOptions {
   /**
@@ -28,6 +44,8 @@ export interface ComputeOptions {
   readonly dashboardFilters?: JsonObject;
   /** Computes again even when a kept result is fresh. */
   readonly refresh?: boolean;
+  /** @default no limit to what is computed anew */
+  readonly budget?: WorkBudget;
 }
 
 export type InsightResult = ComputedInsight | FailedInsight;
@@ -37,7 +55,7 @@ export interface ComputedInsight {
   readonly data: InsightData;
   /** When the events were read: `last_refresh` of tile and insight. */
   readonly computedAt: string;
-  /** True when it was computed for an earlier request: `is_cached`. */
+  /** True when it was computed for an earlier request, or for another one at the same time: `is_cached`. */
   readonly isCached: boolean;
   /** Same project, insight filters and dashboard filters, same hash: `filters_hash`. */
   readonly filtersHash: string;
@@ -64,14 +82,34 @@ export interface InsightResultsOptions {
    * @default 10000
    */
   readonly timeLimitMs?: number;
+  /**
+   * How many are computed at a time: fewer than the database has connections, so that events are ingested
+   * meanwhile.
+   * @default 1
+   */
+  readonly atOnce?: number;
+  /**
+   * How long a request waits.
+   * @default 10000
+   */
+  readonly waitMs?: number;
+  /**
+   * The same where there is an older result to show.
+   * @default 2000
+   */
+  readonly newerWaitMs?: number;
+  /** For tests. */
+  readonly sizes?: Moment['sizes'];
 }
 
 /** Computes results, a few at a time, and keeps each for a while. */
 export interface InsightResults {
   /**
-   * The result over the events stored now, or a kept one that is at most `RESULT_KEPT_MS` old. What the
-   * insight itself makes impossible is a failed result, for the tile to show. It runs its own transactions,
-   * so it must not be called inside one. Any number may be asked for at once: only a few are computed.
+   * The result over the events stored now, or a kept one. Whoever asks for the same at the same time gets the
+   * same. A result that is not fresh any more is renewed, and shown itself when that takes long; where there is
+   * none, `pending` is the reason that it failed. What the insight itself makes impossible is a failed result
+   * as well, for the tile to show. It runs its own transactions, so it must not be called inside one. Any
+   * number may be asked for at once: only a few are computed.
    */
   compute(
     db: Db,
@@ -84,36 +122,63 @@ export interface InsightResults {
 export function createInsightResults({
   now,
   timeLimitMs = TIME_LIMIT_MS,
+  atOnce = 1,
+  waitMs = WAIT_MS,
+  newerWaitMs = WAIT_FOR_NEWER_MS,
+  sizes = {},
 }: InsightResultsOptions): InsightResults {
   const cache = createResultCache<Outcome>({
     keptMs: RESULT_KEPT_MS,
     maxCharacters: MAX_KEPT_CHARACTERS,
     now,
   });
-  const runInTurn = createSemaphore(MAX_COMPUTING, MAX_WAITING, tooManyAtOnce);
+  const runInTurn = createSemaphore(atOnce, MAX_WAITING, tooManyAtOnce);
 
   async function computeOutcome(
     db: Db,
     projectId: number,
     insight: StoredInsight,
     { dashboardFilters }: ComputeOptions,
-  ): Promise<Outcome> {
-    try {
-      const query = readInsight(insight, dashboardFilters);
-      return { kind: 'data', data: await computeInsight(db, projectId, query, { now: now(), timeLimitMs }) };
-    } catch (error) {
-      return toFailure(error);
+  ): Promise<Made<Outcome>> {
+    const madeAt = now();
+    const value = await read();
+    const endedAt = now();
+    return {
+      value,
+      madeAt,
+      freshUntil: madeAt + Math.max(RESULT_FRESH_MS, FRESH_FACTOR * (endedAt - madeAt)),
+    };
+
+    async function read(): Promise<Outcome> {
+      try {
+        const query = readInsight(insight, dashboardFilters);
+        return {
+          kind: 'data',
+          data: await computeInsight(db, projectId, query, { now: madeAt, timeLimitMs, sizes }),
+        };
+      } catch (error) {
+        return toFailure(error);
+      }
     }
   }
 
   return {
     async compute(db, projectId, insight, options = {}) {
       const filtersHash = hashFilters(projectId, insight, options);
+      const kept = cache.find(filtersHash);
+      if (kept?.isFresh && !options.refresh) return toResult(kept, filtersHash, true);
+      const isCached = cache.isMaking(filtersHash) && !options.refresh;
+      const older = () =>
+        kept ? toResult(kept, filtersHash, true) : { ...toFailure(pending()), filtersHash };
+      if (!isCached && options.budget !== undefined && options.budget.startsLeft-- <= 0) return older();
       const make = () => runInTurn(() => computeOutcome(db, projectId, insight, options));
+      const making = (options.refresh ? cache.renew : cache.join)(filtersHash, make);
       try {
-        const made = await (options.refresh ? cache.renew : cache.get)(filtersHash, make);
-        return toResult(made, filtersHash);
+        const isWanted = kept === undefined || options.refresh === true;
+        const within = isWanted ? waitMs : newerWaitMs;
+        return toResult(await withTimeout(making, within, pending), filtersHash, isCached);
       } catch (error) {
+        if (error instanceof InsightError && error.reason === 'pending') return older();
         return { ...toFailure(error), filtersHash };
       }
     },
@@ -127,8 +192,9 @@ function toFailure(error: unknown): Failure {
 }
 
 function toResult(
-  { value, madeAt, isCached }: { value: Outcome; madeAt: number; isCached: boolean },
+  { value, madeAt, freshUntil }: Made<Outcome>,
   filtersHash: string,
+  isCached: boolean,
 ): InsightResult {
   if (value.kind === 'failed') return { ...value, filtersHash };
   return {
@@ -137,7 +203,7 @@ function toResult(
     computedAt: new Date(madeAt).toISOString(),
     isCached,
     filtersHash,
-    nextRefreshAt: new Date(madeAt + RESULT_KEPT_MS).toISOString(),
+    nextRefreshAt: new Date(freshUntil).toISOString(),
   };
 }
 

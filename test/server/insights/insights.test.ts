@@ -1,5 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createInsightResults, RESULT_KEPT_MS } from '../../../src/server/insights/results.ts';
+import type { Db } from '../../../src/server/database/db.ts';
+import {
+  createInsightResults,
+  type InsightResult,
+  RESULT_FRESH_MS,
+} from '../../../src/server/insights/results.ts';
 import {
   copyInsight,
   loadInsights,
@@ -9,6 +14,7 @@ import {
 } from '../../../src/server/insights/store.ts';
 import { createTestApi, type TestApi } from '../../support/api.ts';
 import { onBothDatabases } from '../../support/databases.ts';
+import { until } from '../../support/until.ts';
 import { createLab, did, NOW, storedInsight } from './lab.ts';
 
 const views = { events: [{ id: 'view', type: 'events', order: 0 }], date_from: '2024-01-10' };
@@ -140,7 +146,7 @@ onBothDatabases('insights', (db) => {
   describe('that are computed', () => {
     test('are kept for a while, tell when they were computed, and can be had anew', async () => {
       let now = Date.parse(NOW);
-      const clocked = createInsightResults({ now: () => now });
+      const clocked = createInsightResults({ now: () => now, newerWaitMs: 60_000 });
       const lab = await createLab(db());
       const count = async (refresh = false) => {
         const result = await clocked.compute(db(), lab.api.project.id, storedInsight(views), { refresh });
@@ -150,12 +156,62 @@ onBothDatabases('insights', (db) => {
       };
       expect(await count()).toEqual({ count: 0, at: '2024-01-10T12:00:00.000Z', isCached: false });
       await lab.api.send(did('ann', 'view', '01-10 10:00'));
-      now += RESULT_KEPT_MS - 1;
+      now += RESULT_FRESH_MS - 1;
       expect(await count()).toEqual({ count: 0, at: '2024-01-10T12:00:00.000Z', isCached: true });
       expect(await count(true)).toEqual({ count: 1, at: '2024-01-10T12:00:14.999Z', isCached: false });
       await lab.api.send(did('bob', 'view', '01-10 10:00'));
-      now += RESULT_KEPT_MS;
+      now += RESULT_FRESH_MS;
       expect(await count()).toEqual({ count: 2, at: '2024-01-10T12:00:29.999Z', isCached: false });
+    });
+
+    test('are computed once for all, whoever goes on waiting, and shown while they are renewed', async () => {
+      let now = Date.parse(NOW);
+      const lab = await createLab(db());
+      let open = () => {};
+      let begun = 0;
+      let gate = Promise.resolve();
+      const close = () => {
+        gate = new Promise((resolve) => {
+          open = resolve;
+        });
+      };
+      const slow: Db = {
+        ...db(),
+        async transaction(run, use) {
+          begun += 1;
+          await gate;
+          return db().transaction(run, use);
+        },
+      };
+      const clocked = createInsightResults({ now: () => now, waitMs: 1, newerWaitMs: 1 });
+      const ask = (options = {}) => clocked.compute(slow, lab.api.project.id, storedInsight(views), options);
+      const count = (result: InsightResult) =>
+        result.kind === 'computed' && result.data.insight === 'TRENDS'
+          ? result.data.result[0]?.count
+          : result;
+
+      close();
+      expect(await ask({ budget: { startsLeft: 0 } })).toMatchObject({ kind: 'failed', reason: 'pending' });
+      expect(begun).toBe(0);
+      const asked = await Promise.all([ask(), ask(), ask({ budget: { startsLeft: 0 } })]);
+      for (const result of asked) expect(result).toMatchObject({ kind: 'failed', reason: 'pending' });
+      expect(begun).toBe(1);
+      open();
+      expect(count(await until('the result', async () => done(await ask())))).toBe(0);
+      const taken = begun;
+
+      await lab.api.send(did('ann', 'view', '01-10 10:00'));
+      now += RESULT_FRESH_MS;
+      close();
+      const older = await ask();
+      expect([count(older), older.kind === 'computed' && older.computedAt]).toEqual([0, NOW]);
+      open();
+      const renewed = await until('the newer result', async () => {
+        const result = await ask();
+        return count(result) === 1 ? result : undefined;
+      });
+      expect(renewed).toMatchObject({ computedAt: new Date(now).toISOString() });
+      expect(begun).toBe(2 * taken);
     });
 
     test('are told apart by project, filters and dashboard', async () => {
@@ -258,3 +314,5 @@ onBothDatabases('insights', (db) => {
     });
   });
 });
+
+const done = (result: InsightResult) => (result.kind === 'computed' ? result : undefined);

@@ -26,7 +26,9 @@ type ResultOf<K extends InsightData['insight']> = Extract<InsightData, { insight
 export async function createLab(db: Db): Promise<Lab> {
   const now = () => Date.parse(NOW);
   const api = await createTestApi(db, now);
-  const results = createInsightResults({ now });
+  // Nothing at once, and small steps: on the embedded database, where there are steps.
+  const sizes = { atOnceMs: 0, firstBlocks: 1, factsAStep: 40 };
+  const results = createInsightResults({ now, waitMs: 600_000, sizes });
   const ask = (filters: JsonObject, dashboardFilters: JsonObject = {}) =>
     results.compute(db, api.project.id, storedInsight(filters), { dashboardFilters, refresh: true });
   return {

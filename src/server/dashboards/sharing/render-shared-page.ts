@@ -49,7 +49,8 @@ export async function renderSharedPage(
       ${!embedded && html`<footer class="foot">Days and times are in UTC. Reload for the latest.</footer>`}
     </div>`;
   const styles = `${SHARED_STYLES}${INSIGHT_STYLES}${renderGrid(placed)}`;
-  return { html: await wrap(title, styles, body, embedded ? 'embedded' : ''), styles };
+  const isPending = views.some(({ result }) => result?.kind === 'failed' && result.reason === 'pending');
+  return { html: await wrap(title, styles, body, embedded ? 'embedded' : '', isPending), styles };
 }
 
 /** The same page for a dashboard that is not shared any more and for one that never was. */
@@ -64,13 +65,23 @@ export async function renderGonePage(): Promise<Page> {
 
 type Html = ReturnType<typeof html>;
 
-async function wrap(title: string, styles: string, body: Html, bodyClass: string): Promise<string> {
+/** When a page whose results are being computed loads itself again, in seconds. */
+const RELOAD_AFTER_S = 10;
+
+async function wrap(
+  title: string,
+  styles: string,
+  body: Html,
+  bodyClass: string,
+  reload = false,
+): Promise<string> {
   const page = await html`<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <meta name="robots" content="noindex, nofollow">
+    ${reload && html`<meta http-equiv="refresh" content="${RELOAD_AFTER_S}">`}
     <title>${title}</title>
     <style>${raw(styles)}</style>
   </head>

@@ -6,8 +6,8 @@ import { descriptionField, nameField } from '../fields.ts';
 
 /** Limit of tiles of a dashboard: viewing it computes every insight. */
 export const MAX_TILES = 100;
-/** Tiles that are taken off, or left as they are, may be named beside those that stay. */
-const MAX_ITEMS = 2 * MAX_TILES;
+/** Each takes statements of one transaction, which others wait for on the embedded database. */
+const MAX_ITEMS = MAX_TILES;
 const MAX_BODY = 4000;
 const MAX_COLOR = 400;
 const MAX_LAYOUTS = 10_000;

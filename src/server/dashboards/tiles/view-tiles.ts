@@ -1,5 +1,5 @@
 import type { Queryable } from '../../database/db.ts';
-import type { InsightResult } from '../../insights/results.ts';
+import { createWorkBudget, type InsightResult } from '../../insights/results.ts';
 import type { StoredInsight } from '../../insights/store.ts';
 import { loadInsights } from '../../insights/store.ts';
 import type { DashboardDeps } from '../dashboard-deps.ts';
@@ -32,10 +32,11 @@ export async function computeTiles(
   views: readonly TileView[],
   refresh = false,
 ): Promise<TileView[]> {
+  const budget = createWorkBudget();
   return Promise.all(
     views.map(async (view) => {
       if (view.insight === undefined) return view;
-      const options = { dashboardFilters, refresh };
+      const options = { dashboardFilters, refresh, budget };
       return { ...view, result: await results.compute(db, projectId, view.insight, options) };
     }),
   );

@@ -2,16 +2,18 @@ import type { Queryable } from '../../database/db.ts';
 import type { DateRange } from '../../query/date-range.ts';
 import type { EventScope } from '../events-store.ts';
 import { wholeRange } from '../intervals.ts';
+import type { Steps } from '../steps.ts';
 import type { FunnelData, FunnelQuery, FunnelStep, FunnelSteps } from './model.ts';
 import { type FunnelRow, loadFunnel } from './store.ts';
 
 export async function computeFunnel(
   tx: Queryable,
+  steps: Steps,
   scope: EventScope,
   query: FunnelQuery,
   range: DateRange,
 ): Promise<FunnelData> {
-  const rows = await loadFunnel(tx, scope, wholeRange(range), query);
+  const rows = await loadFunnel(tx, steps, scope, wholeRange(range), query);
   return { insight: 'FUNNELS', result: shapeFunnel(rows, query) };
 }
 

@@ -16,9 +16,9 @@ import type { FunnelQuery, FunnelWindow } from './model.ts';
  * One fact a person who entered: how many `steps` they reached in one go, the times `at` of these, and the
  * `value` of the breakdown. Of several goes the one that came furthest counts, the earliest of these.
  */
-export function funnelFacts(scope: EventScope, span: Span, query: FunnelQuery): Sql {
+export function funnelFacts(scope: EventScope, matched: Sql, query: FunnelQuery): Sql {
   const goes = { ordered: orderedGoes, strict: strictGoes, unordered: unorderedGoes }[query.order];
-  return sql`with matched as materialized (${matchedEvents(scope, span, query)}),
+  return sql`with matched as materialized (select * from ${matched} as parts),
       goes as (${goes(scope, query)}),
       best as (
         select distinct on (actor) actor, at, cardinality(at) as steps
@@ -31,7 +31,7 @@ export function funnelFacts(scope: EventScope, span: Span, query: FunnelQuery): 
  * Every event that an attempt can consist of: `steps` and `exclusions` flag which of these it is. In a strict
  * funnel any event matters, as it may come between two steps.
  */
-function matchedEvents(
+export function matchedEvents(
   scope: EventScope,
   span: Span,
   { steps, exclusions, order, breakdown }: FunnelQuery,

@@ -4,18 +4,21 @@ import { addIntervals, toIntervalStart } from '../../query/interval.ts';
 import type { Entity } from '../entity.ts';
 import type { EventScope } from '../events-store.ts';
 import { type Buckets, cutRange } from '../intervals.ts';
+import type { Steps } from '../steps.ts';
 import type { LifecycleData, LifecycleQuery } from './model.ts';
 import { LIFECYCLE_STATUSES, type LifecycleSeries } from './model.ts';
 import { type LifecyclePoint, loadLifecycle } from './store.ts';
 
 export async function computeLifecycle(
   tx: Queryable,
+  steps: Steps,
   scope: EventScope,
   query: LifecycleQuery,
   range: DateRange,
 ): Promise<LifecycleData> {
   const buckets = cutRange(withIntervalBefore(range));
-  const points = buckets.starts.length === 0 ? [] : await loadLifecycle(tx, scope, buckets, query.entity);
+  const points =
+    buckets.starts.length === 0 ? [] : await loadLifecycle(tx, steps, scope, buckets, query.entity);
   return { insight: 'LIFECYCLE', result: shapeLifecycle(points, buckets, query.entity) };
 }
 

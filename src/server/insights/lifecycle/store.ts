@@ -3,6 +3,7 @@ import { type Sql, sql } from '../../database/sql.ts';
 import type { Entity } from '../entity.ts';
 import { ACTOR, type EventScope, eventsWhere, findBucket, matchEntity, runFacts } from '../events-store.ts';
 import type { Buckets } from '../intervals.ts';
+import type { Steps } from '../steps.ts';
 import type { LifecycleStatus } from './model.ts';
 
 export interface LifecyclePoint {
@@ -13,29 +14,41 @@ export interface LifecyclePoint {
 }
 
 /** `buckets` begin one interval before the range, which shows who returns in its first. */
-export function loadLifecycle(
+export async function loadLifecycle(
   tx: Queryable,
+  steps: Steps,
   scope: EventScope,
   buckets: Buckets,
   entity: Entity,
 ): Promise<LifecyclePoint[]> {
-  return runFacts(
-    tx,
-    sql`select status, bucket, count(*) as people from (${lifecycleFacts(scope, buckets, entity)}) as facts
+  const active = await steps.collect(scope, (within) => activeFacts(within, buckets, entity));
+  const counted = await steps.derive(
+    [active],
+    (
+      of,
+    ) => sql`select status, bucket, count(*) as people from (${lifecycleFacts(of(active), buckets)}) as facts
       group by status, bucket`,
   );
+  return runFacts(
+    tx,
+    sql`select status, bucket, sum(people)::bigint as people from ${counted} as counted group by status, bucket`,
+  );
 }
+
+/** One fact for a person and a bucket they were active in, with the bucket that the person was created in. */
+const activeFacts = (scope: EventScope, buckets: Buckets, entity: Entity): Sql =>
+  sql`select ${ACTOR} as actor, ${findBucket(sql`e.timestamp`, buckets.starts)} as bucket,
+      ${findBucket(sql`min(p.created_at)`, buckets.starts)} as created
+    ${eventsWhere(scope, buckets, matchEntity(scope, entity))} group by 1, 2`;
 
 /**
  * One fact for a person and a bucket they were active in, or newly inactive: `new` in the bucket that the
  * person was created in, `returning` after an active one, `resurrecting` otherwise, `dormant` in the bucket
  * right after an active one.
  */
-function lifecycleFacts(scope: EventScope, buckets: Buckets, entity: Entity): Sql {
+function lifecycleFacts(activeIn: Sql, buckets: Buckets): Sql {
   return sql`with active as (
-      select ${ACTOR} as actor, ${findBucket(sql`e.timestamp`, buckets.starts)} as bucket,
-        ${findBucket(sql`min(p.created_at)`, buckets.starts)} as created
-      ${eventsWhere(scope, buckets, matchEntity(scope, entity))} group by 1, 2),
+      select actor, bucket, min(created) as created from ${activeIn} as parts group by actor, bucket),
     neighbours as (
       select actor, bucket, created, lag(bucket) over each as before, lead(bucket) over each as after
       from active window each as (partition by actor order by bucket))

@@ -12,9 +12,9 @@ export const paths: InsightKind<'PATHS', PathsQuery, PathsData> = {
   parse: parsePaths,
   listEntities: () => [],
   getInterval: () => 'day',
-  compute: async (tx, scope, query, range) => ({
+  compute: async (tx, steps, scope, query, range) => ({
     insight: 'PATHS',
-    result: await loadPaths(tx, scope, wholeRange(range), query),
+    result: await loadPaths(tx, steps, scope, wholeRange(range), query),
   }),
   isEmpty: ({ result }) => result.length === 0,
   render: ({ result }) => renderPaths(result),

@@ -2,19 +2,23 @@ import type { Queryable } from '../../database/db.ts';
 import { anyOf, type Sql, sql } from '../../database/sql.ts';
 import { inTime } from '../../query/time-limit.ts';
 import { ACTOR, type EventScope, eventsWhere, runFacts, type Span, selectText } from '../events-store.ts';
+import type { Steps } from '../steps.ts';
 import type { PathEdge, PathsQuery } from './model.ts';
 
 /** The edges that most sessions went along. */
 export async function loadPaths(
   tx: Queryable,
+  steps: Steps,
   scope: EventScope,
   span: Span,
   query: PathsQuery,
 ): Promise<PathEdge[]> {
+  const items = await steps.collect(scope, (within) => pathItems(within, span, query));
+  const facts = await steps.derive([items], (of) => pathFacts(scope, of(items), query));
   const rows = await runFacts<Omit<PathEdge, 'average_conversion_time'> & { readonly averageMs: number }>(
     tx,
     sql`select source, target, count(*) as value, avg(milliseconds) as "averageMs"
-      from (${pathFacts(scope, span, query)}) as facts
+      from ${facts} as facts
       group by source, target
       having count(*) between ${query.minEdgeWeight ?? 0}::bigint and ${query.maxEdgeWeight ?? MAX_WEIGHT}::bigint
       order by value desc, source, target limit ${query.edgeLimit}::integer`,
@@ -32,19 +36,19 @@ const SESSION_GAP = sql`interval '30 minutes'`;
  * repeats itself counts once. A path begins with its session or at the starting point, or it leads to the
  * end point; then the steps right before that are shown.
  */
-function pathFacts(scope: EventScope, span: Span, query: PathsQuery): Sql {
+function pathFacts(scope: EventScope, itemsIn: Sql, query: PathsQuery): Sql {
   const { startPoint, endPoint, stepLimit } = query;
-  const inSession = sql`over (partition by actor, session order by at, uuid)`;
+  const inSession = sql`over (partition by actor, session order by at, uuid, item)`;
   const [first, isShown] =
     endPoint === undefined
       ? [startPoint === undefined ? sql`1` : sql`met`, sql`true`]
       : [sql`greatest(met - ${stepLimit - 1}::integer, 1)`, sql`place <= met`];
-  return sql`with items as (${pathItems(scope, span, query)}),
+  return sql`with items as (select * from ${itemsIn} as parts),
     gaps as (
-      select *, coalesce(at - lag(at) over (partition by actor order by at, uuid) >= ${SESSION_GAP}, false) as is_new
+      select *, coalesce(at - lag(at) over (partition by actor order by at, uuid, item) >= ${SESSION_GAP}, false) as is_new
       from items),
     sessions as (
-      select *, count(*) filter (where is_new) over (partition by actor order by at, uuid) as session from gaps),
+      select *, count(*) filter (where is_new) over (partition by actor order by at, uuid, item) as session from gaps),
     repeats as (select *, item = lag(item) ${inSession} as is_repeat from sessions),
     places as (select *, row_number() ${inSession} as place from repeats where is_repeat is not true),
     marked as (

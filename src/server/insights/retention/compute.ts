@@ -3,17 +3,19 @@ import type { DateRange } from '../../query/date-range.ts';
 import { addIntervals, toIntervalStart } from '../../query/interval.ts';
 import type { EventScope } from '../events-store.ts';
 import { type Buckets, cutRange } from '../intervals.ts';
+import type { Steps } from '../steps.ts';
 import type { RetentionData, RetentionQuery, RetentionRow } from './model.ts';
 import { loadRetention, type RetentionPoint } from './store.ts';
 
 export async function computeRetention(
   tx: Queryable,
+  steps: Steps,
   scope: EventScope,
   query: RetentionQuery,
   range: DateRange,
 ): Promise<RetentionData> {
   const buckets = cutRange(retentionRange(range, query.totalIntervals));
-  const points = await loadRetention(tx, scope, buckets, query);
+  const points = await loadRetention(tx, steps, scope, buckets, query);
   return { insight: 'RETENTION', result: shapeRetention(points, buckets, query) };
 }
 

@@ -1,7 +1,17 @@
 import type { Queryable } from '../../database/db.ts';
 import { type Sql, sql } from '../../database/sql.ts';
-import { ACTOR, type EventScope, eventsWhere, findBucket, matchEntity, runFacts } from '../events-store.ts';
+import type { Entity } from '../entity.ts';
+import {
+  ACTOR,
+  type EventScope,
+  eventsWhere,
+  findBucket,
+  matchEntity,
+  runFacts,
+  type Span,
+} from '../events-store.ts';
 import type { Buckets } from '../intervals.ts';
+import type { Steps } from '../steps.ts';
 import type { RetentionQuery } from './model.ts';
 
 export interface RetentionPoint {
@@ -12,34 +22,53 @@ export interface RetentionPoint {
   readonly people: number;
 }
 
-export function loadRetention(
+export async function loadRetention(
   tx: Queryable,
+  steps: Steps,
   scope: EventScope,
   buckets: Buckets,
   query: RetentionQuery,
 ): Promise<RetentionPoint[]> {
+  const { target, returning } = query;
+  const since = query.firstTime ? { ...buckets, from: '-infinity' } : buckets;
+  const targets = await steps.collect(scope, (within) =>
+    query.firstTime ? firstFacts(within, since, target) : activeFacts(within, buckets, target),
+  );
+  const returns = await steps.collect(scope, (within) => activeFacts(within, buckets, returning));
+  const counted = await steps.derive(
+    [targets, returns],
+    (of) => sql`select "row", later, count(*) as people
+      from (${retentionFacts(of(targets), of(returns), buckets, query)}) as facts group by "row", later`,
+  );
   return runFacts(
     tx,
-    sql`select "row", later, count(*) as people from (${retentionFacts(scope, buckets, query)}) as facts
-      group by "row", later`,
+    sql`select "row", later, sum(people)::bigint as people from ${counted} as counted group by "row", later`,
   );
 }
 
+/** One fact for a person and a bucket they were active in. */
+const activeFacts = (scope: EventScope, buckets: Buckets, entity: Entity): Sql =>
+  sql`select distinct ${ACTOR} as actor, ${findBucket(sql`e.timestamp`, buckets.starts)} as bucket
+    ${eventsWhere(scope, buckets, matchEntity(scope, entity))}`;
+
+/** One fact a person: when they were first active. */
+const firstFacts = (scope: EventScope, span: Span, entity: Entity): Sql =>
+  sql`select ${ACTOR} as actor, min(e.timestamp) as first
+    ${eventsWhere(scope, span, matchEntity(scope, entity))} group by 1`;
+
 /** One fact for a person, a row they are in and a bucket they were there again; `later` 0 is in each row. */
-function retentionFacts(scope: EventScope, buckets: Buckets, query: RetentionQuery): Sql {
-  const { target, returning, firstTime } = query;
-  const bucket = (time: Sql) => findBucket(time, buckets.starts);
+function retentionFacts(
+  targetsIn: Sql,
+  returnsIn: Sql,
+  buckets: Buckets,
+  { firstTime }: RetentionQuery,
+): Sql {
   const targets = firstTime
-    ? sql`select actor, ${bucket(sql`first`)} as bucket
-        from (select ${ACTOR} as actor, min(e.timestamp) as first
-          ${eventsWhere(scope, { ...buckets, from: '-infinity' }, matchEntity(scope, target))} group by 1) as firsts
-        where first >= ${buckets.from}::timestamptz`
-    : sql`select distinct ${ACTOR} as actor, ${bucket(sql`e.timestamp`)} as bucket
-        ${eventsWhere(scope, buckets, matchEntity(scope, target))}`;
+    ? sql`select actor, ${findBucket(sql`min(first)`, buckets.starts)} as bucket from ${targetsIn} as parts
+        group by actor having min(first) >= ${buckets.from}::timestamptz`
+    : sql`select distinct actor, bucket from ${targetsIn} as parts`;
   return sql`with targets as materialized (${targets}),
-      returns as (
-        select distinct ${ACTOR} as actor, ${bucket(sql`e.timestamp`)} as bucket
-        ${eventsWhere(scope, buckets, matchEntity(scope, returning))})
+      returns as (select distinct actor, bucket from ${returnsIn} as parts)
     select t.actor, t.bucket as "row", 0 as later from targets t
     union all
     select t.actor, t.bucket, r.bucket - t.bucket

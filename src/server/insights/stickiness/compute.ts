@@ -4,11 +4,13 @@ import type { Entity } from '../entity.ts';
 import type { EventScope } from '../events-store.ts';
 import { checkSize } from '../insight-error.ts';
 import { cutRange } from '../intervals.ts';
+import type { Steps } from '../steps.ts';
 import type { StickinessData, StickinessQuery, StickinessSeries } from './model.ts';
 import { loadStickiness, type StickinessPoint } from './store.ts';
 
 export async function computeStickiness(
   tx: Queryable,
+  steps: Steps,
   scope: EventScope,
   query: StickinessQuery,
   range: DateRange,
@@ -17,7 +19,7 @@ export async function computeStickiness(
   checkSize(query.series.length * buckets.starts.length);
   const result: StickinessSeries[] = [];
   for (const entity of query.series) {
-    const points = buckets.starts.length === 0 ? [] : await loadStickiness(tx, scope, buckets, entity);
+    const points = buckets.starts.length === 0 ? [] : await loadStickiness(tx, steps, scope, buckets, entity);
     result.push(shapeStickiness(points, buckets.starts.length, entity, query));
   }
   return { insight: 'STICKINESS', result };

@@ -3,6 +3,7 @@ import { type Sql, sql } from '../../database/sql.ts';
 import type { Entity } from '../entity.ts';
 import { ACTOR, type EventScope, eventsWhere, findBucket, matchEntity, runFacts } from '../events-store.ts';
 import type { Buckets } from '../intervals.ts';
+import type { Steps } from '../steps.ts';
 
 export interface StickinessPoint {
   /** Number of buckets that the persons were active in. */
@@ -10,20 +11,27 @@ export interface StickinessPoint {
   readonly people: number;
 }
 
-export function loadStickiness(
+export async function loadStickiness(
   tx: Queryable,
+  steps: Steps,
   scope: EventScope,
   buckets: Buckets,
   entity: Entity,
 ): Promise<StickinessPoint[]> {
+  const active = await steps.collect(scope, (within) => activeFacts(within, buckets, entity));
+  const counted = await steps.derive(
+    [active],
+    (of) => sql`select active, count(*) as people
+      from (select actor, count(distinct bucket) as active from ${of(active)} as facts group by actor) as actors
+      group by active`,
+  );
   return runFacts(
     tx,
-    sql`select active, count(*) as people from (${stickinessFacts(scope, buckets, entity)}) as facts
-      group by active`,
+    sql`select active, sum(people)::bigint as people from ${counted} as counted group by active`,
   );
 }
 
-/** One fact a person: the number of buckets they were active in. */
-const stickinessFacts = (scope: EventScope, buckets: Buckets, entity: Entity): Sql =>
-  sql`select ${ACTOR} as actor, count(distinct ${findBucket(sql`e.timestamp`, buckets.starts)}) as active
-    ${eventsWhere(scope, buckets, matchEntity(scope, entity))} group by 1`;
+/** One fact for a person and a bucket they were active in. */
+const activeFacts = (scope: EventScope, buckets: Buckets, entity: Entity): Sql =>
+  sql`select distinct ${ACTOR} as actor, ${findBucket(sql`e.timestamp`, buckets.starts)} as bucket
+    ${eventsWhere(scope, buckets, matchEntity(scope, entity))}`;

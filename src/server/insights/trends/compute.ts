@@ -4,6 +4,7 @@ import type { Series } from '../entity.ts';
 import type { EventScope } from '../events-store.ts';
 import { checkSize } from '../insight-error.ts';
 import { type Buckets, cutRange, previousRange, wholeRange } from '../intervals.ts';
+import type { Steps } from '../steps.ts';
 import {
   AGGREGATED_DISPLAYS,
   OTHER_VALUES,
@@ -15,6 +16,7 @@ import { loadTrend, type TrendPoint } from './store.ts';
 
 export async function computeTrends(
   tx: Queryable,
+  steps: Steps,
   scope: EventScope,
   query: TrendsQuery,
   range: DateRange,
@@ -26,7 +28,7 @@ export async function computeTrends(
       const points =
         buckets.starts.length === 0
           ? []
-          : await loadTrend(tx, scope, {
+          : await loadTrend(tx, steps, scope, {
               series,
               buckets,
               breakdown: query.breakdown,

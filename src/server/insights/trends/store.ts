@@ -12,6 +12,7 @@ import {
   selectText,
 } from '../events-store.ts';
 import type { Buckets } from '../intervals.ts';
+import type { Steps } from '../steps.ts';
 
 export interface TrendPoint {
   /** Bucket, from 1. */
@@ -30,16 +31,44 @@ export interface TrendRequest {
 }
 
 /** What a series counts, by bucket and value of the breakdown. Empty buckets have no row. */
-export function loadTrend(tx: Queryable, scope: EventScope, request: TrendRequest): Promise<TrendPoint[]> {
-  const { measure } = request.series;
-  const days = ACTIVE_DAYS.get(measure.math);
-  if (days !== undefined) return runFacts(tx, activePeople(scope, request, days));
+export async function loadTrend(
+  tx: Queryable,
+  steps: Steps,
+  scope: EventScope,
+  request: TrendRequest,
+): Promise<TrendPoint[]> {
+  const { math } = request.series.measure;
+  const days = ACTIVE_DAYS.get(math);
+  const facts = await steps.collect(scope, (within) =>
+    trendFacts(within, days === undefined ? request : lookBack(request, days)),
+  );
+  const select = (from: Sql) =>
+    days === undefined ? totals(from, request) : activePeople(from, request, days);
+  // Persons are counted apart from one another; which values of a breakdown are the greatest, they decide together.
+  const counted =
+    COUNTS_PERSONS.has(math) && request.breakdown === undefined
+      ? await steps.derive([facts], (of) => select(of(facts)))
+      : sql`(${select(facts)})`;
   return runFacts(
     tx,
-    sql`with ${labelled(trendFacts(scope, request), request.breakdown, AGGREGATES[measure.math])}
-      select bucket, label as value, ${AGGREGATES[measure.math]} as total
-      from ${request.firstOnly ? FIRST_OF_EACH : sql`labelled`} group by bucket, label`,
+    sql`select bucket, value, sum(total)::float8 as total from ${counted} as counted group by bucket, value`,
   );
+}
+
+const COUNTS_PERSONS: ReadonlySet<Measure['math']> = new Set(['dau', 'weekly_active', 'monthly_active']);
+
+const totals = (facts: Sql, { series, breakdown, firstOnly }: TrendRequest): Sql => {
+  const aggregate = AGGREGATES[series.measure.math];
+  return sql`with ${labelled(facts, breakdown, aggregate)}
+    select bucket, label as value, ${aggregate} as total
+    from ${firstOnly ? FIRST_OF_EACH : sql`labelled`} group by bucket, label`;
+};
+
+/** The same request over the days before its range, too, in which somebody becomes active. */
+function lookBack(request: TrendRequest, days: number): TrendRequest {
+  const { ends, from } = request.buckets;
+  const start = new Date(Date.parse(ends[0] ?? from) - days * DAY_MS).toISOString();
+  return { ...request, buckets: { ...request.buckets, from: start } };
 }
 
 /** The days that somebody stays active for. */
@@ -90,8 +119,8 @@ const FIRST_OF_EACH = sql`(
  * greatest.
  */
 function labelled(facts: Sql, breakdown: Breakdown | undefined, aggregate: Sql): Sql {
-  if (breakdown === undefined) return sql`labelled as (select f.*, f.value as label from (${facts}) f)`;
-  return sql`facts as materialized (${facts}),
+  if (breakdown === undefined) return sql`labelled as (select f.*, f.value as label from ${facts} f)`;
+  return sql`facts as materialized (select * from ${facts} as parts),
     greatest_values as (
       select value, value as label from facts group by value
       order by ${aggregate} desc nulls last, value = '', value collate "C" limit ${breakdown.limit}::integer),
@@ -103,12 +132,9 @@ function labelled(facts: Sql, breakdown: Breakdown | undefined, aggregate: Sql):
  * bucket until the window is over or the next event takes over; each such stretch is one more at its first
  * bucket and one fewer after its last, which is less work than a row for each bucket it holds.
  */
-function activePeople(scope: EventScope, request: TrendRequest, days: number): Sql {
-  const { buckets, breakdown } = request;
-  const { ends, from } = buckets;
+function activePeople(facts: Sql, { buckets, breakdown }: TrendRequest, days: number): Sql {
+  const { ends } = buckets;
   const window = sql`${days}::integer * interval '1 day'`;
-  const lookBack = { ...buckets, from: new Date(Date.parse(ends[0] ?? from) - days * DAY_MS).toISOString() };
-  const facts = trendFacts(scope, { ...request, buckets: lookBack });
   return sql`with ${labelled(facts, breakdown, AGGREGATES.dau)},
     stretches as (
       select label, ${findBucket(sql`at`, ends)} + 1 as first,

@@ -1,0 +1,180 @@
+import type { Db, Queryable, SqlValue } from '../database/db.ts';
+import { type Sql, sql } from '../database/sql.ts';
+import { isTooSlow } from '../query/time-limit.ts';
+import { type EventScope, sortInMemory } from './events-store.ts';
+import { tooSlow } from './insight-error.ts';
+
+/**
+ * How the statement of an insight is run. At once it is one statement. The embedded database can neither run
+ * two statements at a time nor interrupt one, so there a long one is run in steps, and other requests have
+ * their turn in between: facts are collected from one piece of the table of events after another, and what
+ * follows from the facts of each actor by themselves is derived for some actors at a time. Results are then as
+ * of a span of some seconds: an event that arrives meanwhile may be in or not.
+ */
+export interface Steps {
+  /** Facts of events; gives what stands behind `from`. `select` reads events with `eventsWhere` of its scope. */
+  collect(scope: EventScope, select: (scope: EventScope) => Sql): Promise<Sql>;
+  /**
+   * What is derived from facts, which have a column `actor`, for each actor apart from the others. `of` gives
+   * the facts to derive from.
+   */
+  derive(sources: readonly Sql[], select: (of: (source: Sql) => Sql) => Sql): Promise<Sql>;
+}
+
+export const AT_ONCE: Steps = {
+  collect: async (scope, select) => sql`(${select(scope)})`,
+  derive: async (_sources, select) => sql`(${select((source) => source)})`,
+};
+
+/** A step should take so long, and must not take longer than the limit. */
+const AIM_MS = 250;
+export const STEP_LIMIT_MS = 1000;
+/** Blocks of 8 kB: how many the first step reads, and the bounds of the later ones. */
+const FIRST_BLOCKS = 2000;
+const FEWEST_BLOCKS = 16;
+const MOST_BLOCKS = 50_000;
+/** Facts that are derived from at a time. */
+const FACTS_A_STEP = 25_000;
+const MOST_GROUPS = 1000;
+/**
+ * The text of statements comes from this source alone, names of tables too. They are used in turn: no kind of
+ * insight needs more than three of them at the same time.
+ */
+const TABLES = [
+  sql`pg_temp.insight_1`,
+  sql`pg_temp.insight_2`,
+  sql`pg_temp.insight_3`,
+  sql`pg_temp.insight_4`,
+  sql`pg_temp.insight_5`,
+  sql`pg_temp.insight_6`,
+];
+
+interface Statement {
+  readonly text: string;
+  readonly params: readonly SqlValue[];
+}
+
+const RUNS_A_VACUUM = 50;
+const VACUUM = ['pg_attribute', 'pg_class', 'pg_depend', 'pg_type'].map(
+  (name) => `vacuum pg_catalog.${name}`,
+);
+let runs = 0;
+
+export interface SteppedRun {
+  /** Runs each statement as a step of its own. */
+  readonly tx: Queryable;
+  readonly steps: Steps;
+  close(): Promise<void>;
+}
+
+export interface StepSizes {
+  /** @default 2000 */
+  readonly firstBlocks?: number;
+  /** @default 25000 */
+  readonly factsAStep?: number;
+}
+
+/** One at a time on a database: the names of its tables are fixed. All steps together take up to `budgetMs`. */
+export function startSteps(db: Db, budgetMs: number, sizes: StepSizes = {}): SteppedRun {
+  const { firstBlocks = FIRST_BLOCKS, factsAStep = FACTS_A_STEP } = sizes;
+  let spentMs = 0;
+  let tables = 0;
+  const counts = new Map<Sql, number>();
+
+  async function step<R>({ text, params }: Statement): Promise<{ rows: R[]; ms: number }> {
+    if (spentMs >= budgetMs) throw tooSlow();
+    return db.transaction(async (tx) => {
+      const start = performance.now();
+      try {
+        await sortInMemory(tx);
+        const rows = await tx.query<R>(text, params);
+        return { rows, ms: performance.now() - start };
+      } finally {
+        spentMs += performance.now() - start;
+      }
+    }, 'question');
+  }
+
+  const run = <R>(statement: Sql) => step<R>(statement.toQuery());
+
+  async function createTable(rows: Sql): Promise<Sql> {
+    const table = TABLES[tables++ % TABLES.length] ?? sql`pg_temp.insight_1`;
+    await run(sql`drop table if exists ${table}`);
+    await run(sql`create temporary table ${table} as ${rows}`);
+    return table;
+  }
+
+  async function count(table: Sql): Promise<number> {
+    const { rows } = await run<{ count: number }>(sql`select count(*) as count from ${table}`);
+    return rows[0]?.count ?? 0;
+  }
+
+  /** From the block `from` on, and before the block `until`. */
+  const selectPlace = (from: number, until: number): Sql =>
+    sql`e.ctid >= ${`(${from},0)`}::tid and e.ctid < ${`(${until},0)`}::tid`;
+
+  async function collect(scope: EventScope, select: (scope: EventScope) => Sql): Promise<Sql> {
+    const table = await createTable(select({ ...scope, place: sql`false` }));
+    const { rows } = await run<{ blocks: number }>(
+      sql`select (pg_relation_size('events') / current_setting('block_size')::bigint)::integer as blocks`,
+    );
+    const end = rows[0]?.blocks ?? 0;
+    let blocks = firstBlocks;
+    for (let from = 0; from < end; ) {
+      const until = Math.min(from + blocks, end);
+      try {
+        const place = selectPlace(from, until);
+        const { ms } = await run(sql`insert into ${table} ${select({ ...scope, place })}`);
+        from = until;
+        blocks = Math.round(blocks * Math.min(4, AIM_MS / Math.max(ms, 1)));
+        blocks = Math.min(Math.max(blocks, FEWEST_BLOCKS), MOST_BLOCKS);
+      } catch (error) {
+        if (!isTooSlow(error) || until - from <= FEWEST_BLOCKS) throw error;
+        blocks = Math.max(FEWEST_BLOCKS, Math.floor((until - from) / 4));
+      }
+    }
+    counts.set(table, await count(table));
+    return table;
+  }
+
+  async function derive(sources: readonly Sql[], select: (of: (source: Sql) => Sql) => Sql): Promise<Sql> {
+    const facts = Math.max(...sources.map((source) => counts.get(source) ?? 0));
+    for (let groups = Math.ceil(facts / factsAStep); groups > 1; groups *= 4) {
+      try {
+        return await deriveGroups(groups, select);
+      } catch (error) {
+        if (!isTooSlow(error) || groups >= MOST_GROUPS) throw error;
+      }
+    }
+    return AT_ONCE.derive(sources, select);
+  }
+
+  /** Actors are put into groups of about the same size; those of one group are derived from in one step. */
+  async function deriveGroups(groups: number, select: (of: (source: Sql) => Sql) => Sql): Promise<Sql> {
+    const selectGroup = (group: number) =>
+      select(
+        (source) => sql`(select * from ${source} as facts
+          where abs(hashtext(facts.actor)::bigint) % ${groups}::integer = ${group}::integer)`,
+      );
+    const table = await createTable(selectGroup(0));
+    for (let group = 1; group < groups; group++) await run(sql`insert into ${table} ${selectGroup(group)}`);
+    return table;
+  }
+
+  return {
+    tx: {
+      query: async <R>(text: string, params: readonly SqlValue[] = []) =>
+        (await step<R>({ text, params })).rows,
+    },
+    steps: { collect, derive },
+    async close() {
+      for (const table of TABLES.slice(0, tables)) {
+        const { text } = sql`drop table if exists ${table}`.toQuery();
+        await db.transaction((tx) => tx.query(text), 'question');
+      }
+      runs += 1;
+      // Nothing else frees what dropped tables leave in the catalogues: PGlite has no autovacuum.
+      if (runs % RUNS_A_VACUUM === 0) for (const text of VACUUM) await db.query(text);
+    },
+  };
+}
