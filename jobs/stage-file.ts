@@ -1,18 +1,18 @@
 import type { PartMeta } from '../src/contract/part.ts';
 import type { Staging } from '../src/contract/staging.ts';
 import { SourceError } from '../src/lib/errors.ts';
+import type { StagedSlice } from '../src/pipeline/stage/slice-groups.ts';
 import { stageSlice } from '../src/pipeline/stage/stage-slice.ts';
-import type { SourceSlice } from '../src/sources/source.ts';
 import { layout } from '../src/state/keys.ts';
 import type { Handler } from './worker.ts';
 
 export interface StageFileDeps {
   readonly staging: Staging;
-  readonly files: readonly SourceSlice[];
+  readonly files: readonly StagedSlice[];
   readonly onPart: (part: PartMeta) => void;
 }
 
-/** Job `stage-file`: one file on the producer's own disk becomes parts. Runs with the producer alone. */
+/** Job `stage-file`: a file or a group of small files on the producer's own disk becomes parts. Runs with the producer alone. */
 export function stageFileHandler({ staging, files, onPart }: StageFileDeps): Handler<'stage-file'> {
   const byId = new Map(files.map((file) => [file.fileId, file]));
   return async ({ migration, fileId }, { signal }) => {

@@ -1,6 +1,8 @@
+import type { Slice } from '../src/contract/slice.ts';
 import type { Staging } from '../src/contract/staging.ts';
 import { ConfigError, SourceError, UnavailableError } from '../src/lib/errors.ts';
-import type { OpenMigrations } from '../src/migrations/open-migrations.ts';
+import type { OpenMigration, OpenMigrations } from '../src/migrations/open-migrations.ts';
+import { type StagedSlice, toGroup } from '../src/pipeline/stage/slice-groups.ts';
 import { stageSlice } from '../src/pipeline/stage/stage-slice.ts';
 import { layout } from '../src/state/keys.ts';
 import type { Handler } from './worker.ts';
@@ -14,7 +16,8 @@ export interface StageSliceDeps {
 
 /**
  * Job `stage-slice`: one slice on shared storage becomes parts, on whichever worker takes it. The
- * producer reads the parts from staging; progress says how many there are.
+ * producer reads the parts from staging; progress says how many there are. Of a group of small files the
+ * job carries the id alone: its members are in the record of the migration.
  */
 export function stageSliceHandler({ staging, migrations, produces }: StageSliceDeps): Handler<'stage-slice'> {
   return ({ migration: name, epoch, slice }, run) =>
@@ -25,7 +28,7 @@ export function stageSliceHandler({ staging, migrations, produces }: StageSliceD
         run.progress({ parts });
       };
       try {
-        const opened = migration.openSlice(slice);
+        const opened = openStagedSlice(migration, slice);
         await stageSlice({ slice: opened, staging, prefix: layout(name).prefix, onPart, signal });
       } catch (error) {
         if (!(error instanceof ConfigError)) throw error;
@@ -39,4 +42,15 @@ export function stageSliceHandler({ staging, migrations, produces }: StageSliceD
       }
       return { kind: 'done' as const };
     });
+}
+
+function openStagedSlice({ record, openSlice }: OpenMigration, slice: Slice): StagedSlice {
+  const members = record.files.filter((file) => file.slice === slice.fileId);
+  if (members.length === 0) return openSlice(slice);
+  return toGroup(
+    slice.fileId,
+    members.map(({ fileId, name, bytes, modified }) =>
+      openSlice({ fileId, name, bytes, modified, location: 'shared' }),
+    ),
+  );
 }

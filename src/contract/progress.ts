@@ -28,6 +28,10 @@ export const tally = z.strictObject({
 });
 export type Tally = z.infer<typeof tally>;
 
+/** Counts of a part of several files by the names of these. */
+export const byFile = z.record(z.string(), recordCounts);
+export type ByFile = z.infer<typeof byFile>;
+
 /** An object of rejected records: its staging key, its size, and the number of records in it. */
 export interface RejectSegment {
   readonly key: string;
@@ -49,6 +53,8 @@ export const checkpoint = z.strictObject({
   /** Number of records, from the start of the part, that have their outcome. */
   position: count,
   tally,
+  /** Of a part of several files. */
+  byFile: byFile.optional(),
   /** In order. */
   rejectSegments: z.array(rejectSegment),
 });
@@ -67,6 +73,8 @@ export const receipt = z.strictObject({
   file: z.string(),
   mapping: z.string(),
   tally,
+  /** Of a part of several files. */
+  byFile: byFile.optional(),
   rejectSegments: z.array(rejectSegment),
   findings: factsIndex.optional(),
 });

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * A piece of a source that one job stages: a file, or a window of an API. Plain data, so that another
- * process can open it.
+ * A piece of a source that is opened by itself: a file, or a window of an API. Plain data, so that another
+ * process can open it. One job stages it, or a group of small ones.
  */
 export const slice = z.strictObject({
   /** 12 hex digits of the name's sha256; names the slice in staging. */

@@ -1,4 +1,4 @@
-import type { FileReceipt } from '../contract/part.ts';
+import type { StagedFile } from '../contract/part.ts';
 import type { Slice } from '../contract/slice.ts';
 import type { MigrationRecord } from '../state/migrations.ts';
 
@@ -10,7 +10,7 @@ import type { MigrationRecord } from '../state/migrations.ts';
 export async function checkSources<S extends Slice>(
   recorded: MigrationRecord['files'],
   found: readonly S[],
-  staged: ReadonlyMap<string, FileReceipt>,
+  staged: ReadonlyMap<string, StagedFile>,
   hashSource: (file: S) => Promise<string>,
 ): Promise<string[]> {
   const differences: string[] = [];

@@ -2,8 +2,8 @@ import type { Redis } from 'ioredis';
 import type { PartMeta } from '../contract/part.ts';
 import type { Staging } from '../contract/staging.ts';
 import type { Logger } from '../lib/logger.ts';
+import type { StagedSlice } from '../pipeline/stage/slice-groups.ts';
 import type { SourceBucket } from '../sources/files/s3-file.ts';
-import type { SourceSlice } from '../sources/source.ts';
 import type { ImportRules } from './preflight.ts';
 import type { WorkQueue } from './run/work-queue.ts';
 
@@ -59,7 +59,7 @@ export interface Producer {
 export interface StagingWork {
   readonly migrationId: string;
   /** Slices that only the producer can open. */
-  readonly files: readonly SourceSlice[];
+  readonly files: readonly StagedSlice[];
   /** Called for every part of a file, new or staged before. */
   readonly onPart: (part: PartMeta) => void;
 }

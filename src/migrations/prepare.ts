@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { parseStoredManifest } from '../../config/manifest/load-manifest.ts';
 import { type Manifest, tooManyRejects } from '../../config/manifest/manifest.ts';
 import { describeDifference, manifestIdentity } from '../../config/manifest/manifest-identity.ts';
-import type { FileReceipt } from '../contract/part.ts';
+import { listStagedFiles, type StagedFile } from '../contract/part.ts';
 import type { RecordCounts } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
 import { ConfigError } from '../lib/errors.ts';
 import { hashSlice } from '../pipeline/stage/hash-slice.ts';
+import { assignSlices, type StagedSlice, toStagedSlices } from '../pipeline/stage/slice-groups.ts';
 import { areStagedRejects } from '../pipeline/stage/stage-rejects.ts';
 import { bindSource, getMappingName, listMappingNames, readPinnedVersion } from '../sources/registry.ts';
 import { type SourceSlice, toSourceSlice } from '../sources/source.ts';
@@ -36,7 +37,7 @@ export interface Prepared {
   readonly manifest: Manifest;
   readonly baseDir: string;
   /** To be staged where they are not yet; none where all of the source is staged and the source is gone. */
-  readonly files: readonly SourceSlice[];
+  readonly slices: readonly StagedSlice[];
   readonly allowed: Allowed;
   tooManyRejects(counts: RecordCounts): boolean;
 }
@@ -64,7 +65,7 @@ export async function prepareMigration(
     if (readPinnedVersion(known.mapping, type) === undefined)
       differences.push(`the mapping was ${known.mapping}, this version has ${listMappingNames(type)}`);
     if (files.length > 0) {
-      const staged = await loadFileReceipts(staging, name);
+      const staged = await loadStagedFiles(staging, name);
       differences.push(...(await checkSources(known.files, files, staged, hashSlice)));
     }
     if (differences.length > 0) throw changed(name, differences, staging.location);
@@ -72,20 +73,21 @@ export async function prepareMigration(
 
   const allowed = await preflight(runtime, manifest, files);
   if (!known) await assertNothingLeft(staging, name);
-  const record = known ?? (await createRecord(runtime, { manifest, baseDir }, files.map(asFound)));
+  const record =
+    known ?? (await createRecord(runtime, { manifest, baseDir }, assignSlices(files).map(asFound)));
   return toPrepared(record, { manifest, baseDir }, files, allowed);
 }
 
 export const toPrepared = (
   record: MigrationRecord,
   { manifest, baseDir }: ManifestAt,
-  files: readonly SourceSlice[],
+  found: readonly SourceSlice[],
   allowed: Allowed,
 ): Prepared => ({
   record,
   manifest,
   baseDir,
-  files,
+  slices: found.length === 0 ? [] : toStagedSlices(record.files, found),
   allowed,
   tooManyRejects: (counts) => tooManyRejects(manifest.rejects.failAbove, counts),
 });
@@ -100,17 +102,17 @@ async function findCurrentSources(
   try {
     return await find();
   } catch (error) {
-    const staged = await loadFileReceipts(staging, known.name);
+    const staged = await loadStagedFiles(staging, known.name);
     if (known.files.every(({ fileId }) => staged.has(fileId))) return [];
     throw error;
   }
 }
 
-async function loadFileReceipts(staging: Staging, name: string): Promise<Map<string, FileReceipt>> {
-  const receipts = new Map<string, FileReceipt>();
+async function loadStagedFiles(staging: Staging, name: string): Promise<Map<string, StagedFile>> {
+  const files = new Map<string, StagedFile>();
   for await (const receipt of listFileReceipts(staging, layout(name).prefix))
-    receipts.set(receipt.fileId, receipt);
-  return receipts;
+    for (const file of listStagedFiles(receipt)) files.set(file.fileId, file);
+  return files;
 }
 
 export async function findFiles(
@@ -160,7 +162,13 @@ export async function createRecord(
   );
 }
 
-const asFound = ({ fileId, name, bytes, modified }: SourceSlice) => ({ fileId, name, bytes, modified });
+const asFound = ({ fileId, name, bytes, modified, slice }: SourceSlice & { slice?: string | undefined }) => ({
+  fileId,
+  name,
+  bytes,
+  modified,
+  ...(slice === undefined ? {} : { slice }),
+});
 
 function changed(name: string, differences: readonly string[], where: string): ConfigError {
   return new ConfigError(

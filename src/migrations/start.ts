@@ -89,7 +89,7 @@ export async function runPrepared(
   cause: 'run' | 'resume',
   { signal: stop, importHere, acceptRefusals = false, onBegin, onStatus }: RunOptions,
 ): Promise<RunResult> {
-  const { record, manifest, baseDir, files, allowed } = prepared;
+  const { record, manifest, baseDir, slices, allowed } = prepared;
   onBegin?.(record.name);
   const signal = AbortSignal.any([stop, runtime.failed]);
   try {
@@ -101,7 +101,7 @@ export async function runPrepared(
       const end = await runMigration(
         record,
         { manifest, baseDir, ...(acceptRefusals ? { acceptRefusals } : {}) },
-        files,
+        slices,
         { kind: cause },
         {
           staging,
@@ -116,7 +116,7 @@ export async function runPrepared(
           startStaging: (feed) =>
             runtime.startStaging({
               migrationId: record.id,
-              files: files.filter(({ location }) => location === 'producer'),
+              files: slices.filter(({ location }) => location === 'producer'),
               onPart: (part) => feed.add(part),
             }),
         },

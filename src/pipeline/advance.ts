@@ -1,7 +1,7 @@
 import type { Delivery } from '../contract/delivery.ts';
 import type { RejectReason, SkipReason } from '../contract/outcome.ts';
 import type { Checkpoint, RejectNote } from '../contract/progress.ts';
-import { TallyBuilder } from './tally.ts';
+import { type CountedOutcome, FileTally, TallyBuilder } from './tally.ts';
 
 /**
  * One record of a segment. A `sent` record waits for the deliveries of its events; the others have their
@@ -26,15 +26,24 @@ export interface Segment {
   readonly entries: readonly Entry[];
 }
 
-/** Position and counts move together (I1). The rejects must be saved before the checkpoint. */
+/**
+ * Position and counts move together (I1). The rejects must be saved before the checkpoint. `getFile` names
+ * the file of a record, in parts of several files.
+ */
 export function advance(
   checkpoint: Checkpoint,
   segment: Segment,
   deliveries: readonly Delivery[],
+  getFile: (record: number) => string | undefined = () => undefined,
 ): { checkpoint: Checkpoint; rejects: RejectNote[] } {
   const tally = new TallyBuilder(checkpoint.tally);
+  const byFile = new FileTally(checkpoint.byFile, getFile);
   const rejects: RejectNote[] = [];
   let next = 0;
+  const count = (record: number, counted: CountedOutcome) => {
+    tally.addOutcome(counted);
+    byFile.addOutcome(record, counted.outcome);
+  };
 
   for (const entry of segment.entries) {
     const { day, event } = entry;
@@ -44,19 +53,22 @@ export function advance(
       const refused = results.find((delivery) => delivery.kind === 'refused');
       tally.addEvents(results.length, results.filter((delivery) => delivery.kind === 'accepted').length);
       if (refused) {
-        tally.addOutcome({ outcome: 'rejected', reason: 'refused', day, event });
+        count(entry.record, { outcome: 'rejected', reason: 'refused', day, event });
         rejects.push({ record: entry.record, reason: 'refused', detail: refused.detail });
       } else {
-        tally.addOutcome({ outcome: 'delivered', day, event });
+        count(entry.record, { outcome: 'delivered', day, event });
       }
     } else if (entry.kind === 'rejected') {
-      tally.addOutcome({ outcome: 'rejected', reason: entry.reason, day, event });
+      count(entry.record, { outcome: 'rejected', reason: entry.reason, day, event });
       rejects.push({ record: entry.record, reason: entry.reason, detail: entry.detail });
     } else if (entry.kind === 'skipped') {
-      tally.addOutcome({ outcome: 'skipped', reason: entry.reason, day, event });
+      count(entry.record, { outcome: 'skipped', reason: entry.reason, day, event });
     } else {
-      tally.addOutcome({ outcome: 'duplicate', reason: 'same_uuid_in_part', day, event });
+      count(entry.record, { outcome: 'duplicate', reason: 'same_uuid_in_part', day, event });
     }
   }
-  return { checkpoint: { ...checkpoint, position: segment.to, tally: tally.build() }, rejects };
+  return {
+    checkpoint: { ...checkpoint, position: segment.to, tally: tally.build(), ...byFile.build() },
+    rejects,
+  };
 }

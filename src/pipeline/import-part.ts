@@ -53,7 +53,7 @@ export async function importPart(part: PartMeta, deps: ImportDeps, signal: Abort
   });
 
   for await (const { segment, deliveries } of mapInOrder(mapped, deps.requestsInFlight, signal, send)) {
-    const step = advance(current, segment, deliveries);
+    const step = advance(current, segment, deliveries, (record) => records[record]?.file);
     current = step.checkpoint;
     if (step.rejects.length > 0) {
       const rejects = { part, header, records, notes: step.rejects };
@@ -64,11 +64,12 @@ export async function importPart(part: PartMeta, deps: ImportDeps, signal: Abort
     deps.onProgress(current);
   }
 
-  const { position, tally, rejectSegments } = current;
+  const { position, tally, byFile, rejectSegments } = current;
   const { id, file } = part;
   const saved = facts.size > 0 && (await store.saveFacts(toSegmentName(fence, position), facts.stored()));
   const findings = saved ? { findings: saved } : {};
-  const receipt = { part: id, file, mapping: deps.mapping, tally, rejectSegments, ...findings };
+  const counts = byFile ? { tally, byFile } : { tally };
+  const receipt = { part: id, file, mapping: deps.mapping, ...counts, rejectSegments, ...findings };
   const created = await store.createReceipt(receipt);
   await checkpoints.forget(fence);
   return created;

@@ -1,5 +1,5 @@
 import { isBalanced, zeroCounts } from '../contract/counts.ts';
-import type { RecordCounts, Tally } from '../contract/progress.ts';
+import type { ByFile, RecordCounts, Tally } from '../contract/progress.ts';
 
 /** Event names beyond this many are counted as one, so that a vendor's bug cannot blow up a checkpoint. */
 export const EVENT_NAMES_MAX = 2_000;
@@ -74,6 +74,31 @@ export class TallyBuilder {
 
   #addReason(reason: string, count: number): void {
     this.#byReason.set(reason, (this.#byReason.get(reason) ?? 0) + count);
+  }
+}
+
+/** Counts of the records of a part by file. Adds to a copy of what it starts from. */
+export class FileTally {
+  readonly #getFile: (record: number) => string | undefined;
+  #counts: CountsByKey | undefined;
+
+  constructor(start: ByFile | undefined, getFile: (record: number) => string | undefined) {
+    this.#getFile = getFile;
+    if (start) this.#counts = new CountsByKey(Number.POSITIVE_INFINITY, start);
+  }
+
+  addOutcome(record: number, outcome: CountedOutcome['outcome']): void {
+    const file = this.#getFile(record);
+    if (file === undefined) return;
+    this.#counts ??= new CountsByKey(Number.POSITIVE_INFINITY, {});
+    const counts = this.#counts.get(file);
+    counts.read += 1;
+    counts[outcome] += 1;
+  }
+
+  /** Nothing where the part is of one file: its counts are the tally's. */
+  build(): { byFile?: ByFile } {
+    return this.#counts ? { byFile: this.#counts.build() } : {};
   }
 }
 

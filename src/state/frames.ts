@@ -5,6 +5,7 @@ import { SourceError } from '../lib/errors.ts';
  * A part before compression: frames, each a line of ASCII followed by the original bytes.
  *
  *     H <length>                                header row of a CSV; only as the first frame
+ *     S <length>                                file that the following records are from; in parts of several
  *     F <length>                                member of the file that the following records are from
  *     R <line> <length>                         a record
  *     T <line> <size> <sha256> <headLength>     first bytes of a record that is too large to keep
@@ -12,6 +13,7 @@ import { SourceError } from '../lib/errors.ts';
 export class FrameWriter {
   private buffer: Buffer;
   private used = 0;
+  private file: string | undefined;
   private member: string | undefined;
   records = 0;
 
@@ -24,14 +26,21 @@ export class FrameWriter {
     return this.used;
   }
 
-  /** How many bytes the part would have with this record in it. */
-  bytesWith(record: PartRecord): number {
-    const member = record.member ?? '';
+  /** How many bytes the part would have with this record in it. `file`: in parts of several. */
+  bytesWith(record: PartRecord, file?: string): number {
+    const isNewFile = file !== this.file;
     const switching =
-      record.member === this.member
-        ? 0
-        : countFrameBytes(`F ${Buffer.byteLength(member)}`, Buffer.byteLength(member));
+      (isNewFile ? countNameFrame(file) : 0) +
+      (record.member === (isNewFile ? undefined : this.member) ? 0 : countNameFrame(record.member));
     return this.used + switching + countFrameBytes(renderLine(record), getBody(record).length);
+  }
+
+  /** The records that follow are of this file. Members start anew. */
+  startFile(file: string): void {
+    const name = Buffer.from(file);
+    this.write(`S ${name.length}`, name);
+    this.file = file;
+    this.member = undefined;
   }
 
   add(record: PartRecord): void {
@@ -67,6 +76,9 @@ export class FrameWriter {
 
 const LF = 0x0a;
 
+const countNameFrame = (name = ''): number =>
+  countFrameBytes(`F ${Buffer.byteLength(name)}`, Buffer.byteLength(name));
+
 const countFrameBytes = (line: string, bodyBytes: number) => line.length + bodyBytes + 2;
 
 const getBody = (record: PartRecord): Uint8Array => (record.kind === 'record' ? record.bytes : record.head);
@@ -92,21 +104,25 @@ export function decodeFrames(frames: Buffer): DecodedFrames {
 }
 
 function* decodeRecords(frames: Buffer, start: number): Generator<PartRecord> {
+  let file: string | undefined;
   let member: string | undefined;
   for (let at = start; at < frames.length; ) {
     const { kind, fields, body, next } = readFrame(frames, at);
-    if (kind === 'R') yield { kind: 'record', member, line: Number(fields[0]), bytes: body };
+    if (kind === 'R') yield { kind: 'record', file, member, line: Number(fields[0]), bytes: body };
     else if (kind === 'T') {
       const [line, size, sha256 = ''] = fields;
-      yield { kind: 'oversize', member, line: Number(line), size: Number(size), sha256, head: body };
+      yield { kind: 'oversize', file, member, line: Number(line), size: Number(size), sha256, head: body };
     } else if (kind === 'F') member = body.length === 0 ? undefined : body.toString('utf8');
-    else throw createError(at, 'a header row after the first frame');
+    else if (kind === 'S') {
+      file = body.toString('utf8');
+      member = undefined;
+    } else throw createError(at, 'a header row after the first frame');
     at = next;
   }
 }
 
 const LETTER_H = 0x48;
-const FRAME = /^(?:([HF])|(R) (\d+)|(T) (\d+) (\d+) ([0-9a-f]{64})) (\d+)$/;
+const FRAME = /^(?:([HFS])|(R) (\d+)|(T) (\d+) (\d+) ([0-9a-f]{64})) (\d+)$/;
 const MAX_LINE_BYTES = 128;
 
 interface Frame {
@@ -122,12 +138,12 @@ function readFrame(frames: Buffer, at: number): Frame {
   const line = frames.toString('latin1', at, lineEnd);
   const match = FRAME.exec(line);
   if (!match) throw createError(at, 'no frame starts here');
-  const [, headerOrMember, isRecord, recordLine, , oversizeLine, size, sha256, length] = match;
+  const [, name, isRecord, recordLine, , oversizeLine, size, sha256, length] = match;
   const bodyEnd = lineEnd + 1 + Number(length);
   if (frames[bodyEnd] !== LF) throw createError(at, 'its length is wrong');
   const body = frames.subarray(lineEnd + 1, bodyEnd);
   const next = bodyEnd + 1;
-  if (headerOrMember) return { kind: headerOrMember, fields: [], body, next };
+  if (name) return { kind: name, fields: [], body, next };
   if (isRecord) return { kind: 'R', fields: [recordLine ?? ''], body, next };
   return { kind: 'T', fields: [oversizeLine ?? '', size ?? '', sha256 ?? ''], body, next };
 }

@@ -82,6 +82,9 @@ export const toRangeId = ({ from, to }: KeyRange): string => `${from}-${to}`;
 export const toPartId = (fileId: string, number: number): string =>
   `${fileId}/${String(number).padStart(5, '0')}`;
 
+/** The slice that a part is of. */
+export const parseSliceId = (partId: string): string => partId.slice(0, partId.lastIndexOf('/'));
+
 /** The holder of a part, by its fence. */
 interface Writer {
   readonly part: string;

@@ -24,7 +24,14 @@ export const migrationRecord = z.strictObject({
   destination: z.string(),
   /** The source files as they were found. */
   files: z.array(
-    z.strictObject({ fileId: z.string(), name: z.string(), bytes: z.number(), modified: z.string() }),
+    z.strictObject({
+      fileId: z.string(),
+      name: z.string(),
+      bytes: z.number(),
+      modified: z.string(),
+      /** The group of small files that it is staged with; absent where it is a slice by itself. */
+      slice: z.string().optional(),
+    }),
   ),
   createdAt: z.string(),
   /** What it was created with, for a resume before the first epoch was opened. */

@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { type FileReceipt, fileReceipt, type PartMeta, partMeta } from '../contract/part.ts';
+import {
+  type FileReceipt,
+  fileReceipt,
+  type PartDescription,
+  type PartMeta,
+  partDescription,
+} from '../contract/part.ts';
 import type { Staging } from '../contract/staging.ts';
 import { SourceError } from '../lib/errors.ts';
 import { listDocuments, loadDocument } from './document.ts';
@@ -32,15 +38,17 @@ export async function loadPart(staging: Staging, prefix: string, meta: PartMeta)
 
 /** Every staged part, in order of file and number. A part exists once its description does. */
 export async function* listParts(staging: Staging, prefix: string): AsyncGenerator<PartMeta> {
-  yield* listMetas(staging, prefix, partKeys(prefix).parts);
+  const descriptions = listDescriptions(staging, prefix, partKeys(prefix).parts);
+  for await (const description of descriptions) yield withoutPieces(description);
 }
 
+/** The parts of one slice, with the pieces of files in them. */
 export async function* listFileParts(
   staging: Staging,
   prefix: string,
   fileId: string,
-): AsyncGenerator<PartMeta> {
-  yield* listMetas(staging, prefix, partKeys(prefix).fileParts(fileId));
+): AsyncGenerator<PartDescription> {
+  yield* listDescriptions(staging, prefix, partKeys(prefix).fileParts(fileId));
 }
 
 /** Undefined until the part is staged. */
@@ -49,10 +57,24 @@ export async function loadPartMeta(
   prefix: string,
   id: string,
 ): Promise<PartMeta | undefined> {
-  const key = partKeys(prefix).description(id);
-  const meta = await loadDocument(partMeta, key, staging);
-  if (meta && meta.id !== id) throw createMisplacedError(staging, key, `part ${meta.id}`);
+  const description = await loadDescription(staging, prefix, id);
+  return description && withoutPieces(description);
+}
+
+export function withoutPieces({ pieces: _, ...meta }: PartDescription): PartMeta {
   return meta;
+}
+
+async function loadDescription(
+  staging: Staging,
+  prefix: string,
+  id: string,
+): Promise<PartDescription | undefined> {
+  const key = partKeys(prefix).description(id);
+  const description = await loadDocument(partDescription, key, staging);
+  if (description && description.id !== id)
+    throw createMisplacedError(staging, key, `part ${description.id}`);
+  return description;
 }
 
 export async function* listFileReceipts(staging: Staging, prefix: string): AsyncGenerator<FileReceipt> {
@@ -72,8 +94,8 @@ export async function loadFileReceipt(
   return receipt;
 }
 
-const listMetas = (staging: Staging, prefix: string, below: string): AsyncGenerator<PartMeta> =>
-  listDocuments(staging, below, (key) => loadPartMeta(staging, prefix, parsePartKey(prefix, key)));
+const listDescriptions = (staging: Staging, prefix: string, below: string): AsyncGenerator<PartDescription> =>
+  listDocuments(staging, below, (key) => loadDescription(staging, prefix, parsePartKey(prefix, key)));
 
 const createMisplacedError = (staging: Staging, key: string, of: string) =>
   new SourceError(`${staging.location}: ${key} describes ${of}; ${recoveryHint(key)}`);

@@ -118,7 +118,7 @@ async function zipLines(values: Iterable<object>): Promise<Buffer> {
 function toRejectLine(part: PartMeta, note: RejectNote, record: PartRecord): RejectLine {
   const bytes = record.kind === 'record' ? record.bytes : record.head;
   return {
-    file: part.file,
+    file: record.file ?? part.file,
     ...(record.member === undefined ? {} : { member: record.member }),
     line: record.line,
     part: part.id,

@@ -6,10 +6,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { payloads } from '../../jobs/catalog.ts';
 import { stageSliceHandler } from '../../jobs/stage-slice.ts';
 import { PART_MAX_RECORDS } from '../../src/contract/part.ts';
+import type { Slice } from '../../src/contract/slice.ts';
 import type { Staging } from '../../src/contract/staging.ts';
 import { ConfigError, SourceError, UnavailableError } from '../../src/lib/errors.ts';
 import type { OpenMigration, OpenMigrations } from '../../src/migrations/open-migrations.ts';
 import type { SourceSlice } from '../../src/sources/source.ts';
+import type { MigrationRecord } from '../../src/state/migrations.ts';
 import { listFileReceipts, listParts } from '../../src/state/parts.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
 import { memorySlice } from '../sources/formats/memory-file.ts';
@@ -31,7 +33,10 @@ const slice = {
 const payload = { migration: 'm', epoch: 1, slice };
 
 /** One open migration whose slices open as the test says. */
-function createMigrations(openSlice: OpenMigration['openSlice']): OpenMigrations {
+function createMigrations(
+  openSlice: OpenMigration['openSlice'],
+  files: MigrationRecord['files'] = [],
+): OpenMigrations {
   const open: OpenMigration = {
     record: {
       id: 'm',
@@ -40,7 +45,7 @@ function createMigrations(openSlice: OpenMigration['openSlice']): OpenMigrations
       identitySha256: '',
       mapping: 'amplitude@1',
       destination: 'bundled API',
-      files: [],
+      files,
       createdAt: '',
       opening: { manifest: {}, baseDir: '/' },
     },
@@ -58,7 +63,11 @@ function createMigrations(openSlice: OpenMigration['openSlice']): OpenMigrations
   return { use: async (_name, _epoch, outer, work) => work(open, outer), close: async () => {} };
 }
 
-async function stage(openSlice: () => SourceSlice, produces?: string) {
+async function stage(
+  openSlice: OpenMigration['openSlice'],
+  produces?: string,
+  files?: MigrationRecord['files'],
+) {
   const staging: Staging = createFolderStaging(await mkdtemp(join(folder, 's-')));
   const progress: object[] = [];
   const run = {
@@ -66,7 +75,7 @@ async function stage(openSlice: () => SourceSlice, produces?: string) {
     progress: (value: object) => void progress.push(value),
     log: pino({ level: 'silent' }),
   };
-  const handler = stageSliceHandler({ staging, migrations: createMigrations(openSlice), produces });
+  const handler = stageSliceHandler({ staging, migrations: createMigrations(openSlice, files), produces });
   const end = await handler(payload, run).catch((error: unknown) => error);
   return { staging, progress, end };
 }
@@ -88,6 +97,27 @@ describe('the job stage-slice', () => {
     for await (const receipt of listFileReceipts(staging, 'm/')) {
       expect(receipt).toMatchObject({ file: slice.name, parts: 2, fingerprint: { modified: 'e', bytes: 8 } });
     }
+  });
+
+  it('stages a group of small files, whose members are in the record of the migration', async () => {
+    const names = ['s3://b/1', 's3://b/2', 's3://b/3'];
+    const bodies = new Map(names.map((name) => [name, `{"name":"${name}"}\n`]));
+    const open = ({ name }: Slice): SourceSlice => ({
+      ...memorySlice(bodies.get(name) ?? '', { name }),
+      location: 'shared',
+    });
+    const files = names.map((name) => {
+      const { fileId, bytes, modified } = open({ ...slice, name });
+      return { fileId, name, bytes, modified, slice: slice.fileId };
+    });
+    const other = { fileId: 'ffffffffffff', name: 's3://b/other', bytes: 1, modified: 'e' };
+    const { staging, end } = await stage(open, undefined, [...files, other]);
+    expect(end).toEqual({ kind: 'done' });
+    for await (const receipt of listFileReceipts(staging, 'm/')) {
+      expect(receipt).toMatchObject({ fileId: slice.fileId, parts: 1, records: 3 });
+      expect(receipt.files?.map(({ file }) => file)).toEqual(names);
+    }
+    for await (const part of listParts(staging, 'm/')) expect(part.records).toBe(3);
   });
 
   it('leaves to other workers what this one has no right to read', async () => {

@@ -75,7 +75,7 @@ describe('frames', () => {
 
 describe('parts', () => {
   const json: RecordFormat = { kind: 'json' };
-  const limits = { records: 5, bytes: 300 };
+  const limits = { records: 5, bytes: 300, files: 2 };
 
   const cut = (chunks: readonly RecordChunk[]) => {
     const cutter = new PartCutter(limits);

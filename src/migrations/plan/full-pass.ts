@@ -7,6 +7,7 @@ import { foldBuckets } from '../../identity/fold-buckets.ts';
 import { emptyPersonsTally, mergePersonsTally, type PersonsTally } from '../../identity/persons-tally.ts';
 import { resolveBuckets } from '../../identity/resolve-buckets.ts';
 import { importPart } from '../../pipeline/import-part.ts';
+import { assignSlices, toStagedSlices } from '../../pipeline/stage/slice-groups.ts';
 import { stageSlice } from '../../pipeline/stage/stage-slice.ts';
 import type { MapRecord, SourceSlice } from '../../sources/source.ts';
 import { BUCKETS } from '../../state/bucket.ts';
@@ -69,7 +70,8 @@ export async function fullPass(input: FullPassInput): Promise<FullPass> {
     await staging.remove(keys.body(part.id));
     await staging.remove(keys.description(part.id));
   };
-  for (const slice of files) await stageSlice({ slice, staging, prefix: scratch, onPart: pass, signal });
+  const slices = toStagedSlices(assignSlices(files), files);
+  for (const slice of slices) await stageSlice({ slice, staging, prefix: scratch, onPart: pass, signal });
   return { totals, ...(await foldAll(input, facts)) };
 }
 

@@ -3,6 +3,7 @@ import type { FileReceipt, PartMeta } from '../../contract/part.ts';
 import { countRefused, type FoldedRange } from '../../identity/folded-range.ts';
 import { emptyPersonsTally } from '../../identity/persons-tally.ts';
 import { findImbalances } from '../../pipeline/tally.ts';
+import { parseSliceId } from '../../state/keys.ts';
 import type { ReceiptTotals } from './receipt-totals.ts';
 import type { Report } from './report.ts';
 
@@ -15,8 +16,8 @@ export interface ReportInput {
   readonly totals: ReceiptTotals;
   /** Every part staged so far. */
   readonly parts: Iterable<Pick<PartMeta, 'id' | 'records'>>;
-  /** Files that are staged to their end. */
-  readonly stagedFiles: Iterable<Pick<FileReceipt, 'fileId' | 'file' | 'parts' | 'records'>>;
+  /** Slices that are staged: files, and groups of small files. */
+  readonly stagedFiles: Iterable<Pick<FileReceipt, 'fileId' | 'file' | 'parts' | 'records' | 'files'>>;
   /** Files that are not, by name. */
   readonly unstagedFiles: readonly string[];
   /** Absent until every event is in and all buckets are folded. */
@@ -102,28 +103,28 @@ function unfinishedProblems({ unstagedFiles }: ReportInput, missing: readonly st
 }
 
 /**
- * A file staged to its end has all of its parts, each with a receipt or waiting for one, and once all
- * have theirs, all of its records accounted for.
+ * A slice that is staged has all of its parts, each with a receipt or waiting for one, and once all have
+ * theirs, all records of its files accounted for.
  */
 function fileProblems({ totals, stagedFiles }: ReportInput, waiting: readonly string[]): string[] {
   const problems: string[] = [];
-  const waitingByFile = new Map<string, number>();
+  const waitingBySlice = new Map<string, number>();
   for (const part of waiting) {
-    const fileId = part.slice(0, part.lastIndexOf('/'));
-    waitingByFile.set(fileId, (waitingByFile.get(fileId) ?? 0) + 1);
+    const slice = parseSliceId(part);
+    waitingBySlice.set(slice, (waitingBySlice.get(slice) ?? 0) + 1);
   }
-  for (const { fileId, file, parts, records } of stagedFiles) {
-    const done = totals.byFile.get(file);
-    const receipts = done?.parts ?? 0;
-    const known = receipts + (waitingByFile.get(fileId) ?? 0);
+  for (const slice of stagedFiles) {
+    const { fileId, file, parts } = slice;
+    const receipts = totals.bySlice.get(fileId)?.parts ?? 0;
+    const known = receipts + (waitingBySlice.get(fileId) ?? 0);
     if (receipts > parts) {
       problems.push(`${file} has ${parts} parts, and ${receipts} receipts`);
     } else if (known < parts) {
       problems.push(
         `${file} has ${parts} parts, and ${parts - known} of them are lost: neither described nor imported`,
       );
-    } else if (done && receipts === parts && done.counts.read !== records) {
-      problems.push(`${file} holds ${records} records, its receipts count ${done.counts.read}`);
+    } else if (receipts > 0 && receipts === parts) {
+      problems.push(...listWrongCounts(slice, totals));
     }
   }
   for (const [file, { counts }] of totals.byFile) {
@@ -131,6 +132,20 @@ function fileProblems({ totals, stagedFiles }: ReportInput, waiting: readonly st
       problems.push(`${file}: outcomes do not add up to the ${counts.read} records read`);
   }
   return problems;
+}
+
+/** Files of a slice whose receipts count other records than were staged. */
+function listWrongCounts(
+  slice: Pick<FileReceipt, 'file' | 'records' | 'files'>,
+  totals: ReceiptTotals,
+): string[] {
+  const files: readonly Pick<FileReceipt, 'file' | 'records'>[] = slice.files ?? [slice];
+  return files.flatMap((each) => {
+    const read = totals.byFile.get(each.file)?.counts.read ?? 0;
+    return read === each.records
+      ? []
+      : [`${each.file} holds ${each.records} records, its receipts count ${read}`];
+  });
 }
 
 /** User, password, query and fragment of an address may hold secrets (I10). */

@@ -1,4 +1,4 @@
-import type { PartMeta } from '../../contract/part.ts';
+import { listStagedFiles, type PartMeta } from '../../contract/part.ts';
 import type { Receipt } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { layout } from '../../state/keys.ts';
@@ -23,12 +23,15 @@ export async function loadBooks(staging: Staging, record: MigrationRecord): Prom
     totals.add(receipt);
     named.add(receipt);
   }
-  // Files before parts: one that ends between the two listings must not seem to have lost parts.
+  // Slices before parts: one that ends between the two listings must not seem to have lost parts.
   const stagedFiles = [];
-  for await (const file of listFileReceipts(staging, prefix)) stagedFiles.push(file);
+  const staged = new Set<string>();
+  for await (const slice of listFileReceipts(staging, prefix)) {
+    stagedFiles.push(slice);
+    for (const { fileId } of listStagedFiles(slice)) staged.add(fileId);
+  }
   const parts: Pick<PartMeta, 'id' | 'records'>[] = [];
   for await (const { id, records } of listParts(staging, prefix)) parts.push({ id, records });
-  const staged = new Set(stagedFiles.map(({ fileId }) => fileId));
 
   return {
     migration: record.name,

@@ -1,6 +1,7 @@
 import { addCounts, zeroCounts } from '../../contract/counts.ts';
 import type { Receipt, RecordCounts, Tally } from '../../contract/progress.ts';
 import { TallyBuilder } from '../../pipeline/tally.ts';
+import { parseSliceId } from '../../state/keys.ts';
 
 export interface FileTotals {
   readonly parts: number;
@@ -11,6 +12,7 @@ export interface FileTotals {
 export class ReceiptTotals {
   readonly #tally = new TallyBuilder();
   readonly #byFile = new Map<string, FileTotals>();
+  readonly #bySlice = new Map<string, FileTotals>();
   readonly #readByPart = new Map<string, number>();
   readonly #mappings = new Set<string>();
 
@@ -19,8 +21,9 @@ export class ReceiptTotals {
     this.#readByPart.set(receipt.part, receipt.tally.counts.read);
     this.#mappings.add(receipt.mapping);
     this.#tally.addTally(receipt.tally);
-    const { parts, counts } = this.#byFile.get(receipt.file) ?? { parts: 0, counts: zeroCounts() };
-    this.#byFile.set(receipt.file, { parts: parts + 1, counts: addCounts(counts, receipt.tally.counts) });
+    const byFile = receipt.byFile ?? { [receipt.file]: receipt.tally.counts };
+    for (const [file, counts] of Object.entries(byFile)) addFile(this.#byFile, file, counts);
+    addFile(this.#bySlice, parseSliceId(receipt.part), receipt.tally.counts);
   }
 
   get tally(): Tally {
@@ -29,6 +32,11 @@ export class ReceiptTotals {
 
   get byFile(): ReadonlyMap<string, FileTotals> {
     return this.#byFile;
+  }
+
+  /** By id: a file, or a group of small ones. */
+  get bySlice(): ReadonlyMap<string, FileTotals> {
+    return this.#bySlice;
   }
 
   get mappings(): ReadonlySet<string> {
@@ -44,4 +52,9 @@ export class ReceiptTotals {
   getRead(part: string): number | undefined {
     return this.#readByPart.get(part);
   }
+}
+
+function addFile(totals: Map<string, FileTotals>, key: string, more: RecordCounts): void {
+  const { parts, counts } = totals.get(key) ?? { parts: 0, counts: zeroCounts() };
+  totals.set(key, { parts: parts + 1, counts: addCounts(counts, more) });
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { PartMeta } from '../../contract/part.ts';
+import { isStaged, type PartMeta } from '../../contract/part.ts';
 import { recordCounts } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { AsyncQueue } from '../../lib/async/async-queue.ts';
-import type { SourceSlice } from '../../sources/source.ts';
+import { countFiles, type StagedSlice } from '../../pipeline/stage/slice-groups.ts';
 import { layout, toPartId } from '../../state/keys.ts';
 import type { MigrationRecord } from '../../state/migrations.ts';
 import { listFileReceipts, listParts, loadFileReceipt, loadPartMeta } from '../../state/parts.ts';
@@ -47,7 +47,7 @@ export function createPartFeed(onNew: (part: PartMeta) => void): PartFeed {
 /** Stages what is not staged yet while importing what is; returns what failed for good. */
 export async function stageAndImport(
   run: EpochRun,
-  files: readonly SourceSlice[],
+  slices: readonly StagedSlice[],
   feed: PartFeed,
   /** Called once all is staged, and awaited before the first part is imported. Without it, both go together. */
   beforeImport?: () => Promise<void>,
@@ -55,12 +55,15 @@ export async function stageAndImport(
   const { staging, board } = run;
   const { prefix } = layout(run.record.name);
 
-  const wanted = new Set(run.record.files.map(({ fileId }) => fileId));
+  const wanted = new Set(run.record.files.map(({ fileId, slice }) => slice ?? fileId));
   for await (const part of listParts(staging, prefix)) if (wanted.has(part.fileId)) feed.add(part);
   const staged = new Set<string>();
-  for await (const receipt of listFileReceipts(staging, prefix)) staged.add(receipt.fileId);
-  board.files.total = files.length;
-  board.files.staged = files.filter((file) => staged.has(file.fileId)).length;
+  for await (const receipt of listFileReceipts(staging, prefix))
+    if (isStaged(receipt)) staged.add(receipt.fileId);
+  const filesOf = new Map(slices.map((slice) => [slice.fileId, countFiles(slice)]));
+  const missing = slices.filter(({ fileId }) => !staged.has(fileId));
+  board.files.total = sum(filesOf.values());
+  board.files.staged = board.files.total - sum(missing.map(countFiles));
   board.changed();
 
   // What fails on one side ends the other.
@@ -72,7 +75,6 @@ export async function stageAndImport(
 
   const shared = createPartReader(staging, prefix, feed);
   const stageAll = async () => {
-    const missing = files.filter((file) => !staged.has(file.fileId));
     try {
       const failures = await runScheduler(stageWork(run, missing), {
         ...schedulerDeps,
@@ -83,10 +85,10 @@ export async function stageAndImport(
         },
         onSettled: async ({ id, name }) => {
           if (name === 'stage-slice') {
-            if (!(await loadFileReceipt(staging, prefix, id))) return 'again';
+            if (!isStaged(await loadFileReceipt(staging, prefix, id))) return 'again';
             await shared.readAll(id);
           }
-          board.files.staged += 1;
+          board.files.staged += filesOf.get(id) ?? 0;
           board.changed();
           return 'settled';
         },
@@ -131,9 +133,9 @@ export async function stageAndImport(
   return ends.flatMap((end) => (end.status === 'fulfilled' ? end.value : []));
 }
 
-async function* stageWork(run: EpochRun, files: readonly SourceSlice[]): AsyncGenerator<Work> {
+async function* stageWork(run: EpochRun, slices: readonly StagedSlice[]): AsyncGenerator<Work> {
   const ofEpoch = { migration: run.record.name, epoch: run.epoch };
-  for (const { fileId, name, bytes, modified, location } of files) {
+  for (const { fileId, name, bytes, modified, location } of slices) {
     yield location === 'producer'
       ? { id: fileId, name: 'stage-file', payload: { ...ofEpoch, fileId } }
       : {
@@ -143,6 +145,8 @@ async function* stageWork(run: EpochRun, files: readonly SourceSlice[]): AsyncGe
         };
   }
 }
+
+const sum = (numbers: Iterable<number>): number => [...numbers].reduce((total, number) => total + number, 0);
 
 /** Parts of a slice that exist so far. */
 const sliceProgress = z.object({ parts: z.number() });

@@ -4,7 +4,8 @@ import { raceAbort } from '../../lib/async/abort.ts';
 import { settleWithin } from '../../lib/async/timeout.ts';
 import { FencedOutError, getMessage } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
-import type { MapRecord, SourceSlice } from '../../sources/source.ts';
+import type { StagedSlice } from '../../pipeline/stage/slice-groups.ts';
+import type { MapRecord } from '../../sources/source.ts';
 import { mirrorControl } from '../../state/checkpoints.ts';
 import { encodeDocument } from '../../state/document.ts';
 import { layout } from '../../state/keys.ts';
@@ -41,10 +42,7 @@ export interface RunDeps {
   /** Undefined where the destination takes any volume. */
   readonly volume: (VolumeRule & { readonly map: MapRecord }) | undefined;
   /** Starts this producer's own worker for `stage-file` jobs. */
-  readonly startStaging: (
-    feed: PartFeed,
-    files: readonly SourceSlice[],
-  ) => Promise<{ close(): Promise<void> }>;
+  readonly startStaging: (feed: PartFeed) => Promise<{ close(): Promise<void> }>;
 }
 
 /** The sample promised far fewer events than are staged: they are counted before more is sent. */
@@ -64,7 +62,7 @@ export interface RunEnd {
 export async function runMigration(
   record: MigrationRecord,
   opening: EpochOpening,
-  files: readonly SourceSlice[],
+  slices: readonly StagedSlice[],
   cause: AcquiringEvent,
   deps: RunDeps,
 ): Promise<RunEnd> {
@@ -79,7 +77,7 @@ export async function runMigration(
       throw error;
     });
     try {
-      return await runEpoch(record, files, lease, board, { ...deps, countFirst });
+      return await runEpoch(record, slices, lease, board, { ...deps, countFirst });
     } catch (error) {
       if (error instanceof VolumeUnknownError) {
         countFirst = true;
@@ -119,7 +117,7 @@ async function acquireOrStop(
 
 async function runEpoch(
   record: MigrationRecord,
-  files: readonly SourceSlice[],
+  slices: readonly StagedSlice[],
   lease: Lease,
   board: StatusBoard,
   deps: RunDeps & { readonly countFirst: boolean },
@@ -151,10 +149,10 @@ async function runEpoch(
   const note = keepProgressNote(staging, record.name, () => board.getStatus().counts);
   const feed = createPartFeed((part) => board.addPart(part.records));
   const judgeVolume = () => assertCounted(record, lease, board, deps);
-  const stager = await deps.startStaging(feed, files);
+  const stager = await deps.startStaging(feed);
   const failures: Failure[] = [];
   try {
-    failures.push(...(await stageAndImport(run, files, feed, countFirst ? judgeVolume : undefined)));
+    failures.push(...(await stageAndImport(run, slices, feed, countFirst ? judgeVolume : undefined)));
   } finally {
     await stager.close();
     await note.close();

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { PartMeta } from '../../contract/part.ts';
+import type { FilePiece, PartDescription } from '../../contract/part.ts';
 import type { Slice } from '../../contract/slice.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { SourceError } from '../../lib/errors.ts';
 import { encodeDocument } from '../../state/document.ts';
 import { partKeys, toPartId } from '../../state/keys.ts';
-import type { CutPart } from './cut-parts.ts';
+import type { CutPart, CutPiece } from './cut-parts.ts';
 
 const zip = promisify(gzip);
 
@@ -24,8 +24,8 @@ export interface KeepPartInput {
 export async function keepPart(
   part: CutPart,
   { slice, staging, prefix }: KeepPartInput,
-  known: PartMeta | undefined,
-): Promise<PartMeta> {
+  known: PartDescription | undefined,
+): Promise<PartDescription> {
   const keys = partKeys(prefix);
   const sha256 = createHash('sha256').update(part.frames).digest('hex');
   if (known) {
@@ -37,7 +37,7 @@ export async function keepPart(
     keys.body(id),
     await zip(part.frames, { level: 2, chunkSize: 1024 * 1024 }),
   );
-  const meta: PartMeta = {
+  const description: PartDescription = {
     id,
     fileId: slice.fileId,
     file: slice.name,
@@ -48,10 +48,18 @@ export async function keepPart(
     sha256,
     etag,
     firstRecord: part.firstRecord,
+    ...(part.pieces.length === 0 ? {} : { pieces: part.pieces.map((piece) => toFilePiece(piece, part)) }),
   };
-  await staging.put(keys.description(id), encodeDocument(meta));
-  return meta;
+  await staging.put(keys.description(id), encodeDocument(description));
+  return description;
 }
+
+const toFilePiece = (
+  { fileId, file, firstRecord, records, start, end }: CutPiece,
+  { frames }: CutPart,
+): FilePiece => ({ fileId, file, firstRecord, records, sha256: hashPiece(frames.subarray(start, end)) });
+
+export const hashPiece = (frames: Uint8Array): string => createHash('sha256').update(frames).digest('hex');
 
 export const explainChange = ({ name }: Named, how: string) =>
   new SourceError(

@@ -16,48 +16,70 @@ const FROM_REJECTS = 'rejects';
 export const areStagedRejects = (files: readonly { readonly modified: string }[]): boolean =>
   files.every(({ modified }) => modified === FROM_REJECTS);
 
-type StagedRejects = { fileId: string; name: string; bytes: number; modified: string };
+type StagedRejects = { fileId: string; name: string; bytes: number; modified: string; slice: string };
 
-/** Stages rejected records as parts again, each run of lines of one file under that file's name. */
+/** All of them are one group of files, whatever their number: each would be a part otherwise. */
+const GROUP_ID = createFileId(FROM_REJECTS);
+
+/** Stages rejected records as parts again, each under the name of its file. */
 export async function stageRejects(
   staging: Staging,
   prefix: string,
   rejects: AsyncIterable<RejectLine>,
 ): Promise<StagedRejects[]> {
-  const files = new Map<string, { cutter: PartCutter; parts: number; records: number }>();
-  const keep = async (name: string, cut: Iterable<CutPart>) => {
-    const file = files.get(name);
+  const files = new Map<string, { readonly fileId: string; records: number }>();
+  const cutter = new PartCutter();
+  const slice = { fileId: GROUP_ID, name: FROM_REJECTS };
+  let parts = 0;
+  const keep = async (cut: Iterable<CutPart>) => {
     for (const part of cut) {
-      await keepPart(part, { slice: { fileId: createFileId(name), name }, staging, prefix }, undefined);
-      if (file) file.parts += 1;
+      await keepPart(part, { slice, staging, prefix }, undefined);
+      parts += 1;
     }
   };
 
+  let current: string | undefined;
   for await (const line of rejects) {
-    const file = files.get(line.file) ?? { cutter: new PartCutter(), parts: 0, records: 0 };
-    files.set(line.file, file);
+    const name = line.file;
+    const file = files.get(name) ?? { fileId: createFileId(name), records: 0 };
+    files.set(name, file);
+    if (name !== current) cutter.startFile({ fileId: file.fileId, file: name }, file.records);
+    current = name;
     file.records += 1;
-    await keep(line.file, file.cutter.add(toChunk(line)));
+    await keep(cutter.add(toChunk(line)));
   }
-  const staged: StagedRejects[] = [];
-  for (const [name, file] of files) {
-    await keep(name, file.cutter.end());
-    const receipt: FileReceipt = {
-      fileId: createFileId(name),
-      file: name,
-      fingerprint: {
-        bytes: 0,
-        modified: FROM_REJECTS,
-        sha256: createHash('sha256').update(name).digest('hex'),
-      },
-      parts: file.parts,
-      records: file.records,
-    };
-    await staging.put(partKeys(prefix).receipt(receipt.fileId), encodeDocument(receipt));
-    staged.push({ fileId: receipt.fileId, name, bytes: 0, modified: FROM_REJECTS });
-  }
-  return staged;
+  await keep(cutter.end());
+  if (files.size === 0) return [];
+
+  const staged = [...files].map(([name, { fileId, records }]) => ({
+    fileId,
+    file: name,
+    fingerprint: toFingerprint(name),
+    records,
+  }));
+  const receipt: FileReceipt = {
+    fileId: GROUP_ID,
+    file: FROM_REJECTS,
+    fingerprint: toFingerprint(FROM_REJECTS),
+    parts,
+    records: staged.reduce((sum, { records }) => sum + records, 0),
+    files: staged,
+  };
+  await staging.put(partKeys(prefix).receipt(GROUP_ID), encodeDocument(receipt));
+  return staged.map(({ fileId, file }) => ({
+    fileId,
+    name: file,
+    bytes: 0,
+    modified: FROM_REJECTS,
+    slice: GROUP_ID,
+  }));
 }
+
+const toFingerprint = (name: string) => ({
+  bytes: 0,
+  modified: FROM_REJECTS,
+  sha256: createHash('sha256').update(name).digest('hex'),
+});
 
 function toChunk(line: RejectLine): RecordChunk {
   return {

@@ -1,16 +1,18 @@
 import { createHash } from 'node:crypto';
-import type { FileReceipt, PartMeta } from '../../contract/part.ts';
+import type { FileReceipt, PartDescription, PartMeta } from '../../contract/part.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { SourceError } from '../../lib/errors.ts';
 import type { SourceSlice } from '../../sources/source.ts';
 import { encodeDocument } from '../../state/document.ts';
 import { partKeys } from '../../state/keys.ts';
-import { listFileParts, loadFileReceipt } from '../../state/parts.ts';
+import { listFileParts, loadFileReceipt, withoutPieces } from '../../state/parts.ts';
 import { type CutPart, PartCutter } from './cut-parts.ts';
 import { explainChange, keepPart } from './keep-part.ts';
+import { isGroup, type StagedSlice } from './slice-groups.ts';
+import { stageGroup } from './stage-group.ts';
 
-export interface StageSliceInput {
-  readonly slice: SourceSlice;
+export interface StageSliceInput<S extends StagedSlice = StagedSlice> {
+  readonly slice: S;
   readonly staging: Staging;
   /** Of the migration, with its closing slash. */
   readonly prefix: string;
@@ -24,14 +26,19 @@ export interface StageSliceInput {
  * in, same parts out; so staging that was interrupted starts at the front again and writes only what
  * is missing. Memory holds two parts, whatever the file's size.
  */
-export async function stageSlice(input: StageSliceInput): Promise<FileReceipt> {
+export function stageSlice({ slice, ...input }: StageSliceInput): Promise<FileReceipt> {
+  return isGroup(slice) ? stageGroup({ slice, ...input }) : stageFile({ slice, ...input });
+}
+
+async function stageFile(input: StageSliceInput<SourceSlice>): Promise<FileReceipt> {
   const { slice, staging, prefix, onPart, signal } = input;
-  const known = new Map<number, PartMeta>();
+  const known = new Map<number, PartDescription>();
   for await (const part of listFileParts(staging, prefix, slice.fileId)) known.set(part.number, part);
   const earlier = await loadFileReceipt(staging, prefix, slice.fileId);
   if (earlier) assertSameSize(slice, earlier);
   if (earlier && earlier.fingerprint.modified === slice.modified && known.size === earlier.parts) {
-    for (const part of [...known.values()].sort((a, b) => a.number - b.number)) await onPart?.(part);
+    for (const part of [...known.values()].sort((a, b) => a.number - b.number))
+      await onPart?.(withoutPieces(part));
     return earlier;
   }
 
@@ -45,7 +52,7 @@ export async function stageSlice(input: StageSliceInput): Promise<FileReceipt> {
     await writing;
     parts += 1;
     records += part.records;
-    writing = keepPart(part, input, known.get(part.number)).then(onPart);
+    writing = keepPart(part, input, known.get(part.number)).then((kept) => onPart?.(withoutPieces(kept)));
     writing.catch(() => {}); // whoever awaits it next sees the error
   };
 

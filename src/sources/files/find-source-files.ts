@@ -4,13 +4,13 @@ import {
   type Stats,
   stat as statCallback,
 } from 'node:fs';
-import { readdir, realpath, stat } from 'node:fs/promises';
-import { dirname, relative, resolve, sep } from 'node:path';
+import { lstat, readdir, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { glob } from 'tinyglobby';
 import type { Slice } from '../../contract/slice.ts';
 import { ConfigError, getMessage } from '../../lib/errors.ts';
 import type { SourceContext } from '../source.ts';
-import { compareNaturally } from './natural-order.ts';
+import { compareNaturally, sortNaturally } from './natural-order.ts';
 import { createFileId } from './source-file.ts';
 
 /**
@@ -29,7 +29,7 @@ export async function findSourceFiles(
       if (!known || compareNaturally(file.name, known.name) < 0) found.set(identity, file);
     }
   }
-  return [...found.values()].sort((a, b) => compareNaturally(a.name, b.name));
+  return sortNaturally(found.values());
 }
 
 const toSlice = (name: string, bytes: number, modified: string, location: Slice['location']): Slice => ({
@@ -74,15 +74,32 @@ async function findLocal(entry: string, baseDir: string): Promise<Found> {
   else paths = await glob(entry, { ...GLOB, cwd: baseDir });
 
   const found: Found = [];
-  for (const each of paths) {
-    const stats = await statReadable(each, entry);
-    const name = relative(baseDir, each).split(sep).join('/');
-    // A link to a listed file is the same file.
-    found.push([await realpath(each), toSlice(name, stats.size, stats.mtime.toISOString(), 'producer')]);
+  const identify = createIdentify();
+  for (let from = 0; from < paths.length; from += LOOKED_AT_ONCE) {
+    const looked = paths.slice(from, from + LOOKED_AT_ONCE).map(async (each) => {
+      const { identity, stats } = await identify(each, entry);
+      const name = relative(baseDir, each).split(sep).join('/');
+      return [identity, toSlice(name, stats.size, stats.mtime.toISOString(), 'producer')] as const;
+    });
+    for (const [identity, slice] of await Promise.all(looked)) found.push([identity, slice]);
   }
   if (found.length === 0)
     throw await explainNothingFound(entry, baseDir, itself?.isDirectory() ? path : undefined);
   return found;
+}
+
+const LOOKED_AT_ONCE = 64;
+
+/** A link to a listed file is the same file. Of other files the folder is resolved, once for all in it. */
+function createIdentify() {
+  const folders = new Map<string, Promise<string>>();
+  return async (path: string, entry: string): Promise<{ identity: string; stats: Stats }> => {
+    const itself = await lstat(path).catch(() => undefined);
+    if (!itself?.isFile()) return { stats: await statReadable(path, entry), identity: await realpath(path) };
+    const folder = folders.get(dirname(path)) ?? realpath(dirname(path));
+    folders.set(dirname(path), folder);
+    return { stats: itself, identity: join(await folder, basename(path)) };
+  };
 }
 
 async function statReadable(path: string, entry: string): Promise<Stats> {

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { type FileHandle, open, stat } from 'node:fs/promises';
 import type { Slice } from '../../contract/slice.ts';
 import { ConfigError, getMessage, SourceError } from '../../lib/errors.ts';
 import type { ByteRange, SourceFile } from './source-file.ts';
@@ -11,8 +11,8 @@ export function createLocalFile(
   { name, bytes, modified }: Pick<Slice, 'name' | 'bytes' | 'modified'>,
 ): SourceFile {
   /** Half of an old and half of a new file would make records that never were. */
-  const assertUnchanged = async () => {
-    const now = await stat(path);
+  const assertUnchanged = async (handle?: FileHandle) => {
+    const now = await (handle ? handle.stat() : stat(path));
     if (now.size !== bytes || now.mtime.toISOString() !== modified) {
       throw new SourceError(
         `${name} changed since it was listed (${bytes} bytes of ${modified}, now ${now.size} bytes of ${now.mtime.toISOString()}); start again once nothing writes to it`,
@@ -20,16 +20,41 @@ export function createLocalFile(
     }
   };
 
+  const readOnce = async (offset: number, length: number): Promise<Buffer> => {
+    const buffer = Buffer.allocUnsafe(length);
+    const handle = await open(path, 'r');
+    try {
+      await assertUnchanged(handle);
+      let filled = 0;
+      while (filled < length) {
+        const { bytesRead } = await handle.read(buffer, filled, length - filled, offset + filled);
+        if (bytesRead === 0) {
+          throw new SourceError(`${name} ends at byte ${offset + filled}, before byte ${offset + length}`);
+        }
+        filled += bytesRead;
+      }
+      await assertUnchanged(handle);
+    } finally {
+      await handle.close();
+    }
+    return buffer;
+  };
+
   return {
     name,
     bytes,
     async *open(range?: ByteRange) {
       try {
+        const { start, end } = range ?? { start: 0, end: bytes };
+        if (end <= start) return await assertUnchanged();
+        if (end - start <= CHUNK_BYTES) {
+          yield await readOnce(start, end - start);
+          return;
+        }
         await assertUnchanged();
-        if (range && range.end <= range.start) return;
         const stream = createReadStream(path, {
           highWaterMark: CHUNK_BYTES,
-          ...(range ? { start: range.start, end: range.end - 1 } : {}),
+          ...(range ? { start, end: end - 1 } : {}),
         });
         yield* stream as AsyncIterable<Buffer>;
         await assertUnchanged();
@@ -39,24 +64,7 @@ export function createLocalFile(
     },
     async readAt(offset, length) {
       try {
-        await assertUnchanged();
-        const buffer = Buffer.allocUnsafe(length);
-        const handle = await open(path, 'r');
-        try {
-          let filled = 0;
-          while (filled < length) {
-            const { bytesRead } = await handle.read(buffer, filled, length - filled, offset + filled);
-            if (bytesRead === 0) {
-              throw new SourceError(
-                `${name} ends at byte ${offset + filled}, before byte ${offset + length}`,
-              );
-            }
-            filled += bytesRead;
-          }
-        } finally {
-          await handle.close();
-        }
-        return buffer;
+        return await readOnce(offset, length);
       } catch (error) {
         throw explain(error, name, path);
       }

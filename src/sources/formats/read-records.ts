@@ -47,26 +47,23 @@ export async function* readRecords(
   options: ReadOptions,
   onBytes: (bytes: Buffer) => void = () => {},
 ): AsyncGenerator<RecordChunk> {
-  const { head } = await peekFile(file);
-  if (classifyMagic(head).kind === 'zip') {
+  // A small file is opened once: of many, opening is what takes time, and what S3 charges for.
+  const isSmall = file.bytes <= CHUNK_BYTES;
+  const range = isSmall ? undefined : { start: 0, end: MAGIC_BYTES };
+  const { head, bytes, close } = await peek(file.open(range), MAGIC_BYTES);
+  const isZip = classifyMagic(head).kind === 'zip';
+  if (isZip || !isSmall) await close();
+  if (isZip) {
     let before = 0;
-    for await (const { name, open, bytes, unpackedBytes } of zipMembers(file, onBytes)) {
-      const toSourceBytes = (taken: number) => before + (bytes * taken) / Math.max(1, unpackedBytes);
+    for await (const { name, open, bytes: size, unpackedBytes } of zipMembers(file, onBytes)) {
+      const toSourceBytes = (taken: number) => before + (size * taken) / Math.max(1, unpackedBytes);
       yield* readText(open(), name, `${file.name}, member ${name}`, options, toSourceBytes);
-      before += bytes;
+      before += size;
     }
   } else {
-    yield* readText(tap(file.open(), onBytes), undefined, file.name, options, (taken) => taken);
+    const all = isSmall ? bytes : file.open();
+    yield* readText(tap(all, onBytes), undefined, file.name, options, (taken) => taken);
   }
-}
-
-async function peekFile(file: SourceFile): Promise<{ head: Buffer }> {
-  const { head, close } = await peek(
-    file.open({ start: 0, end: Math.min(file.bytes, MAGIC_BYTES) }),
-    MAGIC_BYTES,
-  );
-  await close();
-  return { head };
 }
 
 async function* readText(
