@@ -6,10 +6,11 @@ import type { Control } from '../state/migrations.ts';
  *
  *   none ──run──▶ running ──finish──▶ finished
  *                 │  ▲  ▲                │
- *            stop │  │  └──run, resume───┘
- *                 ▼  │ run, resume
+ *            stop │  │  └─run, resume, top_up
+ *                 ▼  │ run, resume, top_up
  *              stopped
- *   pause, cancel: from everything but none and finished; only resume leads out of paused and cancelled.
+ *   pause, cancel: from everything but none and finished. Out of paused lead resume, and run with a manifest
+ *   whose limits, key or approval were edited meanwhile; out of cancelled only resume.
  *
  * Staging holds the state (control.json) and the epochs; Redis only mirrors both (I4). Events of a producer
  * or a worker carry its epoch, and one that is older than the epoch in force changes nothing (I5).
@@ -26,6 +27,10 @@ export type State = (typeof STATES)[number];
 export const REQUESTS = [
   /** Start the migration of a manifest, or continue the one of that name. */
   'run',
+  /** The same, with limits, key or approval that are not those of the last epoch: somebody has edited them. */
+  'run_edited',
+  /** Take what is new in the source into a migration that exists. */
+  'top_up',
   /** Continue a migration by its name, whatever ended it. */
   'resume',
   'pause',
@@ -87,6 +92,8 @@ const refuse = (refusal: Refusal): Transition => ({ kind: 'refuse', refusal });
 const TRANSITIONS: Readonly<Record<State, Readonly<Record<LifeEvent['kind'], Transition>>>> = {
   none: {
     run: acquire,
+    run_edited: acquire,
+    top_up: refuse('no_such_migration'),
     resume: refuse('no_such_migration'),
     pause: refuse('no_such_migration'),
     cancel: refuse('no_such_migration'),
@@ -99,6 +106,8 @@ const TRANSITIONS: Readonly<Record<State, Readonly<Record<LifeEvent['kind'], Tra
   },
   created: {
     run: acquire,
+    run_edited: acquire,
+    top_up: acquire,
     resume: acquire,
     pause: enter('paused'),
     cancel: enter('cancelled'),
@@ -111,6 +120,8 @@ const TRANSITIONS: Readonly<Record<State, Readonly<Record<LifeEvent['kind'], Tra
   },
   running: {
     run: acquire,
+    run_edited: acquire,
+    top_up: acquire,
     resume: acquire,
     pause: enter('paused'),
     cancel: enter('cancelled'),
@@ -123,6 +134,8 @@ const TRANSITIONS: Readonly<Record<State, Readonly<Record<LifeEvent['kind'], Tra
   },
   stopped: {
     run: acquire,
+    run_edited: acquire,
+    top_up: acquire,
     resume: acquire,
     pause: enter('paused'),
     cancel: enter('cancelled'),
@@ -135,6 +148,8 @@ const TRANSITIONS: Readonly<Record<State, Readonly<Record<LifeEvent['kind'], Tra
   },
   paused: {
     run: refuse('resume_first'),
+    run_edited: acquire,
+    top_up: refuse('resume_first'),
     resume: acquire,
     pause: enter('paused'),
     cancel: enter('cancelled'),
@@ -147,6 +162,8 @@ const TRANSITIONS: Readonly<Record<State, Readonly<Record<LifeEvent['kind'], Tra
   },
   cancelled: {
     run: refuse('resume_first'),
+    run_edited: refuse('resume_first'),
+    top_up: refuse('resume_first'),
     resume: acquire,
     pause: enter('paused'),
     cancel: enter('cancelled'),
@@ -159,6 +176,8 @@ const TRANSITIONS: Readonly<Record<State, Readonly<Record<LifeEvent['kind'], Tra
   },
   finished: {
     run: acquire, // reads every receipt again, and finds nothing to send
+    run_edited: acquire,
+    top_up: acquire,
     resume: acquire,
     pause: refuse('nothing_to_pause'),
     cancel: refuse('nothing_to_cancel'),

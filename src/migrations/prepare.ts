@@ -181,7 +181,7 @@ function changed(name: string, differences: readonly string[], where: string): C
   );
 }
 
-/** The manifest of the last epoch, for `resume` by name: changed limits need `run`. Throws RefusedError. */
+/** The manifest of the last epoch, for `resume` by name: edited limits need `run`. Throws RefusedError. */
 export async function loadStoredManifest(staging: Staging, name: string): Promise<ManifestAt> {
   const opening = (await loadLatestEpoch(staging, name)) ?? (await requireMigration(staging, name)).opening;
   return { manifest: parseStoredManifest(opening.manifest, staging.location), baseDir: opening.baseDir };

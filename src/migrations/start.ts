@@ -1,4 +1,5 @@
 import { raceAbort } from '../lib/async/abort.ts';
+import { canonicalJson } from '../lib/json/canonical-json.ts';
 import { bindSource, readPinnedVersion } from '../sources/registry.ts';
 import type { MapRecord } from '../sources/source.ts';
 import { loadControl, loadMigration } from '../state/migrations.ts';
@@ -60,13 +61,22 @@ export async function startMigration(
   options: RunOptions,
 ): Promise<RunResult> {
   const { name } = loaded.manifest;
+  let kind: 'run' | 'run_edited' = 'run';
   const prepared = await orInterrupted(runtime, name, async () => {
     // Before the source is looked at. Control that outlived its record decides nothing.
-    if (await loadMigration(runtime.staging, name))
-      await decideStored(runtime.staging, name, { kind: 'run' });
+    if (await loadMigration(runtime.staging, name)) {
+      kind = (await isEdited(runtime, loaded)) ? 'run_edited' : 'run';
+      await decideStored(runtime.staging, name, { kind });
+    }
     return prepareMigration(runtime, loaded);
   });
-  return 'kind' in prepared ? prepared : runPrepared(runtime, prepared, 'run', options);
+  return 'kind' in prepared ? prepared : runPrepared(runtime, prepared, kind, options);
+}
+
+/** Whether the manifest is another one than that of the last epoch. What may differ is checked later. */
+async function isEdited({ staging }: MigrationRuntime, { manifest }: ManifestAt): Promise<boolean> {
+  const stored = await loadStoredManifest(staging, manifest.name);
+  return canonicalJson(stored.manifest) !== canonicalJson(manifest);
 }
 
 /** Continues a migration from what staging knows, whatever ended it; throws as startMigration does. */
@@ -86,7 +96,7 @@ export async function resumeMigration(
 export async function runPrepared(
   runtime: MigrationRuntime,
   prepared: Prepared,
-  cause: 'run' | 'resume',
+  cause: 'run' | 'run_edited' | 'resume',
   { signal: stop, importHere, acceptRefusals = false, onBegin, onStatus }: RunOptions,
 ): Promise<RunResult> {
   const { record, manifest, baseDir, slices, allowed } = prepared;

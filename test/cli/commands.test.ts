@@ -233,6 +233,14 @@ describe('the command line', () => {
     });
   }, 60_000);
 
+  it('resumes with the last limits, and prints them', async () => {
+    const ended = await backhaul('resume', 'shop', '--json');
+    expect(ended.code, ended.stderr).toBe(3);
+    expect(ended.stderr).toContain(
+      'Resuming shop with no limit of events a minute, 4 requests in flight, batches of 1,000 events.',
+    );
+  }, 60_000);
+
   it('prints a document when there is nothing to replay', async () => {
     const ended = await backhaul('rejects', 'replay', 'shop', '--reason', 'refused', '--json');
     expect(ended.code, ended.stderr).toBe(0);

@@ -24,13 +24,13 @@ import {
  */
 const COLUMNS = [...REQUESTS, ...INCIDENTS];
 const TABLE: Record<State, string> = {
-  none: 'running+ no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration',
-  created: 'running+ running+ paused cancelled paused - finished running+ - -',
-  running: 'running+ running+ paused cancelled paused stopped finished running+ - -',
-  stopped: 'running+ running+ paused cancelled paused - finished running+ - -',
-  paused: 'resume_first running+ paused cancelled paused - finished - - -',
-  cancelled: 'resume_first running+ paused cancelled paused - finished - - -',
-  finished: 'running+ running+ nothing_to_pause nothing_to_cancel - - - superseded - -',
+  none: 'running+ running+ no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration',
+  created: 'running+ running+ running+ running+ paused cancelled paused - finished running+ - -',
+  running: 'running+ running+ running+ running+ paused cancelled paused stopped finished running+ - -',
+  stopped: 'running+ running+ running+ running+ paused cancelled paused - finished running+ - -',
+  paused: 'resume_first running+ resume_first running+ paused cancelled paused - finished - - -',
+  cancelled: 'resume_first resume_first resume_first running+ paused cancelled paused - finished - - -',
+  finished: 'running+ running+ running+ running+ nothing_to_pause nothing_to_cancel - - - superseded - -',
 };
 
 function write(transition: Transition): string {
@@ -51,6 +51,8 @@ describe('the life of a migration', () => {
   it('has a cell for every event in every state', () => {
     expect(COLUMNS).toEqual([
       'run',
+      'run_edited',
+      'top_up',
       'resume',
       'pause',
       'cancel',
@@ -125,10 +127,11 @@ describe('any walk through the life of a migration', () => {
     });
   });
 
-  it('sends nothing of a paused or cancelled migration before somebody resumes it', () => {
+  it('sends nothing of a paused or cancelled migration before somebody resumes or edits it', () => {
     check(({ state }, event, after) => {
       if (state !== 'paused' && state !== 'cancelled') return;
       if (event.kind === 'resume') expect(after.state).toBe('running');
+      else if (event.kind === 'run_edited' && state === 'paused') expect(after.state).toBe('running');
       else if (event.kind === 'finish') expect(['finished', state]).toContain(after.state);
       else expect(DUTIES[after.state]).toEqual({ producer: 'end', worker: 'hand_back' });
     });

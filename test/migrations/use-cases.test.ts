@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cancelMigration, pauseMigration } from '../../src/migrations/control.ts';
 import { checkMigration } from '../../src/migrations/doctor.ts';
 import { planMigration } from '../../src/migrations/plan.ts';
+import { loadStoredManifest } from '../../src/migrations/prepare.ts';
 import { listRejects, showRejects } from '../../src/migrations/rejects.ts';
 import { replayRejects } from '../../src/migrations/replay.ts';
 import { loadReport } from '../../src/migrations/report.ts';
@@ -101,6 +102,26 @@ describe('a migration that is started, paused and resumed', () => {
     expect(await loadStatus(runtime, 'twice')).toMatchObject([
       { state: 'interrupted', reason: 'no process runs it: the one that did was killed' },
     ]);
+  });
+
+  it('takes edited limits after a pause, which a resume then keeps', async () => {
+    const loaded = await lab.writeManifest('edited');
+    await startMigration(runtime, loaded, stageOnly(''));
+    await pauseMigration(runtime, 'edited', 'too fast');
+    expect(await startMigration(runtime, loaded, importing())).toMatchObject({ refusal: 'resume_first' });
+    const slower = await lab.writeManifest('edited', { limits: { eventsPerMinute: 600 } });
+    expect(await startMigration(runtime, slower, stageOnly('for now'))).toMatchObject({ reason: 'for now' });
+    const stored = await loadStoredManifest(runtime.staging, 'edited');
+    expect(stored.manifest.limits.eventsPerMinute).toBe(600);
+    expect(await resumeMigration(runtime, 'edited', importing())).toMatchObject({ kind: 'finished' });
+    expect((await loadStoredManifest(runtime.staging, 'edited')).manifest).toEqual(slower.manifest);
+
+    // A cancelled one is no longer wanted, whatever is edited.
+    const other = await lab.writeManifest('edited-late');
+    await startMigration(runtime, other, stageOnly(''));
+    await cancelMigration(runtime, 'edited-late', 'no');
+    const late = await lab.writeManifest('edited-late', { limits: { eventsPerMinute: 600 } });
+    expect(await startMigration(runtime, late, importing())).toMatchObject({ refusal: 'resume_first' });
   });
 
   it('ends as held when it is paused while it runs', async () => {

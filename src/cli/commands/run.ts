@@ -5,6 +5,7 @@ import { openStaging } from '../../runtime/open-staging.ts';
 import { commandLine, quoted, resumeCommand } from '../command-line.ts';
 import type { CommandContext } from '../context.ts';
 import { type ExitCode, RUN_EXIT } from '../exit-code.ts';
+import { renderTerms } from '../render/render-terms.ts';
 import { orStopped, showRun } from '../show-run.ts';
 import { withRuntime } from '../with-runtime.ts';
 
@@ -41,6 +42,9 @@ export async function resume(
   const again = resumeCommand(context, name);
   const { manifest } = await orStopped(again, async () =>
     loadStoredManifest(await openStaging(context.settings), name),
+  );
+  context.terminal.info(
+    `Resuming ${name} with ${renderTerms(manifest)}. To change them: edit the manifest and run it.`,
   );
   return withRuntime(context, manifest.destination === undefined, async (runtime) => {
     const { kind } = await showRun(context, { again, produceOnly, acceptRefusals }, (options) =>

@@ -42,7 +42,7 @@ export class ControlError extends Error {
 
 /** Why a lease is acquired: the events of the lifecycle that open an epoch. */
 export type AcquiringEvent =
-  | { readonly kind: 'run' | 'resume' }
+  | { readonly kind: 'run' | 'run_edited' | 'top_up' | 'resume' }
   | { readonly kind: 'redis_wiped'; readonly epoch: number };
 
 /** A producer's hold on a migration: one process runs it at a time. */
