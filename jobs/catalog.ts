@@ -13,13 +13,19 @@ const ofEpoch = {
   epoch: z.number().int().positive(),
 };
 
-const buckets = { from: z.number().int().nonnegative(), to: z.number().int().positive() };
+/** A range of buckets in one turn of the migration at its ledger. */
+const buckets = {
+  turn: z.number().int().positive(),
+  from: z.number().int().nonnegative(),
+  to: z.number().int().positive(),
+};
 
 export const payloads = {
   'stage-file': z.strictObject({ ...ofEpoch, fileId: z.string() }),
   'stage-slice': z.strictObject({ ...ofEpoch, slice: slice.extend({ location: z.literal('shared') }) }),
   'import-part': z.strictObject({ ...ofEpoch, part: partMeta }),
   'resolve-people': z.strictObject({ ...ofEpoch, ...buckets }),
+  'merge-people': z.strictObject({ ...ofEpoch, ...buckets }),
   'fold-people': z.strictObject({ ...ofEpoch, ...buckets }),
   /** What is to be deleted is in the API's database. */
   'delete-events': z.strictObject({ because: z.enum(['scheduled', 'asked', 'overdue']) }),
@@ -65,6 +71,7 @@ export const SHARED_JOBS = [
   'stage-slice',
   'import-part',
   'resolve-people',
+  'merge-people',
   'fold-people',
 ] as const satisfies JobName[];
 /** Taken by API processes alone: only they can open the embedded database. */

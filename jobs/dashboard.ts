@@ -96,6 +96,7 @@ const DESCRIPTIONS: Record<JobName, string> = {
   'stage-slice': 'Cuts a file on shared storage, or a window of an API, into parts.',
   'import-part': 'Maps the records of one part and delivers them.',
   'resolve-people': 'Decides which ids belong to one person.',
+  'merge-people': 'Sends which ids belong to one person.',
   'fold-people': 'Sends what is known of persons and groups.',
   'delete-events': 'Deletes the events of deleted persons from the bundled API.',
 };

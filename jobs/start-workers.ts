@@ -2,11 +2,12 @@ import type { Redis } from 'ioredis';
 import type { Staging } from '../src/contract/staging.ts';
 import type { Logger } from '../src/lib/logger.ts';
 import type { OpenMigrations } from '../src/migrations/open-migrations.ts';
-import { foldPersonsHandler } from './fold-persons.ts';
 import { importPartHandler } from './import-part.ts';
-import { resolvePersonsHandler } from './resolve-persons.ts';
+import { personsHandler } from './persons.ts';
 import { stageSliceHandler } from './stage-slice.ts';
 import { createJobWorker } from './worker.ts';
+
+const PERSONS_JOBS = ['resolve-people', 'merge-people', 'fold-people'] as const;
 
 export interface SliceWorkerDeps {
   readonly redisUrl: string;
@@ -41,20 +42,15 @@ export function startWorkers(workersDeps: WorkersDeps): Workers {
       concurrency,
       handler: importPartHandler(deps),
     }),
-    createJobWorker({
-      ...common,
-      queueName: 'resolve-people',
-      job: 'resolve-people',
-      concurrency: 1,
-      handler: resolvePersonsHandler(deps),
-    }),
-    createJobWorker({
-      ...common,
-      queueName: 'fold-people',
-      job: 'fold-people',
-      concurrency: 1,
-      handler: foldPersonsHandler(deps),
-    }),
+    ...PERSONS_JOBS.map((job) =>
+      createJobWorker({
+        ...common,
+        queueName: job,
+        job,
+        concurrency: 1,
+        handler: personsHandler(job, deps),
+      }),
+    ),
     startSliceWorker(workersDeps),
   ];
   return {

@@ -36,6 +36,14 @@ const destination = z.strictObject({
     .describe(
       'An answer that means that the events were taken, where the destination gives another than {"status":1} or {"status":"Ok"}.',
     ),
+  project: z
+    .string()
+    .min(1)
+    .max(200)
+    .exactOptional()
+    .describe(
+      'Name of the project, any text: what was sent about persons is then remembered under it, whatever its key is. Default: under a fingerprint of the key.',
+    ),
 });
 
 const limits = z.strictObject({
@@ -113,6 +121,12 @@ const createManifestObject = (types: SourceTypes) =>
       })
       .prefault({})
       .describe('How persons and groups are made from the history.'),
+    persons: z
+      .enum(['send', 'hold'])
+      .default('send')
+      .describe(
+        'hold: keep what this export says about persons until "backhaul persons send" sends it, together with all others that are held. For an export that is split over several migrations.',
+      ),
   });
 
 /**

@@ -107,6 +107,20 @@ export function buildProgram(finish: (code: ExitCode) => void): Command {
       ),
     );
 
+  const persons = program.command('persons').description('persons that manifests hold back (persons: hold)');
+  persons
+    .command('send <what...>')
+    .description(
+      "send the persons of held migrations together: those named, or all of a manifest's destination, or of an address",
+    )
+    .addOption(new Option('--json').hideHelp())
+    .option('--produce-only', 'send nothing in this process; "backhaul worker" processes do')
+    .action(
+      act(async (context, what: string[], options: { produceOnly?: boolean }) =>
+        (await import('./commands/persons.ts')).send(context, what, options),
+      ),
+    );
+
   command('worker', 'import parts of any migration until stopped')
     .option('--concurrency <parts>', 'parts at once in this process')
     .action(

@@ -1,5 +1,5 @@
 import type { IdentityFact } from '../contract/identity-fact.ts';
-import { type StoredFact, type StoredProperty, toGroupId } from '../state/facts.ts';
+import { type StoredFact, toGroupId } from '../state/facts.ts';
 import { PropertyFold } from './property-fold.ts';
 
 /** The properties known under one id. */
@@ -26,15 +26,13 @@ export class FactFold {
   readonly pairs = new Map<string, Map<string, string>>();
   /** Ids that are the user id of some pair. */
   readonly users = new Set<string>();
-  /** Accepted anonymous ids by user id, with the first time both were seen together. */
-  readonly merges = new Map<string, Map<string, string>>();
   readonly persons = new Map<string, PersonFold>();
   readonly groups = new Map<string, GroupFold>();
   #weight = 0;
 
   /** Number of ids; 0 when there is nothing to save. */
   get size(): number {
-    return this.pairs.size + this.users.size + this.merges.size + this.persons.size + this.groups.size;
+    return this.pairs.size + this.users.size + this.persons.size + this.groups.size;
   }
 
   /** Estimated memory of the stored facts added so far, in bytes. */
@@ -61,26 +59,20 @@ export class FactFold {
   addStored(fact: StoredFact): void {
     switch (fact.kind) {
       case 'pair':
-        this.#weight += ENTRY_BYTES;
-        addEarliest(this.pairs, fact.anonId, fact.userId, fact.time);
-        return;
-      case 'merge':
-        this.#weight += ENTRY_BYTES;
-        addEarliest(this.merges, fact.userId, fact.anonId, fact.time);
+        if ((this.pairs.get(fact.anonId)?.size ?? 0) >= USERS_KEPT) return;
+        if (addEarliest(this.pairs, fact.anonId, fact.userId, fact.time)) this.#weight += ENTRY_BYTES;
         return;
       case 'user':
-        this.#weight += ENTRY_BYTES;
+        if (!this.users.has(fact.id)) this.#weight += ENTRY_BYTES;
         this.users.add(fact.id);
         return;
       case 'person': {
         const { set, setOnce } = this.#person(fact.id);
-        this.#addAll(set, fact.set);
-        this.#addAll(setOnce, fact.setOnce);
+        this.#weight += set.addAll(fact.set) + setOnce.addAll(fact.setOnce);
         return;
       }
       case 'group':
-        this.#weight += ENTRY_BYTES;
-        this.#addAll(this.#group(fact).set, fact.set);
+        this.#weight += this.#group(fact).set.addAll(fact.set);
     }
   }
 
@@ -90,9 +82,6 @@ export class FactFold {
       for (const [userId, time] of users) yield { kind: 'pair', anonId, userId, time };
     }
     for (const id of this.users) yield { kind: 'user', id };
-    for (const [userId, anonIds] of this.merges) {
-      for (const [anonId, time] of anonIds) yield { kind: 'merge', userId, anonId, time };
-    }
     for (const [id, { set, setOnce }] of this.persons) {
       if (set.size + setOnce.size > 0) {
         yield { kind: 'person', id, set: set.stored(), setOnce: setOnce.stored() };
@@ -116,35 +105,36 @@ export class FactFold {
     const id = toGroupId(groupType, groupKey);
     let group = this.groups.get(id);
     if (!group) {
+      this.#weight += ENTRY_BYTES;
       group = { groupType, groupKey, time, set: new PropertyFold('latest') };
       this.groups.set(id, group);
     }
     if (time > group.time) group.time = time;
     return group;
   }
-
-  #addAll(fold: PropertyFold, properties: readonly StoredProperty[]): void {
-    const before = fold.size;
-    fold.addAll(properties);
-    const grownBy = fold.size - before;
-    if (grownBy === 0) return;
-    let bytes = 0;
-    for (const [key, , text] of properties) bytes += key.length + text.length + ENTRY_BYTES;
-    this.#weight += Math.ceil((bytes * grownBy) / properties.length);
-  }
 }
+
+/** Users of one anonymous id that are kept in memory: it is shared by the second one. */
+const USERS_KEPT = 10_000;
 
 /** A map entry with its short strings. */
 const ENTRY_BYTES = 150;
 
-function addEarliest(into: Map<string, Map<string, string>>, id: string, other: string, time: string): void {
+/** False when both were seen together before. */
+function addEarliest(
+  into: Map<string, Map<string, string>>,
+  id: string,
+  other: string,
+  time: string,
+): boolean {
   const others = into.get(id);
   if (!others) {
     into.set(id, new Map([[other, time]]));
-    return;
+    return true;
   }
   const known = others.get(other);
   if (known === undefined || time < known) others.set(other, time);
+  return known === undefined;
 }
 
 function addObject(fold: PropertyFold, time: string, values: Readonly<Record<string, unknown>> | undefined) {

@@ -1,69 +1,99 @@
-import type { TargetEvent } from '../contract/event.ts';
 import type { FactsIndex } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
 import { type BatchLimits, DEFAULT_BATCH_LIMITS } from '../deliver/batch-builder.ts';
+import { createPace } from '../lib/async/pace.ts';
+import type { LedgerTables } from '../state/ledger/ledger-tables.ts';
 import { type FoldedSubject, foldPersons, getPropertiesMaxBytes } from './fold-persons.ts';
-import { type BucketRange, type LoadLimits, loadFolds } from './load-folds.ts';
-import { type PersonsTally, tallyUnmerged } from './persons-tally.ts';
+import { type BucketRange, type LoadLimits, loadFolds, RESOLVED_FACTS } from './load-folds.ts';
+import { emptyPersonsTally, tallyUnmerged } from './persons-tally.ts';
+import { createPropertyFilter } from './property-filter.ts';
+import type { LedgerAtTurn } from './resolve-persons.ts';
+import type { SentChunk } from './send-chunks.ts';
 
 export interface FoldBucketsOptions extends BucketRange {
   readonly staging: Staging;
   /** The resolved facts of all ranges: every range must be resolved first. */
   readonly facts: Iterable<FactsIndex> | AsyncIterable<FactsIndex>;
+  readonly ledger: LedgerAtTurn;
+  /** Its table of properties. */
+  readonly tables: LedgerTables;
   readonly overwrite: boolean;
   readonly groupIdentifyEvent: string;
   /** Limits of the batches that the events will be packed into. @default DEFAULT_BATCH_LIMITS */
   readonly batch?: BatchLimits;
+  /** Position of the last chunk that was sent before. */
+  readonly after?: string | undefined;
   readonly signal: AbortSignal;
   readonly limits?: LoadLimits;
 }
 
-/** Some persons or groups with all of their events, to be sent in this order. */
-export interface FoldedChunk {
-  readonly events: readonly TargetEvent[];
-  readonly tally: PersonsTally;
-}
-
-/** A chunk ends at whichever is reached first. */
-const CHUNK_EVENTS = 500;
-const CHUNK_BYTES = 4 * 1024 * 1024;
-
-/** Second pass over persons: turns facts under their final ids into synthetic events, in bounded memory. */
-export async function* foldBuckets(options: FoldBucketsOptions): AsyncGenerator<FoldedChunk> {
-  const { staging, facts, from, to, signal, limits } = options;
+/**
+ * Last pass over persons: turns facts under their final ids into synthetic events, in bounded memory and in the
+ * order of keyed hashes. What a chunk will send is in the ledger before the chunk is passed on.
+ */
+export async function* foldBuckets(options: FoldBucketsOptions): AsyncGenerator<SentChunk> {
+  const { staging, facts, from, to, signal, limits, ledger, after = '' } = options;
+  const { batch = DEFAULT_BATCH_LIMITS, overwrite, groupIdentifyEvent } = options;
+  const pace = createPace();
   const shape = {
-    overwrite: options.overwrite,
-    groupIdentifyEvent: options.groupIdentifyEvent,
-    maxBytes: getPropertiesMaxBytes(options.batch ?? DEFAULT_BATCH_LIMITS),
+    // Where nobody knows what was sent before, nothing that is live may be replaced.
+    overwrite: overwrite && !ledger.isForgotten,
+    groupIdentifyEvent,
+    maxBytes: getPropertiesMaxBytes(batch),
   };
-  for await (const fold of loadFolds(staging, facts, { from, to }, signal, limits)) {
-    let chunk: FoldedSubject[] = [];
-    let events = 0;
-    let bytes = 0;
-    for (const one of foldPersons(fold, shape)) {
-      chunk.push(one);
-      events += one.events.length;
-      bytes += one.bytes;
-      if (events < CHUNK_EVENTS && bytes < CHUNK_BYTES) continue;
-      yield joinSubjects(chunk);
-      chunk = [];
-      events = 0;
-      bytes = 0;
+  const source = { staging, facts, range: { from, to }, signal, limits, pace };
+  for await (const { fold, buckets } of loadFolds(RESOLVED_FACTS, source)) {
+    if (fold.size === 0) continue;
+    const tables = await options.tables.load(buckets);
+    for (const table of tables.values()) await table.reserve((PROPERTIES * fold.size) / buckets.length, pace);
+    const filter = createPropertyFilter({
+      hash: ledger.hash,
+      tables,
+      at: ledger,
+      overwrite: shape.overwrite,
+    });
+    const subjects: FoldedSubject[] = [];
+    for (const subject of foldPersons(fold, filter, shape, after)) {
+      subjects.push(subject);
+      if (pace.isDue()) await pace.rest();
     }
-    if (chunk.length > 0) yield joinSubjects(chunk);
+    await options.tables.save(tables);
+    yield* cutChunks(subjects, batch);
   }
 }
 
-function joinSubjects(chunk: readonly FoldedSubject[]): FoldedChunk {
+/** Properties of a person, as a guess at how large a table becomes. */
+const PROPERTIES = 4;
+
+/** A chunk ends at whichever limit of a batch is reached first. */
+function* cutChunks(subjects: readonly FoldedSubject[], limits: BatchLimits): Generator<SentChunk> {
+  let chunk: FoldedSubject[] = [];
+  let events = 0;
+  let bytes = 0;
+  for (const one of subjects) {
+    chunk.push(one);
+    events += one.events.length;
+    bytes += one.bytes;
+    if (events < limits.events && bytes < limits.bytes) continue;
+    yield joinSubjects(chunk);
+    chunk = [];
+    events = 0;
+    bytes = 0;
+  }
+  if (chunk.length > 0) yield joinSubjects(chunk);
+}
+
+function joinSubjects(chunk: readonly FoldedSubject[]): SentChunk {
   const countDescribed = (kind: FoldedSubject['kind']) =>
-    chunk.filter((one) => one.kind === kind && one.events.length > one.pairs).length;
+    chunk.filter((one) => one.kind === kind && one.events.length > 0).length;
   return {
     events: chunk.flatMap((one) => one.events),
     tally: {
+      ...emptyPersonsTally(),
       ...tallyUnmerged(chunk.flatMap((one) => one.unmerged)),
-      pairs: chunk.reduce((sum, { pairs }) => sum + pairs, 0),
       persons: countDescribed('person'),
       groups: countDescribed('group'),
     },
+    position: chunk.at(-1)?.of ?? '',
   };
 }

@@ -2,10 +2,11 @@ import type { TargetEvent } from '../contract/event.ts';
 import type { BatchLimits } from '../deliver/batch-builder.ts';
 import { ENVELOPE_BYTES } from '../deliver/envelope.ts';
 import type { StoredProperty } from '../state/facts.ts';
-import type { FactFold } from './fact-fold.ts';
 import { type FieldProperty, packProperties, toFieldProperties } from './pack-properties.ts';
 import type { Unmerged } from './persons-tally.ts';
-import { createGroupEvent, createMergeEvent, createPersonEvent } from './synthetic-events.ts';
+import type { PropertyFilter } from './property-filter.ts';
+import type { ResolvedFold, ResolvedGroup, ResolvedPerson } from './resolved-fold.ts';
+import { createGroupEvent, createPersonEvent } from './synthetic-events.ts';
 
 export interface FoldPersonsOptions {
   /** True: the latest values are sent as `$set` and overwrite live ones. False: everything as `$set_once`. */
@@ -26,71 +27,78 @@ export const getPropertiesMaxBytes = ({ bytes, eventBytes }: BatchLimits): numbe
 /** One person or group as events. */
 export interface FoldedSubject {
   readonly kind: 'person' | 'group';
-  /** Merges first, so that the destination never creates two persons for one. */
+  /** Keyed hash, in hexadecimal. */
+  readonly of: string;
   readonly events: readonly TargetEvent[];
-  readonly pairs: number;
   /** Estimated size of the values as JSON. */
   readonly bytes: number;
   readonly unmerged: readonly Unmerged[];
 }
 
-/** Turns facts under their final ids into events, in the order of ids. */
-export function* foldPersons(resolved: FactFold, options: FoldPersonsOptions): Generator<FoldedSubject> {
-  const ids = new Set([...resolved.merges.keys(), ...resolved.persons.keys()]);
-  for (const id of [...ids].sort()) yield foldPerson(resolved, id, options);
-  for (const [, group] of [...resolved.groups].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const { groupType, groupKey, time } = group;
-    const set = group.set.stored();
-    const { packs, tooLarge } = packProperties(toFieldProperties('$group_set', set), options.maxBytes);
-    // A group without properties is created at the destination, too.
-    const sent = set.length > 0 ? packs : [[]];
-    yield {
-      kind: 'group',
-      events: sent.map((pack) =>
-        createGroupEvent(options.groupIdentifyEvent, groupType, groupKey, time, pack),
-      ),
-      pairs: 0,
-      bytes: countBytes(packs),
-      unmerged: toUnmerged(groupKey, tooLarge),
-    };
+/**
+ * Turns facts under their final ids into events, in the order of their hashes. Only what `filter` finds to be
+ * better than what was sent before becomes part of an event. Those up to the hash `after` are left out.
+ */
+export function* foldPersons(
+  resolved: ResolvedFold,
+  filter: PropertyFilter,
+  options: FoldPersonsOptions,
+  after = '',
+): Generator<FoldedSubject> {
+  for (const of of [...resolved.persons.keys(), ...resolved.groups.keys()].sort()) {
+    if (of <= after) continue;
+    const person = resolved.persons.get(of);
+    if (person) yield foldPerson(of, person, filter, options);
+    const group = resolved.groups.get(of);
+    if (group) yield foldGroup(of, group, filter, options);
   }
 }
 
-function foldPerson(resolved: FactFold, id: string, options: FoldPersonsOptions): FoldedSubject {
-  const merges = [...(resolved.merges.get(id) ?? [])]
-    .map(([anonId, time]) => ({ anonId, time }))
-    .sort((a, b) => (a.time + a.anonId < b.time + b.anonId ? -1 : 1));
-  const person = resolved.persons.get(id);
-  const set = person?.set.stored() ?? [];
-  const setOnce = person?.setOnce.stored() ?? [];
+function foldPerson(
+  of: string,
+  person: ResolvedPerson,
+  filter: PropertyFilter,
+  { overwrite, maxBytes }: FoldPersonsOptions,
+): FoldedSubject {
+  const { id } = person;
+  const { set, setOnce } = filter.selectPerson(of, person.set.stored(), person.setOnce.stored());
   const { packs, tooLarge } = packProperties(
-    options.overwrite
+    overwrite
       ? [...toFieldProperties('$set_once', setOnce), ...toFieldProperties('$set', set)]
-      : mergeAsSetOnce(set, setOnce),
-    options.maxBytes,
+      : toFieldProperties('$set_once', [...set, ...setOnce].sort(byKey)),
+    maxBytes,
   );
   const time = findLatest([...set, ...setOnce]);
   return {
     kind: 'person',
-    events: [
-      ...merges.map((merge) => createMergeEvent(id, merge.anonId, merge.time)),
-      ...packs.map((pack) => createPersonEvent(id, time, pack)),
-    ],
-    pairs: merges.length,
+    of,
+    events: packs.map((pack) => createPersonEvent(id, time, pack)),
     bytes: countBytes(packs),
     unmerged: toUnmerged(id, tooLarge),
   };
 }
 
-/** Where a property was both set and set once, `set` won at the source, too. */
-function mergeAsSetOnce(set: readonly StoredProperty[], setOnce: readonly StoredProperty[]): FieldProperty[] {
-  const wasSet = new Set(set.map(([key]) => key));
-  const all = [...set, ...setOnce.filter(([key]) => !wasSet.has(key))];
-  return toFieldProperties(
-    '$set_once',
-    all.sort(([a], [b]) => (a < b ? -1 : 1)),
-  );
+function foldGroup(
+  of: string,
+  { groupType, groupKey, time, set: folded }: ResolvedGroup,
+  filter: PropertyFilter,
+  { groupIdentifyEvent, maxBytes }: FoldPersonsOptions,
+): FoldedSubject {
+  const all = folded.stored();
+  const { set, isNew } = filter.selectGroup(of, all);
+  const { packs, tooLarge } = packProperties(toFieldProperties('$group_set', set), maxBytes);
+  // A group without properties is created at the destination, too.
+  const sent = all.length === 0 && isNew ? [[]] : packs;
+  return {
+    kind: 'group',
+    of,
+    events: sent.map((pack) => createGroupEvent(groupIdentifyEvent, groupType, groupKey, time, pack)),
+    bytes: countBytes(packs),
+    unmerged: toUnmerged(groupKey, tooLarge),
+  };
 }
+
+const byKey = ([a]: StoredProperty, [b]: StoredProperty) => (a < b ? -1 : 1);
 
 const findLatest = (properties: readonly StoredProperty[]) =>
   properties

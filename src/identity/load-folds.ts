@@ -1,8 +1,11 @@
 import type { FactsIndex } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
-import { getBucketSlice } from '../state/bucket.ts';
-import { type FactsRange, getBucketId, readFacts, type StoredFact } from '../state/facts.ts';
+import { createPace, type Pace } from '../lib/async/pace.ts';
+import { getOrder, ORDER_BITS } from '../state/bucket.ts';
+import { type FactsRange, getBucketId, parseStoredFact, readLines, type StoredFact } from '../state/facts.ts';
+import { parseResolvedFact, type ResolvedFact } from '../state/resolved-facts.ts';
 import { FactFold } from './fact-fold.ts';
+import { ResolvedFold } from './resolved-fold.ts';
 
 export interface BucketRange {
   /** First bucket. */
@@ -18,82 +21,154 @@ export interface LoadLimits {
   readonly foldBytes: number;
 }
 
-export const LOAD_LIMITS: LoadLimits = { runBytes: 1024 * 1024, foldBytes: 24 * 1024 * 1024 };
+export const LOAD_LIMITS: LoadLimits = { runBytes: 1024 * 1024, foldBytes: 12 * 1024 * 1024 };
 
-/** Enough halvings for a billion ids in one bucket; a fold that is still too large has one huge id. */
-const MAX_BITS = 20;
+/** What is folded: how to read a line of it, and where its id is among all ids. */
+export interface FoldKind<Fact, Fold> {
+  parse(line: string): Fact;
+  /** Its first byte is the bucket. */
+  getOrder(fact: Fact): number;
+  create(): Fold;
+  add(fold: Fold, fact: Fact): void;
+  list(fold: Fold): Iterable<Fact>;
+  getWeight(fold: Fold): number;
+  /** Number of ids. */
+  getSize(fold: Fold): number;
+}
+
+export const FACTS: FoldKind<StoredFact, FactFold> = {
+  parse: parseStoredFact,
+  getOrder: (fact) => getOrder(getBucketId(fact)),
+  create: () => new FactFold(),
+  add: (fold, fact) => fold.addStored(fact),
+  list: (fold) => fold.stored(),
+  getWeight: ({ weight }) => weight,
+  getSize: ({ size }) => size,
+};
+
+export const RESOLVED_FACTS: FoldKind<ResolvedFact, ResolvedFold> = {
+  parse: parseResolvedFact,
+  getOrder: ({ of }) => Number.parseInt(of.slice(0, ORDER_DIGITS), 16),
+  create: () => new ResolvedFold(),
+  add: (fold, fact) => fold.add(fact),
+  list: (fold) => fold.facts(),
+  getWeight: ({ weight }) => weight,
+  getSize: ({ size }) => size,
+};
+
+/** Hexadecimal digits of a keyed hash that are its order. */
+const ORDER_DIGITS = (8 + ORDER_BITS) / 4;
+
+export interface FoldSource {
+  readonly staging: Staging;
+  /** Objects of facts. */
+  readonly facts: Iterable<FactsIndex> | AsyncIterable<FactsIndex>;
+  readonly range: BucketRange;
+  readonly signal: AbortSignal;
+  /** @default LOAD_LIMITS */
+  readonly limits?: LoadLimits | undefined;
+  readonly pace?: Pace;
+}
+
+export interface LoadedFold<Fold> {
+  readonly fold: Fold;
+  /** The buckets that it may hold ids of. */
+  readonly buckets: readonly number[];
+}
+
 const READS_IN_FLIGHT = 8;
 
 /**
  * In: the objects of identity facts. Out: folds that together hold every fact of the range, with all facts
- * of one id in exactly one of them. Memory is bounded, whatever the number of persons.
+ * of one id in exactly one of them, in the order of ids. Memory is bounded, whatever the number of persons.
  */
-export async function* loadFolds(
-  staging: Staging,
-  indexes: Iterable<FactsIndex> | AsyncIterable<FactsIndex>,
-  range: BucketRange,
-  signal: AbortSignal,
-  limits: LoadLimits = LOAD_LIMITS,
-): AsyncGenerator<FactFold> {
-  for (const run of await planRuns(indexes, range, limits.runBytes)) {
-    yield* loadRun(staging, run, signal, limits.foldBytes);
+export async function* loadFolds<Fact, Fold>(
+  kind: FoldKind<Fact, Fold>,
+  source: FoldSource,
+): AsyncGenerator<LoadedFold<Fold>> {
+  const { runBytes, foldBytes } = source.limits ?? LOAD_LIMITS;
+  for (const run of await planRuns(source.facts, source.range, runBytes)) {
+    for await (const fold of loadRun(kind, source, run, foldBytes)) yield { fold, buckets: run.buckets };
   }
+}
+
+interface Run {
+  readonly buckets: number[];
+  readonly ranges: readonly FactsRange[];
 }
 
 /** The bytes to read for each run of neighbouring buckets: one range of every object that has any of them. */
 async function planRuns(
-  indexes: Iterable<FactsIndex> | AsyncIterable<FactsIndex>,
+  indexes: FoldSource['facts'],
   { from, to }: BucketRange,
   runBytes: number,
-): Promise<FactsRange[][]> {
+): Promise<Run[]> {
   const byBucket: FactsRange[][] = Array.from({ length: to - from }, () => []);
   for await (const { key, sections } of indexes) {
     for (const { bucket, offset, length } of sections) byBucket[bucket - from]?.push({ key, offset, length });
   }
 
-  const runs: Map<string, FactsRange>[] = [];
+  const runs: { buckets: number[]; ranges: Map<string, FactsRange> }[] = [];
   let room = 0;
-  for (const ranges of byBucket) {
+  for (const [index, ranges] of byBucket.entries()) {
+    if (ranges.length === 0) continue;
     const bytes = ranges.reduce((sum, { length }) => sum + length, 0);
     if (bytes > room) {
-      runs.push(new Map());
+      runs.push({ buckets: [], ranges: new Map() });
       room = Math.max(runBytes, bytes);
     }
     room -= bytes;
     const run = runs.at(-1);
+    run?.buckets.push(from + index);
     for (const range of ranges) {
-      const before = run?.get(range.key);
+      const before = run?.ranges.get(range.key);
       const joined = before ? { ...before, length: range.offset + range.length - before.offset } : range;
-      run?.set(range.key, joined);
+      run?.ranges.set(range.key, joined);
     }
   }
-  return runs.map((run) => [...run.values()]);
+  return runs.map(({ buckets, ranges }) => ({ buckets, ranges: [...ranges.values()] }));
 }
 
-interface Slice {
-  readonly bits: number;
-  readonly value: number;
+/** Orders from `low` up to, but not including, `high`. */
+interface Span {
+  readonly low: number;
+  readonly high: number;
 }
 
-async function* loadRun(
-  staging: Staging,
-  ranges: readonly FactsRange[],
-  signal: AbortSignal,
+async function* loadRun<Fact, Fold>(
+  kind: FoldKind<Fact, Fold>,
+  { staging, signal, pace = createPace() }: FoldSource,
+  { buckets, ranges }: Run,
   foldBytes: number,
-): AsyncGenerator<FactFold> {
-  const waiting: Slice[] = [{ bits: 0, value: 0 }];
-  for (let slice = waiting.pop(); slice; slice = waiting.pop()) {
-    let fold = new FactFold();
+): AsyncGenerator<Fold> {
+  const bucketSpan = 2 ** ORDER_BITS;
+  const waiting: Span[] = [
+    { low: (buckets[0] ?? 0) * bucketSpan, high: ((buckets.at(-1) ?? 0) + 1) * bucketSpan },
+  ];
+  for (let span = waiting.pop(); span; span = waiting.pop()) {
+    let fold = kind.create();
+    /** Keeps the lower half, and leaves the upper one for later. */
+    const halve = async ({ low, high }: Span): Promise<Span> => {
+      const middle = Math.ceil((low + high) / 2);
+      waiting.push({ low: middle, high });
+      const kept = { low, high: middle };
+      const narrowed = kind.create();
+      for (const fact of kind.list(fold)) {
+        if (isIn(kept, kind.getOrder(fact))) kind.add(narrowed, fact);
+        if (pace.isDue()) await pace.rest();
+      }
+      fold = narrowed;
+      return kept;
+    };
     for (let start = 0; start < ranges.length; start += READS_IN_FLIGHT) {
       signal.throwIfAborted();
       const some = ranges.slice(start, start + READS_IN_FLIGHT);
-      for (const read of await Promise.all(some.map((range) => readFacts(staging, range)))) {
-        for (const fact of read) if (isIn(slice, fact)) fold.addStored(fact);
-        while (fold.weight > foldBytes && slice.bits < MAX_BITS) {
-          const bits: number = slice.bits + 1;
-          waiting.push({ bits, value: slice.value + 2 ** slice.bits });
-          slice = { bits, value: slice.value };
-          fold = narrow(fold, slice);
+      for (const lines of await Promise.all(some.map((range) => readLines(staging, range)))) {
+        for (const fact of lines.parse(kind.parse)) {
+          if (isIn(span, kind.getOrder(fact))) kind.add(fold, fact);
+          if (kind.getWeight(fold) > foldBytes && kind.getSize(fold) > 1 && span.high - span.low > 1)
+            span = await halve(span);
+          if (pace.isDue()) await pace.rest();
         }
       }
     }
@@ -101,11 +176,4 @@ async function* loadRun(
   }
 }
 
-const isIn = ({ bits, value }: Slice, fact: StoredFact) =>
-  bits === 0 || getBucketSlice(getBucketId(fact), bits) === value;
-
-function narrow(fold: FactFold, slice: Slice): FactFold {
-  const kept = new FactFold();
-  for (const fact of fold.stored()) if (isIn(slice, fact)) kept.addStored(fact);
-  return kept;
-}
+const isIn = ({ low, high }: Span, order: number) => order >= low && order < high;

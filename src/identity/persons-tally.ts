@@ -7,9 +7,10 @@ export const unmergedReason = z.enum([
   'shared_device', // several users on one anonymous id: a wrong merge cannot be undone
   'junk_id', // an id such as "null" or "anonymous", which the destination refuses to merge
   'already_identified', // the anonymous id is also used as a user id
+  'contradicted_merge', // merged in an earlier migration; what is known by now would forbid it
+  'ledger_forgotten', // what was merged before was forgotten on request
   'property_too_large', // one property alone is larger than an event may be
 ]);
-export type UnmergedReason = z.infer<typeof unmergedReason>;
 
 /** A fact that was left unmerged, and why. */
 const unmerged = z.strictObject({
@@ -28,6 +29,8 @@ export type Unmerged = z.infer<typeof unmerged>;
 export const personsTally = z.strictObject({
   /** Anonymous ids merged into their user. */
   pairs: count,
+  /** Anonymous ids of which an earlier migration, or an earlier run of this one, has sent the merge. */
+  mergedBefore: count.optional(),
   /** Ids whose properties were sent. */
   persons: count,
   groups: count,
@@ -38,6 +41,8 @@ export type PersonsTally = z.infer<typeof personsTally>;
 
 /** Unmerged facts that are kept as a sample, per reason. */
 export const UNMERGED_SAMPLE = 20;
+/** More than the sample of all reasons, so that it is rarely sorted. */
+const SAMPLE_KEPT = 1_000;
 
 export const emptyPersonsTally = (): PersonsTally => ({
   pairs: 0,
@@ -48,9 +53,16 @@ export const emptyPersonsTally = (): PersonsTally => ({
 });
 
 export function tallyUnmerged(all: readonly Unmerged[]): PersonsTally {
-  const counts: Partial<Record<UnmergedReason, number>> = {};
-  for (const { reason } of all) counts[reason] = (counts[reason] ?? 0) + 1;
-  return { ...emptyPersonsTally(), setAside: counts, setAsideSample: pickSample(all) };
+  const tally = emptyPersonsTally();
+  for (const one of all) addUnmerged(tally, one);
+  return { ...tally, setAsideSample: pickSample(tally.setAsideSample) };
+}
+
+/** Adds one in place: there may be millions. The sample may become a few times as long as it has to be. */
+export function addUnmerged(tally: PersonsTally, one: Unmerged): void {
+  tally.setAside[one.reason] = (tally.setAside[one.reason] ?? 0) + 1;
+  tally.setAsideSample.push(one);
+  if (tally.setAsideSample.length > SAMPLE_KEPT) tally.setAsideSample = pickSample(tally.setAsideSample);
 }
 
 /** Associative and commutative: the sample keeps the first ids in text order, whatever was added first. */
@@ -60,8 +72,10 @@ export function mergePersonsTally(a: PersonsTally, b: PersonsTally): PersonsTall
     const more = b.setAside[reason];
     if (more !== undefined) counts[reason] = (counts[reason] ?? 0) + more;
   }
+  const mergedBefore = (a.mergedBefore ?? 0) + (b.mergedBefore ?? 0);
   return {
     pairs: a.pairs + b.pairs,
+    ...(mergedBefore === 0 ? {} : { mergedBefore }),
     persons: a.persons + b.persons,
     groups: a.groups + b.groups,
     setAside: counts,

@@ -36,8 +36,15 @@ export class PropertyFold {
     }
   }
 
-  addAll(properties: readonly StoredProperty[]): void {
-    for (const [key, time, text] of properties) this.add(key, time, new JsonText(text));
+  /** Returns by how much memory grew, in bytes, estimated. */
+  addAll(properties: readonly StoredProperty[]): number {
+    let grownBy = 0;
+    for (const [key, time, text] of properties) {
+      const before = this.#byKey.size;
+      this.add(key, time, new JsonText(text));
+      if (this.#byKey.size > before) grownBy += key.length + text.length + ENTRY_BYTES;
+    }
+    return grownBy;
   }
 
   /** Sorted by key. */
@@ -47,3 +54,6 @@ export class PropertyFold {
       .sort(([a], [b]) => (a < b ? -1 : 1));
   }
 }
+
+/** A map entry with its short strings. */
+const ENTRY_BYTES = 150;

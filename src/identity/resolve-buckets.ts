@@ -1,16 +1,21 @@
 import { z } from 'zod';
 import { type FactsIndex, factsIndex } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
-import { saveFacts } from '../state/facts.ts';
-import { toResolvedFactsKey } from '../state/keys.ts';
-import { FactFold } from './fact-fold.ts';
-import { type BucketRange, LOAD_LIMITS, type LoadLimits, loadFolds } from './load-folds.ts';
-import { emptyPersonsTally, mergePersonsTally, personsTally, tallyUnmerged } from './persons-tally.ts';
-import { resolvePersons } from './resolve-persons.ts';
+import { createPace, type Pace } from '../lib/async/pace.ts';
+import { addLine, type BucketLines, saveLines } from '../state/facts.ts';
+import { toMergesKey, toResolvedFactsKey } from '../state/keys.ts';
+import type { LedgerTables } from '../state/ledger/ledger-tables.ts';
+import type { RecordTable } from '../state/ledger/record-table.ts';
+import { type MergesIndex, mergesIndex, saveMerges } from '../state/resolved-facts.ts';
+import { type BucketRange, FACTS, LOAD_LIMITS, type LoadLimits, loadFolds } from './load-folds.ts';
+import { addUnmerged, emptyPersonsTally, type PersonsTally, personsTally } from './persons-tally.ts';
+import { type LedgerAtTurn, type ResolvedSink, resolvePersons } from './resolve-persons.ts';
+import { ResolvedFold } from './resolved-fold.ts';
 
-/** The result of resolving a range of buckets: where the facts under their final ids are stored, for every bucket. */
+/** The result of resolving a range of buckets: where its merges are, and the facts under their final ids, for every bucket. */
 export const resolvedRange = z.strictObject({
-  findings: z.array(factsIndex),
+  facts: z.array(factsIndex),
+  merges: z.array(mergesIndex),
   people: personsTally,
 });
 export type ResolvedRange = z.infer<typeof resolvedRange>;
@@ -24,34 +29,100 @@ export interface ResolveBucketsOptions extends BucketRange {
   readonly prefix: string;
   /** The identity facts of all parts. */
   readonly facts: Iterable<FactsIndex> | AsyncIterable<FactsIndex>;
+  readonly ledger: LedgerAtTurn;
+  /** Its table of ids. */
+  readonly tables: LedgerTables;
   readonly signal: AbortSignal;
   readonly limits?: LoadLimits;
 }
 
 /**
  * First pass over persons. An accepted anonymous id and its user are usually in different buckets, so this
- * pass only decides, and writes every fact under its final id; the second pass folds them. Repeating a range
- * yields the same facts.
+ * pass only decides, writes every fact under its final id, and enters into the ledger what it decided; later
+ * passes send the merges and fold the facts. Repeating a range in the same turn yields the same facts.
  */
 export async function resolveBuckets(options: ResolveBucketsOptions): Promise<ResolvedRange> {
-  const { staging, prefix, from, to, signal, limits = LOAD_LIMITS } = options;
-  const written: FactsIndex[] = [];
-  let tally = emptyPersonsTally();
-  let out = new FactFold();
+  const { from, to, signal, ledger, limits = LOAD_LIMITS } = options;
+  const pace = createPace();
+  const writer = createResolvedWriter(options, limits.foldBytes / 4, pace);
+  let open: Map<number, RecordTable> = new Map();
+  let opened = '';
 
-  const flush = async () => {
-    if (out.size === 0) return;
-    const key = toResolvedFactsKey(prefix, { from, to }, written.length);
-    written.push(await saveFacts(staging, key, out.stored()));
-    out = new FactFold();
+  const source = {
+    staging: options.staging,
+    facts: options.facts,
+    range: { from, to },
+    signal,
+    limits,
+    pace,
+  };
+  for await (const { fold, buckets } of loadFolds(FACTS, source)) {
+    if (opened !== buckets.join()) {
+      await options.tables.save(open);
+      open = await options.tables.load(buckets);
+      opened = buckets.join();
+    }
+    for (const table of open.values()) await table.reserve(fold.size / buckets.length, pace);
+    await resolvePersons(fold, ledger, open, writer.sink, pace);
+    await writer.flushWhenLarge();
+  }
+  const resolved = await writer.end();
+  // Last: what a turn enters as sent must be where a resumed turn finds it.
+  await options.tables.save(open);
+  return resolved;
+}
+
+/** Merges of one object: what one step of sending them holds in memory. */
+const MERGES_AT_ONCE = 10_000;
+
+function createResolvedWriter(
+  { staging, prefix, from, to }: Pick<ResolveBucketsOptions, 'staging' | 'prefix' | 'from' | 'to'>,
+  flushBytes: number,
+  pace: Pace,
+) {
+  const facts: FactsIndex[] = [];
+  const merges: MergesIndex[] = [];
+  const people: PersonsTally = emptyPersonsTally();
+  let fold = new ResolvedFold();
+  let pairs: string[] = [];
+
+  const sink: ResolvedSink = {
+    merge: (merge) => void pairs.push(JSON.stringify(merge)),
+    fact: (fact) => fold.add(fact),
+    unmerged: (one) => addUnmerged(people, one),
+    mergedBefore: () => {
+      people.mergedBefore = (people.mergedBefore ?? 0) + 1;
+    },
   };
 
-  for await (const known of loadFolds(staging, options.facts, { from, to }, signal, limits)) {
-    const { facts, unmerged } = resolvePersons(known);
-    tally = mergePersonsTally(tally, tallyUnmerged(unmerged));
-    for (const fact of facts.stored()) out.addStored(fact);
-    if (out.weight > limits.foldBytes / 2) await flush();
-  }
-  await flush();
-  return { findings: written, people: tally };
+  const flushFacts = async () => {
+    if (fold.size === 0) return;
+    const lines: BucketLines = new Map();
+    for (const fact of fold.facts()) {
+      addLine(lines, Number.parseInt(fact.of.slice(0, 2), 16), JSON.stringify(fact));
+      if (pace.isDue()) await pace.rest();
+    }
+    fold = new ResolvedFold();
+    facts.push(await saveLines(staging, toResolvedFactsKey(prefix, { from, to }, facts.length), lines));
+  };
+  const flushMerges = async (atLeast: number) => {
+    while (pairs.length >= atLeast && pairs.length > 0) {
+      const some = pairs.slice(0, MERGES_AT_ONCE);
+      pairs = pairs.slice(MERGES_AT_ONCE);
+      merges.push(await saveMerges(staging, toMergesKey(prefix, { from, to }, merges.length), some));
+    }
+  };
+
+  return {
+    sink,
+    async flushWhenLarge() {
+      await flushMerges(MERGES_AT_ONCE);
+      if (fold.weight > flushBytes) await flushFacts();
+    },
+    async end(): Promise<ResolvedRange> {
+      await flushMerges(0);
+      await flushFacts();
+      return { facts, merges, people };
+    },
+  };
 }

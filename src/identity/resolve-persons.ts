@@ -1,65 +1,169 @@
+import type { Pace } from '../lib/async/pace.ts';
 import { isJunkId } from '../sources/mapping/identity.ts';
-import { FactFold } from './fact-fold.ts';
+import { toGroupId } from '../state/facts.ts';
+import type { KeyedHash } from '../state/ledger/keyed-hash.ts';
+import type { RecordTable } from '../state/ledger/record-table.ts';
+import type { Merge, ResolvedFact } from '../state/resolved-facts.ts';
+import type { FactFold, PersonFold } from './fact-fold.ts';
+import {
+  areSameEntries,
+  decideMerge,
+  type MergeDecision,
+  readIdEntry,
+  type TurnAtLedger,
+  UNKNOWN_ID,
+  writeIdEntry,
+} from './merge-decision.ts';
 import type { Unmerged } from './persons-tally.ts';
 
-export interface Resolved {
-  /** Accepted pairs as merges, and the facts about persons under their final ids. */
-  readonly facts: FactFold;
-  readonly unmerged: readonly Unmerged[];
+/** The ledger as one turn sees it; tables by bucket. */
+export interface LedgerAtTurn extends TurnAtLedger {
+  readonly hash: KeyedHash;
+}
+
+/** Takes what was decided. */
+export interface ResolvedSink {
+  merge(merge: Merge): void;
+  fact(fact: ResolvedFact): void;
+  unmerged(one: Unmerged): void;
+  /** A pair whose merge an earlier turn has sent. */
+  mergedBefore(): void;
 }
 
 /**
- * Decides which identities belong together, from all facts known under the ids of `known`: an anonymous id
- * that was seen with exactly one user, and never as a user id itself, is merged into that user. Every other
- * pair stays unmerged, because a wrong merge cannot be undone. Chains cannot arise: the user id of one pair
- * is never accepted as the anonymous id of another.
+ * Decides which identities belong together, from all facts known under the ids of `known` and from what the
+ * ledger knows of these ids: an anonymous id that was seen with exactly one user, and never as a user id
+ * itself, is merged into that user. Every other pair stays unmerged, because a wrong merge cannot be undone.
+ * Chains cannot arise: the user id of one pair is never accepted as the anonymous id of another. What the facts
+ * and the decisions change in the ledger is entered into `tables`, which hold the buckets of all these ids.
  */
-export function resolvePersons(known: FactFold): Resolved {
-  const facts = new FactFold();
-  const unmerged: Unmerged[] = [];
-  const userByAnonId = new Map<string, string>();
-  const junk = new Set<string>();
-
-  for (const [anonId, users] of known.pairs) {
-    const decision = decide(anonId, users, known.users.has(anonId));
-    unmerged.push(...decision.unmerged);
-    if (isJunkId(anonId)) junk.add(anonId);
-    if (decision.user !== undefined) {
-      userByAnonId.set(anonId, decision.user.id);
-      facts.addStored({ kind: 'merge', userId: decision.user.id, anonId, time: decision.user.time });
+export async function resolvePersons(
+  known: FactFold,
+  ledger: LedgerAtTurn,
+  tables: ReadonlyMap<number, RecordTable>,
+  sink: ResolvedSink,
+  pace: Pace,
+): Promise<void> {
+  /** Of the ids with a pair or a user mark. */
+  const reported = new Set<string>();
+  const decideFor = (id: string, users: ReadonlyMap<string, string>) => {
+    const decided = decide(id, users, known.users.has(id), ledger, tables);
+    for (const one of decided.unmerged) {
+      sink.unmerged(one);
+      reported.add(id);
     }
+    return decided;
+  };
+
+  for (const [id, users] of known.pairs) {
+    const { verdict, person, user } = decideFor(id, users);
+    if (verdict === 'merge' && user) sink.merge([user.id, id, user.time]);
+    else if (verdict === 'merged_before') sink.mergedBefore();
+    const facts = known.persons.get(id);
+    if (facts) passPerson(id, facts, { verdict, person, user: user?.id });
+    if (pace.isDue()) await pace.rest();
+  }
+  for (const id of known.users) {
+    if (known.pairs.has(id)) continue;
+    const { verdict, person } = decideFor(id, NO_USERS);
+    const facts = known.persons.get(id);
+    if (facts) passPerson(id, facts, { verdict, person, user: undefined });
+    if (pace.isDue()) await pace.rest();
+  }
+  for (const [id, facts] of known.persons) {
+    if (known.pairs.has(id) || known.users.has(id)) continue;
+    const { verdict, person } = decideFor(id, NO_USERS);
+    passPerson(id, facts, { verdict, person, user: undefined });
+    if (pace.isDue()) await pace.rest();
+  }
+  for (const group of known.groups.values()) {
+    const { groupType, groupKey, time } = group;
+    const of = ledger.hash.group(toGroupId(groupType, groupKey)).toString('hex');
+    sink.fact({ kind: 'group', of, groupType, groupKey, time, set: group.set.stored() });
+    if (pace.isDue()) await pace.rest();
   }
 
-  for (const fact of known.stored()) {
-    if (fact.kind === 'person' && isJunkId(fact.id)) {
+  function passPerson(
+    id: string,
+    { set, setOnce }: PersonFold,
+    { verdict, person, user }: { user: string | undefined } & Pick<MergeDecision, 'verdict' | 'person'>,
+  ): void {
+    if (set.size + setOnce.size === 0) return;
+    if (isJunkId(id)) {
       // Many visitors share such an id: their properties folded together would describe nobody.
-      if (!junk.has(fact.id)) unmerged.push({ reason: 'junk_id', id: fact.id });
-    } else if (fact.kind === 'person') {
-      facts.addStored({ ...fact, id: userByAnonId.get(fact.id) ?? fact.id });
-    } else if (fact.kind === 'group') {
-      facts.addStored(fact);
+      if (!reported.has(id)) sink.unmerged({ reason: 'junk_id', id });
+      return;
     }
+    // At the destination the id belongs to somebody of whom these properties may not speak.
+    if (verdict === 'contradicted') return;
+    sink.fact({
+      kind: 'person',
+      of: (person ?? ledger.hash.id(id)).toString('hex'),
+      id: person && user !== undefined ? user : id,
+      isAlias: person !== undefined && user === undefined,
+      set: set.stored(),
+      setOnce: setOnce.stored(),
+    });
   }
-  return { facts, unmerged };
 }
 
-interface Decision {
-  readonly user?: { readonly id: string; readonly time: string };
+const NO_USERS: ReadonlyMap<string, string> = new Map();
+
+interface Decided extends Pick<MergeDecision, 'verdict' | 'person'> {
+  /** The only real user, with the first time both were seen together. */
+  readonly user: { readonly id: string; readonly time: string } | undefined;
   readonly unmerged: readonly Unmerged[];
 }
 
-function decide(anonId: string, users: ReadonlyMap<string, string>, isUser: boolean): Decision {
+function decide(
+  id: string,
+  users: ReadonlyMap<string, string>,
+  isUser: boolean,
+  ledger: LedgerAtTurn,
+  tables: ReadonlyMap<number, RecordTable>,
+): Decided {
   const all = [...users];
-  if (isJunkId(anonId)) return { unmerged: [toUnmerged('junk_id', anonId, all)] };
+  if (isJunkId(id)) {
+    const unmerged = all.length > 0 ? [toUnmerged('junk_id', id, all)] : [];
+    return { verdict: 'none', person: undefined, user: undefined, unmerged };
+  }
+  const real = all.filter(([user]) => !isJunkId(user));
+  const junk = all.filter(([user]) => isJunkId(user));
+  const unmerged = junk.length > 0 ? [toUnmerged('junk_id', id, junk)] : [];
 
-  const real = all.filter(([id]) => !isJunkId(id));
-  const junk = all.filter(([id]) => isJunkId(id));
-  const unmerged = junk.length > 0 ? [toUnmerged('junk_id', anonId, junk)] : [];
-  const first = real[0];
-  if (!first) return { unmerged };
-  if (isUser) return { unmerged: [...unmerged, toUnmerged('already_identified', anonId, real)] };
-  if (real.length > 1) return { unmerged: [...unmerged, toUnmerged('shared_device', anonId, real)] };
-  return { user: { id: first[0], time: first[1] }, unmerged };
+  const { verdict, person } = enter(
+    id,
+    real.map(([user]) => user),
+    isUser,
+    ledger,
+    tables,
+  );
+  if (verdict === 'contradicted') unmerged.push(toUnmerged('contradicted_merge', id, real));
+  else if (verdict !== 'merge' && verdict !== 'merged_before' && verdict !== 'none')
+    unmerged.push(toUnmerged(verdict, id, real));
+  const [first] = real;
+  return {
+    verdict,
+    person,
+    user: first && real.length === 1 ? { id: first[0], time: first[1] } : undefined,
+    unmerged,
+  };
+}
+
+/** Decides about an id that is not junk, and enters facts and decision into the ledger. */
+function enter(
+  id: string,
+  users: readonly string[],
+  isUser: boolean,
+  ledger: LedgerAtTurn,
+  tables: ReadonlyMap<number, RecordTable>,
+): MergeDecision {
+  const key = ledger.hash.id(id);
+  const table = tables.get(key[0] ?? 0);
+  const known = table ? readIdEntry(table, key) : UNKNOWN_ID;
+  const decision = decideMerge(known, { users: users.map((user) => ledger.hash.id(user)), isUser }, ledger);
+  if (table && !areSameEntries(known, decision.entry)) writeIdEntry(table, key, decision.entry);
+  return decision;
 }
 
 const USERS_SHOWN = 5;

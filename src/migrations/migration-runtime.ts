@@ -5,6 +5,7 @@ import type { Logger } from '../lib/logger.ts';
 import type { StagedSlice } from '../pipeline/stage/slice-groups.ts';
 import type { SourceBucket } from '../sources/files/s3-file.ts';
 import type { ImportRules } from './preflight.ts';
+import type { DestinationDeps } from './resolve-destination.ts';
 import type { WorkQueue } from './run/work-queue.ts';
 
 /*
@@ -32,7 +33,7 @@ export interface PlanContext extends SourceAccess {
 }
 
 /** Enough to run migrations. */
-export interface MigrationRuntime extends MigrationStore, SourceAccess {
+export interface MigrationRuntime extends MigrationStore, SourceAccess, DestinationDeps {
   readonly redis: Redis;
   readonly log: Logger;
   /** @default the contract's; others only in tests, no setting leads here */

@@ -1,11 +1,9 @@
 import type { Redis } from 'ioredis';
-import type { Environment } from '../../config/environment.ts';
-import { parseStoredManifest, readApiKey } from '../../config/manifest/load-manifest.ts';
-import type { Manifest } from '../../config/manifest/manifest.ts';
+import { parseStoredManifest } from '../../config/manifest/load-manifest.ts';
 import type { Staging } from '../contract/staging.ts';
 import { DEFAULT_BATCH_LIMITS } from '../deliver/batch-builder.ts';
 import { createUnlimitedBudget, toRedisBudgetKey } from '../deliver/budget.ts';
-import { createDeliver, type DeliverOptions } from '../deliver/deliver.ts';
+import { createDeliver } from '../deliver/deliver.ts';
 import { createRedisBudget } from '../deliver/redis-budget.ts';
 import { REQUEST_TIMEOUT_MS } from '../deliver/send.ts';
 import { raceAbort } from '../lib/async/abort.ts';
@@ -16,14 +14,11 @@ import { toSourceSlice } from '../sources/source.ts';
 import { agreeOnCount } from './agree-on-count.ts';
 import type { SourceAccess } from './migration-runtime.ts';
 import type { OpenMigrationsDeps } from './open-migrations.ts';
+import { type DestinationDeps, resolveDestination, resolveLedger } from './resolve-destination.ts';
 
-export interface ManifestOpenerDeps extends SourceAccess {
+export interface ManifestOpenerDeps extends SourceAccess, DestinationDeps {
   readonly staging: Staging;
   readonly redis: Redis;
-  /** For the variables that manifests name. */
-  readonly env: Environment;
-  /** The bundled API, where this process runs it or is attached to it. */
-  readonly bundled: { readonly url: string; readonly projectKey: string } | undefined;
   readonly log: Logger;
 }
 
@@ -67,6 +62,7 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
         requestsInFlight,
         overwritePeople: manifest.people.overwrite,
         groupIdentifyEvent: manifest.people.groupIdentifyEvent,
+        ledger: resolveLedger(manifest, deps),
       },
       map: source.createMap({ version }),
       deliver: async (batch, signal) => (await raceAbort(sender.get(), signal)).deliver(batch, signal),
@@ -90,20 +86,6 @@ function createLazy<T>(create: () => Promise<T>) {
     /** Undefined where it was never used. */
     peek: async (): Promise<T | undefined> => created,
   };
-}
-
-function resolveDestination(
-  manifest: Manifest,
-  { env, bundled }: ManifestOpenerDeps,
-): DeliverOptions['destination'] {
-  const apiKey = readApiKey(manifest, env);
-  if (manifest.destination && apiKey !== undefined) return { ...manifest.destination, apiKey };
-  if (!bundled) {
-    throw new ConfigError(
-      `migration "${manifest.name}" goes to the bundled API, and this process has none: start it with the same BACKHAUL_DATA_DIR as the run, or name a destination in the manifest`,
-    );
-  }
-  return { url: bundled.url, apiKey: bundled.projectKey };
 }
 
 /** Another version of the map would make other events of the same records (I2). */

@@ -15,6 +15,7 @@ import {
 import type { Logger } from '../lib/logger.ts';
 import type { SourceSlice } from '../sources/source.ts';
 import { migrationKey, mirrorControl } from '../state/checkpoints.ts';
+import type { LedgerAccess } from '../state/ledger/ledger.ts';
 import {
   controlState,
   type Epoch,
@@ -43,6 +44,7 @@ export interface WorkSettings {
   readonly requestsInFlight: number;
   readonly overwritePeople: boolean;
   readonly groupIdentifyEvent: string;
+  readonly ledger: LedgerAccess;
 }
 
 export interface Opened extends Omit<OpenMigration, 'record' | 'epoch'> {

@@ -98,7 +98,7 @@ async function findCurrentSources(
   staging: Staging,
   find: () => Promise<SourceSlice[]>,
 ): Promise<SourceSlice[]> {
-  if (areStagedRejects(known.files)) return [];
+  if (areStagedRejects(known.files) || known.releases) return [];
   try {
     return await find();
   } catch (error) {
@@ -142,6 +142,7 @@ export async function createRecord(
   opening: ManifestAt,
   files: MigrationRecord['files'],
   mapping = getMappingName(opening.manifest.source.type),
+  releases?: readonly string[],
 ): Promise<MigrationRecord> {
   const { manifest } = opening;
   const { identity, sha256 } = manifestIdentity(manifest);
@@ -154,6 +155,7 @@ export async function createRecord(
     destination: manifest.destination?.url ?? 'bundled API',
     files: [...files],
     createdAt: now().toISOString(),
+    ...(releases === undefined ? {} : { releases: [...releases] }),
     opening: { manifest, baseDir: opening.baseDir },
   };
   if (await createMigration(staging, record)) return record;

@@ -6,8 +6,10 @@ import { loadControl, loadMigration } from '../state/migrations.ts';
 import { type Interruption, toInterruption } from './interruption.ts';
 import { decideStored, requireMigration } from './life-store.ts';
 import type { MigrationRuntime } from './migration-runtime.ts';
+import { toLedgerDestination } from './persons/ledger-destination.ts';
 import { loadStoredManifest, type ManifestAt, type Prepared, prepareMigration } from './prepare.ts';
 import type { Report } from './report/report.ts';
+import { resolveLedger } from './resolve-destination.ts';
 import { ControlError } from './run/lease.ts';
 import { type RunEnd, runMigration } from './run/run-migration.ts';
 import type { RunStatus } from './run/run-status.ts';
@@ -123,6 +125,11 @@ export async function runPrepared(
           onStatus: onStatus ?? (() => {}),
           watchRedis: (listener) => runtime.watchRedis(listener),
           volume: allowed.volume && { ...allowed.volume, map: createPinnedMap(record, manifest) },
+          persons: {
+            hold: manifest.persons === 'hold',
+            destination: toLedgerDestination(manifest),
+            resolveLedger: () => resolveLedger(manifest, runtime),
+          },
           startStaging: (feed) =>
             runtime.startStaging({
               migrationId: record.id,

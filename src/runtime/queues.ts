@@ -29,6 +29,7 @@ export const openQueue = ({ redisUrl, log }: Base, migrationId: string) =>
       'stage-slice': 'stage-slice',
       'import-part': 'import-part',
       'resolve-people': 'resolve-people',
+      'merge-people': 'merge-people',
       'fold-people': 'fold-people',
     },
     log,

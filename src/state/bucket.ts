@@ -4,9 +4,14 @@ export const BUCKETS = 64;
 /** Stored identity facts depend on it: another hash or number of buckets makes them unreadable. */
 export const getBucket = (id: string): number => hash(id) % BUCKETS;
 
-/** Which of `2 ** bits` slices of its bucket an id belongs to. Independent of the bucket's own bits. */
-export const getBucketSlice = (id: string, bits: number): number =>
-  Math.floor(hash(id) / BUCKETS) % 2 ** bits;
+/** Bits of an order below those of the bucket. */
+export const ORDER_BITS = 24;
+
+/** The place of an id among all ids: a whole number whose first byte is the bucket. */
+export function getOrder(id: string): number {
+  const bits = hash(id);
+  return (bits % BUCKETS) * 2 ** ORDER_BITS + (bits >>> (32 - ORDER_BITS));
+}
 
 /** FNV-1a over UTF-16 units, then murmur's finaliser: FNV alone leaves similar ids in few buckets. */
 function hash(id: string): number {

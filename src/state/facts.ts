@@ -11,18 +11,17 @@ const zip = promisify(gzip);
 const unzip = promisify(gunzip);
 
 /** Key, source time of the kept value, the value's canonical JSON text. */
-const storedProperty = z.tuple([z.string(), z.string(), z.string()]);
+export const storedProperty = z.tuple([z.string(), z.string(), z.string()]);
 export type StoredProperty = z.infer<typeof storedProperty>;
 
 /**
  * One line of an object of identity facts. A pair is stored in the bucket of its anonymous id and adds a
  * `user` mark in the bucket of its user id, so that each bucket knows which of its ids are also used as a
- * user id. A `merge` is an accepted pair; it is stored in the bucket of its user id.
+ * user id.
  */
 const storedFact = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('pair'), anonId: z.string(), userId: z.string(), time: z.string() }),
   z.strictObject({ kind: z.literal('user'), id: z.string() }),
-  z.strictObject({ kind: z.literal('merge'), userId: z.string(), anonId: z.string(), time: z.string() }),
   z.strictObject({
     kind: z.literal('person'),
     id: z.string(),
@@ -40,13 +39,14 @@ const storedFact = z.discriminatedUnion('kind', [
 ]);
 export type StoredFact = z.infer<typeof storedFact>;
 
+/** Throws where the line is no stored fact. */
+export const parseStoredFact = (line: string): StoredFact => storedFact.parse(JSON.parse(line));
+
 /** The id that decides the bucket: everything known under one id is in one bucket. */
 export function getBucketId(fact: StoredFact): string {
   switch (fact.kind) {
     case 'pair':
       return fact.anonId;
-    case 'merge':
-      return fact.userId;
     case 'group':
       return toGroupId(fact.groupType, fact.groupKey);
     default:
@@ -58,6 +58,15 @@ export function getBucketId(fact: StoredFact): string {
 export const toGroupId = (groupType: string, groupKey: string): string =>
   `${groupType.length}:${groupType}${groupKey}`;
 
+/** The facts of one bucket, as lines of JSON. */
+export type BucketLines = Map<number, string[]>;
+
+export function addLine(lines: BucketLines, bucket: number, line: string): void {
+  const known = lines.get(bucket);
+  if (known) known.push(line);
+  else lines.set(bucket, [line]);
+}
+
 /**
  * For each bucket that has any facts, in ascending order, one gzip member of sorted JSON lines.
  * Neighbouring buckets can be read at once, because members follow one another.
@@ -65,19 +74,18 @@ export const toGroupId = (groupType: string, groupKey: string): string =>
 export async function encodeFacts(
   facts: Iterable<StoredFact>,
 ): Promise<{ body: Buffer; sections: FactsSection[] }> {
-  const byBucket = new Map<number, string[]>();
-  for (const fact of facts) {
-    const bucket = getBucket(getBucketId(fact));
-    const lines = byBucket.get(bucket);
-    if (lines) lines.push(JSON.stringify(fact));
-    else byBucket.set(bucket, [JSON.stringify(fact)]);
-  }
+  const byBucket: BucketLines = new Map();
+  for (const fact of facts) addLine(byBucket, getBucket(getBucketId(fact)), JSON.stringify(fact));
+  for (const lines of byBucket.values()) lines.sort();
+  return encodeLines(byBucket);
+}
 
+async function encodeLines(byBucket: BucketLines): Promise<{ body: Buffer; sections: FactsSection[] }> {
   const members: Buffer[] = [];
   const sections: FactsSection[] = [];
   let offset = 0;
   for (const [bucket, lines] of [...byBucket].sort(([a], [b]) => a - b)) {
-    const member = await zip(Buffer.from(`${lines.sort().join('\n')}\n`), { level: 4 });
+    const member = await zip(Buffer.from(`${lines.join('\n')}\n`), { level: 4 });
     sections.push({ bucket, offset, length: member.length });
     members.push(member);
     offset += member.length;
@@ -95,6 +103,12 @@ export async function saveFacts(
   return { key, sections };
 }
 
+export async function saveLines(staging: Staging, key: string, lines: BucketLines): Promise<FactsIndex> {
+  const { body, sections } = await encodeLines(lines);
+  await staging.put(key, body);
+  return { key, sections };
+}
+
 /** The bytes of an object that hold one bucket, or several neighbouring ones. */
 export interface FactsRange {
   readonly key: string;
@@ -102,16 +116,49 @@ export interface FactsRange {
   readonly length: number;
 }
 
-export async function readFacts(staging: Staging, range: FactsRange): Promise<StoredFact[]> {
+/** The lines of some buckets; `parse` throws for a line that Backhaul did not write. */
+export async function readLines(staging: Staging, range: FactsRange): Promise<Lines> {
   const { key, offset, length } = range;
+  const where = `${key} (bytes ${offset} to ${offset + length})`;
   const body = await staging.getRange(key, offset, length);
   try {
-    const lines = (await unzip(body)).toString('utf8').split('\n');
-    return lines.filter(Boolean).map((line) => storedFact.parse(JSON.parse(line)));
+    return new Lines(await unzip(body), where, staging.location);
   } catch (error) {
-    throw new SourceError(
-      `${staging.location}: ${key} (bytes ${offset} to ${offset + length}) is not what Backhaul wrote there; ${recoveryHint(key)}`,
-      error,
-    );
+    throw toDamage(where, key, staging.location, error);
   }
 }
+
+/** Lines that are made text one by one: all of them at once would block the event loop. */
+export class Lines {
+  readonly #body: Buffer;
+  readonly #where: string;
+  readonly #location: string;
+
+  constructor(body: Buffer, where: string, location: string) {
+    this.#body = body;
+    this.#where = where;
+    this.#location = location;
+  }
+
+  *parse<T>(parseLine: (line: string) => T): Generator<T> {
+    for (let start = 0; start < this.#body.length; ) {
+      const end = this.#body.indexOf(LF, start);
+      const stop = end === -1 ? this.#body.length : end;
+      if (stop > start) yield this.#parseOne(parseLine, this.#body.toString('utf8', start, stop));
+      start = stop + 1;
+    }
+  }
+
+  #parseOne<T>(parseLine: (line: string) => T, line: string): T {
+    try {
+      return parseLine(line);
+    } catch (error) {
+      throw toDamage(this.#where, this.#where, this.#location, error);
+    }
+  }
+}
+
+const LF = 0x0a;
+
+const toDamage = (where: string, key: string, location: string, cause: unknown) =>
+  new SourceError(`${location}: ${where} is not what Backhaul wrote there; ${recoveryHint(key)}`, cause);

@@ -18,7 +18,7 @@ export const layout = (name: string) => {
     volume: `${prefix}volume.json`,
     progress: `${prefix}progress.json`,
     epochs: `${prefix}epochs/`,
-    epoch: (epoch: number) => `${prefix}epochs/${String(epoch).padStart(8, '0')}`,
+    epoch: (epoch: number) => `${prefix}epochs/${toOrdinal(epoch)}`,
     receipts: `${prefix}receipts/`,
     receipt: (partId: string) => `${prefix}receipts/${partId}${JSON_END}`,
     checkpointsOf: (partId: string) => `${prefix}checkpoints/${partId}/`,
@@ -31,14 +31,73 @@ export const layout = (name: string) => {
     allFindings: `${prefix}findings/`,
     findingsOf: (partId: string) => `${prefix}findings/${partId}/`,
     findings: (segment: string) => toFactsKey(prefix, segment),
-    /** Identity facts under their final ids, a folder a writer. */
-    resolvedFacts: `${prefix}people/findings/`,
-    resolvedFactsBy: (writer: string) => `${prefix}people/findings/${writer}/`,
-    /** Receipts of ranges of buckets: see `toRangeKey`. */
+    /** Receipts of ranges of buckets that version 0.1.0 resolved and folded: see `toRangeKey`. */
     resolved: `${prefix}people/resolved/`,
     folded: `${prefix}people/folded/`,
+    /** The turns that the migration had at its ledger. */
+    turns: `${prefix}people/turns/`,
+    turn: (turn: number) => `${prefix}people/turns/${toOrdinal(turn)}${JSON_END}`,
+    /** What each of them came to. */
+    endedTurns: `${prefix}people/ended/`,
+    endedTurn: (turn: number) => `${prefix}people/ended/${toOrdinal(turn)}${JSON_END}`,
+    /** Names the migration that sent what this one held. */
+    released: `${prefix}people/released${JSON_END}`,
+    atTurn: (turn: number) => turnLayout(`${prefix}people/work/${toOrdinal(turn)}/`),
   };
 };
+
+/** Working data of one turn, removed when the turn has ended. */
+const turnLayout = (prefix: string) => ({
+  prefix,
+  /** Folder of the facts under their final ids, of one writer. */
+  factsBy: (writer: string) => `${prefix}facts/${writer}/`,
+  /** Receipts and checkpoints of ranges of buckets: see `toRangeKey`. */
+  resolved: `${prefix}resolved/`,
+  merged: `${prefix}merged/`,
+  folded: `${prefix}folded/`,
+  checkpoints: (step: 'merged' | 'folded') => `${prefix}checkpoints/${step}/`,
+});
+
+const LEDGERS = '_ledgers/';
+
+/** Tables of a ledger: of distinct ids, and of properties of persons and groups. */
+export type LedgerTable = 'ids' | 'properties';
+
+/** Keys of the ledger of one destination and project. */
+export const ledgerLayout = (id: string) => {
+  const prefix = `${LEDGERS}${id}/`;
+  return {
+    prefix,
+    document: `${prefix}ledger${JSON_END}`,
+    /** Turns are counted over all migrations; each is created once, and ends once. */
+    turns: `${prefix}turns/`,
+    turn: (turn: number) => `${prefix}turns/${toOrdinal(turn)}${JSON_END}`,
+    endedTurns: `${prefix}ended/`,
+    endedTurn: (turn: number) => `${prefix}ended/${toOrdinal(turn)}${JSON_END}`,
+    /** Which facts of a migration the ledger knows. */
+    known: (migration: string) => `${prefix}known/${migration}${JSON_END}`,
+    table: (table: LedgerTable) => `${prefix}${table}/`,
+    version: (table: LedgerTable, bucket: number, version: number) =>
+      `${prefix}${table}/${String(bucket).padStart(2, '0')}/${toOrdinal(version)}`,
+  };
+};
+
+/** Bucket and version of `_ledgers/<id>/ids/07/00000003`. */
+export const parseVersionKey = (key: string): { bucket: number; version: number } => {
+  const [bucket = '', version = ''] = key.split('/').slice(-2);
+  return { bucket: Number(bucket), version: Number(version) };
+};
+
+/** `7` of `…/00000007.json`. */
+export const parseTurnKey = (key: string): number =>
+  Number(key.slice(key.lastIndexOf('/') + 1, -JSON_END.length));
+
+const toOrdinal = (number: number): string => String(number).padStart(8, '0');
+
+/** `_ledgers/<id>/` of any key of that ledger. */
+export const parseLedgerPrefix = (key: string): string => key.slice(0, key.indexOf('/', LEDGERS.length) + 1);
+
+export const isLedgerKey = (key: string): boolean => key.startsWith(LEDGERS);
 
 /** Folder in which `plan --full` keeps parts and identity facts while it counts; cleared before and after. */
 export const toPlanPrefix = (name: string): string => `_plans/${name}/`;
@@ -66,15 +125,25 @@ export const toFactsKey = (prefix: string, segment: string): string => `${prefix
 export const toResolvedFactsKey = (folder: string, range: KeyRange, number: number): string =>
   `${folder}${toRangeId(range)}-${String(number).padStart(4, '0')}.gz`;
 
+/** Object `number` of the accepted merges of a range of buckets, below the folder of its writer. */
+export const toMergesKey = (folder: string, range: KeyRange, number: number): string =>
+  `${folder}${toRangeId(range)}-merges-${String(number).padStart(4, '0')}.gz`;
+
 /** Buckets from `from` up to, but not including, `to`. */
 interface KeyRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** Receipt of a resolved or folded range, below `layout(name).resolved` or `.folded`. */
+/** Receipt of a range, below one of the folders of `atTurn`. */
 export const toRangeKey = (folder: string, range: KeyRange): string =>
   `${folder}${toRangeId(range)}${JSON_END}`;
+
+/** The range of `…/8-16.json`. */
+export function parseRangeKey(key: string): KeyRange {
+  const [from = '', to = ''] = key.slice(key.lastIndexOf('/') + 1, -JSON_END.length).split('-');
+  return { from: Number(from), to: Number(to) };
+}
 
 export const toRangeId = ({ from, to }: KeyRange): string => `${from}-${to}`;
 

@@ -4,12 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { IdentityFact } from '../../src/contract/identity-fact.ts';
 import { generateAmplitudeExport, type SampleOptions } from '../../src/demo/generate-amplitude-export.ts';
 import type { SampleFacts } from '../../src/demo/sample-facts.ts';
-import { FactFold } from '../../src/identity/fact-fold.ts';
-import { foldPersons } from '../../src/identity/fold-persons.ts';
-import { resolvePersons } from '../../src/identity/resolve-persons.ts';
 import { createRecordParser } from '../../src/sources/formats/parse-record.ts';
+import { createTestLedger, takeTestTurn } from '../identity/ledgers.ts';
 import { createMapper } from '../sources/create-mapper.ts';
 import { readZip } from './read-zip.ts';
 
@@ -49,8 +48,8 @@ describe('the export of a demo', () => {
     ]);
   });
 
-  test('comes to what its facts say when it is read, mapped and folded', () => {
-    expect(importAll(sample.lines)).toEqual(omitSizes(sample.facts));
+  test('comes to what its facts say when it is read, mapped and folded', async () => {
+    expect(await importAll(sample.lines)).toEqual(omitSizes(sample.facts));
   });
 
   test('holds everything that is awkward, and little enough of it', () => {
@@ -103,7 +102,7 @@ test('the same seed tells the same story, another seed another one', async () =>
 test.each([1, 23, 2_000])('an export of %d records comes to what its facts say as well', async (events) => {
   const { facts, lines } = await generate(`${events}.zip`, { events, persons: 20 });
   expect(facts.records).toBe(events);
-  expect(importAll(lines)).toEqual(omitSizes(facts));
+  expect(await importAll(lines)).toEqual(omitSizes(facts));
 });
 
 test('a path that cannot be written to fails, and leaves nothing', async () => {
@@ -118,10 +117,10 @@ type Expected = Omit<SampleFacts, 'members' | 'bytes'>;
 const omitSizes = ({ members: _, bytes: __, ...facts }: SampleFacts): Expected => facts;
 
 /** The pure part of an import, counted the way the facts are. */
-function importAll(lines: readonly string[]): Expected {
+async function importAll(lines: readonly string[]): Promise<Expected> {
   const parse = createRecordParser({ kind: 'json' }, undefined);
   const map = createMapper('amplitude');
-  const known = new FactFold();
+  const facts: IdentityFact[] = [];
   const seen = new Set<string>();
   const counts = new Map<string, number>();
   const byType = new Map<string, number>();
@@ -135,7 +134,7 @@ function importAll(lines: readonly string[]): Expected {
       count(counts, outcome.reason);
       continue;
     }
-    for (const finding of outcome.facts) known.add(finding);
+    facts.push(...outcome.facts);
     if (outcome.kind === 'skipped') {
       count(counts, outcome.reason);
       continue;
@@ -151,8 +150,13 @@ function importAll(lines: readonly string[]): Expected {
     count(byDay, event.timestamp.slice(0, 10));
   }
 
-  const { facts, unmerged } = resolvePersons(known);
-  const folded = [...foldPersons(facts, { overwrite: false, groupIdentifyEvent: '$g', maxBytes: 1e6 })];
+  const { merges, unmerged, events } = await takeTestTurn(createTestLedger(), facts);
+  const describes = (event: string) =>
+    new Set(
+      events
+        .filter((one) => one.event === event && !('$anon_distinct_id' in one.properties))
+        .map(({ properties }) => properties.distinct_id),
+    ).size;
   const of = (name: string) => counts.get(name) ?? 0;
   return {
     records: lines.length,
@@ -171,10 +175,10 @@ function importAll(lines: readonly string[]): Expected {
     deliveredByType: Object.fromEntries(byType),
     deliveredByDay: Object.fromEntries(byDay),
     persons: {
-      pairs: folded.reduce((sum, one) => sum + one.pairs, 0),
+      pairs: merges.length,
       sharedDevices: unmerged.filter(({ reason }) => reason === 'shared_device').length,
-      persons: folded.filter((one) => one.kind === 'person' && one.events.length > one.pairs).length,
-      groups: folded.filter((one) => one.kind === 'group').length,
+      persons: describes('$identify'),
+      groups: describes('$group_identify'),
     },
   };
 }

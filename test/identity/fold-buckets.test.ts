@@ -8,6 +8,7 @@ import type { FactsIndex } from '../../src/contract/progress.ts';
 import { type BatchLimits, DEFAULT_BATCH_LIMITS } from '../../src/deliver/batch-builder.ts';
 import { FactFold } from '../../src/identity/fact-fold.ts';
 import { foldBuckets } from '../../src/identity/fold-buckets.ts';
+import { listMerges } from '../../src/identity/list-merges.ts';
 import { LOAD_LIMITS, type LoadLimits } from '../../src/identity/load-folds.ts';
 import { emptyPersonsTally, mergePersonsTally } from '../../src/identity/persons-tally.ts';
 import { resolveBuckets } from '../../src/identity/resolve-buckets.ts';
@@ -16,6 +17,7 @@ import { BUCKETS } from '../../src/state/bucket.ts';
 import { saveFacts } from '../../src/state/facts.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
 import { anyFact } from './facts.ts';
+import { createTestLedger, openAtTurn } from './ledgers.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'fold-buckets-'));
 const staging = createFolderStaging(folder);
@@ -43,21 +45,38 @@ async function foldAll(
   const ranges = edges.slice(1).map((to, index) => ({ from: edges[index] ?? 0, to }));
   let tally = emptyPersonsTally();
   const resolved: FactsIndex[] = [];
+  const events: string[] = [];
+  const known = createTestLedger();
+  const ledger = openAtTurn(known, 1);
   for (const range of ranges) {
     const done = await resolveBuckets({
       staging,
       prefix: `${prefix}resolved/`,
       facts,
+      ledger,
+      tables: known.ids,
       ...range,
       signal,
       limits,
     });
-    resolved.push(...done.findings);
+    resolved.push(...done.facts);
+    for await (const chunk of listMerges(staging, done.merges, { after: undefined, chunkEvents: 7 })) {
+      events.push(...chunk.events.map((event) => stringifyJson(event)));
+      tally = mergePersonsTally(tally, chunk.tally);
+    }
     tally = mergePersonsTally(tally, done.people);
   }
-  const events: string[] = [];
   for (const range of ranges) {
-    const options = { overwrite: false, groupIdentifyEvent: '$group_identify', batch, signal, limits };
+    const tables = known.properties;
+    const options = {
+      ledger,
+      tables,
+      overwrite: false,
+      groupIdentifyEvent: '$group_identify',
+      batch,
+      signal,
+      limits,
+    };
     for await (const chunk of foldBuckets({ staging, facts: resolved, ...range, ...options })) {
       events.push(...chunk.events.map((event) => stringifyJson(event)));
       tally = mergePersonsTally(tally, chunk.tally);
@@ -142,6 +161,15 @@ test('stops between reads when it is told to', async () => {
   const facts = [await saveFacts(staging, 'stop/part.gz', fold.stored())];
   const stopped = AbortSignal.abort(new Error('enough'));
   await expect(
-    resolveBuckets({ staging, prefix: 'stop/resolved/', facts, from: 0, to: BUCKETS, signal: stopped }),
+    resolveBuckets({
+      staging,
+      prefix: 'stop/resolved/',
+      facts,
+      ledger: openAtTurn(createTestLedger(), 1),
+      tables: createTestLedger().ids,
+      from: 0,
+      to: BUCKETS,
+      signal: stopped,
+    }),
   ).rejects.toThrow('enough');
 });

@@ -1,27 +1,19 @@
 import { expect, test } from 'vitest';
 import type { IdentityFact } from '../../src/contract/identity-fact.ts';
-import { FactFold } from '../../src/identity/fact-fold.ts';
-import { type FoldPersonsOptions, foldPersons } from '../../src/identity/fold-persons.ts';
+import type { FoldPersonsOptions } from '../../src/identity/fold-persons.ts';
 import { toGroupDistinctId } from '../../src/identity/synthetic-events.ts';
 import { ExactNumber } from '../../src/lib/json/exact-number.ts';
 import { stringifyJson } from '../../src/lib/json/stringify-json.ts';
+import { createTestLedger, takeTestTurn } from './ledgers.ts';
 
 const T1 = '2023-01-01T00:00:00.000Z';
 const T2 = '2023-01-02T00:00:00.000Z';
-const OPTIONS: FoldPersonsOptions = {
-  overwrite: false,
-  groupIdentifyEvent: '$group_identify',
-  maxBytes: 900_000,
-};
 
-function fold(facts: readonly IdentityFact[], options: Partial<FoldPersonsOptions> = {}) {
-  const known = new FactFold();
-  for (const fact of facts) known.add(fact);
-  return [...foldPersons(known, { ...OPTIONS, ...options })];
-}
+const fold = (facts: readonly IdentityFact[], options: Partial<FoldPersonsOptions> = {}) =>
+  takeTestTurn(createTestLedger(), facts, options);
 
-const foldEvents = (facts: readonly IdentityFact[], options: Partial<FoldPersonsOptions> = {}) =>
-  fold(facts, options).flatMap(({ events }) => events);
+const foldEvents = async (facts: readonly IdentityFact[], options: Partial<FoldPersonsOptions> = {}) =>
+  (await fold(facts, options)).events;
 
 const person = (
   set: Record<string, unknown>,
@@ -35,8 +27,8 @@ const person = (
   setOnce,
 });
 
-test('history goes as $set_once, so that it never overwrites what is live', () => {
-  const [event] = foldEvents([
+test('history goes as $set_once, so that it never overwrites what is live', async () => {
+  const [event] = await foldEvents([
     person({ plan: 'team' }, { $initial_referrer: 'x' }, T1),
     person({ seats: 3 }, {}, T2),
   ]);
@@ -53,54 +45,45 @@ test('history goes as $set_once, so that it never overwrites what is live', () =
   expect(event?.properties).not.toHaveProperty('$anon_distinct_id');
 });
 
-test('with overwriting asked for the latest values go as $set, first ones still as $set_once', () => {
-  const [event] = foldEvents([person({ plan: 'team' }, { $initial_referrer: 'x' })], { overwrite: true });
+test('with overwriting asked for the latest values go as $set, first ones still as $set_once', async () => {
+  const [event] = await foldEvents([person({ plan: 'team' }, { $initial_referrer: 'x' })], {
+    overwrite: true,
+  });
   expect(event?.properties).toMatchObject({ $set: { plan: 'team' }, $set_once: { $initial_referrer: 'x' } });
 });
 
-test('a property both set and set once has the value that was set, as it had at the source', () => {
-  const [event] = foldEvents([person({ plan: 'latest' }, { plan: 'first' })]);
+test('a property both set and set once has the value that was set, as it had at the source', async () => {
+  const [event] = await foldEvents([person({ plan: 'latest' }, { plan: 'first' })]);
   expect(event?.properties).toMatchObject({ $set_once: { plan: 'latest' } });
 });
 
-test('merges come before properties, earliest first, and are told by who is merged alone', () => {
-  const known = new FactFold();
-  known.addStored({ kind: 'merge', userId: 'u1', anonId: 'd2', time: T1 });
-  known.addStored({ kind: 'merge', userId: 'u1', anonId: 'd1', time: T2 });
-  known.add(person({ plan: 'team' }));
-  const [one] = [...foldPersons(known, OPTIONS)];
-  expect(one?.events.map(({ properties }) => properties['$anon_distinct_id'])).toEqual([
-    'd2',
-    'd1',
-    undefined,
-  ]);
-  expect(one).toMatchObject({ kind: 'person', pairs: 2 });
-
-  const later = new FactFold();
-  later.addStored({ kind: 'merge', userId: 'u1', anonId: 'd2', time: T2 });
-  expect([...foldPersons(later, OPTIONS)][0]?.events[0]?.uuid).toBe(one?.events[0]?.uuid);
+test('merges come before properties, and are told by who is merged alone', async () => {
+  const pair = (anonId: string, time: string): IdentityFact => ({ kind: 'pair', anonId, userId: 'u1', time });
+  const { events } = await fold([pair('d2', T1), pair('d1', T2), person({ plan: 'team' })]);
+  expect(events.map(({ properties }) => properties['$anon_distinct_id'])).toEqual(['d2', 'd1', undefined]);
+  expect((await fold([pair('d2', T2)])).events[0]?.uuid).toBe(events[0]?.uuid);
 });
 
-test('the uuid changes with the content, and with nothing else', () => {
-  const uuid = (facts: readonly IdentityFact[]) => foldEvents(facts)[0]?.uuid;
-  const base = uuid([person({ a: 1, b: [1] }, {}, T1)]);
-  expect(uuid([person({ b: [1], a: 1 }, {}, T2)])).toBe(base);
-  expect(uuid([person({ a: 2, b: [1] }, {}, T1)])).not.toBe(base);
-  expect(uuid([{ ...person({ a: 1, b: [1] }), distinctId: 'u2' } as IdentityFact])).not.toBe(base);
+test('the uuid changes with the content, and with nothing else', async () => {
+  const uuid = async (facts: readonly IdentityFact[]) => (await foldEvents(facts))[0]?.uuid;
+  const base = await uuid([person({ a: 1, b: [1] }, {}, T1)]);
+  expect(await uuid([person({ b: [1], a: 1 }, {}, T2)])).toBe(base);
+  expect(await uuid([person({ a: 2, b: [1] }, {}, T1)])).not.toBe(base);
+  expect(await uuid([{ ...person({ a: 1, b: [1] }), distinctId: 'u2' } as IdentityFact])).not.toBe(base);
 });
 
-test('a number leaves with the digits it came with', () => {
-  const [event] = foldEvents([person({ account: new ExactNumber('1234567890123456789'), half: 0.5 })]);
+test('a number leaves with the digits it came with', async () => {
+  const [event] = await foldEvents([person({ account: new ExactNumber('1234567890123456789'), half: 0.5 })]);
   expect(stringifyJson(event?.properties['$set_once'])).toBe('{"account":1234567890123456789,"half":0.5}');
 });
 
-test('a property named __proto__ is a property like any other', () => {
+test('a property named __proto__ is a property like any other', async () => {
   const set = JSON.parse('{"__proto__":"x"}') as Record<string, unknown>;
-  const [event] = foldEvents([person(set)]);
+  const [event] = await foldEvents([person(set)]);
   expect(JSON.stringify(event?.properties['$set_once'])).toBe('{"__proto__":"x"}');
 });
 
-test('a group speaks through an id of its own', () => {
+test('a group speaks through an id of its own', async () => {
   const group: IdentityFact = {
     kind: 'group',
     groupType: 'company',
@@ -108,7 +91,7 @@ test('a group speaks through an id of its own', () => {
     time: T1,
     set: { seats: 5 },
   };
-  expect(foldEvents([group], { groupIdentifyEvent: '$groupidentify' })).toMatchObject([
+  expect(await foldEvents([group], { groupIdentifyEvent: '$groupidentify' })).toMatchObject([
     {
       event: '$groupidentify',
       timestamp: T1,
@@ -121,10 +104,10 @@ test('a group speaks through an id of its own', () => {
       },
     },
   ]);
-  expect(foldEvents([{ ...group, set: {} }])).toHaveLength(1);
+  expect(await foldEvents([{ ...group, set: {} }])).toHaveLength(1);
 });
 
-test('the id of a group never exceeds 200 characters, and tells long keys apart', () => {
+test('the id of a group never exceeds 200 characters, and tells long keys apart', async () => {
   expect(toGroupDistinctId('t', 'k'.repeat(197))).toBe(`$t_${'k'.repeat(197)}`);
   const long = [`${'k'.repeat(300)}1`, `${'k'.repeat(300)}2`].map((key) => toGroupDistinctId('t', key));
   for (const id of long) expect(id.length).toBeLessThanOrEqual(200);
@@ -135,9 +118,9 @@ test('the id of a group never exceeds 200 characters, and tells long keys apart'
   }
 });
 
-test('a person too large for one event is cut, in order, and loses nothing', () => {
+test('a person too large for one event is cut, in order, and loses nothing', async () => {
   const set = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`p${100 + n}`, 'ü'.repeat(100)]));
-  const events = foldEvents([person(set)], { maxBytes: 1_000 });
+  const events = await foldEvents([person(set)], { maxBytes: 1_000 });
   expect(events.length).toBeGreaterThan(10);
   expect(new Set(events.map(({ uuid }) => uuid)).size).toBe(events.length);
   for (const { properties } of events) {
@@ -146,11 +129,11 @@ test('a person too large for one event is cut, in order, and loses nothing', () 
   expect(Object.assign({}, ...events.map(({ properties }) => properties['$set_once']))).toEqual(set);
 });
 
-test('a property that fits no event is set aside by name, at the very limit it is sent', () => {
+test('a property that fits no event is set aside by name, at the very limit it is sent', async () => {
   // Around the x: the key in quotes, the quotes of the value, a colon, a comma or brace.
-  const [fits] = fold([person({ p: 'x'.repeat(93) })], { maxBytes: 100 });
+  const fits = await fold([person({ p: 'x'.repeat(93) })], { maxBytes: 100 });
   expect(fits).toMatchObject({ events: [{}], unmerged: [] });
-  const [tooLarge] = fold([person({ p: 'x'.repeat(94) })], { maxBytes: 100 });
+  const tooLarge = await fold([person({ p: 'x'.repeat(94) })], { maxBytes: 100 });
   expect(tooLarge).toMatchObject({
     events: [],
     unmerged: [{ reason: 'property_too_large', id: 'u1', property: 'p' }],

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { IdentityFact } from '../../src/contract/identity-fact.ts';
-import { FactFold } from '../../src/identity/fact-fold.ts';
-import { resolvePersons } from '../../src/identity/resolve-persons.ts';
+import { createTestLedger, takeTestTurn } from './ledgers.ts';
 
 const DAY = ['2023-01-01T00:00:00.000Z', '2023-01-02T00:00:00.000Z', '2023-01-03T00:00:00.000Z'] as const;
 
@@ -18,26 +17,19 @@ const person = (distinctId: string, set: Record<string, unknown>): IdentityFact 
   set,
 });
 
-function resolve(...facts: readonly IdentityFact[]) {
-  const known = new FactFold();
-  for (const fact of facts) known.add(fact);
-  const resolved = resolvePersons(known);
-  const stored = [...resolved.facts.stored()];
-  return {
-    merges: stored.filter((fact) => fact.kind === 'merge'),
-    persons: stored.filter((fact) => fact.kind === 'person'),
-    unmerged: resolved.unmerged,
-  };
+async function resolve(...facts: readonly IdentityFact[]) {
+  const turn = await takeTestTurn(createTestLedger(), facts);
+  return { ...turn, persons: turn.facts.filter((fact) => fact.kind === 'person') };
 }
 
-test('an anonymous id seen with one user becomes that user, with all that was known of it', () => {
-  const { merges, persons, unmerged } = resolve(
+test('an anonymous id seen with one user becomes that user, with all that was known of it', async () => {
+  const { merges, persons, unmerged } = await resolve(
     pair('d1', 'u1', DAY[1]),
     pair('d1', 'u1', DAY[0]),
     person('d1', { locale: 'de' }),
     person('u1', { plan: 'team' }),
   );
-  expect(merges).toEqual([{ kind: 'merge', userId: 'u1', anonId: 'd1', time: DAY[0] }]);
+  expect(merges).toEqual([['u1', 'd1', DAY[0]]]);
   expect(persons).toMatchObject([
     {
       id: 'u1',
@@ -50,12 +42,12 @@ test('an anonymous id seen with one user becomes that user, with all that was kn
   expect(unmerged).toEqual([]);
 });
 
-test('two devices of one user are both merged', () => {
-  expect(resolve(pair('d1', 'u1'), pair('d2', 'u1')).merges).toHaveLength(2);
+test('two devices of one user are both merged', async () => {
+  expect((await resolve(pair('d1', 'u1'), pair('d2', 'u1'))).merges).toHaveLength(2);
 });
 
-test('a device with two users is merged into neither, and reported with both, earliest first', () => {
-  const { merges, persons, unmerged } = resolve(
+test('a device with two users is merged into neither, and reported with both, earliest first', async () => {
+  const { merges, persons, unmerged } = await resolve(
     pair('tablet', 'zed', DAY[0]),
     pair('tablet', 'amy', DAY[1]),
     person('tablet', { locale: 'de' }),
@@ -65,50 +57,52 @@ test('a device with two users is merged into neither, and reported with both, ea
   expect(unmerged).toEqual([{ reason: 'shared_device', id: 'tablet', users: ['zed', 'amy'], userCount: 2 }]);
 });
 
-test('an anonymous id that is also a user id is left alone, so no chain and no circle can arise', () => {
-  const chain = resolve(pair('a', 'b'), pair('b', 'c'));
-  expect(chain.merges).toMatchObject([{ anonId: 'a', userId: 'b' }]);
+test('an anonymous id that is also a user id is left alone, so no chain and no circle can arise', async () => {
+  const chain = await resolve(pair('a', 'b'), pair('b', 'c'));
+  expect(chain.merges).toMatchObject([['b', 'a', DAY[0]]]);
   expect(chain.unmerged).toMatchObject([{ reason: 'already_identified', id: 'b' }]);
 
-  const circle = resolve(pair('a', 'b'), pair('b', 'a'));
+  const circle = await resolve(pair('a', 'b'), pair('b', 'a'));
   expect(circle.merges).toEqual([]);
   expect(circle.unmerged.map(({ id }) => id).sort()).toEqual(['a', 'b']);
 });
 
-test('an id that was a user of itself is not merged into another', () => {
-  const { merges, unmerged } = resolve(pair('x', 'x'), pair('x', 'y'));
+test('an id that was a user of itself is not merged into another', async () => {
+  const { merges, unmerged } = await resolve(pair('x', 'x'), pair('x', 'y'));
   expect(merges).toEqual([]);
   expect(unmerged).toMatchObject([{ reason: 'already_identified', id: 'x', users: ['y'] }]);
 });
 
 test.each(['null', 'Anonymous', '[object Object]', '0', ' '])(
   'the junk id %j is never merged, on either side',
-  (junk) => {
-    expect(resolve(pair(junk, 'u1')).merges).toEqual([]);
-    expect(resolve(pair('d1', junk)).merges).toEqual([]);
-    expect(resolve(pair(junk, 'u1')).unmerged).toMatchObject([{ reason: 'junk_id', id: junk }]);
-    expect(resolve(pair('d1', junk)).unmerged).toMatchObject([
+  async (junk) => {
+    expect((await resolve(pair(junk, 'u1'))).merges).toEqual([]);
+    expect((await resolve(pair('d1', junk))).merges).toEqual([]);
+    expect((await resolve(pair(junk, 'u1'))).unmerged).toMatchObject([{ reason: 'junk_id', id: junk }]);
+    expect((await resolve(pair('d1', junk))).unmerged).toMatchObject([
       { reason: 'junk_id', id: 'd1', users: [junk] },
     ]);
   },
 );
 
-test('a junk user beside a real one does not keep a device from its user', () => {
-  const { merges, unmerged } = resolve(pair('d1', 'undefined'), pair('d1', 'u1'));
-  expect(merges).toMatchObject([{ anonId: 'd1', userId: 'u1' }]);
+test('a junk user beside a real one does not keep a device from its user', async () => {
+  const { merges, unmerged } = await resolve(pair('d1', 'undefined'), pair('d1', 'u1'));
+  expect(merges).toMatchObject([['u1', 'd1', DAY[0]]]);
   expect(unmerged).toMatchObject([{ reason: 'junk_id', id: 'd1' }]);
 });
 
-test('what many visitors said under one junk id describes nobody, and is counted once', () => {
-  const alone = resolve(person('anonymous', { plan: 'team' }));
+test('what many visitors said under one junk id describes nobody, and is counted once', async () => {
+  const alone = await resolve(person('anonymous', { plan: 'team' }));
   expect(alone.persons).toEqual([]);
   expect(alone.unmerged).toEqual([{ reason: 'junk_id', id: 'anonymous' }]);
-  expect(resolve(person('anonymous', { plan: 'team' }), pair('anonymous', 'u1')).unmerged).toHaveLength(1);
+  expect(
+    (await resolve(person('anonymous', { plan: 'team' }), pair('anonymous', 'u1'))).unmerged,
+  ).toHaveLength(1);
 });
 
-test('of a device with very many users only the first few are named', () => {
+test('of a device with very many users only the first few are named', async () => {
   const pairs = Array.from({ length: 1_000 }, (_, number) => pair('kiosk', `u${1_000 + number}`));
-  expect(resolve(...pairs).unmerged).toEqual([
+  expect((await resolve(...pairs)).unmerged).toEqual([
     {
       reason: 'shared_device',
       id: 'kiosk',

@@ -55,6 +55,7 @@ function createMigrations(
       requestsInFlight: 1,
       overwritePeople: false,
       groupIdentifyEvent: 'x',
+      ledger: { id: 'ledger', secret: '' },
     },
     map: () => ({ kind: 'mapped', events: [], facts: [] }),
     deliver: async () => [],

@@ -16,9 +16,10 @@ const QUEUES = {
   'stage-slice': 'stage-slice',
   'import-part': 'import-part',
   'resolve-people': 'resolve-people',
+  'merge-people': 'merge-people',
   'fold-people': 'fold-people',
 };
-const payload = { migration: 'm', epoch: 1, from: 0, to: 64 };
+const payload = { migration: 'm', epoch: 1, turn: 1, from: 0, to: 64 };
 
 let server: TestRedis;
 let queue: Awaited<ReturnType<typeof createWorkQueue>>;

@@ -10,7 +10,7 @@ import {
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { SourceError } from '../../src/lib/errors.ts';
-import { listRejects } from '../../src/migrations/rejects.ts';
+import { listRejects } from '../../src/migrations/rejects/rejects.ts';
 import { isFinished, loadReport } from '../../src/migrations/report.ts';
 import { resumeMigration, startMigration } from '../../src/migrations/start.ts';
 import { loadStatus } from '../../src/migrations/status.ts';

@@ -89,6 +89,7 @@ const SETTINGS: Omit<Opened, 'close'> = {
     requestsInFlight: 1,
     overwritePeople: false,
     groupIdentifyEvent: '$group_identify',
+    ledger: { id: 'ledger', secret: '' },
   },
   map: () => {
     throw new Error('maps nothing');

@@ -3,8 +3,8 @@ import { cancelMigration, pauseMigration } from '../../src/migrations/control.ts
 import { checkMigration } from '../../src/migrations/doctor.ts';
 import { planMigration } from '../../src/migrations/plan.ts';
 import { loadStoredManifest } from '../../src/migrations/prepare.ts';
-import { listRejects, showRejects } from '../../src/migrations/rejects.ts';
-import { replayRejects } from '../../src/migrations/replay.ts';
+import { listRejects, showRejects } from '../../src/migrations/rejects/rejects.ts';
+import { replayRejects } from '../../src/migrations/rejects/replay.ts';
 import { loadReport } from '../../src/migrations/report.ts';
 import { leaseKey } from '../../src/migrations/run/lease.ts';
 import { type RunResult, resumeMigration, startMigration } from '../../src/migrations/start.ts';

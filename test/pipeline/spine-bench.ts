@@ -11,7 +11,7 @@ import { FencedOutError, UnavailableError } from '../../src/lib/errors.ts';
 import { importPart } from '../../src/pipeline/import-part.ts';
 import { createEventId } from '../../src/sources/mapping/event-id.ts';
 import { createRedisCheckpoints, migrationKey } from '../../src/state/checkpoints.ts';
-import { readFacts, type StoredFact } from '../../src/state/facts.ts';
+import { parseStoredFact, readLines, type StoredFact } from '../../src/state/facts.ts';
 import { createPartStore } from '../../src/state/part-store.ts';
 import { readRejects } from '../../src/state/rejects.ts';
 import { createStagedCheckpoints } from '../../src/state/staged-checkpoints.ts';
@@ -173,7 +173,9 @@ export async function createSpineBench(): Promise<SpineBench> {
       if (!receipt) throw new Error('an attempt without a fault ended without a receipt');
       const segments = await Promise.all(receipt.rejectSegments.map((key) => readRejects(staging, key)));
       const { key = '', sections = [] } = receipt.findings ?? {};
-      const facts = sections.map(({ offset, length }) => readFacts(staging, { key, offset, length }));
+      const facts = sections.map(async ({ offset, length }) => [
+        ...(await readLines(staging, { key, offset, length })).parse(parseStoredFact),
+      ]);
       return {
         receipt,
         calls,

@@ -3,15 +3,22 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   isDocument,
+  isLedgerKey,
   layout,
+  ledgerLayout,
   parseEpochKey,
+  parseLedgerPrefix,
   parseMigrationName,
+  parseRangeKey,
   parseReceiptKey,
   parseRecordKey,
+  parseTurnKey,
+  parseVersionKey,
   partKeys,
   RECORDS,
   toBudgetKey,
   toFactsKey,
+  toMergesKey,
   toPartId,
   toPlanFactsPrefix,
   toPlanPrefix,
@@ -38,7 +45,9 @@ describe('keys of staging, as earlier versions stored them', () => {
       rejectSegment: keys.rejectSegment(SEGMENT),
       findingsOf: keys.findingsOf(PART),
       findings: keys.findings(SEGMENT),
-      resolvedFactsBy: keys.resolvedFactsBy('3-f81d4fae'),
+      turn: keys.turn(7),
+      endedTurn: keys.endedTurn(7),
+      atTurn: undefined,
     }).toEqual({
       prefix: 'shop.2024/',
       record: '_migrations/shop.2024.json',
@@ -58,11 +67,48 @@ describe('keys of staging, as earlier versions stored them', () => {
       allFindings: 'shop.2024/findings/',
       findingsOf: 'shop.2024/findings/0a1b2c3d4e5f/00017/',
       findings: 'shop.2024/findings/0a1b2c3d4e5f/00017/3-12-20000.gz',
-      resolvedFacts: 'shop.2024/people/findings/',
-      resolvedFactsBy: 'shop.2024/people/findings/3-f81d4fae/',
       resolved: 'shop.2024/people/resolved/',
       folded: 'shop.2024/people/folded/',
+      turns: 'shop.2024/people/turns/',
+      turn: 'shop.2024/people/turns/00000007.json',
+      endedTurns: 'shop.2024/people/ended/',
+      endedTurn: 'shop.2024/people/ended/00000007.json',
+      released: 'shop.2024/people/released.json',
     });
+    expect(keys.atTurn(7)).toMatchObject({
+      prefix: 'shop.2024/people/work/00000007/',
+      resolved: 'shop.2024/people/work/00000007/resolved/',
+      merged: 'shop.2024/people/work/00000007/merged/',
+      folded: 'shop.2024/people/work/00000007/folded/',
+    });
+    expect(keys.atTurn(7).factsBy('3-f81d4fae')).toBe('shop.2024/people/work/00000007/facts/3-f81d4fae/');
+    expect(keys.atTurn(7).checkpoints('merged')).toBe('shop.2024/people/work/00000007/checkpoints/merged/');
+  });
+
+  it('of a ledger', () => {
+    const keys = ledgerLayout('0a1b');
+    expect({
+      ...keys,
+      turn: keys.turn(7),
+      endedTurn: keys.endedTurn(7),
+      known: keys.known('shop'),
+      table: keys.table('properties'),
+      version: keys.version('ids', 7, 3),
+    }).toEqual({
+      prefix: '_ledgers/0a1b/',
+      document: '_ledgers/0a1b/ledger.json',
+      turns: '_ledgers/0a1b/turns/',
+      turn: '_ledgers/0a1b/turns/00000007.json',
+      endedTurns: '_ledgers/0a1b/ended/',
+      endedTurn: '_ledgers/0a1b/ended/00000007.json',
+      known: '_ledgers/0a1b/known/shop.json',
+      table: '_ledgers/0a1b/properties/',
+      version: '_ledgers/0a1b/ids/07/00000003',
+    });
+    expect(parseVersionKey(keys.version('ids', 63, 12))).toEqual({ bucket: 63, version: 12 });
+    expect(parseTurnKey(keys.turn(7))).toBe(7);
+    expect(isLedgerKey(keys.document) && parseLedgerPrefix(keys.version('ids', 1, 1))).toBe(keys.prefix);
+    expect(isLedgerKey(layout('shop').record)).toBe(false);
   });
 
   it('of staged files and their parts', () => {
@@ -85,10 +131,12 @@ describe('keys of staging, as earlier versions stored them', () => {
 
   it('of identity facts, and of the ranges of buckets that were resolved or folded', () => {
     expect(toFactsKey('shop/', SEGMENT)).toBe('shop/findings/0a1b2c3d4e5f/00017/3-12-20000.gz');
-    const writer = 'shop/people/findings/3-f81d4fae/';
-    expect(toResolvedFactsKey(writer, RANGE, 0)).toBe('shop/people/findings/3-f81d4fae/8-16-0000.gz');
-    expect(toResolvedFactsKey(writer, RANGE, 12_345)).toBe('shop/people/findings/3-f81d4fae/8-16-12345.gz');
+    const writer = 'shop/people/work/00000007/facts/3-f81d4fae/';
+    expect(toResolvedFactsKey(writer, RANGE, 0)).toBe(`${writer}8-16-0000.gz`);
+    expect(toResolvedFactsKey(writer, RANGE, 12_345)).toBe(`${writer}8-16-12345.gz`);
+    expect(toMergesKey(writer, RANGE, 3)).toBe(`${writer}8-16-merges-0003.gz`);
     expect(toRangeKey('shop/people/folded/', RANGE)).toBe('shop/people/folded/8-16.json');
+    expect(parseRangeKey('shop/people/folded/8-16.json')).toEqual(RANGE);
   });
 
   it('of a budget and of a plan, which belong to no migration', () => {
@@ -117,7 +165,7 @@ describe('parsing a key', () => {
   });
 
   it('yields the migration it belongs to', () => {
-    for (const key of [keys.record, keys.control, keys.epoch(1), keys.receipt(PART), keys.resolvedFacts]) {
+    for (const key of [keys.record, keys.control, keys.epoch(1), keys.receipt(PART), keys.resolved]) {
       expect(parseMigrationName(key)).toBe('shop.2024');
     }
   });

@@ -1,11 +1,17 @@
 import { expect, test } from 'vitest';
-import { layout } from '../../src/state/keys.ts';
+import { layout, ledgerLayout } from '../../src/state/keys.ts';
 import { recoveryHint } from '../../src/state/recovery-hint.ts';
 
 test('names all that a migration consists of, whichever object of it is at fault', () => {
   const keys = layout('shop.2024');
   const advice = `restore it, or remove both ${keys.prefix} and ${keys.record} and run the migration again (nothing is delivered twice)`;
-  for (const key of [keys.record, keys.control, keys.receipt('abc/00001'), keys.resolvedFacts]) {
+  for (const key of [keys.record, keys.control, keys.receipt('abc/00001'), keys.resolved]) {
     expect(recoveryHint(key)).toBe(advice);
   }
+});
+
+test('of a ledger, which the identity facts of migrations make again', () => {
+  expect(recoveryHint(ledgerLayout('0a1b').version('ids', 7, 3))).toBe(
+    'restore it, or remove the folder _ledgers/0a1b/: the next migration makes it again from the identity facts that staging holds',
+  );
 });

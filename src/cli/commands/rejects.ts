@@ -1,8 +1,8 @@
 import { loadManifest } from '../../../config/manifest/load-manifest.ts';
 import { ConfigError } from '../../lib/errors.ts';
 import { loadStoredManifest } from '../../migrations/prepare.ts';
-import { listRejects, showRejects } from '../../migrations/rejects.ts';
-import { replayRejects } from '../../migrations/replay.ts';
+import { listRejects, showRejects } from '../../migrations/rejects/rejects.ts';
+import { replayRejects } from '../../migrations/rejects/replay.ts';
 import { openStaging } from '../../runtime/open-staging.ts';
 import { openStore } from '../../runtime/open-store.ts';
 import { commandLine } from '../command-line.ts';

@@ -56,6 +56,9 @@ export function renderReport(report: Report, options: RenderOptions = {}): strin
       ['', 'ids'],
       [
         ['merged into their user', people.pairs],
+        ...(people.mergedBefore === undefined
+          ? []
+          : [['merged by an earlier migration', people.mergedBefore] satisfies Cell[]]),
         ['persons with properties', people.persons],
         ['groups', people.groups],
         ...byCount(people.setAside).map(([reason, count]): Cell[] => [`unmerged: ${reason}`, count]),
@@ -68,6 +71,22 @@ export function renderReport(report: Report, options: RenderOptions = {}): strin
       const what = one.property === undefined ? users : `: property ${one.property}`;
       return `    ${shortened(`${one.reason} ${one.id}${what}`, width - 4)}`;
     }),
+    ...(people.setAside.contradicted_merge === undefined
+      ? []
+      : [
+          style(
+            'yellow',
+            `  ${formatCount(people.setAside.contradicted_merge)} merged before would not be merged by what is known now.`,
+          ),
+          '  The destination cannot undo a merge; nothing more is sent about these ids.',
+        ]),
+    ...(people.held
+      ? [
+          style('yellow', '  Held: nothing about persons and groups was sent.'),
+          `  Send it with that of the other parts of the export: backhaul persons send ${report.migration} <others>`,
+        ]
+      : []),
+    ...(people.releasedBy === undefined ? [] : [`  Persons were sent by migration ${people.releasedBy}.`]),
     ...(people.refusedCount > 0
       ? [style('red', `  events about persons and groups refused: ${formatCount(people.refusedCount)}`)]
       : []),

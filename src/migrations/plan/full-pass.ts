@@ -4,7 +4,9 @@ import type { FactsIndex } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import type { BatchLimits } from '../../deliver/batch-builder.ts';
 import { foldBuckets } from '../../identity/fold-buckets.ts';
+import { ID_WIDTH } from '../../identity/merge-decision.ts';
 import { emptyPersonsTally, mergePersonsTally, type PersonsTally } from '../../identity/persons-tally.ts';
+import { PROPERTY_WIDTH } from '../../identity/property-decision.ts';
 import { resolveBuckets } from '../../identity/resolve-buckets.ts';
 import { importPart } from '../../pipeline/import-part.ts';
 import { assignSlices, toStagedSlices } from '../../pipeline/stage/slice-groups.ts';
@@ -14,6 +16,8 @@ import { BUCKETS } from '../../state/bucket.ts';
 import type { Checkpoints } from '../../state/checkpoints.ts';
 import { saveFacts } from '../../state/facts.ts';
 import { partKeys, toFactsKey, toPlanFactsPrefix } from '../../state/keys.ts';
+import { createKeyedHash } from '../../state/ledger/keyed-hash.ts';
+import { createMemoryTables } from '../../state/ledger/ledger-tables.ts';
 import type { PartStore } from '../../state/part-store.ts';
 import { loadPart } from '../../state/parts.ts';
 import { ReceiptTotals } from '../report/receipt-totals.ts';
@@ -79,13 +83,28 @@ async function foldAll(
   { staging, scratch, signal, batch, overwritePeople, groupIdentifyEvent }: FullPassInput,
   facts: readonly FactsIndex[],
 ): Promise<{ people: PersonsTally; syntheticEvents: number }> {
-  const all = { from: 0, to: BUCKETS, staging, signal };
-  const resolved = await resolveBuckets({ ...all, prefix: toPlanFactsPrefix(scratch), facts });
-  let people = mergePersonsTally(emptyPersonsTally(), resolved.people);
-  let syntheticEvents = 0;
+  // A ledger that knows nothing: what other migrations sent is not looked at.
+  const ledger = {
+    hash: createKeyedHash('plan'),
+    turn: 1,
+    purpose: 'send' as const,
+    hasEnded: () => true,
+    isForgotten: false,
+  };
+  const all = { from: 0, to: BUCKETS, staging, signal, ledger };
+  const resolved = await resolveBuckets({
+    ...all,
+    tables: createMemoryTables(ID_WIDTH),
+    prefix: toPlanFactsPrefix(scratch),
+    facts,
+  });
+  const merges = resolved.merges.reduce((sum, { count }) => sum + count, 0);
+  let people = mergePersonsTally({ ...emptyPersonsTally(), pairs: merges }, resolved.people);
+  let syntheticEvents = merges;
   const folded = foldBuckets({
     ...all,
-    facts: resolved.findings,
+    tables: createMemoryTables(PROPERTY_WIDTH),
+    facts: resolved.facts,
     overwrite: overwritePeople,
     groupIdentifyEvent,
     batch,

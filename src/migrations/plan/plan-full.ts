@@ -48,7 +48,11 @@ export async function planFull(
       parts: totals.parts(),
       stagedFiles: [],
       unstagedFiles: [],
-      people: { people, events: { sent: syntheticEvents, accepted: syntheticEvents }, refused: [] },
+      persons: {
+        sent: { people, events: { sent: syntheticEvents, accepted: syntheticEvents }, refused: [] },
+        isHeld: manifest.persons === 'hold',
+        releasedBy: undefined,
+      },
       failures: [],
       lostObjects: [],
     });

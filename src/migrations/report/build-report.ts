@@ -1,9 +1,10 @@
 import { isBalanced } from '../../contract/counts.ts';
 import type { FileReceipt, PartMeta } from '../../contract/part.ts';
-import { countRefused, type FoldedRange } from '../../identity/folded-range.ts';
 import { emptyPersonsTally } from '../../identity/persons-tally.ts';
+import { countRefused } from '../../identity/sent-range.ts';
 import { findImbalances } from '../../pipeline/tally.ts';
 import { parseSliceId } from '../../state/keys.ts';
+import type { SentPersons } from '../persons/load-persons.ts';
 import type { ReceiptTotals } from './receipt-totals.ts';
 import type { Report } from './report.ts';
 
@@ -20,8 +21,8 @@ export interface ReportInput {
   readonly stagedFiles: Iterable<Pick<FileReceipt, 'fileId' | 'file' | 'parts' | 'records' | 'files'>>;
   /** Files that are not, by name. */
   readonly unstagedFiles: readonly string[];
-  /** Absent until every event is in and all buckets are folded. */
-  readonly people?: FoldedRange;
+  /** Absent until every event is in and persons are sent, or held. */
+  readonly persons?: SentPersons;
   readonly failures: readonly { readonly what: string; readonly reason: string }[];
   /** Objects that receipts name and that are gone or damaged, as sentences. */
   readonly lostObjects: readonly string[];
@@ -37,7 +38,8 @@ const PROBLEMS_SHOWN = 50;
 
 /** Adds the receipts up, and compares the counts with one another and with what was staged. */
 export function buildReport(input: ReportInput): Report {
-  const { totals, people } = input;
+  const { totals, persons } = input;
+  const people = persons?.sent;
   const tally = totals.tally;
   const missing: string[] = [];
   const problems = findImbalances(tally);
@@ -84,6 +86,8 @@ export function buildReport(input: ReportInput): Report {
       events: people?.events ?? { sent: 0, accepted: 0 },
       refusedCount: people ? countRefused(people) : 0,
       refused: (people?.refused ?? []).slice(0, SAMPLE),
+      ...(persons?.isHeld ? { held: true } : {}),
+      ...(persons?.releasedBy === undefined ? {} : { releasedBy: persons.releasedBy }),
     },
     unfinished: {
       parts: missing.length,

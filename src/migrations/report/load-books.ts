@@ -9,7 +9,7 @@ import type { ReportInput } from './build-report.ts';
 import { ReceiptTotals } from './receipt-totals.ts';
 
 /** What staging holds of the parts of a migration, for `buildReport`. */
-export type Books = Omit<ReportInput, 'people' | 'failures' | 'isOver'>;
+export type Books = Omit<ReportInput, 'persons' | 'failures' | 'isOver'>;
 
 /**
  * Reads every receipt and description, also while a run is under way. Objects that receipts name are looked

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { eventCounts, recordCounts } from '../../contract/progress.ts';
-import { foldedRange } from '../../identity/folded-range.ts';
 import { personsTally } from '../../identity/persons-tally.ts';
+import { sentRange } from '../../identity/sent-range.ts';
 
 const count = z.number().int().nonnegative();
 
@@ -45,7 +45,11 @@ export const report = z.strictObject({
     /** Synthetic events that will never arrive as they are. */
     refusedCount: count,
     /** The first few of them. */
-    refused: foldedRange.shape.refused,
+    refused: sentRange.shape.refused,
+    /** The manifest holds persons back: nothing about them was sent. */
+    held: z.boolean().optional(),
+    /** Migration that sent what this one held. */
+    releasedBy: z.string().optional(),
   }),
   /** What has no receipt yet; all zero and empty once the migration is finished. */
   unfinished: z.strictObject({

@@ -24,6 +24,7 @@ import {
   explainRefusal,
   type LeaseHolder,
 } from '../lifecycle.ts';
+import { isRunning } from './is-running.ts';
 
 const LEASE_MS = 15_000;
 const RENEW_EVERY_MS = 5_000;
@@ -198,14 +199,5 @@ function parseHolder(held: string, key: string): LeaseHolder {
       `Redis holds a lease under ${key} that Backhaul did not write; wait ${LEASE_MS / 1_000} s for it to end, or delete that key`,
       error,
     );
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

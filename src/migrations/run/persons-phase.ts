@@ -1,68 +1,231 @@
+import type { Redis } from 'ioredis';
+import { settleWithin } from '../../lib/async/timeout.ts';
+import type { Logger } from '../../lib/logger.ts';
 import { BUCKETS } from '../../state/bucket.ts';
+import { encodeDocument } from '../../state/document.ts';
 import { layout, toRangeId, toRangeKey } from '../../state/keys.ts';
-import { listReceipts } from '../../state/receipts.ts';
+import {
+  endTurn,
+  type Ledger,
+  type LedgerAccess,
+  loadKnownFacts,
+  loadTurnDocument,
+  loadTurns,
+  openLedger,
+  openTurn,
+  saveKnownFacts,
+} from '../../state/ledger/ledger.ts';
+import { clearStaging } from '../../state/migrations.ts';
+import { addUpTurn } from '../persons/add-up-turn.ts';
+import { countFactBytes, fingerprintFacts } from '../persons/facts-of.ts';
+import type { LedgerDestination } from '../persons/ledger-destination.ts';
+import { type LedgerLock, LedgerLockLostError, takeLedgerLock } from '../persons/ledger-lock.ts';
+import { takeInOthers } from '../persons/take-in.ts';
+import { type EndedTurn, loadTurnPlan, saveTurnPlan, type TurnPlan } from '../persons/turn.ts';
 import type { EpochRun } from './import-phase.ts';
 import { type Failure, runScheduler } from './scheduler.ts';
 import type { Work } from './work-queue.ts';
 
+/** How a migration treats persons, and where. */
+export interface PersonsSettings {
+  /** The manifest holds them back. */
+  readonly hold: boolean;
+  readonly destination: LedgerDestination | undefined;
+  /** Throws ConfigError where this process does not know the project key. */
+  readonly resolveLedger: () => LedgerAccess;
+}
+
+export interface PersonsRun extends EpochRun {
+  readonly redis: Redis;
+  readonly log: Logger;
+  readonly now: () => Date;
+  readonly persons: PersonsSettings;
+}
+
 /** Bytes of identity facts that one job folds, before their buckets are split among several. */
 const RANGE_BYTES = 8 * 1024 * 1024;
+const REDIS_WITHIN_MS = 1_000;
 
-export interface BucketRange {
+interface BucketRange {
   readonly from: number;
   readonly to: number;
 }
 
 /** Cuts the buckets into ranges of about equal size; a small migration needs one job. */
-function planRanges(factBytes: number): BucketRange[] {
-  const ranges = Math.min(BUCKETS, Math.max(1, Math.ceil(factBytes / RANGE_BYTES)));
-  return Array.from({ length: ranges }, (_, index) => ({
+const countRanges = (factBytes: number): number =>
+  Math.min(BUCKETS, Math.max(1, Math.ceil(factBytes / RANGE_BYTES)));
+
+const cutRanges = (ranges: number): BucketRange[] =>
+  Array.from({ length: ranges }, (_, index) => ({
     from: Math.floor((index * BUCKETS) / ranges),
     to: Math.floor(((index + 1) * BUCKETS) / ranges),
   }));
+
+/** The facts that a turn is about. */
+interface Facts {
+  /** Migrations that they are of. */
+  readonly of: readonly string[];
+  readonly fingerprints: ReadonlyMap<string, string>;
+  readonly bytes: number;
 }
 
 /**
- * Persons and groups, once every event is in: first each bucket decides which identities belong together,
- * then each bucket folds what is known of its persons. The second step needs all of the first.
+ * Persons and groups, once every event is in, in one turn at the ledger of the destination: each bucket decides
+ * which identities belong together, then the merges are sent, then what is known of the persons. A step needs
+ * all of the one before.
  */
-export async function foldPersons(run: EpochRun): Promise<Failure[]> {
-  let factBytes = 0;
-  for await (const { findings } of listReceipts(run.staging, run.record.name)) {
-    for (const section of findings?.sections ?? []) factBytes += section.length;
-  }
-  if (factBytes === 0) return [];
+export async function sendPersons(run: PersonsRun): Promise<Failure[]> {
+  const { staging, record, persons } = run;
+  const of = record.releases ?? [record.name];
+  const bytes = await countFactBytes(staging, of);
+  if (bytes === 0) return [];
+  const fingerprints = new Map<string, string>();
+  for (const name of of) fingerprints.set(name, await fingerprintFacts(staging, name));
 
-  const ranges = planRanges(factBytes);
-  run.board.personJobs.total = 2 * ranges.length;
-  const keys = layout(run.record.name);
-  const resolved = await runRanges(run, 'resolve-people', keys.resolved, ranges);
-  return resolved.length > 0 ? resolved : runRanges(run, 'fold-people', keys.folded, ranges);
+  const access = persons.resolveLedger();
+  for (;;) {
+    const lock = await takeLedgerLock(access.id, {
+      redis: run.redis,
+      migration: record,
+      assertRunning: run.schedulerDeps.assertRunning,
+      onWait: (holder) =>
+        run.log.info({ migration: record.name }, `waiting until ${holder} has sent its persons there, too`),
+      signal: run.schedulerDeps.signal,
+    });
+    try {
+      return await takeTurn(run, lock, await openLedger(staging, access), { of, fingerprints, bytes });
+    } catch (error) {
+      if (!(error instanceof LedgerLockLostError)) throw error;
+      run.log.warn({ migration: record.name }, 'another migration has taken the ledger; waiting for it');
+    } finally {
+      await settleWithin(lock.release(), REDIS_WITHIN_MS).catch(() => {});
+    }
+  }
+}
+
+async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts: Facts): Promise<Failure[]> {
+  const { staging, record, persons } = run;
+  const { of, fingerprints } = facts;
+  await takeInOthers({
+    staging,
+    ledger,
+    destination: persons.destination,
+    except: new Set(of),
+    now: run.now,
+    signal: run.schedulerDeps.signal,
+    onMigration: (name) => run.log.info({ migration: record.name }, `taking ${name} into account`),
+  });
+  if (await isKnown(run, ledger, facts)) return [];
+
+  const { turn, plan } = await findTurn(run, ledger, facts);
+  const keys = layout(record.name).atTurn(turn);
+  const ranges = cutRanges(plan.ranges);
+  const steps =
+    plan.purpose === 'note'
+      ? ([['resolve-people', keys.resolved]] as const)
+      : ([
+          ['resolve-people', keys.resolved],
+          ['merge-people', keys.merged],
+          ['fold-people', keys.folded],
+        ] as const);
+  run.board.personJobs.total = steps.length * ranges.length;
+  for (const [job, receipts] of steps) {
+    const failures = await runRanges(run, lock, { job, receipts, turn, ranges });
+    if (failures.length > 0) return failures;
+  }
+
+  const ended: EndedTurn = {
+    turn,
+    purpose: plan.purpose,
+    of: [...of],
+    result: await addUpTurn(staging, record.name, turn),
+  };
+  await staging.put(layout(record.name).endedTurn(turn), encodeDocument(ended));
+  await lock.assertHeld();
+  await endTurn(staging, ledger.id, turn);
+  for (const [name, fingerprint] of fingerprints) {
+    const state = plan.purpose === 'send' ? 'sent' : 'noted';
+    await saveKnownFacts(staging, ledger.id, name, { facts: fingerprint, state });
+    if (name !== record.name)
+      await staging.put(layout(name).released, encodeDocument({ by: record.name, turn }));
+  }
+  await clearStaging(staging, keys.prefix);
+  return [];
+}
+
+/** Whether the ledger knows these very facts, and all that was to be sent of them was sent. */
+async function isKnown({ staging, persons }: PersonsRun, ledger: Ledger, facts: Facts): Promise<boolean> {
+  for (const [name, fingerprint] of facts.fingerprints) {
+    const known = await loadKnownFacts(staging, ledger.id, name);
+    if (known?.facts !== fingerprint) return false;
+    if (known.state === 'noted' && !persons.hold) return false;
+  }
+  return true;
+}
+
+/**
+ * The turn that this migration began last, where nobody has entered anything into the ledger since and the facts
+ * are the same: its receipts and checkpoints hold. Else a new one, which decides again.
+ */
+async function findTurn(
+  { staging, record, persons, now }: PersonsRun,
+  ledger: Ledger,
+  { of, fingerprints, bytes }: Facts,
+): Promise<{ turn: number; plan: TurnPlan }> {
+  const purpose = persons.hold ? 'note' : 'send';
+  const facts = [...fingerprints.values()].join();
+  const { last, ended } = await loadTurns(staging, ledger.id);
+  if (last > 0 && !ended.has(last)) {
+    const document = await loadTurnDocument(staging, ledger.id, last);
+    const plan =
+      document?.migration === record.id ? await loadTurnPlan(staging, record.name, last) : undefined;
+    if (plan && plan.facts === facts && plan.purpose === purpose && plan.ledger === ledger.id)
+      return { turn: last, plan };
+  }
+  const plan: TurnPlan = { ledger: ledger.id, purpose, of: [...of], facts, ranges: countRanges(bytes) };
+  const turn = await openTurn(staging, ledger.id, {
+    migration: record.id,
+    name: record.name,
+    at: now().toISOString(),
+  });
+  await saveTurnPlan(staging, record.name, turn, plan);
+  return { turn, plan };
 }
 
 async function runRanges(
-  run: EpochRun,
-  name: string,
-  receiptsPrefix: string,
-  ranges: readonly BucketRange[],
+  run: PersonsRun,
+  lock: LedgerLock,
+  { job, receipts, turn, ranges }: { job: string; receipts: string; turn: number; ranges: BucketRange[] },
 ): Promise<Failure[]> {
-  const done = new Set<string>();
-  for await (const { key } of run.staging.list(receiptsPrefix)) done.add(key);
+  const listDone = async () => {
+    const done = new Set<string>();
+    for await (const { key } of run.staging.list(receipts)) done.add(key);
+    return done;
+  };
+  const done = await listDone();
   const countSettled = () => {
     run.board.personJobs.done += 1;
     run.board.changed();
-    return 'settled' as const;
   };
   async function* work(): AsyncGenerator<Work> {
     for (const range of ranges) {
       const id = toRangeId(range);
-      if (done.has(toRangeKey(receiptsPrefix, range))) countSettled();
-      else yield { id, name, payload: { migration: run.record.name, epoch: run.epoch, ...range } };
+      if (done.has(toRangeKey(receipts, range))) countSettled();
+      else yield { id, name: job, payload: { migration: run.record.name, epoch: run.epoch, turn, ...range } };
     }
   }
   return runScheduler(work(), {
     ...run.schedulerDeps,
+    async assertRunning() {
+      await run.schedulerDeps.assertRunning();
+      await lock.assertHeld();
+    },
     onProgress: () => {},
-    onSettled: async () => countSettled(),
+    onSettled: async ({ id }) => {
+      const [from = 0, to = 0] = id.split('-').map(Number);
+      if (!(await run.staging.get(toRangeKey(receipts, { from, to })))) return 'again';
+      countSettled();
+      return 'settled';
+    },
   });
 }

@@ -12,15 +12,15 @@ import { layout } from '../../state/keys.ts';
 import type { EpochOpening, MigrationRecord } from '../../state/migrations.ts';
 import { keepProgressNote } from '../../state/progress-note.ts';
 import { applyEvent } from '../life-store.ts';
+import { loadPersons } from '../persons/load-persons.ts';
 import type { VolumeRule } from '../preflight.ts';
 import { buildReport } from '../report/build-report.ts';
 import { loadBooks } from '../report/load-books.ts';
-import { loadFolded } from '../report/load-folded.ts';
 import type { Report } from '../report/report.ts';
 import { countAccepted, countEvents } from './count-events.ts';
-import { createPartFeed, type EpochRun, type PartFeed, stageAndImport } from './import-phase.ts';
+import { createPartFeed, type PartFeed, stageAndImport } from './import-phase.ts';
 import { type AcquiringEvent, acquireLease, type Lease, RedisWipedError } from './lease.ts';
-import { foldPersons } from './persons-phase.ts';
+import { type PersonsRun, type PersonsSettings, sendPersons } from './persons-phase.ts';
 import { type RunStatus, StatusBoard } from './run-status.ts';
 import type { Failure } from './scheduler.ts';
 import type { Work, WorkQueue } from './work-queue.ts';
@@ -39,8 +39,8 @@ export interface RunDeps {
   readonly onStatus: (status: RunStatus) => void;
   /** See MigrationRuntime. */
   readonly watchRedis: (listener: (trouble: string | undefined) => void) => () => void;
-  /** Undefined where the destination takes any volume. */
   readonly volume: (VolumeRule & { readonly map: MapRecord }) | undefined;
+  readonly persons: PersonsSettings;
   /** Starts this producer's own worker for `stage-file` jobs. */
   readonly startStaging: (feed: PartFeed) => Promise<{ close(): Promise<void> }>;
 }
@@ -124,15 +124,19 @@ async function runEpoch(
 ): Promise<RunEnd> {
   const { staging, queue, signal, now, countFirst } = deps;
   const { epoch } = lease;
-  const run: EpochRun = {
+  const run: PersonsRun = {
     record,
     epoch,
     staging,
+    redis: deps.redis,
+    log: deps.log,
+    now,
     board,
     assertVolume() {
       if (!countFirst && deps.volume && board.getStatus().staged >= deps.volume.half)
         throw new VolumeUnknownError('more records are staged than the sample promised');
     },
+    persons: deps.persons,
     schedulerDeps: {
       queue,
       windowSize: WINDOW,
@@ -162,9 +166,9 @@ async function runEpoch(
   // What is lost may be the very fact that forbids a merge, and a merge cannot be undone.
   if (failures.length === 0 && report.balanced) {
     board.setPhase('people');
-    failures.push(...(await foldPersons(run)));
-    const people = failures.length === 0 ? { people: await loadFolded(staging, record.name) } : {};
-    report = buildReport({ ...books, ...people, failures: failures.map(describe), isOver: true });
+    failures.push(...(await sendPersons(run)));
+    const persons = failures.length === 0 ? { persons: await loadPersons(staging, record.name) } : {};
+    report = buildReport({ ...books, ...persons, failures: failures.map(describe), isOver: true });
   }
   board.setPhase('report');
   await lease.assertRunning();

@@ -102,7 +102,7 @@ test('books that do not balance are the loudest thing there', () => {
 });
 
 test('what is not finished is said at the end', () => {
-  const { people: _, ...input } = finishedInput();
+  const { persons: _, ...input } = finishedInput();
   const text = renderReport(
     buildReport({
       ...input,

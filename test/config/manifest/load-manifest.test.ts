@@ -56,6 +56,7 @@ describe('loadManifest', () => {
         limits: { requestsInFlight: 4, batch: { events: 1000, bytes: 5_242_880 } },
         rejects: { failAbove: '1%' },
         people: { overwrite: false, groupIdentifyEvent: '$group_identify' },
+        persons: 'send',
       },
     });
   });

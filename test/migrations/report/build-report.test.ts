@@ -140,7 +140,7 @@ test('very many problems are named up to a bound', () => {
 });
 
 test('halfway through, what is missing is listed and the books balance', () => {
-  const { people: _, ...input } = finishedInput();
+  const { persons: _, ...input } = finishedInput();
   const built = buildReport({
     ...input,
     parts: [...input.parts, { id: 'f1/00002', records: 9 }, { id: 'f2/00000', records: 9 }],

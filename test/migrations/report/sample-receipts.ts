@@ -48,16 +48,20 @@ export function finishedInput(): ReportInput {
     ],
     stagedFiles: [{ fileId: 'f1', file: 'export.zip', parts: 2, records: 1_206 }],
     unstagedFiles: [],
-    people: {
-      people: {
-        pairs: 2,
-        persons: 3,
-        groups: 1,
-        setAside: { shared_device: 1 },
-        setAsideSample: [{ reason: 'shared_device', id: 'tablet', users: ['u1', 'u2'], userCount: 2 }],
+    persons: {
+      sent: {
+        people: {
+          pairs: 2,
+          persons: 3,
+          groups: 1,
+          setAside: { shared_device: 1 },
+          setAsideSample: [{ reason: 'shared_device', id: 'tablet', users: ['u1', 'u2'], userCount: 2 }],
+        },
+        events: { sent: 7, accepted: 6 },
+        refused: [{ event: '$identify', distinctId: 'u1', uuid: 'x', detail: 'too long' }],
       },
-      events: { sent: 7, accepted: 6 },
-      refused: [{ event: '$identify', distinctId: 'u1', uuid: 'x', detail: 'too long' }],
+      isHeld: false,
+      releasedBy: undefined,
     },
     failures: [],
     lostObjects: [],

@@ -2,12 +2,11 @@ import { expect, test } from 'vitest';
 import type { Deliver } from '../../src/contract/delivery.ts';
 import type { IdentityFact } from '../../src/contract/identity-fact.ts';
 import type { BatchLimits } from '../../src/deliver/batch-builder.ts';
-import { FactFold } from '../../src/identity/fact-fold.ts';
-import type { FoldedChunk } from '../../src/identity/fold-buckets.ts';
-import { foldPersons, getPropertiesMaxBytes } from '../../src/identity/fold-persons.ts';
-import { REFUSED_SAMPLE } from '../../src/identity/folded-range.ts';
+import { getPropertiesMaxBytes } from '../../src/identity/fold-persons.ts';
 import { emptyPersonsTally } from '../../src/identity/persons-tally.ts';
-import { sendFolded } from '../../src/identity/send-folded.ts';
+import { type SendCheckpoint, type SentChunk, sendChunks } from '../../src/identity/send-chunks.ts';
+import { REFUSED_SAMPLE } from '../../src/identity/sent-range.ts';
+import { createTestLedger, takeTestTurn } from './ledgers.ts';
 
 const KIB = 1024;
 const TIME = '2023-01-01T00:00:00.000Z';
@@ -15,20 +14,18 @@ const TIME = '2023-01-01T00:00:00.000Z';
 const SMALL: BatchLimits = { events: 1_000, bytes: 64 * KIB, eventBytes: 64 * KIB };
 const LARGE: BatchLimits = { events: 1_000, bytes: 5 * KIB * KIB, eventBytes: 900 * KIB };
 
-const foldEvents = (facts: readonly IdentityFact[], limits: BatchLimits) => {
-  const known = new FactFold();
-  for (const fact of facts) known.add(fact);
-  const options = { overwrite: false, groupIdentifyEvent: '$group_identify' };
-  const folded = [...foldPersons(known, { ...options, maxBytes: getPropertiesMaxBytes(limits) })];
-  return { events: folded.flatMap(({ events }) => events), unmerged: folded.flatMap((one) => one.unmerged) };
-};
+const foldEvents = (facts: readonly IdentityFact[], limits: BatchLimits) =>
+  takeTestTurn(createTestLedger(), facts, { maxBytes: getPropertiesMaxBytes(limits) });
 
-async function* chunkOf(events: FoldedChunk['events']): AsyncGenerator<FoldedChunk> {
-  yield { events, tally: emptyPersonsTally() };
+async function* listChunks(...chunks: readonly SentChunk['events'][]): AsyncGenerator<SentChunk> {
+  for (const [index, events] of chunks.entries())
+    yield { events, tally: { ...emptyPersonsTally(), persons: events.length }, position: String(index) };
 }
 
-const send = (events: FoldedChunk['events'], limits: BatchLimits, deliver: Deliver) =>
-  sendFolded(chunkOf(events), { limits, deliver, onProgress: () => {} }, new AbortController().signal);
+const { signal } = new AbortController();
+const unsaved = { onProgress: () => {}, save: async () => {} };
+const send = (events: SentChunk['events'], limits: BatchLimits, deliver: Deliver) =>
+  sendChunks(listChunks(events), undefined, { limits, deliver, ...unsaved }, signal);
 
 const acceptAll: Deliver = async ({ offsets }) =>
   Array.from({ length: offsets.length - 1 }, () => ({ kind: 'accepted' }));
@@ -52,11 +49,11 @@ const group = (set: Record<string, unknown>): IdentityFact => ({
 
 test('persons and groups with many properties arrive whole in the smallest batches, under the same uuids', async () => {
   for (const fact of [person(properties(300, 900)), group(properties(300, 900))]) {
-    const { events, unmerged } = foldEvents([fact], SMALL);
+    const { events, unmerged } = await foldEvents([fact], SMALL);
     expect(unmerged).toEqual([]);
     const sent = await send(events, SMALL, acceptAll);
     expect(sent).toMatchObject({ events: { sent: events.length, accepted: events.length }, refusedCount: 0 });
-    expect(foldEvents([fact], LARGE).events).toEqual(events);
+    expect((await foldEvents([fact], LARGE)).events).toEqual(events);
   }
 });
 
@@ -67,11 +64,11 @@ test.each([
   'the largest property that fits is sent in batches of the %s size, the next is set aside',
   async (_, limits) => {
     const most = getPropertiesMaxBytes(limits) - '"p0":"",'.length;
-    const fits = foldEvents([person({ ...properties(1, most), small: 1 })], limits);
+    const fits = await foldEvents([person({ ...properties(1, most), small: 1 })], limits);
     expect(fits.unmerged).toEqual([]);
     expect(await send(fits.events, limits, acceptAll)).toMatchObject({ refusedCount: 0 });
 
-    const over = foldEvents([person(properties(1, most + 1))], limits);
+    const over = await foldEvents([person(properties(1, most + 1))], limits);
     expect(over.unmerged).toMatchObject([{ reason: 'property_too_large', property: 'p0' }]);
   },
 );
@@ -83,17 +80,44 @@ test('all that is refused is counted, and the first few are kept', async () => {
   );
   const refuseAll: Deliver = async ({ offsets }) =>
     Array.from({ length: offsets.length - 1 }, () => ({ kind: 'refused', detail: 'not these' }));
-  const sent = await send(foldEvents(facts, SMALL).events, SMALL, refuseAll);
+  const sent = await send((await foldEvents(facts, SMALL)).events, SMALL, refuseAll);
   expect(sent).toMatchObject({ events: { sent: 80, accepted: 0 }, refusedCount: 80 });
   expect(sent.refused).toHaveLength(REFUSED_SAMPLE);
 });
 
 test('a group whose key alone fills an event is counted as refused', async () => {
-  const { events } = foldEvents(
+  const { events } = await foldEvents(
     [{ kind: 'group', groupType: 'company', groupKey: 'k'.repeat(70 * KIB), time: TIME, set: {} }],
     SMALL,
   );
   const sent = await send(events, SMALL, acceptAll);
   expect(sent).toMatchObject({ events: { sent: 0, accepted: 0 }, refusedCount: 1 });
   expect(sent.refused[0]?.detail).toContain('larger than one event may be');
+});
+
+test('a checkpoint is saved now and then, and what is behind it is sent on top of it', async () => {
+  const { events } = await foldEvents(
+    Array.from(
+      { length: 6 },
+      (_, at): IdentityFact => ({ kind: 'person', distinctId: `u${at}`, time: TIME, set: { at } }),
+    ),
+    SMALL,
+  );
+  const [a, b, c] = [events.slice(0, 2), events.slice(2, 4), events.slice(4)];
+  const saved: SendCheckpoint[] = [];
+  let clockMs = 0;
+  const deliver: Deliver = async (batch, within) => {
+    if (clockMs > 9_000) throw new Error('killed');
+    clockMs += 3_000;
+    return acceptAll(batch, within);
+  };
+  const save = async (checkpoint: SendCheckpoint) => void saved.push(structuredClone(checkpoint));
+  const deps = { limits: SMALL, deliver, onProgress: () => {}, save, now: () => clockMs };
+  await sendChunks(listChunks(a, b, c), undefined, deps, signal);
+  expect(saved.map(({ position, sent }) => [position, sent.events.accepted])).toEqual([['1', 4]]);
+
+  const [before] = saved;
+  clockMs = 0;
+  const sent = await sendChunks(listChunks(c), before, deps, signal);
+  expect(sent).toMatchObject({ events: { sent: 6, accepted: 6 }, people: { persons: 6 } });
 });

@@ -1,9 +1,9 @@
-import type { RejectLine } from '../contract/progress.ts';
-import type { Staging } from '../contract/staging.ts';
-import { listReceipts } from '../state/receipts.ts';
-import { readRejects } from '../state/rejects.ts';
-import { requireMigration } from './life-store.ts';
-import type { MigrationStore } from './migration-runtime.ts';
+import type { RejectLine } from '../../contract/progress.ts';
+import type { Staging } from '../../contract/staging.ts';
+import { listReceipts } from '../../state/receipts.ts';
+import { readRejects } from '../../state/rejects.ts';
+import { requireMigration } from '../life-store.ts';
+import type { MigrationStore } from '../migration-runtime.ts';
 
 export interface RejectReason {
   readonly reason: string;

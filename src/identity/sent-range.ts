@@ -4,7 +4,7 @@ import { emptyPersonsTally, mergePersonsTally, personsTally } from './persons-ta
 const count = z.number().int().nonnegative();
 
 /** The result of sending the synthetic events of a range of buckets. Created once, like a part's receipt. */
-export const foldedRange = z.strictObject({
+export const sentRange = z.strictObject({
   people: personsTally,
   events: z.strictObject({ sent: count, accepted: count }),
   /** Events that the destination refused; absent in ranges that an earlier version folded. */
@@ -14,21 +14,21 @@ export const foldedRange = z.strictObject({
     z.strictObject({ event: z.string(), distinctId: z.string(), uuid: z.string(), detail: z.string() }),
   ),
 });
-export type FoldedRange = z.infer<typeof foldedRange>;
+export type SentRange = z.infer<typeof sentRange>;
 
 export const REFUSED_SAMPLE = 50;
 
-export const emptyFoldedRange = (): FoldedRange => ({
+export const emptySentRange = (): SentRange => ({
   people: emptyPersonsTally(),
   events: { sent: 0, accepted: 0 },
   refusedCount: 0,
   refused: [],
 });
 
-export const countRefused = ({ refusedCount, refused }: Pick<FoldedRange, 'refused' | 'refusedCount'>) =>
+export const countRefused = ({ refusedCount, refused }: Pick<SentRange, 'refused' | 'refusedCount'>) =>
   refusedCount ?? refused.length;
 
-export function mergeFolded(a: FoldedRange, b: FoldedRange): FoldedRange {
+export function addSentRanges(a: SentRange, b: SentRange): SentRange {
   return {
     people: mergePersonsTally(a.people, b.people),
     events: { sent: a.events.sent + b.events.sent, accepted: a.events.accepted + b.events.accepted },

@@ -1,15 +1,16 @@
-import type { RejectLine } from '../contract/progress.ts';
-import type { Staging } from '../contract/staging.ts';
-import { stageRejects } from '../pipeline/stage/stage-rejects.ts';
-import { getMappingName, readPinnedVersion } from '../sources/registry.ts';
-import { layout } from '../state/keys.ts';
-import { clearStaging, loadMigration } from '../state/migrations.ts';
-import { requireMigration } from './life-store.ts';
-import type { MigrationRuntime } from './migration-runtime.ts';
-import { preflight } from './preflight.ts';
-import { createRecord, type ManifestAt, toPrepared } from './prepare.ts';
+import type { RejectLine } from '../../contract/progress.ts';
+import type { Staging } from '../../contract/staging.ts';
+import { stageRejects } from '../../pipeline/stage/stage-rejects.ts';
+import { getMappingName, readPinnedVersion } from '../../sources/registry.ts';
+import { layout } from '../../state/keys.ts';
+import { clearStaging } from '../../state/migrations.ts';
+import { findFreeName } from '../derived-name.ts';
+import { requireMigration } from '../life-store.ts';
+import type { MigrationRuntime } from '../migration-runtime.ts';
+import { preflight } from '../preflight.ts';
+import { createRecord, type ManifestAt, toPrepared } from '../prepare.ts';
+import { type RunOptions, type RunResult, runPrepared } from '../start.ts';
 import { readRejectLines } from './rejects.ts';
-import { type RunOptions, type RunResult, runPrepared } from './start.ts';
 
 export interface ReplayInput {
   /** The corrected manifest, or that of the last run. */
@@ -31,7 +32,7 @@ export async function replayRejects(
 ): Promise<RunResult | { readonly kind: 'nothing_to_replay'; readonly migration: string }> {
   const { staging } = runtime;
   const allowed = await preflight(runtime, loaded.manifest, []);
-  const manifest = { ...loaded.manifest, name: await findFreeName(staging, name) };
+  const manifest = { ...loaded.manifest, name: await findFreeName(staging, name, 'replay') };
   const { prefix } = layout(manifest.name);
   await clearStaging(staging, prefix); // of a replay that was killed before it had its record
   const files = await stageRejects(staging, prefix, selectRejects(staging, name, reason));
@@ -54,20 +55,4 @@ async function* selectRejects(
     // Of an oversize record only the head was kept; there is nothing whole to send.
     if (!line.oversize && (reason === undefined || line.reason === reason)) yield line;
   }
-}
-
-async function findFreeName(staging: Staging, name: string): Promise<string> {
-  for (let number = 1; ; number += 1) {
-    const candidate = createReplayName(name, number);
-    if (!(await loadMigration(staging, candidate))) return candidate;
-  }
-}
-
-/** Of a manifest: see its schema. */
-const NAME_MAX = 63;
-
-/** `shop` → `shop.replay-1`; a long name loses its end, so that the whole is still a name. */
-export function createReplayName(name: string, number: number): string {
-  const suffix = `.replay-${number}`;
-  return name.slice(0, NAME_MAX - suffix.length) + suffix;
 }

@@ -4,19 +4,22 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { resolvePersonsHandler } from '../../jobs/resolve-persons.ts';
+import { personsHandler } from '../../jobs/persons.ts';
 import type { Staging } from '../../src/contract/staging.ts';
 import { FactFold } from '../../src/identity/fact-fold.ts';
 import { resolvedRange } from '../../src/identity/resolve-buckets.ts';
 import { createOpenMigrations } from '../../src/migrations/open-migrations.ts';
+import { ledgerLockKey } from '../../src/migrations/persons/ledger-lock.ts';
+import { saveTurnPlan } from '../../src/migrations/persons/turn.ts';
 import { emptyTally } from '../../src/pipeline/tally.ts';
 import { BUCKETS } from '../../src/state/bucket.ts';
 import { migrationKey } from '../../src/state/checkpoints.ts';
 import { parseDocument } from '../../src/state/document.ts';
-import { readFacts, saveFacts } from '../../src/state/facts.ts';
+import { saveFacts } from '../../src/state/facts.ts';
 import { layout } from '../../src/state/keys.ts';
 import { createMigration, openEpoch } from '../../src/state/migrations.ts';
 import { createReceipt } from '../../src/state/receipts.ts';
+import { readMerges } from '../../src/state/resolved-facts.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 
@@ -40,6 +43,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+const ACCESS = { id: 'ledger', secret: '' };
+const TURN = 1;
+
 /** A worker of its own, which writes through `store`. */
 async function resolveAll(store: Staging): Promise<void> {
   const migrations = createOpenMigrations({
@@ -53,6 +59,7 @@ async function resolveAll(store: Staging): Promise<void> {
         requestsInFlight: 1,
         overwritePeople: false,
         groupIdentifyEvent: '$group_identify',
+        ledger: ACCESS,
       },
       map: () => {
         throw new Error('maps nothing');
@@ -65,9 +72,10 @@ async function resolveAll(store: Staging): Promise<void> {
     }),
   });
   const run = { signal, progress: () => {}, log: pino({ level: 'silent' }) };
-  const payload = { migration: NAME, epoch: 1, from: 0, to: BUCKETS };
-  await resolvePersonsHandler({ staging: store, migrations })(payload, run);
-  await migrations.close();
+  const payload = { migration: NAME, epoch: 1, turn: TURN, from: 0, to: BUCKETS };
+  await personsHandler('resolve-people', { staging: store, redis, migrations })(payload, run).finally(() =>
+    migrations.close(),
+  );
 }
 
 const keysBelow = async (prefix: string) => {
@@ -76,7 +84,7 @@ const keysBelow = async (prefix: string) => {
   return found;
 };
 
-test('a writer that comes back late touches no object that the receipt of its range names (I5)', async () => {
+async function createMigrationAtTurn(): Promise<void> {
   await createMigration(staging, {
     id: NAME,
     name: NAME,
@@ -95,25 +103,37 @@ test('a writer that comes back late touches no object that the receipt of its ra
   const findings = await saveFacts(staging, keys.findings('f1/00000/1-1-1'), fold.stored());
   const receipt = { part: 'f1/00000', file: 'a', mapping: 'amplitude@1', tally: emptyTally() };
   await createReceipt(staging, NAME, { ...receipt, rejectSegments: [], findings });
+  const plan = { ledger: ACCESS.id, purpose: 'send' as const, of: [NAME], facts: '', ranges: 1 };
+  await saveTurnPlan(staging, NAME, TURN, plan);
+}
 
+const lockAs = (migration: string) =>
+  redis.set(ledgerLockKey(ACCESS.id), JSON.stringify({ migration, name: migration }));
+
+test('a writer that comes back late touches no object that the receipt of its range names (I5)', async () => {
+  await createMigrationAtTurn();
+  await lockAs('another');
+  await expect(resolveAll(staging)).rejects.toThrow('the migration does not have the lock of its ledger');
+
+  await lockAs(NAME);
   await resolveAll(staging);
-  const [index = ''] = await keysBelow(keys.resolved);
+  const at = keys.atTurn(TURN);
+  const [index = ''] = await keysBelow(at.resolved);
   const named = (await staging.get(index)) ?? Buffer.alloc(0);
-  const { findings: resolved } = parseDocument(resolvedRange, named, index, staging);
-  const before = await keysBelow(keys.resolvedFacts);
-  expect(before).toEqual(resolved.map(({ key }) => key));
+  const { merges } = parseDocument(resolvedRange, named, index, staging);
+  const folder = `${at.prefix}facts/`;
+  const before = await keysBelow(folder);
+  expect(before).toEqual(merges.map(({ key }) => key));
 
   // One whose gzip makes other lengths: bytes at the offsets of the index would be someone else's.
   const put: Staging['put'] = (key, bytes) => staging.put(key, Buffer.concat([Buffer.from('?'), bytes]));
   await resolveAll({ ...staging, put });
 
   expect(await staging.get(index)).toEqual(named);
-  expect((await keysBelow(keys.resolvedFacts)).length).toBe(2 * before.length);
-  for (const { key, sections: of } of resolved) {
-    for (const { offset, length } of of) {
-      expect(await readFacts(staging, { key, offset, length })).toEqual([
-        expect.objectContaining({ kind: 'merge', userId: 'u1', anonId: 'd1' }),
-      ]);
-    }
+  expect((await keysBelow(folder)).length).toBe(2 * before.length);
+  for (const one of merges) {
+    const read = [];
+    for await (const merge of readMerges(staging, one)) read.push(merge);
+    expect(read).toEqual([['u1', 'd1', '2023-01-01T00:00:00.000Z']]);
   }
 });

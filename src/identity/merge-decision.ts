@@ -1,0 +1,141 @@
+import { HASH_BYTES } from '../state/ledger/keyed-hash.ts';
+import type { RecordTable } from '../state/ledger/record-table.ts';
+
+/** What a ledger knows of one distinct id. */
+export interface IdEntry {
+  /** The id is the user of some pair. */
+  readonly isUser: boolean;
+  /** It was seen with more than one user. */
+  readonly isShared: boolean;
+  /** The only user seen with it, or the one it was merged into. */
+  readonly user: Buffer | undefined;
+  /** Turn in which the merge into `user` was sent; 0: never. */
+  readonly sentAt: number;
+}
+
+export const UNKNOWN_ID: IdEntry = { isUser: false, isShared: false, user: undefined, sentAt: 0 };
+
+/** What the facts at hand say of the id; users that are junk are left out. */
+export interface OwnPairs {
+  readonly users: readonly Buffer[];
+  readonly isUser: boolean;
+}
+
+/**
+ * Why facts are compared with a ledger:
+ * `send`: what holds is sent.
+ * `note`: others have to take the facts into account; nothing is sent.
+ * `take_in`: what holds over these facts alone was sent, before there was a ledger.
+ */
+export type LedgerPurpose = 'send' | 'note' | 'take_in';
+
+export interface TurnAtLedger {
+  readonly turn: number;
+  readonly purpose: LedgerPurpose;
+  /** Whether all that a turn entered as sent has been sent. */
+  readonly hasEnded: (turn: number) => boolean;
+  /** The ledger has forgotten what was sent: nothing is merged. */
+  readonly isForgotten: boolean;
+}
+
+export interface MergeDecision {
+  readonly entry: IdEntry;
+  readonly verdict:
+    | 'merge'
+    /** It holds, and was sent in a turn that has ended. */
+    | 'merged_before'
+    /** It was sent, and does not hold any more. */
+    | 'contradicted'
+    | 'shared_device'
+    | 'already_identified'
+    | 'ledger_forgotten'
+    /** There is no pair to decide about, or nothing is to be sent. */
+    | 'none';
+  /** Whose facts the facts about the id are; undefined: its own. */
+  readonly person: Buffer | undefined;
+}
+
+/**
+ * Whether an anonymous id is merged into its user (I11): if it was seen with one user alone and never as a user
+ * itself, over the ledger and the facts at hand. Deciding the same again in the same turn gives the same, so that
+ * a turn can be continued after a crash.
+ */
+export function decideMerge(known: IdEntry, own: OwnPairs, at: TurnAtLedger): MergeDecision {
+  const entry = at.purpose === 'take_in' ? addTakenIn(known, own, at.turn) : addFacts(known, own);
+  const { user, sentAt } = entry;
+  const holds = user !== undefined && !entry.isShared && !entry.isUser;
+  const hasPair = own.users.length > 0;
+
+  if (sentAt !== 0 && !holds) return { entry, verdict: 'contradicted', person: undefined };
+  if (!hasPair || at.purpose === 'note')
+    return { entry, verdict: 'none', person: sentAt === 0 ? undefined : user };
+  if (!holds) {
+    const verdict = entry.isUser ? 'already_identified' : 'shared_device';
+    return { entry, verdict, person: undefined };
+  }
+  if (sentAt !== 0 && sentAt !== at.turn && at.hasEnded(sentAt))
+    return { entry, verdict: 'merged_before', person: user };
+  if (at.isForgotten) return { entry, verdict: 'ledger_forgotten', person: undefined };
+  return { entry: { ...entry, sentAt: at.turn }, verdict: 'merge', person: user };
+}
+
+function addFacts(known: IdEntry, own: OwnPairs): IdEntry {
+  const isUser = known.isUser || own.isUser;
+  const user = known.user ?? own.users[0];
+  const isShared = known.isShared || own.users.some((other) => user !== undefined && !other.equals(user));
+  // Of a shared id that was never merged no user needs to be remembered.
+  return { isUser, isShared, user: isShared && known.sentAt === 0 ? undefined : user, sentAt: known.sentAt };
+}
+
+/** A merge that was decided without a ledger was sent, whatever the ledger knows by now. */
+function addTakenIn(known: IdEntry, own: OwnPairs, turn: number): IdEntry {
+  const added = addFacts(known, own);
+  const [user, ...others] = own.users;
+  const wasSent = user !== undefined && others.length === 0 && !own.isUser;
+  return wasSent && known.sentAt === 0 ? { ...added, user, sentAt: turn } : added;
+}
+
+/** A record: hash of the id, flags, hash of the user, turn. */
+export const ID_WIDTH = HASH_BYTES + 1 + HASH_BYTES + 4;
+const FLAGS = HASH_BYTES;
+const USER = FLAGS + 1;
+const TURN = USER + HASH_BYTES;
+
+const IS_USER = 1;
+const IS_SHARED = 2;
+const HAS_USER = 4;
+
+export function readIdEntry(table: RecordTable, id: Buffer): IdEntry {
+  const offset = table.find(id);
+  if (offset === -1) return UNKNOWN_ID;
+  const flags = table.bytes[offset + FLAGS] ?? 0;
+  return {
+    isUser: (flags & IS_USER) !== 0,
+    isShared: (flags & IS_SHARED) !== 0,
+    user:
+      (flags & HAS_USER) === 0
+        ? undefined
+        : Buffer.from(table.bytes.subarray(offset + USER, offset + USER + HASH_BYTES)),
+    sentAt: table.bytes.readUInt32BE(offset + TURN),
+  };
+}
+
+export function writeIdEntry(
+  table: RecordTable,
+  id: Buffer,
+  { isUser, isShared, user, sentAt }: IdEntry,
+): void {
+  const offset = table.insert(id);
+  const { bytes } = table;
+  bytes[offset + FLAGS] = (isUser ? IS_USER : 0) | (isShared ? IS_SHARED : 0) | (user ? HAS_USER : 0);
+  bytes.fill(0, offset + USER, offset + TURN);
+  user?.copy(bytes, offset + USER);
+  bytes.writeUInt32BE(sentAt, offset + TURN);
+  table.changed = true;
+}
+
+export const areSameEntries = (a: IdEntry, b: IdEntry): boolean =>
+  a.isUser === b.isUser &&
+  a.isShared === b.isShared &&
+  a.sentAt === b.sentAt &&
+  (a.user === undefined ? b.user === undefined : b.user !== undefined && a.user.equals(b.user));

@@ -1,0 +1,83 @@
+import type { ResolvedFact } from '../state/resolved-facts.ts';
+import { PropertyFold } from './property-fold.ts';
+
+/** All that is known of one person, whatever its ids. */
+export interface ResolvedPerson {
+  id: string;
+  isAlias: boolean;
+  readonly set: PropertyFold;
+  readonly setOnce: PropertyFold;
+}
+
+export interface ResolvedGroup {
+  readonly groupType: string;
+  readonly groupKey: string;
+  /** The latest. */
+  time: string;
+  readonly set: PropertyFold;
+}
+
+/** Folds facts under their final ids; associative, commutative and idempotent as FactFold is. */
+export class ResolvedFold {
+  /** By `of`, as groups are. */
+  readonly persons = new Map<string, ResolvedPerson>();
+  readonly groups = new Map<string, ResolvedGroup>();
+  #weight = 0;
+
+  get size(): number {
+    return this.persons.size + this.groups.size;
+  }
+
+  /** Estimated memory, in bytes. */
+  get weight(): number {
+    return this.#weight;
+  }
+
+  add(fact: ResolvedFact): void {
+    if (fact.kind === 'person') {
+      const { set, setOnce } = this.#person(fact);
+      this.#weight += set.addAll(fact.set) + setOnce.addAll(fact.setOnce);
+    } else {
+      this.#weight += this.#group(fact).set.addAll(fact.set);
+    }
+  }
+
+  /** All facts, in no particular order. */
+  *facts(): Generator<ResolvedFact> {
+    for (const [of, { id, isAlias, set, setOnce }] of this.persons) {
+      yield { kind: 'person', of, id, isAlias, set: set.stored(), setOnce: setOnce.stored() };
+    }
+    for (const [of, { groupType, groupKey, time, set }] of this.groups) {
+      yield { kind: 'group', of, groupType, groupKey, time, set: set.stored() };
+    }
+  }
+
+  #person({ of, id, isAlias }: Extract<ResolvedFact, { kind: 'person' }>): ResolvedPerson {
+    const known = this.persons.get(of);
+    if (!known) {
+      const person = { id, isAlias, set: new PropertyFold('latest'), setOnce: new PropertyFold('earliest') };
+      this.persons.set(of, person);
+      this.#weight += SUBJECT_BYTES;
+      return person;
+    }
+    // The person's own id goes before those that were merged into it.
+    if (known.isAlias && (!isAlias || id < known.id)) {
+      known.id = id;
+      known.isAlias = isAlias;
+    }
+    return known;
+  }
+
+  #group({ of, groupType, groupKey, time }: Extract<ResolvedFact, { kind: 'group' }>): ResolvedGroup {
+    let group = this.groups.get(of);
+    if (!group) {
+      group = { groupType, groupKey, time, set: new PropertyFold('latest') };
+      this.groups.set(of, group);
+      this.#weight += SUBJECT_BYTES;
+    }
+    if (time > group.time) group.time = time;
+    return group;
+  }
+}
+
+const SUBJECT_BYTES = 600;

@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import type { Batch, Deliver, Delivery } from '../contract/delivery.ts';
+import type { TargetEvent } from '../contract/event.ts';
+import { BatchBuilder, type BatchLimits } from '../deliver/batch-builder.ts';
+import { stringifyJson } from '../lib/json/stringify-json.ts';
+import { mergePersonsTally, type PersonsTally } from './persons-tally.ts';
+import { emptySentRange, REFUSED_SAMPLE, type SentRange, sentRange } from './sent-range.ts';
+
+/** Some synthetic events, to be sent in this order. */
+export interface SentChunk {
+  readonly events: readonly TargetEvent[];
+  readonly tally: PersonsTally;
+  /** Where to continue once all of them have their answers: see SendCheckpoint. */
+  readonly position: string;
+}
+
+/** How far a range of buckets is sent. */
+export const sendCheckpoint = z.strictObject({
+  /** Of the last chunk that was sent; in the terms of whoever makes the chunks. */
+  position: z.string(),
+  /** All that was sent up to there. */
+  sent: sentRange,
+});
+export type SendCheckpoint = z.infer<typeof sendCheckpoint>;
+
+export interface SendChunksDeps {
+  readonly limits: BatchLimits;
+  readonly deliver: Deliver;
+  readonly onProgress: (eventsSent: number) => void;
+  /** Called now and then, and never for a chunk with an event that has no answer yet. */
+  readonly save: (checkpoint: SendCheckpoint) => Promise<void>;
+  /** Monotonic, in ms. */
+  readonly now?: () => number;
+}
+
+/** A crash sends at most so much again, under the same uuids. */
+const SAVE_EVERY_MS = 5_000;
+
+/** Sends chunks one after another, on top of what a checkpoint says was sent before them. */
+export async function sendChunks(
+  chunks: AsyncIterable<SentChunk>,
+  before: SendCheckpoint | undefined,
+  { limits, deliver, onProgress, save, now = () => performance.now() }: SendChunksDeps,
+  signal: AbortSignal,
+): Promise<SentRange> {
+  const sent: SentRange = structuredClone(before?.sent ?? emptySentRange());
+  let savedAtMs = now();
+  for await (const { events, tally, position } of chunks) {
+    // One at a time: an older value must not arrive behind a newer one.
+    for (const { batch, events: inBatch } of packBatches(events, limits, sent)) {
+      const deliveries = await deliver(batch, signal);
+      inBatch.forEach((event, index) => {
+        sent.events.sent += 1;
+        countDelivery(
+          sent,
+          event,
+          deliveries[index] ?? { kind: 'refused', detail: 'no delivery for this event' },
+        );
+      });
+      onProgress(sent.events.sent);
+    }
+    sent.people = mergePersonsTally(sent.people, tally);
+    if (now() - savedAtMs < SAVE_EVERY_MS) continue;
+    await save({ position, sent });
+    savedAtMs = now();
+  }
+  return sent;
+}
+
+function* packBatches(
+  all: readonly TargetEvent[],
+  limits: BatchLimits,
+  sent: SentRange,
+): Generator<{ batch: Batch; events: TargetEvent[] }> {
+  const batches = new BatchBuilder(limits);
+  let events: TargetEvent[] = [];
+  for (const event of all) {
+    const text = stringifyJson(event);
+    let added = batches.add(text);
+    if (added === 'full') {
+      yield { batch: batches.take(), events };
+      events = [];
+      added = batches.add(text);
+    }
+    if (added === 'added') events.push(event);
+    else
+      countDelivery(sent, event, {
+        kind: 'refused',
+        detail: 'larger than one event may be at the destination',
+      });
+  }
+  if (events.length > 0) yield { batch: batches.take(), events };
+}
+
+function countDelivery(sent: SentRange, event: TargetEvent, delivery: Delivery): void {
+  if (delivery.kind === 'accepted') {
+    sent.events.accepted += 1;
+    return;
+  }
+  sent.refusedCount = (sent.refusedCount ?? 0) + 1;
+  if (sent.refused.length < REFUSED_SAMPLE) {
+    const { detail } = delivery;
+    sent.refused.push({
+      event: event.event,
+      distinctId: event.properties.distinct_id,
+      uuid: event.uuid,
+      detail,
+    });
+  }
+}

@@ -1,0 +1,22 @@
+import { setImmediate as turn } from 'node:timers/promises';
+
+/** Keeps long loops from blocking the event loop: `if (pace.isDue()) await pace.rest();` once an item. */
+export interface Pace {
+  isDue(): boolean;
+  /** Lets everything else that waits run once. */
+  rest(): Promise<void>;
+}
+
+/** Well below 50 ms, because several loops of a process may come due in one turn. */
+const STRETCH_MS = 12;
+
+export function createPace(stretchMs = STRETCH_MS): Pace {
+  let sinceMs = performance.now();
+  return {
+    isDue: () => performance.now() - sinceMs >= stretchMs,
+    async rest() {
+      await turn();
+      sinceMs = performance.now();
+    },
+  };
+}

@@ -1,0 +1,23 @@
+import type { Staging } from '../contract/staging.ts';
+import { loadMigration } from '../state/migrations.ts';
+
+/** Of a manifest: see its schema. */
+const NAME_MAX = 63;
+
+/** `shop` → `shop.replay-1`; a long name loses its end, so that the whole is still a name. */
+export function createDerivedName(name: string, kind: 'replay' | 'persons', number: number): string {
+  const suffix = `.${kind}-${number}`;
+  return name.slice(0, NAME_MAX - suffix.length) + suffix;
+}
+
+/** The first of these names that no migration has. */
+export async function findFreeName(
+  staging: Staging,
+  name: string,
+  kind: 'replay' | 'persons',
+): Promise<string> {
+  for (let number = 1; ; number += 1) {
+    const candidate = createDerivedName(name, kind, number);
+    if (!(await loadMigration(staging, candidate))) return candidate;
+  }
+}

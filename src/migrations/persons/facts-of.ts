@@ -1,0 +1,28 @@
+import { createHash } from 'node:crypto';
+import type { FactsIndex } from '../../contract/progress.ts';
+import type { Staging } from '../../contract/staging.ts';
+import { layout } from '../../state/keys.ts';
+import { listReceipts } from '../../state/receipts.ts';
+
+/** The identity facts of all parts of some migrations. */
+export async function* listFacts(staging: Staging, names: readonly string[]): AsyncGenerator<FactsIndex> {
+  for (const name of names) {
+    for await (const { findings } of listReceipts(staging, name)) if (findings) yield findings;
+  }
+}
+
+/** Compressed. */
+export async function countFactBytes(staging: Staging, names: readonly string[]): Promise<number> {
+  let bytes = 0;
+  for await (const { sections } of listFacts(staging, names)) {
+    for (const { length } of sections) bytes += length;
+  }
+  return bytes;
+}
+
+/** Changes with every receipt that is added; receipts are never replaced, so nothing needs to be read. */
+export async function fingerprintFacts(staging: Staging, name: string): Promise<string> {
+  const digest = createHash('sha256');
+  for await (const { key, bytes } of staging.list(layout(name).receipts)) digest.update(`${key} ${bytes}\n`);
+  return digest.digest('hex').slice(0, 32);
+}

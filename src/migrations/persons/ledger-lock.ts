@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Redis } from 'ioredis';
+import { waitFor } from '../../lib/async/abort.ts';
+import { FencedOutError } from '../../lib/errors.ts';
+import { decideLease, type LeaseHolder } from '../lifecycle.ts';
+import { isRunning } from '../run/is-running.ts';
+
+/*
+ * The lock of a ledger: one migration at a time decides and sends about the persons of a destination, so that an
+ * older value never arrives behind a newer one. It serves the order alone. That no merge is decided on what is
+ * out of date is held by the versions of the ledger's buckets, which a holder that lost the lock cannot create.
+ */
+
+const LOCK_MS = 15_000;
+const RENEW_EVERY_MS = 5_000;
+const LOOK_EVERY_MS = 500;
+
+interface Holder extends LeaseHolder {
+  /** Id of the migration. */
+  readonly migration: string;
+  readonly name: string;
+  readonly token: string;
+}
+
+/** The lock expired and another migration has it. */
+export class LedgerLockLostError extends Error {}
+
+export interface LedgerLock {
+  /** Throws LedgerLockLostError. */
+  assertHeld(): Promise<void>;
+  release(): Promise<void>;
+}
+
+export const ledgerLockKey = (ledger: string) => `{bh}:ledger:${ledger}`;
+
+const RENEW = `
+local holder = redis.call('GET', KEYS[1])
+if holder and holder ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return 1`;
+
+const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`;
+
+export interface LedgerLockDeps {
+  readonly redis: Redis;
+  readonly migration: { readonly id: string; readonly name: string };
+  /** Throws when the run must end; called while the lock is waited for. */
+  readonly assertRunning: () => Promise<void>;
+  /** Called once, with the name of the migration that is waited for. */
+  readonly onWait: (holder: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Waits until no other migration has the ledger. */
+export async function takeLedgerLock(
+  ledger: string,
+  { redis, migration, assertRunning, onWait, signal }: LedgerLockDeps,
+): Promise<LedgerLock> {
+  const key = ledgerLockKey(ledger);
+  const { id, name } = migration;
+  const holder: Holder = { host: hostname(), pid: process.pid, migration: id, name, token: randomUUID() };
+  const self = JSON.stringify(holder);
+  for (let waits = 0; (await redis.set(key, self, 'PX', LOCK_MS, 'NX')) !== 'OK'; ) {
+    const held = await redis.get(key);
+    if (held === null) continue;
+    const other = parseHolder(held);
+    // An earlier producer of this migration is fenced out by its epoch.
+    const here = { host: hostname(), isAlive: isRunning };
+    if (other.migration === id || decideLease(other, here) === 'remove') {
+      await redis.eval(RELEASE, 1, key, held);
+      continue;
+    }
+    if (waits === 0) onWait(other.name);
+    waits += 1;
+    await waitFor(LOOK_EVERY_MS, signal);
+    await assertRunning();
+  }
+
+  const renew = () => redis.eval(RENEW, 1, key, self, String(LOCK_MS));
+  const renewing = setInterval(() => void renew().catch(() => {}), RENEW_EVERY_MS).unref();
+  return {
+    async assertHeld() {
+      if ((await renew()) !== 1) throw new LedgerLockLostError(`the lock of ledger ${ledger} was lost`);
+    },
+    async release() {
+      clearInterval(renewing);
+      await redis.eval(RELEASE, 1, key, self);
+    },
+  };
+}
+
+/** For workers, before they send: throws FencedOutError unless the migration has the ledger. */
+export async function assertHasLedger(redis: Redis, ledger: string, migration: string): Promise<void> {
+  const held = await redis.get(ledgerLockKey(ledger));
+  if (held !== null && parseHolder(held).migration === migration) return;
+  throw new FencedOutError('the migration does not have the lock of its ledger');
+}
+
+const parseHolder = (text: string) => JSON.parse(text) as Holder;

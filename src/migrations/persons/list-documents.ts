@@ -1,0 +1,15 @@
+import type { z } from 'zod';
+import type { Staging } from '../../contract/staging.ts';
+import { parseDocument } from '../../state/document.ts';
+
+/** Every document of a folder that has one schema. */
+export async function* listDocuments<T>(
+  schema: z.ZodType<T>,
+  staging: Staging,
+  folder: string,
+): AsyncGenerator<T> {
+  for await (const { key } of staging.list(folder)) {
+    const body = await staging.get(key);
+    if (body) yield parseDocument(schema, body, key, staging);
+  }
+}

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { factsIndex } from '../../contract/progress.ts';
+import type { Staging } from '../../contract/staging.ts';
+import { mergePersonsTally, personsTally } from '../../identity/persons-tally.ts';
+import { addSentRanges, emptySentRange, type SentRange, sentRange } from '../../identity/sent-range.ts';
+import { loadDocument } from '../../state/document.ts';
+import { layout } from '../../state/keys.ts';
+import { listDocuments } from './list-documents.ts';
+import { endedTurn, released } from './turn.ts';
+
+/** What a migration sent about persons and groups, over all of its turns. */
+export interface SentPersons {
+  readonly sent: SentRange;
+  /** The manifest holds persons back, and nobody has released them. */
+  readonly isHeld: boolean;
+  /** Migration that sent what this one held. */
+  readonly releasedBy: string | undefined;
+}
+
+/** What version 0.1.0 kept of a range of buckets that it resolved. */
+const earlierResolved = z.strictObject({ findings: z.array(factsIndex), people: personsTally });
+
+export async function loadPersons(staging: Staging, name: string): Promise<SentPersons> {
+  const keys = layout(name);
+  let sum = emptySentRange();
+  let heldAt = 0;
+  let turns = 0;
+  for await (const { turn, purpose, result } of listDocuments(endedTurn, staging, keys.endedTurns)) {
+    turns += 1;
+    heldAt = purpose === 'note' ? turn : 0;
+    // Every turn decides about all facts: of what stays unmerged the last one counts.
+    const { setAside: _, setAsideSample: __, mergedBefore: ___, ...people } = sum.people;
+    const before = { ...sum, people: { ...emptySentRange().people, ...people } };
+    sum = addSentRanges(before, result);
+  }
+  if (turns === 0) sum = await loadEarlier(staging, name);
+  const release = await loadDocument(released, keys.released, staging);
+  return { sent: sum, isHeld: heldAt > (release?.turn ?? 0), releasedBy: release?.by };
+}
+
+async function loadEarlier(staging: Staging, name: string): Promise<SentRange> {
+  const keys = layout(name);
+  let sum = emptySentRange();
+  for await (const folded of listDocuments(sentRange, staging, keys.folded)) sum = addSentRanges(sum, folded);
+  let { people } = sum;
+  for await (const resolved of listDocuments(earlierResolved, staging, keys.resolved))
+    people = mergePersonsTally(people, resolved.people);
+  return { ...sum, people };
+}

@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import type { Staging } from '../../contract/staging.ts';
+import { foldBuckets } from '../../identity/fold-buckets.ts';
+import { listMerges } from '../../identity/list-merges.ts';
+import type { BucketRange } from '../../identity/load-folds.ts';
+import { ID_WIDTH } from '../../identity/merge-decision.ts';
+import { PROPERTY_WIDTH } from '../../identity/property-decision.ts';
+import { resolveBuckets, resolvedRange } from '../../identity/resolve-buckets.ts';
+import { type SentChunk, sendCheckpoint, sendChunks } from '../../identity/send-chunks.ts';
+import { SourceError } from '../../lib/errors.ts';
+import { encodeDocument, loadDocument } from '../../state/document.ts';
+import { layout, toRangeKey } from '../../state/keys.ts';
+import { createLedgerTables } from '../../state/ledger/ledger-tables.ts';
+import type { OpenMigration } from '../open-migrations.ts';
+import { listFacts } from './facts-of.ts';
+import { assertHasLedger } from './ledger-lock.ts';
+import { listDocuments } from './list-documents.ts';
+import { loadTurnPlan, openLedgerAtTurn } from './turn.ts';
+
+/** One range of buckets in one turn of a migration. */
+export interface RangeWork extends BucketRange {
+  readonly migration: OpenMigration;
+  readonly turn: number;
+}
+
+export interface RangeDeps {
+  readonly staging: Staging;
+  readonly redis: Redis;
+  readonly signal: AbortSignal;
+  readonly onProgress: (eventsSent: number) => void;
+}
+
+/** Decides which ids of a range belong together, and enters it into the ledger. */
+export async function resolveRange(work: RangeWork, deps: RangeDeps): Promise<void> {
+  const { staging, signal } = deps;
+  const { from, to, migration } = work;
+  const { plan, ledger, keys } = await openRange(work, deps);
+  const resolved = await resolveBuckets({
+    staging,
+    // A folder per writer: the receipt of the range names the objects that count (I5).
+    prefix: keys.factsBy(`${migration.epoch}-${randomUUID()}`),
+    facts: listFacts(staging, plan.of),
+    ledger,
+    tables: createLedgerTables(staging, ledger.id, 'ids', ID_WIDTH),
+    from,
+    to,
+    signal,
+  });
+  await staging.create(toRangeKey(keys.resolved, { from, to }), encodeDocument(resolved));
+}
+
+/** Sends the accepted merges of a range. */
+export async function mergeRange(work: RangeWork, deps: RangeDeps): Promise<void> {
+  const { staging } = deps;
+  const { keys } = await openRange(work, deps);
+  const key = toRangeKey(keys.resolved, work);
+  const resolved = await loadDocument(resolvedRange, key, staging);
+  if (!resolved) throw new SourceError(`${staging.location}: ${key} is missing; run the migration again`);
+  const chunkEvents = work.migration.settings.batch.events;
+  await sendRange(work, deps, 'merged', (after) =>
+    listMerges(staging, resolved.merges, { after, chunkEvents }),
+  );
+}
+
+/** Sends the properties of the persons and groups of a range; every range must be resolved before. */
+export async function foldRange(work: RangeWork, deps: RangeDeps): Promise<void> {
+  const { staging, signal } = deps;
+  const { from, to, migration } = work;
+  const { settings } = migration;
+  const { ledger, keys } = await openRange(work, deps);
+  await sendRange(work, deps, 'folded', (after) =>
+    foldBuckets({
+      staging,
+      facts: listResolvedFacts(staging, keys.resolved),
+      ledger,
+      tables: createLedgerTables(staging, ledger.id, 'properties', PROPERTY_WIDTH),
+      overwrite: settings.overwritePeople,
+      groupIdentifyEvent: settings.groupIdentifyEvent,
+      batch: settings.batch,
+      after,
+      from,
+      to,
+      signal,
+    }),
+  );
+}
+
+async function openRange({ migration, turn }: RangeWork, { staging, redis }: RangeDeps) {
+  const { record, settings } = migration;
+  const plan = await loadTurnPlan(staging, record.name, turn);
+  if (!plan) throw new SourceError(`${staging.location} holds no turn ${turn} of ${record.name}`);
+  const ledger = await openLedgerAtTurn(staging, settings.ledger, turn, plan.purpose);
+  await assertHasLedger(redis, ledger.id, record.id);
+  return { plan, ledger, keys: layout(record.name).atTurn(turn) };
+}
+
+/** Sends from the last checkpoint on, and creates the receipt of the range. */
+async function sendRange(
+  { migration, turn, from, to }: RangeWork,
+  { staging, redis, signal, onProgress }: RangeDeps,
+  step: 'merged' | 'folded',
+  listChunks: (after: string | undefined) => AsyncIterable<SentChunk>,
+): Promise<void> {
+  const { record, settings } = migration;
+  const keys = layout(record.name).atTurn(turn);
+  const checkpointKey = toRangeKey(keys.checkpoints(step), { from, to });
+  const before = await loadDocument(sendCheckpoint, checkpointKey, staging);
+  const sent = await sendChunks(
+    listChunks(before?.position),
+    before,
+    {
+      limits: settings.batch,
+      async deliver(batch, within) {
+        await assertHasLedger(redis, settings.ledger.id, record.id);
+        return migration.deliver(batch, within);
+      },
+      onProgress,
+      // Whoever wrote it, it says what was accepted: a late one makes its range send more, never less.
+      save: async (checkpoint) => void (await staging.put(checkpointKey, encodeDocument(checkpoint))),
+    },
+    signal,
+  );
+  await staging.create(toRangeKey(keys[step], { from, to }), encodeDocument(sent));
+}
+
+async function* listResolvedFacts(staging: Staging, folder: string) {
+  for await (const { facts } of listDocuments(resolvedRange, staging, folder)) yield* facts;
+}

@@ -1,0 +1,135 @@
+import type { Staging } from '../../contract/staging.ts';
+import { ConfigError } from '../../lib/errors.ts';
+import { canonicalJson } from '../../lib/json/canonical-json.ts';
+import { layout } from '../../state/keys.ts';
+import { listMigrations, loadControl, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
+import { findFreeName } from '../derived-name.ts';
+import { requireMigration } from '../life-store.ts';
+import type { MigrationRuntime } from '../migration-runtime.ts';
+import { preflight } from '../preflight.ts';
+import { createRecord, loadStoredManifest, type ManifestAt, toPrepared } from '../prepare.ts';
+import { type RunOptions, type RunResult, resumeMigration, runPrepared } from '../start.ts';
+import { isSameDestination, type LedgerDestination, toLedgerDestination } from './ledger-destination.ts';
+import { loadPersons } from './load-persons.ts';
+
+/** Which held migrations are released. */
+export type HeldSelection =
+  /** These, whatever else is held. */
+  | { readonly kind: 'names'; readonly names: readonly string[] }
+  /** All that are held for one destination: its address, or `bundled`. */
+  | { readonly kind: 'address'; readonly address: string }
+  /** All that are held for the destination and project of a manifest. */
+  | { readonly kind: 'manifest'; readonly manifest: ManifestAt['manifest'] };
+
+interface Held {
+  readonly record: MigrationRecord;
+  readonly loaded: ManifestAt;
+  readonly destination: LedgerDestination;
+}
+
+/** What to send, and with which settings. */
+export interface Release {
+  /** Migrations whose persons are sent, oldest first. */
+  readonly names: readonly string[];
+  /** Of the latest of them. */
+  readonly loaded: ManifestAt;
+  /** A migration that began to send the same and did not end. */
+  readonly begun: string | undefined;
+}
+
+/**
+ * Finds the held migrations of a selection. Throws ConfigError where they cannot be sent together, or where one
+ * that belongs to them has not finished; undefined when nothing is held.
+ */
+export async function findHeld(staging: Staging, selection: HeldSelection): Promise<Release | undefined> {
+  const all = await listHeld(staging, selection);
+  const [first] = all;
+  if (!first) return undefined;
+  const latest = all.reduce((a, b) => (a.record.createdAt <= b.record.createdAt ? b : a));
+  for (const { record, loaded, destination } of all) {
+    if (!isSameDestination(destination, latest.destination)) {
+      throw new ConfigError(
+        `"${record.name}" and "${latest.record.name}" send to different projects; name the migrations of one of them`,
+      );
+    }
+    if (canonicalJson(loaded.manifest.people) !== canonicalJson(latest.loaded.manifest.people)) {
+      throw new ConfigError(
+        `"${record.name}" and "${latest.record.name}" have different settings under people; their persons cannot be sent together, so make the settings alike and run one of them again`,
+      );
+    }
+    if ((await loadControl(staging, record.name))?.state !== 'finished') {
+      throw new ConfigError(
+        `"${record.name}" holds its persons and has not finished: finish it first, so that its facts are among those that decide; or name the migrations to send without it`,
+      );
+    }
+  }
+  const names = all.map(({ record }) => record.name);
+  return { names, loaded: latest.loaded, begun: await findBegun(staging, names) };
+}
+
+/**
+ * Releases held migrations: a migration of its own resolves and sends what all of them say about persons, with
+ * the result that one migration of all their records would have. Throws as findHeld and startMigration do.
+ */
+export async function sendHeldPersons(
+  runtime: MigrationRuntime,
+  { names, loaded, begun }: Release,
+  options: RunOptions,
+): Promise<RunResult> {
+  const { staging } = runtime;
+  if (begun !== undefined) return resumeMigration(runtime, begun, options);
+  const allowed = await preflight(runtime, loaded.manifest, []);
+  const [first = ''] = names;
+  const name = await findFreeName(staging, first, 'persons');
+  const release: ManifestAt = { ...loaded, manifest: { ...loaded.manifest, name, persons: 'send' } };
+  const record = await createRecord(runtime, release, [], undefined, names);
+  return runPrepared(runtime, toPrepared(record, release, [], allowed), 'run', options);
+}
+
+async function listHeld(staging: Staging, selection: HeldSelection): Promise<Held[]> {
+  const names = selection.kind === 'names' ? selection.names : await listMigrations(staging);
+  const held: Held[] = [];
+  for (const name of names) {
+    const record = await requireMigration(staging, name);
+    if (record.releases) continue;
+    const loaded = await loadStoredManifest(staging, name);
+    const destination = toLedgerDestination(loaded.manifest);
+    if (!destination || !(await isHeld(staging, name, loaded))) {
+      if (selection.kind !== 'names') continue;
+      throw new ConfigError(`migration "${name}" holds no persons: they were sent, or there are none`);
+    }
+    if (isSelected(destination, selection)) held.push({ record, loaded, destination });
+  }
+  return held.sort((a, b) => (a.record.createdAt < b.record.createdAt ? -1 : 1));
+}
+
+/** Held by its last manifest, and not released since. */
+async function isHeld(staging: Staging, name: string, { manifest }: ManifestAt): Promise<boolean> {
+  if (manifest.persons !== 'hold') return false;
+  const { isHeld: noted, releasedBy } = await loadPersons(staging, name);
+  if (noted) return true;
+  return releasedBy === undefined && (await loadControl(staging, name))?.state !== 'finished';
+}
+
+function isSelected(destination: LedgerDestination, selection: HeldSelection): boolean {
+  if (selection.kind === 'names') return true;
+  if (selection.kind === 'address') {
+    const { address } = selection;
+    return destination.host === (address === 'bundled' ? undefined : new URL(address).host);
+  }
+  const wanted = toLedgerDestination(selection.manifest);
+  return wanted !== undefined && isSameDestination(destination, wanted);
+}
+
+async function findBegun(staging: Staging, names: readonly string[]): Promise<string | undefined> {
+  for (const name of await listMigrations(staging)) {
+    const record = await loadMigration(staging, name);
+    if (!record?.releases?.some((one) => names.includes(one))) continue;
+    if ((await loadControl(staging, name))?.state === 'finished') continue;
+    if ([...record.releases].sort().join() === [...names].sort().join()) return name;
+    throw new ConfigError(
+      `migration "${name}" has begun to send the persons of ${record.releases.join(', ')}; resume it first (${layout(name).record} is its record)`,
+    );
+  }
+  return undefined;
+}

@@ -1,0 +1,102 @@
+import type { Manifest } from '../../../config/manifest/manifest.ts';
+import type { Staging } from '../../contract/staging.ts';
+import { foldBuckets } from '../../identity/fold-buckets.ts';
+import { ID_WIDTH, type LedgerPurpose } from '../../identity/merge-decision.ts';
+import { PROPERTY_WIDTH } from '../../identity/property-decision.ts';
+import { resolveBuckets } from '../../identity/resolve-buckets.ts';
+import { BUCKETS } from '../../state/bucket.ts';
+import { layout, parseRangeKey } from '../../state/keys.ts';
+import { endTurn, type Ledger, loadKnownFacts, openTurn, saveKnownFacts } from '../../state/ledger/ledger.ts';
+import { createLedgerTables } from '../../state/ledger/ledger-tables.ts';
+import { clearStaging, listMigrations, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
+import { fingerprintFacts, listFacts } from './facts-of.ts';
+import { isSameDestination, type LedgerDestination, toLedgerDestination } from './ledger-destination.ts';
+import { listDocuments } from './list-documents.ts';
+import { atTurn, endedTurn } from './turn.ts';
+
+export interface TakeInOptions {
+  readonly staging: Staging;
+  readonly ledger: Ledger;
+  readonly destination: LedgerDestination | undefined;
+  /** Migrations whose facts are about to be resolved. */
+  readonly except: ReadonlySet<string>;
+  readonly now: () => Date;
+  readonly signal: AbortSignal;
+  readonly onMigration: (name: string) => void;
+}
+
+/**
+ * Enters into a ledger what other migrations to the same destination say that it does not know yet: those that
+ * are under way or hold their persons back, and those that finished before there was a ledger, of which it
+ * counts as sent what they sent. The migration that is about to decide is then decided over all facts (I11).
+ */
+export async function takeInOthers(options: TakeInOptions): Promise<void> {
+  const { staging, ledger, destination, except } = options;
+  for (const name of await listMigrations(staging)) {
+    if (except.has(name)) continue;
+    const record = await loadMigration(staging, name);
+    const its = record && toLedgerDestination(record.opening.manifest);
+    if (!record || !its || !destination || !isSameDestination(its, destination)) continue;
+    const facts = await fingerprintFacts(staging, name);
+    if ((await loadKnownFacts(staging, ledger.id, name))?.facts === facts) continue;
+    options.signal.throwIfAborted();
+    await takeIn(record, facts, options);
+  }
+}
+
+async function takeIn(
+  { id, name, opening }: MigrationRecord,
+  facts: string,
+  { staging, ledger, now, signal, onMigration }: TakeInOptions,
+): Promise<void> {
+  const sent = await findSent(staging, name);
+  const purpose: LedgerPurpose = sent === 'nothing' ? 'note' : 'take_in';
+  const source = { staging, from: 0, to: BUCKETS, signal };
+  onMigration(name);
+  const turn = await openTurn(staging, ledger.id, { migration: id, name, at: now().toISOString() });
+  const work = layout(name).atTurn(turn);
+  const at = await atTurn(ledger, staging, turn, purpose);
+  const resolved = await resolveBuckets({
+    ...source,
+    prefix: work.factsBy('taken-in'),
+    facts: listFacts(staging, [name]),
+    ledger: at,
+    tables: createLedgerTables(staging, ledger.id, 'ids', ID_WIDTH),
+  });
+  if (purpose === 'take_in') {
+    const chunks = foldBuckets({
+      ...source,
+      facts: resolved.facts,
+      ledger: at,
+      tables: createLedgerTables(staging, ledger.id, 'properties', PROPERTY_WIDTH),
+      overwrite: isOverwriting(opening.manifest),
+      groupIdentifyEvent: '$group_identify', // its events are not sent
+    });
+    for await (const _ of chunks) signal.throwIfAborted();
+  }
+  await clearStaging(staging, work.prefix);
+  // What was only begun to be sent may have to be sent again: its turn never ends.
+  if (sent !== 'something') await endTurn(staging, ledger.id, turn);
+  const state = sent === 'all' ? 'sent' : 'noted';
+  await saveKnownFacts(staging, ledger.id, name, { facts, state });
+}
+
+/** What a migration has sent about persons, by its own account. */
+async function findSent(staging: Staging, name: string): Promise<'all' | 'something' | 'nothing'> {
+  const keys = layout(name);
+  for await (const { purpose } of listDocuments(endedTurn, staging, keys.endedTurns)) {
+    if (purpose === 'send') return 'all';
+  }
+  if (await staging.get(keys.released)) return 'all';
+  // Version 0.1.0 kept receipts of ranges of buckets.
+  let folded = 0;
+  for await (const { key } of staging.list(keys.folded)) {
+    const { from, to } = parseRangeKey(key);
+    folded += to - from;
+  }
+  if (folded === 0) return 'nothing';
+  return folded === BUCKETS ? 'all' : 'something';
+}
+
+const isOverwriting = (manifest: unknown) =>
+  (manifest as Partial<Pick<Manifest, 'people'>> | undefined)?.people?.overwrite === true;

@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import type { Staging } from '../../contract/staging.ts';
+import type { LedgerPurpose } from '../../identity/merge-decision.ts';
+import type { LedgerAtTurn } from '../../identity/resolve-persons.ts';
+import { sentRange } from '../../identity/sent-range.ts';
+import { encodeDocument, loadDocument } from '../../state/document.ts';
+import { layout } from '../../state/keys.ts';
+import { createKeyedHash } from '../../state/ledger/keyed-hash.ts';
+import { type Ledger, type LedgerAccess, loadTurns, openLedger } from '../../state/ledger/ledger.ts';
+
+/** One turn of a migration at its ledger. */
+const turnPlan = z.strictObject({
+  ledger: z.string(),
+  /** `note`: the manifest holds persons back. */
+  purpose: z.enum(['send', 'note']),
+  /** Migrations whose facts are resolved: itself, or those that it releases. */
+  of: z.array(z.string()),
+  /** Fingerprint of these facts. */
+  facts: z.string(),
+  /** Ranges that the buckets are cut into; constant, because each range has receipts. */
+  ranges: z.number().int().positive(),
+});
+export type TurnPlan = z.infer<typeof turnPlan>;
+
+export const loadTurnPlan = (staging: Staging, name: string, turn: number) =>
+  loadDocument(turnPlan, layout(name).turn(turn), staging);
+
+export async function saveTurnPlan(
+  staging: Staging,
+  name: string,
+  turn: number,
+  plan: TurnPlan,
+): Promise<void> {
+  await staging.put(layout(name).turn(turn), encodeDocument(plan));
+}
+
+/** What a turn came to; kept when its working data is removed. */
+export const endedTurn = z.strictObject({
+  turn: z.number().int().positive(),
+  purpose: z.enum(['send', 'note']),
+  of: z.array(z.string()),
+  result: sentRange,
+});
+export type EndedTurn = z.infer<typeof endedTurn>;
+
+/** Which migration sent the persons of a held one, and in which turn. */
+export const released = z.strictObject({ by: z.string(), turn: z.number().int().positive() });
+
+export async function openLedgerAtTurn(
+  staging: Staging,
+  access: LedgerAccess,
+  turn: number,
+  purpose: LedgerPurpose,
+): Promise<LedgerAtTurn & { readonly id: string }> {
+  return atTurn(await openLedger(staging, access), staging, turn, purpose);
+}
+
+export async function atTurn(
+  ledger: Ledger,
+  staging: Staging,
+  turn: number,
+  purpose: LedgerPurpose,
+): Promise<LedgerAtTurn & { readonly id: string }> {
+  const { ended } = await loadTurns(staging, ledger.id);
+  return {
+    id: ledger.id,
+    hash: createKeyedHash(ledger.hashKey),
+    turn,
+    purpose,
+    hasEnded: (other) => ended.has(other),
+    isForgotten: ledger.isForgotten,
+  };
+}

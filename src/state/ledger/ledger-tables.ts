@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import type { Staging } from '../../contract/staging.ts';
+import { createPace, type Pace } from '../../lib/async/pace.ts';
+import { FencedOutError, SourceError } from '../../lib/errors.ts';
+import { type LedgerTable, ledgerLayout, parseVersionKey } from '../keys.ts';
+import { recoveryHint } from '../recovery-hint.ts';
+import { RecordTable } from './record-table.ts';
+
+/** The buckets of one table of a ledger. */
+export interface LedgerTables {
+  /** A new table for each bucket that was never saved. */
+  load(buckets: Iterable<number>): Promise<Map<number, RecordTable>>;
+  /**
+   * Saves those that were changed, each as the version after the one that was loaded. Throws FencedOutError
+   * when somebody else has saved that version: the tables must be loaded and changed again.
+   */
+  save(tables: ReadonlyMap<number, RecordTable>): Promise<void>;
+}
+
+const AT_ONCE = 8;
+
+/**
+ * Every version of a bucket is an object of its own, created with If-None-Match: a writer that lost the ledger's
+ * lock without noticing cannot overwrite what the next one wrote.
+ */
+export function createLedgerTables(
+  staging: Staging,
+  ledger: string,
+  table: LedgerTable,
+  width: number,
+  pace: Pace = createPace(),
+): LedgerTables {
+  const keys = ledgerLayout(ledger);
+  let versions: Map<number, number> | undefined;
+
+  const loadOne = async (bucket: number, version: number) => {
+    if (version === 0) return new RecordTable(width);
+    const key = keys.version(table, bucket, version);
+    const body = await staging.get(key);
+    if (!body) throw new FencedOutError(`${key} was superseded while it was read`);
+    return RecordTable.decode(width, unwrap(body, width, key, staging), pace);
+  };
+
+  return {
+    async load(buckets) {
+      versions ??= await loadVersions(staging, keys.table(table));
+      const loaded = new Map<number, RecordTable>();
+      const current = versions;
+      await inBlocks([...buckets], async (bucket) => {
+        loaded.set(bucket, await loadOne(bucket, current.get(bucket) ?? 0));
+      });
+      return loaded;
+    },
+    async save(tables) {
+      const changed = [...tables].filter(([, { changed }]) => changed);
+      await inBlocks(changed, async ([bucket, records]) => {
+        const version = (versions?.get(bucket) ?? 0) + 1;
+        const key = keys.version(table, bucket, version);
+        if (!(await staging.create(key, wrap(await records.encode(pace), width)))) {
+          versions = undefined;
+          throw new FencedOutError(`${key} was written by another process`);
+        }
+        records.changed = false;
+        versions?.set(bucket, version);
+        // The version before stays: it is what to go back to where this one is damaged.
+        if (version > 2) await staging.remove(keys.version(table, bucket, version - 2));
+      });
+    },
+  };
+}
+
+/** Tables that are kept nowhere: a ledger that knows nothing. */
+export function createMemoryTables(width: number): LedgerTables {
+  const all = new Map<number, RecordTable>();
+  return {
+    async load(buckets) {
+      return new Map(
+        [...buckets].map((bucket) => {
+          const table = all.get(bucket) ?? new RecordTable(width);
+          all.set(bucket, table);
+          return [bucket, table] as const;
+        }),
+      );
+    },
+    async save() {},
+  };
+}
+
+async function loadVersions(staging: Staging, prefix: string): Promise<Map<number, number>> {
+  const versions = new Map<number, number>();
+  for await (const { key } of staging.list(prefix)) {
+    const { bucket, version } = parseVersionKey(key);
+    versions.set(bucket, Math.max(version, versions.get(bucket) ?? 0));
+  }
+  return versions;
+}
+
+async function inBlocks<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  for (let start = 0; start < items.length; start += AT_ONCE) {
+    await Promise.all(items.slice(start, start + AT_ONCE).map(work));
+  }
+}
+
+const DIGEST_BYTES = 32;
+
+/** The records behind their digest, which also covers their width. */
+const wrap = (records: Buffer, width: number): Buffer => Buffer.concat([digest(records, width), records]);
+
+function unwrap(body: Buffer, width: number, key: string, staging: Staging): Buffer {
+  const records = body.subarray(DIGEST_BYTES);
+  if (records.length % width === 0 && digest(records, width).equals(body.subarray(0, DIGEST_BYTES)))
+    return records;
+  throw new SourceError(`${staging.location}: ${key} is not what Backhaul wrote there; ${recoveryHint(key)}`);
+}
+
+const digest = (records: Buffer, width: number): Buffer =>
+  createHash('sha256')
+    .update(Buffer.from([width]))
+    .update(records)
+    .digest();

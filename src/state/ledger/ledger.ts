@@ -1,0 +1,149 @@
+import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import type { Staging } from '../../contract/staging.ts';
+import { encodeDocument, loadDocument } from '../document.ts';
+import { ledgerLayout, parseTurnKey } from '../keys.ts';
+import { clearStaging } from '../migrations.ts';
+
+/*
+ * The ledger of one destination and project: what migrations have said about identities there, and what was
+ * sent of it, as keyed hashes. It outlives the migrations, because a wrong merge cannot be undone.
+ *
+ * A migration takes a turn: it enters its facts into the tables (ledger-tables.ts), decides, and then sends.
+ * What a turn is about to send is entered before it is sent, so a crash between the two loses nothing: the
+ * same migration continues its turn and sends the same, and others take it as sent once the turn has ended.
+ */
+
+/** Which ledger a migration belongs to. */
+export interface LedgerAccess {
+  readonly id: string;
+  /** Part of the key of the hashes. Empty where the manifest names the project. Never stored (I10). */
+  readonly secret: string;
+}
+
+/** The bundled API is one destination, whatever its port. */
+const BUNDLED_HOST = 'bundled';
+
+/**
+ * A project is known by its name in the manifest, else by its key: of the key only a fingerprint is used, so a
+ * project whose key was changed needs a name to be recognised.
+ */
+export function toLedgerAccess(destination: {
+  /** Undefined for the bundled API. */
+  readonly url: string | undefined;
+  readonly project: string | undefined;
+  readonly apiKey: string;
+}): LedgerAccess {
+  const host = destination.url === undefined ? BUNDLED_HOST : new URL(destination.url).host;
+  const { project, apiKey } = destination;
+  const id =
+    project === undefined
+      ? createHmac('sha256', apiKey).update(`backhaul ledger\n${host}`).digest('hex')
+      : createHash('sha256').update(`backhaul ledger\n${host}\n${project}`).digest('hex');
+  return { id: id.slice(0, 32), secret: project === undefined ? apiKey : '' };
+}
+
+const ledgerDocument = z.strictObject({
+  format: z.literal(1),
+  /** Part of the key of the hashes; without it the same id would have the same hash in every ledger. */
+  salt: z.string(),
+  /** Hashes were dropped: nobody knows any more what was sent, so nothing is merged from then on. */
+  forgottenAt: z.string().optional(),
+});
+type LedgerDocument = z.infer<typeof ledgerDocument>;
+
+export interface Ledger {
+  readonly id: string;
+  /** Key of the hashes in its tables. */
+  readonly hashKey: string;
+  readonly isForgotten: boolean;
+}
+
+/** Creates the ledger where there is none. */
+export async function openLedger(staging: Staging, access: LedgerAccess): Promise<Ledger> {
+  const key = ledgerLayout(access.id).document;
+  const fresh: LedgerDocument = { format: 1, salt: randomBytes(32).toString('hex') };
+  let document = await loadDocument(ledgerDocument, key, staging);
+  if (!document && (await staging.create(key, encodeDocument(fresh)))) document = fresh;
+  document ??= await loadDocument(ledgerDocument, key, staging);
+  const { salt, forgottenAt } = document ?? fresh;
+  const hashKey = createHmac('sha256', salt).update(`ids\n${access.secret}`).digest('hex');
+  return { id: access.id, hashKey, isForgotten: forgottenAt !== undefined };
+}
+
+/**
+ * Drops all hashes of a ledger (`rm --forget`). What was merged there is then unknown for ever, so the ledger
+ * stays as one that merges nothing. Does nothing where there is no ledger.
+ */
+export async function forgetLedger(staging: Staging, id: string, now: Date): Promise<void> {
+  const keys = ledgerLayout(id);
+  const document = await loadDocument(ledgerDocument, keys.document, staging);
+  if (!document) return;
+  const forgotten: LedgerDocument = {
+    format: 1,
+    salt: randomBytes(32).toString('hex'),
+    forgottenAt: document.forgottenAt ?? now.toISOString(),
+  };
+  // First the mark: whoever finds only some of the hashes must not merge by them.
+  await staging.put(keys.document, encodeDocument(forgotten));
+  await clearStaging(staging, keys.table('ids'));
+  await clearStaging(staging, keys.table('properties'));
+}
+
+const turnDocument = z.strictObject({
+  /** Id of the migration whose turn it is. */
+  migration: z.string(),
+  name: z.string(),
+  at: z.string(),
+});
+type TurnDocument = z.infer<typeof turnDocument>;
+
+export interface Turns {
+  /** 0 before the first. */
+  readonly last: number;
+  readonly ended: ReadonlySet<number>;
+}
+
+export async function loadTurns(staging: Staging, ledger: string): Promise<Turns> {
+  const keys = ledgerLayout(ledger);
+  const ended = new Set<number>();
+  for await (const { key } of staging.list(keys.endedTurns)) ended.add(parseTurnKey(key));
+  let last = 0;
+  for await (const { key } of staging.list(keys.turns)) last = Math.max(last, parseTurnKey(key));
+  return { last, ended };
+}
+
+/** Opens the next turn and returns its number; of two that open one at once, each gets its own. */
+export async function openTurn(staging: Staging, ledger: string, document: TurnDocument): Promise<number> {
+  let turn = (await loadTurns(staging, ledger)).last + 1;
+  while (!(await staging.create(ledgerLayout(ledger).turn(turn), encodeDocument(document)))) turn += 1;
+  return turn;
+}
+
+export const loadTurnDocument = (staging: Staging, ledger: string, turn: number) =>
+  loadDocument(turnDocument, ledgerLayout(ledger).turn(turn), staging);
+
+export async function endTurn(staging: Staging, ledger: string, turn: number): Promise<void> {
+  await staging.create(ledgerLayout(ledger).endedTurn(turn), encodeDocument({}));
+}
+
+/** Which facts of a migration a ledger knows. */
+const knownFacts = z.strictObject({
+  /** Fingerprint of the facts. */
+  facts: z.string(),
+  /** `noted`: they are only taken into account; nothing about persons was sent. */
+  state: z.enum(['sent', 'noted']),
+});
+type KnownFacts = z.infer<typeof knownFacts>;
+
+export const loadKnownFacts = (staging: Staging, ledger: string, migration: string) =>
+  loadDocument(knownFacts, ledgerLayout(ledger).known(migration), staging);
+
+export async function saveKnownFacts(
+  staging: Staging,
+  ledger: string,
+  migration: string,
+  known: KnownFacts,
+): Promise<void> {
+  await staging.put(ledgerLayout(ledger).known(migration), encodeDocument(known));
+}

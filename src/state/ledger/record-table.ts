@@ -1,0 +1,117 @@
+import type { Pace } from '../../lib/async/pace.ts';
+import { HASH_BYTES } from './keyed-hash.ts';
+
+const FEWEST_SLOTS = 64;
+
+/**
+ * Records of one width, found by the hash at their start: millions of them in one buffer, without an object
+ * each. An offset that `find` or `insert` returned holds until the next `insert` or `reserve`.
+ */
+export class RecordTable {
+  readonly width: number;
+  #slots: Buffer;
+  #used: Uint8Array;
+  #size = 0;
+  /** Set by whoever writes to `bytes`: an unchanged table need not be saved. */
+  changed = false;
+
+  constructor(width: number) {
+    this.width = width;
+    this.#slots = Buffer.alloc(FEWEST_SLOTS * width);
+    this.#used = new Uint8Array(FEWEST_SLOTS);
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** All slots; a record is `width` bytes from its offset. */
+  get bytes(): Buffer {
+    return this.#slots;
+  }
+
+  /** The offset of a record in `bytes`, or -1. */
+  find(key: Buffer): number {
+    const slot = this.#seek(key, 0);
+    return this.#used[slot] === 1 ? slot * this.width : -1;
+  }
+
+  /** The offset of the record with this key; a new one is zero behind its key. */
+  insert(key: Buffer): number {
+    if ((this.#size + 1) * 4 > this.#used.length * 3) this.#grow(this.#used.length * 2);
+    const slot = this.#seek(key, 0);
+    if (this.#used[slot] !== 1) {
+      this.#used[slot] = 1;
+      this.#size += 1;
+      key.copy(this.#slots, slot * this.width, 0, HASH_BYTES);
+    }
+    return slot * this.width;
+  }
+
+  /** Makes room for so many more records, without blocking the event loop as `insert` would. */
+  async reserve(more: number, pace: Pace): Promise<void> {
+    let slots = this.#used.length;
+    while ((this.#size + more) * 4 > slots * 3) slots *= 2;
+    if (slots === this.#used.length) return;
+    const before = { slots: this.#slots, used: this.#used };
+    this.#replace(slots);
+    for (let slot = 0; slot < before.used.length; slot += 1) {
+      if (before.used[slot] === 1) this.#put(before.slots, slot * this.width);
+      if (slot % 256 === 0 && pace.isDue()) await pace.rest();
+    }
+  }
+
+  /** The records, in no particular order. */
+  async encode(pace: Pace): Promise<Buffer> {
+    const body = Buffer.allocUnsafe(this.#size * this.width);
+    let at = 0;
+    for (let slot = 0; slot < this.#used.length; slot += 1) {
+      if (this.#used[slot] === 1)
+        at += this.#slots.copy(body, at, slot * this.width, (slot + 1) * this.width);
+      if (slot % 1024 === 0 && pace.isDue()) await pace.rest();
+    }
+    return body;
+  }
+
+  /** What `encode` made. */
+  static async decode(width: number, body: Buffer, pace: Pace): Promise<RecordTable> {
+    const table = new RecordTable(width);
+    await table.reserve(body.length / width, pace);
+    for (let offset = 0, index = 0; offset < body.length; offset += width, index += 1) {
+      table.#put(body, offset);
+      table.#size += 1;
+      if (index % 256 === 0 && pace.isDue()) await pace.rest();
+    }
+    return table;
+  }
+
+  #seek(source: Buffer, offset: number): number {
+    const mask = this.#used.length - 1;
+    let slot = source.readUInt32BE(offset + 1) & mask;
+    while (this.#used[slot] === 1) {
+      const at = slot * this.width;
+      if (this.#slots.compare(source, offset, offset + HASH_BYTES, at, at + HASH_BYTES) === 0) break;
+      slot = (slot + 1) & mask;
+    }
+    return slot;
+  }
+
+  #put(source: Buffer, offset: number): void {
+    const slot = this.#seek(source, offset);
+    this.#used[slot] = 1;
+    source.copy(this.#slots, slot * this.width, offset, offset + this.width);
+  }
+
+  #replace(slots: number): void {
+    this.#slots = Buffer.alloc(slots * this.width);
+    this.#used = new Uint8Array(slots);
+  }
+
+  #grow(slots: number): void {
+    const before = { slots: this.#slots, used: this.#used };
+    this.#replace(slots);
+    for (let slot = 0; slot < before.used.length; slot += 1) {
+      if (before.used[slot] === 1) this.#put(before.slots, slot * this.width);
+    }
+  }
+}

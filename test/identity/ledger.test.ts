@@ -1,0 +1,238 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { TargetEvent } from '../../src/contract/event.ts';
+import type { IdentityFact } from '../../src/contract/identity-fact.ts';
+import { stringifyJson } from '../../src/lib/json/stringify-json.ts';
+import { anyFact } from './facts.ts';
+import { createTestLedger, type TestTurn, takeTestTurn } from './ledgers.ts';
+
+/** What one migration with all of these facts would do. */
+const takeAll = (facts: readonly IdentityFact[], overwrite = false) =>
+  takeTestTurn(createTestLedger(), facts, { overwrite });
+
+const listMerges = ({ merges }: TestTurn) => merges.map(([userId, anonId]) => `${anonId} → ${userId}`).sort();
+const listEvents = (events: readonly TargetEvent[]) => events.map((event) => stringifyJson(event)).sort();
+const listContradicted = ({ unmerged }: TestTurn) =>
+  unmerged.filter(({ reason }) => reason === 'contradicted_merge').map(({ id }) => id);
+
+/** The facts of some migrations, in the order in which these decide. */
+const migrations = fc.array(fc.array(anyFact, { maxLength: 12 }), { minLength: 1, maxLength: 5 });
+
+describe('a ledger over several migrations', () => {
+  it('never lets one merge what all facts known by then forbid, and reports each merge that later ones forbid', async () => {
+    await fc.assert(
+      fc.asyncProperty(migrations, async (all) => {
+        const ledger = createTestLedger();
+        const sent = new Set<string>();
+        const contradicted = new Set<string>();
+        for (const [index, facts] of all.entries()) {
+          const turn = await takeTestTurn(ledger, facts);
+          const allowed = listMerges(await takeAll(all.slice(0, index + 1).flat()));
+          expect(listMerges(turn)).toEqual(allowed.filter((merge) => !sent.has(merge)));
+          for (const merge of listMerges(turn)) sent.add(merge);
+          for (const id of listContradicted(turn)) contradicted.add(id);
+        }
+        const held = new Set(listMerges(await takeAll(all.flat())));
+        const wrong = [...sent].filter((merge) => !held.has(merge)).map((merge) => merge.split(' → ')[0]);
+        expect(contradicted).toEqual(new Set(wrong));
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('lets held ones do together exactly what one migration with all of their facts does', async () => {
+    await fc.assert(
+      fc.asyncProperty(migrations, fc.boolean(), async (all, overwrite) => {
+        const ledger = createTestLedger();
+        for (const facts of all) {
+          const held = await takeTestTurn(ledger, facts, { purpose: 'note' });
+          expect(held.merges).toEqual([]);
+        }
+        const together = await takeTestTurn(ledger, all.flat(), { overwrite });
+        const whole = await takeAll(all.flat(), overwrite);
+        expect(listEvents(together.events)).toEqual(listEvents(whole.events));
+        expect(together.unmerged).toEqual(whole.unmerged);
+      }),
+      { numRuns: 80 },
+    );
+  });
+
+  it('lets a replay of some of the facts send nothing', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(anyFact, { maxLength: 30 }),
+        fc.array(fc.nat(29)),
+        fc.boolean(),
+        async (facts, picks, overwrite) => {
+          const ledger = createTestLedger();
+          await takeTestTurn(ledger, facts, { overwrite });
+          const some = picks.flatMap((pick) => facts[pick] ?? []);
+          expect((await takeTestTurn(ledger, some, { overwrite })).events).toEqual([]);
+        },
+      ),
+      { numRuns: 80 },
+    );
+  });
+
+  it('gives a turn that is taken again after a crash the same result', async () => {
+    await fc.assert(
+      fc.asyncProperty(migrations, fc.boolean(), async (all, overwrite) => {
+        const ledger = createTestLedger();
+        const last = all.at(-1) ?? [];
+        for (const facts of all.slice(0, -1)) await takeTestTurn(ledger, facts, { overwrite });
+        const first = await takeTestTurn(ledger, last, { overwrite, end: false });
+        const again = await takeTestTurn(ledger, last, { overwrite, turn: ledger.last });
+        expect(again).toEqual(first);
+      }),
+      { numRuns: 80 },
+    );
+  });
+
+  it('never replaces a newer value by an older one, in whatever order they come', async () => {
+    await fc.assert(
+      fc.asyncProperty(migrations, async (all) => {
+        const ledger = createTestLedger();
+        const times = new Map<string, string>();
+        for (const facts of all) {
+          const turn = await takeTestTurn(ledger, facts, { overwrite: true });
+          for (const fact of turn.facts) {
+            const replaced = new Set(
+              turn.events.flatMap(({ properties }) =>
+                properties.distinct_id === ('id' in fact ? fact.id : '')
+                  ? Object.keys((properties['$set'] as object | undefined) ?? {})
+                  : [],
+              ),
+            );
+            for (const [key, time] of fact.set) {
+              if (!replaced.has(key)) continue;
+              const before = times.get(`${fact.of} ${key}`);
+              if (before !== undefined) expect(time > before).toBe(true);
+              times.set(`${fact.of} ${key}`, time);
+            }
+          }
+        }
+      }),
+      { numRuns: 80 },
+    );
+  });
+});
+
+const DAY = ['2021-01-01T00:00:00.000Z', '2022-01-01T00:00:00.000Z', '2023-01-01T00:00:00.000Z'] as const;
+const pair = (anonId: string, userId: string, time: string = DAY[0]): IdentityFact => ({
+  kind: 'pair',
+  anonId,
+  userId,
+  time,
+});
+const person = (distinctId: string, set: Record<string, unknown>, time: string = DAY[0]): IdentityFact => ({
+  kind: 'person',
+  distinctId,
+  time,
+  set,
+});
+
+describe('merges', () => {
+  it('of a device that another migration knows as shared are not sent when one record is replayed', async () => {
+    const ledger = createTestLedger();
+    await takeTestTurn(ledger, [pair('tablet', 'alice'), pair('tablet', 'bob'), pair('tablet', 'carol')]);
+    const replay = await takeTestTurn(ledger, [pair('tablet', 'alice', DAY[2])]);
+    expect(replay.merges).toEqual([]);
+    expect(replay.unmerged).toEqual([
+      { reason: 'shared_device', id: 'tablet', users: ['alice'], userCount: 1 },
+    ]);
+  });
+
+  it('that were sent before are counted, and not sent again', async () => {
+    const ledger = createTestLedger();
+    await takeTestTurn(ledger, [pair('d1', 'u1')]);
+    expect(await takeTestTurn(ledger, [pair('d1', 'u1', DAY[1])])).toMatchObject({
+      merges: [],
+      unmerged: [],
+      mergedBefore: 1,
+    });
+  });
+
+  it('that a turn which never ended has entered are sent by the next one that has them', async () => {
+    const ledger = createTestLedger();
+    await takeTestTurn(ledger, [pair('d1', 'u1')], { end: false });
+    expect(listMerges(await takeTestTurn(ledger, [pair('d1', 'u1')]))).toEqual(['d1 → u1']);
+  });
+
+  it('that were sent and do not hold any more are reported, with the users that the new facts name', async () => {
+    const ledger = createTestLedger();
+    await takeTestTurn(ledger, [pair('tablet', 'alice')]);
+    const later = await takeTestTurn(ledger, [pair('tablet', 'bob'), person('tablet', { plan: 'b' })]);
+    expect(later.unmerged).toEqual([
+      { reason: 'contradicted_merge', id: 'tablet', users: ['bob'], userCount: 1 },
+    ]);
+    expect(later.events).toEqual([]); // the tablet is alice by now, of whom its properties may not speak
+    const user = await takeTestTurn(ledger, [pair('tablet', 'tablet')]);
+    expect(user.unmerged).toMatchObject([{ reason: 'contradicted_merge', id: 'tablet', userCount: 0 }]);
+  });
+
+  it('are not sent at all once the ledger was forgotten, and say so', async () => {
+    const ledger = createTestLedger();
+    ledger.isForgotten = true;
+    const { merges, unmerged } = await takeTestTurn(ledger, [pair('d1', 'u1')]);
+    expect(merges).toEqual([]);
+    expect(unmerged).toEqual([{ reason: 'ledger_forgotten', id: 'd1', users: ['u1'], userCount: 1 }]);
+  });
+
+  it('that were decided without a ledger count as sent, though others knew better', async () => {
+    const ledger = createTestLedger();
+    await takeTestTurn(ledger, [pair('tablet', 'bob')], { purpose: 'note' });
+    await takeTestTurn(ledger, [pair('tablet', 'alice')], { purpose: 'take_in' });
+    const later = await takeTestTurn(ledger, [pair('tablet', 'alice')]);
+    expect(later.unmerged).toMatchObject([{ reason: 'contradicted_merge', id: 'tablet' }]);
+    await takeTestTurn(ledger, [pair('phone', 'alice')], { purpose: 'take_in' });
+    expect(await takeTestTurn(ledger, [pair('phone', 'alice')])).toMatchObject({ mergedBefore: 1 });
+  });
+});
+
+describe('properties', () => {
+  it('of an id whose merge the ledger alone knows are compared with those of its person', async () => {
+    const ledger = createTestLedger();
+    await takeTestTurn(ledger, [pair('d1', 'u1'), person('d1', { plan: 'new' }, DAY[1])], {
+      overwrite: true,
+    });
+    const older = await takeTestTurn(ledger, [person('d1', { plan: 'old' }, DAY[0])], { overwrite: true });
+    expect(older.events).toEqual([]);
+    const newer = await takeTestTurn(ledger, [person('d1', { plan: 'newest' }, DAY[2])], { overwrite: true });
+    expect(newer.events).toMatchObject([{ properties: { distinct_id: 'd1', $set: { plan: 'newest' } } }]);
+  });
+
+  it('go under the id of the person where both it and a merged one are known', async () => {
+    const ledger = createTestLedger();
+    await takeTestTurn(ledger, [pair('d1', 'u1'), pair('a1', 'u1')]);
+    const { events } = await takeTestTurn(ledger, [
+      person('d1', { a: 1 }, DAY[1]),
+      person('u1', { b: 2 }, DAY[2]),
+      person('a1', { c: 3 }, DAY[2]),
+    ]);
+    expect(events).toMatchObject([{ properties: { distinct_id: 'u1', $set_once: { a: 1, b: 2, c: 3 } } }]);
+  });
+
+  it('that only filled gaps are sent again where they are to replace live ones', async () => {
+    const ledger = createTestLedger();
+    await takeTestTurn(ledger, [person('u1', { plan: 'team' })]);
+    const again = await takeTestTurn(ledger, [person('u1', { plan: 'team' })], { overwrite: true });
+    expect(again.events).toMatchObject([{ properties: { $set: { plan: 'team' } } }]);
+  });
+
+  it('of a group replace older ones alone, and a bare group is sent once', async () => {
+    const ledger = createTestLedger();
+    const group = (seats: number | undefined, time: string): IdentityFact => ({
+      kind: 'group',
+      groupType: 'company',
+      groupKey: 'acme',
+      time,
+      set: seats === undefined ? {} : { seats },
+    });
+    expect((await takeTestTurn(ledger, [group(2, DAY[1])])).events).toHaveLength(1);
+    expect((await takeTestTurn(ledger, [group(1, DAY[0])])).events).toEqual([]);
+    expect((await takeTestTurn(ledger, [group(undefined, DAY[2])])).events).toEqual([]);
+    expect((await takeTestTurn(ledger, [group(3, DAY[2])])).events).toMatchObject([
+      { properties: { $group_set: { seats: 3 } } },
+    ]);
+  });
+});

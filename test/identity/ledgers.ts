@@ -1,0 +1,111 @@
+import type { TargetEvent } from '../../src/contract/event.ts';
+import type { IdentityFact } from '../../src/contract/identity-fact.ts';
+import { FactFold } from '../../src/identity/fact-fold.ts';
+import { type FoldPersonsOptions, foldPersons } from '../../src/identity/fold-persons.ts';
+import { ID_WIDTH, type LedgerPurpose } from '../../src/identity/merge-decision.ts';
+import type { Unmerged } from '../../src/identity/persons-tally.ts';
+import { PROPERTY_WIDTH } from '../../src/identity/property-decision.ts';
+import { createPropertyFilter } from '../../src/identity/property-filter.ts';
+import { type LedgerAtTurn, resolvePersons } from '../../src/identity/resolve-persons.ts';
+import { ResolvedFold } from '../../src/identity/resolved-fold.ts';
+import { createMergeEvent } from '../../src/identity/synthetic-events.ts';
+import { createPace } from '../../src/lib/async/pace.ts';
+import { BUCKETS } from '../../src/state/bucket.ts';
+import { createKeyedHash } from '../../src/state/ledger/keyed-hash.ts';
+import { createMemoryTables, type LedgerTables } from '../../src/state/ledger/ledger-tables.ts';
+import type { Merge, ResolvedFact } from '../../src/state/resolved-facts.ts';
+
+/** A ledger in memory, and the turns that were taken at it. */
+export interface TestLedger {
+  readonly ids: LedgerTables;
+  readonly properties: LedgerTables;
+  last: number;
+  readonly ended: Set<number>;
+  isForgotten: boolean;
+}
+
+export const createTestLedger = (): TestLedger => ({
+  ids: createMemoryTables(ID_WIDTH),
+  properties: createMemoryTables(PROPERTY_WIDTH),
+  last: 0,
+  ended: new Set(),
+  isForgotten: false,
+});
+
+export const openAtTurn = (
+  ledger: TestLedger,
+  turn: number,
+  purpose: LedgerPurpose = 'send',
+): LedgerAtTurn => ({
+  hash: createKeyedHash('test'),
+  turn,
+  purpose,
+  hasEnded: (other) => ledger.ended.has(other),
+  isForgotten: ledger.isForgotten,
+});
+
+export interface TestTurn {
+  readonly merges: Merge[];
+  readonly facts: ResolvedFact[];
+  readonly unmerged: Unmerged[];
+  readonly mergedBefore: number;
+  /** Merges first. */
+  readonly events: TargetEvent[];
+}
+
+export interface TurnOptions extends Partial<FoldPersonsOptions> {
+  readonly purpose?: LedgerPurpose;
+  /** Takes a turn again instead of a new one. */
+  readonly turn?: number;
+  /** The turn is left as a crash leaves it. @default true */
+  readonly end?: boolean;
+}
+
+const everyBucket = Array.from({ length: BUCKETS }, (_, bucket) => bucket);
+
+/** What a migration with these facts sends, and what it leaves in the ledger. */
+export async function takeTestTurn(
+  ledger: TestLedger,
+  facts: readonly IdentityFact[],
+  { purpose = 'send', turn = ledger.last + 1, end = true, ...shape }: TurnOptions = {},
+): Promise<TestTurn> {
+  ledger.last = Math.max(ledger.last, turn);
+  const known = new FactFold();
+  for (const fact of facts) known.add(fact);
+  const at = openAtTurn(ledger, turn, purpose);
+  const pace = createPace();
+  const merges: Merge[] = [];
+  const unmerged: Unmerged[] = [];
+  const fold = new ResolvedFold();
+  let mergedBefore = 0;
+  const tables = await ledger.ids.load(everyBucket);
+  const sink = {
+    merge: (merge: Merge) => void merges.push(merge),
+    fact: (fact: ResolvedFact) => fold.add(fact),
+    unmerged: (one: Unmerged) => void unmerged.push(one),
+    mergedBefore: () => {
+      mergedBefore += 1;
+    },
+  };
+  await resolvePersons(known, at, tables, sink, pace);
+  const options = { overwrite: false, groupIdentifyEvent: '$group_identify', maxBytes: 900_000, ...shape };
+  const properties = await ledger.properties.load(everyBucket);
+  const filter = createPropertyFilter({
+    hash: at.hash,
+    tables: properties,
+    at,
+    overwrite: options.overwrite,
+  });
+  const events =
+    purpose === 'note'
+      ? []
+      : [
+          ...merges.map(([userId, anonId, time]) => createMergeEvent(userId, anonId, time)),
+          ...[...foldPersons(fold, filter, options)].flatMap((subject) => {
+            unmerged.push(...subject.unmerged);
+            return subject.events;
+          }),
+        ];
+  if (end) ledger.ended.add(turn);
+  return { merges, facts: [...fold.facts()], unmerged, mergedBefore, events };
+}

@@ -1,0 +1,254 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseStoredManifest } from '../../../config/manifest/load-manifest.ts';
+import { findHeld, sendHeldPersons } from '../../../src/migrations/persons/send-held.ts';
+import { loadStoredManifest } from '../../../src/migrations/prepare.ts';
+import { replayRejects } from '../../../src/migrations/rejects/replay.ts';
+import { loadReport } from '../../../src/migrations/report.ts';
+import type { RunStatus } from '../../../src/migrations/run/run-status.ts';
+import { resumeMigration, startMigration } from '../../../src/migrations/start.ts';
+import { encodeDocument } from '../../../src/state/document.ts';
+import { layout, ledgerLayout, toRangeKey } from '../../../src/state/keys.ts';
+import { forgetLedger, toLedgerAccess } from '../../../src/state/ledger/ledger.ts';
+import { clearStaging } from '../../../src/state/migrations.ts';
+import { createPersonsBench, getReport, type PersonsBench, runOptions, type Seen } from './persons-bench.ts';
+
+let bench: PersonsBench;
+beforeAll(async () => {
+  bench = await createPersonsBench();
+});
+afterAll(() => bench?.close());
+
+const overwrite = { people: { overwrite: true } };
+const hold = { persons: 'hold' };
+
+async function release(...names: string[]) {
+  const held = await findHeld(bench.runtime.staging, { kind: 'names', names });
+  if (!held) throw new Error('nothing is held');
+  return sendHeldPersons(bench.runtime, held, runOptions);
+}
+
+describe('two migrations to one destination', () => {
+  it('do not merge a device that they share, and report what was merged before that was known', async () => {
+    const first = await bench.run('y2021', [
+      { user: 'alice', device: 'tablet', time: '2021-02-01T00:00:00Z' },
+    ]);
+    expect(first.people).toMatchObject({ pairs: 1, setAside: {} });
+    expect(bench.takeSent().merges).toEqual(['tablet → alice']);
+
+    const second = await bench.run('y2022', [
+      { user: 'bob', device: 'tablet' },
+      { user: 'bob', device: 'phone' },
+    ]);
+    expect(bench.takeSent().merges).toEqual(['phone → bob']);
+    expect(second.people).toMatchObject({
+      pairs: 1,
+      setAside: { contradicted_merge: 1 },
+      setAsideSample: [{ reason: 'contradicted_merge', id: 'tablet', users: ['bob'], userCount: 1 }],
+    });
+  });
+
+  it('send a property that replaces live ones only where it is newer', async () => {
+    await bench.run('new', [{ user: 'dora', plan: 'new', time: '2022-02-01T00:00:00Z' }], overwrite);
+    expect(bench.takeSent().properties).toEqual(['{"id":"dora","$set":{"plan":"new"}}']);
+    await bench.run('old', [{ user: 'dora', plan: 'old', time: '2021-02-01T00:00:00Z' }], overwrite);
+    expect(bench.takeSent().properties).toEqual([]);
+    await bench.run('newest', [{ user: 'dora', plan: 'newest', time: '2023-02-01T00:00:00Z' }], overwrite);
+    expect(bench.takeSent().properties).toEqual(['{"id":"dora","$set":{"plan":"newest"}}']);
+  });
+
+  it('are told apart by the project that they name, and by nothing else but the key', async () => {
+    const destination = (project: string) => ({
+      destination: { url: bench.destination.url, apiKey: '${KEY}', project },
+    });
+    const seen = (user: string): Seen[] => [{ user, device: 'kiosk' }];
+    await bench.run('p1', seen('erin'), destination('one'));
+    await bench.run('p2', seen('frank'), destination('two'));
+    expect(bench.takeSent().merges).toEqual(['kiosk → erin', 'kiosk → frank']);
+    await bench.run('p3', seen('gina'), destination('one'));
+    expect(bench.takeSent().merges).toEqual([]);
+  });
+});
+
+describe('a replay of one reject', () => {
+  it('merges no device that the migration knows as shared, and rolls no property back', async () => {
+    const seen: Seen[] = [
+      ...['hans', 'ida', 'jan'].map((user) => ({ user, device: 'till' })),
+      { user: 'hans', device: 'till', plan: 'older', time: '03/01/2021' }, // what the corrected manifest reads
+      { user: 'hans', plan: 'newer', time: '2022-03-01T00:00:00Z' },
+    ];
+    const report = await bench.run('shop', seen, overwrite);
+    expect(report).toMatchObject({ counts: { rejected: 1 }, people: { setAside: { shared_device: 1 } } });
+    expect(bench.takeSent()).toEqual({ merges: [], properties: ['{"id":"hans","$set":{"plan":"newer"}}'] });
+
+    const { manifest, baseDir } = await loadStoredManifest(bench.runtime.staging, 'shop');
+    const corrected = parseStoredManifest(
+      JSON.parse(JSON.stringify(manifest).replace(/"format":"[^"]*"/, '"format":"dd/MM/yyyy"')),
+      '',
+    );
+    const replayed = await replayRejects(
+      bench.runtime,
+      'shop',
+      { loaded: { manifest: corrected, baseDir } },
+      runOptions,
+    );
+    expect(getReport(replayed)).toMatchObject({
+      counts: { delivered: 1 },
+      people: { pairs: 0, setAside: { shared_device: 1 } },
+    });
+    expect(bench.takeSent()).toEqual({ merges: [], properties: [] });
+  });
+});
+
+describe('persons: hold', () => {
+  const y1: Seen[] = [
+    { user: 'karl', device: 'desk', plan: 'old', time: '2021-03-01T00:00:00Z' },
+    { user: 'karl', device: 'laptop', time: '2021-03-01T00:00:00Z' },
+  ];
+  const y2: Seen[] = [
+    { user: 'lena', device: 'desk' },
+    { user: 'karl', plan: 'new' },
+  ];
+
+  it('sends nothing about persons until all are released, and then what one migration would have sent', async () => {
+    const held = await bench.run('h1', y1, hold);
+    expect(held.people).toMatchObject({ held: true, pairs: 0, persons: 0, events: { sent: 0 } });
+    await bench.run('h2', y2, hold);
+    expect(bench.takeSent()).toEqual({ merges: [], properties: [] });
+
+    const result = await release('h2', 'h1');
+    expect(result).toMatchObject({ kind: 'finished', migration: 'h1.persons-1' });
+    expect(getReport(result).people).toMatchObject({ pairs: 1, persons: 1, setAside: { shared_device: 1 } });
+    expect(bench.takeSent()).toEqual({
+      merges: ['laptop → karl'],
+      properties: ['{"id":"karl","$set_once":{"plan":"new"}}'],
+    });
+    expect((await loadReport(bench.runtime, 'h1')).people.held).toBe(true); // as it ended
+    expect(getReport(await resumeMigration(bench.runtime, 'h1', runOptions)).people).toMatchObject({
+      releasedBy: 'h1.persons-1',
+    });
+    expect(bench.takeSent()).toEqual({ merges: [], properties: [] });
+    await expect(release('h1')).rejects.toThrow('migration "h1" holds no persons');
+  });
+
+  it('is taken into account by migrations that do not hold', async () => {
+    await bench.run('h3', [{ user: 'mona', device: 'cart' }], hold);
+    const report = await bench.run('now', [{ user: 'nils', device: 'cart' }]);
+    expect(bench.takeSent().merges).toEqual([]);
+    expect(report.people.setAside).toEqual({ shared_device: 1 });
+  });
+
+  it('is selected by the destination, and needs settings that agree', async () => {
+    const { staging } = bench.runtime;
+    const byAddress = { kind: 'address' as const, address: bench.destination.url };
+    expect((await findHeld(staging, byAddress))?.names).toEqual(['h3']);
+    await bench.run('h4', [{ user: 'olga', device: 'watch' }], { ...hold, ...overwrite });
+    await expect(findHeld(staging, byAddress)).rejects.toThrow('different settings under people');
+    const { manifest } = await loadStoredManifest(staging, 'h4');
+    const elsewhere = { ...manifest, destination: { url: 'http://127.0.0.1:9', apiKey: '${KEY}' } };
+    expect(await findHeld(staging, { kind: 'manifest', manifest: elsewhere })).toBeUndefined();
+    await release('h4');
+    expect(bench.takeSent().merges).toEqual(['watch → olga']);
+  });
+});
+
+describe('the facts of a migration', () => {
+  /** Ends the run once so many jobs about persons are done. */
+  async function stopAt(name: string, seen: readonly Seen[], jobs: number, manifest?: object) {
+    const stop = new AbortController();
+    const options = {
+      signal: stop.signal,
+      importHere: true,
+      onStatus: ({ phase, personJobs }: RunStatus) => {
+        if (phase === 'people' && personJobs.done >= jobs) stop.abort(new Error('enough'));
+      },
+    };
+    const loaded = await bench.write(name, seen, manifest);
+    expect(await startMigration(bench.runtime, loaded, options)).toMatchObject({ kind: 'stopped' });
+  }
+  const resume = async (name: string) =>
+    getReport(await resumeMigration(bench.runtime, name, runOptions)).people;
+
+  it('count from the moment on that its events are in', async () => {
+    await stopAt('open', [{ user: 'paul', device: 'scanner' }], 0);
+    const report = await bench.run('other', [{ user: 'quin', device: 'scanner' }]);
+    expect(report.people).toMatchObject({ pairs: 0, setAside: { shared_device: 1 } });
+    expect(await resume('open')).toMatchObject({ pairs: 0, setAside: { shared_device: 1 } });
+    expect(bench.takeSent().merges).toEqual([]);
+  });
+
+  it('are sent by the resume of a run that was killed between deciding and sending', async () => {
+    await stopAt('cut', [{ user: 'rosa', device: 'lamp', plan: 'a' }], 1, overwrite);
+    expect(bench.takeSent()).toEqual({ merges: [], properties: [] });
+    expect(await resume('cut')).toMatchObject({ pairs: 1, persons: 1 });
+    expect(bench.takeSent()).toEqual({
+      merges: ['lamp → rosa'],
+      properties: ['{"id":"rosa","$set":{"plan":"a"}}'],
+    });
+    expect(await resume('cut')).toMatchObject({ pairs: 1, persons: 1 });
+    expect(bench.takeSent()).toEqual({ merges: [], properties: [] });
+  });
+
+  it('are decided again where another migration came between deciding and sending', async () => {
+    await stopAt('early', [{ user: 'sven', device: 'radio' }], 1);
+    await bench.run('between', [{ user: 'tina', device: 'radio' }]);
+    expect(await resume('early')).toMatchObject({ pairs: 0, setAside: { contradicted_merge: 1 } });
+    expect(bench.takeSent().merges).toEqual([]);
+  });
+
+  it('are taken in with what version 0.1.0 sent of them, which had no ledger', async () => {
+    const { staging } = bench.runtime;
+    const project = { destination: { url: bench.destination.url, apiKey: '${KEY}', project: 'old' } };
+    const seen = [{ user: 'uma', device: 'tv', plan: 'new', time: '2022-05-01T00:00:00Z' }];
+    await bench.run('old-one', seen, { ...project, ...overwrite });
+    expect(bench.takeSent().merges).toEqual(['tv → uma']);
+    // As that version left it: receipts of ranges of buckets, and no ledger.
+    const { id } = toLedgerAccess({ url: bench.destination.url, project: 'old', apiKey: '' });
+    await clearStaging(staging, ledgerLayout(id).prefix);
+    await clearStaging(staging, 'old-one/people/');
+    const people = { pairs: 1, persons: 1, groups: 0, setAside: {}, setAsideSample: [] };
+    const keys = layout('old-one');
+    const range = { from: 0, to: 64 };
+    await staging.put(
+      toRangeKey(keys.resolved, range),
+      encodeDocument({ findings: [], people: { ...people, pairs: 0, persons: 0 } }),
+    );
+    await staging.put(
+      toRangeKey(keys.folded, range),
+      encodeDocument({ people, events: { sent: 2, accepted: 2 }, refused: [] }),
+    );
+
+    const report = await bench.run(
+      'new-one',
+      [
+        { user: 'vera', device: 'tv' },
+        { user: 'uma', plan: 'old', time: '2021-05-01T00:00:00Z' },
+      ],
+      { ...project, ...overwrite },
+    );
+    expect(report.people).toMatchObject({ pairs: 0, persons: 0, setAside: { contradicted_merge: 1 } });
+    expect(bench.takeSent()).toEqual({ merges: [], properties: [] });
+    expect(await resume('old-one')).toMatchObject({ pairs: 1, persons: 1, events: { sent: 2 } });
+    expect(bench.takeSent()).toEqual({ merges: [], properties: [] });
+  });
+
+  it('merge nothing any more once the ledger was forgotten', async () => {
+    const destination = { url: bench.destination.url, apiKey: '${KEY}', project: 'forgotten' };
+    await bench.run('f1', [{ user: 'will', device: 'fridge', plan: 'new' }], { destination });
+    const { id } = toLedgerAccess({ ...destination, apiKey: '' });
+    await forgetLedger(bench.runtime.staging, id, new Date('2024-01-01T00:00:00Z'));
+    bench.takeSent();
+    const { people } = await bench.run(
+      'f2',
+      [
+        { user: 'will', device: 'oven', plan: 'old', time: '2021-01-01T00:00:00Z' },
+        { user: 'xena', plan: 'p' },
+      ],
+      { destination, ...overwrite },
+    );
+    expect(people).toMatchObject({ pairs: 0, setAside: { ledger_forgotten: 1 } });
+    expect(bench.takeSent()).toEqual({
+      merges: [],
+      properties: ['{"id":"will","$set_once":{"plan":"old"}}', '{"id":"xena","$set_once":{"plan":"p"}}'],
+    });
+  });
+});

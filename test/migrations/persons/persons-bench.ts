@@ -1,0 +1,116 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { loadSettings } from '../../../config/load-settings.ts';
+import { loadManifest } from '../../../config/manifest/load-manifest.ts';
+import type { ManifestAt } from '../../../src/migrations/prepare.ts';
+import type { Report } from '../../../src/migrations/report/report.ts';
+import { type RunOptions, type RunResult, startMigration } from '../../../src/migrations/start.ts';
+import { openRuntime, type Runtime } from '../../../src/runtime/runtime.ts';
+import { startRedis } from '../../support/redis.ts';
+import {
+  type StoredEvent,
+  type StrictDestination,
+  startStrictDestination,
+} from '../../support/strict-destination.ts';
+import { createWorkplace } from '../../support/workplace.ts';
+
+const API_KEY = 'phc_persons';
+const env = { KEY: API_KEY };
+
+/** A record: who, on which device, when, and the person's plan. */
+export interface Seen {
+  readonly user?: string;
+  readonly device?: string;
+  readonly time?: string;
+  readonly plan?: string;
+}
+
+/** One project, to which migrations of a few records each are imported in this process. */
+export interface PersonsBench {
+  readonly runtime: Runtime;
+  readonly destination: StrictDestination;
+  write(name: string, seen: readonly Seen[], manifest?: object): Promise<ManifestAt>;
+  run(name: string, seen: readonly Seen[], manifest?: object): Promise<Report>;
+  /** Synthetic events that arrived since the last call, merges as `device → user`, properties as JSON. */
+  takeSent(): { merges: string[]; properties: string[] };
+  close(): Promise<void>;
+}
+
+export const runOptions: RunOptions = { signal: new AbortController().signal, importHere: true };
+
+export function getReport(result: RunResult | { readonly kind: string }): Report {
+  if ('report' in result) return result.report;
+  throw new Error(`no report: ${JSON.stringify(result)}`);
+}
+
+export async function createPersonsBench(): Promise<PersonsBench> {
+  const server = await startRedis();
+  const workplace = createWorkplace();
+  const destination = await startStrictDestination({ apiKey: API_KEY });
+  const settings = loadSettings({ REDIS_URL: server.url, BACKHAUL_DATA_DIR: workplace.dataDir('here') });
+  const runtime = await openRuntime(settings, env, { api: false }, pino({ level: 'silent' }));
+  const taken = new Set<string>();
+
+  const write: PersonsBench['write'] = (name, seen, manifest = {}) => {
+    mkdirSync(join(workplace.folder, name), { recursive: true });
+    const lines = seen.map(({ user, device, time = '2022-01-01T00:00:00Z', plan }, n) =>
+      JSON.stringify({ n: `${name}-${n}`, e: 'counted', user, device, t: time, plan }),
+    );
+    writeFileSync(join(workplace.folder, name, 'a.json'), `${lines.join('\n')}\n`);
+    const path = workplace.manifest({
+      name,
+      source: {
+        type: 'jsonl',
+        from: `${name}/*.json`,
+        mapping: {
+          event: { column: 'e' },
+          distinctId: { column: ['user', 'device'] },
+          anonymousId: { column: 'device' },
+          timestamp: { column: 't' },
+          key: ['n'],
+          person: { set: { columns: ['plan'] } },
+        },
+      },
+      destination: { url: destination.url, apiKey: '${KEY}' },
+      rejects: { failAbove: '90%' },
+      ...manifest,
+    });
+    return loadManifest(path, { env });
+  };
+  return {
+    runtime,
+    destination,
+    write,
+    async run(name, seen, manifest) {
+      return getReport(await startMigration(runtime, await write(name, seen, manifest), runOptions));
+    },
+    takeSent() {
+      const fresh = [...destination.events().values()].filter(({ uuid }) => !taken.has(uuid));
+      for (const { uuid } of fresh) taken.add(uuid);
+      const about = (event: StoredEvent) => ({ id: event.distinctId, ...pick(event.properties) });
+      const synthetic = fresh.filter(({ event }) => event === '$identify');
+      return {
+        merges: synthetic
+          .filter(({ properties }) => '$anon_distinct_id' in properties)
+          .map(({ distinctId, properties }) => `${String(properties['$anon_distinct_id'])} → ${distinctId}`)
+          .sort(),
+        properties: synthetic
+          .filter(({ properties }) => !('$anon_distinct_id' in properties))
+          .map((event) => JSON.stringify(about(event)))
+          .sort(),
+      };
+    },
+    async close() {
+      await runtime.close();
+      await destination.stop();
+      await server.stop();
+      await workplace.remove();
+    },
+  };
+}
+
+const pick = (properties: Record<string, unknown>) =>
+  Object.fromEntries(
+    ['$set', '$set_once', '$group_set'].flatMap((key) => (key in properties ? [[key, properties[key]]] : [])),
+  );
