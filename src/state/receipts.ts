@@ -1,4 +1,4 @@
-import { isBalanced } from '../contract/counts.ts';
+import { addCounts, isBalanced, zeroCounts } from '../contract/counts.ts';
 import { type Receipt, receipt as receiptSchema } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
 import { SourceError } from '../lib/errors.ts';
@@ -37,10 +37,17 @@ export const listReceipts = (staging: Staging, name: string): AsyncGenerator<Rec
  * it says of other objects is compared with them by the report.
  */
 export function findReceiptFault(receipt: Receipt, name: string, part: string): string | undefined {
-  const { tally, rejectSegments, findings } = receipt;
+  const { tally, byFile, rejectSegments, findings } = receipt;
   const { counts } = tally;
   if (receipt.part !== part) return `is the receipt of part ${receipt.part}`;
   if (!isBalanced(counts)) return `counts outcomes that do not add up to its ${counts.read} records`;
+  if (byFile) {
+    const sum = Object.values(byFile).reduce(addCounts, zeroCounts());
+    const isEqual = Object.entries(counts).every(
+      ([outcome, count]) => sum[outcome as keyof typeof sum] === count,
+    );
+    if (!isEqual) return 'counts other records by file than in all';
+  }
   const { rejectsOf, findingsOf } = layout(name);
   const foreign = [
     ...rejectSegments.filter(({ key }) => !key.startsWith(rejectsOf(part))),

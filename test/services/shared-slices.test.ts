@@ -149,6 +149,31 @@ describe.skipIf(!s3)('with a source on S3', () => {
   );
 
   it(
+    'small objects are one slice, staged by whoever takes it, and each is counted',
+    async () => {
+      const small = 40;
+      for (let file = 1; file <= small; file += 1)
+        await bucket.put(`small/${file}.json.gz`, gzipSync(writeEvents(5)));
+      const worker = await startWorker('for-small');
+      const before = destination.requests.length;
+      const run = startBackhaul(
+        ['run', '--json', '--produce-only', writeManifest('small', `s3://${BUCKET}/small/`)],
+        { dataDir: workplace.dataDir('producer-small'), env },
+      );
+      const ended = await run.ended;
+      expect(ended.code, ended.stderr).toBe(0);
+      expect(worker.isRunning()).toBe(true);
+      const report = parseReport(ended);
+      expect(report).toMatchObject({ balanced: true, counts: { read: small * 5, delivered: small * 5 } });
+      expect(report.byFile.map(({ counts }) => counts.delivered)).toEqual(Array(small).fill(5));
+      expect((await readJobs('stage-slice', 'small')).count).toBe(1);
+      expect((await readJobs('import-part', 'small')).count).toBe(1);
+      expect(destination.requests.length - before).toBe(1);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
     'a slice that is broken fails by name, after what precedes the fault was imported',
     async () => {
       await bucket.put('broken/cut.json.gz', gzipSync(writeEvents(500)).subarray(0, -2_000));

@@ -138,6 +138,25 @@ describe('staging a slice', () => {
     expect(await objects(staging)).toEqual(whole);
   });
 
+  it('believes no receipt whose parts are not all there', async () => {
+    const staging = await newStaging();
+    await stage(staging, body);
+    const whole = await objects(staging);
+    await staging.remove(`${prefix}parts/${memorySlice(body).fileId}/00001.json`);
+    await stage(staging, body);
+    expect(await objects(staging)).toEqual(whole);
+  });
+
+  it('refuses a file that lost whole parts before it was staged to its end', async () => {
+    const staging = await newStaging();
+    await stage(staging, body);
+    await staging.remove(`${prefix}files/${memorySlice('').fileId}.json`);
+    const shorter = body.slice(0, body.indexOf(`{"n":${PART_MAX_RECORDS * 2},`));
+    await expect(stage(staging, shorter)).rejects.toThrow(
+      /changed after it was staged \(it has fewer records\)/,
+    );
+  });
+
   it('refuses a file that changed behind parts that are staged, and names the choices', async () => {
     const longer = `${body}{"n":"appended"}\n`;
     const other = body.replace('"n":5,', '"n":6,');
