@@ -48,8 +48,9 @@ export function buildProgram(finish: (code: ExitCode) => void): Command {
     );
   command('run <manifest>', 'run a migration, or continue the one of that name')
     .option('--produce-only', 'import nothing in this process; "backhaul worker" processes do')
+    .option('--top-up', 'take files that are new in the source into the migration of that name')
     .action(
-      act(async (context, manifest: string, options: { produceOnly?: boolean }) =>
+      act(async (context, manifest: string, options: { produceOnly?: boolean; topUp?: boolean }) =>
         (await import('./commands/run.ts')).run(context, manifest, options),
       ),
     );

@@ -1,34 +1,86 @@
 import type { StagedFile } from '../contract/part.ts';
-import type { Slice } from '../contract/slice.ts';
+import type { SourceSlice } from '../sources/source.ts';
 import type { MigrationRecord } from '../state/migrations.ts';
 
+/** What became of a source since the migration recorded its files. */
+export interface SourceChanges<S> {
+  /** Why what was begun cannot be continued, as sentences; empty when it can. */
+  readonly differences: readonly string[];
+  /** The files that the migration has recorded, under the names recorded. */
+  readonly known: readonly S[];
+  /** Those that it has not, for a top-up. */
+  readonly added: readonly S[];
+}
+
+type Found = Pick<SourceSlice, 'fileId' | 'name' | 'bytes' | 'modified' | 'location'>;
+
 /**
- * How the source differs from what it was when the migration was created, as sentences; empty when it is
- * still the same. A file staged to its end may be gone: its parts are kept. One that is only
- * touched or copied is compared by content.
+ * Compares the files of a source with those that a migration recorded. A file staged to its end may be gone:
+ * its parts are kept. One that is only touched or copied is compared by content. A file under a new name is
+ * the one that it was: of staged files the content tells it, of others size and time of the last change.
  */
-export async function checkSources<S extends Slice>(
+export async function checkSources<S extends Found>(
   recorded: MigrationRecord['files'],
   found: readonly S[],
   staged: ReadonlyMap<string, StagedFile>,
   hashSource: (file: S) => Promise<string>,
-): Promise<string[]> {
+): Promise<SourceChanges<S>> {
   const differences: string[] = [];
+  const known: S[] = [];
   const byId = new Map(found.map((file) => [file.fileId, file]));
-  const known = new Set(recorded.map(({ fileId }) => fileId));
+  const recordedIds = new Set(recorded.map(({ fileId }) => fileId));
+  const gone: MigrationRecord['files'][number][] = [];
 
-  for (const { fileId, name } of recorded) {
-    const file = byId.get(fileId);
-    const receipt = staged.get(fileId);
-    if (!file && !receipt) differences.push(`${name} is gone, and was not staged to its end`);
+  for (const one of recorded) {
+    const file = byId.get(one.fileId);
+    const receipt = staged.get(one.fileId);
+    if (file) known.push(file);
+    else gone.push(one);
     if (!file || !receipt) continue;
     // As it was when it was staged to its end: a broken file may have been replaced before that.
     const { bytes, modified, sha256 } = receipt.fingerprint;
+    const { name } = one;
     if (file.bytes !== bytes) differences.push(`${name} had ${bytes} bytes, it has ${file.bytes} now`);
     else if (file.modified !== modified && (await hashSource(file)) !== sha256) {
       differences.push(`${name} has other content than the one that was staged`);
     }
   }
-  for (const { fileId, name } of found) if (!known.has(fileId)) differences.push(`${name} is new`);
-  return differences;
+
+  const added: S[] = [];
+  const hashed = new Map<S, string>();
+  const hash = async (file: S) => {
+    const sha256 = hashed.get(file) ?? (await hashSource(file));
+    hashed.set(file, sha256);
+    return sha256;
+  };
+  for (const file of found) {
+    if (recordedIds.has(file.fileId)) continue;
+    const renamed = await findRenamed(file, gone, staged, hash);
+    if (!renamed) added.push(file);
+    else {
+      gone.splice(gone.indexOf(renamed), 1);
+      if (!staged.has(renamed.fileId)) known.push({ ...file, fileId: renamed.fileId, name: renamed.name });
+    }
+  }
+  for (const { fileId, name } of gone)
+    if (!staged.has(fileId)) differences.push(`${name} is gone, and was not staged to its end`);
+  return { differences, known, added };
+}
+
+/** The recorded file that a file with a name of its own was before; undefined where it is none of them. */
+async function findRenamed<S extends Found>(
+  file: S,
+  gone: MigrationRecord['files'],
+  staged: ReadonlyMap<string, StagedFile>,
+  hash: (file: S) => Promise<string>,
+): Promise<MigrationRecord['files'][number] | undefined> {
+  for (const one of gone) {
+    const fingerprint = staged.get(one.fileId)?.fingerprint;
+    if (fingerprint) {
+      if (fingerprint.bytes === file.bytes && (await hash(file)) === fingerprint.sha256) return one;
+      // Only the process that found a file can open it by another name.
+    } else if (file.location === 'producer' && one.bytes === file.bytes && one.modified === file.modified)
+      return one;
+  }
+  return undefined;
 }

@@ -13,6 +13,7 @@ import { bindSource, getMappingName, listMappingNames, readPinnedVersion } from 
 import { type SourceSlice, toSourceSlice } from '../sources/source.ts';
 import { layout } from '../state/keys.ts';
 import {
+  addTopUp,
   createMigration,
   loadLatestEpoch,
   loadMigration,
@@ -43,6 +44,12 @@ export interface Prepared {
 }
 
 /**
+ * What becomes of files that the migration does not have yet: `refuse` names them, `leave` continues without
+ * them, `take` adds them to the migration.
+ */
+export type NewFiles = 'refuse' | 'leave' | 'take';
+
+/**
  * Finds the source, and creates the migration or recognises it. One that exists continues only while manifest
  * and sources are what they were; else throws a ConfigError with what differs and what the choices are.
  * Throws PreflightError where the contract asks for an approval.
@@ -50,14 +57,16 @@ export interface Prepared {
 export async function prepareMigration(
   runtime: MigrationRuntime,
   { manifest, baseDir }: ManifestAt,
+  newFiles: NewFiles,
 ): Promise<Prepared> {
   const { staging } = runtime;
   const { name } = manifest;
   const known = await loadMigration(staging, name);
 
   const find = () => findFiles(runtime, manifest, baseDir);
-  const files = known ? await findCurrentSources(known, staging, find) : await find();
+  let files = known ? await findCurrentSources(known, staging, find) : await find();
   if (!known) await checkHeaders(files, manifest.source);
+  let added: readonly SourceSlice[] = [];
 
   if (known) {
     const { type } = manifest.source;
@@ -66,15 +75,21 @@ export async function prepareMigration(
       differences.push(`the mapping was ${known.mapping}, this version has ${listMappingNames(type)}`);
     if (files.length > 0) {
       const staged = await loadStagedFiles(staging, name);
-      differences.push(...(await checkSources(known.files, files, staged, hashSlice)));
+      const changes = await checkSources(known.files, files, staged, hashSlice);
+      differences.push(...changes.differences);
+      if (newFiles === 'refuse') differences.push(...changes.added.map((file) => `${file.name} is new`));
+      if (newFiles === 'take') added = changes.added;
+      files = [...changes.known, ...added];
     }
     if (differences.length > 0) throw changed(name, differences, staging.location);
+    await checkHeaders(added, manifest.source);
   }
 
   const allowed = await preflight(runtime, manifest, files);
   if (!known) await assertNothingLeft(staging, name);
-  const record =
-    known ?? (await createRecord(runtime, { manifest, baseDir }, assignSlices(files).map(asFound)));
+  const record = known
+    ? await addFiles(runtime, known, assignSlices(added, known.files.length).map(asFound))
+    : await createRecord(runtime, { manifest, baseDir }, assignSlices(files).map(asFound));
   return toPrepared(record, { manifest, baseDir }, files, allowed);
 }
 
@@ -164,6 +179,17 @@ export async function createRecord(
   );
 }
 
+/** The migration with the files of a top-up; they stay its own, whatever becomes of this run. */
+async function addFiles(
+  { staging, now }: Pick<MigrationStore, 'staging' | 'now'>,
+  record: MigrationRecord,
+  files: MigrationRecord['files'],
+): Promise<MigrationRecord> {
+  if (files.length === 0) return record;
+  await addTopUp(staging, record.name, { at: now().toISOString(), files });
+  return { ...record, files: [...record.files, ...files] };
+}
+
 const asFound = ({ fileId, name, bytes, modified, slice }: SourceSlice & { slice?: string | undefined }) => ({
   fileId,
   name,
@@ -177,8 +203,9 @@ function changed(name: string, differences: readonly string[], where: string): C
     [
       `Migration "${name}" exists in ${where}, and is not the same:`,
       ...differences.map((line) => `  - ${line}`),
-      'Choices: put back what it was and run again; or give the manifest a new name, which imports everything',
-      'under that name (events that are already there are dropped by their uuid and cost nothing).',
+      'Choices: put back what it was and run again; where files are new, take them in with run --top-up, or',
+      'continue without them with resume; or give the manifest a new name, which imports everything under that',
+      'name (events that are already there are dropped by their uuid and cost nothing).',
     ].join('\n'),
   );
 }

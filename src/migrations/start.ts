@@ -20,6 +20,8 @@ export interface RunOptions {
   readonly signal: AbortSignal;
   /** Whether this process also imports parts, or only `backhaul worker` processes do. */
   readonly importHere: boolean;
+  /** Takes new files of the source into a migration that exists. @default false: they are refused by name */
+  readonly topUp?: boolean | undefined;
   /** Whether a long row of refused events is no reason to pause. @default false */
   readonly acceptRefusals?: boolean;
   /** Called once the migration exists and is checked, before anything of it runs. */
@@ -63,14 +65,16 @@ export async function startMigration(
   options: RunOptions,
 ): Promise<RunResult> {
   const { name } = loaded.manifest;
-  let kind: 'run' | 'run_edited' = 'run';
+  const { topUp = false } = options;
+  let kind: 'run' | 'run_edited' | 'top_up' = 'run';
   const prepared = await orInterrupted(runtime, name, async () => {
+    if (topUp) await requireMigration(runtime.staging, name);
     // Before the source is looked at. Control that outlived its record decides nothing.
     if (await loadMigration(runtime.staging, name)) {
-      kind = (await isEdited(runtime, loaded)) ? 'run_edited' : 'run';
+      kind = (await isEdited(runtime, loaded)) ? 'run_edited' : topUp ? 'top_up' : 'run';
       await decideStored(runtime.staging, name, { kind });
     }
-    return prepareMigration(runtime, loaded);
+    return prepareMigration(runtime, loaded, topUp ? 'take' : 'refuse');
   });
   return 'kind' in prepared ? prepared : runPrepared(runtime, prepared, kind, options);
 }
@@ -89,7 +93,7 @@ export async function resumeMigration(
 ): Promise<RunResult> {
   const prepared = await orInterrupted(runtime, name, async () => {
     await requireMigration(runtime.staging, name);
-    return prepareMigration(runtime, await loadStoredManifest(runtime.staging, name));
+    return prepareMigration(runtime, await loadStoredManifest(runtime.staging, name), 'leave');
   });
   return 'kind' in prepared ? prepared : runPrepared(runtime, prepared, 'resume', options);
 }
@@ -98,7 +102,7 @@ export async function resumeMigration(
 export async function runPrepared(
   runtime: MigrationRuntime,
   prepared: Prepared,
-  cause: 'run' | 'run_edited' | 'resume',
+  cause: 'run' | 'run_edited' | 'top_up' | 'resume',
   { signal: stop, importHere, acceptRefusals = false, onBegin, onStatus }: RunOptions,
 ): Promise<RunResult> {
   const { record, manifest, baseDir, slices, allowed } = prepared;

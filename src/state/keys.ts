@@ -17,6 +17,8 @@ export const layout = (name: string) => {
     /** How many events its records are, where that was counted. */
     volume: `${prefix}volume.json`,
     progress: `${prefix}progress.json`,
+    topUps: `${prefix}top-ups/`,
+    topUp: (number: number) => `${prefix}top-ups/${String(number).padStart(5, '0')}${JSON_END}`,
     epochs: `${prefix}epochs/`,
     epoch: (epoch: number) => `${prefix}epochs/${toOrdinal(epoch)}`,
     receipts: `${prefix}receipts/`,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Staging } from '../contract/staging.ts';
-import { encodeDocument, loadDocument } from './document.ts';
+import { encodeDocument, listDocuments, loadDocument } from './document.ts';
 import { layout, parseEpochKey, parseRecordKey, RECORDS } from './keys.ts';
 
 /** What a migration is run with. Holds no secret, only the names of variables that hold them (I10). */
@@ -46,8 +46,24 @@ export function createMigration(staging: Staging, record: MigrationRecord): Prom
   return staging.create(layout(record.name).record, encodeDocument(record));
 }
 
+/** With the files of its top-ups. */
 export async function loadMigration(staging: Staging, name: string): Promise<MigrationRecord | undefined> {
-  return loadDocument(migrationRecord, layout(name).record, staging);
+  const record = await loadDocument(migrationRecord, layout(name).record, staging);
+  if (!record) return undefined;
+  const files = new Map(record.files.map((file) => [file.fileId, file]));
+  for await (const added of listDocuments(staging, layout(name).topUps, (key) =>
+    loadDocument(topUp, key, staging),
+  ))
+    for (const file of added.files) if (!files.has(file.fileId)) files.set(file.fileId, file);
+  return { ...record, files: [...files.values()] };
+}
+
+/** Files that were taken into a migration after it was created. Written once. */
+export const topUp = z.strictObject({ at: z.string(), files: migrationRecord.shape.files });
+
+export async function addTopUp(staging: Staging, name: string, added: z.infer<typeof topUp>): Promise<void> {
+  for (let number = 1; ; number += 1)
+    if (await staging.create(layout(name).topUp(number), encodeDocument(added))) return;
 }
 
 export async function listMigrations(staging: Staging): Promise<string[]> {

@@ -18,29 +18,61 @@ const staged = (name: string, bytes: number, sha256 = 'same'): [string, FileRece
 
 const check = (known: ReturnType<typeof recorded>[], found: Slice[], receipts: [string, FileReceipt][]) =>
   checkSources(known, found, new Map(receipts), async () => 'same');
+const names = (files: readonly Slice[]) => files.map(({ name }) => name);
 
 describe('what became of a source', () => {
   it('is nothing to speak of where files are as they were, touched, or gone after they were staged', async () => {
     const known = [recorded('a', 1), recorded('b', 2), recorded('c', 3)];
     const found = [file('a', 1, 'then'), file('b', 2, 'touched')];
-    expect(await check(known, found, [staged('a', 1), staged('b', 2), staged('c', 3)])).toEqual([]);
+    expect(await check(known, found, [staged('a', 1), staged('b', 2), staged('c', 3)])).toEqual({
+      differences: [],
+      known: found,
+      added: [],
+    });
   });
 
   it('is told of files that changed, went away too early, or came', async () => {
     const known = [recorded('a', 1), recorded('b', 2), recorded('c', 3)];
     const found = [file('a', 9, 'now'), file('b', 2, 'now'), file('d', 4, 'now')];
-    expect(await check(known, found, [staged('a', 1), staged('b', 2, 'other')])).toEqual([
+    const changes = await check(known, found, [staged('a', 1), staged('b', 2, 'other')]);
+    expect(changes.differences).toEqual([
       'a had 1 bytes, it has 9 now',
       'b has other content than the one that was staged',
       'c is gone, and was not staged to its end',
-      'd is new',
     ]);
+    expect(names(changes.added)).toEqual(['d']);
   });
 
   it('accepts a broken file that was replaced before it was staged to its end', async () => {
     const known = [recorded('a', 1)];
-    expect(await check(known, [file('a', 7, 'mended')], [])).toEqual([]);
+    expect((await check(known, [file('a', 7, 'mended')], [])).differences).toEqual([]);
     const receipt = staged('a', 7);
-    expect(await check(known, [file('a', 7, 'then')], [receipt])).toEqual([]);
+    expect((await check(known, [file('a', 7, 'then')], [receipt])).differences).toEqual([]);
+  });
+
+  it('knows a staged file under a new name by its content, and has no more to do with it', async () => {
+    const changes = await check([recorded('a', 1)], [file('b', 1, 'now')], [staged('a', 1)]);
+    expect(changes).toEqual({ differences: [], known: [], added: [] });
+    const other = await check([recorded('a', 1)], [file('b', 1, 'now')], [staged('a', 1, 'other')]);
+    expect(names(other.added)).toEqual(['b']);
+  });
+
+  it('reads a file that was not staged under its new name, where size and time are those recorded', async () => {
+    const changes = await check([recorded('a', 1)], [file('b', 1, 'then')], []);
+    expect(changes).toEqual({ differences: [], known: [file('a', 1, 'then')], added: [] });
+    for (const other of [file('b', 2, 'then'), file('b', 1, 'now')]) {
+      const { differences, added } = await check([recorded('a', 1)], [other], []);
+      expect([differences.length, names(added)]).toEqual([1, ['b']]);
+    }
+    const shared = { ...file('b', 1, 'then'), location: 'shared' as const };
+    expect((await check([recorded('a', 1)], [shared], [])).differences).toHaveLength(1);
+  });
+
+  it('takes one new file for one that is gone, and not for two', async () => {
+    const known = [recorded('a', 1), recorded('b', 1)];
+    const changes = await check(known, [file('c', 1, 'now')], [staged('a', 1), staged('b', 1)]);
+    expect(changes).toEqual({ differences: [], known: [], added: [] });
+    const two = await check([recorded('a', 1)], [file('c', 1, 'now'), file('d', 1, 'now')], [staged('a', 1)]);
+    expect(names(two.added)).toEqual(['d']);
   });
 });

@@ -48,6 +48,7 @@ describe('keys of staging, as earlier versions stored them', () => {
       turn: keys.turn(7),
       endedTurn: keys.endedTurn(7),
       atTurn: undefined,
+      topUp: keys.topUp(12),
     }).toEqual({
       prefix: 'shop.2024/',
       record: '_migrations/shop.2024.json',
@@ -55,6 +56,8 @@ describe('keys of staging, as earlier versions stored them', () => {
       report: 'shop.2024/report.json',
       volume: 'shop.2024/volume.json',
       progress: 'shop.2024/progress.json',
+      topUps: 'shop.2024/top-ups/',
+      topUp: 'shop.2024/top-ups/00012.json',
       epochs: 'shop.2024/epochs/',
       epoch: ['shop.2024/epochs/00000001', 'shop.2024/epochs/12345678', 'shop.2024/epochs/123456789'],
       receipts: 'shop.2024/receipts/',

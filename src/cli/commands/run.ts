@@ -13,6 +13,10 @@ export interface RunCommandOptions {
   readonly produceOnly?: boolean;
 }
 
+interface StartCommandOptions extends RunCommandOptions {
+  readonly topUp?: boolean;
+}
+
 export interface ResumeCommandOptions extends RunCommandOptions {
   readonly acceptRefusals?: boolean;
 }
@@ -21,13 +25,13 @@ export interface ResumeCommandOptions extends RunCommandOptions {
 export async function run(
   context: CommandContext,
   path: string,
-  { produceOnly }: RunCommandOptions,
+  { produceOnly, topUp }: StartCommandOptions,
 ): Promise<ExitCode> {
   const loaded = await loadManifest(path, { env: context.env });
-  const again = commandLine(context, `run ${quoted(path)}`);
+  const again = commandLine(context, `run ${quoted(path)}${topUp ? ' --top-up' : ''}`);
   return withRuntime(context, loaded.manifest.destination === undefined, async (runtime) => {
     const { kind } = await showRun(context, { again, produceOnly }, (options) =>
-      startMigration(runtime, loaded, options),
+      startMigration(runtime, loaded, { ...options, topUp }),
     );
     return RUN_EXIT[kind];
   });
