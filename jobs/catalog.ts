@@ -28,7 +28,11 @@ export const payloads = {
   'merge-people': z.strictObject({ ...ofEpoch, ...buckets }),
   'fold-people': z.strictObject({ ...ofEpoch, ...buckets }),
   /** What is to be deleted is in the API's database. */
-  'delete-events': z.strictObject({ because: z.enum(['scheduled', 'asked', 'overdue']) }),
+  'delete-events': z.strictObject({
+    because: z.enum(['scheduled', 'asked', 'overdue']),
+    /** Only of these. @default every project */
+    projectIds: z.array(z.number().int()).exactOptional(),
+  }),
 } as const;
 
 export type JobName = keyof typeof payloads;

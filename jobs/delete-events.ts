@@ -12,7 +12,11 @@ import { createJobWorker } from './worker.ts';
 /** What the job does, passed in by the process that has the database open. */
 export interface DeletionWork {
   /** Deletes all that is queued; may be stopped anywhere and run again, also beside another run. */
-  run(signal: AbortSignal, onProgress: (progress: object) => void): Promise<void>;
+  run(
+    signal: AbortSignal,
+    onProgress: (progress: object) => void,
+    projectIds?: readonly number[],
+  ): Promise<void>;
   /** When the oldest one in the queue was queued; undefined when the queue is empty. */
   oldest(): Promise<Date | undefined>;
 }
@@ -26,8 +30,11 @@ export interface DeletionJobsOptions {
 }
 
 export interface DeletionJobs {
-  /** Runs the job as soon as possible. Returns its id, or that of a job that is waiting already. */
-  ask(): Promise<string>;
+  /**
+   * Runs the job for these projects as soon as possible. Returns its id, or that of a job that is waiting
+   * already and does the same or more.
+   */
+  ask(projectIds?: readonly number[]): Promise<string>;
   /** Undefined where the queue does not hold such a job, or no longer does. */
   state(jobId: string): Promise<DeletionJobState | undefined>;
   /** Hands a running job back to the queue. */
@@ -46,6 +53,8 @@ const CHECK_EVERY_MS = 3_600_000;
 const RETRY_AFTER_MS = 30_000;
 /** Batches are small, and a second run beside a first does no harm: a lost job may be run again soon. */
 const LOCK_MS = 10_000;
+/** Waiting jobs that are compared with a new one. */
+const MAX_LOOKED_AT = 99;
 /** The API process has a few seconds to end. */
 const CLOSE_WITHIN_MS = 5_000;
 
@@ -70,16 +79,16 @@ export function startDeletionJobs({ redisUrl, schedule, work, log }: DeletionJob
     lockMs: LOCK_MS,
     closeWithinMs: CLOSE_WITHIN_MS,
     log,
-    async handler(_, { signal, progress }) {
-      await work.run(signal, progress);
+    async handler({ projectIds }, { signal, progress }) {
+      await work.run(signal, progress, projectIds);
       return { kind: 'done' };
     },
   });
 
-  async function add(because: Payload<'delete-events'>['because']): Promise<string> {
+  async function add(payload: Payload<'delete-events'>): Promise<string> {
     // A job that has not started sees all that is queued by now; there is no need of a second one.
-    const [waiting] = await queue.getWaiting(0, 0);
-    const { id } = waiting ?? (await queue.add(DELETION_JOB, { because }));
+    const waiting = (await queue.getWaiting(0, MAX_LOOKED_AT)).find(({ data }) => covers(data, payload));
+    const { id } = waiting ?? (await queue.add(DELETION_JOB, payload));
     if (id === undefined) throw new Error('BullMQ gave a job no id');
     return id;
   }
@@ -93,7 +102,7 @@ export function startDeletionJobs({ redisUrl, schedule, work, log }: DeletionJob
     const due = oldest && nextOccurrence(schedule, oldest);
     if (due === undefined || due.getTime() > Date.now() || (await queue.getActiveCount()) > 0) return;
     log.info({ due }, 'deletions are overdue');
-    await add('overdue');
+    await add({ because: 'overdue' });
   }
 
   const closing = new AbortController();
@@ -112,7 +121,8 @@ export function startDeletionJobs({ redisUrl, schedule, work, log }: DeletionJob
   const checking = keepChecking();
 
   return {
-    ask: () => orUnavailable(add('asked')),
+    ask: (projectIds) =>
+      orUnavailable(add({ because: 'asked', ...(projectIds && { projectIds: [...projectIds] }) })),
     state: (jobId) => orUnavailable(loadState(queue, jobId)),
     async close() {
       closing.abort();
@@ -127,6 +137,10 @@ export function startDeletionJobs({ redisUrl, schedule, work, log }: DeletionJob
     },
   };
 }
+
+/** Whether one job deletes all that the other would. */
+const covers = (one: Payload<'delete-events'>, other: Payload<'delete-events'>): boolean =>
+  one.projectIds === undefined || (other.projectIds?.every((id) => one.projectIds?.includes(id)) ?? false);
 
 /** Ids that BullMQ gives: any other text may be the key of something else of the queue. */
 const JOB_ID = /^(?:\d{1,15}|repeat:[a-z-]{1,50}:\d{1,15})$/;

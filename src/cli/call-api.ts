@@ -5,7 +5,7 @@ import type { BundledApi } from '../runtime/runtime.ts';
 
 export interface ApiCall {
   /** @default GET */
-  readonly method?: 'GET' | 'POST' | 'DELETE';
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly body?: unknown;
 }

@@ -46,6 +46,9 @@ export function addManageCommands(program: Command, act: Act): void {
   users('list', 'all users and their levels')
     .alias('ls')
     .action(act(async (context) => (await import('./commands/users.ts')).listUsers(context)));
+  users('remove <email>', 'remove a user from the organization; their keys stop working there').action(
+    act(async (context, email: string) => (await import('./commands/users.ts')).removeUser(context, email)),
+  );
 
   const projects = group('projects', 'projects of the bundled API');
   projects('add <name>', 'create a project and print its key').action(
@@ -54,6 +57,16 @@ export function addManageCommands(program: Command, act: Act): void {
   projects('list', 'all projects and their keys')
     .alias('ls')
     .action(act(async (context) => (await import('./commands/projects.ts')).listProjects(context)));
+  projects('rename <id> <name>', 'give a project another name').action(
+    act(async (context, id: string, name: string) =>
+      (await import('./commands/projects.ts')).renameProject(context, id, name),
+    ),
+  );
+  projects('rotate-key <id>', 'replace the key of a project, at once, and print the new one').action(
+    act(async (context, id: string) =>
+      (await import('./commands/projects.ts')).rotateProjectKey(context, id),
+    ),
+  );
 
   const deletions = group('deletions', 'events of persons that were deleted with them');
   deletions('ls', 'what is queued, what was deleted, and what failed')

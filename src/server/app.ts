@@ -15,9 +15,11 @@ import { addDefinitionRoutes } from './definitions/routes.ts';
 import { addDeletionRoutes, type DeletionRuns } from './deletions/routes.ts';
 import { addEventRoutes } from './events/routes.ts';
 import { createHealthCheck } from './health.ts';
+import { allowOrigin, isForBrowsers } from './http/cors.ts';
 import { methodNotAllowed, notFound, respondWithError } from './http/errors.ts';
 import { createInsightResults } from './insights/results.ts';
 import { addDocsRoutes } from './openapi/routes.ts';
+import { isUnbuilt } from './persons/person-id.ts';
 import { addPersonRoutes } from './persons/routes.ts';
 import { publicAddress } from './routing/public-url.ts';
 import { type Api, addPublicRoute, createApi } from './routing/route.ts';
@@ -42,6 +44,8 @@ export interface ApiDeps {
   readonly publicUrl?: string | undefined;
   /** Without it deletions are queued, and never run. */
   readonly deletionRuns?: DeletionRuns | undefined;
+  /** A project key that every start makes valid again, so that it cannot be replaced. */
+  readonly fixedProjectKey?: string | undefined;
 }
 
 /** All routes under one set of rules: authorisation (access.ts), error envelope, optional trailing slash. */
@@ -52,7 +56,9 @@ export function buildApi(deps: ApiDeps): Hono {
   root.route('/', declareRoutes(deps).app);
   root.onError((error, c) => respondWithError(error, c, log));
   root.notFound((c) => {
-    const allowed = findMethods(root, c.req.path);
+    const { path } = c.req;
+    if (isForBrowsers(path)) allowOrigin(c);
+    const allowed = isUnbuilt(path) ? [] : findMethods(root, path);
     if (allowed.length === 0) return respondWithError(notFound(), c, log);
     c.header('Allow', allowed.join(', '));
     return respondWithError(methodNotAllowed(c.req.method), c, log);

@@ -83,7 +83,8 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   try {
     deletionRuns = options.startDeletionJobs?.(createDeletionWork(db, log));
     const { requestsPerMinute, publicUrl } = options;
-    const app = buildApi({ db, log, deletionRuns, requestsPerMinute, publicUrl });
+    const fixedProjectKey = options.bootstrap?.projectKey;
+    const app = buildApi({ db, log, deletionRuns, requestsPerMinute, publicUrl, fixedProjectKey });
     options.extraRoutes?.(app);
     const server = await listen(app, host, options.port, options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS);
     log.info({ url: server.url, database: db.kind }, 'API ready');

@@ -78,6 +78,20 @@ describe('managing the bundled API', () => {
     expect(await printed('users', 'ls')).toMatch(/ada@example.com +\d+ +Ada King Lovelace +member/);
   }, 240_000);
 
+  it('removes users, renames projects and replaces their keys', async () => {
+    await printed('users', 'add', 'bob@example.com', '--name', 'Bob');
+    expect(await printed('users', 'remove', 'Bob@example.com')).toContain('is removed');
+    expect(await printed('users', 'ls')).not.toContain('bob@example.com');
+    const old = await printed('projects', 'add', 'Store');
+    const list = await told('projects', 'list');
+    const { id } = list.find(({ name }: { name: string }) => name === 'Store');
+    expect(await printed('projects', 'rename', String(id), 'Stores')).toBe(`Project ${id} is called Stores.`);
+    const replaced = await printed('projects', 'rotate-key', String(id));
+    expect(replaced).toMatch(/^phc_/);
+    expect(replaced).not.toBe(old);
+    expect(await printed('projects', 'ls')).toMatch(new RegExp(`Stores +${id} +${replaced}`));
+  }, 240_000);
+
   it('does not revoke the key that it works with', async () => {
     const [own] = await told('keys', 'list');
     const ended = await backhaul('keys', 'revoke', String(own.id));
@@ -98,6 +112,8 @@ describe('managing the bundled API', () => {
       'There is no user "no@example.com"',
     ],
     [['keys', 'revoke', '4711'], 'there is no key 4711'],
+    [['users', 'remove', 'no@example.com'], 'There is no user "no@example.com"'],
+    [['projects', 'rotate-key', '1'], 'This is the key of keys.json'],
     [['users', 'add', 'nobody', '--name', 'No Body'], 'Enter a valid email address.'],
     [
       ['users', 'add', 'b@example.com', '--name', 'B', '--level', 'boss'],

@@ -96,6 +96,29 @@ describe('the job that deletes events', () => {
     expect(runs).toBe(1);
   });
 
+  it('runs for the projects that were asked for, once for all who want no more', async () => {
+    const ran: (readonly number[] | undefined)[] = [];
+    let goOn = () => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const jobs = start({
+      run: async (_signal, _onProgress, projectIds) => {
+        ran.push(projectIds);
+        await held;
+      },
+    });
+    const first = await jobs.ask([1]);
+    await until('the first to run', () => (ran.length > 0 ? true : undefined));
+    const waiting = await jobs.ask([1, 2]);
+    expect([await jobs.ask([2]), await jobs.ask([2, 1])]).toEqual([waiting, waiting]);
+    const other = await jobs.ask([3]);
+    expect(new Set([first, waiting, other]).size).toBe(3);
+    goOn();
+    await ended(jobs, other);
+    expect(ran).toEqual([[1], [1, 2], [3]]);
+  });
+
   it('makes up for a time that was missed while nobody was there', async () => {
     let ran: () => void = () => {};
     const hasRun = new Promise<void>((resolve) => {

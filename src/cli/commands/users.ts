@@ -11,6 +11,7 @@ const LEVELS = Object.keys(MEMBER_LEVEL);
 
 interface User {
   readonly id: number;
+  readonly uuid: string;
   readonly email: string;
   readonly first_name: string;
   readonly last_name: string;
@@ -50,6 +51,18 @@ export async function listUsers(context: CommandContext): Promise<ExitCode> {
       ]),
     ),
   );
+  return EXIT.done;
+}
+
+/** `backhaul users remove`: from the organization of the data folder's own key. */
+export async function removeUser(context: CommandContext, email: string): Promise<ExitCode> {
+  await withBundled(context, async (api) => {
+    const users = await fetchAllPages<User>(api, PATH);
+    const user = users.find((each) => each.email.toLowerCase() === email.toLowerCase());
+    if (user === undefined) throw new ConfigError(`There is no user "${email}"; see: backhaul users list`);
+    await callApi(api, { method: 'DELETE', path: `/api/organizations/@current/members/${user.uuid}/` });
+  });
+  context.terminal.data({ email }, () => `${email} is removed; their keys open nothing there any more.`);
   return EXIT.done;
 }
 

@@ -46,42 +46,60 @@ export async function loadMembers(
   return { count: total?.count ?? 0, members };
 }
 
-export type LevelChange =
+export type MemberChange =
   | { readonly kind: 'changed'; readonly member: Member }
   | { readonly kind: 'no_member' | 'above' | 'last_owner' };
 
 /**
- * Changes the level of a member on behalf of a caller, who can neither raise anybody above themselves nor
- * change anybody above them. The last owner stays one: changes of one organisation wait for each other.
+ * Changes the level of a member, or removes them (`level` 'none'), on behalf of a caller, who can neither
+ * raise anybody above themselves nor change anybody above them; everybody may leave. The last owner stays one:
+ * changes of one organisation wait for each other.
  */
-export function changeLevel(
+export function changeMember(
   db: Db,
   change: {
     readonly organizationId: string;
     readonly userId: number;
-    readonly level: number;
+    readonly level: number | 'none';
     readonly callerId: number;
   },
-): Promise<LevelChange> {
+): Promise<MemberChange> {
   const { organizationId, userId, level, callerId } = change;
-  return db.transaction(async (tx): Promise<LevelChange> => {
+  const isRemoval = level === 'none';
+  return db.transaction(async (tx): Promise<MemberChange> => {
     await runSql(tx, sql`select from organizations where id = ${organizationId} for update`);
     const levelNow = (id: number) => loadMemberLevel(tx, organizationId, id);
     const [current, callerLevel] = [await levelNow(userId), (await levelNow(callerId)) ?? 0];
     if (current === undefined) return { kind: 'no_member' };
-    if (callerLevel < Math.max(MEMBER_LEVEL.admin, current, level)) return { kind: 'above' };
+    const isLeaving = isRemoval && userId === callerId;
+    if (!isLeaving && callerLevel < Math.max(MEMBER_LEVEL.admin, current, isRemoval ? 0 : level)) {
+      return { kind: 'above' };
+    }
     const [owners] = await runSql<{ count: number }>(
       tx,
       sql`select count(*) as count from organization_members
         where organization_id = ${organizationId} and level = ${MEMBER_LEVEL.owner}`,
     );
-    const stepsDown = current === MEMBER_LEVEL.owner && level < MEMBER_LEVEL.owner;
+    const stepsDown = current === MEMBER_LEVEL.owner && (isRemoval || level < MEMBER_LEVEL.owner);
     if (stepsDown && owners?.count === 1) return { kind: 'last_owner' };
+    const isThem = sql`m.organization_id = ${organizationId} and m.user_id = ${userId}`;
     const [member] = await runSql<Member>(
       tx,
-      sql`update organization_members m set level = ${level}
-        where organization_id = ${organizationId} and user_id = ${userId} returning ${COLUMNS}`,
+      isRemoval
+        ? sql`delete from organization_members m where ${isThem} returning ${COLUMNS}`
+        : sql`update organization_members m set level = ${level} where ${isThem} returning ${COLUMNS}`,
     );
+    if (isRemoval) await revokeUseless(tx, userId);
     return member === undefined ? { kind: 'no_member' } : { kind: 'changed', member };
   });
+}
+
+/** Revokes the keys of a user without any organisation, so that they stay closed if the user is added again. */
+async function revokeUseless(tx: Queryable, userId: number): Promise<void> {
+  await runSql(
+    tx,
+    sql`update personal_api_keys set revoked_at = now()
+      where user_id = ${userId} and revoked_at is null
+        and not exists (select from organization_members where user_id = ${userId})`,
+  );
 }

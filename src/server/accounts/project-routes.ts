@@ -1,7 +1,17 @@
 import { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
 import type { Logger } from 'pino';
-import { createProjectKey, ensureProject, loadProjects, type Project } from '../auth/projects.ts';
+import type { ApiEnv } from '../auth/access.ts';
+import {
+  changeProject,
+  createProjectKey,
+  ensureProject,
+  loadProjects,
+  type Project,
+} from '../auth/projects.ts';
+import { MEMBER_LEVEL } from '../auth/users.ts';
 import type { Db } from '../database/db.ts';
+import { invalidInput, notFound, permissionDenied } from '../http/errors.ts';
 import { nameField } from '../http/fields.ts';
 import { paged, pageQuery, parsePage, renderPage } from '../http/paging.ts';
 import { respondWithJson } from '../http/response.ts';
@@ -42,7 +52,13 @@ const newProjectSchema = z.object({
     .openapi({ description: 'Default: the first organization of the caller.' }),
 });
 
-export function addProjectRoutes(api: Api, { db, log }: { db: Db; log: Logger }): void {
+interface ProjectDeps {
+  readonly db: Db;
+  readonly log: Logger;
+  readonly fixedProjectKey?: string | undefined;
+}
+
+export function addProjectRoutes(api: Api, { db, log, fixedProjectKey }: ProjectDeps): void {
   addRoute(
     api,
     {
@@ -97,4 +113,54 @@ export function addProjectRoutes(api: Api, { db, log }: { db: Db; log: Logger })
     },
     ({ c }) => respondWithJson(c, renderProject(c.get('project'))),
   );
+  addRoute(
+    api,
+    {
+      method: 'patch',
+      path: '/api/projects/:project_id/',
+      scopes: ['*'],
+      summary: 'Rename a project (beyond the contract)',
+      tag: 'Projects',
+      preHandler: async (c) => requireProjectAdministrator(c),
+      body: z.object({ name: nameField() }),
+      responses: { 200: { description: 'The project.', schema: projectSchema } },
+    },
+    async ({ c, body }) => {
+      const { id } = c.get('project');
+      const project = await changeProject(db, id, { name: body.name });
+      if (project === undefined) throw notFound();
+      log.info({ project: id, by: c.get('key').id }, 'project renamed');
+      return respondWithJson(c, renderProject(project));
+    },
+  );
+  addRoute(
+    api,
+    {
+      method: 'post',
+      path: '/api/projects/:project_id/reset_token/',
+      scopes: ['*'],
+      summary: 'Replace the key of a project (beyond the contract)',
+      description: 'The old key ingests nothing any more, from the next request on.',
+      tag: 'Projects',
+      preHandler: async (c) => requireProjectAdministrator(c),
+      responses: { 200: { description: 'The project with its new key.', schema: projectSchema } },
+    },
+    async ({ c }) => {
+      const { id, projectKey } = c.get('project');
+      if (projectKey === fixedProjectKey) {
+        throw invalidInput(
+          'This is the key of keys.json in the data folder, which every start makes valid. Create another project and send there instead.',
+        );
+      }
+      const project = await changeProject(db, id, { projectKey: createProjectKey() });
+      if (project === undefined) throw notFound();
+      log.info({ project: id, by: c.get('key').id }, 'project key replaced');
+      return respondWithJson(c, renderProject(project));
+    },
+  );
+}
+
+function requireProjectAdministrator(c: Context<ApiEnv>): void {
+  if (c.get('level') >= MEMBER_LEVEL.admin) return;
+  throw permissionDenied('Your level in the organization is insufficient: it takes an administrator.');
 }

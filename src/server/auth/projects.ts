@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Queryable } from '../database/db.ts';
 import { runSql, sql } from '../database/sql.ts';
 import { base62 } from './base62.ts';
+import { MEMBER_LEVEL } from './users.ts';
 
 /**
  * A project owns events, persons and everything made of them. Its key (`phc_…`) is public, is sent in
@@ -69,6 +70,39 @@ export async function loadProjects(
       order by id`,
   );
   return rows;
+}
+
+/** Ids of the projects of organisations that the user owns; `only` as above. */
+export async function loadOwnedProjects(
+  db: Queryable,
+  userId: number,
+  only: readonly number[] | null,
+): Promise<number[]> {
+  const rows = await runSql<{ id: number }>(
+    db,
+    sql`select id from projects
+      where organization_id in (
+          select organization_id from organization_members
+          where user_id = ${userId} and level = ${MEMBER_LEVEL.owner})
+        and (${only}::integer[] is null or id = any(${only}::integer[]))
+      order by id`,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Changes name, key or both; undefined where there is no such project. */
+export async function changeProject(
+  db: Queryable,
+  id: number,
+  change: { readonly name?: string | undefined; readonly projectKey?: string | undefined },
+): Promise<Project | undefined> {
+  const [row] = await runSql<Project>(
+    db,
+    sql`update projects set name = coalesce(${change.name ?? null}, name),
+        api_token = coalesce(${change.projectKey ?? null}, api_token)
+      where id = ${id} returning ${COLUMNS}`,
+  );
+  return row;
 }
 
 export async function loadProject(db: Queryable, id: number): Promise<Project | undefined> {

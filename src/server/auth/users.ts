@@ -92,12 +92,24 @@ export interface NewUser {
   readonly organizationId?: string | undefined;
 }
 
-/** Adds a user to an organisation. An e-mail address in use is the database's unique violation (23505). */
+/**
+ * Adds a user to an organisation. The e-mail address of a member of any organisation is the database's unique
+ * violation (23505); a user who was removed from all of them comes back.
+ */
 export async function createUser(tx: Queryable, wanted: NewUser): Promise<User> {
   const [row] = await runSql<UserRow>(
     tx,
-    sql`insert into users as u (email, first_name, last_name) 
-      values (${wanted.email}, ${wanted.firstName}, ${wanted.lastName ?? ''}) returning ${COLUMNS}`,
+    sql`with returned as (
+        update users u set first_name = ${wanted.firstName}, last_name = ${wanted.lastName ?? ''}
+        where lower(u.email) = lower(${wanted.email})
+          and not exists (select from organization_members m where m.user_id = u.id)
+        returning ${COLUMNS}
+      ), added as (
+        insert into users as u (email, first_name, last_name)
+        select ${wanted.email}, ${wanted.firstName}, ${wanted.lastName ?? ''}
+        where not exists (select from returned) returning ${COLUMNS}
+      )
+      select * from returned union all select * from added`,
   );
   if (row === undefined) throw new Error('insert into users returned no row');
   await runSql(

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { loadProjectByKey } from '../auth/projects.ts';
 import type { Db } from '../database/db.ts';
 import { createDefinedNames, type DefinedNames } from '../definitions/defined-names.ts';
+import { allowOrigin } from '../http/cors.ts';
 import { type Api, addPublicRoute } from '../routing/route.ts';
 import { createAdmission } from './admission.ts';
 import { describeIngest } from './describe-ingest.ts';
@@ -87,18 +88,4 @@ async function ingestRequest(
     log.warn({ project: project.id, warnings: allWarnings }, 'events with warnings');
   }
   log.debug({ project: project.id, stored: result.stored, repeated: result.repeated }, 'request ingested');
-}
-
-/** Browsers send from any site; the key in the body identifies the project. */
-function allowOrigin(c: Context): void {
-  const origin = c.req.header('origin');
-  if (origin === undefined) return;
-  c.header('Access-Control-Allow-Origin', origin);
-  c.header('Access-Control-Allow-Credentials', 'true');
-  c.header('Access-Control-Allow-Methods', 'GET, POST, OPTIONS');
-  c.header(
-    'Access-Control-Allow-Headers',
-    c.req.header('access-control-request-headers') ?? 'X-Requested-With,Content-Type',
-  );
-  c.header('Vary', 'Origin');
 }

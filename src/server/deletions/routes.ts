@@ -1,5 +1,5 @@
 import { UnavailableError } from '../../lib/errors.ts';
-import { loadProjects } from '../auth/projects.ts';
+import { loadOwnedProjects, loadProjects } from '../auth/projects.ts';
 import { loadUsers } from '../auth/users.ts';
 import type { Db } from '../database/db.ts';
 import { ApiError, notFound, permissionDenied } from '../http/errors.ts';
@@ -19,8 +19,8 @@ const MAX_LIMIT = 1000;
 
 /** The job that runs the queued deletions, started by the process of the API (jobs/delete-events.ts). */
 export interface DeletionRuns {
-  /** Starts it as soon as possible and returns the job's id. UnavailableError while the queue is away. */
-  ask(): Promise<string>;
+  /** Starts it for these projects as soon as possible and returns the job's id. UnavailableError while the queue is away. */
+  ask(projectIds: readonly number[]): Promise<string>;
   /** Undefined: there is no such job (any more). */
   state(jobId: string): Promise<DeletionRunState | undefined>;
 }
@@ -71,17 +71,20 @@ export function addDeletionRoutes(api: Api, db: Db, runs: DeletionRuns | undefin
       path: '/api/deletions/run/',
       scopes: ['*'],
       summary: 'Delete the events of deleted persons now',
-      description: 'All that is queued, whatever the project. The job runs on when the caller has gone.',
+      description:
+        'All that is queued for projects of organizations that you own. The job runs on when the caller has gone.',
       tag,
       responses: { 202: { description: 'The job that will do it.', schema: runSchema } },
     },
     async ({ c }) => {
-      if (c.get('key').projectIds !== null) {
+      const { userId, projectIds } = c.get('key');
+      const owned = await loadOwnedProjects(db, userId, projectIds);
+      if (owned.length === 0) {
         throw permissionDenied(
-          'An API key that is restricted to projects cannot start deletions, which run for every project.',
+          'Your level in the organization is insufficient: starting deletions takes an owner.',
         );
       }
-      const jobId = await available(runs, (there) => there.ask());
+      const jobId = await available(runs, (there) => there.ask(owned));
       return respondWithJson(c, { job_id: jobId, state: 'waiting', reason: null }, 202);
     },
   );

@@ -30,14 +30,19 @@ export interface DeletionProgress {
 
 /** What the job needs of this room (jobs/delete-events.ts). */
 export interface DeletionWork {
-  run(signal: AbortSignal, onProgress: (progress: DeletionProgress) => void): Promise<void>;
+  /** @default projectIds every project */
+  run(
+    signal: AbortSignal,
+    onProgress: (progress: DeletionProgress) => void,
+    projectIds?: readonly number[],
+  ): Promise<void>;
   /** When the oldest deletion that is not verified was queued; undefined: there is none. */
   oldest(): Promise<Date | undefined>;
 }
 
 export function createDeletionWork(db: Db, log: Logger): DeletionWork {
   return {
-    run: (signal, onProgress) => runDeletions(db, { signal, onProgress, log }),
+    run: (signal, onProgress, projectIds) => runDeletions(db, { signal, onProgress, log, projectIds }),
     async oldest() {
       const createdAt = await loadOldestOpen(db);
       return createdAt === undefined ? undefined : new Date(createdAt);
@@ -46,6 +51,8 @@ export function createDeletionWork(db: Db, log: Logger): DeletionWork {
 }
 
 export interface RunOptions {
+  /** @default every project */
+  readonly projectIds?: readonly number[] | undefined;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: DeletionProgress) => void;
   readonly log: Logger;
@@ -77,7 +84,7 @@ async function runOpen(db: Db, options: RunOptions): Promise<void> {
   };
   let afterId = 0;
   for (;;) {
-    const deletion = await loadNextOpen(db, afterId);
+    const deletion = await loadNextOpen(db, afterId, options.projectIds);
     if (deletion === undefined) break;
     afterId = deletion.id;
     try {

@@ -80,12 +80,17 @@ export interface OpenDeletion {
   readonly distinctIds: readonly string[];
 }
 
-/** The next one that is not verified, in the order they were queued. */
-export async function loadNextOpen(db: Queryable, afterId: number): Promise<OpenDeletion | undefined> {
+/** The next one that is not verified, in the order they were queued; of these projects, if they are given. */
+export async function loadNextOpen(
+  db: Queryable,
+  afterId: number,
+  projectIds: readonly number[] | undefined,
+): Promise<OpenDeletion | undefined> {
+  const ofProjects = projectIds === undefined ? sql`true` : sql`project_id = any(${projectIds}::integer[])`;
   const [row] = await runSql<OpenDeletion>(
     db,
     sql`select id, project_id as "projectId", distinct_ids as "distinctIds" from deletions
-      where verified_at is null and id > ${afterId} order by id limit 1`,
+      where verified_at is null and id > ${afterId} and ${ofProjects} order by id limit 1`,
   );
   return row;
 }

@@ -5,7 +5,7 @@ import { collectColumns, orderColumns, renderHeader, renderRow } from './csv.ts'
 import { isJsonObject } from './json.ts';
 import { respondWithJson, toByteStream } from './response.ts';
 
-/** Rows of a table at most; paging does not apply to tables. */
+/** Rows of a table that is made of one document. */
 export const MAX_CSV_ROWS = 10_000;
 
 /** The query parameter of every endpoint that responds in JSON or CSV. */

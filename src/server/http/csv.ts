@@ -64,7 +64,20 @@ export function renderRow(row: unknown, columns: Columns): string {
 const renderLine = (cells: readonly string[]): string => `${cells.join(',')}\r\n`;
 
 /** Text that spreadsheets run as a formula (https://owasp.org/www-community/attacks/CSV_Injection). */
-const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
+const FORMULA = /^(?:[\t\r\n]|\s*[=+\-@＝＋－＠])/;
+/** A run of separators, quotes and blanks, and what follows it. It matches every run whole, hence in linear time. */
+const RUN = /([;"'\s]+)([^;"'\s]|$)/g;
+const BEGINS_CELL = /[;\t\r\n]/;
+
+/**
+ * The same where a spreadsheet that takes `;` as the separator, as in half of Europe, would begin a cell or a
+ * row: it does not heed quotes that stand inside of what it takes for a cell.
+ */
+const neutralise = (text: string): string =>
+  text.replace(RUN, (all, run: string, next: string) =>
+    next !== '' && FORMULA.test(next) && BEGINS_CELL.test(run) ? `${run}'${next}` : all,
+  );
+
 const NEEDS_QUOTES = /[",\r\n]/;
 
 /** Null is empty. Numbers keep their digits and their sign; text that could run is marked as text. */
@@ -72,6 +85,7 @@ export function renderCell(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'number' || isExactNumber(value)) return toText(value);
   const text = toText(value);
-  const safe = FORMULA.test(text) ? `'${text}` : text;
+  const inner = neutralise(text);
+  const safe = FORMULA.test(inner) ? `'${inner}` : inner;
   return NEEDS_QUOTES.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

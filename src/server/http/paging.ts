@@ -75,6 +75,7 @@ function computePreviousOffset({ limit, offset }: Page, bareFirst: boolean): num
 /** The address with these parameters, in this order at its end, instead of those it had; undefined: without. */
 function link(url: string, params: Readonly<Record<string, number | undefined>>): string {
   const target = new URL(url);
+  target.searchParams.delete('personal_api_key'); // a link is logged and passed on
   for (const name of Object.keys(params)) target.searchParams.delete(name);
   for (const [name, value] of Object.entries(params)) {
     if (value !== undefined) target.searchParams.append(name, String(value));

@@ -1,9 +1,9 @@
 import type { z } from '@hono/zod-openapi';
 import type { Db } from '../database/db.ts';
 import { sql } from '../database/sql.ts';
-import { FORMS, MAX_CSV_ROWS, respondWithCsv, wantsCsv } from '../http/content-negotiation.ts';
+import { FORMS, respondWithCsv, wantsCsv } from '../http/content-negotiation.ts';
 import { invalidInput } from '../http/errors.ts';
-import { paged, parsePage, renderPage } from '../http/paging.ts';
+import { paged, type pageQuery, parsePage, renderPage } from '../http/paging.ts';
 import { respondWithJson, toByteStream } from '../http/response.ts';
 import { loadCohorts } from '../query/cohort-store.ts';
 import { compileFilter } from '../query/compile-filter.ts';
@@ -22,7 +22,7 @@ interface ListDeps {
   readonly now: () => number;
 }
 
-/** Ids that one request holds in memory. A larger page ends there, and its `next` leads on. */
+/** Ids that one statement reads. A larger page ends there, and its `next` leads on; a table goes on by itself. */
 const MAX_LIMIT = 1_000_000;
 /** Persons that one request holds in memory. */
 const CHUNK = 200;
@@ -38,7 +38,7 @@ export function addListRoutes(api: Api, { db, now }: ListDeps): void {
         path: `/api/projects/:project_id/${path}`,
         scopes: ['person:read'],
         summary: path === 'persons/' ? 'List persons, newest first' : 'List persons as CSV',
-        description: `A table (\`format=csv\`) has up to ${MAX_CSV_ROWS} rows, whatever \`limit\` and \`offset\` say.`,
+        description: 'A table (`format=csv`) without `limit` goes on to the last person.',
         tag: 'Persons',
         query: personsQuery,
         responses: {
@@ -50,7 +50,7 @@ export function addListRoutes(api: Api, { db, now }: ListDeps): void {
         const projectId = c.get('project').id;
         const filter = await readFilter(call, db, now());
         if (wantsCsv(call)) {
-          const { ids } = await findPersons(db, projectId, filter, { limit: MAX_CSV_ROWS, offset: 0 });
+          const ids = await findAllIds(db, projectId, filter, query);
           return respondWithCsv(call, () => readPersons(db, projectId, ids), CSV_COLUMNS);
         }
         const page = parsePage(query, MAX_LIMIT);
@@ -64,6 +64,24 @@ export function addListRoutes(api: Api, { db, now }: ListDeps): void {
         return c.body(toByteStream(texts), 200, { 'content-type': 'application/json' });
       },
     );
+  }
+}
+
+/** Of a table: all, or those of a page. */
+async function findAllIds(
+  db: Db,
+  projectId: number,
+  filter: PersonFilter,
+  query: z.infer<typeof pageQuery>,
+): Promise<number[]> {
+  const { limit: given, offset } = parsePage(query, Number.MAX_SAFE_INTEGER);
+  const limit = query.limit ? given : Number.MAX_SAFE_INTEGER;
+  const all: number[] = [];
+  for (;;) {
+    const page = { limit: Math.min(limit - all.length, MAX_LIMIT), offset: offset + all.length };
+    const { ids } = await findPersons(db, projectId, filter, page);
+    for (const id of ids) all.push(id);
+    if (ids.length < page.limit || all.length >= limit) return all;
   }
 }
 

@@ -1,7 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
+import { buildApi } from '../../../src/server/app.ts';
 import { createUser, loadMemberLevel } from '../../../src/server/auth/users.ts';
 import { createTestApi, type TestApi } from '../../support/api.ts';
-import { onEveryDatabase } from '../../support/databases.ts';
+import { onEveryDatabase, silent } from '../../support/databases.ts';
 import { createPersonalKey } from '../../support/keys.ts';
 
 interface ListedUser {
@@ -159,6 +160,73 @@ onEveryDatabase('users and members', (db) => {
       await call('PATCH', `${members()}${member.uuid}/`, { level: 'admin' }, admin),
     ].map(({ status }) => status);
     expect(statuses).toEqual([403, 403, 403, 403, 404, 404, 404, 404, 404, 200]);
+  });
+
+  test('members are removed, and what their keys opened is closed; they can be added again', async () => {
+    const fay = await added('fay@example.com');
+    const key = await keyOf(fay.id);
+    const persons = `/api/projects/${api.project.id}/persons/`;
+    expect((await call('GET', persons, undefined, key)).status).toBe(200);
+    const remove = (uuid: string, by?: string) => call('DELETE', `${members()}${uuid}/`, undefined, by);
+
+    const low = await keyOf((await added('lower@example.com')).id);
+    const chief = await keyOf((await added('chief2@example.com', { level: 'admin' })).id);
+    const [owner] = ((await (await call('GET', members())).json()) as { results: { user: ListedUser }[] })
+      .results;
+    const refused = [
+      await remove(fay.uuid, low),
+      await remove(owner?.user.uuid ?? '', chief),
+      await remove(owner?.user.uuid ?? ''), // the last owner
+      await remove(strangersUuid),
+      await remove('x'),
+    ].map(({ status }) => status);
+    expect(refused).toEqual([403, 403, 400, 404, 404]);
+
+    expect((await remove(fay.uuid, chief)).status).toBe(204);
+    expect((await call('GET', persons, undefined, key)).status).toBe(401);
+    expect((await remove(fay.uuid)).status).toBe(404);
+    const again = await added('FAY@example.com', { first_name: 'Fay' });
+    expect(again).toMatchObject({
+      id: fay.id,
+      first_name: 'Fay',
+      organizations: [{ id: organizationId, level: 1 }],
+    });
+    expect((await call('GET', persons, undefined, key)).status).toBe(401);
+
+    const gus = await added('gus@example.com');
+    expect((await remove(gus.uuid, await keyOf(gus.id))).status).toBe(204); // everybody may leave
+  });
+
+  test('projects are renamed, and their keys replaced, by administrators', async () => {
+    const made = await call('POST', '/api/projects/', { name: 'Before' });
+    const { id, api_token: old } = (await made.json()) as { id: number; api_token: string };
+    const path = `/api/projects/${id}/`;
+    const member = await keyOf((await added('renamer@example.com')).id);
+    expect((await call('PATCH', path, { name: 'No' }, member)).status).toBe(403);
+    expect((await call('POST', `${path}reset_token/`, undefined, member)).status).toBe(403);
+    expect(await (await call('PATCH', path, { name: 'After' })).json()).toMatchObject({
+      id,
+      name: 'After',
+      api_token: old,
+    });
+    expect((await call('PATCH', path, { name: '' })).status).toBe(400);
+
+    const capture = async (key: string) =>
+      (await api.post('/capture/', { api_key: key, event: 'e', distinct_id: 'd' })).status;
+    const replaced = (await (await call('POST', `${path}reset_token/`)).json()) as { api_token: string };
+    expect(replaced.api_token).toMatch(/^phc_/);
+    expect(replaced.api_token).not.toBe(old);
+    expect([await capture(old), await capture(replaced.api_token)]).toEqual([401, 200]);
+  });
+
+  test('the key that every start makes valid is not replaced', async () => {
+    const app = buildApi({ db: db(), log: silent, fixedProjectKey: api.project.projectKey });
+    const response = await app.request(`/api/projects/${api.project.id}/reset_token/`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${api.personalKey}` },
+    });
+    expect(response.status).toBe(400);
+    expect(await response.text()).toContain('keys.json');
   });
 
   test('an organisation keeps an owner, even when all step down at once', async () => {

@@ -147,6 +147,30 @@ onEveryDatabase('ingestion', (db) => {
       expect(response.headers.get('access-control-allow-origin')).toBe('https://shop.example');
       expect(response.headers.get('access-control-allow-headers')).toBe('x-a');
     });
+
+    test.each([
+      ['POST', '/e/', 401],
+      ['POST', '/decide?v=3', 404],
+      ['POST', '/decide/', 404],
+      ['GET', '/static/array.js', 404],
+      ['PUT', '/batch/', 405],
+    ])('lets browsers of any site read errors: %s %s', async (method, path, status) => {
+      const headers = { origin: 'https://shop.example' };
+      const response = await api.app.request(path, {
+        method,
+        headers,
+        ...(method === 'GET' ? {} : { body: '{}' }),
+      });
+      expect(response.status).toBe(status);
+      expect(response.headers.get('access-control-allow-origin')).toBe('https://shop.example');
+      expect(response.headers.get('vary')).toContain('Origin');
+    });
+
+    test.each(['/api/projects/', '/api/none/', '/queues/none'])('keeps %s closed to them', async (path) => {
+      const response = await api.app.request(path, { headers: { origin: 'https://shop.example' } });
+      expect(response.status).toBeGreaterThanOrEqual(400);
+      expect(response.headers.get('access-control-allow-origin')).toBeNull();
+    });
   });
 
   describe('refusals', () => {

@@ -1,4 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
+import { buildApi } from '../../../src/server/app.ts';
+import { createProjectKey, ensureProject } from '../../../src/server/auth/projects.ts';
+import { createUser } from '../../../src/server/auth/users.ts';
 import { runDeletions } from '../../../src/server/deletions/run-deletions.ts';
 import { createTestApi, type TestApi } from '../../support/api.ts';
 import { onEveryDatabase, silent } from '../../support/databases.ts';
@@ -95,11 +98,42 @@ onEveryDatabase('the endpoints of deletions', (db) => {
     expect(await list('', await createPersonalKey(db(), limited))).toMatchObject({ count: 0, results: [] });
   });
 
-  it('refuse to run for a key that is restricted to projects', async () => {
+  it('run for the projects that the caller owns, and for no others', async () => {
+    const asked: (readonly number[])[] = [];
+    const app = buildApi({
+      db: db(),
+      log: silent,
+      deletionRuns: {
+        ask: async (projectIds) => {
+          asked.push(projectIds);
+          return '1';
+        },
+        state: async () => undefined,
+      },
+    });
+    const run = async (key: string) => {
+      const headers = { authorization: `Bearer ${key}` };
+      return (await app.request('/api/deletions/run/', { method: 'POST', headers })).status;
+    };
+    const [strangers] = await db().query<{ id: string }>(
+      `insert into organizations (name) values ('strangers') returning id`,
+    );
+    const theirs = await ensureProject(db(), {
+      name: 'theirs',
+      projectKey: createProjectKey(),
+      organizationId: strangers?.id ?? '',
+    });
     const limited = { label: 't', scopes: ['*' as const], projectIds: [api.project.id] };
-    const response = await call('run/', await createPersonalKey(db(), limited), 'POST');
-    expect(response.status).toBe(403);
-    expect(await response.json()).toMatchObject({ code: 'permission_denied' });
+    expect(await run(api.personalKey)).toBe(202);
+    expect(await run(await createPersonalKey(db(), limited))).toBe(202);
+    expect(asked[0]).toContain(api.project.id);
+    expect(asked[0]).not.toContain(theirs.id);
+    expect(asked[1]).toEqual([api.project.id]);
+
+    const admin = await createUser(db(), { email: 'admin@example.com', firstName: 'A', level: 'admin' });
+    const key = await createPersonalKey(db(), { label: 't', scopes: ['*'], userId: admin.id });
+    expect(await run(key)).toBe(403);
+    expect(asked).toHaveLength(2);
   });
 
   it('answer 404 where nobody runs the job', async () => {

@@ -46,6 +46,16 @@ onBothDatabases('running deletions', (db) => {
     return row;
   };
 
+  it('leaves what was not asked for to another run', async () => {
+    await api.send(event('ada', 'a'));
+    const uuid = await remove('ada');
+    await run({ projectIds: [api.project.id + 1000] });
+    expect(await left()).toEqual(['a']);
+    await run({ projectIds: [api.project.id] });
+    expect(await left()).toEqual([]);
+    expect(await deletion(uuid)).toMatchObject({ deleted: 1, verified: true });
+  });
+
   it('deletes what came in before, for this person and in this project only, and verifies it', async () => {
     const other = await createTestApi(db());
     await other.send(event('ada', 'elsewhere'));

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import Papa from 'papaparse';
 import { expect, test } from 'vitest';
 import { ExactNumber } from '../../../src/lib/json/exact-number.ts';
@@ -54,9 +55,33 @@ test.each([
   ['\rcmd', '"\'\rcmd"'],
   ['=HYPERLINK("x","y")', '"\'=HYPERLINK(""x"",""y"")"'],
   ['a=1', 'a=1'],
+  ['a;=1+1', "a;'=1+1"],
+  ['a; "=1+1', '"a; ""\'=1+1"'],
+  ['a\n@SUM(A1)', '"a\n\'@SUM(A1)"'],
+  ['text/html; q=0.9', 'text/html; q=0.9'],
   ['héllo 🌍', 'héllo 🌍'],
 ])('the cell of %j is %j', (value, cell) => {
   expect(renderCell(value)).toBe(cell);
+});
+
+test('no cell begins as a formula, whichever separator the reader takes', () => {
+  const text = fc.string({ unit: fc.constantFrom(...'=+-@;,"\'\n\r\t a1'), maxLength: 12 });
+  fc.assert(
+    fc.property(fc.array(text, { minLength: 1, maxLength: 4 }), (values) => {
+      const line = table([Object.fromEntries(values.map((value, index) => [`k${index}`, value]))]);
+      for (const delimiter of [',', ';']) {
+        const { data } = Papa.parse<string[]>(line, { delimiter });
+        for (const cell of data.flat()) expect(cell).not.toMatch(/^\s*[=+\-@]/);
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('a long run of blanks and separators costs no more than its length', () => {
+  const blanks = ';\n'.repeat(500_000);
+  expect(renderCell(blanks)).toHaveLength(blanks.length + 2);
+  expect(renderCell(`${blanks}=`)).toHaveLength(blanks.length + 4);
 });
 
 test('a name that would run as a formula is no formula in the first line either', () => {

@@ -25,6 +25,14 @@ test('links to the pages around this one with absolute addresses that keep the o
   expect(page.previous).toBe('http://host/x/?search=a%26b&limit=5&offset=5');
 });
 
+test('puts no key into a link', () => {
+  const page = renderPage('http://host/x/?personal_api_key=phx_1&search=a', { limit: 5, offset: 5 }, 16, []);
+  expect([page.next, page.previous]).toEqual([
+    'http://host/x/?search=a&limit=5&offset=10',
+    'http://host/x/?search=a&limit=5&offset=0',
+  ]);
+});
+
 test('has no next page after exactly the last result, and none before the first', () => {
   expect(renderPage('http://host/x/', { limit: 5, offset: 5 }, 10, [])).toMatchObject({
     next: null,
