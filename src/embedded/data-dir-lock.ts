@@ -27,7 +27,8 @@ const lockContent = z.discriminatedUnion('kind', [
 ]);
 type LockContent = z.infer<typeof lockContent>;
 
-export function takeDataDirLock(dataDir: string): LockAttempt {
+/** @default create createPrivateFile, which a test delays */
+export function takeDataDirLock(dataDir: string, create = createPrivateFile): LockAttempt {
   createPrivateFolder(dataDir);
   const owner = readOwnIdentity();
   for (;;) {
@@ -39,7 +40,7 @@ export function takeDataDirLock(dataDir: string): LockAttempt {
       return { kind: 'held', generation: highest, owner: content.owner };
     }
     const generation = highest + 1;
-    if (!createPrivateFile(lockPath(dataDir, generation), render({ kind: 'owned', owner }))) continue;
+    if (!create(lockPath(dataDir, generation), render({ kind: 'owned', owner }))) continue;
     const generations = readGenerations(dataDir);
     // This process was slow and created a number that others have used already.
     if (Math.max(...generations) > generation) {

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findOwner, isStillHeld, takeDataDirLock } from '../../src/embedded/data-dir-lock.ts';
+import { createPrivateFile } from '../../src/embedded/private-file.ts';
 import { readOwnIdentity, readProcessIdentity } from '../../src/embedded/process-identity.ts';
 import { createDataDir } from './support.ts';
 
@@ -40,6 +41,25 @@ test('a lock of a killed process is taken over, and the numbers rise', async () 
   other.kill('SIGKILL');
   await exited;
   expect(take(dataDir).generation).toBe(8);
+});
+
+test('a slow process does not keep a number that others have been through meanwhile', () => {
+  const dataDir = createDataDir();
+  const dead = { ...readOwnIdentity(), started: 'long ago' };
+  writeFileSync(join(dataDir, 'owner.1.lock'), JSON.stringify({ kind: 'owned', owner: dead }));
+  let isSlow = true;
+  const attempt = takeDataDirLock(dataDir, (path, content) => {
+    if (isSlow) {
+      // Others took 2 and released it, and hold 3, while this process was about to create 2.
+      isSlow = false;
+      rmSync(join(dataDir, 'owner.1.lock'));
+      const owner = readOwnIdentity();
+      writeFileSync(join(dataDir, 'owner.3.lock'), JSON.stringify({ kind: 'owned', owner }));
+    }
+    return createPrivateFile(path, content);
+  });
+  expect(attempt).toMatchObject({ kind: 'held', generation: 3 });
+  expect(readdirSync(dataDir)).toEqual(['owner.3.lock']);
 });
 
 test('a reused pid is not taken for the owner', () => {
