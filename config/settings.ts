@@ -108,6 +108,13 @@ export const settingsSchema = z.strictObject({
     .default(0)
     .describe('Port of both. 0 chooses a free one.')
     .register(settingNames, { env: 'BACKHAUL_PORT' }),
+  apiUrl: address(['http:', 'https:'])
+    .transform((value) => value.replace(/[?#].*$/, '').replace(/\/+$/, ''))
+    .exactOptional()
+    .describe(
+      'Address of a bundled API that another machine or container runs with this data folder, whose keys.json must be readable here. Unset: the command finds or starts one itself.',
+    )
+    .register(settingNames, { env: 'BACKHAUL_API_URL' }),
   apiRequestsPerMinute: wholeNumber(1, 1_000_000)
     .exactOptional()
     .describe(

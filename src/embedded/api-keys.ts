@@ -36,6 +36,17 @@ export function loadApiKeys(dataDir: string): ApiKeys {
   return loadApiKeys(dataDir);
 }
 
+/** The keys of an API that another machine or container runs with this data folder. Creates none. */
+export function readApiKeys(dataDir: string): ApiKeys {
+  const path = join(dataDir, 'keys.json');
+  const stored = readTextIfThere(path);
+  if (stored !== undefined) return parseApiKeys(stored, path);
+  throw new ConfigError(
+    `${path} is missing. BACKHAUL_API_URL names an API that runs elsewhere with this data folder, and its keys ` +
+      'are in this file: start that API first, and give this process the same folder (BACKHAUL_DATA_DIR).',
+  );
+}
+
 function parseApiKeys(text: string, path: string): ApiKeys {
   try {
     return apiKeys.parse(JSON.parse(text));

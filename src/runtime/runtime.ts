@@ -1,9 +1,11 @@
 import type { Environment } from '../../config/environment.ts';
 import { loadSeed } from '../../config/load-seed.ts';
 import type { Settings } from '../../config/settings.ts';
+import { readApiKeys } from '../embedded/api-keys.ts';
 import type { ApiSettings } from '../embedded/api-protocol.ts';
 import { createSupervisor, type Supervisor } from '../embedded/supervisor.ts';
 import { connectRedis } from '../lib/connect-redis.ts';
+import { getMessage } from '../lib/errors.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Closable, MigrationRuntime, Producer } from '../migrations/migration-runtime.ts';
 import { createBucketOpener, openStaging } from './open-staging.ts';
@@ -47,6 +49,30 @@ async function readApiSettings(settings: Settings): Promise<ApiSettings> {
   };
 }
 
+/**
+ * The API that BACKHAUL_API_URL names. This process then owns no data folder because of it: it may belong to
+ * another machine or container.
+ */
+async function findApiElsewhere(
+  { apiUrl: url, dataDir, queues }: Settings,
+  log: Logger,
+): Promise<BundledApi | undefined> {
+  if (url === undefined) return undefined;
+  const { projectKey, personalKey, queuesPassword } = readApiKeys(dataDir);
+  await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(API_ANSWERS_WITHIN_MS) }).catch(
+    (error: unknown) =>
+      log.warn({ url, reason: getMessage(error) }, 'the bundled API does not answer: sending waits for it'),
+  );
+  return {
+    url,
+    projectKey,
+    personalKey,
+    queues: { user: queues.user, password: queues.password ?? queuesPassword },
+  };
+}
+
+const API_ANSWERS_WITHIN_MS = 5000;
+
 export async function openRuntime(
   settings: Settings,
   env: Environment,
@@ -55,16 +81,18 @@ export async function openRuntime(
 ): Promise<Runtime> {
   const staging = await openStaging(settings);
   const failed = new AbortController();
+  const elsewhere = want.api ? await findApiElsewhere(settings, log) : undefined;
+  const runsApi = want.api && elsewhere === undefined;
   const supervisor: Supervisor = await createSupervisor({
     dataDir: settings.dataDir,
-    want: { redis: settings.redisUrl === undefined, api: want.api },
+    want: { redis: settings.redisUrl === undefined, api: runsApi },
     redisUrl: settings.redisUrl,
     databaseUrl: settings.databaseUrl,
     redisServer: settings.redisServer,
     queues: settings.queues,
     apiHost: settings.host,
     apiPort: settings.port,
-    apiSettings: want.api ? await readApiSettings(settings) : undefined,
+    apiSettings: runsApi ? await readApiSettings(settings) : undefined,
     log,
   });
   supervisor.onFailure((error: Error) => failed.abort(error));
@@ -77,7 +105,7 @@ export async function openRuntime(
     redisUrl: supervisor.redisUrl,
     redis,
     staging,
-    bundled: supervisor.api,
+    bundled: elsewhere ?? supervisor.api,
     failed: failed.signal,
     now: () => new Date(),
     openSourceBucket: createBucketOpener(settings),

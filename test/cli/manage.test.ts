@@ -1,5 +1,5 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { killAllBackhaul, runBackhaul, startBackhaul, waitForServices } from '../support/backhaul-process.ts';
@@ -90,6 +90,46 @@ describe('managing the bundled API', () => {
     expect(replaced).toMatch(/^phc_/);
     expect(replaced).not.toBe(old);
     expect(await printed('projects', 'ls')).toMatch(new RegExp(`Stores +${id} +${replaced}`));
+  }, 240_000);
+
+  it('runs migrations of containers that share its data folder, and own none', async () => {
+    // What `docker compose run worker run` meets: the lock of another container, the keys, a Redis, an address.
+    const services = JSON.parse(await readFile(join(dataDir, 'services.json'), 'utf8'));
+    const shared = join(dataDir, 'of-another-container');
+    await mkdir(shared);
+    await copyFile(join(dataDir, 'keys.json'), join(shared, 'keys.json'));
+    const lock = { kind: 'owned', owner: { pid: 1, started: 'then', host: `not-${hostname()}` } };
+    await writeFile(join(shared, 'owner.1.lock'), JSON.stringify(lock));
+    await writeFile(
+      join(shared, 'rows.jsonl'),
+      '{"who":"zoe","what":"Bought","when":"2021-01-01T00:00:00Z"}\n',
+    );
+    const manifest = {
+      name: 'rehearsal',
+      source: {
+        type: 'jsonl',
+        from: 'rows.jsonl',
+        mapping: {
+          distinctId: { column: 'who' },
+          event: { column: 'what' },
+          timestamp: { column: 'when' },
+        },
+      },
+    };
+    await writeFile(join(shared, 'rehearsal.json'), JSON.stringify(manifest));
+    const run = (env: Record<string, string>) =>
+      runBackhaul(['run', '--json', join(shared, 'rehearsal.json')], { dataDir: shared, env });
+
+    const refused = await run({ REDIS_URL: services.redisUrl });
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('another container');
+    const ended = await run({ REDIS_URL: services.redisUrl, BACKHAUL_API_URL: services.api.url });
+    expect(ended.code, ended.stderr).toBe(0);
+    const found = await fetch(`${url}/api/projects/@current/events/?distinct_id=zoe&event=Bought`, {
+      headers: { authorization: `Bearer ${services.api.personalKey}` },
+    });
+    expect(await found.json()).toMatchObject({ results: [{ event: 'Bought', distinct_id: 'zoe' }] });
+    expect((await readdir(shared)).filter((name) => name.endsWith('.lock'))).toEqual(['owner.1.lock']);
   }, 240_000);
 
   it('does not revoke the key that it works with', async () => {

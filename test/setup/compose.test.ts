@@ -68,6 +68,16 @@ test('every service that another one waits for has a health check, and volumes a
   }
 });
 
+test('only the API owns the data folder: workers and runs are told where it is', () => {
+  const [api, worker] = [services['api'], services['worker']];
+  expect(worker?.environment['BACKHAUL_API_URL']).toBe('http://api:8000');
+  expect(api?.environment['BACKHAUL_API_URL']).toBeUndefined();
+  expect(api?.environment['BACKHAUL_PORT']).toBe('8000');
+  expect(worker?.environment['REDIS_URL']).toBe(api?.environment['REDIS_URL']);
+  expect(worker?.volumes).toEqual(api?.volumes); // the keys and the staging are in it
+  expect(Object.keys(worker?.depends_on ?? {})).toContain('api'); // its first start creates the keys
+});
+
 test('the queue keeps its log and evicts nothing', () => {
   const command = services['queue']?.command?.join(' ');
   expect(command).toContain('--appendonly yes');

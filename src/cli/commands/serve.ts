@@ -1,4 +1,4 @@
-import { getMessage } from '../../lib/errors.ts';
+import { ConfigError, getMessage } from '../../lib/errors.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode, StoppedError } from '../exit-code.ts';
 import { listenForStop, untilAborted } from '../stop-signal.ts';
@@ -7,6 +7,11 @@ import { withRuntime } from '../with-runtime.ts';
 /** `backhaul serve`: the bundled API with its data, and the queue dashboard, until stopped. */
 export async function serve(context: CommandContext): Promise<ExitCode> {
   const { terminal, settings } = context;
+  if (settings.apiUrl !== undefined) {
+    throw new ConfigError(
+      `BACKHAUL_API_URL says that the bundled API runs at ${settings.apiUrl}. Unset it to run the API here.`,
+    );
+  }
   return withRuntime(context, true, async ({ bundled, failed }) => {
     if (!bundled) throw new Error('the bundled API did not start');
     const stop = listenForStop(terminal, '');

@@ -21,7 +21,8 @@ export async function worker(
     );
   }
   const context = { settings, env, terminal, log };
-  return withRuntime(context, await runsBundledApi(settings.dataDir), async (runtime) => {
+  const api = settings.apiUrl !== undefined || (await runsBundledApi(settings.dataDir));
+  return withRuntime(context, api, async (runtime) => {
     const workers = await runtime.startWorkers({ concurrency });
     const stop = listenForStop(terminal, 'Stopped; jobs were handed back.');
     terminal.info(
