@@ -4,14 +4,85 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
   {
     id: 'E1',
     what: 'shared device merged into its first user',
+    file: 'src/identity/merge-decision.ts',
+    edits: [
+      ['const holds = user !== undefined && !entry.isShared &&', 'const holds = user !== undefined &&'],
+    ],
+    tests: ['test/identity'],
+  },
+  {
+    id: 'E1a',
+    what: 'what the ledger knows of users forgotten: a replay merges a shared device',
+    file: 'src/identity/merge-decision.ts',
+    edits: [['const isShared = known.isShared || own.users', 'const isShared = own.users']],
+    tests: ['test/identity'],
+  },
+  {
+    id: 'E1b',
+    what: 'merges of earlier turns sent again',
+    file: 'src/identity/merge-decision.ts',
+    edits: [['sentAt !== at.turn && at.hasEnded(sentAt)', 'sentAt !== at.turn && !at.hasEnded(sentAt)']],
+    tests: ['test/identity'],
+  },
+  {
+    id: 'E1c',
+    what: 'a contradicted merge not reported',
     file: 'src/identity/resolve-persons.ts',
+    edits: [["if (verdict === 'contradicted') unmerged.push(", "if (verdict === 'merge') unmerged.push("]],
+    tests: ['test/identity'],
+  },
+  {
+    id: 'E1d',
+    what: 'an id that is somebody elses user merged',
+    file: 'src/identity/merge-decision.ts',
+    edits: [['const isUser = known.isUser || own.isUser;', 'const isUser = own.isUser;']],
+    tests: ['test/identity'],
+  },
+  {
+    id: 'E2',
+    what: 'older values replace newer ones',
+    file: 'src/identity/property-decision.ts',
+    edits: [["keep === 'latest' ? timeMs > known.timeMs", "keep === 'latest' ? timeMs < known.timeMs"]],
+    tests: ['test/identity'],
+  },
+  {
+    id: 'E3',
+    what: 'properties sent before the ledger knows of them',
+    file: 'src/identity/fold-buckets.ts',
     edits: [
       [
-        `  if (real.length > 1) return { unmerged: [...unmerged, toUnmerged('shared_device', anonId, real)] };
-`,
-        '',
+        `    await options.tables.save(tables);
+    yield* cutChunks(subjects, batch);`,
+        `    yield* cutChunks(subjects, batch);
+    await options.tables.save(tables);`,
       ],
     ],
+    tests: ['test/identity'],
+  },
+  {
+    id: 'E5',
+    what: 'a bucket of the ledger overwritten by a process that lost its lock',
+    file: 'src/state/ledger/ledger-tables.ts',
+    edits: [
+      [
+        'if (!(await staging.create(key, wrap(await records.encode(pace), width)))) {',
+        'if (!(await staging.put(key, wrap(await records.encode(pace), width)))) {',
+      ],
+    ],
+    tests: ['test/state/ledger'],
+  },
+  {
+    id: 'E6',
+    what: 'a damaged bucket of the ledger believed',
+    file: 'src/state/ledger/ledger-tables.ts',
+    edits: [['records.length % width === 0 && digest(', 'records.length % width === 0 || digest(']],
+    tests: ['test/state/ledger'],
+  },
+  {
+    id: 'E7',
+    what: 'a forgotten ledger merges again',
+    file: 'src/identity/merge-decision.ts',
+    edits: [['if (at.isForgotten)', 'if (!at.isForgotten && false)']],
     tests: ['test/identity'],
   },
   {
@@ -20,9 +91,22 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     file: 'src/identity/resolve-buckets.ts',
     edits: [
       [
-        `  await flush();
-  return`,
-        '  return',
+        `      await flushFacts();
+      return`,
+        '      return',
+      ],
+    ],
+    tests: ['test/identity'],
+  },
+  {
+    id: 'E14a',
+    what: 'last merges left out',
+    file: 'src/identity/resolve-buckets.ts',
+    edits: [
+      [
+        `      await flushMerges(0);
+      await flushFacts();`,
+        '      await flushFacts();',
       ],
     ],
     tests: ['test/identity'],
@@ -49,8 +133,8 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
   {
     id: 'E8',
     what: 'set_once wins over set',
-    file: 'src/identity/fold-persons.ts',
-    edits: [['setOnce.filter(([key]) => !wasSet.has(key))', 'setOnce']],
+    file: 'src/identity/property-filter.ts',
+    edits: [['setOnce.filter(([key]) => !wasSet.has(key) && !isKnown(of, SET, key))', 'setOnce']],
     tests: ['test/identity'],
   },
 ];

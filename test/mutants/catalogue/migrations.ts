@@ -5,7 +5,7 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     id: 'U12',
     what: 'folding though resolving failed',
     file: 'src/migrations/run/persons-phase.ts',
-    edits: [['return resolved.length > 0 ? resolved : runRanges', 'return runRanges']],
+    edits: [['    if (failures.length > 0) return failures;\n', '']],
     tests: ['test/migrations/run'],
   },
   {

@@ -1,0 +1,114 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createPace } from '../../../src/lib/async/pace.ts';
+import { FencedOutError, SourceError } from '../../../src/lib/errors.ts';
+import { getBucket } from '../../../src/state/bucket.ts';
+import { ledgerLayout } from '../../../src/state/keys.ts';
+import { createKeyedHash, HASH_BYTES } from '../../../src/state/ledger/keyed-hash.ts';
+import { createLedgerTables } from '../../../src/state/ledger/ledger-tables.ts';
+import { RecordTable } from '../../../src/state/ledger/record-table.ts';
+import { createFolderStaging } from '../../../src/state/staging/folder.ts';
+
+const folder = await mkdtemp(join(tmpdir(), 'backhaul-ledger-'));
+const staging = createFolderStaging(folder);
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const WIDTH = HASH_BYTES + 4;
+const hash = createKeyedHash('key');
+const pace = createPace();
+
+const write = (table: RecordTable, id: string, value: number) => {
+  const offset = table.insert(hash.id(id));
+  table.bytes.writeUInt32BE(value, offset + HASH_BYTES);
+  table.changed = true;
+};
+const read = (table: RecordTable | undefined, id: string) => {
+  const offset = table?.find(hash.id(id)) ?? -1;
+  return offset === -1 ? undefined : table?.bytes.readUInt32BE(offset + HASH_BYTES);
+};
+
+describe('a keyed hash', () => {
+  it('begins with the bucket, and differs by key, kind and subject', () => {
+    expect(hash.id('u1')[0]).toBe(getBucket('u1'));
+    expect(hash.id('u1').length).toBe(HASH_BYTES);
+    const subject = hash.id('u1').toString('hex');
+    const all = [
+      hash.id('u1'),
+      hash.group('u1'),
+      createKeyedHash('other').id('u1'),
+      hash.property(subject, 'set', 'plan'),
+      hash.property(subject, 'set_once', 'plan'),
+      hash.property(hash.id('u2').toString('hex'), 'set', 'plan'),
+    ].map((one) => one.toString('hex').slice(2));
+    expect(new Set(all).size).toBe(all.length);
+    expect(hash.property(subject, 'set', 'plan')[0]).toBe(getBucket('u1'));
+  });
+});
+
+describe('a table of records', () => {
+  it('finds every record, however many there are, also after it was stored', async () => {
+    const table = new RecordTable(WIDTH);
+    for (let number = 0; number < 5_000; number += 1) write(table, `id-${number}`, number);
+    await table.reserve(20_000, pace);
+    const stored = await RecordTable.decode(WIDTH, await table.encode(pace), pace);
+    for (const one of [table, stored]) {
+      expect(one.size).toBe(5_000);
+      for (let number = 0; number < 5_000; number += 7) expect(read(one, `id-${number}`)).toBe(number);
+      expect(read(one, 'id-5000')).toBeUndefined();
+    }
+    write(stored, 'id-7', 70);
+    expect([stored.size, read(stored, 'id-7')]).toEqual([5_000, 70]);
+  });
+});
+
+describe('the tables of a ledger', () => {
+  const open = (ledger: string) => createLedgerTables(staging, ledger, 'ids', WIDTH);
+  const keysOf = async (ledger: string) => {
+    const found: string[] = [];
+    for await (const { key } of staging.list(ledgerLayout(ledger).prefix)) found.push(key);
+    return found;
+  };
+
+  it('are saved as versions, of which the last two stay, and only where something changed', async () => {
+    for (let version = 1; version <= 4; version += 1) {
+      const tables = open('versions');
+      const loaded = await tables.load([3, 5]);
+      expect(read(loaded.get(3), 'a')).toBe(version === 1 ? undefined : version - 1);
+      const table = loaded.get(3);
+      if (table) write(table, 'a', version);
+      await tables.save(loaded);
+      await tables.save(loaded);
+    }
+    const keys = ledgerLayout('versions');
+    expect(await keysOf('versions')).toEqual([keys.version('ids', 3, 3), keys.version('ids', 3, 4)]);
+  });
+
+  it('fence out who loaded a version that is not the last any more', async () => {
+    const [mine, theirs] = [open('fenced'), open('fenced')];
+    const [my, their] = [await mine.load([1]), await theirs.load([1])];
+    for (const [tables, value] of [
+      [my, 1],
+      [their, 2],
+    ] as const)
+      for (const table of tables.values()) write(table, 'a', value);
+    await theirs.save(their);
+    await expect(mine.save(my)).rejects.toThrow(FencedOutError);
+    expect(read((await open('fenced').load([1])).get(1), 'a')).toBe(2);
+    expect(read((await mine.load([1])).get(1), 'a')).toBe(2);
+  });
+
+  it('are not believed when they are damaged', async () => {
+    const tables = open('damaged');
+    const loaded = await tables.load([2]);
+    for (const table of loaded.values()) write(table, 'a', 1);
+    await tables.save(loaded);
+    const key = ledgerLayout('damaged').version('ids', 2, 1);
+    const body = (await staging.get(key)) ?? Buffer.alloc(0);
+    body[body.length - 1] = 9;
+    await staging.put(key, body);
+    await expect(open('damaged').load([2])).rejects.toThrow(SourceError);
+    await expect(open('damaged').load([2])).rejects.toThrow('remove the folder _ledgers/damaged/');
+  });
+});
