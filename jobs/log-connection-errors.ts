@@ -11,6 +11,7 @@ export function logConnectionErrors(emitters: readonly unknown[], log: Logger): 
   let loggedAtMs = -REPEAT_AFTER_MS;
   for (const emitter of emitters as readonly EventEmitter[]) {
     emitter.on('error', (error: Error) => {
+      if (isLostLock(error)) return; // the worker says so of the job
       const now = performance.now();
       if (now - loggedAtMs < REPEAT_AFTER_MS) return;
       loggedAtMs = now;
@@ -18,3 +19,6 @@ export function logConnectionErrors(emitters: readonly unknown[], log: Logger): 
     });
   }
 }
+
+/** `could not renew lock for job 7`, `Missing lock for job 7. moveToFinished`. */
+const isLostLock = ({ message }: Error) => /\block for job\b/.test(message);

@@ -56,6 +56,7 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close
   const { redisUrl, queueName, job: name, handler, concurrency, log } = deps;
   const connection = connectRedis(redisUrl);
   const unexpected = new Map<string, number>();
+  const lostLocks = new Set<string>();
   let closing = false;
 
   const worker = new Worker(
@@ -74,9 +75,18 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close
         progress: progress.update,
         log: log.child({ job: job.id }),
       };
+      const assertLocked = () => {
+        if (!lostLocks.delete(job.id ?? '')) return;
+        run.log.warn('the lock of a job was lost; it is left to the worker that has it now');
+        throw new WaitingError();
+      };
       try {
-        return await handler(payload.data as Payload<N>, run);
+        const result = await handler(payload.data as Payload<N>, run);
+        assertLocked();
+        return result;
       } catch (error) {
+        if (error instanceof WaitingError) throw error;
+        assertLocked();
         if (closing) return await handBack(); // awaited here: its rejection must not wait for the flush
         return translate(error, job, unexpected, run.log);
       } finally {
@@ -96,7 +106,10 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close
   );
   logConnectionErrors([worker, connection], log);
   worker.on('lockRenewalFailed', (jobIds) => {
-    for (const id of jobIds) worker.cancelJob(id, 'the lock was lost');
+    for (const id of jobIds) {
+      lostLocks.add(id);
+      worker.cancelJob(id, 'the lock was lost');
+    }
   });
 
   return {

@@ -58,6 +58,31 @@ const offer = (jobId: string, what: object = payload) =>
   queue.add([{ id: jobId, jobId, name: 'resolve-people', payload: what, delayMs: 0 }]);
 
 describe('a worker', () => {
+  it('leaves a job whose lock it has lost to whoever has it, and calls that no fault', async () => {
+    const lines: { level: number; msg: string }[] = [];
+    const heard = pino({ level: 'warn' }, { write: (text: string) => void lines.push(JSON.parse(text)) });
+    let ended = () => {};
+    const end = new Promise<void>((resolve) => {
+      ended = resolve;
+    });
+    const redis = new Redis(server.url);
+    const handler: Handler<'resolve-people'> = async (_, { signal }) => {
+      await redis.del('{bh}:resolve-people:unlocked:lock'); // as it expires while the process is frozen
+      await once(signal, 'abort');
+      setImmediate(ended);
+      throw signal.reason;
+    };
+    const deps = { redisUrl: server.url, queueName: 'resolve-people', concurrency: 1, log: heard };
+    const worker = createJobWorker({ ...deps, job: 'resolve-people', handler, lockMs: 1_000 });
+    await offer('unlocked');
+    await end;
+    await worker.close();
+    redis.disconnect();
+    expect(lines).toMatchObject([
+      { level: 40, msg: 'the lock of a job was lost; it is left to the worker that has it now' },
+    ]);
+  });
+
   it('tells the producer what became of each job, in the words of the port', async () => {
     const results: Record<string, () => JobResult> = {
       done: () => ({ kind: 'done' }),

@@ -3,9 +3,11 @@ import {
   GetObjectCommand,
   type GetObjectCommandOutput,
   ListObjectsV2Command,
+  type ListObjectsV2CommandOutput,
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
+import { UnavailableError } from '../../lib/errors.ts';
 import { resumingBody } from './resuming-body.ts';
 import { isNoSuchKey, isS3Status, toS3Error } from './s3-errors.ts';
 
@@ -44,6 +46,7 @@ export interface S3Bucket {
 }
 
 const CREATE_TRIES = 20;
+const LIST_TRIES = 4;
 
 export function createS3Bucket(options: S3Options): S3Bucket {
   const { bucket } = options;
@@ -54,6 +57,25 @@ export function createS3Bucket(options: S3Options): S3Bucket {
       return await work();
     } catch (error) {
       throw toS3Error(error, { bucket, endpoint: options.endpoint, doing });
+    }
+  };
+
+  /** The SDK repeats a request without a response, and takes one that was cut off for a fault, or for an empty list. */
+  const listPage = async (prefix: string, token: string | undefined): Promise<ListObjectsV2CommandOutput> => {
+    const command = { Bucket: bucket, Prefix: prefix, ContinuationToken: token };
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await guard(`list ${prefix}`, async () => {
+          const page = await client.send(new ListObjectsV2Command(command));
+          const { Name, KeyCount, IsTruncated } = page;
+          if (Name === undefined && KeyCount === undefined && IsTruncated === undefined)
+            throw new Error('the listing is empty or cut off');
+          return page;
+        });
+      } catch (error) {
+        if (!(error instanceof UnavailableError) || tries === LIST_TRIES) throw error;
+        await pause(100 * 2 ** tries);
+      }
     }
   };
 
@@ -128,9 +150,7 @@ export function createS3Bucket(options: S3Options): S3Bucket {
     async *list(prefix) {
       let token: string | undefined;
       do {
-        const page = await guard(`list ${prefix}`, () =>
-          client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, ContinuationToken: token })),
-        );
+        const page = await listPage(prefix, token);
         for (const { Key, Size, ETag } of page.Contents ?? []) {
           if (Key !== undefined) yield { key: Key, bytes: Size ?? 0, etag: unquote(ETag) };
         }

@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { UnavailableError } from '../../../src/lib/errors.ts';
+import { createS3Bucket } from '../../../src/state/staging/s3-bucket.ts';
+
+/** A server that answers listings, and cuts some of them off. */
+let server: Server;
+let endpoint: string;
+let answers: ((response: ServerResponse) => void)[] = [];
+let requests = 0;
+
+const KEYS = ['shop/parts/a/00000.json', 'shop/parts/a/00001.json', 'shop/parts/a/00002.json'];
+const PAGE = [
+  '<?xml version="1.0" encoding="UTF-8"?>',
+  '<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>b</Name><Prefix>shop/</Prefix>',
+  `<KeyCount>${KEYS.length}</KeyCount><MaxKeys>1000</MaxKeys><IsTruncated>false</IsTruncated>`,
+  ...KEYS.map((key) => `<Contents><Key>${key}</Key><ETag>"e"</ETag><Size>7</Size></Contents>`),
+  '</ListBucketResult>',
+].join('');
+
+const respond = (text: string) => (response: ServerResponse) =>
+  response.writeHead(200, { 'content-type': 'application/xml' }).end(text);
+/** Promises the whole page and hangs up in its middle. */
+const reset = (response: ServerResponse) => {
+  response.writeHead(200, { 'content-type': 'application/xml', 'content-length': PAGE.length });
+  response.write(PAGE.slice(0, 300), () => response.socket?.resetAndDestroy());
+};
+
+beforeAll(async () => {
+  server = createServer((_, response) => {
+    requests += 1;
+    (answers.shift() ?? respond(PAGE))(response);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  endpoint = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+});
+afterAll(() => server.close());
+beforeEach(() => {
+  requests = 0;
+});
+
+async function list(): Promise<string[]> {
+  const bucket = createS3Bucket({ bucket: 'b', endpoint, accessKeyId: 'id', secretAccessKey: 'key' });
+  const keys: string[] = [];
+  for await (const { key } of bucket.list('shop/')) keys.push(key);
+  return keys;
+}
+
+describe('a listing', () => {
+  it.each(Array.from({ length: 12 }, (_, twelfth) => Math.floor((PAGE.length * twelfth) / 12)))(
+    'whose page ends after %i characters is asked for again',
+    async (length) => {
+      answers = [respond(PAGE.slice(0, length))];
+      expect(await list()).toEqual(KEYS);
+      expect(requests).toBe(2);
+    },
+  );
+
+  it('whose connection is reset is asked for again', async () => {
+    answers = [reset, reset];
+    expect(await list()).toEqual(KEYS);
+    expect(requests).toBe(3);
+  });
+
+  it('that is cut off time and again is no shorter listing', async () => {
+    answers = Array.from({ length: 40 }, () => respond(PAGE.slice(0, 400)));
+    await expect(list()).rejects.toThrow(UnavailableError);
+    answers = [];
+  });
+});
