@@ -7,6 +7,7 @@ import { compress } from '../src/deliver/send.ts';
 import { FactFold } from '../src/identity/fact-fold.ts';
 import { stringifyJson } from '../src/lib/json/stringify-json.ts';
 import { advance } from '../src/pipeline/advance.ts';
+import { Fingerprints } from '../src/pipeline/fingerprints.ts';
 import { mapToBatches, type SegmentBatch } from '../src/pipeline/map-to-batches.ts';
 import { type CutPart, PartCutter } from '../src/pipeline/stage/cut-parts.ts';
 import { emptyTally } from '../src/pipeline/tally.ts';
@@ -62,7 +63,8 @@ export async function createSharedStages(path: string, amplitude: SourceRecords)
   const facts = outcomes.flatMap((outcome) => (outcome.kind === 'rejected' ? [] : outcome.facts));
   const events = outcomes.flatMap((outcome) => (outcome.kind === 'mapped' ? outcome.events : []));
   const texts = events.map((event) => stringifyJson(event));
-  const mapDeps = { parse, map, batches: new BatchBuilder(), facts: new FactFold() };
+  const fingerprints = new Fingerprints(records.length);
+  const mapDeps = { parse, map, batches: new BatchBuilder(), facts: new FactFold(), fingerprints };
   const segments = await collect(mapToBatches(records, 0, mapDeps));
   const parts = cutParts(amplitude);
   const stage = (name: string, run: () => unknown): Stage => ({
@@ -85,6 +87,11 @@ export async function createSharedStages(path: string, amplitude: SourceRecords)
       for (const { batch } of segments) if (batch) await compress([batch.body]);
     }),
     stage('advance', () => advanceAll(segments)),
+    stage('fingerprints', () => {
+      const added = new Fingerprints(events.length);
+      for (const [number, event] of events.entries()) added.add(number, [event]);
+      added.encode(() => false, []);
+    }),
     stage('identity facts: fold', () => foldAll(facts)),
     stage('identity facts: fold, encode', () => encodeFacts(foldAll(facts).stored())),
   ];
@@ -119,11 +126,13 @@ function packAll(texts: readonly string[]): void {
 
 const ACCEPTED: Delivery = { kind: 'accepted' };
 
+const NOTHING_REJECTED = new Map<never, never>();
+
 function advanceAll(segments: readonly SegmentBatch[]): void {
   let checkpoint: Checkpoint = { part: 'bench', position: 0, tally: emptyTally(), rejectSegments: [] };
   for (const { segment, batch } of segments) {
     const deliveries = new Array<Delivery>(batch ? batch.offsets.length - 1 : 0).fill(ACCEPTED);
-    checkpoint = advance(checkpoint, segment, deliveries).checkpoint;
+    checkpoint = advance(checkpoint, segment, deliveries, NOTHING_REJECTED).checkpoint;
     JSON.stringify(checkpoint);
   }
 }

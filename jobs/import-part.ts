@@ -27,7 +27,7 @@ export function importPartHandler({ staging, redis, migrations }: ImportPartDeps
           nowMs: () => performance.now(),
         }),
         store: createPartStore(staging, record.name),
-        map,
+        map: (mapped: Readonly<Record<string, unknown>>) => map(mapped, part.idFrom),
         mapping: record.mapping,
         batch: settings.batch,
         deliver,

@@ -40,6 +40,7 @@ export type RejectReason =
   | 'event_name_too_long'
   | 'bad_field'
   | 'event_too_large'
+  | 'same_id_other_content' // found once all events are in
   | 'refused'; // by the destination
 
 export const mapped = (events: readonly TargetEvent[], facts: readonly IdentityFact[] = []): Mapped => ({

@@ -37,6 +37,11 @@ export const partMeta = z.strictObject({
   etag: z.string(),
   /** Number of the part's first record in its file (of a group: in the first of its files), from 0. */
   firstRecord: z.number().int().nonnegative(),
+  /**
+   * `record`: uuids are made of whole records, as in a replay of different records that share an id.
+   * @default 'vendor'
+   */
+  idFrom: z.literal('record').optional(),
 });
 export type PartMeta = z.infer<typeof partMeta>;
 

@@ -39,7 +39,7 @@ export interface RejectSegment {
   readonly records?: number;
 }
 
-const rejectSegment = z.union([
+export const rejectSegment = z.union([
   z.strictObject({ key: z.string(), bytes: count, records: count }),
   z.string().transform((key): RejectSegment => ({ key })), // as version 0.1.0 wrote it
 ]);
@@ -67,6 +67,17 @@ export type FactsSection = z.infer<typeof factsSection>;
 export const factsIndex = z.strictObject({ key: z.string(), sections: z.array(factsSection) });
 export type FactsIndex = z.infer<typeof factsIndex>;
 
+/** Rows of one UTC day in an object of fingerprints; of many, also the rows of each bucket. */
+export const fingerprintSection = z.strictObject({
+  day: z.string(),
+  rows: count,
+  buckets: z.array(count).optional(),
+});
+export type FingerprintSection = z.infer<typeof fingerprintSection>;
+
+export const fingerprintIndex = z.strictObject({ key: z.string(), sections: z.array(fingerprintSection) });
+export type FingerprintIndex = z.infer<typeof fingerprintIndex>;
+
 /** The final counts of one part. Created once, never replaced (invariant I5). */
 export const receipt = z.strictObject({
   part: z.string(),
@@ -77,6 +88,8 @@ export const receipt = z.strictObject({
   byFile: byFile.optional(),
   rejectSegments: z.array(rejectSegment),
   findings: factsIndex.optional(),
+  /** Of every record that was delivered. Absent where none was, and in parts that version 0.1.0 imported. */
+  fingerprints: fingerprintIndex.optional(),
 });
 export type Receipt = z.infer<typeof receipt>;
 
@@ -103,6 +116,13 @@ export const rejectLine = z.strictObject({
   format: recordFormat,
   /** The header row of a CSV, from the head of the segment. */
   header: keptBytes.optional(),
+  /**
+   * Not rejected: of the records that share an id, the one that counts as delivered. The destination may have
+   * kept another, so a replay sends all of them.
+   */
+  stays: z.literal(true).optional(),
+  /** Of the part: see there. */
+  idFrom: z.literal('record').optional(),
   /** Set when only the record's head was kept. */
   oversize: z.strictObject({ bytes: count, sha256: z.string() }).optional(),
   ...keptBytes.shape,
@@ -114,4 +134,5 @@ export interface RejectNote {
   readonly record: number;
   readonly reason: RejectReason;
   readonly detail: string;
+  readonly stays?: true;
 }

@@ -29,6 +29,10 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
     const manifest = parseStoredManifest(epoch.manifest, staging.location);
     const version = getPinnedVersion(record.mapping, manifest.source.type);
     const source = bindSource(manifest.source);
+    const maps = {
+      vendor: source.createMap({ version }),
+      record: source.createMap({ version, idFrom: 'record' }),
+    };
     const access = { baseDir: record.opening.baseDir, openS3: deps.openSourceBucket };
     const destination = resolveDestination(manifest, deps);
     const { eventsPerMinute, requestsInFlight, batch } = manifest.limits;
@@ -64,7 +68,7 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
         groupIdentifyEvent: manifest.people.groupIdentifyEvent,
         ledger: resolveLedger(manifest, deps),
       },
-      map: source.createMap({ version }),
+      map: (record, idFrom) => (idFrom === 'record' ? maps.record : maps.vendor)(record),
       deliver: async (batch, signal) => (await raceAbort(sender.get(), signal)).deliver(batch, signal),
       openSlice: (slice) => toSourceSlice(slice, source, access),
       close: async () => (await sender.peek())?.close(),

@@ -32,7 +32,8 @@ export interface OpenMigration {
   readonly record: MigrationRecord;
   readonly epoch: number;
   readonly settings: WorkSettings;
-  readonly map: (record: Record<string, unknown>) => MapOutcome;
+  /** `idFrom`: see the description of a part. */
+  readonly map: (record: Readonly<Record<string, unknown>>, idFrom?: 'record') => MapOutcome;
   readonly deliver: Deliver;
   /** For slices on shared storage, with the settings of this process. */
   readonly openSlice: (slice: Slice) => SourceSlice;

@@ -3,6 +3,9 @@ import type { RejectReason, SkipReason } from '../contract/outcome.ts';
 import type { Checkpoint, RejectNote } from '../contract/progress.ts';
 import { type CountedOutcome, FileTally, TallyBuilder } from './tally.ts';
 
+/** Reason of a duplicate: same uuid, event name, distinct_id, UTC day and content as another record. */
+export const REPEATED = 'repeated';
+
 /**
  * One record of a segment. A `sent` record waits for the deliveries of its events; the others have their
  * outcomes already.
@@ -16,7 +19,8 @@ export type Entry = {
 } & (
   | { readonly kind: 'sent'; readonly eventCount: number }
   | { readonly kind: 'skipped'; readonly reason: SkipReason }
-  | { readonly kind: 'duplicate' }
+  /** `of`: number of the record that it repeats. */
+  | { readonly kind: 'duplicate'; readonly of: number }
   | { readonly kind: 'rejected'; readonly reason: RejectReason; readonly detail: string }
 );
 
@@ -26,14 +30,19 @@ export interface Segment {
   readonly entries: readonly Entry[];
 }
 
+/** Why records of the part were rejected, by their number. */
+export type RejectedSoFar = ReadonlyMap<number, Omit<RejectNote, 'record'>>;
+
 /**
- * Position and counts move together (I1). The rejects must be saved before the checkpoint. `getFile` names
- * the file of a record, in parts of several files.
+ * Position and counts move together (I1). The rejects must be saved before the checkpoint. What repeats a
+ * rejected record is rejected like it, as it would be in a part of its own. `getFile` names the file of a
+ * record, in parts of several files.
  */
 export function advance(
   checkpoint: Checkpoint,
   segment: Segment,
   deliveries: readonly Delivery[],
+  rejectedBefore: RejectedSoFar,
   getFile: (record: number) => string | undefined = () => undefined,
 ): { checkpoint: Checkpoint; rejects: RejectNote[] } {
   const tally = new TallyBuilder(checkpoint.tally);
@@ -64,7 +73,12 @@ export function advance(
     } else if (entry.kind === 'skipped') {
       count(entry.record, { outcome: 'skipped', reason: entry.reason, day, event });
     } else {
-      count(entry.record, { outcome: 'duplicate', reason: 'same_uuid_in_part', day, event });
+      const first = rejectedBefore.get(entry.of) ?? rejects.find(({ record }) => record === entry.of);
+      if (first) {
+        const { reason, detail } = first;
+        count(entry.record, { outcome: 'rejected', reason, day, event });
+        rejects.push({ record: entry.record, reason, detail });
+      } else count(entry.record, { outcome: 'duplicate', reason: REPEATED, day, event });
     }
   }
   return {

@@ -1,6 +1,6 @@
 import type { Deliver, Delivery } from '../contract/delivery.ts';
 import type { PartMeta } from '../contract/part.ts';
-import type { Checkpoint, Receipt } from '../contract/progress.ts';
+import type { Checkpoint, Receipt, RejectNote } from '../contract/progress.ts';
 import { BatchBuilder, type BatchLimits } from '../deliver/batch-builder.ts';
 import { FactFold } from '../identity/fact-fold.ts';
 import { mapInOrder } from '../lib/async/ordered-concurrency.ts';
@@ -10,6 +10,7 @@ import type { Checkpoints } from '../state/checkpoints.ts';
 import { toSegmentName } from '../state/keys.ts';
 import type { PartStore } from '../state/part-store.ts';
 import { advance } from './advance.ts';
+import { Fingerprints } from './fingerprints.ts';
 import { mapToBatches, type SegmentBatch } from './map-to-batches.ts';
 import { emptyTally } from './tally.ts';
 
@@ -29,9 +30,9 @@ export interface ImportDeps {
 
 /**
  * Read, map, batch, deliver, advance, save. In: one staged part. Out: its receipt; its events are at the
- * destination, its rejects and identity facts in staging. Wherever an import is interrupted, the next one
- * continues at the last saved checkpoint (I1, I3, I5); a crash between deliver and save sends the batches
- * in flight again.
+ * destination, its rejects, identity facts and fingerprints in staging. Wherever an import is interrupted,
+ * the next one continues at the last saved checkpoint (I1, I3, I5); a crash between deliver and save sends
+ * the batches in flight again.
  */
 export async function importPart(part: PartMeta, deps: ImportDeps, signal: AbortSignal): Promise<Receipt> {
   const { checkpoints, store, map } = deps;
@@ -46,15 +47,18 @@ export async function importPart(part: PartMeta, deps: ImportDeps, signal: Abort
   const parse = createRecordParser(part.format, header);
   const batches = new BatchBuilder(deps.batch);
   const facts = new FactFold();
-  const mapped = mapToBatches(records, current.position, { parse, map, batches, facts });
+  const fingerprints = new Fingerprints(records.length);
+  const rejected = await loadRejected(store, current);
+  const mapped = mapToBatches(records, current.position, { parse, map, batches, facts, fingerprints });
   const send = async ({ segment, batch }: SegmentBatch, sendSignal: AbortSignal) => ({
     segment,
     deliveries: batch ? await deps.deliver(batch, sendSignal) : NOTHING_SENT,
   });
 
   for await (const { segment, deliveries } of mapInOrder(mapped, deps.requestsInFlight, signal, send)) {
-    const step = advance(current, segment, deliveries, (record) => records[record]?.file);
+    const step = advance(current, segment, deliveries, rejected, (record) => records[record]?.file);
     current = step.checkpoint;
+    for (const note of step.rejects) rejected.set(note.record, note);
     if (step.rejects.length > 0) {
       const rejects = { part, header, records, notes: step.rejects };
       const kept = await store.saveRejects(toSegmentName(fence, segment.to), rejects);
@@ -66,16 +70,40 @@ export async function importPart(part: PartMeta, deps: ImportDeps, signal: Abort
 
   const { position, tally, byFile, rejectSegments } = current;
   const { id, file } = part;
-  const saved = facts.size > 0 && (await store.saveFacts(toSegmentName(fence, position), facts.stored()));
-  const findings = saved ? { findings: saved } : {};
-  const counts = byFile ? { tally, byFile } : { tally };
-  const receipt = { part: id, file, mapping: deps.mapping, ...counts, rejectSegments, ...findings };
+  const segment = toSegmentName(fence, position);
+  const sent = fingerprints.encode((record) => rejected.has(record), Object.keys(tally.byEvent));
+  const [savedFacts, savedFingerprints] = await Promise.all([
+    facts.size > 0 ? store.saveFacts(segment, facts.stored()) : undefined,
+    sent.sections.length > 0 ? store.saveFingerprints(segment, sent) : undefined,
+  ]);
+  const receipt = {
+    part: id,
+    file,
+    mapping: deps.mapping,
+    tally,
+    ...(byFile ? { byFile } : {}),
+    rejectSegments,
+    ...(savedFacts ? { findings: savedFacts } : {}),
+    ...(savedFingerprints ? { fingerprints: savedFingerprints } : {}),
+  };
   const created = await store.createReceipt(receipt);
   await checkpoints.forget(fence);
   return created;
 }
 
 const NOTHING_SENT: readonly Delivery[] = [];
+
+/** Of the records before the checkpoint; of a part that was not interrupted nothing is read. */
+async function loadRejected(
+  store: PartStore,
+  { rejectSegments }: Checkpoint,
+): Promise<Map<number, RejectNote>> {
+  const rejected = new Map<number, RejectNote>();
+  for (const segment of rejectSegments) {
+    for (const note of await store.loadRejected(segment)) rejected.set(note.record, note);
+  }
+  return rejected;
+}
 
 const startCheckpoint = (part: PartMeta): Checkpoint => ({
   part: part.id,

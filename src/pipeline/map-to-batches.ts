@@ -8,6 +8,7 @@ import { stringifyJson } from '../lib/json/stringify-json.ts';
 import type { ParseRecord } from '../sources/formats/parse-record.ts';
 import type { MapRecord } from '../sources/source.ts';
 import type { Entry, Segment } from './advance.ts';
+import type { Fingerprints } from './fingerprints.ts';
 
 export interface MapDeps {
   readonly parse: ParseRecord;
@@ -15,6 +16,8 @@ export interface MapDeps {
   readonly batches: BatchBuilder;
   /** Receives the identity facts of every record. */
   readonly facts: FactFold;
+  /** Receives every record that becomes events. */
+  readonly fingerprints: Fingerprints;
 }
 
 /** A batch, and the records that have their outcomes once it is delivered. */
@@ -26,15 +29,14 @@ export interface SegmentBatch {
 
 /**
  * Maps the records of a part and packs their events into batches. Records before `from` have their
- * outcomes already: they are mapped again, without sending, for their identity facts and for the uuids
- * that later records may repeat. That costs little and keeps checkpoints small.
+ * outcomes already: they are mapped again, without sending, for their identity facts and for their
+ * fingerprints, which later records may repeat. That costs little and keeps checkpoints small.
  */
 export async function* mapToBatches(
   records: readonly PartRecord[],
   from: number,
-  { parse, map, batches, facts }: MapDeps,
+  { parse, map, batches, facts, fingerprints }: MapDeps,
 ): AsyncGenerator<SegmentBatch> {
-  const seen = new Set<string>();
   let entries: Entry[] = [];
 
   for (let number = 0; number < records.length; number += 1) {
@@ -42,12 +44,10 @@ export async function* mapToBatches(
     const outcome = parsed.kind === 'rejected' ? parsed : map(parsed.value);
     if (outcome.kind !== 'rejected') for (const fact of outcome.facts) facts.add(fact);
 
-    const uuid = outcome.kind === 'mapped' ? outcome.events[0]?.uuid : undefined;
-    const isRepeated = uuid !== undefined && seen.has(uuid);
-    if (uuid !== undefined) seen.add(uuid);
+    const repeated = outcome.kind === 'mapped' ? fingerprints.add(number, outcome.events) : undefined;
     if (number < from) continue;
 
-    if (outcome.kind === 'mapped' && !isRepeated) {
+    if (outcome.kind === 'mapped' && repeated === undefined) {
       const { events } = outcome;
       const texts = events.map((event) => stringifyJson(event));
       let added = batches.addAll(texts);
@@ -63,7 +63,7 @@ export async function* mapToBatches(
           : { ...describe(number, events), kind: 'rejected', reason: 'event_too_large', detail: TOO_LARGE },
       );
     } else if (outcome.kind === 'mapped') {
-      entries.push({ ...describe(number, outcome.events), kind: 'duplicate' });
+      entries.push({ ...describe(number, outcome.events), kind: 'duplicate', of: repeated ?? number });
     } else if (outcome.kind === 'skipped') {
       const day = outcome.facts[0]?.time.slice(0, 10) ?? UNKNOWN_DAY;
       entries.push({ record: number, day, event: NO_EVENT, kind: 'skipped', reason: outcome.reason });

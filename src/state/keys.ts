@@ -33,6 +33,17 @@ export const layout = (name: string) => {
     allFindings: `${prefix}findings/`,
     findingsOf: (partId: string) => `${prefix}findings/${partId}/`,
     findings: (segment: string) => toFactsKey(prefix, segment),
+    allFingerprints: `${prefix}fingerprints/`,
+    fingerprintsOf: (partId: string) => `${prefix}fingerprints/${partId}/`,
+    fingerprints: (segment: string) => `${prefix}fingerprints/${segment}.bin`,
+    /** Folded fingerprints; a generation is named by the receipts that it covers. */
+    repeats: `${prefix}repeats/`,
+    repeatsResult: (generation: string) => `${prefix}repeats/${generation}/result${JSON_END}`,
+    repeatsRange: (generation: string, range: string) =>
+      `${prefix}repeats/${generation}/ranges/${range}${JSON_END}`,
+    /** Below the rejects of the part, like those that its import found. */
+    repeatsRejects: (generation: string, range: string, partId: string) =>
+      `${prefix}rejects/${partId}/repeats-${generation}-${range}.ndjson.gz`,
     /** Receipts of ranges of buckets that version 0.1.0 resolved and folded: see `toRangeKey`. */
     resolved: `${prefix}people/resolved/`,
     folded: `${prefix}people/folded/`,

@@ -1,12 +1,19 @@
 import type { PartMeta } from '../contract/part.ts';
-import type { FactsIndex, Receipt, RejectSegment } from '../contract/progress.ts';
+import type {
+  FactsIndex,
+  FingerprintIndex,
+  Receipt,
+  RejectNote,
+  RejectSegment,
+} from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
 import { type StoredFact, saveFacts } from './facts.ts';
+import { type EncodedFingerprints, saveFingerprints } from './fingerprints.ts';
 import type { DecodedFrames } from './frames.ts';
 import { layout } from './keys.ts';
 import { loadPart } from './parts.ts';
 import { createReceipt, loadReceipt } from './receipts.ts';
-import { type RejectedRecords, saveRejects } from './rejects.ts';
+import { type RejectedRecords, readRejects, saveRejects } from './rejects.ts';
 
 /** Reads the parts of a migration and saves what importing them leaves. Segments: see `toSegmentName`. */
 export interface PartStore {
@@ -14,7 +21,10 @@ export interface PartStore {
   /** Undefined until the part is imported to its end. */
   loadReceipt(partId: string): Promise<Receipt | undefined>;
   saveRejects(segment: string, rejects: RejectedRecords): Promise<RejectSegment>;
+  /** Which records of the part a saved segment holds, and why. */
+  loadRejected(segment: RejectSegment): Promise<RejectNote[]>;
   saveFacts(segment: string, facts: Iterable<StoredFact>): Promise<FactsIndex>;
+  saveFingerprints(segment: string, fingerprints: EncodedFingerprints): Promise<FingerprintIndex>;
   /** Creates the receipt, or returns the one that exists (I5). */
   createReceipt(receipt: Receipt): Promise<Receipt>;
 }
@@ -25,6 +35,15 @@ export function createPartStore(staging: Staging, migration: string): PartStore 
     loadPart: (part) => loadPart(staging, keys.prefix, part),
     loadReceipt: (partId) => loadReceipt(staging, migration, partId),
     saveRejects: (segment, rejects) => saveRejects(staging, keys.rejectSegment(segment), rejects),
+    loadRejected: async (segment) =>
+      // The reason was written by this program: a later one would not continue an older checkpoint.
+      (await readRejects(staging, segment)).map(({ record, reason, detail }) => ({
+        record,
+        reason: reason as RejectNote['reason'],
+        detail,
+      })),
+    saveFingerprints: (segment, fingerprints) =>
+      saveFingerprints(staging, keys.fingerprints(segment), fingerprints),
     saveFacts: (segment, facts) => saveFacts(staging, keys.findings(segment), facts),
     createReceipt: (receipt) => createReceipt(staging, migration, receipt),
   };

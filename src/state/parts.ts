@@ -57,7 +57,7 @@ export async function loadPartMeta(
   prefix: string,
   id: string,
 ): Promise<PartMeta | undefined> {
-  const description = await loadDescription(staging, prefix, id);
+  const description = await loadPartDescription(staging, prefix, id);
   return description && withoutPieces(description);
 }
 
@@ -65,7 +65,8 @@ export function withoutPieces({ pieces: _, ...meta }: PartDescription): PartMeta
   return meta;
 }
 
-async function loadDescription(
+/** The same with the pieces of files in it. */
+export async function loadPartDescription(
   staging: Staging,
   prefix: string,
   id: string,
@@ -95,7 +96,7 @@ export async function loadFileReceipt(
 }
 
 const listDescriptions = (staging: Staging, prefix: string, below: string): AsyncGenerator<PartDescription> =>
-  listDocuments(staging, below, (key) => loadDescription(staging, prefix, parsePartKey(prefix, key)));
+  listDocuments(staging, below, (key) => loadPartDescription(staging, prefix, parsePartKey(prefix, key)));
 
 const createMisplacedError = (staging: Staging, key: string, of: string) =>
   new SourceError(`${staging.location}: ${key} describes ${of}; ${recoveryHint(key)}`);

@@ -3,6 +3,7 @@ import { type Receipt, receipt as receiptSchema } from '../contract/progress.ts'
 import type { Staging } from '../contract/staging.ts';
 import { SourceError } from '../lib/errors.ts';
 import { encodeDocument, listDocuments, loadDocument } from './document.ts';
+import { countFingerprints } from './fingerprints.ts';
 import { layout, parseReceiptKey } from './keys.ts';
 
 /** Creates the receipt of a part, or returns the one that exists: the first one counts (I5). */
@@ -37,7 +38,7 @@ export const listReceipts = (staging: Staging, name: string): AsyncGenerator<Rec
  * it says of other objects is compared with them by the report.
  */
 export function findReceiptFault(receipt: Receipt, name: string, part: string): string | undefined {
-  const { tally, byFile, rejectSegments, findings } = receipt;
+  const { tally, byFile, rejectSegments, findings, fingerprints } = receipt;
   const { counts } = tally;
   if (receipt.part !== part) return `is the receipt of part ${receipt.part}`;
   if (!isBalanced(counts)) return `counts outcomes that do not add up to its ${counts.read} records`;
@@ -48,12 +49,17 @@ export function findReceiptFault(receipt: Receipt, name: string, part: string): 
     );
     if (!isEqual) return 'counts other records by file than in all';
   }
-  const { rejectsOf, findingsOf } = layout(name);
+  const { rejectsOf, findingsOf, fingerprintsOf } = layout(name);
   const foreign = [
     ...rejectSegments.filter(({ key }) => !key.startsWith(rejectsOf(part))),
     ...(findings && !findings.key.startsWith(findingsOf(part)) ? [findings] : []),
+    ...(fingerprints && !fingerprints.key.startsWith(fingerprintsOf(part)) ? [fingerprints] : []),
   ];
   if (foreign[0]) return `names ${foreign[0].key}, which belongs to another part`;
+  const sent = fingerprints && countFingerprints(fingerprints);
+  if (sent !== undefined && sent !== counts.delivered) {
+    return `counts ${counts.delivered} delivered records and has fingerprints of ${sent}`;
+  }
   const kept = rejectSegments.reduce((sum, { records }) => sum + (records ?? Number.NaN), 0);
   // Not a number where a segment of version 0.1.0 did not note how many records it holds.
   return kept >= 0 && kept !== counts.rejected

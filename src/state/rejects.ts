@@ -125,7 +125,9 @@ function toRejectLine(part: PartMeta, note: RejectNote, record: PartRecord): Rej
     record: note.record,
     reason: note.reason,
     detail: note.detail,
+    ...(note.stays ? { stays: note.stays } : {}),
     format: part.format,
+    ...(part.idFrom ? { idFrom: part.idFrom } : {}),
     ...(record.kind === 'oversize' ? { oversize: { bytes: record.size, sha256: record.sha256 } } : {}),
     ...toKeptBytes(bytes),
   };

@@ -20,7 +20,7 @@ import { startRedis } from '../support/redis.ts';
 
 /**
  * The ports of `importPart` on a real Redis and a real folder, each of which can fail at any call. One part
- * with records of every kind, and a destination that drops repeated uuids.
+ * with records of every kind, and a destination that drops what it has.
  */
 export interface SpineBench {
   /** Imports a part until it has its receipt, as the queue would; `attempts` beyond the list have no fault. */
@@ -59,16 +59,17 @@ export interface SpineEnd {
   readonly receipt: Receipt;
   /** Name of the port of every call of the last attempt, in order. */
   readonly calls: readonly string[];
-  /** JSON texts of the events at the destination, by uuid. */
-  readonly stored: Readonly<Record<string, string>>;
+  /** JSON texts of the events at the destination. */
+  readonly stored: readonly string[];
   /** Events that reached the destination, those that it dropped as repeats included. */
   readonly arrived: number;
   readonly rejects: readonly string[];
   readonly facts: readonly StoredFact[];
+  readonly fingerprints: { readonly sections: unknown; readonly rows: string };
 }
 
 export const RECORDS = 60;
-export const BATCH_EVENTS = 11;
+export const BATCH_EVENTS = 17;
 const BATCH = { events: BATCH_EVENTS, bytes: 100_000, eventBytes: 2_000 };
 /** What one request takes: of every two batches one leaves a copy of its checkpoint in staging. */
 const BATCH_MS = 3_000;
@@ -124,7 +125,9 @@ export async function createSpineBench(): Promise<SpineBench> {
         loadPart: at('load part', async () => ({ header: undefined, records: toRecords() })),
         loadReceipt: at('load receipt', store.loadReceipt),
         saveRejects: at('keep rejects', store.saveRejects),
+        loadRejected: at('load rejects', store.loadRejected),
         saveFacts: at('keep facts', store.saveFacts),
+        saveFingerprints: at('keep fingerprints', store.saveFingerprints),
         createReceipt: at('create receipt', store.createReceipt),
       },
       map: ({ n }: Readonly<Record<string, unknown>>) => mapNumber(Number(n)),
@@ -179,12 +182,16 @@ export async function createSpineBench(): Promise<SpineBench> {
       return {
         receipt,
         calls,
-        stored: Object.fromEntries(destination.stored),
+        stored: [...destination.stored].toSorted(),
         arrived: destination.arrived(),
         rejects: segments
           .flat()
           .map(({ line, reason, detail, text }) => `${line} ${reason} ${detail} ${text}`),
         facts: (await Promise.all(facts)).flat(),
+        fingerprints: {
+          sections: receipt.fingerprints?.sections,
+          rows: (await staging.get(receipt.fingerprints?.key ?? ''))?.toString('hex') ?? '',
+        },
       };
     },
     async close() {
@@ -206,9 +213,9 @@ interface Worker {
 
 const ignore = async () => {};
 
-/** A destination that drops repeated uuids and refuses some events. */
+/** A destination that drops what it has, and refuses some events. */
 function createDestination() {
-  const stored = new Map<string, string>();
+  const stored = new Set<string>();
   let arrived = 0;
   return {
     stored,
@@ -218,12 +225,17 @@ function createDestination() {
       arrived += events.length;
       return events.map((event): Delivery => {
         if (event.event === 'refuse me') return { kind: 'refused', detail: 'not this one' };
-        stored.set(event.uuid, JSON.stringify(event));
+        stored.add(JSON.stringify(event));
         return { kind: 'accepted' };
       });
     },
   };
 }
+
+/** A record that is refused, one that repeats it, and one with the id of record 0 and other content. */
+const REFUSED = 7;
+const REFUSED_AGAIN = 50;
+const COLLIDING = 51;
 
 /** Of each kind some; `double` has two events, of which the second is refused. */
 const chooseKind = (n: number) =>
@@ -246,15 +258,21 @@ function mapNumber(n: number): MapOutcome {
   if (kind === 'reject') return rejected('no_identity', 'neither user nor device');
   const facts = toFacts(n);
   if (kind === 'persons only') return skipped('feeds_people', facts);
-  const first = toEvent(kind === 'repeat' ? 0 : n, kind === 'refuse' ? 'refuse me' : 'seen', kind === 'huge');
-  return mapped(kind === 'double' ? [first, toEvent(1_000 + n, 'refuse me', false)] : [first], facts);
+  if (n === REFUSED_AGAIN) return mapped([toEvent(REFUSED, 'refuse me', {})], facts);
+  if (n === COLLIDING) return mapped([toEvent(0, 'seen', { other: 'content' })], facts);
+  const first = toEvent(
+    kind === 'repeat' ? 0 : n,
+    kind === 'refuse' ? 'refuse me' : 'seen',
+    kind === 'huge' ? { text: 'x'.repeat(3_000) } : {},
+  );
+  return mapped(kind === 'double' ? [first, toEvent(1_000 + n, 'refuse me', {})] : [first], facts);
 }
 
-const toEvent = (n: number, event: string, huge: boolean) => ({
+const toEvent = (n: number, event: string, properties: object) => ({
   event,
   uuid: createEventId(['test', String(n)]),
   timestamp: '2023-01-01T00:00:00.000Z',
-  properties: { distinct_id: 'user', ...(huge ? { text: 'x'.repeat(3_000) } : {}) },
+  properties: { distinct_id: 'user', ...properties },
 });
 
 /** Every record says something that no other says, so that none can be left out unnoticed. */

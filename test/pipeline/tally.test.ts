@@ -18,7 +18,7 @@ const counted: fc.Arbitrary<CountedOutcome> = fc.oneof(
   fc.record({ outcome: fc.constant('delivered' as const), day, event }),
   fc.record({
     outcome: fc.constantFrom('skipped' as const, 'duplicate' as const, 'rejected' as const),
-    reason: fc.constantFrom('no_identity', 'session_marker', 'same_uuid_in_part'),
+    reason: fc.constantFrom('no_identity', 'session_marker', 'repeated'),
     day,
     event,
   }),

@@ -47,9 +47,11 @@ export function renderReport(report: Report, options: RenderOptions = {}): strin
       [
         ['sent', events.sent],
         ['accepted', events.accepted],
+        ...(events.distinct === undefined ? [] : [['distinct', events.distinct] satisfies Cell[]]),
         ['synthetic', events.synthetic],
       ],
     ),
+    ...repeatsLines(report).map((line) => style('yellow', line)),
     ...table('Skipped, repeated and rejected', ['reason', 'records'], byCount(report.byReason)),
     ...table(
       'Persons',
@@ -132,6 +134,16 @@ function share(part: number, whole: number): string {
   const rounded =
     percent < 0.01 ? '<0.01%' : percent > 99.99 && part < whole ? '>99.99%' : `${percent.toFixed(2)}%`;
   return rounded.padStart('100.00%'.length);
+}
+
+/** Why `delivered` may count an event twice. */
+function repeatsLines({ repeats }: Report): string[] {
+  if (!repeats || (repeats.counted && repeats.partsWithout === 0)) return [];
+  return [
+    repeats.partsWithout > 0
+      ? `  Repeats across parts are not counted for ${formatCount(repeats.partsWithout)} parts, which version 0.1.0 imported.`
+      : '  Repeats across parts are counted once every event is in.',
+  ];
 }
 
 function unfinishedLines({ unfinished }: Report, width: number): string[] {

@@ -121,6 +121,8 @@ const createScratchStore = (staging: Staging, scratch: string): PartStore => ({
   loadPart: (part) => loadPart(staging, scratch, part),
   loadReceipt: async () => undefined,
   saveRejects: async (key, { notes }) => ({ key, bytes: 0, records: notes.length }),
+  loadRejected: async () => [],
+  saveFingerprints: async (key) => ({ key, sections: [] }),
   saveFacts: (segment, facts) => saveFacts(staging, toFactsKey(scratch, segment), facts),
   createReceipt: async (receipt) => receipt,
 });

@@ -46,6 +46,7 @@ export async function planFull(
       destination: 'none: nothing was sent',
       totals,
       parts: totals.parts(),
+      partsWithoutFingerprints: 0,
       stagedFiles: [],
       unstagedFiles: [],
       persons: {

@@ -2,6 +2,7 @@ import type { RejectLine } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { listReceipts } from '../../state/receipts.ts';
 import { readRejects } from '../../state/rejects.ts';
+import { createGeneration, loadRepeats } from '../../state/repeats.ts';
 import { requireMigration } from '../life-store.ts';
 import type { MigrationStore } from '../migration-runtime.ts';
 
@@ -16,6 +17,7 @@ export interface RejectReason {
 export async function listRejects({ staging }: MigrationStore, name: string): Promise<RejectReason[]> {
   const reasons = new Map<string, { count: number; example: string }>();
   for await (const line of readRejectLines(staging, name)) {
+    if (line.stays) continue;
     const known = reasons.get(line.reason);
     if (known) known.count += 1;
     else reasons.set(line.reason, { count: 1, example: `${formatPlace(line)}: ${line.detail}` });
@@ -41,7 +43,7 @@ export async function showRejects(
 ): Promise<{ shown: number; more: boolean }> {
   let shown = 0;
   for await (const line of readRejectLines(staging, name)) {
-    if (reason !== undefined && line.reason !== reason) continue;
+    if (line.stays || (reason !== undefined && line.reason !== reason)) continue;
     if (shown === limit) return { shown, more: true };
     onReject(line);
     shown += 1;
@@ -49,12 +51,19 @@ export async function showRejects(
   return { shown, more: false };
 }
 
-/** Every reject of every part that has its receipt. */
+/**
+ * Every reject of every part that has its receipt, and those that were found over all parts: with them comes
+ * the record of each id that counts as delivered (`stays`).
+ */
 export async function* readRejectLines(staging: Staging, name: string): AsyncGenerator<RejectLine> {
   await requireMigration(staging, name);
+  const generations = createGeneration();
   for await (const receipt of listReceipts(staging, name)) {
+    generations.add(receipt);
     for (const segment of receipt.rejectSegments) yield* await readRejects(staging, segment);
   }
+  const repeats = await loadRepeats(staging, name, generations.end());
+  for (const segment of repeats?.rejectSegments ?? []) yield* await readRejects(staging, segment);
 }
 
 const formatPlace = ({ file, member, line }: RejectLine) =>

@@ -4,7 +4,9 @@ import { emptyPersonsTally } from '../../identity/persons-tally.ts';
 import { countRefused } from '../../identity/sent-range.ts';
 import { findImbalances } from '../../pipeline/tally.ts';
 import { parseSliceId } from '../../state/keys.ts';
+import type { Repeats } from '../../state/repeats.ts';
 import type { SentPersons } from '../persons/load-persons.ts';
+import { applyRepeats, applyRepeatsToFiles } from './apply-repeats.ts';
 import type { ReceiptTotals } from './receipt-totals.ts';
 import type { Report } from './report.ts';
 
@@ -21,6 +23,10 @@ export interface ReportInput {
   readonly stagedFiles: Iterable<Pick<FileReceipt, 'fileId' | 'file' | 'parts' | 'records' | 'files'>>;
   /** Files that are not, by name. */
   readonly unstagedFiles: readonly string[];
+  /** Absent until repeats over all parts are counted. */
+  readonly repeats?: Repeats;
+  /** Parts whose repeats in other parts cannot be counted: version 0.1.0 imported them. */
+  readonly partsWithoutFingerprints: number;
   /** Absent until every event is in and persons are sent, or held. */
   readonly persons?: SentPersons;
   readonly failures: readonly { readonly what: string; readonly reason: string }[];
@@ -38,9 +44,10 @@ const PROBLEMS_SHOWN = 50;
 
 /** Adds the receipts up, and compares the counts with one another and with what was staged. */
 export function buildReport(input: ReportInput): Report {
-  const { totals, persons } = input;
+  const { totals, persons, repeats, partsWithoutFingerprints } = input;
   const people = persons?.sent;
-  const tally = totals.tally;
+  const tally = repeats ? applyRepeats(totals.tally, repeats) : totals.tally;
+  const byFile = repeats ? applyRepeatsToFiles(totals.byFile, repeats) : totals.byFile;
   const missing: string[] = [];
   const problems = findImbalances(tally);
 
@@ -68,14 +75,21 @@ export function buildReport(input: ReportInput): Report {
     destination: withoutCredentials(input.destination),
     ...(input.startedAt === undefined ? {} : { startedAt: input.startedAt }),
     counts: tally.counts,
-    events: { ...tally.events, synthetic: people?.events.accepted ?? 0 },
+    events: {
+      ...tally.events,
+      ...(repeats && partsWithoutFingerprints === 0
+        ? { distinct: tally.events.accepted - repeats.total.duplicate - repeats.total.rejected }
+        : {}),
+      synthetic: people?.events.accepted ?? 0,
+    },
+    repeats: { counted: repeats !== undefined, partsWithout: partsWithoutFingerprints },
     balanced: problems.length === 0,
     problems:
       problems.length > PROBLEMS_SHOWN
         ? [...problems.slice(0, PROBLEMS_SHOWN), `… and ${problems.length - PROBLEMS_SHOWN} more`]
         : problems,
     rejectedShare: tally.counts.read === 0 ? 0 : tally.counts.rejected / tally.counts.read,
-    byFile: [...totals.byFile]
+    byFile: [...byFile]
       .map(([file, { parts, counts }]) => ({ file, parts, counts }))
       .sort((a, b) => a.file.localeCompare(b.file, 'en', { numeric: true })),
     byDay: tally.byDay,

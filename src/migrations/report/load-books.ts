@@ -1,10 +1,12 @@
 import { listStagedFiles, type PartMeta } from '../../contract/part.ts';
-import type { Receipt } from '../../contract/progress.ts';
+import type { Receipt, RejectSegment } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
+import { countFingerprints, FINGERPRINT_BYTES } from '../../state/fingerprints.ts';
 import { layout } from '../../state/keys.ts';
 import type { MigrationRecord } from '../../state/migrations.ts';
 import { listFileReceipts, listParts } from '../../state/parts.ts';
 import { listReceipts } from '../../state/receipts.ts';
+import { createGeneration, loadRepeats } from '../../state/repeats.ts';
 import type { ReportInput } from './build-report.ts';
 import { ReceiptTotals } from './receipt-totals.ts';
 
@@ -19,10 +21,15 @@ export async function loadBooks(staging: Staging, record: MigrationRecord): Prom
   const { prefix } = layout(record.name);
   const totals = new ReceiptTotals();
   const named = new NamedObjects(record.name);
+  const generations = createGeneration();
   for await (const receipt of listReceipts(staging, record.name)) {
+    generations.add(receipt);
     totals.add(receipt);
     named.add(receipt);
   }
+  const generation = generations.end();
+  const repeats = await loadRepeats(staging, record.name, generation);
+  if (repeats) named.addRejects(repeats.rejectSegments);
   // Slices before parts: one that ends between the two listings must not seem to have lost parts.
   const stagedFiles = [];
   const staged = new Set<string>();
@@ -39,6 +46,8 @@ export async function loadBooks(staging: Staging, record: MigrationRecord): Prom
     destination: record.destination,
     startedAt: record.createdAt,
     totals,
+    ...(repeats ? { repeats } : {}),
+    partsWithoutFingerprints: generation.partsWithout,
     parts,
     stagedFiles,
     unstagedFiles: record.files.filter(({ fileId }) => !staged.has(fileId)).map(({ name }) => name),
@@ -46,29 +55,45 @@ export async function loadBooks(staging: Staging, record: MigrationRecord): Prom
   };
 }
 
-/** The objects that receipts name, by key: their part, and their size where it was noted. */
+interface NamedObject {
+  /** Undefined for rejects that folding all parts has found. */
+  readonly part: string | undefined;
+  readonly bytes: number | undefined;
+}
+
+/** The objects that receipts and the fold of repeats name, by key, with their size where it was noted. */
 class NamedObjects {
   readonly #name: string;
-  readonly #objects = new Map<string, { readonly part: string; readonly bytes: number | undefined }>();
+  readonly #objects = new Map<string, NamedObject>();
 
   constructor(name: string) {
     this.#name = name;
   }
 
-  add({ part, rejectSegments, findings }: Receipt): void {
+  add({ part, rejectSegments, findings, fingerprints }: Receipt): void {
+    if (fingerprints) {
+      const bytes = countFingerprints(fingerprints) * FINGERPRINT_BYTES;
+      this.#objects.set(fingerprints.key, { part, bytes });
+    }
     for (const { key, bytes } of rejectSegments) this.#objects.set(key, { part, bytes });
     const last = findings?.sections.at(-1);
     if (findings && last) this.#objects.set(findings.key, { part, bytes: last.offset + last.length });
   }
 
+  addRejects(segments: readonly RejectSegment[]): void {
+    for (const { key, bytes } of segments) this.#objects.set(key, { part: undefined, bytes });
+  }
+
   /** Those that are gone or have another size, as sentences. Called once. */
   async findLost(staging: Staging): Promise<string[]> {
-    const { rejects, allFindings, receipt } = layout(this.#name);
+    const { rejects, allFindings, allFingerprints, repeats, receipt } = layout(this.#name);
     const lost: string[] = [];
-    const advise = (part: string) =>
-      `restore it, or remove ${receipt(part)} and resume: that part is imported again`;
+    const advise = (part: string | undefined) =>
+      part === undefined
+        ? `restore it, or remove ${repeats} and resume: repeats are counted again`
+        : `restore it, or remove ${receipt(part)} and resume: that part is imported again`;
     if (this.#objects.size === 0) return lost;
-    for (const prefix of [rejects, allFindings]) {
+    for (const prefix of [rejects, allFindings, allFingerprints]) {
       for await (const { key, bytes } of staging.list(prefix)) {
         const object = this.#objects.get(key);
         this.#objects.delete(key);

@@ -25,9 +25,16 @@ export const report = z.strictObject({
   events: z.strictObject({
     /** Events of records: sent, and of those accepted in requests answered 2xx. */
     ...eventCounts.shape,
+    /**
+     * Accepted ones without repeats of others: the number to compare with the destination's. Absent until
+     * repeats over all parts are counted, and where version 0.1.0 imported some of them.
+     */
+    distinct: count.optional(),
     /** Accepted events that stem from no single record: merges, persons, groups. */
     synthetic: count,
   }),
+  /** Whether repeats over all parts are counted, and how many parts of version 0.1.0 could not be looked at. */
+  repeats: z.strictObject({ counted: z.boolean(), partsWithout: count }).optional(),
   /** Whether every record read has exactly one outcome, in every breakdown. */
   balanced: z.boolean(),
   /** What does not balance, in sentences; empty when all does. */

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
+import { Fingerprints } from '../../pipeline/fingerprints.ts';
 import { createRecordParser } from '../../sources/formats/parse-record.ts';
 import type { MapRecord } from '../../sources/source.ts';
 import { encodeDocument, loadDocument } from '../../state/document.ts';
@@ -38,14 +39,14 @@ export async function countEvents(input: CountEventsInput): Promise<number> {
     await onPart(parts);
     const { header, records: frames } = await loadPart(staging, prefix, part);
     const parse = createRecordParser(part.format, header);
-    const seen = new Set<string>();
+    const fingerprints = new Fingerprints(part.records);
+    let number = -1;
     for (const record of frames) {
+      number += 1;
       const parsed = parse(record);
       const outcome = parsed.kind === 'rejected' ? parsed : map(parsed.value);
       if (outcome.kind !== 'mapped') continue;
-      const uuid = outcome.events[0]?.uuid ?? '';
-      if (seen.has(uuid)) continue; // a repeat is not sent
-      seen.add(uuid);
+      if (fingerprints.add(number, outcome.events) !== undefined) continue; // a repeat is not sent
       events += outcome.events.length;
     }
     parts += 1;

@@ -21,6 +21,7 @@ import { countAccepted, countEvents } from './count-events.ts';
 import { createPartFeed, type PartFeed, stageAndImport } from './import-phase.ts';
 import { type AcquiringEvent, acquireLease, type Lease, RedisWipedError } from './lease.ts';
 import { type PersonsRun, type PersonsSettings, sendPersons } from './persons-phase.ts';
+import { foldRepeats } from './repeats-phase.ts';
 import { type RunStatus, StatusBoard } from './run-status.ts';
 import type { Failure } from './scheduler.ts';
 import type { Work, WorkQueue } from './work-queue.ts';
@@ -165,10 +166,11 @@ async function runEpoch(
   let report = buildReport({ ...books, failures: failures.map(describe), isOver: true });
   // What is lost may be the very fact that forbids a merge, and a merge cannot be undone.
   if (failures.length === 0 && report.balanced) {
+    const repeats = await foldRepeats(run);
     board.setPhase('people');
     failures.push(...(await sendPersons(run)));
     const persons = failures.length === 0 ? { persons: await loadPersons(staging, record.name) } : {};
-    report = buildReport({ ...books, ...persons, failures: failures.map(describe), isOver: true });
+    report = buildReport({ ...books, repeats, ...persons, failures: failures.map(describe), isOver: true });
   }
   board.setPhase('report');
   await lease.assertRunning();

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { FilePiece, PartDescription } from '../../contract/part.ts';
+import type { FilePiece, PartDescription, PartMeta } from '../../contract/part.ts';
 import type { Slice } from '../../contract/slice.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { SourceError } from '../../lib/errors.ts';
@@ -18,12 +18,13 @@ export interface KeepPartInput {
   readonly staging: Staging;
   /** Of the migration, with its closing slash. */
   readonly prefix: string;
+  readonly idFrom?: PartMeta['idFrom'];
 }
 
 /** Body first, description after it: a part exists once described. */
 export async function keepPart(
   part: CutPart,
-  { slice, staging, prefix }: KeepPartInput,
+  { slice, staging, prefix, idFrom }: KeepPartInput,
   known: PartDescription | undefined,
 ): Promise<PartDescription> {
   const keys = partKeys(prefix);
@@ -48,6 +49,7 @@ export async function keepPart(
     sha256,
     etag,
     firstRecord: part.firstRecord,
+    ...(idFrom ? { idFrom } : {}),
     ...(part.pieces.length === 0 ? {} : { pieces: part.pieces.map((piece) => toFilePiece(piece, part)) }),
   };
   await staging.put(keys.description(id), encodeDocument(description));

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { FileReceipt } from '../../contract/part.ts';
+import type { FileReceipt, PartMeta } from '../../contract/part.ts';
 import type { RejectLine } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { createFileId } from '../../sources/files/source-file.ts';
@@ -18,61 +18,85 @@ export const areStagedRejects = (files: readonly { readonly modified: string }[]
 
 type StagedRejects = { fileId: string; name: string; bytes: number; modified: string; slice: string };
 
-/** All of them are one group of files, whatever their number: each would be a part otherwise. */
-const GROUP_ID = createFileId(FROM_REJECTS);
+/** Rejects that become one slice, whatever the number of their files: each would be a part otherwise. */
+interface Group {
+  readonly slice: { readonly fileId: string; readonly name: string };
+  readonly ids: Pick<PartMeta, 'idFrom'>;
+  readonly cutter: PartCutter;
+  readonly files: Map<string, { readonly fileId: string; records: number }>;
+  /** The file of the last record. */
+  current: string | undefined;
+  parts: number;
+}
 
-/** Stages rejected records as parts again, each under the name of its file. */
+/**
+ * Stages rejected records as parts again, each under the name of its file. Different records that share an id
+ * come apart from the others, because their uuids are made of the whole record.
+ */
 export async function stageRejects(
   staging: Staging,
   prefix: string,
   rejects: AsyncIterable<RejectLine>,
 ): Promise<StagedRejects[]> {
-  const files = new Map<string, { readonly fileId: string; records: number }>();
-  const cutter = new PartCutter();
-  const slice = { fileId: GROUP_ID, name: FROM_REJECTS };
-  let parts = 0;
-  const keep = async (cut: Iterable<CutPart>) => {
+  const groups = { plain: createGroup(FROM_REJECTS, {}), apart: createGroup(OWN_IDS, { idFrom: 'record' }) };
+  const keep = async (group: Group, cut: Iterable<CutPart>) => {
     for (const part of cut) {
-      await keepPart(part, { slice, staging, prefix }, undefined);
-      parts += 1;
+      await keepPart(part, { slice: group.slice, staging, prefix, ...group.ids }, undefined);
+      group.parts += 1;
     }
   };
 
-  let current: string | undefined;
   for await (const line of rejects) {
-    const name = line.file;
+    const sharesId = line.reason === 'same_id_other_content' || line.idFrom === 'record';
+    const group = sharesId ? groups.apart : groups.plain;
+    const { cutter, files } = group;
+    const name = sharesId ? `${line.file} (${OWN_IDS})` : line.file;
     const file = files.get(name) ?? { fileId: createFileId(name), records: 0 };
     files.set(name, file);
-    if (name !== current) cutter.startFile({ fileId: file.fileId, file: name }, file.records);
-    current = name;
+    if (name !== group.current) cutter.startFile({ fileId: file.fileId, file: name }, file.records);
+    group.current = name;
     file.records += 1;
-    await keep(cutter.add(toChunk(line)));
+    await keep(group, cutter.add(toChunk(line)));
   }
-  await keep(cutter.end());
-  if (files.size === 0) return [];
+  const staged: StagedRejects[] = [];
+  for (const group of [groups.plain, groups.apart]) {
+    await keep(group, group.cutter.end());
+    if (group.files.size === 0) continue;
+    const receipt = toReceipt(group);
+    await staging.put(partKeys(prefix).receipt(receipt.fileId), encodeDocument(receipt));
+    for (const [name, { fileId }] of group.files) {
+      staged.push({ fileId, name, bytes: 0, modified: FROM_REJECTS, slice: receipt.fileId });
+    }
+  }
+  return staged;
+}
 
-  const staged = [...files].map(([name, { fileId, records }]) => ({
+const OWN_IDS = 'under ids of their own';
+
+const createGroup = (name: string, ids: Pick<PartMeta, 'idFrom'>): Group => ({
+  slice: { fileId: createFileId(name), name },
+  ids,
+  cutter: new PartCutter(),
+  files: new Map(),
+  current: undefined,
+  parts: 0,
+});
+
+function toReceipt({ slice, files, parts }: Group): FileReceipt {
+  const staged = [...files].map(([file, { fileId, records }]) => ({
     fileId,
-    file: name,
-    fingerprint: toFingerprint(name),
+    file,
+    fingerprint: toFingerprint(file),
     records,
   }));
-  const receipt: FileReceipt = {
-    fileId: GROUP_ID,
-    file: FROM_REJECTS,
-    fingerprint: toFingerprint(FROM_REJECTS),
+  return {
+    fileId: slice.fileId,
+    file: slice.name,
+    fingerprint: toFingerprint(slice.name),
     parts,
     records: staged.reduce((sum, { records }) => sum + records, 0),
     files: staged,
   };
-  await staging.put(partKeys(prefix).receipt(GROUP_ID), encodeDocument(receipt));
-  return staged.map(({ fileId, file }) => ({
-    fileId,
-    name: file,
-    bytes: 0,
-    modified: FROM_REJECTS,
-    slice: GROUP_ID,
-  }));
 }
 
 const toFingerprint = (name: string) => ({

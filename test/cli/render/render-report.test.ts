@@ -24,13 +24,14 @@ test('reads like this', () => {
                  events
       sent        1,203
       accepted    1,203
+      distinct    1,203
       synthetic       6
 
     Skipped, repeated and rejected
-      reason             records
-      no_identity              1
-      same_uuid_in_part        1
-      session_marker           1
+      reason          records
+      no_identity           1
+      repeated              1
+      session_marker        1
 
     Persons
                                ids

@@ -15,7 +15,7 @@ test('adds the receipts up, by file, day, event and reason', () => {
     byFile: [{ file: 'export.zip', parts: 2, counts: { read: 1_206 } }],
     byDay: { '2023-11-06': { read: 1_204 }, unknown: { read: 2 } },
     byEvent: { $pageview: { read: 1_201, delivered: 1_200, duplicate: 1 } },
-    byReason: { no_identity: 1, same_uuid_in_part: 1, session_marker: 1 },
+    byReason: { no_identity: 1, repeated: 1, session_marker: 1 },
     people: {
       pairs: 2,
       setAside: { shared_device: 1 },

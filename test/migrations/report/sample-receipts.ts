@@ -34,7 +34,7 @@ export function finishedInput(): ReportInput {
     makeReceipt('f1/00001', 'export.zip', [
       ...delivered('Order Completed', 3),
       { outcome: 'skipped', reason: 'session_marker', day: 'unknown', event: '(none)' },
-      { outcome: 'duplicate', reason: 'same_uuid_in_part', day: DAY, event: '$pageview' },
+      { outcome: 'duplicate', reason: 'repeated', day: DAY, event: '$pageview' },
     ]),
   );
   return {
@@ -65,5 +65,14 @@ export function finishedInput(): ReportInput {
     },
     failures: [],
     lostObjects: [],
+    repeats: {
+      rows: 1_203,
+      total: { duplicate: 0, rejected: 0 },
+      byFile: {},
+      byDay: {},
+      byEvent: {},
+      rejectSegments: [],
+    },
+    partsWithoutFingerprints: 0,
   };
 }

@@ -1,0 +1,171 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { FilePiece, PartDescription } from '../../contract/part.ts';
+import type { FingerprintIndex } from '../../contract/progress.ts';
+import type { Staging } from '../../contract/staging.ts';
+import { mapInOrder } from '../../lib/async/ordered-concurrency.ts';
+import { SourceError } from '../../lib/errors.ts';
+import { type FoldedRecord, RepeatFold } from '../../pipeline/fold-repeats.ts';
+import { planRepeatRanges } from '../../pipeline/plan-repeats.ts';
+import { RepeatsTally } from '../../pipeline/repeats-tally.ts';
+import { OTHER_EVENTS } from '../../pipeline/tally.ts';
+import { type FingerprintRange, readFingerprints } from '../../state/fingerprints.ts';
+import { layout } from '../../state/keys.ts';
+import { loadPart, loadPartDescription } from '../../state/parts.ts';
+import { listReceipts } from '../../state/receipts.ts';
+import { saveRejects } from '../../state/rejects.ts';
+import {
+  createGeneration,
+  createRepeats,
+  loadRepeats,
+  loadRepeatsRange,
+  type Repeats,
+} from '../../state/repeats.ts';
+import type { EpochRun } from './import-phase.ts';
+
+/** Reads of small ranges at once. */
+const READS_AT_ONCE = 8;
+
+const COLLISION_DETAIL =
+  'another record has the same uuid, event name, distinct_id and day, and other content; that one counts as delivered, and a replay sends all of them under uuids of their own';
+
+/** A part that has fingerprints. */
+interface FoldSource {
+  readonly part: string;
+  readonly file: string;
+  /** Of a part of several files: loaded with its first rows. */
+  pieces: readonly Pick<FilePiece, 'file' | 'records'>[] | undefined;
+  readonly hasPieces: boolean;
+  readonly index: FingerprintIndex;
+  /** Names of its tally, by which its rows name events. */
+  readonly names: readonly string[];
+}
+
+/**
+ * Counts repeats over all parts, once their events are in: so that the books do not depend on how records lie
+ * in files and parts. Folds the fingerprints range by range, in bounded memory; each range leaves a document,
+ * so that an interrupted fold continues. Two producers that fold at once write the same documents.
+ *
+ * @param rangeRows Fingerprints folded at once.
+ */
+export async function foldRepeats(run: EpochRun, rangeRows?: number): Promise<Repeats> {
+  const { staging, record, schedulerDeps } = run;
+  const keys = layout(record.name);
+  const sources: FoldSource[] = [];
+  const generations = createGeneration();
+  for await (const receipt of listReceipts(staging, record.name)) {
+    generations.add(receipt);
+    const { part, file, byFile, fingerprints: index, tally } = receipt;
+    const names = Object.keys(tally.byEvent);
+    if (index) sources.push({ part, file, pieces: undefined, hasPieces: byFile !== undefined, index, names });
+  }
+  const generation = generations.end();
+  const known = await loadRepeats(staging, record.name, generation);
+  if (known) return known;
+
+  const total = new RepeatsTally();
+  const ranges = planRepeatRanges(
+    sources.map(({ index }) => index),
+    rangeRows,
+  );
+  for (const [number, range] of ranges.entries()) {
+    schedulerDeps.signal.throwIfAborted();
+    await schedulerDeps.assertRunning();
+    const id = String(number).padStart(5, '0');
+    const key = keys.repeatsRange(generation.name, id);
+    let folded = await loadRepeatsRange(staging, key);
+    if (!folded) {
+      const toRejectsKey = (part: string) => keys.repeatsRejects(generation.name, id, part);
+      folded = await foldRange(staging, keys.prefix, sources, range, toRejectsKey, schedulerDeps.signal);
+      await createRepeats(staging, key, folded);
+    }
+    total.addAll(folded);
+  }
+  const result = total.build();
+  await createRepeats(staging, keys.repeatsResult(generation.name), result);
+  return result;
+}
+
+async function foldRange(
+  staging: Staging,
+  prefix: string,
+  sources: readonly FoldSource[],
+  range: FingerprintRange,
+  toRejectsKey: (part: string) => string,
+  signal: AbortSignal,
+): Promise<Repeats> {
+  const fold = new RepeatFold();
+  const read = async (number: number) => {
+    const source = sources[number];
+    const rows = source && (await readFingerprints(staging, source.index, range));
+    if (rows && source.hasPieces) {
+      source.pieces ??= (await requirePart(staging, prefix, source.part)).pieces ?? [];
+    }
+    return { number, rows };
+  };
+  for await (const { number, rows } of mapInOrder(countUp(sources.length), READS_AT_ONCE, signal, read)) {
+    if (rows) fold.add(number, rows);
+  }
+
+  const tally = new RepeatsTally();
+  tally.addRows(fold.rows);
+  const toCounted = ({ source, record, day, name }: FoldedRecord) => {
+    const of = sources[source];
+    return { file: of ? findFile(of, record) : '', day, event: of?.names[name] ?? OTHER_EVENTS };
+  };
+  const kept = new Map<number, { readonly stay: Set<number>; readonly records: number[] }>();
+  const keep = (source: number, record: number, stays: boolean) => {
+    const of = kept.get(source) ?? { stay: new Set(), records: [] };
+    kept.set(source, of);
+    of.records.push(record);
+    if (stays) of.stay.add(record);
+  };
+  await fold.fold({
+    onDuplicate: (record) => tally.addRecord('duplicate', toCounted(record)),
+    onCollision: (record) => {
+      tally.addRecord('rejected', toCounted(record));
+      keep(record.source, record.record, false);
+    },
+    onStays: ({ source, record }) => keep(source, record, true),
+  });
+
+  for (const [source, { stay, records: numbers }] of [...kept].toSorted(([a], [b]) => a - b)) {
+    signal.throwIfAborted();
+    const partId = sources[source]?.part ?? '';
+    const part = await requirePart(staging, prefix, partId);
+    const { header, records } = await loadPart(staging, prefix, part);
+    const notes = numbers
+      .toSorted((a, b) => a - b)
+      .map((record) => ({
+        record,
+        reason: 'same_id_other_content' as const,
+        detail: COLLISION_DETAIL,
+        ...(stay.has(record) ? { stays: true as const } : {}),
+      }));
+    const rejects = { part, header, records: [...records], notes };
+    tally.addRejectSegment(await saveRejects(staging, toRejectsKey(partId), rejects));
+  }
+  return tally.build();
+}
+
+async function requirePart(staging: Staging, prefix: string, id: string): Promise<PartDescription> {
+  const part = await loadPartDescription(staging, prefix, id);
+  if (part) return part;
+  throw new SourceError(`${staging.location}: the description of part ${id} is gone`);
+}
+
+/** The name of the file that a record of a part is from. */
+function findFile({ file, pieces }: FoldSource, record: number): string {
+  let end = 0;
+  for (const piece of pieces ?? []) {
+    end += piece.records;
+    if (record < end) return piece.file;
+  }
+  return file;
+}
+
+async function* countUp(end: number): AsyncGenerator<number> {
+  for (let number = 0; number < end; number += 1) {
+    yield number;
+    if (number % 1_000 === 0) await nextTurn();
+  }
+}

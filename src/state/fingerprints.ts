@@ -1,0 +1,102 @@
+import type { FingerprintIndex, FingerprintSection } from '../contract/progress.ts';
+import type { Staging } from '../contract/staging.ts';
+
+/**
+ * The fingerprint of a record that was sent: six words of 32 bits, little-endian. Three of its key, two of its
+ * content, and one with the number of the record in its part and the index of its event name.
+ */
+export const FINGERPRINT_WORDS = 6;
+export const FINGERPRINT_BYTES = 4 * FINGERPRINT_WORDS;
+
+/** A day of many events is folded bucket by bucket. Stored sections depend on it. */
+export const FINGERPRINT_BUCKETS = 64;
+export const getFingerprintBucket = (firstWord: number): number => firstWord >>> 26;
+
+const RECORD_BITS = 15;
+export const FINGERPRINT_NAMES_MAX = 2 ** (32 - RECORD_BITS);
+
+/** A part has at most 20,000 records, and its tally at most 2,001 names. */
+export const packRecord = (record: number, name: number): number => record | (name << RECORD_BITS);
+export const unpackRecord = (word: number): { readonly record: number; readonly name: number } => ({
+  record: word & (2 ** RECORD_BITS - 1),
+  name: word >>> RECORD_BITS,
+});
+
+export interface EncodedFingerprints {
+  readonly body: Buffer;
+  /** In order of day, as they follow one another in the body. */
+  readonly sections: readonly FingerprintSection[];
+}
+
+export async function saveFingerprints(
+  staging: Staging,
+  key: string,
+  { body, sections }: EncodedFingerprints,
+): Promise<FingerprintIndex> {
+  await staging.put(key, body);
+  return { key, sections: [...sections] };
+}
+
+export const countFingerprints = ({ sections }: FingerprintIndex): number =>
+  sections.reduce((sum, { rows }) => sum + rows, 0);
+
+/** Where the rows of some days, or of some buckets of a day, lie in the object of a part. */
+export interface FingerprintRange {
+  /** UTC days, the last one included. */
+  readonly fromDay: string;
+  readonly toDay: string;
+  /** Of a single day; up to, but not including, the second. */
+  readonly buckets?: readonly [number, number];
+}
+
+export interface FingerprintRows {
+  readonly words: Int32Array;
+  /** Day of each run of rows, in order. */
+  readonly runs: readonly { readonly day: string; readonly rows: number }[];
+}
+
+/** The rows of a part that a range covers, with one read; undefined when there are none. */
+export async function readFingerprints(
+  staging: Staging,
+  { key, sections }: FingerprintIndex,
+  { fromDay, toDay, buckets }: FingerprintRange,
+): Promise<FingerprintRows | undefined> {
+  let first = 0;
+  let rows = 0;
+  const runs: { day: string; rows: number }[] = [];
+  for (const section of sections) {
+    if (section.day < fromDay) first += section.rows;
+    else if (section.day <= toDay) {
+      runs.push({ day: section.day, rows: section.rows });
+      rows += section.rows;
+    }
+  }
+  const only = sections.find(({ day }) => day === fromDay);
+  if (buckets && only?.buckets) {
+    const sum = (to: number) => (only.buckets ?? []).slice(0, to).reduce((total, count) => total + count, 0);
+    first += sum(buckets[0]);
+    rows = sum(buckets[1]) - sum(buckets[0]);
+    runs.splice(0, runs.length, { day: fromDay, rows });
+  }
+  if (rows === 0) return undefined;
+  const body = await staging.getRange(key, first * FINGERPRINT_BYTES, rows * FINGERPRINT_BYTES);
+  const words = new Int32Array(rows * FINGERPRINT_WORDS);
+  Buffer.from(words.buffer).set(body);
+  return buckets && only && !only.buckets ? pickBuckets(words, fromDay, buckets) : { words, runs };
+}
+
+/** Of a day with few rows, which has no buckets of its own. */
+function pickBuckets(
+  words: Int32Array,
+  day: string,
+  [from, to]: readonly [number, number],
+): FingerprintRows | undefined {
+  let rows = 0;
+  for (let at = 0; at < words.length; at += FINGERPRINT_WORDS) {
+    const bucket = getFingerprintBucket(words[at] as number);
+    if (bucket < from || bucket >= to) continue;
+    words.copyWithin(rows * FINGERPRINT_WORDS, at, at + FINGERPRINT_WORDS);
+    rows += 1;
+  }
+  return rows === 0 ? undefined : { words: words.slice(0, rows * FINGERPRINT_WORDS), runs: [{ day, rows }] };
+}

@@ -1,0 +1,285 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Batch, Delivery } from '../../../src/contract/delivery.ts';
+import { type MapOutcome, mapped, rejected } from '../../../src/contract/outcome.ts';
+import type { PartMeta } from '../../../src/contract/part.ts';
+import type { Staging } from '../../../src/contract/staging.ts';
+import { listRejects, readRejectLines } from '../../../src/migrations/rejects/rejects.ts';
+import { buildReport } from '../../../src/migrations/report/build-report.ts';
+import { loadBooks } from '../../../src/migrations/report/load-books.ts';
+import type { Report } from '../../../src/migrations/report/report.ts';
+import type { EpochRun } from '../../../src/migrations/run/import-phase.ts';
+import { foldRepeats } from '../../../src/migrations/run/repeats-phase.ts';
+import { StatusBoard } from '../../../src/migrations/run/run-status.ts';
+import { importPart } from '../../../src/pipeline/import-part.ts';
+import { stageSlice } from '../../../src/pipeline/stage/stage-slice.ts';
+import { createEventId } from '../../../src/sources/mapping/event-id.ts';
+import type { Checkpoints } from '../../../src/state/checkpoints.ts';
+import { layout } from '../../../src/state/keys.ts';
+import { createMigration, type MigrationRecord } from '../../../src/state/migrations.ts';
+import { createPartStore } from '../../../src/state/part-store.ts';
+import { createFolderStaging } from '../../../src/state/staging/folder.ts';
+import { memorySlice } from '../../sources/formats/memory-file.ts';
+
+let folder: string;
+let staging: Staging;
+let layouts = 0;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'backhaul-repeats-'));
+  staging = createFolderStaging(folder);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** `id`, name, user and day are the key; the value is the content, and some values cannot be sent. */
+interface Row {
+  readonly id: number;
+  readonly name: string;
+  readonly user: number;
+  readonly day: number;
+  readonly value: string;
+}
+
+const UNMAPPABLE = 'unmappable';
+const REFUSED = 'refused';
+const HUGE = 'huge';
+
+function mapRow(record: Readonly<Record<string, unknown>>): MapOutcome {
+  const { id, name, user, day, value } = record as unknown as Row;
+  if (value === UNMAPPABLE) return rejected('no_identity', 'neither user nor device');
+  const text = value === HUGE ? value.repeat(1_000) : value;
+  const event = {
+    event: name,
+    uuid: createEventId(['row', String(id)]),
+    timestamp: `2024-05-0${day}T10:00:00.000Z`,
+    properties: { distinct_id: `user-${user}`, text },
+  };
+  return mapped([event]);
+}
+
+const deliver = async ({ body }: Batch): Promise<Delivery[]> =>
+  (JSON.parse(`[${body.toString('utf8')}]`) as { properties: { text: string } }[]).map(({ properties }) =>
+    properties.text === REFUSED ? { kind: 'refused', detail: 'not this one' } : { kind: 'accepted' },
+  );
+
+const noCheckpoints: Checkpoints = {
+  begin: async (part) => ({ fence: { part, epoch: 1, counter: 1 }, checkpoint: undefined }),
+  save: async () => {},
+  forget: async () => {},
+};
+
+/** Stages and imports each list of rows as a file of its own, in this order. */
+async function importFiles(files: readonly (readonly Row[])[]): Promise<MigrationRecord> {
+  layouts += 1;
+  const name = `m${layouts}`;
+  const slices = files.map((rows, number) =>
+    memorySlice(rows.map((row) => `${JSON.stringify(row)}\n`).join(''), { name: `${number}.json` }),
+  );
+  const record: MigrationRecord = {
+    id: name,
+    name,
+    identity: {},
+    identitySha256: '',
+    mapping: 'test@1',
+    destination: 'bundled API',
+    files: slices.map(({ fileId, name, bytes, modified }) => ({ fileId, name, bytes, modified })),
+    createdAt: '',
+    opening: { manifest: {}, baseDir: '/' },
+  };
+  await createMigration(staging, record);
+  const deps = {
+    checkpoints: noCheckpoints,
+    store: createPartStore(staging, name),
+    map: mapRow,
+    mapping: record.mapping,
+    batch: { events: 7, bytes: 100_000, eventBytes: 2_000 },
+    deliver,
+    requestsInFlight: 2,
+    onProgress: () => {},
+  };
+  const { signal } = new AbortController();
+  for (const slice of slices) {
+    const onPart = async (part: PartMeta) => void (await importPart(part, deps, signal));
+    await stageSlice({ slice, staging, prefix: layout(name).prefix, onPart, signal });
+  }
+  return record;
+}
+
+const createRun = (record: MigrationRecord, over: Staging = staging): EpochRun => ({
+  record,
+  epoch: 1,
+  assertVolume: async () => {},
+  staging: over,
+  board: new StatusBoard(() => {}),
+  schedulerDeps: {
+    queue: { add: async () => {}, listen: () => () => {}, state: async () => ({ kind: 'open' }) },
+    windowSize: 1,
+    makeJobId: () => '',
+    assertRunning: async () => {},
+    assertNotHeld: async () => {},
+    signal: new AbortController().signal,
+  },
+});
+
+const report = async (record: MigrationRecord): Promise<Report> =>
+  buildReport({ ...(await loadBooks(staging, record)), failures: [], isOver: true });
+
+/** What must not depend on how records lie in files. */
+async function toFigures(record: MigrationRecord) {
+  const { counts, events, byDay, byEvent, byReason, problems, repeats, byFile } = await report(record);
+  const rejects: string[] = [];
+  const staying: string[] = [];
+  for await (const { reason, text, stays } of readRejectLines(staging, record.name)) {
+    (stays ? staying : rejects).push(`${reason} ${text}`);
+  }
+  const ofFiles = byFile.reduce((sum, file) => sum + file.counts.delivered, 0);
+  return {
+    counts,
+    distinct: events.distinct,
+    byDay,
+    byEvent,
+    byReason,
+    problems,
+    repeats,
+    ofFiles,
+    rejects: rejects.toSorted(),
+    staying: staying.toSorted(),
+    reasons: (await listRejects(createStore(), record.name)).map(({ reason, count }) => `${reason} ${count}`),
+  };
+}
+
+const createStore = () => ({ staging, now: () => new Date(0), askRedis: async () => undefined });
+
+async function importAndFold(files: readonly (readonly Row[])[], rangeRows?: number) {
+  const record = await importFiles(files);
+  await foldRepeats(createRun(record), rangeRows);
+  return toFigures(record);
+}
+
+const row = (id: number, value: string, more: Partial<Row> = {}): Row => ({
+  id,
+  name: 'Order Completed',
+  user: 1,
+  day: 1,
+  value,
+  ...more,
+});
+
+const TIMEOUT_MS = 180_000;
+
+describe('repeats over all parts', () => {
+  it('count once, whichever file they are in, and different records of one key are rejected but for one', async () => {
+    const figures = await importAndFold([
+      [row(1, 'a'), row(2, 'b'), row(2, 'b'), row(3, 'x')],
+      [row(1, 'a'), row(1, 'a', { name: 'Order Refunded' }), row(3, 'y')],
+      [row(1, 'a', { day: 2 }), row(3, 'y'), row(3, 'z'), row(4, 'only')],
+    ]);
+    expect(figures).toMatchObject({
+      counts: { read: 11, delivered: 6, skipped: 0, duplicate: 3, rejected: 2 },
+      distinct: 6,
+      ofFiles: 6,
+      byReason: { repeated: 3, same_id_other_content: 2 },
+      byDay: { '2024-05-02': { read: 1, delivered: 1 } },
+      byEvent: { 'Order Refunded': { read: 1, delivered: 1 } },
+      problems: [],
+      repeats: { counted: true, partsWithout: 0 },
+      reasons: ['same_id_other_content 2'],
+    });
+    // The destination may have kept another one of them, so all are kept for a replay.
+    expect([...figures.rejects, ...figures.staying].toSorted()).toEqual(
+      ['x', 'y', 'z'].map((value) => `same_id_other_content ${JSON.stringify(row(3, value))}`),
+    );
+  });
+
+  it(
+    'give the same figures however the records are cut: one file, reversed, two, many',
+    async () => {
+      const rows = fc.array(
+        fc.record({
+          id: fc.integer({ min: 0, max: 2 }),
+          name: fc.constantFrom('Order Completed', 'Order Refunded', '__proto__', '7'),
+          user: fc.integer({ min: 1, max: 2 }),
+          day: fc.integer({ min: 1, max: 2 }),
+          value: fc.constantFrom('a', 'b', 'c', UNMAPPABLE, REFUSED, HUGE),
+        }),
+        { minLength: 1, maxLength: 30 },
+      );
+      const sizes = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 6 });
+      await fc.assert(
+        fc.asyncProperty(rows, sizes, fc.integer({ min: 1, max: 9 }), async (all, cuts, rangeRows) => {
+          const expected = await importAndFold([all]);
+          expect(expected.problems).toEqual([]);
+          expect(expected.distinct).toBe(expected.counts.delivered);
+          expect(expected.ofFiles).toBe(expected.counts.delivered);
+          expect(await importAndFold([all.toReversed()], rangeRows)).toEqual(expected);
+          const half = Math.floor(all.length / 2);
+          expect(await importAndFold([all.slice(half), all.slice(0, half)])).toEqual(expected);
+          const many: Row[][] = [];
+          for (let at = 0, cut = 0; at < all.length; cut += 1) {
+            const size = cuts[cut % cuts.length] ?? 1;
+            many.push(all.slice(at, at + size));
+            at += size;
+          }
+          expect(await importAndFold(many, rangeRows)).toEqual(expected);
+        }),
+        { numRuns: 6 },
+      );
+    },
+    TIMEOUT_MS,
+  );
+
+  it('are folded in ranges that an interrupted fold does not do again', async () => {
+    const files = Array.from({ length: 4 }, (_, file) =>
+      Array.from({ length: 30 }, (_, n) => row(n % 20, String((n + file) % 5), { day: 1 + (n % 3) })),
+    );
+    const record = await importFiles(files);
+    let reads = 0;
+    let left = Number.POSITIVE_INFINITY;
+    const counting: Staging = {
+      ...staging,
+      getRange: async (...args) => {
+        if (left === 0) throw new Error('killed');
+        left -= 1;
+        reads += 1;
+        return staging.getRange(...args);
+      },
+    };
+    left = 6; // each of the three days is in all four files
+    await expect(foldRepeats(createRun(record, counting), 60)).rejects.toThrow('killed');
+    expect(await report(record)).toMatchObject({ repeats: { counted: false }, balanced: true });
+    left = Number.POSITIVE_INFINITY;
+    reads = 0;
+    const result = await foldRepeats(createRun(record, counting), 60);
+    expect(reads).toBe(8);
+    reads = 0;
+    expect(await foldRepeats(createRun(record, counting), 60)).toEqual(result);
+    expect(reads).toBe(0);
+    expect(await toFigures(record)).toEqual(await importAndFold([files.flat()]));
+  });
+
+  it('are counted anew when parts are added', async () => {
+    const record = await importFiles([[row(1, 'a')]]);
+    await foldRepeats(createRun(record));
+    expect(await toFigures(record)).toMatchObject({ counts: { delivered: 1 }, repeats: { counted: true } });
+    const { signal } = new AbortController();
+    const slice = memorySlice(`${JSON.stringify(row(1, 'a'))}\n`, { name: 'later.json' });
+    const deps = {
+      checkpoints: noCheckpoints,
+      store: createPartStore(staging, record.name),
+      map: mapRow,
+      mapping: record.mapping,
+      batch: { events: 7, bytes: 100_000, eventBytes: 2_000 },
+      deliver,
+      requestsInFlight: 2,
+      onProgress: () => {},
+    };
+    const onPart = async (part: PartMeta) => void (await importPart(part, deps, signal));
+    await stageSlice({ slice, staging, prefix: layout(record.name).prefix, onPart, signal });
+    expect(await toFigures(record)).toMatchObject({ counts: { delivered: 2 }, repeats: { counted: false } });
+    await foldRepeats(createRun(record));
+    expect(await toFigures(record)).toMatchObject({ counts: { delivered: 1, duplicate: 1 } });
+  });
+});
