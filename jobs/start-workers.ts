@@ -33,7 +33,7 @@ export interface Workers {
 export function startWorkers(workersDeps: WorkersDeps): Workers {
   const { redisUrl, redis, staging, migrations, concurrency, log } = workersDeps;
   const deps = { redis, staging, migrations };
-  const common = { redisUrl, log };
+  const common = { redisUrl, log, isWaiting: migrations.isWaiting };
   const workers = [
     createJobWorker({
       ...common,

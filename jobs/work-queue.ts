@@ -50,10 +50,11 @@ export async function createWorkQueue(
 
   return {
     async add(work) {
-      for (const { name, jobId, delayMs, payload } of work) {
+      for (const { name, jobId, delayMs, rank, payload } of work) {
         await getQueue(name).add(name, payloads[name as MigrationJob].parse(payload), {
           jobId,
           delay: delayMs,
+          priority: rank,
         });
       }
     },

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq';
+import { DelayedError, type Job, Queue, UnrecoverableError, WaitingError, Worker } from 'bullmq';
 import { settleWithin } from '../src/lib/async/timeout.ts';
 import { connectRedis } from '../src/lib/connect-redis.ts';
 import { BackhaulError, FencedOutError, getMessage, UnavailableError } from '../src/lib/errors.ts';
@@ -14,6 +14,7 @@ import {
   UNEXPECTED_ATTEMPTS,
 } from './catalog.ts';
 import { logConnectionErrors } from './log-connection-errors.ts';
+import { startRelief } from './relief.ts';
 
 const WORKER_NAME = `${hostname()}:${process.pid}`;
 
@@ -32,8 +33,10 @@ export interface WorkerDeps<N extends JobName> {
   readonly queueName: string;
   readonly job: N;
   readonly handler: Handler<N>;
-  /** Jobs at once in this process. */
+  /** Jobs at once in this process, without those that wait while jobs of other migrations pass them. */
   readonly concurrency: number;
+  /** Whether the jobs of a migration wait in this process, for a budget or a destination. @default never */
+  readonly isWaiting?: (migration: string) => boolean;
   readonly log: Logger;
   /** How long the job of a worker that was killed stays locked. @default 30,000 */
   readonly lockMs?: number;
@@ -47,6 +50,9 @@ const STALLED_CHECK_MS = 10_000;
 const PROGRESS_EVERY_MS = 1_000;
 /** Time to finish the batch and save; without Redis nothing ends by itself, and nothing is lost. */
 const CLOSE_WITHIN_MS = 15_000;
+/** A job that was just seen in the queue is taken by then, if not by another process. */
+const TAKEN_WITHIN_MS = 2_000;
+const PUT_BACK_MS = 3_000;
 
 /**
  * Takes jobs of one queue. Close hands running jobs back to the queue, unchanged but for their checkpoints, so
@@ -57,71 +63,129 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close
   const connection = connectRedis(redisUrl);
   const unexpected = new Map<string, number>();
   const lostLocks = new Set<string>();
+  const isWaiting = deps.isWaiting ?? (() => false);
+  /** The migrations of the jobs in the slots, by job id. */
+  const inSlots = new Map<string, string>();
+  const workers = new Set<Worker>();
   let closing = false;
 
-  const worker = new Worker(
-    queueName,
-    async (job: Job, token?: string, signal?: AbortSignal): Promise<JobResult> => {
-      const handBack = async (): Promise<never> => {
-        await job.moveToWait(token);
-        throw new WaitingError();
-      };
-      if (closing) return handBack(); // it was fetched while the others were being cancelled
-      const payload = payloads[name].safeParse(job.data);
-      if (!payload.success) throw new UnrecoverableError(`not a ${name} job: ${payload.error.message}`);
-      const progress = throttled((value) => job.updateProgress(value));
-      const run: JobRun = {
-        signal: signal ?? new AbortController().signal,
-        progress: progress.update,
-        log: log.child({ job: job.id }),
-      };
-      const assertLocked = () => {
-        if (!lostLocks.delete(job.id ?? '')) return;
-        run.log.warn('the lock of a job was lost; it is left to the worker that has it now');
-        throw new WaitingError();
-      };
-      try {
-        const result = await handler(payload.data as Payload<N>, run);
-        assertLocked();
-        return result;
-      } catch (error) {
-        if (error instanceof WaitingError) throw error;
-        assertLocked();
-        if (closing) return await handBack(); // awaited here: its rejection must not wait for the flush
-        return translate(error, job, unexpected, run.log);
-      } finally {
-        await progress.flush();
+  const work: Processor = async (job, token, signal): Promise<JobResult> => {
+    const handBack = async (): Promise<never> => {
+      await job.moveToWait(token);
+      throw new WaitingError();
+    };
+    if (closing) return handBack(); // it was fetched while the others were being cancelled
+    const payload = payloads[name].safeParse(job.data);
+    if (!payload.success) throw new UnrecoverableError(`not a ${name} job: ${payload.error.message}`);
+    const progress = throttled((value) => job.updateProgress(value));
+    const run: JobRun = {
+      signal: signal ?? new AbortController().signal,
+      progress: progress.update,
+      log: log.child({ job: job.id }),
+    };
+    const assertLocked = () => {
+      if (!lostLocks.delete(job.id ?? '')) return;
+      run.log.warn('the lock of a job was lost; it is left to the worker that has it now');
+      throw new WaitingError();
+    };
+    try {
+      const result = await handler(payload.data as Payload<N>, run);
+      assertLocked();
+      return result;
+    } catch (error) {
+      if (error instanceof WaitingError) throw error;
+      assertLocked();
+      if (closing) return await handBack(); // awaited here: its rejection must not wait for the flush
+      return translate(error, job, unexpected, run.log);
+    } finally {
+      await progress.flush();
+    }
+  };
+
+  const workInSlot: Processor = async (job, token, signal) => {
+    inSlots.set(String(job.id), getMigration(job));
+    try {
+      return await work(job, token, signal);
+    } finally {
+      inSlots.delete(String(job.id));
+    }
+  };
+
+  /** Puts the jobs in front back, for a moment, that would only wait too. */
+  const workBeside =
+    (onTaken: () => void): Processor =>
+    async (job, token, signal) => {
+      if (!closing && isWaiting(getMigration(job))) {
+        await job.moveToDelayed(Date.now() + PUT_BACK_MS, token);
+        throw new DelayedError();
       }
-    },
-    {
+      onTaken();
+      return work(job, token, signal);
+    };
+
+  const startWorker = (process: Processor, width: number): Worker => {
+    const worker = new Worker(queueName, process, {
       connection,
       prefix: QUEUE_PREFIX,
       name: WORKER_NAME, // the dashboard shows it as what processed a job
-      concurrency,
+      concurrency: width,
       lockDuration: deps.lockMs ?? LOCK_MS,
       stalledInterval: STALLED_CHECK_MS,
       maxStalledCount: 1_000, // a job that stalls has done nothing wrong: its worker was killed
       settings: { backoffStrategy: (attemptsMade: number) => backoffMs(attemptsMade) },
-    },
-  );
-  logConnectionErrors([worker, connection], log);
-  worker.on('lockRenewalFailed', (jobIds) => {
-    for (const id of jobIds) {
-      lostLocks.add(id);
-      worker.cancelJob(id, 'the lock was lost');
-    }
-  });
+    });
+    logConnectionErrors([worker], log);
+    worker.on('lockRenewalFailed', (jobIds) => {
+      for (const id of jobIds) {
+        lostLocks.add(id);
+        worker.cancelJob(id, 'the lock was lost');
+      }
+    });
+    workers.add(worker);
+    return worker;
+  };
+
+  /** Works on one job beside the slots; resolves when it has ended, or there was none. */
+  const workOnOne = async (): Promise<void> => {
+    if (closing) return;
+    let worker: Worker | undefined;
+    const taken = new Promise<void>((resolve) => {
+      worker = startWorker(workBeside(resolve), 1);
+    });
+    await settleWithin(taken, TAKEN_WITHIN_MS);
+    if (!worker) return;
+    await worker.close(); // takes no other job, and lets this one end
+    workers.delete(worker);
+  };
+
+  logConnectionErrors([connection], log);
+  startWorker(workInSlot, concurrency);
+  const relief =
+    deps.isWaiting &&
+    startRelief({
+      queue: new Queue(queueName, { connection, prefix: QUEUE_PREFIX }),
+      isBlocked: () => inSlots.size >= concurrency && [...inSlots.values()].every(isWaiting),
+      isWaiting,
+      workOnOne,
+      most: Math.max(2, concurrency),
+      log,
+    });
 
   return {
     async close() {
       closing = true;
-      const closed = worker.close();
-      worker.cancelAllJobs('shutdown');
-      await settleWithin(closed, deps.closeWithinMs ?? CLOSE_WITHIN_MS);
+      relief?.close();
+      const closed = [...workers].map((worker) => worker.close());
+      for (const worker of workers) worker.cancelAllJobs('shutdown');
+      await settleWithin(Promise.all(closed), deps.closeWithinMs ?? CLOSE_WITHIN_MS);
       connection.disconnect();
     },
   };
 }
+
+type Processor = (job: Job, token?: string, signal?: AbortSignal) => Promise<JobResult>;
+
+const getMigration = (job: Job): string => String(job.data?.migration);
 
 /** Translates our errors into the queue's. No other place does. */
 function translate(error: unknown, job: Job, unexpected: Map<string, number>, log: Logger): JobResult {

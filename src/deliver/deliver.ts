@@ -47,6 +47,8 @@ export interface Delivering {
   readonly deliver: Deliver;
   /** Bytes above which this destination is sent no request, after a 413; Infinity while it is sent any. */
   readonly byteCap: () => number;
+  /** Whether events wait, for a permit or for the next attempt, and nothing was sent for a while. */
+  readonly isWaiting: () => boolean;
   /** Aborts requests in flight. */
   readonly close: () => Promise<void>;
 }
@@ -74,6 +76,7 @@ export function createDeliver(options: DeliverOptions): Delivering {
   }
   const sender = createSender(destination.url, inFlight, { ...DEFAULT_SEND_TIMEOUTS, ...options.timeouts });
   const slots = new Bottleneck({ maxConcurrent: inFlight });
+  const waiting = createWaitingNote();
   const closing = new AbortController();
   setMaxListeners(0, closing.signal); // one per batch in flight
   const sizeCap = createSizeCap(log);
@@ -82,7 +85,7 @@ export function createDeliver(options: DeliverOptions): Delivering {
   /** One request: a slot, a permit, a response. The slot comes first, so that no permit is held idle. */
   async function attempt(request: Buffer, events: number, signal: AbortSignal): Promise<Decision> {
     const work = slots.schedule(async (): Promise<Decision> => {
-      const permit = await budget.take(events, signal);
+      const permit = await waiting.during(budget.take(events, signal));
       try {
         return classify(await sender.send(request, signal), now(), destination);
       } catch (error) {
@@ -123,7 +126,7 @@ export function createDeliver(options: DeliverOptions): Delivering {
       }
       const level = tries % WARN_EVERY === 0 ? 'warn' : 'debug';
       log[level]({ tries, events, detail: decision.detail, slowDownMs }, 'batch not accepted, retrying');
-      await waitFor(chooseBackoffMs(tries, policy, random), signal);
+      await waiting.during(waitFor(chooseBackoffMs(tries, policy, random), signal));
     }
   }
 
@@ -187,11 +190,35 @@ export function createDeliver(options: DeliverOptions): Delivering {
 
     byteCap: () => sizeCap.bytes,
 
+    isWaiting: waiting.isLong,
+
     async close() {
       closing.abort(new UnavailableError('delivery was closed while a batch was in flight'));
       await slots.stop({ dropWaitingJobs: false }).catch(() => {}); // closed twice
       await sender.close();
     },
+  };
+}
+
+/** Shorter waits are those for a reply of Redis, or for one's turn. */
+const LONG_WAIT_MS = 300;
+
+/** Notes how long something has been waited for, with no wait that has ended meanwhile. */
+function createWaitingNote() {
+  let waits = 0;
+  let sinceMs = 0;
+  return {
+    async during<T>(wait: Promise<T>): Promise<T> {
+      if (waits === 0) sinceMs = performance.now();
+      waits += 1;
+      try {
+        return await wait;
+      } finally {
+        waits -= 1;
+        sinceMs = performance.now();
+      }
+    },
+    isLong: () => waits > 0 && performance.now() - sinceMs >= LONG_WAIT_MS,
   };
 }
 

@@ -71,6 +71,7 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
       map: (record, idFrom) => (idFrom === 'record' ? maps.record : maps.vendor)(record),
       deliver: async (batch, signal) => (await raceAbort(sender.get(), signal)).deliver(batch, signal),
       openSlice: (slice) => toSourceSlice(slice, source, access),
+      isWaiting: () => sender.current()?.isWaiting() ?? false,
       close: async () => (await sender.peek())?.close(),
     };
   };
@@ -79,14 +80,23 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
 /** Created at its first use: a process that only stages must not count as one that may have sent. */
 function createLazy<T>(create: () => Promise<T>) {
   let created: Promise<T> | undefined;
+  let current: T | undefined;
   return {
     get(): Promise<T> {
-      created ??= create().catch((error: unknown) => {
-        created = undefined; // staging may be back at the next use
-        throw error;
-      });
+      created ??= create().then(
+        (value) => {
+          current = value;
+          return value;
+        },
+        (error: unknown) => {
+          created = undefined; // staging may be back at the next use
+          throw error;
+        },
+      );
       return created;
     },
+    /** Undefined until it was created. */
+    current: (): T | undefined => current,
     /** Undefined where it was never used. */
     peek: async (): Promise<T | undefined> => created,
   };

@@ -49,6 +49,8 @@ export interface WorkSettings {
 }
 
 export interface Opened extends Omit<OpenMigration, 'record' | 'epoch'> {
+  /** Whether its events wait for a permit, or for the destination. @default never */
+  readonly isWaiting?: () => boolean;
   close(): Promise<void>;
 }
 
@@ -72,6 +74,7 @@ interface Entry {
   readonly epoch: number;
   readonly opened: Promise<OpenMigration & Opened>;
   users: number;
+  isWaiting: () => boolean;
   readonly stop: AbortController;
   timer: NodeJS.Timeout | undefined;
   idle: NodeJS.Timeout | undefined;
@@ -107,12 +110,18 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
       epoch,
       opened: load(name, epoch),
       users: 0,
+      isWaiting: () => false,
       stop: new AbortController(),
       timer: undefined,
       idle: undefined,
     };
     entries.set(name, entry);
-    entry.opened.catch(() => entries.get(name) === entry && entries.delete(name));
+    entry.opened.then(
+      ({ isWaiting }) => {
+        if (isWaiting) entry.isWaiting = isWaiting;
+      },
+      () => entries.get(name) === entry && entries.delete(name),
+    );
     if (known) void retire(known);
     return entry;
   };
@@ -218,6 +227,9 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
         else if (entry.users === 0) closeWhenIdle(entry, name);
       }
     },
+
+    /** Whether what this process sends of a migration waits, for its budget or its destination. */
+    isWaiting: (name: string): boolean => entries.get(name)?.isWaiting() ?? false,
 
     async close() {
       const all = [...entries.values()];

@@ -61,7 +61,11 @@ function createMigrations(
     deliver: async () => [],
     openSlice,
   };
-  return { use: async (_name, _epoch, outer, work) => work(open, outer), close: async () => {} };
+  return {
+    use: async (_name, _epoch, outer, work) => work(open, outer),
+    isWaiting: () => false,
+    close: async () => {},
+  };
 }
 
 async function stage(

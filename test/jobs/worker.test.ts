@@ -54,8 +54,8 @@ const settled = (jobId: string) =>
     });
   });
 
-const offer = (jobId: string, what: object = payload) =>
-  queue.add([{ id: jobId, jobId, name: 'resolve-people', payload: what, delayMs: 0 }]);
+const offer = (jobId: string, what: object = payload, rank = 1) =>
+  queue.add([{ id: jobId, jobId, name: 'resolve-people', payload: what, delayMs: 0, rank }]);
 
 describe('a worker', () => {
   it('leaves a job whose lock it has lost to whoever has it, and calls that no fault', async () => {
@@ -167,7 +167,7 @@ describe('without Redis', () => {
         throw signal.reason;
       },
     });
-    await gone.add([{ id: 'x', jobId: 'x', name: 'resolve-people', payload, delayMs: 0 }]);
+    await gone.add([{ id: 'x', jobId: 'x', name: 'resolve-people', payload, delayMs: 0, rank: 1 }]);
     await isTaken;
     const looking = new Redis(own.url, { maxRetriesPerRequest: 1 });
     looking.on('error', () => {});

@@ -54,8 +54,9 @@ export async function runScheduler(source: AsyncIterable<Work>, deps: SchedulerD
 
   const offer = async (work: Work, generation: number) => {
     const jobId = deps.makeJobId(work, generation);
+    const rank = open.size + 1;
     open.set(jobId, { work, generation, lastEventAtMs: performance.now() });
-    const queued: QueuedWork = { ...work, jobId, delayMs: getOfferDelayMs(generation) };
+    const queued: QueuedWork = { ...work, jobId, delayMs: getOfferDelayMs(generation), rank };
     await unlessStopped(deps.queue.add([queued]));
   };
 

@@ -17,6 +17,8 @@ export interface Work {
 export interface QueuedWork extends Work {
   readonly jobId: string;
   readonly delayMs: number;
+  /** From 1; the queue gives out low ones first, so that a migration's n-th open job waits for no one's (n+1)-th. */
+  readonly rank: number;
 }
 
 export type WorkEvent =
