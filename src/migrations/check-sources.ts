@@ -29,7 +29,7 @@ export async function checkSources<S extends Found>(
   const known: S[] = [];
   const byId = new Map(found.map((file) => [file.fileId, file]));
   const recordedIds = new Set(recorded.map(({ fileId }) => fileId));
-  const gone: MigrationRecord['files'][number][] = [];
+  const gone: RecordedFile[] = [];
 
   for (const one of recorded) {
     const file = byId.get(one.fileId);
@@ -47,40 +47,57 @@ export async function checkSources<S extends Found>(
   }
 
   const added: S[] = [];
-  const hashed = new Map<S, string>();
-  const hash = async (file: S) => {
-    const sha256 = hashed.get(file) ?? (await hashSource(file));
-    hashed.set(file, sha256);
-    return sha256;
-  };
+  const findRenamed = createFindRenamed(gone, staged, hashSource);
+  const back = new Set<string>();
   for (const file of found) {
     if (recordedIds.has(file.fileId)) continue;
-    const renamed = await findRenamed(file, gone, staged, hash);
+    const renamed = await findRenamed(file);
     if (!renamed) added.push(file);
     else {
-      gone.splice(gone.indexOf(renamed), 1);
+      back.add(renamed.fileId);
       if (!staged.has(renamed.fileId)) known.push({ ...file, fileId: renamed.fileId, name: renamed.name });
     }
   }
   for (const { fileId, name } of gone)
-    if (!staged.has(fileId)) differences.push(`${name} is gone, and was not staged to its end`);
+    if (!staged.has(fileId) && !back.has(fileId))
+      differences.push(`${name} is gone, and was not staged to its end`);
   return { differences, known, added };
 }
 
-/** The recorded file that a file with a name of its own was before; undefined where it is none of them. */
-async function findRenamed<S extends Found>(
-  file: S,
-  gone: MigrationRecord['files'],
+type RecordedFile = MigrationRecord['files'][number];
+
+/**
+ * Finds the recorded file that a file with a name of its own was before, each one once; undefined where it is
+ * none of them. There may be tens of thousands, so they are looked up and not compared one by one.
+ */
+function createFindRenamed<S extends Found>(
+  gone: readonly RecordedFile[],
   staged: ReadonlyMap<string, StagedFile>,
-  hash: (file: S) => Promise<string>,
-): Promise<MigrationRecord['files'][number] | undefined> {
-  for (const one of gone) {
+  hashSource: (file: S) => Promise<string>,
+): (file: S) => Promise<RecordedFile | undefined> {
+  const sizes = new Set<number>();
+  const byContent = new Map<string, RecordedFile[]>();
+  const byTime = new Map<string, RecordedFile[]>();
+  for (const one of gone.toReversed()) {
     const fingerprint = staged.get(one.fileId)?.fingerprint;
-    if (fingerprint) {
-      if (fingerprint.bytes === file.bytes && (await hash(file)) === fingerprint.sha256) return one;
-      // Only the process that found a file can open it by another name.
-    } else if (file.location === 'producer' && one.bytes === file.bytes && one.modified === file.modified)
-      return one;
+    if (!fingerprint) add(byTime, nameTime(one), one);
+    else {
+      sizes.add(fingerprint.bytes);
+      add(byContent, fingerprint.sha256, one);
+    }
   }
-  return undefined;
+  return async (file) => {
+    const same = sizes.has(file.bytes) ? byContent.get(await hashSource(file))?.pop() : undefined;
+    // Only the process that found a file can open it by another name.
+    return same ?? (file.location === 'producer' ? byTime.get(nameTime(file))?.pop() : undefined);
+  };
+}
+
+const nameTime = ({ bytes, modified }: Pick<RecordedFile, 'bytes' | 'modified'>): string =>
+  `${bytes} ${modified}`;
+
+function add<T>(lists: Map<string, T[]>, key: string, item: T): void {
+  const list = lists.get(key);
+  if (list) list.push(item);
+  else lists.set(key, [item]);
 }

@@ -50,12 +50,19 @@ export async function stageGroup(input: StageSliceInput<SliceGroup>): Promise<Fi
   };
 
   const piecesOf = collectPieces(known);
+  const doneBefore = new Map(earlier?.files?.map((file) => [file.fileId, file]));
   const files: StagedFile[] = [];
   const broken: { fileId: string; file: string; reason: string }[] = [];
   try {
     for (const file of group.files) {
+      const pieces = piecesOf.get(file.fileId) ?? [];
+      const done = doneBefore.get(file.fileId);
+      if (done && isWhole(file, done, pieces)) {
+        files.push(done); // also one that is gone: its records are in parts
+        continue;
+      }
       const hash = createHash('sha256');
-      const staged = new StagedRecords(file, piecesOf.get(file.fileId) ?? []);
+      const staged = new StagedRecords(file, pieces);
       try {
         for await (const chunk of file.readRecords((bytes) => hash.update(bytes))) {
           signal.throwIfAborted();
@@ -142,6 +149,12 @@ class StagedRecords {
     return true;
   }
 }
+
+/** Whether a file that was staged to its end is untouched, and all of its records still in parts. */
+const isWhole = (file: SourceSlice, { fingerprint, records }: StagedFile, pieces: readonly FilePiece[]) =>
+  fingerprint.modified === file.modified &&
+  fingerprint.bytes === file.bytes &&
+  pieces.reduce((sum, piece) => sum + piece.records, 0) === records;
 
 function collectPieces(parts: readonly PartDescription[]): Map<string, FilePiece[]> {
   const byFile = new Map<string, FilePiece[]>();

@@ -207,6 +207,24 @@ describe('staging a group of small files', () => {
     expect((await readRecords(staging)).toSorted()).toEqual(expected(texts).toSorted());
   });
 
+  it('reads only the broken file again, and needs no other once those are staged', async () => {
+    const staging = await newStaging();
+    const packed = gzipSync(lines('b', 50), { level: 0 });
+    await expect(stage(staging, { ...bodies, b: packed.subarray(0, packed.length / 2) })).rejects.toThrow(
+      'b is',
+    );
+    const gone = (name: string) => ({
+      ...memorySlice(bodies.a, { name }),
+      readRecords: () => {
+        throw new SourceError(`${name} is gone`);
+      },
+    });
+    const files = [gone('a'), memorySlice(packed, { name: 'b' }), { ...gone('c'), bytes: bodies.c.length }];
+    const slice = toGroup(GROUP, files);
+    expect(await stageSlice({ slice, staging, prefix, signal: unstopped })).toMatchObject({ records: 57 });
+    expect(await readRecords(staging)).toHaveLength(57);
+  });
+
   it('refuses a file that changed behind the parts that hold it, and stages the others', async () => {
     const other = { ...bodies, b: bodies.b.replace('"n":1', '"n":7') };
     const shorter = { ...bodies, b: lines('b', 1) };
