@@ -1,4 +1,5 @@
 import { tryParseJson } from '../lib/json/parse-json.ts';
+import { shorten } from '../lib/preview.ts';
 import { type Acceptance, judgeAnswer } from './acceptance.ts';
 
 /** What a destination responded to one request. */
@@ -45,7 +46,7 @@ export interface ClassifyOptions {
 
 export function classify(response: TargetResponse, nowMs: number, options: ClassifyOptions): Decision {
   const { status } = response;
-  const text = shorten(extractErrorText(response.body), options.apiKey);
+  const text = describe(extractErrorText(response.body), options.apiKey);
   const detail = text === '' ? `HTTP ${status}` : `HTTP ${status}: ${text}`;
 
   if (status >= 200 && status < 300) return classifySuccess(response, options, text);
@@ -147,15 +148,15 @@ export function renderAnswer(
   { status, body }: Pick<TargetResponse, 'status' | 'body'>,
   secret: string,
 ): string {
-  const seen = shorten(body, secret);
+  const seen = describe(body, secret);
   return `HTTP ${status} and ${seen === '' ? 'an empty body' : `the body ${seen}`}`;
 }
 
 /** Short enough for a report, and without the secret. */
-function shorten(text: string, secret: string): string {
+function describe(text: string, secret: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
   const safe = secret === '' ? line : line.replaceAll(secret, '***');
-  return safe.length > LONGEST_TEXT ? `${safe.slice(0, LONGEST_TEXT - 1)}…` : safe;
+  return shorten(safe, LONGEST_TEXT);
 }
 
 function findDetail(body: string): string | undefined {

@@ -14,3 +14,13 @@ export function shown(value: unknown): string {
   if (typeof value === 'object' && value !== null) return 'an object';
   return String(value);
 }
+
+/** At most so many characters, the last then an ellipsis. */
+export function shorten(text: string, length: number): string {
+  if (text.length <= length) return text;
+  // A character takes two units at most: enough for one too many, however long the text is.
+  const characters = Array.from(text.slice(0, 2 * length + 2));
+  if (characters.length <= length) return text;
+  const kept = characters.slice(0, length - 1).join('');
+  return `${kept.trimEnd()}…`;
+}

@@ -76,7 +76,8 @@ describe('classify', () => {
     const decision = classify(answer(400, body), NOW_MS, { apiKey: 'phc_secret' });
     const detail = decision.kind === 'bisect' ? decision.detail : '';
     expect(detail).toMatch(/^key \*\*\*: long/);
-    expect(detail).toHaveLength(200);
+    expect(detail.length).toBeGreaterThan(195);
+    expect(detail.length).toBeLessThanOrEqual(200);
   });
 
   it('shows what it saw of an answer without a proof: short, without the key, and what to do', () => {

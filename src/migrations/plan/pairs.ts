@@ -1,5 +1,6 @@
 import type { TargetEvent } from '../../contract/event.ts';
 import { stringifyJson } from '../../lib/json/stringify-json.ts';
+import { shorten } from '../../lib/preview.ts';
 import type { Field, Pair, SampledRecord } from './plan.ts';
 
 const VALUE_MAX = 200;
@@ -12,7 +13,7 @@ export function selectPairs(
   const mapped = sampled.flatMap(({ file, text, fields, outcome }) => {
     const event = outcome.kind === 'mapped' ? outcome.events[0] : undefined;
     return event
-      ? [{ file, event, record: fields ? listFields(fields) : [['', shorten(text)] as const] }]
+      ? [{ file, event, record: fields ? listFields(fields) : [['', shorten(text, VALUE_MAX)] as const] }]
       : [];
   });
   const firsts = [
@@ -39,8 +40,6 @@ const eventFields = ({ event, timestamp, uuid, properties }: TargetEvent): Field
 function listFields(fields: Readonly<Record<string, unknown>>): Field[] {
   return Object.entries(fields).flatMap(([name, value]): Field[] => {
     const text = typeof value === 'string' ? value : stringifyJson(value);
-    return ['', 'null', '{}', '[]'].includes(text) ? [] : [[name, shorten(text)]];
+    return ['', 'null', '{}', '[]'].includes(text) ? [] : [[name, shorten(text, VALUE_MAX)]];
   });
 }
-
-const shorten = (text: string) => (text.length > VALUE_MAX ? `${text.slice(0, VALUE_MAX)}…` : text);

@@ -6,6 +6,7 @@ import {
 } from '../../../config/dashboards/dashboard-template.ts';
 import { DASHBOARD_TEMPLATES, TEMPLATE_ALIASES } from '../../../config/dashboards/dashboard-templates.ts';
 import { stringifyJson } from '../../lib/json/stringify-json.ts';
+import { shorten } from '../../lib/preview.ts';
 import { invalidInput } from '../http/errors.ts';
 import { valueAt } from '../http/validation-error.ts';
 
@@ -35,7 +36,7 @@ function read<S extends z.ZodType>(schema: S, document: unknown): z.infer<S> {
 function describeProblem(issue: z.core.$ZodIssue, document: unknown): string {
   const value = valueAt(document, issue.path);
   if (value === undefined) return `'${String(issue.path.at(-1) ?? 'template')}' is a required property`;
-  const shown = shorten(stringifyJson(value));
+  const shown = shorten(stringifyJson(value), MAX_SHOWN);
   if (issue.code === 'invalid_type')
     return `${shown} is not of type '${TYPE_NAMES[issue.expected] ?? issue.expected}'`;
   if (issue.code === 'too_small') return `${shown} is too short`;
@@ -48,4 +49,3 @@ function describeProblem(issue: z.core.$ZodIssue, document: unknown): string {
 const TYPE_NAMES: Readonly<Record<string, string>> = { record: 'object' };
 
 const MAX_SHOWN = 100;
-const shorten = (text: string) => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);

@@ -4,6 +4,7 @@ import { type PartRecord, RECORD_MAX_BYTES, type RecordFormat } from '../../cont
 import { getMessage, SourceError } from '../../lib/errors.ts';
 import { parseJson } from '../../lib/json/parse-json.ts';
 import { isDeeperThan } from '../../lib/json/scan-json.ts';
+import { shorten } from '../../lib/preview.ts';
 import { createRowParser, uniqueNames } from './csv-row.ts';
 
 export interface ParsedObject {
@@ -55,7 +56,7 @@ function parseObject(text: string): ParsedRecord {
   } catch (error) {
     return rejected(
       'unreadable',
-      `the record is not JSON (${shorten(getMessage(error))})${explainCarriageReturns(text)}`,
+      `the record is not JSON (${shorten(getMessage(error), 200)})${explainCarriageReturns(text)}`,
     );
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -91,5 +92,3 @@ function createCsvParser(delimiter: string, header: Uint8Array | undefined): (te
     return { kind: 'object', value };
   };
 }
-
-const shorten = (text: string) => (text.length > 200 ? `${text.slice(0, 200)}…` : text);

@@ -43,14 +43,3 @@ export function formatDuration(seconds: number): string {
   if (rest * nextSize >= size) return `${FULL.format(whole + 1)} ${unit}`;
   return rest === 0 ? `${FULL.format(whole)} ${unit}` : `${FULL.format(whole)} ${unit} ${rest} ${nextUnit}`;
 }
-
-/** Cut to so many characters, the last then an ellipsis. */
-export function shorten(text: string, length: number): string {
-  const characters = [...text];
-  return characters.length <= length
-    ? text
-    : `${characters
-        .slice(0, length - 1)
-        .join('')
-        .trimEnd()}…`;
-}

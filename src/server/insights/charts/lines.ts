@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
+import { shorten } from '../../../lib/preview.ts';
 import type { Html } from '../insight-kind.ts';
-import { formatNumber, formatShort, shorten } from './format.ts';
+import { formatNumber, formatShort } from './format.ts';
 import { PLOT_HEIGHT, PLOT_WIDTH, type Plot, type PlotSeries, renderPlot } from './plot.ts';
 import { createScale, locate } from './scale.ts';
 

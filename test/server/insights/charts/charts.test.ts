@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import { describe, expect, it } from 'vitest';
+import { shorten } from '../../../../src/lib/preview.ts';
 import { stack } from '../../../../src/server/insights/charts/columns.ts';
 import {
   formatDay,
@@ -7,7 +8,6 @@ import {
   formatNumber,
   formatShare,
   formatShort,
-  shorten,
 } from '../../../../src/server/insights/charts/format.ts';
 import { spreadOut } from '../../../../src/server/insights/charts/lines.ts';
 import { createScale, locate } from '../../../../src/server/insights/charts/scale.ts';
