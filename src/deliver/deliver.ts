@@ -7,8 +7,17 @@ import { ConfigError, PausedError, UnavailableError } from '../lib/errors.ts';
 import type { Acceptance } from './acceptance.ts';
 import type { Budget } from './budget.ts';
 import { classify, type Decision } from './classify.ts';
+import { type Answer, confirmRefusals } from './confirm-refusals.ts';
 import { ENVELOPE_BYTES, renderEnvelope } from './envelope.ts';
-import { countEvents, halveByBytes, halveByCount, type Range, sliceBody, takeStart } from './ranges.ts';
+import {
+  copyEvent,
+  countEvents,
+  halveByBytes,
+  halveByCount,
+  type Range,
+  sliceBody,
+  takeStart,
+} from './ranges.ts';
 import { ACCEPT_REFUSALS, createRefusalGuard } from './refusal-guard.ts';
 import {
   chooseBackoffMs,
@@ -55,7 +64,7 @@ export interface Delivering {
 
 /**
  * A refused event is lost to the migration, so one event is refused only after several responses: a single
- * 400 may come from a proxy or a deployment.
+ * 400 may come from a proxy or a deployment. The last one comes when the refusal is confirmed.
  */
 const REFUSALS_NEEDED = 3;
 /** A cut-off body or a service that is starting may be behind one answer without a proof, not behind three. */
@@ -81,6 +90,9 @@ export function createDeliver(options: DeliverOptions): Delivering {
   setMaxListeners(0, closing.signal); // one per batch in flight
   const sizeCap = createSizeCap(log);
   const refusals = options.acceptRefusals ? ACCEPT_REFUSALS : createRefusalGuard();
+  const triesAtFirst = options.acceptRefusals ? REFUSALS_NEEDED : REFUSALS_NEEDED - 1;
+  /** The first event that was accepted. */
+  let knownGood: Batch | undefined;
 
   /** One request: a slot, a permit, a response. The slot comes first, so that no permit is held idle. */
   async function attempt(request: Buffer, events: number, signal: AbortSignal): Promise<Decision> {
@@ -130,8 +142,8 @@ export function createDeliver(options: DeliverOptions): Delivering {
     }
   }
 
-  /** The decision about one range. A single event is refused only after REFUSALS_NEEDED responses. */
-  async function sendRange(batch: Batch, range: Range, signal: AbortSignal) {
+  /** The decision about one range. An event that is refused alone is sent `triesAlone` times. */
+  async function sendRange(batch: Batch, range: Range, triesAlone: number, signal: AbortSignal) {
     const body = sliceBody(batch, range);
     const bytes = body.length + envelopeBytes;
     const request = await compress([envelope.head, body, envelope.tail]);
@@ -140,16 +152,28 @@ export function createDeliver(options: DeliverOptions): Delivering {
       if (decision.kind === 'accepted') {
         sizeCap.noteAccepted(bytes);
         refusals.noteAccepted();
+        knownGood ??= copyEvent(batch, range.from);
+        return decision;
       }
-      if (decision.kind === 'halve' && countEvents(range) > 1) sizeCap.noteTooLarge(bytes);
-      const refused = decision.kind === 'bisect' || decision.kind === 'halve';
-      if (!refused || countEvents(range) > 1 || tries >= REFUSALS_NEEDED) return decision;
+      if (decision.kind === 'pause') throw new PausedError(decision.message);
+      if (decision.kind === 'fail') throw new ConfigError(decision.message);
+      if (countEvents(range) > 1) {
+        if (decision.kind === 'halve') sizeCap.noteTooLarge(bytes);
+        return decision;
+      }
+      if (tries >= triesAlone) return decision;
     }
+  }
+
+  async function sendAlone(batch: Batch, index: number, tries: number, signal: AbortSignal): Promise<Answer> {
+    const decision = await sendRange(batch, { from: index, to: index + 1 }, tries, signal);
+    return decision.kind === 'accepted' ? decision : { kind: 'refused', detail: decision.detail };
   }
 
   async function deliverBatch(batch: Batch, signal: AbortSignal): Promise<Delivery[]> {
     const deliveries: Delivery[] = [];
     deliveries.length = batch.offsets.length - 1;
+    const refused: number[] = [];
     const all = { from: 0, to: deliveries.length };
     // A stack with the earliest range on top: events are sent in their order.
     const open: Range[] = all.to > 0 ? [all] : [];
@@ -158,27 +182,27 @@ export function createDeliver(options: DeliverOptions): Delivering {
       const limits = { events: budget.eventsPerPermit, bytes: sizeCap.bytes - envelopeBytes };
       const range = takeStart(batch, top, limits);
       if (range.to < top.to) open.push({ from: range.to, to: top.to });
-      const decision = await sendRange(batch, range, signal);
-      switch (decision.kind) {
-        case 'accepted':
-          deliveries.fill(ACCEPTED, range.from, range.to);
-          break;
-        case 'bisect':
-        case 'halve':
-          if (countEvents(range) === 1) {
-            refusals.noteRefused(decision.detail);
-            deliveries[range.from] = { kind: 'refused', detail: decision.detail };
-          } else {
-            const [first, second] =
-              decision.kind === 'halve' ? halveByBytes(batch, range) : halveByCount(range);
-            open.push(second, first);
-          }
-          break;
-        case 'pause':
-          throw new PausedError(decision.message);
-        case 'fail':
-          throw new ConfigError(decision.message);
+      const decision = await sendRange(batch, range, triesAtFirst, signal);
+      if (decision.kind === 'accepted') {
+        deliveries.fill(ACCEPTED, range.from, range.to);
+      } else if (countEvents(range) === 1) {
+        refusals.noteRefused(decision.detail);
+        deliveries[range.from] = { kind: 'refused', detail: decision.detail };
+        refused.push(range.from);
+      } else {
+        const [first, second] = decision.kind === 'halve' ? halveByBytes(batch, range) : halveByCount(range);
+        open.push(second, first);
       }
+    }
+    if (refused.length === 0 || options.acceptRefusals) return deliveries;
+    const confirmed = await confirmRefusals(refused, {
+      sendAgain: (index) => sendAlone(batch, index, REFUSALS_NEEDED - triesAtFirst, signal),
+      sendKnownGood: async () => knownGood && sendAlone(knownGood, 0, REFUSALS_NEEDED, signal),
+      guard: refusals,
+    });
+    for (const index of refused) {
+      const detail = confirmed.get(index);
+      deliveries[index] = detail === undefined ? ACCEPTED : { kind: 'refused', detail };
     }
     return deliveries;
   }

@@ -14,6 +14,14 @@ const getOffset = (batch: Batch, index: number) => batch.offsets[index] ?? 0;
 export const sliceBody = (batch: Batch, range: Range): Buffer =>
   batch.body.subarray(getOffset(batch, range.from), getOffset(batch, range.to) - 1);
 
+/** A batch of one event of another: a copy, because a view would keep the whole batch in memory. */
+export function copyEvent(batch: Batch, index: number): Batch {
+  const body = Buffer.concat([sliceBody(batch, { from: index, to: index + 1 }), COMMA]);
+  return { body, offsets: [0, body.length] };
+}
+
+const COMMA = Buffer.from(',');
+
 const countBytes = (batch: Batch, range: Range) =>
   getOffset(batch, range.to) - 1 - getOffset(batch, range.from);
 

@@ -5,6 +5,8 @@ export interface RefusalGuard {
   noteAccepted(): void;
   /** An event that was refused alone. Throws PausedError when too many in a row were. */
   noteRefused(detail: string): void;
+  /** Whether nothing was accepted since the last refusal. */
+  hasDoubt(): boolean;
 }
 
 /** Single events refused in a row, with nothing accepted between, before the migration pauses. */
@@ -20,6 +22,7 @@ export function createRefusalGuard(): RefusalGuard {
     noteAccepted() {
       inARow = 0;
     },
+    hasDoubt: () => inARow > 0,
     noteRefused(detail) {
       inARow += 1;
       if (inARow < REFUSALS_IN_A_ROW) return;
@@ -33,4 +36,8 @@ export function createRefusalGuard(): RefusalGuard {
 }
 
 /** For an operator who has looked at the refusals. */
-export const ACCEPT_REFUSALS: RefusalGuard = { noteAccepted() {}, noteRefused() {} };
+export const ACCEPT_REFUSALS: RefusalGuard = {
+  noteAccepted() {},
+  noteRefused() {},
+  hasDoubt: () => false,
+};

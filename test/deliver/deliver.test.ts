@@ -175,6 +175,48 @@ describe('deliver', () => {
     expect(destination.events().size).toBe(400);
   });
 
+  it('pauses when the destination refuses what it accepted before, however few events are left', async () => {
+    const destination = await strict();
+    const { deliver } = delivering(destination.url);
+    await deliver(toBatch(numbers(3).map((each) => targetEvent(each))), open);
+    destination.overrule({ status: 400, body: '{"detail":"Request blocked"}' });
+    const last = toBatch(numbers(5, 3).map((each) => targetEvent(each)));
+    await expect(deliver(last, open)).rejects.toThrow(
+      /refuses events that it accepted before .*Request blocked/,
+    );
+    await expect(deliver(last, open)).rejects.toBeInstanceOf(PausedError);
+  });
+
+  it('sends good events again that were refused while the destination refused everything', async () => {
+    const destination = await strict();
+    const { deliver } = delivering(destination.url);
+    // The flood ends in the middle of the batch; one event is bad itself.
+    const events = numbers(8).map((number) =>
+      number === 2 ? { ...targetEvent(number), uuid: 'not a uuid' } : targetEvent(number),
+    );
+    let requests = 0;
+    destination.overrule(() => {
+      requests += 1;
+      return requests < 14 ? { status: 400, body: '{"detail":"Request blocked"}' } : undefined;
+    });
+    const deliveries = await deliver(toBatch(events), open);
+    expect(deliveries.map(({ kind }) => kind === 'refused')).toEqual(numbers(8).map((each) => each === 2));
+    expect(destination.events().size).toBe(7);
+  });
+
+  it('refuses a bad last event with two requests more, and with none more when it is told to go on', async () => {
+    const events = [targetEvent(1), { ...targetEvent(2), uuid: 'not a uuid' }];
+    const count = async (more: Partial<DeliverOptions>) => {
+      const destination = await strict();
+      const deliveries = await delivering(destination.url, more).deliver(toBatch(events), open);
+      expect(deliveries.map(({ kind }) => kind)).toEqual(['accepted', 'refused']);
+      return destination.requests.length;
+    };
+    // Both, the first alone, the second three times; before its third time and at the end the first again.
+    expect(await count({})).toBe(7);
+    expect(await count({ acceptRefusals: true })).toBe(5);
+  });
+
   it('does not pause for bad events with good ones between', async () => {
     const destination = await strict();
     const isBad = (number: number) => number % 20 !== 10;

@@ -203,4 +203,18 @@ local head`,
     ],
     tests: ['test/deliver/acceptance.test.ts', 'test/deliver/classify.test.ts'],
   },
+  {
+    id: 'D40',
+    what: 'a destination that refuses what it accepted before is believed',
+    file: 'src/deliver/confirm-refusals.ts',
+    edits: [["  if (answer?.kind !== 'refused') return;", "  if (answer?.kind !== 'accepted') return;"]],
+    tests: ['test/deliver/deliver.test.ts'],
+  },
+  {
+    id: 'D41',
+    what: 'events that were refused during a flood are not tried again',
+    file: 'src/deliver/deliver.ts',
+    edits: [['if (refused.length === 0 || options.acceptRefusals) return deliveries;', 'return deliveries;']],
+    tests: ['test/deliver/deliver.test.ts'],
+  },
 ];
