@@ -1,8 +1,9 @@
-import type { Db } from '../database/db.ts';
-import { allOf } from '../database/sql.ts';
+import type { Db, Queryable } from '../database/db.ts';
+import { allOf, type Sql } from '../database/sql.ts';
 import { ApiError } from '../http/errors.ts';
-import { inTime, isTooSlow, limitTime } from '../query/time-limit.ts';
-import { countPersons, saveCount, saveCountError } from './member-store.ts';
+import { readInBlocks } from '../query/over-blocks.ts';
+import { isTooSlow, limitTime } from '../query/time-limit.ts';
+import { countPersons, saveCount, saveCountError, selectCount } from './member-store.ts';
 import { compileForPersons } from './person-condition.ts';
 import type { StoredCohort } from './store.ts';
 
@@ -41,15 +42,37 @@ export async function countMembers(
   const calculatedAt = now();
   const filter = { kind: 'cohort', cohortId, negated: false } as const;
   try {
-    await db.transaction(async (tx) => {
-      const condition = await compileForPersons(tx, projectId, filter, calculatedAt);
-      await limitTime(tx, COUNT_LIMIT_MS);
-      const count = await countPersons(tx, projectId, allOf([inTime(COUNT_LIMIT_MS), condition]));
-      await saveCount(tx, cohortId, count, new Date(calculatedAt).toISOString());
-    });
+    const count = await (db.kind === 'pglite' ? countInBlocks : countAtOnce)(db, projectId, (tx) =>
+      compileForPersons(tx, projectId, filter, calculatedAt),
+    );
+    await saveCount(db, cohortId, count, new Date(calculatedAt).toISOString());
   } catch (error) {
     // Cohorts that grew too large together, or that two writers at once have made contain one another.
     if (!isTooSlow(error) && !(error instanceof ApiError)) throw error;
     await saveCountError(db, cohortId);
   }
+}
+
+type Compile = (tx: Queryable) => Promise<Sql>;
+
+function countAtOnce(db: Db, projectId: number, compile: Compile): Promise<number> {
+  return db.transaction(async (tx) => {
+    const condition = await compile(tx);
+    await limitTime(tx, COUNT_LIMIT_MS);
+    return countPersons(tx, projectId, condition);
+  }, 'question');
+}
+
+async function countInBlocks(db: Db, projectId: number, compile: Compile): Promise<number> {
+  const condition = await compile(db);
+  let sum = 0;
+  await readInBlocks<{ count: number }>(db, {
+    table: 'persons',
+    select: (place) => selectCount(projectId, allOf([place, condition])),
+    take: ([row]) => {
+      sum += row?.count ?? 0;
+    },
+    budgetMs: COUNT_LIMIT_MS,
+  });
+  return sum;
 }

@@ -84,11 +84,11 @@ export async function holdsFor(
 }
 
 /** How many persons a condition on `p` holds for. */
+export const selectCount = (projectId: number, condition: Sql): Sql =>
+  sql`select count(*) as count from persons p where p.project_id = ${projectId}::integer and ${condition}`;
+
 export async function countPersons(tx: Queryable, projectId: number, condition: Sql): Promise<number> {
-  const [row] = await runSql<{ count: number }>(
-    tx,
-    sql`select count(*) as count from persons p where p.project_id = ${projectId}::integer and ${condition}`,
-  );
+  const [row] = await runSql<{ count: number }>(tx, selectCount(projectId, condition));
   return row?.count ?? 0;
 }
 

@@ -1,17 +1,30 @@
-import type { Queryable } from '../database/db.ts';
-import { allOf, runSql, sql } from '../database/sql.ts';
+import type { Db, Queryable } from '../database/db.ts';
+import { allOf, runSql, type Sql, sql } from '../database/sql.ts';
+import { readInBlocks } from '../query/over-blocks.ts';
 
 export interface EventCount {
   readonly event: string;
   readonly count: number;
 }
 
-export function loadEventCounts(db: Queryable, projectId: number): Promise<EventCount[]> {
-  return runSql<EventCount>(
-    db,
-    sql`select event, count(*) as count from events where project_id = ${projectId}
-      group by event order by count(*) desc, event`,
-  );
+/** Who imports waits for it: it is generous. */
+const COUNT_LIMIT_MS = 300_000;
+
+/** Most frequent first. */
+export async function loadEventCounts(db: Db, projectId: number): Promise<EventCount[]> {
+  const select = (place: Sql) =>
+    sql`select e.event, count(*) as count from events e where e.project_id = ${projectId} and ${place}
+      group by e.event`;
+  const counts = new Map<string, number>();
+  const take = (rows: readonly EventCount[]) => {
+    for (const { event, count } of rows) counts.set(event, (counts.get(event) ?? 0) + count);
+  };
+  if (db.kind === 'pglite')
+    await readInBlocks(db, { table: 'events', select, take, budgetMs: COUNT_LIMIT_MS });
+  else take(await db.transaction((tx) => runSql<EventCount>(tx, select(sql`true`)), 'question'));
+  return [...counts]
+    .map(([event, count]) => ({ event, count }))
+    .sort((a, b) => b.count - a.count || Buffer.compare(Buffer.from(a.event), Buffer.from(b.event)));
 }
 
 export interface StoredEvent {
@@ -36,7 +49,7 @@ export interface EventFilter {
 }
 
 /** Newest first; ties in order of the rest, so that a page starts exactly where the last one ended. */
-export function loadEvents(db: Queryable, projectId: number, filter: EventFilter): Promise<StoredEvent[]> {
+export function loadEvents(db: Db, projectId: number, filter: EventFilter): Promise<StoredEvent[]> {
   const { distinctId, personUuid, event, after } = filter;
   const conditions = [
     sql`project_id = ${projectId}`,
@@ -56,12 +69,10 @@ export function loadEvents(db: Queryable, projectId: number, filter: EventFilter
             ${after.event}, ${after.distinctId})`,
         ]),
   ];
-  return runSql<StoredEvent>(
-    db,
-    sql`select uuid, event, distinct_id as "distinctId", timestamp, properties from events
-      where ${allOf(conditions)} order by timestamp desc, uuid desc, event desc, distinct_id desc
-      limit ${filter.limit}::bigint`,
-  );
+  const statement = sql`select uuid, event, distinct_id as "distinctId", timestamp, properties from events
+    where ${allOf(conditions)} order by timestamp desc, uuid desc, event desc, distinct_id desc
+    limit ${filter.limit}::bigint`;
+  return db.transaction((tx) => runSql<StoredEvent>(tx, statement), 'question');
 }
 
 /** The next events in order of uuid, after `after`. */

@@ -5,11 +5,12 @@ import { ApiError } from '../http/errors.ts';
 import { loadCohorts } from '../query/cohort-store.ts';
 import { parseDateRange } from '../query/date-range.ts';
 import type { FilterGroup } from '../query/filter.ts';
+import { STEP_LIMIT_MS } from '../query/over-blocks.ts';
 import { isTooSlow, limitTime } from '../query/time-limit.ts';
 import { type EventScope, loadEarliest, sortInMemory } from './events-store.ts';
 import { invalid, tooLarge, tooSlow } from './insight-error.ts';
 import { getKind, type InsightData, type InsightQuery } from './registry.ts';
-import { AT_ONCE, STEP_LIMIT_MS, type StepSizes, type Steps, startSteps } from './steps.ts';
+import { AT_ONCE, type StepSizes, type Steps, startSteps } from './steps.ts';
 
 export interface Moment {
   /** Milliseconds since 1970. */

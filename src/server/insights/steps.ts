@@ -1,5 +1,6 @@
 import type { Db, Queryable, SqlValue } from '../database/db.ts';
 import { type Sql, sql } from '../database/sql.ts';
+import { type BlockRange, countBlocks, overBlocks, selectPlace } from '../query/over-blocks.ts';
 import { isTooSlow } from '../query/time-limit.ts';
 import { type EventScope, sortInMemory } from './events-store.ts';
 import { tooSlow } from './insight-error.ts';
@@ -12,6 +13,8 @@ import { tooSlow } from './insight-error.ts';
  * of a span of some seconds: an event that arrives meanwhile may be in or not.
  */
 export interface Steps {
+  /** Whether there are several: then statements over all facts should be few and simple. */
+  readonly areSeveral: boolean;
   /** Facts of events; gives what stands behind `from`. `select` reads events with `eventsWhere` of its scope. */
   collect(scope: EventScope, select: (scope: EventScope) => Sql): Promise<Sql>;
   /**
@@ -22,17 +25,11 @@ export interface Steps {
 }
 
 export const AT_ONCE: Steps = {
+  areSeveral: false,
   collect: async (scope, select) => sql`(${select(scope)})`,
   derive: async (_sources, select) => sql`(${select((source) => source)})`,
 };
 
-/** A step should take so long, and must not take longer than the limit. */
-const AIM_MS = 250;
-export const STEP_LIMIT_MS = 1000;
-/** Blocks of 8 kB: how many the first step reads, and the bounds of the later ones. */
-const FIRST_BLOCKS = 2000;
-const FEWEST_BLOCKS = 16;
-const MOST_BLOCKS = 50_000;
 /** Facts that are derived from at a time. */
 const FACTS_A_STEP = 25_000;
 const MOST_GROUPS = 1000;
@@ -76,7 +73,7 @@ export interface StepSizes {
 
 /** One at a time on a database: the names of its tables are fixed. All steps together take up to `budgetMs`. */
 export function startSteps(db: Db, budgetMs: number, sizes: StepSizes = {}): SteppedRun {
-  const { firstBlocks = FIRST_BLOCKS, factsAStep = FACTS_A_STEP } = sizes;
+  const { firstBlocks, factsAStep = FACTS_A_STEP } = sizes;
   let spentMs = 0;
   let tables = 0;
   const counts = new Map<Sql, number>();
@@ -97,6 +94,11 @@ export function startSteps(db: Db, budgetMs: number, sizes: StepSizes = {}): Ste
 
   const run = <R>(statement: Sql) => step<R>(statement.toQuery());
 
+  const tx: Queryable = {
+    query: async <R>(text: string, params: readonly SqlValue[] = []) =>
+      (await step<R>({ text, params })).rows,
+  };
+
   async function createTable(rows: Sql): Promise<Sql> {
     const table = TABLES[tables++ % TABLES.length] ?? sql`pg_temp.insight_1`;
     await run(sql`drop table if exists ${table}`);
@@ -109,30 +111,14 @@ export function startSteps(db: Db, budgetMs: number, sizes: StepSizes = {}): Ste
     return rows[0]?.count ?? 0;
   }
 
-  /** From the block `from` on, and before the block `until`. */
-  const selectPlace = (from: number, until: number): Sql =>
-    sql`e.ctid >= ${`(${from},0)`}::tid and e.ctid < ${`(${until},0)`}::tid`;
-
   async function collect(scope: EventScope, select: (scope: EventScope) => Sql): Promise<Sql> {
     const table = await createTable(select({ ...scope, place: sql`false` }));
-    const { rows } = await run<{ blocks: number }>(
-      sql`select (pg_relation_size('events') / current_setting('block_size')::bigint)::integer as blocks`,
-    );
-    const end = rows[0]?.blocks ?? 0;
-    let blocks = firstBlocks;
-    for (let from = 0; from < end; ) {
-      const until = Math.min(from + blocks, end);
-      try {
-        const place = selectPlace(from, until);
-        const { ms } = await run(sql`insert into ${table} ${select({ ...scope, place })}`);
-        from = until;
-        blocks = Math.round(blocks * Math.min(4, AIM_MS / Math.max(ms, 1)));
-        blocks = Math.min(Math.max(blocks, FEWEST_BLOCKS), MOST_BLOCKS);
-      } catch (error) {
-        if (!isTooSlow(error) || until - from <= FEWEST_BLOCKS) throw error;
-        blocks = Math.max(FEWEST_BLOCKS, Math.floor((until - from) / 4));
-      }
-    }
+    const end = await countBlocks(tx, 'events');
+    const insert = async (range: BlockRange) => {
+      const place = selectPlace('events', range);
+      return (await run(sql`insert into ${table} ${select({ ...scope, place })}`)).ms;
+    };
+    await overBlocks(end, insert, firstBlocks);
     counts.set(table, await count(table));
     return table;
   }
@@ -162,11 +148,8 @@ export function startSteps(db: Db, budgetMs: number, sizes: StepSizes = {}): Ste
   }
 
   return {
-    tx: {
-      query: async <R>(text: string, params: readonly SqlValue[] = []) =>
-        (await step<R>({ text, params })).rows,
-    },
-    steps: { collect, derive },
+    tx,
+    steps: { areSeveral: true, collect, derive },
     async close() {
       for (const table of TABLES.slice(0, tables)) {
         const { text } = sql`drop table if exists ${table}`.toQuery();

@@ -2,8 +2,9 @@ import type { Db, Queryable } from '../database/db.ts';
 import { allOf, anyOf, runSql, type Sql, sql } from '../database/sql.ts';
 import type { Page } from '../http/paging.ts';
 import { isUuid } from '../http/row-id.ts';
+import { readInBlocks } from '../query/over-blocks.ts';
 import type { PersonId } from './person-id.ts';
-import { searchInTime } from './search-in-time.ts';
+import { explainTooSlow, SEARCH_LIMIT_MS, searchInTime } from './search-in-time.ts';
 
 export interface StoredPerson {
   readonly id: number;
@@ -85,6 +86,7 @@ export async function findPersons(
 ): Promise<FoundPersons> {
   const page = sql`order by created_at desc, id desc limit ${limit}::bigint offset ${offset}::bigint`;
   if (filter.search || filter.updatedAfter || filter.condition !== undefined) {
+    if (db.kind === 'pglite') return searchInBlocks(db, projectId, filter, { limit, offset }, limitMs);
     // Conditions that scan every person do so once.
     const select = (guard: Sql) =>
       sql`with matched as materialized (${matching(projectId, filter, guard)})
@@ -96,6 +98,35 @@ export async function findPersons(
   const [total] = await runSql<{ count: number }>(db, sql`select count(*) as count from (${all}) matched`);
   const rows = await runSql<{ id: number }>(db, sql`select id from (${all}) matched ${page}`);
   return { count: total?.count ?? 0, ids: rows.map(({ id }) => id) };
+}
+
+/** The same on the embedded database: what is found in each part of the table is put in order here. */
+async function searchInBlocks(
+  db: Db,
+  projectId: number,
+  filter: PersonFilter,
+  { limit, offset }: Page,
+  limitMs: number = SEARCH_LIMIT_MS,
+): Promise<FoundPersons> {
+  const ids: number[] = [];
+  const times: number[] = [];
+  const select = (place: Sql) => sql`with matched as (${matching(projectId, filter, place)})
+    select coalesce(array_agg(id), '{}') as ids,
+      coalesce(array_agg(extract(epoch from created_at)::float8), '{}') as times
+    from matched`;
+  const take = ([found]: readonly { readonly ids: number[]; readonly times: number[] }[]) => {
+    for (const id of found?.ids ?? []) ids.push(id);
+    for (const time of found?.times ?? []) times.push(time);
+  };
+  const reading = readInBlocks(db, { table: 'persons', select, take, budgetMs: limitMs });
+  await reading.catch((error: unknown) => {
+    throw explainTooSlow(error, limitMs);
+  });
+  const newestFirst = Array.from(ids.keys()).sort(
+    (a, b) => (times[b] ?? 0) - (times[a] ?? 0) || (ids[b] ?? 0) - (ids[a] ?? 0),
+  );
+  const page = newestFirst.slice(offset, offset + limit).map((place) => ids[place] ?? 0);
+  return { count: ids.length, ids: page };
 }
 
 /** In the order of `ids`, without those that do not exist. */

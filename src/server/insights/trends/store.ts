@@ -42,12 +42,11 @@ export async function loadTrend(
   const facts = await steps.collect(scope, (within) =>
     trendFacts(within, days === undefined ? request : lookBack(request, days)),
   );
-  const select = (from: Sql) =>
-    days === undefined ? totals(from, request) : activePeople(from, request, days);
-  // Persons are counted apart from one another; which values of a breakdown are the greatest, they decide together.
+  const select = (from: Sql, greatest?: readonly string[]) =>
+    days === undefined ? totals(from, request, greatest) : activePeople(from, request, days, greatest);
   const counted =
-    COUNTS_PERSONS.has(math) && request.breakdown === undefined
-      ? await steps.derive([facts], (of) => select(of(facts)))
+    COUNTS_PERSONS.has(math) && steps.areSeveral
+      ? await countPersons(tx, steps, facts, request.breakdown, select)
       : sql`(${select(facts)})`;
   return runFacts(
     tx,
@@ -55,11 +54,37 @@ export async function loadTrend(
   );
 }
 
+/** Persons are counted some at a time, once it is known which values of the breakdown are the greatest. */
+async function countPersons(
+  tx: Queryable,
+  steps: Steps,
+  facts: Sql,
+  breakdown: Breakdown | undefined,
+  select: (from: Sql, greatest?: readonly string[]) => Sql,
+): Promise<Sql> {
+  if (breakdown === undefined) return steps.derive([facts], (of) => select(of(facts)));
+  const sizes = await steps.derive(
+    [facts],
+    (of) => sql`select value, count(distinct actor) as persons from ${of(facts)} as parts group by value`,
+  );
+  const rows = await runFacts<{ value: string }>(
+    tx,
+    sql`select value from ${sizes} as sizes group by value
+      order by sum(persons) desc nulls last, value = '', value collate "C" limit ${breakdown.limit}::integer`,
+  );
+  const greatest = rows.map(({ value }) => value);
+  return steps.derive([facts], (of) => select(of(facts), greatest));
+}
+
 const COUNTS_PERSONS: ReadonlySet<Measure['math']> = new Set(['dau', 'weekly_active', 'monthly_active']);
 
-const totals = (facts: Sql, { series, breakdown, firstOnly }: TrendRequest): Sql => {
+const totals = (
+  facts: Sql,
+  { series, breakdown, firstOnly }: TrendRequest,
+  greatest: readonly string[] | undefined,
+): Sql => {
   const aggregate = AGGREGATES[series.measure.math];
-  return sql`with ${labelled(facts, breakdown, aggregate)}
+  return sql`with ${labelled(facts, breakdown, aggregate, greatest)}
     select bucket, label as value, ${aggregate} as total
     from ${firstOnly ? FIRST_OF_EACH : sql`labelled`} group by bucket, label`;
 };
@@ -116,10 +141,19 @@ const FIRST_OF_EACH = sql`(
 
 /**
  * CTE `labelled`: the facts, each with the value of the breakdown, or null where that is not among the
- * greatest.
+ * greatest, which may be known already.
  */
-function labelled(facts: Sql, breakdown: Breakdown | undefined, aggregate: Sql): Sql {
+function labelled(
+  facts: Sql,
+  breakdown: Breakdown | undefined,
+  aggregate: Sql,
+  greatest: readonly string[] | undefined,
+): Sql {
   if (breakdown === undefined) return sql`labelled as (select f.*, f.value as label from ${facts} f)`;
+  if (greatest !== undefined) {
+    return sql`labelled as (
+      select f.*, case when f.value = any(${greatest}::text[]) then f.value end as label from ${facts} f)`;
+  }
   return sql`facts as materialized (select * from ${facts} as parts),
     greatest_values as (
       select value, value as label from facts group by value
@@ -132,10 +166,15 @@ function labelled(facts: Sql, breakdown: Breakdown | undefined, aggregate: Sql):
  * bucket until the window is over or the next event takes over; each such stretch is one more at its first
  * bucket and one fewer after its last, which is less work than a row for each bucket it holds.
  */
-function activePeople(facts: Sql, { buckets, breakdown }: TrendRequest, days: number): Sql {
+function activePeople(
+  facts: Sql,
+  { buckets, breakdown }: TrendRequest,
+  days: number,
+  greatest: readonly string[] | undefined,
+): Sql {
   const { ends } = buckets;
   const window = sql`${days}::integer * interval '1 day'`;
-  return sql`with ${labelled(facts, breakdown, AGGREGATES.dau)},
+  return sql`with ${labelled(facts, breakdown, AGGREGATES.dau, greatest)},
     stretches as (
       select label, ${findBucket(sql`at`, ends)} + 1 as first,
         least(
