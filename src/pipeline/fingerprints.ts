@@ -1,6 +1,7 @@
 import type { TargetEvent } from '../contract/event.ts';
 import type { FingerprintSection } from '../contract/progress.ts';
 import {
+  type EncodedFingerprints,
   FINGERPRINT_BUCKETS,
   FINGERPRINT_BYTES,
   FINGERPRINT_NAMES_MAX,
@@ -66,7 +67,7 @@ export class Fingerprints {
   encode(
     isRejected: (record: number) => boolean,
     names: readonly string[],
-  ): { body: Buffer; sections: FingerprintSection[] } {
+  ): EncodedFingerprints & { readonly rows: number } {
     const words = this.#words;
     const days = this.#days.values;
     const order = days
@@ -113,6 +114,7 @@ export class Fingerprints {
       return { day: days[day] ?? '', rows, ...(rows < BUCKETED_ROWS ? {} : { buckets }) };
     });
     return {
+      rows: kept,
       body: Buffer.from(encoded.buffer, 0, kept * FINGERPRINT_BYTES),
       sections: sections.filter(({ rows }) => rows > 0),
     };

@@ -72,9 +72,11 @@ export async function importPart(part: PartMeta, deps: ImportDeps, signal: Abort
   const { id, file } = part;
   const segment = toSegmentName(fence, position);
   const sent = fingerprints.encode((record) => rejected.has(record), Object.keys(tally.byEvent));
+  // A checkpoint of version 0.1.0 counts different records of one uuid as duplicates: their part has none.
+  const isWhole = sent.rows === tally.counts.delivered;
   const [savedFacts, savedFingerprints] = await Promise.all([
     facts.size > 0 ? store.saveFacts(segment, facts.stored()) : undefined,
-    sent.sections.length > 0 ? store.saveFingerprints(segment, sent) : undefined,
+    isWhole && sent.rows > 0 ? store.saveFingerprints(segment, sent) : undefined,
   ]);
   const receipt = {
     part: id,

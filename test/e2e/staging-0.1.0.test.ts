@@ -163,6 +163,9 @@ it.each([
     expect(arrived.filter(([uuid]) => done.has(uuid))).toEqual([]);
     expect(report.balanced).toBe(true);
     expect(report).toMatchObject(readReport(migration));
+    // The part that version 0.1.0 imported left no fingerprints.
+    expect(report.repeats).toEqual({ counted: true, partsWithout: 1 });
+    expect(report.events.distinct).toBeUndefined();
 
     const status = [JSON.parse(await readOutput('status', '--json', migration))].flat();
     expect(status).toMatchObject([{ migration, state: 'finished' }]);
@@ -177,6 +180,9 @@ it(
       readFileSync(join(workplace.dataDir('old'), 'staging/visits/report.json'), 'utf8'),
     );
     expect(JSON.parse(await readOutput('report', '--json', 'visits'))).toEqual(stored);
+    expect(await readOutput('report', 'visits')).toContain(
+      'Repeats across parts are not counted: version 0.1.0',
+    );
     expect(JSON.parse(await readOutput('rejects', 'ls', '--json', 'visits'))).toEqual({
       migration: 'visits',
       rejects: [

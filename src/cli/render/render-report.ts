@@ -138,12 +138,14 @@ function share(part: number, whole: number): string {
 
 /** Why `delivered` may count an event twice. */
 function repeatsLines({ repeats }: Report): string[] {
-  if (!repeats || (repeats.counted && repeats.partsWithout === 0)) return [];
-  return [
-    repeats.partsWithout > 0
-      ? `  Repeats across parts are not counted for ${formatCount(repeats.partsWithout)} parts, which version 0.1.0 imported.`
-      : '  Repeats across parts are counted once every event is in.',
-  ];
+  // Only a report that version 0.1.0 has written says nothing of them.
+  if (!repeats) return ['  Repeats across parts are not counted: version 0.1.0 imported them.'];
+  const { counted, partsWithout } = repeats;
+  if (partsWithout > 0) {
+    const parts = partsWithout === 1 ? '1 part' : `${formatCount(partsWithout)} parts`;
+    return [`  Repeats across parts are not counted for ${parts}: version 0.1.0 imported them.`];
+  }
+  return counted ? [] : ['  Repeats across parts are counted once every event is in.'];
 }
 
 function unfinishedLines({ unfinished }: Report, width: number): string[] {

@@ -16,6 +16,7 @@ import { foldRepeats } from '../../../src/migrations/run/repeats-phase.ts';
 import { StatusBoard } from '../../../src/migrations/run/run-status.ts';
 import { importPart } from '../../../src/pipeline/import-part.ts';
 import { stageSlice } from '../../../src/pipeline/stage/stage-slice.ts';
+import { TallyBuilder } from '../../../src/pipeline/tally.ts';
 import { createEventId } from '../../../src/sources/mapping/event-id.ts';
 import type { Checkpoints } from '../../../src/state/checkpoints.ts';
 import { layout } from '../../../src/state/keys.ts';
@@ -71,8 +72,12 @@ const noCheckpoints: Checkpoints = {
   forget: async () => {},
 };
 
-/** Stages and imports each list of rows as a file of its own, in this order. */
-async function importFiles(files: readonly (readonly Row[])[]): Promise<MigrationRecord> {
+/** Stages and imports each list of rows as a file of its own, in this order; `grouped`: in common parts. */
+async function importFiles(
+  files: readonly (readonly Row[])[],
+  grouped = false,
+  checkpoints = noCheckpoints,
+): Promise<MigrationRecord> {
   layouts += 1;
   const name = `m${layouts}`;
   const slices = files.map((rows, number) =>
@@ -85,13 +90,19 @@ async function importFiles(files: readonly (readonly Row[])[]): Promise<Migratio
     identitySha256: '',
     mapping: 'test@1',
     destination: 'bundled API',
-    files: slices.map(({ fileId, name, bytes, modified }) => ({ fileId, name, bytes, modified })),
+    files: slices.map(({ fileId, name, bytes, modified }) => ({
+      fileId,
+      name,
+      bytes,
+      modified,
+      ...(grouped ? { slice: GROUP.fileId } : {}),
+    })),
     createdAt: '',
     opening: { manifest: {}, baseDir: '/' },
   };
   await createMigration(staging, record);
   const deps = {
-    checkpoints: noCheckpoints,
+    checkpoints,
     store: createPartStore(staging, name),
     map: mapRow,
     mapping: record.mapping,
@@ -101,12 +112,20 @@ async function importFiles(files: readonly (readonly Row[])[]): Promise<Migratio
     onProgress: () => {},
   };
   const { signal } = new AbortController();
-  for (const slice of slices) {
+  for (const slice of grouped ? [{ ...GROUP, files: slices }] : slices) {
     const onPart = async (part: PartMeta) => void (await importPart(part, deps, signal));
     await stageSlice({ slice, staging, prefix: layout(name).prefix, onPart, signal });
   }
   return record;
 }
+
+const GROUP = {
+  fileId: 'c0ffee',
+  name: 'all of them',
+  bytes: 1,
+  modified: '',
+  location: 'producer',
+} as const;
 
 const createRun = (record: MigrationRecord, over: Staging = staging): EpochRun => ({
   record,
@@ -153,8 +172,8 @@ async function toFigures(record: MigrationRecord) {
 
 const createStore = () => ({ staging, now: () => new Date(0), askRedis: async () => undefined });
 
-async function importAndFold(files: readonly (readonly Row[])[], rangeRows?: number) {
-  const record = await importFiles(files);
+async function importAndFold(files: readonly (readonly Row[])[], rangeRows?: number, grouped = false) {
+  const record = await importFiles(files, grouped);
   await foldRepeats(createRun(record), rangeRows);
   return toFigures(record);
 }
@@ -224,12 +243,32 @@ describe('repeats over all parts', () => {
             at += size;
           }
           expect(await importAndFold(many, rangeRows)).toEqual(expected);
+          expect(await importAndFold(many, rangeRows, true)).toEqual(expected);
         }),
         { numRuns: 6 },
       );
     },
     TIMEOUT_MS,
   );
+
+  it('are counted under the file of their record, in parts of several files too', async () => {
+    const files = [
+      [row(1, 'a'), row(2, 'x')],
+      [row(1, 'a'), row(3, 'c')],
+      [row(3, 'c'), row(2, 'y'), row(4, 'd')],
+    ];
+    const counts = async (grouped: boolean) => {
+      const record = await importFiles(files, grouped);
+      await foldRepeats(createRun(record));
+      return (await report(record)).byFile
+        .map(({ file, counts }) => ({ file, ...counts }))
+        .toSorted((a, b) => (a.file < b.file ? -1 : 1));
+    };
+    const grouped = await counts(true);
+    expect(grouped.map(({ read }) => read)).toEqual([2, 2, 3]);
+    expect(grouped.reduce((sum, { delivered }) => sum + delivered, 0)).toBe(4);
+    expect(grouped.map(({ duplicate }) => duplicate)).toEqual([0, 1, 1]);
+  });
 
   it('are folded in ranges that an interrupted fold does not do again', async () => {
     const files = Array.from({ length: 4 }, (_, file) =>
@@ -258,6 +297,35 @@ describe('repeats over all parts', () => {
     expect(await foldRepeats(createRun(record, counting), 60)).toEqual(result);
     expect(reads).toBe(0);
     expect(await toFigures(record)).toEqual(await importAndFold([files.flat()]));
+  });
+
+  it('of refused and of too large records are rejected like these, in one part and in two', async () => {
+    for (const value of [REFUSED, HUGE]) {
+      const one = await importAndFold([[row(1, value), row(1, value), row(2, 'a')]]);
+      expect(one.counts).toMatchObject({ read: 3, delivered: 1, duplicate: 0, rejected: 2 });
+      expect(await importAndFold([[row(1, value)], [row(1, value), row(2, 'a')]])).toEqual(one);
+    }
+  });
+
+  it('are not counted in a part that version 0.1.0 began, where it counted otherwise', async () => {
+    const rows = [row(1, 'a'), row(1, 'b'), row(2, 'c')];
+    const tally = new TallyBuilder();
+    const counted = { day: '2024-05-01', event: 'Order Completed' };
+    tally.addEvents(1, 1);
+    tally.addOutcome({ ...counted, outcome: 'delivered' });
+    tally.addOutcome({ ...counted, outcome: 'duplicate', reason: 'same_uuid_in_part' });
+    const record = await importFiles([rows], false, {
+      ...noCheckpoints,
+      begin: async (part) => ({
+        fence: { part, epoch: 2, counter: 1 },
+        checkpoint: { part, position: 2, tally: tally.build(), rejectSegments: [] },
+      }),
+    });
+    await foldRepeats(createRun(record));
+    const { counts, repeats, events, problems } = await report(record);
+    expect(counts).toMatchObject({ read: 3, delivered: 2, duplicate: 1 });
+    expect({ repeats, problems }).toEqual({ repeats: { counted: true, partsWithout: 1 }, problems: [] });
+    expect(events.distinct).toBeUndefined();
   });
 
   it('are counted anew when parts are added', async () => {

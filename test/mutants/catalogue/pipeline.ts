@@ -139,4 +139,98 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
     edits: [[', (record) => records[record]?.file', '']],
     tests: ['test/pipeline/by-file.test.ts'],
   },
+  {
+    id: 'RP2',
+    what: 'which of different records stays depends on the order of files',
+    file: 'src/pipeline/fold-repeats.ts',
+    edits: [['rows.sort((a, b) => this.#compareContents(a, b) || a - b);', 'rows.sort((a, b) => a - b);']],
+    tests: ['test/migrations/run/repeats-phase.test.ts'],
+  },
+  {
+    id: 'RP3',
+    what: 'the record that stays is not kept for a replay',
+    file: 'src/pipeline/fold-repeats.ts',
+    edits: [
+      ['if (hasCollision && first !== undefined) onStays', 'if (false && first !== undefined) onStays'],
+    ],
+    tests: ['test/migrations/run/repeats-phase.test.ts'],
+  },
+  {
+    id: 'RP4',
+    what: 'a repeat of a refused record counts as a duplicate',
+    file: 'src/pipeline/advance.ts',
+    edits: [['      if (first) {', `      if (first && first.reason !== 'refused') {`]],
+    tests: ['test/migrations/run/repeats-phase.test.ts'],
+  },
+  {
+    id: 'RP5',
+    what: 'refused records leave fingerprints',
+    file: 'src/pipeline/import-part.ts',
+    edits: [['fingerprints.encode((record) => rejected.has(record),', 'fingerprints.encode(() => false,']],
+    tests: ['test/pipeline/import-part.test.ts'],
+  },
+  {
+    id: 'RP6',
+    what: 'what was refused before the checkpoint is forgotten on resume',
+    file: 'src/pipeline/import-part.ts',
+    edits: [
+      [
+        'const rejected = await loadRejected(store, current);',
+        'const rejected = new Map<number, RejectNote>();',
+      ],
+    ],
+    tests: ['test/pipeline/import-part.test.ts'],
+  },
+  {
+    id: 'RP7',
+    what: 'different records of one key in a part are dropped',
+    file: 'src/pipeline/fingerprints.ts',
+    edits: [
+      [
+        'for (let word = 0; word < RECORD_AT; word += 1) if',
+        'for (let word = 0; word < KEY_WORDS; word += 1) if',
+      ],
+    ],
+    tests: ['test/migrations/run/repeats-phase.test.ts'],
+  },
+  {
+    id: 'RP8',
+    what: 'folded ranges are folded again after an interruption',
+    file: 'src/migrations/run/repeats-phase.ts',
+    edits: [
+      [
+        '    let folded = await loadRepeatsRange(staging, key);',
+        '    let folded = await loadRepeatsRange(staging, `${key}.none`);',
+      ],
+    ],
+    tests: ['test/migrations/run/repeats-phase.test.ts'],
+  },
+  {
+    id: 'RP9',
+    what: 'repeats that an earlier run counted are taken for those of a top-up',
+    file: 'src/state/repeats.ts',
+    edits: [
+      [
+        'if (fingerprints) hash.update(`${part} ${fingerprints.key}\\n`);',
+        'if (fingerprints) partsWithout += 0;',
+      ],
+    ],
+    tests: ['test/migrations/run/repeats-phase.test.ts'],
+  },
+  {
+    id: 'RP10',
+    what: 'the day of an event is left out of its key',
+    file: 'src/pipeline/event-hash.ts',
+    edits: [['${first.timestamp.slice(0, 10)}', '']],
+    tests: ['test/pipeline/event-hash.test.ts'],
+  },
+  {
+    id: 'RP11',
+    what: 'the order of members changes the content',
+    file: 'src/pipeline/event-hash.ts',
+    edits: [
+      ['    a = (a + (lanes[0] as number)) | 0;', '    a = (Math.imul(a, 31) + (lanes[0] as number)) | 0;'],
+    ],
+    tests: ['test/pipeline/event-hash.test.ts'],
+  },
 ];

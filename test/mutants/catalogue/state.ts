@@ -72,4 +72,100 @@ redis.call('HDEL'`,
     ],
     tests: ['test/state'],
   },
+  {
+    id: 'KS1',
+    what: 'a copy is left although Redis refused its writer',
+    file: 'src/state/staged-checkpoints.ts',
+    edits: [
+      [
+        `      await redis.save(fence, checkpoint);
+      const now`,
+        '      const now',
+      ],
+      [
+        `      stagedAtMs = now;
+`,
+        `      stagedAtMs = now;
+      await redis.save(fence, checkpoint);
+`,
+      ],
+    ],
+    tests: ['test/state/staged-checkpoints.test.ts'],
+  },
+  {
+    id: 'KS2',
+    what: 'copies are never loaded',
+    file: 'src/state/staged-checkpoints.ts',
+    edits: [['checkpoint: await loadStaged(deps, fence)', 'checkpoint: undefined']],
+    tests: ['test/state/staged-checkpoints.test.ts'],
+  },
+  {
+    id: 'KS3',
+    what: 'the oldest copy is taken',
+    file: 'src/state/staged-checkpoints.ts',
+    edits: [['compareFences(b.fence, a.fence)', 'compareFences(a.fence, b.fence)']],
+    tests: ['test/state/staged-checkpoints.test.ts'],
+  },
+  {
+    id: 'KS4',
+    what: 'the counter outranks the epoch',
+    file: 'src/state/staged-checkpoints.ts',
+    edits: [['a.epoch - b.epoch || a.counter - b.counter', 'a.counter - b.counter || a.epoch - b.epoch']],
+    tests: ['test/state/staged-checkpoints.test.ts'],
+  },
+  {
+    id: 'KS5',
+    what: 'a copy of another mapping is believed',
+    file: 'src/state/staged-checkpoints.ts',
+    edits: [
+      [
+        `      staged.mapping === record.mapping &&
+`,
+        '',
+      ],
+    ],
+    tests: ['test/state/staged-checkpoints.test.ts'],
+  },
+  {
+    id: 'KS6',
+    what: 'a copy of another cut of the source is believed',
+    file: 'src/state/staged-checkpoints.ts',
+    edits: [
+      [
+        `      staged.partSha256 === part.sha256 &&
+`,
+        '',
+      ],
+    ],
+    tests: ['test/state/staged-checkpoints.test.ts'],
+  },
+  {
+    id: 'KS7',
+    what: 'a copy of a later holder is believed',
+    file: 'src/state/staged-checkpoints.ts',
+    edits: [['if (fence && compareFences(fence, own) < 0)', 'if (fence)']],
+    tests: ['test/state/staged-checkpoints.test.ts'],
+  },
+  {
+    id: 'KS8',
+    what: 'copies stay behind the receipt',
+    file: 'src/state/staged-checkpoints.ts',
+    edits: [['await staging.remove(key);', '']],
+    tests: ['test/state/staged-checkpoints.test.ts'],
+  },
+  {
+    id: 'KF1',
+    what: 'a zombie of before a wipe forgets the checkpoint of a newer epoch',
+    file: 'src/state/checkpoints.ts',
+    edits: [
+      [
+        `const FORGET = \`
+if redis.call('HGET', KEYS[1], 'epoch') ~= ARGV[1] then return 0 end
+`,
+        `const FORGET = \`
+`,
+      ],
+    ],
+    tests: ['test/state/checkpoints.test.ts'],
+  },
 ];
