@@ -24,6 +24,8 @@ export interface JsonlBench {
   command(...args: string[]): Promise<Ended>;
   /** Path of the manifest of `run`, of every file below the folder. */
   manifest(): string;
+  /** Adds this to the destination of the manifest. */
+  declare(more: object): void;
   /** What the commands find in BACKHAUL_PROJECT_API_KEY from here on. */
   useKey(apiKey: string): void;
   /** The numbers of the records that arrived, in order. */
@@ -39,8 +41,6 @@ export interface JsonlBenchOptions extends Partial<StrictDestinationOptions> {
    */
   readonly embedded?: boolean;
   readonly limits?: object;
-  /** Added to the manifest's destination. */
-  readonly declared?: object;
   /** Added to the manifest. */
   readonly more?: object;
 }
@@ -52,7 +52,7 @@ export async function createJsonlBench(
     dataDir: givenDataDir,
     embedded = false,
     limits,
-    declared,
+
     more,
     ...strict
   }: JsonlBenchOptions = {},
@@ -65,6 +65,7 @@ export async function createJsonlBench(
   onTestFinished(() => redis?.stop());
   const dataDir = givenDataDir ?? workplace.dataDir('embedded');
   let key = API_KEY;
+  let declared: object = {};
   const command = (...args: string[]) =>
     runBackhaul(args, {
       dataDir,
@@ -102,6 +103,9 @@ export async function createJsonlBench(
     run: (from) => command('run', '--json', manifest(from)),
     manifest: () => manifest(),
     command,
+    declare(more) {
+      declared = more;
+    },
     useKey(apiKey) {
       key = apiKey;
     },

@@ -50,8 +50,12 @@ describe('answers without a proof', { timeout: TIMEOUT_MS }, () => {
   });
 
   it('count where the manifest declares them, and doctor --send-probe shows them', async (context) => {
-    const bench = await createJsonlBench(context, { declared: { acceptance: { fields: { queued: true } } } });
+    const bench = await createJsonlBench(context);
     bench.put('a.json', lines(0, 20));
+    bench.destination.overrule({ status: 202, body: '{"queued":true}' });
+    expectFault(await bench.run(), 5, /declare it as destination\.acceptance and run the manifest again/);
+
+    bench.declare({ acceptance: { fields: { queued: true } } });
     bench.destination.overrule({ status: 202, body: '{"queued":false}' });
     const doubted = await bench.command('doctor', '--send-probe', bench.manifest());
     expect(doubted.code, doubted.stdout).toBe(2);
@@ -84,8 +88,8 @@ describe('a destination that refuses everything', { timeout: TIMEOUT_MS }, () =>
     const refused = await bench.command('rejects', 'ls', '--json', NAME);
     expect(refused.stdout).not.toContain('"refused"');
 
-    // Some hundred records are refused for good; what follows is taken.
-    let left = 300;
+    // Some records are refused for good; what follows is taken.
+    let left = 120;
     bench.destination.overrule((events) => {
       if (events > 1) return blocked;
       left -= 1;

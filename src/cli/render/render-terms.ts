@@ -11,6 +11,7 @@ export function renderTerms({ limits, destination, approval }: Manifest): string
     `${formatCount(requestsInFlight)} requests in flight`,
     `batches of ${formatCount(batch.events)} events`,
     ...(destination ? [`key ${destination.apiKey}`] : []),
+    ...(destination?.acceptance ? [`acceptance ${JSON.stringify(destination.acceptance)}`] : []),
     ...(approval ? [`approval "${approval.reference}"`] : []),
   ].join(', ');
 }

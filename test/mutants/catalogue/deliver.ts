@@ -29,15 +29,9 @@ local head`,
   },
   {
     id: 'D24',
-    what: 'firstUse stays true',
-    file: 'src/deliver/redis-budget.ts',
-    edits: [
-      [
-        `    firstUse = false;
-`,
-        '',
-      ],
-    ],
+    what: 'a count that is missing is taken for a first use',
+    file: 'src/deliver/budget-scripts.ts',
+    edits: [['if not isContinued or not state[6] or', 'if (state[1] and not isContinued) or']],
     tests: ['test/deliver'],
   },
   {
@@ -46,9 +40,9 @@ local head`,
     file: 'src/deliver/redis-budget.ts',
     edits: [
       [
-        '        await waitFor(getBackoffCeilingMs(attempt, REDIS_RETRY), signal);',
+        '        await clock.wait(getBackoffCeilingMs(attempt, REDIS_RETRY), signal);',
         `        if (attempt > 3) return [0, 0] as T;
-        await waitFor(getBackoffCeilingMs(attempt, REDIS_RETRY), signal);`,
+        await clock.wait(getBackoffCeilingMs(attempt, REDIS_RETRY), signal);`,
       ],
     ],
     tests: ['test/deliver'],
@@ -106,7 +100,7 @@ local head`,
     id: 'D16',
     what: 'idle window may be made up for in one burst (pacing)',
     file: 'src/deliver/budget-scripts.ts',
-    edits: [['now - window / 10', 'now - window']],
+    edits: [['now - window / 10)', 'now - window)']],
     tests: ['test/deliver'],
   },
   {
@@ -147,9 +141,7 @@ local head`,
     id: 'D31',
     what: 'retries take no permit of their own (one permit per request chain)',
     file: 'src/deliver/deliver.ts',
-    edits: [
-      ['const permit = await budget.take(events, signal);', 'const permit = await budget.take(0, signal);'],
-    ],
+    edits: [['waiting.during(budget.take(events, signal))', 'waiting.during(budget.take(0, signal))']],
     tests: ['test/deliver'],
   },
   {
@@ -216,5 +208,150 @@ local head`,
     file: 'src/deliver/deliver.ts',
     edits: [['if (refused.length === 0 || options.acceptRefusals) return deliveries;', 'return deliveries;']],
     tests: ['test/deliver/deliver.test.ts'],
+  },
+  {
+    id: 'DB1',
+    what: 'a count begun by another process after a loss is believed',
+    file: 'src/deliver/budget-scripts.ts',
+    edits: [['not isContinued or not state[6] or', 'not isContinued or']],
+    tests: ['test/deliver/redis-budget.test.ts'],
+  },
+  {
+    id: 'DB2',
+    what: 'what a crash of Redis may have lost is not counted',
+    file: 'src/deliver/budget-scripts.ts',
+    edits: [
+      [
+        `    sum = sum + spent
+`,
+        '',
+      ],
+    ],
+    tests: ['test/deliver/redis-budget.test.ts'],
+  },
+  {
+    id: 'DB3',
+    what: 'the block of a crash forgets that pacing makes up for idle time',
+    file: 'src/deliver/budget-scripts.ts',
+    edits: [['(tonumber(ARGV[10]) + window / 10)', '(tonumber(ARGV[10]))']],
+    tests: ['test/deliver/redis-budget.test.ts'],
+  },
+  {
+    id: 'DB4',
+    what: 'of several crashes one is counted',
+    file: 'src/deliver/budget-scripts.ts',
+    edits: [["redis.call('ZCOUNT', KEYS[6], since, '+inf') * block", 'block']],
+    tests: ['test/deliver/redis-budget.test.ts'],
+  },
+  {
+    id: 'DB5',
+    what: 'after a loss a window is waited where requests live longer',
+    file: 'src/deliver/budget-scripts.ts',
+    edits: [['closed = now + math.max(window, timeout)', 'closed = now + window']],
+    tests: ['test/deliver/redis-budget.test.ts'],
+  },
+  {
+    id: 'DB6',
+    what: 'a shorter slow-down ends a longer one',
+    file: 'src/deliver/budget-scripts.ts',
+    edits: [["if untilMs > tonumber(redis.call('GET', KEYS[4]) or 0) then", 'if true then']],
+    tests: ['test/deliver/redis-budget.test.ts'],
+  },
+  {
+    id: 'DB7',
+    what: 'a process that is late keeps the count it has begun after a loss',
+    file: 'src/migrations/agree-on-count.ts',
+    edits: [['(await loadBudgetMark(staging, name))?.count ?? UNKNOWN_COUNT', 'count']],
+    tests: ['test/migrations/agree-on-count.test.ts'],
+  },
+  {
+    id: 'DC1',
+    what: 'a body without a word of acceptance is believed',
+    file: 'src/deliver/acceptance.ts',
+    edits: [
+      [
+        "return isKnownYes(answer['status']) || matches(answer, status, declared) ? 'accepted' : 'unproven';",
+        "return 'accepted';",
+      ],
+    ],
+    tests: ['test/deliver/acceptance.test.ts'],
+  },
+  {
+    id: 'DC2',
+    what: 'a declared status is believed with any body',
+    file: 'src/deliver/acceptance.ts',
+    edits: [["declared.fields === undefined && text === ''", 'declared.fields === undefined']],
+    tests: ['test/deliver/acceptance.test.ts'],
+  },
+  {
+    id: 'DC3',
+    what: 'answers that prove nothing are asked for again for ever',
+    file: 'src/deliver/deliver.ts',
+    edits: [['unproven === limit', 'unproven === 99']],
+    tests: ['test/deliver/deliver.test.ts'],
+  },
+  {
+    id: 'DC4',
+    what: 'a destination that refuses everything turns a history into rejects',
+    file: 'src/deliver/refusal-guard.ts',
+    edits: [['if (inARow < REFUSALS_IN_A_ROW) return;', 'return;']],
+    tests: ['test/deliver/deliver.test.ts'],
+  },
+  {
+    id: 'DC5',
+    what: 'bad events with good ones between pause a migration',
+    file: 'src/deliver/refusal-guard.ts',
+    edits: [
+      [
+        `      inARow = 0;
+`,
+        '',
+      ],
+    ],
+    tests: ['test/deliver/deliver.test.ts'],
+  },
+  {
+    id: 'DC6',
+    what: 'requests stay small after a stray 413',
+    file: 'src/deliver/size-cap.ts',
+    edits: [
+      [
+        `      cap *= 2;
+`,
+        '',
+      ],
+    ],
+    tests: ['test/deliver/size-cap.test.ts'],
+  },
+  {
+    id: 'DJ1',
+    what: 'the second job of one migration comes before the first of another',
+    file: 'jobs/work-queue.ts',
+    edits: [
+      [
+        `          priority: rank,
+`,
+        '',
+      ],
+    ],
+    tests: ['test/jobs/fair-turns.test.ts'],
+  },
+  {
+    id: 'DJ2',
+    what: 'jobs that wait hold their slots',
+    file: 'jobs/relief.ts',
+    edits: [
+      ['if (looking || underWay >= deps.most || !deps.isBlocked()) return;', 'if (deps.most > 0) return;'],
+    ],
+    tests: ['test/jobs/fair-turns.test.ts'],
+  },
+  {
+    id: 'DJ3',
+    what: 'jobs of a migration that waits are taken beside the slots too',
+    file: 'jobs/worker.ts',
+    edits: [
+      ['if (!closing && isWaiting(getMigration(job))) {', 'if (closing && isWaiting(getMigration(job))) {'],
+    ],
+    tests: ['test/jobs/fair-turns.test.ts'],
   },
 ];
