@@ -44,6 +44,10 @@ export const layout = (name: string) => {
     /** Below the rejects of the part, like those that its import found. */
     repeatsRejects: (generation: string, range: string, partId: string) =>
       `${prefix}rejects/${partId}/repeats-${generation}-${range}.ndjson.gz`,
+    /** All identity facts, with their values, and what was made of them on the way. */
+    facts: [`${prefix}findings/`, `${prefix}people/findings/`, `${prefix}people/work/`],
+    /** Marks that they were removed. */
+    factsRemoved: `${prefix}people/facts-removed${JSON_END}`,
     /** Receipts of ranges of buckets that version 0.1.0 resolved and folded: see `toRangeKey`. */
     resolved: `${prefix}people/resolved/`,
     folded: `${prefix}people/folded/`,
@@ -71,7 +75,8 @@ const turnLayout = (prefix: string) => ({
   checkpoints: (step: 'merged' | 'folded') => `${prefix}checkpoints/${step}/`,
 });
 
-const LEDGERS = '_ledgers/';
+/** Every ledger, one folder each. */
+export const LEDGERS = '_ledgers/';
 
 /** Tables of a ledger: of distinct ids, and of properties of persons and groups. */
 export type LedgerTable = 'ids' | 'properties';
@@ -106,6 +111,12 @@ export const parseTurnKey = (key: string): number =>
   Number(key.slice(key.lastIndexOf('/') + 1, -JSON_END.length));
 
 const toOrdinal = (number: number): string => String(number).padStart(8, '0');
+
+/** The ledger's id of `_ledgers/<id>/known/<migration>.json`, or undefined for every other key. */
+export function parseKnownKey(key: string, migration: string): string | undefined {
+  const id = key.slice(LEDGERS.length, key.indexOf('/', LEDGERS.length));
+  return key === ledgerLayout(id).known(migration) ? id : undefined;
+}
 
 /** `_ledgers/<id>/` of any key of that ledger. */
 export const parseLedgerPrefix = (key: string): string => key.slice(0, key.indexOf('/', LEDGERS.length) + 1);

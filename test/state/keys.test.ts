@@ -7,6 +7,7 @@ import {
   layout,
   ledgerLayout,
   parseEpochKey,
+  parseKnownKey,
   parseLedgerPrefix,
   parseMigrationName,
   parseRangeKey,
@@ -89,6 +90,8 @@ describe('keys of staging, as earlier versions stored them', () => {
       endedTurns: 'shop.2024/people/ended/',
       endedTurn: 'shop.2024/people/ended/00000007.json',
       released: 'shop.2024/people/released.json',
+      facts: ['shop.2024/findings/', 'shop.2024/people/findings/', 'shop.2024/people/work/'],
+      factsRemoved: 'shop.2024/people/facts-removed.json',
     });
     expect(keys.atTurn(7)).toMatchObject({
       prefix: 'shop.2024/people/work/00000007/',
@@ -122,6 +125,8 @@ describe('keys of staging, as earlier versions stored them', () => {
     });
     expect(parseVersionKey(keys.version('ids', 63, 12))).toEqual({ bucket: 63, version: 12 });
     expect(parseTurnKey(keys.turn(7))).toBe(7);
+    expect(parseKnownKey(keys.known('shop'), 'shop')).toBe('0a1b');
+    expect(parseKnownKey(keys.known('my-shop'), 'shop')).toBeUndefined();
     expect(isLedgerKey(keys.document) && parseLedgerPrefix(keys.version('ids', 1, 1))).toBe(keys.prefix);
     expect(isLedgerKey(layout('shop').record)).toBe(false);
   });

@@ -29,8 +29,9 @@ export interface TakeInOptions {
  * Enters into a ledger what other migrations to the same destination say that it does not know yet: those that
  * are under way or hold their persons back, and those that finished before there was a ledger, of which it
  * counts as sent what they sent. The migration that is about to decide is then decided over all facts (I11).
+ * `facts_are_gone`: the facts of one were removed before this ledger knew them.
  */
-export async function takeInOthers(options: TakeInOptions): Promise<void> {
+export async function takeInOthers(options: TakeInOptions): Promise<'done' | 'facts_are_gone'> {
   const { staging, ledger, destination, except } = options;
   for (const name of await listMigrations(staging)) {
     if (except.has(name)) continue;
@@ -40,14 +41,16 @@ export async function takeInOthers(options: TakeInOptions): Promise<void> {
     const facts = await fingerprintFacts(staging, name);
     if ((await loadKnownFacts(staging, ledger.id, name))?.facts === facts) continue;
     options.signal.throwIfAborted();
+    if (await staging.get(layout(name).factsRemoved)) return 'facts_are_gone';
     await takeIn(record, facts, options);
   }
+  return 'done';
 }
 
-async function takeIn(
+export async function takeIn(
   { id, name, opening }: MigrationRecord,
   facts: string,
-  { staging, ledger, now, signal, onMigration }: TakeInOptions,
+  { staging, ledger, now, signal, onMigration }: Omit<TakeInOptions, 'destination' | 'except'>,
 ): Promise<void> {
   const sent = await findSent(staging, name);
   const purpose: LedgerPurpose = sent === 'nothing' ? 'note' : 'take_in';

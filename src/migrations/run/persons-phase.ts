@@ -6,6 +6,7 @@ import { encodeDocument } from '../../state/document.ts';
 import { layout, toRangeId, toRangeKey } from '../../state/keys.ts';
 import {
   endTurn,
+  forgetLedger,
   type Ledger,
   type LedgerAccess,
   loadKnownFacts,
@@ -106,7 +107,7 @@ export async function sendPersons(run: PersonsRun): Promise<Failure[]> {
 async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts: Facts): Promise<Failure[]> {
   const { staging, record, persons } = run;
   const { of, fingerprints } = facts;
-  await takeInOthers({
+  const others = await takeInOthers({
     staging,
     ledger,
     destination: persons.destination,
@@ -115,6 +116,14 @@ async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts
     signal: run.schedulerDeps.signal,
     onMigration: (name) => run.log.info({ migration: record.name }, `taking ${name} into account`),
   });
+  if (others === 'facts_are_gone' && !ledger.isForgotten) {
+    run.log.warn(
+      { migration: record.name },
+      'identity facts of an earlier migration to this destination were removed; from now on nothing is merged there',
+    );
+    await forgetLedger(staging, ledger.id, run.now());
+    return takeTurn(run, lock, { ...ledger, isForgotten: true }, facts);
+  }
   if (await isKnown(run, ledger, facts)) return [];
 
   const { turn, plan } = await findTurn(run, ledger, facts);

@@ -2,7 +2,7 @@ import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
 import { encodeDocument, loadDocument } from '../document.ts';
-import { ledgerLayout, parseTurnKey } from '../keys.ts';
+import { LEDGERS, ledgerLayout, parseKnownKey, parseTurnKey } from '../keys.ts';
 import { clearStaging } from '../migrations.ts';
 
 /*
@@ -138,6 +138,16 @@ type KnownFacts = z.infer<typeof knownFacts>;
 
 export const loadKnownFacts = (staging: Staging, ledger: string, migration: string) =>
   loadDocument(knownFacts, ledgerLayout(ledger).known(migration), staging);
+
+/** Ids of the ledgers that know facts of a migration. */
+export async function listLedgersOf(staging: Staging, migration: string): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const { key } of staging.list(LEDGERS)) {
+    const id = parseKnownKey(key, migration);
+    if (id !== undefined) ids.push(id);
+  }
+  return ids;
+}
 
 export async function saveKnownFacts(
   staging: Staging,

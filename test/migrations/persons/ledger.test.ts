@@ -1,14 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseStoredManifest } from '../../../config/manifest/load-manifest.ts';
+import { removeFacts } from '../../../src/migrations/persons/remove-facts.ts';
 import { findHeld, sendHeldPersons } from '../../../src/migrations/persons/send-held.ts';
 import { loadStoredManifest } from '../../../src/migrations/prepare.ts';
 import { replayRejects } from '../../../src/migrations/rejects/replay.ts';
 import { loadReport } from '../../../src/migrations/report.ts';
+import { resolveLedger } from '../../../src/migrations/resolve-destination.ts';
 import type { RunStatus } from '../../../src/migrations/run/run-status.ts';
 import { resumeMigration, startMigration } from '../../../src/migrations/start.ts';
 import { encodeDocument } from '../../../src/state/document.ts';
 import { layout, ledgerLayout, toRangeKey } from '../../../src/state/keys.ts';
-import { forgetLedger, toLedgerAccess } from '../../../src/state/ledger/ledger.ts';
+import { toLedgerAccess } from '../../../src/state/ledger/ledger.ts';
 import { clearStaging } from '../../../src/state/migrations.ts';
 import { createPersonsBench, getReport, type PersonsBench, runOptions, type Seen } from './persons-bench.ts';
 
@@ -20,6 +22,13 @@ afterAll(() => bench?.close());
 
 const overwrite = { people: { overwrite: true } };
 const hold = { persons: 'hold' };
+
+const remove = async (name: string, options: { forget: boolean }) => {
+  const { staging, now } = bench.runtime;
+  const { manifest } = await loadStoredManifest(staging, name);
+  const resolveIts = () => resolveLedger(manifest, bench.runtime);
+  await removeFacts(name, options, { staging, now, signal: runOptions.signal, resolveLedger: resolveIts });
+};
 
 async function release(...names: string[]) {
   const held = await findHeld(bench.runtime.staging, { kind: 'names', names });
@@ -231,11 +240,52 @@ describe('the facts of a migration', () => {
     expect(bench.takeSent()).toEqual({ merges: [], properties: [] });
   });
 
+  it('still decide after they were removed, because the ledger has their hashes', async () => {
+    const { staging } = bench.runtime;
+    await bench.run('gone', [
+      { user: 'yann', device: 'bike', plan: 'new' },
+      { user: 'yann', device: 'boat' },
+    ]);
+    await remove('gone', { forget: false });
+    await remove('gone', { forget: false }); // nothing more to do
+    for (const folder of layout('gone').facts)
+      for await (const { key } of staging.list(folder)) throw new Error(`${key} is left`);
+    bench.takeSent();
+    const report = await bench.run(
+      'after',
+      [
+        { user: 'zora', device: 'bike' },
+        { user: 'yann', device: 'boat', plan: 'old', time: '2021-01-01T00:00:00Z' },
+      ],
+      overwrite,
+    );
+    expect(report.people).toMatchObject({ mergedBefore: 1, setAside: { contradicted_merge: 1 } });
+    expect(bench.takeSent()).toEqual({ merges: [], properties: [] });
+
+    await bench.run('waits', [{ user: 'adam', device: 'dock' }], hold);
+    await expect(remove('waits', { forget: false })).rejects.toThrow('holds persons that were not sent');
+    await release('waits');
+  });
+
+  it('that are gone before a ledger knew them keep it from merging anything', async () => {
+    const { staging } = bench.runtime;
+    const destination = { url: bench.destination.url, apiKey: '${KEY_2}', project: 'lost' };
+    const { id } = toLedgerAccess({ ...destination, apiKey: '' });
+    await bench.run('lost-1', [{ user: 'beth', device: 'car' }], { destination });
+    await clearStaging(staging, ledgerLayout(id).prefix);
+    await remove('lost-1', { forget: false }); // enters them again first
+    const known = await bench.run('lost-2', [{ user: 'carl', device: 'car' }], { destination });
+    expect(known.people.setAside).toEqual({ contradicted_merge: 1 });
+
+    await clearStaging(staging, ledgerLayout(id).prefix);
+    const lost = await bench.run('lost-3', [{ user: 'carl', device: 'van' }], { destination });
+    expect(lost.people).toMatchObject({ pairs: 0, setAside: { ledger_forgotten: 1 } });
+  });
+
   it('merge nothing any more once the ledger was forgotten', async () => {
     const destination = { url: bench.destination.url, apiKey: '${KEY}', project: 'forgotten' };
     await bench.run('f1', [{ user: 'will', device: 'fridge', plan: 'new' }], { destination });
-    const { id } = toLedgerAccess({ ...destination, apiKey: '' });
-    await forgetLedger(bench.runtime.staging, id, new Date('2024-01-01T00:00:00Z'));
+    await remove('f1', { forget: true });
     bench.takeSent();
     const { people } = await bench.run(
       'f2',

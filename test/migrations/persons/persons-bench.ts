@@ -16,7 +16,8 @@ import {
 import { createWorkplace } from '../../support/workplace.ts';
 
 const API_KEY = 'phc_persons';
-const env = { KEY: API_KEY };
+/** Two names of one key. */
+const env = { KEY: API_KEY, KEY_2: API_KEY };
 
 /** A record: who, on which device, when, and the person's plan. */
 export interface Seen {

@@ -1,0 +1,70 @@
+import type { Staging } from '../../contract/staging.ts';
+import { ConfigError, getMessage } from '../../lib/errors.ts';
+import { encodeDocument } from '../../state/document.ts';
+import { layout } from '../../state/keys.ts';
+import {
+  forgetLedger,
+  type LedgerAccess,
+  listLedgersOf,
+  loadKnownFacts,
+  openLedger,
+} from '../../state/ledger/ledger.ts';
+import { clearStaging } from '../../state/migrations.ts';
+import { requireMigration } from '../life-store.ts';
+import { fingerprintFacts, listFacts } from './facts-of.ts';
+import { loadPersons } from './load-persons.ts';
+import { takeIn } from './take-in.ts';
+
+export interface RemoveFactsDeps {
+  readonly staging: Staging;
+  readonly now: () => Date;
+  readonly signal: AbortSignal;
+  /** The ledger of the migration. Throws ConfigError where this process does not know the project key. */
+  readonly resolveLedger: () => LedgerAccess;
+}
+
+/**
+ * Removes the identity facts of a migration, which are personal data. Its ledger has them as keyed hashes, and
+ * still decides right; a migration that the ledger does not know is entered first. With `forget` these hashes
+ * are dropped as well, with those of all other migrations to the same destination and project, and nothing
+ * is merged there any more. Throws ConfigError for persons that are held, RefusedError for an unknown name.
+ */
+export async function removeFacts(
+  name: string,
+  { forget }: { readonly forget: boolean },
+  { staging, now, signal, resolveLedger }: RemoveFactsDeps,
+): Promise<void> {
+  const record = await requireMigration(staging, name);
+  const keys = layout(name);
+  if (forget) {
+    for (const id of await listLedgersOf(staging, name)) await forgetLedger(staging, id, now());
+  } else if ((await hasFacts(staging, name)) && !(await staging.get(keys.factsRemoved))) {
+    if ((await loadPersons(staging, name)).isHeld) {
+      throw new ConfigError(
+        `migration "${name}" holds persons that were not sent; send them first with "backhaul persons send ${name}"`,
+      );
+    }
+    const ledger = await openLedger(staging, orForget(name, resolveLedger));
+    const facts = await fingerprintFacts(staging, name);
+    if ((await loadKnownFacts(staging, ledger.id, name))?.facts !== facts)
+      await takeIn(record, facts, { staging, ledger, now, signal, onMigration: () => {} });
+  }
+  await staging.put(keys.factsRemoved, encodeDocument({ at: now().toISOString() }));
+  for (const folder of keys.facts) await clearStaging(staging, folder);
+}
+
+async function hasFacts(staging: Staging, name: string): Promise<boolean> {
+  for await (const _ of listFacts(staging, [name])) return true;
+  return false;
+}
+
+function orForget(name: string, resolveLedger: () => LedgerAccess): LedgerAccess {
+  try {
+    return resolveLedger();
+  } catch (error) {
+    throw new ConfigError(
+      `${getMessage(error)}. The key tells which ledger keeps what "${name}" said about persons; with --forget it is not needed, and nothing is merged at that destination any more`,
+      error,
+    );
+  }
+}
