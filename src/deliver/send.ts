@@ -1,11 +1,9 @@
-import { promisify } from 'node:util';
-import { constants, gzip } from 'node:zlib';
+import { constants } from 'node:zlib';
 import { Pool } from 'undici';
 import { raceAbort, runAbortable } from '../lib/async/abort.ts';
 import { ConfigError } from '../lib/errors.ts';
+import { gzip } from '../lib/gzip.ts';
 import type { TargetResponse } from './classify.ts';
-
-const gzipBuffer = promisify(gzip);
 
 /** Bounds of one request. Node's sockets have none by default. */
 export interface SendTimeouts {
@@ -40,7 +38,7 @@ const RESPONSE_MAX_BYTES = 64 * 1024;
 
 /** Runs off the main thread. Level 2 costs no more CPU than level 1 and compresses better. */
 export const compress = (chunks: readonly Buffer[]): Promise<Buffer> =>
-  gzipBuffer(Buffer.concat(chunks), { level: constants.Z_BEST_SPEED + 1, chunkSize: 256 * 1024 });
+  gzip(Buffer.concat(chunks), { level: constants.Z_BEST_SPEED + 1, chunkSize: 256 * 1024 });
 
 /** `url` is the address in front of `/batch/`. Redirects are never followed: they are responses like others. */
 export function createSender(url: string, connections: number, timeouts: SendTimeouts): Sender {

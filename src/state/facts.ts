@@ -1,14 +1,10 @@
-import { promisify } from 'node:util';
-import { gunzip, gzip } from 'node:zlib';
 import { z } from 'zod';
 import type { FactsIndex, FactsSection } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
 import { SourceError } from '../lib/errors.ts';
+import { gunzip, gzip } from '../lib/gzip.ts';
 import { getBucket } from './bucket.ts';
 import { recoveryHint } from './recovery-hint.ts';
-
-const zip = promisify(gzip);
-const unzip = promisify(gunzip);
 
 /** Key, source time of the kept value, the value's canonical JSON text. */
 export const storedProperty = z.tuple([z.string(), z.string(), z.string()]);
@@ -85,7 +81,7 @@ async function encodeLines(byBucket: BucketLines): Promise<{ body: Buffer; secti
   const sections: FactsSection[] = [];
   let offset = 0;
   for (const [bucket, lines] of [...byBucket].sort(([a], [b]) => a - b)) {
-    const member = await zip(Buffer.from(`${lines.join('\n')}\n`), { level: 4 });
+    const member = await gzip(Buffer.from(`${lines.join('\n')}\n`), { level: 4 });
     sections.push({ bucket, offset, length: member.length });
     members.push(member);
     offset += member.length;
@@ -122,7 +118,7 @@ export async function readLines(staging: Staging, range: FactsRange): Promise<Li
   const where = `${key} (bytes ${offset} to ${offset + length})`;
   const body = await staging.getRange(key, offset, length);
   try {
-    return new Lines(await unzip(body), where, staging.location);
+    return new Lines(await gunzip(body), where, staging.location);
   } catch (error) {
     throw toDamage(where, key, staging.location, error);
   }

@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
 import {
   type FileReceipt,
   fileReceipt,
@@ -10,12 +8,11 @@ import {
 } from '../contract/part.ts';
 import type { Staging } from '../contract/staging.ts';
 import { SourceError } from '../lib/errors.ts';
+import { gunzip } from '../lib/gzip.ts';
 import { listDocuments, loadDocument } from './document.ts';
 import { type DecodedFrames, decodeFrames } from './frames.ts';
 import { parseFileReceiptKey, parsePartKey, partKeys } from './keys.ts';
 import { recoveryHint } from './recovery-hint.ts';
-
-const unzip = promisify(gunzip);
 
 /** The records of a part, once its checksum is verified. */
 export async function loadPart(staging: Staging, prefix: string, meta: PartMeta): Promise<DecodedFrames> {
@@ -27,7 +24,7 @@ export async function loadPart(staging: Staging, prefix: string, meta: PartMeta)
   let frames: Buffer;
   try {
     // One chunk that holds everything and the end marker: several chunks would be copied together.
-    frames = await unzip(body, { chunkSize: meta.bytes + 64, maxOutputLength: Math.max(1, meta.bytes) });
+    frames = await gunzip(body, { chunkSize: meta.bytes + 64, maxOutputLength: Math.max(1, meta.bytes) });
   } catch (error) {
     throw createError('is damaged: it cannot be unpacked', error);
   }

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { promisify } from 'node:util';
-import { createGzip, gunzip } from 'node:zlib';
+import { createGzip } from 'node:zlib';
 import type { PartMeta, PartRecord } from '../contract/part.ts';
 import {
   type RejectHead,
@@ -13,10 +12,9 @@ import {
 } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
 import { SourceError } from '../lib/errors.ts';
+import { gunzip } from '../lib/gzip.ts';
 import { layout, parseMigrationName } from './keys.ts';
 import { recoveryHint } from './recovery-hint.ts';
-
-const unzip = promisify(gunzip);
 
 /** What a reject segment is made from. */
 export interface RejectedRecords {
@@ -55,7 +53,7 @@ export async function readRejects(staging: Staging, { key, records }: RejectSegm
   if (!body) throw createError('gone');
   let lines: RejectLine[];
   try {
-    lines = parseSegment(await unzip(body));
+    lines = parseSegment(await gunzip(body));
   } catch (error) {
     throw createError('not what Backhaul wrote there', error);
   }

@@ -1,10 +1,7 @@
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import { z } from 'zod';
 import type { Staging } from '../contract/staging.ts';
+import { gzip } from '../lib/gzip.ts';
 import { type Lines, readLines, storedProperty } from './facts.ts';
-
-const zip = promisify(gzip);
 
 /**
  * A fact under its final id. `of` is the keyed hash of the person or group, in hexadecimal: everything about one
@@ -52,7 +49,7 @@ export async function saveMerges(
   key: string,
   lines: readonly string[],
 ): Promise<MergesIndex> {
-  const body = await zip(Buffer.from(`${lines.join('\n')}\n`), { level: 4 });
+  const body = await gzip(Buffer.from(`${lines.join('\n')}\n`), { level: 4 });
   await staging.put(key, body);
   return { key, bytes: body.length, count: lines.length };
 }

@@ -1,15 +1,12 @@
 import { createHash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import type { FilePiece, PartDescription, PartMeta } from '../../contract/part.ts';
 import type { Slice } from '../../contract/slice.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { SourceError } from '../../lib/errors.ts';
+import { gzip } from '../../lib/gzip.ts';
 import { encodeDocument } from '../../state/document.ts';
 import { partKeys, toPartId } from '../../state/keys.ts';
 import type { CutPart, CutPiece } from './cut-parts.ts';
-
-const zip = promisify(gzip);
 
 type Named = Pick<Slice, 'name'>;
 
@@ -36,7 +33,7 @@ export async function keepPart(
   const id = toPartId(slice.fileId, part.number);
   const { etag } = await staging.put(
     keys.body(id),
-    await zip(part.frames, { level: 2, chunkSize: 1024 * 1024 }),
+    await gzip(part.frames, { level: 2, chunkSize: 1024 * 1024 }),
   );
   const description: PartDescription = {
     id,

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../lib/day.ts';
 import type { IncomingEvent } from './incoming-event.ts';
 
 /**
@@ -11,8 +12,6 @@ export interface RowKey {
   /** Days since 1970, UTC. */
   readonly day: number;
 }
-
-const DAY_MS = 86_400_000;
 
 const toDay = (timestamp: string): number => Math.floor(Date.parse(timestamp) / DAY_MS);
 

@@ -1,4 +1,5 @@
 import { IANAZone } from 'luxon';
+import { DAY_MS } from '../../lib/day.ts';
 import { ConfigError } from '../../lib/errors.ts';
 
 /** Turns a wall-clock reading, given as if it were UTC milliseconds, into the instant that it means. */
@@ -43,5 +44,4 @@ function offsetAt(zone: IANAZone, wallMs: number): number {
 }
 
 const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 const KNOWN_MINUTES = 20_000;

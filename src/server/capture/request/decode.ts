@@ -1,6 +1,5 @@
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
 import { getMessage } from '../../../lib/errors.ts';
+import { gunzip } from '../../../lib/gzip.ts';
 import { tooLarge } from '../../http/errors.ts';
 import { decodeUtf8 } from '../../http/read-body.ts';
 import { MAX_DECODED_BYTES } from '../limits.ts';
@@ -9,8 +8,6 @@ import { decompressLz } from './lz-string.ts';
 import { decodeText, isForm, readForm } from './read-form.ts';
 
 const GUNZIP_CHUNK_BYTES = 256 * 1024;
-
-const unzip = promisify(gunzip);
 
 export interface EncodedBody {
   readonly bytes: Buffer;
@@ -84,7 +81,7 @@ function unpackLz(text: string): string {
 
 async function inflate(bytes: Buffer): Promise<Buffer> {
   try {
-    return await unzip(bytes, { maxOutputLength: MAX_DECODED_BYTES, chunkSize: GUNZIP_CHUNK_BYTES });
+    return await gunzip(bytes, { maxOutputLength: MAX_DECODED_BYTES, chunkSize: GUNZIP_CHUNK_BYTES });
   } catch (error) {
     if (error instanceof RangeError) throw tooLarge(); // how zlib reports that maxOutputLength was passed
     throw malformed(`Failed to decompress data. ${getMessage(error)}`);

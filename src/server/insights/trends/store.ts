@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../lib/day.ts';
 import type { Queryable } from '../../database/db.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import type { Breakdown, Measure, PropertyMath, Series } from '../entity.ts';
@@ -191,5 +192,3 @@ function activePeople(
     select bucket, label as value, (sum(sum(change)) over (partition by label order by bucket))::integer as total
     from changes where bucket <= ${ends.length}::integer group by bucket, label`;
 }
-
-const DAY_MS = 86_400_000;
