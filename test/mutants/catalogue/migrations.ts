@@ -49,7 +49,7 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     id: 'L1',
     what: '20 million exactly refused',
     file: 'src/migrations/plan/check-limits.ts',
-    edits: [['const tooMany = volume > allowedVolume;', 'const tooMany = volume >= allowedVolume;']],
+    edits: [['const tooMany = volume > allowedVolume *', 'const tooMany = volume >= allowedVolume *']],
     tests: ['test/migrations/plan'],
   },
   {
