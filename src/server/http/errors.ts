@@ -5,7 +5,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Logger } from 'pino';
 import { getMessage } from '../../lib/errors.ts';
 import { getSqlState } from '../database/db.ts';
-import { isOutage } from '../database/outage.ts';
+import { describeOutage, isOutage } from '../database/outage.ts';
 
 /** The body of every error. `attr` names the field at fault, or is null. */
 export const errorSchema = z
@@ -132,8 +132,11 @@ const HIDDEN = new ApiError(500, 'server_error', 'error', 'A server error occurr
 export function respondWithError(error: unknown, c: Context, log: Logger): Response {
   const known = classifyError(error);
   const { status, envelope } = known ?? HIDDEN;
-  if (status >= 500)
-    log.error({ err: error, method: c.req.method, path: redactPath(c), status }, 'request failed');
+  if (status >= 500) {
+    // Of an outage no stack: it lasts for many requests, and is no fault of ours.
+    const cause = isOutage(error) ? { reason: describeOutage(error) } : { err: error };
+    log.error({ ...cause, method: c.req.method, path: redactPath(c), status }, 'request failed');
+  }
   if (status === 401) c.header('WWW-Authenticate', 'Bearer');
   if (status === 503 || status === 429) c.header('Retry-After', '1');
   if (known instanceof ThrottledError) c.header('Retry-After', String(known.retryAfterSeconds));
