@@ -153,6 +153,8 @@ const VERSIONS = Object.entries(sources).flatMap(([source, { block, record }]) =
 
 describe.each(VERSIONS)('the map $source@$version', ({ source, version, block, record }) => {
   const map = createMapper(source, block, { version });
+  // Released versions no longer change.
+  const numRuns = version === Math.max(...getSourceType(source).versions) ? 400 : 100;
 
   it('gives every JSON object an outcome, and the same one each time', () => {
     const kinds = new Set<string>();
@@ -166,7 +168,7 @@ describe.each(VERSIONS)('the map $source@$version', ({ source, version, block, r
         );
         expect(stringifyJson(arbitrary), 'a map leaves its record alone').toBe(before);
       }),
-      { numRuns: 400 },
+      { numRuns },
     );
     expect(kinds).toContain('mapped');
     expect(kinds).toContain('rejected');
@@ -198,7 +200,7 @@ describe.each(VERSIONS)('the map $source@$version', ({ source, version, block, r
           }
         }
       }),
-      { numRuns: 400 },
+      { numRuns },
     );
   });
 });
