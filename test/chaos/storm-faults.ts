@@ -44,6 +44,12 @@ const zombieWorker: Fault = async (world) => {
 /** A producer that sleeps until another one has the lease must not go on when it wakes. */
 const zombieProducer: Fault = async (world) => {
   const frozen = world.producer();
+  // Without the lease it would be refused when it wakes, and rightly so.
+  await until(
+    'the producer to begin',
+    () => HAS_BEGUN.test(frozen.stderr()) || !frozen.isRunning() || undefined,
+  );
+  if (!frozen.isRunning()) return;
   frozen.kill('SIGSTOP');
   world.noteResume('frozen producer');
   for (let next = world.startResume(); ; next = world.startResume()) {
