@@ -45,8 +45,12 @@ export function* foldPersons(
   options: FoldPersonsOptions,
   after = '',
 ): Generator<FoldedSubject> {
-  for (const of of [...resolved.persons.keys(), ...resolved.groups.keys()].sort()) {
+  for (const of of new Set(
+    [...resolved.persons.keys(), ...resolved.groups.keys(), ...resolved.floors.keys()].sort(),
+  )) {
     if (of <= after) continue;
+    const floorMs = resolved.floors.get(of);
+    if (floorMs !== undefined) filter.raiseFloor(of, floorMs);
     const person = resolved.persons.get(of);
     if (person) yield foldPerson(of, person, filter, options);
     const group = resolved.groups.get(of);
@@ -61,14 +65,17 @@ function foldPerson(
   { overwrite, maxBytes }: FoldPersonsOptions,
 ): FoldedSubject {
   const { id } = person;
-  const { set, setOnce } = filter.selectPerson(of, person.set.stored(), person.setOnce.stored());
+  const { set, fill, setOnce } = filter.selectPerson(of, person.set.stored(), person.setOnce.stored());
   const { packs, tooLarge } = packProperties(
     overwrite
-      ? [...toFieldProperties('$set_once', setOnce), ...toFieldProperties('$set', set)]
-      : toFieldProperties('$set_once', [...set, ...setOnce].sort(byKey)),
+      ? [
+          ...toFieldProperties('$set_once', [...fill, ...setOnce].sort(byKey)),
+          ...toFieldProperties('$set', set),
+        ]
+      : toFieldProperties('$set_once', [...set, ...fill, ...setOnce].sort(byKey)),
     maxBytes,
   );
-  const time = findLatest([...set, ...setOnce]);
+  const time = findLatest([...set, ...fill, ...setOnce]);
   return {
     kind: 'person',
     of,

@@ -11,9 +11,17 @@ export interface IdEntry {
   readonly user: Buffer | undefined;
   /** Turn in which the merge into `user` was sent; 0: never. */
   readonly sentAt: number;
+  /** Newest source time of a set property that was sent under the id itself, ms since 1970. */
+  readonly newestMs: number;
 }
 
-export const UNKNOWN_ID: IdEntry = { isUser: false, isShared: false, user: undefined, sentAt: 0 };
+export const UNKNOWN_ID: IdEntry = {
+  isUser: false,
+  isShared: false,
+  user: undefined,
+  sentAt: 0,
+  newestMs: Number.NEGATIVE_INFINITY,
+};
 
 /** What the facts at hand say of the id; users that are junk are left out. */
 export interface OwnPairs {
@@ -84,7 +92,7 @@ function addFacts(known: IdEntry, own: OwnPairs): IdEntry {
   const user = known.user ?? own.users[0];
   const isShared = known.isShared || own.users.some((other) => user !== undefined && !other.equals(user));
   // Of a shared id that was never merged no user needs to be remembered.
-  return { isUser, isShared, user: isShared && known.sentAt === 0 ? undefined : user, sentAt: known.sentAt };
+  return { ...known, isUser, isShared, user: isShared && known.sentAt === 0 ? undefined : user };
 }
 
 /** A merge that was decided without a ledger was sent, whatever the ledger knows by now. */
@@ -95,11 +103,12 @@ function addTakenIn(known: IdEntry, own: OwnPairs, turn: number): IdEntry {
   return wasSent && known.sentAt === 0 ? { ...added, user, sentAt: turn } : added;
 }
 
-/** A record: hash of the id, flags, hash of the user, turn. */
-export const ID_WIDTH = HASH_BYTES + 1 + HASH_BYTES + 4;
+/** A record: hash of the id, flags, hash of the user, turn, newest time. */
+export const ID_WIDTH = HASH_BYTES + 1 + HASH_BYTES + 4 + 8;
 const FLAGS = HASH_BYTES;
 const USER = FLAGS + 1;
 const TURN = USER + HASH_BYTES;
+const NEWEST = TURN + 4;
 
 const IS_USER = 1;
 const IS_SHARED = 2;
@@ -117,13 +126,14 @@ export function readIdEntry(table: RecordTable, id: Buffer): IdEntry {
         ? undefined
         : Buffer.from(table.bytes.subarray(offset + USER, offset + USER + HASH_BYTES)),
     sentAt: table.bytes.readUInt32BE(offset + TURN),
+    newestMs: table.bytes.readDoubleBE(offset + NEWEST),
   };
 }
 
 export function writeIdEntry(
   table: RecordTable,
   id: Buffer,
-  { isUser, isShared, user, sentAt }: IdEntry,
+  { isUser, isShared, user, sentAt, newestMs }: IdEntry,
 ): void {
   const offset = table.insert(id);
   const { bytes } = table;
@@ -131,6 +141,7 @@ export function writeIdEntry(
   bytes.fill(0, offset + USER, offset + TURN);
   user?.copy(bytes, offset + USER);
   bytes.writeUInt32BE(sentAt, offset + TURN);
+  bytes.writeDoubleBE(newestMs, offset + NEWEST);
   table.changed = true;
 }
 
@@ -138,4 +149,5 @@ export const areSameEntries = (a: IdEntry, b: IdEntry): boolean =>
   a.isUser === b.isUser &&
   a.isShared === b.isShared &&
   a.sentAt === b.sentAt &&
+  a.newestMs === b.newestMs &&
   (a.user === undefined ? b.user === undefined : b.user !== undefined && a.user.equals(b.user));

@@ -11,12 +11,17 @@ import {
 
 /** Selects what is sent about a person or group, and enters it into the ledger. `of`: see ResolvedFact. */
 export interface PropertyFilter {
-  /** Of a property both set and set once, `set` won at the source: where nothing is replaced it wins here, too. */
+  /**
+   * Of a property both set and set once, `set` won at the source: where nothing is replaced it wins here, too.
+   * `fill`: set properties that may only fill a gap, because a newer value of them may be live (raiseFloor).
+   */
   selectPerson(
     of: string,
     set: readonly StoredProperty[],
     setOnce: readonly StoredProperty[],
-  ): { set: StoredProperty[]; setOnce: StoredProperty[] };
+  ): { set: StoredProperty[]; fill: StoredProperty[]; setOnce: StoredProperty[] };
+  /** Properties up to this time may be known at the destination under an id that became this person. */
+  raiseFloor(of: string, timeMs: number): void;
   /** `isNew`: no other turn has sent the group itself. */
   selectGroup(of: string, set: readonly StoredProperty[]): { set: StoredProperty[]; isNew: boolean };
 }
@@ -26,6 +31,8 @@ const SET = 'set';
 const SET_ONCE = 'set_once';
 /** Marks that a group was sent. Its key is no property. */
 const GROUP = 'group';
+/** Up to when anything may have been sent under an id that was merged into the person later. Its key is no property. */
+const FLOOR = 'floor';
 
 export function createPropertyFilter(options: {
   readonly hash: KeyedHash;
@@ -57,17 +64,36 @@ export function createPropertyFilter(options: {
     return table !== undefined && table.find(hash.property(of, field, key)) !== -1;
   };
 
+  const getFloor = (of: string): number => {
+    const table = tables.get(Number.parseInt(of.slice(0, 2), 16));
+    const entry = table && readPropertyEntry(table, hash.property(of, FLOOR, ''));
+    return entry?.timeMs ?? Number.NEGATIVE_INFINITY;
+  };
+
   return {
     selectPerson(of, set, setOnce) {
-      const sentSet = set.filter((one) => select(of, SET, one, { keep: 'latest', replaces: overwrite }));
+      const floorMs = getFloor(of);
+      const sentSet: StoredProperty[] = [];
+      const fill: StoredProperty[] = [];
+      for (const one of set) {
+        const replaces = overwrite && toTimeMs(one[1]) > floorMs;
+        if (select(of, SET, one, { keep: 'latest', replaces }))
+          (replaces || !overwrite ? sentSet : fill).push(one);
+      }
       const wasSet = new Set(set.map(([key]) => key));
+      const filled = new Set(fill.map(([key]) => key));
       const candidates = overwrite
-        ? setOnce
+        ? setOnce.filter(([key]) => !filled.has(key))
         : setOnce.filter(([key]) => !wasSet.has(key) && !isKnown(of, SET, key));
       const sentOnce = candidates.filter((one) =>
         select(of, SET_ONCE, one, { keep: 'earliest', replaces: false }),
       );
-      return { set: sentSet, setOnce: sentOnce };
+      return { set: sentSet, fill, setOnce: sentOnce };
+    },
+    raiseFloor(of, timeMs) {
+      const table = tables.get(Number.parseInt(of.slice(0, 2), 16));
+      if (!table || timeMs <= getFloor(of)) return;
+      writePropertyEntry(table, hash.property(of, FLOOR, ''), { timeMs, sentAt: at.turn, replaced: false });
     },
     selectGroup(of, set) {
       const isNew = select(of, GROUP, ['', '', ''], { keep: 'latest', replaces: false });

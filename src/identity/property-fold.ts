@@ -47,6 +47,13 @@ export class PropertyFold {
     return grownBy;
   }
 
+  /** The latest time of all; empty when there is none. */
+  get newest(): string {
+    let newest = '';
+    for (const { time } of this.#byKey.values()) if (time > newest) newest = time;
+    return newest;
+  }
+
   /** Sorted by key. */
   stored(): StoredProperty[] {
     return [...this.#byKey]

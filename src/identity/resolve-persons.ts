@@ -15,6 +15,7 @@ import {
   writeIdEntry,
 } from './merge-decision.ts';
 import type { Unmerged } from './persons-tally.ts';
+import { toTimeMs } from './property-decision.ts';
 
 /** The ledger as one turn sees it; tables by bucket. */
 export interface LedgerAtTurn extends TurnAtLedger {
@@ -47,7 +48,8 @@ export async function resolvePersons(
   /** Of the ids with a pair or a user mark. */
   const reported = new Set<string>();
   const decideFor = (id: string, users: ReadonlyMap<string, string>) => {
-    const decided = decide(id, users, known.users.has(id), ledger, tables);
+    const newestMs = toTimeMs(known.persons.get(id)?.set.newest ?? '');
+    const decided = decide(id, users, { isUser: known.users.has(id), newestMs }, ledger, tables);
     for (const one of decided.unmerged) {
       sink.unmerged(one);
       reported.add(id);
@@ -56,9 +58,12 @@ export async function resolvePersons(
   };
 
   for (const [id, users] of known.pairs) {
-    const { verdict, person, user } = decideFor(id, users);
-    if (verdict === 'merge' && user) sink.merge([user.id, id, user.time]);
-    else if (verdict === 'merged_before') sink.mergedBefore();
+    const { verdict, person, user, floorMs } = decideFor(id, users);
+    if (verdict === 'merge' && user) {
+      sink.merge([user.id, id, user.time]);
+      if (person && floorMs > Number.NEGATIVE_INFINITY)
+        sink.fact({ kind: 'floor', of: person.toString('hex'), timeMs: floorMs });
+    } else if (verdict === 'merged_before') sink.mergedBefore();
     const facts = known.persons.get(id);
     if (facts) passPerson(id, facts, { verdict, person, user: user?.id });
     if (pace.isDue()) await pace.rest();
@@ -113,28 +118,43 @@ interface Decided extends Pick<MergeDecision, 'verdict' | 'person'> {
   /** The only real user, with the first time both were seen together. */
   readonly user: { readonly id: string; readonly time: string } | undefined;
   readonly unmerged: readonly Unmerged[];
+  /** Newest time of what was sent under the id itself before. */
+  readonly floorMs: number;
+}
+
+/** What the facts at hand say of an id itself. */
+interface OwnFacts {
+  readonly isUser: boolean;
+  /** Of its set properties. */
+  readonly newestMs: number;
 }
 
 function decide(
   id: string,
   users: ReadonlyMap<string, string>,
-  isUser: boolean,
+  own: OwnFacts,
   ledger: LedgerAtTurn,
   tables: ReadonlyMap<number, RecordTable>,
 ): Decided {
   const all = [...users];
   if (isJunkId(id)) {
     const unmerged = all.length > 0 ? [toUnmerged('junk_id', id, all)] : [];
-    return { verdict: 'none', person: undefined, user: undefined, unmerged };
+    return {
+      verdict: 'none',
+      person: undefined,
+      user: undefined,
+      unmerged,
+      floorMs: Number.NEGATIVE_INFINITY,
+    };
   }
   const real = all.filter(([user]) => !isJunkId(user));
   const junk = all.filter(([user]) => isJunkId(user));
   const unmerged = junk.length > 0 ? [toUnmerged('junk_id', id, junk)] : [];
 
-  const { verdict, person } = enter(
+  const { verdict, person, entry } = enter(
     id,
     real.map(([user]) => user),
-    isUser,
+    own,
     ledger,
     tables,
   );
@@ -147,6 +167,7 @@ function decide(
     person,
     user: first && real.length === 1 ? { id: first[0], time: first[1] } : undefined,
     unmerged,
+    floorMs: entry.newestMs,
   };
 }
 
@@ -154,7 +175,7 @@ function decide(
 function enter(
   id: string,
   users: readonly string[],
-  isUser: boolean,
+  { isUser, newestMs }: OwnFacts,
   ledger: LedgerAtTurn,
   tables: ReadonlyMap<number, RecordTable>,
 ): MergeDecision {
@@ -162,7 +183,10 @@ function enter(
   const table = tables.get(key[0] ?? 0);
   const known = table ? readIdEntry(table, key) : UNKNOWN_ID;
   const decision = decideMerge(known, { users: users.map((user) => ledger.hash.id(user)), isUser }, ledger);
-  if (table && !areSameEntries(known, decision.entry)) writeIdEntry(table, key, decision.entry);
+  const isSentItself =
+    ledger.purpose !== 'note' && decision.verdict !== 'contradicted' && decision.person === undefined;
+  const entry = isSentItself && newestMs > known.newestMs ? { ...decision.entry, newestMs } : decision.entry;
+  if (table && !areSameEntries(known, entry)) writeIdEntry(table, key, entry);
   return decision;
 }
 

@@ -22,10 +22,12 @@ export class ResolvedFold {
   /** By `of`, as groups are. */
   readonly persons = new Map<string, ResolvedPerson>();
   readonly groups = new Map<string, ResolvedGroup>();
+  /** By `of`; see the fact of this kind. */
+  readonly floors = new Map<string, number>();
   #weight = 0;
 
   get size(): number {
-    return this.persons.size + this.groups.size;
+    return this.persons.size + this.groups.size + this.floors.size;
   }
 
   /** Estimated memory, in bytes. */
@@ -37,6 +39,9 @@ export class ResolvedFold {
     if (fact.kind === 'person') {
       const { set, setOnce } = this.#person(fact);
       this.#weight += set.addAll(fact.set) + setOnce.addAll(fact.setOnce);
+    } else if (fact.kind === 'floor') {
+      if (!this.floors.has(fact.of)) this.#weight += SUBJECT_BYTES;
+      this.floors.set(fact.of, Math.max(fact.timeMs, this.floors.get(fact.of) ?? fact.timeMs));
     } else {
       this.#weight += this.#group(fact).set.addAll(fact.set);
     }
@@ -44,6 +49,7 @@ export class ResolvedFold {
 
   /** All facts, in no particular order. */
   *facts(): Generator<ResolvedFact> {
+    for (const [of, timeMs] of this.floors) yield { kind: 'floor', of, timeMs };
     for (const [of, { id, isAlias, set, setOnce }] of this.persons) {
       yield { kind: 'person', of, id, isAlias, set: set.stored(), setOnce: setOnce.stored() };
     }

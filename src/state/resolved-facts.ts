@@ -17,6 +17,11 @@ const resolvedFact = z.discriminatedUnion('kind', [
     set: z.array(storedProperty),
     setOnce: z.array(storedProperty),
   }),
+  /**
+   * An id that was merged into the person now, after set properties of it were sent under the id itself: those up
+   * to this time, ms since 1970, may be known at the destination without the ledger telling which.
+   */
+  z.strictObject({ kind: z.literal('floor'), of: z.string(), timeMs: z.number() }),
   z.strictObject({
     kind: z.literal('group'),
     of: z.string(),

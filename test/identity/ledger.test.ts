@@ -103,7 +103,7 @@ describe('a ledger over several migrations', () => {
                   : [],
               ),
             );
-            for (const [key, time] of fact.set) {
+            for (const [key, time] of fact.kind === 'floor' ? [] : fact.set) {
               if (!replaced.has(key)) continue;
               const before = times.get(`${fact.of} ${key}`);
               if (before !== undefined) expect(time > before).toBe(true);
@@ -210,6 +210,27 @@ describe('properties', () => {
       person('a1', { c: 3 }, DAY[2]),
     ]);
     expect(events).toMatchObject([{ properties: { distinct_id: 'u1', $set_once: { a: 1, b: 2, c: 3 } } }]);
+  });
+
+  it('older than what was sent under an id before it was merged replace nothing of the person', async () => {
+    const ledger = createTestLedger();
+    await takeTestTurn(ledger, [person('d1', { plan: 'new' }, DAY[1])], { overwrite: true });
+    const merging = [pair('d1', 'u1'), person('u1', { plan: 'old' }, DAY[0])];
+    const first = await takeTestTurn(ledger, merging, { overwrite: true, end: false });
+    expect(first.events.map(({ properties }) => properties)).toMatchObject([
+      { $anon_distinct_id: 'd1' },
+      { distinct_id: 'u1', $set_once: { plan: 'old' } },
+    ]);
+    expect(first.events.some(({ properties }) => '$set' in properties)).toBe(false);
+    expect(await takeTestTurn(ledger, merging, { overwrite: true, turn: ledger.last })).toEqual(first);
+    const later = await takeTestTurn(
+      ledger,
+      [person('u1', { seats: 1 }, DAY[0]), person('u1', { plan: 'newest' }, DAY[2])],
+      { overwrite: true },
+    );
+    expect(later.events).toMatchObject([
+      { properties: { $set: { plan: 'newest' }, $set_once: { seats: 1 } } },
+    ]);
   });
 
   it('that only filled gaps are sent again where they are to replace live ones', async () => {

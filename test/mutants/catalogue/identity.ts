@@ -46,6 +46,13 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     tests: ['test/identity'],
   },
   {
+    id: 'E2a',
+    what: 'values older than those of an id that was merged since replace them',
+    file: 'src/identity/property-filter.ts',
+    edits: [['const replaces = overwrite && toTimeMs(one[1]) > floorMs;', 'const replaces = overwrite;']],
+    tests: ['test/identity'],
+  },
+  {
     id: 'E3',
     what: 'properties sent before the ledger knows of them',
     file: 'src/identity/fold-buckets.ts',
