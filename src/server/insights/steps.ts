@@ -1,5 +1,5 @@
 import type { Db, Queryable, SqlValue } from '../database/db.ts';
-import { type Sql, sql } from '../database/sql.ts';
+import { runSql, type Sql, sql } from '../database/sql.ts';
 import { type BlockRange, countBlocks, overBlocks, selectPlace } from '../query/over-blocks.ts';
 import { isTooSlow } from '../query/time-limit.ts';
 import { type EventScope, sortInMemory } from './events-store.ts';
@@ -46,15 +46,13 @@ const TABLES = [
   sql`pg_temp.insight_6`,
 ];
 
-interface Statement {
-  readonly text: string;
-  readonly params: readonly SqlValue[];
-}
-
 const RUNS_A_VACUUM = 50;
-const VACUUM = ['pg_attribute', 'pg_class', 'pg_depend', 'pg_type'].map(
-  (name) => `vacuum pg_catalog.${name}`,
-);
+const VACUUM = [
+  sql`vacuum pg_catalog.pg_attribute`,
+  sql`vacuum pg_catalog.pg_class`,
+  sql`vacuum pg_catalog.pg_depend`,
+  sql`vacuum pg_catalog.pg_type`,
+];
 let runs = 0;
 
 export interface SteppedRun {
@@ -78,13 +76,13 @@ export function startSteps(db: Db, budgetMs: number, sizes: StepSizes = {}): Ste
   let tables = 0;
   const counts = new Map<Sql, number>();
 
-  async function step<R>({ text, params }: Statement): Promise<{ rows: R[]; ms: number }> {
+  async function step<R>(read: (own: Queryable) => Promise<R[]>): Promise<{ rows: R[]; ms: number }> {
     if (spentMs >= budgetMs) throw tooSlow();
-    return db.transaction(async (tx) => {
+    return db.transaction(async (own) => {
       const start = performance.now();
       try {
-        await sortInMemory(tx);
-        const rows = await tx.query<R>(text, params);
+        await sortInMemory(own);
+        const rows = await read(own);
         return { rows, ms: performance.now() - start };
       } finally {
         spentMs += performance.now() - start;
@@ -92,11 +90,10 @@ export function startSteps(db: Db, budgetMs: number, sizes: StepSizes = {}): Ste
     }, 'question');
   }
 
-  const run = <R>(statement: Sql) => step<R>(statement.toQuery());
-
+  const run = <R>(statement: Sql) => step<R>((own) => runSql(own, statement));
   const tx: Queryable = {
-    query: async <R>(text: string, params: readonly SqlValue[] = []) =>
-      (await step<R>({ text, params })).rows,
+    query: async <R>(text: string, params?: readonly SqlValue[]) =>
+      (await step<R>((own) => own.query(text, params))).rows,
   };
 
   async function createTable(rows: Sql): Promise<Sql> {
@@ -130,6 +127,7 @@ export function startSteps(db: Db, budgetMs: number, sizes: StepSizes = {}): Ste
         return await deriveGroups(groups, select);
       } catch (error) {
         if (!isTooSlow(error) || groups >= MOST_GROUPS) throw error;
+        tables -= 1; // the same name again: the facts must keep theirs
       }
     }
     return AT_ONCE.derive(sources, select);
@@ -152,12 +150,11 @@ export function startSteps(db: Db, budgetMs: number, sizes: StepSizes = {}): Ste
     steps: { areSeveral: true, collect, derive },
     async close() {
       for (const table of TABLES.slice(0, tables)) {
-        const { text } = sql`drop table if exists ${table}`.toQuery();
-        await db.transaction((tx) => tx.query(text), 'question');
+        await db.transaction((own) => runSql(own, sql`drop table if exists ${table}`), 'question');
       }
       runs += 1;
       // Nothing else frees what dropped tables leave in the catalogues: PGlite has no autovacuum.
-      if (runs % RUNS_A_VACUUM === 0) for (const text of VACUUM) await db.query(text);
+      if (runs % RUNS_A_VACUUM === 0) for (const statement of VACUUM) await runSql(db, statement);
     },
   };
 }
