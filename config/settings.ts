@@ -132,6 +132,12 @@ export const settingsSchema = z.strictObject({
     .default(2)
     .describe('Parts that one worker process imports at once.')
     .register(settingNames, { env: 'BACKHAUL_WORKER_CONCURRENCY' }),
+  keepDays: wholeNumber(1, 36_500)
+    .exactOptional()
+    .describe(
+      'Parts, rejects and identity facts of a finished migration are removed so many days after its end, when a run or resume ends; its report stays. Unset: kept until "backhaul rm".',
+    )
+    .register(settingNames, { env: 'BACKHAUL_KEEP_DAYS' }),
   queues: z.strictObject({
     user: text
       .default('backhaul')

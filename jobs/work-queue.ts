@@ -2,7 +2,8 @@ import { type JobState, Queue, QueueEvents } from 'bullmq';
 import { settleWithin } from '../src/lib/async/timeout.ts';
 import { connectRedis } from '../src/lib/connect-redis.ts';
 import type { Logger } from '../src/lib/logger.ts';
-import type { SettledState, WorkEvent, WorkQueue } from '../src/migrations/run/work-queue.ts';
+import type { MigrationQueue } from '../src/migrations/migration-runtime.ts';
+import type { SettledState, WorkEvent } from '../src/migrations/run/work-queue.ts';
 import { type JobResult, type MigrationJob, payloads, QUEUE_PREFIX, retryPolicy } from './catalog.ts';
 import { logConnectionErrors } from './log-connection-errors.ts';
 
@@ -13,7 +14,7 @@ export async function createWorkQueue(
   redisUrl: string,
   queueNames: Readonly<Record<MigrationJob, string>>,
   log: Logger,
-): Promise<WorkQueue & { close(): Promise<void> }> {
+): Promise<MigrationQueue> {
   const listeners = new Set<(event: WorkEvent) => void>();
   const emit = (event: WorkEvent) => {
     for (const listener of listeners) listener(event);
@@ -71,6 +72,16 @@ export async function createWorkQueue(
       if (state === 'completed') return parseResult(job.returnvalue);
       if (state === 'failed') return { kind: 'failed', reason: job.failedReason ?? 'unknown' };
       return { kind: 'open' };
+    },
+    async forget(jobIdPrefix) {
+      for (const [name, queue] of queues) {
+        if (name === 'stage-file') await queue.obliterate({ force: true });
+        else {
+          const ids = await queue.getRanges(['completed', 'failed', 'delayed', 'waiting']);
+          const own = ids.filter((id) => id.startsWith(`${jobIdPrefix}_`));
+          await Promise.all(own.map((id) => queue.remove(id)));
+        }
+      }
     },
     async close() {
       await Promise.all(closers.map((close) => close()));

@@ -78,6 +78,17 @@ export function buildProgram(finish: (code: ExitCode) => void): Command {
   ).action(
     act(async (context, name: string) => (await import('./commands/control.ts')).cancel(context, name)),
   );
+  command('rm <name>', 'remove the parts, rejects and identity facts of a migration; its report stays')
+    .option('--keep-rejects', 'keep the rejected records, to be shown and replayed')
+    .option(
+      '--forget',
+      'drop the report too, and what is known of the persons of that destination: later imports there merge nothing',
+    )
+    .action(
+      act(async (context, name: string, options: { keepRejects?: boolean; forget?: boolean }) =>
+        (await import('./commands/rm.ts')).rm(context, name, options),
+      ),
+    );
   command('report <name>', 'the counts of a migration, by file, day, event and reason').action(
     act(async (context, name: string) => (await import('./commands/report.ts')).report(context, name)),
   );

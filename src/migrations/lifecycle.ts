@@ -9,13 +9,23 @@ import type { Control } from '../state/migrations.ts';
  *            stop │  │  └─run, resume, top_up
  *                 ▼  │ run, resume, top_up
  *              stopped
+ *   remove: from everything but none and running; nothing leads out of removed.
  *   pause, cancel: from everything but none and finished. Out of paused lead resume, and run with a manifest
  *   whose limits, key or approval were edited meanwhile; out of cancelled only resume.
  *
  * Staging holds the state (control.json) and the epochs; Redis only mirrors both (I4). Events of a producer
  * or a worker carry its epoch, and one that is older than the epoch in force changes nothing (I5).
  */
-export const STATES = ['none', 'created', 'running', 'stopped', 'paused', 'cancelled', 'finished'] as const;
+export const STATES = [
+  'none',
+  'created',
+  'running',
+  'stopped',
+  'paused',
+  'cancelled',
+  'finished',
+  'removed',
+] as const;
 
 /**
  * `none`: there is no record. `created`: there is a record and no control, as its first producer has not
@@ -35,6 +45,8 @@ export const REQUESTS = [
   'resume',
   'pause',
   'cancel',
+  /** Remove what it keeps of its export. */
+  'remove',
 ] as const;
 export type Request = (typeof REQUESTS)[number];
 
@@ -74,6 +86,10 @@ export type Refusal =
   | 'resume_first'
   | 'nothing_to_pause'
   | 'nothing_to_cancel'
+  /** What runs cannot be removed. */
+  | 'still_running'
+  /** Its parts are gone. */
+  | 'removed'
   /** An epoch older than the one in force. */
   | 'superseded';
 
@@ -97,6 +113,7 @@ const TRANSITIONS: Readonly<Record<State, Readonly<Record<LifeEvent['kind'], Tra
     resume: refuse('no_such_migration'),
     pause: refuse('no_such_migration'),
     cancel: refuse('no_such_migration'),
+    remove: refuse('no_such_migration'),
     pause_by_worker: refuse('no_such_migration'),
     stop: refuse('no_such_migration'),
     finish: refuse('no_such_migration'),
@@ -111,6 +128,7 @@ const TRANSITIONS: Readonly<Record<State, Readonly<Record<LifeEvent['kind'], Tra
     resume: acquire,
     pause: enter('paused'),
     cancel: enter('cancelled'),
+    remove: enter('removed'),
     pause_by_worker: enter('paused'),
     stop: stay,
     finish: enter('finished'),
@@ -125,6 +143,7 @@ const TRANSITIONS: Readonly<Record<State, Readonly<Record<LifeEvent['kind'], Tra
     resume: acquire,
     pause: enter('paused'),
     cancel: enter('cancelled'),
+    remove: refuse('still_running'),
     pause_by_worker: enter('paused'),
     stop: enter('stopped'),
     finish: enter('finished'),
@@ -139,6 +158,7 @@ const TRANSITIONS: Readonly<Record<State, Readonly<Record<LifeEvent['kind'], Tra
     resume: acquire,
     pause: enter('paused'),
     cancel: enter('cancelled'),
+    remove: enter('removed'),
     pause_by_worker: enter('paused'),
     stop: stay,
     finish: enter('finished'),
@@ -153,6 +173,7 @@ const TRANSITIONS: Readonly<Record<State, Readonly<Record<LifeEvent['kind'], Tra
     resume: acquire,
     pause: enter('paused'),
     cancel: enter('cancelled'),
+    remove: enter('removed'),
     pause_by_worker: enter('paused'),
     stop: stay, // the pause holds, with its reason
     finish: enter('finished'), // it came too late: nothing is left to do
@@ -167,6 +188,7 @@ const TRANSITIONS: Readonly<Record<State, Readonly<Record<LifeEvent['kind'], Tra
     resume: acquire,
     pause: enter('paused'),
     cancel: enter('cancelled'),
+    remove: enter('removed'),
     pause_by_worker: enter('paused'),
     stop: stay,
     finish: enter('finished'),
@@ -181,10 +203,26 @@ const TRANSITIONS: Readonly<Record<State, Readonly<Record<LifeEvent['kind'], Tra
     resume: acquire,
     pause: refuse('nothing_to_pause'),
     cancel: refuse('nothing_to_cancel'),
+    remove: enter('removed'),
     pause_by_worker: stay,
     stop: stay,
     finish: stay,
     redis_wiped: refuse('superseded'), // another producer finished it
+    superseded: stay,
+    producer_lost: stay,
+  },
+  removed: {
+    run: refuse('removed'),
+    run_edited: refuse('removed'),
+    top_up: refuse('removed'),
+    resume: refuse('removed'),
+    pause: refuse('nothing_to_pause'),
+    cancel: refuse('nothing_to_cancel'),
+    remove: enter('removed'), // a removal that was interrupted
+    pause_by_worker: stay,
+    stop: stay,
+    finish: stay,
+    redis_wiped: refuse('superseded'),
     superseded: stay,
     producer_lost: stay,
   },
@@ -221,6 +259,7 @@ export const DUTIES: Readonly<Record<State, Duties>> = {
   paused: { producer: 'end', worker: 'hand_back' },
   cancelled: { producer: 'end', worker: 'hand_back' },
   finished: atWork,
+  removed: { producer: 'end', worker: 'hand_back' },
 };
 
 /** An epoch beside the one that Redis knows; `forgotten`: Redis lost its memory. */
@@ -282,6 +321,10 @@ export function explainRefusal(
       return `migration "${name}" is ${state}; there is nothing to pause`;
     case 'nothing_to_cancel':
       return `migration "${name}" is ${state}; there is nothing to cancel`;
+    case 'still_running':
+      return `migration "${name}" is ${state}; wait for its end, or cancel it first`;
+    case 'removed':
+      return `migration "${name}" was removed; give the manifest another name, or remove "${name}" with --forget`;
     case 'superseded':
       return 'another process has acquired this migration; this one stops, nothing is lost';
   }

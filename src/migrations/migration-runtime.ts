@@ -43,13 +43,18 @@ export interface MigrationRuntime extends MigrationStore, SourceAccess, Destinat
   /** Aborts when an embedded part died for good; the run stops and can be resumed. */
   readonly failed: AbortSignal;
   /** The producer's side of the queues of one migration. */
-  openQueue(migrationId: string): Promise<WorkQueue & Closable>;
+  openQueue(migrationId: string): Promise<MigrationQueue>;
   /** This process's workers for the queues that all processes share. */
   startWorkers(producer: Producer): Promise<Closable>;
   /** Of these workers, only the one that stages slices on shared storage. */
   startSliceWorker(producer: Producer): Promise<Closable>;
   /** The producer's own worker for files that only it can reach. */
   startStaging(work: StagingWork): Promise<Closable>;
+}
+
+export interface MigrationQueue extends WorkQueue, Closable {
+  /** Removes the queue that only this migration has, and its jobs from the others: those whose ids begin so. */
+  forget(jobIdPrefix: string): Promise<void>;
 }
 
 export interface Producer {

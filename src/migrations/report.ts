@@ -1,6 +1,7 @@
 import { parseDocument } from '../state/document.ts';
 import { layout } from '../state/keys.ts';
-import { requireMigration } from './life-store.ts';
+import { loadControl } from '../state/migrations.ts';
+import { RefusedError, requireMigration } from './life-store.ts';
 import type { MigrationStore } from './migration-runtime.ts';
 import { buildReport } from './report/build-report.ts';
 import { loadBooks } from './report/load-books.ts';
@@ -15,6 +16,10 @@ export async function loadReport({ staging }: MigrationStore, name: string): Pro
   const key = layout(name).report;
   const body = await staging.get(key); // there from the end of a run until the next one begins
   const stored = body && parseDocument(report, body, key, staging);
+  if ((await loadControl(staging, name))?.state === 'removed') {
+    if (stored) return stored;
+    throw new RefusedError('removed', `migration "${name}" was removed before it had a report`);
+  }
   const books = await loadBooks(staging, record);
   if (!stored) return buildReport({ ...books, failures: [] });
   const { failures } = stored.unfinished;

@@ -93,6 +93,7 @@ export async function resumeMigration(
 ): Promise<RunResult> {
   const prepared = await orInterrupted(runtime, name, async () => {
     await requireMigration(runtime.staging, name);
+    await decideStored(runtime.staging, name, { kind: 'resume' });
     return prepareMigration(runtime, await loadStoredManifest(runtime.staging, name), 'leave');
   });
   return 'kind' in prepared ? prepared : runPrepared(runtime, prepared, 'resume', options);

@@ -118,7 +118,7 @@ export async function openEpoch(
   return record.producer !== undefined && existing?.producer === record.producer;
 }
 
-export const controlState = z.enum(['running', 'stopped', 'paused', 'cancelled', 'finished']);
+export const controlState = z.enum(['running', 'stopped', 'paused', 'cancelled', 'finished', 'removed']);
 
 /** The state of a migration (src/migrations/lifecycle.ts). Kept in staging; Redis only mirrors it. */
 export const control = z.strictObject({

@@ -24,13 +24,17 @@ import {
  */
 const COLUMNS = [...REQUESTS, ...INCIDENTS];
 const TABLE: Record<State, string> = {
-  none: 'running+ running+ no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration',
-  created: 'running+ running+ running+ running+ paused cancelled paused - finished running+ - -',
-  running: 'running+ running+ running+ running+ paused cancelled paused stopped finished running+ - -',
-  stopped: 'running+ running+ running+ running+ paused cancelled paused - finished running+ - -',
-  paused: 'resume_first running+ resume_first running+ paused cancelled paused - finished - - -',
-  cancelled: 'resume_first resume_first resume_first running+ paused cancelled paused - finished - - -',
-  finished: 'running+ running+ running+ running+ nothing_to_pause nothing_to_cancel - - - superseded - -',
+  none: 'running+ running+ no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration',
+  created: 'running+ running+ running+ running+ paused cancelled removed paused - finished running+ - -',
+  running:
+    'running+ running+ running+ running+ paused cancelled still_running paused stopped finished running+ - -',
+  stopped: 'running+ running+ running+ running+ paused cancelled removed paused - finished running+ - -',
+  paused: 'resume_first running+ resume_first running+ paused cancelled removed paused - finished - - -',
+  cancelled:
+    'resume_first resume_first resume_first running+ paused cancelled removed paused - finished - - -',
+  finished:
+    'running+ running+ running+ running+ nothing_to_pause nothing_to_cancel removed - - - superseded - -',
+  removed: 'removed removed removed removed nothing_to_pause nothing_to_cancel removed - - - superseded - -',
 };
 
 function write(transition: Transition): string {
@@ -56,6 +60,7 @@ describe('the life of a migration', () => {
       'resume',
       'pause',
       'cancel',
+      'remove',
       'pause_by_worker',
       'stop',
       'finish',
@@ -157,6 +162,7 @@ describe('what producers and workers do', () => {
       'paused end hand_back',
       'cancelled end hand_back',
       'finished continue work',
+      'removed end hand_back',
     ]);
   });
 

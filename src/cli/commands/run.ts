@@ -8,6 +8,7 @@ import { type ExitCode, RUN_EXIT } from '../exit-code.ts';
 import { renderTerms } from '../render/render-terms.ts';
 import { orStopped, showRun } from '../show-run.ts';
 import { withRuntime } from '../with-runtime.ts';
+import { sweep } from './rm.ts';
 
 export interface RunCommandOptions {
   readonly produceOnly?: boolean;
@@ -33,6 +34,7 @@ export async function run(
     const { kind } = await showRun(context, { again, produceOnly }, (options) =>
       startMigration(runtime, loaded, { ...options, topUp }),
     );
+    await sweep(context);
     return RUN_EXIT[kind];
   });
 }
@@ -54,6 +56,7 @@ export async function resume(
     const { kind } = await showRun(context, { again, produceOnly, acceptRefusals }, (options) =>
       resumeMigration(runtime, name, options),
     );
+    await sweep(context);
     return RUN_EXIT[kind];
   });
 }

@@ -57,6 +57,6 @@ function renderFull(status: MigrationStatus, resume: string): string {
     `${status.migration}: ${status.state}${reason ? ` (${reason})` : ''}`,
     `  ${bar(counts.read, records.staged)}  ${number(counts.read)} of ${number(records.staged)} staged records, ${parts.done} of ${parts.staged} parts`,
     `  delivered ${number(counts.delivered)} · skipped ${number(counts.skipped)} · duplicate ${number(counts.duplicate)} · rejected ${number(counts.rejected)}`,
-    ...(status.state === 'running' || status.state === 'finished' ? [] : [`  continue with: ${resume}`]),
+    ...(['running', 'finished', 'removed'].includes(status.state) ? [] : [`  continue with: ${resume}`]),
   ].join('\n');
 }

@@ -34,23 +34,36 @@ export async function removeFacts(
   { forget }: { readonly forget: boolean },
   { staging, now, signal, resolveLedger }: RemoveFactsDeps,
 ): Promise<void> {
-  const record = await requireMigration(staging, name);
   const keys = layout(name);
   if (forget) {
     for (const id of await listLedgersOf(staging, name)) await forgetLedger(staging, id, now());
-  } else if ((await hasFacts(staging, name)) && !(await staging.get(keys.factsRemoved))) {
-    if ((await loadPersons(staging, name)).isHeld) {
-      throw new ConfigError(
-        `migration "${name}" holds persons that were not sent; send them first with "backhaul persons send ${name}"`,
-      );
-    }
-    const ledger = await openLedger(staging, orForget(name, resolveLedger));
-    const facts = await fingerprintFacts(staging, name);
-    if ((await loadKnownFacts(staging, ledger.id, name))?.facts !== facts)
-      await takeIn(record, facts, { staging, ledger, now, signal, onMigration: () => {} });
+  } else {
+    await enterFacts(name, { staging, now, signal, resolveLedger });
   }
   await staging.put(keys.factsRemoved, encodeDocument({ at: now().toISOString() }));
   for (const folder of keys.facts) await clearStaging(staging, folder);
+}
+
+/**
+ * Makes sure that a ledger knows the facts of a migration before they are removed. Where one does already, its
+ * key is not asked for. Throws as removeFacts does, without having removed anything.
+ */
+export async function enterFacts(
+  name: string,
+  { staging, now, signal, resolveLedger }: RemoveFactsDeps,
+): Promise<void> {
+  const record = await requireMigration(staging, name);
+  if (!(await hasFacts(staging, name)) || (await staging.get(layout(name).factsRemoved))) return;
+  if ((await loadPersons(staging, name)).isHeld) {
+    throw new ConfigError(
+      `migration "${name}" holds persons that were not sent; send them first with "backhaul persons send ${name}"`,
+    );
+  }
+  const facts = await fingerprintFacts(staging, name);
+  for (const id of await listLedgersOf(staging, name))
+    if ((await loadKnownFacts(staging, id, name))?.facts === facts) return;
+  const ledger = await openLedger(staging, orForget(name, resolveLedger));
+  await takeIn(record, facts, { staging, ledger, now, signal, onMigration: () => {} });
 }
 
 async function hasFacts(staging: Staging, name: string): Promise<boolean> {

@@ -108,7 +108,8 @@ async function isHeld(staging: Staging, name: string, { manifest }: ManifestAt):
   if (manifest.persons !== 'hold') return false;
   const { isHeld: noted, releasedBy } = await loadPersons(staging, name);
   if (noted) return true;
-  return releasedBy === undefined && (await loadControl(staging, name))?.state !== 'finished';
+  const state = (await loadControl(staging, name))?.state;
+  return releasedBy === undefined && state !== 'finished' && state !== 'removed';
 }
 
 function isSelected(destination: LedgerDestination, selection: HeldSelection): boolean {

@@ -1,9 +1,11 @@
 import type { RejectLine } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
+import { layout } from '../../state/keys.ts';
+import { loadControl } from '../../state/migrations.ts';
 import { listReceipts } from '../../state/receipts.ts';
 import { readRejects } from '../../state/rejects.ts';
 import { createGeneration, loadRepeats } from '../../state/repeats.ts';
-import { requireMigration } from '../life-store.ts';
+import { RefusedError, requireMigration } from '../life-store.ts';
 import type { MigrationStore } from '../migration-runtime.ts';
 
 export interface RejectReason {
@@ -58,12 +60,20 @@ export async function showRejects(
 export async function* readRejectLines(staging: Staging, name: string): AsyncGenerator<RejectLine> {
   await requireMigration(staging, name);
   const generations = createGeneration();
+  await assertNotRemoved(staging, name);
   for await (const receipt of listReceipts(staging, name)) {
     generations.add(receipt);
     for (const segment of receipt.rejectSegments) yield* await readRejects(staging, segment);
   }
   const repeats = await loadRepeats(staging, name, generations.end());
   for (const segment of repeats?.rejectSegments ?? []) yield* await readRejects(staging, segment);
+}
+
+/** A removed migration has its rejects only where that was asked for. */
+async function assertNotRemoved(staging: Staging, name: string): Promise<void> {
+  if ((await loadControl(staging, name))?.state !== 'removed') return;
+  for await (const _ of staging.list(layout(name).rejects)) return;
+  throw new RefusedError('removed', `migration "${name}" was removed, and its rejects with it`);
 }
 
 const formatPlace = ({ file, member, line }: RejectLine) =>

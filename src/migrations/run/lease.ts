@@ -152,6 +152,9 @@ export async function acquireLease(
     },
     async finish() {
       await redis.pexpire(key, FINISHED_KEPT_MS);
+      // Of a part whose holder died between its receipt and the end of its checkpoint.
+      for await (const keys of redis.scanStream({ match: `${key}:part:*`, count: 1_000 }))
+        for (const part of keys as string[]) await redis.pexpire(part, FINISHED_KEPT_MS);
     },
     async release() {
       clearInterval(renewing);

@@ -12,6 +12,7 @@ import { layout } from '../../state/keys.ts';
 import type { EpochOpening, MigrationRecord } from '../../state/migrations.ts';
 import { keepProgressNote } from '../../state/progress-note.ts';
 import { applyEvent } from '../life-store.ts';
+import type { MigrationQueue } from '../migration-runtime.ts';
 import { loadPersons } from '../persons/load-persons.ts';
 import type { VolumeRule } from '../preflight.ts';
 import { buildReport } from '../report/build-report.ts';
@@ -24,16 +25,17 @@ import { type PersonsRun, type PersonsSettings, sendPersons } from './persons-ph
 import { foldRepeats } from './repeats-phase.ts';
 import { type RunStatus, StatusBoard } from './run-status.ts';
 import type { Failure } from './scheduler.ts';
-import type { Work, WorkQueue } from './work-queue.ts';
+import type { Work } from './work-queue.ts';
 
 /** Jobs open at once in a migration. */
 const WINDOW = 32;
 const REDIS_WITHIN_MS = 1_000;
+const FORGET_WITHIN_MS = 5_000;
 
 export interface RunDeps {
   readonly staging: Staging;
   readonly redis: Redis;
-  readonly queue: WorkQueue;
+  readonly queue: MigrationQueue;
   readonly log: Logger;
   readonly now: () => Date;
   readonly signal: AbortSignal;
@@ -184,7 +186,9 @@ async function runEpoch(
       { kind: 'finish', epoch },
       { reason: '', at: now().toISOString() },
     );
-    await settleWithin(lease.finish(), REDIS_WITHIN_MS);
+    // Nothing of a finished migration stays in Redis for ever.
+    const forgotten = [lease.finish(), queue.forget(toJobIdPrefix(record))];
+    await settleWithin(Promise.allSettled(forgotten), FORGET_WITHIN_MS);
   }
   return { report, failures };
 }
@@ -236,13 +240,8 @@ async function noteStopped(
   await note().catch(() => {}); // staging may be what is down; the run ends all the same
 }
 
+const toJobIdPrefix = ({ name, id }: MigrationRecord) => `${name}_${id.slice(0, 8)}`;
+
 /** Epoch and generation make every offer a new job: BullMQ ignores an id that it still keeps. */
 const createJobIds = (record: MigrationRecord, epoch: number) => (work: Work, generation: number) =>
-  [
-    record.name,
-    record.id.slice(0, 8),
-    work.name,
-    work.id.replaceAll('/', '-'),
-    `e${epoch}`,
-    `g${generation}`,
-  ].join('_');
+  [toJobIdPrefix(record), work.name, work.id.replaceAll('/', '-'), `e${epoch}`, `g${generation}`].join('_');

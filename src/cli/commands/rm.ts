@@ -1,0 +1,45 @@
+import type { Manifest } from '../../../config/manifest/manifest.ts';
+import { removeMigration } from '../../migrations/remove/remove-migration.ts';
+import { sweepFinished } from '../../migrations/remove/sweep.ts';
+import { resolveLedger } from '../../migrations/resolve-destination.ts';
+import { openStore } from '../../runtime/open-store.ts';
+import { commandLine } from '../command-line.ts';
+import type { CommandContext } from '../context.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+
+interface RmCommandOptions {
+  readonly keepRejects?: boolean;
+  readonly forget?: boolean;
+}
+
+/** `backhaul rm <name>`. */
+export async function rm(
+  context: CommandContext,
+  name: string,
+  { keepRejects = false, forget = false }: RmCommandOptions,
+): Promise<ExitCode> {
+  const { settings, terminal } = context;
+  const options = { keepRejects, forget, resolveLedger: createResolver(context) };
+  await removeMigration(await openStore(settings), name, options);
+  terminal.data({ migration: name, removed: true, keepRejects, forget }, () =>
+    forget
+      ? `${name} is removed, with its report and all that was known of the persons of its destination.`
+      : `${name} is removed. Its report stays: ${commandLine(context, `report ${name}`)}`,
+  );
+  return EXIT.done;
+}
+
+/** Removes what finished longer ago than the settings keep it. */
+export async function sweep(context: CommandContext): Promise<void> {
+  const { settings, terminal, log } = context;
+  const { keepDays: afterDays } = settings;
+  if (afterDays === undefined) return;
+  const options = { afterDays, resolveLedger: createResolver(context), log };
+  for (const name of await sweepFinished(await openStore(settings), options))
+    terminal.info(`${name} finished more than ${afterDays} days ago and is removed; its report stays.`);
+}
+
+const createResolver =
+  ({ env }: CommandContext) =>
+  (manifest: Manifest) =>
+    resolveLedger(manifest, { env, bundled: undefined });

@@ -1,0 +1,108 @@
+import type { Manifest } from '../../../config/manifest/manifest.ts';
+import type { Staging } from '../../contract/staging.ts';
+import { migrationKey, mirrorControl } from '../../state/checkpoints.ts';
+import { encodeDocument, loadDocument } from '../../state/document.ts';
+import { layout, ledgerLayout } from '../../state/keys.ts';
+import { type LedgerAccess, listLedgersOf } from '../../state/ledger/ledger.ts';
+import type { MigrationRecord } from '../../state/migrations.ts';
+import { applyEvent, decideStored, RefusedError, requireMigration } from '../life-store.ts';
+import { explainRefusal } from '../lifecycle.ts';
+import type { MigrationStore } from '../migration-runtime.ts';
+import { enterFacts, removeFacts } from '../persons/remove-facts.ts';
+import { loadStoredManifest } from '../prepare.ts';
+import { type Report, report as reportSchema } from '../report/report.ts';
+import { leaseKey } from '../run/lease.ts';
+
+export type ResolveLedger = (manifest: Manifest) => LedgerAccess;
+
+export interface RemoveOptions {
+  /** Keeps the rejects, so that they can be shown and replayed. */
+  readonly keepRejects?: boolean | undefined;
+  /**
+   * Drops the report and the keyed hashes of the destination's ledger, too. Later migrations to that
+   * destination then merge nothing.
+   */
+  readonly forget?: boolean | undefined;
+  /** The ledger of a migration's destination. Throws ConfigError where this process does not know its key. */
+  readonly resolveLedger: ResolveLedger;
+}
+
+/** Objects that are removed at once; on S3 each is a round trip. */
+const AT_ONCE = 16;
+
+/**
+ * Removes what a migration keeps of its export: parts, rejects, and the values of its identity facts. Its
+ * record, its receipts and its report stay, the report without ids of persons. May be interrupted and called again. Throws
+ * RefusedError while the migration runs, and ConfigError where the ledger of its destination does not know its
+ * identity facts and cannot be told.
+ */
+export async function removeMigration(
+  store: MigrationStore,
+  name: string,
+  { keepRejects = false, forget = false, resolveLedger }: RemoveOptions,
+): Promise<void> {
+  const { staging, now } = store;
+  const record = await requireMigration(staging, name);
+  await decideStored(staging, name, { kind: 'remove' });
+  await assertNotLeased(store, record);
+  const { manifest } = await loadStoredManifest(staging, name);
+  const facts = {
+    staging,
+    now,
+    signal: new AbortController().signal,
+    resolveLedger: () => resolveLedger(manifest),
+  };
+  if (!forget) await enterFacts(name, facts);
+  const at = now().toISOString();
+  await applyEvent(staging, name, { kind: 'remove' }, { reason: `removed at ${at}`, at });
+  await store.askRedis((redis) => mirrorControl(redis, record.id, 'removed')).catch(() => {});
+
+  const keys = layout(name);
+  const ledgers = forget ? await listLedgersOf(staging, name) : [];
+  await removeFacts(name, { forget }, facts);
+  if (forget) {
+    await removeAll(staging, keys.prefix, () => false);
+    for (const id of ledgers) await staging.remove(ledgerLayout(id).known(name)); // its name is free again
+    await staging.remove(keys.record); // last, so that an interrupted removal can be called again
+  } else {
+    await hidePersons(staging, name);
+    const rejects = keepRejects ? [keys.rejects, keys.repeats] : [];
+    // Receipts hold counts alone, and tell the ledger which facts there were.
+    const kept = [keys.control, keys.report, keys.receipts, keys.factsRemoved, ...rejects];
+    await removeAll(staging, keys.prefix, (key) => kept.some((each) => key.startsWith(each)));
+  }
+  await store.askRedis((redis) => redis.del(migrationKey(record.id))).catch(() => {});
+}
+
+/** What says that it was stopped may have been written by a producer that is still ending. */
+async function assertNotLeased({ askRedis }: MigrationStore, { id, name }: MigrationRecord): Promise<void> {
+  const leased = await askRedis((redis) => redis.exists(leaseKey(id))).catch(() => 0);
+  if (leased !== 1) return;
+  throw new RefusedError(
+    'still_running',
+    explainRefusal('still_running', { name, state: 'running', reason: '' }),
+  );
+}
+
+async function removeAll(staging: Staging, prefix: string, isKept: (key: string) => boolean): Promise<void> {
+  let keys: string[] = [];
+  const remove = async () => {
+    await Promise.all(keys.map((key) => staging.remove(key)));
+    keys = [];
+  };
+  for await (const { key } of staging.list(prefix)) {
+    if (!isKept(key)) keys.push(key);
+    if (keys.length === AT_ONCE) await remove();
+  }
+  await remove();
+}
+
+/** The samples of a report name persons; its counts do not. */
+async function hidePersons(staging: Staging, name: string): Promise<void> {
+  const key = layout(name).report;
+  const stored = await loadDocument(reportSchema, key, staging);
+  if (!stored) return;
+  const { people } = stored;
+  const hidden: Report = { ...stored, people: { ...people, setAsideSample: [], refused: [] } };
+  await staging.put(key, encodeDocument(hidden));
+}

@@ -1,0 +1,35 @@
+import { ConfigError, getMessage } from '../../lib/errors.ts';
+import type { Logger } from '../../lib/logger.ts';
+import { listMigrations, loadControl } from '../../state/migrations.ts';
+import type { MigrationStore } from '../migration-runtime.ts';
+import { type ResolveLedger, removeMigration } from './remove-migration.ts';
+
+const DAY_MS = 24 * 3_600_000;
+
+export interface SweepOptions {
+  /** Finished migrations are removed so many days after their end. */
+  readonly afterDays: number;
+  readonly resolveLedger: ResolveLedger;
+  readonly log: Logger;
+}
+
+/** Removes migrations that finished long ago, as `backhaul rm` does. Returns their names. */
+export async function sweepFinished(
+  store: MigrationStore,
+  { afterDays, resolveLedger, log }: SweepOptions,
+): Promise<string[]> {
+  const removed: string[] = [];
+  for (const name of await listMigrations(store.staging)) {
+    const control = await loadControl(store.staging, name);
+    if (control?.state !== 'finished') continue;
+    if (store.now().getTime() - Date.parse(control.at) < afterDays * DAY_MS) continue;
+    try {
+      await removeMigration(store, name, { resolveLedger });
+      removed.push(name);
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      log.warn({ migration: name, err: getMessage(error) }, 'a finished migration is not removed yet');
+    }
+  }
+  return removed;
+}

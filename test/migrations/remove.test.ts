@@ -1,0 +1,181 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ConfigError } from '../../src/lib/errors.ts';
+import { cancelMigration } from '../../src/migrations/control.ts';
+import { listRejects } from '../../src/migrations/rejects/rejects.ts';
+import { replayRejects } from '../../src/migrations/rejects/replay.ts';
+import { type RemoveOptions, removeMigration } from '../../src/migrations/remove/remove-migration.ts';
+import { sweepFinished } from '../../src/migrations/remove/sweep.ts';
+import { loadReport } from '../../src/migrations/report.ts';
+import { resolveLedger } from '../../src/migrations/resolve-destination.ts';
+import { resumeMigration, startMigration } from '../../src/migrations/start.ts';
+import { loadStatus } from '../../src/migrations/status.ts';
+import { migrationKey } from '../../src/state/checkpoints.ts';
+import { loadMigration } from '../../src/state/migrations.ts';
+import { importing, type MigrationLab, openMigrationLab, stageOnly } from '../support/migration-lab.ts';
+
+let lab: MigrationLab;
+beforeAll(async () => {
+  lab = await openMigrationLab();
+});
+afterAll(() => lab?.close());
+
+const remove = (name: string, more: Partial<RemoveOptions> = {}) =>
+  removeMigration(lab.runtime, name, {
+    resolveLedger: (manifest) => resolveLedger(manifest, { env: lab.env, bundled: undefined }),
+    ...more,
+  });
+const staged = () => join(lab.workplace.dataDir('here'), 'staging');
+const listFiles = (below: string): string[] =>
+  readdirSync(join(staged(), below), { recursive: true })
+    .map(String)
+    .filter((name) => statSync(join(staged(), below, name)).isFile())
+    .sort();
+
+/** Every text below a folder of staging that names a person of the test. */
+function findPersons(below: string, person: string): string[] {
+  return listFiles(below).filter((name) => {
+    const body = readFileSync(join(staged(), below, name));
+    const text = body[0] === 0x1f ? gunzipSync(body) : body;
+    return text.includes(person);
+  });
+}
+
+/** A migration whose records pair a device with a user; the last of three is rejected. */
+async function writePairs(name: string) {
+  const mapping = {
+    event: { column: 'e' },
+    distinctId: { column: 'u' },
+    anonymousId: { column: 'd' },
+    timestamp: { column: 't' },
+    key: ['n'],
+  };
+  const source = { type: 'jsonl', from: `${name}/*.json`, mapping };
+  const loaded = await lab.writeManifest(name, { source });
+  const record = (n: number, t: string) =>
+    JSON.stringify({ e: 'seen', u: `person-${name}`, d: `device-${name}`, t, n: `${name}-${n}` });
+  lab.writeFile(name, 'a.json', [
+    record(1, '2024-02-03T04:05:06Z'),
+    record(2, '2024-02-03T04:05:07Z'),
+    record(3, 'yesterday'),
+  ]);
+  return loaded;
+}
+
+async function finish(name: string) {
+  const loaded = await writePairs(name);
+  expect(await startMigration(lab.runtime, loaded, importing())).toMatchObject({ kind: 'finished' });
+  return loaded;
+}
+
+describe('a migration that is removed', () => {
+  it('keeps its report, and nothing that names a person', async () => {
+    const loaded = await finish('gone');
+    expect(findPersons('gone', 'person-gone')).not.toEqual([]);
+    const before = await loadReport(lab.runtime, 'gone');
+    await remove('gone');
+    await remove('gone'); // as after an interruption
+    expect(listFiles('gone').map((name) => name.replace(/receipts\/.*/, 'receipts'))).toEqual([
+      'control.json',
+      'people/facts-removed.json',
+      'receipts',
+      'report.json',
+    ]);
+    for (const person of ['person-gone', 'device-gone']) {
+      expect(findPersons('gone', person)).toEqual([]);
+      expect(findPersons('_ledgers', person)).toEqual([]);
+    }
+    expect(await loadReport(lab.runtime, 'gone')).toMatchObject({ counts: before.counts, balanced: true });
+    expect(await loadStatus(lab.runtime, 'gone')).toMatchObject([{ state: 'removed' }]);
+    await expect(listRejects(lab.runtime, 'gone')).rejects.toThrow('and its rejects with it');
+    const refused = { kind: 'refused', refusal: 'removed' };
+    expect(await startMigration(lab.runtime, loaded, importing())).toMatchObject(refused);
+    expect(await resumeMigration(lab.runtime, 'gone', importing())).toMatchObject(refused);
+  });
+
+  it('keeps its rejects on request, to be shown and replayed', async () => {
+    const loaded = await finish('picky');
+    await remove('picky', { keepRejects: true });
+    expect(findPersons('picky', 'device-picky').map((name) => name.split('/')[0])).toEqual(['rejects']);
+    expect(await listRejects(lab.runtime, 'picky')).toMatchObject([{ reason: 'bad_timestamp', count: 1 }]);
+    expect(await replayRejects(lab.runtime, 'picky', { loaded }, importing())).toMatchObject({
+      migration: 'picky.replay-1',
+      report: { counts: { read: 1 } },
+    });
+  });
+
+  it('leaves nothing in Redis that does not expire', async () => {
+    const loaded = await finish('expiring');
+    const record = await loadMigration(lab.runtime.staging, 'expiring');
+    const id = record?.id ?? 'none';
+    await lab.redis.hset(`${migrationKey(id)}:part:abc/00000`, 'counter', 1); // of a holder that was killed
+    await startMigration(lab.runtime, loaded, importing());
+    const all = await lab.redis.keys('*');
+    const own = all.filter((key) => key.includes(id) || key.includes('expiring'));
+    for (const key of own) expect([key, (await lab.redis.pttl(key)) > 0]).toEqual([key, true]);
+    await remove('expiring');
+    expect(await lab.redis.keys(`*migration:${id}`)).toEqual([]);
+  });
+
+  it('is not removed while it runs, or was killed while it ran', async () => {
+    const loaded = await writePairs('busy');
+    await startMigration(lab.runtime, loaded, stageOnly(''));
+    const control = join(staged(), 'busy', 'control.json');
+    writeFileSync(control, JSON.stringify({ state: 'running', reason: '', at: '' }));
+    await expect(remove('busy')).rejects.toThrow('is running; wait for its end, or cancel it first');
+    await cancelMigration(lab.runtime, 'busy', 'not wanted');
+    await remove('busy');
+    expect(listFiles('busy').filter((name) => name.startsWith('parts/'))).toEqual([]);
+  });
+
+  it('enters what it knows of identities into the ledger first, or is refused', async () => {
+    const loaded = await writePairs('early');
+    const stop = new AbortController();
+    const onStatus = ({ phase }: { phase: string }) => phase === 'people' && stop.abort(new Error('enough'));
+    await startMigration(lab.runtime, loaded, importing({ signal: stop.signal, onStatus }));
+    const blind = () => {
+      throw new ConfigError('KEY is not set');
+    };
+    await expect(remove('early', { resolveLedger: blind })).rejects.toThrow(
+      'KEY is not set. The key tells which ledger',
+    );
+    expect(listFiles('early')).toContain('control.json');
+    expect(await loadStatus(lab.runtime, 'early')).not.toMatchObject([{ state: 'removed' }]);
+    await remove('early');
+    expect(findPersons('_ledgers', 'device-early')).toEqual([]);
+    expect(listFiles('_ledgers').filter((name) => name.endsWith('known/early.json'))).toHaveLength(1);
+  });
+
+  it('is forgotten with its report and the hashes of its destination, and its name is free', async () => {
+    const loaded = await finish('forgotten');
+    await remove('forgotten', { forget: true });
+    expect(await loadMigration(lab.runtime.staging, 'forgotten')).toBeUndefined();
+    expect(listFiles('_ledgers').filter((name) => /\/(ids|properties)\//.test(name))).toEqual([]);
+    expect(await startMigration(lab.runtime, loaded, importing())).toMatchObject({
+      kind: 'finished',
+      report: { people: { pairs: 0, setAside: { ledger_forgotten: 1 } } },
+    });
+  });
+});
+
+describe('finished migrations', () => {
+  it('are removed once they are as old as the setting says', async () => {
+    await finish('old');
+    const at = JSON.parse(readFileSync(join(staged(), 'old', 'control.json'), 'utf8')).at;
+    const sweep = (days: number) =>
+      sweepFinished(
+        { ...lab.runtime, now: () => new Date(Date.parse(at) + days * 24 * 3_600_000) },
+        {
+          afterDays: 30,
+          resolveLedger: (manifest) => resolveLedger(manifest, { env: lab.env, bundled: undefined }),
+          log: pino({ level: 'silent' }),
+        },
+      );
+    expect(await sweep(29.99)).not.toContain('old');
+    expect(await sweep(30)).toContain('old');
+    expect(await loadStatus(lab.runtime, 'old')).toMatchObject([{ state: 'removed' }]);
+  });
+});
