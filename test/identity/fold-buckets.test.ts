@@ -173,3 +173,26 @@ test('stops between reads when it is told to', async () => {
     }),
   ).rejects.toThrow('enough');
 });
+
+test('what a chunk sends is in the ledger before the chunk is passed on', async () => {
+  const time = '2023-01-01T00:00:00.000Z';
+  const fold = new FactFold();
+  fold.add({ kind: 'person', distinctId: 'u1', time, set: { plan: 'team' } });
+  const parts = [await saveFacts(staging, 'ahead/part.gz', fold.stored())];
+  const known = createTestLedger();
+  const all = { staging, ledger: openAtTurn(known, 1), from: 0, to: BUCKETS, signal };
+  const { facts } = await resolveBuckets({ ...all, prefix: 'ahead/r/', facts: parts, tables: known.ids });
+  let saved = 0;
+  const tables = {
+    ...known.properties,
+    save: async () => {
+      saved += 1;
+    },
+  };
+  const shape = { overwrite: true, groupIdentifyEvent: '$group_identify' };
+  for await (const { events } of foldBuckets({ ...all, ...shape, facts, tables })) {
+    expect(events).toHaveLength(1);
+    expect(saved).toBe(1);
+  }
+  expect(saved).toBe(1);
+});
