@@ -90,15 +90,32 @@ describe.skipIf(!s3)('with a source on S3', () => {
     return worker;
   }
 
-  async function readJobs(queueName: string, migration: string) {
+  /**
+   * Looks at the jobs of a migration until `stop`, which returns how many there were and who took them: Redis
+   * forgets them when the migration finishes.
+   */
+  function watchJobs(queueName: string, migration: string) {
     const connection = new Redis(redis.url, { maxRetriesPerRequest: null });
     const queue = new Queue(queueName, { connection, prefix: QUEUE_PREFIX });
-    const jobs = await queue.getJobs();
-    const own = jobs.filter(({ data }) => (data as { migration: string }).migration === migration);
-    const pids = new Set(own.map(({ processedBy }) => Number(processedBy?.split(':').at(-1))));
-    await queue.close();
-    connection.disconnect();
-    return { count: own.length, pids };
+    const takers = new Map<string | undefined, number | undefined>();
+    let isWatching = true;
+    const watching = (async () => {
+      while (isWatching) {
+        for (const job of await queue.getJobs()) {
+          // A job that was removed while the others were read is undefined.
+          if ((job?.data as { migration?: string } | undefined)?.migration !== migration) continue;
+          const pid = job.processedBy?.split(':').at(-1);
+          takers.set(job.id, pid === undefined ? takers.get(job.id) : Number(pid));
+        }
+      }
+    })();
+    return async function stop() {
+      isWatching = false;
+      await watching;
+      await queue.close();
+      connection.disconnect();
+      return { count: takers.size, pids: new Set(takers.values()) };
+    };
   }
 
   it(
@@ -110,16 +127,16 @@ describe.skipIf(!s3)('with a source on S3', () => {
         dataDir: workplace.dataDir('producer'),
         env,
       });
+      const [staging, importing] = [watchJobs('stage-slice', 'shared'), watchJobs('import-part', 'shared')];
       const ended = await run.ended;
       expect(ended.code, ended.stderr).toBe(0);
       const report = parseReport(ended);
       expect(report.balanced).toBe(true);
       expect(report.counts).toMatchObject({ read: FILES * RECORDS, delivered: FILES * RECORDS });
 
-      const staged = await readJobs('stage-slice', 'shared');
-      expect(staged).toEqual({ count: FILES, pids: new Set([run.pid, worker.pid]) });
+      expect(await staging()).toEqual({ count: FILES, pids: new Set([run.pid, worker.pid]) });
       // Importing is the worker's alone: the producer only produces.
-      expect((await readJobs('import-part', 'shared')).pids).toEqual(new Set([worker.pid]));
+      expect((await importing()).pids).toEqual(new Set([worker.pid]));
     },
     TIMEOUT_MS,
   );
@@ -133,17 +150,19 @@ describe.skipIf(!s3)('with a source on S3', () => {
         dataDir: workplace.dataDir('producer-local'),
         env,
       });
+      const prefix = env['BACKHAUL_STAGING']?.slice(`s3://${BUCKET}/`.length);
+      const { id, files } = await until('the record of the migration', async () => {
+        const stored = await bucket.get(`${prefix}/_migrations/local.json`);
+        return stored && migrationRecord.parse(JSON.parse(String(stored)));
+      });
+      const [own, shared] = [watchJobs(stageQueue(id), 'local'), watchJobs('stage-slice', 'local')];
       const ended = await run.ended;
       expect(ended.code, ended.stderr).toBe(0);
       expect(worker.isRunning()).toBe(true);
-
-      const prefix = env['BACKHAUL_STAGING']?.slice(`s3://${BUCKET}/`.length);
-      const stored = await bucket.get(`${prefix}/_migrations/local.json`);
-      const { id, files } = migrationRecord.parse(JSON.parse(String(stored)));
       expect(files).toHaveLength(FILES);
       expect(Object.keys(files[0] ?? {}).toSorted()).toEqual(['bytes', 'fileId', 'modified', 'name']);
-      expect(await readJobs(stageQueue(id), 'local')).toEqual({ count: FILES, pids: new Set([run.pid]) });
-      expect((await readJobs('stage-slice', 'local')).count).toBe(0);
+      expect(await own()).toEqual({ count: FILES, pids: new Set([run.pid]) });
+      expect((await shared()).count).toBe(0);
     },
     TIMEOUT_MS,
   );
@@ -160,14 +179,15 @@ describe.skipIf(!s3)('with a source on S3', () => {
         ['run', '--json', '--produce-only', writeManifest('small', `s3://${BUCKET}/small/`)],
         { dataDir: workplace.dataDir('producer-small'), env },
       );
+      const [staging, importing] = [watchJobs('stage-slice', 'small'), watchJobs('import-part', 'small')];
       const ended = await run.ended;
       expect(ended.code, ended.stderr).toBe(0);
       expect(worker.isRunning()).toBe(true);
       const report = parseReport(ended);
       expect(report).toMatchObject({ balanced: true, counts: { read: small * 5, delivered: small * 5 } });
       expect(report.byFile.map(({ counts }) => counts.delivered)).toEqual(Array(small).fill(5));
-      expect((await readJobs('stage-slice', 'small')).count).toBe(1);
-      expect((await readJobs('import-part', 'small')).count).toBe(1);
+      expect((await staging()).count).toBe(1);
+      expect((await importing()).count).toBe(1);
       expect(destination.requests.length - before).toBe(1);
     },
     TIMEOUT_MS,
