@@ -27,6 +27,7 @@ import {
 } from './retry-policy.ts';
 import { compress, createSender, DEFAULT_SEND_TIMEOUTS, describeBreak, type SendTimeouts } from './send.ts';
 import { createSizeCap } from './size-cap.ts';
+import { createWaitingNote } from './waiting-note.ts';
 
 /**
  * In: batches. Out: one Delivery per event, in order. Guarantees I6 and I7 of ARCHITECTURE.md: no attempt
@@ -221,28 +222,6 @@ export function createDeliver(options: DeliverOptions): Delivering {
       await slots.stop({ dropWaitingJobs: false }).catch(() => {}); // closed twice
       await sender.close();
     },
-  };
-}
-
-/** Shorter waits are those for a reply of Redis, or for one's turn. */
-const LONG_WAIT_MS = 300;
-
-/** Notes how long something has been waited for, with no wait that has ended meanwhile. */
-function createWaitingNote() {
-  let waits = 0;
-  let sinceMs = 0;
-  return {
-    async during<T>(wait: Promise<T>): Promise<T> {
-      if (waits === 0) sinceMs = performance.now();
-      waits += 1;
-      try {
-        return await wait;
-      } finally {
-        waits -= 1;
-        sinceMs = performance.now();
-      }
-    },
-    isLong: () => waits > 0 && performance.now() - sinceMs >= LONG_WAIT_MS,
   };
 }
 
