@@ -29,7 +29,7 @@ export function createRefusalGuard(): RefusalGuard {
       throw new PausedError(
         `the destination refused ${REFUSALS_IN_A_ROW} single events in a row and accepted none between them (the last one: ${detail}). ` +
           'Look at the destination and what is in front of it, then resume; nothing is lost. ' +
-          'If the events themselves are bad, resume with --accept-refusals, which goes on and keeps them as rejects',
+          'If the events themselves are bad, resume with --accept-refusals, which continues and keeps them as rejects',
       );
     },
   };

@@ -40,7 +40,7 @@ export async function saveFingerprints(
 export const countFingerprints = ({ sections }: FingerprintIndex): number =>
   sections.reduce((sum, { rows }) => sum + rows, 0);
 
-/** Where the rows of some days, or of some buckets of a day, lie in the object of a part. */
+/** Where the rows of some days, or of some buckets of a day, are in the object of a part. */
 export interface FingerprintRange {
   /** UTC days, the last one included. */
   readonly fromDay: string;

@@ -35,7 +35,7 @@ export class FrameWriter {
     return this.used + switching + countFrameBytes(renderLine(record), getBody(record).length);
   }
 
-  /** The records that follow are of this file. Members start anew. */
+  /** The records that follow are of this file. Members start again. */
   startFile(file: string): void {
     const name = Buffer.from(file);
     this.write(`S ${name.length}`, name);

@@ -23,7 +23,7 @@ import type { StageSliceInput } from './stage-slice.ts';
  * Stages small files into common parts. Parts that exist say which records of which files they hold: those are
  * compared and not staged again, and whatever is not in a part yet goes into new ones. So staging continues
  * after an interruption, and a broken file neither holds the others up nor changes their parts once it is
- * mended. Memory holds two parts.
+ * repaired. Memory holds two parts.
  */
 export async function stageGroup(input: StageSliceInput<SliceGroup>): Promise<FileReceipt> {
   const { slice: group, staging, prefix, onPart, signal } = input;
@@ -43,7 +43,7 @@ export async function stageGroup(input: StageSliceInput<SliceGroup>): Promise<Fi
   const write = async (cut: CutPart) => {
     await writing;
     parts += 1;
-    // Not its number among all records of the group: a file that is mended later would move it.
+    // Not its number among all records of the group: a file that is repaired later would move it.
     const part = { ...cut, number: freeNumber(), firstRecord: cut.pieces[0]?.firstRecord ?? 0 };
     writing = keepPart(part, input, undefined).then((description) => onPart?.(withoutPieces(description)));
     writing.catch(() => {}); // whoever awaits it next sees the error

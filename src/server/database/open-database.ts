@@ -11,7 +11,7 @@ const PREPARED_WITHIN_MS = 30_000;
 
 export interface OpenDatabaseOptions {
   readonly db: Db;
-  /** Makes the tables and what must stand in them. Repeated when an outage ends it. */
+  /** Makes the tables and the rows that they need. Repeated when an outage ends it. */
   readonly prepare: (db: Db) => Promise<void>;
   /** Turns an error into one for the operator. */
   readonly explain: (error: unknown) => unknown;

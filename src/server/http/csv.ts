@@ -71,7 +71,7 @@ const BEGINS_CELL = /[;\t\r\n]/;
 
 /**
  * The same where a spreadsheet that takes `;` as the separator, as in half of Europe, would begin a cell or a
- * row: it does not heed quotes that stand inside of what it takes for a cell.
+ * row: it does not heed quotes inside of what it takes for a cell.
  */
 const neutralise = (text: string): string =>
   text.replace(RUN, (all, run: string, next: string) =>

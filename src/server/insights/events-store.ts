@@ -17,7 +17,7 @@ export interface EventScope {
   readonly cohorts: CohortDefinitions;
   /** How long a transaction may take, in milliseconds. */
   readonly timeLimitMs: number;
-  /** A condition on where events `e` stand in their table: those of a step. */
+  /** A condition on where events `e` are in their table: those of a step. */
   readonly place: Sql;
 }
 

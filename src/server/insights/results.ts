@@ -44,7 +44,7 @@ export interface ComputeOptions {
   readonly dashboardFilters?: JsonObject;
   /** Computes again even when a kept result is fresh. */
   readonly refresh?: boolean;
-  /** @default no limit to what is computed anew */
+  /** @default no limit to what is computed again */
   readonly budget?: WorkBudget;
 }
 

@@ -22,7 +22,7 @@ interface ListDeps {
   readonly now: () => number;
 }
 
-/** Ids that one statement reads. A larger page ends there, and its `next` leads on; a table goes on by itself. */
+/** Ids that one statement reads. A larger page ends there, and its `next` leads on; a table continues by itself. */
 const MAX_LIMIT = 1_000_000;
 /** Persons that one request holds in memory. */
 const CHUNK = 200;
@@ -38,7 +38,7 @@ export function addListRoutes(api: Api, { db, now }: ListDeps): void {
         path: `/api/projects/:project_id/${path}`,
         scopes: ['person:read'],
         summary: path === 'persons/' ? 'List persons, newest first' : 'List persons as CSV',
-        description: 'A table (`format=csv`) without `limit` goes on to the last person.',
+        description: 'A table (`format=csv`) without `limit` continues to the last person.',
         tag: 'Persons',
         query: personsQuery,
         responses: {

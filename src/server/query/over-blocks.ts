@@ -18,7 +18,7 @@ export interface BlockRange {
 
 const toTid = (block: number) => `(${block},0)`;
 
-/** Whether rows of the table, `e` or `p` in the statement, stand in these blocks. */
+/** Whether rows of the table, `e` or `p` in the statement, are in these blocks. */
 const PLACES = {
   events: ({ from, until }: BlockRange): Sql =>
     sql`e.ctid >= ${toTid(from)}::tid and e.ctid < ${toTid(until)}::tid`,

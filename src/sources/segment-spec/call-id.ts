@@ -21,7 +21,7 @@ export const createIdByMessage: CreateCallId = (source, call) => {
 /**
  * A messageId that is a UUID names the call. Any other is what a client made up, such as the number of an
  * order, which several calls may share: name, person and time are part of the key then. The time is that of
- * the client: a retry repeats it, whereas `timestamp` is corrected anew at every arrival.
+ * the client: a retry repeats it, whereas `timestamp` is corrected again at every arrival.
  * https://segment.com/docs/connections/spec/common/
  */
 export const createIdByCall: CreateCallId = (source, call, { event, distinctId, time }) => {
