@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { expect } from 'vitest';
 import { canonicalJson } from '../../src/lib/json/canonical-json.ts';
+import type { Report } from '../../src/migrations/report/report.ts';
 import { type BackhaulProcess, type Ended, parseReport, startBackhaul } from '../support/backhaul-process.ts';
 import { compareSets, type EventSet, SAME } from '../support/event-set.ts';
 import type { Radosgw } from '../support/radosgw.ts';
@@ -27,15 +28,19 @@ export interface StormWorld {
   withRedis<T>(work: (redis: Redis) => Promise<T>): Promise<T>;
   /** Starts the command that continues the migration: the producer from here on. */
   startResume(): BackhaulProcess;
-  /** Counts a resume, with the fault that called for it. */
-  noteResume(because: string): void;
-  readonly resumes: readonly string[];
+  /** A resume that took up nothing: another process held the lease. */
+  noteRefused(): void;
+  /** How often the migration was taken up again. */
+  countResumes(): number;
   close(): Promise<void>;
 }
 
 export interface Outcome {
   readonly events: EventSet;
-  readonly counts: object;
+  /** Records by outcome. */
+  readonly counts: Report['counts'];
+  /** Facts about persons that were not sent, by reason; what was sent is among the events. */
+  readonly unmerged: Report['people']['setAside'];
 }
 
 const KEY = 'phc_storm';
@@ -71,7 +76,7 @@ export async function createStormWorld(
   });
   const start = (...args: string[]) => startBackhaul(args, { dataDir, env });
   const workers: BackhaulProcess[] = [];
-  const resumes: string[] = [];
+  let refused = 0;
   const first = start('run', '--json', '--produce-only', manifest);
   const producers = [first];
   const world: StormWorld = {
@@ -98,10 +103,10 @@ export async function createStormWorld(
       producers.push(producer);
       return producer;
     },
-    noteResume(because) {
-      resumes.push(because);
+    noteRefused() {
+      refused += 1;
     },
-    resumes,
+    countResumes: () => producers.length - 1 - refused,
     async close() {
       for (const process of [...workers, ...producers]) process.kill('SIGKILL');
       await Promise.all([...workers, ...producers].map(({ ended }) => ended));
@@ -118,14 +123,25 @@ export async function createStormWorld(
 /** What arrived, with everything about each event that a fault could change. */
 export function readOutcome(world: StormWorld, ended: Ended): Outcome {
   expect(ended.code, ended.stderr).toBe(0);
-  const { balanced, problems, counts } = parseReport(ended);
+  const { balanced, problems, counts, people } = parseReport(ended);
   expect({ balanced, problems }).toEqual({ balanced: true, problems: [] });
+
   expect(world.destination.conflicts).toEqual([]);
   const lines = [...world.destination.events().values()].map((event) => canonicalJson(event));
-  return { events: new Set(lines), counts };
+  return { events: new Set(lines), counts, unmerged: people.setAside };
 }
 
 export function expectSameOutcome(actual: Outcome, expected: Outcome): void {
   expect(compareSets(actual.events, expected.events)).toEqual(SAME);
   expect(actual.counts).toEqual(expected.counts);
+  expect(actual.unmerged).toEqual(expected.unmerged);
+}
+
+/** What every round has to come to, in numbers. */
+export function renderOutcome({ events, counts, unmerged }: Outcome): string {
+  const persons = [...events].filter((line) =>
+    /"event":"\$(?:identify|set|groupidentify|group_identify)"/.test(line),
+  );
+  const left = Object.values(unmerged).reduce((sum, count) => sum + count, 0);
+  return `${events.size} events, ${persons.length} of them about persons and groups, ${left} facts unmerged, of ${counts.read} records`;
 }
