@@ -1,5 +1,5 @@
 import { PausedError } from '../lib/errors.ts';
-import type { RefusalGuard } from './refusal-guard.ts';
+import { LOOK_AND_RESUME, type RefusalGuard } from './refusal-guard.ts';
 
 export type Answer = { readonly kind: 'accepted' } | { readonly kind: 'refused'; readonly detail: string };
 
@@ -16,25 +16,33 @@ export interface Confirming {
  * while would otherwise turn good events into rejects, those at the end of a part above all: too few for the
  * guard to notice. So a refusal counts only between two acceptances: the event is tried again while the
  * destination takes others, and afterwards it must still take an event that it took before; uuids make that
- * one harmless. Returns the events that stay refused.
+ * one harmless. A process that has had nothing accepted yet cannot tell, and leaves it to the operator.
+ * Returns the events that stay refused.
  *
- * @throws {PausedError} when the destination refuses what it accepted before
+ * @throws {PausedError} when the destination refuses what it accepted before, or has accepted nothing yet
  */
 export async function confirmRefusals(
   indexes: readonly number[],
   { sendAgain, sendKnownGood, guard }: Confirming,
 ): Promise<ReadonlyMap<number, string>> {
   const refused = new Map<number, string>();
-  if (guard.hasDoubt()) assertAccepted(await sendKnownGood());
+  if (guard.hasDoubt()) assertNotRefused(await sendKnownGood());
   for (const index of indexes) {
     const answer = await sendAgain(index);
     if (answer.kind === 'refused') refused.set(index, answer.detail);
   }
-  if (refused.size > 0) assertAccepted(await sendKnownGood());
-  return refused;
+  const [detail] = refused.values();
+  if (detail === undefined) return refused;
+  const answer = await sendKnownGood();
+  assertNotRefused(answer);
+  if (answer !== undefined) return refused;
+  throw new PausedError(
+    `the destination refused all of the first events that this process sent (${refused.size}; the first one: ${detail}), ` +
+      `so it is unknown whether they are bad or everything is refused. ${LOOK_AND_RESUME}`,
+  );
 }
 
-function assertAccepted(answer: Answer | undefined): void {
+function assertNotRefused(answer: Answer | undefined): void {
   if (answer?.kind !== 'refused') return;
   throw new PausedError(
     `the destination refuses events that it accepted before (${answer.detail}). ` +

@@ -152,7 +152,7 @@ export function createDeliver(options: DeliverOptions): Delivering {
       const decision = await attemptRepeatedly(request, countEvents(range), signal);
       if (decision.kind === 'accepted') {
         sizeCap.noteAccepted(bytes);
-        refusals.noteAccepted();
+        if (batch !== knownGood) refusals.noteAccepted();
         knownGood ??= copyEvent(batch, range.from);
         return decision;
       }
@@ -205,6 +205,8 @@ export function createDeliver(options: DeliverOptions): Delivering {
       const detail = confirmed.get(index);
       deliveries[index] = detail === undefined ? ACCEPTED : { kind: 'refused', detail };
     }
+    const [detail = ''] = confirmed.values();
+    if (confirmed.size === deliveries.length) refusals.noteBatchRefused(confirmed.size, detail);
     return deliveries;
   }
 

@@ -2,15 +2,20 @@ import { PausedError } from '../lib/errors.ts';
 
 /** Tells a destination that refuses everything from one that refuses bad events. */
 export interface RefusalGuard {
+  /** An event that was not accepted before: one that is only sent again says nothing about the others. */
   noteAccepted(): void;
   /** An event that was refused alone. Throws PausedError when too many in a row were. */
   noteRefused(detail: string): void;
+  /** A batch of so many events of which none was accepted. Throws PausedError when too many in a row were. */
+  noteBatchRefused(events: number, detail: string): void;
   /** Whether nothing was accepted since the last refusal. */
   hasDoubt(): boolean;
 }
 
 /** Single events refused in a row, with nothing accepted between, before the migration pauses. */
 const REFUSALS_IN_A_ROW = 20;
+/** The same for whole batches, which may be too small to come to so many events. */
+const BATCHES_IN_A_ROW = 3;
 
 /**
  * Counts over all batches of one sender. A firewall or a broken destination that answers 400 to everything would
@@ -18,26 +23,39 @@ const REFUSALS_IN_A_ROW = 20;
  */
 export function createRefusalGuard(): RefusalGuard {
   let inARow = 0;
+  let batchesInARow = 0;
   return {
     noteAccepted() {
       inARow = 0;
+      batchesInARow = 0;
     },
     hasDoubt: () => inARow > 0,
     noteRefused(detail) {
       inARow += 1;
-      if (inARow < REFUSALS_IN_A_ROW) return;
-      throw new PausedError(
-        `the destination refused ${REFUSALS_IN_A_ROW} single events in a row and accepted none between them (the last one: ${detail}). ` +
-          'Look at the destination and what is in front of it, then resume; nothing is lost. ' +
-          'If the events themselves are bad, resume with --accept-refusals, which continues and keeps them as rejects',
-      );
+      if (inARow >= REFUSALS_IN_A_ROW) throw pauseFor(`${REFUSALS_IN_A_ROW} single events`, detail);
+    },
+    noteBatchRefused(events, detail) {
+      // One event that is refused is a single event.
+      if (events > 1) batchesInARow += 1;
+      if (batchesInARow >= BATCHES_IN_A_ROW) throw pauseFor(`${BATCHES_IN_A_ROW} whole batches`, detail);
     },
   };
 }
+
+const pauseFor = (what: string, detail: string) =>
+  new PausedError(
+    `the destination refused ${what} in a row and accepted none between them (the last one: ${detail}). ${LOOK_AND_RESUME}`,
+  );
+
+/** What an operator does about refusals that may be the destination's. */
+export const LOOK_AND_RESUME =
+  'Look at the destination and what is in front of it, then resume; nothing is lost. ' +
+  'If the events themselves are bad, resume with --accept-refusals, which continues and keeps them as rejects';
 
 /** For an operator who has looked at the refusals. */
 export const ACCEPT_REFUSALS: RefusalGuard = {
   noteAccepted() {},
   noteRefused() {},
+  noteBatchRefused() {},
   hasDoubt: () => false,
 };

@@ -187,6 +187,51 @@ describe('deliver', () => {
     await expect(deliver(last, open)).rejects.toBeInstanceOf(PausedError);
   });
 
+  it('pauses for a few refused events while it cannot tell whether everything is refused', async () => {
+    const destination = await strict();
+    destination.overrule({ status: 400, body: '{"detail":"Request blocked"}' });
+    const few = toBatch(numbers(19).map((each) => targetEvent(each)));
+    const error = await delivering(destination.url)
+      .deliver(few, open)
+      .catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(PausedError);
+    expect(String(error)).toMatch(
+      /refused all of the first events .*\(19; the first one: Request blocked\).*--accept-refusals/,
+    );
+
+    destination.overrule(undefined);
+    const deliveries = await delivering(destination.url).deliver(few, open);
+    expect(deliveries.every(({ kind }) => kind === 'accepted')).toBe(true);
+  });
+
+  it('pauses at the third whole batch that is refused, though it still takes what it took before', async () => {
+    const destination = await strict();
+    const bad = (number: number) => ({ ...targetEvent(number), uuid: 'not a uuid' });
+    const { deliver } = delivering(destination.url);
+    const send = (events: readonly object[]) => deliver(toBatch(events), open);
+    const kinds = async (events: readonly object[]) => (await send(events)).map(({ kind }) => kind);
+    await send([targetEvent(0)]);
+    // Single events are no batches, and one good event begins anew.
+    for (const number of numbers(4, 1)) expect(await kinds([bad(number)])).toEqual(['refused']);
+    for (const number of [10, 20]) expect(await kinds([bad(number), bad(number + 1)])).toHaveLength(2);
+    expect(await kinds([targetEvent(30), bad(31)])).toEqual(['accepted', 'refused']);
+    for (const number of [40, 50]) expect(await kinds([bad(number), bad(number + 1)])).toHaveLength(2);
+    const error = await send([bad(60), bad(61)]).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(PausedError);
+    expect(String(error)).toMatch(/refused 3 whole batches in a row .*not a valid UUID/);
+  });
+
+  it('pauses at the 20th refused event, also where each is a batch of its own', async () => {
+    const destination = await strict();
+    const { deliver } = delivering(destination.url);
+    const bad = (number: number) => toBatch([{ ...targetEvent(number), uuid: 'not a uuid' }]);
+    await deliver(toBatch([targetEvent(0)]), open);
+    for (const number of numbers(19, 1)) {
+      expect(await deliver(bad(number), open)).toMatchObject([{ kind: 'refused' }]);
+    }
+    await expect(deliver(bad(20), open)).rejects.toThrow(/refused 20 single events in a row/);
+  });
+
   it('sends good events again that were refused while the destination refused everything', async () => {
     const destination = await strict();
     const { deliver } = delivering(destination.url);

@@ -108,4 +108,16 @@ describe('a destination that refuses everything', { timeout: TIMEOUT_MS }, () =>
     expect(replayed.code, replayed.stderr).toBe(0);
     expect(bench.arrived()).toEqual(numbers(0, RECORDS));
   });
+
+  it.runIf(ALL)('pauses also where the first events are all that a process has to send', async (context) => {
+    const bench = await createJsonlBench(context);
+    bench.put('a.json', lines(0, 3));
+    bench.destination.overrule({ status: 400, body: '{"detail":"blocked"}' });
+    expectFault(await bench.run(), 5, /refused all of the first events .*blocked/, /--accept-refusals/);
+
+    bench.destination.overrule(undefined);
+    const ended = await bench.command('resume', '--json', NAME);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(bench.arrived()).toEqual(numbers(0, 3));
+  });
 });
