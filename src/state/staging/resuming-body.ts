@@ -48,7 +48,7 @@ export async function* resumingBody(wanted: ResumingBody): AsyncGenerator<Buffer
     }
     stuck += 1;
     const abort = new AbortController();
-    // A failed request is final: the SDK has retried it already.
+    // A failed request is final: it has been retried already.
     const response = await wanted.request(position, etag, abort.signal).catch((error: unknown) => {
       throw wanted.toError(error);
     });

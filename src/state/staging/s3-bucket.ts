@@ -7,9 +7,9 @@ import {
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
-import { UnavailableError } from '../../lib/errors.ts';
 import { resumingBody } from './resuming-body.ts';
 import { isNoSuchKey, isS3Status, toS3Error } from './s3-errors.ts';
+import { PATIENCE, sitOut } from './sit-out.ts';
 
 export interface S3Options {
   readonly bucket: string;
@@ -24,6 +24,8 @@ export interface S3Options {
   readonly forcePathStyle?: boolean | undefined;
   /** Time without a byte after which a body is requested again from where it stopped. @default 30,000 */
   readonly idleTimeoutMs?: number | undefined;
+  /** Time for which a server that is away is waited for. @default 30,000; 10,000 before its first answer */
+  readonly outageMs?: number | undefined;
 }
 
 export interface S3Object {
@@ -46,37 +48,40 @@ export interface S3Bucket {
 }
 
 const CREATE_TRIES = 20;
-const LIST_TRIES = 4;
+/** An address that never answered is more likely to be wrong. */
+const OUTAGE_MS = { known: 30_000, unknown: 10_000 };
 
 export function createS3Bucket(options: S3Options): S3Bucket {
   const { bucket } = options;
   const client = createClient(options);
   const idleTimeoutMs = options.idleTimeoutMs ?? 30_000;
-  const guard = async <T>(doing: string, work: () => Promise<T>): Promise<T> => {
-    try {
-      return await work();
-    } catch (error) {
-      throw toS3Error(error, { bucket, endpoint: options.endpoint, doing });
-    }
+  let known = false;
+  const patience = {
+    ...PATIENCE,
+    outageMs: () => options.outageMs ?? (known ? OUTAGE_MS.known : OUTAGE_MS.unknown),
   };
+  /** The SDK alone gives up within a second, and sooner once many of its requests have failed. */
+  const guard = <T>(doing: string, work: () => Promise<T>): Promise<T> =>
+    sitOut(async () => {
+      try {
+        const result = await work();
+        known = true;
+        return result;
+      } catch (error) {
+        throw toS3Error(error, { bucket, endpoint: options.endpoint, doing });
+      }
+    }, patience);
 
   /** The SDK repeats a request without a response, and takes one that was cut off for a fault, or for an empty list. */
   const listPage = async (prefix: string, token: string | undefined): Promise<ListObjectsV2CommandOutput> => {
     const command = { Bucket: bucket, Prefix: prefix, ContinuationToken: token };
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await guard(`list ${prefix}`, async () => {
-          const page = await client.send(new ListObjectsV2Command(command));
-          const { Name, KeyCount, IsTruncated } = page;
-          if (Name === undefined && KeyCount === undefined && IsTruncated === undefined)
-            throw new Error('the listing is empty or cut off');
-          return page;
-        });
-      } catch (error) {
-        if (!(error instanceof UnavailableError) || tries === LIST_TRIES) throw error;
-        await pause(100 * 2 ** tries);
-      }
-    }
+    return guard(`list ${prefix}`, async () => {
+      const page = await client.send(new ListObjectsV2Command(command));
+      const { Name, KeyCount, IsTruncated } = page;
+      if (Name === undefined && KeyCount === undefined && IsTruncated === undefined)
+        throw new Error('the listing is empty or cut off');
+      return page;
+    });
   };
 
   const requestRange = (
@@ -106,7 +111,7 @@ export function createS3Bucket(options: S3Options): S3Bucket {
       end,
       etag,
       idleTimeoutMs,
-      request: (from, tag, signal) => requestRange(key, from, end, tag, signal),
+      request: (from, tag, signal) => guard(doing, () => requestRange(key, from, end, tag, signal)),
       toError: (error) => toS3Error(error, { bucket, endpoint: options.endpoint, doing }),
     });
   };

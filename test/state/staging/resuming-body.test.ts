@@ -12,6 +12,7 @@ afterEach(() => close());
 
 async function bucketThat(
   answer: (request: IncomingMessage, response: ServerResponse, from: number) => void,
+  outageMs?: number,
 ) {
   const requests: IncomingMessage[] = [];
   const server = createServer((request, response) => {
@@ -32,6 +33,7 @@ async function bucketThat(
     accessKeyId: 'id',
     secretAccessKey: 'secret',
     idleTimeoutMs: 200,
+    outageMs,
   });
   return { bucket, requests };
 }
@@ -108,8 +110,29 @@ describe('errors of a bucket', () => {
     }
   });
 
+  it('come only after an outage that the SDK alone does not sit out', async () => {
+    // Three of its attempts at each request: four times in a second.
+    const left = new Map<string, number>();
+    const { bucket } = await bucketThat((request, response) => {
+      const key = `${request.method} ${request.url}`;
+      const failures = left.get(key) ?? 12;
+      left.set(key, failures - 1);
+      if (failures > 0) return void request.socket.resetAndDestroy();
+      request.resume().on('end', () => {
+        if (request.method === 'GET') headFor(response, 0).end(body);
+        else response.writeHead(200, { etag: '"v1"', 'content-length': 0 }).end();
+      });
+    });
+    const [got, put, created] = await Promise.all([
+      bucket.get('a'),
+      bucket.put('b', body),
+      bucket.create('c', body),
+    ]);
+    expect([got?.equals(body), put.etag, created]).toEqual([true, 'v1', true]);
+  });
+
   it('say that the other side is down when nobody listens', async () => {
-    const { bucket } = await bucketThat(() => {});
+    const { bucket } = await bucketThat(() => {}, 0);
     await close();
     close = async () => {};
     await expect(bucket.put('a', body)).rejects.toThrow(UnavailableError);
