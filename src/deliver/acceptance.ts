@@ -20,8 +20,9 @@ export type Verdict =
 
 /**
  * A 2xx alone proves nothing (I12). Known answers of ingestion are `{"status":1}` and `{"status":"Ok"}`:
- * https://github.com/PostHog/posthog, posthog/api/capture.py and rust/capture/src/api.rs. What a manifest
- * declares is believed as well, but never over a body that names an error or a quota.
+ * https://github.com/PostHog/posthog, posthog/api/capture.py and rust/capture/src/api.rs. Beside them only fields
+ * that are known to be harmless are believed, as nobody can list all the words for a no. What a manifest declares
+ * is believed whatever else is in the body, but never over a field that says no.
  */
 export function judgeAnswer(status: number, body: string, declared: Acceptance = {}): Verdict {
   const text = body.trim();
@@ -31,9 +32,9 @@ export function judgeAnswer(status: number, body: string, declared: Acceptance =
     const isDeclared = declared.status === status && declared.fields === undefined && text === '';
     return isDeclared ? 'accepted' : 'unproven';
   }
-  if (limitsEvents(answer['quota_limited'])) return 'over_quota';
-  if (saysNo(answer)) return 'unproven';
-  return isKnownYes(answer['status']) || matches(answer, status, declared) ? 'accepted' : 'unproven';
+  if (limitsEvents(answer['quota_limited']) || limitsEvents(answer['quotaLimited'])) return 'over_quota';
+  if (matches(answer, status, declared)) return saysNo(answer) ? 'unproven' : 'accepted';
+  return isKnownYes(answer) ? 'accepted' : 'unproven';
 }
 
 const toObject = (value: unknown): Record<string, unknown> | undefined =>
@@ -45,14 +46,31 @@ const toObject = (value: unknown): Record<string, unknown> | undefined =>
 const limitsEvents = (quota: unknown): boolean =>
   Array.isArray(quota) ? quota.some((name) => name !== 'recordings') : Boolean(quota);
 
-const saysNo = ({ error, errors, success }: Record<string, unknown>): boolean =>
-  isFilled(error) || isFilled(errors) || success === false;
+/** Fields that say no by holding something: an error, or events that were left out. */
+const COMPLAINTS = ['error', 'errors', 'failed', 'failures', 'rejected', 'dropped', 'invalid'];
+/** Fields that say no by holding nothing. */
+const AGREEMENTS = ['success', 'ok', 'accepted'];
 
-const isFilled = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value);
+const saysNo = (answer: Record<string, unknown>): boolean =>
+  COMPLAINTS.some((name) => isFilled(answer[name])) ||
+  AGREEMENTS.some((name) => name in answer && !isFilled(answer[name]));
 
-const isKnownYes = (status: unknown): boolean =>
-  status === 1 || (typeof status === 'string' && status.toLowerCase() === 'ok');
+const isFilled = (value: unknown): boolean => {
+  if (typeof value === 'string') return !['', '0', 'false', 'no', 'null'].includes(value.toLowerCase());
+  return typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value);
+};
+
+function isKnownYes({ status, ...others }: Record<string, unknown>): boolean {
+  if (status !== 1 && !(typeof status === 'string' && status.toLowerCase() === 'ok')) return false;
+  return Object.entries(others).every(([name, value]) => isHarmless(name, value));
+}
+
+/** Quotas were looked at before. */
+const isHarmless = (name: string, value: unknown): boolean =>
+  name === 'quota_limited' ||
+  name === 'quotaLimited' ||
+  (name === 'success' && value === true) ||
+  (COMPLAINTS.includes(name) && !isFilled(value));
 
 function matches(answer: Record<string, unknown>, status: number, declared: Acceptance): boolean {
   if (declared.fields === undefined) return false;

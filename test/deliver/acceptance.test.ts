@@ -35,6 +35,18 @@ describe('judgeAnswer', () => {
     ['{"status":1,"errors":["disk full"]}', 'unproven'],
     ['{"status":1,"errors":{"0":"bad"}}', 'unproven'],
     ['{"status":1,"error":"queue down"}', 'unproven'],
+    ['{"status":1,"success":true}', 'accepted'],
+    ['{"status":1,"failed":[],"dropped":0}', 'accepted'],
+    ['{"status":1,"success":0}', 'unproven'],
+    ['{"status":1,"success":"false"}', 'unproven'],
+    ['{"status":1,"ok":false}', 'unproven'],
+    ['{"status":"ok","accepted":0,"rejected":1}', 'unproven'],
+    ['{"status":1,"dropped":1}', 'unproven'],
+    ['{"status":1,"failed":[{"index":0}]}', 'unproven'],
+    ['{"status":1,"quotaLimited":[]}', 'accepted'],
+    ['{"status":1,"quotaLimited":["events"]}', 'over_quota'],
+    ['{"status":1,"message":"quota exceeded, events dropped"}', 'unproven'],
+    ['{"status":1,"something_new":null}', 'unproven'],
   ];
   it.each(known)('takes %s as %s', (body, verdict) => {
     expect(judgeAnswer(200, body)).toBe(verdict);
@@ -56,6 +68,9 @@ describe('judgeAnswer', () => {
     ['fields with another status', { status: 202, fields: { a: 1 } }, 200, '{"a":1}', 'unproven'],
     ['status alone where fields are declared', { status: 202, fields: { a: 1 } }, 202, '', 'unproven'],
     ['fields beside an error', { fields: { a: 1 } }, 200, '{"a":1,"errors":["x"]}', 'unproven'],
+    ['fields beside a failure', { fields: { a: 1 } }, 200, '{"a":1,"failed":2}', 'unproven'],
+    ['fields beside a no', { fields: { a: 1 } }, 200, '{"a":1,"success":"false"}', 'unproven'],
+    ['fields of a known answer', { fields: { took: 3 } }, 200, '{"status":1,"took":3}', 'accepted'],
     ['fields beside a quota', { fields: { a: 1 } }, 200, '{"a":1,"quota_limited":["events"]}', 'over_quota'],
     ['a known answer all the same', { status: 204 }, 200, '{"status":1}', 'accepted'],
   ];
