@@ -58,7 +58,7 @@ export const INCIDENTS = [
   'stop',
   /** Every record has its outcome, persons and groups are sent, and the report is written. */
   'finish',
-  /** The producer found that Redis no longer knows the migration. */
+  /** The producer found that Redis no longer knows the migration, or not its epoch. */
   'redis_wiped',
   /** A producer or worker found a higher epoch than its own. */
   'superseded',
@@ -262,7 +262,10 @@ export const DUTIES: Readonly<Record<State, Duties>> = {
   removed: { producer: 'end', worker: 'hand_back' },
 };
 
-/** An epoch beside the one that Redis knows; `forgotten`: Redis lost its memory. */
+/**
+ * An epoch beside the one that Redis knows. `forgotten`: Redis lost its memory; `ahead`: it came back with an older
+ * one, from a snapshot or as a replica that lagged behind.
+ */
 export type Standing = 'in_force' | 'superseded' | 'forgotten' | 'ahead';
 
 export function compareEpoch(own: number, known: number | undefined): Standing {
@@ -278,7 +281,7 @@ export const EPOCH_DUTIES: Readonly<
   in_force: atWork,
   superseded: { producer: 'end', worker: 'hand_back' },
   forgotten: { producer: 'acquire', worker: 'hand_back' },
-  ahead: { producer: 'continue', worker: 'hand_back' },
+  ahead: { producer: 'acquire', worker: 'hand_back' },
 };
 
 export interface LeaseHolder {

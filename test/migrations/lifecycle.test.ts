@@ -169,7 +169,7 @@ describe('what producers and workers do', () => {
   it.each([
     [4, 4, 'in_force', 'continue', 'work'],
     [4, 5, 'superseded', 'end', 'hand_back'],
-    [4, 3, 'ahead', 'continue', 'hand_back'],
+    [4, 3, 'ahead', 'acquire', 'hand_back'],
     [4, undefined, 'forgotten', 'acquire', 'hand_back'],
   ] as const)('is this, of epoch %s where Redis knows %s: %s', (own, known, standing, producer, worker) => {
     expect(compareEpoch(own, known)).toBe(standing);

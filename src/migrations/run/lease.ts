@@ -29,7 +29,7 @@ import { isRunning } from './is-running.ts';
 const LEASE_MS = 15_000;
 const RENEW_EVERY_MS = 5_000;
 
-/** Redis lost the migration's state: the lease must be acquired again, under a new epoch (I4). */
+/** Redis lost the migration's state, or came back with an older one: the lease must be acquired again, under a new epoch (I4). */
 export class RedisWipedError extends Error {}
 
 /** The migration was paused or cancelled while it ran. */
@@ -98,7 +98,13 @@ export async function acquireLease(
   const token = randomUUID();
   const self = JSON.stringify({ host: hostname(), pid: process.pid, token });
   const latest = await loadLatestEpochNumber(staging, record.name);
-  await takeLease(redis, record, self);
+  try {
+    await takeLease(redis, record, self);
+  } catch (error) {
+    // One that runs needs no advice, but an end: the other drives the migration.
+    if (error instanceof RefusedError && event.kind === 'redis_wiped') throw superseded(record.name);
+    throw error;
+  }
   const release = async () => {
     ownLeases.delete(self);
     await redis.eval(RELEASE, 1, leaseKey(record.id), self);
@@ -140,12 +146,13 @@ export async function acquireLease(
       const [known, control] = await redis.hmget(key, 'epoch', 'control');
       const standing = compareEpoch(epoch, known == null ? undefined : Number(known));
       const duty = EPOCH_DUTIES[standing].producer;
-      if (duty === 'acquire') throw new RedisWipedError('Redis lost the state of the migration');
+      if (duty === 'acquire') throw new RedisWipedError('Redis lost the newest state of the migration');
       if (duty === 'end') throw superseded(record.name);
       assertContinues(controlState.safeParse(control).data);
-      if ((await renew()) !== 1) {
-        throw new FencedOutError('another process runs this migration; this one stops, nothing is lost');
-      }
+      if ((await renew()) === 1) return;
+      // The lease of another process: of a newer one, or of one before this, which an older Redis remembers.
+      if ((await loadLatestEpochNumber(staging, record.name)) > epoch) throw superseded(record.name);
+      throw new RedisWipedError('Redis holds the lease of another process');
     },
     async assertNotHeld() {
       assertContinues((await loadControl(staging, record.name))?.state);

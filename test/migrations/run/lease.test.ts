@@ -12,7 +12,13 @@ import {
   RedisWipedError,
 } from '../../../src/migrations/run/lease.ts';
 import { migrationKey } from '../../../src/state/checkpoints.ts';
-import { loadControl, loadEpoch, type MigrationRecord, saveControl } from '../../../src/state/migrations.ts';
+import {
+  loadControl,
+  loadEpoch,
+  type MigrationRecord,
+  openEpoch,
+  saveControl,
+} from '../../../src/state/migrations.ts';
 import { createFolderStaging } from '../../../src/state/staging/folder.ts';
 import { startRedis, type TestRedis } from '../../support/redis.ts';
 
@@ -97,6 +103,32 @@ describe('acquiring the lease of a migration', () => {
     await expect(taken.assertRunning()).rejects.toThrow(RedisWipedError);
     const renewed = await take({ kind: 'redis_wiped', epoch: taken.epoch });
     expect(renewed.epoch).toBe(2);
+    await expect(taken.assertRunning()).rejects.toThrow(FencedOutError);
+  });
+
+  it('is acquired again when Redis comes back with an older state, whatever lease that remembers', async () => {
+    const first = await take();
+    await redis.hset(migrationKey(record.id), 'control', 'stopped');
+    const older = await redis.hgetall(migrationKey(record.id));
+    await first.release();
+    const taken = await take({ kind: 'resume' });
+    await redis.hset(migrationKey(record.id), older);
+    const gone = JSON.stringify({ host: hostname(), pid: 2 ** 22 - 7, token: 'dead' });
+    await redis.set(leaseKey(record.id), gone);
+    await expect(taken.assertRunning()).rejects.toThrow(RedisWipedError);
+    const renewed = await take({ kind: 'redis_wiped', epoch: taken.epoch });
+    expect(renewed.epoch).toBe(3);
+    await renewed.assertRunning();
+  });
+
+  it('ends as superseded by a lease of another process only where that opened an epoch, or lives', async () => {
+    const taken = await take();
+    const other = (pid: number) => JSON.stringify({ host: hostname(), pid, token: 'other' });
+    await redis.set(leaseKey(record.id), other(2 ** 22 - 7));
+    await expect(taken.assertRunning()).rejects.toThrow(RedisWipedError);
+    await redis.set(leaseKey(record.id), other(process.ppid));
+    await expect(take({ kind: 'redis_wiped', epoch: 1 })).rejects.toThrow(FencedOutError);
+    await openEpoch(createFolderStaging(folder), record.name, 2, { openedAt: '', ...OPENING });
     await expect(taken.assertRunning()).rejects.toThrow(FencedOutError);
   });
 
