@@ -24,7 +24,7 @@ export interface S3Options {
   readonly forcePathStyle?: boolean | undefined;
   /** Time without a byte after which a body is requested again from where it stopped. @default 30,000 */
   readonly idleTimeoutMs?: number | undefined;
-  /** Time for which a server that is away is waited for. @default 30,000; 10,000 before its first answer */
+  /** Time for which a server that is away is waited for. @default 30,000; 5,000 before its first answer */
   readonly outageMs?: number | undefined;
 }
 
@@ -49,7 +49,7 @@ export interface S3Bucket {
 
 const CREATE_TRIES = 20;
 /** An address that never answered is more likely to be wrong. */
-const OUTAGE_MS = { known: 30_000, unknown: 10_000 };
+const OUTAGE_MS = { known: 30_000, unknown: 5_000 };
 
 export function createS3Bucket(options: S3Options): S3Bucket {
   const { bucket } = options;
