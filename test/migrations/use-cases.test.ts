@@ -209,6 +209,7 @@ describe('what needs no runtime', () => {
     const loaded = await lab.writeManifest('planned');
     const read: number[] = [];
     const full = {
+      env: lab.env,
       signal: new AbortController().signal,
       onProgress: (records: number) => read.push(records),
     };
@@ -226,7 +227,7 @@ describe('what needs no runtime', () => {
     const left = [];
     for await (const { key } of runtime.staging.list('_plans/')) left.push(key);
     expect(left).toEqual([]);
-    const stopped = { signal: AbortSignal.abort(new Error('not now')) };
+    const stopped = { env: lab.env, signal: AbortSignal.abort(new Error('not now')) };
     expect(
       await planMigration(createPlanContext(lab.settings), loaded, { recordsPerFile: 500, full: stopped }),
     ).toEqual({ kind: 'stopped', reason: 'not now' });

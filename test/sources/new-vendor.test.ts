@@ -179,6 +179,7 @@ describe.each([
       batch: { events: 100, bytes: 1_000_000, eventBytes: 100_000 },
       groupIdentifyEvent: '$group_identify',
       overwritePeople: false,
+      ledger: undefined,
       signal: new AbortController().signal,
       onProgress: () => {},
     });

@@ -23,6 +23,7 @@ export async function plan(
   const loaded = await loadManifest(path, { env: context.env });
   const stop = createStopSignal(terminal);
   const full = {
+    env: context.env,
     signal: stop.signal,
     onBegin: () => stop.listen(STOPPED),
     onProgress: (read: number) => terminal.status(`plan --full  ${number(read)} records read, nothing sent`),

@@ -8,6 +8,7 @@ import { ID_WIDTH } from '../../identity/merge-decision.ts';
 import { emptyPersonsTally, mergePersonsTally, type PersonsTally } from '../../identity/persons-tally.ts';
 import { PROPERTY_WIDTH } from '../../identity/property-decision.ts';
 import { resolveBuckets } from '../../identity/resolve-buckets.ts';
+import type { LedgerAtTurn } from '../../identity/resolve-persons.ts';
 import { importPart } from '../../pipeline/import-part.ts';
 import { assignSlices, toStagedSlices } from '../../pipeline/stage/slice-groups.ts';
 import { stageSlice } from '../../pipeline/stage/stage-slice.ts';
@@ -15,11 +16,13 @@ import type { MapRecord, SourceSlice } from '../../sources/source.ts';
 import { BUCKETS } from '../../state/bucket.ts';
 import type { Checkpoints } from '../../state/checkpoints.ts';
 import { saveFacts } from '../../state/facts.ts';
-import { partKeys, toFactsKey, toPlanFactsPrefix } from '../../state/keys.ts';
+import { type LedgerTable, partKeys, toFactsKey, toPlanFactsPrefix } from '../../state/keys.ts';
 import { createKeyedHash } from '../../state/ledger/keyed-hash.ts';
-import { createMemoryTables } from '../../state/ledger/ledger-tables.ts';
+import { type Ledger, loadTurns } from '../../state/ledger/ledger.ts';
+import { createLedgerTables, createMemoryTables } from '../../state/ledger/ledger-tables.ts';
 import type { PartStore } from '../../state/part-store.ts';
 import { loadPart } from '../../state/parts.ts';
+import { atTurn } from '../persons/turn.ts';
 import { ReceiptTotals } from '../report/receipt-totals.ts';
 
 export interface FullPassInput {
@@ -32,6 +35,8 @@ export interface FullPassInput {
   readonly batch: BatchLimits;
   readonly groupIdentifyEvent: string;
   readonly overwritePeople: boolean;
+  /** What is known of the destination; nothing is entered. Undefined where nothing is. */
+  readonly ledger: Ledger | undefined;
   readonly signal: AbortSignal;
   readonly onProgress: (recordsRead: number) => void;
 }
@@ -80,21 +85,18 @@ export async function fullPass(input: FullPassInput): Promise<FullPass> {
 }
 
 async function foldAll(
-  { staging, scratch, signal, batch, overwritePeople, groupIdentifyEvent }: FullPassInput,
+  { staging, scratch, signal, batch, overwritePeople, groupIdentifyEvent, ledger: known }: FullPassInput,
   facts: readonly FactsIndex[],
 ): Promise<{ people: PersonsTally; syntheticEvents: number }> {
-  // A ledger that knows nothing: what other migrations sent is not looked at.
-  const ledger = {
-    hash: createKeyedHash('plan'),
-    turn: 1,
-    purpose: 'send' as const,
-    hasEnded: () => true,
-    isForgotten: false,
-  };
+  const ledger = known
+    ? await atTurn(known, staging, (await loadTurns(staging, known.id)).last + 1, 'send')
+    : KNOWS_NOTHING;
+  const openTables = (table: LedgerTable, width: number) =>
+    createMemoryTables(width, known && createLedgerTables(staging, known.id, table, width));
   const all = { from: 0, to: BUCKETS, staging, signal, ledger };
   const resolved = await resolveBuckets({
     ...all,
-    tables: createMemoryTables(ID_WIDTH),
+    tables: openTables('ids', ID_WIDTH),
     prefix: toPlanFactsPrefix(scratch),
     facts,
   });
@@ -103,7 +105,7 @@ async function foldAll(
   let syntheticEvents = merges;
   const folded = foldBuckets({
     ...all,
-    tables: createMemoryTables(PROPERTY_WIDTH),
+    tables: openTables('properties', PROPERTY_WIDTH),
     facts: resolved.facts,
     overwrite: overwritePeople,
     groupIdentifyEvent,
@@ -115,6 +117,14 @@ async function foldAll(
   }
   return { people, syntheticEvents };
 }
+
+const KNOWS_NOTHING: LedgerAtTurn = {
+  hash: createKeyedHash('plan'),
+  turn: 1,
+  purpose: 'send',
+  hasEnded: () => true,
+  isForgotten: false,
+};
 
 /** Parts and identity facts are kept while they are counted; receipts and rejects only counted. */
 const createScratchStore = (staging: Staging, scratch: string): PartStore => ({

@@ -1,27 +1,36 @@
+import type { Environment } from '../../../config/environment.ts';
 import type { Manifest } from '../../../config/manifest/manifest.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { DEFAULT_BATCH_LIMITS } from '../../deliver/batch-builder.ts';
 import { bindSource, getMappingName } from '../../sources/registry.ts';
 import type { SourceSlice } from '../../sources/source.ts';
 import { toPlanPrefix } from '../../state/keys.ts';
+import { findLedger } from '../../state/ledger/ledger.ts';
 import { clearStaging } from '../../state/migrations.ts';
 import { buildReport } from '../report/build-report.ts';
 import type { Report } from '../report/report.ts';
+import { resolveLedger } from '../resolve-destination.ts';
 import { fullPass } from './full-pass.ts';
 
 export interface PlanFullOptions {
+  /** For the variable that names the project key, by which the ledger of the destination is found. */
+  readonly env: Environment;
   readonly signal: AbortSignal;
   /** Called once the sample is planned and the full pass begins. */
   readonly onBegin?: () => void;
   readonly onProgress?: (recordsRead: number) => void;
 }
 
-/** The report that a run would end with, were every event accepted. Leaves nothing in staging. */
+/**
+ * The report that a run would end with, were every event accepted, after what other migrations have sent about
+ * persons to the same destination. The keys of the bundled API are not read, so for it the report is that of a
+ * first migration. Leaves nothing in staging.
+ */
 export async function planFull(
   staging: Staging,
   manifest: Manifest,
   files: readonly SourceSlice[],
-  { signal, onBegin, onProgress }: PlanFullOptions,
+  { env, signal, onBegin, onProgress }: PlanFullOptions,
 ): Promise<Report> {
   // Apart from the migration's own folder: by the time of a run, files and manifest may have changed.
   const scratch = toPlanPrefix(manifest.name);
@@ -37,6 +46,9 @@ export async function planFull(
       batch: { ...manifest.limits.batch, eventBytes: DEFAULT_BATCH_LIMITS.eventBytes },
       overwritePeople: manifest.people.overwrite,
       groupIdentifyEvent: manifest.people.groupIdentifyEvent,
+      ledger:
+        manifest.destination &&
+        (await findLedger(staging, resolveLedger(manifest, { env, bundled: undefined }))),
       signal,
       onProgress: onProgress ?? (() => {}),
     });

@@ -69,14 +69,16 @@ export function createLedgerTables(
   };
 }
 
-/** Tables that are kept nowhere: a ledger that knows nothing. */
-export function createMemoryTables(width: number): LedgerTables {
+/** Tables whose changes are kept nowhere: of a ledger that knows nothing, or what `before` has. */
+export function createMemoryTables(width: number, before?: Pick<LedgerTables, 'load'>): LedgerTables {
   const all = new Map<number, RecordTable>();
   return {
     async load(buckets) {
+      const wanted = [...buckets];
+      const known = await before?.load(wanted.filter((bucket) => !all.has(bucket)));
       return new Map(
-        [...buckets].map((bucket) => {
-          const table = all.get(bucket) ?? new RecordTable(width);
+        wanted.map((bucket) => {
+          const table = all.get(bucket) ?? known?.get(bucket) ?? new RecordTable(width);
           all.set(bucket, table);
           return [bucket, table] as const;
         }),

@@ -66,9 +66,18 @@ export async function openLedger(staging: Staging, access: LedgerAccess): Promis
   let document = await loadDocument(ledgerDocument, key, staging);
   if (!document && (await staging.create(key, encodeDocument(fresh)))) document = fresh;
   document ??= await loadDocument(ledgerDocument, key, staging);
-  const { salt, forgottenAt } = document ?? fresh;
-  const hashKey = createHmac('sha256', salt).update(`ids\n${access.secret}`).digest('hex');
-  return { id: access.id, hashKey, isForgotten: forgottenAt !== undefined };
+  return toLedger(access, document ?? fresh);
+}
+
+/** The ledger where there is one; writes nothing. */
+export async function findLedger(staging: Staging, access: LedgerAccess): Promise<Ledger | undefined> {
+  const document = await loadDocument(ledgerDocument, ledgerLayout(access.id).document, staging);
+  return document && toLedger(access, document);
+}
+
+function toLedger({ id, secret }: LedgerAccess, { salt, forgottenAt }: LedgerDocument): Ledger {
+  const hashKey = createHmac('sha256', salt).update(`ids\n${secret}`).digest('hex');
+  return { id, hashKey, isForgotten: forgottenAt !== undefined };
 }
 
 /**

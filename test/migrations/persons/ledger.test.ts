@@ -1,7 +1,10 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseStoredManifest } from '../../../config/manifest/load-manifest.ts';
 import { removeFacts } from '../../../src/migrations/persons/remove-facts.ts';
 import { findHeld, sendHeldPersons } from '../../../src/migrations/persons/send-held.ts';
+import { planMigration } from '../../../src/migrations/plan.ts';
 import { loadStoredManifest } from '../../../src/migrations/prepare.ts';
 import { replayRejects } from '../../../src/migrations/rejects/replay.ts';
 import { loadReport } from '../../../src/migrations/report.ts';
@@ -54,6 +57,67 @@ describe('two migrations to one destination', () => {
       setAside: { contradicted_merge: 1 },
       setAsideSample: [{ reason: 'contradicted_merge', id: 'tablet', users: ['bob'], userCount: 1 }],
     });
+  });
+
+  it('send after a top-up what is new about persons, and merge no device that it shows as shared', async () => {
+    const seen = [{ user: 'erin', device: 'foyer', plan: 'old', time: '2021-02-01T00:00:00Z' }];
+    const loaded = await bench.write('topped', seen, overwrite);
+    await startMigration(bench.runtime, loaded, runOptions);
+    expect(bench.takeSent()).toEqual({
+      merges: ['foyer → erin'],
+      properties: ['{"id":"erin","$set":{"plan":"old"}}'],
+    });
+    const added = [
+      { n: 'topped-8', e: 'counted', user: 'finn', device: 'foyer', t: '2022-01-01T00:00:00Z' },
+      { n: 'topped-9', e: 'counted', user: 'erin', device: 'van', t: '2022-01-02T00:00:00Z', plan: 'new' },
+    ];
+    const lines = added.map((record) => `${JSON.stringify(record)}\n`).join('');
+    writeFileSync(join(loaded.baseDir, 'topped', 'b.json'), lines);
+    const topUp = { ...runOptions, topUp: true };
+    const report = getReport(await startMigration(bench.runtime, loaded, topUp));
+    expect(report.people.setAside).toEqual({ contradicted_merge: 1 });
+    expect(bench.takeSent()).toEqual({
+      merges: ['van → erin'],
+      properties: ['{"id":"erin","$set":{"plan":"new"}}'],
+    });
+    await startMigration(bench.runtime, loaded, topUp);
+    expect(bench.takeSent()).toEqual({ merges: [], properties: [] });
+  });
+
+  it('are planned in full with what the ledger knows, which learns nothing from a plan', async () => {
+    const { staging, env } = bench.runtime;
+    const project = { destination: { url: bench.destination.url, apiKey: '${KEY}', project: 'planned' } };
+    const context = { ...bench.runtime, openStaging: async () => staging };
+    const plan = async (name: string, seen: Parameters<typeof bench.run>[1]) => {
+      const loaded = await bench.write(name, seen, { ...project, ...overwrite });
+      const full = { env, signal: runOptions.signal };
+      const planned = await planMigration(context, loaded, { recordsPerFile: 10, full });
+      return planned.kind === 'planned' ? planned.full?.people : undefined;
+    };
+    const ledgers = async () => {
+      const keys = [];
+      for await (const { key } of staging.list('_ledgers/')) keys.push(key);
+      return keys;
+    };
+    const before = await ledgers();
+    const seen = [{ user: 'wanda', device: 'bench', plan: 'new', time: '2022-02-01T00:00:00Z' }];
+    expect(await plan('planned-1', seen)).toMatchObject({ pairs: 1, persons: 1, setAside: {} });
+    expect(await ledgers()).toEqual(before);
+    await bench.run('planned-1', seen, { ...project, ...overwrite });
+    const entered = await ledgers();
+
+    // The device is another user's by then, and of wanda's plan there is a newer value.
+    const later = [
+      { user: 'xaver', device: 'bench' },
+      { user: 'xaver', device: 'satchel' },
+      { user: 'wanda', plan: 'old', time: '2021-02-01T00:00:00Z' },
+    ];
+    const expected = { pairs: 1, persons: 0, setAside: { contradicted_merge: 1 } };
+    expect(await plan('planned-2', later)).toMatchObject(expected);
+    expect(await ledgers()).toEqual(entered);
+    const report = await bench.run('planned-2', later, { ...project, ...overwrite });
+    expect(report.people).toMatchObject(expected);
+    bench.takeSent();
   });
 
   it('send a property that replaces live ones only where it is newer', async () => {
