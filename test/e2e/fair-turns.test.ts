@@ -65,7 +65,11 @@ it('500 records to an idle destination are done while a large migration waits fo
   produce('large', busy.url, 60);
   await until('the first events of the large one', () => busy.events().size > 0 || undefined);
 
-  const small = await produce('small', idle.url, 10_000).ended;
+  const producer = produce('small', idle.url, 10_000);
+  await until('the small one to begin', () => producer.stderr() !== '' || undefined);
+  const beganMs = performance.now();
+  const small = await producer.ended;
+  expect(performance.now() - beganMs).toBeLessThan(15_000);
   expect(small.code, small.stderr).toBe(0);
   expect(parseReport(small)).toMatchObject({ balanced: true, counts: { delivered: SMALL } });
   // At 60 events a minute the large one takes minutes.

@@ -71,7 +71,10 @@ describe('acquiring the lease of a migration', () => {
   it('stops the one who held it before', async () => {
     const first = await take();
     await first.release();
-    await take();
+    const second = await take();
+    await expect(first.assertRunning()).rejects.toThrow(FencedOutError);
+    // The lease is free again, but its epoch is over.
+    await second.release();
     await expect(first.assertRunning()).rejects.toThrow(FencedOutError);
   });
 
