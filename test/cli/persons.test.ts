@@ -10,6 +10,13 @@ afterEach(killAllBackhaul);
 
 const API_KEY = 'phc_persons';
 
+interface Manifest {
+  /** Added to the mapping of the time. */
+  readonly timestamp?: object;
+  readonly persons?: 'hold';
+  readonly people?: object;
+}
+
 async function createBench({ onTestFinished }: TestContext) {
   const workplace = createWorkplace();
   onTestFinished(() => workplace.remove());
@@ -18,10 +25,8 @@ async function createBench({ onTestFinished }: TestContext) {
   const redis = await startRedis();
   onTestFinished(() => redis.stop());
   const options = { dataDir: workplace.dataDir('cli'), env: { KEY: API_KEY, REDIS_URL: redis.url } };
-  const write = (name: string, users: readonly string[]) => {
-    const lines = users.map((user) =>
-      JSON.stringify({ e: 'seen', user, device: 'tablet-1', t: `${name}-03-01` }),
-    );
+  const write = (name: string, records: readonly object[], { timestamp = {}, ...more }: Manifest = {}) => {
+    const lines = records.map((record) => JSON.stringify({ e: 'seen', device: 'tablet-1', ...record }));
     writeFileSync(join(workplace.folder, `${name}.ndjson`), `${lines.join('\n')}\n`);
     return workplace.manifest({
       name,
@@ -33,24 +38,37 @@ async function createBench({ onTestFinished }: TestContext) {
           event: { column: 'e' },
           distinctId: { column: ['user', 'device'] },
           anonymousId: { column: 'device' },
-          timestamp: { column: 't' },
+          timestamp: { column: 't', ...timestamp },
+          person: { set: { columns: ['plan'] } },
         },
       },
       destination: { url: destination.url, apiKey: '${KEY}' },
-      persons: 'hold',
+      rejects: { failAbove: '90%' },
+      ...more,
     });
   };
   return {
     destination,
     write,
     command: (...args: string[]) => runBackhaul(args, options),
-    merges: () => [...destination.events().values()].filter(({ event }) => event === '$identify'),
+    /** Merges, and properties that replace live ones. */
+    persons: () =>
+      [...destination.events().values()]
+        .filter(({ event }) => event === '$identify')
+        .map(({ distinctId, properties: { $anon_distinct_id: merged, $set } }) => ({
+          distinctId,
+          merged,
+          $set,
+        })),
   };
 }
 
 it('an export that was split by year and held merges no device that two years share', async (context) => {
-  const { destination, write, command, merges } = await createBench(context);
-  const manifests = [write('2021', ['alice']), write('2022', ['bob'])];
+  const { destination, write, command, persons } = await createBench(context);
+  const manifests = [
+    write('2021', [{ user: 'alice', t: '2021-03-01' }], { persons: 'hold' }),
+    write('2022', [{ user: 'bob', t: '2022-03-01' }], { persons: 'hold' }),
+  ];
   for (const manifest of manifests) {
     const ended = await command('run', manifest);
     expect(ended.code, ended.stderr).toBe(0);
@@ -60,7 +78,7 @@ it('an export that was split by year and held merges no device that two years sh
   expect(sent.code, sent.stderr).toBe(0);
   expect(sent.stderr).toContain('Sending the persons of 2021, 2022 as migration 2021.persons-1.');
   expect(parseReport(sent).people).toMatchObject({ pairs: 0, setAside: { shared_device: 1 } });
-  expect(merges()).toEqual([]);
+  expect(persons()).toEqual([]);
 
   const again = await command('persons', 'send', manifests[0] ?? '');
   expect(again.code, again.stderr).toBe(0);
@@ -68,4 +86,28 @@ it('an export that was split by year and held merges no device that two years sh
   const named = await command('persons', 'send', '2021');
   expect(named.code).toBe(2);
   expect(named.stderr).toContain('migration "2021" holds no persons');
+}, 120_000);
+
+it('a replay merges no device that is known as shared, and rolls no property back', async (context) => {
+  const { write, command, persons } = await createBench(context);
+  const overwrite = { people: { overwrite: true } };
+  const records = [
+    { user: 'alice', t: '2022-03-01', plan: 'new' },
+    { user: 'bob', t: '2022-03-02' },
+    { user: 'alice', t: '05/03/2021', plan: 'old' },
+  ];
+  const ended = await command('run', '--json', write('shop', records, overwrite));
+  expect(ended.code, ended.stderr).toBe(0);
+  expect(parseReport(ended)).toMatchObject({
+    byReason: { bad_timestamp: 1 },
+    people: { setAside: { shared_device: 1 } },
+  });
+  const sent = [{ distinctId: 'alice', merged: undefined, $set: { plan: 'new' } }];
+  expect(persons()).toEqual(sent);
+
+  const mended = write('shop', records, { ...overwrite, timestamp: { format: 'dd/MM/yyyy' } });
+  const replayed = await command('rejects', 'replay', 'shop', '--manifest', mended, '--json');
+  expect(replayed.code, replayed.stderr).toBe(0);
+  expect(parseReport(replayed).counts).toMatchObject({ read: 1, delivered: 1 });
+  expect(persons()).toEqual(sent);
 }, 120_000);
