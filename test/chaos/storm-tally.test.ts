@@ -47,7 +47,7 @@ it('a storm ends with one summary', () => {
       '  1 × a flood',
       '  3 × a kill',
       '  2 × trouble',
-      '  3 resumes, needed 3 (2 killed, 1 paused), allowed at most 4',
+      '  resumes: 3, needed 3 (2 killed, 1 paused), allowed at most 4',
     ].join('\n'),
   );
 });

@@ -57,7 +57,7 @@ const renderEnds = (drawn: readonly Drawn[]): string =>
   renderCounts(drawn.map(({ end }) => end).filter((end) => RESUMED.has(end)));
 
 export const renderResumes = ({ drawn, resumes }: Pick<Round, 'drawn' | 'resumes'>): string =>
-  `${resumes} resumes, needed ${countNeeded(drawn)} (${renderEnds(drawn) || 'none'}), allowed at most ${countAllowed(drawn)}`;
+  `resumes: ${resumes}, needed ${countNeeded(drawn)} (${renderEnds(drawn) || 'none'}), allowed at most ${countAllowed(drawn)}`;
 
 /** The whole storm in a few lines. */
 export function renderStorm(rounds: readonly Round[], seed: number): string {

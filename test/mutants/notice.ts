@@ -9,7 +9,7 @@ import { createScratchTree } from './scratch-tree.ts';
 /** `npm run mutants`: breaks the code in one way at a time and expects its tests to fail. */
 const TIMEOUT_MS = 10 * 60_000;
 const tree = createScratchTree();
-afterAll(() => tree.remove());
+afterAll(() => tree.remove(), TIMEOUT_MS);
 
 describe.each(groupByTests())('%s', { timeout: TIMEOUT_MS }, (paths, mutants) => {
   const tests = paths.split(' ');
