@@ -1,80 +1,48 @@
-import type { StageTimes } from './run-stages.ts';
-import { computeRatio, computeSpread, type Spread } from './spread.ts';
-import { REFERENCE } from './stages.ts';
-import type { ContenderName, Run } from './whole-path.ts';
+import type { Spread } from './spread.ts';
 
-/** The figures of `--json` and of the table. Only ratios can be compared between machines. */
+/** The figures of a benchmark: what `--json` writes. Only ratios can be compared between machines. */
 export interface Figures {
-  readonly input: { readonly records: number; readonly bytes: number };
-  readonly rounds: { readonly wholePath: number; readonly stages: number };
-  readonly wholePath: readonly PathFigures[];
-  readonly stages: readonly StageFigures[];
+  readonly about: About;
+  readonly tables: readonly Table[];
 }
 
-export interface PathFigures {
+export interface About {
+  readonly startedAt: string;
+  readonly commit: string;
+  readonly node: string;
+  readonly machine: string;
+  readonly peers: string;
+  readonly notes: readonly string[];
+}
+
+export interface Table {
+  /** The name that `--only` takes. */
+  readonly section: string;
+  readonly title: string;
+  readonly columns: readonly Column[];
+  readonly rows: readonly Row[];
+  /** How to read it, where that is not plain. */
+  readonly notes?: readonly string[];
+}
+
+/** `ratio` 2 decimals, `micros` and `seconds` 1 and 2, `whole` with thousands, `text` as it is. */
+export type Format = 'ratio' | 'micros' | 'seconds' | 'whole' | 'text';
+
+export interface Column {
+  readonly key: string;
+  readonly head: string;
+  readonly format: Format;
+}
+
+export interface Row {
   readonly name: string;
-  /** Records per CPU second, as multiples of the documented script's. */
-  readonly timesDocumented: Spread;
-  /** The same, as multiples of the ceiling's. */
-  readonly timesCeiling: Spread;
-  readonly recordsPerCpuSecond: number;
-  /** Absent for a phase, which shares its process with the others. */
-  readonly peakRssMb?: number;
-  readonly events: number;
+  /** By the key of a column; missing where there is nothing to say. */
+  readonly cells: Readonly<Record<string, Spread | string | undefined>>;
 }
 
-export interface StageFigures {
-  readonly source: string;
-  readonly name: string;
-  /** CPU time as multiples of JSON.parse over the same records. */
-  readonly timesParse: Spread;
-  readonly recordsPerCpuSecond: number;
-}
-
-type Runs = Readonly<Record<ContenderName, readonly Run[]>>;
-
-export function computePathFigures(runs: Runs): PathFigures[] {
-  const computeRate = ({ records }: Run, cpuMs: number) => (records * 1000) / cpuMs;
-  const computeRates = (of: readonly Run[]) => of.map((run) => computeRate(run, sumCpuMs(run)));
-  const documented = computeRates(runs.documented);
-  const ceiling = computeRates(runs.ceiling);
-  const toFigures = (name: string, of: readonly Run[], rates: readonly number[]): PathFigures => ({
-    name,
-    timesDocumented: computeRatio(rates, documented),
-    timesCeiling: computeRatio(rates, ceiling),
-    recordsPerCpuSecond: computeSpread(rates).median,
-    events: of[0]?.arrived ?? 0,
-  });
-  const withMemory = (name: string, of: readonly Run[]): PathFigures => ({
-    ...toFigures(name, of, computeRates(of)),
-    peakRssMb: computeSpread(of.map(({ peakRssMb }) => peakRssMb)).median,
-  });
-  const phase = (name: string, key: string): PathFigures =>
-    toFigures(
-      name,
-      runs.backhaul,
-      runs.backhaul.map((run) => computeRate(run, run.phases[key]?.cpuMs ?? Number.NaN)),
-    );
-  return [
-    withMemory('documented script (readline, JSON.parse, fetch)', runs.documented),
-    withMemory('Backhaul, staging and import', runs.backhaul),
-    phase('  of it staging', 'stage'),
-    phase('  of it import', 'import'),
-    withMemory('ceiling: gunzip, split, parse, stringify, nothing sent', runs.ceiling),
-  ];
-}
-
-const sumCpuMs = ({ phases }: Run): number =>
-  Object.values(phases).reduce((sum, { cpuMs }) => sum + cpuMs, 0);
-
-export function computeStageFigures(times: readonly StageTimes[]): StageFigures[] {
-  return times.map(({ source, name, records, cpuMs }) => {
-    const reference = times.find((other) => other.source === source && other.name === REFERENCE);
-    return {
-      source,
-      name,
-      timesParse: computeRatio(cpuMs, reference?.cpuMs ?? []),
-      recordsPerCpuSecond: (records * 1000) / computeSpread(cpuMs).median,
-    };
-  });
+/** What a section yields: its table, and what makes the run invalid. */
+export interface SectionResult {
+  readonly tables: readonly Table[];
+  /** Why figures of Backhaul itself must not be used: the benchmark then fails. */
+  readonly problems: readonly string[];
 }

@@ -1,80 +1,101 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { runForJson } from './child.ts';
-import { computePathFigures, computeStageFigures, type Figures } from './figures.ts';
-import { renderFigures } from './render.ts';
-import type { StageTimes } from './run-stages.ts';
-import { createSampleInput } from './sample-input.ts';
-import { runWholePath } from './whole-path.ts';
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { availableParallelism, cpus } from 'node:os';
+import { join, resolve } from 'node:path';
+import { findProjectRoot } from '../src/embedded/project-root.ts';
+import { estimateSeconds, renderDuration } from './duration.ts';
+import type { Figures, SectionResult } from './figures.ts';
+import { type Lab, openLab } from './lab/lab.ts';
+import { hasProc } from './lab/process-tree.ts';
+import { type BenchOptions, type BenchPlan, parseOptions, USAGE } from './options.ts';
+import { renderFigures, renderMarkdown } from './render.ts';
+import { measureCores } from './sections/cores.ts';
+import { measureIngest } from './sections/ingest.ts';
+import { measureMemory } from './sections/memory.ts';
+import { measurePersons } from './sections/persons.ts';
+import { measureStages } from './sections/stages.ts';
+import { measureStartUp } from './sections/start-up.ts';
+import { measureWholePath } from './sections/whole-path.ts';
 
-/**
- * Measures the import of an export against a script that anybody could have written, on generated input, on
- * loopback. Everything runs side by side in one run: only ratios are meaningful.
- */
-const USAGE = 'usage: npm run bench -- [--quick] [--json] [--records <n>] [--rounds <n>]';
-
-interface BenchSize {
-  readonly records: number;
-  readonly stageRecords: number;
-  readonly rounds: number;
-  /** For the whole path and for the stages, each. */
-  readonly budgetMs: number;
-}
-
-const THOROUGH: BenchSize = { records: 60_000, stageRecords: 15_000, rounds: 7, budgetMs: 32_000 };
-const QUICK: BenchSize = { records: 12_000, stageRecords: 4_000, rounds: 3, budgetMs: 6_000 };
-
-/** Garbage is collected before each stage, on the same thread: otherwise the next stage would pay for it. */
-const STAGE_FLAGS = ['--expose-gc', '--single-threaded-gc'];
-
-async function bench(extent: BenchSize): Promise<Figures> {
-  const folder = await mkdtemp(join(tmpdir(), 'backhaul-bench-'));
+/** Backhaul against what it replaces, on generated input and on loopback; docs/benchmark.md explains each row. */
+async function bench(options: BenchOptions): Promise<number> {
+  const root = findProjectRoot();
+  log(`about ${renderDuration(estimateSeconds(options.plan))} on a quiet machine`);
+  const lab = await openLab({
+    against: options.against === undefined ? undefined : resolve(options.against),
+    log,
+  });
   try {
-    const input = await createSampleInput(folder, extent.records);
-    const runs = await runWholePath(input, folder, extent);
-    const forStages = await createSampleInput(folder, extent.stageRecords);
-    const args = [forStages.path, String(extent.rounds), String(extent.budgetMs)];
-    const times = (await runForJson('run-stages', args, STAGE_FLAGS)) as StageTimes[];
-    return {
-      input: { records: input.records, bytes: input.bytes },
-      rounds: { wholePath: runs.backhaul.length, stages: times[0]?.cpuMs.length ?? 0 },
-      wholePath: computePathFigures(runs),
-      stages: computeStageFigures(times),
+    const results = await measureSections(lab, options.plan, root);
+    const figures: Figures = {
+      about: describeRun(lab, root),
+      tables: results.flatMap(({ tables }) => tables),
     };
+    process.stdout.write(renderFigures(figures));
+    const json = `${JSON.stringify(figures, null, 2)}\n`;
+    if (options.json !== undefined) writeFileSync(options.json, json);
+    if (options.save) {
+      writeFileSync(join(root, 'docs/benchmark-figures.json'), json);
+      writeFileSync(join(root, 'docs/benchmark-figures.md'), renderMarkdown(figures));
+    }
+    const problems = results.flatMap((result) => result.problems);
+    for (const problem of problems) process.stderr.write(`INVALID: ${problem}\n`);
+    return problems.length > 0 ? 1 : 0;
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await lab.close();
   }
 }
 
-function readArgs() {
-  const { values } = parseArgs({
-    options: {
-      quick: { type: 'boolean', default: false },
-      json: { type: 'boolean', default: false },
-      records: { type: 'string' },
-      rounds: { type: 'string' },
-    },
-  });
-  const extent = values.quick ? QUICK : THOROUGH;
-  const records = parsePositive('--records', values.records) ?? extent.records;
-  const rounds = parsePositive('--rounds', values.rounds) ?? extent.rounds;
-  const stageRecords = Math.min(records, extent.stageRecords);
-  return { json: values.json, extent: { ...extent, records, rounds, stageRecords } };
+async function measureSections(lab: Lab, plan: BenchPlan, root: string): Promise<SectionResult[]> {
+  const results: SectionResult[] = [];
+  const { sections } = plan;
+  if (sections.has('whole-path')) {
+    for (const size of plan.wholePath) {
+      results.push(await measureWholePath(lab, { ...size, withStagesApart: size.latencyMs === 0, root }));
+    }
+  }
+  if (sections.has('stages')) results.push(await measureStages(lab, plan.stages));
+  if (sections.has('persons')) results.push(await measurePersons(lab, { ...plan.persons, root }));
+  if (sections.has('cores')) results.push(await measureCores(lab, { ...plan.cores, root }));
+  if (sections.has('memory')) results.push(await measureMemory(lab, { sizes: plan.memory, root }));
+  if (sections.has('ingest')) results.push(await measureIngest(lab, { ...plan.ingest, root }));
+  if (sections.has('start-up')) results.push(await measureStartUp(lab, { ...plan.startUp, root }));
+  return results;
 }
 
-function parsePositive(flag: string, text: string | undefined): number | undefined {
-  if (text === undefined || /^[1-9]\d*$/.test(text)) return text === undefined ? undefined : Number(text);
-  throw new TypeError(`${flag} is "${text}"; give a whole number above 0`);
+function describeRun({ peers, pinning }: Lab, root: string): Figures['about'] {
+  const [cpu] = cpus();
+  return {
+    startedAt: new Date().toISOString().slice(0, 16).replace('T', ' '),
+    commit: readCommit(root),
+    node: process.versions.node,
+    machine: `${availableParallelism()} processors (${cpu?.model.trim() ?? 'unknown'}), ${process.platform}`,
+    peers: peers.note,
+    notes: [
+      pinning.note,
+      ...(hasProc()
+        ? []
+        : ['There is no /proc here: memory, the CPU time of Redis, and that of the API are missing.']),
+    ],
+  };
 }
 
-let options: ReturnType<typeof readArgs>;
+function readCommit(root: string): string {
+  try {
+    return execFileSync('git', ['-C', root, 'describe', '--always', '--dirty'], { encoding: 'utf8' }).trim();
+  } catch {
+    return 'unknown';
+  }
+}
+
+const log = (line: string) => void process.stderr.write(`bench: ${line}\n`);
+
+let options: BenchOptions;
 try {
-  options = readArgs();
+  options = parseOptions(process.argv.slice(2));
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${USAGE}\n`);
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
   process.exit(2);
 }
-const figures = await bench(options.extent);
-process.stdout.write(options.json ? `${JSON.stringify(figures, null, 2)}\n` : renderFigures(figures));
+if (options.help) process.stdout.write(USAGE);
+else process.exitCode = await bench(options);

@@ -1,54 +1,74 @@
-import type { Figures } from './figures.ts';
+import type { Column, Figures, Format, Row, Table } from './figures.ts';
 import type { Spread } from './spread.ts';
 
-/** One aligned table of the whole path and the stages, and how to read it. */
-export function renderFigures({ input, rounds, wholePath, stages }: Figures): string {
-  const megabytes = Math.round(input.bytes / 1e6);
-  const rows: Row[] = [
-    ['WHOLE PATH', '× documented', '× ceiling', 'records/CPU s', 'peak MB'],
-    ...wholePath.map(
-      (path): Row => [
-        path.name,
-        renderSpread(path.timesDocumented),
-        renderSpread(path.timesCeiling),
-        formatThousands(path.recordsPerCpuSecond),
-        path.peakRssMb === undefined ? '' : String(Math.round(path.peakRssMb)),
-      ],
-    ),
-    [],
-    ['STAGES, CPU time', '× JSON.parse', '', 'records/CPU s', ''],
-    ...stages.map(
-      (stage): Row => [
-        `${stage.source}: ${stage.name}`,
-        renderSpread(stage.timesParse),
-        '',
-        formatThousands(stage.recordsPerCpuSecond),
-        '',
-      ],
-    ),
-  ];
+/** All tables as aligned text. Each figure is a median, with the lowest and highest where there were several. */
+export function renderFigures({ about, tables }: Figures): string {
   return [
-    `${formatThousands(input.records)} records, ${megabytes} MB unpacked, to a sink on loopback.`,
-    `Medians and (lowest-highest) of ${rounds.wholePath} and ${rounds.stages} rounds, all contenders interleaved.`,
-    '',
-    ...alignColumns(rows),
-    '',
-    'How to read it: compare ratios, within one table. The rest depends on this machine at this moment.',
-    'Whole path: more is faster. The ceiling sends nothing; Backhaul compresses, stores and counts what it sends.',
-    'Stages: less is faster. 1.00 is JSON.parse of the same records; look first at the stages with the highest ratios.',
+    `${about.startedAt}, commit ${about.commit}, Node.js ${about.node}, ${about.machine}`,
+    `Peers: ${about.peers}.`,
+    ...about.notes,
+    'Medians and (lowest-highest). CPU is of all processes. Compare ratios; the rest depends on this machine.',
+    ...tables.flatMap(renderTable),
     '',
   ].join('\n');
 }
 
-type Row = readonly string[];
+function renderTable({ title, columns, rows, notes = [] }: Table): string[] {
+  const cells = [
+    [title, ...columns.map(({ head }) => head)],
+    ...rows.map((row) => [row.name, ...columns.map((column) => renderCell(row, column))]),
+  ];
+  return ['', ...alignColumns(cells), ...notes.map((note) => `  ${note}`)];
+}
 
-const renderSpread = ({ median, low, high }: Spread) =>
-  `${median.toFixed(2)} (${low.toFixed(2)}-${high.toFixed(2)})`;
+/** The same for docs/: tables in Markdown, medians with their range. */
+export function renderMarkdown({ about, tables }: Figures): string {
+  return [
+    '# Benchmark figures',
+    '',
+    'Written by `npm run bench -- --save`; [benchmark.md](benchmark.md) explains each row. Compare ratios within a table; everything else depends on the machine.',
+    '',
+    `${about.startedAt}, commit ${about.commit}, Node.js ${about.node}, ${about.machine}. Peers: ${about.peers}. Medians and (lowest-highest); CPU is of all processes.`,
+    ...about.notes.flatMap((note) => ['', note]),
+    ...tables.flatMap(renderMarkdownTable),
+    '',
+  ].join('\n');
+}
 
-const formatThousands = (value: number) => Math.round(value).toLocaleString('en-US');
+function renderMarkdownTable({ title, columns, rows, notes = [] }: Table): string[] {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [
+    '',
+    `## ${title}`,
+    '',
+    line(['', ...columns.map(({ head }) => head)]),
+    line(['---', ...columns.map(({ format }) => (format === 'text' ? '---' : '--:'))]),
+    ...rows.map((row) => line([row.name.trim(), ...columns.map((column) => renderCell(row, column))])),
+    ...notes.flatMap((note) => ['', note]),
+  ];
+}
+
+function renderCell({ cells }: Row, { key, format }: Column): string {
+  const value = cells[key];
+  if (value === undefined) return '';
+  return typeof value === 'string' ? value : renderSpread(value, format);
+}
+
+function renderSpread({ median, low, high }: Spread, format: Format): string {
+  const [from, middle, to] = [low, median, high].map((value) => renderNumber(value, format));
+  return from === to ? (middle ?? '') : `${middle} (${from}-${to})`;
+}
+
+const DECIMALS: Readonly<Record<Format, number>> = { ratio: 2, micros: 1, seconds: 2, whole: 0, text: 0 };
+
+const renderNumber = (value: number, format: Format): string =>
+  value.toLocaleString('en-US', {
+    minimumFractionDigits: DECIMALS[format],
+    maximumFractionDigits: DECIMALS[format],
+  });
 
 /** The first column to the left, figures to the right. */
-function alignColumns(rows: readonly Row[]): string[] {
+function alignColumns(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   for (const row of rows) {
     for (const [column, cell] of row.entries()) {

@@ -1,6 +1,6 @@
 import type { PartRecord } from '../src/contract/part.ts';
 import { readRecords } from '../src/sources/formats/read-records.ts';
-import { measure } from './measure.ts';
+import { measure } from './lab/measure.ts';
 import { interleave } from './rounds.ts';
 import { openSource } from './sample-input.ts';
 import { amplitudeRecords, otherSources } from './source-records.ts';

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Delivery } from '../src/contract/delivery.ts';
 import type { IdentityFact } from '../src/contract/identity-fact.ts';
 import type { PartRecord } from '../src/contract/part.ts';
@@ -5,6 +6,7 @@ import type { Checkpoint } from '../src/contract/progress.ts';
 import { BatchBuilder } from '../src/deliver/batch-builder.ts';
 import { compress } from '../src/deliver/send.ts';
 import { FactFold } from '../src/identity/fact-fold.ts';
+import { gunzip, gzip } from '../src/lib/gzip.ts';
 import { stringifyJson } from '../src/lib/json/stringify-json.ts';
 import { advance } from '../src/pipeline/advance.ts';
 import { Fingerprints } from '../src/pipeline/fingerprints.ts';
@@ -26,6 +28,9 @@ export interface Stage {
   readonly records: number;
   readonly run: () => unknown;
 }
+
+/** As parts are written. */
+const PART_GZIP = { level: 2, chunkSize: 1024 * 1024 };
 
 /** The stage that the other stages of a source are compared with. */
 export const REFERENCE = 'JSON.parse alone';
@@ -67,6 +72,7 @@ export async function createSharedStages(path: string, amplitude: SourceRecords)
   const mapDeps = { parse, map, batches: new BatchBuilder(), facts: new FactFold(), fingerprints };
   const segments = await collect(mapToBatches(records, 0, mapDeps));
   const parts = cutParts(amplitude);
+  const packed = await Promise.all(parts.map(({ frames }) => gzip(frames, PART_GZIP)));
   const stage = (name: string, run: () => unknown): Stage => ({
     source: type,
     name,
@@ -78,6 +84,9 @@ export async function createSharedStages(path: string, amplitude: SourceRecords)
       for await (const _chunk of readRecords(await openSource(path), {}));
     }),
     stage('frames: write', () => cutParts(amplitude)),
+    stage('part: sha256', () => parts.map(({ frames }) => createHash('sha256').update(frames).digest())),
+    stage('part: gzip', () => Promise.all(parts.map(({ frames }) => gzip(frames, PART_GZIP)))),
+    stage('part: gunzip', () => Promise.all(packed.map((body) => gunzip(body, PART_GZIP)))),
     stage('frames: read', () => parts.map(({ frames }) => [...decodeFrames(frames).records])),
     stage('serialise', () => {
       for (const event of events) stringifyJson(event);

@@ -1,49 +1,79 @@
 import { describe, expect, it } from 'vitest';
-import { computePathFigures, computeStageFigures } from '../../bench/figures.ts';
-import { renderFigures } from '../../bench/render.ts';
-import type { Run } from '../../bench/whole-path.ts';
+import type { Figures } from '../../bench/figures.ts';
+import { renderFigures, renderMarkdown } from '../../bench/render.ts';
+import { toStagesTable } from '../../bench/sections/stages.ts';
 
-const run = (cpuMs: number, peakRssMb: number): Run => ({
-  records: 1000,
-  sent: 900,
-  arrived: 900,
-  peakRssMb,
-  phases: { stage: { cpuMs: cpuMs / 4, wallMs: 0 }, import: { cpuMs: (3 * cpuMs) / 4, wallMs: 0 } },
-});
+const figures: Figures = {
+  about: {
+    startedAt: '2026-01-01 00:00',
+    commit: 'abc',
+    node: '20.20.2',
+    machine: 'two',
+    peers: 'none',
+    notes: [],
+  },
+  tables: [
+    {
+      section: 'whole-path',
+      title: 'WHOLE PATH',
+      columns: [
+        { key: 'times', head: '× documented', format: 'ratio' },
+        { key: 'perSecond', head: 'records/s', format: 'whole' },
+        { key: 'arrived', head: 'arrived', format: 'text' },
+      ],
+      rows: [
+        {
+          name: 'Backhaul',
+          cells: { times: spread(2, 1.5, 2.25), perSecond: spread(26_667), arrived: 'all' },
+        },
+        { name: 'ceiling', cells: { perSecond: spread(100_000.4) } },
+      ],
+      notes: ['One core.'],
+    },
+  ],
+};
 
-describe('the table of a benchmark', () => {
-  const figures = {
-    input: { records: 1000, bytes: 2_000_000 },
-    rounds: { wholePath: 1, stages: 1 },
-    wholePath: computePathFigures({
-      backhaul: [run(50, 200)],
-      documented: [run(100, 150)],
-      ceiling: [run(25, 100)],
-    }),
-    stages: computeStageFigures([
-      { source: 'csv', name: 'JSON.parse alone', records: 1000, cpuMs: [10] },
-      { source: 'csv', name: 'parse', records: 1000, cpuMs: [25] },
-      { source: 'jsonl', name: 'JSON.parse alone', records: 1000, cpuMs: [5] },
-    ]),
-  };
-  const lines = renderFigures(figures).split('\n');
-  const lineOf = (start: string) => lines.find((line) => line.startsWith(start)) ?? '';
+function spread(median: number, low = median, high = median) {
+  return { median, low, high };
+}
 
-  it('compares whole paths by records per CPU second with the script and the ceiling', () => {
-    expect(lineOf('Backhaul, staging and import')).toMatch(/ 2\.00 \(.*\) +0\.50 \(.*\) +20,000 +200$/);
-    expect(lineOf('  of it import')).toMatch(/ 2\.67 \(.*\) +0\.67 \(.*\) +26,667$/);
-    expect(lineOf('documented script')).toMatch(/ 1\.00 \(.*\) +0\.25 \(/);
+describe('the tables of a benchmark', () => {
+  it('show a median with its range, and nothing where there is nothing to say', () => {
+    const lines = renderFigures(figures).split('\n');
+    expect(lines.slice(-5)).toEqual([
+      'WHOLE PATH      × documented  records/s  arrived',
+      'Backhaul    2.00 (1.50-2.25)     26,667      all',
+      'ceiling                         100,000',
+      '  One core.',
+      '',
+    ]);
   });
 
-  it('compares stages with JSON.parse of the same source', () => {
-    expect(lineOf('csv: parse')).toMatch(/ 2\.50 \(/);
-    expect(lineOf('jsonl: JSON.parse alone')).toMatch(/ 1\.00 \(/);
+  it('are Markdown in docs/', () => {
+    expect(renderMarkdown(figures)).toContain(
+      [
+        '## WHOLE PATH',
+        '',
+        '|  | × documented | records/s | arrived |',
+        '| --- | --: | --: | --- |',
+        '| Backhaul | 2.00 (1.50-2.25) | 26,667 | all |',
+        '| ceiling |  | 100,000 |  |',
+        '',
+        'One core.',
+      ].join('\n'),
+    );
   });
 
-  it('keeps its columns under their heads', () => {
-    const column = lineOf('WHOLE PATH').indexOf('records/CPU s') + 'records/CPU s'.length;
-    for (const start of ['documented', 'Backhaul', 'ceiling', 'csv: parse']) {
-      expect(lineOf(start).slice(column - 7, column)).toMatch(/\d,\d{3}$/);
-    }
+  it('compare stages with JSON.parse of the same source, round by round', () => {
+    const { rows } = toStagesTable(
+      [
+        { source: 'csv', name: 'JSON.parse alone', records: 1000, cpuMs: [10, 20] },
+        { source: 'csv', name: 'parse', records: 1000, cpuMs: [25, 50] },
+        { source: 'jsonl', name: 'JSON.parse alone', records: 1000, cpuMs: [5, 5] },
+      ],
+      1000,
+    );
+    expect(rows[1]?.cells).toEqual({ timesParse: spread(2.5), micros: spread(37.5, 25, 50) });
+    expect(rows[2]?.cells['timesParse']).toEqual(spread(1));
   });
 });

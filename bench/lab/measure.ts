@@ -12,6 +12,3 @@ export async function measure(work: () => unknown): Promise<Cost> {
   const { user, system } = process.cpuUsage(before);
   return { cpuMs: (user + system) / 1000, wallMs: performance.now() - startedMs };
 }
-
-/** The highest resident memory this process ever had. */
-export const getPeakRssMb = (): number => process.resourceUsage().maxRSS / 1024;

@@ -11,7 +11,7 @@ import type { Checkpoints } from '../../src/state/checkpoints.ts';
 import { layout } from '../../src/state/keys.ts';
 import { createPartStore } from '../../src/state/part-store.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
-import { measure } from '../measure.ts';
+import { measure } from '../lab/measure.ts';
 import { createSlice } from '../sample-input.ts';
 import { createBenchMap } from '../source-maps.ts';
 import type { Contender } from './contender.ts';
@@ -20,10 +20,10 @@ const MIGRATION = 'bench';
 const REQUESTS_IN_FLIGHT = 4;
 
 /**
- * Backhaul in one process: staging in a folder, then the import of part after part, with rejects, identity
- * facts and receipts. Without Redis and its queue; checkpoints are serialised as for Redis.
+ * Backhaul without Redis and its queue, in one process: staging in a folder, then the import of part after
+ * part, with rejects, identity facts and receipts. Checkpoints are serialised as for Redis.
  */
-export const runBackhaul: Contender = async ({ input, url, folder }) => {
+export const runParts: Contender = async ({ input, url, folder }) => {
   const staging = createFolderStaging(folder);
   const { signal } = new AbortController();
   const parts: PartMeta[] = [];

@@ -1,0 +1,111 @@
+import { parseArgs } from 'node:util';
+
+/** The parts of the benchmark, in the order in which they run. */
+export const SECTIONS = ['whole-path', 'stages', 'persons', 'cores', 'memory', 'ingest', 'start-up'] as const;
+export type SectionName = (typeof SECTIONS)[number];
+
+export interface WholePathSize {
+  readonly records: number;
+  readonly latencyMs: number;
+  readonly rounds: number;
+}
+
+/** What is measured, and how often. */
+export interface BenchPlan {
+  readonly sections: ReadonlySet<SectionName>;
+  readonly wholePath: readonly WholePathSize[];
+  readonly stages: { readonly records: number; readonly rounds: number };
+  readonly persons: { readonly records: number; readonly rounds: number };
+  readonly cores: { readonly records: number; readonly rounds: number };
+  readonly memory: readonly number[];
+  readonly ingest: { readonly events: number; readonly rounds: number };
+  readonly startUp: { readonly rounds: number };
+}
+
+export interface BenchOptions {
+  readonly plan: BenchPlan;
+  /** Where the figures go as JSON, beside the table on stdout. */
+  readonly json: string | undefined;
+  /** Whether to write the last figures in docs/. */
+  readonly save: boolean;
+  readonly against: string | undefined;
+  readonly help: boolean;
+}
+
+export const USAGE = `usage: npm run bench -- [options]
+
+  --full             every size: 0.1 and 1 million records, 10 million for memory (hours)
+  --only <names>     sections, separated by commas: ${SECTIONS.join(', ')}
+  --records <n>      records of the whole path, persons and cores, and the size that memory ends with
+  --latency <ms>     latencies of the destination, separated by commas
+  --rounds <n>       rounds of each section
+  --against <folder> another checkout, built, to be compared with in the same rounds
+  --json <file>      write the figures as JSON, too
+  --save             write docs/benchmark-figures.md and docs/benchmark-figures.json
+`;
+
+const QUICK_RECORDS = 20_000;
+const FULL_RECORDS = [100_000, 1_000_000];
+const LATENCIES = [0, 60];
+
+export function parseOptions(args: readonly string[]): BenchOptions {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      full: { type: 'boolean', default: false },
+      only: { type: 'string' },
+      records: { type: 'string' },
+      latency: { type: 'string' },
+      rounds: { type: 'string' },
+      against: { type: 'string' },
+      json: { type: 'string' },
+      save: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const { full } = values;
+  const given = parseWhole('--records', values.records, 1);
+  const rounds = parseWhole('--rounds', values.rounds, 1);
+  const latencies = values.latency?.split(',').map((text) => parseWhole('--latency', text, 0) ?? 0);
+  const sizes = given === undefined ? (full ? FULL_RECORDS : [QUICK_RECORDS]) : [given];
+  const records = given ?? (full ? 300_000 : QUICK_RECORDS);
+  return {
+    plan: {
+      sections: parseSections(values.only, full),
+      wholePath: sizes.flatMap((size) =>
+        (latencies ?? LATENCIES).map((latencyMs) => ({
+          records: size,
+          latencyMs,
+          rounds: rounds ?? (full ? (size > 300_000 ? 3 : 5) : latencyMs > 0 ? 1 : 3),
+        })),
+      ),
+      stages: { records: Math.min(given ?? 15_000, 15_000), rounds: rounds ?? (full ? 7 : 3) },
+      persons: { records, rounds: rounds ?? (full ? 3 : 1) },
+      cores: { records, rounds: rounds ?? (full ? 3 : 1) },
+      memory: given === undefined ? [100_000, 1_000_000, 10_000_000] : [Math.ceil(given / 10), given],
+      ingest: { events: given ?? (full ? 100_000 : 10_000), rounds: rounds ?? (full ? 3 : 1) },
+      startUp: { rounds: rounds ?? (full ? 7 : 3) },
+    },
+    json: values.json,
+    save: values.save,
+    against: values.against,
+    help: values.help,
+  };
+}
+
+/** Memory alone takes an hour, so it is left out unless it is asked for. */
+function parseSections(text: string | undefined, full: boolean): ReadonlySet<SectionName> {
+  if (text === undefined) return new Set(SECTIONS.filter((name) => full || name !== 'memory'));
+  const names = text.split(',').map((name) => {
+    const known = SECTIONS.find((each) => each === name);
+    if (known === undefined) throw new TypeError(`--only "${name}" is none of ${SECTIONS.join(', ')}`);
+    return known;
+  });
+  return new Set(names);
+}
+
+function parseWhole(flag: string, text: string | undefined, least: number): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d+$/.test(text) && Number(text) >= least) return Number(text);
+  throw new TypeError(`${flag} is "${text}"; give a whole number from ${least} on`);
+}

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { estimateSeconds, renderDuration } from '../../bench/duration.ts';
+import { parseOptions, SECTIONS } from '../../bench/options.ts';
+
+describe('the options of a benchmark', () => {
+  it('leave the hours of memory out of the quick default', () => {
+    const { plan } = parseOptions([]);
+    expect([...plan.sections]).toEqual(SECTIONS.filter((name) => name !== 'memory'));
+    expect(estimateSeconds(plan)).toBeLessThan(6 * 60);
+  });
+
+  it('take every size with --full', () => {
+    const { plan } = parseOptions(['--full']);
+    expect([...plan.sections]).toEqual(SECTIONS);
+    expect(plan.wholePath.map(({ records, latencyMs }) => [records, latencyMs])).toEqual([
+      [100_000, 0],
+      [100_000, 60],
+      [1_000_000, 0],
+      [1_000_000, 60],
+    ]);
+    expect(plan.memory.at(-1)).toBe(10_000_000);
+  });
+
+  it('choose sections, sizes, latencies and rounds', () => {
+    const { plan } = parseOptions([
+      '--only',
+      'whole-path,memory',
+      '--records',
+      '60000',
+      '--latency',
+      '0',
+      '--rounds',
+      '2',
+    ]);
+    expect([...plan.sections]).toEqual(['whole-path', 'memory']);
+    expect(plan.wholePath).toEqual([{ records: 60_000, latencyMs: 0, rounds: 2 }]);
+    expect(plan.memory).toEqual([6_000, 60_000]);
+  });
+
+  it('refuse what they do not know', () => {
+    expect(() => parseOptions(['--only', 'speed'])).toThrow(/none of whole-path/);
+    expect(() => parseOptions(['--records', '0'])).toThrow(/whole number from 1/);
+    expect(() => parseOptions(['--fast'])).toThrow();
+  });
+});
+
+describe('an expected duration', () => {
+  it('is in the unit that fits', () => {
+    expect([30.2, 600, 7_200].map(renderDuration)).toEqual(['31 seconds', '10 minutes', '2.0 hours']);
+  });
+});
