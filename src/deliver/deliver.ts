@@ -2,10 +2,10 @@ import { setMaxListeners } from 'node:events';
 import Bottleneck from 'bottleneck';
 import type { Logger } from 'pino';
 import type { Batch, Deliver, Delivery } from '../contract/delivery.ts';
-import { raceAbort, runAbortable, waitFor } from '../lib/async/abort.ts';
+import { raceAbort, runAbortable } from '../lib/async/abort.ts';
 import { ConfigError, PausedError, UnavailableError } from '../lib/errors.ts';
 import type { Acceptance } from './acceptance.ts';
-import type { Budget } from './budget.ts';
+import { type Budget, type BudgetClock, SYSTEM_CLOCK } from './budget.ts';
 import { classify, type Decision } from './classify.ts';
 import { type Answer, confirmRefusals } from './confirm-refusals.ts';
 import { ENVELOPE_BYTES, renderEnvelope } from './envelope.ts';
@@ -51,6 +51,8 @@ export interface DeliverOptions {
   readonly acceptRefusals?: boolean | undefined;
   readonly retry?: Partial<RetryPolicy>;
   readonly timeouts?: Partial<SendTimeouts>;
+  /** Of the waits between attempts and of the bound on a whole request. @default the time of this process */
+  readonly clock?: BudgetClock;
 }
 
 export interface Delivering {
@@ -74,7 +76,7 @@ const UNPROVEN_NEEDED = 3;
 const WARN_EVERY = 3;
 
 export function createDeliver(options: DeliverOptions): Delivering {
-  const { destination, budget, random, now, log } = options;
+  const { destination, budget, random, now, log, clock = SYSTEM_CLOCK } = options;
   const policy = { ...DEFAULT_RETRY_POLICY, ...options.retry };
   const inFlight = options.limits.requestsInFlight;
   const envelope = renderEnvelope(destination.apiKey);
@@ -84,9 +86,10 @@ export function createDeliver(options: DeliverOptions): Delivering {
       'destination.apiKey is empty or too long to be a project API key: check what it is read from',
     );
   }
-  const sender = createSender(destination.url, inFlight, { ...DEFAULT_SEND_TIMEOUTS, ...options.timeouts });
+  const timeouts = { ...DEFAULT_SEND_TIMEOUTS, ...options.timeouts };
+  const sender = createSender(destination.url, inFlight, timeouts, clock);
   const slots = new Bottleneck({ maxConcurrent: inFlight });
-  const waiting = createWaitingNote();
+  const waiting = createWaitingNote(() => clock.now());
   const closing = new AbortController();
   setMaxListeners(0, closing.signal); // one per batch in flight
   const sizeCap = createSizeCap(log);
@@ -139,7 +142,7 @@ export function createDeliver(options: DeliverOptions): Delivering {
       }
       const level = tries % WARN_EVERY === 0 ? 'warn' : 'debug';
       log[level]({ tries, events, detail: decision.detail, slowDownMs }, 'batch not accepted, retrying');
-      await waiting.during(waitFor(chooseBackoffMs(tries, policy, random), signal));
+      await waiting.during(clock.wait(chooseBackoffMs(tries, policy, random), signal));
     }
   }
 

@@ -3,6 +3,7 @@ import { Pool } from 'undici';
 import { raceAbort, runAbortable } from '../lib/async/abort.ts';
 import { ConfigError } from '../lib/errors.ts';
 import { gzip } from '../lib/gzip.ts';
+import { type BudgetClock, SYSTEM_CLOCK } from './budget.ts';
 import type { TargetResponse } from './classify.ts';
 
 /** Bounds of one request. Node's sockets have none by default. */
@@ -40,8 +41,16 @@ const RESPONSE_MAX_BYTES = 64 * 1024;
 export const compress = (chunks: readonly Buffer[]): Promise<Buffer> =>
   gzip(Buffer.concat(chunks), { level: constants.Z_BEST_SPEED + 1, chunkSize: 256 * 1024 });
 
-/** `url` is the address in front of `/batch/`. Redirects are never followed: they are responses like others. */
-export function createSender(url: string, connections: number, timeouts: SendTimeouts): Sender {
+/**
+ * `url` is the address in front of `/batch/`. Redirects are never followed: they are responses like others.
+ * `clock` measures `totalMs`; the other bounds are those of the sockets.
+ */
+export function createSender(
+  url: string,
+  connections: number,
+  timeouts: SendTimeouts,
+  clock: Pick<BudgetClock, 'wait'> = SYSTEM_CLOCK,
+): Sender {
   const { origin, path } = parseBatchAddress(url);
   const pool = new Pool(origin, {
     connections,
@@ -61,9 +70,10 @@ export function createSender(url: string, connections: number, timeouts: SendTim
 
     async send(compressed, signal) {
       return runAbortable([signal], async (watchdog) => {
-        const timer = setTimeout(
+        const ended = new AbortController();
+        clock.wait(timeouts.totalMs, ended.signal).then(
           () => watchdog.abort(new Error(`no complete response within ${timeouts.totalMs} ms`)),
-          timeouts.totalMs,
+          () => {}, // it ended before
         );
         try {
           const response = await pool.request({
@@ -80,7 +90,7 @@ export function createSender(url: string, connections: number, timeouts: SendTim
             body: await raceAbort(readHead(response.body), watchdog.signal),
           };
         } finally {
-          clearTimeout(timer);
+          ended.abort();
         }
       });
     },

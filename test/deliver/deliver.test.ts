@@ -7,6 +7,7 @@ import { createUnlimitedBudget } from '../../src/deliver/budget.ts';
 import { createDeliver, type DeliverOptions } from '../../src/deliver/deliver.ts';
 import { ConfigError, PausedError, UnavailableError } from '../../src/lib/errors.ts';
 import { startResponder } from '../support/answering.ts';
+import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 import { createRandom } from '../support/seeded-random.ts';
 import { type StrictDestinationOptions, startStrictDestination } from '../support/strict-destination.ts';
 import { numbers, targetEvent, toBatch } from '../support/target-events.ts';
@@ -22,6 +23,9 @@ const QUICK = { attempts: 20, baseMs: 2, maxMs: 20 };
 const open = new AbortController().signal;
 setMaxListeners(0, open);
 
+/** No bound of the sockets: their time cannot be moved. */
+const TIMEOUTS = { headersMs: 0, bodyMs: 0, totalMs: 55_000 };
+
 function delivering(url: string, more: Partial<DeliverOptions> = {}) {
   const lines: string[] = [];
   const made = createDeliver({
@@ -32,7 +36,8 @@ function delivering(url: string, more: Partial<DeliverOptions> = {}) {
     now: () => Date.now(),
     log: pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) }),
     retry: QUICK,
-    timeouts: { headersMs: 300, bodyMs: 300, totalMs: 300 },
+    timeouts: TIMEOUTS,
+    clock: createManualClock(),
     ...more,
   });
   toStop.push(() => made.close());
@@ -329,25 +334,25 @@ describe('deliver', () => {
   });
 
   it.each([
-    ['never answers', () => {}],
+    ['never answers', (_request, _response, clock) => clock.pass(TIMEOUTS.totalMs)],
     [
       'trickles its answer',
-      (_request, response) => {
-        const drip = setInterval(() => response.write(' '), 10);
-        response.on('close', () => clearInterval(drip));
+      (_request, response, clock) => {
+        response.write(' ', () => clock.pass(TIMEOUTS.totalMs));
       },
     ],
     ['resets the connection', (request) => void request.socket.resetAndDestroy()],
     ['answers 500', (_request, response) => void response.writeHead(500).end('boom')],
-  ] satisfies [string, RequestListener][])(
+  ] satisfies [string, (...call: [...Parameters<RequestListener>, ManualClock]) => void][])(
     'gives a destination that %s up after its attempts',
     async (_name, listener) => {
+      const clock = createManualClock();
       let requests = 0;
       const url = await answering((request, response) => {
         requests += 1;
-        listener(request, response);
+        listener(request, response, clock);
       });
-      const { deliver, lines } = delivering(url, { retry: { ...QUICK, attempts: 3 } });
+      const { deliver, lines } = delivering(url, { clock, retry: { ...QUICK, attempts: 3 } });
       const error = await deliver(toBatch([targetEvent(1)]), open).catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(UnavailableError);
       expect(String(error)).toContain('in 3 attempts; the last failed with');
@@ -544,9 +549,10 @@ describe('deliver', () => {
 
 describe('deliver to a destination that fails at random', () => {
   it.each([1, 2])('ends up with exactly the valid events (seed %i)', async (seed) => {
+    const clock = createManualClock();
     const destination = await strict({
       maxBodyBytes: 40_000,
-      latencyMs: 1,
+      onSilence: () => clock.pass(TIMEOUTS.totalMs),
       faults: {
         seed,
         badRequest: 0.03,
@@ -562,8 +568,7 @@ describe('deliver to a destination that fails at random', () => {
     const { deliver } = delivering(destination.url, {
       // A second for each Retry-After would be most of the time.
       budget: { ...createUnlimitedBudget(), slowDown: async () => {} },
-      // Room for a healthy answer on a busy machine; a hang costs as much.
-      timeouts: { headersMs: 500, bodyMs: 500, totalMs: 500 },
+      clock,
     });
     const random = createRandom(seed);
     const events = numbers(3000).map((number) => {

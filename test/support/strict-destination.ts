@@ -15,6 +15,8 @@ export interface StrictDestinationOptions {
   /** Of the request before compression; 20 MiB. */
   readonly maxBodyBytes?: number;
   readonly faults?: Faults;
+  /** Called when it begins to hang or to trickle. */
+  readonly onSilence?: () => void;
 }
 
 /** Probabilities, from 0 to 1. Their sum stays below 1. */
@@ -63,6 +65,8 @@ export interface StrictDestination {
   readonly requests: { status: number; events: number; bytes: number }[];
   /** Uuids that came again with another event, distinct_id or timestamp: they would be stored twice. */
   readonly conflicts: string[];
+  /** Sets the time between request and answer. */
+  readonly setLatency: (ms: number) => void;
   /** From here on batches in the form of the contract are answered so, and not stored; undefined ends it. */
   readonly overrule: (reply: Reply | ReplyTo | undefined) => void;
   readonly stop: () => Promise<void>;
@@ -85,6 +89,7 @@ export async function startStrictDestination(options: StrictDestinationOptions):
   const conflicts: string[] = [];
   const drawFault = createFaults(options.faults);
   let overrule: ReplyTo = () => undefined;
+  let { latencyMs = 0 } = options;
 
   function store(events: readonly StoredEvent[]): void {
     for (const event of events) {
@@ -108,7 +113,7 @@ export async function startStrictDestination(options: StrictDestinationOptions):
     const refuse = (status: number, code: string, detail: string) =>
       answer(status, { type: status === 401 ? 'authentication_error' : 'validation_error', code, detail });
 
-    if (options.latencyMs) await timer(options.latencyMs);
+    if (latencyMs > 0) await timer(latencyMs);
     if (request.method !== 'POST' || request.url !== '/batch/')
       return refuse(404, 'not_found', 'No such endpoint');
 
@@ -152,8 +157,8 @@ export async function startStrictDestination(options: StrictDestinationOptions):
     if (fault === 'serverError')
       return answer(500, { type: 'server_error', detail: 'Unable to store event.' });
     if (fault === 'reset') return void request.socket.resetAndDestroy();
-    if (fault === 'hang') return;
-    if (fault === 'slow') return trickle(response);
+    if (fault === 'hang') return options.onSilence?.();
+    if (fault === 'slow') return trickle(response, options.onSilence);
     answer(200, { status: 1 });
   }
 
@@ -171,6 +176,9 @@ export async function startStrictDestination(options: StrictDestinationOptions):
     arrivals,
     requests,
     conflicts,
+    setLatency(ms) {
+      latencyMs = ms;
+    },
     overrule(reply) {
       overrule = typeof reply === 'function' ? reply : () => reply;
     },
@@ -216,8 +224,9 @@ function createFaults(faults: Faults | undefined): () => { fault: Fault | undefi
   };
 }
 
-function trickle(response: ServerResponse): void {
+function trickle(response: ServerResponse, begun: () => void = () => {}): void {
   response.writeHead(200, { 'content-type': 'application/json' });
+  response.write(' ', begun);
   const drip = setInterval(() => response.write(' '), 20);
   response.on('close', () => clearInterval(drip));
 }
