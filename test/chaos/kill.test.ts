@@ -1,13 +1,14 @@
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { killAllBackhaul } from '../support/backhaul-process.ts';
 import { ALL } from '../support/form.ts';
 import { createLab, LAB_TIMEOUT_MS, type Lab } from './lab.ts';
 import { atRandomMoments, MOMENTS } from './moments.ts';
-import { producerKilled, redisWiped } from './scenarios.ts';
+import { producerKilled } from './scenarios.ts';
 
-/** Whatever is killed, whenever: what arrives is the same, and the books balance (I1 to I5). */
+/**
+ * Whatever is killed, whenever: what arrives is the same, and the books balance (I1 to I5). What concerns the
+ * bundled API and a Redis that loses everything is in bundled.test.ts.
+ */
 let lab: Lab;
 beforeAll(async () => {
   lab = await createLab(ALL ? {} : { records: 200 });
@@ -73,35 +74,5 @@ describe('SIGKILL', () => {
       await bench.expectSameEnd(await run.ended);
     },
     { smoke: true },
-  );
-
-  atRandomMoments(
-    'of the API',
-    'api',
-    () => lab,
-    async (bench, share) => {
-      const run = bench.start('run', '--json', bench.manifest);
-      await bench.moment(run, share);
-      if (run.isRunning()) await bench.killPart('api');
-      await bench.expectSameEnd(await run.ended);
-    },
-  );
-});
-
-describe('Redis loses everything', () => {
-  atRandomMoments('while the migration runs, which heals itself', 'wiped', () => lab, redisWiped);
-
-  atRandomMoments(
-    'while the migration is stopped',
-    'lost',
-    () => lab,
-    async (bench, share) => {
-      const run = bench.start('run', '--json', bench.manifest);
-      await bench.moment(run, share);
-      run.kill('SIGTERM');
-      const ended = await run.ended;
-      await rm(join(bench.dataDir, 'redis'), { recursive: true, force: true });
-      await bench.expectSameEnd(ended);
-    },
   );
 });

@@ -12,11 +12,12 @@ import {
   startBackhaul,
   waitForServices,
 } from '../support/backhaul-process.ts';
-import { compareSets, type EventSet, eventsInBundledApi, SAME } from '../support/event-set.ts';
+import { compareSets, type EventSet, eventsAt, eventsInBundledApi, SAME } from '../support/event-set.ts';
+import { startStrictDestination } from '../support/strict-destination.ts';
 import { until } from '../support/until.ts';
 import { createWorkplace, writeExports } from '../support/workplace.ts';
 
-/** One export, and how an uninterrupted run of it into the bundled API goes. */
+/** One export, and how an uninterrupted run of it goes. */
 export interface Lab {
   readonly reference: Reference;
   /** How many moments came while the run was under way, and how many after its end: those prove little. */
@@ -48,6 +49,8 @@ export interface Bench {
   receipts(count: number): Promise<void>;
   killPart(part: 'redis' | 'api'): Promise<void>;
   wipeRedis(run: BackhaulProcess): Promise<void>;
+  /** From here on the strict destination takes seconds for each request: the run is still under way when it is stopped. */
+  slowDown(): void;
   /** Resumes until the migration is done, and expects what an uninterrupted run comes to. */
   expectSameEnd(stopped: Ended): Promise<void>;
 }
@@ -57,30 +60,79 @@ export interface LabOptions {
   readonly records?: number;
   /** Of every command: where staging lies, for example. */
   readonly env?: (name: string) => Readonly<Record<string, string>>;
+  /**
+   * A strict destination in this process costs a fraction of starting the bundled API with every command. It
+   * has a budget, so a run into it waits a minute when its Redis has lost everything. @default 'strict'
+   */
+  readonly destination?: 'strict' | 'bundled';
+}
+
+/** Where the events of a bench go. */
+interface Target {
+  readonly manifest: object;
+  readonly env: Readonly<Record<string, string>>;
+  readonly setLatency: (ms: number) => void;
+  /** Once no process uses the data folder. */
+  readonly events: (dataDir: string) => Promise<EventSet>;
 }
 
 export const LAB_TIMEOUT_MS = 180_000;
 const FILES = 6;
 const RESUMES_MAX = 5;
+const API_KEY = 'phc_chaos';
+/** Of the strict destination, so that a run lasts long enough to be interrupted. */
+const LATENCY_MS = 100;
+const SLOW_MS = 2_000;
+/** No pacing to speak of. */
+const EVENTS_PER_MINUTE = 1_000_000;
 
-export async function createLab({ records = 1_000, env = () => ({}) }: LabOptions = {}): Promise<Lab> {
+export async function createLab({
+  records = 1_000,
+  env = () => ({}),
+  destination = 'strict',
+}: LabOptions = {}): Promise<Lab> {
   const workplace = createWorkplace();
+  const toStop: (() => Promise<void>)[] = [];
   await writeExports(workplace, { files: FILES, records });
 
   const moments = { hit: 0, missed: 0 };
   /** Of an uninterrupted run, from the services being up to the end: the shortest seen. */
   let durationMs = Number.POSITIVE_INFINITY;
 
+  async function startStrictTarget(): Promise<Target> {
+    const strict = await startStrictDestination({ apiKey: API_KEY, latencyMs: LATENCY_MS });
+    toStop.push(strict.stop);
+    return {
+      manifest: {
+        destination: { url: strict.url, apiKey: '${BACKHAUL_PROJECT_API_KEY}' },
+        approval: { reference: 'a test', eventsPerMinute: EVENTS_PER_MINUTE },
+      },
+      env: { BACKHAUL_PROJECT_API_KEY: API_KEY },
+      setLatency: strict.setLatency,
+      async events() {
+        expect(strict.conflicts).toEqual([]);
+        return eventsAt(strict);
+      },
+    };
+  }
+
   async function openBench(name: string, expected: () => Reference) {
-    const dataDir = await workplace.readyDataDir(name);
+    const isStrict = destination === 'strict';
+    const dataDir = isStrict ? workplace.dataDir(name) : await workplace.readyDataDir(name);
+    const target = isStrict ? await startStrictTarget() : BUNDLED;
     const manifest = workplace.manifest({
       name,
       source: { type: 'amplitude', from: 'exports/*.zip' },
       rejects: { failAbove: '5%' },
       // Small batches: there is much to interrupt.
-      limits: { requestsInFlight: 2, batch: { events: 100 } },
+      limits: {
+        requestsInFlight: 2,
+        batch: { events: 100 },
+        ...(isStrict ? { eventsPerMinute: EVENTS_PER_MINUTE } : {}),
+      },
+      ...target.manifest,
     });
-    const options = { dataDir, env: env(name) };
+    const options = { dataDir, env: { ...target.env, ...env(name) } };
     const start = (...args: string[]) => startBackhaul(args, options);
 
     const bench: Bench = {
@@ -124,7 +176,9 @@ export async function createLab({ records = 1_000, env = () => ({}) }: LabOption
         await Promise.race([redis.flushall(), run.ended]);
         redis.disconnect();
       },
+      slowDown: () => target.setLatency(SLOW_MS),
       async expectSameEnd(stopped) {
+        target.setLatency(0);
         let ended = stopped;
         for (let resumes = 0; wasStopped(ended) && resumes < RESUMES_MAX; resumes += 1) {
           // Killed before the migration was written down: there is nothing to resume yet.
@@ -134,14 +188,14 @@ export async function createLab({ records = 1_000, env = () => ({}) }: LabOption
         expect(ended.code, ended.stderr).toBe(0);
         const { events, counts } = expected();
         expect(parseReport(ended)).toMatchObject({ balanced: true, problems: [], counts });
-        expect(compareSets(await eventsInBundledApi(dataDir), events)).toEqual(SAME);
+        expect(compareSets(await target.events(dataDir), events)).toEqual(SAME);
       },
     };
-    return bench;
+    return { bench, target };
   }
 
   async function measure(): Promise<Reference> {
-    const bench = await openBench('reference', () => {
+    const { bench, target } = await openBench('reference', () => {
       throw new Error('the reference has none itself');
     });
     const run = bench.start('run', '--json', bench.manifest);
@@ -153,22 +207,28 @@ export async function createLab({ records = 1_000, env = () => ({}) }: LabOption
     const { balanced, counts } = parseReport(ended);
     expect(balanced).toBe(true);
     expect(counts.read).toBe(FILES * records);
-    return { events: await eventsInBundledApi(bench.dataDir), counts };
+    return { events: await target.events(bench.dataDir), counts };
   }
 
   const reference = await measure();
   return {
     reference,
     moments,
-    open: (name) => openBench(name, () => reference),
-    remove: () => workplace.remove(),
+    open: async (name) => (await openBench(name, () => reference)).bench,
+    async remove() {
+      for (const stop of toStop) await stop();
+      await workplace.remove();
+    },
   };
 }
 
+const BUNDLED: Target = { manifest: {}, env: {}, setLatency: () => {}, events: eventsInBundledApi };
+
 const wasStopped = (ended: Ended) => ended.code === null || ended.code === 5 || isUnknown(ended);
-/** Killed before its first epoch: `run` is what the message asks for then. */
+/** Killed or stopped before its first epoch: `run` is what the message asks for then. */
 const isUnknown = ({ code, stderr }: Ended) =>
-  code === 2 && /there is no migration|was created in .* and then never started/.test(stderr);
+  (code === 2 && /there is no migration|was created in .* and then never started/.test(stderr)) ||
+  (code === 143 && stderr.includes('Stopped before the run began; nothing of it was sent.'));
 
 function countFiles(folder: string): number {
   try {

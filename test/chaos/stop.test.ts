@@ -4,16 +4,21 @@ import { QUEUE_PREFIX, SHARED_JOBS } from '../../jobs/catalog.ts';
 import { type Ended, killAllBackhaul, waitForServices } from '../support/backhaul-process.ts';
 import { ALL } from '../support/form.ts';
 import { until } from '../support/until.ts';
-import { createLab, LAB_TIMEOUT_MS, type Lab } from './lab.ts';
+import { type Bench, createLab, LAB_TIMEOUT_MS, type Lab } from './lab.ts';
 
 /**
  * Stopped on purpose: everything so far is kept, and the command that continues is printed. `npm test` runs
  * one stop by a signal and one by a command, the long form all.
  */
 let lab: Lab;
+/** A run that is still under way when the signal or command arrives, however long that takes. */
+async function openSlow(name: string): Promise<Bench> {
+  const bench = await lab.open(name);
+  bench.slowDown();
+  return bench;
+}
 beforeAll(async () => {
-  // A command must arrive while the run is under way.
-  lab = await createLab(ALL ? {} : { records: 600 });
+  lab = await createLab({ records: 200 });
 }, LAB_TIMEOUT_MS);
 afterEach(killAllBackhaul);
 afterAll(() => lab?.remove());
@@ -26,7 +31,7 @@ const expectStopped = (ended: Ended, name: string) => {
 it(
   'SIGTERM stops at the next batch and says how to go on',
   async () => {
-    const bench = await lab.open('term');
+    const bench = await openSlow('term');
     const run = bench.start('run', '--json', bench.manifest);
     await bench.receipts(1);
     run.kill('SIGTERM');
@@ -40,7 +45,7 @@ it(
 it.runIf(ALL)(
   'a worker that gets SIGTERM hands its part back to the others at once',
   async () => {
-    const bench = await lab.open('hand-back');
+    const bench = await openSlow('hand-back');
     const run = bench.start('run', '--json', '--produce-only', bench.manifest);
     await bench.up(run);
     const first = bench.start('worker', '--concurrency', '2');
@@ -60,7 +65,7 @@ it.runIf(ALL)(
 it.runIf(ALL)(
   'what was stopped is not sent by a worker that runs on',
   async () => {
-    const bench = await lab.open('stopped');
+    const bench = await openSlow('stopped');
     const serving = bench.start('serve');
     await bench.up(serving);
     const { redisUrl } = await waitForServices(bench.dataDir, serving);
@@ -87,7 +92,7 @@ it.runIf(ALL)(
 );
 
 async function holdsUntilResumed(verb: 'pause' | 'cancel'): Promise<void> {
-  const bench = await lab.open(verb);
+  const bench = await openSlow(verb);
   const run = bench.start('run', '--json', bench.manifest);
   await bench.receipts(1);
   expect(await bench.command(verb, verb)).toMatchObject({ code: 0 });

@@ -18,6 +18,7 @@ describe.skipIf(!s3)('with parts on S3', () => {
   let lab: Lab;
   beforeAll(async () => {
     lab = await createLab({
+      destination: 'bundled',
       env: (name) => ({
         BACKHAUL_STAGING: `s3://${bucket}/${round}/${name}`,
         BACKHAUL_S3_ENDPOINT: s3?.endpoint ?? '',
