@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { services } from '../../src/embedded/services.ts';
 import { type Report, report as reportSchema } from '../../src/migrations/report/report.ts';
+import { ALL } from './form.ts';
 import { until } from './until.ts';
+import { killWarmCommands, runWarm } from './warm-commands.ts';
 
 const ENTRY = fileURLToPath(new URL('../../src/setup/backhaul.mjs', import.meta.url));
 
@@ -34,19 +36,9 @@ export interface BackhaulOptions {
 
 const running = new Set<ChildProcess>();
 
-export function startBackhaul(
-  args: readonly string[],
-  { dataDir, env = {} }: BackhaulOptions,
-): BackhaulProcess {
+export function startBackhaul(args: readonly string[], options: BackhaulOptions): BackhaulProcess {
   const child = spawn(process.execPath, [ENTRY, ...args], {
-    env: {
-      PATH: process.env['PATH'],
-      HOME: process.env['HOME'],
-      BACKHAUL_REDIS_SERVER: process.env['BACKHAUL_REDIS_SERVER'],
-      BACKHAUL_DATA_DIR: dataDir,
-      BACKHAUL_LOG_LEVEL: 'warn',
-      ...env,
-    },
+    env: toEnvironment(options),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   running.add(child);
@@ -75,18 +67,36 @@ export function startBackhaul(
   };
 }
 
+/**
+ * Runs a command to its end. In the long form it is a process of its own; `npm test` saves its start
+ * (warm-commands.ts) and has processes of their own wherever startBackhaul is called.
+ */
 export const runBackhaul = (args: readonly string[], options: BackhaulOptions): Promise<Ended> =>
-  startBackhaul(args, options).ended;
+  ALL ? startBackhaul(args, options).ended : runWarm(ENTRY, args, toEnvironment(options));
+
+const toEnvironment = ({ dataDir, env = {} }: BackhaulOptions): Record<string, string> => {
+  const { PATH, HOME, BACKHAUL_REDIS_SERVER } = process.env;
+  const kept = Object.entries({ PATH, HOME, BACKHAUL_REDIS_SERVER }).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value]],
+  );
+  return {
+    ...Object.fromEntries(kept),
+    BACKHAUL_DATA_DIR: dataDir,
+    BACKHAUL_LOG_LEVEL: 'warn',
+    ...env,
+  };
+};
 
 /** For afterEach: nothing that a failed test started outlives it. Embedded parts end with their owner. */
 export async function killAllBackhaul(): Promise<void> {
-  await Promise.all(
-    [...running].map((child) => {
+  await Promise.all([
+    killWarmCommands(),
+    ...[...running].map((child) => {
       const closed = new Promise((resolve) => child.once('close', resolve));
       child.kill('SIGKILL');
       return closed;
     }),
-  );
+  ]);
 }
 
 /** The document on the last line of stdout, checked against the shape that scripts rely on. */
