@@ -78,6 +78,8 @@ describe('the API of this process', () => {
 
   test('says what to do when the port is taken', async () => {
     const port = Number(new URL(api.url).port);
+    // It opens its database first, and creating one takes longer than a busy machine has for a test.
+    await copyEmptyPglite(join(dataDir, 'second/database'));
     const second = startApi({ dataDir: join(dataDir, 'second'), port, log: silent });
     await expect(second).rejects.toThrow(ConfigError);
     await expect(second).rejects.toThrow(/EADDRINUSE.*Choose another port with BACKHAUL_PORT/);
