@@ -1,53 +1,65 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { killAllBackhaul, parseReport } from '../support/backhaul-process.ts';
 import { ALL } from '../support/form.ts';
 import { createJsonlBench, expectFault, lines, NAME, numbers } from './jsonl-bench.ts';
 
 /** Answers that must not be believed: the migration pauses, and nothing is lost (I7, I12). */
 const TIMEOUT_MS = 240_000;
-afterEach(killAllBackhaul);
+afterAll(killAllBackhaul);
 
 const RECORDS = 300;
-const ANSWERS: readonly (readonly [body: string, status: number, ...sentences: RegExp[]])[] = [
+type Answer = readonly [body: string, status: number, ...sentences: RegExp[]];
+/** Each list is one migration, which pauses at one answer after the other. */
+const ANSWERS: readonly (readonly Answer[])[] = [
   [
-    '',
-    200,
-    /HTTP 200 and an empty body, which does not say that it took the events/,
-    /destination\.acceptance/,
+    [
+      '',
+      200,
+      /HTTP 200 and an empty body, which does not say that it took the events/,
+      /destination\.acceptance/,
+    ],
+    ['{"status":"Ok","quota_limited":["events"]}', 200, /quota is used up .*Raise the billing limit/],
   ],
-  ['{"status":"Ok","quota_limited":["events"]}', 200, /quota is used up .*Raise the billing limit/],
   ...(ALL
     ? ([
-        ['{"success":false}', 200, /HTTP 200 and the body \{"success":false\}, which does not say/],
-        ['{"errors":[{"index":0}]}', 200, /the body \{"errors":\[\{"index":0\}\]\}, which does not say/],
-        ['{"status":1', 200, /the body \{"status":1, which does not say/],
-        ['', 204, /HTTP 204 and an empty body, which does not say/],
-        ['<html><body>Please sign in</body></html>', 200, /not with a response of event ingestion/],
+        [
+          ['{"success":false}', 200, /HTTP 200 and the body \{"success":false\}, which does not say/],
+          ['{"errors":[{"index":0}]}', 200, /the body \{"errors":\[\{"index":0\}\]\}, which does not say/],
+        ],
+        [
+          ['{"status":1', 200, /the body \{"status":1, which does not say/],
+          ['', 204, /HTTP 204 and an empty body, which does not say/],
+        ],
+        [['<html><body>Please sign in</body></html>', 200, /not with a response of event ingestion/]],
       ] as const)
     : []),
 ];
 
-describe('answers without a proof', { timeout: TIMEOUT_MS }, () => {
-  it('pause the migration with what was seen, and a resume delivers all once they are corrected', async (context) => {
-    const bench = await createJsonlBench(context, { limits: { batch: { events: 50 } } });
-    bench.put('a.json', lines(0, RECORDS));
-    for (const [index, [body, status, ...sentences]] of ANSWERS.entries()) {
-      bench.destination.overrule({ status, body });
-      const ended = await (index === 0 ? bench.run() : bench.command('resume', '--json', NAME));
-      expectFault(ended, 5, /was paused/, /nothing is lost/, /Continue with: .*resume bad/, ...sentences);
-      expect(ended.stderr).not.toContain('phc_e2e');
-    }
-    expect(bench.arrived()).toEqual([]);
+// Beside one another: most of their time is waits between attempts.
+describe.concurrent('answers without a proof', { timeout: TIMEOUT_MS }, () => {
+  it.for(ANSWERS.map((answers) => ({ answers, seen: answers.map(([body, status]) => `${status} ${body}`) })))(
+    'pause the migration with what was seen, and a resume delivers all once they are corrected: $seen',
+    async ({ answers }, context) => {
+      const bench = await createJsonlBench(context, { limits: { batch: { events: 50 } } });
+      bench.put('a.json', lines(0, RECORDS));
+      for (const [index, [body, status, ...sentences]] of answers.entries()) {
+        bench.destination.overrule({ status, body });
+        const ended = await (index === 0 ? bench.run() : bench.command('resume', '--json', NAME));
+        expectFault(ended, 5, /was paused/, /nothing is lost/, /Continue with: .*resume bad/, ...sentences);
+        expect(ended.stderr).not.toContain('phc_e2e');
+      }
+      expect(bench.arrived()).toEqual([]);
 
-    bench.destination.overrule(undefined);
-    const ended = await bench.command('resume', '--json', NAME);
-    expect(ended.code, ended.stderr).toBe(0);
-    expect(bench.arrived()).toEqual(numbers(0, RECORDS));
-    expect(parseReport(ended)).toMatchObject({
-      balanced: true,
-      counts: { read: RECORDS, delivered: RECORDS, rejected: 0 },
-    });
-  });
+      bench.destination.overrule(undefined);
+      const ended = await bench.command('resume', '--json', NAME);
+      expect(ended.code, ended.stderr).toBe(0);
+      expect(bench.arrived()).toEqual(numbers(0, RECORDS));
+      expect(parseReport(ended)).toMatchObject({
+        balanced: true,
+        counts: { read: RECORDS, delivered: RECORDS, rejected: 0 },
+      });
+    },
+  );
 
   it('count where the manifest declares them, and doctor --send-probe shows them', async (context) => {
     const bench = await createJsonlBench(context);
@@ -70,7 +82,7 @@ describe('answers without a proof', { timeout: TIMEOUT_MS }, () => {
   });
 });
 
-describe('a destination that refuses everything', { timeout: TIMEOUT_MS }, () => {
+describe.concurrent('a destination that refuses everything', { timeout: TIMEOUT_MS }, () => {
   it('pauses the migration instead of rejecting its records; an operator may go on all the same', async (context) => {
     const bench = await createJsonlBench(context, { limits: { batch: { events: 50 } } });
     bench.put('a.json', lines(0, RECORDS));
