@@ -4,7 +4,9 @@ import { SlowestFirst } from '../test/support/slowest-first.ts';
 
 const ROOT = new URL('..', import.meta.url).pathname;
 
-/** Tests that start `backhaul`, its server or its set-up, or that measure memory: a process for each file. */
+/** Tests that measure the memory of their process: one for each file. */
+const MEMORY = ['test/sources/formats/read-records.test.ts'];
+/** Tests that start `backhaul`, its server or its set-up. */
 const PROCESS = [
   'test/chaos/**',
   'test/cli/*',
@@ -13,7 +15,6 @@ const PROCESS = [
   'test/runtime/**',
   'test/services/**',
   'test/setup/**',
-  'test/sources/formats/read-records.test.ts',
   'test/server/*',
   'test/server/capture/process.test.ts',
   'test/server/database/pglite.test.ts',
@@ -25,15 +26,16 @@ const toGlobs = (patterns: readonly string[]) =>
   patterns.map((each) => each.replace(/\*\*$/, '**/*').replace(/\*$/, '*.test.ts'));
 
 /**
- * One queue of files for all projects. Files of `database` and `unit` share a process and its modules,
- * whose loading costs more than most of these tests. There are more workers than processors because the
- * files in front mostly wait for the programs that they start.
+ * One queue of files for all projects. Files of a project share processes and their modules, whose loading
+ * costs more than most of these tests. There are more workers than processors because the files in front
+ * mostly wait for the programs that they start. The bounds only end what hangs: they leave room for a machine
+ * with ten times the work that it has processors for.
  */
 export default defineConfig({
   test: {
     root: ROOT,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
     maxWorkers: 3,
     sequence: { sequencer: SlowestFirst },
     reporters: ['default', new LeftOutReporter()],
@@ -43,6 +45,7 @@ export default defineConfig({
         test: {
           name: 'process',
           include: toGlobs(PROCESS),
+          isolate: false,
           globalSetup: `${ROOT}test/support/build.ts`,
         },
       },
@@ -61,10 +64,11 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: toGlobs([...PROCESS, ...DATABASE]),
+          exclude: toGlobs([...PROCESS, ...DATABASE, ...MEMORY]),
           isolate: false,
         },
       },
+      { extends: true, test: { name: 'memory', include: MEMORY } },
     ],
   },
 });

@@ -6,29 +6,34 @@ import { BaseSequencer } from 'vitest/node';
  * early, they end before the others do. A file that is missing here only starts later.
  */
 const SLOWEST = [
-  'test/chaos/stop',
-  'test/chaos/kill',
+  // In the long form alone.
+  'test/chaos/storm',
+  'test/chaos/wipes',
+  'test/chaos/bundled',
   'test/services/chaos-s3',
-  'test/e2e/bad-input',
-  'test/cli/manage',
-  'test/cli/deletions',
-  'test/cli/commands',
-  'test/server/capture/process',
-  'test/embedded/api-process',
-  'test/cli/demo',
-  'test/cli/worker',
-  'test/e2e/twice',
+  // In npm test, too.
   'test/deliver/redis-budget',
-  'test/deliver/deliver',
+  'test/deliver/redis-budget-fleet',
+  'test/chaos/kill',
+  'test/chaos/stop',
+  'test/server/capture/process',
+  'test/cli/manage',
+  'test/e2e/bad-input',
+  'test/cli/deletions',
+  'test/embedded/api-process',
+  'test/cli/worker',
+  'test/cli/demo',
+  'test/cli/commands',
+  'test/e2e/no-proof',
+  'test/e2e/twice',
   'test/server/server',
   'test/runtime/reach-redis',
   'test/cli/seed',
-  'test/deliver/redis-budget-fleet',
   'test/e2e/strict-faults',
   'test/cli/replay',
   'test/setup/setup',
 ];
-const PROJECTS = ['process', 'database', 'unit'];
+const PROJECTS = ['memory', 'process', 'database', 'unit'];
 
 /** The slowest files, and then project by project: workers are shared by files of one project. */
 export class SlowestFirst extends BaseSequencer {
