@@ -6,6 +6,7 @@ import { isFinished, loadReport } from '../../src/migrations/report.ts';
 import { leaseKey } from '../../src/migrations/run/lease.ts';
 import { startMigration } from '../../src/migrations/start.ts';
 import { loadStatus } from '../../src/migrations/status.ts';
+import type { Runtime } from '../../src/runtime/runtime.ts';
 import { migrationKey } from '../../src/state/checkpoints.ts';
 import { loadMigration } from '../../src/state/migrations.ts';
 import { importing, type MigrationLab, openMigrationLab } from '../support/migration-lab.ts';
@@ -30,8 +31,12 @@ const STEPS: Record<string, Step> = {
   'before it offered a part': { method: 'get', key: 'receipts/', when: 'before' },
 };
 
-/** Passes calls on; the first call of that step sleeps until it is woken. */
-function sleepAt(staging: Staging, name: string, step: Step) {
+/**
+ * Passes calls on; the first call of that step sleeps until it is woken. While it sleeps its process sends Redis
+ * nothing: the timer that renews its lease would take the lease back that the test lets expire.
+ */
+function sleepAt({ staging, redis }: Runtime, name: string, step: Step) {
+  let isAsleep = false;
   let fallAsleep = () => {};
   let wake = () => {};
   const asleep = new Promise<void>((resolve) => {
@@ -44,8 +49,10 @@ function sleepAt(staging: Staging, name: string, step: Step) {
     method === step.method && key.startsWith(`${name}/${step.key}`);
   const sleep = async (when: Step['when']) => {
     if (when !== step.when) return;
+    isAsleep = true;
     fallAsleep();
     await woken;
+    isAsleep = false;
   };
   const sleepy: Staging = {
     ...staging,
@@ -61,15 +68,29 @@ function sleepAt(staging: Staging, name: string, step: Step) {
       return staging.get(key);
     },
   };
-  return { staging: sleepy, asleep, wake: () => wake() };
+  const sleepyRedis = new Proxy(redis, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== 'function') return value;
+      const isCommand = name === 'eval' || name === 'hmget';
+      return isCommand && isAsleep
+        ? (...args: unknown[]) => woken.then(() => value.apply(target, args))
+        : value.bind(target);
+    },
+  });
+  return { staging: sleepy, redis: sleepyRedis, asleep, wake: () => wake() };
 }
 
 describe('a producer that wakes after another one has finished the migration', () => {
   it.each(Object.entries(STEPS))('ends as superseded, where it slept %s', async (where, step) => {
     const name = where.replaceAll(' ', '-');
     const loaded = await lab.writeManifest(name);
-    const { staging, asleep, wake } = sleepAt(lab.runtime.staging, name, step);
-    const sleeping = startMigration({ ...lab.runtime, staging }, loaded, importing({ importHere: false }));
+    const { staging, redis, asleep, wake } = sleepAt(lab.runtime, name, step);
+    const sleeping = startMigration(
+      { ...lab.runtime, staging, redis },
+      loaded,
+      importing({ importHere: false }),
+    );
     await asleep;
     const record = await loadMigration(lab.runtime.staging, name);
     await lab.redis.del(leaseKey(record?.id ?? '')); // as it expires
