@@ -9,6 +9,7 @@ export interface Mapped {
   /** At least one. Records are duplicates when their first events have the same uuid. */
   readonly events: readonly TargetEvent[];
   readonly facts: readonly IdentityFact[];
+  readonly userId?: UserId;
 }
 
 export interface Skipped {
@@ -16,7 +17,14 @@ export interface Skipped {
   readonly reason: SkipReason;
   /** A skipped record may still carry facts about persons and groups. */
   readonly facts: readonly IdentityFact[];
+  readonly userId?: UserId;
 }
+
+/**
+ * The id of a known user that the record names. Whoever is a user is never merged into another one, even if
+ * no record pairs it with an anonymous id. No fact of its own, so that no record costs an object for it.
+ */
+type UserId = string | undefined;
 
 export interface Rejected {
   readonly kind: 'rejected';
@@ -43,17 +51,17 @@ export type RejectReason =
   | 'same_id_other_content' // found once all events are in
   | 'refused'; // by the destination
 
-export const mapped = (events: readonly TargetEvent[], facts: readonly IdentityFact[] = []): Mapped => ({
-  kind: 'mapped',
-  events,
-  facts,
-});
+export const mapped = (
+  events: readonly TargetEvent[],
+  facts: readonly IdentityFact[] = [],
+  userId?: UserId,
+): Mapped => ({ kind: 'mapped', events, facts, userId });
 
-export const skipped = (reason: SkipReason, facts: readonly IdentityFact[] = []): Skipped => ({
-  kind: 'skipped',
-  reason,
-  facts,
-});
+export const skipped = (
+  reason: SkipReason,
+  facts: readonly IdentityFact[] = [],
+  userId?: UserId,
+): Skipped => ({ kind: 'skipped', reason, facts, userId });
 
 export const rejected = (reason: RejectReason, detail: string): Rejected => ({
   kind: 'rejected',

@@ -24,7 +24,7 @@ export interface GroupFold {
 export class FactFold {
   /** Users by anonymous id, with the first time both were seen together. */
   readonly pairs = new Map<string, Map<string, string>>();
-  /** Ids that are the user id of some pair. */
+  /** Ids that are the user id of some record. */
   readonly users = new Set<string>();
   readonly persons = new Map<string, PersonFold>();
   readonly groups = new Map<string, GroupFold>();
@@ -38,6 +38,11 @@ export class FactFold {
   /** Estimated memory of the stored facts added so far, in bytes. */
   get weight(): number {
     return this.#weight;
+  }
+
+  /** An id that names a known user, with or without an anonymous id beside it. */
+  addUser(id: string): void {
+    this.users.add(id);
   }
 
   add(fact: IdentityFact): void {

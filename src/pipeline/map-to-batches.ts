@@ -42,7 +42,10 @@ export async function* mapToBatches(
   for (let number = 0; number < records.length; number += 1) {
     const parsed = parse(records[number] as PartRecord);
     const outcome = parsed.kind === 'rejected' ? parsed : map(parsed.value);
-    if (outcome.kind !== 'rejected') for (const fact of outcome.facts) facts.add(fact);
+    if (outcome.kind !== 'rejected') {
+      if (outcome.userId !== undefined) facts.addUser(outcome.userId);
+      for (const fact of outcome.facts) facts.add(fact);
+    }
 
     const repeated = outcome.kind === 'mapped' ? fingerprints.add(number, outcome.events) : undefined;
     if (number < from) continue;

@@ -11,9 +11,9 @@ export const storedProperty = z.tuple([z.string(), z.string(), z.string()]);
 export type StoredProperty = z.infer<typeof storedProperty>;
 
 /**
- * One line of an object of identity facts. A pair is stored in the bucket of its anonymous id and adds a
- * `user` mark in the bucket of its user id, so that each bucket knows which of its ids are also used as a
- * user id.
+ * One line of an object of identity facts. A pair is stored in the bucket of its anonymous id. Every id of a
+ * known user, in a pair or not, has a `user` mark in its own bucket, so that each bucket knows which of its ids
+ * are also used as a user id. Parts mapped by version 1 of a mapping have marks of pairs only.
  */
 const storedFact = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('pair'), anonId: z.string(), userId: z.string(), time: z.string() }),

@@ -44,7 +44,10 @@ function mapAll(source: string, folder: URL, version: number): Record<string, st
     const outcome = map(record);
     const at = { record: index };
     if (outcome.kind === 'rejected') rejected.push({ ...at, reason: outcome.reason, detail: outcome.detail });
-    else findings.push(...outcome.facts.map((fact) => ({ ...at, ...fact })));
+    else {
+      if (outcome.userId !== undefined) findings.push({ ...at, kind: 'user', id: outcome.userId });
+      findings.push(...outcome.facts.map((fact) => ({ ...at, ...fact })));
+    }
     if (outcome.kind === 'mapped') expected.push(...outcome.events.map((event) => ({ ...at, ...event })));
     if (outcome.kind === 'skipped') expected.push({ ...at, skipped: outcome.reason });
   });

@@ -135,16 +135,17 @@ export function createAmplitudeMap(
     if (isRejected(distinctId)) return isMarker ? skipped('session_marker') : distinctId;
     if (isRejected(time)) return isMarker ? skipped('session_marker') : time;
     const facts = mapAmplitudeFacts(record, { time, ids, groupTypes, distinctId, userId, deviceId });
-    if (isMarker) return skipped('session_marker', facts);
-    if (type === '$identify') return skipped('feeds_people', facts);
+    const knownId = ids.marksUsers ? userId : undefined;
+    if (isMarker) return skipped('session_marker', facts, knownId);
+    if (type === '$identify') return skipped('feeds_people', facts, knownId);
 
-    return mapEvent(record, type, distinctId, time, facts);
+    return mapEvent(record, type, { distinctId, knownId }, time, facts);
   };
 
   function mapEvent(
     record: Fields,
     type: string,
-    distinctId: string,
+    { distinctId, knownId }: { readonly distinctId: string; readonly knownId: string | undefined },
     time: string,
     facts: readonly IdentityFact[],
   ): MapOutcome {
@@ -178,7 +179,7 @@ export function createAmplitudeMap(
     properties['$geoip_disable'] = true;
 
     const uuid = idFrom === 'record' ? createRecordId('amplitude', record) : createAmplitudeUuid(record);
-    return mapped([{ event, uuid, timestamp: time, properties }], facts);
+    return mapped([{ event, uuid, timestamp: time, properties }], facts, knownId);
   }
 }
 

@@ -43,6 +43,7 @@ function createDeclaredMap(
   const readPerson = readId(mapping.distinctId.column);
   // Only the first column names a known person; those after it are ids of the anonymous themselves.
   const readKnown = readId([mapping.distinctId.column].flat().slice(0, 1));
+  const hasOneColumn = [mapping.distinctId.column].flat().length === 1;
   const readAnonymous = mapping.anonymousId && readId(mapping.anonymousId.column);
   const readStamp = readColumn(mapping.timestamp.column);
   const { format } = mapping.timestamp;
@@ -66,9 +67,12 @@ function createDeclaredMap(
 
     const facts: IdentityFact[] = [];
     const anonId = ids.readSendable(readAnonymous?.(record));
-    if (anonId !== undefined && anonId !== distinctId && readKnown(record) === distinctId) {
+    const isKnown = hasOneColumn || readKnown(record) === distinctId;
+    if (anonId !== undefined && anonId !== distinctId && isKnown) {
       facts.push({ kind: 'pair', anonId, userId: distinctId, time });
     }
+    // One column alone may hold both kinds of ids; an id that is also the anonymous one is then no user.
+    const isUser = ids.marksUsers && isKnown && !(hasOneColumn && anonId === distinctId);
     const { set, setOnce } = columns;
     if (!isEmptyObject(set) || !isEmptyObject(setOnce)) {
       const both = { ...(isEmptyObject(set) ? {} : { set }), ...(isEmptyObject(setOnce) ? {} : { setOnce }) };
@@ -89,7 +93,11 @@ function createDeclaredMap(
     if (!isEmptyObject(groups)) properties['$groups'] = groups;
     // The import is sent from another address than the person had.
     properties['$geoip_disable'] = true;
-    return mapped([{ event, uuid: readUuid(record, event, time), timestamp: time, properties }], facts);
+    return mapped(
+      [{ event, uuid: readUuid(record, event, time), timestamp: time, properties }],
+      facts,
+      isUser ? distinctId : undefined,
+    );
   };
 }
 

@@ -22,19 +22,24 @@ export interface IdRules {
   readonly readSendable: (value: unknown) => string | undefined;
   /** Whether this names a type of groups. */
   readonly isGroupType: (type: string) => boolean;
+  /** Whether every id of a known user is marked as such, and not only those that are paired. */
+  readonly marksUsers: boolean;
 }
 
-const createIdRules = (read: IdRules['read'], isGroupType: IdRules['isGroupType']): IdRules => ({
-  read,
-  isGroupType,
+const createIdRules = (rules: Pick<IdRules, 'read' | 'isGroupType' | 'marksUsers'>): IdRules => ({
+  ...rules,
   readSendable(value) {
-    const id = read(value);
+    const id = rules.read(value);
     return id !== undefined && id.length <= ID_MAX_LENGTH ? id : undefined;
   },
 });
 
 /** First versions of the mappings: blanks around an id are part of it. */
-export const exactIds = createIdRules(readId, () => true);
+export const exactIds = createIdRules({ read: readId, isGroupType: () => true, marksUsers: false });
 
 /** Blanks around an id make it no other person, and a blank type of groups is none. */
-export const trimmedIds = createIdRules(readTrimmedId, (type) => type.trim() !== '');
+export const trimmedIds = createIdRules({
+  read: readTrimmedId,
+  isGroupType: (type) => type.trim() !== '',
+  marksUsers: true,
+});

@@ -183,7 +183,11 @@ function createCallMap(
       idFrom === 'record'
         ? createRecordId(dialect.source, record)
         : createId(dialect.source, record, { event, distinctId, time });
-    return mapped([{ event, uuid, timestamp: time, properties }], readPair(record, time, ids));
+    return mapped(
+      [{ event, uuid, timestamp: time, properties }],
+      readPair(record, time, ids),
+      readUser(record, ids),
+    );
   }
 }
 
@@ -202,7 +206,7 @@ function mapIdentify(record: Fields, time: string, ids: IdRules): MapOutcome {
   const set = cached && given ? { ...cached, ...given } : (given ?? cached);
   const facts = readPair(record, time, ids);
   if (set && Object.keys(set).length > 0) facts.push({ kind: 'person', distinctId, time, set });
-  return skipped('feeds_people', facts);
+  return skipped('feeds_people', facts, readUser(record, ids));
 }
 
 function mapAlias(record: Fields, time: string, ids: IdRules): MapOutcome {
@@ -216,7 +220,7 @@ function mapAlias(record: Fields, time: string, ids: IdRules): MapOutcome {
   }
   const facts = readPair(record, time, ids);
   if (previousId !== userId) facts.push({ kind: 'pair', anonId: previousId, userId, time });
-  return skipped('feeds_people', facts);
+  return skipped('feeds_people', facts, readUser(record, ids));
 }
 
 function mapGroup(record: Fields, time: string, ids: IdRules, declaredType: string | undefined): MapOutcome {
@@ -234,7 +238,7 @@ function mapGroup(record: Fields, time: string, ids: IdRules, declaredType: stri
   const { groupType: _type, ...set } = traits;
   const facts = readPair(record, time, ids);
   facts.push({ kind: 'group', groupType, groupKey, time, set });
-  return skipped('feeds_groups', facts);
+  return skipped('feeds_groups', facts, readUser(record, ids));
 }
 
 const readDistinctId = (record: Fields, ids: IdRules) =>
@@ -247,6 +251,9 @@ function readPair(record: Fields, time: string, ids: IdRules): IdentityFact[] {
   if (userId === undefined || anonId === undefined || userId === anonId) return [];
   return [{ kind: 'pair', anonId, userId, time }];
 }
+
+const readUser = (record: Fields, ids: IdRules) =>
+  ids.marksUsers ? ids.readSendable(record['userId']) : undefined;
 
 const HOST = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#:]+)/i;
 
