@@ -105,7 +105,7 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     file: 'src/migrations/run/lease.ts',
     edits: [
       [
-        `      if (duty === 'acquire') throw new RedisWipedError('Redis lost the state of the migration');
+        `      if (duty === 'acquire') throw new RedisWipedError('Redis lost the newest state of the migration');
 `,
         '',
       ],
