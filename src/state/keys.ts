@@ -13,6 +13,9 @@ export const layout = (name: string) => {
     prefix,
     record: `${RECORDS}${name}${JSON_END}`,
     control: `${prefix}control.json`,
+    /** Pauses and cancels in the order in which they were asked for; each is created once. */
+    holds: `${prefix}holds/`,
+    hold: (number: number) => `${prefix}holds/${toOrdinal(number)}${JSON_END}`,
     report: `${prefix}report.json`,
     /** How many events its records are, where that was counted. */
     volume: `${prefix}volume.json`,
@@ -200,6 +203,16 @@ export const parseRecordKey = (key: string): string => key.slice(RECORDS.length,
 /** `7` of `shop/epochs/00000007`. */
 export const parseEpochKey = (name: string, key: string): number =>
   Number(key.slice(layout(name).epochs.length));
+
+/** `7` of `shop/holds/00000007.json`; undefined for any other name. */
+export const parseHoldKey = (key: string): number | undefined => parseOrdinal(/\/(\d{8,})\.json$/, key);
+
+/** The number that a pattern's first group holds; undefined where the key is none that Backhaul built. */
+function parseOrdinal(pattern: RegExp, key: string): number | undefined {
+  const [, digits] = pattern.exec(key) ?? [];
+  const number = Number(digits);
+  return digits !== undefined && Number.isSafeInteger(number) ? number : undefined;
+}
 
 /** The part's id of `shop/receipts/<file>/00000.json`. */
 export const parseReceiptKey = (name: string, key: string): string =>

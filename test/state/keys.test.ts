@@ -55,10 +55,13 @@ describe('keys of staging, as earlier versions stored them', () => {
       endedTurn: keys.endedTurn(7),
       atTurn: undefined,
       topUp: keys.topUp(12),
+      hold: keys.hold(3),
     }).toEqual({
       prefix: 'shop.2024/',
       record: '_migrations/shop.2024.json',
       control: 'shop.2024/control.json',
+      holds: 'shop.2024/holds/',
+      hold: 'shop.2024/holds/00000003.json',
       report: 'shop.2024/report.json',
       volume: 'shop.2024/volume.json',
       progress: 'shop.2024/progress.json',

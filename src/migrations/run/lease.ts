@@ -4,18 +4,19 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
 import { ConfigError, FencedOutError } from '../../lib/errors.ts';
-import { migrationKey } from '../../state/checkpoints.ts';
+import { migrationKey, mirrorControl } from '../../state/checkpoints.ts';
 import {
   type Control,
   controlState,
   type EpochOpening,
   loadControl,
   loadLatestEpochNumber,
+  loadLatestHoldNumber,
   type MigrationRecord,
   openEpoch,
   saveControl,
 } from '../../state/migrations.ts';
-import { decideStored, RefusedError } from '../life-store.ts';
+import { decideStored, RefusedError, yieldToHold } from '../life-store.ts';
 import {
   compareEpoch,
   DUTIES,
@@ -84,7 +85,7 @@ const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call
 /**
  * Acquires the lease, opens a new epoch in staging and puts it in force in Redis: every job and writer of an
  * older epoch is fenced out from then on (I5). Throws RefusedError when another process holds the lease or
- * the lifecycle refuses the event, ControlError when a pause or cancel outlived a wiped Redis, and
+ * the lifecycle refuses the event, ControlError when a pause or cancel outlived a wiped Redis or came meanwhile, and
  * FencedOutError when another process opened an epoch since this function was called: this process may have
  * slept longer than its lease lasts, and the other may even have finished the migration.
  */
@@ -112,6 +113,7 @@ export async function acquireLease(
 
   let epoch: number;
   try {
+    const holds = await loadLatestHoldNumber(staging, record.name);
     const { kind } = await decideStored(staging, record.name, event);
     if (kind === 'stay') assertContinues((await loadControl(staging, record.name))?.state);
     const at = now().toISOString();
@@ -131,6 +133,11 @@ export async function acquireLease(
       if (known !== 0) epoch = await open(known + 1);
     }
     await saveControl(staging, record.name, { state: 'running', reason: '', at });
+    const hold = await yieldToHold(staging, record.name, holds);
+    if (hold) {
+      await mirrorControl(redis, record.id, hold.state);
+      throw new ControlError(hold.state);
+    }
   } catch (error) {
     await release().catch(() => {});
     throw error;

@@ -3,7 +3,9 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Staging } from '../../../src/contract/staging.ts';
 import { ConfigError, FencedOutError } from '../../../src/lib/errors.ts';
+import { applyEvent } from '../../../src/migrations/life-store.ts';
 import {
   type AcquiringEvent,
   acquireLease,
@@ -13,6 +15,7 @@ import {
 } from '../../../src/migrations/run/lease.ts';
 import { migrationKey } from '../../../src/state/checkpoints.ts';
 import {
+  createMigration,
   loadControl,
   loadEpoch,
   type MigrationRecord,
@@ -178,6 +181,55 @@ describe('acquiring the lease of a migration', () => {
     await redis.flushall();
     await expect(take({ kind: 'redis_wiped', epoch: taken.epoch })).rejects.toThrow(ControlError);
     expect(await redis.exists(leaseKey(record.id))).toBe(0);
+  });
+
+  const at = '2024-01-01T00:00:00.000Z';
+  const cancel = () =>
+    applyEvent(createFolderStaging(folder), record.name, { kind: 'cancel' }, { reason: 'enough', at });
+
+  it.each(['before', 'after'] as const)(
+    'yields to a cancel that comes just %s it writes that the migration runs',
+    async (moment) => {
+      const staging = createFolderStaging(folder);
+      await createMigration(staging, record);
+      const put: Staging['put'] = async (key, body) => {
+        if (moment === 'before') await cancel();
+        const written = await staging.put(key, body);
+        if (moment === 'after') await cancel();
+        return written;
+      };
+      const steps = { staging: { ...staging, put }, redis, now };
+      await expect(acquireLease(record, OPENING, { kind: 'resume' }, steps)).rejects.toThrow(ControlError);
+      expect(await loadControl(staging, record.name)).toMatchObject({ state: 'cancelled', reason: 'enough' });
+      expect(await redis.hget(migrationKey(record.id), 'control')).toBe('cancelled');
+      expect((await take({ kind: 'resume' })).epoch).toBe(2);
+    },
+  );
+
+  it('is overruled by a cancel that had written before it wrote, and had not left its mark', async () => {
+    const staging = createFolderStaging(folder);
+    await createMigration(staging, record);
+    // The producer writes that it runs, and looks for marks, between the two steps of the cancel.
+    const create: Staging['create'] = async (key, body) => {
+      await saveControl(staging, record.name, { state: 'running', reason: '', at });
+      return staging.create(key, body);
+    };
+    await applyEvent({ ...staging, create }, record.name, { kind: 'cancel' }, { reason: 'enough', at });
+    expect(await loadControl(staging, record.name)).toMatchObject({ state: 'cancelled' });
+  });
+
+  it('leaves a cancel that comes while a producer notes that it stopped', async () => {
+    const staging = createFolderStaging(folder);
+    await createMigration(staging, record);
+    const { epoch } = await take();
+    const put: Staging['put'] = async (key, body) => {
+      await cancel();
+      return staging.put(key, body);
+    };
+    const stop = { kind: 'stop', epoch } as const;
+    const entered = await applyEvent({ ...staging, put }, record.name, stop, { reason: 'stopped', at });
+    expect(entered).toEqual({ kind: 'stay' });
+    expect(await loadControl(staging, record.name)).toMatchObject({ state: 'cancelled' });
   });
 
   it('is not acquired again by an epoch that is over, though Redis has forgotten the newer one', async () => {
