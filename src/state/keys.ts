@@ -103,17 +103,21 @@ export const ledgerLayout = (id: string) => {
   };
 };
 
-/** Bucket and version of `_ledgers/<id>/ids/07/00000003`. */
-export const parseVersionKey = (key: string): { bucket: number; version: number } => {
-  const [bucket = '', version = ''] = key.split('/').slice(-2);
-  return { bucket: Number(bucket), version: Number(version) };
-};
+/** Bucket and version of `_ledgers/<id>/ids/07/00000003`; undefined for any other name. */
+export function parseVersionKey(key: string): { bucket: number; version: number } | undefined {
+  const version = parseOrdinal(/\/\d{2,}\/(\d{8,})$/, key);
+  const bucket = parseOrdinal(/\/(\d{2,})\/\d{8,}$/, key);
+  return version !== undefined && bucket !== undefined ? { bucket, version } : undefined;
+}
 
-/** `7` of `…/00000007.json`. */
-export const parseTurnKey = (key: string): number =>
-  Number(key.slice(key.lastIndexOf('/') + 1, -JSON_END.length));
+/** `7` of `…/00000007.json`; undefined for any other name. */
+export const parseTurnKey = (key: string): number | undefined => parseOrdinal(/\/(\d{8,})\.json$/, key);
 
-const toOrdinal = (number: number): string => String(number).padStart(8, '0');
+/** A key made of anything else would never be found again, or be found as another. */
+function toOrdinal(number: number): string {
+  if (!Number.isSafeInteger(number) || number < 0) throw new RangeError(`${number} cannot be part of a key`);
+  return String(number).padStart(8, '0');
+}
 
 /** The ledger's id of `_ledgers/<id>/known/<migration>.json`, or undefined for every other key. */
 export function parseKnownKey(key: string, migration: string): string | undefined {
@@ -166,10 +170,10 @@ interface KeyRange {
 export const toRangeKey = (folder: string, range: KeyRange): string =>
   `${folder}${toRangeId(range)}${JSON_END}`;
 
-/** The range of `…/8-16.json`. */
-export function parseRangeKey(key: string): KeyRange {
-  const [from = '', to = ''] = key.slice(key.lastIndexOf('/') + 1, -JSON_END.length).split('-');
-  return { from: Number(from), to: Number(to) };
+/** The range of `…/8-16.json`; undefined for any other name. */
+export function parseRangeKey(key: string): KeyRange | undefined {
+  const [from, to] = [parseOrdinal(/\/(\d+)-\d+\.json$/, key), parseOrdinal(/\/\d+-(\d+)\.json$/, key)];
+  return from !== undefined && to !== undefined ? { from, to } : undefined;
 }
 
 export const toRangeId = ({ from, to }: KeyRange): string => `${from}-${to}`;
@@ -194,18 +198,23 @@ export const toSegmentName = ({ part, epoch, counter }: Writer, position: number
 
 const JSON_END = '.json';
 
-/** Tells descriptions, receipts and other documents from bodies. */
-export const isDocument = (key: string): boolean => key.endsWith(JSON_END);
+/**
+ * Tells descriptions, receipts and other documents from bodies, and from what operating systems leave in folders
+ * (`.DS_Store`, `._00000.json`).
+ */
+export const isDocument = (key: string): boolean =>
+  key.endsWith(JSON_END) && !key.startsWith('.', key.lastIndexOf('/') + 1);
 
-/** `shop` of `_migrations/shop.json`. */
-export const parseRecordKey = (key: string): string => key.slice(RECORDS.length, -JSON_END.length);
+/** `shop` of `_migrations/shop.json`; undefined for any other name than those that manifests may give. */
+export const parseRecordKey = (key: string): string | undefined =>
+  /^_migrations\/([a-z0-9][a-z0-9_.-]*)\.json$/.exec(key)?.[1];
 
-/** `7` of `shop/epochs/00000007`. */
-export const parseEpochKey = (name: string, key: string): number =>
-  Number(key.slice(layout(name).epochs.length));
+/** `7` of `shop/epochs/00000007`; undefined for any other name. */
+export const parseEpochKey = (key: string): number | undefined => parseOrdinal(/\/epochs\/(\d{8,})$/, key);
 
 /** `7` of `shop/holds/00000007.json`; undefined for any other name. */
-export const parseHoldKey = (key: string): number | undefined => parseOrdinal(/\/(\d{8,})\.json$/, key);
+export const parseHoldKey = (key: string): number | undefined =>
+  parseOrdinal(/\/holds\/(\d{8,})\.json$/, key);
 
 /** The number that a pattern's first group holds; undefined where the key is none that Backhaul built. */
 function parseOrdinal(pattern: RegExp, key: string): number | undefined {
@@ -234,4 +243,4 @@ export const parseFileReceiptKey = (prefix: string, key: string): string =>
 
 /** The migration that a key belongs to: its folder's name, or that of its record. */
 export const parseMigrationName = (key: string): string =>
-  key.startsWith(RECORDS) ? parseRecordKey(key) : key.slice(0, key.indexOf('/'));
+  key.startsWith(RECORDS) ? key.slice(RECORDS.length, -JSON_END.length) : key.slice(0, key.indexOf('/'));

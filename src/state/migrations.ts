@@ -68,7 +68,10 @@ export async function addTopUp(staging: Staging, name: string, added: z.infer<ty
 
 export async function listMigrations(staging: Staging): Promise<string[]> {
   const names: string[] = [];
-  for await (const { key } of staging.list(RECORDS)) names.push(parseRecordKey(key));
+  for await (const { key } of staging.list(RECORDS)) {
+    const name = parseRecordKey(key);
+    if (name !== undefined) names.push(name);
+  }
   return names;
 }
 
@@ -94,7 +97,7 @@ export async function loadEpoch(staging: Staging, name: string, epoch: number): 
 export async function loadLatestEpochNumber(staging: Staging, name: string): Promise<number> {
   const { epochs } = layout(name);
   let latest = 0;
-  for await (const { key } of staging.list(epochs)) latest = Math.max(latest, parseEpochKey(name, key));
+  for await (const { key } of staging.list(epochs)) latest = Math.max(latest, parseEpochKey(key) ?? 0);
   return latest;
 }
 

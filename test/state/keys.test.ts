@@ -182,9 +182,30 @@ describe('parsing a key', () => {
 
   it('yields what it was built from', () => {
     expect(parseRecordKey(keys.record)).toBe('shop.2024');
-    expect(parseEpochKey('shop.2024', keys.epoch(7))).toBe(7);
-    expect(parseEpochKey('shop.2024', keys.epoch(123_456_789))).toBe(123_456_789);
+    expect(parseEpochKey(keys.epoch(7))).toBe(7);
+    expect(parseEpochKey(keys.epoch(123_456_789))).toBe(123_456_789);
     expect(parseReceiptKey('shop.2024', keys.receipt(PART))).toBe(PART);
+  });
+
+  it('of a file that Backhaul did not write yields nothing', () => {
+    expect(parseRecordKey('_migrations/.DS_Store')).toBeUndefined();
+    expect(parseRecordKey('_migrations/._shop.json')).toBeUndefined();
+    for (const name of ['.DS_Store', '00000NaN', '7', '00000007~', '00000007 2', '99999999999999999999'])
+      expect(parseEpochKey(`shop/epochs/${name}`), name).toBeUndefined();
+    for (const name of ['.DS_Store', '00000NaN.json', '7.json', '00000007 (1).json', '._00000007.json'])
+      expect(parseTurnKey(`_ledgers/0a1b/turns/${name}`), name).toBeUndefined();
+    for (const name of ['.DS_Store', '07/.DS_Store', '07/00000NaN', 'x7/00000001'])
+      expect(parseVersionKey(`_ledgers/0a1b/ids/${name}`), name).toBeUndefined();
+    for (const name of ['.DS_Store', '8-16.json~', '8-NaN.json', '._8-16.json'])
+      expect(parseRangeKey(`shop/people/folded/${name}`), name).toBeUndefined();
+    expect(isDocument('shop/receipts/0a1b2c3d4e5f/._00017.json')).toBe(false);
+  });
+
+  it('is never needed of one that was built from something else than a count', () => {
+    for (const number of [Number.NaN, -1, 1.5, 2 ** 53]) {
+      expect(() => keys.epoch(number)).toThrow(RangeError);
+      expect(() => ledgerLayout('0a1b').turn(number)).toThrow(RangeError);
+    }
   });
 
   it('yields the migration it belongs to', () => {

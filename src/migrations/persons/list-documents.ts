@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
 import { parseDocument } from '../../state/document.ts';
+import { isDocument } from '../../state/keys.ts';
 
 /** Every document of a folder that has one schema. */
 export async function* listDocuments<T>(
@@ -9,7 +10,7 @@ export async function* listDocuments<T>(
   folder: string,
 ): AsyncGenerator<T> {
   for await (const { key } of staging.list(folder)) {
-    const body = await staging.get(key);
+    const body = isDocument(key) ? await staging.get(key) : undefined;
     if (body) yield parseDocument(schema, body, key, staging);
   }
 }

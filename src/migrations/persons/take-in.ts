@@ -94,8 +94,8 @@ async function findSent(staging: Staging, name: string): Promise<'all' | 'someth
   // Version 0.1.0 kept receipts of ranges of buckets.
   let folded = 0;
   for await (const { key } of staging.list(keys.folded)) {
-    const { from, to } = parseRangeKey(key);
-    folded += to - from;
+    const range = parseRangeKey(key);
+    if (range) folded += range.to - range.from;
   }
   if (folded === 0) return 'nothing';
   return folded === BUCKETS ? 'all' : 'something';

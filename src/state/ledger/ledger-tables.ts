@@ -91,7 +91,9 @@ export function createMemoryTables(width: number, before?: Pick<LedgerTables, 'l
 async function loadVersions(staging: Staging, prefix: string): Promise<Map<number, number>> {
   const versions = new Map<number, number>();
   for await (const { key } of staging.list(prefix)) {
-    const { bucket, version } = parseVersionKey(key);
+    const parsed = parseVersionKey(key);
+    if (!parsed) continue;
+    const { bucket, version } = parsed;
     versions.set(bucket, Math.max(version, versions.get(bucket) ?? 0));
   }
   return versions;

@@ -116,9 +116,12 @@ export interface Turns {
 export async function loadTurns(staging: Staging, ledger: string): Promise<Turns> {
   const keys = ledgerLayout(ledger);
   const ended = new Set<number>();
-  for await (const { key } of staging.list(keys.endedTurns)) ended.add(parseTurnKey(key));
+  for await (const { key } of staging.list(keys.endedTurns)) {
+    const turn = parseTurnKey(key);
+    if (turn !== undefined) ended.add(turn);
+  }
   let last = 0;
-  for await (const { key } of staging.list(keys.turns)) last = Math.max(last, parseTurnKey(key));
+  for await (const { key } of staging.list(keys.turns)) last = Math.max(last, parseTurnKey(key) ?? 0);
   return { last, ended };
 }
 
