@@ -13,6 +13,9 @@
  *   count is lost, and nothing is granted until `closed`.
  * - A server that took over the files of a crashed one misses at most its last writes. Pacing bounds what was
  *   granted by them, and that much is counted as spent: one block for each crash.
+ * - `seen` is the time of the last call of TAKE. A clock that is behind it was set back: all times are moved back
+ *   as far, as if none had passed since that call, so they count too long rather than too short. Otherwise nobody
+ *   could send until the clock is again where it was.
  * - The queue holds the waiting processes in order of arrival, so that small requests cannot starve a
  *   large one; `at:<who>` is the time at which a process is to call again. One that is late loses its place.
  *
@@ -31,11 +34,30 @@
  * windowMs / (windowMs + request time): above 90% while requests take less than a ninth of the window.
  */
 
+/** A clock that goes back by less than this is waited for. */
+const STEP_MS = 1000;
+
 const PRELUDE = `
 local now = tonumber(ARGV[1])
 if not now then
   local time = redis.call('TIME')
   now = time[1] * 1000 + math.floor(time[2] / 1000)
+end
+local seen = tonumber(redis.call('HGET', KEYS[1], 'seen') or 0)
+if now + ${STEP_MS} < seen then
+  local back = now - seen
+  local grants = redis.call('ZRANGE', KEYS[2], 0, -1, 'WITHSCORES')
+  for i = 1, #grants, 2 do redis.call('ZINCRBY', KEYS[2], back, grants[i]) end
+  local fields = redis.call('HGETALL', KEYS[1])
+  for i = 1, #fields, 2 do
+    local name = fields[i]
+    if name == 'next' or name == 'closed' or string.sub(name, 1, 3) == 'at:' then
+      redis.call('HSET', KEYS[1], name, tonumber(fields[i + 1]) + back)
+    end
+  end
+  local slow = tonumber(redis.call('GET', KEYS[4]) or 0) + back
+  if slow > now then redis.call('SET', KEYS[4], slow, 'PX', math.ceil(slow - now)) end
+  redis.call('HSET', KEYS[1], 'seen', now)
 end
 `;
 
@@ -99,7 +121,7 @@ for _, grant in ipairs(expired) do sum = sum - tonumber(string.match(grant, ':(%
 if #expired > 0 then redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', '(' .. now) end
 
 local function save()
-  local fields = {'server', server, 'sum', sum, 'next', nextAt, 'closed', closed, 'cap', cap}
+  local fields = {'server', server, 'sum', sum, 'next', nextAt, 'closed', closed, 'cap', cap, 'seen', now}
   redis.call('HSET', KEYS[1], 'count:' .. count, 1, unpack(fields))
 end
 

@@ -129,7 +129,8 @@ export function createRedisBudget(options: RedisBudgetOptions): Budget {
           isLossLogged = true;
           log.warn({ waitMs }, 'count of sent events lost in Redis, senders wait a full window');
         }
-        await clock.wait(waitMs, signal);
+        // Redis may know better in the meantime: its clock may be set, or another server take over.
+        await clock.wait(Math.min(waitMs, countedMs), signal);
         continue;
       }
       const permit = createPermit(id, events);

@@ -136,6 +136,32 @@ describe('the budget in Redis', () => {
       expect(await measureTake(other, 1)).toBe(5_000);
     }));
 
+  it.each(['grants of a full window', 'pacing', 'a lost count', 'a slow-down', 'a queue'])(
+    'waits no longer after the clock of Redis was set back by a day, for %s',
+    (what) =>
+      clock.run(async () => {
+        let stepMs = 0;
+        const stepping = { now: () => clock.now() - stepMs, wait: clock.wait };
+        const key = newKey();
+        const budget = await budgetOn(key, { clock: stepping });
+        const other = await budgetOn(key, { clock: stepping });
+        const startMs = clock.now();
+        await measureTake(budget, what === 'pacing' ? CAP / 2 : what.startsWith('grants') ? CAP : 1);
+        if (what === 'a lost count') await redis.del(key);
+        if (what === 'a slow-down') await other.slowDown(30_000); // which also waits by a clock of its own
+        const events = { 'a queue': CAP, 'a lost count': 1 }[what];
+        const waiting = events && clock.run(() => measureTake(other, events));
+        if (waiting) while ((await redis.zcard(`${key}:queue`)) === 0);
+        stepMs = 24 * 3_600_000;
+        await measureTake(budget, 1);
+        await waiting;
+        // From the start as on a clock that was left alone.
+        const longestMs = { pacing: CAP / 2 / CAP, 'a slow-down': 0.5, 'a queue': 2.1 }[what] ?? 1;
+        expect(clock.now() - startMs).toBeLessThanOrEqual(longestMs * COUNTED_MS + 2_000);
+        expect(clock.now() - startMs).toBeGreaterThan((longestMs * COUNTED_MS) / 3);
+      }),
+  );
+
   it('gives way when aborted: the place in the queue goes to the next', () =>
     clock.run(async () => {
       const key = newKey();
