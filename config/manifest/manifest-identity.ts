@@ -4,19 +4,23 @@ import type { Manifest } from './manifest.ts';
 
 /**
  * What must not change between run and resume: it decides which events are made, and where they go.
- * Keys, limits, approval and the threshold of rejects may change at any time.
+ * Limits, approval and the threshold of rejects may change at any time; a key may, as long as the project is the same.
  */
 export interface ManifestIdentity {
   readonly source: Manifest['source'];
   /** Address of the service, or `bundled`. */
   readonly destination: string;
+  /** Where the manifest names it. */
+  readonly 'destination.project'?: string;
   readonly people: Manifest['people'];
 }
 
 export function manifestIdentity(manifest: Manifest): { identity: ManifestIdentity; sha256: string } {
+  const project = manifest.destination?.project;
   const identity: ManifestIdentity = {
     source: manifest.source,
     destination: manifest.destination?.url.replace(/\/+$/, '') ?? 'bundled',
+    ...(project === undefined ? {} : { 'destination.project': project }),
     people: manifest.people,
   };
   return { identity, sha256: createHash('sha256').update(canonicalJson(identity)).digest('hex') };

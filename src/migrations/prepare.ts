@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { parseStoredManifest } from '../../config/manifest/load-manifest.ts';
 import { type Manifest, tooManyRejects } from '../../config/manifest/manifest.ts';
-import { describeDifference, manifestIdentity } from '../../config/manifest/manifest-identity.ts';
+import { manifestIdentity } from '../../config/manifest/manifest-identity.ts';
 import { listStagedFiles, type StagedFile } from '../contract/part.ts';
 import type { RecordCounts } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
@@ -21,6 +21,7 @@ import {
 } from '../state/migrations.ts';
 import { listFileReceipts } from '../state/parts.ts';
 import { checkSources } from './check-sources.ts';
+import { findManifestDifferences } from './compare-manifest.ts';
 import { requireMigration } from './life-store.ts';
 import type { MigrationRuntime, MigrationStore, SourceAccess } from './migration-runtime.ts';
 import { checkHeaders } from './plan/check-headers.ts';
@@ -70,7 +71,7 @@ export async function prepareMigration(
 
   if (known) {
     const { type } = manifest.source;
-    const differences = describeDifference(known.identity, manifestIdentity(manifest).identity);
+    const differences = await findManifestDifferences(runtime, known, manifest);
     if (readPinnedVersion(known.mapping, type) === undefined)
       differences.push(`the mapping was ${known.mapping}, this version has ${listMappingNames(type)}`);
     if (files.length > 0) {

@@ -3,6 +3,7 @@ import { canonicalJson } from '../lib/json/canonical-json.ts';
 import { bindSource, readPinnedVersion } from '../sources/registry.ts';
 import type { MapRecord } from '../sources/source.ts';
 import { loadControl, loadMigration } from '../state/migrations.ts';
+import { findLedgerId } from './compare-manifest.ts';
 import { type Interruption, toInterruption } from './interruption.ts';
 import { decideStored, requireMigration } from './life-store.ts';
 import type { MigrationRuntime } from './migration-runtime.ts';
@@ -108,6 +109,7 @@ export async function runPrepared(
 ): Promise<RunResult> {
   const { record, manifest, baseDir, slices, allowed } = prepared;
   onBegin?.(record.name);
+  const ledger = findLedgerId(manifest, runtime);
   const signal = AbortSignal.any([stop, runtime.failed]);
   try {
     const queue = await raceAbort(runtime.openQueue(record.id), signal);
@@ -117,7 +119,12 @@ export async function runPrepared(
       const { staging, redis, log, now } = runtime;
       const end = await runMigration(
         record,
-        { manifest, baseDir, ...(acceptRefusals ? { acceptRefusals } : {}) },
+        {
+          manifest,
+          baseDir,
+          ...(ledger === undefined ? {} : { ledger }),
+          ...(acceptRefusals ? { acceptRefusals } : {}),
+        },
         slices,
         { kind: cause },
         {

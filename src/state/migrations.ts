@@ -82,6 +82,8 @@ export const epochRecord = z.strictObject({
   producer: z.string().optional(),
   /** Limits may differ from epoch to epoch. */
   ...opening.shape,
+  /** The ledger of destination and project; where no project is named, a fingerprint of the key. */
+  ledger: z.string().exactOptional(),
   /** Asked for by `resume --accept-refusals`. */
   acceptRefusals: z.boolean().exactOptional(),
 });

@@ -34,6 +34,10 @@ test.each([
   ],
   [{ source: { ...written.source, groupTypes: ['a'] } }, 'source.groupTypes: was not there, is now ["a"]'],
   [{ destination: undefined }, 'destination: was "https://a.example.com", is now "bundled"'],
+  [
+    { destination: { ...written.destination, project: 'b' } },
+    'destination.project: was not there, is now "b"',
+  ],
   [{ people: { overwrite: true } }, 'people.overwrite: was false, is now true'],
 ])('%j makes another migration, and the difference is named', (change, line) => {
   const { destination, ...rest } = { ...written, ...change };
