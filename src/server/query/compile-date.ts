@@ -43,3 +43,8 @@ const ZONE = '(?:Z|[+-](?:0\\d|1[0-4])(?::?[0-5]\\d)?)';
 
 const STORED_DATE = `^(?:${DAY}|${LEAP_DAY})(?:[T ]${TIME} ?${ZONE}?)?$`;
 const ZONED = `:.*${ZONE}$`;
+
+const STORED_DATE_PATTERN = new RegExp(STORED_DATE);
+
+/** Whether `storedDate` takes a text for a date. */
+export const isStoredDate = (text: string): boolean => STORED_DATE_PATTERN.test(text);

@@ -34,7 +34,7 @@ export function compileProperty(properties: Sql, filter: PropertyFilter, now: No
 const unless = (negated: boolean, condition: Sql): Sql =>
   negated ? sql`not coalesce(${condition}, false)` : sql`coalesce(${condition}, false)`;
 
-function stripNegation(operator: Operator): Test {
+export function stripNegation(operator: Operator): Test {
   return operator in NEGATIONS ? NEGATIONS[operator as keyof typeof NEGATIONS] : (operator as Test);
 }
 
@@ -77,11 +77,14 @@ const anyText = (texts: readonly string[], condition: Sql): Sql =>
 
 const JSON_NUMBER = /^-?(?:0|[1-9]\d{0,399})(?:\.\d{1,400})?(?:[eE][+-]?\d{1,3})?$/;
 
+/** Whether a value of a filter counts as a number. */
+export const isFilterNumber = (text: string): boolean => JSON_NUMBER.test(text);
+
 /** The JSON values that count as equal to a filter's: "1" is 1, "True" is true and the text "true". */
 function jsonForms(wanted: Scalar): string[] {
   const text = toText(wanted);
   const forms = [JSON.stringify(text)];
-  if (JSON_NUMBER.test(text)) forms.push(text);
+  if (isFilterNumber(text)) forms.push(text);
   const folded = text.toLowerCase();
   if (folded === 'true' || folded === 'false') forms.push(folded, JSON.stringify(folded));
   return forms;
@@ -89,9 +92,19 @@ function jsonForms(wanted: Scalar): string[] {
 
 const ORDERS = { gt: sql`>`, gte: sql`>=`, lt: sql`<`, lte: sql`<=` } as const;
 
+export type OrderTest = keyof typeof ORDERS;
+
+/** The same for the result of a comparison: below 0, 0 or above 0. */
+export const ORDER_TESTS: Readonly<Record<OrderTest, (result: number) => boolean>> = {
+  gt: (result) => result > 0,
+  gte: (result) => result >= 0,
+  lt: (result) => result < 0,
+  lte: (result) => result <= 0,
+};
+
 /** Numbers compare as numbers with every wanted value that is one too; texts compare as texts always. */
 function compare({ value, text }: Subject, order: Sql, wanted: readonly string[]): Sql {
-  const isNumber = (one: string) => JSON_NUMBER.test(one.trim());
+  const isNumber = (one: string) => isFilterNumber(one.trim());
   const asText = (those: readonly string[]) => sql`(${text}) collate "C" ${order} any(${those}::text[])`;
   return sql`case jsonb_typeof(${value})
     when 'number' then (${value})::numeric ${order} any(${wanted.filter(isNumber)}::text[]::numeric[])

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { runSql, sql } from '../../../src/server/database/sql.ts';
+import { parseJsonObject } from '../../../src/server/http/json.ts';
 import { storedDate } from '../../../src/server/query/compile-date.ts';
 import { compileFilter } from '../../../src/server/query/compile-filter.ts';
+import { compileMatchProperty } from '../../../src/server/query/match/property.ts';
 import { parseFilter } from '../../../src/server/query/parse-filter.ts';
 import { onEveryDatabase } from '../../support/databases.ts';
 
@@ -63,7 +65,11 @@ onEveryDatabase('a property filter', (db) => {
       sql`select name from unnest(${values}::text[], ${objects}::text[]::jsonb[])
         with ordinality as p (name, properties, position) where ${condition} order by position`,
     );
-    return rows.map(({ name }) => name);
+    const names = rows.map(({ name }) => name);
+    // Ingestion stores 1.0 as 1.
+    const asStored = (those: readonly string[]) => those.filter((value) => value !== '1.0');
+    expect(asStored(passingInMemory(values, filter))).toEqual(asStored(names));
+    return names;
   }
 
   test.each<[operator: string, value: unknown, passing: string[]]>([
@@ -206,6 +212,14 @@ onEveryDatabase('a property filter', (db) => {
     );
   });
 });
+
+function passingInMemory(values: readonly string[], given: object): string[] {
+  const [filter] = parseFilter([{ key: 'k', ...given }], { defaultType: 'person' }).members;
+  if (filter?.kind !== 'property') throw new Error('not a filter of a property');
+  const matches = compileMatchProperty(filter);
+  const properties = (value: string) => (value === 'missing' ? {} : parseJsonObject(`{"k":${value}}`));
+  return values.filter((value) => matches(properties(value), NOW));
+}
 
 /** What the parts of a stored text mean, as JavaScript reads them; null where they are no date. */
 function instantOf(day: string, clock: string, offset: string): string | null {
