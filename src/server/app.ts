@@ -14,6 +14,8 @@ import type { Db } from './database/db.ts';
 import { addDefinitionRoutes } from './definitions/routes.ts';
 import { addDeletionRoutes, type DeletionRuns } from './deletions/routes.ts';
 import { addEventRoutes } from './events/routes.ts';
+import { findNoLocation } from './flags/decide/location.ts';
+import { addDecideRoutes } from './flags/decide/routes.ts';
 import { createHealthCheck } from './health.ts';
 import { allowOrigin, isForBrowsers } from './http/cors.ts';
 import { methodNotAllowed, notFound, respondWithError } from './http/errors.ts';
@@ -84,6 +86,7 @@ export function declareRoutes(deps: ApiDeps): Api {
   addPersonRoutes(api, { db, now });
   addEventRoutes(api, db);
   addIngestRoutes(api, { db, log, now });
+  addDecideRoutes(api, { db, now, findLocation: findNoLocation });
   addDashboardRoutes(api, {
     db,
     results: createInsightResults({ now, atOnce: db.kind === 'pglite' ? 1 : 3 }),
@@ -106,7 +109,7 @@ export function declareRoutes(deps: ApiDeps): Api {
 }
 
 /** Paths of the contract end in a slash, which clients may omit. */
-const CONTRACT_PATH = /^\/(?:api|batch|capture|e|track|engage|i\/v0\/e|shared|embedded)(?:$|\/)/;
+const CONTRACT_PATH = /^\/(?:api|batch|capture|e|track|engage|decide|flags|i\/v0\/e|shared|embedded)(?:$|\/)/;
 
 function contractPath(request: Request): string {
   // Some clients encode `@current` and `@me`.

@@ -11,6 +11,7 @@ import { deletions } from './migrations/0007-deletions.ts';
 import { eventDefinitions } from './migrations/0008-event-definitions.ts';
 import { persons } from './migrations/0009-persons.ts';
 import { eventRows } from './migrations/0010-event-rows.ts';
+import { flags } from './migrations/0011-flags.ts';
 
 export const MIGRATIONS: readonly Migration[] = [
   firstRooms,
@@ -23,6 +24,7 @@ export const MIGRATIONS: readonly Migration[] = [
   eventDefinitions,
   persons,
   eventRows,
+  flags,
 ];
 /** Any number will do, as long as every process takes the same. */
 const MIGRATION_LOCK = 4_201_967;

@@ -58,7 +58,7 @@ function toPerson(row: PersonRow): Person {
 
 /**
  * Writes the plan, one statement for each kind of change. New persons come before the ids that point to
- * them; ended ones go when their ids and their memberships of cohorts have moved. Rows are found by their
+ * them; ended ones go when their ids, memberships of cohorts and identifiers of flags have moved. Rows are found by their
  * primary key alone: a join over the project would read all of its persons wherever the planner has no
  * statistics yet.
  */
@@ -109,6 +109,15 @@ export async function savePersons(
         select m.cohort_id, t.survivor
         from json_to_recordset(${rows}::json) as t (ended integer, survivor integer)
         cross join lateral (select cohort_id from cohort_members where person_id = t.ended offset 0) m
+        on conflict do nothing`,
+    );
+    // The survivor keeps its own.
+    await runSql(
+      tx,
+      sql`insert into flag_hash_keys (person_id, flag_key, hash_key)
+        select t.survivor, k.flag_key, k.hash_key
+        from json_to_recordset(${rows}::json) as t (ended integer, survivor integer)
+        cross join lateral (select flag_key, hash_key from flag_hash_keys where person_id = t.ended offset 0) k
         on conflict do nothing`,
     );
     await runSql(tx, sql`delete from persons where id = any(${merges.map(({ ended }) => ended)}::integer[])`);

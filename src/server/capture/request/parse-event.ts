@@ -64,7 +64,7 @@ function parseName(item: JsonObject, { defaultEvent }: RequestFacts): string {
   const name = toText(value);
   // PostHog may drop such events behind a 200; a refusal lets the sender know.
   if (name === '') throw invalidPayload('Invalid payload: Event field "event" should not be blank!');
-  return cut(name);
+  return cutId(name);
 }
 
 /** Where several places name an id, PostHog's own order decides. */
@@ -88,10 +88,11 @@ function parseDistinctId(item: JsonObject, properties: JsonObject): string {
 export function readId(value: unknown): string | undefined {
   if (value === null || value === undefined || value === 0 || value === false) return undefined;
   const text = toText(value);
-  return text.trim() === '' ? undefined : cut(text);
+  return text.trim() === '' ? undefined : cutId(text);
 }
 
-function cut(text: string): string {
+/** A name or an id as it is stored. */
+export function cutId(text: string): string {
   if (text.length <= MAX_NAME_LENGTH) return text;
   return text.slice(0, MAX_NAME_LENGTH).replace(/[\ud800-\udbff]$/, ''); // no half of a surrogate pair
 }

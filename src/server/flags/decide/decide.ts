@@ -1,0 +1,112 @@
+import { withTimeout } from '../../../lib/async/timeout.ts';
+import { UnavailableError } from '../../../lib/errors.ts';
+import { unauthorised } from '../../capture/refusal.ts';
+import { cutId } from '../../capture/request/parse-event.ts';
+import type { Db } from '../../database/db.ts';
+import { isOutage } from '../../database/outage.ts';
+import type { JsonObject } from '../../http/json.ts';
+import { type Decisions, decideFlags } from '../evaluate/decide.ts';
+import type { Facts, Stored, Subject } from '../evaluate/facts.ts';
+import { createFlagCache, type FlagCache, type ProjectFlags } from '../project-flags.ts';
+import { keepHashKeys } from './hash-keys.ts';
+import { createLookup, type Found, type Lookup } from './lookup.ts';
+import type { AskedFlags } from './request.ts';
+
+/** A client waits for its flags before it shows a page. */
+const STORE_WITHIN_MS = 2000;
+/** Projects whose keys are remembered for the time the database is away. */
+const MAX_KEYS = 1000;
+
+export interface Decider {
+  /** @throws ApiError 401 for a key that no project has */
+  decide(projectKey: string, request: AskedFlags, location: JsonObject): Promise<Decided>;
+}
+
+export interface Decided {
+  readonly project: ProjectFlags;
+  readonly decisions: Decisions;
+}
+
+interface DeciderDeps {
+  readonly db: Db;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** @default 2000 */
+  readonly storeWithinMs?: number;
+}
+
+/** Decides flags; without the database those that need nothing from it, as they were last defined. */
+export function createDecider({ db, now, storeWithinMs = STORE_WITHIN_MS }: DeciderDeps): Decider {
+  const lookup = createLookup(db);
+  const cache = createFlagCache(db);
+  const projectIds = new Map<string, number>();
+  const tooLate = () => new UnavailableError(`The database did not answer within ${storeWithinMs} ms.`);
+
+  async function askStore(projectKey: string, request: AskedFlags): Promise<[ProjectFlags, Found]> {
+    const found = await find(lookup, projectKey, request);
+    if (found === undefined) {
+      projectIds.delete(projectKey);
+      throw unauthorised(
+        'invalid_api_key',
+        'Project API key invalid. It stands in the settings of the project.',
+      );
+    }
+    if (projectIds.size >= MAX_KEYS) projectIds.clear();
+    projectIds.set(projectKey, found.projectId);
+    const project = await cache.load(found.projectId, found.flagsVersion);
+    return [project, { ...found, hashKeys: await keepHashKeys(db, project, found, request) }];
+  }
+
+  return {
+    async decide(projectKey, request, location) {
+      try {
+        const [project, found] = await withTimeout(askStore(projectKey, request), storeWithinMs, tooLate);
+        const facts = toFacts(project, request, location, now(), found);
+        return { project, decisions: decideFlags(project.compiled, facts, request.only) };
+      } catch (error) {
+        const project = isOutage(error) ? findLast(cache, projectIds.get(projectKey)) : undefined;
+        if (project === undefined) throw error;
+        const facts = toFacts(project, request, location, now(), undefined);
+        return { project, decisions: decideFlags(project.compiled, facts, request.only) };
+      }
+    },
+  };
+}
+
+const findLast = (cache: FlagCache, projectId: number | undefined): ProjectFlags | undefined =>
+  projectId === undefined ? undefined : cache.findLast(projectId);
+
+/** Ingestion cuts ids, so whoever has a longer one is stored under its beginning. */
+const find = (lookup: Lookup, projectKey: string, { distinctId, groups }: AskedFlags) =>
+  lookup({ projectKey, distinctId: cutId(distinctId), groups });
+
+const UNAVAILABLE: Stored = { kind: 'unavailable' };
+const NOBODY: Stored = { kind: 'none' };
+
+/** `found`: undefined while the database is away. */
+function toFacts(
+  { groupTypes }: ProjectFlags,
+  { distinctId, personProperties, groups, groupProperties }: AskedFlags,
+  location: JsonObject,
+  now: number,
+  found: Found | undefined,
+): Facts {
+  const subjects = new Map<number, Subject>();
+  for (const [type, key] of groups) {
+    const index = groupTypes.get(type);
+    if (index === undefined) continue;
+    const stored = found === undefined ? UNAVAILABLE : (found.groups.get(type) ?? NOBODY);
+    const given = { $group_key: key, ...groupProperties.get(type) };
+    subjects.set(index, { identifier: key, stored, given, now });
+  }
+  return {
+    person: {
+      identifier: distinctId,
+      stored: found?.person ?? UNAVAILABLE,
+      given: { distinct_id: distinctId, ...location, ...personProperties },
+      now,
+    },
+    groups: subjects,
+    hashKeys: found?.hashKeys ?? 'unavailable',
+  };
+}

@@ -1,0 +1,40 @@
+import { cutId } from '../../capture/request/parse-event.ts';
+import type { Db } from '../../database/db.ts';
+import { runSql, sql } from '../../database/sql.ts';
+import type { ProjectFlags } from '../project-flags.ts';
+import type { Found } from './lookup.ts';
+import type { AskedFlags } from './request.ts';
+
+/**
+ * Identifiers that flags with a lasting value are decided by, of the person who asks. A client that has just
+ * identified somebody names the id of before: for each such flag that id is kept, for every person who owns one
+ * of the two ids, and the first that is kept stays. Of a request without it nothing is written.
+ */
+export async function keepHashKeys(
+  db: Db,
+  { projectId, compiled }: ProjectFlags,
+  found: Found,
+  { distinctId, anonymousId }: AskedFlags,
+): Promise<ReadonlyMap<string, string>> {
+  if (!compiled.keepValues || anonymousId === undefined) return found.hashKeys;
+  const keys = compiled.flags.filter(({ keepsValue }) => keepsValue).map(({ key }) => key);
+  if (keys.every((key) => found.hashKeys.has(key))) return found.hashKeys;
+  const ids = [distinctId, anonymousId].map(cutId);
+  await runSql(
+    db,
+    sql`insert into flag_hash_keys (person_id, flag_key, hash_key)
+      select distinct d.person_id, f.key, ${anonymousId}::text
+      from person_distinct_ids d cross join unnest(${keys}::text[]) as f (key)
+      where d.project_id = ${projectId}::integer and d.distinct_id = any(${ids}::text[])
+      on conflict do nothing`,
+  );
+  // Of both persons; that of the distinct id goes first.
+  const rows = await runSql<{ key: string; hashKey: string }>(
+    db,
+    sql`select k.flag_key as key, k.hash_key as "hashKey"
+      from person_distinct_ids d join flag_hash_keys k on k.person_id = d.person_id
+      where d.project_id = ${projectId}::integer and d.distinct_id = any(${ids}::text[])
+      order by d.distinct_id = ${cutId(distinctId)}::text`,
+  );
+  return new Map(rows.map(({ key, hashKey }) => [key, hashKey]));
+}

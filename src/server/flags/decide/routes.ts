@@ -1,0 +1,72 @@
+import type { Context } from 'hono';
+import { createAdmission } from '../../capture/admission.ts';
+import { MAX_AT_WORK, MAX_HELD_BYTES } from '../../capture/limits.ts';
+import { decodeBody } from '../../capture/request/decode.ts';
+import { parsePayload } from '../../capture/request/parse.ts';
+import { findProjectKey } from '../../capture/request/project-key.ts';
+import type { Db } from '../../database/db.ts';
+import { allowOrigin } from '../../http/cors.ts';
+import { type Api, addPublicRoute } from '../../routing/route.ts';
+import { createDecider, type Decider } from './decide.ts';
+import type { FindLocation } from './location.ts';
+import { type DecideRequest, parseDecideRequest, parseVersion } from './request.ts';
+import { type DecideVersion, renderConfig, renderDecisions } from './response.ts';
+
+interface DecideDeps {
+  readonly db: Db;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  readonly findLocation: FindLocation;
+}
+
+/** Where clients ask, and the shape of the answer that a client without a version wants. */
+const PATHS = [
+  { path: '/decide/', toVersion: parseVersion },
+  // Newer clients number anew: their 2 is the fourth shape.
+  { path: '/flags/', toVersion: (text: string | undefined): DecideVersion => (text === '1' ? 3 : 4) },
+] as const;
+
+/** The decision endpoint: which flags somebody has. */
+export function addDecideRoutes(api: Api, deps: DecideDeps): void {
+  const decider = createDecider(deps);
+  const admission = createAdmission({ heldBytes: MAX_HELD_BYTES, atWork: MAX_AT_WORK });
+  for (const { path, toVersion } of PATHS) {
+    api.app.use(path, async (c, next) => {
+      allowOrigin(c);
+      await next();
+    });
+    const access = { path, public: 'the project key in the body' };
+    addPublicRoute(api, { ...access, methods: ['OPTIONS'] }, (c) => c.json({ status: 1 }));
+    addPublicRoute(api, { ...access, methods: ['GET'] }, (c) => c.json(renderConfig(1, [])));
+    addPublicRoute(api, { ...access, methods: ['POST'] }, (c) =>
+      admission.admit(c.req.raw, (bytes) => answer(c, bytes, toVersion(c.req.query('v')), decider, deps)),
+    );
+  }
+}
+
+async function answer(
+  c: Context,
+  bytes: Buffer,
+  version: DecideVersion,
+  decider: Decider,
+  { findLocation }: DecideDeps,
+): Promise<Response> {
+  const body = await decodeBody({
+    bytes,
+    contentType: c.req.header('content-type') ?? '',
+    contentEncoding: c.req.header('content-encoding') ?? '',
+    compression: c.req.query('compression'),
+    data: c.req.query('data'),
+  });
+  const payload = parsePayload(body.text);
+  const projectKey = findProjectKey(body.projectKey, payload);
+  const request = parseDecideRequest(payload);
+  if (!isAboutSomebody(request)) return c.json(renderConfig(version));
+  const location = request.usesLocation ? findLocation(c) : {};
+  const { project, decisions } = await decider.decide(projectKey, request, location);
+  return c.json(renderDecisions(version, decisions, project.compiled));
+}
+
+function isAboutSomebody(request: DecideRequest): request is DecideRequest & { readonly distinctId: string } {
+  return !request.disabled && request.distinctId !== undefined;
+}
