@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { flagSchema } from './flags.ts';
 
 /** Definitions that the bundled API creates or updates at each start. */
 export const seedSchema = z.strictObject({
@@ -17,6 +18,14 @@ export const seedSchema = z.strictObject({
     .max(1000)
     .refine((cohorts) => new Set(cohorts.map(({ name }) => name)).size === cohorts.length, {
       error: 'two cohorts have the same name',
+    })
+    .default([]),
+  /** Feature flags. Those that depend on another come after it. */
+  flags: z
+    .array(flagSchema)
+    .max(1000)
+    .refine((flags) => new Set(flags.map(({ key }) => key)).size === flags.length, {
+      error: 'two flags have the same key',
     })
     .default([]),
 });

@@ -16,6 +16,7 @@ import { addDeletionRoutes, type DeletionRuns } from './deletions/routes.ts';
 import { addEventRoutes } from './events/routes.ts';
 import { findNoLocation } from './flags/decide/location.ts';
 import { addDecideRoutes } from './flags/decide/routes.ts';
+import { addFlagRoutes } from './flags/routes.ts';
 import { createHealthCheck } from './health.ts';
 import { allowOrigin, isForBrowsers } from './http/cors.ts';
 import { methodNotAllowed, notFound, respondWithError } from './http/errors.ts';
@@ -84,6 +85,7 @@ export function declareRoutes(deps: ApiDeps): Api {
   addMemberRoutes(api, deps);
   addCohortRoutes(api, { db, now });
   addPersonRoutes(api, { db, now });
+  addFlagRoutes(api, db);
   addEventRoutes(api, db);
   addIngestRoutes(api, { db, log, now });
   addDecideRoutes(api, { db, now, findLocation: findNoLocation });

@@ -16,6 +16,7 @@ import { createPgliteDb } from './database/pglite.ts';
 import { createPoolDb } from './database/pool.ts';
 import type { DeletionRuns } from './deletions/routes.ts';
 import { createDeletionWork, type DeletionWork } from './deletions/run-deletions.ts';
+import { declareFlags } from './flags/declare-flags.ts';
 import { MAX_HEADER_BYTES, respondToClientError } from './http/client-error.ts';
 
 /** A request must have arrived whole by then: a client that trickles its body is cut off. */
@@ -123,7 +124,9 @@ async function saveBootstrap(
 ): Promise<void> {
   const project = await ensureProject(db, { name: 'Backhaul', projectKey: keys.projectKey });
   await savePersonalKey(db, keys.personalKey, { label: 'Backhaul', scopes: ['*'] });
-  if (seed !== undefined) await declareCohorts({ db, now: Date.now }, project.id, seed.cohorts);
+  if (seed === undefined) return;
+  await declareCohorts({ db, now: Date.now }, project.id, seed.cohorts);
+  await declareFlags(db, project.id, seed.flags);
 }
 
 function listen(

@@ -1,0 +1,151 @@
+import { flagFiltersSchema } from '../../../config/flags.ts';
+import { parseJson } from '../../lib/json/parse-json.ts';
+import { recordActivity } from '../activity/activity-log.ts';
+import { lockProject } from '../capture/ingest/project-lock.ts';
+import type { Queryable } from '../database/db.ts';
+import { ApiError, invalidInput, notFound } from '../http/errors.ts';
+import { findCycle, listDependencies, parseFlag } from './parse-flag.ts';
+import { compileStored, readStored } from './project-flags.ts';
+import type { ChangedFlagBody, NewFlagBody } from './schema.ts';
+import {
+  countFlags,
+  insertFlag,
+  loadFlagById,
+  loadFlagByKey,
+  loadFlags,
+  type StoredFlag,
+  updateFlag,
+} from './store.ts';
+
+/** Every decision goes through all of them. */
+export const MAX_FLAGS_OF_PROJECT = 1000;
+
+export interface ChangeContext {
+  readonly projectId: number;
+  /** Id of the calling user; null: the system itself. */
+  readonly userId: number | null;
+}
+
+/** Creates a flag within the caller's transaction, and returns its id. */
+export async function createFlag(
+  tx: Queryable,
+  context: ChangeContext,
+  wanted: NewFlagBody,
+): Promise<number> {
+  const { projectId, userId } = context;
+  await lockProject(tx, projectId);
+  const { key, name = '', filters = {}, active = true, ensure_experience_continuity } = wanted;
+  await refuseTakenKey(tx, projectId, key, undefined);
+  if ((await countFlags(tx, projectId)) >= MAX_FLAGS_OF_PROJECT) {
+    throw invalidInput(`A project may have ${MAX_FLAGS_OF_PROJECT} flags at most.`);
+  }
+  parseFlag({ id: 0, key, version: 1, keepsValue: false, filters });
+  const keepsValue = ensure_experience_continuity ?? false;
+  const id = await insertFlag(tx, projectId, userId, { key, name, active, keepsValue, filters });
+  await checkAll(tx, projectId, id);
+  await log(tx, context, 'created', { id, name: key }, null);
+  return id;
+}
+
+/** Omitted fields stay as they are. A deleted flag can only be restored. */
+export async function changeFlag(
+  tx: Queryable,
+  context: ChangeContext,
+  id: number,
+  wanted: ChangedFlagBody,
+): Promise<void> {
+  const { projectId } = context;
+  await lockProject(tx, projectId);
+  const flag = await loadFlagById(tx, projectId, id);
+  if (flag === undefined || (flag.deleted && wanted.deleted !== false)) throw notFound();
+  refuseOlderVersion(flag, wanted.version);
+  const { key, name, filters, active, deleted, ensure_experience_continuity } = wanted;
+  if (key !== undefined || deleted === false) await refuseTakenKey(tx, projectId, key ?? flag.key, id);
+  if (deleted === true || active === false) await refuseWhereNeeded(tx, projectId, flag);
+  if (filters !== undefined) {
+    parseFlag({ id, key: key ?? flag.key, version: flag.version, keepsValue: false, filters });
+  }
+  const keepsValue = ensure_experience_continuity ?? undefined;
+  await updateFlag(tx, id, { key, name, active, deleted, keepsValue, filters });
+  if (deleted !== true) await checkAll(tx, projectId, id);
+  const fields = Object.entries({ key, name, filters, active, deleted, ensure_experience_continuity });
+  const touched = fields.flatMap(([field, value]) => (value === undefined ? [] : [field]));
+  await log(tx, context, deleted === true ? 'deleted' : 'updated', { id, name: key ?? flag.key }, touched);
+}
+
+/** Whether a stored flag is as these filters define it: what is not named has its default. */
+export function parseStoredFilters(flag: StoredFlag): object {
+  return flagFiltersSchema.parse(parseJson(flag.filters));
+}
+
+async function refuseTakenKey(
+  tx: Queryable,
+  projectId: number,
+  key: string,
+  ownId: number | undefined,
+): Promise<void> {
+  const other = await loadFlagByKey(tx, projectId, key);
+  if (other === undefined || other.id === ownId) return;
+  throw new ApiError(
+    400,
+    'validation_error',
+    'unique',
+    'There is already a feature flag with this key.',
+    'key',
+  );
+}
+
+function refuseOlderVersion(flag: StoredFlag, version: number | undefined): void {
+  if (version === undefined || version >= flag.version) return;
+  throw new ApiError(
+    409,
+    'invalid_request',
+    'conflict',
+    `The flag was changed meanwhile: it has version ${flag.version}, not ${version}. Read it again, and change that.`,
+    'version',
+  );
+}
+
+/** Others would fail without it. */
+async function refuseWhereNeeded(tx: Queryable, projectId: number, flag: StoredFlag): Promise<void> {
+  const others = (await loadFlags(tx, projectId)).filter(({ id, active }) => id !== flag.id && active);
+  const names = new Set([flag.key, String(flag.id)]);
+  const dependent = others.find((other) =>
+    listDependencies(readStored(other)).some((name) => names.has(name)),
+  );
+  if (dependent === undefined) return;
+  throw invalidInput(
+    `The flag "${dependent.key}" depends on "${flag.key}". Change that flag first.`,
+    'active',
+  );
+}
+
+/** Refuses flags that depend on themselves, on unknown flags or on cohorts that cannot be evaluated. */
+async function checkAll(tx: Queryable, projectId: number, id: number): Promise<void> {
+  const stored = await loadFlags(tx, projectId);
+  const own = stored.find((flag) => flag.id === id);
+  if (own === undefined) return;
+  const { broken } = await compileStored(tx, projectId, [own]);
+  const why = broken.get(own.key);
+  if (why !== undefined) throw invalidInput(why, 'filters');
+  const flags = stored.map(readStored);
+  const names = new Set(flags.flatMap((flag) => [flag.key, String(flag.id)]));
+  const unknown = listDependencies(readStored(own)).find((name) => !names.has(name));
+  if (unknown !== undefined) throw invalidInput(`The flag "${unknown}" does not exist.`, 'filters');
+  const cycle = findCycle(flags);
+  if (cycle !== undefined) throw invalidInput(`The flag "${cycle}" would depend on itself.`, 'filters');
+}
+
+async function log(
+  tx: Queryable,
+  { projectId, userId }: ChangeContext,
+  activity: 'created' | 'updated' | 'deleted',
+  { id, name }: { readonly id: number; readonly name: string },
+  fields: readonly string[] | null,
+): Promise<void> {
+  const changes =
+    fields?.map((field) => ({ type: 'FeatureFlag', action: 'changed', field, before: null, after: null })) ??
+    null;
+  const detail = { name, changes, merge: null, trigger: null, short_id: null, type: null };
+  await recordActivity(tx, { projectId, userId, scope: 'FeatureFlag', itemId: String(id), activity, detail });
+}

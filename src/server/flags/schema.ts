@@ -1,0 +1,51 @@
+import { z } from '@hono/zod-openapi';
+import { flagFiltersSchema, flagKeySchema } from '../../../config/flags.ts';
+import { userSchema } from '../auth/users.ts';
+import { booleanField, textField } from '../http/fields.ts';
+
+const filters = flagFiltersSchema.openapi('FeatureFlagFilters', {
+  description: 'Conditions, variants and payloads, in the form of the service.',
+});
+
+export const featureFlagSchema = z
+  .object({
+    id: z.int(),
+    key: z.string(),
+    name: z.string(),
+    filters: z.record(z.string(), z.unknown()),
+    active: z.boolean(),
+    deleted: z.boolean(),
+    ensure_experience_continuity: z.boolean(),
+    version: z.int().openapi({ description: 'Counts changes.' }),
+    created_by: userSchema.nullable(),
+    created_at: z.string(),
+    updated_at: z.string(),
+    is_simple_flag: z.boolean().openapi({ description: 'Whether it asks nobody for anything but a share.' }),
+    rollout_percentage: z.number().nullable(),
+  })
+  .openapi('FeatureFlag');
+
+export type FeatureFlagBody = z.infer<typeof featureFlagSchema>;
+
+const MAX_NAME_LENGTH = 10_000;
+
+const writable = {
+  name: textField(MAX_NAME_LENGTH).optional(),
+  filters: filters.optional(),
+  active: booleanField().optional(),
+  ensure_experience_continuity: booleanField().nullable().optional(),
+};
+
+export const newFlagSchema = z.object({ key: flagKeySchema, ...writable });
+export type NewFlagBody = z.infer<typeof newFlagSchema>;
+
+export const changedFlagSchema = z.object({
+  key: flagKeySchema.optional(),
+  ...writable,
+  deleted: booleanField().optional(),
+  version: z
+    .int()
+    .optional()
+    .openapi({ description: 'The version that was changed: a later one is not overwritten (409).' }),
+});
+export type ChangedFlagBody = z.infer<typeof changedFlagSchema>;

@@ -1,0 +1,145 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { declareFlags } from '../../../src/server/flags/declare-flags.ts';
+import { createTestApi, type TestApi } from '../../support/api.ts';
+import { onEveryDatabase } from '../../support/databases.ts';
+
+interface Flag {
+  readonly id: number;
+  readonly key: string;
+  readonly version: number;
+  readonly filters: object;
+}
+
+onEveryDatabase('feature flags', (db) => {
+  let api: TestApi;
+
+  beforeEach(async () => {
+    api = await createTestApi(db());
+  });
+
+  async function change(method: 'POST' | 'PATCH', path: string, body: object, status: number): Promise<Flag> {
+    const response = await api.call(method, path, body);
+    expect(response.status, await response.clone().text()).toBe(status);
+    return (await response.json()) as Flag;
+  }
+  const create = (body: object, status = 201) => change('POST', 'feature_flags/', body, status);
+
+  test('are made, read, changed, deleted and brought back', async () => {
+    const filters = { groups: [{ properties: [], rollout_percentage: 30 }] };
+    const flag = await create({ key: 'new-page', name: 'The new page', filters });
+    expect(flag).toMatchObject({
+      key: 'new-page',
+      active: true,
+      version: 1,
+      is_simple_flag: true,
+      rollout_percentage: 30,
+    });
+    expect(await api.read(`feature_flags/${flag.id}/`)).toEqual(flag);
+    const changed = await change('PATCH', `feature_flags/${flag.id}/`, { active: false }, 200);
+    expect(changed).toMatchObject({ active: false, version: 2, filters });
+    expect(await api.read('feature_flags/')).toMatchObject({ count: 1, results: [{ key: 'new-page' }] });
+    await change('PATCH', `feature_flags/${flag.id}/`, { deleted: true }, 200);
+    expect(await api.read('feature_flags/')).toMatchObject({ count: 0 });
+    await create({ key: 'new-page' });
+    await change('PATCH', `feature_flags/${flag.id}/`, { deleted: false }, 400);
+  });
+
+  test('are changed by one person at a time', async () => {
+    const flag = await create({ key: 'a' });
+    await change('PATCH', `feature_flags/${flag.id}/`, { name: 'first', version: 1 }, 200);
+    const late = await change('PATCH', `feature_flags/${flag.id}/`, { name: 'second', version: 1 }, 409);
+    expect(late).toMatchObject({ detail: expect.stringContaining('it has version 2') });
+  });
+
+  describe('are refused', () => {
+    const half = { key: 'a', rollout_percentage: 50 };
+    test.each<[what: string, body: object, detail: RegExp]>([
+      ['without a key', {}, /required/i],
+      ['with a key of other characters', { key: 'a b' }, /Only letters/],
+      ['with a share above 100', { key: 'a', filters: { groups: [{ rollout_percentage: 101 }] } }, /100/],
+      [
+        'with variants that do not add up',
+        { key: 'a', filters: { groups: [], multivariate: { variants: [half] } } },
+        /sum to 100/,
+      ],
+      [
+        'with a variant that it does not have',
+        { key: 'a', filters: { groups: [{ variant: 'x' }] } },
+        /variant "x"/,
+      ],
+      [
+        'with a payload of no variant',
+        { key: 'a', filters: { groups: [], payloads: { x: '1' } } },
+        /Payload keys/,
+      ],
+      [
+        'with an unknown operator',
+        { key: 'a', filters: { groups: [{ properties: [{ key: 'k', operator: 'like', value: 1 }] }] } },
+        /like/,
+      ],
+      [
+        'with a property of a group',
+        {
+          key: 'a',
+          filters: { groups: [{ properties: [{ key: 'k', value: 1, type: 'group', group_type_index: 0 }] }] },
+        },
+        /person and cohort/,
+      ],
+      [
+        'with a cohort that is missing',
+        { key: 'a', filters: { groups: [{ properties: [{ key: 'id', type: 'cohort', value: 999_999 }] }] } },
+        /does not exist/,
+      ],
+      [
+        'with a flag that is missing',
+        { key: 'a', filters: { groups: [{ properties: [{ key: 'gone', type: 'flag', value: true }] }] } },
+        /"gone" does not exist/,
+      ],
+      [
+        'that depend on themselves',
+        { key: 'a', filters: { groups: [{ properties: [{ key: 'a', type: 'flag', value: true }] }] } },
+        /depend on itself/,
+      ],
+    ])('%s', async (_, body, detail) => {
+      expect(await create(body, 400)).toMatchObject({ detail: expect.stringMatching(detail) });
+    });
+
+    test('with the key of another', async () => {
+      await create({ key: 'a' });
+      expect(await create({ key: 'a' }, 400)).toMatchObject({ attr: 'key', code: 'unique' });
+    });
+
+    test('where one that depends on them would be left', async () => {
+      const base = await create({ key: 'base' });
+      await create({
+        key: 'b',
+        filters: { groups: [{ properties: [{ key: 'base', type: 'flag', value: true }] }] },
+      });
+      const left = await change('PATCH', `feature_flags/${base.id}/`, { deleted: true }, 400);
+      expect(left).toMatchObject({ detail: expect.stringContaining('"b" depends on "base"') });
+    });
+  });
+
+  test('of a seed are made and changed, and others are left alone', async () => {
+    await create({ key: 'mine' });
+    const flag = {
+      key: 'seeded',
+      name: '',
+      active: true,
+      ensure_experience_continuity: false,
+      filters: { groups: [{}] },
+    };
+    await declareFlags(db(), api.project.id, [flag]);
+    await declareFlags(db(), api.project.id, [flag]);
+    expect(await api.read('feature_flags/')).toMatchObject({
+      count: 2,
+      results: [{ key: 'seeded', version: 1 }, { key: 'mine' }],
+    });
+    await declareFlags(db(), api.project.id, [{ ...flag, active: false }]);
+    expect(await api.read('feature_flags/')).toMatchObject({ results: [{ version: 2, active: false }, {}] });
+    const wrong = { ...flag, filters: { groups: [{ variant: 'x' }] } };
+    await expect(declareFlags(db(), api.project.id, [wrong])).rejects.toThrow(
+      'BACKHAUL_SEED: flag "seeded": A condition names the variant "x"',
+    );
+  });
+});
