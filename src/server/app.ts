@@ -14,6 +14,7 @@ import type { Db } from './database/db.ts';
 import { addDefinitionRoutes } from './definitions/routes.ts';
 import { addDeletionRoutes, type DeletionRuns } from './deletions/routes.ts';
 import { addEventRoutes } from './events/routes.ts';
+import { addFlagClientRoutes } from './flags/client-routes.ts';
 import { findNoLocation } from './flags/decide/location.ts';
 import { addDecideRoutes } from './flags/decide/routes.ts';
 import { addFlagRoutes } from './flags/routes.ts';
@@ -86,6 +87,7 @@ export function declareRoutes(deps: ApiDeps): Api {
   addCohortRoutes(api, { db, now });
   addPersonRoutes(api, { db, now });
   addFlagRoutes(api, db);
+  addFlagClientRoutes(api, db);
   addEventRoutes(api, db);
   addIngestRoutes(api, { db, log, now });
   addDecideRoutes(api, { db, now, findLocation: findNoLocation });

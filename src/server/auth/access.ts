@@ -1,12 +1,14 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { matchedRoutes } from 'hono/route';
 import type { Db } from '../database/db.ts';
+import { allowOrigin } from '../http/cors.ts';
 import { ApiError, notFound, permissionDenied } from '../http/errors.ts';
 import { isJsonObject } from '../http/json.ts';
 import { readRequestBody } from '../http/request-body.ts';
 import { parseRowId } from '../http/row-id.ts';
+import { isStorable } from '../http/safe-json.ts';
 import { loadPersonalKey, type PersonalKey } from './keys.ts';
-import { loadProject, loadProjects, type Project } from './projects.ts';
+import { loadProject, loadProjectByKey, loadProjects, type Project } from './projects.ts';
 import { grants, type Scope } from './scopes.ts';
 import type { Throttle } from './throttle.ts';
 import { loadMemberLevel, loadUser, type User } from './users.ts';
@@ -18,8 +20,13 @@ export type KeyAccess =
   /** Nothing more than to be valid, and why that is enough. */
   | { readonly anyKey: string; readonly scopes?: never };
 
+/** A route below `/api/` for clients in browsers: takes the project key as `token` of the query. */
+export interface ProjectKeyAccess {
+  readonly projectKey: string;
+}
+
 /** `public`: takes no personal key, and why; never below `/api/`. */
-export type Access = KeyAccess | { readonly public: string };
+export type Access = KeyAccess | ProjectKeyAccess | { readonly public: string };
 
 /**
  * Who may call what, by method and path: `GET /api/projects/`. Derived from the routes as they are declared
@@ -70,9 +77,15 @@ export function createAccessCheck(
   return async (c, next) => {
     const route = matchedRoutes(c).find(({ method }) => method !== 'ALL');
     if (route === undefined) return c.notFound();
+    const access = table.get(`${route.method} ${route.path}`);
+    if (access !== undefined && 'projectKey' in access) {
+      allowOrigin(c);
+      if (c.req.method !== 'OPTIONS') await findProjectByKey(db, c);
+      return next();
+    }
     const { key, user } = await authenticate(db, c);
     throttle?.admit(key.id);
-    const needed = getScopes(table.get(`${route.method} ${route.path}`));
+    const needed = getScopes(access);
     if (needed === undefined) throw permissionDenied('This action does not support Personal API Key access');
     const missing = needed.find((scope) => !grants(key.scopes, scope));
     if (missing !== undefined) throw permissionDenied(`API key missing required scope '${missing}'`);
@@ -90,7 +103,7 @@ export function createAccessCheck(
 
 /** Undefined: no key opens the route. */
 function getScopes(access: Access | undefined): readonly Scope[] | undefined {
-  if (access === undefined || 'public' in access) return undefined;
+  if (access === undefined || 'public' in access || 'projectKey' in access) return undefined;
   return access.scopes ?? [];
 }
 
@@ -134,7 +147,18 @@ async function findInBody(c: Context): Promise<string | undefined> {
   }
 }
 
-async function findProject(
+async function findProjectByKey(db: Db, c: Context): Promise<Project> {
+  const token = c.req.query('token') ?? c.req.query('api_key') ?? '';
+  const project = isStorable(token) ? await loadProjectByKey(db, token) : undefined;
+  if (project !== undefined) return project;
+  throw unauthenticated(
+    token === '' ? 'missing_api_key' : 'invalid_api_key',
+    'Project API key not provided or invalid. It stands in the settings of the project.',
+  );
+}
+
+/** The project that a personal key may open: by its id, or `@current`. */
+export async function findProject(
   db: Db,
   key: PersonalKey,
   id: string,

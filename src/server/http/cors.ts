@@ -17,5 +17,8 @@ export function allowOrigin(c: Context): void {
 /** Paths of people, with keys of their own: no site may call them from a browser. */
 const CLOSED = /^\/(?:api|queues)(?:\/|$)/;
 
+/** Lists for clients in browsers, by the project key. */
+const OPEN = /^\/api\/(?:early_access_features|surveys|web_experiments)(?:\/|$)/;
+
 /** Whether clients in browsers ask here: ingestion, and what they expect next to it, such as /decide. */
-export const isForBrowsers = (path: string): boolean => !CLOSED.test(path);
+export const isForBrowsers = (path: string): boolean => !CLOSED.test(path) || OPEN.test(path);

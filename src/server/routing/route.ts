@@ -103,6 +103,18 @@ export function addPublicRoute(
   app.on([...methods], path, handle);
 }
 
+/** An endpoint below `/api/` for clients in browsers, which send the project key as `token` of the query. */
+export function addProjectKeyRoute(
+  { app, access }: Api,
+  path: string,
+  why: string,
+  handle: (c: Context<ApiEnv>) => Response | Promise<Response>,
+): void {
+  for (const method of ['GET', 'OPTIONS']) access.set(`${method} ${path}`, { projectKey: why });
+  app.on('GET', path, handle);
+  app.on('OPTIONS', path, (c) => c.json({ status: 1 }));
+}
+
 function readQuery(c: Context): Record<string, string> {
   const query = c.req.query();
   for (const [name, value] of Object.entries(query)) {

@@ -9,7 +9,7 @@ import { addPublicRoute } from '../../../src/server/routing/route.ts';
 import { createTestApi, type TestApi } from '../../support/api.ts';
 import { onEveryDatabase, silent } from '../../support/databases.ts';
 import { createPersonalKey } from '../../support/keys.ts';
-import { EXPECTED_ACCESS, EXPECTED_PUBLIC } from './expected-access.ts';
+import { EXPECTED_ACCESS, EXPECTED_PROJECT_KEY, EXPECTED_PUBLIC } from './expected-access.ts';
 
 onEveryDatabase('access', (db) => {
   let api: TestApi;
@@ -89,13 +89,15 @@ onEveryDatabase('access', (db) => {
     const served = api.app.routes.filter(({ path }) => /^\/(?:api\b|\*)/.test(path));
     const routes = served.map((route) => `${route.method} ${route.path}`);
     expect([...new Set(routes)].sort()).toEqual(
-      ['ALL /*', 'ALL /api/*', ...Object.keys(EXPECTED_ACCESS)].sort(),
+      ['ALL /*', 'ALL /api/*', ...Object.keys(EXPECTED_ACCESS), ...EXPECTED_PROJECT_KEY].sort(),
     );
     const { access } = declareRoutes({ db: db(), log: silent });
     const declared = [...access].flatMap(([route, entry]) =>
-      'public' in entry ? [] : [[route, entry.scopes ?? []]],
+      'public' in entry || 'projectKey' in entry ? [] : [[route, entry.scopes ?? []]],
     );
     expect(Object.fromEntries(declared)).toEqual(EXPECTED_ACCESS);
+    const byProjectKey = [...access].flatMap(([route, entry]) => ('projectKey' in entry ? [route] : []));
+    expect(byProjectKey.sort()).toEqual([...EXPECTED_PROJECT_KEY].sort());
   });
 
   test('every other route declares why it is public, and none of these is below /api/', () => {
@@ -129,6 +131,26 @@ onEveryDatabase('access', (db) => {
       expect(await response.text()).not.toContain('open');
     }
   });
+
+  test.each(EXPECTED_PROJECT_KEY.filter((route) => route.startsWith('GET ')))(
+    '%s takes the project key, and tells browsers of any site',
+    async (route) => {
+      const path = route.replace('GET ', '');
+      const headers = { origin: 'https://shop.example' };
+      for (const [token, status] of [
+        [api.project.projectKey, 200],
+        ['phc_wrong', 401],
+        ['', 401],
+        ['%00', 401],
+      ] as const) {
+        const response = await api.app.request(`${path}?token=${token}`, { headers });
+        expect([token, response.status]).toEqual([token, status]);
+        expect(response.headers.get('access-control-allow-origin')).toBe('https://shop.example');
+      }
+      expect((await api.app.request(path, { headers: bearer(api.personalKey) })).status).toBe(401);
+      expect((await api.app.request(path, { method: 'OPTIONS', headers })).status).toBe(200);
+    },
+  );
 
   const rows = Object.entries(EXPECTED_ACCESS);
 

@@ -32,6 +32,12 @@ export const EXPECTED_ACCESS: Readonly<Record<string, readonly Scope[]>> = {
   'DELETE /api/projects/:project_id/dashboards/:dashboard_id/collaborators/:user__uuid/': ['dashboard:write'],
   'GET /api/projects/:project_id/dashboards/:dashboard_id/sharing/': ['sharing_configuration:read'],
   'PATCH /api/projects/:project_id/dashboards/:dashboard_id/sharing/': ['sharing_configuration:write'],
+  'GET /api/projects/:project_id/feature_flags/': ['feature_flag:read'],
+  'POST /api/projects/:project_id/feature_flags/': ['feature_flag:write'],
+  'GET /api/projects/:project_id/feature_flags/:id/': ['feature_flag:read'],
+  'PATCH /api/projects/:project_id/feature_flags/:id/': ['feature_flag:write'],
+  'GET /api/projects/:project_id/feature_flags/:key/remote_config/': ['feature_flag:read'],
+  'GET /api/feature_flag/local_evaluation/': ['feature_flag:read'],
   'GET /api/projects/:project_id/insights/': ['insight:read'],
   'POST /api/projects/:project_id/insights/': ['insight:write'],
   'GET /api/projects/:project_id/insights/:id/': ['insight:read'],
@@ -68,10 +74,27 @@ export const EXPECTED_ACCESS: Readonly<Record<string, readonly Scope[]>> = {
 };
 
 /** Everything that takes no personal key, with what opens it. */
+/** Routes below `/api/` that take the project key in the query. */
+export const EXPECTED_PROJECT_KEY: readonly string[] = [
+  '/api/early_access_features/',
+  '/api/surveys/',
+  '/api/web_experiments/',
+].flatMap((path) => [`GET ${path}`, `OPTIONS ${path}`]);
+
 export const EXPECTED_PUBLIC: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     ['/batch/', '/capture/', '/e/', '/engage/', '/i/v0/e/', '/track/'].flatMap((path) =>
       ['GET', 'POST', 'OPTIONS'].map((method) => [`${method} ${path}`, 'the project key in the body']),
+    ),
+  ),
+  ...Object.fromEntries(
+    ['/decide/', '/flags/'].flatMap((path) =>
+      ['GET', 'POST', 'OPTIONS'].map((method) => [`${method} ${path}`, 'the project key in the body']),
+    ),
+  ),
+  ...Object.fromEntries(
+    ['/array/:token/config', '/array/:token/config.js'].flatMap((path) =>
+      ['GET', 'OPTIONS'].map((method) => [`${method} ${path}`, 'the project key in the path']),
     ),
   ),
   ...Object.fromEntries(

@@ -107,3 +107,23 @@ export function describeReason(reason: Decision['reason'], conditionIndex: numbe
       return 'Holdout condition value';
   }
 }
+
+/** The configuration that newer clients in browsers load before they ask for flags. */
+export const renderRemoteConfig = (projectKey: string, hasFeatureFlags: boolean) => ({
+  token: projectKey,
+  hasFeatureFlags,
+  supportedCompression: CONFIG.supportedCompression,
+  capturePerformance: CONFIG.capturePerformance,
+  autocapture_opt_out: CONFIG.autocapture_opt_out,
+  autocaptureExceptions: CONFIG.autocaptureExceptions,
+  sessionRecording: CONFIG.sessionRecording,
+  heatmaps: CONFIG.heatmaps,
+  captureDeadClicks: CONFIG.captureDeadClicks,
+  surveys: CONFIG.surveys,
+  defaultIdentifiedOnly: CONFIG.defaultIdentifiedOnly,
+  elementsChainAsString: CONFIG.elementsChainAsString,
+  isAuthenticated: CONFIG.isAuthenticated,
+  toolbarParams: CONFIG.toolbarParams,
+  config: CONFIG.config,
+  siteApps: CONFIG.siteApps,
+});
