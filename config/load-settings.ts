@@ -38,11 +38,12 @@ export function loadSettings(env: Environment, cwd: string = process.cwd()): Set
   }
   if (parsed.data) mistakes.push(...findContradictions(parsed.data));
   if (mistakes.length > 0 || !parsed.data) throw createSettingsError(mistakes);
-  const { dataDir, seedFile } = parsed.data;
+  const { dataDir, seedFile, geoipFile } = parsed.data;
   return {
     ...parsed.data,
     dataDir: resolve(cwd, dataDir),
     ...(seedFile === undefined ? {} : { seedFile: resolve(cwd, seedFile) }),
+    ...(geoipFile === undefined ? {} : { geoipFile: resolve(cwd, geoipFile) }),
   };
 }
 

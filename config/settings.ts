@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { DELETION_SCHEDULE, nextOccurrence } from '../src/lib/cron.ts';
 
@@ -31,9 +32,29 @@ const address = (protocols: readonly string[]) =>
 const isS3Location = (value: string) =>
   /^s3:\/\/[A-Za-z0-9][A-Za-z0-9._-]{1,62}(\/.*)?$/.test(value) && !/\/\.\.?(\/|$)/.test(value);
 
+const isNetwork = (text: string): boolean => {
+  if (text === 'none') return true;
+  const [address = '', bits, ...rest] = text.split('/');
+  const version = isIP(address);
+  const most = version === 4 ? 32 : 128;
+  return (
+    version !== 0 &&
+    rest.length === 0 &&
+    (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most))
+  );
+};
+
 const s3Location = z.string().refine(isS3Location, {
   error: 'it takes s3://bucket or s3://bucket/prefix; leave it unset for a folder in the data folder',
 });
+
+const networks = z
+  .string()
+  .transform((value) => value.split(',').map((network) => network.trim()))
+  .refine((list) => list.every(isNetwork), {
+    error: 'it takes addresses or networks such as 10.0.0.0/8, separated by commas; or none',
+  })
+  .transform((list) => list.filter((network) => network !== 'none'));
 
 const schedule = z.string().refine((value) => nextOccurrence(value, new Date(0)) !== undefined, {
   error: 'it takes the five fields of cron, such as "0 5 * * 0" (minute, hour, day, month, day of the week)',
@@ -128,6 +149,18 @@ export const settingsSchema = z.strictObject({
       'Address of the bundled API for clients behind a proxy, such as https://events.example.com; links between pages of a list start with it. Unset: the address of each request.',
     )
     .register(settingNames, { env: 'BACKHAUL_PUBLIC_URL' }),
+  trustedProxies: networks
+    .exactOptional()
+    .describe(
+      'Proxies of the bundled API, whose X-Forwarded-For names the client: addresses or networks, separated by commas, or none. Unset: this machine and private networks.',
+    )
+    .register(settingNames, { env: 'BACKHAUL_TRUSTED_PROXIES' }),
+  geoipFile: text
+    .exactOptional()
+    .describe(
+      'MaxMind file (.mmdb, such as GeoLite2 City) that gives decisions about feature flags the place of an address. Unset: no place is known. Relative to the current folder.',
+    )
+    .register(settingNames, { env: 'GEOIP_DB' }),
   workerConcurrency: wholeNumber(1, 64)
     .default(2)
     .describe('Parts that one worker process imports at once.')
@@ -163,7 +196,7 @@ export const settingsSchema = z.strictObject({
   seedFile: text
     .exactOptional()
     .describe(
-      'YAML or JSON file of definitions (cohorts) that the bundled API creates or updates by name at each start. Relative to the current folder.',
+      'YAML or JSON file of definitions (cohorts, feature flags) that the bundled API creates or updates by name at each start. Relative to the current folder.',
     )
     .register(settingNames, { env: 'BACKHAUL_SEED' }),
   projectApiKey: text

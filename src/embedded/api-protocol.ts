@@ -17,6 +17,10 @@ export const apiSettings = z.strictObject({
   requestsPerMinute: z.number().int().positive().exactOptional(),
   /** Address for clients. @default the address of each request */
   publicUrl: z.string().exactOptional(),
+  /** Addresses and networks whose `X-Forwarded-For` is believed. @default this machine and private networks */
+  trustedProxies: z.array(z.string()).exactOptional(),
+  /** Path of a MaxMind file. @default no place of an address is known */
+  geoipFile: z.string().exactOptional(),
   /** When the events of deleted persons are deleted: five fields of cron, UTC. */
   deletionSchedule: z.string(),
   /** Definitions that the project has from the start. @default none */

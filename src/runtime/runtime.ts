@@ -41,9 +41,12 @@ export interface BundledApi {
 
 async function readApiSettings(settings: Settings): Promise<ApiSettings> {
   const { apiRequestsPerMinute: requestsPerMinute, publicUrl, deletionSchedule, seedFile } = settings;
+  const { trustedProxies, geoipFile } = settings;
   return {
     ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
     ...(publicUrl === undefined ? {} : { publicUrl }),
+    ...(trustedProxies === undefined ? {} : { trustedProxies }),
+    ...(geoipFile === undefined ? {} : { geoipFile }),
     deletionSchedule,
     ...(seedFile === undefined ? {} : { seed: await loadSeed(seedFile) }),
   };

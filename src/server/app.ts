@@ -7,6 +7,7 @@ import { addProjectRoutes } from './accounts/project-routes.ts';
 import { addUserRoutes } from './accounts/user-routes.ts';
 import { createAccessCheck } from './auth/access.ts';
 import { createThrottle } from './auth/throttle.ts';
+import { createSenderLookup } from './capture/request/sender.ts';
 import { addIngestRoutes } from './capture/routes.ts';
 import { addCohortRoutes } from './cohorts/routes.ts';
 import { addDashboardRoutes } from './dashboards/routes.ts';
@@ -15,7 +16,7 @@ import { addDefinitionRoutes } from './definitions/routes.ts';
 import { addDeletionRoutes, type DeletionRuns } from './deletions/routes.ts';
 import { addEventRoutes } from './events/routes.ts';
 import { addFlagClientRoutes } from './flags/client-routes.ts';
-import { findNoLocation } from './flags/decide/location.ts';
+import type { Locations } from './flags/decide/location.ts';
 import { addDecideRoutes } from './flags/decide/routes.ts';
 import { addFlagRoutes } from './flags/routes.ts';
 import { createHealthCheck } from './health.ts';
@@ -48,6 +49,16 @@ export interface ApiDeps {
   readonly publicUrl?: string | undefined;
   /** Without it deletions are queued, and never run. */
   readonly deletionRuns?: DeletionRuns | undefined;
+  /**
+   * Addresses and networks of proxies.
+   * @default this machine and private networks
+   */
+  readonly trustedProxies?: readonly string[] | undefined;
+  /**
+   * Places of addresses.
+   * @default none is known
+   */
+  readonly locations?: Locations | undefined;
   /** A project key that every start makes valid again, so that it cannot be replaced. */
   readonly fixedProjectKey?: string | undefined;
 }
@@ -89,8 +100,9 @@ export function declareRoutes(deps: ApiDeps): Api {
   addFlagRoutes(api, db);
   addFlagClientRoutes(api, db);
   addEventRoutes(api, db);
-  addIngestRoutes(api, { db, log, now });
-  addDecideRoutes(api, { db, now, findLocation: findNoLocation });
+  const getSender = createSenderLookup(deps.trustedProxies);
+  addIngestRoutes(api, { db, log, now, getSender });
+  addDecideRoutes(api, { db, now, getSender, locations: deps.locations });
   addDashboardRoutes(api, {
     db,
     results: createInsightResults({ now, atOnce: db.kind === 'pglite' ? 1 : 3 }),

@@ -16,6 +16,7 @@ import { createPgliteDb } from './database/pglite.ts';
 import { createPoolDb } from './database/pool.ts';
 import type { DeletionRuns } from './deletions/routes.ts';
 import { createDeletionWork, type DeletionWork } from './deletions/run-deletions.ts';
+import { openLocations } from './flags/decide/location.ts';
 import { declareFlags } from './flags/declare-flags.ts';
 import { MAX_HEADER_BYTES, respondToClientError } from './http/client-error.ts';
 
@@ -50,6 +51,16 @@ export interface ApiOptions {
    * @default the address of each request
    */
   readonly publicUrl?: string;
+  /**
+   * Addresses and networks whose `X-Forwarded-For` is believed.
+   * @default this machine and private networks
+   */
+  readonly trustedProxies?: readonly string[];
+  /**
+   * Path of a MaxMind file.
+   * @default no place of an address is known
+   */
+  readonly geoipFile?: string;
   /** Keys that must exist once the API answers. The personal key gets every scope. */
   readonly bootstrap?: { readonly projectKey: string; readonly personalKey: string };
   /** What the project of these keys has from the start. */
@@ -83,9 +94,19 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   let deletionRuns: ReturnType<NonNullable<ApiOptions['startDeletionJobs']>> | undefined;
   try {
     deletionRuns = options.startDeletionJobs?.(createDeletionWork(db, log));
-    const { requestsPerMinute, publicUrl } = options;
+    const { requestsPerMinute, publicUrl, trustedProxies } = options;
+    const locations = options.geoipFile === undefined ? undefined : openLocations(options.geoipFile);
     const fixedProjectKey = options.bootstrap?.projectKey;
-    const app = buildApi({ db, log, deletionRuns, requestsPerMinute, publicUrl, fixedProjectKey });
+    const app = buildApi({
+      db,
+      log,
+      deletionRuns,
+      requestsPerMinute,
+      publicUrl,
+      fixedProjectKey,
+      trustedProxies,
+      locations,
+    });
     options.extraRoutes?.(app);
     const server = await listen(app, host, options.port, options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS);
     log.info({ url: server.url, database: db.kind }, 'API ready');

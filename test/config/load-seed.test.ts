@@ -10,6 +10,7 @@ test('a seed is YAML or JSON, and most of it may be left out', async () => {
   const cohorts = [{ name: 'Pro', description: '', is_static: false, filters }];
   expect(parseSeed(JSON.stringify({ cohorts: [{ name: 'Pro', filters }] }), 'seed.json')).toEqual({
     cohorts,
+    flags: [],
   });
   const yaml = `
 cohorts:
@@ -18,7 +19,7 @@ cohorts:
   expect(parseSeed(yaml, 'seed.yaml').cohorts).toEqual([
     { name: 'Hand-picked', description: '', is_static: true, filters: {} },
   ]);
-  expect(parseSeed('', 'seed.yaml')).toEqual({ cohorts: [] });
+  expect(parseSeed('', 'seed.yaml')).toEqual({ cohorts: [], flags: [] });
 
   const folder = await mkdtemp(join(tmpdir(), 'backhaul-seed-'));
   await writeFile(join(folder, 'seed.yaml'), yaml);
@@ -27,13 +28,15 @@ cohorts:
 });
 
 test('every mistake is named with its place', () => {
-  const text = ['cohorts:', '  - name: ""', '  - name: A', '    static: true', 'flags: []'].join('\n');
+  const text = ['cohorts:', '  - name: ""', '  - name: A', '    static: true', 'dashboards: []'].join('\n');
   expect(() => parseSeed(text, 'seed.yaml')).toThrow(ConfigError);
   expect(() => parseSeed(text, 'seed.yaml')).toThrow(
     /seed\.yaml has 3 mistakes:\n {2}seed\.yaml:2:11 {2}cohorts\.0\.name: /,
   );
   expect(() => parseSeed('cohorts: [', 'seed.yaml')).toThrow(/seed\.yaml:1:\d+/);
   expect(() => parseSeed('cohorts: [{name: A}, {name: A}]', 's')).toThrow('two cohorts have the same name');
+  expect(() => parseSeed('flags: [{key: a}, {key: a}]', 's')).toThrow('two flags have the same key');
+  expect(() => parseSeed('flags: [{key: a b}]', 's')).toThrow(/s:1:\d+ {2}flags\.0\.key: Only letters/);
   expect(() => parseSeed('5', 's')).toThrow(/the seed: /);
 });
 

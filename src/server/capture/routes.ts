@@ -14,7 +14,7 @@ import { unauthorised } from './refusal.ts';
 import { decodeBody } from './request/decode.ts';
 import { parseEvents, parsePayload } from './request/parse.ts';
 import { findProjectKey } from './request/project-key.ts';
-import { getSender } from './request/sender.ts';
+import type { GetSender } from './request/sender.ts';
 
 /**
  * The endpoints of ingestion: a request in any shape and encoding on any of these paths, with the project key
@@ -27,6 +27,7 @@ interface IngestDeps {
   readonly log: Logger;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  readonly getSender: GetSender;
 }
 
 const ACCEPTED = { status: 1 };
@@ -56,7 +57,7 @@ export function addIngestRoutes(api: Api, deps: IngestDeps): void {
 async function ingestRequest(
   c: Context,
   bytes: Buffer,
-  { db, log, now, defined }: IngestDeps & { readonly defined: DefinedNames },
+  { db, log, now, getSender, defined }: IngestDeps & { readonly defined: DefinedNames },
   defaultEvent: string | undefined,
 ): Promise<void> {
   const body = await decodeBody({

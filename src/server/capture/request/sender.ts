@@ -1,25 +1,35 @@
 import { BlockList, isIP } from 'node:net';
 import type { Context } from 'hono';
 
-/** Where the proxies of a deployment are: this machine, and private networks. */
-const NEARBY = new BlockList();
-NEARBY.addSubnet('127.0.0.0', 8, 'ipv4');
-NEARBY.addSubnet('10.0.0.0', 8, 'ipv4');
-NEARBY.addSubnet('172.16.0.0', 12, 'ipv4');
-NEARBY.addSubnet('192.168.0.0', 16, 'ipv4');
-NEARBY.addAddress('::1', 'ipv6');
-NEARBY.addSubnet('fc00::', 7, 'ipv6');
+/** Where the proxies of a deployment are as a rule: this machine, and private networks. */
+const NEARBY = ['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '::1', 'fc00::/7'];
+
+/** The address of the client who sent a request; undefined where it is not known. */
+export type GetSender = (c: Context) => string | undefined;
 
 /**
- * The client's address: that of the connection. A loopback or private address is a proxy's, and then the
- * client's address is the first one of `X-Forwarded-For`, if it is an IP address. From other addresses the
- * header is not read, as a client can write anything there. A request without a connection comes from this
- * process and counts as nearby.
+ * The client's address is that of the connection. Where that is a proxy's, it is the first one of
+ * `X-Forwarded-For`, if it is an IP address. From other addresses the header is not read, as a client can write
+ * anything there. A request without a connection comes from this process and counts as a proxy's.
  */
-export function getSender(c: Context): string | undefined {
-  const connection = getConnection(c);
-  if (connection !== undefined && !isNearby(connection.address)) return connection.address;
-  return findFirstAddress(c.req.header('x-forwarded-for') ?? '') ?? connection?.address;
+export function createSenderLookup(proxies: readonly string[] = NEARBY): GetSender {
+  const trusted = toBlockList(proxies);
+  return (c) => {
+    const connection = getConnection(c);
+    if (connection !== undefined && !contains(trusted, connection.address)) return connection.address;
+    return findFirstAddress(c.req.header('x-forwarded-for') ?? '') ?? connection?.address;
+  };
+}
+
+function toBlockList(networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', bits] = network.split('/');
+    const family = isIP(address) === 4 ? 'ipv4' : 'ipv6';
+    if (bits === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(bits), family);
+  }
+  return list;
 }
 
 /** The address is unknown when the client has closed the connection. */
@@ -33,14 +43,14 @@ function getConnection(c: Context): { readonly address: string | undefined } | u
   };
 }
 
-function isNearby(address: string | undefined): boolean {
+function contains(list: BlockList, address: string | undefined): boolean {
   if (address === undefined) return false;
   const version = isIP(address);
-  return version !== 0 && NEARBY.check(address, version === 4 ? 'ipv4' : 'ipv6'); // matches ::ffff:10.0.0.1 as well
+  return version !== 0 && list.check(address, version === 4 ? 'ipv4' : 'ipv6'); // matches ::ffff:10.0.0.1 as well
 }
 
 /** `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]` or `[2001:db8::1]:80`. */
-function findFirstAddress(list: string): string | undefined {
+export function findFirstAddress(list: string): string | undefined {
   const entry = list.split(',', 1)[0]?.trim() ?? '';
   const address = /^\[(.*)\](?::\d+)?$/.exec(entry)?.[1] ?? entry.replace(/^([\d.]+):\d+$/, '$1');
   // A zone (`fe80::1%eth0`) may be any text, and has a meaning on its own machine alone.

@@ -1,14 +1,10 @@
 import { readFileSync } from 'node:fs';
-import type { Context } from 'hono';
 import { type CityResponse, Reader } from 'mmdb-lib';
 import { ConfigError, getMessage } from '../../../lib/errors.ts';
-import { getSender } from '../../capture/request/sender.ts';
 import type { JsonObject } from '../../http/json.ts';
 
-/** Properties of the place that a request comes from; none where that is not known. */
-export type FindLocation = (c: Context) => JsonObject;
-
-export const findNoLocation: FindLocation = () => ({});
+/** Properties of the place of an address; none where it is not known. */
+export type Locations = (address: string) => JsonObject;
 
 /**
  * Looks addresses up in a file in MaxMind's format (GeoLite2 City and the like).
@@ -16,11 +12,10 @@ export const findNoLocation: FindLocation = () => ({});
  *
  * @throws ConfigError for a file that cannot be read
  */
-export function openLocations(path: string): FindLocation {
+export function openLocations(path: string): Locations {
   const reader = openReader(path);
-  return (c) => {
-    const address = findClient(c);
-    const found = address === undefined ? null : reader.get(address);
+  return (address) => {
+    const found = isThisMachine(address) ? null : reader.get(address);
     return found === null ? {} : toProperties(found);
   };
 }
@@ -36,11 +31,8 @@ function openReader(path: string): Reader<CityResponse> {
   }
 }
 
-/** This machine is nowhere: a request from it says nothing of a visitor. */
-function findClient(c: Context): string | undefined {
-  const address = getSender(c);
-  return address === undefined || /^(?:127\.|::1$|::ffff:127\.)/.test(address) ? undefined : address;
-}
+/** A request from it says nothing of a visitor. */
+const isThisMachine = (address: string): boolean => /^(?:127\.|::1$|::ffff:127\.)/.test(address);
 
 /** The names that the service gives them. What the file does not know is absent. */
 function toProperties({ city, country, continent, postal, location }: CityResponse): JsonObject {

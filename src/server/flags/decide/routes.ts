@@ -4,11 +4,13 @@ import { MAX_AT_WORK, MAX_HELD_BYTES } from '../../capture/limits.ts';
 import { decodeBody } from '../../capture/request/decode.ts';
 import { parsePayload } from '../../capture/request/parse.ts';
 import { findProjectKey } from '../../capture/request/project-key.ts';
+import { findFirstAddress, type GetSender } from '../../capture/request/sender.ts';
 import type { Db } from '../../database/db.ts';
 import { allowOrigin } from '../../http/cors.ts';
+import type { JsonObject } from '../../http/json.ts';
 import { type Api, addPublicRoute } from '../../routing/route.ts';
 import { createDecider, type Decider } from './decide.ts';
-import type { FindLocation } from './location.ts';
+import type { Locations } from './location.ts';
 import { type DecideRequest, parseDecideRequest, parseVersion } from './request.ts';
 import { type DecideVersion, renderConfig, renderDecisions } from './response.ts';
 
@@ -16,7 +18,9 @@ interface DecideDeps {
   readonly db: Db;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  readonly findLocation: FindLocation;
+  readonly getSender: GetSender;
+  /** @default the place of no address is known */
+  readonly locations: Locations | undefined;
 }
 
 /** Where clients ask, and the shape of the answer that a client without a version wants. */
@@ -49,7 +53,7 @@ async function answer(
   bytes: Buffer,
   version: DecideVersion,
   decider: Decider,
-  { findLocation }: DecideDeps,
+  deps: DecideDeps,
 ): Promise<Response> {
   const body = await decodeBody({
     bytes,
@@ -62,9 +66,16 @@ async function answer(
   const projectKey = findProjectKey(body.projectKey, payload);
   const request = parseDecideRequest(payload);
   if (!isAboutSomebody(request)) return c.json(renderConfig(version));
-  const location = request.usesLocation ? findLocation(c) : {};
+  const location = request.usesLocation ? findLocation(c, deps) : {};
   const { project, decisions } = await decider.decide(projectKey, request, location);
   return c.json(renderDecisions(version, decisions, project.compiled));
+}
+
+/** The contract names a header by which servers pass on the address of their visitor. */
+function findLocation(c: Context, { getSender, locations }: DecideDeps): JsonObject {
+  if (locations === undefined) return {};
+  const address = findFirstAddress(c.req.header('http_x_forwarded_for') ?? '') ?? getSender(c);
+  return address === undefined ? {} : locations(address);
 }
 
 function isAboutSomebody(request: DecideRequest): request is DecideRequest & { readonly distinctId: string } {

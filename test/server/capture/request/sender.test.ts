@@ -1,17 +1,24 @@
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
-import { getSender } from '../../../../src/server/capture/request/sender.ts';
+import { createSenderLookup } from '../../../../src/server/capture/request/sender.ts';
 
-const app = new Hono().get('/', (c) => c.json({ sender: getSender(c) ?? null }));
+const createApp = (proxies?: readonly string[]) => {
+  const getSender = createSenderLookup(proxies);
+  return new Hono().get('/', (c) => c.json({ sender: getSender(c) ?? null }));
+};
 
 /** The sender of a request with this header, over a connection from this address (null: it has gone). */
-async function sender(forwarded: string | undefined, remoteAddress?: string | null): Promise<string | null> {
+async function sender(
+  forwarded: string | undefined,
+  remoteAddress?: string | null,
+  proxies?: readonly string[],
+): Promise<string | null> {
   const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
   const env =
     remoteAddress === undefined
       ? {}
       : { incoming: { socket: { remoteAddress: remoteAddress ?? undefined } } };
-  const response = await app.request('/', { headers }, env);
+  const response = await createApp(proxies).request('/', { headers }, env);
   return ((await response.json()) as { sender: string | null }).sender;
 }
 
@@ -92,4 +99,13 @@ describe('behind a proxy', () => {
   ])('the header %s names nobody, and the connection counts', async (header) => {
     expect(await sender(header, proxy)).toBe(proxy);
   });
+});
+
+test('only the proxies of the setting are believed where there is one', async () => {
+  const proxies = ['203.0.113.0/24', '2001:db8::1'];
+  expect(await sender(CLIENT, '203.0.113.9', proxies)).toBe(CLIENT);
+  expect(await sender(CLIENT, '2001:db8::1', proxies)).toBe(CLIENT);
+  expect(await sender(CLIENT, '203.0.114.9', proxies)).toBe('203.0.114.9');
+  expect(await sender(CLIENT, '127.0.0.1', proxies)).toBe('127.0.0.1');
+  expect(await sender(CLIENT, '10.0.0.1', [])).toBe('10.0.0.1');
 });
