@@ -16,6 +16,7 @@ import { addDefinitionRoutes } from './definitions/routes.ts';
 import { addDeletionRoutes, type DeletionRuns } from './deletions/routes.ts';
 import { addEventRoutes } from './events/routes.ts';
 import { addFlagClientRoutes } from './flags/client-routes.ts';
+import { createDecider } from './flags/decide/decide.ts';
 import type { Locations } from './flags/decide/location.ts';
 import { addDecideRoutes } from './flags/decide/routes.ts';
 import { addFlagRoutes } from './flags/routes.ts';
@@ -97,12 +98,13 @@ export function declareRoutes(deps: ApiDeps): Api {
   addMemberRoutes(api, deps);
   addCohortRoutes(api, { db, now });
   addPersonRoutes(api, { db, now });
-  addFlagRoutes(api, db);
+  const decider = createDecider({ db, now });
+  addFlagRoutes(api, db, decider);
   addFlagClientRoutes(api, db);
   addEventRoutes(api, db);
   const getSender = createSenderLookup(deps.trustedProxies);
   addIngestRoutes(api, { db, log, now, getSender });
-  addDecideRoutes(api, { db, now, getSender, locations: deps.locations });
+  addDecideRoutes(api, { decider, getSender, locations: deps.locations });
   addDashboardRoutes(api, {
     db,
     results: createInsightResults({ now, atOnce: db.kind === 'pglite' ? 1 : 3 }),

@@ -1,7 +1,7 @@
 import { parseJson } from '../../lib/json/parse-json.ts';
 import { loadUsers } from '../auth/users.ts';
 import type { Db, Queryable } from '../database/db.ts';
-import { notFound } from '../http/errors.ts';
+import { invalidInput, notFound } from '../http/errors.ts';
 import { isJsonObject } from '../http/json.ts';
 import { paged, pageQuery, parsePage, renderPage } from '../http/paging.ts';
 import { respondWithJson } from '../http/response.ts';
@@ -9,7 +9,17 @@ import { parseRowId } from '../http/row-id.ts';
 import { getPublicUrl } from '../routing/public-url.ts';
 import { type Api, addRoute, type Call } from '../routing/route.ts';
 import { changeFlag, createFlag, MAX_FLAGS_OF_PROJECT } from './change-flag.ts';
-import { changedFlagSchema, type FeatureFlagBody, featureFlagSchema, newFlagSchema } from './schema.ts';
+import type { Decider } from './decide/decide.ts';
+import { parseDecideRequest } from './decide/request.ts';
+import { renderExplanation } from './render-explanation.ts';
+import {
+  changedFlagSchema,
+  explanationSchema,
+  type FeatureFlagBody,
+  featureFlagSchema,
+  newFlagSchema,
+  testSchema,
+} from './schema.ts';
 import { countFlags, loadFlagById, loadFlagPage, type StoredFlag } from './store.ts';
 
 /** Definitions of feature flags. Decisions are made on /decide (decide/routes.ts). */
@@ -17,7 +27,7 @@ const tag = 'Feature flags (beyond the contract)';
 const base = '/api/projects/:project_id/feature_flags/';
 const params = { id: 'integer' } as const;
 
-export function addFlagRoutes(api: Api, db: Db): void {
+export function addFlagRoutes(api: Api, db: Db, decider: Decider): void {
   async function answerFlag(
     { c }: Pick<Call<unknown, unknown>, 'c'>,
     id: number,
@@ -97,6 +107,27 @@ export function addFlagRoutes(api: Api, db: Db): void {
       const context = { projectId: c.get('project').id, userId: c.get('user').id };
       await db.transaction((tx) => changeFlag(tx, context, id, body));
       return answerFlag({ c }, id);
+    },
+  );
+  addRoute(
+    api,
+    {
+      method: 'post',
+      path: `${base}:key/test/`,
+      scopes: ['feature_flag:read', 'person:read'],
+      summary: 'Explain what somebody gets of a flag, condition by condition',
+      tag,
+      body: testSchema,
+      responses: { 200: { description: 'The decision and why.', schema: explanationSchema } },
+    },
+    async ({ c, body }) => {
+      const request = parseDecideRequest(body);
+      const { distinctId } = request;
+      if (distinctId === undefined) throw invalidInput('The distinct id is blank.', 'distinct_id');
+      const asked = { ...request, distinctId };
+      const why = await decider.explain(c.get('project').projectKey, asked, c.req.param('key') ?? '');
+      if (why === undefined) throw notFound('There is no active flag of this key.');
+      return respondWithJson(c, renderExplanation(why));
     },
   );
 }

@@ -49,3 +49,43 @@ export const changedFlagSchema = z.object({
     .openapi({ description: 'The version that was changed: a later one is not overwritten (409).' }),
 });
 export type ChangedFlagBody = z.infer<typeof changedFlagSchema>;
+
+const properties = z.record(z.string(), z.unknown());
+
+/** As clients ask for decisions. */
+export const testSchema = z.object({
+  distinct_id: z.union([z.string(), z.number()]),
+  groups: z.record(z.string(), z.unknown()).optional().openapi({ description: 'Keys of groups by type.' }),
+  person_properties: properties.optional().openapi({ description: 'Replace stored ones.' }),
+  group_properties: z.record(z.string(), properties).optional(),
+});
+
+export const explanationSchema = z
+  .object({
+    key: z.string(),
+    value: z.union([z.boolean(), z.string()]).nullable().openapi({ description: 'Null: not decided.' }),
+    payload: z.string().nullable(),
+    reason: z.string().openapi({ description: 'Why, or why it could not be decided.' }),
+    identifier: z.string().nullable().openapi({ description: 'What is hashed.' }),
+    variant_at: z.number().nullable().openapi({ description: 'Place among the variants, 0 to 1.' }),
+    conditions: z.array(
+      z.object({
+        condition: z.int().openapi({ description: 'From 1, as it is written.' }),
+        outcome: z.enum(['match', 'no_match', 'out_of_rollout', 'failed', 'not_asked']),
+        rollout_at: z.number().openapi({ description: 'In where it is at most `rollout`.' }),
+        rollout: z.number(),
+        variant: z.string().nullable(),
+        properties: z.array(
+          z.object({
+            asks: z.string(),
+            passes: z.boolean(),
+            value: z.unknown(),
+            from: z.enum(['request', 'stored', 'nowhere']).nullable(),
+          }),
+        ),
+      }),
+    ),
+  })
+  .openapi('FeatureFlagExplanation');
+
+export type ExplanationBody = z.infer<typeof explanationSchema>;

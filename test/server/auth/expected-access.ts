@@ -36,6 +36,7 @@ export const EXPECTED_ACCESS: Readonly<Record<string, readonly Scope[]>> = {
   'POST /api/projects/:project_id/feature_flags/': ['feature_flag:write'],
   'GET /api/projects/:project_id/feature_flags/:id/': ['feature_flag:read'],
   'PATCH /api/projects/:project_id/feature_flags/:id/': ['feature_flag:write'],
+  'POST /api/projects/:project_id/feature_flags/:key/test/': ['feature_flag:read', 'person:read'],
   'GET /api/projects/:project_id/feature_flags/:key/remote_config/': ['feature_flag:read'],
   'GET /api/feature_flag/local_evaluation/': ['feature_flag:read'],
   'GET /api/projects/:project_id/insights/': ['insight:read'],

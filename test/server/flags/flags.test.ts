@@ -120,6 +120,41 @@ onEveryDatabase('feature flags', (db) => {
     });
   });
 
+  test('say why somebody gets what they get', async () => {
+    await api.send({
+      event: '$set',
+      timestamp: '2024-01-01T00:00:00Z',
+      properties: { distinct_id: 'ada', $set: { plan: 'pro' } },
+    });
+    const plan = { key: 'plan', value: 'pro', type: 'person' };
+    const age = { key: 'age', operator: 'gt', value: 30, type: 'person' };
+    await create({
+      key: 'a',
+      filters: { groups: [{ properties: [plan, age] }, { properties: [plan] }, {}] },
+    });
+    const asked = { distinct_id: 'ada', person_properties: { age: 20 } };
+    const response = await api.call('POST', 'feature_flags/a/test/', asked);
+    expect(await response.json()).toMatchObject({
+      key: 'a',
+      value: true,
+      reason: 'Matched condition set 2',
+      identifier: 'ada',
+      conditions: [
+        {
+          condition: 1,
+          outcome: 'no_match',
+          properties: [
+            { asks: 'plan exact pro', passes: true, value: 'pro', from: 'stored' },
+            { asks: 'age gt 30', passes: false, value: 20, from: 'request' },
+          ],
+        },
+        { condition: 2, outcome: 'match', rollout: 1 },
+        { condition: 3, outcome: 'not_asked' },
+      ],
+    });
+    expect((await api.call('POST', 'feature_flags/none/test/', asked)).status).toBe(404);
+  });
+
   test('of a seed are made and changed, and others are left alone', async () => {
     await create({ key: 'mine' });
     const flag = {

@@ -1,11 +1,13 @@
 import { withTimeout } from '../../../lib/async/timeout.ts';
 import { UnavailableError } from '../../../lib/errors.ts';
+import { loadProjectByKey } from '../../auth/projects.ts';
 import { unauthorised } from '../../capture/refusal.ts';
 import { cutId } from '../../capture/request/parse-event.ts';
 import type { Db } from '../../database/db.ts';
 import { isOutage } from '../../database/outage.ts';
 import type { JsonObject } from '../../http/json.ts';
 import { type Decisions, decideFlags } from '../evaluate/decide.ts';
+import { type Explanation, explainFlag } from '../evaluate/explain.ts';
 import type { Facts, Stored, Subject } from '../evaluate/facts.ts';
 import { createFlagCache, type FlagCache, type ProjectFlags } from '../project-flags.ts';
 import { keepHashKeys } from './hash-keys.ts';
@@ -19,7 +21,11 @@ const MAX_KEYS = 1000;
 
 export interface Decider {
   /** @throws ApiError 401 for a key that no project has */
+  check(projectKey: string): Promise<void>;
+  /** @throws ApiError 401 for a key that no project has */
   decide(projectKey: string, request: AskedFlags, location: JsonObject): Promise<Decided>;
+  /** Why somebody gets what they get of one flag; undefined where the project has no such active flag. */
+  explain(projectKey: string, request: AskedFlags, key: string): Promise<Explanation | undefined>;
 }
 
 export interface Decided {
@@ -46,10 +52,7 @@ export function createDecider({ db, now, storeWithinMs = STORE_WITHIN_MS }: Deci
     const found = await find(lookup, projectKey, request);
     if (found === undefined) {
       projectIds.delete(projectKey);
-      throw unauthorised(
-        'invalid_api_key',
-        'Project API key invalid. It stands in the settings of the project.',
-      );
+      throw unknownKey();
     }
     if (projectIds.size >= MAX_KEYS) projectIds.clear();
     projectIds.set(projectKey, found.projectId);
@@ -57,21 +60,39 @@ export function createDecider({ db, now, storeWithinMs = STORE_WITHIN_MS }: Deci
     return [project, { ...found, hashKeys: await keepHashKeys(db, project, found, request) }];
   }
 
+  async function gather(
+    projectKey: string,
+    request: AskedFlags,
+    location: JsonObject,
+  ): Promise<{ project: ProjectFlags; facts: Facts }> {
+    try {
+      const [project, found] = await withTimeout(askStore(projectKey, request), storeWithinMs, tooLate);
+      return { project, facts: toFacts(project, request, location, now(), found) };
+    } catch (error) {
+      const project = isOutage(error) ? findLast(cache, projectIds.get(projectKey)) : undefined;
+      if (project === undefined) throw error;
+      return { project, facts: toFacts(project, request, location, now(), undefined) };
+    }
+  }
+
   return {
+    async check(projectKey) {
+      if (projectIds.has(projectKey)) return;
+      if ((await loadProjectByKey(db, projectKey)) === undefined) throw unknownKey();
+    },
     async decide(projectKey, request, location) {
-      try {
-        const [project, found] = await withTimeout(askStore(projectKey, request), storeWithinMs, tooLate);
-        const facts = toFacts(project, request, location, now(), found);
-        return { project, decisions: decideFlags(project.compiled, facts, request.only) };
-      } catch (error) {
-        const project = isOutage(error) ? findLast(cache, projectIds.get(projectKey)) : undefined;
-        if (project === undefined) throw error;
-        const facts = toFacts(project, request, location, now(), undefined);
-        return { project, decisions: decideFlags(project.compiled, facts, request.only) };
-      }
+      const { project, facts } = await gather(projectKey, request, location);
+      return { project, decisions: decideFlags(project.compiled, facts, request.only) };
+    },
+    async explain(projectKey, request, key) {
+      const { project, facts } = await gather(projectKey, request, {});
+      return explainFlag(project.compiled, key, facts);
     },
   };
 }
+
+const unknownKey = () =>
+  unauthorised('invalid_api_key', 'Project API key invalid. It stands in the settings of the project.');
 
 const findLast = (cache: FlagCache, projectId: number | undefined): ProjectFlags | undefined =>
   projectId === undefined ? undefined : cache.findLast(projectId);

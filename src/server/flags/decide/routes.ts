@@ -5,19 +5,16 @@ import { decodeBody } from '../../capture/request/decode.ts';
 import { parsePayload } from '../../capture/request/parse.ts';
 import { findProjectKey } from '../../capture/request/project-key.ts';
 import { findFirstAddress, type GetSender } from '../../capture/request/sender.ts';
-import type { Db } from '../../database/db.ts';
 import { allowOrigin } from '../../http/cors.ts';
 import type { JsonObject } from '../../http/json.ts';
 import { type Api, addPublicRoute } from '../../routing/route.ts';
-import { createDecider, type Decider } from './decide.ts';
+import type { Decider } from './decide.ts';
 import type { Locations } from './location.ts';
 import { type DecideRequest, parseDecideRequest, parseVersion } from './request.ts';
 import { type DecideVersion, renderConfig, renderDecisions } from './response.ts';
 
 interface DecideDeps {
-  readonly db: Db;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
+  readonly decider: Decider;
   readonly getSender: GetSender;
   /** @default the place of no address is known */
   readonly locations: Locations | undefined;
@@ -32,7 +29,6 @@ const PATHS = [
 
 /** The decision endpoint: which flags somebody has. */
 export function addDecideRoutes(api: Api, deps: DecideDeps): void {
-  const decider = createDecider(deps);
   const admission = createAdmission({ heldBytes: MAX_HELD_BYTES, atWork: MAX_AT_WORK });
   for (const { path, toVersion } of PATHS) {
     api.app.use(path, async (c, next) => {
@@ -43,7 +39,7 @@ export function addDecideRoutes(api: Api, deps: DecideDeps): void {
     addPublicRoute(api, { ...access, methods: ['OPTIONS'] }, (c) => c.json({ status: 1 }));
     addPublicRoute(api, { ...access, methods: ['GET'] }, (c) => c.json(renderConfig(1, [])));
     addPublicRoute(api, { ...access, methods: ['POST'] }, (c) =>
-      admission.admit(c.req.raw, (bytes) => answer(c, bytes, toVersion(c.req.query('v')), decider, deps)),
+      admission.admit(c.req.raw, (bytes) => answer(c, bytes, toVersion(c.req.query('v')), deps)),
     );
   }
 }
@@ -52,7 +48,6 @@ async function answer(
   c: Context,
   bytes: Buffer,
   version: DecideVersion,
-  decider: Decider,
   deps: DecideDeps,
 ): Promise<Response> {
   const body = await decodeBody({
@@ -65,9 +60,12 @@ async function answer(
   const payload = parsePayload(body.text);
   const projectKey = findProjectKey(body.projectKey, payload);
   const request = parseDecideRequest(payload);
-  if (!isAboutSomebody(request)) return c.json(renderConfig(version));
+  if (!isAboutSomebody(request)) {
+    await deps.decider.check(projectKey);
+    return c.json(renderConfig(version));
+  }
   const location = request.usesLocation ? findLocation(c, deps) : {};
-  const { project, decisions } = await decider.decide(projectKey, request, location);
+  const { project, decisions } = await deps.decider.decide(projectKey, request, location);
   return c.json(renderDecisions(version, decisions, project.compiled));
 }
 

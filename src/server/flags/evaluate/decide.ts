@@ -32,12 +32,12 @@ export interface Decisions {
 
 /** `only`: keys of the flags that are asked for; the flags that these depend on are decided as well, and left out. */
 export function decideFlags(flags: CompiledFlags, facts: Facts, only?: ReadonlySet<string>): Decisions {
-  const walk = createWalk(flags, facts);
+  const { decide } = createDecide(flags, facts);
   const decided = new Map<string, Decision>();
   const failed = new Map<string, string>();
   for (const flag of flags.flags) {
     if (only !== undefined && !only.has(flag.key)) continue;
-    const result = walk.decide(flag);
+    const result = decide(flag);
     if (typeof result === 'string') failed.set(flag.key, result);
     else decided.set(flag.key, result);
   }
@@ -50,13 +50,15 @@ type Result = Decision | string;
 
 interface Walk {
   readonly decide: (flag: CompiledFlag) => Result;
+  readonly hasValue: HasValue;
+  readonly findSubject: (flag: CompiledFlag) => ReturnType<typeof findSubject>;
 }
 
 const CYCLE = 'It depends on itself.';
 const NO_STORE = 'The database is away, and the flag depends on what is stored there.';
 
 /** Each flag is decided once, the flags that it depends on before it. */
-function createWalk(flags: CompiledFlags, facts: Facts): Walk {
+export function createDecide(flags: CompiledFlags, facts: Facts): Walk {
   const results = new Map<CompiledFlag, Result>();
 
   function decide(flag: CompiledFlag): Result {
@@ -76,13 +78,13 @@ function createWalk(flags: CompiledFlags, facts: Facts): Walk {
     return typeof value === 'string' ? result.value === value : (result.value !== false) === value;
   };
 
-  return { decide };
+  return { decide, hasValue, findSubject: (flag) => findSubject(flag, facts) };
 }
 
 /** Whether another flag has a value, or why that is not known. */
 export type HasValue = (dependency: CompiledCondition['dependencies'][number]) => boolean | string;
 
-export function decideFlag(flag: CompiledFlag, facts: Facts, hasValue: HasValue): Result {
+function decideFlag(flag: CompiledFlag, facts: Facts, hasValue: HasValue): Result {
   const subject = findSubject(flag, facts);
   if (subject === undefined) return off('no_group_type', undefined);
   if (typeof subject === 'string') return subject;
@@ -126,7 +128,7 @@ function on(
 }
 
 /** Undefined: the request names no group of that type. A text: why the subject is not known. */
-export function findSubject(flag: CompiledFlag, facts: Facts): Subject | string | undefined {
+function findSubject(flag: CompiledFlag, facts: Facts): Subject | string | undefined {
   if (flag.groupTypeIndex !== null) return facts.groups.get(flag.groupTypeIndex);
   if (!flag.keepsValue) return facts.person;
   if (facts.hashKeys === 'unavailable') return NO_STORE;
