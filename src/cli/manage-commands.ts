@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import type { FlagOptions, TestFlagOptions } from './commands/flags.ts';
 import type { CreateKeyOptions } from './commands/keys.ts';
 import type { CommandContext } from './context.ts';
 import type { ExitCode } from './exit-code.ts';
@@ -8,7 +9,7 @@ export type Act = <A extends unknown[]>(
   command: (context: CommandContext, ...args: A) => Promise<ExitCode>,
 ) => (...args: unknown[]) => Promise<void>;
 
-/** `keys`, `users`, `projects` and `deletions` of the bundled API. */
+/** `keys`, `users`, `projects`, `flags` and `deletions` of the bundled API. */
 export function addManageCommands(program: Command, act: Act): void {
   const group = (name: string, description: string) => {
     const parent = program.command(name).description(description);
@@ -67,6 +68,45 @@ export function addManageCommands(program: Command, act: Act): void {
       (await import('./commands/projects.ts')).rotateProjectKey(context, id),
     ),
   );
+
+  const flags = group('flags', 'feature flags of the bundled API, and why somebody gets one');
+  const ofProject = ['--project <id>', 'the project (default: that of this data folder)'] as const;
+  flags('ls', 'all flags, with their share and values')
+    .alias('list')
+    .option(...ofProject)
+    .action(
+      act(async (context, options: FlagOptions) =>
+        (await import('./commands/flags.ts')).listFlags(context, options),
+      ),
+    );
+  flags('show <key>', 'the definition of a flag')
+    .option(...ofProject)
+    .action(
+      act(async (context, key: string, options: FlagOptions) =>
+        (await import('./commands/flags.ts')).showFlag(context, key, options),
+      ),
+    );
+  flags('test <key>', 'what somebody gets of a flag, and why, condition by condition')
+    .requiredOption('--distinct-id <id>', 'whom the flag is decided for')
+    .option('--group <type=key...>', 'groups they are in, such as company=acme')
+    .option('--property <name=value...>', 'properties of theirs that replace stored ones')
+    .option(...ofProject)
+    .action(
+      act(async (context, key: string, options: TestFlagOptions) =>
+        (await import('./commands/flags.ts')).testFlag(context, key, options),
+      ),
+    );
+  flags(
+    'load <file>',
+    'take flags over that the API of another service wrote, and report what cannot be expressed',
+  )
+    .option('--dry-run', 'report, and keep nothing')
+    .option(...ofProject)
+    .action(
+      act(async (context, file: string, options: FlagOptions & { dryRun?: boolean }) =>
+        (await import('./commands/flags.ts')).loadFlags(context, file, options),
+      ),
+    );
 
   const deletions = group('deletions', 'events of persons that were deleted with them');
   deletions('ls', 'what is queued, what was deleted, and what failed')

@@ -99,7 +99,7 @@ export function declareRoutes(deps: ApiDeps): Api {
   addCohortRoutes(api, { db, now });
   addPersonRoutes(api, { db, now });
   const decider = createDecider({ db, now });
-  addFlagRoutes(api, db, decider);
+  addFlagRoutes(api, { db, decider, now });
   addFlagClientRoutes(api, db);
   addEventRoutes(api, db);
   const getSender = createSenderLookup(deps.trustedProxies);

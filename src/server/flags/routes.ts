@@ -1,3 +1,4 @@
+import { z } from '@hono/zod-openapi';
 import { parseJson } from '../../lib/json/parse-json.ts';
 import { loadUsers } from '../auth/users.ts';
 import type { Db, Queryable } from '../database/db.ts';
@@ -18,16 +19,25 @@ import {
   type FeatureFlagBody,
   featureFlagSchema,
   newFlagSchema,
+  takeoverSchema,
   testSchema,
 } from './schema.ts';
 import { countFlags, loadFlagById, loadFlagPage, type StoredFlag } from './store.ts';
+import { takeOverFlags } from './takeover/take-over.ts';
 
 /** Definitions of feature flags. Decisions are made on /decide (decide/routes.ts). */
 const tag = 'Feature flags (beyond the contract)';
 const base = '/api/projects/:project_id/feature_flags/';
 const params = { id: 'integer' } as const;
 
-export function addFlagRoutes(api: Api, db: Db, decider: Decider): void {
+interface FlagRouteDeps {
+  readonly db: Db;
+  readonly decider: Decider;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+export function addFlagRoutes(api: Api, { db, decider, now }: FlagRouteDeps): void {
   async function answerFlag(
     { c }: Pick<Call<unknown, unknown>, 'c'>,
     id: number,
@@ -75,6 +85,25 @@ export function addFlagRoutes(api: Api, db: Db, decider: Decider): void {
       const context = { projectId: c.get('project').id, userId: c.get('user').id };
       const id = await db.transaction((tx) => createFlag(tx, context, body));
       return answerFlag({ c }, id, 201);
+    },
+  );
+  addRoute(
+    api,
+    {
+      method: 'post',
+      path: `${base}take_over/`,
+      scopes: ['feature_flag:write', 'cohort:write'],
+      summary: 'Take flags over from another service',
+      description:
+        'Takes the answer of its `feature_flags/` or `feature_flag/local_evaluation?send_cohorts`. Each flag is for itself: one that cannot be expressed here is reported, and left out.',
+      tag,
+      query: z.object({ dry_run: z.enum(['true', 'false']).optional() }),
+      body: z.record(z.string(), z.unknown()),
+      responses: { 200: { description: 'What became of each flag.', schema: takeoverSchema } },
+    },
+    async ({ c, query, body }) => {
+      const context = { projectId: c.get('project').id, userId: c.get('user').id, now: now() };
+      return respondWithJson(c, await takeOverFlags(db, context, body, query.dry_run === 'true'));
     },
   );
   addRoute(

@@ -89,3 +89,19 @@ export const explanationSchema = z
   .openapi('FeatureFlagExplanation');
 
 export type ExplanationBody = z.infer<typeof explanationSchema>;
+
+const keys = z.array(z.string());
+
+export const takeoverSchema = z
+  .object({
+    created: keys,
+    changed: keys,
+    unchanged: keys,
+    refused: z
+      .array(z.object({ key: z.string(), why: z.string() }))
+      .openapi({ description: 'What cannot be expressed here.' }),
+    notes: z
+      .array(z.object({ key: z.string(), note: z.string() }))
+      .openapi({ description: 'What has no effect here.' }),
+  })
+  .openapi('FeatureFlagTakeover');

@@ -34,6 +34,7 @@ export const EXPECTED_ACCESS: Readonly<Record<string, readonly Scope[]>> = {
   'PATCH /api/projects/:project_id/dashboards/:dashboard_id/sharing/': ['sharing_configuration:write'],
   'GET /api/projects/:project_id/feature_flags/': ['feature_flag:read'],
   'POST /api/projects/:project_id/feature_flags/': ['feature_flag:write'],
+  'POST /api/projects/:project_id/feature_flags/take_over/': ['feature_flag:write', 'cohort:write'],
   'GET /api/projects/:project_id/feature_flags/:id/': ['feature_flag:read'],
   'PATCH /api/projects/:project_id/feature_flags/:id/': ['feature_flag:write'],
   'POST /api/projects/:project_id/feature_flags/:key/test/': ['feature_flag:read', 'person:read'],
