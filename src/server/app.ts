@@ -132,6 +132,8 @@ const CONTRACT_PATH = /^\/(?:api|batch|capture|e|track|engage|decide|flags|i\/v0
 function contractPath(request: Request): string {
   // Some clients encode `@current` and `@me`.
   const path = getPath(request).replaceAll('%40', '@');
+  // Newer server clients ask for definitions here, with a personal key: the same rules of access apply.
+  if (/^\/flags\/definitions\/?$/.test(path)) return '/api/feature_flag/local_evaluation/';
   if (!CONTRACT_PATH.test(path)) return path;
   const bare = path.replace(/\/$/, '');
   return /\.(?:csv|json|ndjson)$/.test(bare) ? bare : `${bare}/`;

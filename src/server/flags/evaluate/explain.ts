@@ -126,7 +126,7 @@ const describeValue = (value: boolean | string): string =>
   typeof value === 'string' ? value : value ? 'on' : 'off';
 
 /** `plan exact pro`, `in cohort 7`, `not (…)`. */
-export function describeFilter(filter: Filter): string {
+function describeFilter(filter: Filter): string {
   switch (filter.kind) {
     case 'property': {
       const values = filter.values.map(String).join(' or ');
