@@ -127,13 +127,14 @@ export function declareRoutes(deps: ApiDeps): Api {
 }
 
 /** Paths of the contract end in a slash, which clients may omit. */
-const CONTRACT_PATH = /^\/(?:api|batch|capture|e|track|engage|decide|flags|i\/v0\/e|shared|embedded)(?:$|\/)/;
+const CONTRACT_PATH = /^\/(?:api|batch|capture|e|track|engage|flags|i\/v0\/e|shared|embedded)(?:$|\/)/;
 
 function contractPath(request: Request): string {
   // Some clients encode `@current` and `@me`.
   const path = getPath(request).replaceAll('%40', '@');
   // Newer server clients ask for definitions here, with a personal key: the same rules of access apply.
   if (/^\/flags\/definitions\/?$/.test(path)) return '/api/feature_flag/local_evaluation/';
+  if (path === '/decide/') return '/decide';
   if (!CONTRACT_PATH.test(path)) return path;
   const bare = path.replace(/\/$/, '');
   return /\.(?:csv|json|ndjson)$/.test(bare) ? bare : `${bare}/`;

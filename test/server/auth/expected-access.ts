@@ -90,7 +90,7 @@ export const EXPECTED_PUBLIC: Readonly<Record<string, string>> = {
     ),
   ),
   ...Object.fromEntries(
-    ['/decide/', '/flags/'].flatMap((path) =>
+    ['/decide', '/flags/'].flatMap((path) =>
       ['GET', 'POST', 'OPTIONS'].map((method) => [`${method} ${path}`, 'the project key in the body']),
     ),
   ),

@@ -118,6 +118,10 @@ export function createContractWalk(api: TestApi, db: Db): (row: ContractEndpoint
       body: { description: 'walked' },
     }),
     'POST /capture/': async () => ({ body: { api_key: api.project.projectKey, ...event() } }),
+    'POST /decide': async () => ({
+      query: 'v=3',
+      body: { api_key: api.project.projectKey, distinct_id: 'ada' },
+    }),
     'POST /batch/': async () => ({
       body: {
         api_key: api.project.projectKey,

@@ -9,6 +9,7 @@ import { allowOrigin } from '../../http/cors.ts';
 import type { JsonObject } from '../../http/json.ts';
 import { type Api, addPublicRoute } from '../../routing/route.ts';
 import type { Decider } from './decide.ts';
+import { describeDecide } from './describe-decide.ts';
 import type { Locations } from './location.ts';
 import { type DecideRequest, parseDecideRequest, parseVersion } from './request.ts';
 import { type DecideVersion, renderConfig, renderDecisions } from './response.ts';
@@ -22,13 +23,14 @@ interface DecideDeps {
 
 /** Where clients ask, and the shape of the answer that a client without a version wants. */
 const PATHS = [
-  { path: '/decide/', toVersion: parseVersion },
+  { path: '/decide', toVersion: parseVersion },
   // Newer clients number anew: their 2 is the fourth shape.
   { path: '/flags/', toVersion: (text: string | undefined): DecideVersion => (text === '1' ? 3 : 4) },
 ] as const;
 
 /** The decision endpoint: which flags somebody has. */
 export function addDecideRoutes(api: Api, deps: DecideDeps): void {
+  describeDecide(api);
   const admission = createAdmission({ heldBytes: MAX_HELD_BYTES, atWork: MAX_AT_WORK });
   for (const { path, toVersion } of PATHS) {
     api.app.use(path, async (c, next) => {
