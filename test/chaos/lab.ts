@@ -183,7 +183,7 @@ export async function createLab({
         for (let resumes = 0; wasStopped(ended) && resumes < RESUMES_MAX; resumes += 1) {
           // Killed before the migration was written down: there is nothing to resume yet.
           const again = isUnknown(ended) ? ['run', '--json', manifest] : ['resume', '--json', name];
-          ended = await start(...again).ended;
+          ended = await bench.command(...again);
         }
         expect(ended.code, ended.stderr).toBe(0);
         const { events, counts } = expected();
