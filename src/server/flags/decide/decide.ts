@@ -43,7 +43,7 @@ interface DeciderDeps {
 
 /** Decides flags; without the database those that need nothing from it, as they were last defined. */
 export function createDecider({ db, now, storeWithinMs = STORE_WITHIN_MS }: DeciderDeps): Decider {
-  const lookup = createLookup(db);
+  const lookup = createLookup(db, storeWithinMs);
   const cache = createFlagCache(db);
   const projectIds = new Map<string, number>();
   const tooLate = () => new UnavailableError(`The database did not answer within ${storeWithinMs} ms.`);

@@ -1,3 +1,5 @@
+import { withTimeout } from '../../../lib/async/timeout.ts';
+import { UnavailableError } from '../../../lib/errors.ts';
 import type { Db } from '../../database/db.ts';
 import { runSql, sql } from '../../database/sql.ts';
 import { parseJsonObject } from '../../http/json.ts';
@@ -29,9 +31,10 @@ const MAX_TOGETHER = 200;
 
 /**
  * Requests that come while a statement is under way are answered by the next one, all together: a statement
- * costs much more than a row of it.
+ * costs much more than a row of it. One that does not answer in time fails its requests and holds no others up.
  */
-export function createLookup(db: Db): Lookup {
+export function createLookup(db: Db, withinMs: number): Lookup {
+  const tooLate = () => new UnavailableError(`The database did not answer within ${withinMs} ms.`);
   let waiting: {
     wanted: Wanted;
     resolve: (found: Found | undefined) => void;
@@ -44,10 +47,8 @@ export function createLookup(db: Db): Lookup {
       const batch = waiting.slice(0, MAX_TOGETHER);
       waiting = waiting.slice(MAX_TOGETHER);
       try {
-        const found = await loadAll(
-          db,
-          batch.map(({ wanted }) => wanted),
-        );
+        const wanted = batch.map((one) => one.wanted);
+        const found = await withTimeout(loadAll(db, wanted), withinMs, tooLate);
         for (const [index, { resolve }] of batch.entries()) resolve(found[index]);
       } catch (error) {
         for (const { reject } of batch) reject(error);
