@@ -58,9 +58,7 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
     id: 'I6',
     what: 'findings before checkpoint lost on resume',
     file: 'src/pipeline/map-to-batches.ts',
-    edits: [
-      [`if (outcome.kind !== 'rejected') for`, `if (number >= from && outcome.kind !== 'rejected') for`],
-    ],
+    edits: [[`if (outcome.kind !== 'rejected') {`, `if (number >= from && outcome.kind !== 'rejected') {`]],
     tests: ['test/pipeline'],
   },
   {

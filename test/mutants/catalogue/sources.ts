@@ -31,7 +31,7 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     id: 'P32',
     what: 'pair made for any column of the id list',
     file: 'src/sources/declared/declared.ts',
-    edits: [['&& readKnown(record) === distinctId', '']],
+    edits: [['anonId !== distinctId && isKnown) {', 'anonId !== distinctId) {']],
     tests: ['test/sources/declared'],
   },
   {
