@@ -32,15 +32,17 @@ export type Tally = z.infer<typeof tally>;
 export const byFile = z.record(z.string(), recordCounts);
 export type ByFile = z.infer<typeof byFile>;
 
-/** An object of rejected records: its staging key, its size, and the number of records in it. */
+/** An object of rejected records: its staging key, its size and digest, and the number of records in it. */
 export interface RejectSegment {
   readonly key: string;
-  readonly bytes?: number;
-  readonly records?: number;
+  readonly bytes?: number | undefined;
+  readonly records?: number | undefined;
+  /** Of its stored bytes, in hex. */
+  readonly sha256?: string | undefined;
 }
 
 export const rejectSegment = z.union([
-  z.strictObject({ key: z.string(), bytes: count, records: count }),
+  z.strictObject({ key: z.string(), bytes: count, records: count, sha256: z.string().optional() }),
   z.string().transform((key): RejectSegment => ({ key })), // as version 0.1.0 wrote it
 ]);
 
@@ -75,7 +77,12 @@ export const fingerprintSection = z.strictObject({
 });
 export type FingerprintSection = z.infer<typeof fingerprintSection>;
 
-export const fingerprintIndex = z.strictObject({ key: z.string(), sections: z.array(fingerprintSection) });
+export const fingerprintIndex = z.strictObject({
+  key: z.string(),
+  sections: z.array(fingerprintSection),
+  /** Of its bytes, in hex. */
+  sha256: z.string().optional(),
+});
 export type FingerprintIndex = z.infer<typeof fingerprintIndex>;
 
 /** The final counts of one part. Created once, never replaced (invariant I5). */

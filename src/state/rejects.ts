@@ -13,6 +13,7 @@ import {
 import type { Staging } from '../contract/staging.ts';
 import { SourceError } from '../lib/errors.ts';
 import { gunzip } from '../lib/gzip.ts';
+import { hashObject } from './hash-object.ts';
 import { layout, parseMigrationName } from './keys.ts';
 import { recoveryHint } from './recovery-hint.ts';
 
@@ -42,15 +43,19 @@ export async function saveRejects(
   }
   const body = await zipLines(lines());
   await staging.put(key, body);
-  return { key, bytes: body.length, records: notes.length };
+  return { key, bytes: body.length, records: notes.length, sha256: hashObject(body) };
 }
 
 /** SourceError when the segment is gone or damaged: a lost segment must not look like an empty one. */
-export async function readRejects(staging: Staging, { key, records }: RejectSegment): Promise<RejectLine[]> {
+export async function readRejects(
+  staging: Staging,
+  { key, records, sha256 }: RejectSegment,
+): Promise<RejectLine[]> {
   const createError = (fault: string, cause?: unknown) =>
     new SourceError(`${staging.location}: rejects ${key} are ${fault}; ${recoveryHint(key)}`, cause);
   const body = await staging.get(key);
   if (!body) throw createError('gone');
+  if (sha256 !== undefined && hashObject(body) !== sha256) throw createError('damaged');
   let lines: RejectLine[];
   try {
     lines = parseSegment(await gunzip(body));

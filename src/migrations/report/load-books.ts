@@ -2,6 +2,7 @@ import { listStagedFiles, type PartMeta } from '../../contract/part.ts';
 import type { Receipt, RejectSegment } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { countFingerprints, FINGERPRINT_BYTES } from '../../state/fingerprints.ts';
+import { hashObject } from '../../state/hash-object.ts';
 import { layout } from '../../state/keys.ts';
 import type { MigrationRecord } from '../../state/migrations.ts';
 import { listFileReceipts, listParts } from '../../state/parts.ts';
@@ -15,7 +16,7 @@ export type Books = Omit<ReportInput, 'persons' | 'failures' | 'isOver'>;
 
 /**
  * Reads every receipt and description, also while a run is under way. Objects that receipts name are looked
- * up in listings and not read. Throws SourceError for a document that cannot be believed.
+ * up in listings; rejects and fingerprints are compared with their digests. Throws SourceError for a document that cannot be believed.
  */
 export async function loadBooks(staging: Staging, record: MigrationRecord): Promise<Books> {
   const { prefix } = layout(record.name);
@@ -59,7 +60,11 @@ interface NamedObject {
   /** Undefined for rejects that folding all parts has found. */
   readonly part: string | undefined;
   readonly bytes: number | undefined;
+  readonly sha256?: string | undefined;
 }
+
+/** Objects that are read at once, of half a megabyte at most; on S3 each is a round trip. */
+const READ_AHEAD = 8;
 
 /** The objects that receipts and the fold of repeats name, by key, with their size where it was noted. */
 class NamedObjects {
@@ -73,21 +78,22 @@ class NamedObjects {
   add({ part, rejectSegments, findings, fingerprints }: Receipt): void {
     if (fingerprints) {
       const bytes = countFingerprints(fingerprints) * FINGERPRINT_BYTES;
-      this.#objects.set(fingerprints.key, { part, bytes });
+      this.#objects.set(fingerprints.key, { part, bytes, sha256: fingerprints.sha256 });
     }
-    for (const { key, bytes } of rejectSegments) this.#objects.set(key, { part, bytes });
+    for (const { key, bytes, sha256 } of rejectSegments) this.#objects.set(key, { part, bytes, sha256 });
     const last = findings?.sections.at(-1);
     if (findings && last) this.#objects.set(findings.key, { part, bytes: last.offset + last.length });
   }
 
   addRejects(segments: readonly RejectSegment[]): void {
-    for (const { key, bytes } of segments) this.#objects.set(key, { part: undefined, bytes });
+    for (const { key, bytes, sha256 } of segments) this.#objects.set(key, { part: undefined, bytes, sha256 });
   }
 
-  /** Those that are gone or have another size, as sentences. Called once. */
+  /** Those that are gone or not what was written, as sentences. Called once. */
   async findLost(staging: Staging): Promise<string[]> {
     const { rejects, allFindings, allFingerprints, repeats, receipt } = layout(this.#name);
     const lost: string[] = [];
+    const readable: (NamedObject & { readonly key: string })[] = [];
     const advise = (part: string | undefined) =>
       part === undefined
         ? `restore it, or remove ${repeats} and resume: repeats are counted again`
@@ -97,11 +103,22 @@ class NamedObjects {
       for await (const { key, bytes } of staging.list(prefix)) {
         const object = this.#objects.get(key);
         this.#objects.delete(key);
-        if (object?.bytes === undefined || object.bytes === bytes) continue;
+        if (!object) continue;
+        if (object.bytes === undefined || object.bytes === bytes) {
+          if (object.sha256 !== undefined) readable.push({ key, ...object });
+          continue;
+        }
         lost.push(`${key} has ${bytes} bytes, and ${object.bytes} were written; ${advise(object.part)}`);
       }
     }
     for (const [key, { part }] of this.#objects) lost.push(`${key} is gone; ${advise(part)}`);
+    const check = async ({ key, part, sha256 }: (typeof readable)[number]) => {
+      const body = await staging.get(key);
+      if (!body) lost.push(`${key} is gone; ${advise(part)}`);
+      else if (hashObject(body) !== sha256) lost.push(`${key} is not what was written; ${advise(part)}`);
+    };
+    for (let next = 0; next < readable.length; next += READ_AHEAD)
+      await Promise.all(readable.slice(next, next + READ_AHEAD).map(check));
     return lost;
   }
 }
