@@ -18,6 +18,7 @@ import {
 } from '../../state/ledger/ledger.ts';
 import { clearStaging } from '../../state/migrations.ts';
 import { addUpTurn } from '../persons/add-up-turn.ts';
+import { dropDamaged } from '../persons/drop-damaged.ts';
 import { countFactBytes, fingerprintFacts } from '../persons/facts-of.ts';
 import type { LedgerDestination } from '../persons/ledger-destination.ts';
 import { type LedgerLock, LedgerLockLostError, takeLedgerLock } from '../persons/ledger-lock.ts';
@@ -177,7 +178,7 @@ async function isKnown({ staging, persons }: PersonsRun, ledger: Ledger, facts: 
  * are the same: its receipts and checkpoints hold. Else a new one, which decides again.
  */
 async function findTurn(
-  { staging, record, persons, now }: PersonsRun,
+  { staging, record, persons, log, now }: PersonsRun,
   ledger: Ledger,
   { of, fingerprints, bytes }: Facts,
 ): Promise<{ turn: number; plan: TurnPlan }> {
@@ -188,8 +189,11 @@ async function findTurn(
     const document = await loadTurnDocument(staging, ledger.id, last);
     const plan =
       document?.migration === record.id ? await loadTurnPlan(staging, record.name, last) : undefined;
-    if (plan && plan.facts === facts && plan.purpose === purpose && plan.ledger === ledger.id)
+    if (plan && plan.facts === facts && plan.purpose === purpose && plan.ledger === ledger.id) {
+      for (const key of await dropDamaged(staging, record.name, last))
+        log.warn({ migration: record.name, key }, 'working data of persons is lost or damaged; made again');
       return { turn: last, plan };
+    }
   }
   const plan: TurnPlan = { ledger: ledger.id, purpose, of: [...of], facts, ranges: countRanges(bytes) };
   const turn = await openTurn(staging, ledger.id, {

@@ -1,0 +1,66 @@
+import type { z } from 'zod';
+import type { Staging } from '../../contract/staging.ts';
+import { type ResolvedRange, resolvedRange } from '../../identity/resolve-buckets.ts';
+import { sendCheckpoint } from '../../identity/send-chunks.ts';
+import { sentRange } from '../../identity/sent-range.ts';
+import { SourceError } from '../../lib/errors.ts';
+import { gunzip } from '../../lib/gzip.ts';
+import { parseDocument } from '../../state/document.ts';
+import { layout } from '../../state/keys.ts';
+
+/**
+ * Removes the receipts and checkpoints of an interrupted turn that cannot be believed: those that are damaged, and
+ * those that name facts or merges which are gone or damaged. All of it is derived from the identity facts of the
+ * parts, and a range that is resolved again in the same turn yields the same, so what was lost is made again.
+ * Returns the keys that were removed.
+ */
+export async function dropDamaged(staging: Staging, name: string, turn: number): Promise<string[]> {
+  const keys = layout(name).atTurn(turn);
+  const dropped: string[] = [];
+  const check = async <T>(
+    folder: string,
+    schema: z.ZodType<T>,
+    isWhole: (document: T) => Promise<boolean>,
+  ) => {
+    for await (const { key } of staging.list(folder)) {
+      const body = await staging.get(key);
+      const document = body && parseIfWhole(schema, body, key, staging);
+      if (document !== undefined && (await isWhole(document))) continue;
+      await staging.remove(key);
+      dropped.push(key);
+    }
+  };
+  await check(keys.resolved, resolvedRange, (range) => isResolvedWhole(staging, range));
+  for (const folder of [keys.merged, keys.folded]) await check(folder, sentRange, async () => true);
+  for (const step of ['merged', 'folded'] as const)
+    await check(keys.checkpoints(step), sendCheckpoint, async () => true);
+  return dropped;
+}
+
+function parseIfWhole<T>(schema: z.ZodType<T>, body: Buffer, key: string, staging: Staging): T | undefined {
+  try {
+    return parseDocument(schema, body, key, staging);
+  } catch (error) {
+    if (error instanceof SourceError) return undefined;
+    throw error;
+  }
+}
+
+async function isResolvedWhole(staging: Staging, { facts, merges }: ResolvedRange): Promise<boolean> {
+  for (const { key, sections } of facts) {
+    const last = sections.at(-1);
+    if (last && !(await isWhole(staging, key, last.offset + last.length))) return false;
+  }
+  for (const { key, bytes } of merges) if (!(await isWhole(staging, key, bytes))) return false;
+  return true;
+}
+
+/** Whether an object has its size, and the checksums of its gzip members hold. */
+async function isWhole(staging: Staging, key: string, bytes: number): Promise<boolean> {
+  const body = await staging.get(key);
+  if (body?.length !== bytes) return false;
+  return gunzip(body).then(
+    () => true,
+    () => false,
+  );
+}
