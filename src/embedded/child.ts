@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { tryParseJson } from '../lib/json/parse-json.ts';
 import { putPrivateFile, readTextIfThere } from './private-file.ts';
 import { isAlive, processIdentity, readProcessIdentity } from './process-identity.ts';
 
@@ -69,7 +70,8 @@ export async function startChild(plan: ChildPlan): Promise<Child & { readonly pr
 export async function stopLeftover(pidFile: string): Promise<void> {
   const text = readTextIfThere(pidFile);
   if (text === undefined) return;
-  const parsed = z.safeParse(processIdentity, JSON.parse(text));
+  // A file that a crash of the machine left empty names nobody: what ran then is gone.
+  const parsed = z.safeParse(processIdentity, tryParseJson(text));
   if (parsed.success && isAlive(parsed.data)) {
     const { pid } = parsed.data;
     const kill = (signal: NodeJS.Signals) => {

@@ -1,5 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { ConfigError } from '../lib/errors.ts';
 
 /** The data folder holds keys, passwords and personal data: only its owner may read it. */
@@ -43,7 +53,13 @@ export function readTextIfThere(path: string): string | undefined {
 function writeDraft(path: string, text: string): string {
   const draft = `${path}.${randomUUID()}.draft`;
   try {
-    writeFileSync(draft, text, { mode: 0o600, flag: 'wx' });
+    const file = openSync(draft, 'wx', 0o600);
+    try {
+      writeFileSync(file, text);
+      fsyncSync(file); // else a crash of the machine may leave the name without its text
+    } finally {
+      closeSync(file);
+    }
     return draft;
   } catch (error) {
     rmSync(draft, { force: true });

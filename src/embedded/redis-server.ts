@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { renameSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Redis } from 'ioredis';
 import { z } from 'zod';
@@ -40,8 +41,31 @@ export interface RedisServer extends Child {
 const READY_TIMEOUT_MS = 120_000;
 const PORT_ATTEMPTS = 3;
 
-/** A private Redis on 127.0.0.1 that responds to PING when this resolves. */
+/**
+ * A private Redis on 127.0.0.1 that responds to PING when this resolves. Files that it cannot load are put aside, and
+ * it starts without them: staging holds everything but the queue, and senders wait a full window (I4, I6).
+ */
 export async function startRedisServer(options: RedisServerOptions): Promise<RedisServer> {
+  try {
+    return await startAnywhere(options);
+  } catch (error) {
+    if (!(error instanceof Error && DAMAGED_LOG.test(error.message))) throw error;
+    const folder = resolve(options.dataDir, 'redis');
+    const aside = `${folder}.damaged-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
+    renameSync(folder, aside);
+    options.log.warn({ aside }, 'the files of the embedded Redis are damaged; it starts without them');
+    return startAnywhere(options);
+  }
+}
+
+/**
+ * What Redis says of files that it cannot load: https://github.com/redis/redis, src/aof.c. Files that it may not
+ * open, or cannot write, are not damaged.
+ */
+const DAMAGED_LOG =
+  /Bad file format reading the append only file|Unexpected end of file reading the append only file|empty AOF manifest|AOF manifest file (?:format|contains|is)|(?:invalid|wrong).*AOF manifest|Unable to obtain the AOF file .* No such file|Wrong signature trying to load|RDB file.*corrupt/i;
+
+async function startAnywhere(options: RedisServerOptions): Promise<RedisServer> {
   const { address } = options;
   if (address !== undefined) return startAt(address, options);
   for (let attempt = 1; ; attempt += 1) {

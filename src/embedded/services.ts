@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { tryParseJson } from '../lib/json/parse-json.ts';
 import { putPrivateFile, readTextIfThere } from './private-file.ts';
 
 /** The services that the owner of a data folder runs, for processes that attach. Mode 0600: it contains passwords and keys. */
@@ -27,7 +28,7 @@ export function putServices(dataDir: string, published: Services): void {
 export function readServices(dataDir: string, generation: number): Services | undefined {
   const text = readTextIfThere(toServicesPath(dataDir));
   if (text === undefined) return undefined;
-  const parsed = services.safeParse(JSON.parse(text));
+  const parsed = services.safeParse(tryParseJson(text));
   return parsed.success && parsed.data.generation === generation ? parsed.data : undefined;
 }
 

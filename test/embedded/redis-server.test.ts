@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -15,6 +16,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { CLEAN_STOPS_KEY, CRASHES_KEY } from '../../src/contract/redis-keys.ts';
 import { readProcessIdentity } from '../../src/embedded/process-identity.ts';
 import { startRedisServer } from '../../src/embedded/redis-server.ts';
+import { readServices } from '../../src/embedded/services.ts';
 import { ConfigError, UnavailableError } from '../../src/lib/errors.ts';
 import { connect, createDataDir, quiet, readIdentity } from './support.ts';
 
@@ -94,6 +96,44 @@ test('what a killed owner left on the same files is gone before Redis starts', a
   expect(await exited).toEqual([null, 'SIGTERM']);
   expect(readIdentity(join(dataDir, 'redis/redis.pid.json')).pid).toBe(server.pid);
 });
+
+test.each([
+  [
+    'zeros in its log',
+    /\.incr\.aof$/,
+    (path: string) => writeFileSync(path, Buffer.alloc(64), { flag: 'r+' }),
+  ],
+  ['an empty manifest', /\.manifest$/, (path: string) => writeFileSync(path, '')],
+  ['a manifest of something else', /\.manifest$/, (path: string) => writeFileSync(path, 'hello\n')],
+  ['a log that is gone', /\.incr\.aof$/, (path: string) => rmSync(path)],
+  ['a base of something else', /\.base\.rdb$/, (path: string) => writeFileSync(path, 'hello, no RDB')],
+])('%s: it starts without its files, which are put aside', async (_, pattern, damage) => {
+  const dataDir = createDataDir();
+  const first = await start(dataDir);
+  await connect(first.url).set('kept', 'yes');
+  await first.stop();
+  const folder = join(dataDir, 'redis/appendonlydir');
+  const name = readdirSync(folder).find((each) => pattern.test(each)) ?? '';
+  damage(join(folder, name));
+  const second = await start(dataDir);
+  expect(await connect(second.url).get('kept')).toBeNull();
+  expect(await connect(second.url).zcard(CLEAN_STOPS_KEY)).toBe(0); // nothing of the count is taken for known
+  const aside = readdirSync(dataDir).filter((each) => each.startsWith('redis.damaged-'));
+  expect(readdirSync(join(dataDir, aside[0] ?? ''))).toContain('appendonlydir');
+});
+
+test.each(['', '{"pid":', 'null'])(
+  'a file of %j in place of who was left running is nobody',
+  async (text) => {
+    const dataDir = createDataDir();
+    mkdirSync(join(dataDir, 'redis'));
+    writeFileSync(join(dataDir, 'redis/redis.pid.json'), text);
+    const server = await start(dataDir);
+    expect(readIdentity(join(dataDir, 'redis/redis.pid.json')).pid).toBe(server.pid);
+    writeFileSync(join(dataDir, 'services.json'), text);
+    expect(readServices(dataDir, 1)).toBeUndefined();
+  },
+);
 
 test('a port that is taken is said, with the end of the log', async () => {
   const squatter = createServer();
