@@ -8,10 +8,7 @@ export interface LogDestination {
 }
 
 /** Logs go to stderr: stdout is data. Keys of any kind are cut out wherever they stand (I10). */
-export function createLogger(
-  level: string,
-  destination: LogDestination = pino.destination({ dest: 2, sync: true }),
-): Logger {
+export function createLogger(level: string, destination: LogDestination = openLog(2)): Logger {
   return pino(
     {
       level,
@@ -21,6 +18,16 @@ export function createLogger(
     },
     destination,
   );
+}
+
+/** What is kept of a log that cannot be written; the rest is dropped. */
+const KEPT_CHARACTERS = 1_000_000;
+
+/** Writes at once, and never throws: a full disk must not fail what is logged. */
+export function openLog(dest: number | string): LogDestination {
+  const log = pino.destination({ dest, sync: true, maxLength: KEPT_CHARACTERS });
+  log.on('error', () => {}); // the next line tries again
+  return log;
 }
 
 const SECRET_NAMES = [
