@@ -72,8 +72,8 @@ export interface StrictDestination {
   readonly stop: () => Promise<void>;
 }
 
-/** The reply to a batch of so many events; undefined for that of the strict service. */
-export type ReplyTo = (events: number) => Reply | undefined;
+/** The reply to a batch of so many events; undefined for that of the strict service. `text` is their JSON. */
+export type ReplyTo = (events: number, text: string) => Reply | undefined;
 
 export interface Reply {
   readonly status: number;
@@ -128,7 +128,7 @@ export async function startStrictDestination(options: StrictDestinationOptions):
     note.events = envelope.batch.length;
     arrivals.push({ atMs: performance.now(), events: envelope.batch.length });
 
-    const overruling = overrule(envelope.batch.length);
+    const overruling = overrule(envelope.batch.length, JSON.stringify(envelope.batch));
     if (overruling) {
       note.status = overruling.status;
       response.writeHead(overruling.status).end(overruling.body);

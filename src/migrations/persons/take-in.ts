@@ -5,14 +5,22 @@ import { ID_WIDTH, type LedgerPurpose } from '../../identity/merge-decision.ts';
 import { PROPERTY_WIDTH } from '../../identity/property-decision.ts';
 import { resolveBuckets } from '../../identity/resolve-buckets.ts';
 import { BUCKETS } from '../../state/bucket.ts';
+import { loadDocument } from '../../state/document.ts';
 import { layout, parseRangeKey } from '../../state/keys.ts';
-import { endTurn, type Ledger, loadKnownFacts, openTurn, saveKnownFacts } from '../../state/ledger/ledger.ts';
+import {
+  endTurn,
+  type Ledger,
+  listLedgersOf,
+  loadKnownFacts,
+  openTurn,
+  saveKnownFacts,
+} from '../../state/ledger/ledger.ts';
 import { createLedgerTables } from '../../state/ledger/ledger-tables.ts';
 import { clearStaging, listMigrations, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
 import { fingerprintFacts, listFacts } from './facts-of.ts';
 import { isSameDestination, type LedgerDestination, toLedgerDestination } from './ledger-destination.ts';
 import { listDocuments } from './list-documents.ts';
-import { atTurn, endedTurn } from './turn.ts';
+import { atTurn, endedTurn, released } from './turn.ts';
 
 export interface TakeInOptions {
   readonly staging: Staging;
@@ -27,8 +35,8 @@ export interface TakeInOptions {
 
 /**
  * Enters into a ledger what other migrations to the same destination say that it does not know yet: those that
- * are under way or hold their persons back, and those that finished before there was a ledger, of which it
- * counts as sent what they sent. The migration that is about to decide is then decided over all facts (I11).
+ * are under way, hold their persons back or got new files since, and those that sent their persons without this
+ * ledger, of which it counts as sent what they sent. The migration that is about to decide is then decided over all facts (I11).
  * `facts_are_gone`: the facts of one were removed before this ledger knew them.
  */
 export async function takeInOthers(options: TakeInOptions): Promise<'done' | 'facts_are_gone'> {
@@ -52,7 +60,7 @@ export async function takeIn(
   facts: string,
   { staging, ledger, now, signal, onMigration }: Omit<TakeInOptions, 'destination' | 'except'>,
 ): Promise<void> {
-  const sent = await findSent(staging, name);
+  const sent = await findSent(staging, ledger, name, facts);
   const purpose: LedgerPurpose = sent === 'nothing' ? 'note' : 'take_in';
   const source = { staging, from: 0, to: BUCKETS, signal };
   onMigration(name);
@@ -84,13 +92,29 @@ export async function takeIn(
   await saveKnownFacts(staging, ledger.id, name, { facts, state });
 }
 
-/** What a migration has sent about persons, by its own account. */
-async function findSent(staging: Staging, name: string): Promise<'all' | 'something' | 'nothing'> {
+/**
+ * What a migration has sent of these facts that the ledger does not know as sent. `something`: perhaps all of it,
+ * perhaps nothing, or to another project. It forbids what contradicts it, and is sent again where it belongs to
+ * what somebody sends.
+ */
+async function findSent(
+  staging: Staging,
+  ledger: Ledger,
+  name: string,
+  facts: string,
+): Promise<'all' | 'something' | 'nothing'> {
+  const knowing = await listLedgersOf(staging, name);
+  // Each of its turns has entered what it sent; of what came since then, nothing was sent.
+  if (knowing.includes(ledger.id)) return 'nothing';
   const keys = layout(name);
-  for await (const { purpose } of listDocuments(endedTurn, staging, keys.endedTurns)) {
-    if (purpose === 'send') return 'all';
+  const turns: (string | undefined)[] = [];
+  for await (const ended of listDocuments(endedTurn, staging, keys.endedTurns)) {
+    if (ended.purpose === 'send') turns.push(ended.facts);
   }
-  if (await staging.get(keys.released)) return 'all';
+  const release = await loadDocument(released, keys.released, staging);
+  if (release) turns.push(release.facts);
+  // The same variable may have held the key of another project, whose ledger knows what went there.
+  if (turns.length > 0) return knowing.length === 0 && turns.includes(facts) ? 'all' : 'something';
   // Version 0.1.0 kept receipts of ranges of buckets.
   let folded = 0;
   for await (const { key } of staging.list(keys.folded)) {

@@ -39,12 +39,19 @@ export const endedTurn = z.strictObject({
   turn: z.number().int().positive(),
   purpose: z.enum(['send', 'note']),
   of: z.array(z.string()),
+  /** Fingerprint of the migration's own facts. */
+  facts: z.string().exactOptional(),
   result: sentRange,
 });
 export type EndedTurn = z.infer<typeof endedTurn>;
 
 /** Which migration sent the persons of a held one, and in which turn. */
-export const released = z.strictObject({ by: z.string(), turn: z.number().int().positive() });
+export const released = z.strictObject({
+  by: z.string(),
+  turn: z.number().int().positive(),
+  /** Fingerprint of the held migration's facts. */
+  facts: z.string().exactOptional(),
+});
 
 export async function openLedgerAtTurn(
   staging: Staging,

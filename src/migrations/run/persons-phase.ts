@@ -148,6 +148,7 @@ async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts
     turn,
     purpose: plan.purpose,
     of: [...of],
+    facts: fingerprints.get(record.name) ?? '',
     result: await addUpTurn(staging, record.name, turn),
   };
   await staging.put(layout(record.name).endedTurn(turn), encodeDocument(ended));
@@ -157,7 +158,7 @@ async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts
     const state = plan.purpose === 'send' ? 'sent' : 'noted';
     await saveKnownFacts(staging, ledger.id, name, { facts: fingerprint, state });
     if (name !== record.name)
-      await staging.put(layout(name).released, encodeDocument({ by: record.name, turn }));
+      await staging.put(layout(name).released, encodeDocument({ by: record.name, turn, facts: fingerprint }));
   }
   await clearStaging(staging, keys.prefix);
   return [];

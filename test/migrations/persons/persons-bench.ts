@@ -25,6 +25,9 @@ export interface Seen {
   readonly device?: string;
   readonly time?: string;
   readonly plan?: string;
+  /** A group of the event, and a property of it. */
+  readonly company?: string;
+  readonly size?: string;
 }
 
 /** One project, to which migrations of a few records each are imported in this process. */
@@ -34,6 +37,10 @@ export interface PersonsBench {
   write(name: string, seen: readonly Seen[], manifest?: object): Promise<ManifestAt>;
   run(name: string, seen: readonly Seen[], manifest?: object): Promise<Report>;
   /** Synthetic events that arrived since the last call, merges as `device → user`, properties as JSON. */
+  /** Adds a file to the source of a migration that was written before. */
+  addFile(loaded: ManifestAt, file: string, seen: readonly Seen[]): void;
+  /** Properties of groups that arrived since the start. */
+  listGroups(): string[];
   takeSent(): { merges: string[]; properties: string[] };
   close(): Promise<void>;
 }
@@ -55,10 +62,7 @@ export async function createPersonsBench(): Promise<PersonsBench> {
 
   const write: PersonsBench['write'] = (name, seen, manifest = {}) => {
     mkdirSync(join(workplace.folder, name), { recursive: true });
-    const lines = seen.map(({ user, device, time = '2022-01-01T00:00:00Z', plan }, n) =>
-      JSON.stringify({ n: `${name}-${n}`, e: 'counted', user, device, t: time, plan }),
-    );
-    writeFileSync(join(workplace.folder, name, 'a.json'), `${lines.join('\n')}\n`);
+    writeFileSync(join(workplace.folder, name, 'a.json'), toLines(name, seen));
     const path = workplace.manifest({
       name,
       source: {
@@ -71,6 +75,7 @@ export async function createPersonsBench(): Promise<PersonsBench> {
           timestamp: { column: 't' },
           key: ['n'],
           person: { set: { columns: ['plan'] } },
+          groups: [{ type: 'company', column: 'company', set: { columns: ['size'] } }],
         },
       },
       destination: { url: destination.url, apiKey: '${KEY}' },
@@ -86,6 +91,16 @@ export async function createPersonsBench(): Promise<PersonsBench> {
     async run(name, seen, manifest) {
       return getReport(await startMigration(runtime, await write(name, seen, manifest), runOptions));
     },
+    addFile({ manifest: { name }, baseDir }, file, seen) {
+      writeFileSync(join(baseDir, name, file), toLines(`${name}-${file}`, seen));
+    },
+    listGroups: () =>
+      [...destination.events().values()]
+        .filter(({ event }) => event === '$group_identify')
+        .map(
+          ({ properties }) =>
+            `${String(properties['$group_key'])} ${JSON.stringify(properties['$group_set'])}`,
+        ),
     takeSent() {
       const fresh = [...destination.events().values()].filter(({ uuid }) => !taken.has(uuid));
       for (const { uuid } of fresh) taken.add(uuid);
@@ -109,6 +124,13 @@ export async function createPersonsBench(): Promise<PersonsBench> {
       await workplace.remove();
     },
   };
+}
+
+function toLines(name: string, seen: readonly Seen[]): string {
+  const lines = seen.map(({ time = '2022-01-01T00:00:00Z', ...who }, n) =>
+    JSON.stringify({ n: `${name}-${n}`, e: 'counted', t: time, ...who }),
+  );
+  return `${lines.join('\n')}\n`;
 }
 
 const pick = (properties: Record<string, unknown>) =>

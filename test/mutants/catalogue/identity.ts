@@ -144,4 +144,18 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     edits: [['setOnce.filter(([key]) => !wasSet.has(key) && !isKnown(of, SET, key))', 'setOnce']],
     tests: ['test/identity'],
   },
+  {
+    id: 'E18',
+    what: 'facts that came since a turn are taken as sent in it',
+    file: 'src/migrations/persons/take-in.ts',
+    edits: [["if (knowing.includes(ledger.id)) return 'nothing';", '']],
+    tests: ['test/migrations/persons'],
+  },
+  {
+    id: 'E20',
+    what: 'a user that no record pairs is unknown as a user',
+    file: 'src/pipeline/map-to-batches.ts',
+    edits: [['facts.addUser(outcome.userId)', '{}']],
+    tests: ['test/migrations/persons'],
+  },
 ];

@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { RunStatus } from '../../../src/migrations/run/run-status.ts';
+import { resumeMigration, startMigration } from '../../../src/migrations/start.ts';
+import { createPersonsBench, getReport, type PersonsBench, runOptions } from './persons-bench.ts';
+
+/** Ways in which what an export says about persons never reached the destination. */
+
+let bench: PersonsBench;
+beforeAll(async () => {
+  bench = await createPersonsBench();
+});
+afterAll(() => bench?.close());
+
+const project = (name: string) => ({
+  destination: { url: bench.destination.url, apiKey: '${KEY}', project: name },
+});
+
+it('what a top-up added is sent, although another migration came before it ended', async () => {
+  const loaded = await bench.write('topped', [{ user: 'u1', device: 'a1', plan: 'x' }], project('topped'));
+  getReport(await startMigration(bench.runtime, loaded, runOptions));
+  bench.addFile(loaded, 'b.json', [{ user: 'u2', device: 'a2', plan: 'y' }]);
+  const stop = new AbortController();
+  const onStatus = ({ phase }: RunStatus) => {
+    if (phase === 'people') stop.abort(new Error('enough'));
+  };
+  const topUp = { ...runOptions, signal: stop.signal, onStatus, topUp: true };
+  expect(await startMigration(bench.runtime, loaded, topUp)).toMatchObject({ kind: 'stopped' });
+  await bench.run('between', [{ user: 'u7', device: 'a7' }], project('topped'));
+  bench.takeSent();
+
+  const report = getReport(await resumeMigration(bench.runtime, 'topped', runOptions));
+  expect(report.people).toMatchObject({ pairs: 2, mergedBefore: 1 });
+  expect(bench.takeSent()).toEqual({
+    merges: ['a2 → u2'],
+    properties: ['{"id":"u2","$set_once":{"plan":"y"}}'],
+  });
+});
+
+it('what one project was sent does not count as sent to another one under the same variable', async () => {
+  const seen = [{ user: 'v1', device: 'b1', plan: 'x' }];
+  await bench.run('rehearsal', seen);
+  const { people } = await bench.run('production', seen, project('production'));
+  expect(people).toMatchObject({ pairs: 1, persons: 1, events: { sent: 2 } });
+});
