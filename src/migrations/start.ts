@@ -141,6 +141,7 @@ export async function runPrepared(
             hold: manifest.persons === 'hold',
             destination: toLedgerDestination(manifest),
             resolveLedger: () => resolveLedger(manifest, runtime),
+            acceptRefusals,
           },
           startStaging: (feed) =>
             runtime.startStaging({

@@ -25,14 +25,17 @@ async function createBench({ onTestFinished }: TestContext) {
   const redis = await startRedis();
   onTestFinished(() => redis.stop());
   const options = { dataDir: workplace.dataDir('cli'), env: { KEY: API_KEY, REDIS_URL: redis.url } };
-  const write = (name: string, records: readonly object[], { timestamp = {}, ...more }: Manifest = {}) => {
+  const addFile = (file: string, records: readonly object[]) => {
     const lines = records.map((record) => JSON.stringify({ e: 'seen', device: 'tablet-1', ...record }));
-    writeFileSync(join(workplace.folder, `${name}.ndjson`), `${lines.join('\n')}\n`);
+    writeFileSync(join(workplace.folder, `${file}.ndjson`), `${lines.join('\n')}\n`);
+  };
+  const write = (name: string, records: readonly object[], { timestamp = {}, ...more }: Manifest = {}) => {
+    addFile(name, records);
     return workplace.manifest({
       name,
       source: {
         type: 'jsonl',
-        from: `${name}.ndjson`,
+        from: `${name}*.ndjson`,
         timezone: 'UTC',
         mapping: {
           event: { column: 'e' },
@@ -50,6 +53,7 @@ async function createBench({ onTestFinished }: TestContext) {
   return {
     destination,
     write,
+    addFile,
     command: (...args: string[]) => runBackhaul(args, options),
     /** Merges, and properties that replace live ones. */
     persons: () =>
@@ -110,4 +114,44 @@ it('a replay merges no device that is known as shared, and rolls no property bac
   expect(replayed.code, replayed.stderr).toBe(0);
   expect(parseReport(replayed).counts).toMatchObject({ read: 1, delivered: 1 });
   expect(persons()).toEqual(sent);
+}, 120_000);
+
+it('sends what the destination refused or a top-up added, and merges no known user', async (context) => {
+  const { destination, write, addFile, command, persons } = await createBench(context);
+  const listMerges = () =>
+    persons()
+      .map(({ distinctId, merged }) => `${String(merged)} → ${distinctId}`)
+      .sort();
+  const t = '2021-03-01';
+  const bobAndAlice = [
+    { user: 'bob', device: 'alice', t },
+    { user: 'alice', device: undefined, t },
+  ];
+  const toPair = (n: number) => ({ user: `u${n}`, device: `a${n}`, t });
+  const manifest = write('a', [...bobAndAlice, toPair(1), toPair(2)]);
+  destination.overrule((_, text) =>
+    text.includes('"$identify"') && text.includes('"u1"')
+      ? { status: 400, body: '{"detail":"not now"}' }
+      : undefined,
+  );
+  const refused = await command('run', manifest);
+  expect(refused.code, refused.stderr).toBe(1);
+  expect(`${refused.stdout}${refused.stderr}`).toContain('the destination refused 1 event about persons');
+  expect(listMerges()).toEqual(['a2 → u2']);
+  destination.overrule(undefined);
+  const resumed = await command('resume', 'a', '--json');
+  expect(resumed.code, resumed.stderr).toBe(0);
+  expect(parseReport(resumed).people).toMatchObject({ pairs: 2, setAside: { already_identified: 1 } });
+  expect(listMerges()).toEqual(['a1 → u1', 'a2 → u2']);
+
+  addFile('a-2', [toPair(3)]);
+  addFile('a-3', [toPair(4)]);
+  destination.overrule((_, text) =>
+    text.includes('"u4"') ? { status: 401, body: '{"detail":"no"}' } : undefined,
+  );
+  expect((await command('run', manifest, '--top-up')).code).not.toBe(0);
+  destination.overrule(undefined);
+  expect((await command('run', write('b', [toPair(5)]))).code).toBe(0);
+  expect((await command('resume', 'a')).code).toBe(0);
+  expect(listMerges()).toEqual(['a1 → u1', 'a2 → u2', 'a3 → u3', 'a4 → u4', 'a5 → u5']);
 }, 120_000);

@@ -1,8 +1,10 @@
 import type { Redis } from 'ioredis';
+import type { Staging } from '../../contract/staging.ts';
+import { countRefused, type SentRange, sentRange } from '../../identity/sent-range.ts';
 import { settleWithin } from '../../lib/async/timeout.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { BUCKETS } from '../../state/bucket.ts';
-import { encodeDocument } from '../../state/document.ts';
+import { encodeDocument, loadDocument } from '../../state/document.ts';
 import { layout, toRangeId, toRangeKey } from '../../state/keys.ts';
 import {
   endTurn,
@@ -35,6 +37,8 @@ export interface PersonsSettings {
   readonly destination: LedgerDestination | undefined;
   /** Throws ConfigError where this process does not know the project key. */
   readonly resolveLedger: () => LedgerAccess;
+  /** Whether the migration may end although the destination refused some of what was sent. */
+  readonly acceptRefusals: boolean;
 }
 
 export interface PersonsRun extends EpochRun {
@@ -144,12 +148,17 @@ async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts
     if (failures.length > 0) return failures;
   }
 
+  const result = await addUpTurn(staging, record.name, turn);
+  if (countRefused(result) > 0 && !persons.acceptRefusals) {
+    await reopenRefused(staging, keys, ranges);
+    return [toRefusal(record.name, result)];
+  }
   const ended: EndedTurn = {
     turn,
     purpose: plan.purpose,
     of: [...of],
     facts: fingerprints.get(record.name) ?? '',
-    result: await addUpTurn(staging, record.name, turn),
+    result,
   };
   await staging.put(layout(record.name).endedTurn(turn), encodeDocument(ended));
   await lock.assertHeld();
@@ -162,6 +171,38 @@ async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts
   }
   await clearStaging(staging, keys.prefix);
   return [];
+}
+
+/**
+ * Lets a resume send again the ranges of which events were refused. Their uuids stay, and the turn goes on, so
+ * other migrations do not take them as sent.
+ */
+async function reopenRefused(
+  staging: Staging,
+  keys: ReturnType<ReturnType<typeof layout>['atTurn']>,
+  ranges: readonly BucketRange[],
+): Promise<void> {
+  for (const step of ['merged', 'folded'] as const) {
+    for (const range of ranges) {
+      const key = toRangeKey(keys[step], range);
+      const sent = await loadDocument(sentRange, key, staging);
+      if (!sent || countRefused(sent) === 0) continue;
+      await staging.remove(toRangeKey(keys.checkpoints(step), range)); // first: it counts the refused ones as sent
+      await staging.remove(key);
+    }
+  }
+}
+
+function toRefusal(name: string, result: SentRange): Failure {
+  const count = countRefused(result);
+  const [first] = result.refused;
+  const example = first ? `, such as ${first.event} of ${first.distinctId}: ${first.detail}` : '';
+  return {
+    work: { id: 'all', name: 'persons', payload: {} },
+    reason:
+      `the destination refused ${count} event${count === 1 ? '' : 's'} about persons and groups${example}. ` +
+      `"backhaul resume ${name}" sends them again; "backhaul resume ${name} --accept-refusals" ends without them`,
+  };
 }
 
 /** Whether the ledger knows these very facts, and all that was to be sent of them was sent. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunStatus } from '../../../src/migrations/run/run-status.ts';
 import { resumeMigration, startMigration } from '../../../src/migrations/start.ts';
 import { createPersonsBench, getReport, type PersonsBench, runOptions } from './persons-bench.ts';
@@ -41,4 +41,54 @@ it('what one project was sent does not count as sent to another one under the sa
   await bench.run('rehearsal', seen);
   const { people } = await bench.run('production', seen, project('production'));
   expect(people).toMatchObject({ pairs: 1, persons: 1, events: { sent: 2 } });
+});
+
+describe('events about persons that the destination refuses', () => {
+  const refuse = (events: number, text: string) =>
+    text.includes('"$identify"') && text.includes('"w1"') && events >= 1
+      ? { status: 400, body: '{"detail":"not now"}' }
+      : undefined;
+
+  it('keep the migration from finishing, and are sent by its resume', async () => {
+    bench.takeSent();
+    bench.destination.overrule(refuse);
+    const seen = [
+      { user: 'w1', device: 'c1', plan: 'x' },
+      { user: 'w2', device: 'c2', plan: 'y' },
+    ];
+    const loaded = await bench.write('refused', seen, project('refused'));
+    const result = await startMigration(bench.runtime, loaded, runOptions);
+    expect(result).toMatchObject({
+      kind: 'failed',
+      failures: [
+        { work: { name: 'persons' }, reason: expect.stringContaining('refused 2 events about persons') },
+      ],
+    });
+    bench.destination.overrule(undefined);
+    expect(bench.takeSent().merges).toEqual(['c2 → w2']);
+    const { people } = getReport(await resumeMigration(bench.runtime, 'refused', runOptions));
+    expect(people).toMatchObject({ pairs: 2, persons: 2, refusedCount: 0, events: { sent: 4, accepted: 4 } });
+    expect(bench.takeSent()).toEqual({
+      merges: ['c1 → w1'],
+      properties: ['{"id":"w1","$set_once":{"plan":"x"}}'],
+    });
+  });
+
+  it('are counted where the operator accepts refusals', async () => {
+    bench.destination.overrule(refuse);
+    const loaded = await bench.write(
+      'accepted',
+      [
+        { user: 'w1', device: 'c3' },
+        { user: 'w3', device: 'c4' },
+      ],
+      project('acc'),
+    );
+    await startMigration(bench.runtime, loaded, runOptions);
+    const accept = { ...runOptions, acceptRefusals: true };
+    const result = await resumeMigration(bench.runtime, 'accepted', accept);
+    bench.destination.overrule(undefined);
+    expect(result).toMatchObject({ kind: 'finished', report: { people: { refusedCount: 1 } } });
+    expect(bench.takeSent().merges).toEqual(['c4 → w3']);
+  });
 });

@@ -93,7 +93,12 @@ const createRun = (
   now: () => new Date('2024-01-01T00:00:00Z'),
   board: new StatusBoard(() => {}),
   assertVolume: () => {},
-  persons: { hold: false, destination: undefined, resolveLedger: () => ({ id: LEDGER, secret: '' }) },
+  persons: {
+    hold: false,
+    acceptRefusals: false,
+    destination: undefined,
+    resolveLedger: () => ({ id: LEDGER, secret: '' }),
+  },
   schedulerDeps: {
     queue,
     windowSize: 4,
