@@ -17,6 +17,8 @@ export interface FoldBucketsOptions extends BucketRange {
   readonly ledger: LedgerAtTurn;
   /** Its table of properties. */
   readonly tables: LedgerTables;
+  /** Of all ranges: see ResolvedRange. @default none */
+  readonly contradicted?: ReadonlySet<string>;
   readonly overwrite: boolean;
   readonly groupIdentifyEvent: string;
   /** Limits of the batches that the events will be packed into. @default DEFAULT_BATCH_LIMITS */
@@ -33,7 +35,7 @@ export interface FoldBucketsOptions extends BucketRange {
  */
 export async function* foldBuckets(options: FoldBucketsOptions): AsyncGenerator<SentChunk> {
   const { staging, facts, from, to, signal, limits, ledger, after = '' } = options;
-  const { batch = DEFAULT_BATCH_LIMITS, overwrite, groupIdentifyEvent } = options;
+  const { batch = DEFAULT_BATCH_LIMITS, overwrite, groupIdentifyEvent, contradicted } = options;
   const pace = createPace();
   const shape = {
     // Where nobody knows what was sent before, nothing that is live may be replaced.
@@ -44,6 +46,9 @@ export async function* foldBuckets(options: FoldBucketsOptions): AsyncGenerator<
   const source = { staging, facts, range: { from, to }, signal, limits, pace };
   for await (const { fold, buckets } of loadFolds(RESOLVED_FACTS, source)) {
     if (fold.size === 0) continue;
+    if (contradicted && contradicted.size > 0) {
+      for (const of of fold.persons.keys()) if (contradicted.has(of)) fold.persons.delete(of);
+    }
     const tables = await options.tables.load(buckets);
     for (const table of tables.values()) await table.reserve((PROPERTIES * fold.size) / buckets.length, pace);
     const filter = createPropertyFilter({

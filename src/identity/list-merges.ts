@@ -1,17 +1,25 @@
 import type { Staging } from '../contract/staging.ts';
 import { type MergesIndex, readMerges } from '../state/resolved-facts.ts';
-import { emptyPersonsTally } from './persons-tally.ts';
+import { emptyPersonsTally, tallyUnmerged, type Unmerged } from './persons-tally.ts';
 import type { SentChunk } from './send-chunks.ts';
 import { createMergeEvent } from './synthetic-events.ts';
 
+export interface ListMergesOptions {
+  readonly after: string | undefined;
+  readonly chunkEvents: number;
+  /** @default no user is */
+  readonly isContradicted?: (userId: string) => boolean;
+}
+
 /**
  * Second pass over persons: the accepted merges of a range as events, object by object, so that memory does not
- * depend on how many ids one user has. A position is the number of merges before it in the range.
+ * depend on how many ids one user has. A position is the number of merges before it in the range. Merges into a
+ * user that is contradicted itself are left out: its id belongs to another person at the destination.
  */
 export async function* listMerges(
   staging: Staging,
   indexes: readonly MergesIndex[],
-  { after, chunkEvents }: { readonly after: string | undefined; readonly chunkEvents: number },
+  { after, chunkEvents, isContradicted = () => false }: ListMergesOptions,
 ): AsyncGenerator<SentChunk> {
   const sentBefore = Number(after ?? 0);
   let position = 0;
@@ -21,20 +29,28 @@ export async function* listMerges(
       continue;
     }
     let events: SentChunk['events'][number][] = [];
+    let unmerged: Unmerged[] = [];
     for await (const [userId, anonId, time] of readMerges(staging, index)) {
       position += 1;
       if (position <= sentBefore) continue;
-      events.push(createMergeEvent(userId, anonId, time));
-      if (events.length < chunkEvents) continue;
-      yield toChunk(events, position);
+      if (isContradicted(userId))
+        unmerged.push({ reason: 'merged_user', id: anonId, users: [userId], userCount: 1 });
+      else events.push(createMergeEvent(userId, anonId, time));
+      if (events.length + unmerged.length < chunkEvents) continue;
+      yield toChunk(events, unmerged, position);
       events = [];
+      unmerged = [];
     }
-    if (events.length > 0) yield toChunk(events, position);
+    if (events.length + unmerged.length > 0) yield toChunk(events, unmerged, position);
   }
 }
 
-const toChunk = (events: SentChunk['events'], position: number): SentChunk => ({
+const toChunk = (
+  events: SentChunk['events'],
+  unmerged: readonly Unmerged[],
+  position: number,
+): SentChunk => ({
   events,
-  tally: { ...emptyPersonsTally(), pairs: events.length },
+  tally: { ...emptyPersonsTally(), ...tallyUnmerged(unmerged), pairs: events.length },
   position: String(position),
 });

@@ -8,6 +8,7 @@ export const unmergedReason = z.enum([
   'junk_id', // an id such as "null" or "anonymous", which the destination refuses to merge
   'already_identified', // the anonymous id is also used as a user id
   'contradicted_merge', // merged in an earlier migration; what is known by now would forbid it
+  'merged_user', // the user was merged into another one, before it was known as a user
   'ledger_forgotten', // what was merged before was forgotten on request
   'property_too_large', // one property alone is larger than an event may be
 ]);

@@ -17,6 +17,8 @@ export const resolvedRange = z.strictObject({
   facts: z.array(factsIndex),
   merges: z.array(mergesIndex),
   people: personsTally,
+  /** Users, as keyed hashes, that nothing may be merged into and of which nothing is sent. */
+  contradicted: z.array(z.string()).exactOptional(),
 });
 export type ResolvedRange = z.infer<typeof resolvedRange>;
 
@@ -83,6 +85,7 @@ function createResolvedWriter(
   const facts: FactsIndex[] = [];
   const merges: MergesIndex[] = [];
   const people: PersonsTally = emptyPersonsTally();
+  const contradicted: string[] = [];
   let fold = new ResolvedFold();
   let pairs: string[] = [];
 
@@ -93,6 +96,7 @@ function createResolvedWriter(
     mergedBefore: () => {
       people.mergedBefore = (people.mergedBefore ?? 0) + 1;
     },
+    contradictedUser: (of) => void contradicted.push(of),
   };
 
   const flushFacts = async () => {
@@ -122,7 +126,7 @@ function createResolvedWriter(
     async end(): Promise<ResolvedRange> {
       await flushMerges(0);
       await flushFacts();
-      return { facts, merges, people };
+      return { facts, merges, people, ...(contradicted.length > 0 ? { contradicted } : {}) };
     },
   };
 }

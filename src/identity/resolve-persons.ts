@@ -29,6 +29,11 @@ export interface ResolvedSink {
   unmerged(one: Unmerged): void;
   /** A pair whose merge an earlier turn has sent. */
   mergedBefore(): void;
+  /**
+   * A user that was merged into another one before it was known as a user: what it is merged with now would
+   * reach that other one. In hexadecimal.
+   */
+  contradictedUser(of: string): void;
 }
 
 /**
@@ -54,6 +59,8 @@ export async function resolvePersons(
       sink.unmerged(one);
       reported.add(id);
     }
+    if (decided.verdict === 'contradicted' && known.users.has(id))
+      sink.contradictedUser(ledger.hash.id(id).toString('hex'));
     return decided;
   };
 

@@ -86,6 +86,7 @@ export async function takeTestTurn(
     mergedBefore: () => {
       mergedBefore += 1;
     },
+    contradictedUser: () => {},
   };
   await resolvePersons(known, at, tables, sink, pace);
   const options = { overwrite: false, groupIdentifyEvent: '$group_identify', maxBytes: 900_000, ...shape };

@@ -53,13 +53,16 @@ export async function resolveRange(work: RangeWork, deps: RangeDeps): Promise<vo
 /** Sends the accepted merges of a range. */
 export async function mergeRange(work: RangeWork, deps: RangeDeps): Promise<void> {
   const { staging } = deps;
-  const { keys } = await openRange(work, deps);
+  const { keys, ledger } = await openRange(work, deps);
   const key = toRangeKey(keys.resolved, work);
   const resolved = await loadDocument(resolvedRange, key, staging);
   if (!resolved) throw new SourceError(`${staging.location}: ${key} is missing; run the migration again`);
   const chunkEvents = work.migration.settings.batch.events;
+  const contradicted = await loadContradicted(staging, keys.resolved);
+  const isContradicted = (userId: string) =>
+    contradicted.size > 0 && contradicted.has(ledger.hash.id(userId).toString('hex'));
   await sendRange(work, deps, 'merged', (after) =>
-    listMerges(staging, resolved.merges, { after, chunkEvents }),
+    listMerges(staging, resolved.merges, { after, chunkEvents, isContradicted }),
   );
 }
 
@@ -69,12 +72,14 @@ export async function foldRange(work: RangeWork, deps: RangeDeps): Promise<void>
   const { from, to, migration } = work;
   const { settings } = migration;
   const { ledger, keys } = await openRange(work, deps);
+  const contradicted = await loadContradicted(staging, keys.resolved);
   await sendRange(work, deps, 'folded', (after) =>
     foldBuckets({
       staging,
       facts: listResolvedFacts(staging, keys.resolved),
       ledger,
       tables: createLedgerTables(staging, ledger.id, 'properties', PROPERTY_WIDTH),
+      contradicted,
       overwrite: settings.overwritePeople,
       groupIdentifyEvent: settings.groupIdentifyEvent,
       batch: settings.batch,
@@ -122,6 +127,15 @@ async function sendRange(
     signal,
   );
   await staging.create(toRangeKey(keys[step], { from, to }), encodeDocument(sent));
+}
+
+/** A merge and its user are decided in different ranges, so every range must be resolved. */
+async function loadContradicted(staging: Staging, folder: string): Promise<ReadonlySet<string>> {
+  const all = new Set<string>();
+  for await (const { contradicted = [] } of listDocuments(resolvedRange, staging, folder)) {
+    for (const of of contradicted) all.add(of);
+  }
+  return all;
 }
 
 async function* listResolvedFacts(staging: Staging, folder: string) {

@@ -9,6 +9,10 @@ beforeAll(async () => {
 });
 afterAll(() => bench?.close());
 
+const project = (name: string) => ({
+  destination: { url: bench.destination.url, apiKey: '${KEY}', project: name },
+});
+
 it('a known user without an anonymous id is not merged into whoever has its id as anonymous one', async () => {
   const seen = [
     { user: 'bob', device: 'alice', plan: 'b', time: '2021-01-01T00:00:00Z' },
@@ -20,4 +24,17 @@ it('a known user without an anonymous id is not merged into whoever has its id a
     merges: [],
     properties: ['{"id":"alice","$set_once":{"plan":"a"}}', '{"id":"bob","$set_once":{"plan":"b"}}'],
   });
+});
+
+it('nothing reaches a user that was merged into another one before it was known as a user', async () => {
+  const where = { ...project('chain'), people: { overwrite: true } };
+  await bench.run('chain-1', [{ user: 'vera', device: 'ulla', plan: 'v' }], where);
+  expect(bench.takeSent().merges).toEqual(['ulla → vera']);
+  const seen = [
+    { user: 'ulla', device: 'pad' },
+    { device: 'pad', plan: 'u' },
+  ];
+  const { people } = await bench.run('chain-2', seen, where);
+  expect(people).toMatchObject({ pairs: 0, persons: 0, setAside: { contradicted_merge: 1, merged_user: 1 } });
+  expect(bench.takeSent()).toEqual({ merges: [], properties: [] });
 });

@@ -158,4 +158,11 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     edits: [['facts.addUser(outcome.userId)', '{}']],
     tests: ['test/migrations/persons'],
   },
+  {
+    id: 'E17',
+    what: 'a user that was merged into another one takes merges',
+    file: 'src/identity/list-merges.ts',
+    edits: [['if (isContradicted(userId))', 'if (isContradicted(userId) && false)']],
+    tests: ['test/migrations/persons'],
+  },
 ];
