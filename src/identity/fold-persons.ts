@@ -92,7 +92,7 @@ function foldGroup(
   { groupIdentifyEvent, maxBytes }: FoldPersonsOptions,
 ): FoldedSubject {
   const all = folded.stored();
-  const { set, isNew } = filter.selectGroup(of, all);
+  const { set, isNew, unsure } = filter.selectGroup(of, all);
   const { packs, tooLarge } = packProperties(toFieldProperties('$group_set', set), maxBytes);
   // A group without properties is created at the destination, too.
   const sent = all.length === 0 && isNew ? [[]] : packs;
@@ -101,7 +101,10 @@ function foldGroup(
     of,
     events: sent.map((pack) => createGroupEvent(groupIdentifyEvent, groupType, groupKey, time, pack)),
     bytes: countBytes(packs),
-    unmerged: toUnmerged(groupKey, tooLarge),
+    unmerged: [
+      ...toUnmerged(groupKey, tooLarge),
+      ...unsure.map(([property]): Unmerged => ({ reason: 'group_may_be_newer', id: groupKey, property })),
+    ],
   };
 }
 

@@ -17,6 +17,14 @@ export interface PropertyContext {
 }
 
 /**
+ * `send`: nothing better is known.
+ * `fill`: a better value was entered in a turn that has not ended, so it may have been sent or not, and never
+ * will be where that migration was cancelled. This one may fill a gap, and must not replace anything.
+ * `known`: a value that is as good was sent.
+ */
+export type PropertyVerdict = 'send' | 'fill' | 'known';
+
+/**
  * Whether a value is sent: not when the ledger knows a better one, which is a newer one of a property that is set,
  * and an earlier one of a property that is set once (I11). One of the same time is the same value, except that
  * it may have to replace what only filled a gap.
@@ -25,10 +33,13 @@ export function decideProperty(
   known: PropertyEntry | undefined,
   { timeMs, keep, replaces }: { timeMs: number; keep: 'latest' | 'earliest'; replaces: boolean },
   { turn, hasEnded }: PropertyContext,
-): boolean {
-  if (!known) return true;
-  if (timeMs !== known.timeMs) return keep === 'latest' ? timeMs > known.timeMs : timeMs < known.timeMs;
-  return known.sentAt === turn || !hasEnded(known.sentAt) || (replaces && !known.replaced);
+): PropertyVerdict {
+  if (!known) return 'send';
+  const isOver = known.sentAt !== turn && hasEnded(known.sentAt);
+  if (timeMs === known.timeMs) return !isOver || (replaces && !known.replaced) ? 'send' : 'known';
+  const isBetter = keep === 'latest' ? timeMs > known.timeMs : timeMs < known.timeMs;
+  if (isBetter) return 'send';
+  return isOver || known.sentAt === turn ? 'known' : 'fill';
 }
 
 /** ISO 8601, or empty. */

@@ -4,6 +4,7 @@ import type { RecordTable } from '../state/ledger/record-table.ts';
 import {
   decideProperty,
   type PropertyContext,
+  type PropertyVerdict,
   readPropertyEntry,
   toTimeMs,
   writePropertyEntry,
@@ -13,7 +14,8 @@ import {
 export interface PropertyFilter {
   /**
    * Of a property both set and set once, `set` won at the source: where nothing is replaced it wins here, too.
-   * `fill`: set properties that may only fill a gap, because a newer value of them may be live (raiseFloor).
+   * `fill`: set properties that may only fill a gap, because a newer value of them may be live (raiseFloor, or a
+   * turn that has not ended).
    */
   selectPerson(
     of: string,
@@ -22,8 +24,14 @@ export interface PropertyFilter {
   ): { set: StoredProperty[]; fill: StoredProperty[]; setOnce: StoredProperty[] };
   /** Properties up to this time may be known at the destination under an id that became this person. */
   raiseFloor(of: string, timeMs: number): void;
-  /** `isNew`: no other turn has sent the group itself. */
-  selectGroup(of: string, set: readonly StoredProperty[]): { set: StoredProperty[]; isNew: boolean };
+  /**
+   * `isNew`: no other turn has sent the group itself. `unsure`: properties that are not sent, because newer ones
+   * may be live, and those of groups always replace.
+   */
+  selectGroup(
+    of: string,
+    set: readonly StoredProperty[],
+  ): { set: StoredProperty[]; isNew: boolean; unsure: StoredProperty[] };
 }
 
 /** Fields of the ledger's table; a group has its own subject, so `set` serves both. */
@@ -38,30 +46,35 @@ export function createPropertyFilter(options: {
   readonly hash: KeyedHash;
   /** By bucket; those of every subject that is selected. */
   readonly tables: ReadonlyMap<number, RecordTable>;
-  readonly at: PropertyContext;
+  readonly at: PropertyContext & {
+    /** Nobody knows what was sent before. */
+    readonly isForgotten: boolean;
+  };
   /** Whether set properties replace live ones, or only fill gaps. Those of groups always replace. */
   readonly overwrite: boolean;
 }): PropertyFilter {
   const { hash, tables, at, overwrite } = options;
 
-  /** True, and entered, when the value is sent. */
+  /** Enters the value when it is sent as the best that is known. */
   const select = (
     of: string,
     field: string,
     [key, time]: StoredProperty,
     value: { keep: 'latest' | 'earliest'; replaces: boolean },
-  ): boolean => {
+  ): PropertyVerdict => {
     const table = tables.get(Number.parseInt(of.slice(0, 2), 16));
-    if (!table) return true;
+    if (!table) return 'send';
     const property = hash.property(of, field, key);
     const timeMs = toTimeMs(time);
-    if (!decideProperty(readPropertyEntry(table, property), { ...value, timeMs }, at)) return false;
-    writePropertyEntry(table, property, { timeMs, sentAt: at.turn, replaced: value.replaces });
-    return true;
+    const verdict = decideProperty(readPropertyEntry(table, property), { ...value, timeMs }, at);
+    if (verdict === 'send')
+      writePropertyEntry(table, property, { timeMs, sentAt: at.turn, replaced: value.replaces });
+    return verdict;
   };
   const isKnown = (of: string, field: string, key: string): boolean => {
     const table = tables.get(Number.parseInt(of.slice(0, 2), 16));
-    return table !== undefined && table.find(hash.property(of, field, key)) !== -1;
+    const entry = table && readPropertyEntry(table, hash.property(of, field, key));
+    return entry !== undefined && (entry.sentAt === at.turn || at.hasEnded(entry.sentAt));
   };
 
   const getFloor = (of: string): number => {
@@ -77,16 +90,18 @@ export function createPropertyFilter(options: {
       const fill: StoredProperty[] = [];
       for (const one of set) {
         const replaces = overwrite && toTimeMs(one[1]) > floorMs;
-        if (select(of, SET, one, { keep: 'latest', replaces }))
-          (replaces || !overwrite ? sentSet : fill).push(one);
+        const verdict = select(of, SET, one, { keep: 'latest', replaces });
+        if (verdict === 'known') continue;
+        if (!overwrite || (replaces && verdict === 'send')) sentSet.push(one);
+        else fill.push(one);
       }
       const wasSet = new Set(set.map(([key]) => key));
       const filled = new Set(fill.map(([key]) => key));
       const candidates = overwrite
         ? setOnce.filter(([key]) => !filled.has(key))
         : setOnce.filter(([key]) => !wasSet.has(key) && !isKnown(of, SET, key));
-      const sentOnce = candidates.filter((one) =>
-        select(of, SET_ONCE, one, { keep: 'earliest', replaces: false }),
+      const sentOnce = candidates.filter(
+        (one) => select(of, SET_ONCE, one, { keep: 'earliest', replaces: false }) !== 'known',
       );
       return { set: sentSet, fill, setOnce: sentOnce };
     },
@@ -96,11 +111,16 @@ export function createPropertyFilter(options: {
       writePropertyEntry(table, hash.property(of, FLOOR, ''), { timeMs, sentAt: at.turn, replaced: false });
     },
     selectGroup(of, set) {
-      const isNew = select(of, GROUP, ['', '', ''], { keep: 'latest', replaces: false });
-      return {
-        set: set.filter((one) => select(of, SET, one, { keep: 'latest', replaces: true })),
-        isNew,
-      };
+      const isNew = select(of, GROUP, ['', '', ''], { keep: 'latest', replaces: false }) === 'send';
+      if (at.isForgotten) return { set: [], isNew, unsure: [...set] };
+      const sent: StoredProperty[] = [];
+      const unsure: StoredProperty[] = [];
+      for (const one of set) {
+        const verdict = select(of, SET, one, { keep: 'latest', replaces: true });
+        if (verdict === 'send') sent.push(one);
+        else if (verdict === 'fill') unsure.push(one);
+      }
+      return { set: sent, isNew, unsure };
     },
   };
 }

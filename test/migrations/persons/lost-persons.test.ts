@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { removeFacts } from '../../../src/migrations/persons/remove-facts.ts';
+import { loadStoredManifest } from '../../../src/migrations/prepare.ts';
+import { resolveLedger } from '../../../src/migrations/resolve-destination.ts';
 import type { RunStatus } from '../../../src/migrations/run/run-status.ts';
 import { resumeMigration, startMigration } from '../../../src/migrations/start.ts';
 import { createPersonsBench, getReport, type PersonsBench, runOptions } from './persons-bench.ts';
@@ -11,6 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench?.close());
 
+const overwrite = { people: { overwrite: true } };
 const project = (name: string) => ({
   destination: { url: bench.destination.url, apiKey: '${KEY}', project: name },
 });
@@ -91,4 +95,48 @@ describe('events about persons that the destination refuses', () => {
     expect(result).toMatchObject({ kind: 'finished', report: { people: { refusedCount: 1 } } });
     expect(bench.takeSent().merges).toEqual(['c4 → w3']);
   });
+});
+
+it('older values fill gaps while nobody knows whether newer ones were sent', async () => {
+  const where = { ...project('open'), ...overwrite };
+  const about = { user: 'x1', company: 'acme' };
+  bench.destination.overrule((_, text) =>
+    text.includes('"$identify"') || text.includes('"$group_identify"')
+      ? { status: 401, body: '{"detail":"no"}' }
+      : undefined,
+  );
+  const newer = await bench.write(
+    'newer',
+    [{ ...about, plan: 'new', size: '9', time: '2022-06-01T00:00:00Z' }],
+    where,
+  );
+  const refused = await startMigration(bench.runtime, newer, runOptions);
+  bench.destination.overrule(undefined);
+  expect(refused).toMatchObject({ kind: 'held' });
+  bench.takeSent();
+
+  const older = [{ ...about, plan: 'old', size: '1', time: '2021-06-01T00:00:00Z' }];
+  const { people } = await bench.run('older', older, where);
+  expect(bench.takeSent().properties).toEqual(['{"id":"x1","$set_once":{"plan":"old"}}']);
+  // Group properties always replace.
+  expect(people.setAside).toEqual({ group_may_be_newer: 1 });
+  expect(bench.listGroups()).toEqual([]);
+});
+
+it('a group is not described where the ledger has forgotten what was sent of it', async () => {
+  const where = { ...project('forgetful'), ...overwrite };
+  const about = { user: 'y1', company: 'bolt' };
+  await bench.run('before', [{ ...about, size: '9' }], where);
+  const { staging, now } = bench.runtime;
+  const { manifest } = await loadStoredManifest(staging, 'before');
+  const deps = { staging, now, signal: runOptions.signal };
+  await removeFacts(
+    'before',
+    { forget: true },
+    { ...deps, resolveLedger: () => resolveLedger(manifest, bench.runtime) },
+  );
+  const older = [{ ...about, size: '1', time: '2021-06-01T00:00:00Z' }];
+  const { people } = await bench.run('after', older, where);
+  expect(people.setAside).toEqual({ group_may_be_newer: 1 });
+  expect(bench.listGroups()).toEqual(['bolt {"size":"9"}']);
 });

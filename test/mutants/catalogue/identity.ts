@@ -165,4 +165,11 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     edits: [['if (isContradicted(userId))', 'if (isContradicted(userId) && false)']],
     tests: ['test/migrations/persons'],
   },
+  {
+    id: 'E16',
+    what: 'what a cancelled migration entered keeps older values from being sent',
+    file: 'src/identity/property-decision.ts',
+    edits: [["isOver || known.sentAt === turn ? 'known' : 'fill'", "'known'"]],
+    tests: ['test/identity'],
+  },
 ];

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { decideProperty } from '../../src/identity/property-decision.ts';
+
+/** A value of time 5 that was sent in turn 1; now is turn 3, and turn 1 has ended or not. */
+const decide = (
+  timeMs: number,
+  { ended, keep = 'latest', sentAt = 1 }: { ended: boolean; keep?: 'latest' | 'earliest'; sentAt?: number },
+) =>
+  decideProperty(
+    { timeMs: 5, sentAt, replaced: true },
+    { timeMs, keep, replaces: true },
+    { turn: 3, hasEnded: () => ended },
+  );
+
+describe('of a property that another turn has entered', () => {
+  it.each([
+    { timeMs: 4, keep: 'latest', ended: 'known', open: 'fill' },
+    { timeMs: 5, keep: 'latest', ended: 'known', open: 'send' },
+    { timeMs: 6, keep: 'latest', ended: 'send', open: 'send' },
+    { timeMs: 4, keep: 'earliest', ended: 'send', open: 'send' },
+    { timeMs: 5, keep: 'earliest', ended: 'known', open: 'send' },
+    { timeMs: 6, keep: 'earliest', ended: 'known', open: 'fill' },
+  ] as const)('a value of time $timeMs where the $keep counts', ({ timeMs, keep, ended, open }) => {
+    expect(decide(timeMs, { ended: true, keep })).toBe(ended);
+    expect(decide(timeMs, { ended: false, keep })).toBe(open);
+  });
+});
+
+it('what this turn has entered is decided as before', () => {
+  expect(decide(5, { ended: false, sentAt: 3 })).toBe('send');
+  expect(decide(4, { ended: false, sentAt: 3 })).toBe('known');
+});
