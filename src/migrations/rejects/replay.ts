@@ -1,9 +1,10 @@
 import type { RejectLine } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
+import { ConfigError } from '../../lib/errors.ts';
 import { stageRejects } from '../../pipeline/stage/stage-rejects.ts';
 import { getMappingName, readPinnedVersion } from '../../sources/registry.ts';
 import { layout } from '../../state/keys.ts';
-import { clearStaging } from '../../state/migrations.ts';
+import { clearStaging, loadControl } from '../../state/migrations.ts';
 import { findFreeName } from '../derived-name.ts';
 import { requireMigration } from '../life-store.ts';
 import type { MigrationRuntime } from '../migration-runtime.ts';
@@ -31,6 +32,7 @@ export async function replayRejects(
   options: RunOptions,
 ): Promise<RunResult | { readonly kind: 'nothing_to_replay'; readonly migration: string }> {
   const { staging } = runtime;
+  await assertDecided(staging, name, loaded);
   const allowed = await preflight(runtime, loaded.manifest, []);
   const manifest = { ...loaded.manifest, name: await findFreeName(staging, name, 'replay') };
   const { prefix } = layout(manifest.name);
@@ -44,6 +46,20 @@ export async function replayRejects(
   const pinned = readPinnedVersion(mapping, type) === undefined ? getMappingName(type) : mapping;
   const record = await createRecord(runtime, replay, files, pinned);
   return runPrepared(runtime, toPrepared(record, replay, [], allowed), 'run', options);
+}
+
+/**
+ * A replay ends with persons of its own. While parts of the migration are not imported, the fact that forbids a
+ * merge may still be in one of them.
+ */
+async function assertDecided(staging: Staging, name: string, { manifest }: ManifestAt): Promise<void> {
+  if (manifest.persons === 'hold') return;
+  await requireMigration(staging, name);
+  const state = (await loadControl(staging, name))?.state;
+  if (state === 'finished' || state === 'cancelled' || state === 'removed') return;
+  throw new ConfigError(
+    `migration "${name}" has not finished, and what it has not imported yet may forbid merges that a replay would send: finish it first with "backhaul resume ${name}", or set persons: hold in the manifest of the replay`,
+  );
 }
 
 async function* selectRejects(

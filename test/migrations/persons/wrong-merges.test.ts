@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createPersonsBench, type PersonsBench } from './persons-bench.ts';
+import { replayRejects } from '../../../src/migrations/rejects/replay.ts';
+import type { RunStatus } from '../../../src/migrations/run/run-status.ts';
+import { resumeMigration, startMigration } from '../../../src/migrations/start.ts';
+import { createPersonsBench, type PersonsBench, runOptions } from './persons-bench.ts';
 
 /** Ways in which two persons became one at the destination. */
 
@@ -37,4 +40,25 @@ it('nothing reaches a user that was merged into another one before it was known 
   const { people } = await bench.run('chain-2', seen, where);
   expect(people).toMatchObject({ pairs: 0, persons: 0, setAside: { contradicted_merge: 1, merged_user: 1 } });
   expect(bench.takeSent()).toEqual({ merges: [], properties: [] });
+});
+
+it('rejects are not replayed before the migration has finished, unless persons are held', async () => {
+  const seen = [
+    { user: 'alan', device: 'hall' },
+    { user: 'alan', device: 'hall', time: '03/01/2021' },
+  ];
+  const loaded = await bench.write('half', seen, project('half'));
+  const stop = new AbortController();
+  const onStatus = ({ phase }: RunStatus) => {
+    if (phase === 'people') stop.abort(new Error('enough'));
+  };
+  await startMigration(bench.runtime, loaded, { ...runOptions, signal: stop.signal, onStatus });
+  await expect(replayRejects(bench.runtime, 'half', { loaded }, runOptions)).rejects.toThrow(
+    'migration "half" has not finished',
+  );
+  await resumeMigration(bench.runtime, 'half', runOptions);
+  expect(await replayRejects(bench.runtime, 'half', { loaded }, runOptions)).toMatchObject({
+    migration: 'half.replay-1',
+  });
+  bench.takeSent();
 });
