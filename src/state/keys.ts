@@ -90,6 +90,9 @@ export const ledgerLayout = (id: string) => {
   return {
     prefix,
     document: `${prefix}ledger${JSON_END}`,
+    /** The versions of all buckets at the end of the last turn. */
+    versions: `${prefix}versions${JSON_END}`,
+    knownFacts: `${prefix}known/`,
     /** Turns are counted over all migrations; each is created once, and ends once. */
     turns: `${prefix}turns/`,
     turn: (turn: number) => `${prefix}turns/${toOrdinal(turn)}${JSON_END}`,

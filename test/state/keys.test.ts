@@ -118,6 +118,8 @@ describe('keys of staging, as earlier versions stored them', () => {
     }).toEqual({
       prefix: '_ledgers/0a1b/',
       document: '_ledgers/0a1b/ledger.json',
+      versions: '_ledgers/0a1b/versions.json',
+      knownFacts: '_ledgers/0a1b/known/',
       turns: '_ledgers/0a1b/turns/',
       turn: '_ledgers/0a1b/turns/00000007.json',
       endedTurns: '_ledgers/0a1b/ended/',

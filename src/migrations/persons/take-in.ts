@@ -16,6 +16,7 @@ import {
   saveKnownFacts,
 } from '../../state/ledger/ledger.ts';
 import { createLedgerTables } from '../../state/ledger/ledger-tables.ts';
+import { saveVersions } from '../../state/ledger/versions.ts';
 import { clearStaging, listMigrations, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
 import { fingerprintFacts, listFacts } from './facts-of.ts';
 import { isSameDestination, type LedgerDestination, toLedgerDestination } from './ledger-destination.ts';
@@ -86,6 +87,7 @@ export async function takeIn(
     for await (const _ of chunks) signal.throwIfAborted();
   }
   await clearStaging(staging, work.prefix);
+  await saveVersions(staging, ledger);
   // What was only begun to be sent may have to be sent again: its turn never ends.
   if (sent !== 'something') await endTurn(staging, ledger.id, turn);
   const state = sent === 'all' ? 'sent' : 'noted';

@@ -18,6 +18,7 @@ import {
   openTurn,
   saveKnownFacts,
 } from '../../state/ledger/ledger.ts';
+import { clearLedger, findLostVersion, saveVersions } from '../../state/ledger/versions.ts';
 import { clearStaging } from '../../state/migrations.ts';
 import { addUpTurn } from '../persons/add-up-turn.ts';
 import { dropDamaged } from '../persons/drop-damaged.ts';
@@ -112,6 +113,7 @@ export async function sendPersons(run: PersonsRun): Promise<Failure[]> {
 async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts: Facts): Promise<Failure[]> {
   const { staging, record, persons } = run;
   const { of, fingerprints } = facts;
+  await rebuildWhereLost(run, ledger);
   const others = await takeInOthers({
     staging,
     ledger,
@@ -162,6 +164,7 @@ async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts
   };
   await staging.put(layout(record.name).endedTurn(turn), encodeDocument(ended));
   await lock.assertHeld();
+  await saveVersions(staging, ledger);
   await endTurn(staging, ledger.id, turn);
   for (const [name, fingerprint] of fingerprints) {
     const state = plan.purpose === 'send' ? 'sent' : 'noted';
@@ -171,6 +174,25 @@ async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts
   }
   await clearStaging(staging, keys.prefix);
   return [];
+}
+
+/**
+ * Where something of the ledger was lost it is made again from the facts of all migrations. Those of which the
+ * facts were removed cannot be taken in, and keep it from merging anything.
+ */
+async function rebuildWhereLost({ staging, record, log, now }: PersonsRun, ledger: Ledger): Promise<void> {
+  const lost = ledger.isForgotten ? undefined : await findLostVersion(staging, ledger);
+  if (lost === undefined) return;
+  log.warn(
+    { migration: record.name },
+    `${staging.location} has lost ${lost}; what is known of persons at this destination is read again from all migrations`,
+  );
+  await clearLedger(staging, ledger.id);
+  // Turns that were begun with the lost one must not be continued.
+  const at = now().toISOString();
+  const turn = await openTurn(staging, ledger.id, { migration: record.id, name: record.name, at });
+  await saveVersions(staging, ledger);
+  await endTurn(staging, ledger.id, turn);
 }
 
 /**

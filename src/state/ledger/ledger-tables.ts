@@ -88,7 +88,8 @@ export function createMemoryTables(width: number, before?: Pick<LedgerTables, 'l
   };
 }
 
-async function loadVersions(staging: Staging, prefix: string): Promise<Map<number, number>> {
+/** Version of each bucket of a table that was ever saved. */
+export async function loadVersions(staging: Staging, prefix: string): Promise<Map<number, number>> {
   const versions = new Map<number, number>();
   for await (const { key } of staging.list(prefix)) {
     const parsed = parseVersionKey(key);

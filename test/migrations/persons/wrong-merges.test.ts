@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { loadStoredManifest } from '../../../src/migrations/prepare.ts';
 import { replayRejects } from '../../../src/migrations/rejects/replay.ts';
+import { resolveLedger } from '../../../src/migrations/resolve-destination.ts';
 import type { RunStatus } from '../../../src/migrations/run/run-status.ts';
 import { resumeMigration, startMigration } from '../../../src/migrations/start.ts';
+import { ledgerLayout } from '../../../src/state/keys.ts';
+import { clearStaging } from '../../../src/state/migrations.ts';
 import { createPersonsBench, type PersonsBench, runOptions } from './persons-bench.ts';
 
 /** Ways in which two persons became one at the destination. */
@@ -61,4 +65,26 @@ it('rejects are not replayed before the migration has finished, unless persons a
     migration: 'half.replay-1',
   });
   bench.takeSent();
+});
+
+it('a ledger that lost a bucket is made again from the migrations', async () => {
+  const { staging } = bench.runtime;
+  const where = project('lossy');
+  await bench.run(
+    'lossy-1',
+    ['alma', 'boris'].map((user) => ({ user, device: 'bench' })),
+    where,
+  );
+  expect(bench.takeSent().merges).toEqual([]);
+  const ledger = resolveLedger((await loadStoredManifest(staging, 'lossy-1')).manifest, bench.runtime);
+  const keys = ledgerLayout(ledger.id);
+  await clearStaging(staging, keys.table('ids'));
+  const { people } = await bench.run('lossy-2', [{ user: 'carla', device: 'bench' }], where);
+  expect(people).toMatchObject({ pairs: 0, setAside: { shared_device: 1 } });
+
+  await staging.remove(keys.document); // and with it the key of all hashes
+  const third = await bench.run('lossy-3', [{ user: 'dirk', device: 'bench' }], where);
+  // Each of the others is taken to have sent what holds over its own facts alone.
+  expect(third.people).toMatchObject({ pairs: 0, setAside: { contradicted_merge: 1 } });
+  expect(bench.takeSent().merges).toEqual([]);
 });

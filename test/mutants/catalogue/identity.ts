@@ -172,4 +172,11 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     edits: [["isOver || known.sentAt === turn ? 'known' : 'fill'", "'known'"]],
     tests: ['test/identity'],
   },
+  {
+    id: 'E19',
+    what: 'a lost bucket of the ledger taken for a new one',
+    file: 'src/state/ledger/versions.ts',
+    edits: [['(found.get(Number(bucket)) ?? 0) < version', 'false']],
+    tests: ['test/migrations/persons'],
+  },
 ];
