@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FactsIndex } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { layout } from '../../state/keys.ts';
+import { loadMigration } from '../../state/migrations.ts';
 import { listReceipts } from '../../state/receipts.ts';
 
 /** The identity facts of all parts of some migrations. */
@@ -20,9 +21,13 @@ export async function countFactBytes(staging: Staging, names: readonly string[])
   return bytes;
 }
 
-/** Changes with every receipt that is added; receipts are never replaced, so nothing needs to be read. */
+/**
+ * Changes with every receipt that is added; receipts are never replaced, so none needs to be read. Another
+ * migration under the same name may have receipts of the same sizes, so its id is part of it.
+ */
 export async function fingerprintFacts(staging: Staging, name: string): Promise<string> {
-  const digest = createHash('sha256');
+  const record = await loadMigration(staging, name);
+  const digest = createHash('sha256').update(`${record?.id}\n`);
   for await (const { key, bytes } of staging.list(layout(name).receipts)) digest.update(`${key} ${bytes}\n`);
   return digest.digest('hex').slice(0, 32);
 }

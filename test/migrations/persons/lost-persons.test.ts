@@ -4,6 +4,8 @@ import { loadStoredManifest } from '../../../src/migrations/prepare.ts';
 import { resolveLedger } from '../../../src/migrations/resolve-destination.ts';
 import type { RunStatus } from '../../../src/migrations/run/run-status.ts';
 import { resumeMigration, startMigration } from '../../../src/migrations/start.ts';
+import { layout } from '../../../src/state/keys.ts';
+import { clearStaging } from '../../../src/state/migrations.ts';
 import { createPersonsBench, getReport, type PersonsBench, runOptions } from './persons-bench.ts';
 
 /** Ways in which what an export says about persons never reached the destination. */
@@ -139,4 +141,17 @@ it('a group is not described where the ledger has forgotten what was sent of it'
   const { people } = await bench.run('after', older, where);
   expect(people.setAside).toEqual({ group_may_be_newer: 1 });
   expect(bench.listGroups()).toEqual(['bolt {"size":"9"}']);
+});
+
+it('another migration under the name of one that was removed is not taken for it', async () => {
+  const { staging } = bench.runtime;
+  await bench.run('again', [{ user: 'z1', device: 'd1', plan: 'old' }], project('again'));
+  await clearStaging(staging, layout('again').prefix);
+  await staging.remove(layout('again').record);
+  bench.takeSent();
+  await bench.run('again', [{ user: 'z2', device: 'd2', plan: 'new' }], project('again'));
+  expect(bench.takeSent()).toEqual({
+    merges: ['d2 → z2'],
+    properties: ['{"id":"z2","$set_once":{"plan":"new"}}'],
+  });
 });
