@@ -32,6 +32,8 @@ export interface TakeInOptions {
   readonly now: () => Date;
   readonly signal: AbortSignal;
   readonly onMigration: (name: string) => void;
+  /** Called for a migration to a project of the same name at another host, which is taken for another project. */
+  readonly onNamesake: (name: string, host: string) => void;
 }
 
 /**
@@ -46,7 +48,12 @@ export async function takeInOthers(options: TakeInOptions): Promise<'done' | 'fa
     if (except.has(name)) continue;
     const record = await loadMigration(staging, name);
     const its = record && toLedgerDestination(record.opening.manifest);
-    if (!record || !its || !destination || !isSameDestination(its, destination)) continue;
+    if (!record || !its || !destination) continue;
+    if (!isSameDestination(its, destination)) {
+      if (its.project !== undefined && its.project === destination.project && its.host !== destination.host)
+        options.onNamesake(name, its.host ?? 'the bundled API');
+      continue;
+    }
     const facts = await fingerprintFacts(staging, name);
     if ((await loadKnownFacts(staging, ledger.id, name))?.facts === facts) continue;
     options.signal.throwIfAborted();
@@ -59,7 +66,7 @@ export async function takeInOthers(options: TakeInOptions): Promise<'done' | 'fa
 export async function takeIn(
   { id, name, opening }: MigrationRecord,
   facts: string,
-  { staging, ledger, now, signal, onMigration }: Omit<TakeInOptions, 'destination' | 'except'>,
+  { staging, ledger, now, signal, onMigration }: Omit<TakeInOptions, 'destination' | 'except' | 'onNamesake'>,
 ): Promise<void> {
   const sent = await findSent(staging, ledger, name, facts);
   const purpose: LedgerPurpose = sent === 'nothing' ? 'note' : 'take_in';

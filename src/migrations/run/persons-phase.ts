@@ -121,6 +121,11 @@ async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts
     except: new Set(of),
     now: run.now,
     signal: run.schedulerDeps.signal,
+    onNamesake: (name, host) =>
+      run.log.warn(
+        { migration: record.name },
+        `${name} sends to a project of the same name at ${host}, which is taken for another project; where it is the same one, give both manifests one host, or their persons may be merged wrongly`,
+      ),
     onMigration: (name) => run.log.info({ migration: record.name }, `taking ${name} into account`),
   });
   if (others === 'facts_are_gone' && !ledger.isForgotten) {

@@ -25,8 +25,9 @@ export interface LedgerAccess {
 const BUNDLED_HOST = 'bundled';
 
 /**
- * A project is known by its name in the manifest, else by its key: of the key only a fingerprint is used, so a
- * project whose key was changed needs a name to be recognised.
+ * A project is known by its name in the manifest and the host, else by its key alone: a key is of one project,
+ * whatever the names of its host. Of the key only a fingerprint is used, so a project whose key was changed
+ * needs a name to be recognised.
  */
 export function toLedgerAccess(destination: {
   /** Undefined for the bundled API. */
@@ -38,7 +39,7 @@ export function toLedgerAccess(destination: {
   const { project, apiKey } = destination;
   const id =
     project === undefined
-      ? createHmac('sha256', apiKey).update(`backhaul ledger\n${host}`).digest('hex')
+      ? createHmac('sha256', apiKey).update('backhaul ledger').digest('hex')
       : createHash('sha256').update(`backhaul ledger\n${host}\n${project}`).digest('hex');
   return { id: id.slice(0, 32), secret: project === undefined ? apiKey : '' };
 }

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { takeInOthers } from '../../../src/migrations/persons/take-in.ts';
 import { loadStoredManifest } from '../../../src/migrations/prepare.ts';
 import { replayRejects } from '../../../src/migrations/rejects/replay.ts';
 import { resolveLedger } from '../../../src/migrations/resolve-destination.ts';
 import type { RunStatus } from '../../../src/migrations/run/run-status.ts';
 import { resumeMigration, startMigration } from '../../../src/migrations/start.ts';
 import { ledgerLayout } from '../../../src/state/keys.ts';
+import { openLedger, toLedgerAccess } from '../../../src/state/ledger/ledger.ts';
 import { clearStaging } from '../../../src/state/migrations.ts';
 import { createPersonsBench, type PersonsBench, runOptions } from './persons-bench.ts';
 
@@ -87,4 +89,25 @@ it('a ledger that lost a bucket is made again from the migrations', async () => 
   // Each of the others is taken to have sent what holds over its own facts alone.
   expect(third.people).toMatchObject({ pairs: 0, setAside: { contradicted_merge: 1 } });
   expect(bench.takeSent().merges).toEqual([]);
+});
+
+it('a key is of one project, whatever the host is called; a name is of one project at each host', async () => {
+  const at = (url: string, name?: string) => toLedgerAccess({ url, project: name, apiKey: 'phc_1' }).id;
+  expect(at('https://eu.example.com')).toBe(at('https://events.example.com'));
+  expect(at('https://eu.example.com', 'shop')).not.toBe(at('https://us.example.com', 'shop'));
+
+  await bench.run('host-1', [{ user: 'emil', device: 'dish' }], project('named'));
+  const { staging, now } = bench.runtime;
+  const namesakes: string[] = [];
+  await takeInOthers({
+    staging,
+    ledger: await openLedger(staging, { id: 'f'.repeat(32), secret: '' }),
+    destination: { host: 'other.example.com', project: 'named', apiKey: '${KEY}' },
+    except: new Set(),
+    now,
+    signal: runOptions.signal,
+    onMigration: (name) => expect.unreachable(name),
+    onNamesake: (name) => namesakes.push(name),
+  });
+  expect(namesakes).toEqual(['host-1']);
 });
