@@ -9,7 +9,7 @@ import {
   loadKnownFacts,
   openLedger,
 } from '../../state/ledger/ledger.ts';
-import { clearStaging } from '../../state/migrations.ts';
+import { clearStaging, listMigrations, loadControl, loadMigration } from '../../state/migrations.ts';
 import { requireMigration } from '../life-store.ts';
 import { fingerprintFacts, listFacts } from './facts-of.ts';
 import { loadPersons } from './load-persons.ts';
@@ -64,6 +64,19 @@ export async function enterFacts(
     if ((await loadKnownFacts(staging, id, name))?.facts === facts) return;
   const ledger = await openLedger(staging, orForget(name, resolveLedger));
   await takeIn(record, facts, { staging, ledger, now, signal, onMigration: () => {} });
+}
+
+/** Throws ConfigError while another migration is about to send the persons of this one: it needs the facts. */
+export async function assertNotReleased(staging: Staging, name: string): Promise<void> {
+  for (const other of await listMigrations(staging)) {
+    const record = await loadMigration(staging, other);
+    if (!record?.releases?.includes(name)) continue;
+    const state = (await loadControl(staging, other))?.state;
+    if (state === 'finished' || state === 'cancelled' || state === 'removed') continue;
+    throw new ConfigError(
+      `migration "${other}" has begun to send the persons of "${name}" and has not finished: resume or cancel it first`,
+    );
+  }
 }
 
 async function hasFacts(staging: Staging, name: string): Promise<boolean> {

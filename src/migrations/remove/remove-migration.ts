@@ -8,7 +8,7 @@ import type { MigrationRecord } from '../../state/migrations.ts';
 import { applyEvent, decideStored, RefusedError, requireMigration } from '../life-store.ts';
 import { explainRefusal } from '../lifecycle.ts';
 import type { MigrationStore } from '../migration-runtime.ts';
-import { enterFacts, removeFacts } from '../persons/remove-facts.ts';
+import { assertNotReleased, enterFacts, removeFacts } from '../persons/remove-facts.ts';
 import { loadStoredManifest } from '../prepare.ts';
 import { type Report, report as reportSchema } from '../report/report.ts';
 import { leaseKey } from '../run/lease.ts';
@@ -45,6 +45,7 @@ export async function removeMigration(
   const record = await requireMigration(staging, name);
   await decideStored(staging, name, { kind: 'remove' });
   await assertNotLeased(store, record);
+  await assertNotReleased(staging, name);
   const { manifest } = await loadStoredManifest(staging, name);
   const facts = {
     staging,

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { findHeld, sendHeldPersons } from '../../../src/migrations/persons/send-held.ts';
 import { takeInOthers } from '../../../src/migrations/persons/take-in.ts';
 import { loadStoredManifest } from '../../../src/migrations/prepare.ts';
 import { replayRejects } from '../../../src/migrations/rejects/replay.ts';
+import { removeMigration } from '../../../src/migrations/remove/remove-migration.ts';
 import { resolveLedger } from '../../../src/migrations/resolve-destination.ts';
 import type { RunStatus } from '../../../src/migrations/run/run-status.ts';
 import { resumeMigration, startMigration } from '../../../src/migrations/start.ts';
@@ -110,4 +112,21 @@ it('a key is of one project, whatever the host is called; a name is of one proje
     onNamesake: (name) => namesakes.push(name),
   });
   expect(namesakes).toEqual(['host-1']);
+});
+
+it('a migration whose persons are being sent with others keeps its facts', async () => {
+  const where = { ...project('sending'), persons: 'hold' };
+  await bench.run('kept-1', [{ user: 'fritz', device: 'stand' }], where);
+  await bench.run('kept-2', [{ user: 'gerd', device: 'stand' }], where);
+  const held = await findHeld(bench.runtime.staging, { kind: 'names', names: ['kept-1', 'kept-2'] });
+  if (!held) throw new Error('nothing is held');
+  const stop = new AbortController();
+  const onStatus = ({ phase }: RunStatus) => {
+    if (phase === 'people') stop.abort(new Error('enough'));
+  };
+  await sendHeldPersons(bench.runtime, held, { ...runOptions, signal: stop.signal, onStatus });
+  const forget = { forget: true, resolveLedger: () => expect.unreachable() };
+  await expect(removeMigration(bench.runtime, 'kept-2', forget)).rejects.toThrow(
+    'migration "kept-1.persons-1" has begun to send the persons of "kept-2"',
+  );
 });
