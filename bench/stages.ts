@@ -8,15 +8,23 @@ import { compress } from '../src/deliver/send.ts';
 import { FactFold } from '../src/identity/fact-fold.ts';
 import { gunzip, gzip } from '../src/lib/gzip.ts';
 import { stringifyJson } from '../src/lib/json/stringify-json.ts';
+import { TextBuffer } from '../src/lib/text-buffer.ts';
 import { advance } from '../src/pipeline/advance.ts';
+import { EventWriter } from '../src/pipeline/event-writer.ts';
 import { Fingerprints } from '../src/pipeline/fingerprints.ts';
 import { mapToBatches, type SegmentBatch } from '../src/pipeline/map-to-batches.ts';
+import { Outcomes } from '../src/pipeline/outcomes.ts';
 import { type CutPart, PartCutter } from '../src/pipeline/stage/cut-parts.ts';
 import { emptyTally } from '../src/pipeline/tally.ts';
-import { createRecordParser, type ParsedObject } from '../src/sources/formats/parse-record.ts';
+import {
+  createBytesParser,
+  createRecordParser,
+  type ParsedObject,
+} from '../src/sources/formats/parse-record.ts';
 import { readRecords } from '../src/sources/formats/read-records.ts';
 import { encodeFacts } from '../src/state/facts.ts';
-import { decodeFrames } from '../src/state/frames.ts';
+import { FrameWriter } from '../src/state/frames.ts';
+import { decodeFrames, type PartRecords } from '../src/state/part-records.ts';
 import { openSource } from './sample-input.ts';
 import { createBenchMap } from './source-maps.ts';
 import type { SourceRecords } from './source-records.ts';
@@ -68,9 +76,18 @@ export async function createSharedStages(path: string, amplitude: SourceRecords)
   const facts = outcomes.flatMap((outcome) => (outcome.kind === 'rejected' ? [] : outcome.facts));
   const events = outcomes.flatMap((outcome) => (outcome.kind === 'mapped' ? outcome.events : []));
   const texts = events.map((event) => stringifyJson(event));
-  const fingerprints = new Fingerprints(records.length);
-  const mapDeps = { parse, map, batches: new BatchBuilder(), facts: new FactFold(), fingerprints };
-  const segments = await collect(mapToBatches(records, 0, mapDeps));
+  const all = toPartRecords(records);
+  const outcomesOfAll = new Outcomes(records.length);
+  const segments = await collect(
+    mapToBatches(all, 0, {
+      parse: createBytesParser(format, header),
+      map,
+      batches: new BatchBuilder(),
+      outcomes: outcomesOfAll,
+      facts: new FactFold(),
+      fingerprints: new Fingerprints(records.length),
+    }),
+  );
   const parts = cutParts(amplitude);
   const packed = await Promise.all(parts.map(({ frames }) => gzip(frames, PART_GZIP)));
   const stage = (name: string, run: () => unknown): Stage => ({
@@ -87,7 +104,7 @@ export async function createSharedStages(path: string, amplitude: SourceRecords)
     stage('part: sha256', () => parts.map(({ frames }) => createHash('sha256').update(frames).digest())),
     stage('part: gzip', () => Promise.all(parts.map(({ frames }) => gzip(frames, PART_GZIP)))),
     stage('part: gunzip', () => Promise.all(packed.map((body) => gunzip(body, PART_GZIP)))),
-    stage('frames: read', () => parts.map(({ frames }) => [...decodeFrames(frames).records])),
+    stage('frames: read', () => parts.map(({ frames }) => decodeFrames(frames))),
     stage('serialise', () => {
       for (const event of events) stringifyJson(event);
     }),
@@ -95,11 +112,10 @@ export async function createSharedStages(path: string, amplitude: SourceRecords)
     stage('gzip bodies', async () => {
       for (const { batch } of segments) if (batch) await compress([batch.body]);
     }),
-    stage('advance', () => advanceAll(segments)),
-    stage('fingerprints', () => {
-      const added = new Fingerprints(events.length);
-      for (const [number, event] of events.entries()) added.add(number, [event]);
-      added.encode(() => false, []);
+    stage('advance', () => advanceAll(segments, outcomesOfAll)),
+    stage('write and hash', () => {
+      const written = new EventWriter(new TextBuffer(1024));
+      for (const event of events) written.write([event], () => {});
     }),
     stage('identity facts: fold', () => foldAll(facts)),
     stage('identity facts: fold, encode', () => encodeFacts(foldAll(facts).stored())),
@@ -124,12 +140,18 @@ function cutParts(chunk: SourceRecords): CutPart[] {
   return [...cutter.add(chunk), ...cutter.end()];
 }
 
+function toPartRecords(records: readonly PartRecord[]): PartRecords {
+  const frames = new FrameWriter(undefined);
+  for (const record of records) frames.add(record);
+  return decodeFrames(frames.take());
+}
+
 function packAll(texts: readonly string[]): void {
   const batches = new BatchBuilder();
   for (const text of texts) {
-    if (batches.addAll([text]) === 'added') continue;
+    if (batches.add(text) === 'added') continue;
     batches.take();
-    batches.addAll([text]);
+    batches.add(text);
   }
 }
 
@@ -137,11 +159,11 @@ const ACCEPTED: Delivery = { kind: 'accepted' };
 
 const NOTHING_REJECTED = new Map<never, never>();
 
-function advanceAll(segments: readonly SegmentBatch[]): void {
+function advanceAll(segments: readonly SegmentBatch[], outcomes: Outcomes): void {
   let checkpoint: Checkpoint = { part: 'bench', position: 0, tally: emptyTally(), rejectSegments: [] };
   for (const { segment, batch } of segments) {
     const deliveries = new Array<Delivery>(batch ? batch.offsets.length - 1 : 0).fill(ACCEPTED);
-    checkpoint = advance(checkpoint, segment, deliveries, NOTHING_REJECTED).checkpoint;
+    checkpoint = advance(checkpoint, segment, outcomes, deliveries, NOTHING_REJECTED).checkpoint;
     JSON.stringify(checkpoint);
   }
 }

@@ -1,3 +1,5 @@
+import { PropertyList } from '../lib/json/property-list.ts';
+
 /**
  * One item of a `/batch/` request, in the contract's form: `distinct_id` sits inside `properties`.
  * All four fields depend on the source record and the mapping version alone (invariant I2).
@@ -17,3 +19,14 @@ export interface EventProperties {
   readonly distinct_id: string;
   readonly [key: string]: unknown;
 }
+
+/** An event as a map makes it for the import: written straight as text, without an object of its properties. */
+export interface MappedEvent extends Omit<TargetEvent, 'properties'> {
+  readonly properties: EventProperties | PropertyList;
+}
+
+/** The same event with its properties as an object, for plans and tests. */
+export const toTargetEvent = ({ properties, ...event }: MappedEvent): TargetEvent => ({
+  ...event,
+  properties: properties instanceof PropertyList ? (properties.toObject() as EventProperties) : properties,
+});

@@ -1,13 +1,13 @@
-import type { TargetEvent } from './event.ts';
+import type { MappedEvent, TargetEvent } from './event.ts';
 import type { IdentityFact } from './identity-fact.ts';
 
 /** The result of mapping one record. Bad data is a value: a map never throws (invariant I7). */
-export type MapOutcome = Mapped | Skipped | Rejected;
+export type MapOutcome<Event extends MappedEvent = TargetEvent> = Mapped<Event> | Skipped | Rejected;
 
-export interface Mapped {
+export interface Mapped<Event extends MappedEvent = TargetEvent> {
   readonly kind: 'mapped';
   /** At least one. Records are duplicates when their first events have the same uuid. */
-  readonly events: readonly TargetEvent[];
+  readonly events: readonly Event[];
   readonly facts: readonly IdentityFact[];
   readonly userId?: UserId;
 }
@@ -51,11 +51,11 @@ export type RejectReason =
   | 'same_id_other_content' // found once all events are in
   | 'refused'; // by the destination
 
-export const mapped = (
-  events: readonly TargetEvent[],
+export const mapped = <Event extends MappedEvent>(
+  events: readonly Event[],
   facts: readonly IdentityFact[] = [],
   userId?: UserId,
-): Mapped => ({ kind: 'mapped', events, facts, userId });
+): Mapped<Event> => ({ kind: 'mapped', events, facts, userId });
 
 export const skipped = (
   reason: SkipReason,

@@ -1,4 +1,5 @@
 import type { Batch } from '../contract/delivery.ts';
+import { TextBuffer } from '../lib/text-buffer.ts';
 import { ENVELOPE_BYTES } from './envelope.ts';
 
 export interface BatchLimits {
@@ -19,80 +20,107 @@ export const DEFAULT_BATCH_LIMITS: BatchLimits = {
 
 const FIRST_BYTES = 64 * 1024;
 const COMMA = 0x2c;
-/** A UTF-16 code unit never takes more than three bytes of UTF-8. */
-const MAX_BYTES_PER_UNIT = 3;
+
+export type Added = 'added' | 'full' | 'too_large';
 
 /**
- * Packs events into batches. Each text is encoded once, directly into the body; writing it yields its size,
- * so nothing is measured first.
+ * Packs events into batches. Each event is written once, straight into the body; writing it yields its size, so
+ * nothing is measured first. A record's events are written behind those of the batch, and then kept, all of them,
+ * or written over.
  */
 export class BatchBuilder {
-  private readonly limits: BatchLimits;
-  private readonly bodyBytes: number;
-  private buffer: Buffer;
-  private length = 0;
-  private offsets: number[] = [];
+  /** Where the next event is written. */
+  readonly text = new TextBuffer(FIRST_BYTES);
+  readonly #limits: BatchLimits;
+  readonly #bodyBytes: number;
+  /** Starts of the events of the batch, and of the record that is not kept yet. */
+  #offsets: number[] = [];
+  #pending: number[] = [];
+  /** Bytes of the batch, with a comma behind each event. */
+  #bytes = 0;
+  /** Buffers whose batches are delivered. */
+  readonly #free: Buffer[] = [];
 
   constructor(limits: BatchLimits = DEFAULT_BATCH_LIMITS) {
-    this.limits = limits;
-    this.bodyBytes = limits.bytes - ENVELOPE_BYTES;
-    this.buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
+    this.#limits = limits;
+    this.#bodyBytes = limits.bytes - ENVELOPE_BYTES;
   }
 
   get events(): number {
-    return this.offsets.length;
+    return this.#offsets.length;
+  }
+
+  /** What was written and not kept is written over. */
+  startRecord(): void {
+    this.text.end = this.#bytes;
+    this.#pending.length = 0;
+  }
+
+  startEvent(): void {
+    const { text } = this;
+    if (this.#pending.length > 0) this.#writeComma();
+    this.#pending.push(text.end);
   }
 
   /**
-   * `full`: not added; take the batch and add it again. `too_large`: not added; it fits into no batch.
+   * Keeps the events of the record, all or none: a record must not be split over two batches. `full`: not kept;
+   * take the batch and try again. `too_large`: one of them fits into no batch.
    */
-  add(eventJson: string): 'added' | 'full' | 'too_large' {
-    const largest = Math.min(this.limits.eventBytes, this.bodyBytes);
-    if (eventJson.length > largest) return 'too_large';
-
-    const start = this.length === 0 ? 0 : this.length + 1;
-    this.reserve(start + eventJson.length * MAX_BYTES_PER_UNIT);
-    const written = this.buffer.write(eventJson, start, 'utf8');
-    if (written > largest) return 'too_large';
-    if (this.offsets.length >= this.limits.events || start + written > this.bodyBytes) return 'full';
-
-    if (start > 0) this.buffer[start - 1] = COMMA;
-    this.offsets.push(start);
-    this.length = start + written;
-    return 'added';
-  }
-
-  /** All of a record's events or none: a record must not be split over two batches. */
-  addAll(eventJsons: readonly string[]): 'added' | 'full' | 'too_large' {
-    const { length } = this;
-    const events = this.offsets.length;
-    for (const eventJson of eventJsons) {
-      const added = this.add(eventJson);
-      if (added === 'added') continue;
-      this.length = length;
-      this.offsets.length = events;
-      return added === 'full' && events === 0 ? 'too_large' : added;
+  keep(): Added {
+    const { events, eventBytes } = this.#limits;
+    const { end } = this.text;
+    const largest = Math.min(eventBytes, this.#bodyBytes);
+    const pending = this.#pending;
+    for (let index = 0; index < pending.length; index += 1) {
+      const next = pending[index + 1];
+      if ((next === undefined ? end : next - 1) - (pending[index] as number) > largest) return 'too_large';
     }
+    if (this.#offsets.length + pending.length > events || end > this.#bodyBytes) {
+      return this.#offsets.length === 0 ? 'too_large' : 'full';
+    }
+    for (const start of pending) this.#offsets.push(start);
+    this.#writeComma();
+    this.#bytes = this.text.end;
     return 'added';
   }
 
-  /** Returns the batch with its memory and starts the next one. */
+  /** An event that is text already. */
+  add(eventJson: string): Added {
+    if (eventJson.length > Math.min(this.#limits.eventBytes, this.#bodyBytes)) return 'too_large';
+    this.startRecord();
+    this.startEvent();
+    this.text.write(eventJson);
+    return this.keep();
+  }
+
+  /** Returns the batch with its memory and starts the next one, with the record that is not kept yet. */
   take(): Batch {
-    const batch: Batch = {
-      body: this.buffer.subarray(0, this.length),
-      offsets: [...this.offsets, this.length + 1],
-    };
+    const { text } = this;
+    const { bytes, end } = text;
+    const length = Math.max(0, this.#bytes - 1);
+    const batch: Batch = { body: bytes.subarray(0, length), offsets: [...this.#offsets, length + 1] };
+    const written = bytes.subarray(this.#bytes, end);
     // The next batch is likely to be as large as this one.
-    this.buffer = Buffer.allocUnsafeSlow(Math.max(FIRST_BYTES, Math.ceil(this.length * 1.1)));
-    this.length = 0;
-    this.offsets = [];
+    text.bytes = this.#free.pop() ?? Buffer.allocUnsafeSlow(Math.max(FIRST_BYTES, Math.ceil(length * 1.1)));
+    text.end = 0;
+    text.reserve(written.length);
+    written.copy(text.bytes);
+    text.end = written.length;
+    this.#pending = this.#pending.map((start) => start - this.#bytes);
+    this.#offsets = [];
+    this.#bytes = 0;
     return batch;
   }
 
-  private reserve(bytes: number): void {
-    if (bytes <= this.buffer.length) return;
-    const larger = Buffer.allocUnsafeSlow(Math.max(bytes, this.buffer.length * 2));
-    this.buffer.copy(larger, 0, 0, this.length);
-    this.buffer = larger;
+  /** Gives the memory of a batch back, once nobody reads it any more. */
+  release({ body }: Batch): void {
+    this.#free.push(Buffer.from(body.buffer));
+  }
+
+  #writeComma(): void {
+    const { text } = this;
+    text.reserve(1);
+    text.bytes[text.end] = COMMA;
+    text.end += 1;
   }
 }

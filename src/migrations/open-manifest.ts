@@ -10,7 +10,7 @@ import { raceAbort } from '../lib/async/abort.ts';
 import { ConfigError } from '../lib/errors.ts';
 import type { Logger } from '../lib/logger.ts';
 import { bindSource, listMappingNames, readPinnedVersion } from '../sources/registry.ts';
-import { toSourceSlice } from '../sources/source.ts';
+import { createImportMap, toSourceSlice } from '../sources/source.ts';
 import { agreeOnCount } from './agree-on-count.ts';
 import type { SourceAccess } from './migration-runtime.ts';
 import type { OpenMigrationsDeps } from './open-migrations.ts';
@@ -30,8 +30,8 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
     const version = getPinnedVersion(record.mapping, manifest.source.type);
     const source = bindSource(manifest.source);
     const maps = {
-      vendor: source.createMap({ version }),
-      record: source.createMap({ version, idFrom: 'record' }),
+      vendor: createImportMap(source, { version }),
+      record: createImportMap(source, { version, idFrom: 'record' }),
     };
     const access = { baseDir: record.opening.baseDir, openS3: deps.openSourceBucket };
     const destination = resolveDestination(manifest, deps);

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { Deliver } from '../contract/delivery.ts';
+import type { MappedEvent } from '../contract/event.ts';
 import type { MapOutcome } from '../contract/outcome.ts';
 import type { Slice } from '../contract/slice.ts';
 import type { Staging } from '../contract/staging.ts';
@@ -33,7 +34,7 @@ export interface OpenMigration {
   readonly epoch: number;
   readonly settings: WorkSettings;
   /** `idFrom`: see the description of a part. */
-  readonly map: (record: Readonly<Record<string, unknown>>, idFrom?: 'record') => MapOutcome;
+  readonly map: (record: Readonly<Record<string, unknown>>, idFrom?: 'record') => MapOutcome<MappedEvent>;
   readonly deliver: Deliver;
   /** For slices on shared storage, with the settings of this process. */
   readonly openSlice: (slice: Slice) => SourceSlice;

@@ -1,7 +1,7 @@
 import { raceAbort } from '../lib/async/abort.ts';
 import { canonicalJson } from '../lib/json/canonical-json.ts';
 import { bindSource, readPinnedVersion } from '../sources/registry.ts';
-import type { MapRecord } from '../sources/source.ts';
+import { createImportMap, type ImportMap } from '../sources/source.ts';
 import { loadControl, loadMigration } from '../state/migrations.ts';
 import { findLedgerId } from './compare-manifest.ts';
 import { type Interruption, toInterruption } from './interruption.ts';
@@ -168,8 +168,8 @@ export async function runPrepared(
 }
 
 /** The map that workers use, to count what they would send. */
-function createPinnedMap({ mapping }: Prepared['record'], { source }: Prepared['manifest']): MapRecord {
-  return bindSource(source).createMap({ version: readPinnedVersion(mapping, source.type) });
+function createPinnedMap({ mapping }: Prepared['record'], { source }: Prepared['manifest']): ImportMap {
+  return createImportMap(bindSource(source), { version: readPinnedVersion(mapping, source.type) });
 }
 
 function toResult(prepared: Prepared, { report, failures }: RunEnd): RunResult {

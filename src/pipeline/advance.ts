@@ -1,34 +1,16 @@
 import type { Delivery } from '../contract/delivery.ts';
-import type { RejectReason, SkipReason } from '../contract/outcome.ts';
+import type { RejectReason } from '../contract/outcome.ts';
 import type { Checkpoint, RejectNote } from '../contract/progress.ts';
+import { DUPLICATE, type Outcomes, REJECTED, REPEATED, SENT } from './outcomes.ts';
 import { type CountedOutcome, FileTally, TallyBuilder } from './tally.ts';
 
-/** Reason of a duplicate: same uuid, event name, distinct_id, UTC day and content as another record. */
-export const REPEATED = 'repeated';
-
-/**
- * One record of a segment. A `sent` record waits for the deliveries of its events; the others have their
- * outcomes already.
- */
-export type Entry = {
-  /** Number of the record in its part, from 0. */
-  readonly record: number;
-  /** UTC day of the source time, or `unknown`. */
-  readonly day: string;
-  readonly event: string;
-} & (
-  | { readonly kind: 'sent'; readonly eventCount: number }
-  | { readonly kind: 'skipped'; readonly reason: SkipReason }
-  /** `of`: number of the record that it repeats. */
-  | { readonly kind: 'duplicate'; readonly of: number }
-  | { readonly kind: 'rejected'; readonly reason: RejectReason; readonly detail: string }
-);
-
-/** Consecutive records up to, but not including, `to`, which is the position once all have outcomes. */
+/** Consecutive records `from` up to, but not including, `to`, which is the position once all have outcomes. */
 export interface Segment {
+  readonly from: number;
   readonly to: number;
-  readonly entries: readonly Entry[];
 }
+
+type FinalOutcome = Exclude<CountedOutcome['outcome'], 'rejected'>;
 
 /** Why records of the part were rejected, by their number. */
 export type RejectedSoFar = ReadonlyMap<number, Omit<RejectNote, 'record'>>;
@@ -40,49 +22,63 @@ export type RejectedSoFar = ReadonlyMap<number, Omit<RejectNote, 'record'>>;
  */
 export function advance(
   checkpoint: Checkpoint,
-  segment: Segment,
+  { from, to }: Segment,
+  outcomes: Outcomes,
   deliveries: readonly Delivery[],
   rejectedBefore: RejectedSoFar,
   getFile: (record: number) => string | undefined = () => undefined,
 ): { checkpoint: Checkpoint; rejects: RejectNote[] } {
   const tally = new TallyBuilder(checkpoint.tally);
   const byFile = new FileTally(checkpoint.byFile, getFile);
-  const rejects: RejectNote[] = [];
+  /** Records of each label, and what they came to: a label is of one kind. */
+  const times = new Uint32Array(outcomes.labels.all.length);
+  const cameTo: FinalOutcome[] = [];
+  const rejects = new Map<number, RejectNote>();
   let next = 0;
-  const count = (record: number, counted: CountedOutcome) => {
-    tally.addOutcome(counted);
-    byFile.addOutcome(record, counted.outcome);
+
+  const count = (record: number, outcome: FinalOutcome) => {
+    const label = outcomes.getLabel(record);
+    times[label] = (times[label] as number) + 1;
+    cameTo[label] = outcome;
+    byFile.addOutcome(record, outcome);
+  };
+  const reject = (record: number, reason: RejectReason, detail: string) => {
+    const { day, event } = outcomes.labels.get(outcomes.getLabel(record));
+    tally.addOutcome({ day, event, outcome: 'rejected', reason });
+    byFile.addOutcome(record, 'rejected');
+    rejects.set(record, { record, reason, detail });
   };
 
-  for (const entry of segment.entries) {
-    const { day, event } = entry;
-    if (entry.kind === 'sent') {
-      const results = deliveries.slice(next, next + entry.eventCount);
-      next += entry.eventCount;
-      const refused = results.find((delivery) => delivery.kind === 'refused');
-      tally.addEvents(results.length, results.filter((delivery) => delivery.kind === 'accepted').length);
-      if (refused) {
-        count(entry.record, { outcome: 'rejected', reason: 'refused', day, event });
-        rejects.push({ record: entry.record, reason: 'refused', detail: refused.detail });
-      } else {
-        count(entry.record, { outcome: 'delivered', day, event });
+  for (let record = from; record < to; record += 1) {
+    const kind = outcomes.getKind(record);
+    if (kind === SENT) {
+      const end = next + outcomes.countEvents(record);
+      let refusal: string | undefined;
+      for (; next < end; next += 1) {
+        const delivery = deliveries[next];
+        if (delivery?.kind === 'refused') refusal ??= delivery.detail;
+        tally.addEvents(1, delivery?.kind === 'accepted' ? 1 : 0);
       }
-    } else if (entry.kind === 'rejected') {
-      count(entry.record, { outcome: 'rejected', reason: entry.reason, day, event });
-      rejects.push({ record: entry.record, reason: entry.reason, detail: entry.detail });
-    } else if (entry.kind === 'skipped') {
-      count(entry.record, { outcome: 'skipped', reason: entry.reason, day, event });
-    } else {
-      const first = rejectedBefore.get(entry.of) ?? rejects.find(({ record }) => record === entry.of);
-      if (first) {
-        const { reason, detail } = first;
-        count(entry.record, { outcome: 'rejected', reason, day, event });
-        rejects.push({ record: entry.record, reason, detail });
-      } else count(entry.record, { outcome: 'duplicate', reason: REPEATED, day, event });
-    }
+      if (refusal === undefined) count(record, 'delivered');
+      else reject(record, 'refused', refusal);
+    } else if (kind === REJECTED) {
+      const rejection = outcomes.getRejection(record);
+      if (rejection) reject(record, rejection.reason, rejection.detail);
+    } else if (kind === DUPLICATE) {
+      const of = outcomes.getFirst(record) ?? record;
+      const first = rejectedBefore.get(of) ?? rejects.get(of);
+      if (first) reject(record, first.reason, first.detail);
+      else count(record, 'duplicate');
+    } else count(record, 'skipped');
   }
+
+  cameTo.forEach((outcome, label) => {
+    const { day, event, reason = REPEATED } = outcomes.labels.get(label);
+    const counted = outcome === 'delivered' ? { day, event, outcome } : { day, event, outcome, reason };
+    tally.addOutcome(counted, times[label]);
+  });
   return {
-    checkpoint: { ...checkpoint, position: segment.to, tally: tally.build(), ...byFile.build() },
-    rejects,
+    checkpoint: { ...checkpoint, position: to, tally: tally.build(), ...byFile.build() },
+    rejects: [...rejects.values()],
   };
 }

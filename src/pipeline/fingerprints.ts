@@ -1,4 +1,3 @@
-import type { TargetEvent } from '../contract/event.ts';
 import type { FingerprintSection } from '../contract/progress.ts';
 import {
   type EncodedFingerprints,
@@ -8,10 +7,12 @@ import {
   getFingerprintBucket,
   packRecord,
 } from '../state/fingerprints.ts';
-import { CONTENT_WORDS, hashEvents, KEY_WORDS } from './event-hash.ts';
+import { HASH_WORDS } from './event-writer.ts';
+import type { Labels } from './labels.ts';
 import { OTHER_EVENTS } from './tally.ts';
 
-const RECORD_AT = KEY_WORDS + CONTENT_WORDS;
+/** Behind the hashes of a record is its number. */
+const RECORD_AT = HASH_WORDS;
 const WORDS = RECORD_AT + 1;
 /** Fewer rows of a day are read at once. */
 const BUCKETED_ROWS = 16 * FINGERPRINT_BUCKETS;
@@ -24,26 +25,25 @@ const BUCKETED_ROWS = 16 * FINGERPRINT_BUCKETS;
 export class Fingerprints {
   readonly #words: Int32Array;
   readonly #table: Int32Array;
-  readonly #days = new Interned();
-  readonly #names = new Interned();
-  readonly #dayOf: Uint16Array;
-  readonly #nameOf: Uint16Array;
+  readonly #labelOf: Uint32Array;
   #rows = 0;
 
   /** @param records Most records that are added. */
   constructor(records: number) {
     this.#words = new Int32Array(records * WORDS);
     this.#table = new Int32Array(2 ** Math.ceil(Math.log2(2 * records + 2)));
-    this.#dayOf = new Uint16Array(records);
-    this.#nameOf = new Uint16Array(records);
+    this.#labelOf = new Uint32Array(records);
   }
 
-  /** Returns the number of the record that this one repeats, or undefined for one that is sent. */
-  add(record: number, events: readonly TargetEvent[]): number | undefined {
+  /**
+   * Returns the number of the record that this one repeats, or undefined for one that is sent. `hash`: key and
+   * content of the record; `label`: its day and event.
+   */
+  add(record: number, hash: Int32Array, label: number): number | undefined {
     const words = this.#words;
     const row = this.#rows;
     const at = row * WORDS;
-    hashEvents(events, words, at);
+    for (let word = 0; word < HASH_WORDS; word += 1) words[at + word] = hash[word] as number;
     const table = this.#table;
     const mask = table.length - 1;
     let slot = (words[at] as number) & mask;
@@ -53,9 +53,7 @@ export class Fingerprints {
     }
     table[slot] = row + 1;
     words[at + RECORD_AT] = record;
-    const first = events[0] as TargetEvent;
-    this.#dayOf[row] = this.#days.toNumber(first.timestamp.slice(0, 10));
-    this.#nameOf[row] = this.#names.toNumber(first.event);
+    this.#labelOf[row] = label;
     this.#rows += 1;
     return undefined;
   }
@@ -66,22 +64,20 @@ export class Fingerprints {
    */
   encode(
     isRejected: (record: number) => boolean,
+    labels: Labels,
     names: readonly string[],
   ): EncodedFingerprints & { readonly rows: number } {
     const words = this.#words;
-    const days = this.#days.values;
-    const order = days
-      .map((_, index) => index)
-      .toSorted((a, b) => ((days[a] ?? '') < (days[b] ?? '') ? -1 : 1));
-    const rankOf = new Uint16Array(days.length);
-    for (const [rank, day] of order.entries()) rankOf[day] = rank;
+    const days = this.#listDays(labels);
+    const ranks = new Map(days.map((day, rank) => [day, rank]));
+    const rankOf = labels.all.map(({ day }) => ranks.get(day) ?? 0);
 
     const counts = new Int32Array(days.length * FINGERPRINT_BUCKETS);
     const places = new Int32Array(this.#rows).fill(-1);
     let kept = 0;
     for (let row = 0; row < this.#rows; row += 1) {
       if (isRejected(words[row * WORDS + RECORD_AT] as number)) continue;
-      const rank = rankOf[this.#dayOf[row] as number] as number;
+      const rank = rankOf[this.#labelOf[row] as number] as number;
       const place = rank * FINGERPRINT_BUCKETS + getFingerprintBucket(words[row * WORDS] as number);
       places[row] = place;
       counts[place] = (counts[place] as number) + 1;
@@ -94,8 +90,8 @@ export class Fingerprints {
 
     const indexOfName = new Map(names.slice(0, FINGERPRINT_NAMES_MAX).map((name, index) => [name, index]));
     const other = indexOfName.get(OTHER_EVENTS) ?? 0;
-    const nameIndex = this.#names.values.map(
-      (name) => indexOfName.get(name === '__proto__' ? '(__proto__)' : name) ?? other,
+    const nameIndex = labels.all.map(
+      ({ event }) => indexOfName.get(event === '__proto__' ? '(__proto__)' : event) ?? other,
     );
     const encoded = new Int32Array(kept * WORDS);
     for (let row = 0; row < this.#rows; row += 1) {
@@ -103,15 +99,16 @@ export class Fingerprints {
       if (place === -1) continue;
       const to = starts[place] as number;
       starts[place] = to + 1;
-      encoded.set(words.subarray(row * WORDS, row * WORDS + RECORD_AT), to * WORDS);
-      const name = nameIndex[this.#nameOf[row] as number] as number;
+      for (let word = 0; word < RECORD_AT; word += 1)
+        encoded[to * WORDS + word] = words[row * WORDS + word] as number;
+      const name = nameIndex[this.#labelOf[row] as number] as number;
       encoded[to * WORDS + RECORD_AT] = packRecord(words[row * WORDS + RECORD_AT] as number, name);
     }
 
-    const sections = order.map((day, rank): FingerprintSection => {
+    const sections = days.map((day, rank): FingerprintSection => {
       const buckets = [...counts.subarray(rank * FINGERPRINT_BUCKETS, (rank + 1) * FINGERPRINT_BUCKETS)];
       const rows = buckets.reduce((sum, count) => sum + count, 0);
-      return { day: days[day] ?? '', rows, ...(rows < BUCKETED_ROWS ? {} : { buckets }) };
+      return { day, rows, ...(rows < BUCKETED_ROWS ? {} : { buckets }) };
     });
     return {
       rows: kept,
@@ -119,18 +116,11 @@ export class Fingerprints {
       sections: sections.filter(({ rows }) => rows > 0),
     };
   }
-}
 
-/** Numbers for texts, in the order in which they come. */
-class Interned {
-  readonly values: string[] = [];
-  readonly #numbers = new Map<string, number>();
-
-  toNumber(value: string): number {
-    const known = this.#numbers.get(value);
-    if (known !== undefined) return known;
-    this.#numbers.set(value, this.values.length);
-    return this.values.push(value) - 1;
+  /** The days of all rows, in order. */
+  #listDays(labels: Labels): string[] {
+    const used = new Set(this.#labelOf.subarray(0, this.#rows));
+    return [...new Set([...used].map((label) => labels.get(label).day))].toSorted();
   }
 }
 

@@ -4,20 +4,21 @@ import type { Checkpoint, Receipt, RejectNote } from '../contract/progress.ts';
 import { BatchBuilder, type BatchLimits } from '../deliver/batch-builder.ts';
 import { FactFold } from '../identity/fact-fold.ts';
 import { mapInOrder } from '../lib/async/ordered-concurrency.ts';
-import { createRecordParser } from '../sources/formats/parse-record.ts';
-import type { MapRecord } from '../sources/source.ts';
+import { createBytesParser } from '../sources/formats/parse-record.ts';
+import type { ImportMap } from '../sources/source.ts';
 import type { Checkpoints } from '../state/checkpoints.ts';
 import { toSegmentName } from '../state/keys.ts';
 import type { PartStore } from '../state/part-store.ts';
 import { advance } from './advance.ts';
 import { Fingerprints } from './fingerprints.ts';
 import { mapToBatches, type SegmentBatch } from './map-to-batches.ts';
+import { Outcomes } from './outcomes.ts';
 import { emptyTally } from './tally.ts';
 
 export interface ImportDeps {
   readonly checkpoints: Checkpoints;
   readonly store: PartStore;
-  readonly map: MapRecord;
+  readonly map: ImportMap;
   /** Source type and version of the map, for the receipt: `amplitude@1`. */
   readonly mapping: string;
   readonly batch: BatchLimits;
@@ -42,21 +43,32 @@ export async function importPart(part: PartMeta, deps: ImportDeps, signal: Abort
   if (finished) return finished;
   let current = checkpoint ?? startCheckpoint(part);
 
-  const { header, records: frames } = await store.loadPart(part);
-  const records = [...frames];
-  const parse = createRecordParser(part.format, header);
+  const records = await store.loadPart(part);
+  const { header } = records;
+  const parse = createBytesParser(part.format, header);
   const batches = new BatchBuilder(deps.batch);
   const facts = new FactFold();
-  const fingerprints = new Fingerprints(records.length);
+  const outcomes = new Outcomes(records.count);
+  const fingerprints = new Fingerprints(records.count);
   const rejected = await loadRejected(store, current);
-  const mapped = mapToBatches(records, current.position, { parse, map, batches, facts, fingerprints });
+  const mapDeps = { parse, map, batches, outcomes, facts, fingerprints };
+  const mapped = mapToBatches(records, current.position, mapDeps);
   const send = async ({ segment, batch }: SegmentBatch, sendSignal: AbortSignal) => ({
     segment,
+    batch,
     deliveries: batch ? await deps.deliver(batch, sendSignal) : NOTHING_SENT,
   });
 
-  for await (const { segment, deliveries } of mapInOrder(mapped, deps.requestsInFlight, signal, send)) {
-    const step = advance(current, segment, deliveries, rejected, (record) => records[record]?.file);
+  for await (const { segment, batch, deliveries } of mapInOrder(
+    mapped,
+    deps.requestsInFlight,
+    signal,
+    send,
+  )) {
+    if (batch) batches.release(batch);
+    const step = advance(current, segment, outcomes, deliveries, rejected, (record) =>
+      records.getFile(record),
+    );
     current = step.checkpoint;
     for (const note of step.rejects) rejected.set(note.record, note);
     if (step.rejects.length > 0) {
@@ -71,7 +83,11 @@ export async function importPart(part: PartMeta, deps: ImportDeps, signal: Abort
   const { position, tally, byFile, rejectSegments } = current;
   const { id, file } = part;
   const segment = toSegmentName(fence, position);
-  const sent = fingerprints.encode((record) => rejected.has(record), Object.keys(tally.byEvent));
+  const sent = fingerprints.encode(
+    (record) => rejected.has(record),
+    outcomes.labels,
+    Object.keys(tally.byEvent),
+  );
   // A checkpoint of version 0.1.0 counts different records of one uuid as duplicates: their part has none.
   const isWhole = sent.rows === tally.counts.delivered;
   const [savedFacts, savedFingerprints] = await Promise.all([

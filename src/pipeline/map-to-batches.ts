@@ -1,21 +1,25 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Batch } from '../contract/delivery.ts';
-import type { TargetEvent } from '../contract/event.ts';
-import type { PartRecord } from '../contract/part.ts';
+import type { MappedEvent } from '../contract/event.ts';
+import { type MapOutcome, rejected } from '../contract/outcome.ts';
 import type { BatchBuilder } from '../deliver/batch-builder.ts';
 import type { FactFold } from '../identity/fact-fold.ts';
-import { stringifyJson } from '../lib/json/stringify-json.ts';
-import type { ParseRecord } from '../sources/formats/parse-record.ts';
-import type { MapRecord } from '../sources/source.ts';
-import type { Entry, Segment } from './advance.ts';
+import { type ParseBytes, rejectOversize } from '../sources/formats/parse-record.ts';
+import type { ImportMap } from '../sources/source.ts';
+import type { PartRecords } from '../state/part-records.ts';
+import type { Segment } from './advance.ts';
+import { EventWriter } from './event-writer.ts';
 import type { Fingerprints } from './fingerprints.ts';
+import type { Outcomes } from './outcomes.ts';
 
 export interface MapDeps {
-  readonly parse: ParseRecord;
-  readonly map: MapRecord;
+  readonly parse: ParseBytes;
+  readonly map: ImportMap;
   readonly batches: BatchBuilder;
+  /** Receives the outcome of every record, as far as mapping decides it. */
+  readonly outcomes: Outcomes;
   /** Receives the identity facts of every record. */
-  readonly facts: FactFold;
+  readonly facts: Pick<FactFold, 'add' | 'addUser'>;
   /** Receives every record that becomes events. */
   readonly fingerprints: Fingerprints;
 }
@@ -33,62 +37,64 @@ export interface SegmentBatch {
  * fingerprints, which later records may repeat. That costs little and keeps checkpoints small.
  */
 export async function* mapToBatches(
-  records: readonly PartRecord[],
+  records: PartRecords,
   from: number,
-  { parse, map, batches, facts, fingerprints }: MapDeps,
+  { parse, map, batches, outcomes, facts, fingerprints }: MapDeps,
 ): AsyncGenerator<SegmentBatch> {
-  let entries: Entry[] = [];
+  const writer = new EventWriter(batches.text);
+  const startEvent = () => batches.startEvent();
+  let start = from;
 
-  for (let number = 0; number < records.length; number += 1) {
-    const parsed = parse(records[number] as PartRecord);
-    const outcome = parsed.kind === 'rejected' ? parsed : map(parsed.value);
+  for (let record = 0; record < records.count; record += 1) {
+    const outcome = mapRecord(records, record, parse, map);
     if (outcome.kind !== 'rejected') {
       if (outcome.userId !== undefined) facts.addUser(outcome.userId);
       for (const fact of outcome.facts) facts.add(fact);
     }
-
-    const repeated = outcome.kind === 'mapped' ? fingerprints.add(number, outcome.events) : undefined;
-    if (number < from) continue;
-
-    if (outcome.kind === 'mapped' && repeated === undefined) {
+    if (outcome.kind === 'rejected') outcomes.rejected(record, outcome);
+    else if (outcome.kind === 'skipped') outcomes.skipped(record, outcome);
+    else {
       const { events } = outcome;
-      const texts = events.map((event) => stringifyJson(event));
-      let added = batches.addAll(texts);
-      if (added === 'full') {
-        yield { segment: { to: number, entries }, batch: batches.take() };
-        entries = [];
-        await nextTurn(); // lets lock renewal and sockets have their turn
-        added = batches.addAll(texts);
+      const label = outcomes.toLabel(events);
+      batches.startRecord();
+      writer.write(events, startEvent);
+      const first = fingerprints.add(record, writer.words, label);
+      if (record < from) continue;
+      if (first !== undefined) {
+        outcomes.duplicate(record, events, first);
+        continue;
       }
-      entries.push(
-        added === 'added'
-          ? { ...describe(number, events), kind: 'sent', eventCount: texts.length }
-          : { ...describe(number, events), kind: 'rejected', reason: 'event_too_large', detail: TOO_LARGE },
-      );
-    } else if (outcome.kind === 'mapped') {
-      entries.push({ ...describe(number, outcome.events), kind: 'duplicate', of: repeated ?? number });
-    } else if (outcome.kind === 'skipped') {
-      const day = outcome.facts[0]?.time.slice(0, 10) ?? UNKNOWN_DAY;
-      entries.push({ record: number, day, event: NO_EVENT, kind: 'skipped', reason: outcome.reason });
-    } else {
-      const { kind, reason, detail } = outcome;
-      entries.push({ record: number, day: UNKNOWN_DAY, event: NO_EVENT, kind, reason, detail });
+      let kept = batches.keep();
+      if (kept === 'full') {
+        yield { segment: { from: start, to: record }, batch: batches.take() };
+        start = record;
+        await nextTurn(); // lets lock renewal and sockets have their turn
+        kept = batches.keep();
+      }
+      if (kept === 'added') outcomes.sent(record, label, events.length);
+      else outcomes.rejected(record, TOO_LARGE, events);
     }
   }
-  if (entries.length > 0) {
-    const segment = { to: records.length, entries };
+  batches.startRecord();
+  if (start < records.count) {
+    const segment = { from: start, to: records.count };
     yield { segment, batch: batches.events > 0 ? batches.take() : undefined };
   }
 }
 
-/** The event name under which records without an event are counted. */
-const NO_EVENT = '(none)';
-const UNKNOWN_DAY = 'unknown';
-
-const TOO_LARGE =
-  'the event is larger than one event may be at the destination; shorten its properties or drop some in the mapping';
-
-function describe(record: number, events: readonly TargetEvent[]) {
-  const first = events[0];
-  return { record, day: first?.timestamp.slice(0, 10) ?? UNKNOWN_DAY, event: first?.event ?? NO_EVENT };
+function mapRecord(
+  records: PartRecords,
+  record: number,
+  parse: ParseBytes,
+  map: ImportMap,
+): MapOutcome<MappedEvent> {
+  const size = records.getOversize(record);
+  if (size !== undefined) return rejectOversize(size);
+  const parsed = parse(records.bytes, records.getStart(record), records.getEnd(record));
+  return parsed.kind === 'rejected' ? parsed : map(parsed.value);
 }
+
+const TOO_LARGE = rejected(
+  'event_too_large',
+  'the event is larger than one event may be at the destination; shorten its properties or drop some in the mapping',
+);

@@ -39,13 +39,14 @@ export class TallyBuilder {
     this.#byReason = new Map(Object.entries(start.byReason));
   }
 
-  addOutcome(counted: CountedOutcome): void {
+  /** Counts so many records that are alike. */
+  addOutcome(counted: CountedOutcome, times = 1): void {
     const { outcome, day, event } = counted;
     for (const counts of [this.#counts, this.#byDay.get(day), this.#byEvent.get(event)]) {
-      counts.read += 1;
-      counts[outcome] += 1;
+      counts.read += times;
+      counts[outcome] += times;
     }
-    if (counted.outcome !== 'delivered') this.#addReason(counted.reason, 1);
+    if (counted.outcome !== 'delivered') this.#addReason(counted.reason, times);
   }
 
   addEvents(sent: number, accepted: number): void {

@@ -1,5 +1,4 @@
 import { PART_MAX_BYTES, type PartRecord } from '../contract/part.ts';
-import { SourceError } from '../lib/errors.ts';
 
 /**
  * A part before compression: frames, each a line of ASCII followed by the original bytes.
@@ -87,68 +86,3 @@ const renderLine = (record: PartRecord): string =>
   record.kind === 'record'
     ? `R ${record.line} ${record.bytes.length}`
     : `T ${record.line} ${record.size} ${record.sha256} ${record.head.length}`;
-
-export interface DecodedFrames {
-  readonly header: Uint8Array | undefined;
-  /** Decoded lazily; views into the buffer. Throws SourceError where the frames are damaged. */
-  readonly records: Iterable<PartRecord>;
-}
-
-export function decodeFrames(frames: Buffer): DecodedFrames {
-  const first = frames.length > 0 && frames[0] === LETTER_H ? readFrame(frames, 0) : undefined;
-  const start = first?.next ?? 0;
-  return {
-    header: first?.body,
-    records: { [Symbol.iterator]: () => decodeRecords(frames, start) },
-  };
-}
-
-function* decodeRecords(frames: Buffer, start: number): Generator<PartRecord> {
-  let file: string | undefined;
-  let member: string | undefined;
-  for (let at = start; at < frames.length; ) {
-    const { kind, fields, body, next } = readFrame(frames, at);
-    if (kind === 'R') yield { kind: 'record', file, member, line: Number(fields[0]), bytes: body };
-    else if (kind === 'T') {
-      const [line, size, sha256 = ''] = fields;
-      yield { kind: 'oversize', file, member, line: Number(line), size: Number(size), sha256, head: body };
-    } else if (kind === 'F') member = body.length === 0 ? undefined : body.toString('utf8');
-    else if (kind === 'S') {
-      file = body.toString('utf8');
-      member = undefined;
-    } else throw createError(at, 'a header row after the first frame');
-    at = next;
-  }
-}
-
-const LETTER_H = 0x48;
-const FRAME = /^(?:([HFS])|(R) (\d+)|(T) (\d+) (\d+) ([0-9a-f]{64})) (\d+)$/;
-const MAX_LINE_BYTES = 128;
-
-interface Frame {
-  readonly kind: string;
-  readonly fields: readonly string[];
-  readonly body: Buffer;
-  readonly next: number;
-}
-
-function readFrame(frames: Buffer, at: number): Frame {
-  const lineEnd = frames.indexOf(LF, at);
-  if (lineEnd === -1 || lineEnd - at > MAX_LINE_BYTES) throw createError(at, 'no frame starts here');
-  const line = frames.toString('latin1', at, lineEnd);
-  const match = FRAME.exec(line);
-  if (!match) throw createError(at, 'no frame starts here');
-  const [, name, isRecord, recordLine, , oversizeLine, size, sha256, length] = match;
-  const bodyEnd = lineEnd + 1 + Number(length);
-  if (frames[bodyEnd] !== LF) throw createError(at, 'its length is wrong');
-  const body = frames.subarray(lineEnd + 1, bodyEnd);
-  const next = bodyEnd + 1;
-  if (name) return { kind: name, fields: [], body, next };
-  if (isRecord) return { kind: 'R', fields: [recordLine ?? ''], body, next };
-  return { kind: 'T', fields: [oversizeLine ?? '', size ?? '', sha256 ?? ''], body, next };
-}
-
-const createError = (at: number, why: string) =>
-  new SourceError(
-    `the part is damaged at byte ${at} of its frames (${why}); restore it, or stage its file again`,
-  );

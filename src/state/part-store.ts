@@ -9,15 +9,15 @@ import type {
 import type { Staging } from '../contract/staging.ts';
 import { type StoredFact, saveFacts } from './facts.ts';
 import { type EncodedFingerprints, saveFingerprints } from './fingerprints.ts';
-import type { DecodedFrames } from './frames.ts';
 import { layout } from './keys.ts';
+import type { PartRecords } from './part-records.ts';
 import { loadPart } from './parts.ts';
 import { createReceipt, loadReceipt } from './receipts.ts';
 import { type RejectedRecords, readRejects, saveRejects } from './rejects.ts';
 
 /** Reads the parts of a migration and saves what importing them leaves. Segments: see `toSegmentName`. */
 export interface PartStore {
-  loadPart(part: PartMeta): Promise<DecodedFrames>;
+  loadPart(part: PartMeta): Promise<PartRecords>;
   /** Undefined until the part is imported to its end. */
   loadReceipt(partId: string): Promise<Receipt | undefined>;
   saveRejects(segment: string, rejects: RejectedRecords): Promise<RejectSegment>;

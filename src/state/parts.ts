@@ -10,12 +10,12 @@ import type { Staging } from '../contract/staging.ts';
 import { SourceError } from '../lib/errors.ts';
 import { gunzip } from '../lib/gzip.ts';
 import { listDocuments, loadDocument } from './document.ts';
-import { type DecodedFrames, decodeFrames } from './frames.ts';
 import { parseFileReceiptKey, parsePartKey, partKeys } from './keys.ts';
+import { decodeFrames, type PartRecords } from './part-records.ts';
 import { recoveryHint } from './recovery-hint.ts';
 
 /** The records of a part, once its checksum is verified. */
-export async function loadPart(staging: Staging, prefix: string, meta: PartMeta): Promise<DecodedFrames> {
+export async function loadPart(staging: Staging, prefix: string, meta: PartMeta): Promise<PartRecords> {
   const key = partKeys(prefix).body(meta.id);
   const createError = (why: string, cause?: unknown) =>
     new SourceError(`${staging.location}: part ${key} of ${meta.file} ${why}; ${recoveryHint(key)}`, cause);

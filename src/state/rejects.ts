@@ -15,6 +15,7 @@ import { SourceError } from '../lib/errors.ts';
 import { gunzip } from '../lib/gzip.ts';
 import { hashObject } from './hash-object.ts';
 import { layout, parseMigrationName } from './keys.ts';
+import type { PartRecords } from './part-records.ts';
 import { recoveryHint } from './recovery-hint.ts';
 
 /** What a reject segment is made from. */
@@ -22,8 +23,8 @@ export interface RejectedRecords {
   readonly part: PartMeta;
   /** The header row of a CSV. */
   readonly header: Uint8Array | undefined;
-  /** All records of the part: a note names its record by number. */
-  readonly records: readonly PartRecord[];
+  /** Of the part: a note names its record by number. */
+  readonly records: Pick<PartRecords, 'get'>;
   readonly notes: readonly RejectNote[];
 }
 
@@ -39,7 +40,7 @@ export async function saveRejects(
   const { part, header, records, notes } = rejects;
   function* lines(): Generator<RejectHead | RejectLine> {
     if (header) yield { header: toKeptBytes(header) };
-    for (const note of notes) yield toRejectLine(part, note, records[note.record] as PartRecord);
+    for (const note of notes) yield toRejectLine(part, note, records.get(note.record));
   }
   const body = await zipLines(lines());
   await staging.put(key, body);

@@ -142,7 +142,7 @@ it('keeps each reject with its own file and line, and a replay stages them as on
   const records: string[] = [];
   for await (const part of listParts(staging, 'replay/')) {
     const loaded = await createPartStore(staging, 'replay').loadPart(part);
-    for (const record of loaded.records) records.push(`${record.file}:${record.line}`);
+    for (const record of loaded) records.push(`${record.file}:${record.line}`);
   }
   expect(records).toEqual(places);
 });

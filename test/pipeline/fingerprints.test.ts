@@ -2,9 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TargetEvent } from '../../src/contract/event.ts';
 import type { FingerprintIndex } from '../../src/contract/progress.ts';
 import type { Staging } from '../../src/contract/staging.ts';
+import { TextBuffer } from '../../src/lib/text-buffer.ts';
+import { EventWriter } from '../../src/pipeline/event-writer.ts';
 import { Fingerprints } from '../../src/pipeline/fingerprints.ts';
+import { Outcomes } from '../../src/pipeline/outcomes.ts';
 import { planRepeatRanges } from '../../src/pipeline/plan-repeats.ts';
 import {
   FINGERPRINT_BYTES,
@@ -32,9 +36,24 @@ const event = (n: number, day: string, name = 'seen', text = '') => ({
   properties: { distinct_id: 'user', text },
 });
 
+/** Fingerprints of events, hashed and labelled as a part's are. */
+function createFingerprints(records: number) {
+  const fingerprints = new Fingerprints(records);
+  const outcomes = new Outcomes(records);
+  const writer = new EventWriter(new TextBuffer(1024));
+  return {
+    add(record: number, events: readonly TargetEvent[]) {
+      writer.write(events, () => {});
+      return fingerprints.add(record, writer.words, outcomes.toLabel(events));
+    },
+    encode: (isRejected: (record: number) => boolean, names: readonly string[]) =>
+      fingerprints.encode(isRejected, outcomes.labels, names),
+  };
+}
+
 describe('the fingerprints of a part', () => {
   it('tell a repeat, by the record that it repeats, from a different record of the same key', () => {
-    const fingerprints = new Fingerprints(10);
+    const fingerprints = createFingerprints(10);
     expect(fingerprints.add(0, [event(1, '2024-01-01')])).toBeUndefined();
     expect(fingerprints.add(3, [event(2, '2024-01-01')])).toBeUndefined();
     expect(fingerprints.add(4, [event(2, '2024-01-01')])).toBe(3);
@@ -50,7 +69,7 @@ describe('the fingerprints of a part', () => {
   });
 
   it('name events by the tally of the part, those beyond its limit as others', async () => {
-    const fingerprints = new Fingerprints(3);
+    const fingerprints = createFingerprints(3);
     for (const [n, name] of ['b', 'a', 'beyond'].entries())
       fingerprints.add(n, [event(n, '2024-01-01', name)]);
     const encoded = fingerprints.encode(() => false, ['a', 'b', '(other)']);
@@ -65,7 +84,7 @@ describe('the fingerprints of a part', () => {
 
   it('are read by day and bucket, each row once, whatever the ranges', async () => {
     const days = ['2024-01-01', '2024-01-02', '2024-01-03'];
-    const fingerprints = new Fingerprints(5_000);
+    const fingerprints = createFingerprints(5_000);
     // The first and the last day are too small to be kept by bucket.
     const toDay = (n: number) => days[n < 500 ? 2 : n < 1_000 ? 0 : 1] ?? '';
     for (let n = 0; n < 5_000; n += 1) fingerprints.add(n, [event(n, toDay(n))]);

@@ -5,13 +5,15 @@ import { Redis } from 'ioredis';
 import type { Batch, Deliver, Delivery } from '../../src/contract/delivery.ts';
 import type { IdentityFact } from '../../src/contract/identity-fact.ts';
 import { type MapOutcome, mapped, rejected, skipped } from '../../src/contract/outcome.ts';
-import type { PartMeta, PartRecord } from '../../src/contract/part.ts';
+import type { PartMeta } from '../../src/contract/part.ts';
 import type { Receipt } from '../../src/contract/progress.ts';
 import { FencedOutError, UnavailableError } from '../../src/lib/errors.ts';
 import { importPart } from '../../src/pipeline/import-part.ts';
 import { createEventId } from '../../src/sources/mapping/event-id.ts';
 import { createRedisCheckpoints, migrationKey } from '../../src/state/checkpoints.ts';
 import { parseStoredFact, readLines, type StoredFact } from '../../src/state/facts.ts';
+import { FrameWriter } from '../../src/state/frames.ts';
+import { decodeFrames } from '../../src/state/part-records.ts';
 import { createPartStore } from '../../src/state/part-store.ts';
 import { readRejects } from '../../src/state/rejects.ts';
 import { createStagedCheckpoints } from '../../src/state/staged-checkpoints.ts';
@@ -122,7 +124,7 @@ export async function createSpineBench(): Promise<SpineBench> {
     const deps = {
       checkpoints,
       store: {
-        loadPart: at('load part', async () => ({ header: undefined, records: toRecords() })),
+        loadPart: at('load part', async () => decodeFrames(toFrames())),
         loadReceipt: at('load receipt', store.loadReceipt),
         saveRejects: at('keep rejects', store.saveRejects),
         loadRejected: at('load rejects', store.loadRejected),
@@ -285,13 +287,14 @@ function toFacts(n: number): IdentityFact[] {
   ];
 }
 
-const toRecords = (): PartRecord[] =>
-  Array.from({ length: RECORDS }, (_, n) => ({
-    kind: 'record',
-    member: undefined,
-    line: n + 1,
-    bytes: Buffer.from(JSON.stringify({ n })),
-  }));
+function toFrames(): Buffer {
+  const frames = new FrameWriter(undefined);
+  for (let n = 0; n < RECORDS; n += 1) {
+    const bytes = Buffer.from(JSON.stringify({ n }));
+    frames.add({ kind: 'record', member: undefined, line: n + 1, bytes });
+  }
+  return frames.take();
+}
 
 const toPart = (fileId: string): PartMeta => ({
   id: `${fileId}/00000`,

@@ -4,7 +4,8 @@ import type { PartRecord, RecordFormat } from '../../src/contract/part.ts';
 import { SourceError } from '../../src/lib/errors.ts';
 import { PartCutter } from '../../src/pipeline/stage/cut-parts.ts';
 import type { RecordChunk } from '../../src/sources/formats/read-records.ts';
-import { decodeFrames, FrameWriter } from '../../src/state/frames.ts';
+import { FrameWriter } from '../../src/state/frames.ts';
+import { decodeFrames } from '../../src/state/part-records.ts';
 
 const bytes = fc.uint8Array({ maxLength: 60 }).map((array) => Buffer.from(array));
 const member = fc.constantFrom(undefined, 'a.json', 'ä/b.json');
@@ -38,7 +39,7 @@ describe('frames', () => {
       fc.property(header, fc.array(record), (head, records) => {
         const decoded = decodeFrames(write(head, records));
         expect(decoded.header).toEqual(head);
-        expect([...decoded.records]).toEqual(records);
+        expect([...decoded]).toEqual(records);
       }),
     );
   });
@@ -54,7 +55,7 @@ describe('frames', () => {
         ]) {
           let read: unknown;
           try {
-            read = [...decodeFrames(damaged).records];
+            read = [...decodeFrames(damaged)];
           } catch (error) {
             expect(error).toBeInstanceOf(SourceError);
           }
@@ -65,10 +66,8 @@ describe('frames', () => {
   });
 
   it('say where they are damaged', () => {
-    expect(() => [...decodeFrames(Buffer.from('R 1 2\nab\nR 2 9\nab\n')).records]).toThrow(
-      /damaged at byte 9/,
-    );
-    expect(() => [...decodeFrames(Buffer.from('R 1 2\nab\nH 1\na\n')).records]).toThrow(SourceError);
+    expect(() => [...decodeFrames(Buffer.from('R 1 2\nab\nR 2 9\nab\n'))]).toThrow(/damaged at byte 9/);
+    expect(() => [...decodeFrames(Buffer.from('R 1 2\nab\nH 1\na\n'))]).toThrow(SourceError);
     expect(() => decodeFrames(Buffer.from('H x\n'))).toThrow(SourceError);
   });
 });
@@ -92,7 +91,7 @@ describe('parts', () => {
     fc.assert(
       fc.property(fc.array(record), fc.integer({ min: 1, max: 9 }), (records, size) => {
         const parts = cut(inChunks(records, size));
-        expect(parts.flatMap(({ frames }) => [...decodeFrames(frames).records])).toEqual(records);
+        expect(parts.flatMap(({ frames }) => [...decodeFrames(frames)])).toEqual(records);
         let firstRecord = 0;
         for (const [number, part] of parts.entries()) {
           expect(part).toMatchObject({ number, firstRecord });

@@ -43,7 +43,12 @@ const put = (
   part = PART,
 ) => {
   const key = `shop/rejects/abc/00000/1-1-${++segments}.ndjson.gz`;
-  return saveRejects(staging, key, { part, header, records, notes });
+  return saveRejects(staging, key, {
+    part,
+    header,
+    records: { get: (at) => records[at] as PartRecord },
+    notes,
+  });
 };
 
 const bytesOf = ({ text, base64 }: { text?: string | undefined; base64?: string | undefined } = {}) =>

@@ -100,12 +100,15 @@ export function mayLoseDigits(text: string): boolean {
     let last = at;
     while (first > 0 && isDigitOrPoint(text.charCodeAt(first - 1))) first -= 1;
     while (last + 1 < text.length && isDigitOrPoint(text.charCodeAt(last + 1))) last += 1;
-    // A string of digits is no number.
-    if (last - first + 1 >= MIN_UNSAFE_LENGTH && text[first - 1] !== '"') return true;
+    if (last - first + 1 >= MIN_UNSAFE_LENGTH && mayPrecedeDigits(text.charCodeAt(first - 1))) return true;
     at = last;
   }
   return LARGE_EXPONENT.test(text);
 }
+
+/** Whether digits behind this may be of a number: behind anything else, they are part of a string. */
+const mayPrecedeDigits = (code: number): boolean => !(code > 0x20) || IN_FRONT_OF_DIGITS.has(code);
+const IN_FRONT_OF_DIGITS = new Set(Array.from(':,[-+eE', (each) => each.charCodeAt(0)));
 
 const isDigitOrPoint = (code: number): boolean => (code >= 0x30 && code <= 0x39) || code === 0x2e;
 

@@ -12,7 +12,7 @@ import type { LedgerAtTurn } from '../../identity/resolve-persons.ts';
 import { importPart } from '../../pipeline/import-part.ts';
 import { assignSlices, toStagedSlices } from '../../pipeline/stage/slice-groups.ts';
 import { stageSlice } from '../../pipeline/stage/stage-slice.ts';
-import type { MapRecord, SourceSlice } from '../../sources/source.ts';
+import type { ImportMap, SourceSlice } from '../../sources/source.ts';
 import { BUCKETS } from '../../state/bucket.ts';
 import type { Checkpoints } from '../../state/checkpoints.ts';
 import { saveFacts } from '../../state/facts.ts';
@@ -30,7 +30,7 @@ export interface FullPassInput {
   /** A folder of this pass's own, with its closing slash; the caller clears it before and after. */
   readonly scratch: string;
   readonly files: readonly SourceSlice[];
-  readonly map: MapRecord;
+  readonly map: ImportMap;
   /** Those of the manifest: which events are too large depends on them. */
   readonly batch: BatchLimits;
   readonly groupIdentifyEvent: string;

@@ -4,6 +4,7 @@ import type { Staging } from '../../contract/staging.ts';
 import { DEFAULT_BATCH_LIMITS } from '../../deliver/batch-builder.ts';
 import { bindSource, getMappingName } from '../../sources/registry.ts';
 import type { SourceSlice } from '../../sources/source.ts';
+import { createImportMap } from '../../sources/source.ts';
 import { toPlanPrefix } from '../../state/keys.ts';
 import { findLedger } from '../../state/ledger/ledger.ts';
 import { clearStaging } from '../../state/migrations.ts';
@@ -42,7 +43,7 @@ export async function planFull(
       staging,
       scratch,
       files,
-      map: source.createMap(),
+      map: createImportMap(source),
       batch: { ...manifest.limits.batch, eventBytes: DEFAULT_BATCH_LIMITS.eventBytes },
       overwritePeople: manifest.people.overwrite,
       groupIdentifyEvent: manifest.people.groupIdentifyEvent,

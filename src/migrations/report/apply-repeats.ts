@@ -1,5 +1,5 @@
 import type { RecordCounts, Tally } from '../../contract/progress.ts';
-import { REPEATED } from '../../pipeline/advance.ts';
+import { REPEATED } from '../../pipeline/outcomes.ts';
 import { OTHER_EVENTS } from '../../pipeline/tally.ts';
 import type { Correction, Repeats } from '../../state/repeats.ts';
 import type { FileTotals } from './receipt-totals.ts';

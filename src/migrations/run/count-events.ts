@@ -1,11 +1,15 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
+import type { PartMeta } from '../../contract/part.ts';
 import type { Staging } from '../../contract/staging.ts';
+import { BatchBuilder } from '../../deliver/batch-builder.ts';
 import { Fingerprints } from '../../pipeline/fingerprints.ts';
-import { createRecordParser } from '../../sources/formats/parse-record.ts';
-import type { MapRecord } from '../../sources/source.ts';
+import { mapToBatches } from '../../pipeline/map-to-batches.ts';
+import { Outcomes } from '../../pipeline/outcomes.ts';
+import { createBytesParser } from '../../sources/formats/parse-record.ts';
+import type { ImportMap } from '../../sources/source.ts';
 import { encodeDocument, loadDocument } from '../../state/document.ts';
 import { layout } from '../../state/keys.ts';
+import type { PartRecords } from '../../state/part-records.ts';
 import { listParts, loadPart } from '../../state/parts.ts';
 import { listReceipts } from '../../state/receipts.ts';
 
@@ -14,7 +18,7 @@ export interface CountEventsInput {
   readonly name: string;
   /** Staged records of the migration, all of them. */
   readonly records: number;
-  readonly map: MapRecord;
+  readonly map: ImportMap;
   /** Called before each part; throws when counting must stop. */
   readonly onPart: (partsDone: number) => Promise<void>;
 }
@@ -37,22 +41,30 @@ export async function countEvents(input: CountEventsInput): Promise<number> {
   let events = 0;
   for await (const part of listParts(staging, prefix)) {
     await onPart(parts);
-    const { header, records: frames } = await loadPart(staging, prefix, part);
-    const parse = createRecordParser(part.format, header);
-    const fingerprints = new Fingerprints(part.records);
-    let number = -1;
-    for (const record of frames) {
-      number += 1;
-      const parsed = parse(record);
-      const outcome = parsed.kind === 'rejected' ? parsed : map(parsed.value);
-      if (outcome.kind !== 'mapped') continue;
-      if (fingerprints.add(number, outcome.events) !== undefined) continue; // a repeat is not sent
-      events += outcome.events.length;
-    }
+    events += await countPart(await loadPart(staging, prefix, part), part, map);
     parts += 1;
-    await nextTurn(); // lets the lease be renewed
   }
   await staging.put(key, encodeDocument({ records, events }));
+  return events;
+}
+
+/** Batches are made and thrown away, as only making them tells what is sent. */
+async function countPart(records: PartRecords, { format }: PartMeta, map: ImportMap): Promise<number> {
+  const batches = new BatchBuilder();
+  const mapped = mapToBatches(records, 0, {
+    parse: createBytesParser(format, records.header),
+    map,
+    batches,
+    outcomes: new Outcomes(records.count),
+    facts: { add: () => {}, addUser: () => {} },
+    fingerprints: new Fingerprints(records.count),
+  });
+  let events = 0;
+  for await (const { batch } of mapped) {
+    if (!batch) continue;
+    events += batch.offsets.length - 1;
+    batches.release(batch);
+  }
   return events;
 }
 

@@ -132,7 +132,7 @@ async function foldRange(
     signal.throwIfAborted();
     const partId = sources[source]?.part ?? '';
     const part = await requirePart(staging, prefix, partId);
-    const { header, records } = await loadPart(staging, prefix, part);
+    const records = await loadPart(staging, prefix, part);
     const notes = numbers
       .toSorted((a, b) => a - b)
       .map((record) => ({
@@ -141,7 +141,7 @@ async function foldRange(
         detail: COLLISION_DETAIL,
         ...(stay.has(record) ? { stays: true as const } : {}),
       }));
-    const rejects = { part, header, records: [...records], notes };
+    const rejects = { part, header: records.header, records, notes };
     tally.addRejectSegment(await saveRejects(staging, toRejectsKey(partId), rejects));
   }
   return tally.build();

@@ -5,7 +5,7 @@ import { settleWithin } from '../../lib/async/timeout.ts';
 import { FencedOutError, getMessage } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { StagedSlice } from '../../pipeline/stage/slice-groups.ts';
-import type { MapRecord } from '../../sources/source.ts';
+import type { ImportMap } from '../../sources/source.ts';
 import { mirrorControl } from '../../state/checkpoints.ts';
 import { encodeDocument } from '../../state/document.ts';
 import { layout } from '../../state/keys.ts';
@@ -42,7 +42,7 @@ export interface RunDeps {
   readonly onStatus: (status: RunStatus) => void;
   /** See MigrationRuntime. */
   readonly watchRedis: (listener: (trouble: string | undefined) => void) => () => void;
-  readonly volume: (VolumeRule & { readonly map: MapRecord }) | undefined;
+  readonly volume: (VolumeRule & { readonly map: ImportMap }) | undefined;
   readonly persons: PersonsSettings;
   /** Starts this producer's own worker for `stage-file` jobs. */
   readonly startStaging: (feed: PartFeed) => Promise<{ close(): Promise<void> }>;

@@ -1,19 +1,15 @@
-import type { EventProperties } from '../../contract/event.ts';
+import type { MappedEvent } from '../../contract/event.ts';
 import type { IdentityFact } from '../../contract/identity-fact.ts';
 import { type MapOutcome, mapped, rejected, skipped } from '../../contract/outcome.ts';
+import { PropertyList } from '../../lib/json/property-list.ts';
 import { shown } from '../../lib/preview.ts';
 import { type IdRules, toDistinctId } from '../mapping/distinct-id.ts';
-import {
-  createEventId,
-  createRecordId,
-  createSessionUuid,
-  type IdFrom,
-  readUuid,
-} from '../mapping/event-id.ts';
+import { createEventId, createRecordId, type IdFrom, readUuid } from '../mapping/event-id.ts';
 import { readEventName } from '../mapping/event-name.ts';
 import { readText } from '../mapping/identity.ts';
 import { copyProperties, createRenames } from '../mapping/properties.ts';
 import { isRejected, readRecordTime } from '../mapping/record-time.ts';
+import { createReadSessionId } from '../mapping/session-ids.ts';
 import { asFields, compileTable, type Fields, hasValue, listFields, type Table } from '../mapping/table.ts';
 import { createReadIso, createReadTime } from '../mapping/timestamp.ts';
 import type { MapRecord, WithTimezone } from '../source.ts';
@@ -110,13 +106,13 @@ export function createAmplitudeMap(
   options: AmplitudeOptions & WithTimezone,
   ids: IdRules,
   idFrom: IdFrom,
-): MapRecord {
+): MapRecord<MappedEvent> {
   // Already corrected for the clock of the client, in UTC, written without saying so.
   const readTime = createReadIso(options.timezone);
   const dropped = new Set(options.dropEvents);
   const groupTypes = options.groupTypes && new Set(options.groupTypes);
 
-  return function mapAmplitude(record): MapOutcome {
+  return function mapAmplitude(record): MapOutcome<MappedEvent> {
     const type = readText(record['event_type']) ?? '';
     if (dropped.has(type)) return skipped('excluded_by_manifest');
 
@@ -148,7 +144,7 @@ export function createAmplitudeMap(
     { distinctId, knownId }: { readonly distinctId: string; readonly knownId: string | undefined },
     time: string,
     facts: readonly IdentityFact[],
-  ): MapOutcome {
+  ): MapOutcome<MappedEvent> {
     const elementEvent = options.elementEvents === 'autocapture' ? ELEMENT_EVENT_TYPES.get(type) : undefined;
     const event = elementEvent
       ? '$autocapture'
@@ -160,23 +156,24 @@ export function createAmplitudeMap(
       return rejected('bad_field', `event_properties is ${shown(own)}; an object was expected`);
     }
 
-    const properties: Record<string, unknown> & EventProperties = { distinct_id: distinctId };
+    const properties = new PropertyList();
+    properties.set('distinct_id', distinctId);
     if (ownFields) copyOwn(properties, ownFields);
     applyAnyPlatform(properties, record);
     if (record['platform'] === 'Web') applyWeb(properties, record);
     else applyNotWeb(properties, record);
-    if (elementEvent) properties['$event_type'] = elementEvent;
-    if (!options.dropIp && hasValue(record['ip_address'])) properties['$ip'] = record['ip_address'];
+    if (elementEvent) properties.set('$event_type', elementEvent);
+    if (!options.dropIp && hasValue(record['ip_address'])) properties.set('$ip', record['ip_address']);
     if (options.userPropertiesOnEvents && hasValue(record['user_properties'])) {
-      properties['amplitude_user_properties'] = record['user_properties'];
+      properties.set('amplitude_user_properties', record['user_properties']);
     }
     setLibrary(properties, record['library']);
     setSession(properties, record);
     const groups = readGroups(record['groups'], { ids, groupTypes });
-    if (groups.keys) properties['$groups'] = groups.keys;
-    if (groups.others) properties['amplitude_other_groups'] = groups.others;
+    if (groups.keys) properties.set('$groups', groups.keys);
+    if (groups.others) properties.set('amplitude_other_groups', groups.others);
     // The import is sent from another address than the person had.
-    properties['$geoip_disable'] = true;
+    properties.set('$geoip_disable', true);
 
     const uuid = idFrom === 'record' ? createRecordId('amplitude', record) : createAmplitudeUuid(record);
     return mapped([{ event, uuid, timestamp: time, properties }], facts, knownId);
@@ -184,7 +181,7 @@ export function createAmplitudeMap(
 }
 
 /** A property the customer sends under the destination's name keeps it; Amplitude's then stay as they were. */
-function copyOwn(properties: Record<string, unknown>, own: Fields): void {
+function copyOwn(properties: PropertyList, own: Fields): void {
   const taken = PAGE_TARGETS.some((target) => Object.hasOwn(own, target));
   copyProperties(properties, own, taken ? OWN_NAMES : PAGE_NAMES);
   if (!taken) applyPage(properties, own);
@@ -193,29 +190,25 @@ function copyOwn(properties: Record<string, unknown>, own: Fields): void {
 const PAGE_TARGETS = Object.keys(PAGE);
 
 /** `amplitude-ts/2.11.1` is library and version. */
-function setLibrary(properties: Record<string, unknown>, library: unknown): void {
+function setLibrary(properties: PropertyList, library: unknown): void {
   if (!hasValue(library)) return;
   const text = readText(library);
   const slash = text?.lastIndexOf('/') ?? -1;
-  properties['$lib'] = text && slash > 0 ? text.slice(0, slash) : library;
-  if (text && slash > 0) properties['$lib_version'] = text.slice(slash + 1);
+  properties.set('$lib', text && slash > 0 ? text.slice(0, slash) : library);
+  if (text && slash > 0) properties.set('$lib_version', text.slice(slash + 1));
 }
 
-const readSessionStart = createReadTime('epoch_ms', 'UTC');
+const readSessionId = createReadSessionId('amplitude', createReadTime('epoch_ms', 'UTC'));
 
 /** session_id is the session's start in epoch ms on its device; -1 means outside of any session. */
-function setSession(properties: Record<string, unknown>, record: Fields): void {
+function setSession(properties: PropertyList, record: Fields): void {
   const session = record['session_id'];
   if (!hasValue(session) || session === -1 || session === '-1') return;
-  const start = readSessionStart(session);
-  if (start === undefined) {
-    properties['amplitude_session_id'] = session;
-    return;
-  }
   const owner =
     readText(record['device_id']) ?? readText(record['user_id']) ?? readText(record['amplitude_id']);
-  const key = ['amplitude', 'session', readText(record['app']) ?? '', owner ?? '', readText(session) ?? ''];
-  properties['$session_id'] = createSessionUuid(Date.parse(start), key);
+  const id = readSessionId([readText(record['app']) ?? '', owner ?? ''], readText(session) ?? '');
+  if (id === undefined) properties.set('amplitude_session_id', session);
+  else properties.set('$session_id', id);
 }
 
 /**

@@ -41,12 +41,24 @@ export function mapAmplitudeFacts(record: Fields, subject: AmplitudeSubject): Id
   return facts;
 }
 
+/** Names with the destination's `$`, each made once: a new text would be looked up letter by letter. */
+const initialNames = new Map<string, string>();
+const INITIAL_NAMES_MAX = 1_000;
+
+function toInitialName(key: string): string {
+  let name = initialNames.get(key);
+  if (name === undefined) {
+    name = `$${key}`;
+    if (initialNames.size < INITIAL_NAMES_MAX) initialNames.set(key, name);
+  }
+  return name;
+}
+
 /** `initial_*` is set once under the destination's `$initial_*`; there `EMPTY` means none. */
 function splitUserProperties(traits: Fields): { set?: Fields; setOnce?: Fields } {
   const set: Record<string, unknown> = {};
-  const setOnce: Record<string, unknown> = {};
+  let setOnce: Record<string, unknown> | undefined;
   let hasSet = false;
-  let hasOnce = false;
   for (const key of Object.keys(traits)) {
     const value = traits[key];
     if (value === null || value === undefined || key === '__proto__') continue;
@@ -54,11 +66,11 @@ function splitUserProperties(traits: Fields): { set?: Fields; setOnce?: Fields }
       set[key] = value;
       hasSet = true;
     } else if (value !== 'EMPTY') {
-      setOnce[`$${key}`] = value;
-      hasOnce = true;
+      setOnce ??= {};
+      setOnce[toInitialName(key)] = value;
     }
   }
-  return { ...(hasSet ? { set } : {}), ...(hasOnce ? { setOnce } : {}) };
+  return hasSet ? (setOnce ? { set, setOnce } : { set }) : setOnce ? { setOnce } : {};
 }
 
 function pushGroupFacts(

@@ -1,3 +1,4 @@
+import type { MappedEvent } from '../../contract/event.ts';
 import type { IdentityFact } from '../../contract/identity-fact.ts';
 import { type MapOutcome, mapped, skipped } from '../../contract/outcome.ts';
 import { canonicalJson } from '../../lib/json/canonical-json.ts';
@@ -33,7 +34,7 @@ function createDeclaredMap(
   options: DeclaredOptions & WithTimezone,
   { ids, createSortColumns }: DeclaredRules,
   idFrom: IdFrom,
-): MapRecord {
+): MapRecord<MappedEvent> {
   const { mapping } = options;
   const nullValues = new Set(mapping.nullValues);
   const readColumn = (column: string | readonly string[]) => createReadColumn(column, nullValues);
@@ -54,7 +55,7 @@ function createDeclaredMap(
   const sortColumns = createSortColumns(mapping, nullValues);
   const dropped = new Set(options.dropEvents);
 
-  return function mapDeclared(record): MapOutcome {
+  return function mapDeclared(record): MapOutcome<MappedEvent> {
     const { exported, event } = readName(record);
     if (dropped.has(exported)) return skipped('excluded_by_manifest');
     if (isRejected(event)) return event;
@@ -89,10 +90,11 @@ function createDeclaredMap(
       facts.push({ kind: 'group', groupType: type, groupKey, time, set: groupSet });
     });
 
-    const properties = Object.assign(columns.event, { distinct_id: distinctId });
-    if (!isEmptyObject(groups)) properties['$groups'] = groups;
+    const properties = columns.event;
+    properties.set('distinct_id', distinctId);
+    if (!isEmptyObject(groups)) properties.set('$groups', groups);
     // The import is sent from another address than the person had.
-    properties['$geoip_disable'] = true;
+    properties.set('$geoip_disable', true);
     return mapped(
       [{ event, uuid: readUuid(record, event, time), timestamp: time, properties }],
       facts,

@@ -1,4 +1,5 @@
 import { type Rejected, rejected } from '../../contract/outcome.ts';
+import { PropertyList } from '../../lib/json/property-list.ts';
 import { shown } from '../../lib/preview.ts';
 import { copyProperties, createRenames } from '../mapping/properties.ts';
 import { asFields, type Fields } from '../mapping/table.ts';
@@ -16,7 +17,7 @@ import {
 import type { DeclaredMapping } from './options.ts';
 
 export interface SortedColumns {
-  readonly event: Record<string, unknown>;
+  readonly event: PropertyList;
   readonly set: Record<string, unknown>;
   readonly setOnce: Record<string, unknown>;
   /** By position in `mapping.groups`. */
@@ -58,7 +59,7 @@ export const createSortColumns: CreateSortColumns = (mapping, nullValues) => {
       const fields = asFields(readCell(name, value));
       if (!fields) return rejectNoObject(name, value);
       const lift = (to: string, inner: unknown) => {
-        sorted.event[toPropertyName(to)] = inner;
+        sorted.event.set(toPropertyName(to), inner);
       };
       const kept = level.rules.length === 0 ? fields : (applyRules(level, fields, lift) as Fields);
       copyProperties(sorted.event, kept, reserved);
@@ -72,16 +73,16 @@ export const createSortColumns: CreateSortColumns = (mapping, nullValues) => {
       if (!target) continue;
       const below = columnRules.rules.length === 0 ? undefined : stepInto(columnRules, column).below;
       if (!below) {
-        target[place.name] = value;
+        put(target, place.name, value);
         continue;
       }
       const toName = place.kind === 'event' ? toPropertyName : toOwnName;
       const kept = applyRules(below, value, (to, inner) => {
         const name = toName(to);
-        if (!isNull(inner, nullValues) && !Object.hasOwn(target, name)) target[name] = inner;
+        if (!isNull(inner, nullValues) && !holds(target, name)) put(target, name, inner);
       });
       const left = asFields(kept);
-      if (!left || !isEmptyObject(left)) target[place.name] = kept;
+      if (!left || !isEmptyObject(left)) put(target, place.name, kept);
     }
     return sorted;
   };
@@ -109,11 +110,21 @@ export const createSortColumnsFirst: CreateSortColumns = (mapping, nullValues) =
       const value = readCell(column, record[column]);
       if (value === NOT_JSON) return rejectNoJson(column, record[column]);
       const target = place.kind === 'group' ? sorted.groups[place.group] : sorted[place.kind];
-      if (target) target[place.name] = value;
+      if (target) put(target, place.name, value);
     }
     return sorted;
   };
 };
+
+type Target = PropertyList | Record<string, unknown>;
+
+function put(target: Target, name: string, value: unknown): void {
+  if (target instanceof PropertyList) target.set(name, value);
+  else target[name] = value;
+}
+
+const holds = (target: Target, name: string): boolean =>
+  target instanceof PropertyList ? target.has(name) : Object.hasOwn(target, name);
 
 const listNameRules = ({ exclude, rename }: DeclaredMapping): NameRule[] => [
   ...exclude.map((path): NameRule => ({ path, to: undefined })),
@@ -129,7 +140,7 @@ export function createReadCell({
 }
 
 const createSorted = ({ groups }: DeclaredMapping): SortedColumns => ({
-  event: {},
+  event: new PropertyList(),
   set: {},
   setOnce: {},
   groups: groups.map(() => ({})),

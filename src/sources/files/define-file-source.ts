@@ -2,7 +2,12 @@ import { z } from 'zod';
 import { from, timezone } from '../common-options.ts';
 import { type ReadOptions, readRecords } from '../formats/read-records.ts';
 import type { Fields } from '../mapping/table.ts';
-import { createVersionedMap, listVersions, type MapsByVersion } from '../mapping/versioned-map.ts';
+import {
+  createVersionedMap,
+  listVersions,
+  type MapsByVersion,
+  toObjectMap,
+} from '../mapping/versioned-map.ts';
 import type { Source, SourceBlock, SourceType, WithTimezone } from '../source.ts';
 import { findSourceFiles } from './find-source-files.ts';
 import { openSourceFile } from './open-source-file.ts';
@@ -38,7 +43,8 @@ export function defineFileSource<Shape extends z.ZodRawShape>(definition: FileSo
       const bound = { ...options.parse(own), timezone: place.timezone };
       const read = toReadOptions?.(bound) ?? {};
       return {
-        createMap: (settings) => createVersionedMap(maps, bound, settings),
+        createMap: (settings) => toObjectMap(createVersionedMap(maps, bound, settings)),
+        createImportMap: (settings) => createVersionedMap(maps, bound, settings),
         findUnmatched: (records) => findUnmatched?.(bound, records) ?? [],
         checksHeaders: read.checkColumns !== undefined,
         discover: (context) => findSourceFiles(place.from, context),

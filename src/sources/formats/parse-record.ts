@@ -14,6 +14,8 @@ export interface ParsedObject {
 
 export type ParsedRecord = ParsedObject | Rejected;
 export type ParseRecord = (record: PartRecord) => ParsedRecord;
+/** Of the bytes from `start` up to, but not including, `end`. */
+export type ParseBytes = (bytes: Buffer, start: number, end: number) => ParsedRecord;
 
 /** Deeper nesting is an attack or an accident, and would overflow the stack of recursive code. */
 const MAX_DEPTH = 200;
@@ -23,27 +25,38 @@ const MAX_DEPTH = 200;
  *
  * @throws SourceError for a bad header
  */
-export function createRecordParser(format: RecordFormat, header: Uint8Array | undefined): ParseRecord {
+export function createBytesParser(format: RecordFormat, header: Uint8Array | undefined): ParseBytes {
   const parseText = format.kind === 'json' ? parseObject : createCsvParser(format.delimiter, header);
-  return (record) => {
-    if (record.kind === 'oversize') {
-      return rejected(
-        'record_too_large',
-        `the record has ${record.size} bytes, more than the ${RECORD_MAX_BYTES} that one record may have`,
-      );
-    }
-    const text = decode(record.bytes);
+  return (bytes, start, end) => {
+    const text = decode(bytes, start, end);
     return text === undefined ? rejected('unreadable', 'the record is not valid UTF-8') : parseText(text);
   };
 }
 
-function decode(bytes: Uint8Array): string | undefined {
-  const buffer = Buffer.isBuffer(bytes)
-    ? bytes
-    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (isAscii(buffer)) return buffer.toString('latin1');
-  return isUtf8(buffer) ? buffer.toString('utf8') : undefined;
+/** The same for records by themselves. */
+export function createRecordParser(format: RecordFormat, header: Uint8Array | undefined): ParseRecord {
+  const parse = createBytesParser(format, header);
+  return (record) => {
+    if (record.kind === 'oversize') return rejectOversize(record.size);
+    const bytes = toBuffer(record.bytes);
+    return parse(bytes, 0, bytes.length);
+  };
 }
+
+export const rejectOversize = (size: number): Rejected =>
+  rejected(
+    'record_too_large',
+    `the record has ${size} bytes, more than the ${RECORD_MAX_BYTES} that one record may have`,
+  );
+
+function decode(bytes: Buffer, start: number, end: number): string | undefined {
+  const own = bytes.subarray(start, end);
+  if (isAscii(own)) return bytes.toString('latin1', start, end);
+  return isUtf8(own) ? bytes.toString('utf8', start, end) : undefined;
+}
+
+const toBuffer = (bytes: Uint8Array): Buffer =>
+  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 function parseObject(text: string): ParsedRecord {
   if (isDeeperThan(text, MAX_DEPTH)) {
@@ -74,7 +87,7 @@ const explainCarriageReturns = (text: string): string =>
 
 function createCsvParser(delimiter: string, header: Uint8Array | undefined): (text: string) => ParsedRecord {
   const parseRow = createRowParser(delimiter);
-  const headerText = header && decode(header);
+  const headerText = header && decode(toBuffer(header), 0, header.length);
   const cells = headerText === undefined ? undefined : parseRow(headerText);
   if (!cells) throw new SourceError('the header row of a CSV part is missing, or not readable UTF-8');
   // Assigning to __proto__ would set no column.

@@ -13,7 +13,7 @@ NAMESPACE.copy(scratch);
  * ('ab', 'c') and ('a', 'bc') stay two keys.
  */
 export function createEventId(parts: readonly string[]): string {
-  const hex = sha1(encode(parts));
+  const hex = sha1(encodeKey(parts));
   const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
@@ -46,7 +46,7 @@ export function readUuid(value: unknown): string | undefined {
  */
 export function createSessionUuid(startMs: number, parts: readonly string[]): string {
   const time = startMs.toString(16).padStart(12, '0');
-  const hex = sha1(encode(parts));
+  const hex = sha1(encodeKey(parts));
   const variant = ((Number.parseInt(hex.charAt(3), 16) & 0x3) | 0x8).toString(16);
   return `${time.slice(0, 8)}-${time.slice(8, 12)}-7${hex.slice(0, 3)}-${variant}${hex.slice(4, 7)}-${hex.slice(7, 19)}`;
 }
@@ -54,7 +54,8 @@ export function createSessionUuid(startMs: number, parts: readonly string[]): st
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const PLACEHOLDER = /^[0-]+$|^[f-]+$/;
 
-function encode(parts: readonly string[]): string {
+/** One text for one list of texts: ('ab', 'c') and ('a', 'bc') stay two. */
+export function encodeKey(parts: readonly string[]): string {
   let text = '';
   for (const part of parts) text += `${part.length}:${part}`;
   return text;

@@ -1,3 +1,4 @@
+import type { PropertyList } from '../../lib/json/property-list.ts';
 import type { Fields } from './table.ts';
 
 /**
@@ -35,10 +36,10 @@ export function createRenames(extra: Iterable<readonly [string, string | null]> 
 }
 
 /** The fields of an object as properties of an event, values untouched. */
-export function copyProperties(properties: Record<string, unknown>, source: Fields, renames: Renames): void {
+export function copyProperties(properties: PropertyList, source: Fields, renames: Renames): void {
   for (const key of Object.keys(source)) {
     const to = renames.get(key);
-    if (to === undefined) properties[key] = source[key];
-    else if (to !== null) properties[to] = source[key];
+    if (to === undefined) properties.set(key, source[key]);
+    else if (to !== null) properties.set(to, source[key]);
   }
 }

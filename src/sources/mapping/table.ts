@@ -1,4 +1,5 @@
 import { isExactNumber } from '../../lib/json/exact-number.ts';
+import { type PropertyList, pinName } from '../../lib/json/property-list.ts';
 
 /** Target property <- source field, or the first of several that holds a value. `a.b` is a path. */
 export type Table = Readonly<Record<string, string | readonly string[]>>;
@@ -6,11 +7,11 @@ export type Table = Readonly<Record<string, string | readonly string[]>>;
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** Copies what the table names from a record to properties; fields without a value leave no trace. */
-export type ApplyTable = (properties: Record<string, unknown>, source: Fields) => void;
+export type ApplyTable = (properties: PropertyList, source: Fields) => void;
 
 export function compileTable(table: Table): ApplyTable {
   const rows = Object.entries(table).map(([target, from]) => ({
-    target,
+    target: pinName(target),
     readers: (typeof from === 'string' ? [from] : from).map(compilePath),
   }));
   return (properties, source) => {
@@ -18,7 +19,7 @@ export function compileTable(table: Table): ApplyTable {
       for (const read of readers) {
         const value = read(source);
         if (!hasValue(value)) continue;
-        properties[target] = value;
+        properties.set(target, value);
         break;
       }
     }

@@ -1,6 +1,7 @@
+import type { PropertyList } from '../../lib/json/property-list.ts';
 import { defineFileSource } from '../files/define-file-source.ts';
-import { createSessionUuid } from '../mapping/event-id.ts';
 import { readText } from '../mapping/identity.ts';
+import { createReadSessionId } from '../mapping/session-ids.ts';
 import { asFields, type Fields } from '../mapping/table.ts';
 import { createReadTime } from '../mapping/timestamp.ts';
 import { type CallDialect, createCallMaps, listCallFields } from '../segment-spec/calls.ts';
@@ -39,26 +40,21 @@ function toRudderstackCall(event: Fields): Fields {
 
 const readMillis = createReadTime('epoch_ms', 'UTC');
 const readSeconds = createReadTime('epoch_s', 'UTC');
+const readSessionId = createReadSessionId('rudderstack', (session) => {
+  const { length } = readText(session) ?? '';
+  return length === 13 ? readMillis(session) : length === 10 ? readSeconds(session) : undefined;
+});
 
 /**
  * context.sessionId is the session's start: in ms from browsers, in s from phones, or any number
  * the customer chose, which then stays as it is.
  * https://www.rudderstack.com/docs/sources/event-streams/sdks/session-tracking/
  */
-function setSession(properties: Record<string, unknown>, record: Fields): void {
+function setSession(properties: PropertyList, record: Fields): void {
   const session = readText(asFields(record['context'])?.['sessionId']);
   if (session === undefined || session === '') return;
-  const start =
-    session.length === 13 ? readMillis(session) : session.length === 10 ? readSeconds(session) : undefined;
-  if (start === undefined) {
-    properties['rudderstack_session_id'] = session;
-    return;
-  }
   const owner = readText(record['anonymousId']) ?? readText(record['userId']) ?? '';
-  properties['$session_id'] = createSessionUuid(Date.parse(start), [
-    'rudderstack',
-    'session',
-    owner,
-    session,
-  ]);
+  const id = readSessionId([owner], session);
+  if (id === undefined) properties.set('rudderstack_session_id', session);
+  else properties.set('$session_id', id);
 }

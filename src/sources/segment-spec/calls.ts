@@ -1,6 +1,7 @@
-import type { EventProperties } from '../../contract/event.ts';
+import type { MappedEvent } from '../../contract/event.ts';
 import type { IdentityFact } from '../../contract/identity-fact.ts';
 import { type MapOutcome, mapped, rejected, skipped } from '../../contract/outcome.ts';
+import { PropertyList } from '../../lib/json/property-list.ts';
 import { shown } from '../../lib/preview.ts';
 import { exactIds, type IdRules, toDistinctId, trimmedIds } from '../mapping/distinct-id.ts';
 import { createRecordId, type IdFrom } from '../mapping/event-id.ts';
@@ -25,7 +26,7 @@ export interface CallDialect {
   /** Event property <- record, where the dialect differs; a row replaces the shared one. */
   readonly table: Table;
   /** What a table cannot express. */
-  readonly finish?: (properties: Record<string, unknown>, record: Fields) => void;
+  readonly finish?: (properties: PropertyList, record: Fields) => void;
 }
 
 // Event property <- record, of every call that becomes an event.
@@ -113,12 +114,12 @@ function createCallMap(
   options: CallOptions & WithTimezone,
   { ids, createId }: CallRules,
   idFrom: IdFrom,
-): MapRecord {
+): MapRecord<MappedEvent> {
   const readTime = createReadIso(options.timezone);
   const applyContext = compileTable({ ...CONTEXT, ...dialect.table });
   const dropped = new Set(options.dropEvents);
 
-  return function mapCall(record): MapOutcome {
+  return function mapCall(record): MapOutcome<MappedEvent> {
     const type = record['type'];
     if (type === 'track' && dropped.has(readText(record['event']) ?? ''))
       return skipped('excluded_by_manifest');
@@ -149,7 +150,11 @@ function createCallMap(
     }
   };
 
-  function mapEvent(record: Fields, type: 'track' | 'page' | 'screen', time: string): MapOutcome {
+  function mapEvent(
+    record: Fields,
+    type: 'track' | 'page' | 'screen',
+    time: string,
+  ): MapOutcome<MappedEvent> {
     const event =
       type === 'track' ? readEventName(record['event'], 'event') : type === 'page' ? '$pageview' : '$screen';
     if (isRejected(event)) return event;
@@ -161,7 +166,8 @@ function createCallMap(
       return rejected('bad_field', `properties is ${shown(own)}; an object was expected`);
     }
 
-    const properties: Record<string, unknown> & EventProperties = { distinct_id: distinctId };
+    const properties = new PropertyList();
+    properties.set('distinct_id', distinctId);
     applyContext(properties, record);
     if (type !== 'track') applyNamed(properties, record);
     // After the context: a `title` or `utm_source` of the customer's own stays theirs.
@@ -169,15 +175,16 @@ function createCallMap(
     if (type === 'page' && ownFields) applyPage(properties, ownFields);
     if (type === 'screen') {
       const name = hasValue(record['name']) ? record['name'] : ownFields?.['name'];
-      if (hasValue(name)) properties['$screen_name'] = name;
+      if (hasValue(name)) properties.set('$screen_name', name);
     }
     setHost(properties);
     const groupId = ids.readSendable(asFields(record['context'])?.['groupId']);
-    if (groupId !== undefined) properties['$groups'] = { [options.groupType ?? DEFAULT_GROUP_TYPE]: groupId };
+    if (groupId !== undefined)
+      properties.set('$groups', { [options.groupType ?? DEFAULT_GROUP_TYPE]: groupId });
     dialect.finish?.(properties, record);
-    if (options.dropIp) delete properties['$ip'];
+    if (options.dropIp) properties.delete('$ip');
     // The import is sent from another address than the person had.
-    properties['$geoip_disable'] = true;
+    properties.set('$geoip_disable', true);
 
     const uuid =
       idFrom === 'record'
@@ -257,8 +264,8 @@ const readUser = (record: Fields, ids: IdRules) =>
 
 const HOST = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#:]+)/i;
 
-function setHost(properties: Record<string, unknown>): void {
-  const url = properties['$current_url'];
+function setHost(properties: PropertyList): void {
+  const url = properties.get('$current_url');
   const host = typeof url === 'string' ? HOST.exec(url)?.[1] : undefined;
-  if (host !== undefined) properties['$host'] ??= host;
+  if (host !== undefined && (properties.get('$host') ?? null) === null) properties.set('$host', host);
 }

@@ -155,7 +155,12 @@ local head`,
     id: 'D35',
     what: 'one event too many in a batch',
     file: 'src/deliver/batch-builder.ts',
-    edits: [['this.offsets.length >= this.limits.events', 'this.offsets.length > this.limits.events']],
+    edits: [
+      [
+        'this.#offsets.length + pending.length > events',
+        'this.#offsets.length + pending.length > events + 1',
+      ],
+    ],
     tests: ['test/deliver'],
   },
   {

@@ -5,7 +5,7 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
     id: 'I1',
     what: 'accepted counts all events, refused too',
     file: 'src/pipeline/advance.ts',
-    edits: [[`results.filter((delivery) => delivery.kind === 'accepted').length`, 'results.length']],
+    edits: [[`delivery?.kind === 'accepted' ? 1 : 0`, '1']],
     tests: ['test/pipeline'],
   },
   {
@@ -58,7 +58,7 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
     id: 'I6',
     what: 'findings before checkpoint lost on resume',
     file: 'src/pipeline/map-to-batches.ts',
-    edits: [[`if (outcome.kind !== 'rejected') {`, `if (number >= from && outcome.kind !== 'rejected') {`]],
+    edits: [[`if (outcome.kind !== 'rejected') {`, `if (record >= from && outcome.kind !== 'rejected') {`]],
     tests: ['test/pipeline'],
   },
   {

@@ -49,7 +49,7 @@ const stage = (staging: Staging, bodies: Bodies, more: Partial<Parameters<typeof
 async function readRecords(staging: Staging): Promise<string[]> {
   const texts: string[] = [];
   for await (const part of listParts(staging, prefix)) {
-    for (const record of (await loadPart(staging, prefix, part)).records) texts.push(describeRecord(record));
+    for (const record of await loadPart(staging, prefix, part)) texts.push(describeRecord(record));
   }
   return texts;
 }
@@ -99,7 +99,7 @@ describe('staging a group of small files', () => {
     await stage(staging, { 'a.gz': gzipSync(lines('a', 2)), 'b.zip': writeZip(hours), c: lines('c', 1) });
     const parts = await collect(listParts(staging, prefix));
     expect(parts.map(({ records }) => records)).toEqual([103]);
-    const records = [...(await loadPart(staging, prefix, parts[0] as PartMeta)).records];
+    const records = [...(await loadPart(staging, prefix, parts[0] as PartMeta))];
     expect(records[101]).toMatchObject({ file: 'b.zip', member: '99.json.gz', line: 1 });
     expect(records[102]).toMatchObject({ file: 'c', member: undefined, line: 1 });
 
@@ -117,7 +117,7 @@ describe('staging a group of small files', () => {
     const parts = await collect(listParts(staging, prefix));
     const loaded = await Promise.all(parts.map((part) => loadPart(staging, prefix, part)));
     expect(loaded.map(({ header }) => String(header))).toEqual(['x,y', 'x,z']);
-    expect(loaded.map(({ records }) => [...records].map(describeRecord))).toEqual([
+    expect(loaded.map((records) => [...records].map(describeRecord))).toEqual([
       ['0.csv 2 1,2', '1.csv 2 3,4'],
       ['2.csv 2 5,6', '3.csv 2 7,8'],
     ]);

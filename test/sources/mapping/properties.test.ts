@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { PropertyList } from '../../../src/lib/json/property-list.ts';
 import { copyProperties, createRenames } from '../../../src/sources/mapping/properties.ts';
 import { createMapper } from '../create-mapper.ts';
 
@@ -28,9 +29,9 @@ const withField = (name: string, value: unknown): Record<string, unknown> =>
   JSON.parse(`{${JSON.stringify(name)}:${JSON.stringify(value)}}`);
 
 it('names that mean nothing to the destination stay as they are', () => {
-  const properties = {};
+  const properties = new PropertyList();
   copyProperties(properties, { plan: 'pro', $browser: 'Firefox', Offset: 1 }, createRenames());
-  expect(properties).toEqual({ plan: 'pro', $browser: 'Firefox', Offset: 1 });
+  expect(properties.toObject()).toEqual({ plan: 'pro', $browser: 'Firefox', Offset: 1 });
 });
 
 describe.each(RESERVED)('a property named %s', (name) => {
@@ -38,9 +39,9 @@ describe.each(RESERVED)('a property named %s', (name) => {
   const time = '2023-03-14T09:26:53Z';
 
   it('is copied under another name', () => {
-    const properties: Record<string, unknown> = {};
+    const properties = new PropertyList();
     copyProperties(properties, withField(name, 'x'), createRenames());
-    expect(Object.entries(properties)).toEqual([[renamed, 'x']]);
+    expect(Object.entries(properties.toObject())).toEqual([[renamed, 'x']]);
   });
 
   it.each([

@@ -1,0 +1,51 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { PropertyList } from '../../../src/lib/json/property-list.ts';
+
+/** Names that an object puts in front, and some that only look like them. */
+const name = fc.oneof(
+  fc.constantFrom('a', 'b', 'c', '$os', '', 'constructor', 'toString'),
+  fc.constantFrom('0', '1', '2', '10', '01', '-1', '1.5', '4294967294', '4294967295', '99999999999'),
+  fc.string({ maxLength: 2 }).filter((text) => text !== '__proto__'),
+);
+const step = fc.record({
+  list: fc.nat({ max: 1 }),
+  doing: fc.constantFrom('set', 'set', 'set', 'delete'),
+  name,
+  value: fc.oneof(fc.integer(), fc.constant(undefined)),
+});
+
+it('is what an object is, in the order of its keys too, also where two lists are written in turns', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const lists = [new PropertyList(), new PropertyList()] as const;
+      const objects: [Record<string, unknown>, Record<string, unknown>] = [{}, {}];
+      for (const { list: at, doing, name: text, value } of steps) {
+        const [list, object] = at === 0 ? [lists[0], objects[0]] : [lists[1], objects[1]];
+        if (doing === 'set') {
+          list.set(text, value);
+          object[text] = value;
+        } else {
+          list.delete(text);
+          delete object[text];
+        }
+        expect(list.has(text)).toBe(Object.hasOwn(object, text));
+        expect(list.get(text)).toBe(Object.hasOwn(object, text) ? object[text] : undefined);
+      }
+      for (const [at, object] of objects.entries()) {
+        const list = lists[at] as PropertyList;
+        expect(Object.entries(list.toObject())).toEqual(Object.entries(object));
+        expect(list.names.map(({ text }) => text)).toEqual(Object.keys(object));
+      }
+    }),
+  );
+});
+
+it('stays what it is however many names other lists have', () => {
+  const kept = new PropertyList();
+  kept.set('kept', 1);
+  for (let n = 0; n < 20_000; n += 1) new PropertyList().set(`name ${n}`, n);
+  kept.set('more', 2);
+  kept.set('kept', 3);
+  expect(kept.toObject()).toEqual({ kept: 3, more: 2 });
+});

@@ -1,0 +1,118 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type MappedEvent, toTargetEvent } from '../../src/contract/event.ts';
+import { parseJson } from '../../src/lib/json/parse-json.ts';
+import { PropertyList } from '../../src/lib/json/property-list.ts';
+import { stringifyJson } from '../../src/lib/json/stringify-json.ts';
+import { TextBuffer } from '../../src/lib/text-buffer.ts';
+import { EventWriter } from '../../src/pipeline/event-writer.ts';
+import { guessDelimiter } from '../../src/sources/formats/csv-row.ts';
+import { createRecordParser } from '../../src/sources/formats/parse-record.ts';
+import { bindSource, SOURCE_TYPES } from '../../src/sources/registry.ts';
+import { createImportMap } from '../../src/sources/source.ts';
+
+function write(...events: readonly MappedEvent[]): { readonly text: string; readonly hash: string } {
+  const out = new TextBuffer(8); // grows on the way
+  const writer = new EventWriter(out);
+  const texts: string[] = [];
+  let start = 0;
+  const end = () => {
+    if (out.end > start) texts.push(out.bytes.toString('utf8', start, out.end));
+    start = out.end;
+  };
+  writer.write(events, end);
+  end();
+  return { text: texts.join(), hash: writer.words.join() };
+}
+
+const withProperties = (properties: MappedEvent['properties']): MappedEvent => ({
+  event: 'Order "Completed"\n',
+  uuid: '0c3e5a10-1111-4b6e-8f00-000000000020',
+  timestamp: '2023-03-14T09:26:53.123Z',
+  properties,
+});
+
+const text = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.array(fc.integer({ min: 0, max: 0xffff })).map((units) => String.fromCharCode(...units)),
+  fc.constantFrom('"', '\\', '\u007f', '\u2028', 'ä', '€', '😀', '\ud800', 'x'.repeat(300)),
+);
+const number = fc.oneof(
+  fc.double(),
+  fc.integer(),
+  fc.constantFrom('1e400', '12345678901234567890', '0.1234567890123456789', '-0').map(parseJson),
+);
+const { value } = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    text,
+    number,
+    fc.boolean(),
+    fc.constantFrom(null, undefined),
+    fc.array(tie('value'), { maxLength: 5 }),
+    fc.dictionary(fc.oneof(text, fc.constantFrom('1', '10', '__proto__', 'toJSON')), tie('value'), {
+      maxKeys: 5,
+    }),
+  ),
+}));
+
+describe('the text of an event', () => {
+  it('is what stringifyJson writes, of an object and of a list of properties, and both have one hash', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(text, value), { maxLength: 12 }), (members) => {
+        const list = new PropertyList();
+        list.set('distinct_id', 'user-1');
+        for (const [name, member] of members) if (name !== '__proto__') list.set(name, member);
+        const listed = withProperties(list);
+        const event = toTargetEvent(listed);
+        const written = write(listed);
+        expect(written.text).toBe(stringifyJson(event));
+        expect(write(event)).toEqual(written);
+        expect(write(event, listed).text).toBe(`${written.text},${written.text}`);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  const root = new URL('../golden/', import.meta.url);
+  const golden = SOURCE_TYPES.flatMap((source) =>
+    readdirSync(new URL(source.type, root)).flatMap((name) =>
+      source.versions.map((version) => ({ source, type: source.type, name, version })),
+    ),
+  );
+  it.each(golden)('of $type@$version is that of the object, for every golden record of $name', (of) => {
+    const { source, type, name, version } = of;
+    const folder = new URL(`${type}/${name}/`, root);
+    const files = readdirSync(folder);
+    const options: object = files.includes('options.json')
+      ? JSON.parse(readFileSync(new URL('options.json', folder), 'utf8'))
+      : {};
+    const bound = bindSource(source.block.parse({ type, from: 'x', ...options }));
+    const isCsv = files.includes('input.csv');
+    const [first = '', ...rest] = readFileSync(new URL(isCsv ? 'input.csv' : 'input.ndjson', folder), 'utf8')
+      .trimEnd()
+      .split('\n');
+    const parse = isCsv
+      ? createRecordParser({ kind: 'csv', delimiter: guessDelimiter(first) }, Buffer.from(first))
+      : createRecordParser({ kind: 'json' }, undefined);
+    let events = 0;
+    for (const line of isCsv ? rest : [first, ...rest]) {
+      const parsed = parse({ kind: 'record', member: undefined, line: 1, bytes: Buffer.from(line) });
+      if (parsed.kind === 'rejected') continue;
+      const plain = bound.createMap({ version })(parsed.value);
+      const fast = createImportMap(bound, { version })(parsed.value);
+      if (plain.kind !== 'mapped' || fast.kind !== 'mapped') {
+        expect(fast).toEqual(plain);
+        continue;
+      }
+      expect(fast.facts).toEqual(plain.facts);
+      for (const [at, event] of fast.events.entries()) {
+        expect(event.properties).toBeInstanceOf(PropertyList);
+        expect(write(event).text).toBe(stringifyJson(plain.events[at]));
+        events += 1;
+      }
+    }
+    expect(events).toBeGreaterThan(0);
+  });
+});
