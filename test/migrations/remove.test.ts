@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { pino } from 'pino';
@@ -175,7 +175,12 @@ describe('finished migrations', () => {
         },
       );
     expect(await sweep(29.99)).not.toContain('old');
+    // Another one is damaged, and holds none of them up.
+    mkdirSync(join(staged(), 'damaged'));
+    writeFileSync(join(staged(), 'damaged', 'control.json'), '{');
+    copyFileSync(join(staged(), '_migrations/old.json'), join(staged(), '_migrations/damaged.json'));
     expect(await sweep(30)).toContain('old');
+    rmSync(join(staged(), '_migrations/damaged.json'));
     expect(await loadStatus(lab.runtime, 'old')).toMatchObject([{ state: 'removed' }]);
   });
 });

@@ -1,4 +1,4 @@
-import { ConfigError, getMessage } from '../../lib/errors.ts';
+import { ConfigError, getMessage, SourceError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { listMigrations, loadControl } from '../../state/migrations.ts';
 import type { MigrationStore } from '../migration-runtime.ts';
@@ -20,14 +20,15 @@ export async function sweepFinished(
 ): Promise<string[]> {
   const removed: string[] = [];
   for (const name of await listMigrations(store.staging)) {
-    const control = await loadControl(store.staging, name);
-    if (control?.state !== 'finished') continue;
-    if (store.now().getTime() - Date.parse(control.at) < afterDays * DAY_MS) continue;
     try {
+      const control = await loadControl(store.staging, name);
+      if (control?.state !== 'finished') continue;
+      if (store.now().getTime() - Date.parse(control.at) < afterDays * DAY_MS) continue;
       await removeMigration(store, name, { resolveLedger });
       removed.push(name);
     } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
+      // A damaged migration keeps no other from being removed.
+      if (!(error instanceof ConfigError || error instanceof SourceError)) throw error;
       log.warn({ migration: name, err: getMessage(error) }, 'a finished migration is not removed yet');
     }
   }
