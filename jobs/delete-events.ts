@@ -45,6 +45,8 @@ export interface DeletionJobState {
   readonly state: 'waiting' | 'active' | 'retrying' | 'completed' | 'failed';
   /** Of the last attempt; undefined when none has failed. */
   readonly reason: string | undefined;
+  /** Undefined: every project. */
+  readonly projectIds: readonly number[] | undefined;
 }
 
 const SCHEDULER = 'deletion-schedule';
@@ -145,14 +147,18 @@ const covers = (one: Payload<'delete-events'>, other: Payload<'delete-events'>):
 /** Ids that BullMQ gives: any other text may be the key of something else of the queue. */
 const JOB_ID = /^(?:\d{1,15}|repeat:[a-z-]{1,50}:\d{1,15})$/;
 
-async function loadState(queue: Queue, jobId: string): Promise<DeletionJobState | undefined> {
+async function loadState(
+  queue: Queue<Payload<'delete-events'>>,
+  jobId: string,
+): Promise<DeletionJobState | undefined> {
   if (!JOB_ID.test(jobId)) return undefined;
   const state = await queue.getJobState(jobId);
   const job = await queue.getJob(jobId);
   if (job === undefined || state === 'unknown') return undefined;
   const reason = job.failedReason === '' ? undefined : job.failedReason;
-  if (state === 'active' || state === 'completed' || state === 'failed') return { state, reason };
-  return { state: state === 'delayed' ? 'retrying' : 'waiting', reason };
+  const { projectIds } = job.data;
+  if (state === 'active' || state === 'completed' || state === 'failed') return { state, reason, projectIds };
+  return { state: state === 'delayed' ? 'retrying' : 'waiting', reason, projectIds };
 }
 
 /** A Redis that is away is an UnavailableError: the client can try again. */

@@ -29,6 +29,8 @@ export interface DeletionRunState {
   readonly state: 'waiting' | 'active' | 'retrying' | 'completed' | 'failed';
   /** Why the last attempt failed; undefined when none has. */
   readonly reason: string | undefined;
+  /** Undefined: every project. */
+  readonly projectIds: readonly number[] | undefined;
 }
 
 export function addDeletionRoutes(api: Api, db: Db, runs: DeletionRuns | undefined): void {
@@ -102,10 +104,17 @@ export function addDeletionRoutes(api: Api, db: Db, runs: DeletionRuns | undefin
     async ({ c }) => {
       const jobId = c.req.param('job_id') ?? '';
       const run = await available(runs, (there) => there.state(jobId));
-      if (run === undefined) {
+      const { userId, projectIds } = c.get('key');
+      const owned = new Set(await loadOwnedProjects(db, userId, projectIds));
+      // A run of every project is one that the caller may have been given, as it does what was asked for.
+      const isTheirs = owned.size > 0 && (run?.projectIds?.some((id) => owned.has(id)) ?? true);
+      if (run === undefined || !isTheirs) {
         throw notFound('The queue does not know this run (any more). Ask for another one.');
       }
-      return respondWithJson(c, { job_id: jobId, state: run.state, reason: run.reason ?? null });
+      // What failed may be another organization's.
+      const isWholly = run.projectIds?.every((id) => owned.has(id)) ?? false;
+      const reason = isWholly ? (run.reason ?? null) : null;
+      return respondWithJson(c, { job_id: jobId, state: run.state, reason });
     },
   );
 }

@@ -136,6 +136,31 @@ onEveryDatabase('the endpoints of deletions', (db) => {
     expect(asked).toHaveLength(2);
   });
 
+  it('show a run to owners of its projects alone, and a reason where all of them are theirs', async () => {
+    const [strangers] = await db().query<{ id: string }>(
+      `insert into organizations (name) values ('others') returning id`,
+    );
+    const theirs = await ensureProject(db(), {
+      name: 'theirs, too',
+      projectKey: createProjectKey(),
+      organizationId: strangers?.id ?? '',
+    });
+    const see = async (projectIds: readonly number[] | undefined, key = api.personalKey) => {
+      const state = async () => ({ state: 'failed', reason: 'why', projectIds }) as const;
+      const app = buildApi({ db: db(), log: silent, deletionRuns: { ask: async () => '1', state } });
+      const headers = { authorization: `Bearer ${key}` };
+      const response = await app.request('/api/deletions/run/1/', { headers });
+      return response.status === 200 ? await response.json() : response.status;
+    };
+    expect(await see([api.project.id])).toEqual({ job_id: '1', state: 'failed', reason: 'why' });
+    expect(await see([theirs.id])).toBe(404);
+    expect(await see([api.project.id, theirs.id])).toMatchObject({ state: 'failed', reason: null });
+    expect(await see(undefined)).toMatchObject({ state: 'failed', reason: null });
+    const member = await createUser(db(), { email: 'm@example.com', firstName: 'M', level: 'member' });
+    const key = await createPersonalKey(db(), { label: 't', scopes: ['*'], userId: member.id });
+    expect(await see(undefined, key)).toBe(404);
+  });
+
   it('answer 404 where nobody runs the job', async () => {
     for (const response of [await call('run/', undefined, 'POST'), await call('run/1/')]) {
       expect(response.status).toBe(404);
