@@ -12,6 +12,7 @@ import { eventDefinitions } from './migrations/0008-event-definitions.ts';
 import { persons } from './migrations/0009-persons.ts';
 import { eventRows } from './migrations/0010-event-rows.ts';
 import { flags } from './migrations/0011-flags.ts';
+import { eventTimes } from './migrations/0012-event-times.ts';
 
 export const MIGRATIONS: readonly Migration[] = [
   firstRooms,
@@ -25,6 +26,7 @@ export const MIGRATIONS: readonly Migration[] = [
   persons,
   eventRows,
   flags,
+  eventTimes,
 ];
 /** Any number will do, as long as every process takes the same. */
 const MIGRATION_LOCK = 4_201_967;

@@ -48,8 +48,30 @@ export interface EventFilter {
   readonly limit: number;
 }
 
-/** Newest first; ties in order of the rest, so that a page starts exactly where the last one ended. */
-export function loadEvents(db: Db, projectId: number, filter: EventFilter): Promise<StoredEvent[]> {
+/** Rows of one statement: requests come between two of them. */
+const STEP_ROWS = 1000;
+
+/**
+ * Newest first; ties in order of the rest, so that a page starts exactly where the last one ended. A long page is
+ * read in steps, each along an index: by time, or by time of a name or of an id.
+ */
+export async function loadEvents(
+  db: Db,
+  projectId: number,
+  filter: EventFilter,
+  stepRows: number = STEP_ROWS,
+): Promise<StoredEvent[]> {
+  const found: StoredEvent[] = [];
+  while (found.length < filter.limit) {
+    const limit = Math.min(stepRows, filter.limit - found.length);
+    const step = await loadStep(db, projectId, { ...filter, after: found.at(-1) ?? filter.after, limit });
+    found.push(...step);
+    if (step.length < limit) break;
+  }
+  return found;
+}
+
+function loadStep(db: Db, projectId: number, filter: EventFilter): Promise<StoredEvent[]> {
   const { distinctId, personUuid, event, after } = filter;
   const conditions = [
     sql`project_id = ${projectId}`,

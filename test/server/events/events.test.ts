@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
+import type { Db } from '../../../src/server/database/db.ts';
+import { loadEvents } from '../../../src/server/events/store.ts';
 import { createTestApi, type TestApi } from '../../support/api.ts';
 import { onEveryDatabase } from '../../support/databases.ts';
 
@@ -36,6 +38,24 @@ onEveryDatabase('events', (db) => {
       ],
       total: 25,
     });
+  });
+
+  test('are read in steps, so that requests come between them', async () => {
+    const project = (await api.read<{ id: number }>('')).id;
+    let steps = 0;
+    const counting: Db = {
+      ...db(),
+      transaction: (work, turn) => {
+        steps += 1;
+        return db().transaction(work, turn);
+      },
+    };
+    const whole = await loadEvents(db(), project, { limit: 25 });
+    expect(await loadEvents(counting, project, { limit: 24 }, 7)).toEqual(whole.slice(0, 24));
+    expect(steps).toBe(4);
+    expect(await loadEvents(db(), project, { limit: 100, event: 'rare' }, 2)).toEqual(
+      whole.filter(({ event }) => event === 'rare'),
+    );
   });
 
   test('come newest first, each exactly once over all pages', async () => {
