@@ -3,12 +3,13 @@ import type { BenchPlan } from './options.ts';
 /** Wall time on the machine of the last figures, in µs a record; of all contenders of a section together. */
 const MICROS = { wholePath: 900, wholePathSlow: 1_200, stages: 400, persons: 900, cores: 900, memory: 170 };
 const INGEST_MICROS = 900;
+const DECISIONS_S = 40;
 const START_UP_S = 18;
 const OPENING_S = 5;
 
 /** A rough guess: it depends on the machine, and doubles on a busy one. */
 export function estimateSeconds(plan: BenchPlan): number {
-  const { sections, wholePath, stages, persons, cores, memory, ingest, startUp } = plan;
+  const { sections, wholePath, stages, persons, cores, memory, ingest, decisions, startUp } = plan;
   const seconds: Readonly<Record<string, number>> = {
     'whole-path': wholePath.reduce(
       (sum, { records, latencyMs, rounds }) =>
@@ -20,6 +21,7 @@ export function estimateSeconds(plan: BenchPlan): number {
     cores: (cores.records * cores.rounds * MICROS.cores) / 1e6,
     memory: (memory.reduce((sum, records) => sum + records, 0) * MICROS.memory) / 1e6,
     ingest: ingest.rounds * ((ingest.events * INGEST_MICROS) / 1e6 + START_UP_S),
+    decisions: decisions.rounds * DECISIONS_S,
     'start-up': startUp.rounds * START_UP_S,
   };
   return [...sections].reduce((sum, name) => sum + (seconds[name] ?? 0), OPENING_S);

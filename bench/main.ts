@@ -10,6 +10,7 @@ import { hasProc } from './lab/process-tree.ts';
 import { type BenchOptions, type BenchPlan, parseOptions, USAGE } from './options.ts';
 import { renderFigures, renderMarkdown } from './render.ts';
 import { measureCores } from './sections/cores.ts';
+import { measureDecisions } from './sections/decisions.ts';
 import { measureIngest } from './sections/ingest.ts';
 import { measureMemory } from './sections/memory.ts';
 import { measurePersons } from './sections/persons.ts';
@@ -59,6 +60,9 @@ async function measureSections(lab: Lab, plan: BenchPlan, root: string): Promise
   if (sections.has('cores')) results.push(await measureCores(lab, { ...plan.cores, root }));
   if (sections.has('memory')) results.push(await measureMemory(lab, { sizes: plan.memory, root }));
   if (sections.has('ingest')) results.push(await measureIngest(lab, { ...plan.ingest, root }));
+  if (sections.has('decisions')) {
+    results.push(await measureDecisions(lab, { ...plan.decisions, root }));
+  }
   if (sections.has('start-up')) results.push(await measureStartUp(lab, { ...plan.startUp, root }));
   return results;
 }

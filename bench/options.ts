@@ -1,7 +1,16 @@
 import { parseArgs } from 'node:util';
 
 /** The parts of the benchmark, in the order in which they run. */
-export const SECTIONS = ['whole-path', 'stages', 'persons', 'cores', 'memory', 'ingest', 'start-up'] as const;
+export const SECTIONS = [
+  'whole-path',
+  'stages',
+  'persons',
+  'cores',
+  'memory',
+  'ingest',
+  'decisions',
+  'start-up',
+] as const;
 export type SectionName = (typeof SECTIONS)[number];
 
 export interface WholePathSize {
@@ -19,6 +28,7 @@ export interface BenchPlan {
   readonly cores: { readonly records: number; readonly rounds: number };
   readonly memory: readonly number[];
   readonly ingest: { readonly events: number; readonly rounds: number };
+  readonly decisions: { readonly requests: number; readonly rounds: number };
   readonly startUp: { readonly rounds: number };
 }
 
@@ -84,6 +94,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
       cores: { records, rounds: rounds ?? (full ? 3 : 1) },
       memory: given === undefined ? [100_000, 1_000_000, 10_000_000] : [Math.ceil(given / 10), given],
       ingest: { events: given ?? (full ? 100_000 : 10_000), rounds: rounds ?? (full ? 3 : 1) },
+      decisions: { requests: given ?? (full ? 50_000 : 10_000), rounds: rounds ?? (full ? 3 : 1) },
       startUp: { rounds: rounds ?? (full ? 7 : 3) },
     },
     json: values.json,

@@ -3,9 +3,8 @@ import { flagFiltersSchema, flagKeySchema } from '../../../config/flags.ts';
 import { userSchema } from '../auth/users.ts';
 import { booleanField, textField } from '../http/fields.ts';
 
-const filters = flagFiltersSchema.openapi('FeatureFlagFilters', {
-  description: 'Conditions, variants and payloads, in the form of the service.',
-});
+// It is made before zod learns of OpenAPI, so it cannot be given a name of its own in the document.
+const filters = flagFiltersSchema;
 
 export const featureFlagSchema = z
   .object({
