@@ -49,8 +49,8 @@ export interface Bench {
   receipts(count: number): Promise<void>;
   killPart(part: 'redis' | 'api'): Promise<void>;
   wipeRedis(run: BackhaulProcess): Promise<void>;
-  /** From here on the strict destination takes seconds for each request: the run is still under way when it is stopped. */
-  slowDown(): void;
+  /** Whether the strict destination takes seconds for each request: the run is still under way when it is stopped. */
+  setSlow(isSlow: boolean): void;
   /** Resumes until the migration is done, and expects what an uninterrupted run comes to. */
   expectSameEnd(stopped: Ended): Promise<void>;
 }
@@ -157,7 +157,7 @@ export async function createLab({
       },
       async receipts(count) {
         const folder = join(dataDir, 'staging', name, 'receipts');
-        await until(`${count} receipts`, () => (countFiles(folder) >= count ? true : undefined));
+        await until(`${count} receipts`, () => countFiles(folder) >= count || undefined, LAB_TIMEOUT_MS);
       },
       async killPart(part) {
         const pid = await until(`a pid of ${part}`, () => readPid(dataDir, part));
@@ -176,9 +176,9 @@ export async function createLab({
         await Promise.race([redis.flushall(), run.ended]);
         redis.disconnect();
       },
-      slowDown: () => target.setLatency(SLOW_MS),
+      setSlow: (isSlow) => target.setLatency(isSlow ? SLOW_MS : 0),
       async expectSameEnd(stopped) {
-        target.setLatency(0);
+        bench.setSlow(false);
         let ended = stopped;
         for (let resumes = 0; wasStopped(ended) && resumes < RESUMES_MAX; resumes += 1) {
           // Killed before the migration was written down: there is nothing to resume yet.

@@ -14,7 +14,7 @@ let lab: Lab;
 /** A run that is still under way when the signal or command arrives, however long that takes. */
 async function openSlow(name: string): Promise<Bench> {
   const bench = await lab.open(name);
-  bench.slowDown();
+  bench.setSlow(true);
   return bench;
 }
 beforeAll(async () => {
@@ -54,6 +54,7 @@ it.runIf(ALL)(
     first.kill('SIGTERM');
     expect(await first.ended).toMatchObject({ code: 0 });
     const startMs = performance.now();
+    bench.setSlow(false);
     await bench.expectSameEnd(await run.ended);
     // A lock that nobody gives back is only found stalled after 30 s.
     expect(performance.now() - startMs).toBeLessThan(25_000);
