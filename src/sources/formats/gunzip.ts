@@ -3,8 +3,10 @@ import { getMessage, SourceError } from '../../lib/errors.ts';
 import { measureGzipHeader } from './gzip-header.ts';
 
 const OUTPUT_BYTES = 512 * 1024;
-/** Input is fed in pieces, so that one piece cannot inflate to more than about 32 MiB before it is passed on. */
-const PIECE_BYTES = 32 * 1024;
+/** Input is fed in pieces: each is a round trip to the thread pool. */
+const PIECE_BYTES = 256 * 1024;
+/** Text of one piece that is passed on before the rest of it is inflated, whatever the piece inflates to. */
+const PASS_ON_BYTES = 4 * 1024 * 1024;
 /** Checksum and length of the text. */
 const TRAILER_BYTES = 8;
 const NONE = Buffer.alloc(0);
@@ -61,15 +63,20 @@ export async function* gunzip(
           advance(header);
           onTaken(header);
         } else if (!member.isInflated()) {
-          const { consumed, outputs, error } = await member.write(rest.subarray(0, PIECE_BYTES));
-          const textBytes = outputs.reduce((sum, { length }) => sum + length, 0);
-          if (outputs.length === 0) onTaken(consumed);
-          for (const output of outputs) {
-            onTaken((consumed * output.length) / textBytes);
-            yield output;
+          let inflated = await member.write(rest.subarray(0, PIECE_BYTES));
+          for (;;) {
+            const { consumed, outputs, error } = inflated;
+            const textBytes = outputs.reduce((sum, { length }) => sum + length, 0);
+            if (outputs.length === 0) onTaken(consumed);
+            for (const output of outputs) {
+              onTaken((consumed * output.length) / textBytes);
+              yield output;
+            }
+            if (error !== undefined) throw damaged(getMessage(error), error);
+            advance(consumed);
+            if (inflated.isWhole) break;
+            inflated = await member.more();
           }
-          if (error !== undefined) throw damaged(getMessage(error), error);
-          advance(consumed);
         } else {
           if (rest.length < TRAILER_BYTES) break;
           if (!member.matches(rest)) throw damaged('its checksum does not match');
@@ -89,12 +96,16 @@ export async function* gunzip(
 
 interface Inflated {
   readonly consumed: number;
+  /** False when there is more text of the piece: see `more`. */
+  readonly isWhole: boolean;
   readonly outputs: readonly Buffer[];
   readonly error: unknown;
 }
 
 interface Member {
   write(piece: Buffer): Promise<Inflated>;
+  /** Continues with the piece that was written last. */
+  more(): Promise<Inflated>;
   /** What is left of a member that was cut off. */
   end(): Promise<readonly Buffer[]>;
   /** Whether all text was seen, so that the trailer comes next. */
@@ -106,44 +117,77 @@ interface Member {
 function createMember(): Member {
   const stream = createInflateRaw({ chunkSize: OUTPUT_BYTES });
   let outputs: Buffer[] = [];
+  let outputBytes = 0;
   let failure: unknown;
   let checksum = 0;
   let textBytes = 0;
   let isInflated = false;
+  /** Of the piece under way: bytes that are not inflated yet, and whether the stream asks for the next one. */
+  let leftBytes = 0;
+  let isTaken = true;
+  let inflatedBefore = 0;
+  let isEnding = false;
+  let settled = () => {};
   stream.on('data', (chunk: Buffer) => {
     checksum = crc32(chunk, checksum);
     textBytes += chunk.length;
     outputs.push(chunk);
+    outputBytes += chunk.length;
+    if (outputBytes < PASS_ON_BYTES || isEnding) return;
+    stream.pause(); // nothing more is inflated until it is resumed
+    settled();
   });
   // A write that meets damage is never called back.
-  let settled = () => {};
   stream.on('error', (error) => {
     failure = error;
     settled();
   });
-  const take = () => {
-    const taken = outputs;
+  const takeOutputs = () => {
+    const all = outputs;
     outputs = [];
-    return taken;
+    outputBytes = 0;
+    return all;
+  };
+  const take = (): Inflated => {
+    const consumed = stream.bytesWritten - inflatedBefore;
+    inflatedBefore = stream.bytesWritten;
+    leftBytes -= consumed;
+    const isWhole = isTaken && stream.readableLength === 0;
+    // Bytes are left over only behind the end of the text.
+    isInflated = failure === undefined && isWhole && leftBytes > 0;
+    return { consumed, isWhole, outputs: takeOutputs(), error: failure };
   };
   return {
     async write(piece) {
-      const before = stream.bytesWritten;
+      leftBytes = piece.length;
+      isTaken = false;
       await new Promise<void>((resolve) => {
         settled = resolve;
-        stream.write(piece, () => resolve());
-      });
-      const consumed = stream.bytesWritten - before;
-      // Bytes are left over only behind the end of the text.
-      isInflated = failure === undefined && consumed < piece.length;
-      return { consumed, outputs: take(), error: failure };
-    },
-    async end() {
-      await new Promise<void>((resolve) => {
-        stream.once('end', resolve).once('close', resolve);
-        stream.end();
+        stream.resume();
+        stream.write(piece, () => {
+          isTaken = true;
+          settled();
+        });
       });
       return take();
+    },
+    async more() {
+      await new Promise<void>((resolve) => {
+        settled = resolve;
+        stream.resume();
+        // Of a piece that is taken only text is left, which comes in this turn.
+        if (isTaken) setImmediate(resolve);
+      });
+      return take();
+    },
+    async end() {
+      isEnding = true;
+      await new Promise<void>((resolve) => {
+        stream.once('end', resolve).once('close', resolve);
+        stream.resume();
+        stream.end();
+      });
+      return takeOutputs();
     },
     isInflated: () => isInflated,
     matches: (trailer) =>
