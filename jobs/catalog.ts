@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { partMeta } from '../src/contract/part.ts';
+import { packing, partMeta } from '../src/contract/part.ts';
 import { slice } from '../src/contract/slice.ts';
 
 /**
@@ -21,8 +21,12 @@ const buckets = {
 };
 
 export const payloads = {
-  'stage-file': z.strictObject({ ...ofEpoch, fileId: z.string() }),
-  'stage-slice': z.strictObject({ ...ofEpoch, slice: slice.extend({ location: z.literal('shared') }) }),
+  'stage-file': z.strictObject({ ...ofEpoch, fileId: z.string(), packing }),
+  'stage-slice': z.strictObject({
+    ...ofEpoch,
+    packing,
+    slice: slice.extend({ location: z.literal('shared') }),
+  }),
   'import-part': z.strictObject({ ...ofEpoch, part: partMeta }),
   'resolve-people': z.strictObject({ ...ofEpoch, ...buckets }),
   'merge-people': z.strictObject({ ...ofEpoch, ...buckets }),

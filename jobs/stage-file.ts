@@ -15,10 +15,10 @@ export interface StageFileDeps {
 /** Job `stage-file`: a file or a group of small files on the producer's own disk becomes parts. Runs with the producer alone. */
 export function stageFileHandler({ staging, files, onPart }: StageFileDeps): Handler<'stage-file'> {
   const byId = new Map(files.map((file) => [file.fileId, file]));
-  return async ({ migration, fileId }, { signal }) => {
+  return async ({ migration, fileId, packing }, { signal }) => {
     const slice = byId.get(fileId);
     if (!slice) throw new SourceError(`file ${fileId} is not among the files of migration "${migration}"`);
-    await stageSlice({ slice, staging, prefix: layout(migration).prefix, onPart, signal });
+    await stageSlice({ slice, staging, prefix: layout(migration).prefix, packing, onPart, signal });
     return { kind: 'done' };
   };
 }

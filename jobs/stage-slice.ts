@@ -20,7 +20,7 @@ export interface StageSliceDeps {
  * job carries the id alone: its members are in the record of the migration.
  */
 export function stageSliceHandler({ staging, migrations, produces }: StageSliceDeps): Handler<'stage-slice'> {
-  return ({ migration: name, epoch, slice }, run) =>
+  return ({ migration: name, epoch, packing, slice }, run) =>
     migrations.use(name, epoch, run.signal, async (migration, signal) => {
       let parts = 0;
       const onPart = () => {
@@ -29,7 +29,8 @@ export function stageSliceHandler({ staging, migrations, produces }: StageSliceD
       };
       try {
         const opened = openStagedSlice(migration, slice);
-        await stageSlice({ slice: opened, staging, prefix: layout(name).prefix, onPart, signal });
+        const { prefix } = layout(name);
+        await stageSlice({ slice: opened, staging, prefix, packing, onPart, signal });
       } catch (error) {
         if (!(error instanceof ConfigError)) throw error;
         // The producer has listed the source with the same rights: where it cannot read, nobody is to try again.

@@ -16,8 +16,12 @@ export type RecordFormat = z.infer<typeof recordFormat>;
 /** And a part of small files at this many: its counts by file are part of each checkpoint. */
 export const PART_MAX_FILES = 500;
 
+/** How the frames of a part are stored. */
+export const packing = z.enum(['none', 'brotli']);
+export type Packing = z.infer<typeof packing>;
+
 /**
- * A staged, immutable piece of one slice. Its object holds gzipped frames (src/state/frames.ts).
+ * A staged, immutable piece of one slice. Its object holds frames (src/state/frames.ts).
  * Its description is written after it: a part exists once it is described.
  */
 export const partMeta = z.strictObject({
@@ -32,7 +36,9 @@ export const partMeta = z.strictObject({
   records: z.number().int().nonnegative(),
   /** Size of the frames before compression. */
   bytes: z.number().int().nonnegative(),
-  /** SHA-256 over the frames before compression, hex. */
+  /** Absent in parts of earlier versions: gzip. */
+  packing: packing.optional(),
+  /** SHA-256 over the object, hex; of a part of an earlier version, over its frames before compression. */
   sha256: z.string(),
   etag: z.string(),
   /** Number of the part's first record in its file (of a group: in the first of its files), from 0. */

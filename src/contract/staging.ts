@@ -16,6 +16,8 @@ export interface Staging {
   getRange(key: string, offset: number, length: number): Promise<Buffer>;
   /** Every key that starts with `prefix`, in key order. */
   list(prefix: string): AsyncIterable<{ key: string; bytes: number }>;
+  /** What is free where the bodies are kept; absent where space is not limited. */
+  freeBytes?(): Promise<number>;
   /** Does nothing when there is no such key. */
   remove(key: string): Promise<void>;
 }

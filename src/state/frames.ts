@@ -17,8 +17,8 @@ export class FrameWriter {
   records = 0;
 
   constructor(header: Uint8Array | undefined) {
-    this.buffer = Buffer.allocUnsafe(256 * 1024);
-    if (header) this.write(`H ${header.length}`, header);
+    this.buffer = blocks.pop() ?? Buffer.allocUnsafeSlow(FIRST_BYTES);
+    if (header) this.writeName('H', header);
   }
 
   get bytes(): number {
@@ -31,24 +31,23 @@ export class FrameWriter {
     const switching =
       (isNewFile ? countNameFrame(file) : 0) +
       (record.member === (isNewFile ? undefined : this.member) ? 0 : countNameFrame(record.member));
-    return this.used + switching + countFrameBytes(renderLine(record), getBody(record).length);
+    return this.used + switching + countRecordFrame(record);
   }
 
   /** The records that follow are of this file. Members start again. */
   startFile(file: string): void {
-    const name = Buffer.from(file);
-    this.write(`S ${name.length}`, name);
+    this.writeName('S', Buffer.from(file));
     this.file = file;
     this.member = undefined;
   }
 
   add(record: PartRecord): void {
     if (record.member !== this.member) {
-      const name = Buffer.from(record.member ?? '');
-      this.write(`F ${name.length}`, name);
+      this.writeName('F', Buffer.from(record.member ?? ''));
       this.member = record.member;
     }
-    this.write(renderLine(record), getBody(record));
+    if (record.kind === 'record') this.write(`R ${record.line} ${record.bytes.length}\n`, record.bytes);
+    else this.write(`T ${record.line} ${record.size} ${record.sha256} ${record.head.length}\n`, record.head);
     this.records += 1;
   }
 
@@ -57,32 +56,59 @@ export class FrameWriter {
     return this.buffer.subarray(0, this.used);
   }
 
-  private write(line: string, body: Uint8Array): void {
-    const needed = this.used + countFrameBytes(line, body.length);
-    if (needed > this.buffer.length) {
-      const doubled = Math.min(this.buffer.length * 2, PART_MAX_BYTES);
-      const larger = Buffer.allocUnsafe(Math.max(needed, doubled));
-      this.buffer.copy(larger, 0, 0, this.used);
-      this.buffer = larger;
-    }
-    this.used += this.buffer.write(line, this.used, 'latin1');
-    this.buffer[this.used] = LF;
-    this.buffer.set(body, this.used + 1);
-    this.used = needed;
-    this.buffer[this.used - 1] = LF;
+  private writeName(kind: 'H' | 'S' | 'F', name: Uint8Array): void {
+    this.write(`${kind} ${name.length}\n`, name);
   }
+
+  /** `line` with its line feed; ASCII. */
+  private write(line: string, body: Uint8Array): void {
+    const start = this.used + line.length;
+    const end = start + body.length;
+    if (end >= this.buffer.length) this.grow(end + 1);
+    const { buffer } = this;
+    buffer.write(line, this.used, 'latin1');
+    buffer.set(body, start);
+    buffer[end] = LF;
+    this.used = end + 1;
+  }
+
+  private grow(needed: number): void {
+    const block = needed <= PART_MAX_BYTES ? blocks.pop() : undefined;
+    const larger = block ?? Buffer.allocUnsafeSlow(Math.max(needed, PART_MAX_BYTES));
+    this.buffer.copy(larger, 0, 0, this.used);
+    this.buffer = larger;
+  }
+}
+
+/** A small source needs no more; whatever is larger gets a whole block at once, and is copied once. */
+const FIRST_BYTES = 256 * 1024;
+
+/** Memory of parts that were written, to be used for the next ones: fresh memory costs as much as the copying. */
+const blocks: Buffer[] = [];
+const BLOCKS_KEPT = 3;
+
+/** Takes back what `take` gave, once nothing refers to it any more. */
+export function releaseFrames(frames: Buffer): void {
+  const { buffer } = frames;
+  if (buffer.byteLength === PART_MAX_BYTES && blocks.length < BLOCKS_KEPT) blocks.push(Buffer.from(buffer));
 }
 
 const LF = 0x0a;
 
-const countNameFrame = (name = ''): number =>
-  countFrameBytes(`F ${Buffer.byteLength(name)}`, Buffer.byteLength(name));
+function countNameFrame(name = ''): number {
+  const bytes = Buffer.byteLength(name);
+  return 4 + countDigits(bytes) + bytes;
+}
 
-const countFrameBytes = (line: string, bodyBytes: number) => line.length + bodyBytes + 2;
+function countRecordFrame(record: PartRecord): number {
+  if (record.kind === 'record')
+    return 5 + countDigits(record.line) + countDigits(record.bytes.length) + record.bytes.length;
+  const { line, size, sha256, head } = record;
+  return 7 + countDigits(line) + countDigits(size) + sha256.length + countDigits(head.length) + head.length;
+}
 
-const getBody = (record: PartRecord): Uint8Array => (record.kind === 'record' ? record.bytes : record.head);
-
-const renderLine = (record: PartRecord): string =>
-  record.kind === 'record'
-    ? `R ${record.line} ${record.bytes.length}`
-    : `T ${record.line} ${record.size} ${record.sha256} ${record.head.length}`;
+function countDigits(value: number): number {
+  let digits = 1;
+  for (let power = 10; value >= power; power *= 10) digits += 1;
+  return digits;
+}

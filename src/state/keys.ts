@@ -1,3 +1,5 @@
+import type { Packing, PartMeta } from '../contract/part.ts';
+
 /**
  * Every key of staging is built and parsed in this file; ARCHITECTURE.md ("What staging holds") has the tree.
  * Keys are part of what is stored: a changed key loses what an earlier version wrote under the old one.
@@ -143,11 +145,14 @@ export const toPlanFactsPrefix = (prefix: string): string => `${prefix}people/`;
 export const partKeys = (prefix: string) => ({
   parts: `${prefix}parts/`,
   fileParts: (fileId: string) => `${prefix}parts/${fileId}/`,
-  body: (partId: string) => `${prefix}parts/${partId}.gz`,
+  body: ({ id, packing }: Pick<PartMeta, 'id' | 'packing'>) =>
+    `${prefix}parts/${id}${packing === undefined ? '.gz' : BODY_ENDS[packing]}`,
   description: (partId: string) => `${prefix}parts/${partId}${JSON_END}`,
   receipts: `${prefix}files/`,
   receipt: (fileId: string) => `${prefix}files/${fileId}${JSON_END}`,
 });
+
+const BODY_ENDS: Readonly<Record<Packing, string>> = { none: '.frames', brotli: '.frames.br' };
 
 /** Marks that events have been sent under the budget `name` before. */
 export const toBudgetKey = (name: string): string => `_budgets/${name}${JSON_END}`;

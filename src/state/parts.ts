@@ -8,7 +8,7 @@ import {
 } from '../contract/part.ts';
 import type { Staging } from '../contract/staging.ts';
 import { SourceError } from '../lib/errors.ts';
-import { gunzip } from '../lib/gzip.ts';
+import { gunzip, unbrotli } from '../lib/gzip.ts';
 import { listDocuments, loadDocument } from './document.ts';
 import { parseFileReceiptKey, parsePartKey, partKeys } from './keys.ts';
 import { decodeFrames, type PartRecords } from './part-records.ts';
@@ -16,21 +16,32 @@ import { recoveryHint } from './recovery-hint.ts';
 
 /** The records of a part, once its checksum is verified. */
 export async function loadPart(staging: Staging, prefix: string, meta: PartMeta): Promise<PartRecords> {
-  const key = partKeys(prefix).body(meta.id);
+  return decodeFrames(await loadFrames(staging, prefix, meta));
+}
+
+/** The frames of a part as they were staged; SourceError where they are gone or are others. */
+export async function loadFrames(staging: Staging, prefix: string, meta: PartMeta): Promise<Buffer> {
+  const key = partKeys(prefix).body(meta);
   const createError = (why: string, cause?: unknown) =>
     new SourceError(`${staging.location}: part ${key} of ${meta.file} ${why}; ${recoveryHint(key)}`, cause);
   const body = await staging.get(key);
   if (!body) throw createError('is gone');
+  const verify = (hashed: Buffer) => {
+    const sha256 = createHash('sha256').update(hashed).digest('hex');
+    if (sha256 !== meta.sha256) throw createError(`is damaged: its sha256 is ${sha256}, not ${meta.sha256}`);
+  };
+  if (meta.packing) verify(body);
+  if (meta.packing === 'none') return body;
   let frames: Buffer;
   try {
+    const unpack = meta.packing === 'brotli' ? unbrotli : gunzip;
     // One chunk that holds everything and the end marker: several chunks would be copied together.
-    frames = await gunzip(body, { chunkSize: meta.bytes + 64, maxOutputLength: Math.max(1, meta.bytes) });
+    frames = await unpack(body, { chunkSize: meta.bytes + 64, maxOutputLength: Math.max(1, meta.bytes) });
   } catch (error) {
     throw createError('is damaged: it cannot be unpacked', error);
   }
-  const sha256 = createHash('sha256').update(frames).digest('hex');
-  if (sha256 !== meta.sha256) throw createError(`is damaged: its sha256 is ${sha256}, not ${meta.sha256}`);
-  return decodeFrames(frames);
+  if (!meta.packing) verify(frames);
+  return frames;
 }
 
 /** Every staged part, in order of file and number. A part exists once its description does. */

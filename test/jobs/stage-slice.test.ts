@@ -30,7 +30,7 @@ const slice = {
   modified: 'e',
   location: 'shared',
 } as const;
-const payload = { migration: 'm', epoch: 1, slice };
+const payload = { migration: 'm', epoch: 1, packing: 'none' as const, slice };
 
 /** One open migration whose slices open as the test says. */
 function createMigrations(

@@ -47,7 +47,7 @@ async function putPart(staging: Staging, number: number): Promise<void> {
     etag: 'e',
     firstRecord: number * RECORDS,
   };
-  await staging.put(partKeys(layout('shop').prefix).body(id), Buffer.from('frames'));
+  await staging.put(partKeys(layout('shop').prefix).body({ id }), Buffer.from('frames'));
   await staging.put(partKeys(layout('shop').prefix).description(id), encodeDocument(description));
 }
 

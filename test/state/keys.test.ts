@@ -141,13 +141,17 @@ describe('keys of staging, as earlier versions stored them', () => {
     expect({
       ...keys,
       fileParts: keys.fileParts('0a1b2c3d4e5f'),
-      body: keys.body(PART),
+      body: keys.body({ id: PART }),
+      unpacked: keys.body({ id: PART, packing: 'none' }),
+      packed: keys.body({ id: PART, packing: 'brotli' }),
       description: keys.description(PART),
       receipt: keys.receipt('0a1b2c3d4e5f'),
     }).toEqual({
       parts: 'shop/parts/',
       fileParts: 'shop/parts/0a1b2c3d4e5f/',
       body: 'shop/parts/0a1b2c3d4e5f/00017.gz',
+      unpacked: 'shop/parts/0a1b2c3d4e5f/00017.frames',
+      packed: 'shop/parts/0a1b2c3d4e5f/00017.frames.br',
       description: 'shop/parts/0a1b2c3d4e5f/00017.json',
       receipts: 'shop/files/',
       receipt: 'shop/files/0a1b2c3d4e5f.json',
@@ -223,11 +227,14 @@ describe('parsing a key', () => {
       true,
       true,
     ]);
-    expect([body(PART), keys.rejectSegment(SEGMENT), keys.epoch(1)].map(isDocument)).toEqual([
-      false,
-      false,
-      false,
-    ]);
+    expect(
+      [
+        body({ id: PART }),
+        body({ id: PART, packing: 'none' }),
+        keys.rejectSegment(SEGMENT),
+        keys.epoch(1),
+      ].map(isDocument),
+    ).toEqual([false, false, false, false]);
   });
 });
 

@@ -10,6 +10,7 @@ import { PROPERTY_WIDTH } from '../../identity/property-decision.ts';
 import { resolveBuckets } from '../../identity/resolve-buckets.ts';
 import type { LedgerAtTurn } from '../../identity/resolve-persons.ts';
 import { importPart } from '../../pipeline/import-part.ts';
+import { choosePacking } from '../../pipeline/stage/choose-packing.ts';
 import { assignSlices, toStagedSlices } from '../../pipeline/stage/slice-groups.ts';
 import { stageSlice } from '../../pipeline/stage/stage-slice.ts';
 import type { ImportMap, SourceSlice } from '../../sources/source.ts';
@@ -76,11 +77,14 @@ export async function fullPass(input: FullPassInput): Promise<FullPass> {
     totals.add(receipt);
     if (receipt.findings) facts.push(receipt.findings);
     input.onProgress(totals.tally.counts.read);
-    await staging.remove(keys.body(part.id));
+    await staging.remove(keys.body(part));
     await staging.remove(keys.description(part.id));
   };
   const slices = toStagedSlices(assignSlices(files), files);
-  for (const slice of slices) await stageSlice({ slice, staging, prefix: scratch, onPart: pass, signal });
+  // Of one part at a time.
+  const packing = await choosePacking(staging, []);
+  for (const slice of slices)
+    await stageSlice({ slice, staging, prefix: scratch, packing, onPart: pass, signal });
   return { totals, ...(await foldAll(input, facts)) };
 }
 

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
-import type { FilePiece, PartDescription, PartMeta } from '../../contract/part.ts';
+import type { FilePiece, Packing, PartDescription, PartMeta } from '../../contract/part.ts';
 import type { Slice } from '../../contract/slice.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { SourceError } from '../../lib/errors.ts';
-import { gzip } from '../../lib/gzip.ts';
+import { brotli } from '../../lib/gzip.ts';
 import { encodeDocument } from '../../state/document.ts';
+import { releaseFrames } from '../../state/frames.ts';
 import { partKeys, toPartId } from '../../state/keys.ts';
+import { loadFrames } from '../../state/parts.ts';
 import type { CutPart, CutPiece } from './cut-parts.ts';
 
 type Named = Pick<Slice, 'name'>;
@@ -16,25 +18,42 @@ export interface KeepPartInput {
   /** Of the migration, with its closing slash. */
   readonly prefix: string;
   readonly idFrom?: PartMeta['idFrom'];
+  /** @default 'brotli' */
+  readonly packing?: Packing | undefined;
 }
 
-/** Body first, description after it: a part exists once described. */
+/** Body first, description after it: a part exists once described. The memory of its frames is used again. */
 export async function keepPart(
   part: CutPart,
-  { slice, staging, prefix, idFrom }: KeepPartInput,
+  input: KeepPartInput,
   known: PartDescription | undefined,
 ): Promise<PartDescription> {
+  if (known && !(await isSame(part, input, known)))
+    throw explainChange(input.slice, `part ${known.id} would hold other records`);
+  const kept = known ?? (await writePart(part, input));
+  releaseFrames(part.frames);
+  return kept;
+}
+
+/** Another release of a compressor may pack the same frames otherwise: then they are compared themselves. */
+async function isSame(
+  { frames }: CutPart,
+  { staging, prefix }: KeepPartInput,
+  known: PartDescription,
+): Promise<boolean> {
+  if (known.packing !== 'brotli') return known.sha256 === hashBytes(frames);
+  if (known.sha256 === hashBytes(await brotli(frames))) return true;
+  return known.bytes === frames.length && (await loadFrames(staging, prefix, known)).equals(frames);
+}
+
+async function writePart(
+  part: CutPart,
+  { slice, staging, prefix, idFrom, packing = 'brotli' }: KeepPartInput,
+): Promise<PartDescription> {
   const keys = partKeys(prefix);
-  const sha256 = createHash('sha256').update(part.frames).digest('hex');
-  if (known) {
-    if (known.sha256 !== sha256) throw explainChange(slice, `part ${known.id} would hold other records`);
-    return known;
-  }
   const id = toPartId(slice.fileId, part.number);
-  const { etag } = await staging.put(
-    keys.body(id),
-    await gzip(part.frames, { level: 2, chunkSize: 1024 * 1024 }),
-  );
+  const body = packing === 'none' ? part.frames : await brotli(part.frames);
+  const { etag } = await staging.put(keys.body({ id, packing }), body);
   const description: PartDescription = {
     id,
     fileId: slice.fileId,
@@ -43,7 +62,8 @@ export async function keepPart(
     format: part.format,
     records: part.records,
     bytes: part.frames.length,
-    sha256,
+    packing,
+    sha256: hashBytes(body),
     etag,
     firstRecord: part.firstRecord,
     ...(idFrom ? { idFrom } : {}),
@@ -56,9 +76,9 @@ export async function keepPart(
 const toFilePiece = (
   { fileId, file, firstRecord, records, start, end }: CutPiece,
   { frames }: CutPart,
-): FilePiece => ({ fileId, file, firstRecord, records, sha256: hashPiece(frames.subarray(start, end)) });
+): FilePiece => ({ fileId, file, firstRecord, records, sha256: hashBytes(frames.subarray(start, end)) });
 
-export const hashPiece = (frames: Uint8Array): string => createHash('sha256').update(frames).digest('hex');
+export const hashBytes = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 export const explainChange = ({ name }: Named, how: string) =>
   new SourceError(

@@ -15,7 +15,7 @@ import { FrameWriter } from '../../state/frames.ts';
 import { partKeys } from '../../state/keys.ts';
 import { listFileParts, loadFileReceipt, withoutPieces } from '../../state/parts.ts';
 import { type CutPart, PartCutter } from './cut-parts.ts';
-import { explainChange, hashPiece, keepPart } from './keep-part.ts';
+import { explainChange, hashBytes, keepPart } from './keep-part.ts';
 import type { SliceGroup } from './slice-groups.ts';
 import type { StageSliceInput } from './stage-slice.ts';
 
@@ -142,7 +142,7 @@ class StagedRecords {
     this.#frames ??= new FrameWriter(undefined);
     this.#frames.add(record);
     if (this.#frames.records < piece.records) return true;
-    const sha256 = hashPiece(this.#frames.take());
+    const sha256 = hashBytes(this.#frames.take());
     this.#frames = undefined;
     this.#next += 1;
     if (sha256 !== piece.sha256) throw explainChange(this.#file, 'it has other content');

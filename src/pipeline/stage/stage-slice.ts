@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { FileReceipt, PartDescription, PartMeta } from '../../contract/part.ts';
+import type { FileReceipt, Packing, PartDescription, PartMeta } from '../../contract/part.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { SourceError } from '../../lib/errors.ts';
 import type { SourceSlice } from '../../sources/source.ts';
@@ -16,6 +16,8 @@ export interface StageSliceInput<S extends StagedSlice = StagedSlice> {
   readonly staging: Staging;
   /** Of the migration, with its closing slash. */
   readonly prefix: string;
+  /** How new parts are stored. @default 'brotli' */
+  readonly packing?: Packing | undefined;
   /** Called for each part once it exists, in order; parts staged earlier included. */
   readonly onPart?: ((meta: PartMeta) => Promise<void> | void) | undefined;
   readonly signal: AbortSignal;

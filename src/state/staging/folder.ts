@@ -1,7 +1,8 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Dirent } from 'node:fs';
-import { link, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { link, mkdir, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import type { Staging } from '../../contract/staging.ts';
 import { SourceError } from '../../lib/errors.ts';
 import { getErrorCode, toFolderError } from './folder-errors.ts';
@@ -51,7 +52,7 @@ export function createFolderStaging(root: string): Staging {
           await rename(tmp, path);
           await syncFolder(dirname(path));
         });
-        return { etag: createHash('sha256').update(body).digest('hex').slice(0, 32) };
+        return { etag: `${body.length}-${crc32(body).toString(16)}` };
       }),
     create: (key, body) =>
       guard(`create ${key}`, async () => {
@@ -97,6 +98,12 @@ export function createFolderStaging(root: string): Staging {
         }
       }),
     list: (prefix) => listFolder(root, assertPrefix(prefix), guard),
+    freeBytes: () =>
+      guard('look for free space', async () => {
+        await mkdir(root, { recursive: true });
+        const { bavail, bsize } = await statfs(root);
+        return bavail * bsize;
+      }),
     remove: (key) => guard(`remove ${key}`, () => rm(toPath(key), { force: true })),
   };
 }

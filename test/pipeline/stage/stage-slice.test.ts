@@ -9,6 +9,7 @@ import type { Staging } from '../../../src/contract/staging.ts';
 import { SourceError } from '../../../src/lib/errors.ts';
 import { stageSlice } from '../../../src/pipeline/stage/stage-slice.ts';
 import { MissingColumnsError } from '../../../src/sources/formats/split-csv.ts';
+import { partKeys } from '../../../src/state/keys.ts';
 import { listFileReceipts, listParts, loadPart } from '../../../src/state/parts.ts';
 import { createFolderStaging } from '../../../src/state/staging/folder.ts';
 import { memorySlice } from '../../sources/formats/memory-file.ts';
@@ -224,21 +225,12 @@ describe('staging a slice', () => {
 });
 
 describe('loading a part', () => {
-  it('fails when its object is gone or not what was staged', async () => {
+  it('fails when its object is gone', async () => {
     const staging = await newStaging();
     await stage(staging, '{"a":1}\n');
     const [part] = await collect(listParts(staging, prefix));
     if (!part) throw new Error('no part');
-    const key = `${prefix}parts/${part.id}.gz`;
-    for (const damage of [Buffer.from('R 1 7\n{"a":2}\n'), Buffer.alloc(5_000)].map((frames) =>
-      gzipSync(frames),
-    )) {
-      await staging.put(key, damage);
-      await expect(loadPart(staging, prefix, part)).rejects.toThrow(SourceError);
-    }
-    await staging.put(key, Buffer.from('no gzip'));
-    await expect(loadPart(staging, prefix, part)).rejects.toThrow(/is damaged/);
-    await staging.remove(key);
+    await staging.remove(partKeys(prefix).body(part));
     await expect(loadPart(staging, prefix, part)).rejects.toThrow(
       /is gone; restore it, or remove both test\/ and _migrations\/test\.json/,
     );
