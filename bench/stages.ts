@@ -22,7 +22,7 @@ import {
   type ParsedObject,
 } from '../src/sources/formats/parse-record.ts';
 import { readRecords } from '../src/sources/formats/read-records.ts';
-import { encodeFacts } from '../src/state/facts.ts';
+import { renderFact } from '../src/state/fact-line.ts';
 import { FrameWriter } from '../src/state/frames.ts';
 import { decodeFrames, type PartRecords } from '../src/state/part-records.ts';
 import { openSource } from './sample-input.ts';
@@ -118,7 +118,7 @@ export async function createSharedStages(path: string, amplitude: SourceRecords)
       for (const event of events) written.write([event], () => {});
     }),
     stage('identity facts: fold', () => foldAll(facts)),
-    stage('identity facts: fold, encode', () => encodeFacts(foldAll(facts).stored())),
+    stage('identity facts: fold, render', () => [...foldAll(facts).stored()].map(renderFact)),
   ];
 }
 

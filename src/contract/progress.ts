@@ -62,11 +62,16 @@ export const checkpoint = z.strictObject({
 });
 export type Checkpoint = z.infer<typeof checkpoint>;
 
-/** The gzip member that holds one bucket of an object of identity facts. */
+/** The bytes that hold one bucket of an object of identity facts. */
 export const factsSection = z.strictObject({ bucket: count, offset: count, length: count });
 export type FactsSection = z.infer<typeof factsSection>;
 
-export const factsIndex = z.strictObject({ key: z.string(), sections: z.array(factsSection) });
+export const factsIndex = z.strictObject({
+  key: z.string(),
+  sections: z.array(factsSection),
+  /** Sections are text; else gzip members. */
+  plain: z.literal(true).optional(),
+});
 export type FactsIndex = z.infer<typeof factsIndex>;
 
 /** Rows of one UTC day in an object of fingerprints; of many, also the rows of each bucket. */

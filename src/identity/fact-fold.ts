@@ -1,19 +1,14 @@
 import type { IdentityFact } from '../contract/identity-fact.ts';
-import { type StoredFact, toGroupId } from '../state/facts.ts';
-import { PropertyFold } from './property-fold.ts';
-
-/** The properties known under one id. */
-export interface PersonFold {
-  readonly set: PropertyFold;
-  readonly setOnce: PropertyFold;
-}
+import { type StoredFact, toGroupId } from '../state/fact-line.ts';
+import { PersonProperties } from './person-properties.ts';
 
 export interface GroupFold {
   readonly groupType: string;
   readonly groupKey: string;
   /** The latest. */
   time: string;
-  readonly set: PropertyFold;
+  /** All of them are set. */
+  readonly properties: PersonProperties;
 }
 
 /**
@@ -26,7 +21,7 @@ export class FactFold {
   readonly pairs = new Map<string, Map<string, string>>();
   /** Ids that are the user id of some record. */
   readonly users = new Set<string>();
-  readonly persons = new Map<string, PersonFold>();
+  readonly persons = new Map<string, PersonProperties>();
   readonly groups = new Map<string, GroupFold>();
   #weight = 0;
 
@@ -53,11 +48,11 @@ export class FactFold {
         addEarliest(this.pairs, fact.anonId, fact.userId, fact.time);
       }
     } else if (fact.kind === 'person') {
-      const { set, setOnce } = this.#person(fact.distinctId);
-      addObject(set, fact.time, fact.set);
-      addObject(setOnce, fact.time, fact.setOnce);
+      const person = this.#person(fact.distinctId);
+      if (fact.set) person.set.add(fact.time, fact.set);
+      if (fact.setOnce) person.setOnce.add(fact.time, fact.setOnce);
     } else {
-      addObject(this.#group(fact).set, fact.time, fact.set);
+      this.#group(fact).properties.set.add(fact.time, fact.set);
     }
   }
 
@@ -71,13 +66,11 @@ export class FactFold {
         if (!this.users.has(fact.id)) this.#weight += ENTRY_BYTES;
         this.users.add(fact.id);
         return;
-      case 'person': {
-        const { set, setOnce } = this.#person(fact.id);
-        this.#weight += set.addAll(fact.set) + setOnce.addAll(fact.setOnce);
+      case 'person':
+        this.#weight += this.#person(fact.id).addText(fact.properties);
         return;
-      }
       case 'group':
-        this.#weight += this.#group(fact).set.addAll(fact.set);
+        this.#weight += this.#group(fact).properties.addText(fact.properties);
     }
   }
 
@@ -87,20 +80,19 @@ export class FactFold {
       for (const [userId, time] of users) yield { kind: 'pair', anonId, userId, time };
     }
     for (const id of this.users) yield { kind: 'user', id };
-    for (const [id, { set, setOnce }] of this.persons) {
-      if (set.size + setOnce.size > 0) {
-        yield { kind: 'person', id, set: set.stored(), setOnce: setOnce.stored() };
-      }
+    for (const [id, properties] of this.persons) {
+      if (!properties.isEmpty) yield { kind: 'person', id, properties: properties.text };
     }
-    for (const { groupType, groupKey, time, set } of this.groups.values()) {
-      yield { kind: 'group', groupType, groupKey, time, set: set.stored() };
+    for (const { groupType, groupKey, time, properties } of this.groups.values()) {
+      yield { kind: 'group', groupType, groupKey, time, properties: properties.text };
     }
   }
 
-  #person(id: string): PersonFold {
+  #person(id: string): PersonProperties {
     let person = this.persons.get(id);
     if (!person) {
-      person = { set: new PropertyFold('latest'), setOnce: new PropertyFold('earliest') };
+      this.#weight += ENTRY_BYTES;
+      person = new PersonProperties();
       this.persons.set(id, person);
     }
     return person;
@@ -111,7 +103,7 @@ export class FactFold {
     let group = this.groups.get(id);
     if (!group) {
       this.#weight += ENTRY_BYTES;
-      group = { groupType, groupKey, time, set: new PropertyFold('latest') };
+      group = { groupType, groupKey, time, properties: new PersonProperties() };
       this.groups.set(id, group);
     }
     if (time > group.time) group.time = time;
@@ -140,9 +132,4 @@ function addEarliest(
   const known = others.get(other);
   if (known === undefined || time < known) others.set(other, time);
   return known === undefined;
-}
-
-function addObject(fold: PropertyFold, time: string, values: Readonly<Record<string, unknown>> | undefined) {
-  if (!values) return;
-  for (const key of Object.keys(values)) fold.add(key, time, values[key]);
 }

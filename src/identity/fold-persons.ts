@@ -1,12 +1,11 @@
-import type { TargetEvent } from '../contract/event.ts';
 import type { BatchLimits } from '../deliver/batch-builder.ts';
 import { ENVELOPE_BYTES } from '../deliver/envelope.ts';
-import type { StoredProperty } from '../state/facts.ts';
+import type { StoredProperty } from '../state/snapshots.ts';
 import { type FieldProperty, packProperties, toFieldProperties } from './pack-properties.ts';
 import type { Unmerged } from './persons-tally.ts';
 import type { PropertyFilter } from './property-filter.ts';
 import type { ResolvedFold, ResolvedGroup, ResolvedPerson } from './resolved-fold.ts';
-import { createGroupEvent, createPersonEvent } from './synthetic-events.ts';
+import { createGroupEvent, createPersonEvent, type SyntheticEvent } from './synthetic-events.ts';
 
 export interface FoldPersonsOptions {
   /** True: the latest values are sent as `$set` and overwrite live ones. False: everything as `$set_once`. */
@@ -29,7 +28,7 @@ export interface FoldedSubject {
   readonly kind: 'person' | 'group';
   /** Keyed hash, in hexadecimal. */
   readonly of: string;
-  readonly events: readonly TargetEvent[];
+  readonly events: readonly SyntheticEvent[];
   /** Estimated size of the values as JSON. */
   readonly bytes: number;
   readonly unmerged: readonly Unmerged[];
@@ -64,8 +63,9 @@ function foldPerson(
   filter: PropertyFilter,
   { overwrite, maxBytes }: FoldPersonsOptions,
 ): FoldedSubject {
-  const { id } = person;
-  const { set, fill, setOnce } = filter.selectPerson(of, person.set.stored(), person.setOnce.stored());
+  const { id, properties } = person;
+  const known = [properties.set.properties(), properties.setOnce.properties()] as const;
+  const { set, fill, setOnce } = filter.selectPerson(of, ...known);
   const { packs, tooLarge } = packProperties(
     overwrite
       ? [
@@ -75,7 +75,7 @@ function foldPerson(
       : toFieldProperties('$set_once', [...set, ...fill, ...setOnce].sort(byKey)),
     maxBytes,
   );
-  const time = findLatest([...set, ...fill, ...setOnce]);
+  const time = findLatest(set, fill, setOnce);
   return {
     kind: 'person',
     of,
@@ -87,11 +87,11 @@ function foldPerson(
 
 function foldGroup(
   of: string,
-  { groupType, groupKey, time, set: folded }: ResolvedGroup,
+  { groupType, groupKey, time, properties }: ResolvedGroup,
   filter: PropertyFilter,
   { groupIdentifyEvent, maxBytes }: FoldPersonsOptions,
 ): FoldedSubject {
-  const all = folded.stored();
+  const all = properties.set.properties();
   const { set, isNew, unsure } = filter.selectGroup(of, all);
   const { packs, tooLarge } = packProperties(toFieldProperties('$group_set', set), maxBytes);
   // A group without properties is created at the destination, too.
@@ -110,14 +110,17 @@ function foldGroup(
 
 const byKey = ([a]: StoredProperty, [b]: StoredProperty) => (a < b ? -1 : 1);
 
-const findLatest = (properties: readonly StoredProperty[]) =>
-  properties
-    .map(([, time]) => time)
-    .sort()
-    .at(-1) ?? '';
+function findLatest(...lists: readonly (readonly StoredProperty[])[]): string {
+  let latest = '';
+  for (const properties of lists) for (const [, time] of properties) if (time > latest) latest = time;
+  return latest;
+}
 
-const countBytes = (packs: readonly (readonly FieldProperty[])[]) =>
-  packs.flat().reduce((bytes, { text }) => bytes + text.length, 0);
+function countBytes(packs: readonly (readonly FieldProperty[])[]): number {
+  let bytes = 0;
+  for (const pack of packs) for (const { text } of pack) bytes += text.length;
+  return bytes;
+}
 
 const toUnmerged = (id: string, tooLarge: readonly FieldProperty[]): Unmerged[] =>
   tooLarge.map(({ key }) => ({ reason: 'property_too_large', id, property: key }));

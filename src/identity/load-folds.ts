@@ -2,7 +2,8 @@ import type { FactsIndex } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
 import { createPace, type Pace } from '../lib/async/pace.ts';
 import { getOrder, ORDER_BITS } from '../state/bucket.ts';
-import { type FactsRange, getBucketId, parseStoredFact, readLines, type StoredFact } from '../state/facts.ts';
+import { getBucketId, ORDER_DIGITS, parseStoredFact, type StoredFact } from '../state/fact-line.ts';
+import { estimateTextBytes, type FactsRange, readLines } from '../state/facts.ts';
 import { parseResolvedFact, type ResolvedFact } from '../state/resolved-facts.ts';
 import { FactFold } from './fact-fold.ts';
 import { ResolvedFold } from './resolved-fold.ts';
@@ -15,13 +16,13 @@ export interface BucketRange {
 }
 
 export interface LoadLimits {
-  /** Neighbouring buckets are folded together while their compressed facts are smaller than this. */
+  /** Neighbouring buckets are folded together while the text of their facts is smaller than this. */
   readonly runBytes: number;
   /** Estimated memory of one fold; above it the ids are halved and read again for each half. */
   readonly foldBytes: number;
 }
 
-export const LOAD_LIMITS: LoadLimits = { runBytes: 384 * 1024, foldBytes: 12 * 1024 * 1024 };
+export const LOAD_LIMITS: LoadLimits = { runBytes: 4 * 1024 * 1024, foldBytes: 12 * 1024 * 1024 };
 
 /** What is folded: how to read a line of it, and where its id is among all ids. */
 export interface FoldKind<Fact, Fold> {
@@ -55,9 +56,6 @@ export const RESOLVED_FACTS: FoldKind<ResolvedFact, ResolvedFold> = {
   getWeight: ({ weight }) => weight,
   getSize: ({ size }) => size,
 };
-
-/** Hexadecimal digits of a keyed hash that are its order. */
-const ORDER_DIGITS = (8 + ORDER_BITS) / 4;
 
 export interface FoldSource {
   readonly staging: Staging;
@@ -103,16 +101,23 @@ async function planRuns(
   { from, to }: BucketRange,
   runBytes: number,
 ): Promise<Run[]> {
-  const byBucket: FactsRange[][] = Array.from({ length: to - from }, () => []);
-  for await (const { key, sections } of indexes) {
-    for (const { bucket, offset, length } of sections) byBucket[bucket - from]?.push({ key, offset, length });
+  const byBucket: { bytes: number; ranges: FactsRange[] }[] = Array.from({ length: to - from }, () => ({
+    bytes: 0,
+    ranges: [],
+  }));
+  for await (const index of indexes) {
+    for (const { bucket, offset, length } of index.sections) {
+      const one = byBucket[bucket - from];
+      if (!one) continue;
+      one.ranges.push({ key: index.key, offset, length });
+      one.bytes += estimateTextBytes(index, length);
+    }
   }
 
   const runs: { buckets: number[]; ranges: Map<string, FactsRange> }[] = [];
   let room = 0;
-  for (const [index, ranges] of byBucket.entries()) {
+  for (const [index, { ranges, bytes }] of byBucket.entries()) {
     if (ranges.length === 0) continue;
-    const bytes = ranges.reduce((sum, { length }) => sum + length, 0);
     if (bytes > room) {
       runs.push({ buckets: [], ranges: new Map() });
       room = Math.max(runBytes, bytes);
@@ -164,7 +169,8 @@ async function* loadRun<Fact, Fold>(
       signal.throwIfAborted();
       const some = ranges.slice(start, start + READS_IN_FLIGHT);
       for (const lines of await Promise.all(some.map((range) => readLines(staging, range)))) {
-        for (const fact of lines.parse(kind.parse)) {
+        const isWanted = (order: number) => isIn(span as Span, order);
+        for (const fact of lines.parse(kind.parse, isWanted)) {
           if (isIn(span, kind.getOrder(fact))) kind.add(fold, fact);
           if (kind.getWeight(fold) > foldBytes && kind.getSize(fold) > 1 && span.high - span.low > 1)
             span = await halve(span);

@@ -1,4 +1,4 @@
-import type { StoredProperty } from '../state/facts.ts';
+import type { StoredProperty } from '../state/snapshots.ts';
 
 /** A property and the event field it goes into: `$set`, `$set_once` or `$group_set`. */
 export interface FieldProperty {
@@ -22,6 +22,8 @@ export function packProperties(
   properties: readonly FieldProperty[],
   maxBytes: number,
 ): { packs: FieldProperty[][]; tooLarge: FieldProperty[] } {
+  if (properties.length > 0 && countAtMost(properties) <= Math.min(PACK_BYTES, maxBytes))
+    return { packs: [[...properties]], tooLarge: [] };
   const packs: FieldProperty[][] = [];
   const tooLarge: FieldProperty[] = [];
   let room = 0;
@@ -39,4 +41,11 @@ export function packProperties(
     room -= bytes;
   }
   return { packs, tooLarge };
+}
+
+/** No fewer bytes than they have: an escape has six, a UTF-16 unit at most three. */
+function countAtMost(properties: readonly FieldProperty[]): number {
+  let bytes = 0;
+  for (const { key, text } of properties) bytes += 6 * key.length + 3 * text.length + 4;
+  return bytes;
 }

@@ -44,9 +44,16 @@ export function decideProperty(
 
 /** ISO 8601, or empty. */
 export function toTimeMs(time: string): number {
+  if (time === lastTime) return lastMs;
   const ms = Date.parse(time);
-  return Number.isNaN(ms) ? Number.NEGATIVE_INFINITY : ms;
+  lastTime = time;
+  lastMs = Number.isNaN(ms) ? Number.NEGATIVE_INFINITY : ms;
+  return lastMs;
 }
+
+/** The properties of a person mostly have one time. */
+let lastTime = '';
+let lastMs = Number.NEGATIVE_INFINITY;
 
 /** A record: hash of the property, time, turn, flags. */
 export const PROPERTY_WIDTH = HASH_BYTES + 8 + 4 + 1;
@@ -54,7 +61,7 @@ const TIME = HASH_BYTES;
 const TURN = TIME + 8;
 const FLAGS = TURN + 4;
 
-export function readPropertyEntry(table: RecordTable, property: Buffer): PropertyEntry | undefined {
+export function readPropertyEntry(table: RecordTable, property: Uint8Array): PropertyEntry | undefined {
   const offset = table.find(property);
   if (offset === -1) return undefined;
   return {
@@ -64,12 +71,13 @@ export function readPropertyEntry(table: RecordTable, property: Buffer): Propert
   };
 }
 
+/** `known`: what was read under the same property. */
 export function writePropertyEntry(
   table: RecordTable,
-  property: Buffer,
+  property: Uint8Array,
   { timeMs, sentAt, replaced }: PropertyEntry,
+  known: PropertyEntry | undefined,
 ): void {
-  const known = readPropertyEntry(table, property);
   if (known?.timeMs === timeMs && known.sentAt === sentAt && known.replaced === replaced) return;
   const offset = table.insert(property);
   table.bytes.writeDoubleBE(timeMs, offset + TIME);

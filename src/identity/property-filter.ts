@@ -1,6 +1,6 @@
-import type { StoredProperty } from '../state/facts.ts';
 import type { KeyedHash } from '../state/ledger/keyed-hash.ts';
 import type { RecordTable } from '../state/ledger/record-table.ts';
+import type { StoredProperty } from '../state/snapshots.ts';
 import {
   decideProperty,
   type PropertyContext,
@@ -66,9 +66,10 @@ export function createPropertyFilter(options: {
     if (!table) return 'send';
     const property = hash.property(of, field, key);
     const timeMs = toTimeMs(time);
-    const verdict = decideProperty(readPropertyEntry(table, property), { ...value, timeMs }, at);
+    const known = readPropertyEntry(table, property);
+    const verdict = decideProperty(known, { timeMs, keep: value.keep, replaces: value.replaces }, at);
     if (verdict === 'send')
-      writePropertyEntry(table, property, { timeMs, sentAt: at.turn, replaced: value.replaces });
+      writePropertyEntry(table, property, { timeMs, sentAt: at.turn, replaced: value.replaces }, known);
     return verdict;
   };
   const isKnown = (of: string, field: string, key: string): boolean => {
@@ -108,7 +109,9 @@ export function createPropertyFilter(options: {
     raiseFloor(of, timeMs) {
       const table = tables.get(Number.parseInt(of.slice(0, 2), 16));
       if (!table || timeMs <= getFloor(of)) return;
-      writePropertyEntry(table, hash.property(of, FLOOR, ''), { timeMs, sentAt: at.turn, replaced: false });
+      const floor = hash.property(of, FLOOR, '');
+      const entry = { timeMs, sentAt: at.turn, replaced: false };
+      writePropertyEntry(table, floor, entry, readPropertyEntry(table, floor));
     },
     selectGroup(of, set) {
       const isNew = select(of, GROUP, ['', '', ''], { keep: 'latest', replaces: false }) === 'send';

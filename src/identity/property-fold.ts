@@ -1,66 +1,168 @@
-import type { StoredProperty } from '../state/facts.ts';
-import { JsonText, toCanonicalText } from './json-text.ts';
+import { canonicalJson } from '../lib/json/canonical-json.ts';
+import { type Snapshot, type StoredProperty, splitMembers, toSnapshots } from '../state/snapshots.ts';
+import { renderSnapshot } from './render-snapshot.ts';
 
+type Values = Readonly<Record<string, unknown>>;
+
+/** A value as it came, or its canonical JSON text. */
 interface Version {
   time: string;
   value: unknown;
+  text: string | undefined;
 }
 
 /**
  * The properties of one person or group, one version each: the latest or the earliest by source
  * time. Of two at the same time the greater canonical text wins, so that the result does not depend on
- * the order of adding. Values are serialised only when they must be compared or stored.
+ * the order of adding.
+ *
+ * Most records of a person repeat what the one before said: as long as one snapshot holds everything, it is
+ * kept as it came, and nothing is taken apart.
  */
 export class PropertyFold {
   readonly #keep: 'latest' | 'earliest';
-  readonly #byKey = new Map<string, Version>();
+  #time = '';
+  /** The only snapshot, as values or as text; neither: there is none, or `#byKey` has everything. */
+  #values: Values | undefined;
+  #text: string | undefined;
+  #byKey: Map<string, Version> | undefined;
 
   constructor(keep: 'latest' | 'earliest') {
     this.#keep = keep;
   }
 
-  get size(): number {
-    return this.#byKey.size;
+  get isEmpty(): boolean {
+    return this.#values === undefined && this.#text === undefined && this.#byKey === undefined;
   }
 
-  add(key: string, time: string, value: unknown): void {
-    if (value === undefined) return;
-    const known = this.#byKey.get(key);
-    if (!known) {
-      this.#byKey.set(key, { time, value });
-    } else if (time === known.time) {
-      if (value !== known.value && toCanonicalText(value) > toCanonicalText(known.value)) known.value = value;
-    } else if (this.#keep === 'latest' ? time > known.time : time < known.time) {
-      known.time = time;
-      known.value = value;
+  /** The values of one record. Those that are undefined are none. */
+  add(time: string, values: Values | undefined): void {
+    if (values === undefined || !hasValues(values)) return;
+    if (this.isEmpty) {
+      this.#time = time;
+      this.#values = values;
+      return;
+    }
+    const known = this.#values;
+    if (known && time !== this.#time) {
+      const isBetter = this.#keep === 'latest' ? time > this.#time : time < this.#time;
+      if (isBetter && covers(values, known)) {
+        this.#time = time;
+        this.#values = values;
+        return;
+      }
+      if (!isBetter && covers(known, values)) return;
+    } else if (known && areSame(known, values)) return;
+    const byKey = this.#expand();
+    for (const key of Object.keys(values)) {
+      if (values[key] !== undefined) this.#addOne(byKey, key, { time, value: values[key], text: undefined });
     }
   }
 
-  /** Returns by how much memory grew, in bytes, estimated. */
-  addAll(properties: readonly StoredProperty[]): number {
-    let grownBy = 0;
-    for (const [key, time, text] of properties) {
-      const before = this.#byKey.size;
-      this.add(key, time, new JsonText(text));
-      if (this.#byKey.size > before) grownBy += key.length + text.length + ENTRY_BYTES;
+  /** Adds what `snapshots` of another fold returned. Returns by how much memory grew, in bytes, estimated. */
+  addSnapshot([time, text]: Snapshot): number {
+    if (this.isEmpty) {
+      this.#time = time;
+      this.#text = text;
+      return text.length;
     }
-    return grownBy;
+    if (this.#text === text) {
+      if (this.#keep === 'latest' ? time > this.#time : time < this.#time) this.#time = time;
+      return 0;
+    }
+    const before = this.#byKey?.size ?? 0;
+    const byKey = this.#expand();
+    splitMembers(text, (key, member) => this.#addOne(byKey, key, { time, value: undefined, text: member }));
+    const added = byKey.size - before;
+    return added === 0 ? 0 : text.length + added * ENTRY_BYTES;
   }
 
   /** The latest time of all; empty when there is none. */
   get newest(): string {
+    if (!this.#byKey) return this.#time;
     let newest = '';
     for (const { time } of this.#byKey.values()) if (time > newest) newest = time;
     return newest;
   }
 
+  /** Newest first. */
+  snapshots(): readonly Snapshot[] {
+    if (this.#byKey) return toSnapshots(this.#list(this.#byKey));
+    if (this.isEmpty) return [];
+    this.#text ??= renderSnapshot(this.#values ?? {});
+    return [[this.#time, this.#text]];
+  }
+
   /** Sorted by key. */
-  stored(): StoredProperty[] {
-    return [...this.#byKey]
-      .map(([key, { time, value }]): StoredProperty => [key, time, toCanonicalText(value)])
-      .sort(([a], [b]) => (a < b ? -1 : 1));
+  properties(): StoredProperty[] {
+    const properties: StoredProperty[] = [];
+    const snapshots = this.snapshots();
+    for (const [time, text] of snapshots) {
+      splitMembers(text, (key, value) => properties.push([key, time, value]));
+    }
+    return snapshots.length > 1 ? properties.sort(([a], [b]) => (a < b ? -1 : 1)) : properties;
+  }
+
+  *#list(byKey: ReadonlyMap<string, Version>): Generator<StoredProperty> {
+    for (const [key, version] of byKey) yield [key, version.time, getText(version)];
+  }
+
+  #expand(): Map<string, Version> {
+    if (this.#byKey) return this.#byKey;
+    const byKey = new Map<string, Version>();
+    const time = this.#time;
+    const values = this.#values ?? {};
+    if (this.#text !== undefined) {
+      splitMembers(this.#text, (key, text) => byKey.set(key, { time, value: undefined, text }));
+    } else {
+      for (const key of Object.keys(values)) {
+        if (values[key] !== undefined) byKey.set(key, { time, value: values[key], text: undefined });
+      }
+    }
+    this.#text = undefined;
+    this.#values = undefined;
+    this.#byKey = byKey;
+    return byKey;
+  }
+
+  #addOne(byKey: Map<string, Version>, key: string, version: Version): void {
+    const known = byKey.get(key);
+    const isBetter =
+      known === undefined ||
+      (version.time === known.time
+        ? getText(version) > getText(known)
+        : this.#keep === 'latest'
+          ? version.time > known.time
+          : version.time < known.time);
+    if (isBetter) byKey.set(key, version);
   }
 }
 
 /** A map entry with its short strings. */
 const ENTRY_BYTES = 150;
+
+const getText = (version: Version): string => {
+  version.text ??= canonicalJson(version.value);
+  return version.text;
+};
+
+function hasValues(values: Values): boolean {
+  for (const key of Object.keys(values)) if (values[key] !== undefined) return true;
+  return false;
+}
+
+/** Whether `a` has a value for every property of `b`. */
+function covers(a: Values, b: Values): boolean {
+  for (const key of Object.keys(b)) {
+    if (b[key] !== undefined && (!Object.hasOwn(a, key) || a[key] === undefined)) return false;
+  }
+  return true;
+}
+
+/** Whether both have the same properties with the same values; false may be wrong of objects. */
+function areSame(a: Values, b: Values): boolean {
+  const keys = Object.keys(a);
+  if (keys.length !== Object.keys(b).length) return false;
+  for (const key of keys) if (!Object.hasOwn(b, key) || a[key] !== b[key]) return false;
+  return true;
+}

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { type FactsIndex, factsIndex } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
 import { createPace, type Pace } from '../lib/async/pace.ts';
-import { addLine, type BucketLines, saveLines } from '../state/facts.ts';
+import { BucketLines, saveLines } from '../state/facts.ts';
 import { toMergesKey, toResolvedFactsKey } from '../state/keys.ts';
 import type { LedgerTables } from '../state/ledger/ledger-tables.ts';
 import type { RecordTable } from '../state/ledger/record-table.ts';
-import { type MergesIndex, mergesIndex, saveMerges } from '../state/resolved-facts.ts';
+import { type MergesIndex, mergesIndex, renderResolvedFact, saveMerges } from '../state/resolved-facts.ts';
 import { type BucketRange, FACTS, LOAD_LIMITS, type LoadLimits, loadFolds } from './load-folds.ts';
 import { addUnmerged, emptyPersonsTally, type PersonsTally, personsTally } from './persons-tally.ts';
 import { type LedgerAtTurn, type ResolvedSink, resolvePersons } from './resolve-persons.ts';
@@ -101,9 +101,9 @@ function createResolvedWriter(
 
   const flushFacts = async () => {
     if (fold.size === 0) return;
-    const lines: BucketLines = new Map();
+    const lines = new BucketLines();
     for (const fact of fold.facts()) {
-      addLine(lines, Number.parseInt(fact.of.slice(0, 2), 16), JSON.stringify(fact));
+      lines.add(renderResolvedFact(fact));
       if (pace.isDue()) await pace.rest();
     }
     fold = new ResolvedFold();

@@ -1,10 +1,10 @@
 import type { Pace } from '../lib/async/pace.ts';
 import { isJunkId } from '../sources/mapping/identity.ts';
-import { toGroupId } from '../state/facts.ts';
+import { toGroupId } from '../state/fact-line.ts';
 import type { KeyedHash } from '../state/ledger/keyed-hash.ts';
 import type { RecordTable } from '../state/ledger/record-table.ts';
 import type { Merge, ResolvedFact } from '../state/resolved-facts.ts';
-import type { FactFold, PersonFold } from './fact-fold.ts';
+import type { FactFold } from './fact-fold.ts';
 import {
   areSameEntries,
   decideMerge,
@@ -14,6 +14,7 @@ import {
   UNKNOWN_ID,
   writeIdEntry,
 } from './merge-decision.ts';
+import type { PersonProperties } from './person-properties.ts';
 import type { Unmerged } from './persons-tally.ts';
 import { toTimeMs } from './property-decision.ts';
 
@@ -53,7 +54,7 @@ export async function resolvePersons(
   /** Of the ids with a pair or a user mark. */
   const reported = new Set<string>();
   const decideFor = (id: string, users: ReadonlyMap<string, string>) => {
-    const newestMs = toTimeMs(known.persons.get(id)?.set.newest ?? '');
+    const newestMs = toTimeMs(known.persons.get(id)?.newestSet ?? '');
     const decided = decide(id, users, { isUser: known.users.has(id), newestMs }, ledger, tables);
     for (const one of decided.unmerged) {
       sink.unmerged(one);
@@ -91,16 +92,16 @@ export async function resolvePersons(
   for (const group of known.groups.values()) {
     const { groupType, groupKey, time } = group;
     const of = ledger.hash.group(toGroupId(groupType, groupKey)).toString('hex');
-    sink.fact({ kind: 'group', of, groupType, groupKey, time, set: group.set.stored() });
+    sink.fact({ kind: 'group', of, groupType, groupKey, time, properties: group.properties.text });
     if (pace.isDue()) await pace.rest();
   }
 
   function passPerson(
     id: string,
-    { set, setOnce }: PersonFold,
+    properties: PersonProperties,
     { verdict, person, user }: { user: string | undefined } & Pick<MergeDecision, 'verdict' | 'person'>,
   ): void {
-    if (set.size + setOnce.size === 0) return;
+    if (properties.isEmpty) return;
     if (isJunkId(id)) {
       // Many visitors share such an id: their properties folded together would describe nobody.
       if (!reported.has(id)) sink.unmerged({ reason: 'junk_id', id });
@@ -113,8 +114,7 @@ export async function resolvePersons(
       of: (person ?? ledger.hash.id(id)).toString('hex'),
       id: person && user !== undefined ? user : id,
       isAlias: person !== undefined && user === undefined,
-      set: set.stored(),
-      setOnce: setOnce.stored(),
+      properties: properties.text,
     });
   }
 }

@@ -1,12 +1,11 @@
 import type { ResolvedFact } from '../state/resolved-facts.ts';
-import { PropertyFold } from './property-fold.ts';
+import { PersonProperties } from './person-properties.ts';
 
 /** All that is known of one person, whatever its ids. */
 export interface ResolvedPerson {
   id: string;
   isAlias: boolean;
-  readonly set: PropertyFold;
-  readonly setOnce: PropertyFold;
+  readonly properties: PersonProperties;
 }
 
 export interface ResolvedGroup {
@@ -14,7 +13,8 @@ export interface ResolvedGroup {
   readonly groupKey: string;
   /** The latest. */
   time: string;
-  readonly set: PropertyFold;
+  /** All of them are set. */
+  readonly properties: PersonProperties;
 }
 
 /** Folds facts under their final ids; associative, commutative and idempotent as FactFold is. */
@@ -37,31 +37,30 @@ export class ResolvedFold {
 
   add(fact: ResolvedFact): void {
     if (fact.kind === 'person') {
-      const { set, setOnce } = this.#person(fact);
-      this.#weight += set.addAll(fact.set) + setOnce.addAll(fact.setOnce);
+      this.#weight += this.#person(fact).properties.addText(fact.properties);
     } else if (fact.kind === 'floor') {
       if (!this.floors.has(fact.of)) this.#weight += SUBJECT_BYTES;
       this.floors.set(fact.of, Math.max(fact.timeMs, this.floors.get(fact.of) ?? fact.timeMs));
     } else {
-      this.#weight += this.#group(fact).set.addAll(fact.set);
+      this.#weight += this.#group(fact).properties.addText(fact.properties);
     }
   }
 
   /** All facts, in no particular order. */
   *facts(): Generator<ResolvedFact> {
     for (const [of, timeMs] of this.floors) yield { kind: 'floor', of, timeMs };
-    for (const [of, { id, isAlias, set, setOnce }] of this.persons) {
-      yield { kind: 'person', of, id, isAlias, set: set.stored(), setOnce: setOnce.stored() };
+    for (const [of, { id, isAlias, properties }] of this.persons) {
+      yield { kind: 'person', of, id, isAlias, properties: properties.text };
     }
-    for (const [of, { groupType, groupKey, time, set }] of this.groups) {
-      yield { kind: 'group', of, groupType, groupKey, time, set: set.stored() };
+    for (const [of, { groupType, groupKey, time, properties }] of this.groups) {
+      yield { kind: 'group', of, groupType, groupKey, time, properties: properties.text };
     }
   }
 
   #person({ of, id, isAlias }: Extract<ResolvedFact, { kind: 'person' }>): ResolvedPerson {
     const known = this.persons.get(of);
     if (!known) {
-      const person = { id, isAlias, set: new PropertyFold('latest'), setOnce: new PropertyFold('earliest') };
+      const person = { id, isAlias, properties: new PersonProperties() };
       this.persons.set(of, person);
       this.#weight += SUBJECT_BYTES;
       return person;
@@ -77,7 +76,7 @@ export class ResolvedFold {
   #group({ of, groupType, groupKey, time }: Extract<ResolvedFact, { kind: 'group' }>): ResolvedGroup {
     let group = this.groups.get(of);
     if (!group) {
-      group = { groupType, groupKey, time, set: new PropertyFold('latest') };
+      group = { groupType, groupKey, time, properties: new PersonProperties() };
       this.groups.set(of, group);
       this.#weight += SUBJECT_BYTES;
     }
@@ -86,4 +85,4 @@ export class ResolvedFold {
   }
 }
 
-const SUBJECT_BYTES = 600;
+const SUBJECT_BYTES = 300;

@@ -1,14 +1,13 @@
 import { z } from 'zod';
 import type { Batch, Deliver, Delivery } from '../contract/delivery.ts';
-import type { TargetEvent } from '../contract/event.ts';
 import { BatchBuilder, type BatchLimits } from '../deliver/batch-builder.ts';
-import { stringifyJson } from '../lib/json/stringify-json.ts';
 import { mergePersonsTally, type PersonsTally } from './persons-tally.ts';
 import { emptySentRange, REFUSED_SAMPLE, type SentRange, sentRange } from './sent-range.ts';
+import type { SyntheticEvent } from './synthetic-events.ts';
 
 /** Some synthetic events, to be sent in this order. */
 export interface SentChunk {
-  readonly events: readonly TargetEvent[];
+  readonly events: readonly SyntheticEvent[];
   readonly tally: PersonsTally;
   /** Where to continue once all of them have their answers: see SendCheckpoint. */
   readonly position: string;
@@ -68,19 +67,18 @@ export async function sendChunks(
 }
 
 function* packBatches(
-  all: readonly TargetEvent[],
+  all: readonly SyntheticEvent[],
   limits: BatchLimits,
   sent: SentRange,
-): Generator<{ batch: Batch; events: TargetEvent[] }> {
+): Generator<{ batch: Batch; events: SyntheticEvent[] }> {
   const batches = new BatchBuilder(limits);
-  let events: TargetEvent[] = [];
+  let events: SyntheticEvent[] = [];
   for (const event of all) {
-    const text = stringifyJson(event);
-    let added = batches.add(text);
+    let added = batches.add(event.text);
     if (added === 'full') {
       yield { batch: batches.take(), events };
       events = [];
-      added = batches.add(text);
+      added = batches.add(event.text);
     }
     if (added === 'added') events.push(event);
     else
@@ -92,7 +90,7 @@ function* packBatches(
   if (events.length > 0) yield { batch: batches.take(), events };
 }
 
-function countDelivery(sent: SentRange, event: TargetEvent, delivery: Delivery): void {
+function countDelivery(sent: SentRange, event: SyntheticEvent, delivery: Delivery): void {
   if (delivery.kind === 'accepted') {
     sent.events.accepted += 1;
     return;
@@ -102,7 +100,7 @@ function countDelivery(sent: SentRange, event: TargetEvent, delivery: Delivery):
     const { detail } = delivery;
     sent.refused.push({
       event: event.event,
-      distinctId: event.properties.distinct_id,
+      distinctId: event.distinctId,
       uuid: event.uuid,
       detail,
     });

@@ -1,35 +1,42 @@
 import { createHash } from 'node:crypto';
-import type { TargetEvent } from '../contract/event.ts';
-import { parseJson } from '../lib/json/parse-json.ts';
+import { quote } from '../lib/json/quote.ts';
 import { createEventId } from '../sources/mapping/event-id.ts';
 import type { FieldProperty } from './pack-properties.ts';
 
 /**
- * Events that come from no single record. Their uuids depend on their content and its subject, not on how
- * often or in which export it was seen: overlapping exports yield the same events instead of more.
+ * An event that comes from no single record, as it is sent. Its uuid depends on its content and its subject, not
+ * on how often or in which export it was seen: overlapping exports yield the same events instead of more.
  */
-const COMMON = { $geoip_disable: true } as const;
+export interface SyntheticEvent {
+  readonly event: string;
+  readonly uuid: string;
+  readonly distinctId: string;
+  /** JSON text of the whole event: values are canonical JSON already, and are not parsed to be written again. */
+  readonly text: string;
+}
 
-export function createMergeEvent(userId: string, anonId: string, time: string): TargetEvent {
-  return {
+export function createMergeEvent(userId: string, anonId: string, time: string): SyntheticEvent {
+  return render({
     event: '$identify',
     uuid: createEventId(['people', 'merge', userId, anonId]),
-    timestamp: time,
-    properties: { distinct_id: userId, $anon_distinct_id: anonId, ...COMMON },
-  };
+    time,
+    distinctId: userId,
+    more: `,"$anon_distinct_id":${JSON.stringify(anonId)}`,
+  });
 }
 
 export function createPersonEvent(
   id: string,
   time: string,
   properties: readonly FieldProperty[],
-): TargetEvent {
-  return {
+): SyntheticEvent {
+  return render({
     event: '$identify',
     uuid: createEventId(['people', 'person', id, renderContent(properties)]),
-    timestamp: time,
-    properties: { distinct_id: id, ...toFields(properties), ...COMMON },
-  };
+    time,
+    distinctId: id,
+    more: renderFields(properties),
+  });
 }
 
 export function createGroupEvent(
@@ -38,32 +45,53 @@ export function createGroupEvent(
   groupKey: string,
   time: string,
   properties: readonly FieldProperty[],
-): TargetEvent {
-  return {
+): SyntheticEvent {
+  return render({
     event,
     uuid: createEventId(['people', 'group', event, groupType, groupKey, renderContent(properties)]),
-    timestamp: time,
-    properties: {
-      distinct_id: toGroupDistinctId(groupType, groupKey),
-      $group_type: groupType,
-      $group_key: groupKey,
-      ...toFields(properties),
-      ...COMMON,
-    },
-  };
+    time,
+    distinctId: toGroupDistinctId(groupType, groupKey),
+    more: `,"$group_type":${JSON.stringify(groupType)},"$group_key":${JSON.stringify(groupKey)}${renderFields(properties)}`,
+  });
 }
 
-const renderContent = (properties: readonly FieldProperty[]) =>
-  JSON.stringify(properties.map(({ field, key, text }) => [field, key, text]));
+function render({
+  event,
+  uuid,
+  time,
+  distinctId,
+  more,
+}: {
+  readonly event: string;
+  readonly uuid: string;
+  readonly time: string;
+  readonly distinctId: string;
+  /** Properties behind the first, each behind a comma. */
+  readonly more: string;
+}): SyntheticEvent {
+  const text = `{"event":${JSON.stringify(event)},"uuid":"${uuid}","timestamp":${JSON.stringify(time)},"properties":{"distinct_id":${JSON.stringify(distinctId)}${more},"$geoip_disable":true}}`;
+  return { event, uuid, distinctId, text };
+}
 
-function toFields(properties: readonly FieldProperty[]): Record<string, Record<string, unknown>> {
-  const byField = new Map<string, [string, unknown][]>();
-  for (const { field, key, text } of properties) {
-    const entries = byField.get(field);
-    if (entries) entries.push([key, parseJson(text)]);
-    else byField.set(field, [[key, parseJson(text)]]);
+/** As JSON.stringify of a list of fields, keys and texts: uuids depend on every byte of it. */
+function renderContent(properties: readonly FieldProperty[]): string {
+  let text = '';
+  for (const one of properties)
+    text += `${text === '' ? '' : ','}["${one.field}",${quote(one.key)},${quote(one.text)}]`;
+  return `[${text}]`;
+}
+
+/** Properties of one field follow one another. */
+function renderFields(properties: readonly FieldProperty[]): string {
+  let text = '';
+  let open = '';
+  for (const { field, key, text: value } of properties) {
+    if (field === open) text += ',';
+    else text += `${open === '' ? '' : '}'},"${field}":{`;
+    text += `${quote(key)}:${value}`;
+    open = field;
   }
-  return Object.fromEntries([...byField].map(([field, entries]) => [field, Object.fromEntries(entries)]));
+  return open === '' ? '' : `${text}}`;
 }
 
 const ID_MAX_LENGTH = 200;

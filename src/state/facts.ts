@@ -1,92 +1,28 @@
-import { z } from 'zod';
+import { gzipSync } from 'node:zlib';
 import type { FactsIndex, FactsSection } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
 import { SourceError } from '../lib/errors.ts';
 import { gunzip, gzip } from '../lib/gzip.ts';
-import { getBucket } from './bucket.ts';
+import { ORDER_DIGITS, readBucket, renderFact, type StoredFact } from './fact-line.ts';
 import { recoveryHint } from './recovery-hint.ts';
 
-/** Key, source time of the kept value, the value's canonical JSON text. */
-export const storedProperty = z.tuple([z.string(), z.string(), z.string()]);
-export type StoredProperty = z.infer<typeof storedProperty>;
+/** Lines by bucket: see renderFact. */
+export class BucketLines {
+  readonly #byBucket: string[][] = [];
 
-/**
- * One line of an object of identity facts. A pair is stored in the bucket of its anonymous id. Every id of a
- * known user, in a pair or not, has a `user` mark in its own bucket, so that each bucket knows which of its ids
- * are also used as a user id. Parts mapped by version 1 of a mapping have marks of pairs only.
- */
-const storedFact = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('pair'), anonId: z.string(), userId: z.string(), time: z.string() }),
-  z.strictObject({ kind: z.literal('user'), id: z.string() }),
-  z.strictObject({
-    kind: z.literal('person'),
-    id: z.string(),
-    set: z.array(storedProperty),
-    setOnce: z.array(storedProperty),
-  }),
-  z.strictObject({
-    kind: z.literal('group'),
-    groupType: z.string(),
-    groupKey: z.string(),
-    /** The latest; a group may be known without any property. */
-    time: z.string(),
-    set: z.array(storedProperty),
-  }),
-]);
-export type StoredFact = z.infer<typeof storedFact>;
-
-/** Throws where the line is no stored fact. */
-export const parseStoredFact = (line: string): StoredFact => storedFact.parse(JSON.parse(line));
-
-/** The id that decides the bucket: everything known under one id is in one bucket. */
-export function getBucketId(fact: StoredFact): string {
-  switch (fact.kind) {
-    case 'pair':
-      return fact.anonId;
-    case 'group':
-      return toGroupId(fact.groupType, fact.groupKey);
-    default:
-      return fact.id;
+  add(line: string): void {
+    const bucket = readBucket(line);
+    const known = this.#byBucket[bucket];
+    if (known) known.push(line);
+    else this.#byBucket[bucket] = [line];
   }
-}
 
-/** One text for a group, whatever its type and key contain. */
-export const toGroupId = (groupType: string, groupKey: string): string =>
-  `${groupType.length}:${groupType}${groupKey}`;
-
-/** The facts of one bucket, as lines of JSON. */
-export type BucketLines = Map<number, string[]>;
-
-export function addLine(lines: BucketLines, bucket: number, line: string): void {
-  const known = lines.get(bucket);
-  if (known) known.push(line);
-  else lines.set(bucket, [line]);
-}
-
-/**
- * For each bucket that has any facts, in ascending order, one gzip member of sorted JSON lines.
- * Neighbouring buckets can be read at once, because members follow one another.
- */
-export async function encodeFacts(
-  facts: Iterable<StoredFact>,
-): Promise<{ body: Buffer; sections: FactsSection[] }> {
-  const byBucket: BucketLines = new Map();
-  for (const fact of facts) addLine(byBucket, getBucket(getBucketId(fact)), JSON.stringify(fact));
-  for (const lines of byBucket.values()) lines.sort();
-  return encodeLines(byBucket);
-}
-
-async function encodeLines(byBucket: BucketLines): Promise<{ body: Buffer; sections: FactsSection[] }> {
-  const members: Buffer[] = [];
-  const sections: FactsSection[] = [];
-  let offset = 0;
-  for (const [bucket, lines] of [...byBucket].sort(([a], [b]) => a - b)) {
-    const member = await gzip(Buffer.from(`${lines.join('\n')}\n`), { level: 4 });
-    sections.push({ bucket, offset, length: member.length });
-    members.push(member);
-    offset += member.length;
+  /** Buckets with lines, in ascending order; lines are sorted, so that equal facts make equal objects. */
+  *texts(): Generator<{ readonly bucket: number; readonly body: Buffer }> {
+    for (const [bucket, lines] of this.#byBucket.entries()) {
+      if (lines) yield { bucket, body: Buffer.from(`${lines.sort().join('\n')}\n`) };
+    }
   }
-  return { body: Buffer.concat(members), sections };
 }
 
 export async function saveFacts(
@@ -94,16 +30,46 @@ export async function saveFacts(
   key: string,
   facts: Iterable<StoredFact>,
 ): Promise<FactsIndex> {
-  const { body, sections } = await encodeFacts(facts);
-  await staging.put(key, body);
-  return { key, sections };
+  const lines = new BucketLines();
+  for (const fact of facts) lines.add(renderFact(fact));
+  return saveLines(staging, key, lines);
 }
 
+/** A section for each bucket, so that neighbouring buckets can be read at once: plain text, or a gzip member. */
 export async function saveLines(staging: Staging, key: string, lines: BucketLines): Promise<FactsIndex> {
-  const { body, sections } = await encodeLines(lines);
-  await staging.put(key, body);
-  return { key, sections };
+  const texts = [...lines.texts()];
+  const isPacked = isWorthPacking(
+    staging,
+    texts.reduce((sum, { body }) => sum + body.length, 0),
+  );
+  const sections: FactsSection[] = [];
+  const bodies: Buffer[] = [];
+  let offset = 0;
+  for (const { bucket, body } of texts) {
+    const section = isPacked ? await pack(body) : body;
+    sections.push({ bucket, offset, length: section.length });
+    bodies.push(section);
+    offset += section.length;
+  }
+  await staging.put(key, Buffer.concat(bodies));
+  return { key, sections, ...(isPacked ? {} : { plain: true as const }) };
 }
+
+/** Packing costs more than all else about the facts of a part; where they are few, or space is free, it is left. */
+const isWorthPacking = (staging: Staging, bytes: number): boolean =>
+  staging.freeBytes === undefined && bytes >= PACKED_FROM_BYTES;
+const PACKED_FROM_BYTES = 256 * 1024;
+/** Handing less to the thread pool costs more than packing it. */
+const PACKED_HERE_BYTES = 16 * 1024;
+
+const pack = async (body: Buffer): Promise<Buffer> =>
+  body.length < PACKED_HERE_BYTES ? gzipSync(body, { level: 1 }) : gzip(body, { level: 1 });
+
+const PACKED_RATIO = 6;
+
+/** How long the lines of some sections are, in bytes, estimated. */
+export const estimateTextBytes = ({ plain }: Pick<FactsIndex, 'plain'>, bytes: number): number =>
+  plain ? bytes : bytes * PACKED_RATIO;
 
 /** The bytes of an object that hold one bucket, or several neighbouring ones. */
 export interface FactsRange {
@@ -118,11 +84,14 @@ export async function readLines(staging: Staging, range: FactsRange): Promise<Li
   const where = `${key} (bytes ${offset} to ${offset + length})`;
   const body = await staging.getRange(key, offset, length);
   try {
-    return new Lines(await gunzip(body), where, staging.location);
+    return new Lines(isPacked(body) ? await gunzip(body) : body, where, staging.location);
   } catch (error) {
     throw toDamage(where, key, staging.location, error);
   }
 }
+
+/** A line begins with a digit or a brace, so that no text is taken for a gzip member. */
+const isPacked = (body: Buffer): boolean => body[0] === 0x1f && body[1] === 0x8b;
 
 /** Lines that are made text one by one: all of them at once would block the event loop. */
 export class Lines {
@@ -136,11 +105,14 @@ export class Lines {
     this.#location = location;
   }
 
-  *parse<T>(parseLine: (line: string) => T): Generator<T> {
-    for (let start = 0; start < this.#body.length; ) {
-      const end = this.#body.indexOf(LF, start);
-      const stop = end === -1 ? this.#body.length : end;
-      if (stop > start) yield this.#parseOne(parseLine, this.#body.toString('utf8', start, stop));
+  /** `isWanted`: of lines that begin with an order, by that; see renderFact. */
+  *parse<T>(parseLine: (line: string) => T, isWanted?: (order: number) => boolean): Generator<T> {
+    const body = this.#body;
+    for (let start = 0; start < body.length; ) {
+      const end = body.indexOf(LF, start);
+      const stop = end === -1 ? body.length : end;
+      if (stop > start && (!isWanted || body[start] === BRACE || isWanted(readOrder(body, start))))
+        yield this.#parseOne(parseLine, body.toString('utf8', start, stop));
       start = stop + 1;
     }
   }
@@ -155,6 +127,17 @@ export class Lines {
 }
 
 const LF = 0x0a;
+/** Of a line that an earlier version wrote. */
+const BRACE = 0x7b;
+
+function readOrder(body: Buffer, start: number): number {
+  let order = 0;
+  for (let at = start; at < start + ORDER_DIGITS; at += 1) {
+    const code = body[at] ?? 0;
+    order = order * 16 + (code <= 0x39 ? code - 0x30 : code - 0x57);
+  }
+  return order;
+}
 
 const toDamage = (where: string, key: string, location: string, cause: unknown) =>
   new SourceError(`${location}: ${where} is not what Backhaul wrote there; ${recoveryHint(key)}`, cause);

@@ -1,45 +1,124 @@
 import { z } from 'zod';
 import type { Staging } from '../contract/staging.ts';
 import { gzip } from '../lib/gzip.ts';
-import { type Lines, readLines, storedProperty } from './facts.ts';
+import { quote } from '../lib/json/quote.ts';
+import { earlierProperty, Fields, toProperties } from './fact-line.ts';
+import { type Lines, readLines } from './facts.ts';
+import { HASH_BYTES } from './ledger/keyed-hash.ts';
 
 /**
  * A fact under its final id. `of` is the keyed hash of the person or group, in hexadecimal: everything about one
  * person has one `of`, and is in the bucket that its first byte names. `isAlias`: the id was merged into a person
- * whose own id is known to the ledger alone; at the destination both mean the same person.
+ * whose own id is known to the ledger alone; at the destination both mean the same person. `properties`: see
+ * renderProperties; those of a group were set.
  */
-const resolvedFact = z.discriminatedUnion('kind', [
+export type ResolvedFact =
+  | {
+      readonly kind: 'person';
+      readonly of: string;
+      readonly id: string;
+      readonly isAlias: boolean;
+      readonly properties: string;
+    }
+  /**
+   * An id that was merged into the person now, after set properties of it were sent under the id itself: those up
+   * to this time, ms since 1970, may be known at the destination without the ledger telling which.
+   */
+  | { readonly kind: 'floor'; readonly of: string; readonly timeMs: number }
+  | {
+      readonly kind: 'group';
+      readonly of: string;
+      readonly groupType: string;
+      readonly groupKey: string;
+      /** The latest. */
+      readonly time: string;
+      readonly properties: string;
+    };
+
+/** `of`, which begins with the order, a letter, and the fields, each behind a tab; ids are JSON strings. */
+export function renderResolvedFact(fact: ResolvedFact): string {
+  switch (fact.kind) {
+    case 'person':
+      return `${fact.of}${fact.isAlias ? 'm' : 'p'}\t${quote(fact.id)}\t${fact.properties}`;
+    case 'floor':
+      return `${fact.of}f\t${fact.timeMs}`;
+    case 'group':
+      return `${fact.of}g\t${quote(fact.groupType)}\t${quote(fact.groupKey)}\t${fact.time}\t${fact.properties}`;
+  }
+}
+
+/** Hexadecimal digits of a keyed hash. */
+const OF_DIGITS = 2 * HASH_BYTES;
+
+/** Throws where the line is no resolved fact. */
+export function parseResolvedFact(line: string): ResolvedFact {
+  if (line.startsWith('{')) return parseEarlier(line);
+  const fields = new Fields(line, OF_DIGITS + 2);
+  const of = line.slice(0, OF_DIGITS);
+  const letter = line[OF_DIGITS];
+  if (letter === 'p' || letter === 'm')
+    return {
+      kind: 'person',
+      of,
+      id: fields.string(),
+      isAlias: letter === 'm',
+      properties: fields.properties(),
+    };
+  if (letter === 'f') return { kind: 'floor', of, timeMs: z.coerce.number().parse(fields.rest()) };
+  if (letter !== 'g') throw new Error('no kind of fact');
+  return {
+    kind: 'group',
+    of,
+    groupType: fields.string(),
+    groupKey: fields.string(),
+    time: fields.next(),
+    properties: fields.properties(),
+  };
+}
+
+/** Lines of turns that an earlier version began. */
+const earlierFact = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('person'),
     of: z.string(),
     id: z.string(),
     isAlias: z.boolean(),
-    set: z.array(storedProperty),
-    setOnce: z.array(storedProperty),
+    set: z.array(earlierProperty),
+    setOnce: z.array(earlierProperty),
   }),
-  /**
-   * An id that was merged into the person now, after set properties of it were sent under the id itself: those up
-   * to this time, ms since 1970, may be known at the destination without the ledger telling which.
-   */
   z.strictObject({ kind: z.literal('floor'), of: z.string(), timeMs: z.number() }),
   z.strictObject({
     kind: z.literal('group'),
     of: z.string(),
     groupType: z.string(),
     groupKey: z.string(),
-    /** The latest. */
     time: z.string(),
-    set: z.array(storedProperty),
+    set: z.array(earlierProperty),
   }),
 ]);
-export type ResolvedFact = z.infer<typeof resolvedFact>;
 
-/** Throws where the line is no resolved fact. */
-export const parseResolvedFact = (line: string): ResolvedFact => resolvedFact.parse(JSON.parse(line));
+function parseEarlier(line: string): ResolvedFact {
+  const fact = earlierFact.parse(JSON.parse(line));
+  if (fact.kind === 'floor') return fact;
+  if (fact.kind === 'group') {
+    const { set, ...rest } = fact;
+    return { ...rest, properties: toProperties(set, []) };
+  }
+  const { set, setOnce, ...rest } = fact;
+  return { ...rest, properties: toProperties(set, setOnce) };
+}
 
 /** A pair that was accepted: the user, the anonymous id, and the first time both were seen together. */
-const merge = z.tuple([z.string(), z.string(), z.string()]);
-export type Merge = z.infer<typeof merge>;
+export type Merge = readonly [userId: string, anonId: string, time: string];
+
+/** Throws where the line is no merge. */
+function parseMerge(line: string): Merge {
+  const merge: unknown = JSON.parse(line);
+  if (!Array.isArray(merge) || merge.length !== 3 || !merge.every((field) => typeof field === 'string'))
+    throw new Error('no merge');
+  const [userId = '', anonId = '', time = ''] = merge as string[];
+  return [userId, anonId, time];
+}
 
 /** An object of merges; each is decided once, so they need no folding and no order but the one they are in. */
 export const mergesIndex = z.strictObject({
@@ -54,12 +133,12 @@ export async function saveMerges(
   key: string,
   lines: readonly string[],
 ): Promise<MergesIndex> {
-  const body = await gzip(Buffer.from(`${lines.join('\n')}\n`), { level: 4 });
+  const body = await gzip(Buffer.from(`${lines.join('\n')}\n`), { level: 1 });
   await staging.put(key, body);
   return { key, bytes: body.length, count: lines.length };
 }
 
 export async function* readMerges(staging: Staging, { key, bytes }: MergesIndex): AsyncGenerator<Merge> {
   const lines: Lines = await readLines(staging, { key, offset: 0, length: bytes });
-  yield* lines.parse((line) => merge.parse(JSON.parse(line)));
+  yield* lines.parse(parseMerge);
 }

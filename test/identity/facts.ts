@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { IdentityFact } from '../../src/contract/identity-fact.ts';
+import { PersonProperties } from '../../src/identity/person-properties.ts';
 import { ExactNumber } from '../../src/lib/json/exact-number.ts';
 
 /** Few ids, keys and times, so that facts meet in every combination. */
@@ -26,3 +27,10 @@ export const anyFact: fc.Arbitrary<IdentityFact> = fc.oneof(
     set: values,
   }),
 );
+
+/** Properties as they are stored, one by one: key, time, canonical text. */
+export function listProperties(text: string) {
+  const properties = new PersonProperties();
+  properties.addText(text);
+  return { set: properties.set.properties(), setOnce: properties.setOnce.properties() };
+}

@@ -12,7 +12,6 @@ import { listMerges } from '../../src/identity/list-merges.ts';
 import { LOAD_LIMITS, type LoadLimits } from '../../src/identity/load-folds.ts';
 import { emptyPersonsTally, mergePersonsTally } from '../../src/identity/persons-tally.ts';
 import { resolveBuckets } from '../../src/identity/resolve-buckets.ts';
-import { stringifyJson } from '../../src/lib/json/stringify-json.ts';
 import { BUCKETS } from '../../src/state/bucket.ts';
 import { saveFacts } from '../../src/state/facts.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
@@ -61,7 +60,7 @@ async function foldAll(
     });
     resolved.push(...done.facts);
     for await (const chunk of listMerges(staging, done.merges, { after: undefined, chunkEvents: 7 })) {
-      events.push(...chunk.events.map((event) => stringifyJson(event)));
+      events.push(...chunk.events.map(({ text }) => text));
       tally = mergePersonsTally(tally, chunk.tally);
     }
     tally = mergePersonsTally(tally, done.people);
@@ -78,7 +77,7 @@ async function foldAll(
       limits,
     };
     for await (const chunk of foldBuckets({ staging, facts: resolved, ...range, ...options })) {
-      events.push(...chunk.events.map((event) => stringifyJson(event)));
+      events.push(...chunk.events.map(({ text }) => text));
       tally = mergePersonsTally(tally, chunk.tally);
     }
   }

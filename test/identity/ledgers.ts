@@ -8,12 +8,14 @@ import { PROPERTY_WIDTH } from '../../src/identity/property-decision.ts';
 import { createPropertyFilter } from '../../src/identity/property-filter.ts';
 import { type LedgerAtTurn, resolvePersons } from '../../src/identity/resolve-persons.ts';
 import { ResolvedFold } from '../../src/identity/resolved-fold.ts';
-import { createMergeEvent } from '../../src/identity/synthetic-events.ts';
+import { createMergeEvent, type SyntheticEvent } from '../../src/identity/synthetic-events.ts';
 import { createPace } from '../../src/lib/async/pace.ts';
+import { parseJson } from '../../src/lib/json/parse-json.ts';
 import { BUCKETS } from '../../src/state/bucket.ts';
 import { createKeyedHash } from '../../src/state/ledger/keyed-hash.ts';
 import { createMemoryTables, type LedgerTables } from '../../src/state/ledger/ledger-tables.ts';
 import type { Merge, ResolvedFact } from '../../src/state/resolved-facts.ts';
+import { listProperties } from './facts.ts';
 
 /** A ledger in memory, and the turns that were taken at it. */
 export interface TestLedger {
@@ -44,12 +46,18 @@ export const openAtTurn = (
   isForgotten: ledger.isForgotten,
 });
 
+/** A fact with its properties one by one. */
+const openFact = (fact: ResolvedFact) =>
+  fact.kind === 'floor' ? fact : { ...fact, ...listProperties(fact.properties) };
+
 export interface TestTurn {
   readonly merges: Merge[];
-  readonly facts: ResolvedFact[];
+  readonly facts: ReturnType<typeof openFact>[];
   readonly unmerged: Unmerged[];
   readonly mergedBefore: number;
   /** Merges first. */
+  readonly sent: SyntheticEvent[];
+  /** The same, parsed. */
   readonly events: TargetEvent[];
 }
 
@@ -97,7 +105,7 @@ export async function takeTestTurn(
     at,
     overwrite: options.overwrite,
   });
-  const events =
+  const sent =
     purpose === 'note'
       ? []
       : [
@@ -108,5 +116,6 @@ export async function takeTestTurn(
           }),
         ];
   if (end) ledger.ended.add(turn);
-  return { merges, facts: [...fold.facts()], unmerged, mergedBefore, events };
+  const events = sent.map(({ text }) => parseJson(text) as TargetEvent);
+  return { merges, facts: [...fold.facts()].map(openFact), unmerged, mergedBefore, sent, events };
 }

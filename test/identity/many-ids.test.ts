@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import type { TargetEvent } from '../../src/contract/event.ts';
 import type { FactsIndex } from '../../src/contract/progress.ts';
 import { DEFAULT_BATCH_LIMITS } from '../../src/deliver/batch-builder.ts';
 import { FactFold } from '../../src/identity/fact-fold.ts';
@@ -110,7 +109,7 @@ test('what is sent after any position is exactly what was not sent up to it', as
     const chunks: SentChunk[] = [];
     for await (const chunk of make(undefined)) chunks.push(chunk);
     const uuids = (some: readonly SentChunk[]) =>
-      some.flatMap(({ events }) => events.map(({ uuid }: TargetEvent) => uuid));
+      some.flatMap(({ events }) => events.map(({ uuid }) => uuid));
     expect(chunks.length).toBeGreaterThan(5);
     for (const [index, { position }] of chunks.entries()) {
       const rest: SentChunk[] = [];

@@ -49,11 +49,11 @@ const group = (set: Record<string, unknown>): IdentityFact => ({
 
 test('persons and groups with many properties arrive whole in the smallest batches, under the same uuids', async () => {
   for (const fact of [person(properties(300, 900)), group(properties(300, 900))]) {
-    const { events, unmerged } = await foldEvents([fact], SMALL);
+    const { sent: events, unmerged } = await foldEvents([fact], SMALL);
     expect(unmerged).toEqual([]);
     const sent = await send(events, SMALL, acceptAll);
     expect(sent).toMatchObject({ events: { sent: events.length, accepted: events.length }, refusedCount: 0 });
-    expect((await foldEvents([fact], LARGE)).events).toEqual(events);
+    expect((await foldEvents([fact], LARGE)).sent).toEqual(events);
   }
 });
 
@@ -66,7 +66,7 @@ test.each([
     const most = getPropertiesMaxBytes(limits) - '"p0":"",'.length;
     const fits = await foldEvents([person({ ...properties(1, most), small: 1 })], limits);
     expect(fits.unmerged).toEqual([]);
-    expect(await send(fits.events, limits, acceptAll)).toMatchObject({ refusedCount: 0 });
+    expect(await send(fits.sent, limits, acceptAll)).toMatchObject({ refusedCount: 0 });
 
     const over = await foldEvents([person(properties(1, most + 1))], limits);
     expect(over.unmerged).toMatchObject([{ reason: 'property_too_large', property: 'p0' }]);
@@ -80,13 +80,13 @@ test('all that is refused is counted, and the first few are kept', async () => {
   );
   const refuseAll: Deliver = async ({ offsets }) =>
     Array.from({ length: offsets.length - 1 }, () => ({ kind: 'refused', detail: 'not these' }));
-  const sent = await send((await foldEvents(facts, SMALL)).events, SMALL, refuseAll);
+  const sent = await send((await foldEvents(facts, SMALL)).sent, SMALL, refuseAll);
   expect(sent).toMatchObject({ events: { sent: 80, accepted: 0 }, refusedCount: 80 });
   expect(sent.refused).toHaveLength(REFUSED_SAMPLE);
 });
 
 test('a group whose key alone fills an event is counted as refused', async () => {
-  const { events } = await foldEvents(
+  const { sent: events } = await foldEvents(
     [{ kind: 'group', groupType: 'company', groupKey: 'k'.repeat(70 * KIB), time: TIME, set: {} }],
     SMALL,
   );
@@ -96,7 +96,7 @@ test('a group whose key alone fills an event is counted as refused', async () =>
 });
 
 test('a checkpoint is saved now and then, and what is behind it is sent on top of it', async () => {
-  const { events } = await foldEvents(
+  const { sent: events } = await foldEvents(
     Array.from(
       { length: 6 },
       (_, at): IdentityFact => ({ kind: 'person', distinctId: `u${at}`, time: TIME, set: { at } }),

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isBalanced } from '../../src/contract/counts.ts';
 import { FINGERPRINT_BYTES } from '../../src/state/fingerprints.ts';
+import { listProperties } from '../identity/facts.ts';
 import {
   type Attempt,
   BATCH_EVENTS,
@@ -77,7 +78,9 @@ describe('importPart', () => {
     const speaking = RECORDS - 3; // all but those that the map rejects
     expect(kinds('pair')).toBe(speaking);
     expect([kinds('user'), kinds('person'), kinds('group')]).toEqual([7, 7, 3]);
-    const properties = reference.facts.flatMap((fact) => (fact.kind === 'person' ? fact.set : []));
+    const properties = reference.facts.flatMap((fact) =>
+      fact.kind === 'person' ? listProperties(fact.properties).set : [],
+    );
     expect(properties).toHaveLength(speaking);
   });
 

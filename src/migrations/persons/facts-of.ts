@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FactsIndex } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
+import { estimateTextBytes } from '../../state/facts.ts';
 import { layout } from '../../state/keys.ts';
 import { loadMigration } from '../../state/migrations.ts';
 import { listReceipts } from '../../state/receipts.ts';
@@ -12,11 +13,11 @@ export async function* listFacts(staging: Staging, names: readonly string[]): As
   }
 }
 
-/** Compressed. */
+/** Of their text, estimated. */
 export async function countFactBytes(staging: Staging, names: readonly string[]): Promise<number> {
   let bytes = 0;
-  for await (const { sections } of listFacts(staging, names)) {
-    for (const { length } of sections) bytes += length;
+  for await (const index of listFacts(staging, names)) {
+    for (const { length } of index.sections) bytes += estimateTextBytes(index, length);
   }
   return bytes;
 }

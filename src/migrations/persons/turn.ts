@@ -71,7 +71,7 @@ export async function atTurn(
   const { ended } = await loadTurns(staging, ledger.id);
   return {
     id: ledger.id,
-    hash: createKeyedHash(ledger.hashKey),
+    hash: createKeyedHash(ledger.hashKey, ledger.hashForm),
     turn,
     purpose,
     hasEnded: (other) => ended.has(other),

@@ -49,8 +49,8 @@ export interface PersonsRun extends EpochRun {
   readonly persons: PersonsSettings;
 }
 
-/** Bytes of identity facts that one job folds, before their buckets are split among several. */
-const RANGE_BYTES = 8 * 1024 * 1024;
+/** Text of identity facts that one job folds, in bytes, before their buckets are split among several. */
+const RANGE_BYTES = 64 * 1024 * 1024;
 const REDIS_WITHIN_MS = 1_000;
 
 interface BucketRange {

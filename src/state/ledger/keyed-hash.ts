@@ -13,20 +13,56 @@ export interface KeyedHash {
   id(text: string): Buffer;
   /** Of a group, by its `toGroupId`. */
   group(text: string): Buffer;
-  /** Of a property; in the bucket of its subject, a hash in hexadecimal. */
-  property(subject: string, field: string, key: string): Buffer;
+  /** Of a property; in the bucket of its subject, a hash in hexadecimal. Valid until the next call. */
+  property(subject: string, field: string, key: string): Uint8Array;
 }
 
-export function createKeyedHash(key: string): KeyedHash {
+/**
+ * How the hash of a property is made. 1: of its subject and names together, in ledgers of earlier versions. 2: of
+ * its names alone, once, and joined with the hash of the subject: a person has many properties, of few names.
+ */
+export type HashForm = 1 | 2;
+
+export function createKeyedHash(key: string, form: HashForm = 2): KeyedHash {
   const toHash = (bucket: number, text: string) => {
-    const digest = hash('sha256', `${key}\n${text}`, 'buffer').subarray(0, HASH_BYTES);
+    const digest = Buffer.from(hash('sha256', `${key}\n${text}`, 'binary').slice(0, HASH_BYTES), 'latin1');
     digest[0] = bucket;
     return digest;
   };
   return {
     id: (text) => toHash(getBucket(text), `id ${text}`),
     group: (text) => toHash(getBucket(text), `group ${text}`),
-    property: (subject, field, name) =>
-      toHash(Number.parseInt(subject.slice(0, 2), 16), `property ${subject} ${field} ${name}`),
+    property:
+      form === 1
+        ? (subject, field, name) =>
+            toHash(Number.parseInt(subject.slice(0, 2), 16), `property ${subject} ${field} ${name}`)
+        : createJoinedHash((field, name) => toHash(0, `property ${field} ${name}`)),
+  };
+}
+
+/** Names whose hashes are kept. */
+const NAMES_KEPT = 10_000;
+
+function createJoinedHash(toNameHash: (field: string, name: string) => Uint8Array): KeyedHash['property'] {
+  const names = new Map<string, Uint8Array>();
+  const joined = new Uint8Array(HASH_BYTES);
+  let lastSubject = '';
+  let subjectHash: Uint8Array = Buffer.alloc(HASH_BYTES);
+  return (subject, field, name) => {
+    if (subject !== lastSubject) {
+      subjectHash = Buffer.from(subject, 'hex');
+      lastSubject = subject;
+    }
+    const label = `${field} ${name}`;
+    let nameHash = names.get(label);
+    if (!nameHash) {
+      if (names.size === NAMES_KEPT) names.clear();
+      nameHash = toNameHash(field, name);
+      names.set(label, nameHash);
+    }
+    // The first byte, the bucket, is the subject's: that of a name is 0.
+    for (let at = 0; at < HASH_BYTES; at += 1)
+      joined[at] = (subjectHash[at] as number) ^ (nameHash[at] as number);
+    return joined;
   };
 }

@@ -4,6 +4,7 @@ import type { Staging } from '../../contract/staging.ts';
 import { encodeDocument, loadDocument } from '../document.ts';
 import { LEDGERS, ledgerLayout, parseKnownKey, parseTurnKey } from '../keys.ts';
 import { clearStaging } from '../migrations.ts';
+import type { HashForm } from './keyed-hash.ts';
 
 /*
  * The ledger of one destination and project: what migrations have said about identities there, and what was
@@ -45,7 +46,8 @@ export function toLedgerAccess(destination: {
 }
 
 const ledgerDocument = z.strictObject({
-  format: z.literal(1),
+  /** The form of the hashes of properties. */
+  format: z.literal([1, 2]),
   /** Part of the key of the hashes; without it the same id would have the same hash in every ledger. */
   salt: z.string(),
   /** Hashes were dropped: nobody knows any more what was sent, so nothing is merged from then on. */
@@ -57,13 +59,14 @@ export interface Ledger {
   readonly id: string;
   /** Key of the hashes in its tables. */
   readonly hashKey: string;
+  readonly hashForm: HashForm;
   readonly isForgotten: boolean;
 }
 
 /** Creates the ledger where there is none. */
 export async function openLedger(staging: Staging, access: LedgerAccess): Promise<Ledger> {
   const key = ledgerLayout(access.id).document;
-  const fresh: LedgerDocument = { format: 1, salt: randomBytes(32).toString('hex') };
+  const fresh: LedgerDocument = { format: 2, salt: randomBytes(32).toString('hex') };
   let document = await loadDocument(ledgerDocument, key, staging);
   if (!document && (await staging.create(key, encodeDocument(fresh)))) document = fresh;
   document ??= await loadDocument(ledgerDocument, key, staging);
@@ -76,9 +79,9 @@ export async function findLedger(staging: Staging, access: LedgerAccess): Promis
   return document && toLedger(access, document);
 }
 
-function toLedger({ id, secret }: LedgerAccess, { salt, forgottenAt }: LedgerDocument): Ledger {
+function toLedger({ id, secret }: LedgerAccess, { format, salt, forgottenAt }: LedgerDocument): Ledger {
   const hashKey = createHmac('sha256', salt).update(`ids\n${secret}`).digest('hex');
-  return { id, hashKey, isForgotten: forgottenAt !== undefined };
+  return { id, hashKey, hashForm: format, isForgotten: forgottenAt !== undefined };
 }
 
 /**
@@ -90,7 +93,7 @@ export async function forgetLedger(staging: Staging, id: string, now: Date): Pro
   const document = await loadDocument(ledgerDocument, keys.document, staging);
   if (!document) return;
   const forgotten: LedgerDocument = {
-    format: 1,
+    format: 2,
     salt: randomBytes(32).toString('hex'),
     forgottenAt: document.forgottenAt ?? now.toISOString(),
   };

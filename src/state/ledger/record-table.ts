@@ -31,19 +31,20 @@ export class RecordTable {
   }
 
   /** The offset of a record in `bytes`, or -1. */
-  find(key: Buffer): number {
+  find(key: Uint8Array): number {
     const slot = this.#seek(key, 0);
     return this.#used[slot] === 1 ? slot * this.width : -1;
   }
 
   /** The offset of the record with this key; a new one is zero behind its key. */
-  insert(key: Buffer): number {
+  insert(key: Uint8Array): number {
     if ((this.#size + 1) * 4 > this.#used.length * 3) this.#grow(this.#used.length * 2);
     const slot = this.#seek(key, 0);
     if (this.#used[slot] !== 1) {
       this.#used[slot] = 1;
       this.#size += 1;
-      key.copy(this.#slots, slot * this.width, 0, HASH_BYTES);
+      const at = slot * this.width;
+      for (let index = 0; index < HASH_BYTES; index += 1) this.#slots[at + index] = key[index] as number;
     }
     return slot * this.width;
   }
@@ -85,14 +86,13 @@ export class RecordTable {
     return table;
   }
 
-  #seek(source: Buffer, offset: number): number {
-    const mask = this.#used.length - 1;
-    let slot = source.readUInt32BE(offset + 1) & mask;
-    while (this.#used[slot] === 1) {
-      const at = slot * this.width;
-      if (this.#slots.compare(source, offset, offset + HASH_BYTES, at, at + HASH_BYTES) === 0) break;
+  #seek(source: Uint8Array, offset: number): number {
+    const used = this.#used;
+    const slots = this.#slots;
+    const mask = used.length - 1;
+    let slot = readUint32(source, offset + 1) & mask;
+    while (used[slot] === 1 && !isSameHash(slots, slot * this.width, source, offset))
       slot = (slot + 1) & mask;
-    }
     return slot;
   }
 
@@ -114,4 +114,17 @@ export class RecordTable {
       if (before.used[slot] === 1) this.#put(before.slots, slot * this.width);
     }
   }
+}
+
+/** As `Buffer.readUInt32BE`, which checks its arguments and costs more than the rest of the search. */
+const readUint32 = (bytes: Uint8Array, at: number): number =>
+  ((bytes[at] as number) << 24) |
+  ((bytes[at + 1] as number) << 16) |
+  ((bytes[at + 2] as number) << 8) |
+  (bytes[at + 3] as number);
+
+function isSameHash(a: Uint8Array, atA: number, b: Uint8Array, atB: number): boolean {
+  for (let index = HASH_BYTES - 1; index >= 0; index -= 1)
+    if (a[atA + index] !== b[atB + index]) return false;
+  return true;
 }

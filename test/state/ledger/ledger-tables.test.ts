@@ -38,12 +38,23 @@ describe('a keyed hash', () => {
       hash.id('u1'),
       hash.group('u1'),
       createKeyedHash('other').id('u1'),
-      hash.property(subject, 'set', 'plan'),
-      hash.property(subject, 'set_once', 'plan'),
-      hash.property(hash.id('u2').toString('hex'), 'set', 'plan'),
+      Buffer.from(hash.property(subject, 'set', 'plan')),
+      Buffer.from(hash.property(subject, 'set_once', 'plan')),
+      Buffer.from(hash.property(hash.id('u2').toString('hex'), 'set', 'plan')),
     ].map((one) => one.toString('hex').slice(2));
     expect(new Set(all).size).toBe(all.length);
     expect(hash.property(subject, 'set', 'plan')[0]).toBe(getBucket('u1'));
+  });
+
+  it('never changes: ledgers hold what was hashed years before', () => {
+    const toHex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+    const subject = toHex(hash.id('u1'));
+    expect(subject).toBe('171f80495b9ef1a8453c54a0');
+    expect(toHex(hash.group('g'))).toBe('25209ffede6a08180a5aff21');
+    expect(toHex(createKeyedHash('key', 1).property(subject, 'set', 'plan'))).toBe(
+      '17782c200b75a8e3492c20c3',
+    );
+    expect(toHex(hash.property(subject, 'set', 'plan'))).toBe('17fe106d0bbcaaa106e67d9f');
   });
 });
 

@@ -1,0 +1,110 @@
+/**
+ * Properties that share a source time: the time, and their canonical JSON text as one object, its keys sorted.
+ * Properties are stored and moved as such texts; they are taken apart only where they are compared or sent.
+ */
+export type Snapshot = readonly [time: string, text: string];
+
+/** Key, source time of the kept value, the value's canonical JSON text. */
+export type StoredProperty = readonly [key: string, time: string, text: string];
+
+/** Nothing about a person or group. */
+export const NO_PROPERTIES = '0';
+
+/**
+ * What is known under one id, as text without a line feed: the number of snapshots that were set, those, and
+ * those that were set once, newest first. A tab is between any two: JSON text contains none.
+ */
+export function renderProperties(set: readonly Snapshot[], setOnce: readonly Snapshot[]): string {
+  let text = String(set.length);
+  for (const [time, values] of set) text += `\t${time}\t${values}`;
+  for (const [time, values] of setOnce) text += `\t${time}\t${values}`;
+  return text;
+}
+
+export interface SnapshotLists {
+  readonly set: readonly Snapshot[];
+  readonly setOnce: readonly Snapshot[];
+}
+
+/** Throws where the text is not what `renderProperties` made. */
+export function parseProperties(text: string): SnapshotLists {
+  const [count = '', ...fields] = text.split('\t');
+  const inSet = Number(count);
+  const all: Snapshot[] = [];
+  for (let at = 0; at + 1 < fields.length; at += 2) all.push([fields[at] ?? '', fields[at + 1] ?? '']);
+  if (!/^\d+$/.test(count) || fields.length % 2 !== 0 || inSet > all.length)
+    throw new Error('these are no properties');
+  return { set: all.slice(0, inSet), setOnce: all.slice(inSet) };
+}
+
+/** The latest time of a snapshot that was set; empty where there is none. */
+export function findNewestSet(text: string): string {
+  if (text.startsWith('0')) return '';
+  const start = text.indexOf('\t') + 1;
+  return text.slice(start, text.indexOf('\t', start));
+}
+
+/** Groups properties by their time, newest first; those of one time by key. */
+export function toSnapshots(properties: Iterable<StoredProperty>): Snapshot[] {
+  const byTime = new Map<string, [key: string, text: string][]>();
+  for (const [key, time, text] of properties) {
+    const known = byTime.get(time);
+    if (known) known.push([key, text]);
+    else byTime.set(time, [[key, text]]);
+  }
+  return [...byTime]
+    .sort(([a], [b]) => (a > b ? -1 : 1))
+    .map(([time, members]) => {
+      const sorted = members.sort(([a], [b]) => (a < b ? -1 : 1));
+      return [time, `{${sorted.map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(',')}}`];
+    });
+}
+
+/**
+ * The members of a snapshot in order. The text is cut, not parsed: what is between two members is known of
+ * canonical JSON.
+ */
+export function splitMembers(text: string, each: (key: string, value: string) => void): void {
+  let at = 1;
+  while (at < text.length - 1) {
+    const keyEnd = findStringEnd(text, at);
+    const valueEnd = findValueEnd(text, keyEnd + 1);
+    each(readString(text, at, keyEnd), text.slice(keyEnd + 1, valueEnd));
+    at = valueEnd + 1;
+  }
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** Behind the closing quote of the string that begins at `start`. */
+function findStringEnd(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let escapes = 0;
+    while (text.charCodeAt(end - 1 - escapes) === BACKSLASH) escapes += 1;
+    if (escapes % 2 === 0) return end + 1;
+  }
+  throw new Error('a string without an end');
+}
+
+/** At the comma or brace behind the value that begins at `start`. */
+function findValueEnd(text: string, start: number): number {
+  if (text.charCodeAt(start) === QUOTE) return findStringEnd(text, start);
+  let depth = 0;
+  for (let at = start; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = findStringEnd(text, at) - 1;
+    else if (code === 0x7b || code === 0x5b) depth += 1;
+    else if (code === 0x7d || code === 0x5d) {
+      if (depth === 0) return at;
+      depth -= 1;
+    } else if (code === 0x2c && depth === 0) return at;
+  }
+  throw new Error('a value without an end');
+}
+
+/** The value of the JSON string from `start` to `end`. */
+export function readString(text: string, start: number, end: number): string {
+  const inner = text.slice(start + 1, end - 1);
+  return inner.includes('\\') ? (JSON.parse(text.slice(start, end)) as string) : inner;
+}

@@ -1,0 +1,77 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { renderSnapshot } from '../../src/identity/render-snapshot.ts';
+import { canonicalJson } from '../../src/lib/json/canonical-json.ts';
+import { ExactNumber } from '../../src/lib/json/exact-number.ts';
+import {
+  findNewestSet,
+  NO_PROPERTIES,
+  parseProperties,
+  renderProperties,
+  splitMembers,
+  toSnapshots,
+} from '../../src/state/snapshots.ts';
+
+const key = fc.oneof(fc.constantFrom('a', '"', '\\', 'x":1,"y', '__proto__', 'ü\t', '{}', '1'), fc.string());
+const value = fc.oneof(
+  fc.jsonValue({ maxDepth: 3 }),
+  fc.constantFrom<unknown>('","', '\\"', '}{', 0.1, -0, new ExactNumber('1234567890123456789')),
+);
+const values = fc.dictionary(key, value, { maxKeys: 6 });
+
+describe('a snapshot', () => {
+  it('is the canonical text of its values, which are cut out of it again', () => {
+    fc.assert(
+      fc.property(values, (all) => {
+        const text = renderSnapshot(all);
+        expect(text).toBe(canonicalJson(all));
+        const members: [string, string][] = [];
+        splitMembers(text, (name, member) => members.push([name, member]));
+        const keys = Object.keys(all).sort();
+        expect(members).toEqual(keys.map((name) => [name, canonicalJson(all[name])]));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('leaves out what is undefined, however many objects of its shape came before', () => {
+    expect([{ b: 1, a: 2 }, { b: undefined, a: 3 }, { b: 4, a: undefined }, {}].map(renderSnapshot)).toEqual([
+      '{"a":2,"b":1}',
+      '{"a":3}',
+      '{"b":4}',
+      '{}',
+    ]);
+  });
+
+  it('groups properties of one time, newest first', () => {
+    const properties = [
+      ['b', '2023-01-01', '1'],
+      ['c', '2023-01-02', '2'],
+      ['a', '2023-01-01', '"x"'],
+    ] as const;
+    expect(toSnapshots(properties)).toEqual([
+      ['2023-01-02', '{"c":2}'],
+      ['2023-01-01', '{"a":"x","b":1}'],
+    ]);
+  });
+});
+
+describe('properties as text', () => {
+  it('keep what was set apart from what was set once', () => {
+    const set = [
+      ['2023-01-02', '{"a":1}'],
+      ['2023-01-01', '{"b":1}'],
+    ] as const;
+    const setOnce = [['2023-01-03', '{"c":1}']] as const;
+    const text = renderProperties(set, setOnce);
+    expect(parseProperties(text)).toEqual({ set, setOnce });
+    expect(findNewestSet(text)).toBe('2023-01-02');
+    expect(findNewestSet(renderProperties([], setOnce))).toBe('');
+    expect(renderProperties([], [])).toBe(NO_PROPERTIES);
+    expect(parseProperties(NO_PROPERTIES)).toEqual({ set: [], setOnce: [] });
+  });
+
+  it.each(['', 'x', '1', '1\t2023', '2\t2023\t{}', '-1'])('are refused where they are none: %j', (text) => {
+    expect(() => parseProperties(text)).toThrow();
+  });
+});
