@@ -1,4 +1,5 @@
 import { PreflightError } from '../lib/errors.ts';
+import { planSpace } from '../pipeline/stage/plan-space.ts';
 import type { PlanContext } from './migration-runtime.ts';
 import { checkHeaders } from './plan/check-headers.ts';
 import { checkLimits } from './plan/check-limits.ts';
@@ -35,9 +36,13 @@ export async function planMigration(
 ): Promise<PlanResult> {
   const files = await findFiles(context, manifest, baseDir);
   await checkHeaders(files, manifest.source);
-  const plan = await makePlan(manifest, files, context.now(), recordsPerFile);
+  const staging = await context.openStaging();
+  const plan = {
+    ...(await makePlan(manifest, files, context.now(), recordsPerFile)),
+    staging: { location: staging.location, ...(await planSpace(staging, files)) },
+  };
   try {
-    const report = full && (await planFull(await context.openStaging(), manifest, files, full));
+    const report = full && (await planFull(staging, manifest, files, full));
     const judged = report ? { ...plan, events: { count: report.events.sent, exact: true } } : plan;
     return { kind: 'planned', plan, full: report, refusal: explainLimits(judged) };
   } catch (error) {

@@ -52,6 +52,7 @@ function overview(plan: Plan): string[] {
         ? `${timeSpan.from} to ${timeSpan.to} (sampled)`
         : 'unknown: no sampled record becomes an event',
     ),
+    ...(plan.staging ? labelled('staging', renderSpace(plan.staging)) : []),
     ...labelled('zone', `${plan.source.timezone}, for timestamps that carry none`),
     ...labelled(
       'speed',
@@ -63,6 +64,12 @@ function overview(plan: Plan): string[] {
       ? []
       : labelled('duration', `${formatMinutes(plan.durationMinutes)} at that speed`)),
   ];
+}
+
+function renderSpace({ location, packing, bytes, freeBytes }: NonNullable<Plan['staging']>): string {
+  const how = packing === 'none' ? 'unpacked' : 'packed';
+  const free = freeBytes === undefined ? '' : `; ${formatBytes(freeBytes)} free`;
+  return `about ${formatBytes(bytes)} of ${how} parts in ${location}${free}`;
 }
 
 function events({ eventsByName }: Plan): string[] {

@@ -10,7 +10,7 @@ import { PROPERTY_WIDTH } from '../../identity/property-decision.ts';
 import { resolveBuckets } from '../../identity/resolve-buckets.ts';
 import type { LedgerAtTurn } from '../../identity/resolve-persons.ts';
 import { importPart } from '../../pipeline/import-part.ts';
-import { choosePacking } from '../../pipeline/stage/choose-packing.ts';
+import { planSpace } from '../../pipeline/stage/plan-space.ts';
 import { assignSlices, toStagedSlices } from '../../pipeline/stage/slice-groups.ts';
 import { stageSlice } from '../../pipeline/stage/stage-slice.ts';
 import type { ImportMap, SourceSlice } from '../../sources/source.ts';
@@ -82,7 +82,7 @@ export async function fullPass(input: FullPassInput): Promise<FullPass> {
   };
   const slices = toStagedSlices(assignSlices(files), files);
   // Of one part at a time.
-  const packing = await choosePacking(staging, []);
+  const { packing } = await planSpace(staging, []);
   for (const slice of slices)
     await stageSlice({ slice, staging, prefix: scratch, packing, onPart: pass, signal });
   return { totals, ...(await foldAll(input, facts)) };

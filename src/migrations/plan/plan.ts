@@ -1,4 +1,5 @@
 import type { MapOutcome, RejectReason, SkipReason } from '../../contract/outcome.ts';
+import type { StagingSpace } from '../../pipeline/stage/plan-space.ts';
 
 /** What is read before planning: all files by name and size, and the first records of some of them. */
 export interface PlanInput {
@@ -96,6 +97,8 @@ export interface Plan {
   readonly warnings: readonly string[];
   /** Sampled events younger than 48 hours, which a service may count as live traffic. */
   readonly youngEvents: number;
+  /** What parts will take up in staging. */
+  readonly staging?: StagingSpace & { readonly location: string };
   /** At the allowed rate; undefined where nothing limits it. */
   readonly durationMinutes: number | undefined;
 }

@@ -3,7 +3,7 @@ import { isStaged, type PartMeta } from '../../contract/part.ts';
 import { recordCounts } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { AsyncQueue } from '../../lib/async/async-queue.ts';
-import { choosePacking } from '../../pipeline/stage/choose-packing.ts';
+import { planSpace } from '../../pipeline/stage/plan-space.ts';
 import { countFiles, type StagedSlice } from '../../pipeline/stage/slice-groups.ts';
 import { layout, toPartId } from '../../state/keys.ts';
 import type { MigrationRecord } from '../../state/migrations.ts';
@@ -136,7 +136,7 @@ export async function stageAndImport(
 
 async function* stageWork(run: EpochRun, slices: readonly StagedSlice[]): AsyncGenerator<Work> {
   // Decided once for all of them: space that the first slices take must not be missing for the last.
-  const packing = await choosePacking(run.staging, slices);
+  const { packing } = await planSpace(run.staging, slices);
   const ofEpoch = { migration: run.record.name, epoch: run.epoch, packing };
   for (const { fileId, name, bytes, modified, location } of slices) {
     yield location === 'producer'

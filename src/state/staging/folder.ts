@@ -100,8 +100,7 @@ export function createFolderStaging(root: string): Staging {
     list: (prefix) => listFolder(root, assertPrefix(prefix), guard),
     freeBytes: () =>
       guard('look for free space', async () => {
-        await mkdir(root, { recursive: true });
-        const { bavail, bsize } = await statfs(root);
+        const { bavail, bsize } = await statfs(await findExisting(root));
         return bavail * bsize;
       }),
     remove: (key) => guard(`remove ${key}`, () => rm(toPath(key), { force: true })),
@@ -131,6 +130,12 @@ async function* listFolder(
     const bytes = await guard(`list ${name}`, () => loadSize(join(root, name)));
     if (bytes !== undefined) yield { key: name, bytes };
   }
+}
+
+/** The folder, or the one that it will be created in. */
+async function findExisting(path: string): Promise<string> {
+  const parent = dirname(path);
+  return parent === path || (await loadSize(path)) !== undefined ? path : findExisting(parent);
 }
 
 async function readFolder(path: string): Promise<Dirent[]> {

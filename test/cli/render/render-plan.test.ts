@@ -79,7 +79,9 @@ test('reads as one page', () => {
       ],
     }),
   );
-  expect(renderPlan(plan)).toMatchInlineSnapshot(`
+  const GIB = 1024 ** 3;
+  const staging = { packing: 'none', bytes: 9 * GIB, freeBytes: 77 * GIB, location: 'folder /data' } as const;
+  expect(renderPlan({ ...plan, staging })).toMatchInlineSnapshot(`
     "Plan of migration "amplitude-2019-2024" (nothing was sent)
       source        amplitude, 1 file, 1000 B
       destination   https://analytics.example.com
@@ -87,6 +89,7 @@ test('reads as one page', () => {
       records       about 100
       events        about 80, and synthetic ones for persons and groups
       time span     2023-05-01T12:00:00.000Z to 2023-05-01T12:00:00.000Z (sampled)
+      staging       about 9.0 GiB of unpacked parts in folder /data; 77.0 GiB free
       zone          Europe/Berlin, for timestamps that carry none
       speed         at most 10,000 events a minute
       duration      under a minute at that speed

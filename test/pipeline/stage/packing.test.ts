@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Packing, PartDescription } from '../../../src/contract/part.ts';
 import type { Staging } from '../../../src/contract/staging.ts';
-import { choosePacking } from '../../../src/pipeline/stage/choose-packing.ts';
+import { planSpace } from '../../../src/pipeline/stage/plan-space.ts';
 import { toGroup } from '../../../src/pipeline/stage/slice-groups.ts';
 import { stageSlice } from '../../../src/pipeline/stage/stage-slice.ts';
 import { encodeDocument } from '../../../src/state/document.ts';
@@ -104,32 +104,44 @@ describe('the packing of parts', () => {
   });
 });
 
-describe('choosing the packing', () => {
-  const choose = (freeBytes: number | undefined, ...files: [name: string, bytes: number][]) =>
-    choosePacking(
+describe('the space of parts', () => {
+  const plan = (freeBytes: number | undefined, ...files: [name: string, bytes: number][]) =>
+    planSpace(
       freeBytes === undefined ? {} : { freeBytes: async () => freeBytes },
       files.map(([name, bytes]) => ({ ...slice, name, bytes })),
     );
 
-  it('packs where space is not limited but paid for', async () => {
-    expect(await choose(undefined, ['a.json.gz', 1])).toBe('brotli');
+  it('is saved where it is not limited but paid for', async () => {
+    expect(await plan(undefined, ['a.json.gz', 1_000], ['b.csv', 1_000])).toEqual({
+      packing: 'brotli',
+      bytes: 1_500,
+    });
   });
 
-  it('leaves parts unpacked where ten times the packed files fit, and 2 GiB stay free', async () => {
-    expect(await choose(12 * GIB, ['a.json.gz', GIB / 2], ['b.zip', GIB / 2])).toBe('none');
-    expect(await choose(12 * GIB - 1, ['a.json.gz', GIB / 2], ['b.zip', GIB / 2])).toBe('brotli');
+  it('is ten times that of packed files, where 2 GiB stay free', async () => {
+    const freeBytes = 12 * GIB;
+    const files: [string, number][] = [
+      ['a.json.gz', GIB / 2],
+      ['b.zip', GIB / 2],
+    ];
+    expect(await plan(freeBytes, ...files)).toEqual({ packing: 'none', bytes: 10 * GIB, freeBytes });
+    expect(await plan(freeBytes - 1, ...files)).toMatchObject({ packing: 'brotli', bytes: 1.25 * GIB });
   });
 
-  it('counts files that are not packed once, with room for their frames', async () => {
-    expect(await choose(2 * GIB + 1_250, ['a.json', 1_000])).toBe('none');
-    expect(await choose(2 * GIB + 1_249, ['a.json', 1_000])).toBe('brotli');
+  it('is looked for where the folder will be, before there is one', async () => {
+    const { freeBytes } = createFolderStaging(join(root, 'later', 'staging'));
+    expect(await freeBytes?.()).toBeGreaterThan(0);
+    expect(await readdir(root)).not.toContain('later');
   });
 
-  it('counts the files of a group', async () => {
+  it('is that of plain files with room for their frames', async () => {
+    expect(await plan(2 * GIB + 1_250, ['a.json', 1_000])).toMatchObject({ packing: 'none', bytes: 1_250 });
+    expect(await plan(2 * GIB + 1_249, ['a.json', 1_000])).toMatchObject({ packing: 'brotli', bytes: 250 });
+  });
+
+  it('is that of the files of a group', async () => {
     const files = ['a.json.gz', 'b.json'].map((name) => ({ ...slice, name, bytes: 1_000 }));
     const group = toGroup('0123456789ab', files);
-    const chooseFor = (freeBytes: number) => choosePacking({ freeBytes: async () => freeBytes }, [group]);
-    expect(await chooseFor(2 * GIB + 11_250)).toBe('none');
-    expect(await chooseFor(2 * GIB + 11_249)).toBe('brotli');
+    expect(await planSpace({ freeBytes: async () => 3 * GIB }, [group])).toMatchObject({ bytes: 11_250 });
   });
 });
