@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type Ended,
@@ -50,8 +50,14 @@ ${more}`;
 const backhaul = (...args: string[]) => runBackhaul(args, { dataDir });
 const inFolder = (name: string) => join(folder, name);
 /** Everything in staging that has to do with the first part of a file. */
-const listPartFiles = async () =>
-  (await readdir(join(dataDir, 'staging'), { recursive: true })).filter((name) => name.includes('00000'));
+const listPartFiles = async () => {
+  const staging = join(dataDir, 'staging');
+  const entries = await readdir(staging, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  return files
+    .map((entry) => relative(staging, join(entry.parentPath, entry.name)))
+    .filter((name) => name.includes('00000'));
+};
 
 describe('the command line', () => {
   it('plans without sending, and with --full tells what a run would report', async () => {
