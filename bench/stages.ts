@@ -22,7 +22,7 @@ import {
   type ParsedObject,
 } from '../src/sources/formats/parse-record.ts';
 import { readRecords } from '../src/sources/formats/read-records.ts';
-import { renderFact } from '../src/state/fact-line.ts';
+import { renderFact } from '../src/state/facts/fact-line.ts';
 import { FrameWriter } from '../src/state/frames.ts';
 import { decodeFrames, type PartRecords } from '../src/state/part-records.ts';
 import { openSource } from './sample-input.ts';

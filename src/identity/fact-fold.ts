@@ -1,5 +1,5 @@
 import type { IdentityFact } from '../contract/identity-fact.ts';
-import { type StoredFact, toGroupId } from '../state/fact-line.ts';
+import { type StoredFact, toGroupId } from '../state/facts/fact-line.ts';
 import { PersonProperties } from './person-properties.ts';
 
 export interface GroupFold {

@@ -1,6 +1,6 @@
 import type { BatchLimits } from '../deliver/batch-builder.ts';
 import { ENVELOPE_BYTES } from '../deliver/envelope.ts';
-import type { StoredProperty } from '../state/snapshots.ts';
+import type { StoredProperty } from '../state/facts/snapshots.ts';
 import { type FieldProperty, packProperties, toFieldProperties } from './pack-properties.ts';
 import type { Unmerged } from './persons-tally.ts';
 import type { PropertyFilter } from './property-filter.ts';

@@ -1,5 +1,5 @@
 import type { Staging } from '../contract/staging.ts';
-import { type MergesIndex, readMerges } from '../state/resolved-facts.ts';
+import { type MergesIndex, readMerges } from '../state/facts/resolved-facts.ts';
 import { emptyPersonsTally, tallyUnmerged, type Unmerged } from './persons-tally.ts';
 import type { SentChunk } from './send-chunks.ts';
 import { createMergeEvent } from './synthetic-events.ts';

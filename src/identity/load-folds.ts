@@ -2,9 +2,9 @@ import type { FactsIndex } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
 import { createPace, type Pace } from '../lib/async/pace.ts';
 import { getOrder, ORDER_BITS } from '../state/bucket.ts';
-import { getBucketId, ORDER_DIGITS, parseStoredFact, type StoredFact } from '../state/fact-line.ts';
-import { estimateTextBytes, type FactsRange, readLines } from '../state/facts.ts';
-import { parseResolvedFact, type ResolvedFact } from '../state/resolved-facts.ts';
+import { getBucketId, ORDER_DIGITS, parseStoredFact, type StoredFact } from '../state/facts/fact-line.ts';
+import { estimateTextBytes, type FactsRange, readLines } from '../state/facts/fact-object.ts';
+import { parseResolvedFact, type ResolvedFact } from '../state/facts/resolved-facts.ts';
 import { FactFold } from './fact-fold.ts';
 import { ResolvedFold } from './resolved-fold.ts';
 

@@ -1,4 +1,4 @@
-import type { StoredProperty } from '../state/snapshots.ts';
+import type { StoredProperty } from '../state/facts/snapshots.ts';
 
 /** A property and the event field it goes into: `$set`, `$set_once` or `$group_set`. */
 export interface FieldProperty {

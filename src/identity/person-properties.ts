@@ -1,4 +1,4 @@
-import { findNewestSet, parseProperties, renderProperties } from '../state/snapshots.ts';
+import { findNewestSet, parseProperties, renderProperties } from '../state/facts/snapshots.ts';
 import { PropertyFold } from './property-fold.ts';
 
 /**

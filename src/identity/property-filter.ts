@@ -1,6 +1,6 @@
+import type { StoredProperty } from '../state/facts/snapshots.ts';
 import type { KeyedHash } from '../state/ledger/keyed-hash.ts';
 import type { RecordTable } from '../state/ledger/record-table.ts';
-import type { StoredProperty } from '../state/snapshots.ts';
 import {
   decideProperty,
   type PropertyContext,

@@ -1,5 +1,5 @@
 import { canonicalJson } from '../lib/json/canonical-json.ts';
-import { type Snapshot, type StoredProperty, splitMembers, toSnapshots } from '../state/snapshots.ts';
+import { type Snapshot, type StoredProperty, splitMembers, toSnapshots } from '../state/facts/snapshots.ts';
 import { renderSnapshot } from './render-snapshot.ts';
 
 type Values = Readonly<Record<string, unknown>>;

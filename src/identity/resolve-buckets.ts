@@ -2,11 +2,16 @@ import { z } from 'zod';
 import { type FactsIndex, factsIndex } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
 import { createPace, type Pace } from '../lib/async/pace.ts';
-import { BucketLines, saveLines } from '../state/facts.ts';
+import { BucketLines, saveLines } from '../state/facts/fact-object.ts';
+import {
+  type MergesIndex,
+  mergesIndex,
+  renderResolvedFact,
+  saveMerges,
+} from '../state/facts/resolved-facts.ts';
 import { toMergesKey, toResolvedFactsKey } from '../state/keys.ts';
 import type { LedgerTables } from '../state/ledger/ledger-tables.ts';
 import type { RecordTable } from '../state/ledger/record-table.ts';
-import { type MergesIndex, mergesIndex, renderResolvedFact, saveMerges } from '../state/resolved-facts.ts';
 import { type BucketRange, FACTS, LOAD_LIMITS, type LoadLimits, loadFolds } from './load-folds.ts';
 import { addUnmerged, emptyPersonsTally, type PersonsTally, personsTally } from './persons-tally.ts';
 import { type LedgerAtTurn, type ResolvedSink, resolvePersons } from './resolve-persons.ts';

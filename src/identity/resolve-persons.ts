@@ -1,9 +1,9 @@
 import type { Pace } from '../lib/async/pace.ts';
 import { isJunkId } from '../sources/mapping/identity.ts';
-import { toGroupId } from '../state/fact-line.ts';
+import { toGroupId } from '../state/facts/fact-line.ts';
+import type { Merge, ResolvedFact } from '../state/facts/resolved-facts.ts';
 import type { KeyedHash } from '../state/ledger/keyed-hash.ts';
 import type { RecordTable } from '../state/ledger/record-table.ts';
-import type { Merge, ResolvedFact } from '../state/resolved-facts.ts';
 import type { FactFold } from './fact-fold.ts';
 import {
   areSameEntries,

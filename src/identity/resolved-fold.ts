@@ -1,4 +1,4 @@
-import type { ResolvedFact } from '../state/resolved-facts.ts';
+import type { ResolvedFact } from '../state/facts/resolved-facts.ts';
 import { PersonProperties } from './person-properties.ts';
 
 /** All that is known of one person, whatever its ids. */

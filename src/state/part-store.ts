@@ -7,8 +7,8 @@ import type {
   RejectSegment,
 } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
-import type { StoredFact } from './fact-line.ts';
-import { saveFacts } from './facts.ts';
+import type { StoredFact } from './facts/fact-line.ts';
+import { saveFacts } from './facts/fact-object.ts';
 import { type EncodedFingerprints, saveFingerprints } from './fingerprints.ts';
 import { layout } from './keys.ts';
 import type { PartRecords } from './part-records.ts';

@@ -13,7 +13,7 @@ import { LOAD_LIMITS, type LoadLimits } from '../../src/identity/load-folds.ts';
 import { emptyPersonsTally, mergePersonsTally } from '../../src/identity/persons-tally.ts';
 import { resolveBuckets } from '../../src/identity/resolve-buckets.ts';
 import { BUCKETS } from '../../src/state/bucket.ts';
-import { saveFacts } from '../../src/state/facts.ts';
+import { saveFacts } from '../../src/state/facts/fact-object.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
 import { anyFact } from './facts.ts';
 import { createTestLedger, openAtTurn } from './ledgers.ts';

@@ -12,9 +12,9 @@ import { createMergeEvent, type SyntheticEvent } from '../../src/identity/synthe
 import { createPace } from '../../src/lib/async/pace.ts';
 import { parseJson } from '../../src/lib/json/parse-json.ts';
 import { BUCKETS } from '../../src/state/bucket.ts';
+import type { Merge, ResolvedFact } from '../../src/state/facts/resolved-facts.ts';
 import { createKeyedHash } from '../../src/state/ledger/keyed-hash.ts';
 import { createMemoryTables, type LedgerTables } from '../../src/state/ledger/ledger-tables.ts';
-import type { Merge, ResolvedFact } from '../../src/state/resolved-facts.ts';
 import { listProperties } from './facts.ts';
 
 /** A ledger in memory, and the turns that were taken at it. */

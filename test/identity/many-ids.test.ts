@@ -10,7 +10,7 @@ import { listMerges } from '../../src/identity/list-merges.ts';
 import { type ResolvedRange, resolveBuckets } from '../../src/identity/resolve-buckets.ts';
 import type { SentChunk } from '../../src/identity/send-chunks.ts';
 import { BUCKETS } from '../../src/state/bucket.ts';
-import { saveFacts } from '../../src/state/facts.ts';
+import { saveFacts } from '../../src/state/facts/fact-object.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
 import { createTestLedger, openAtTurn } from './ledgers.ts';
 

@@ -15,11 +15,11 @@ import { emptyTally } from '../../src/pipeline/tally.ts';
 import { BUCKETS } from '../../src/state/bucket.ts';
 import { migrationKey } from '../../src/state/checkpoints.ts';
 import { parseDocument } from '../../src/state/document.ts';
-import { saveFacts } from '../../src/state/facts.ts';
+import { saveFacts } from '../../src/state/facts/fact-object.ts';
+import { readMerges } from '../../src/state/facts/resolved-facts.ts';
 import { layout } from '../../src/state/keys.ts';
 import { createMigration, openEpoch } from '../../src/state/migrations.ts';
 import { createReceipt } from '../../src/state/receipts.ts';
-import { readMerges } from '../../src/state/resolved-facts.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FactsIndex } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
-import { estimateTextBytes } from '../../state/facts.ts';
+import { estimateTextBytes } from '../../state/facts/fact-object.ts';
 import { layout } from '../../state/keys.ts';
 import { loadMigration } from '../../state/migrations.ts';
 import { listReceipts } from '../../state/receipts.ts';

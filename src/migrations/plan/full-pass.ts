@@ -16,7 +16,7 @@ import { stageSlice } from '../../pipeline/stage/stage-slice.ts';
 import type { ImportMap, SourceSlice } from '../../sources/source.ts';
 import { BUCKETS } from '../../state/bucket.ts';
 import type { Checkpoints } from '../../state/checkpoints.ts';
-import { saveFacts } from '../../state/facts.ts';
+import { saveFacts } from '../../state/facts/fact-object.ts';
 import { type LedgerTable, partKeys, toFactsKey, toPlanFactsPrefix } from '../../state/keys.ts';
 import { createKeyedHash } from '../../state/ledger/keyed-hash.ts';
 import { type Ledger, loadTurns } from '../../state/ledger/ledger.ts';

@@ -12,7 +12,7 @@ import { StatusBoard } from '../../../src/migrations/run/run-status.ts';
 import type { QueuedWork, WorkEvent, WorkQueue } from '../../../src/migrations/run/work-queue.ts';
 import { emptyTally } from '../../../src/pipeline/tally.ts';
 import { encodeDocument } from '../../../src/state/document.ts';
-import { saveFacts } from '../../../src/state/facts.ts';
+import { saveFacts } from '../../../src/state/facts/fact-object.ts';
 import { layout, toRangeKey } from '../../../src/state/keys.ts';
 import { loadTurns } from '../../../src/state/ledger/ledger.ts';
 import { createReceipt } from '../../../src/state/receipts.ts';

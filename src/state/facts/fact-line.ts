@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { quote } from '../lib/json/quote.ts';
-import { getOrder, ORDER_BITS } from './bucket.ts';
+import { quote } from '../../lib/json/quote.ts';
+import { getOrder, ORDER_BITS } from '../bucket.ts';
 import { readString, renderProperties, toSnapshots } from './snapshots.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib';
-import type { FactsIndex, FactsSection } from '../contract/progress.ts';
-import type { Staging } from '../contract/staging.ts';
-import { SourceError } from '../lib/errors.ts';
-import { gunzip, gzip } from '../lib/gzip.ts';
+import type { FactsIndex, FactsSection } from '../../contract/progress.ts';
+import type { Staging } from '../../contract/staging.ts';
+import { SourceError } from '../../lib/errors.ts';
+import { gunzip, gzip } from '../../lib/gzip.ts';
+import { recoveryHint } from '../recovery-hint.ts';
 import { ORDER_DIGITS, readBucket, renderFact, type StoredFact } from './fact-line.ts';
-import { recoveryHint } from './recovery-hint.ts';
 
 /** Lines by bucket: see renderFact. */
 export class BucketLines {

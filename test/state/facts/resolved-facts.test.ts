@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { parseResolvedFact, type ResolvedFact, renderResolvedFact } from '../../src/state/resolved-facts.ts';
+import {
+  parseResolvedFact,
+  type ResolvedFact,
+  renderResolvedFact,
+} from '../../../src/state/facts/resolved-facts.ts';
 
 const of = '07ab34567890abcdef123456';
 const time = '2023-01-01T00:00:00.000Z';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { renderSnapshot } from '../../src/identity/render-snapshot.ts';
-import { canonicalJson } from '../../src/lib/json/canonical-json.ts';
-import { ExactNumber } from '../../src/lib/json/exact-number.ts';
+import { renderSnapshot } from '../../../src/identity/render-snapshot.ts';
+import { canonicalJson } from '../../../src/lib/json/canonical-json.ts';
+import { ExactNumber } from '../../../src/lib/json/exact-number.ts';
 import {
   findNewestSet,
   NO_PROPERTIES,
@@ -10,7 +10,7 @@ import {
   renderProperties,
   splitMembers,
   toSnapshots,
-} from '../../src/state/snapshots.ts';
+} from '../../../src/state/facts/snapshots.ts';
 
 const key = fc.oneof(fc.constantFrom('a', '"', '\\', 'x":1,"y', '__proto__', 'ü\t', '{}', '1'), fc.string());
 const value = fc.oneof(

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { Staging } from '../contract/staging.ts';
-import { gzip } from '../lib/gzip.ts';
-import { quote } from '../lib/json/quote.ts';
+import type { Staging } from '../../contract/staging.ts';
+import { gzip } from '../../lib/gzip.ts';
+import { quote } from '../../lib/json/quote.ts';
+import { HASH_BYTES } from '../ledger/keyed-hash.ts';
 import { earlierProperty, Fields, toProperties } from './fact-line.ts';
-import { type Lines, readLines } from './facts.ts';
-import { HASH_BYTES } from './ledger/keyed-hash.ts';
+import { type Lines, readLines } from './fact-object.ts';
 
 /**
  * A fact under its final id. `of` is the keyed hash of the person or group, in hexadecimal: everything about one
