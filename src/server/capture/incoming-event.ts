@@ -12,6 +12,6 @@ export interface IncomingEvent {
   readonly timestamp: string;
   /** With top-level `$set` and `$set_once` folded in. */
   readonly properties: JsonObject;
-  /** `properties` as JSON text. */
-  readonly propertiesText: string;
+  /** `properties` as JSON text in UTF-8. */
+  readonly propertiesText: Uint8Array;
 }

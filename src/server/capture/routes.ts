@@ -67,15 +67,15 @@ async function ingestRequest(
     compression: c.req.query('compression'),
     data: c.req.query('data'),
   });
-  const value = parsePayload(body.text);
-  const project = await loadProjectByKey(db, findProjectKey(body.projectKey, value));
+  const payload = parsePayload(body.json);
+  const project = await loadProjectByKey(db, findProjectKey(body.projectKey, payload.value));
   if (project === undefined) {
     throw unauthorised(
       'invalid_api_key',
       'Project API key invalid. It stands in the settings of the project.',
     );
   }
-  const { events, warnings } = parseEvents(value, {
+  const { events, warnings } = parseEvents(payload, {
     nowMs: now(),
     sentAt: c.req.query('_') ?? body.sentAt,
     defaultEvent,

@@ -2,7 +2,8 @@
  * The only interface to Postgres: a connection pool to a server (pool.ts) or the embedded PGlite
  * (pglite.ts), with one SQL dialect. Both return equal values (types.ts). Rooms run `sql` fragments (sql.ts).
  */
-export type SqlValue = string | number | boolean | null | readonly string[] | readonly number[];
+/** Bytes are a value in PostgreSQL's binary format (binary-array.ts); a statement takes them over. */
+export type SqlValue = string | number | boolean | null | readonly string[] | readonly number[] | Uint8Array;
 
 export type Row = Readonly<Record<string, unknown>>;
 

@@ -13,6 +13,7 @@ import { persons } from './migrations/0009-persons.ts';
 import { eventRows } from './migrations/0010-event-rows.ts';
 import { flags } from './migrations/0011-flags.ts';
 import { eventTimes } from './migrations/0012-event-times.ts';
+import { wideRows } from './migrations/0013-wide-rows.ts';
 
 export const MIGRATIONS: readonly Migration[] = [
   firstRooms,
@@ -27,6 +28,7 @@ export const MIGRATIONS: readonly Migration[] = [
   eventRows,
   flags,
   eventTimes,
+  wideRows,
 ];
 /** Any number will do, as long as every process takes the same. */
 const MIGRATION_LOCK = 4_201_967;

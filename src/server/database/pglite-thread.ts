@@ -39,6 +39,10 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
+type Question =
+  | { readonly kind: 'query'; readonly text: string; readonly params: readonly SqlValue[] }
+  | { readonly kind: 'close' };
+
 /** A PGlite session in a thread of its own, spoken to by messages. */
 export async function startPgliteThread(dataDir: string): Promise<PgliteSession> {
   const worker = new Worker(new URL('./pglite-worker.js', import.meta.url), {
@@ -81,13 +85,12 @@ export async function startPgliteThread(dataDir: string): Promise<PgliteSession>
   });
   await ready;
 
-  type Question = { kind: 'query'; text: string; params: readonly SqlValue[] } | { kind: 'close' };
   function ask(question: Question): Promise<Row[]> {
     if (lost) return Promise.reject(new UnavailableError(`The embedded database in ${dataDir} has stopped.`));
     const id = nextId++;
     return new Promise((resolve, reject) => {
       waiting.set(id, { resolve, reject });
-      worker.postMessage({ ...question, id } satisfies WorkerRequest);
+      worker.postMessage({ ...question, id } satisfies WorkerRequest, findTransferable(question));
     });
   }
 
@@ -106,4 +109,12 @@ export async function startPgliteThread(dataDir: string): Promise<PgliteSession>
       return lost;
     },
   };
+}
+
+/** Bytes move to the other thread instead of being copied. */
+function findTransferable(question: Question): ArrayBuffer[] {
+  if (question.kind === 'close') return [];
+  return question.params.flatMap((param) =>
+    param instanceof Uint8Array && param.buffer instanceof ArrayBuffer ? [param.buffer] : [],
+  );
 }

@@ -58,7 +58,9 @@ export function createSerialDb(open: () => Promise<PgliteSession>): Db {
   function createQueryable(current: PgliteSession): Queryable {
     return {
       async query<R>(text: string, params: readonly SqlValue[] = []) {
-        for (const param of params) if (typeof param === 'string') writtenBytes += param.length;
+        for (const param of params) {
+          if (typeof param === 'string' || param instanceof Uint8Array) writtenBytes += param.length;
+        }
         return (await current.query(text, params)) as Row[] as R[];
       },
     };

@@ -33,6 +33,10 @@ export function isStorableNumber({ digits }: ExactNumber): boolean {
   return exponent === undefined || Math.abs(Number(exponent)) <= MAX_EXPONENT;
 }
 
+/** Whether a text may have more containers than `parseSafely` takes; half as many where they were not all counted. */
+export const mayHoldTooMany = (characters: number, counted: number): boolean =>
+  characters > COUNTED_CHARACTERS && counted > MAX_CONTAINERS / 2;
+
 /**
  * The JSON of a request, safe to store: bounded in depth, in the number of containers, in the length of keys
  * and in exponents, without characters that PostgreSQL has no place for. Nothing is changed on the way, but

@@ -81,7 +81,7 @@ function storeText(properties: string): string | undefined {
     projectUuid: 'project',
     createUuid: () => 'uuid',
   });
-  return events[0]?.propertiesText;
+  return events[0] && Buffer.from(events[0].propertiesText).toString();
 }
 
 /** What the server answers with after it has read the text, at once and in pieces. */

@@ -107,12 +107,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     what: 'item distinct_id before properties',
     file: 'src/server/capture/request/parse-event.ts',
     edits: [
-      [
-        `    [properties, 'distinct_id'],
-    [item, 'distinct_id'],`,
-        `    [item, 'distinct_id'],
-    [properties, 'distinct_id'],`,
-      ],
+      ['Object.hasOwn(properties, key) ? properties : item', 'Object.hasOwn(item, key) ? item : properties'],
     ],
     tests: ['test/server/capture/request'],
   },
@@ -127,12 +122,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     id: 'N7',
     what: 'survivor loses: other properties win',
     file: 'src/server/capture/ingest/plan-persons.ts',
-    edits: [
-      [
-        'if (!survivor.properties.has(key)) survivor.properties.set(key, value);',
-        'survivor.properties.set(key, value);',
-      ],
-    ],
+    edits: [['if (!properties.has(key)) properties.set(key, value);', 'properties.set(key, value);']],
     tests: ['test/server/capture/ingest'],
   },
   {
@@ -169,7 +159,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     file: 'src/server/capture/ingest/event-store.ts',
     edits: [
       [
-        '  return dropRows(events, released ? await findStored(tx, projectId, uuids) : stored);',
+        '  return dropRows(events, released ? await findStored(tx, projectId, events) : stored);',
         '  return released ? events : [...events];',
       ],
     ],

@@ -15,7 +15,7 @@ const event = (over: Partial<IncomingEvent> = {}): IncomingEvent => ({
   distinctId: 'ada',
   timestamp: '2021-05-01T00:00:00.000Z',
   properties: {},
-  propertiesText: '{}',
+  propertiesText: Buffer.from('{}'),
   ...over,
 });
 

@@ -1,3 +1,4 @@
+import { toJsonArray, toTextArray, toTimeArray, toUuidArray } from '../../database/binary-array.ts';
 import type { Queryable } from '../../database/db.ts';
 import { runSql, sql } from '../../database/sql.ts';
 import { releaseResent } from '../../deletions/queue-deletion.ts';
@@ -10,15 +11,15 @@ export async function dropStored(
   projectId: number,
   events: readonly IncomingEvent[],
 ): Promise<readonly IncomingEvent[]> {
-  const uuids = events.map(({ uuid }) => uuid);
-  const stored = await findStored(tx, projectId, uuids);
+  const stored = await findStored(tx, projectId, events);
   if (stored.length === 0) return events;
   const known = new Set(stored.map(({ uuid }) => uuid));
   const released = await releaseResent(tx, projectId, [...known]);
-  return dropRows(events, released ? await findStored(tx, projectId, uuids) : stored);
+  return dropRows(events, released ? await findStored(tx, projectId, events) : stored);
 }
 
-function findStored(tx: Queryable, projectId: number, uuids: readonly string[]): Promise<RowKey[]> {
+function findStored(tx: Queryable, projectId: number, events: readonly IncomingEvent[]): Promise<RowKey[]> {
+  const uuids = toUuidArray(events.map(({ uuid }) => uuid));
   // One look into the index for each uuid. Without the fence (offset 0), and before the table has
   // statistics, Postgres takes another index of the project and reads every event there is.
   return runSql<RowKey>(
@@ -43,28 +44,30 @@ export interface EventToSave {
 export async function saveEvents(
   tx: Queryable,
   projectId: number,
-  events: readonly EventToSave[],
+  rows: readonly EventToSave[],
 ): Promise<void> {
-  const rows = `[${events.map(toRow).join(',')}]`;
+  const events = rows.map(({ event }) => event);
   await runSql(
     tx,
     sql`insert into events (project_id, uuid, event, distinct_id, person_id, timestamp, properties)
-      select ${projectId}, u, e, d, p, t, x
-      from json_to_recordset(${rows}::json)
-         as t (u uuid, e text, d text, p uuid, t timestamptz, x jsonb)`,
+      select ${projectId}, t.uuid, t.event, t.distinct_id, t.person_id, t.timestamp, t.properties
+      from unnest(
+        ${toUuidArray(events.map(({ uuid }) => uuid))}::uuid[],
+        ${toTextArray(events.map(({ event }) => event))}::text[],
+        ${toTextArray(events.map(({ distinctId }) => distinctId))}::text[],
+        ${toUuidArray(rows.map(({ personUuid }) => personUuid))}::uuid[],
+        ${toTimeArray(events.map(({ timestamp }) => timestamp))}::timestamptz[],
+        ${toJsonArray(rows.map(addMarks))}::jsonb[]
+      ) as t (uuid, event, distinct_id, person_id, timestamp, properties)`,
   );
 }
 
-function toRow({ event, personUuid, marks }: EventToSave): string {
-  const person = personUuid === undefined ? 'null' : `"${personUuid}"`;
-  return `{"u":"${event.uuid}","e":${JSON.stringify(event.event)},"d":${JSON.stringify(event.distinctId)},"p":${person},"t":"${event.timestamp}","x":${addMarks(event.propertiesText, marks)}}`;
-}
-
 /** Adds members at the end of the text of an object: of a repeated key jsonb keeps the last, so these win. */
-function addMarks(propertiesText: string, marks: ReadonlyMap<string, string> | undefined): string {
+function addMarks({ event: { properties, propertiesText }, marks }: EventToSave): Uint8Array {
   if (marks === undefined) return propertiesText;
   const members = [...marks]
     .map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`)
     .join(',');
-  return propertiesText === '{}' ? `{${members}}` : `${propertiesText.slice(0, -1)},${members}}`;
+  if (Object.keys(properties).length === 0) return Buffer.from(`{${members}}`);
+  return Buffer.concat([propertiesText.subarray(0, -1), Buffer.from(`,${members}}`)]);
 }

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, sameJson } from '../../http/json.ts';
 import type { IncomingEvent } from '../incoming-event.ts';
 
 /** The changes of one event to its person's properties. */
-export interface PropertyChanges {
+interface PropertyChanges {
   readonly set: ReadonlyMap<string, unknown>;
   readonly setOnce: ReadonlyMap<string, unknown>;
   readonly unset: readonly string[];
@@ -26,10 +26,9 @@ const INITIAL_KEYS: readonly (readonly [string, string])[] = COPIED_KEYS.map((ke
 const PERSON_EVENTS = new Set(['$identify', '$create_alias', '$merge_dangerously', '$set']);
 const WITHOUT_PERSON_CHANGES = new Set(['$exception', '$$heatmap']);
 
-function toPersonChanges({ event, properties }: IncomingEvent): PropertyChanges {
+function toPersonChanges({ properties }: IncomingEvent): PropertyChanges {
   const set = new Map<string, unknown>();
   const setOnce = new Map<string, unknown>();
-  if (WITHOUT_PERSON_CHANGES.has(event)) return { set, setOnce, unset: [] };
   for (const [key, initialKey] of INITIAL_KEYS) {
     const value = properties[key];
     if (value === undefined) continue;
@@ -46,18 +45,27 @@ function addAll(target: Map<string, unknown>, source: unknown): void {
   if (isJsonObject(source)) for (const [key, value] of Object.entries(source)) target.set(key, value);
 }
 
-function unsetKeys(value: unknown): string[] {
+function unsetKeys(value: unknown): readonly string[] {
+  if (value === undefined) return NO_KEYS;
   if (Array.isArray(value)) return value.filter((key) => typeof key === 'string');
   return isJsonObject(value) ? Object.keys(value) : [];
 }
 
-/** `$set_once` where there is nothing yet, then `$set`, then `$unset`; in order of arrival, not of time. */
-export function applyChanges(properties: Map<string, unknown>, event: IncomingEvent): boolean {
+/**
+ * `$set_once` where there is nothing yet, then `$set`, then `$unset`; in order of arrival, not of time.
+ * Nothing is copied of a person whom the event does not change, as hardly any does.
+ */
+export function applyChanges(
+  properties: ReadonlyMap<string, unknown>,
+  edit: () => Map<string, unknown>,
+  event: IncomingEvent,
+): boolean {
+  if (!isWorthwhile(properties, event)) return false;
   const changes = toPersonChanges(event);
-  if (!isWorthwhile(properties, changes, PERSON_EVENTS.has(event.event))) return false;
-  for (const [key, value] of changes.setOnce) if (!properties.has(key)) properties.set(key, value);
-  for (const [key, value] of changes.set) properties.set(key, value);
-  for (const key of changes.unset) properties.delete(key);
+  const edited = edit();
+  for (const [key, value] of changes.setOnce) if (!edited.has(key)) edited.set(key, value);
+  for (const [key, value] of changes.set) edited.set(key, value);
+  for (const key of changes.unset) edited.delete(key);
   return true;
 }
 
@@ -65,18 +73,28 @@ export function applyChanges(properties: Map<string, unknown>, event: IncomingEv
  * A person is not rewritten for every page they open: a visit fact that merely differs waits until
  * something else changes, unless the event is about the person.
  */
-function isWorthwhile(
-  properties: ReadonlyMap<string, unknown>,
-  { set, setOnce, unset }: PropertyChanges,
-  aboutPerson: boolean,
-): boolean {
-  for (const key of setOnce.keys()) if (!properties.has(key)) return true;
-  for (const [key, value] of set) {
-    if (!properties.has(key)) return true;
-    if ((aboutPerson || !isVisitFact(key)) && !sameJson(properties.get(key), value)) return true;
+function isWorthwhile(person: ReadonlyMap<string, unknown>, { event, properties }: IncomingEvent): boolean {
+  if (WITHOUT_PERSON_CHANGES.has(event)) return false;
+  const aboutPerson = PERSON_EVENTS.has(event);
+  const set = toObject(properties['$set']);
+  const differs = (key: string, value: unknown) => !sameJson(person.get(key), value);
+  for (const [key, initialKey] of INITIAL_KEYS) {
+    const value = properties[key];
+    if (value === undefined) continue;
+    if (!person.has(initialKey) || !person.has(key)) return true;
+    if (aboutPerson && !Object.hasOwn(set, key) && differs(key, value)) return true;
   }
-  return unset.some((key) => properties.has(key));
+  for (const key in toObject(properties['$set_once'])) if (!person.has(key)) return true;
+  for (const key in set) {
+    if (!person.has(key)) return true;
+    if ((aboutPerson || !isVisitFact(key)) && differs(key, set[key])) return true;
+  }
+  return unsetKeys(properties['$unset']).some((key) => person.has(key));
 }
+
+const NO_KEYS: readonly string[] = [];
+const NOTHING: JsonObject = {};
+const toObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : NOTHING);
 
 const isVisitFact = (key: string) => COPIED.has(key) || key.startsWith('$geoip_');
 

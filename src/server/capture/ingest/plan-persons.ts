@@ -60,7 +60,9 @@ export function collectDistinctIds(events: readonly IncomingEvent[]): string[] {
 interface Draft {
   readonly uuid: string;
   readonly isNew: boolean;
-  readonly properties: Map<string, unknown>;
+  /** Those of before until something changes: `edit` copies them. */
+  properties: ReadonlyMap<string, unknown>;
+  edited: Map<string, unknown> | undefined;
   /** What they were before the batch. */
   readonly oldProperties: ReadonlyMap<string, unknown>;
   /** Properties of merged persons that `oldProperties` do not have. */
@@ -80,7 +82,7 @@ export function planPersons(
   for (const person of known.persons) {
     drafts.set(person.uuid, {
       ...person,
-      properties: new Map(person.properties),
+      edited: undefined,
       oldProperties: person.properties,
       takenOver: new Map(),
       isNew: false,
@@ -103,8 +105,9 @@ export function planPersons(
   function absorb(survivor: Draft, other: Draft): void {
     const { own, takenOver, isChangeLeftOut } = ownWithin(other);
     if (isChangeLeftOut) warn('person_properties_size_violation');
+    const properties = edit(survivor);
     for (const [key, value] of [...own, ...takenOver]) {
-      if (!survivor.properties.has(key)) survivor.properties.set(key, value);
+      if (!properties.has(key)) properties.set(key, value);
       if (!survivor.oldProperties.has(key) && !survivor.takenOver.has(key))
         survivor.takenOver.set(key, value);
     }
@@ -125,7 +128,8 @@ export function planPersons(
     const draft: Draft = {
       uuid: createUuid(),
       isNew: true,
-      properties: new Map(oldProperties),
+      properties: oldProperties,
+      edited: undefined,
       oldProperties,
       takenOver: new Map(),
       isIdentified: false,
@@ -166,7 +170,7 @@ export function planPersons(
     const warning = merge(event);
     if (warning !== undefined) warn(warning);
     const person = findOwner(event.distinctId) ?? create(event);
-    if (applyChanges(person.properties, event)) person.isChanged = true;
+    if (applyChanges(person.properties, () => edit(person), event)) person.isChanged = true;
   }
 
   const finalOwners = new Map<string, string>();
@@ -194,6 +198,12 @@ export function planPersons(
     owners: finalOwners,
     warnings,
   };
+}
+
+function edit(draft: Draft): Map<string, unknown> {
+  draft.edited ??= new Map(draft.properties);
+  draft.properties = draft.edited;
+  return draft.edited;
 }
 
 function follow(draft: Draft | undefined): Draft | undefined {

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { getMessage } from '../../../lib/errors.ts';
 import { gunzip } from '../../../lib/gzip.ts';
 import { tooLarge } from '../../http/errors.ts';
@@ -24,15 +25,15 @@ export interface EncodedBody {
 export const PACKINGS = ['gzip', 'gzip-js', 'lz64', 'base64'] as const;
 const KNOWN_ENCODINGS = new Set<string>([...PACKINGS, 'x-gzip', 'identity', '']);
 
-/** JSON text, and what a form had beside it. */
+/** JSON, as text or as the bytes of UTF-8 that came, and what a form had beside it. */
 export interface DecodedBody {
-  readonly text: string;
+  readonly json: string | Buffer;
   readonly projectKey?: string;
   readonly sentAt?: string;
 }
 
 /**
- * From bytes to JSON text. Undoes every wrapping that clients of the service use: gzip (known by its first
+ * From bytes to JSON. Undoes every wrapping that clients of the service use: gzip (known by its first
  * bytes, whatever the header calls it), a form field `data`, lz-string, base64 (with gzip inside or not); in
  * that order. A body in another encoding is refused by name.
  */
@@ -51,8 +52,9 @@ export async function decodeBody(body: EncodedBody): Promise<DecodedBody> {
   if (text === undefined && (form !== undefined || plain.length === 0)) throw noData();
   const projectKey = form?.api_key ?? form?.token;
   const sentAt = form?.sent_at;
+  const isPlainJson = text === undefined && compression !== 'lz64' && startsLikeJson(plain) && isUtf8(plain);
   return {
-    text: await unwrap(text ?? decodeText(plain), compression),
+    json: isPlainJson ? plain : await unwrap(text ?? decodeText(plain), compression),
     ...(projectKey === undefined ? {} : { projectKey }),
     ...(sentAt === undefined ? {} : { sentAt }),
   };

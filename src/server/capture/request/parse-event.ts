@@ -28,8 +28,11 @@ export interface ParsedEvent {
   readonly warning: TimeWarning | undefined;
 }
 
-/** Reads one item of a request, or refuses the request with the reason. */
-export function parseEvent(item: unknown, facts: RequestFacts): ParsedEvent {
+/**
+ * Reads one item of a request, or refuses the request with the reason. `sentText` is what was sent for its
+ * properties, where that can be stored.
+ */
+export function parseEvent(item: unknown, facts: RequestFacts, sentText?: Uint8Array): ParsedEvent {
   if (!isJsonObject(item)) throw invalidPayload('Invalid payload: All events must be objects.');
   const given = item['properties'] ?? {};
   if (!isJsonObject(given))
@@ -37,10 +40,7 @@ export function parseEvent(item: unknown, facts: RequestFacts): ParsedEvent {
   const event = parseName(item, facts);
   const distinctId = parseDistinctId(item, given);
   const properties = gatherProperties(item, given, facts);
-  const propertiesText = stringifyJson(properties);
-  if (!isWrittenWithin(propertiesText, MAX_EVENT_CHARACTERS)) {
-    throw invalidPayload(`Invalid payload: An event is larger than ${MAX_EVENT_CHARACTERS} characters!`);
-  }
+  const propertiesText = getSentText(properties, given, sentText) ?? writeProperties(properties);
   const { timeMs, warning } = readEventTime(
     {
       timestamp: item['timestamp'],
@@ -56,6 +56,24 @@ export function parseEvent(item: unknown, facts: RequestFacts): ParsedEvent {
   };
 }
 
+/** As sent, unless something was added to it; what may be too large is measured first. */
+function getSentText(
+  properties: JsonObject,
+  given: JsonObject,
+  sentText: Uint8Array | undefined,
+): Uint8Array | undefined {
+  const isAsSent = properties === given && sentText !== undefined && sentText.length <= MAX_EVENT_CHARACTERS;
+  return isAsSent ? sentText : undefined;
+}
+
+function writeProperties(properties: JsonObject): Uint8Array {
+  const text = stringifyJson(properties);
+  if (!isWrittenWithin(text, MAX_EVENT_CHARACTERS)) {
+    throw invalidPayload(`Invalid payload: An event is larger than ${MAX_EVENT_CHARACTERS} characters!`);
+  }
+  return Buffer.from(text);
+}
+
 function parseName(item: JsonObject, { defaultEvent }: RequestFacts): string {
   const value = item['event'] ?? defaultEvent;
   if (value === undefined || value === null) {
@@ -69,16 +87,12 @@ function parseName(item: JsonObject, { defaultEvent }: RequestFacts): string {
 
 /** Where several places name an id, PostHog's own order decides. */
 function parseDistinctId(item: JsonObject, properties: JsonObject): string {
-  const places: [JsonObject, string][] = [
-    [item, '$distinct_id'],
-    [properties, 'distinct_id'],
-    [item, 'distinct_id'],
-  ];
-  const place = places.find(([holder, key]) => Object.hasOwn(holder, key));
-  if (place === undefined) {
+  const key = Object.hasOwn(item, '$distinct_id') ? '$distinct_id' : 'distinct_id';
+  const holder = key === 'distinct_id' && Object.hasOwn(properties, key) ? properties : item;
+  if (!Object.hasOwn(holder, key)) {
     throw invalidPayload('Invalid payload: All events must have the event field "distinct_id"!');
   }
-  const id = readId(place[0][place[1]]);
+  const id = readId(holder[key]);
   if (id === undefined)
     throw invalidPayload('Invalid payload: Event field "distinct_id" should not be blank!');
   return id;

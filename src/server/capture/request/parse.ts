@@ -8,6 +8,7 @@ import { invalidPayload, malformed, noData } from '../refusal.ts';
 import { dropRepeats } from '../same-row.ts';
 import { parseTime, type TimeWarning } from './event-time.ts';
 import { createEventNamer } from './name-events.ts';
+import { type Payload, parseBatch } from './parse-batch.ts';
 import { parseEvent, type RequestFacts } from './parse-event.ts';
 
 /** Performance traces, which never were analytics events. */
@@ -26,10 +27,12 @@ export interface ParsedEvents {
   readonly warnings: Readonly<Partial<Record<TimeWarning, number>>>;
 }
 
-/** From text to JSON that is safe to store; its shape is not checked yet. */
-export function parsePayload(text: string): unknown {
+/** From JSON, as text or as bytes of UTF-8, to values that are safe to store; their shape is not checked yet. */
+export function parsePayload(json: string | Buffer): Payload {
+  const batch = typeof json === 'string' ? undefined : parseBatch(json);
+  if (batch !== undefined) return batch;
   try {
-    return parseSafely(text);
+    return { value: parseSafely(typeof json === 'string' ? json : json.toString('utf8')) };
   } catch (error) {
     if (error instanceof ApiError) throw error;
     throw malformed(`Invalid JSON: ${getMessage(error)}`);
@@ -40,10 +43,10 @@ export function parsePayload(text: string): unknown {
  * From JSON to events: one event, an array of events, or `{batch: [...]}`, on any path. Of events that
  * are one row the first one counts; one bad event refuses the whole request.
  */
-export function parseEvents(payload: unknown, context: EventsContext): ParsedEvents {
-  const envelope = isJsonObject(payload) ? payload : {};
+export function parseEvents({ value, propertiesTexts }: Payload, context: EventsContext): ParsedEvents {
+  const envelope = isJsonObject(value) ? value : {};
   const historical = envelope['historical_migration'] === true;
-  const items = listItems(payload);
+  const items = listItems(value);
   if (items.length > MAX_EVENTS) throw tooLarge();
   const sentAtMs = parseSentAt(context.sentAt ?? envelope['sent_at']);
   const facts: RequestFacts = {
@@ -54,8 +57,8 @@ export function parseEvents(payload: unknown, context: EventsContext): ParsedEve
   };
   const events: IncomingEvent[] = [];
   const warnings: Partial<Record<TimeWarning, number>> = {};
-  for (const item of items) {
-    const { event, warning } = parseEvent(item, facts);
+  for (const [index, item] of items.entries()) {
+    const { event, warning } = parseEvent(item, facts, propertiesTexts?.[index]);
     if (warning !== undefined) warnings[warning] = (warnings[warning] ?? 0) + 1;
     if (!IGNORED_EVENTS.has(event.event)) events.push(event);
   }

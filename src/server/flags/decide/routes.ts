@@ -59,7 +59,7 @@ async function answer(
     compression: c.req.query('compression'),
     data: c.req.query('data'),
   });
-  const payload = parsePayload(body.text);
+  const { value: payload } = parsePayload(body.json);
   const projectKey = findProjectKey(body.projectKey, payload);
   const request = parseDecideRequest(payload);
   if (!isAboutSomebody(request)) {

@@ -14,7 +14,7 @@ const event = (
   distinctId: 'd',
   timestamp,
   properties,
-  propertiesText: '',
+  propertiesText: Buffer.from(''),
 });
 
 test.each(['$groupidentify', '$group_identify'])(

@@ -17,7 +17,14 @@ function event(
   timestamp = '2020-01-01T00:00:00.000Z',
 ): IncomingEvent {
   eventNumber += 1;
-  return { uuid: `event-${eventNumber}`, event: name, distinctId, timestamp, properties, propertiesText: '' };
+  return {
+    uuid: `event-${eventNumber}`,
+    event: name,
+    distinctId,
+    timestamp,
+    properties,
+    propertiesText: Buffer.from(''),
+  };
 }
 
 function known(...people: (Partial<Person> & { uuid: string; ids: string[] })[]): KnownPersons {

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import {
+  toJsonArray,
+  toTextArray,
+  toTimeArray,
+  toUuidArray,
+} from '../../../src/server/database/binary-array.ts';
+import { onBothDatabases } from '../../support/databases.ts';
+
+onBothDatabases('parameters in binary', (getDb) => {
+  const read = async (statement: string, param: Uint8Array) => {
+    const rows = await getDb().query<{ value: unknown }>(statement, [param]);
+    return rows.map(({ value }) => value);
+  };
+
+  test('uuids arrive as they were, with gaps', async () => {
+    const uuids = ['0192f5a0-0000-4000-8000-00000000000f', undefined, 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
+    const got = await read('select value::text from unnest($1::uuid[]) as t (value)', toUuidArray(uuids));
+    expect(got).toEqual(uuids.map((uuid) => uuid ?? null));
+  });
+
+  test('texts arrive as they were, in any alphabet and empty', async () => {
+    const texts = ['a', '', 'é日本😀', '"{\\,}"', 'null'];
+    expect(await read('select value from unnest($1::text[]) as t (value)', toTextArray(texts))).toEqual(
+      texts,
+    );
+  });
+
+  test('times arrive to the millisecond, from year 1 on', async () => {
+    const times = [
+      '0001-01-01T00:00:00.001Z',
+      '1999-12-31T23:59:59.999Z',
+      '2000-01-01T00:00:00.000Z',
+      '2024-02-29T12:00:00.500Z',
+      '9999-12-31T23:59:59.999Z',
+    ];
+    const statement = `select to_char(value at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as value
+      from unnest($1::timestamptz[]) as t (value)`;
+    expect(await read(statement, toTimeArray(times))).toEqual(times);
+  });
+
+  test('JSON arrives with every digit', async () => {
+    const texts = ['{}', '{"a": "é\\n\\"", "b": 12345678901234567890}', '{"a": [1.5, null]}'];
+    const got = await read(
+      'select value::text from unnest($1::jsonb[]) as t (value)',
+      toJsonArray(texts.map((text) => Buffer.from(text))),
+    );
+    expect(got).toEqual(texts);
+  });
+
+  test('an array may be empty', async () => {
+    expect(await read('select value from unnest($1::text[]) as t (value)', toTextArray([]))).toEqual([]);
+  });
+});
