@@ -27,7 +27,7 @@ export interface Found {
 export type Lookup = (wanted: Wanted) => Promise<Found | undefined>;
 
 /** Requests that one statement answers. */
-const MAX_TOGETHER = 200;
+export const MAX_TOGETHER = 200;
 
 /**
  * Requests that come while a statement is under way are answered by the next one, all together: a statement

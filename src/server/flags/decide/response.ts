@@ -33,44 +33,66 @@ const NOTHING_DECIDED = {
   errorsWhileComputingFlags: false,
 };
 
-/** Each version of a client's question has its own shape. */
+/** The members of CONFIG, to be continued. */
+const CONFIG_TEXT = JSON.stringify(CONFIG).slice(0, -1);
+
+/**
+ * The answer as JSON: each version of a client's question has its own shape. It is written member by member,
+ * because an object with a key for every flag costs more than deciding it.
+ */
 export function renderDecisions(
   version: DecideVersion,
   { decided, failed }: Decisions,
   { byKey }: CompiledFlags,
-): object {
-  const hasFailed = failed.size > 0;
-  const entries = [...decided];
-  const on = entries.filter(([, { value }]) => value !== false);
+): string {
+  const errors = `"errorComputingFlags":${failed.size > 0},"errorsWhileComputingFlags":${failed.size > 0}`;
   switch (version) {
-    case 1:
-      return { ...CONFIG, featureFlags: on.map(([key]) => key) };
+    case 1: {
+      const keys = [...decided].flatMap(([key, { value }]) => (value === false ? [] : [key]));
+      return `${CONFIG_TEXT},"featureFlags":${JSON.stringify(keys)}}`;
+    }
     case 2:
-      return { ...CONFIG, featureFlags: toValues(on) };
+      return `${CONFIG_TEXT},"featureFlags":${writeValues(decided, byKey, false)}}`;
     case 3:
-      return {
-        ...CONFIG,
-        featureFlags: toValues(entries),
-        featureFlagPayloads: Object.fromEntries(
-          on.flatMap(([key, { payload }]) => (payload === undefined ? [] : [[key, payload]])),
-        ),
-        errorComputingFlags: hasFailed,
-        errorsWhileComputingFlags: hasFailed,
-      };
+      return `${CONFIG_TEXT},"featureFlags":${writeValues(decided, byKey, true)},"featureFlagPayloads":${writePayloads(decided, byKey)},${errors}}`;
     case 4:
-      return {
-        ...CONFIG,
-        flags: Object.fromEntries(
-          entries.map(([key, decision]) => [key, renderDecision(key, decision, byKey)]),
-        ),
-        errorComputingFlags: hasFailed,
-        errorsWhileComputingFlags: hasFailed,
-      };
+      return `${CONFIG_TEXT},"flags":${writeDecisions(decided, byKey)},${errors}}`;
   }
 }
 
-const toValues = (entries: readonly (readonly [string, Decision])[]) =>
-  Object.fromEntries(entries.map(([key, { value }]) => [key, value]));
+type Decided = Decisions['decided'];
+type ByKey = CompiledFlags['byKey'];
+
+function writeValues(decided: Decided, byKey: ByKey, withOff: boolean): string {
+  let text = '';
+  for (const [key, { value }] of decided) {
+    if (value === false && !withOff) continue;
+    const written = typeof value === 'string' ? JSON.stringify(value) : value;
+    text += `${text === '' ? '' : ','}${writeMember(key, byKey)}${written}`;
+  }
+  return `{${text}}`;
+}
+
+function writePayloads(decided: Decided, byKey: ByKey): string {
+  let text = '';
+  for (const [key, { payload }] of decided) {
+    if (payload === undefined) continue;
+    text += `${text === '' ? '' : ','}${writeMember(key, byKey)}${JSON.stringify(payload)}`;
+  }
+  return `{${text}}`;
+}
+
+function writeDecisions(decided: Decided, byKey: ByKey): string {
+  let text = '';
+  for (const [key, decision] of decided) {
+    const written = JSON.stringify(renderDecision(key, decision, byKey));
+    text += `${text === '' ? '' : ','}${writeMember(key, byKey)}${written}`;
+  }
+  return `{${text}}`;
+}
+
+const writeMember = (key: string, byKey: ByKey): string =>
+  byKey.get(key)?.member ?? `${JSON.stringify(key)}:`;
 
 function renderDecision(
   key: string,

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { createAdmission } from '../../capture/admission.ts';
-import { MAX_AT_WORK, MAX_HELD_BYTES } from '../../capture/limits.ts';
+import { MAX_HELD_BYTES } from '../../capture/limits.ts';
 import { decodeBody } from '../../capture/request/decode.ts';
 import { parsePayload } from '../../capture/request/parse.ts';
 import { findProjectKey } from '../../capture/request/project-key.ts';
@@ -11,6 +11,7 @@ import { type Api, addPublicRoute } from '../../routing/route.ts';
 import type { Decider } from './decide.ts';
 import { describeDecide } from './describe-decide.ts';
 import type { Locations } from './location.ts';
+import { MAX_TOGETHER } from './lookup.ts';
 import { type DecideRequest, parseDecideRequest, parseVersion } from './request.ts';
 import { type DecideVersion, renderConfig, renderDecisions } from './response.ts';
 
@@ -20,6 +21,8 @@ interface DecideDeps {
   /** @default the place of no address is known */
   readonly locations: Locations | undefined;
 }
+
+const JSON_TYPE = { 'content-type': 'application/json' };
 
 /** Where clients ask, and the shape of the answer that a client without a version wants. */
 const PATHS = [
@@ -31,7 +34,7 @@ const PATHS = [
 /** The decision endpoint: which flags somebody has. */
 export function addDecideRoutes(api: Api, deps: DecideDeps): void {
   describeDecide(api);
-  const admission = createAdmission({ heldBytes: MAX_HELD_BYTES, atWork: MAX_AT_WORK });
+  const admission = createAdmission({ heldBytes: MAX_HELD_BYTES, atWork: MAX_TOGETHER });
   for (const { path, toVersion } of PATHS) {
     api.app.use(path, async (c, next) => {
       allowOrigin(c);
@@ -68,7 +71,7 @@ async function answer(
   }
   const location = request.usesLocation ? findLocation(c, deps) : {};
   const { project, decisions } = await deps.decider.decide(projectKey, request, location);
-  return c.json(renderDecisions(version, decisions, project.compiled));
+  return c.body(renderDecisions(version, decisions, project.compiled), 200, JSON_TYPE);
 }
 
 /** The contract names a header by which servers pass on the address of their visitor. */

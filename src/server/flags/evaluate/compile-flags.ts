@@ -7,6 +7,8 @@ import { type CompiledCondition, compileCondition } from './compile-condition.ts
 export interface CompiledFlag {
   readonly id: number;
   readonly key: string;
+  /** The key as a member of a JSON object: `"key":`. */
+  readonly member: string;
   readonly version: number;
   readonly keepsValue: boolean;
   readonly groupTypeIndex: number | null;
@@ -58,6 +60,7 @@ function compileFlag(flag: Flag, cohorts: CohortDefinitions): CompiledFlag {
   return {
     id,
     key,
+    member: `${JSON.stringify(key)}:`,
     version,
     keepsValue,
     groupTypeIndex,
