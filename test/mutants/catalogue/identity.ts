@@ -148,7 +148,9 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     id: 'E18',
     what: 'facts that came since a turn are taken as sent in it',
     file: 'src/migrations/persons/take-in.ts',
-    edits: [["if (knowing.includes(ledger.id)) return 'nothing';", '']],
+    edits: [
+      ["(knowing.includes(ledger.id)) return 'nothing';", "(knowing.includes(ledger.id)) return 'all';"],
+    ],
     tests: ['test/migrations/persons'],
   },
   {
