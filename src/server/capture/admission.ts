@@ -7,25 +7,56 @@ import { busy } from './refusal.ts';
 export interface Admission {
   /** Reads the body and then runs `work`, when its turn comes, in order of arrival. */
   admit<T>(request: Request, work: (body: Buffer) => Promise<T>): Promise<T>;
+  /** The same in two steps, of which the second one need not wait for large requests. */
+  admitDecoded<B, T>(request: Request, steps: AdmittedSteps<B, T>): Promise<T>;
 }
 
-export function createAdmission(limits: { readonly heldBytes: number; readonly atWork: number }): Admission {
+export interface AdmittedSteps<B, T> {
+  readonly decode: (body: Buffer) => Promise<B>;
+  /** Of what takes little memory many are at work at a time. */
+  readonly isSmall: (decoded: B) => boolean;
+  readonly work: (decoded: B) => Promise<T>;
+}
+
+export interface AdmissionLimits {
+  readonly heldBytes: number;
+  /** Requests being decoded, and large ones at work. */
+  readonly atWork: number;
+  /** @default atWork */
+  readonly smallAtWork?: number;
+}
+
+export function createAdmission({ heldBytes, atWork, smallAtWork = atWork }: AdmissionLimits): Admission {
   // Waiting requests are bounded by the bytes that they hold.
-  const runInTurn = createSemaphore(limits.atWork, Number.POSITIVE_INFINITY, busy);
-  let heldBytes = 0;
+  const runInTurn = createSemaphore(atWork, Number.POSITIVE_INFINITY, busy);
+  const runSmall = createSemaphore(smallAtWork, Number.POSITIVE_INFINITY, busy);
+  let held = 0;
+
+  async function hold<T>(request: Request, run: (body: Buffer) => Promise<T>): Promise<T> {
+    let own = 0;
+    try {
+      const body = await readBody(request, MAX_BODY_BYTES, (bytes) => {
+        if (held + bytes > heldBytes) throw busy();
+        held += bytes;
+        own += bytes;
+      });
+      return await run(body);
+    } finally {
+      held -= own;
+    }
+  }
+
   return {
-    async admit(request, work) {
-      let ownBytes = 0;
-      try {
-        const body = await readBody(request, MAX_BODY_BYTES, (bytes) => {
-          if (heldBytes + bytes > limits.heldBytes) throw busy();
-          heldBytes += bytes;
-          ownBytes += bytes;
+    admit: (request, work) => hold(request, (body) => runInTurn(() => work(body))),
+    admitDecoded: (request, { decode, isSmall, work }) =>
+      hold(request, async (body) => {
+        const finish = await runInTurn(async () => {
+          const decoded = await decode(body);
+          if (isSmall(decoded)) return () => runSmall(() => work(decoded));
+          const result = await work(decoded);
+          return async () => result;
         });
-        return await runInTurn(() => work(body));
-      } finally {
-        heldBytes -= ownBytes;
-      }
-    },
+        return finish();
+      }),
   };
 }

@@ -19,5 +19,8 @@ export const MAX_PROFILE_CHARACTERS = 512 * 1024;
 
 /** Bodies of all requests together while they arrive and wait; beyond it requests get a 429. */
 export const MAX_HELD_BYTES = 256 * 1024 * 1024;
-/** Requests being decoded, parsed and stored; the rest wait. Parsed events take many times their text. */
+/** Requests being decoded, and large ones being parsed and stored; the rest wait. Parsed events take many times their text. */
 export const MAX_AT_WORK = 4;
+/** A request of so much text is small (bytes, or characters of what was packed); small ones share transactions. */
+export const MAX_SMALL_TEXT = 64 * 1024;
+export const MAX_SMALL_AT_WORK = 64;

@@ -60,3 +60,26 @@ test('gives the place and the room back when the work fails', async () => {
   }
   expect(await admission.admit(post('12345'), async () => 'well')).toBe('well');
 });
+
+test('lets small requests to work beside large ones, as many as may be', async () => {
+  const admission = createAdmission({ heldBytes: 100, atWork: 1, smallAtWork: 2 });
+  const { open, opened } = gate();
+  let begun = 0;
+  const send = (body: string, work: () => Promise<void>) =>
+    admission.admitDecoded(post(body), {
+      decode: async (bytes) => bytes.toString(),
+      isSmall: (decoded) => decoded === 'small',
+      work,
+    });
+  const small = () =>
+    send('small', async () => {
+      begun += 1;
+      await opened;
+    });
+  const taken = [small(), small(), small()];
+  await send('large', async () => {});
+  expect(begun).toBe(2);
+  open();
+  await Promise.all(taken);
+  expect(begun).toBe(3);
+});

@@ -18,6 +18,8 @@ export interface Ingested {
   /** Event names whose definitions were written or updated. */
   readonly defined: readonly string[];
   readonly warnings: PersonsPlan['warnings'];
+  /** Of the persons as they were before: characters of their properties as JSON, together. */
+  readonly profileCharacters: number;
 }
 
 /**
@@ -48,7 +50,9 @@ export async function ingestWithin(
   const events = sent.filter((event) => !isPointless(event));
   await lockProject(tx, projectId);
   const fresh = await dropStored(tx, projectId, events);
-  if (fresh.length === 0) return { stored: 0, repeated: events.length, defined: [], warnings: {} };
+  if (fresh.length === 0) {
+    return { stored: 0, repeated: events.length, defined: [], warnings: {}, profileCharacters: 0 };
+  }
 
   const before = await loadKnownPersons(tx, projectId, collectDistinctIds(fresh));
   const persons = planPersons(fresh, before.known, randomUUID);
@@ -65,5 +69,11 @@ export async function ingestWithin(
   await saveEvents(tx, projectId, rows);
   const defined = await defineNames(tx, projectId, fresh, known);
   const stored = fresh.length;
-  return { stored, repeated: events.length - stored, defined, warnings: persons.warnings };
+  return {
+    stored,
+    repeated: events.length - stored,
+    defined,
+    warnings: persons.warnings,
+    profileCharacters: before.characters,
+  };
 }

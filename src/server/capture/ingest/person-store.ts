@@ -12,7 +12,7 @@ export async function loadKnownPersons(
   tx: Queryable,
   projectId: number,
   distinctIds: readonly string[],
-): Promise<{ known: KnownPersons; rowIds: PersonRowIds }> {
+): Promise<{ known: KnownPersons; rowIds: PersonRowIds; characters: number }> {
   const links = await runSql<{ distinctId: string; personId: number }>(
     tx,
     sql`select distinct_id as "distinctId", person_id as "personId" from person_distinct_ids
@@ -26,7 +26,8 @@ export async function loadKnownPersons(
     if (uuid !== undefined) owners.set(link.distinctId, uuid);
   }
   const known = { persons: rows.map(toPerson), owners };
-  return { known, rowIds: new Map(rows.map((row) => [row.uuid, row.id])) };
+  const characters = rows.reduce((sum, { properties }) => sum + properties.length, 0);
+  return { known, rowIds: new Map(rows.map((row) => [row.uuid, row.id])), characters };
 }
 
 interface PersonRow {

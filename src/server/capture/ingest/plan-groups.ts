@@ -28,6 +28,9 @@ export interface GroupsPlan {
   readonly marks: ReadonlyMap<IncomingEvent, ReadonlyMap<string, string>>;
 }
 
+/** Changes what a group is, and not only who belongs to it. */
+export const describesGroup = ({ event }: IncomingEvent) => GROUP_EVENTS.has(event);
+
 export const hasGroups = ({ event, properties }: IncomingEvent) =>
   GROUP_EVENTS.has(event) || isJsonObject(properties['$groups']);
 

@@ -3,7 +3,7 @@ import { getMessage } from '../../../lib/errors.ts';
 import { gunzip } from '../../../lib/gzip.ts';
 import { tooLarge } from '../../http/errors.ts';
 import { decodeUtf8 } from '../../http/read-body.ts';
-import { MAX_DECODED_BYTES } from '../limits.ts';
+import { MAX_DECODED_BYTES, MAX_SMALL_TEXT } from '../limits.ts';
 import { malformed, noData, unknownEncoding } from '../refusal.ts';
 import { decompressLz } from './lz-string.ts';
 import { decodeText, isForm, readForm } from './read-form.ts';
@@ -31,6 +31,9 @@ export interface DecodedBody {
   readonly projectKey?: string;
   readonly sentAt?: string;
 }
+
+/** Takes little memory, also when it is parsed. */
+export const isSmall = ({ json }: DecodedBody): boolean => json.length <= MAX_SMALL_TEXT;
 
 /**
  * From bytes to JSON. Undoes every wrapping that clients of the service use: gzip (known by its first

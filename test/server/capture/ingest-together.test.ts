@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, expect, test } from 'vitest';
+import { changeProject, createProjectKey } from '../../../src/server/auth/projects.ts';
+import { MAX_PROFILE_CHARACTERS } from '../../../src/server/capture/limits.ts';
+import type { Db } from '../../../src/server/database/db.ts';
+import { createTestApi, type TestApi } from '../../support/api.ts';
+import { onBothDatabases } from '../../support/databases.ts';
+
+/** Counts the transactions that the API commits. */
+function counting(db: Db): { db: Db; count: () => number } {
+  let commits = 0;
+  return {
+    db: {
+      ...db,
+      async transaction(run, use) {
+        const result = await db.transaction(run, use);
+        commits += 1;
+        return result;
+      },
+    },
+    count: () => commits,
+  };
+}
+
+onBothDatabases('small requests at a time', (db) => {
+  let api: TestApi;
+  let commits: () => number;
+  beforeAll(async () => {
+    const counted = counting(db());
+    api = await createTestApi(counted.db);
+    commits = counted.count;
+  });
+
+  const capture = (over: Record<string, unknown> = {}) =>
+    api.post('/capture/', {
+      api_key: api.project.projectKey,
+      event: 'seen',
+      distinct_id: 'ada',
+      uuid: randomUUID(),
+      timestamp: '2024-01-01T00:00:00Z',
+      ...over,
+    });
+  const statuses = async (requests: Promise<Response>[]) =>
+    (await Promise.all(requests)).map(({ status }) => status);
+  const countEvents = async (name: string) => {
+    const [row] = await db().query<{ count: number }>(
+      'select count(*) as count from events where project_id = $1 and event = $2',
+      [api.project.id, name],
+    );
+    return row?.count;
+  };
+
+  test('share a commit, and each is stored once', async () => {
+    await capture();
+    const before = commits();
+    const uuid = randomUUID();
+    const twice = [capture({ event: 'shared', uuid }), capture({ event: 'shared', uuid })];
+    const others = Array.from({ length: 20 }, (_, at) =>
+      capture({ event: 'shared', distinct_id: `id-${at}` }),
+    );
+    expect(await statuses([...twice, ...others])).toEqual(Array(22).fill(200));
+    expect(await countEvents('shared')).toBe(21);
+    expect(commits() - before).toBeLessThan(8);
+  });
+
+  test('one that cannot be accepted does not refuse the others', async () => {
+    const answers = await statuses([
+      capture({ event: 'good' }),
+      capture({ event: 'good', uuid: 'no uuid' }),
+      capture({ event: 'good', api_key: 'phc_nobody' }),
+      capture({ event: 'good' }),
+    ]);
+    expect(answers).toEqual([200, 400, 401, 200]);
+    expect(await countEvents('good')).toBe(2);
+  });
+
+  test('a change that is too large for a person takes none of the others with it', async () => {
+    const half = 'x'.repeat(MAX_PROFILE_CHARACTERS / 16);
+    const set = (key: string) =>
+      capture({ distinct_id: 'large', event: '$set', properties: { $set: { [key]: half } } });
+    expect(await statuses(Array.from({ length: 17 }, (_, at) => set(`k${at}`)))).toEqual(Array(17).fill(200));
+    const [row] = await db().query<{ count: number }>(
+      `select count(*) as count from persons p, jsonb_object_keys(p.properties) as k
+        where p.project_id = $1 and k like 'k%'`,
+      [api.project.id],
+    );
+    expect(row?.count).toBe(15);
+  });
+
+  test('a key that was replaced stops working at once', async () => {
+    await capture();
+    await changeProject(db(), api.project.id, { projectKey: createProjectKey() });
+    expect(await statuses([capture(), capture({ uuid: 'no uuid' })])).toEqual([401, 401]);
+    await changeProject(db(), api.project.id, { projectKey: api.project.projectKey });
+  });
+});
