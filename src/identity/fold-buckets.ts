@@ -68,7 +68,7 @@ export async function* foldBuckets(options: FoldBucketsOptions): AsyncGenerator<
 }
 
 /** Properties of a person, as a guess at how large a table becomes. */
-const PROPERTIES = 4;
+const PROPERTIES = 10;
 
 /** A chunk ends at whichever limit of a batch is reached first. */
 function* cutChunks(subjects: readonly FoldedSubject[], limits: BatchLimits): Generator<SentChunk> {

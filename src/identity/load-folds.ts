@@ -22,7 +22,10 @@ export interface LoadLimits {
   readonly foldBytes: number;
 }
 
-export const LOAD_LIMITS: LoadLimits = { runBytes: 4 * 1024 * 1024, foldBytes: 12 * 1024 * 1024 };
+export const LOAD_LIMITS: LoadLimits = {
+  runBytes: 2 * 1024 * 1024,
+  foldBytes: 12 * 1024 * 1024,
+};
 
 /** What is folded: how to read a line of it, and where its id is among all ids. */
 export interface FoldKind<Fact, Fold> {

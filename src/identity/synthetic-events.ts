@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { flatten } from '../lib/json/flatten.ts';
 import { quote } from '../lib/json/quote.ts';
 import { createEventId } from '../sources/mapping/event-id.ts';
 import type { FieldProperty } from './pack-properties.ts';
@@ -69,7 +70,9 @@ function render({
   /** Properties behind the first, each behind a comma. */
   readonly more: string;
 }): SyntheticEvent {
-  const text = `{"event":${JSON.stringify(event)},"uuid":"${uuid}","timestamp":${JSON.stringify(time)},"properties":{"distinct_id":${JSON.stringify(distinctId)}${more},"$geoip_disable":true}}`;
+  const text = flatten(
+    `{"event":${JSON.stringify(event)},"uuid":"${uuid}","timestamp":${JSON.stringify(time)},"properties":{"distinct_id":${JSON.stringify(distinctId)}${more},"$geoip_disable":true}}`,
+  );
   return { event, uuid, distinctId, text };
 }
 

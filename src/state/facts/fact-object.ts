@@ -3,6 +3,7 @@ import type { FactsIndex, FactsSection } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { SourceError } from '../../lib/errors.ts';
 import { gunzip, gzip } from '../../lib/gzip.ts';
+import { flatten } from '../../lib/json/flatten.ts';
 import { recoveryHint } from '../recovery-hint.ts';
 import { ORDER_DIGITS, readBucket, renderFact, type StoredFact } from './fact-line.ts';
 
@@ -10,7 +11,8 @@ import { ORDER_DIGITS, readBucket, renderFact, type StoredFact } from './fact-li
 export class BucketLines {
   readonly #byBucket: string[][] = [];
 
-  add(line: string): void {
+  add(text: string): void {
+    const line = flatten(text);
     const bucket = readBucket(line);
     const known = this.#byBucket[bucket];
     if (known) known.push(line);

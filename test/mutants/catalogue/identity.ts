@@ -121,8 +121,13 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
   {
     id: 'E15',
     what: 'digits of folded values lost',
-    file: 'src/identity/property-fold.ts',
-    edits: [['new JsonText(text)', 'JSON.parse(text)']],
+    file: 'src/state/facts/snapshots.ts',
+    edits: [
+      [
+        'each(readString(text, at, keyEnd), text.slice(keyEnd + 1, valueEnd));',
+        'each(readString(text, at, keyEnd), JSON.stringify(JSON.parse(text.slice(keyEnd + 1, valueEnd))));',
+      ],
+    ],
     tests: ['test/identity'],
   },
   {
@@ -131,8 +136,10 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     file: 'src/identity/property-fold.ts',
     edits: [
       [
-        `=== 'latest' ? time > known.time : time < known.time`,
-        `=== 'latest' ? time < known.time : time > known.time`,
+        `? version.time > known.time
+          : version.time < known.time);`,
+        `? version.time < known.time
+          : version.time > known.time);`,
       ],
     ],
     tests: ['test/identity'],
