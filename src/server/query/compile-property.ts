@@ -1,7 +1,8 @@
-import { type Sql, sql } from '../database/sql.ts';
+import { allOf, anyOf, type Sql, sql } from '../database/sql.ts';
 import { toText } from '../http/json.ts';
 import { readFilterDate, storedDate } from './compile-date.ts';
 import { NEGATIONS, type Operator, type PropertyFilter, type Scalar, type Test } from './filter.ts';
+import { isSemverTest, SEMVER, type SemverTest, toVersionRange } from './match/semver.ts';
 import { toPostgresPattern } from './pattern.ts';
 
 /** A stored property, in its two forms; both are null where it is missing. */
@@ -68,8 +69,22 @@ function compileTest(test: Test, subject: Subject, values: readonly Scalar[], no
     case 'is_date_after':
       return compareDates(test, subject, texts, now);
     default:
-      return undefined;
+      return isSemverTest(test) ? compareVersions(test, text, texts) : undefined;
   }
+}
+
+/** An open end is null, which compares with nothing. */
+function compareVersions(test: SemverTest, text: Sql, wanted: readonly string[]): Sql | undefined {
+  const ranges = wanted.map((one) => toVersionRange(test, one)).filter((range) => range !== undefined);
+  if (ranges.length === 0) return undefined;
+  const version = sql`array(select coalesce(n, '0')::bigint from unnest(regexp_match(${text}, ${SEMVER}::text)) as filter_numbers (n))`;
+  const passes = ranges.map(({ from, until }) =>
+    allOf([
+      ...(from === undefined ? [] : [sql`${version} >= ${[...from]}::bigint[]`]),
+      ...(until === undefined ? [] : [sql`${version} < ${[...until]}::bigint[]`]),
+    ]),
+  );
+  return sql`(${text} ~ ${SEMVER}::text and ${anyOf(passes)})`;
 }
 
 const anyText = (texts: readonly string[], condition: Sql): Sql =>

@@ -1,4 +1,5 @@
 import type { ExactNumber } from '../../lib/json/exact-number.ts';
+import { SEMVER_TESTS } from './match/semver.ts';
 
 /**
  * The tree that `properties` of a request, the definition of a cohort and the conditions of a flag are read
@@ -78,6 +79,7 @@ export const TESTS = [
   'is_date_exact',
   'is_date_before',
   'is_date_after',
+  ...SEMVER_TESTS,
 ] as const;
 
 export type Test = (typeof TESTS)[number];
@@ -91,6 +93,7 @@ export const NEGATIONS = {
   not_ends_with: 'ends_with',
   not_between: 'between',
   is_not_set: 'is_set',
+  semver_neq: 'semver_eq',
 } as const satisfies Record<string, Test>;
 
 export type Operator = Test | keyof typeof NEGATIONS;

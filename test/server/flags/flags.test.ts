@@ -172,6 +172,20 @@ onEveryDatabase('feature flags', (db) => {
     });
     await declareFlags(db(), api.project.id, [{ ...flag, active: false }]);
     expect(await api.read('feature_flags/')).toMatchObject({ results: [{ version: 2, active: false }, {}] });
+    await api.call('POST', 'cohorts/', {
+      name: 'Pro',
+      filters: { properties: { type: 'AND', values: [{ key: 'plan', value: 'pro', type: 'person' }] } },
+    });
+    const ofCohort = (value: string) => ({
+      ...flag,
+      filters: { groups: [{ properties: [{ key: 'id', type: 'cohort' as const, value }] }] },
+    });
+    await declareFlags(db(), api.project.id, [ofCohort('Pro')]);
+    await declareFlags(db(), api.project.id, [ofCohort('Pro')]);
+    expect(await api.read('feature_flags/')).toMatchObject({ results: [{ version: 3, active: true }, {}] });
+    await expect(declareFlags(db(), api.project.id, [ofCohort('None')])).rejects.toThrow(
+      'There is no cohort "None"',
+    );
     const wrong = { ...flag, filters: { groups: [{ variant: 'x' }] } };
     await expect(declareFlags(db(), api.project.id, [wrong])).rejects.toThrow(
       'BACKHAUL_SEED: flag "seeded": A condition names the variant "x"',

@@ -6,6 +6,7 @@ import { parseIsoDate } from '../../query/date-text.ts';
 import type { PropertyFilter, Scalar, Test } from '../../query/filter.ts';
 import { compareNumbers } from '../../query/match/numbers.ts';
 import { compilePattern } from '../../query/match/pattern.ts';
+import { matchVersion } from '../../query/match/property.ts';
 import { compareTexts } from '../../query/match/stored-text.ts';
 
 /** Whether a property that the request gives passes. `now`: milliseconds since 1970. */
@@ -59,6 +60,8 @@ function compileTest(test: Exclude<Test, 'is_set'>, values: readonly Scalar[]): 
     case 'is_date_before':
     case 'is_date_after':
       return compileDates(test, texts);
+    default:
+      return matchVersion(test, texts);
   }
 }
 

@@ -6,6 +6,7 @@ import type { PropertyFilter, Scalar, Test } from '../filter.ts';
 import { readStoredDate, toMicros } from './date.ts';
 import { compareNumbers } from './numbers.ts';
 import { compilePattern } from './pattern.ts';
+import { isInRange, parseVersion, type SemverTest, toVersionRange } from './semver.ts';
 import { compareTexts, toStoredText } from './stored-text.ts';
 
 /** Whether stored properties pass. `now`: milliseconds since 1970, for relative dates. */
@@ -65,6 +66,8 @@ function compileTest(test: Exclude<Test, 'is_set'>, values: readonly Scalar[]): 
     case 'is_date_before':
     case 'is_date_after':
       return matchDate(test, texts);
+    default:
+      return matchVersion(test, texts);
   }
 }
 
@@ -104,6 +107,15 @@ function matchOrder(test: OrderTest, wanted: readonly string[]): MatchValue {
       words.some((one) => passes(compareTexts(text, one)))
     );
   };
+}
+
+export function matchVersion(test: SemverTest, texts: readonly string[]): MatchValue | undefined {
+  const ranges = texts.map((text) => toVersionRange(test, text)).filter((range) => range !== undefined);
+  if (ranges.length === 0) return undefined;
+  return matchText((text) => {
+    const version = parseVersion(text);
+    return version !== undefined && ranges.some((range) => isInRange(version, range));
+  });
 }
 
 function matchDate(

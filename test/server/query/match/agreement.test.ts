@@ -35,7 +35,21 @@ const texts = fc.constantFrom(
     '"',
   ],
   ...['ä', 'Ä', 'é', '🙂', '\uffee', '2024-03-01', '2024-03-01T10:30:00Z', '2024-03-01 10:30:00.123456+02'],
-  ...['2024-02-30', '-7d', '9d', '1.2.3', 'alice@example.com', '1234567890123456789', '[1, 2]', '{"a": 1}'],
+  ...[
+    '2024-02-30',
+    '-7d',
+    '9d',
+    '1.2.3',
+    'v1.2',
+    '0.2.9',
+    '10.0.0+5',
+    '1.2.3\n',
+    '0.0.3.4',
+    'alice@example.com',
+    '1234567890123456789',
+    '[1, 2]',
+    '{"a": 1}',
+  ],
 );
 const numbers = fc.oneof(
   fc.constantFrom(0, -0, 1, -5, 9, 10, 0.1, 1e-7, 1e21, 1000, 7, 2 ** 53),
@@ -87,9 +101,16 @@ const patterns = fc.constantFrom(
   ],
   ...['[[:alpha:]]', '\\\\', 'x{0,3}', '(a)\\1', '(?=a)', '1?0', '[\\d.]+$', '"', '🙂', '^ä', '\\n'],
 );
+const versions = fc.constantFrom(
+  ...['1', '1.0', '1.2.3', '0.2.1', '0.0.3', '1.*', '1.2.*', 'v2', '10.0.0-rc.1', 'x'],
+);
 const operators = fc.constantFrom(...TESTS, ...(Object.keys(NEGATIONS) as (keyof typeof NEGATIONS)[]));
 const properties = operators.chain((operator) => {
-  const one = operator.endsWith('regex') ? patterns : fc.oneof(texts, numbers, fc.boolean());
+  const one = operator.endsWith('regex')
+    ? patterns
+    : operator.startsWith('semver')
+      ? versions
+      : fc.oneof(texts, numbers, fc.boolean());
   const value = operator.endsWith('between')
     ? fc.array(fc.oneof(texts, numbers), { minLength: 2, maxLength: 2 })
     : fc.oneof(one, fc.array(one, { maxLength: 3 }));
