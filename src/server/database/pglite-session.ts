@@ -13,6 +13,12 @@ export interface PgliteSession {
 }
 
 /**
+ * By default PostgreSQL takes 160 MB for pages here, all of which is resident. The operating system keeps pages
+ * as well, so a smaller number costs little. The log of a large transaction is written in few pieces.
+ */
+const SETTINGS = ['shared_buffers=48MB', 'wal_buffers=4MB'];
+
+/**
  * Opens PGlite in this thread. `dataDir` undefined keeps everything in memory, where `initial`, a dump of
  * another PGlite, spares the time of making a new cluster.
  *
@@ -25,6 +31,7 @@ export async function openPgliteSession(dataDir: string | undefined, initial?: B
   const engine = await PGlite.create({
     ...(dataDir === undefined ? {} : { dataDir }),
     ...(initial === undefined ? {} : { loadDataDir: initial }),
+    startParams: [...PGlite.defaultStartParams, ...SETTINGS.flatMap((setting) => ['-c', setting])],
     parsers: { ...VALUE_PARSERS },
     // Text given for JSON is JSON already; the driver would quote it a second time.
     serializers: { [types.JSON]: String, [types.JSONB]: String },

@@ -35,3 +35,14 @@ test('a statement that fails breaks nothing', async () => {
   expect(await db.query('select 1 as one')).toEqual([{ one: 1 }]);
   await db.close();
 });
+
+test('keeps pages in 48 MB, and every commit in the log before it is answered', async () => {
+  const initial = await readEmptyPglite();
+  const db = createSerialDb(() => openPgliteSession(undefined, initial));
+  const rows = await db.query<{ name: string; setting: string }>(
+    `select name, current_setting(name) as setting
+      from unnest(array['shared_buffers', 'synchronous_commit', 'full_page_writes']) as t (name)`,
+  );
+  expect(rows.map(({ setting }) => setting)).toEqual(['48MB', 'on', 'on']);
+  await db.close();
+});
