@@ -38,6 +38,12 @@ export interface ApiProcess extends Child {
   readonly port: number;
 }
 
+/**
+ * The events of a request live as long as it does. In a young generation of 16 MB, the default, they survived
+ * collections, which took a quarter of the time of parsing and planning.
+ */
+const FLAGS = ['--max-semi-space-size=32'];
+
 /** The first start creates the embedded database. */
 const READY_TIMEOUT_MS = 120_000;
 
@@ -65,7 +71,13 @@ export async function startApiProcess(options: ApiProcessOptions): Promise<ApiPr
     settings: options.settings,
     logLevel: options.log.level,
   };
-  const child = await startChild({ command: process.execPath, args: [entry], logFile, pidFile, piped: true });
+  const child = await startChild({
+    command: process.execPath,
+    args: [...FLAGS, entry],
+    logFile,
+    pidFile,
+    piped: true,
+  });
   try {
     const { stdin, stdout } = child.process;
     if (stdin === null || stdout === null) throw new Error('the API process was started without pipes');
