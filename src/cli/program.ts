@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
-import { loadSettings } from '../../config/load-settings.ts';
 import { findProjectRoot } from '../embedded/project-root.ts';
-import { createLogger } from '../lib/logger.ts';
 import type { CommandContext } from './context.ts';
 import type { ExitCode } from './exit-code.ts';
 import { addManageCommands } from './manage-commands.ts';
@@ -28,6 +26,9 @@ export function buildProgram(finish: (code: ExitCode) => void): Command {
     async (...args: unknown[]) => {
       const json = program.opts()['json'] === true || (args.at(-2) as { json?: boolean })?.json === true;
       const terminal = createTerminal({ json, env: process.env });
+      // With the schema of settings come a hundred modules, which `--help` does not need.
+      const { loadSettings } = await import('../../config/load-settings.ts');
+      const { createLogger } = await import('../lib/logger.ts');
       const settings = loadSettings(process.env);
       // A log line must not be glued to the status line of a terminal.
       const log = process.stderr.isTTY

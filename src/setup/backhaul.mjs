@@ -1,5 +1,10 @@
 #!/usr/bin/env node
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
+import { BUNDLED_MAIN } from './bundle.mjs';
+import { mapStacks } from './map-stack.mjs';
 import { exitOnError, isCheckout, logToStderr, PROJECT_ROOT, setUp, setUpInstalled } from './setup.mjs';
 
 /** Commands that start no Redis. The others find or fetch one first. */
@@ -18,7 +23,16 @@ process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
 // so they collect early and keep the young generation small.
 setFlagsFromString('--heap-growing-percent=50');
 setFlagsFromString('--semi-space-growth-factor=1');
-const { main } = await import('../../dist/src/cli/main.js');
+const { main } = await loadMain();
 const code = await main(process.argv);
 // Everything is saved: an open connection to a Redis that is gone must not keep the process alive.
 process.stdout.write('', () => process.exit(code));
+
+/** Of the bundle, where the build made one; an installed package has the files themselves. */
+function loadMain() {
+  const bundled = join(PROJECT_ROOT, BUNDLED_MAIN);
+  if (!existsSync(bundled)) return import('../../dist/src/cli/main.js');
+  const { href } = pathToFileURL(bundled);
+  mapStacks(new URL('.', href).href);
+  return import(href);
+}

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { bundle } from './bundle.mjs';
 import { getCheckoutCache, readStamp, writeStamp } from './cache.mjs';
 import { run } from './run.mjs';
 import { lastLines, SetupError } from './setup-error.mjs';
@@ -40,6 +41,7 @@ export async function build(root, log) {
   const sources = SOURCES.flatMap((folder) => listFiles(root, folder));
   copyAssets(root, sources);
   removeStale(root, sources);
+  await bundle(root);
   writeStamp(getCheckoutCache(root), 'build', stamp);
 }
 
