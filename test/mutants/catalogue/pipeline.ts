@@ -134,7 +134,7 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
     id: 'SG6',
     what: 'a part of several files does not count by file',
     file: 'src/pipeline/import-part.ts',
-    edits: [[', (record) => records[record]?.file', '']],
+    edits: [['(record) =>\n      records.getFile(record),', '() => undefined,']],
     tests: ['test/pipeline/by-file.test.ts'],
   },
   {
@@ -157,14 +157,19 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
     id: 'RP4',
     what: 'a repeat of a refused record counts as a duplicate',
     file: 'src/pipeline/advance.ts',
-    edits: [['      if (first) {', `      if (first && first.reason !== 'refused') {`]],
+    edits: [['      if (first) reject(', `      if (first && first.reason !== 'refused') reject(`]],
     tests: ['test/migrations/run/repeats-phase.test.ts'],
   },
   {
     id: 'RP5',
     what: 'refused records leave fingerprints',
     file: 'src/pipeline/import-part.ts',
-    edits: [['fingerprints.encode((record) => rejected.has(record),', 'fingerprints.encode(() => false,']],
+    edits: [
+      [
+        'fingerprints.encode(\n    (record) => rejected.has(record),',
+        'fingerprints.encode(\n    () => false,',
+      ],
+    ],
     tests: ['test/pipeline/import-part.test.ts'],
   },
   {
@@ -219,15 +224,18 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
     id: 'RP10',
     what: 'the day of an event is left out of its key',
     file: 'src/pipeline/event-hash.ts',
-    edits: [['${first.timestamp.slice(0, 10)}', '']],
+    edits: [['${event.timestamp.slice(0, 10)}', '']],
     tests: ['test/pipeline/event-hash.test.ts'],
   },
   {
     id: 'RP11',
     what: 'the order of members changes the content',
-    file: 'src/pipeline/event-hash.ts',
+    file: 'src/pipeline/event-writer.ts',
     edits: [
-      ['    a = (a + (lanes[0] as number)) | 0;', '    a = (Math.imul(a, 31) + (lanes[0] as number)) | 0;'],
+      [
+        'this.#member(getName(name), value);\n      a = (a + (lanes[0] as number)) | 0;',
+        'this.#member(getName(name), value);\n      a = (Math.imul(a, 31) + (lanes[0] as number)) | 0;',
+      ],
     ],
     tests: ['test/pipeline/event-hash.test.ts'],
   },
