@@ -150,8 +150,8 @@ onEveryDatabase('ingestion', (db) => {
 
     test.each([
       ['POST', '/e/', 401],
-      ['POST', '/decide?v=3', 404],
-      ['POST', '/decide/', 404],
+      ['POST', '/decide?v=3', 401],
+      ['POST', '/decide/', 401],
       ['GET', '/static/array.js', 404],
       ['PUT', '/batch/', 405],
     ])('lets browsers of any site read errors: %s %s', async (method, path, status) => {

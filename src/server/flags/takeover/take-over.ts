@@ -94,14 +94,14 @@ interface Refused {
 
 /** Undoes what was done where the definition is refused. */
 async function attempt<T>(tx: Queryable, work: () => Promise<T>): Promise<T | Refused> {
-  await tx.query('savepoint taken_over');
+  await runSql(tx, sql`savepoint taken_over`);
   try {
     const result = await work();
-    await tx.query('release savepoint taken_over');
+    await runSql(tx, sql`release savepoint taken_over`);
     return result;
   } catch (error) {
     if (!(error instanceof UntranslatableError || error instanceof ApiError)) throw error;
-    await tx.query('rollback to savepoint taken_over');
+    await runSql(tx, sql`rollback to savepoint taken_over`);
     return { why: error.message };
   }
 }
