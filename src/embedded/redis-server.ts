@@ -63,7 +63,7 @@ export async function startRedisServer(options: RedisServerOptions): Promise<Red
  * open, or cannot write, are not damaged.
  */
 const DAMAGED_LOG =
-  /Bad file format reading the append only file|Unexpected end of file reading the append only file|empty AOF manifest|AOF manifest file (?:format|contains|is)|(?:invalid|wrong).*AOF manifest|Unable to obtain the AOF file .* No such file|Wrong signature trying to load|RDB file.*corrupt/i;
+  /Bad file format reading the append only file|Unexpected end of file reading the append only file|empty AOF manifest|AOF manifest file (?:format|contains|is)|(?:invalid|wrong).*AOF manifest|Unable to obtain the AOF file .* No such file|Wrong signature trying to load|RDB file.*corrupt|Short read or OOM loading DB|Internal error in RDB reading|Wrong RDB checksum/i;
 
 async function startAnywhere(options: RedisServerOptions): Promise<RedisServer> {
   const { address } = options;

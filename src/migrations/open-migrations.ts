@@ -72,6 +72,8 @@ const CONTROL_EVERY_MS = 500;
 const IDLE_MS = 60_000;
 
 interface Entry {
+  /** Of the migration: another one may begin under the same name. Undefined: there was none. */
+  readonly id: string | undefined;
   readonly epoch: number;
   readonly opened: Promise<OpenMigration & Opened>;
   users: number;
@@ -102,12 +104,17 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
     return { ...(await deps.open(record, opening)), record, epoch };
   };
 
-  const acquire = (name: string, epoch: number): Entry => {
+  const acquire = (name: string, id: string | undefined, epoch: number): Entry => {
     const known = entries.get(name);
-    clearTimeout(known?.idle);
-    if (known && known.epoch > epoch) throw new FencedOutError(`epoch ${epoch} of ${name} is over`);
-    if (known && known.epoch === epoch) return known;
+    if (known && known.id === id) {
+      if (known.epoch > epoch) throw new FencedOutError(`epoch ${epoch} of ${name} is over`);
+      if (known.epoch === epoch) {
+        clearTimeout(known.idle);
+        return known;
+      }
+    }
     const entry: Entry = {
+      id,
       epoch,
       opened: load(name, epoch),
       users: 0,
@@ -198,7 +205,9 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
       outer: AbortSignal,
       work: (migration: OpenMigration, signal: AbortSignal) => Promise<T>,
     ): Promise<T | { kind: 'handed_back'; why: string }> {
-      const entry = acquire(name, epoch);
+      // One that was removed and begun anew has epochs of its own, and perhaps another destination.
+      const id = (await loadMigration(staging, name))?.id;
+      const entry = acquire(name, id, epoch);
       entry.users += 1;
       try {
         const migration = await waitForOpened(entry, name);

@@ -14,6 +14,7 @@ import {
 } from '../../src/migrations/open-migrations.ts';
 import { migrationKey } from '../../src/state/checkpoints.ts';
 import {
+  clearStaging,
   createMigration,
   loadControl,
   type MigrationRecord,
@@ -32,6 +33,7 @@ let opened: string[];
 let closed: number;
 let number = 0;
 let name: string;
+let record: MigrationRecord;
 
 const never = new AbortController().signal;
 
@@ -51,7 +53,7 @@ beforeEach(async () => {
   name = `m${number}`;
   opened = [];
   closed = 0;
-  const record: MigrationRecord = {
+  record = {
     id: name,
     name,
     identity: {},
@@ -101,6 +103,21 @@ const SETTINGS: Omit<Opened, 'close'> = {
 };
 
 describe('the migrations that a worker has open', () => {
+  it('are opened anew where another migration has begun under the name', async () => {
+    const use = () => migrations.use(name, 2, never, async ({ record }) => ({ kind: record.id }));
+    expect(await use()).toEqual({ kind: name });
+    await clearStaging(staging, `_migrations/${name}.json`);
+    await clearStaging(staging, `${name}/`);
+    const other = `${name}-again`;
+    await createMigration(staging, { ...record, id: other });
+    await openEpoch(staging, name, 1, { openedAt: '', manifest: 'third', baseDir: '' });
+    await openEpoch(staging, name, 2, { openedAt: '', manifest: 'fourth', baseDir: '' });
+    await redis.hset(migrationKey(other), 'epoch', 2);
+    expect(await use()).toEqual({ kind: other });
+    expect(opened).toEqual(['second', 'fourth']);
+    expect(closed).toBe(1);
+  });
+
   it('are opened once an epoch, with that epoch’s manifest, however many jobs use them', async () => {
     const work = async () => ({ kind: 'done' as const });
     await redis.hset(migrationKey(name), 'epoch', 1);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FactsIndex } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { estimateTextBytes } from '../../state/facts/fact-object.ts';
-import { layout } from '../../state/keys.ts';
+import { isDocument, layout } from '../../state/keys.ts';
 import { loadMigration } from '../../state/migrations.ts';
 import { listReceipts } from '../../state/receipts.ts';
 
@@ -29,6 +29,8 @@ export async function countFactBytes(staging: Staging, names: readonly string[])
 export async function fingerprintFacts(staging: Staging, name: string): Promise<string> {
   const record = await loadMigration(staging, name);
   const digest = createHash('sha256').update(`${record?.id}\n`);
-  for await (const { key, bytes } of staging.list(layout(name).receipts)) digest.update(`${key} ${bytes}\n`);
+  for await (const { key, bytes } of staging.list(layout(name).receipts)) {
+    if (isDocument(key)) digest.update(`${key} ${bytes}\n`);
+  }
   return digest.digest('hex').slice(0, 32);
 }

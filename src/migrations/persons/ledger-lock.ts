@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Redis } from 'ioredis';
+import { z } from 'zod';
 import { waitFor } from '../../lib/async/abort.ts';
-import { FencedOutError } from '../../lib/errors.ts';
+import { ConfigError, FencedOutError } from '../../lib/errors.ts';
 import { decideLease, type LeaseHolder } from '../lifecycle.ts';
 import { isRunning } from '../run/is-running.ts';
 
@@ -64,7 +65,7 @@ export async function takeLedgerLock(
   for (let waits = 0; (await redis.set(key, self, 'PX', LOCK_MS, 'NX')) !== 'OK'; ) {
     const held = await redis.get(key);
     if (held === null) continue;
-    const other = parseHolder(held);
+    const other = parseHolder(held, key);
     // An earlier producer of this migration is fenced out by its epoch.
     const here = { host: hostname(), isAlive: isRunning };
     if (other.migration === id || decideLease(other, here) === 'remove') {
@@ -93,8 +94,25 @@ export async function takeLedgerLock(
 /** For workers, before they send: throws FencedOutError unless the migration has the ledger. */
 export async function assertHasLedger(redis: Redis, ledger: string, migration: string): Promise<void> {
   const held = await redis.get(ledgerLockKey(ledger));
-  if (held !== null && parseHolder(held).migration === migration) return;
+  if (held !== null && parseHolder(held, ledgerLockKey(ledger)).migration === migration) return;
   throw new FencedOutError('the migration does not have the lock of its ledger');
 }
 
-const parseHolder = (text: string) => JSON.parse(text) as Holder;
+const ledgerHolder = z.object({
+  migration: z.string(),
+  name: z.string(),
+  token: z.string(),
+  host: z.string(),
+  pid: z.number(),
+});
+
+function parseHolder(text: string, key: string): Holder {
+  try {
+    return ledgerHolder.parse(JSON.parse(text));
+  } catch (error) {
+    throw new ConfigError(
+      `Redis holds a lock under ${key} that Backhaul did not write; delete that key (redis-cli del "${key}") and run the command again`,
+      error,
+    );
+  }
+}
