@@ -106,7 +106,8 @@ it(
     });
     // A part ends behind 500 files, and each has one request a thousand events; the mended file adds one.
     expect(destination.requests.length).toBeLessThanOrEqual((FILES * RECORDS) / 1_000 + 4);
-    expect(measureFolder(join(dataDir, 'staging'))).toBeLessThan(FILES * 1_200 + 200_000);
+    // Parts lie unpacked in a folder that has space for them.
+    expect(measureFolder(join(dataDir, 'staging'))).toBeLessThan(FILES * 2_200 + 200_000);
   },
   TIMEOUT_MS,
 );

@@ -107,8 +107,9 @@ async function createMigrationAtTurn(): Promise<void> {
   await saveTurnPlan(staging, NAME, TURN, plan);
 }
 
+const HOLDER = { token: 'token', host: 'elsewhere', pid: 1 };
 const lockAs = (migration: string) =>
-  redis.set(ledgerLockKey(ACCESS.id), JSON.stringify({ migration, name: migration }));
+  redis.set(ledgerLockKey(ACCESS.id), JSON.stringify({ ...HOLDER, migration, name: migration }));
 
 test('a writer that comes back late touches no object that the receipt of its range names (I5)', async () => {
   await createMigrationAtTurn();
