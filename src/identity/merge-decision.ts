@@ -61,6 +61,8 @@ export interface MergeDecision {
     | 'none';
   /** Whose facts the facts about the id are; undefined: its own. */
   readonly person: Buffer | undefined;
+  /** Whom the id may have become: that merge was entered in a turn that has not ended, and may never be sent. */
+  readonly perhaps?: Buffer | undefined;
 }
 
 /**
@@ -75,8 +77,12 @@ export function decideMerge(known: IdEntry, own: OwnPairs, at: TurnAtLedger): Me
   const hasPair = own.users.length > 0;
 
   if (sentAt !== 0 && !holds) return { entry, verdict: 'contradicted', person: undefined };
-  if (!hasPair || at.purpose === 'note')
-    return { entry, verdict: 'none', person: sentAt === 0 ? undefined : user };
+  if (!hasPair || at.purpose === 'note') {
+    if (sentAt === 0) return { entry, verdict: 'none', person: undefined };
+    return at.hasEnded(sentAt)
+      ? { entry, verdict: 'none', person: user }
+      : { entry, verdict: 'none', person: undefined, perhaps: user };
+  }
   if (!holds) {
     const verdict = entry.isUser ? 'already_identified' : 'shared_device';
     return { entry, verdict, person: undefined };

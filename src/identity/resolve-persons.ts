@@ -66,27 +66,28 @@ export async function resolvePersons(
   };
 
   for (const [id, users] of known.pairs) {
-    const { verdict, person, user, floorMs } = decideFor(id, users);
+    const decided = decideFor(id, users);
+    const { verdict, person, user, floorMs } = decided;
     if (verdict === 'merge' && user) {
       sink.merge([user.id, id, user.time]);
       if (person && floorMs > Number.NEGATIVE_INFINITY)
         sink.fact({ kind: 'floor', of: person.toString('hex'), timeMs: floorMs });
     } else if (verdict === 'merged_before') sink.mergedBefore();
     const facts = known.persons.get(id);
-    if (facts) passPerson(id, facts, { verdict, person, user: user?.id });
+    if (facts) passPerson(id, facts, decided);
     if (pace.isDue()) await pace.rest();
   }
   for (const id of known.users) {
     if (known.pairs.has(id)) continue;
-    const { verdict, person } = decideFor(id, NO_USERS);
+    const decided = decideFor(id, NO_USERS);
     const facts = known.persons.get(id);
-    if (facts) passPerson(id, facts, { verdict, person, user: undefined });
+    if (facts) passPerson(id, facts, decided);
     if (pace.isDue()) await pace.rest();
   }
   for (const [id, facts] of known.persons) {
     if (known.pairs.has(id) || known.users.has(id)) continue;
-    const { verdict, person } = decideFor(id, NO_USERS);
-    passPerson(id, facts, { verdict, person, user: undefined });
+    const decided = decideFor(id, NO_USERS);
+    passPerson(id, facts, decided);
     if (pace.isDue()) await pace.rest();
   }
   for (const group of known.groups.values()) {
@@ -99,7 +100,7 @@ export async function resolvePersons(
   function passPerson(
     id: string,
     properties: PersonProperties,
-    { verdict, person, user }: { user: string | undefined } & Pick<MergeDecision, 'verdict' | 'person'>,
+    { verdict, person, perhaps, user, floorMs }: Decided,
   ): void {
     if (properties.isEmpty) return;
     if (isJunkId(id)) {
@@ -109,10 +110,16 @@ export async function resolvePersons(
     }
     // At the destination the id belongs to somebody of whom these properties may not speak.
     if (verdict === 'contradicted') return;
+    const of = (person ?? ledger.hash.id(id)).toString('hex');
+    const timeMs = perhaps ? Math.max(floorMs, toTimeMs(properties.newestSet)) : floorMs;
+    if (perhaps && timeMs > Number.NEGATIVE_INFINITY) {
+      // Each may have the values of the other one, or none of them: these fill gaps, and replace nothing.
+      for (const either of [of, perhaps.toString('hex')]) sink.fact({ kind: 'floor', of: either, timeMs });
+    }
     sink.fact({
       kind: 'person',
-      of: (person ?? ledger.hash.id(id)).toString('hex'),
-      id: person && user !== undefined ? user : id,
+      of,
+      id: person && user !== undefined ? user.id : id,
       isAlias: person !== undefined && user === undefined,
       properties: properties.text,
     });
@@ -121,7 +128,7 @@ export async function resolvePersons(
 
 const NO_USERS: ReadonlyMap<string, string> = new Map();
 
-interface Decided extends Pick<MergeDecision, 'verdict' | 'person'> {
+interface Decided extends Pick<MergeDecision, 'verdict' | 'person' | 'perhaps'> {
   /** The only real user, with the first time both were seen together. */
   readonly user: { readonly id: string; readonly time: string } | undefined;
   readonly unmerged: readonly Unmerged[];
@@ -158,7 +165,7 @@ function decide(
   const junk = all.filter(([user]) => isJunkId(user));
   const unmerged = junk.length > 0 ? [toUnmerged('junk_id', id, junk)] : [];
 
-  const { verdict, person, entry } = enter(
+  const { verdict, person, perhaps, entry } = enter(
     id,
     real.map(([user]) => user),
     own,
@@ -172,6 +179,7 @@ function decide(
   return {
     verdict,
     person,
+    perhaps,
     user: first && real.length === 1 ? { id: first[0], time: first[1] } : undefined,
     unmerged,
     floorMs: entry.newestMs,

@@ -125,6 +125,25 @@ it('older values fill gaps while nobody knows whether newer ones were sent', asy
   expect(bench.listGroups()).toEqual([]);
 });
 
+it('while nobody knows whether a merge was sent, values of both ids are sent and replace nothing', async () => {
+  const where = { ...project('unsure'), ...overwrite };
+  bench.destination.overrule((_, text) =>
+    text.includes('"$identify"') ? { status: 401, body: '{"detail":"no"}' } : undefined,
+  );
+  const seen = [{ user: 'otto', device: 'lamp' }];
+  const held = await startMigration(bench.runtime, await bench.write('merge', seen, where), runOptions);
+  bench.destination.overrule(undefined);
+  expect(held).toMatchObject({ kind: 'held' });
+  bench.takeSent();
+
+  await bench.run('device', [{ device: 'lamp', plan: 'new', time: '2022-06-01T00:00:00Z' }], where);
+  expect(bench.takeSent().properties).toEqual(['{"id":"lamp","$set_once":{"plan":"new"}}']);
+  await bench.run('user', [{ user: 'otto', plan: 'old', time: '2021-01-01T00:00:00Z' }], where);
+  expect(bench.takeSent().properties).toEqual(['{"id":"otto","$set_once":{"plan":"old"}}']);
+  await bench.run('later', [{ user: 'otto', plan: 'newest', time: '2023-01-01T00:00:00Z' }], where);
+  expect(bench.takeSent().properties).toEqual(['{"id":"otto","$set":{"plan":"newest"}}']);
+});
+
 it('a group is not described where the ledger has forgotten what was sent of it', async () => {
   const where = { ...project('forgetful'), ...overwrite };
   const about = { user: 'y1', company: 'bolt' };
