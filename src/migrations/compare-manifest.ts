@@ -6,7 +6,8 @@ import {
 } from '../../config/manifest/manifest-identity.ts';
 import type { Staging } from '../contract/staging.ts';
 import { ConfigError } from '../lib/errors.ts';
-import { loadLatestEpoch, type MigrationRecord } from '../state/migrations.ts';
+import { loadAcceptanceMark } from '../state/acceptance-mark.ts';
+import { type Epoch, loadLatestEpoch, type MigrationRecord } from '../state/migrations.ts';
 import { listReceipts } from '../state/receipts.ts';
 import { toLedgerDestination } from './persons/ledger-destination.ts';
 import { type DestinationDeps, resolveLedger } from './resolve-destination.ts';
@@ -15,37 +16,43 @@ interface ComparingRuntime extends DestinationDeps {
   readonly staging: Staging;
 }
 
-/**
- * What a manifest changes of a migration that must not change, a line each.
- *
- * A project decides where events go, like an address. One that is named only now is the answer to a key that
- * nothing knows: it says that the project is the same.
- */
+/** What a manifest changes of a migration that must not change, a line each. */
 export async function findManifestDifferences(
   runtime: ComparingRuntime,
   known: MigrationRecord,
   manifest: Manifest,
 ): Promise<string[]> {
-  const { staging } = runtime;
-  const epoch = await loadLatestEpoch(staging, known.name);
-  const { identity } = manifestIdentity(manifest);
-  const { 'destination.project': project, ...now } = identity;
-  const then = toLedgerDestination((epoch ?? known.opening).manifest)?.project;
-  if (then !== undefined) {
-    const before = { ...(known.identity as object), 'destination.project': then };
-    return describeDifference(before, identity);
-  }
   const { 'destination.project': _, ...before } = known.identity as Partial<ManifestIdentity>;
-  const differences = describeDifference(before, now);
-  const ledger = findLedgerId(manifest, runtime);
-  const isOther = epoch?.ledger !== undefined && ledger !== undefined && epoch.ledger !== ledger;
-  if (project === undefined && isOther && (await hasDelivered(staging, known.name))) {
-    differences.push(
-      `destination.apiKey: is another key than the one that events were sent with; if it is of the same project, name that project under destination.project`,
-    );
-  }
-  return differences;
+  const { 'destination.project': __, ...now } = manifestIdentity(manifest).identity;
+  return [...describeDifference(before, now), ...(await findProjectDifferences(runtime, known, manifest))];
 }
+
+/**
+ * Whether a manifest leads to another project than the one that events of a migration were sent to.
+ *
+ * A project decides where events go, like an address. One that is named only now is the answer to a key that
+ * nothing knows: it says that the project is the same.
+ */
+export async function findProjectDifferences(
+  runtime: ComparingRuntime,
+  known: MigrationRecord,
+  manifest: Manifest,
+): Promise<string[]> {
+  const project = manifest.destination?.project;
+  const epoch = await loadLatestEpoch(runtime.staging, known.name);
+  const then = toLedgerDestination((epoch ?? known.opening).manifest)?.project;
+  if (then !== undefined) return describeDifference(toProject(then), toProject(project));
+  if (project !== undefined) return [];
+  const ledger = findLedgerId(manifest, runtime);
+  const used = await findUsedLedger(runtime.staging, known.name, epoch);
+  if (ledger === undefined || used === undefined || used === ledger) return [];
+  return [
+    `destination.apiKey: is another key than the one that events were sent with; if it is of the same project, name that project under destination.project`,
+  ];
+}
+
+const toProject = (project: string | undefined) =>
+  project === undefined ? {} : { 'destination.project': project };
 
 /** The ledger that a manifest leads to; undefined where this process does not know its key, or it needs none. */
 export function findLedgerId(manifest: Manifest, runtime: DestinationDeps): string | undefined {
@@ -58,8 +65,17 @@ export function findLedgerId(manifest: Manifest, runtime: DestinationDeps): stri
   }
 }
 
-/** Whether a part is done of which events were accepted: a wrong key that nothing accepted is corrected freely. */
-async function hasDelivered(staging: Staging, name: string): Promise<boolean> {
-  for await (const { tally } of listReceipts(staging, name)) if (tally.events.accepted > 0) return true;
-  return false;
+/** The ledger of the project that accepted events: a wrong key that nothing accepted is corrected freely. */
+async function findUsedLedger(
+  staging: Staging,
+  name: string,
+  epoch: Epoch | undefined,
+): Promise<string | undefined> {
+  const mark = await loadAcceptanceMark(staging, name);
+  if (mark) return mark.ledger;
+  if (epoch?.ledger === undefined) return undefined;
+  // An earlier version left no mark.
+  for await (const { tally } of listReceipts(staging, name))
+    if (tally.events.accepted > 0) return epoch.ledger;
+  return undefined;
 }

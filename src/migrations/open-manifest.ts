@@ -11,6 +11,7 @@ import { ConfigError } from '../lib/errors.ts';
 import type { Logger } from '../lib/logger.ts';
 import { bindSource, listMappingNames, readPinnedVersion } from '../sources/registry.ts';
 import { createImportMap, toSourceSlice } from '../sources/source.ts';
+import { createAcceptanceMark } from '../state/acceptance-mark.ts';
 import { agreeOnCount } from './agree-on-count.ts';
 import type { SourceAccess } from './migration-runtime.ts';
 import type { OpenMigrationsDeps } from './open-migrations.ts';
@@ -60,16 +61,27 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
       });
     };
     const sender = createLazy(createSender);
+    const ledger = resolveLedger(manifest, deps);
+    const mark = createLazy(async () => {
+      await createAcceptanceMark(staging, record.name, { ledger: ledger.id });
+      return true;
+    });
     return {
       settings: {
         batch: { ...batch, eventBytes: Math.min(DEFAULT_BATCH_LIMITS.eventBytes, batch.bytes) },
         requestsInFlight,
         overwritePeople: manifest.people.overwrite,
         groupIdentifyEvent: manifest.people.groupIdentifyEvent,
-        ledger: resolveLedger(manifest, deps),
+        ledger,
       },
       map: (record, idFrom) => (idFrom === 'record' ? maps.record : maps.vendor)(record),
-      deliver: async (batch, signal) => (await raceAbort(sender.get(), signal)).deliver(batch, signal),
+      async deliver(batch, signal) {
+        const { deliver } = await raceAbort(sender.get(), signal);
+        const deliveries = await deliver(batch, signal);
+        // Before a checkpoint counts them: from here on another key may lead to another project.
+        if (deliveries.some(({ kind }) => kind === 'accepted')) await raceAbort(mark.get(), signal);
+        return deliveries;
+      },
       openSlice: (slice) => toSourceSlice(slice, source, access),
       isWaiting: () => sender.current()?.isWaiting() ?? false,
       close: async () => (await sender.peek())?.close(),

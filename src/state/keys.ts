@@ -22,6 +22,8 @@ export const layout = (name: string) => {
     /** How many events its records are, where that was counted. */
     volume: `${prefix}volume.json`,
     progress: `${prefix}progress.json`,
+    /** Marks that the destination accepted an event. */
+    accepted: `${prefix}accepted.json`,
     topUps: `${prefix}top-ups/`,
     topUp: (number: number) => `${prefix}top-ups/${String(number).padStart(5, '0')}${JSON_END}`,
     epochs: `${prefix}epochs/`,

@@ -65,6 +65,7 @@ describe('keys of staging, as earlier versions stored them', () => {
       report: 'shop.2024/report.json',
       volume: 'shop.2024/volume.json',
       progress: 'shop.2024/progress.json',
+      accepted: 'shop.2024/accepted.json',
       topUps: 'shop.2024/top-ups/',
       topUp: 'shop.2024/top-ups/00012.json',
       epochs: 'shop.2024/epochs/',
