@@ -33,7 +33,7 @@ export async function findManifestDifferences(
  * A project decides where events go, like an address. One that is named only now is the answer to a key that
  * nothing knows: it says that the project is the same.
  */
-export async function findProjectDifferences(
+async function findProjectDifferences(
   runtime: ComparingRuntime,
   known: MigrationRecord,
   manifest: Manifest,
@@ -49,6 +49,22 @@ export async function findProjectDifferences(
   return [
     `destination.apiKey: is another key than the one that events were sent with; if it is of the same project, name that project under destination.project`,
   ];
+}
+
+/** Throws ConfigError where a manifest would send what belongs to a migration to another project than its events. */
+export async function assertSameProject(
+  runtime: ComparingRuntime,
+  known: MigrationRecord,
+  manifest: Manifest,
+): Promise<void> {
+  const differences = await findProjectDifferences(runtime, known, manifest);
+  if (differences.length === 0) return;
+  throw new ConfigError(
+    [
+      `This would not go to the project that the events of migration "${known.name}" went to:`,
+      ...differences.map((line) => `  - ${line}`),
+    ].join('\n'),
+  );
 }
 
 const toProject = (project: string | undefined) =>

@@ -3,6 +3,7 @@ import { ConfigError } from '../../lib/errors.ts';
 import { canonicalJson } from '../../lib/json/canonical-json.ts';
 import { layout } from '../../state/keys.ts';
 import { listMigrations, loadControl, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
+import { assertSameProject } from '../compare-manifest.ts';
 import { findFreeName } from '../derived-name.ts';
 import { requireMigration } from '../life-store.ts';
 import type { MigrationRuntime } from '../migration-runtime.ts';
@@ -77,6 +78,10 @@ export async function sendHeldPersons(
   options: RunOptions,
 ): Promise<RunResult> {
   const { staging } = runtime;
+  for (const name of names) {
+    const held = await requireMigration(runtime.staging, name);
+    await assertSameProject(runtime, held, loaded.manifest);
+  }
   if (begun !== undefined) return resumeMigration(runtime, begun, options);
   const allowed = await preflight(runtime, loaded.manifest, []);
   const [first = ''] = names;

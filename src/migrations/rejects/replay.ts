@@ -5,6 +5,7 @@ import { stageRejects } from '../../pipeline/stage/stage-rejects.ts';
 import { getMappingName, readPinnedVersion } from '../../sources/registry.ts';
 import { layout } from '../../state/keys.ts';
 import { clearStaging, loadControl } from '../../state/migrations.ts';
+import { assertSameProject } from '../compare-manifest.ts';
 import { findFreeName } from '../derived-name.ts';
 import { requireMigration } from '../life-store.ts';
 import type { MigrationRuntime } from '../migration-runtime.ts';
@@ -33,6 +34,8 @@ export async function replayRejects(
 ): Promise<RunResult | { readonly kind: 'nothing_to_replay'; readonly migration: string }> {
   const { staging } = runtime;
   await assertDecided(staging, name, loaded);
+  const original = await requireMigration(staging, name);
+  await assertSameProject(runtime, original, loaded.manifest);
   const allowed = await preflight(runtime, loaded.manifest, []);
   const manifest = { ...loaded.manifest, name: await findFreeName(staging, name, 'replay') };
   const { prefix } = layout(manifest.name);
@@ -41,7 +44,7 @@ export async function replayRejects(
   if (files.length === 0) return { kind: 'nothing_to_replay', migration: name };
   const replay = { ...loaded, manifest };
   // The map of the migration itself: another would give a record that is sent twice another uuid.
-  const { mapping } = await requireMigration(staging, name);
+  const { mapping } = original;
   const { type } = manifest.source;
   const pinned = readPinnedVersion(mapping, type) === undefined ? getMappingName(type) : mapping;
   const record = await createRecord(runtime, replay, files, pinned);
