@@ -6,12 +6,13 @@ import { PROPERTY_WIDTH } from '../../identity/property-decision.ts';
 import { resolveBuckets } from '../../identity/resolve-buckets.ts';
 import { BUCKETS } from '../../state/bucket.ts';
 import { loadDocument } from '../../state/document.ts';
-import { layout, parseRangeKey } from '../../state/keys.ts';
+import { layout, parseRangeKey, parseTurnKey } from '../../state/keys.ts';
 import {
   endTurn,
   type Ledger,
   listLedgersOf,
   loadKnownFacts,
+  loadTurnDocument,
   openTurn,
   saveKnownFacts,
 } from '../../state/ledger/ledger.ts';
@@ -21,7 +22,7 @@ import { clearStaging, listMigrations, loadMigration, type MigrationRecord } fro
 import { fingerprintFacts, listFacts } from './facts-of.ts';
 import { isSameDestination, type LedgerDestination, toLedgerDestination } from './ledger-destination.ts';
 import { listDocuments } from './list-documents.ts';
-import { atTurn, endedTurn, released } from './turn.ts';
+import { atTurn, endedTurn, loadTurnPlan, released } from './turn.ts';
 
 export interface TakeInOptions {
   readonly staging: Staging;
@@ -68,7 +69,7 @@ export async function takeIn(
   facts: string,
   { staging, ledger, now, signal, onMigration }: Omit<TakeInOptions, 'destination' | 'except' | 'onNamesake'>,
 ): Promise<void> {
-  const sent = await findSent(staging, ledger, name, facts);
+  const sent = await findSent(staging, ledger, { id, name }, facts);
   const purpose: LedgerPurpose = sent === 'nothing' ? 'note' : 'take_in';
   const source = { staging, from: 0, to: BUCKETS, signal };
   onMigration(name);
@@ -109,7 +110,7 @@ export async function takeIn(
 async function findSent(
   staging: Staging,
   ledger: Ledger,
-  name: string,
+  { id, name }: Pick<MigrationRecord, 'id' | 'name'>,
   facts: string,
 ): Promise<'all' | 'something' | 'nothing'> {
   const knowing = await listLedgersOf(staging, name);
@@ -124,6 +125,7 @@ async function findSent(
   if (release) turns.push(release.facts);
   // The same variable may have held the key of another project, whose ledger knows what went there.
   if (turns.length > 0) return knowing.length === 0 && turns.includes(facts) ? 'all' : 'something';
+  if (await hasBegunElsewhere(staging, ledger, { id, name })) return 'something';
   // Version 0.1.0 kept receipts of ranges of buckets.
   let folded = 0;
   for await (const { key } of staging.list(keys.folded)) {
@@ -132,6 +134,25 @@ async function findSent(
   }
   if (folded === 0) return 'nothing';
   return folded === BUCKETS ? 'all' : 'something';
+}
+
+/**
+ * Whether it began to send in a turn that this ledger knows nothing of: at another ledger, such as the one that an
+ * earlier version had for the project, or before this one was lost. A turn that it knows was entered before it was sent.
+ */
+async function hasBegunElsewhere(
+  staging: Staging,
+  ledger: Ledger,
+  { id, name }: Pick<MigrationRecord, 'id' | 'name'>,
+): Promise<boolean> {
+  for await (const { key } of staging.list(layout(name).turns)) {
+    const turn = parseTurnKey(key);
+    const plan = turn === undefined ? undefined : await loadTurnPlan(staging, name, turn);
+    if (turn === undefined || plan?.purpose !== 'send') continue;
+    if (plan.ledger !== ledger.id) return true;
+    if ((await loadTurnDocument(staging, ledger.id, turn))?.migration !== id) return true;
+  }
+  return false;
 }
 
 const isOverwriting = (manifest: unknown) =>

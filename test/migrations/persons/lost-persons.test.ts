@@ -4,7 +4,7 @@ import { loadStoredManifest } from '../../../src/migrations/prepare.ts';
 import { resolveLedger } from '../../../src/migrations/resolve-destination.ts';
 import type { RunStatus } from '../../../src/migrations/run/run-status.ts';
 import { resumeMigration, startMigration } from '../../../src/migrations/start.ts';
-import { layout } from '../../../src/state/keys.ts';
+import { layout, ledgerLayout } from '../../../src/state/keys.ts';
 import { clearStaging } from '../../../src/state/migrations.ts';
 import { createPersonsBench, getReport, type PersonsBench, runOptions } from './persons-bench.ts';
 
@@ -123,6 +123,25 @@ it('older values fill gaps while nobody knows whether newer ones were sent', asy
   // Group properties always replace.
   expect(people.setAside).toEqual({ group_may_be_newer: 1 });
   expect(bench.listGroups()).toEqual([]);
+});
+
+it('older values fill gaps where a turn was half sent that the ledger knows nothing of', async () => {
+  const { staging } = bench.runtime;
+  const where = { ...project('half'), ...overwrite };
+  const about = { user: 'x2', company: 'acorn' };
+  bench.destination.overrule((_, text) =>
+    text.includes('"$group_identify"') ? { status: 401, body: '{"detail":"no"}' } : undefined,
+  );
+  const newer = await bench.write('half-newer', [{ ...about, plan: 'new', size: '9' }], where);
+  const paused = await startMigration(bench.runtime, newer, runOptions);
+  bench.destination.overrule(undefined);
+  expect(paused).toMatchObject({ kind: 'held' });
+  const { id } = resolveLedger((await loadStoredManifest(staging, 'half-newer')).manifest, bench.runtime);
+  await clearStaging(staging, ledgerLayout(id).prefix);
+  bench.takeSent();
+
+  await bench.run('half-older', [{ ...about, plan: 'old', time: '2021-06-01T00:00:00Z' }], where);
+  expect(bench.takeSent().properties).toEqual(['{"id":"x2","$set_once":{"plan":"old"}}']);
 });
 
 it('while nobody knows whether a merge was sent, values of both ids are sent and replace nothing', async () => {
