@@ -41,13 +41,13 @@ const stagingOf = ({ dataDir }: JsonlBench) => join(dataDir, 'staging');
 describe('rejects replay', () => {
   it('is resumed where it was interrupted, though the source has more than the rejects', async (context) => {
     const bench = await createReplayBench(context);
-    bench.useKey('phc_wrong');
+    bench.destination.overrule({ status: 401, body: '{"detail":"no"}' });
     const paused = await bench.command('rejects', 'replay', NAME, '--manifest', bench.mend());
     expect(paused.code, paused.stderr).toBe(5);
     expect(paused.stderr).toContain(`backhaul.mjs resume ${NAME}.replay-1`);
     expect(bench.arrived()).toEqual([1]);
 
-    bench.useKey('phc_e2e');
+    bench.destination.overrule(undefined);
     const resumed = await bench.command('resume', `${NAME}.replay-1`, '--json');
     expect(resumed.code, resumed.stderr).toBe(0);
     expect(parseReport(resumed)).toMatchObject({ balanced: true, counts: { read: 1, delivered: 1 } });
