@@ -7,6 +7,7 @@ import { BUCKETS } from '../../state/bucket.ts';
 import { encodeDocument, loadDocument } from '../../state/document.ts';
 import { layout, toRangeId, toRangeKey } from '../../state/keys.ts';
 import {
+  dropOpenTurns,
   endTurn,
   forgetLedger,
   type Ledger,
@@ -153,6 +154,9 @@ async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts
   for (const [job, receipts] of steps) {
     const failures = await runRanges(run, lock, { job, receipts, turn, ranges });
     if (failures.length > 0) return failures;
+    await lock.assertHeld();
+    // What is lost while the turn is open is missed when it is continued.
+    await saveVersions(staging, ledger);
   }
 
   const result = await addUpTurn(staging, record.name, turn);
@@ -169,7 +173,6 @@ async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts
   };
   await staging.put(layout(record.name).endedTurn(turn), encodeDocument(ended));
   await lock.assertHeld();
-  await saveVersions(staging, ledger);
   await endTurn(staging, ledger.id, turn);
   for (const [name, fingerprint] of fingerprints) {
     const state = plan.purpose === 'send' ? 'sent' : 'noted';
@@ -196,6 +199,7 @@ async function rebuildWhereLost({ staging, record, log, now }: PersonsRun, ledge
   // Turns that were begun with the lost one must not be continued.
   const at = now().toISOString();
   const turn = await openTurn(staging, ledger.id, { migration: record.id, name: record.name, at });
+  await dropOpenTurns(staging, ledger.id, turn);
   await saveVersions(staging, ledger);
   await endTurn(staging, ledger.id, turn);
 }

@@ -2,7 +2,7 @@ import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
 import { encodeDocument, loadDocument } from '../document.ts';
-import { LEDGERS, ledgerLayout, parseKnownKey, parseTurnKey } from '../keys.ts';
+import { LEDGERS, layout, ledgerLayout, parseKnownKey, parseTurnKey } from '../keys.ts';
 import { clearStaging } from '../migrations.ts';
 import type { HashForm } from './keyed-hash.ts';
 
@@ -129,11 +129,26 @@ export async function loadTurns(staging: Staging, ledger: string): Promise<Turns
   return { last, ended };
 }
 
-/** Opens the next turn and returns its number; of two that open one at once, each gets its own. */
+/**
+ * Opens the next turn and returns its number; of two that open one at once, each gets its own. Where the ledger was
+ * lost and counts anew, the number is above those that the migration had: it keeps receipts under them.
+ */
 export async function openTurn(staging: Staging, ledger: string, document: TurnDocument): Promise<number> {
-  let turn = (await loadTurns(staging, ledger)).last + 1;
+  let { last } = await loadTurns(staging, ledger);
+  for await (const { key } of staging.list(layout(document.name).turns))
+    last = Math.max(last, parseTurnKey(key) ?? 0);
+  let turn = last + 1;
   while (!(await staging.create(ledgerLayout(ledger).turn(turn), encodeDocument(document)))) turn += 1;
   return turn;
+}
+
+/** Drops the documents of turns before this one that have not ended: what they entered is not in the ledger any more. */
+export async function dropOpenTurns(staging: Staging, ledger: string, before: number): Promise<void> {
+  const { ended } = await loadTurns(staging, ledger);
+  for await (const { key } of staging.list(ledgerLayout(ledger).turns)) {
+    const turn = parseTurnKey(key);
+    if (turn !== undefined && turn < before && !ended.has(turn)) await staging.remove(key);
+  }
 }
 
 export const loadTurnDocument = (staging: Staging, ledger: string, turn: number) =>

@@ -9,7 +9,8 @@ import { loadVersions } from './ledger-tables.ts';
 
 /*
  * A bucket that is gone looks like one that was never saved, and its older version like the latest: both would
- * allow merges that were found to be wrong. So the versions of all buckets are noted at the end of each turn.
+ * allow merges that were found to be wrong. So the versions of all buckets are noted at the end of each turn, and
+ * before anything of a turn is sent.
  */
 
 const TABLES = ['ids', 'properties'] as const satisfies readonly LedgerTable[];
@@ -25,7 +26,7 @@ const versionsDocument = z.strictObject({
 
 const digestKey = ({ hashKey }: Ledger) => createHash('sha256').update(hashKey).digest('hex');
 
-/** To be called before a turn ends. */
+/** To be called by the holder of the ledger, before a turn sends or ends. */
 export async function saveVersions(staging: Staging, ledger: Ledger): Promise<void> {
   const keys = ledgerLayout(ledger.id);
   const load = async (table: LedgerTable) =>

@@ -93,6 +93,36 @@ it('a ledger that lost a bucket is made again from the migrations', async () => 
   expect(bench.takeSent().merges).toEqual([]);
 });
 
+it.each(['its ids', 'all of it'])(
+  'what an open turn entered is entered again where the ledger lost %s',
+  async (what) => {
+    const { staging } = bench.runtime;
+    const name = what.replaceAll(' ', '-');
+    const where = project(name);
+    bench.destination.overrule((_, text) =>
+      text.includes('"$identify"') ? { status: 401, body: '{"detail":"no"}' } : undefined,
+    );
+    const seen = [{ user: 'anna', device: name }];
+    const paused = await startMigration(
+      bench.runtime,
+      await bench.write(`${name}-1`, seen, where),
+      runOptions,
+    );
+    bench.destination.overrule(undefined);
+    expect(paused).toMatchObject({ kind: 'held' });
+    const { id } = resolveLedger((await loadStoredManifest(staging, `${name}-1`)).manifest, bench.runtime);
+    const keys = ledgerLayout(id);
+    await clearStaging(staging, what === 'its ids' ? keys.table('ids') : keys.prefix);
+    bench.takeSent();
+
+    await resumeMigration(bench.runtime, `${name}-1`, runOptions);
+    expect(bench.takeSent().merges).toEqual([`${name} → anna`]);
+    const { people } = await bench.run(`${name}-2`, [{ user: 'bert', device: name }], where);
+    expect(people).toMatchObject({ pairs: 0, setAside: { contradicted_merge: 1 } });
+    expect(bench.takeSent().merges).toEqual([]);
+  },
+);
+
 it('a key is of one project, whatever the host is called; a name is of one project at each host', async () => {
   const at = (url: string, name?: string) => toLedgerAccess({ url, project: name, apiKey: 'phc_1' }).id;
   expect(at('https://eu.example.com')).toBe(at('https://events.example.com'));
