@@ -45,20 +45,19 @@ export async function sendChunks(
   const sent: SentRange = structuredClone(before?.sent ?? emptySentRange());
   let savedAtMs = now();
   for await (const { events, tally, position } of chunks) {
+    const refused: SyntheticEvent[] = [];
     // One at a time: an older value must not arrive behind a newer one.
     for (const { batch, events: inBatch } of packBatches(events, limits, sent)) {
       const deliveries = await deliver(batch, signal);
       inBatch.forEach((event, index) => {
         sent.events.sent += 1;
-        countDelivery(
-          sent,
-          event,
-          deliveries[index] ?? { kind: 'refused', detail: 'no delivery for this event' },
-        );
+        const delivery = deliveries[index] ?? { kind: 'refused', detail: 'no delivery for this event' };
+        countDelivery(sent, event, delivery);
+        if (delivery.kind !== 'accepted') refused.push(event);
       });
       onProgress(sent.events.sent);
     }
-    sent.people = mergePersonsTally(sent.people, tally);
+    sent.people = mergePersonsTally(sent.people, withoutRefused(tally, refused));
     if (now() - savedAtMs < SAVE_EVERY_MS) continue;
     await save({ position, sent });
     savedAtMs = now();
@@ -88,6 +87,21 @@ function* packBatches(
       });
   }
   if (events.length > 0) yield { batch: batches.take(), events };
+}
+
+/** A chunk is of merges, of properties of persons, or of groups: what was refused of it is not counted as sent. */
+function withoutRefused(tally: PersonsTally, refused: readonly SyntheticEvent[]): PersonsTally {
+  if (refused.length === 0) return tally;
+  const { pairs, persons, groups } = tally;
+  if (pairs > 0) return { ...tally, pairs: Math.max(0, pairs - refused.length) };
+  // What is large comes in several events.
+  const ids = new Set(refused.map(({ distinctId }) => distinctId)).size;
+  const ofPersons = Math.min(ids, persons);
+  return {
+    ...tally,
+    persons: persons - ofPersons,
+    groups: Math.max(0, groups - (ids - ofPersons)),
+  };
 }
 
 function countDelivery(sent: SentRange, event: SyntheticEvent, delivery: Delivery): void {

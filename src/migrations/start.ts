@@ -176,7 +176,10 @@ function toResult(prepared: Prepared, { report, failures }: RunEnd): RunResult {
   const migration = prepared.record.name;
   if (failures.length > 0) return { kind: 'failed', migration, report, failures };
   if (!report.balanced) return { kind: 'unbalanced', migration, report };
-  if (prepared.tooManyRejects(report.counts)) return { kind: 'rejects_above_threshold', migration, report };
+  // Nobody sends these again, so the end is no success, although the operator accepted it.
+  const wasRefused = report.people.refusedCount > 0;
+  if (wasRefused || prepared.tooManyRejects(report.counts))
+    return { kind: 'rejects_above_threshold', migration, report };
   return { kind: 'finished', migration, report };
 }
 

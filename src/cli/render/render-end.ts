@@ -1,3 +1,4 @@
+import type { Report } from '../../migrations/report/report.ts';
 import type { RunResult } from '../../migrations/start.ts';
 
 /** Commands to paste, as command-line.ts makes them. */
@@ -23,7 +24,7 @@ export function renderEnd(result: RunResult, { again, resume, rejects }: NextCom
         'The books do not balance: the problems are named in the report above. Objects of staging are lost, or this is a bug in Backhaul; please report it with the report.',
       ];
     case 'rejects_above_threshold':
-      return [`More records were rejected than rejects.failAbove allows. See them: ${rejects}`];
+      return renderRefused(result.report, rejects);
     case 'unavailable':
       return [renderSaved(result.reason, result.begun ? resume : again)];
     case 'held':
@@ -39,6 +40,19 @@ export function renderEnd(result: RunResult, { again, resume, rejects }: NextCom
     case 'approval_needed':
       return [result.reason];
   }
+}
+
+function renderRefused({ people, counts }: Report, rejects: string): string[] {
+  return [
+    ...(counts.rejected > 0
+      ? [`More records were rejected than rejects.failAbove allows. See them: ${rejects}`]
+      : []),
+    ...(people.refusedCount > 0
+      ? [
+          `The destination refused ${people.refusedCount} events about persons and groups, as the report says. They are not sent again.`,
+        ]
+      : []),
+  ];
 }
 
 export const renderSaved = (reason: string, command: string): string =>
