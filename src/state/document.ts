@@ -33,6 +33,21 @@ export async function loadDocument<T>(
   return body && parseDocument(schema, body, key, staging);
 }
 
+/** The same for what can be made again: undefined also when the document is damaged. */
+export async function loadIfWhole<T>(
+  schema: z.ZodType<T>,
+  key: string,
+  staging: Staging,
+): Promise<T | undefined> {
+  const body = await staging.get(key);
+  try {
+    return body && parseDocument(schema, body, key, staging);
+  } catch (error) {
+    if (error instanceof SourceError) return undefined;
+    throw error;
+  }
+}
+
 /** Small objects that are read at once; on S3 each is a round trip. */
 const READ_AHEAD = 16;
 

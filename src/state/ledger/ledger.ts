@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
-import { encodeDocument, loadDocument } from '../document.ts';
+import { encodeDocument, loadDocument, loadIfWhole } from '../document.ts';
 import { LEDGERS, layout, ledgerLayout, parseKnownKey, parseTurnKey } from '../keys.ts';
 import { clearStaging } from '../migrations.ts';
 import type { HashForm } from './keyed-hash.ts';
@@ -167,8 +167,9 @@ const knownFacts = z.strictObject({
 });
 type KnownFacts = z.infer<typeof knownFacts>;
 
+/** Facts that are not known are taken in again, so a damaged document is none. */
 export const loadKnownFacts = (staging: Staging, ledger: string, migration: string) =>
-  loadDocument(knownFacts, ledgerLayout(ledger).known(migration), staging);
+  loadIfWhole(knownFacts, ledgerLayout(ledger).known(migration), staging);
 
 /** Ids of the ledgers that know facts of a migration. */
 export async function listLedgersOf(staging: Staging, migration: string): Promise<string[]> {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
-import { encodeDocument, loadDocument } from '../document.ts';
+import { encodeDocument, loadIfWhole } from '../document.ts';
 import { type LedgerTable, ledgerLayout } from '../keys.ts';
 import { clearStaging } from '../migrations.ts';
 import { type Ledger, loadTurns } from './ledger.ts';
@@ -38,7 +38,8 @@ export async function saveVersions(staging: Staging, ledger: Ledger): Promise<vo
 /** The first thing found missing, for the operator; undefined where all is there. */
 export async function findLostVersion(staging: Staging, ledger: Ledger): Promise<string | undefined> {
   const keys = ledgerLayout(ledger.id);
-  const expected = await loadDocument(versionsDocument, keys.versions, staging);
+  const expected = await loadIfWhole(versionsDocument, keys.versions, staging);
+  if (!expected && (await staging.get(keys.versions))) return keys.versions;
   if (!expected) return (await loadTurns(staging, ledger.id)).ended.size > 0 ? keys.versions : undefined;
   if (expected.key !== digestKey(ledger)) return keys.document;
   for (const table of TABLES) {

@@ -123,6 +123,21 @@ it.each(['its ids', 'all of it'])(
   },
 );
 
+it('damaged documents of a ledger that can be made again stop no migration', async () => {
+  const { staging } = bench.runtime;
+  const where = project('damaged');
+  await bench.run('damaged-1', [{ user: 'clara', device: 'sofa' }], where);
+  const { id } = resolveLedger((await loadStoredManifest(staging, 'damaged-1')).manifest, bench.runtime);
+  const keys = ledgerLayout(id);
+  bench.takeSent();
+  for (const [n, key] of [keys.known('damaged-1'), keys.versions].entries()) {
+    await staging.put(key, Buffer.alloc(0));
+    const { people } = await bench.run(`damaged-${n + 2}`, [{ user: `dora-${n}`, device: 'sofa' }], where);
+    expect(people).toMatchObject({ pairs: 0, setAside: { contradicted_merge: 1 } });
+  }
+  expect(bench.takeSent().merges).toEqual([]);
+});
+
 it('a key is of one project, whatever the host is called; a name is of one project at each host', async () => {
   const at = (url: string, name?: string) => toLedgerAccess({ url, project: name, apiKey: 'phc_1' }).id;
   expect(at('https://eu.example.com')).toBe(at('https://events.example.com'));
