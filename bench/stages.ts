@@ -23,8 +23,7 @@ import {
 } from '../src/sources/formats/parse-record.ts';
 import { readRecords } from '../src/sources/formats/read-records.ts';
 import { renderFact } from '../src/state/facts/fact-line.ts';
-import { FrameWriter } from '../src/state/frames.ts';
-import { decodeFrames, type PartRecords } from '../src/state/part-records.ts';
+import { decodeFrames } from '../src/state/part-records.ts';
 import { openSource } from './sample-input.ts';
 import { createBenchMap } from './source-maps.ts';
 import type { SourceRecords } from './source-records.ts';
@@ -76,19 +75,8 @@ export async function createSharedStages(path: string, amplitude: SourceRecords)
   const facts = outcomes.flatMap((outcome) => (outcome.kind === 'rejected' ? [] : outcome.facts));
   const events = outcomes.flatMap((outcome) => (outcome.kind === 'mapped' ? outcome.events : []));
   const texts = events.map((event) => stringifyJson(event));
-  const all = toPartRecords(records);
-  const outcomesOfAll = new Outcomes(records.length);
-  const segments = await collect(
-    mapToBatches(all, 0, {
-      parse: createBytesParser(format, header),
-      map,
-      batches: new BatchBuilder(),
-      outcomes: outcomesOfAll,
-      facts: new FactFold(),
-      fingerprints: new Fingerprints(records.length),
-    }),
-  );
   const parts = cutParts(amplitude);
+  const mapped = await Promise.all(parts.map((part) => mapPart(part, amplitude, map)));
   const packed = await Promise.all(parts.map(({ frames }) => gzip(frames, PART_GZIP)));
   const stage = (name: string, run: () => unknown): Stage => ({
     source: type,
@@ -110,9 +98,11 @@ export async function createSharedStages(path: string, amplitude: SourceRecords)
     }),
     stage('batch', () => packAll(texts)),
     stage('gzip bodies', async () => {
-      for (const { batch } of segments) if (batch) await compress([batch.body]);
+      for (const { segments } of mapped) {
+        for (const { batch } of segments) if (batch) await compress([batch.body]);
+      }
     }),
-    stage('advance', () => advanceAll(segments, outcomesOfAll)),
+    stage('advance', () => mapped.forEach(advanceAll)),
     stage('write and hash', () => {
       const written = new EventWriter(new TextBuffer(1024));
       for (const event of events) written.write([event], () => {});
@@ -140,10 +130,29 @@ function cutParts(chunk: SourceRecords): CutPart[] {
   return [...cutter.add(chunk), ...cutter.end()];
 }
 
-function toPartRecords(records: readonly PartRecord[]): PartRecords {
-  const frames = new FrameWriter(undefined);
-  for (const record of records) frames.add(record);
-  return decodeFrames(frames.take());
+interface MappedPart {
+  readonly segments: readonly SegmentBatch[];
+  readonly outcomes: Outcomes;
+}
+
+async function mapPart(
+  { frames }: CutPart,
+  { format, header }: SourceRecords,
+  map: ReturnType<typeof createBenchMap>,
+): Promise<MappedPart> {
+  const records = decodeFrames(frames);
+  const outcomes = new Outcomes(records.count);
+  const segments = await collect(
+    mapToBatches(records, 0, {
+      parse: createBytesParser(format, header),
+      map,
+      batches: new BatchBuilder(),
+      outcomes,
+      facts: new FactFold(),
+      fingerprints: new Fingerprints(records.count),
+    }),
+  );
+  return { segments, outcomes };
 }
 
 function packAll(texts: readonly string[]): void {
@@ -159,7 +168,7 @@ const ACCEPTED: Delivery = { kind: 'accepted' };
 
 const NOTHING_REJECTED = new Map<never, never>();
 
-function advanceAll(segments: readonly SegmentBatch[], outcomes: Outcomes): void {
+function advanceAll({ segments, outcomes }: MappedPart): void {
   let checkpoint: Checkpoint = { part: 'bench', position: 0, tally: emptyTally(), rejectSegments: [] };
   for (const { segment, batch } of segments) {
     const deliveries = new Array<Delivery>(batch ? batch.offsets.length - 1 : 0).fill(ACCEPTED);
