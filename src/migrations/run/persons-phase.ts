@@ -1,13 +1,12 @@
 import type { Redis } from 'ioredis';
 import type { Staging } from '../../contract/staging.ts';
+import type { BucketRange } from '../../identity/load-folds.ts';
 import { countRefused, type SentRange, sentRange } from '../../identity/sent-range.ts';
 import { settleWithin } from '../../lib/async/timeout.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { BUCKETS } from '../../state/bucket.ts';
 import { encodeDocument, loadDocument } from '../../state/document.ts';
-import { layout, toRangeId, toRangeKey } from '../../state/keys.ts';
+import { layout, toRangeKey } from '../../state/keys.ts';
 import {
-  dropOpenTurns,
   endTurn,
   forgetLedger,
   type Ledger,
@@ -19,18 +18,19 @@ import {
   openTurn,
   saveKnownFacts,
 } from '../../state/ledger/ledger.ts';
-import { clearLedger, findLostVersion, saveVersions } from '../../state/ledger/versions.ts';
+import { saveVersions } from '../../state/ledger/versions.ts';
 import { clearStaging } from '../../state/migrations.ts';
 import { addUpTurn } from '../persons/add-up-turn.ts';
 import { dropDamaged } from '../persons/drop-damaged.ts';
 import { countFactBytes, fingerprintFacts } from '../persons/facts-of.ts';
 import type { LedgerDestination } from '../persons/ledger-destination.ts';
 import { type LedgerLock, LedgerLockLostError, takeLedgerLock } from '../persons/ledger-lock.ts';
+import { rebuildWhereLost } from '../persons/rebuild-ledger.ts';
 import { takeInOthers } from '../persons/take-in.ts';
 import { type EndedTurn, loadTurnPlan, saveTurnPlan, type TurnPlan } from '../persons/turn.ts';
 import type { EpochRun } from './import-phase.ts';
-import { type Failure, runScheduler } from './scheduler.ts';
-import type { Work } from './work-queue.ts';
+import { countRanges, cutRanges, runRanges } from './persons-ranges.ts';
+import type { Failure } from './scheduler.ts';
 
 /** How a migration treats persons, and where. */
 export interface PersonsSettings {
@@ -50,24 +50,7 @@ export interface PersonsRun extends EpochRun {
   readonly persons: PersonsSettings;
 }
 
-/** Text of identity facts that one job folds, in bytes, before their buckets are split among several. */
-const RANGE_BYTES = 64 * 1024 * 1024;
 const REDIS_WITHIN_MS = 1_000;
-
-interface BucketRange {
-  readonly from: number;
-  readonly to: number;
-}
-
-/** Cuts the buckets into ranges of about equal size; a small migration needs one job. */
-const countRanges = (factBytes: number): number =>
-  Math.min(BUCKETS, Math.max(1, Math.ceil(factBytes / RANGE_BYTES)));
-
-const cutRanges = (ranges: number): BucketRange[] =>
-  Array.from({ length: ranges }, (_, index) => ({
-    from: Math.floor((index * BUCKETS) / ranges),
-    to: Math.floor(((index + 1) * BUCKETS) / ranges),
-  }));
 
 /** The facts that a turn is about. */
 interface Facts {
@@ -185,27 +168,7 @@ async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts
 }
 
 /**
- * Where something of the ledger was lost it is made again from the facts of all migrations. Those of which the
- * facts were removed cannot be taken in, and keep it from merging anything.
- */
-async function rebuildWhereLost({ staging, record, log, now }: PersonsRun, ledger: Ledger): Promise<void> {
-  const lost = ledger.isForgotten ? undefined : await findLostVersion(staging, ledger);
-  if (lost === undefined) return;
-  log.warn(
-    { migration: record.name },
-    `${staging.location} has lost ${lost}; what is known of persons at this destination is read again from all migrations`,
-  );
-  await clearLedger(staging, ledger.id);
-  // Turns that were begun with the lost one must not be continued.
-  const at = now().toISOString();
-  const turn = await openTurn(staging, ledger.id, { migration: record.id, name: record.name, at });
-  await dropOpenTurns(staging, ledger.id, turn);
-  await saveVersions(staging, ledger);
-  await endTurn(staging, ledger.id, turn);
-}
-
-/**
- * Lets a resume send again the ranges of which events were refused. Their uuids stay, and the turn goes on, so
+ * Lets a resume send again the ranges of which events were refused. Their uuids stay, and the turn continues, so
  * other migrations do not take them as sent.
  */
 async function reopenRefused(
@@ -276,42 +239,4 @@ async function findTurn(
   });
   await saveTurnPlan(staging, record.name, turn, plan);
   return { turn, plan };
-}
-
-async function runRanges(
-  run: PersonsRun,
-  lock: LedgerLock,
-  { job, receipts, turn, ranges }: { job: string; receipts: string; turn: number; ranges: BucketRange[] },
-): Promise<Failure[]> {
-  const listDone = async () => {
-    const done = new Set<string>();
-    for await (const { key } of run.staging.list(receipts)) done.add(key);
-    return done;
-  };
-  const done = await listDone();
-  const countSettled = () => {
-    run.board.personJobs.done += 1;
-    run.board.changed();
-  };
-  async function* work(): AsyncGenerator<Work> {
-    for (const range of ranges) {
-      const id = toRangeId(range);
-      if (done.has(toRangeKey(receipts, range))) countSettled();
-      else yield { id, name: job, payload: { migration: run.record.name, epoch: run.epoch, turn, ...range } };
-    }
-  }
-  return runScheduler(work(), {
-    ...run.schedulerDeps,
-    async assertRunning() {
-      await run.schedulerDeps.assertRunning();
-      await lock.assertHeld();
-    },
-    onProgress: () => {},
-    onSettled: async ({ id }) => {
-      const [from = 0, to = 0] = id.split('-').map(Number);
-      if (!(await run.staging.get(toRangeKey(receipts, { from, to })))) return 'again';
-      countSettled();
-      return 'settled';
-    },
-  });
 }

@@ -93,6 +93,34 @@ it('a ledger that lost a bucket is made again from the migrations', async () => 
   expect(bench.takeSent().merges).toEqual([]);
 });
 
+it('nothing of a ledger is deleted while it cannot be made again', async () => {
+  const { staging } = bench.runtime;
+  const where = project('sole');
+  await bench.run('sole-1', [{ user: 'emil', device: 'shelf' }], where);
+  const { manifest } = await loadStoredManifest(staging, 'sole-1');
+  const { id } = resolveLedger(manifest, bench.runtime);
+  await removeMigration(bench.runtime, 'sole-1', {
+    resolveLedger: (of) => resolveLedger(of, bench.runtime),
+  });
+  await staging.remove(ledgerLayout(id).versions);
+  const next = [{ user: 'frida', device: 'shelf' }];
+  const loaded = await bench.write('sole-2', next, where);
+  await expect(startMigration(bench.runtime, loaded, runOptions)).rejects.toThrow(
+    '"backhaul rm sole-1 --forget"',
+  );
+  const left: string[] = [];
+  for await (const { key } of staging.list(ledgerLayout(id).table('ids'))) left.push(key);
+  expect(left).not.toEqual([]);
+  bench.takeSent();
+
+  await removeMigration(bench.runtime, 'sole-1', {
+    forget: true,
+    resolveLedger: (of) => resolveLedger(of, bench.runtime),
+  });
+  await resumeMigration(bench.runtime, 'sole-2', runOptions);
+  expect(bench.takeSent().merges).toEqual([]);
+});
+
 it.each(['its ids', 'all of it'])(
   'what an open turn entered is entered again where the ledger lost %s',
   async (what) => {

@@ -1,0 +1,68 @@
+import type { BucketRange } from '../../identity/load-folds.ts';
+import { BUCKETS } from '../../state/bucket.ts';
+import { toRangeId, toRangeKey } from '../../state/keys.ts';
+import type { LedgerLock } from '../persons/ledger-lock.ts';
+import type { EpochRun } from './import-phase.ts';
+import { type Failure, runScheduler } from './scheduler.ts';
+import type { Work } from './work-queue.ts';
+
+/** Text of identity facts that one job folds, in bytes, before their buckets are split among several. */
+const RANGE_BYTES = 64 * 1024 * 1024;
+
+/** Cuts the buckets into ranges of about equal size; a small migration needs one job. */
+export const countRanges = (factBytes: number): number =>
+  Math.min(BUCKETS, Math.max(1, Math.ceil(factBytes / RANGE_BYTES)));
+
+export const cutRanges = (count: number): BucketRange[] =>
+  Array.from({ length: count }, (_, index) => ({
+    from: Math.floor((index * BUCKETS) / count),
+    to: Math.floor(((index + 1) * BUCKETS) / count),
+  }));
+
+export interface RangesStep {
+  /** Name of the job. */
+  readonly job: string;
+  /** Where the receipts of its ranges are. */
+  readonly receipts: string;
+  readonly turn: number;
+  readonly ranges: readonly BucketRange[];
+}
+
+/** Offers one step of a turn as jobs, a range each, and waits for their receipts. */
+export async function runRanges(
+  run: EpochRun,
+  lock: Pick<LedgerLock, 'assertHeld'>,
+  { job, receipts, turn, ranges }: RangesStep,
+): Promise<Failure[]> {
+  const listDone = async () => {
+    const done = new Set<string>();
+    for await (const { key } of run.staging.list(receipts)) done.add(key);
+    return done;
+  };
+  const done = await listDone();
+  const countSettled = () => {
+    run.board.personJobs.done += 1;
+    run.board.changed();
+  };
+  async function* work(): AsyncGenerator<Work> {
+    for (const range of ranges) {
+      const id = toRangeId(range);
+      if (done.has(toRangeKey(receipts, range))) countSettled();
+      else yield { id, name: job, payload: { migration: run.record.name, epoch: run.epoch, turn, ...range } };
+    }
+  }
+  return runScheduler(work(), {
+    ...run.schedulerDeps,
+    async assertRunning() {
+      await run.schedulerDeps.assertRunning();
+      await lock.assertHeld();
+    },
+    onProgress: () => {},
+    onSettled: async ({ id }) => {
+      const [from = 0, to = 0] = id.split('-').map(Number);
+      if (!(await run.staging.get(toRangeKey(receipts, { from, to })))) return 'again';
+      countSettled();
+      return 'settled';
+    },
+  });
+}
