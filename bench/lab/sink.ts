@@ -9,7 +9,7 @@ import { gunzipSync } from 'node:zlib';
 /**
  * `sink <folder>`: a destination that accepts everything. It only stores the bodies while a contender runs, so
  * that it takes little from the machine, and parses and counts them afterwards, when asked.
- * `POST /reset?latency=60` begins anew, with so many milliseconds before each response; `GET /arrived` counts.
+ * `POST /reset?latency=60` begins again, with so many milliseconds before each response; `GET /arrived` counts.
  * It ends when its standard input closes, so that it never outlives its parent.
  */
 export interface Arrived {

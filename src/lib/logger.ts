@@ -39,6 +39,6 @@ const SECRET_NAMES = [
   'projectKey',
   'secretAccessKey',
 ];
-/** In these a database names the row at fault, with what stands in it. */
+/** In these a database names the row at fault, with its contents. */
 const ROW_PATHS = ['err.detail', 'err.where'];
 const SECRET_PATHS = [...SECRET_NAMES.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), ...ROW_PATHS];

@@ -205,7 +205,7 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
       outer: AbortSignal,
       work: (migration: OpenMigration, signal: AbortSignal) => Promise<T>,
     ): Promise<T | { kind: 'handed_back'; why: string }> {
-      // One that was removed and begun anew has epochs of its own, and perhaps another destination.
+      // One that was removed and begun again has epochs of its own, and perhaps another destination.
       const id = (await loadMigration(staging, name))?.id;
       const entry = acquire(name, id, epoch);
       entry.users += 1;

@@ -71,7 +71,7 @@ const zombieProducer: Fault = async (world) => {
   return 'superseded';
 };
 
-/** A fault that asks nothing of anybody: the producer goes on, or finishes. */
+/** A fault that asks nothing of anybody: the producer continues, or finishes. */
 function satOut(harm: (world: StormWorld, random: () => number) => Promise<void>): Fault {
   return async (world, random) => {
     await harm(world, random);

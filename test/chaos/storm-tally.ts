@@ -1,6 +1,6 @@
 /** What a fault made of the producer that it met. */
 export type End =
-  /** It goes on: the fault was sat out. */
+  /** It continues: the fault was sat out. */
   | 'unaffected'
   /** It had finished before the fault could do it harm. */
   | 'finished'

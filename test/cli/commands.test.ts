@@ -25,7 +25,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'export.csv'), [...rows, ...awkward, ''].join('\n'));
   await writeFile(join(folder, 'shop.yaml'), manifest('shop', 'iso'));
   await writeFile(join(folder, 'planned.yaml'), manifest('planned', 'iso'));
-  await writeFile(join(folder, 'mended.yaml'), manifest('shop', 'dd/MM/yyyy'));
+  await writeFile(join(folder, 'repaired.yaml'), manifest('shop', 'dd/MM/yyyy'));
   // Every command attaches to this one's Redis and API, whose start costs more than the command.
   await waitForServices(dataDir, startBackhaul(['serve'], { dataDir }));
   shop = await backhaul('run', inFolder('shop.yaml'), '--json');
@@ -60,7 +60,7 @@ const listPartFiles = async () => {
 };
 
 describe('the command line', () => {
-  it('plans without sending, and with --full tells what a run would report', async () => {
+  it('plans without sending, and with --full reports what a run would', async () => {
     const ended = await backhaul('plan', inFolder('planned.yaml'), '--full', '--json');
     expect(ended.code, ended.stderr).toBe(0);
     const plan = JSON.parse(ended.stdout);
@@ -228,7 +228,7 @@ describe('the command line', () => {
       '--reason',
       'bad_timestamp',
       '--manifest',
-      inFolder('mended.yaml'),
+      inFolder('repaired.yaml'),
       '--json',
     );
     expect(ended.code, ended.stderr).toBe(0);
@@ -254,7 +254,7 @@ describe('the command line', () => {
   }, 60_000);
 
   it('refuses to continue under a changed manifest, says what differs, and leaves it be', async () => {
-    const ended = await backhaul('run', inFolder('mended.yaml'));
+    const ended = await backhaul('run', inFolder('repaired.yaml'));
     expect(ended.code).toBe(2);
     expect(ended.stderr).toContain('source.mapping.timestamp.format: was "iso", is now "dd/MM/yyyy"');
     expect(ended.stdout).toBe('');

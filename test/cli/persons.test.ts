@@ -109,8 +109,8 @@ it('a replay merges no device that is known as shared, and rolls no property bac
   const sent = [{ distinctId: 'alice', merged: undefined, $set: { plan: 'new' } }];
   expect(persons()).toEqual(sent);
 
-  const mended = write('shop', records, { ...overwrite, timestamp: { format: 'dd/MM/yyyy' } });
-  const replayed = await command('rejects', 'replay', 'shop', '--manifest', mended, '--json');
+  const repaired = write('shop', records, { ...overwrite, timestamp: { format: 'dd/MM/yyyy' } });
+  const replayed = await command('rejects', 'replay', 'shop', '--manifest', repaired, '--json');
   expect(replayed.code, replayed.stderr).toBe(0);
   expect(parseReport(replayed).counts).toMatchObject({ read: 1, delivered: 1 });
   expect(persons()).toEqual(sent);

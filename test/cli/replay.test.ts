@@ -6,7 +6,7 @@ import { killAllBackhaul, parseReport } from '../support/backhaul-process.ts';
 
 afterEach(killAllBackhaul);
 
-/** One record arrives, one is rejected for its time; `mended.json` can read that. */
+/** One record arrives, one is rejected for its time; `repaired.json` can read that. */
 async function createReplayBench(
   context: TestContext,
 ): Promise<JsonlBench & { mend(limits?: object): string }> {
@@ -17,7 +17,7 @@ async function createReplayBench(
   return {
     ...bench,
     mend(limits = {}) {
-      const path = join(bench.folder, 'mended.json');
+      const path = join(bench.folder, 'repaired.json');
       const mapping = {
         event: { column: 'e' },
         distinctId: { column: 'u' },

@@ -216,7 +216,7 @@ describe('deliver', () => {
     const send = (events: readonly object[]) => deliver(toBatch(events), open);
     const kinds = async (events: readonly object[]) => (await send(events)).map(({ kind }) => kind);
     await send([targetEvent(0)]);
-    // Single events are no batches, and one good event begins anew.
+    // Single events are no batches, and one good event begins again.
     for (const number of numbers(4, 1)) expect(await kinds([bad(number)])).toEqual(['refused']);
     for (const number of [10, 20]) expect(await kinds([bad(number), bad(number + 1)])).toHaveLength(2);
     expect(await kinds([targetEvent(30), bad(31)])).toEqual(['accepted', 'refused']);
@@ -290,7 +290,7 @@ describe('deliver', () => {
     expect(arrived).toEqual(numbers(64).filter((number) => number !== bad));
   });
 
-  it('goes on refusing where it is told to', async () => {
+  it('continues refusing where it is told to', async () => {
     const destination = await strict();
     destination.overrule({ status: 400, body: '{"detail":"Request blocked"}' });
     const { deliver } = delivering(destination.url, { acceptRefusals: true });
@@ -393,7 +393,7 @@ describe('deliver', () => {
     },
   );
 
-  it('goes on after two answers that proved nothing', async () => {
+  it('continues after two answers that proved nothing', async () => {
     let requests = 0;
     const url = await answering((request, response) => {
       request.resume().on('end', () => {
@@ -405,7 +405,7 @@ describe('deliver', () => {
   });
 
   it.each([
-    ['goes on after a page shorter than its attempts', 2, 0, undefined],
+    ['continues after a page shorter than its attempts', 2, 0, undefined],
     ['leaves pages among failures to the queue', 2, 500, UnavailableError],
   ])('%s', async (_name, pages, after, expected) => {
     let requests = 0;

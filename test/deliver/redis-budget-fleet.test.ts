@@ -107,7 +107,7 @@ describe('a fleet that shares one budget', () => {
     },
   );
 
-  it('waits a full window when Redis is wiped under way, then goes on within the cap', async () => {
+  it('waits a full window when Redis is wiped under way, then continues within the cap', async () => {
     let wipedMs = 0;
     const { arrivals, startMs } = await simulate(200, {
       minutes: 5,
@@ -124,7 +124,7 @@ describe('a fleet that shares one budget', () => {
     expect(countBetween(arrivals, wipedMs + WINDOW_MS, wipedMs + 3 * WINDOW_MS)).toBeGreaterThan(CAP);
   });
 
-  it('goes on at once after crashes that lost the last writes, within the cap', async () => {
+  it('continues at once after crashes that lost the last writes, within the cap', async () => {
     const crashesMs: number[] = [];
     const { arrivals } = await simulate(200, {
       minutes: 8,

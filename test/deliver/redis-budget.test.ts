@@ -266,7 +266,7 @@ describe('a count', () => {
       expect(await measureTake(other, 1)).toBeLessThan(1_000);
     }));
 
-  it('that a late process began anew after a loss is not believed', () =>
+  it('that a late process began again after a loss is not believed', () =>
     clock.run(async () => {
       const key = newKey();
       const first = await budgetOn(key);
@@ -285,7 +285,7 @@ describe('behind another server on the same files', () => {
   const writtenBy = (key: string, id: string) => redis.hset(key, 'server', id);
   const block = Math.ceil(((CRASH_LOSES_MS + COUNTED_MS / 10) * CAP) / COUNTED_MS + CAP / 20);
 
-  it('that was stopped in order it goes on at once, with its count', () =>
+  it('that was stopped in order it continues at once, with its count', () =>
     clock.run(async () => {
       const key = newKey();
       await measureTake(await budgetOn(key), CAP);
@@ -296,7 +296,7 @@ describe('behind another server on the same files', () => {
       expect(lossesIn(next)).toBe(0); // … and nobody takes it for lost
     }));
 
-  it('that crashed it goes on at once, with what the crash may have lost counted as spent', () =>
+  it('that crashed it continues at once, with what the crash may have lost counted as spent', () =>
     clock.run(async () => {
       const key = newKey();
       await measureTake(await budgetOn(key), 100);

@@ -65,7 +65,7 @@ describe('records that make no sense are counted, and everything else arrives', 
 });
 
 describe('a file that is broken fails alone, and says so', { timeout: TIMEOUT_MS }, () => {
-  it('when its gzip is cut off: what stands before the cut arrives, and the rest once it is mended', async (context) => {
+  it('when its gzip is cut off: what stands before the cut arrives, and the rest once it is repaired', async (context) => {
     const bench = await createJsonlBench(context);
     const whole = gzipSync(lines(0, 3_000));
     bench.put('cut.json.gz', whole.subarray(0, whole.length / 2));
@@ -90,9 +90,9 @@ describe('a file that is broken fails alone, and says so', { timeout: TIMEOUT_MS
     ]);
 
     bench.put('cut.json.gz', whole);
-    const mended = await bench.command('resume', '--json', NAME);
-    expect(mended.code, mended.stderr).toBe(0);
-    expect(parseReport(mended)).toMatchObject({ balanced: true, counts: { read: 3_010, delivered: 3_010 } });
+    const repaired = await bench.command('resume', '--json', NAME);
+    expect(repaired.code, repaired.stderr).toBe(0);
+    expect(parseReport(repaired)).toMatchObject({ balanced: true, counts: { read: 3_010, delivered: 3_010 } });
     expect(bench.arrived()).toEqual(numbers(0, 3_010));
     expect(await told()).toEqual([]);
   });
@@ -122,7 +122,7 @@ describe('a source that is not what it was', { timeout: TIMEOUT_MS }, () => {
     expect(bench.arrived()).toEqual([]);
   });
 
-  it('is refused while it differs, goes on when it was only copied anew, and is not needed once staged', async (context) => {
+  it('is refused while it differs, continues when it was only copied again, and is not needed once staged', async (context) => {
     const bench = await createJsonlBench(context);
     const zipped = writeZip([{ name: 'x.json', body: Buffer.from(lines(20, 30)), deflate: true }]);
     bench.put('a.json', lines(10, 20));
@@ -155,7 +155,7 @@ describe('a source that is not what it was', { timeout: TIMEOUT_MS }, () => {
 });
 
 describe('what the operator must mend', { timeout: TIMEOUT_MS }, () => {
-  it('a wrong key pauses the migration, says what to do, and the right one goes on', async (context) => {
+  it('a wrong key pauses the migration, says what to do, and the right one continues', async (context) => {
     const bench = await createJsonlBench(context, { apiKey: 'phc_right' });
     bench.put('a.json', lines(0, 10));
     const ended = await bench.run();

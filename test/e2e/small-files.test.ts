@@ -82,9 +82,9 @@ it(
     expect(broken.counts.delivered).toBeGreaterThanOrEqual((FILES - 1) * RECORDS - 1);
 
     put(7, packed);
-    const mended = await backhaul('resume', '--json', 'small');
-    expect(mended.code, mended.stderr).toBe(0);
-    const report = parseReport(mended);
+    const repaired = await backhaul('resume', '--json', 'small');
+    expect(repaired.code, repaired.stderr).toBe(0);
+    const report = parseReport(repaired);
     expect(report).toMatchObject({
       balanced: true,
       counts: { read: FILES * RECORDS, delivered: FILES * RECORDS - 1, rejected: 1 },
@@ -104,7 +104,7 @@ it(
       line: 3,
       text: 'not JSON',
     });
-    // A part ends behind 500 files, and each has one request a thousand events; the mended file adds one.
+    // A part ends behind 500 files, and each has one request a thousand events; the repaired file adds one.
     expect(destination.requests.length).toBeLessThanOrEqual((FILES * RECORDS) / 1_000 + 4);
     // Parts lie unpacked in a folder that has space for them.
     expect(measureFolder(join(dataDir, 'staging'))).toBeLessThan(FILES * 2_200 + 200_000);

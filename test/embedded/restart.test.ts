@@ -4,7 +4,7 @@ import { planRestart, RESTART_WINDOW_MS, RESTARTS_PER_WINDOW } from '../../src/e
 const NOW = 1_000_000;
 const deaths = (count: number, ageMs: number) => Array.from({ length: count }, () => NOW - ageMs);
 
-test('the first death is mended at once, later ones ever more slowly', () => {
+test('the first death is repaired at once, later ones ever more slowly', () => {
   const waits = [1, 2, 3, 4, 5].map((count) => planRestart(deaths(count, 0), NOW));
   expect(waits).toEqual([0, 100, 200, 400, 800].map((afterMs) => ({ kind: 'restart', afterMs })));
 });

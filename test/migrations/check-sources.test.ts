@@ -45,7 +45,7 @@ describe('what became of a source', () => {
 
   it('accepts a broken file that was replaced before it was staged to its end', async () => {
     const known = [recorded('a', 1)];
-    expect((await check(known, [file('a', 7, 'mended')], [])).differences).toEqual([]);
+    expect((await check(known, [file('a', 7, 'repaired')], [])).differences).toEqual([]);
     const receipt = staged('a', 7);
     expect((await check(known, [file('a', 7, 'then')], [receipt])).differences).toEqual([]);
   });

@@ -103,7 +103,7 @@ const SETTINGS: Omit<Opened, 'close'> = {
 };
 
 describe('the migrations that a worker has open', () => {
-  it('are opened anew where another migration has begun under the name', async () => {
+  it('are opened again where another migration has begun under the name', async () => {
     const use = () => migrations.use(name, 2, never, async ({ record }) => ({ kind: record.id }));
     expect(await use()).toEqual({ kind: name });
     await clearStaging(staging, `_migrations/${name}.json`);

@@ -52,7 +52,7 @@ describe('a migration whose sample promises', () => {
     expect(sentInPhase.get('count')).toBe(0);
   });
 
-  it('almost all of it is refused before any request when it holds more, and goes on once approved', async () => {
+  it('almost all of it is refused before any request when it holds more, and continues once approved', async () => {
     const name = 'refused';
     // About 1,060 by the sample: the small ones are at the end.
     const records = [...lines(name, 1_000, 900), ...lines(`${name}-end`, 700, 75)];

@@ -90,7 +90,7 @@ describe.skipIf(postgres === undefined)('a database that goes away', () => {
   }
 
   test.each(['SIGINT', 'SIGQUIT', 'SIGKILL'] as const)(
-    'ended by %s in the middle of transactions: 503 with Retry-After, then it goes on, and every event is stored once',
+    'ended by %s in the middle of transactions: 503 with Retry-After, then it continues, and every event is stored once',
     async (signal) => {
       await sendBatch();
       statuses.clear();

@@ -64,7 +64,7 @@ describe('the API of this process', () => {
     expect(await (await fetch(`${api.url}/healthz`)).json()).toEqual({ status: 'ok' });
   });
 
-  test('cuts off a client that never sends the rest of its body, and goes on answering', async () => {
+  test('cuts off a client that never sends the rest of its body, and continues answering', async () => {
     const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
     socket.write('POST /batch/ HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{"api_key":');
     let said = '';

@@ -77,7 +77,7 @@ describe('checkpoints', () => {
     expect((await renewed.begin(PART)).checkpoint).toEqual(at(2_000));
   });
 
-  it('keep what an older epoch had saved, so that a resumed part goes on', async () => {
+  it('keep what an older epoch had saved, so that a resumed part continues', async () => {
     const old = createRedisCheckpoints(redis, MIGRATION, 1);
     const { fence } = await old.begin(PART);
     await old.save(fence, at(3_000));

@@ -105,7 +105,7 @@ describe('parts', () => {
     );
   });
 
-  it('start anew where the header row or the format changes', () => {
+  it('start again where the header row or the format changes', () => {
     const one: PartRecord = { kind: 'record', member: 'a', line: 2, bytes: Buffer.from('1') };
     const csv = (columns: string, delimiter = ','): RecordChunk => ({
       format: { kind: 'csv', delimiter },

@@ -3,7 +3,7 @@ import { hashText, lanes, SEED_TEXT } from '../hash-text.ts';
 /**
  * The properties of one event, in the order in which they were set. It behaves as an object does (a name that is
  * set again keeps its place, names that are whole numbers come first) at a third of the cost: an object of forty
- * names is a hash table to V8, built anew for every record. `toObject` and the writer of event texts read it.
+ * names is a hash table to V8, built again for every record. `toObject` and the writer of event texts read it.
  */
 export class PropertyList {
   #names: PropertyName[] = [];

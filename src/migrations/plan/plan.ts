@@ -97,7 +97,7 @@ export interface Plan {
   readonly warnings: readonly string[];
   /** Sampled events younger than 48 hours, which a service may count as live traffic. */
   readonly youngEvents: number;
-  /** What parts will take up in staging. */
+  /** The space that parts will need in staging. */
   readonly staging?: StagingSpace & { readonly location: string };
   /** At the allowed rate; undefined where nothing limits it. */
   readonly durationMinutes: number | undefined;

@@ -48,7 +48,7 @@ export async function countEvents(input: CountEventsInput): Promise<number> {
   return events;
 }
 
-/** Batches are made and thrown away, as only making them tells what is sent. */
+/** Batches are made and thrown away, because only making them shows what is sent. */
 async function countPart(records: PartRecords, { format }: PartMeta, map: ImportMap): Promise<number> {
   const batches = new BatchBuilder();
   const mapped = mapToBatches(records, 0, {

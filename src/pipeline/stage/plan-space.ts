@@ -12,7 +12,7 @@ const RATIOS: Readonly<Record<Packing, { readonly ofPacked: number; readonly ofP
 const RESERVE_BYTES = 2 * 1024 ** 3;
 const PACKED_NAME = /\.(?:gz|gzip|zip)$/i;
 
-/** How the parts of some files are stored, and what they take up. */
+/** How the parts of some files are stored, and the space that they need. */
 export interface StagingSpace {
   readonly packing: Packing;
   /** Estimated. */

@@ -104,7 +104,7 @@ export function addDefinitionRoutes(api: Api, db: Db): void {
       path: `${base}:id/`,
       scopes: ['event_definition:write'],
       params,
-      summary: 'Delete an event definition; the next event of the name defines it anew',
+      summary: 'Delete an event definition; the next event of the name defines it again',
       tag,
       responses: { 204: { description: 'Gone. Its events stay.' } },
     },

@@ -131,7 +131,7 @@ export async function loadTurns(staging: Staging, ledger: string): Promise<Turns
 
 /**
  * Opens the next turn and returns its number; of two that open one at once, each gets its own. Where the ledger was
- * lost and counts anew, the number is above those that the migration had: it keeps receipts under them.
+ * lost and counts from the start, the number is above those that the migration had: it keeps receipts under them.
  */
 export async function openTurn(staging: Staging, ledger: string, document: TurnDocument): Promise<number> {
   let { last } = await loadTurns(staging, ledger);

@@ -147,7 +147,7 @@ describe('staging and importing', () => {
         const onPart = async () => {
           parts += 1;
           report({ parts });
-          if (parts === 1) await imported; // the job goes on only once its first part was imported
+          if (parts === 1) await imported; // the job continues only once its first part was imported
         };
         await stageSlice({ slice, staging, prefix: `${NAME}/`, onPart, signal: never });
         return done(job);

@@ -126,7 +126,7 @@ const RESULT = {
 };
 
 describe('sending persons', () => {
-  it('merges and folds nothing when resolving failed, and the turn goes on at the next run', async () => {
+  it('merges and folds nothing when resolving failed, and the turn continues at the next run', async () => {
     const staging = await createStaging('failing');
     const { queue, offered } = createQueue(({ jobId }) => ({
       kind: 'settled',

@@ -328,7 +328,7 @@ describe('repeats over all parts', () => {
     expect(events.distinct).toBeUndefined();
   });
 
-  it('are counted anew when parts are added', async () => {
+  it('are counted again when parts are added', async () => {
     const record = await importFiles([[row(1, 'a')]]);
     await foldRepeats(createRun(record));
     expect(await toFigures(record)).toMatchObject({ counts: { delivered: 1 }, repeats: { counted: true } });

@@ -56,7 +56,7 @@ local head`,
   },
   {
     id: 'D32',
-    what: 'goes on starting tasks after a failure',
+    what: 'continues starting tasks after a failure',
     file: 'src/lib/async/ordered-concurrency.ts',
     edits: [['if (signal.aborted || failed) break;', 'if (signal.aborted) break;']],
     tests: ['test/lib/async'],

@@ -35,7 +35,7 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'U6',
-    what: 'superseded producer goes on',
+    what: 'superseded producer continues',
     file: 'src/migrations/run/lease.ts',
     edits: [
       [

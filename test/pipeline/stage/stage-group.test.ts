@@ -183,7 +183,7 @@ describe('staging a group of small files', () => {
     expect(await objects(staging)).toEqual(whole);
   });
 
-  it('stages all others when some files are broken, and what was missing once they are mended', async () => {
+  it('stages all others when some files are broken, and what was missing once they are repaired', async () => {
     const staging = await newStaging();
     const packed = gzipSync(lines('b', 3_000));
     const broken = { ...bodies, b: packed.subarray(0, packed.length / 2), d: gzipSync('x').subarray(0, 12) };
@@ -198,8 +198,8 @@ describe('staging a group of small files', () => {
     expect(early.length).toBeGreaterThan(500);
     expect(early.filter((text) => text.startsWith('c '))).toHaveLength(4);
 
-    const mended = { a: bodies.a, b: packed, c: bodies.c, d: gzipSync(lines('d', 2)) };
-    const whole = await stage(staging, mended);
+    const repaired = { a: bodies.a, b: packed, c: bodies.c, d: gzipSync(lines('d', 2)) };
+    const whole = await stage(staging, repaired);
     expect(whole).not.toHaveProperty('broken');
     expect(whole).toMatchObject({ parts: 2, records: 3_009 });
     expect((await collect(listParts(staging, prefix))).slice(0, 1)).toEqual(before);
@@ -245,7 +245,7 @@ describe('staging a group of small files', () => {
     await expect(stage(staging, shorter)).rejects.toThrow(/b changed .*it had 32 bytes and now has 16/);
   });
 
-  it('holds every record once, however the files are broken and mended', async () => {
+  it('holds every record once, however the files are broken and repaired', async () => {
     const sizes = fc.array(fc.nat({ max: 12 }), { minLength: 2, maxLength: 6 });
     const cuts = fc.array(fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 6 }), {
       maxLength: 3,

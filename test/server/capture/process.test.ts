@@ -13,7 +13,7 @@ import { type RunningPostgres, startPostgres } from '../../support/postgres.ts';
 
 /**
  * Ingestion in a process of its own: killed with requests in every stage, and flooded. `npm test` kills it over
- * the embedded database, whose files die with it; a PostgreSQL server, which goes on, is in the long form.
+ * the embedded database, whose files die with it; a PostgreSQL server, which continues, is in the long form.
  */
 const keys = { projectKey: 'phc_process', personalKey: 'phx_process' };
 const ROUNDS = ALL ? 3 : 2;

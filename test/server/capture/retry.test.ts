@@ -166,7 +166,7 @@ onEveryDatabase('a retry', (db) => {
     expect(await post(gzipped(JSON.parse(body)), '/batch/', { 'content-encoding': 'gzip' })).toBe(200);
     const form = new URLSearchParams({ data: Buffer.from(body).toString('base64') }).toString();
     expect(await post(form, '/e', { 'content-type': 'application/x-www-form-urlencoded' })).toBe(200);
-    // Clients name the time of sending in ways that the service does not read, anew at each attempt.
+    // Clients name the time of sending in ways that the service does not read, again at each attempt.
     expect(await post(bodyOf([item, item], { sentAt: timestamp(5) }))).toBe(200);
     expect((await stored(id)).events).toHaveLength(2);
   });

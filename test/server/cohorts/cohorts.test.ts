@@ -131,7 +131,7 @@ onEveryDatabase('cohorts', (db) => {
     expect((await api.get(`cohorts/${ids[0]}/`)).status).toBe(404); // of another project
   });
 
-  test('are counted anew once their count is old', async () => {
+  test('are counted again once their count is old', async () => {
     const { id } = await make({ filters: defined({ key: 'size', value: 9 }) });
     const grow = (distinctId: string) =>
       api.send({

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-test('opens the engine anew when it breaks, and keeps what was committed', async () => {
+test('opens the engine again when it breaks, and keeps what was committed', async () => {
   const sessions: PgliteSession[] = [];
   const db = createSerialDb(async () => {
     const session = await openPgliteSession(dir);

@@ -52,11 +52,11 @@ test('those that go last are let in after eight others', async () => {
 
 test('what follows at once from a result comes before what goes last', async () => {
   const { add, begun, endAll, runInTurn } = setUp();
-  const request = runInTurn('first', async () => undefined).then(() => add('first', 'goes on'));
+  const request = runInTurn('first', async () => undefined).then(() => add('first', 'continues'));
   void add('last', 'question');
   await endAll();
   await request;
-  expect(begun).toEqual(['goes on', 'question']);
+  expect(begun).toEqual(['continues', 'question']);
 });
 
 test('work that fails lets the next one begin', async () => {

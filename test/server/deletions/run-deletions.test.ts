@@ -203,7 +203,7 @@ onBothDatabases('running deletions', (db) => {
     expect(await deletion(uuid)).toMatchObject({ deleted: 1001, verified: true });
   });
 
-  it('can be stopped after any batch, and another run goes on and counts right', async () => {
+  it('can be stopped after any batch, and another run continues and counts right', async () => {
     await api.send(...many('ada', 50), ...many('anonymous-ada', 20), merge('ada', 'anonymous-ada'));
     const uuid = await remove('ada');
     let runs = 0;

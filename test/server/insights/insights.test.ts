@@ -144,7 +144,7 @@ onBothDatabases('insights', (db) => {
   });
 
   describe('that are computed', () => {
-    test('are kept for a while, tell when they were computed, and can be had anew', async () => {
+    test('are kept for a while, tell when they were computed, and can be had again', async () => {
       let now = Date.parse(NOW);
       const clocked = createInsightResults({ now: () => now, newerWaitMs: 60_000 });
       const lab = await createLab(db());
@@ -164,7 +164,7 @@ onBothDatabases('insights', (db) => {
       expect(await count()).toEqual({ count: 2, at: '2024-01-10T12:00:29.999Z', isCached: false });
     });
 
-    test('are computed once for all, whoever goes on waiting, and shown while they are renewed', async () => {
+    test('are computed once for all, whoever continues waiting, and shown while they are renewed', async () => {
       let now = Date.parse(NOW);
       const lab = await createLab(db());
       let open = () => {};

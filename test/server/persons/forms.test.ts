@@ -203,7 +203,7 @@ onEveryDatabase('answers about persons', (db) => {
     expect(values[0]).toEqual({ name: '21', count: 3 });
   });
 
-  test('a table goes on to the last person, or has those of its page', async () => {
+  test('a table continues to the last person, or has those of its page', async () => {
     const many = await createTestApi(db());
     await insertPersons(many.project.id, 10_001);
     const names = async (query: string) => {

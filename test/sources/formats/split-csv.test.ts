@@ -189,7 +189,7 @@ describe('CSV', () => {
 
 /**
  * The oracle: PapaParse reads one row of all the text that is left. Where its quotes make no sense and it
- * goes on into another line, the row ends with its line, and reading starts anew behind it.
+ * continues into another line, the row ends with its line, and reading starts again behind it.
  */
 function findRowsSlowly(text: string): [line: number, row: string][] {
   const rows: [number, string][] = [];

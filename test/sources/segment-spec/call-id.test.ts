@@ -29,7 +29,7 @@ describe.each(['segment', 'rudderstack'])('the id of a call archived by %s', (so
     expect(toUuid(other)).not.toBe(toUuid({}));
   });
 
-  it('is the same for a retry, whose timestamp is corrected anew', () => {
+  it('is the same for a retry, whose timestamp is corrected again', () => {
     expect(toUuid({ timestamp: '2023-03-14T09:27:10.000Z', receivedAt: 'later' })).toBe(toUuid({}));
   });
 

@@ -48,7 +48,7 @@ describe('a folder', () => {
     expect(String(toFolderError(error, `folder ${file}`, 'write a'))).toMatch(/right to read and write/);
   });
 
-  it('says what to do when the disk is full, keeps what was there, and goes on once there is room', async ({
+  it('says what to do when the disk is full, keeps what was there, and continues once there is room', async ({
     skip,
   }) => {
     const disk = await mkdtemp(join(root, 'disk-'));

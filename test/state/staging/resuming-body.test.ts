@@ -46,7 +46,7 @@ const headFor = (response: ServerResponse, from: number, etag = '"v1"') =>
   });
 
 describe('the body of an object', () => {
-  it('goes on from the byte where it stood still or broke, and insists on the same version', async () => {
+  it('continues from the byte where it stood still or broke, and insists on the same version', async () => {
     const { bucket, requests } = await bucketThat((_, response, from) => {
       headFor(response, from);
       if (from >= 10_000) response.end(body.subarray(from));

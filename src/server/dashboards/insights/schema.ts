@@ -39,7 +39,7 @@ export const listQuery = pageQuery.extend({
 });
 
 export const computedQuery = z.object({
-  refresh: booleanField().optional().openapi({ description: 'Computes the result anew.' }),
+  refresh: booleanField().optional().openapi({ description: 'Computes the result again.' }),
 });
 
 export const insightSchema = z

@@ -27,7 +27,7 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 /** Where clients ask, and the shape of the answer that a client without a version wants. */
 const PATHS = [
   { path: '/decide', toVersion: parseVersion },
-  // Newer clients number anew: their 2 is the fourth shape.
+  // Newer clients count versions from 1 again: their 2 is the fourth shape.
   { path: '/flags/', toVersion: (text: string | undefined): DecideVersion => (text === '1' ? 3 : 4) },
 ] as const;
 

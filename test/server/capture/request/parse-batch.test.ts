@@ -8,7 +8,7 @@ const batch = (...items: string[]) =>
   `{"api_key":"k","historical_migration":true,"batch":[${items.join(',')}]}`;
 const item = (properties: string) => `{"event":"e","uuid":"u","properties":${properties}}`;
 
-/** Texts of properties that are kept as they were sent; undefined for those that are written anew. */
+/** Texts of properties that are kept as they were sent; undefined for those that are written again. */
 const keptTexts = (text: string) =>
   parse(text)?.propertiesTexts?.map((kept) => kept && Buffer.from(kept).toString());
 
@@ -67,7 +67,7 @@ test.each([
   expect(parse(text)).toBeUndefined();
 });
 
-test('keeps the text of properties, and writes anew only what JavaScript spells in another way', () => {
+test('keeps the text of properties, and writes again only what JavaScript spells in another way', () => {
   const kept = [
     '{"a":0.5}',
     '{ "a" : 10, "b":"1.10" }',
