@@ -153,7 +153,7 @@ async function findProjectByKey(db: Db, c: Context): Promise<Project> {
   if (project !== undefined) return project;
   throw unauthenticated(
     token === '' ? 'missing_api_key' : 'invalid_api_key',
-    'Project API key not provided or invalid. It stands in the settings of the project.',
+    'Project API key not provided or invalid. It is in the settings of the project.',
   );
 }
 

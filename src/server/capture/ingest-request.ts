@@ -11,7 +11,7 @@ import {
   maySharePlace,
   ProjectChanged,
 } from './ingest/ingest-together.ts';
-import { unauthorised } from './refusal.ts';
+import { unknownProjectKey } from './refusal.ts';
 import { type DecodedBody, isSmall } from './request/decode.ts';
 import { type ParsedEvents, parseEvents, parsePayload } from './request/parse.ts';
 import { findProjectKey } from './request/project-key.ts';
@@ -81,17 +81,14 @@ export function createRequestIngest({ db, log, now, getSender }: IngestDeps) {
       if (await store(expected, early).then(() => true, ignoreChange)) return;
     }
     const project = await loadProjectByKey(db, key);
-    if (project === undefined) throw invalidKey();
+    if (project === undefined) throw unknownProjectKey();
     recent.remember(project);
     const parsed = early !== undefined && isSameProject(expected, project) ? early : parseFor(project);
     await store(project, parsed).catch((error: unknown) => {
-      throw error instanceof ProjectChanged ? invalidKey() : error;
+      throw error instanceof ProjectChanged ? unknownProjectKey() : error;
     });
   };
 }
-
-const invalidKey = () =>
-  unauthorised('invalid_api_key', 'Project API key invalid. It stands in the settings of the project.');
 
 /** Undefined when it throws: what is wrong with a request is said only to who has a valid key. */
 function tryTo<T>(work: () => T): T | undefined {

@@ -29,6 +29,10 @@ export const unknownEncoding = (encoding: string, known: readonly string[]) =>
 export const unauthorised = (code: string, detail: string) =>
   new ApiError(401, 'authentication_error', code, detail);
 
+/** No project has the key that a request carries. */
+export const unknownProjectKey = () =>
+  unauthorised('invalid_api_key', 'Project API key invalid. It is in the settings of the project.');
+
 /** Too many requests in progress; `Retry-After` tells the sender when to retry. */
 export const busy = () =>
   new ApiError(429, 'throttled_error', 'throttled', 'Request was throttled. Expected available in 1 second.');

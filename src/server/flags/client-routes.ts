@@ -5,19 +5,20 @@ import { parseJson } from '../../lib/json/parse-json.ts';
 import { stringifyJson } from '../../lib/json/stringify-json.ts';
 import { findProject } from '../auth/access.ts';
 import { loadProjectByKey } from '../auth/projects.ts';
-import { unauthorised } from '../capture/refusal.ts';
+import { unknownProjectKey } from '../capture/refusal.ts';
 import type { Db } from '../database/db.ts';
 import { runSql, sql } from '../database/sql.ts';
 import { allowOrigin } from '../http/cors.ts';
 import { notFound } from '../http/errors.ts';
 import { isJsonObject } from '../http/json.ts';
 import { respondWithJson } from '../http/response.ts';
-import { loadCohorts } from '../query/cohort-store.ts';
+import { type CohortDefinition, cohortIdsIn } from '../query/cohort-definition.ts';
+import { loadAllCohorts } from '../query/cohort-store.ts';
 import { type Api, addProjectKeyRoute, addPublicRoute, addRoute } from '../routing/route.ts';
 import { renderRemoteConfig } from './decide/response.ts';
-import { readStored } from './project-flags.ts';
+import { readAll } from './project-flags.ts';
 import { renderFlags } from './routes.ts';
-import { loadFlagByKey, loadFlags } from './store.ts';
+import { loadFlagByKey, loadFlags, type StoredFlag } from './store.ts';
 
 const tag = 'Feature flags (beyond the contract)';
 
@@ -113,10 +114,16 @@ async function loadDefinitions(db: Db, projectId: number, withCohorts: boolean):
 async function loadCohortProperties(
   db: Db,
   projectId: number,
-  stored: Parameters<typeof readStored>[0][],
+  stored: readonly StoredFlag[],
 ): Promise<object> {
-  const members = stored.flatMap((flag) => readStored(flag).conditions.map(({ filter }) => filter));
-  const cohorts = await loadCohorts(db, projectId, { kind: 'group', operator: 'and', members });
+  const all = await loadAllCohorts(db, projectId);
+  const cohorts = new Map<number, CohortDefinition>();
+  const filters = readAll(stored).flags.flatMap(({ conditions }) => conditions.map(({ filter }) => filter));
+  for (let wanted = filters.flatMap(cohortIdsIn); wanted.length > 0; ) {
+    const added = [...new Set(wanted)].flatMap((id) => (cohorts.has(id) ? [] : (all.get(id) ?? [])));
+    for (const cohort of added) cohorts.set(cohort.id, cohort);
+    wanted = added.flatMap(({ filter }) => cohortIdsIn(filter));
+  }
   return Object.fromEntries(
     [...cohorts.values()]
       .filter(({ isStatic, properties }) => !isStatic && isJsonObject(properties))
@@ -153,7 +160,7 @@ function addRemoteConfig(api: Api, db: Db): void {
   async function load(c: Context): Promise<object> {
     const projectKey = c.req.param('token') ?? '';
     const project = await loadProjectByKey(db, projectKey);
-    if (project === undefined) throw unauthorised('invalid_api_key', 'Project API key invalid.');
+    if (project === undefined) throw unknownProjectKey();
     return renderRemoteConfig(
       projectKey,
       (await loadFlags(db, project.id)).some(({ active }) => active),

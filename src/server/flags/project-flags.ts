@@ -2,8 +2,8 @@ import { flagFiltersSchema } from '../../../config/flags.ts';
 import { parseJson } from '../../lib/json/parse-json.ts';
 import type { Db, Queryable } from '../database/db.ts';
 import { runSql, sql } from '../database/sql.ts';
-import { ApiError } from '../http/errors.ts';
-import { loadCohorts } from '../query/cohort-store.ts';
+import { ApiError, invalidInput } from '../http/errors.ts';
+import { loadAllCohorts } from '../query/cohort-store.ts';
 import { type CompiledFlags, compileFlags } from './evaluate/compile-flags.ts';
 import type { Flag } from './flag.ts';
 import { parseFlag } from './parse-flag.ts';
@@ -58,9 +58,9 @@ export function createFlagCache(db: Db): FlagCache {
     async load(projectId, version) {
       const kept = projects.get(projectId);
       if (kept !== undefined && kept.version >= version) return kept;
-      const read1 = await read(projectId);
+      const newer = await read(projectId);
       // Another caller may have begun to read before the change that this one knows of.
-      return read1.version >= version ? read1 : read(projectId);
+      return newer.version >= version ? newer : read(projectId);
     },
     findLast: (projectId) => projects.get(projectId),
   };
@@ -87,12 +87,22 @@ async function readProjectFlags(db: Db, projectId: number): Promise<ProjectFlags
   });
 }
 
-/** A definition was read strictly when it was made; one that cannot be read any more is broken. */
+/** Of one project, or some of its flags. A definition that cannot be read any more makes its flag a broken one. */
 export async function compileStored(
   db: Queryable,
   projectId: number,
   stored: readonly StoredFlag[],
 ): Promise<CompiledFlags> {
+  const { flags, unreadable } = readAll(stored);
+  const compiled = compileFlags(flags, await loadAllCohorts(db, projectId));
+  return { ...compiled, broken: new Map([...compiled.broken, ...unreadable]) };
+}
+
+/** Definitions were read strictly when they were made; `unreadable` says by key why one cannot be read any more. */
+export function readAll(stored: readonly StoredFlag[]): {
+  readonly flags: readonly Flag[];
+  readonly unreadable: ReadonlyMap<string, string>;
+} {
   const flags: Flag[] = [];
   const unreadable = new Map<string, string>();
   for (const one of stored) {
@@ -103,16 +113,12 @@ export async function compileStored(
       unreadable.set(one.key, error.message);
     }
   }
-  const all = {
-    kind: 'group',
-    operator: 'and',
-    members: flags.flatMap(({ conditions }) => conditions.map(({ filter }) => filter)),
-  } as const;
-  const compiled = compileFlags(flags, await loadCohorts(db, projectId, all));
-  return { ...compiled, broken: new Map([...compiled.broken, ...unreadable]) };
+  return { flags, unreadable };
 }
 
 /** @throws ApiError for a definition of another version that this one cannot read */
 export function readStored({ id, key, version, keepsValue, filters }: StoredFlag): Flag {
-  return parseFlag({ id, key, version, keepsValue, filters: flagFiltersSchema.parse(parseJson(filters)) });
+  const parsed = flagFiltersSchema.safeParse(parseJson(filters));
+  if (!parsed.success) throw invalidInput(`The stored definition of "${key}" cannot be read.`, 'filters');
+  return parseFlag({ id, key, version, keepsValue, filters: parsed.data });
 }

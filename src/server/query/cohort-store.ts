@@ -1,6 +1,6 @@
 import type { Queryable } from '../database/db.ts';
 import { runSql, sql } from '../database/sql.ts';
-import { invalidInput } from '../http/errors.ts';
+import { ApiError, invalidInput } from '../http/errors.ts';
 import {
   type CohortDefinition,
   type CohortDefinitions,
@@ -31,6 +31,28 @@ export async function loadCohorts(
   return found;
 }
 
+/**
+ * Every cohort of a project that is not deleted, for what compiles many filters at once. One that cannot be read
+ * any more is missing.
+ */
+export async function loadAllCohorts(db: Queryable, projectId: number): Promise<CohortDefinitions> {
+  const rows = await runSql<StoredDefinition>(
+    db,
+    sql`select ${COLUMNS} from cohorts where project_id = ${projectId} and not deleted`,
+  );
+  const found = new Map<number, CohortDefinition>();
+  for (const row of rows) {
+    try {
+      found.set(row.id, readDefinition(row));
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+    }
+  }
+  return found;
+}
+
+const COLUMNS = sql`id, is_static as "isStatic", filters`;
+
 async function loadDefinitions(
   db: Queryable,
   projectId: number,
@@ -38,7 +60,7 @@ async function loadDefinitions(
 ): Promise<CohortDefinition[]> {
   const rows = await runSql<StoredDefinition>(
     db,
-    sql`select id, is_static as "isStatic", filters from cohorts
+    sql`select ${COLUMNS} from cohorts
       where project_id = ${projectId} and id = any(${ids}::integer[]) and not deleted`,
   );
   return rows.map(readDefinition);

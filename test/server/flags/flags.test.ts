@@ -155,6 +155,42 @@ onEveryDatabase('feature flags', (db) => {
     expect((await api.call('POST', 'feature_flags/none/test/', asked)).status).toBe(404);
   });
 
+  test('may name more cohorts together than one filter may', async () => {
+    const definition = (plan: string) => ({
+      properties: { type: 'AND', values: [{ key: 'plan', value: plan, type: 'person' }] },
+    });
+    await db().query(
+      `insert into cohorts (project_id, name, filters)
+       select $1::integer, 'cohort ' || n, $2::jsonb from generate_series(1, 150) as n`,
+      [api.project.id, JSON.stringify(definition('pro'))],
+    );
+    await db().query(
+      `insert into feature_flags (project_id, key, name, active, keeps_value, filters)
+       select project_id, 'flag-' || id, '', true, false,
+         jsonb_build_object('groups', jsonb_build_array(jsonb_build_object('properties',
+           jsonb_build_array(jsonb_build_object('key', 'id', 'type', 'cohort', 'value', id)))))
+       from cohorts where project_id = $1::integer`,
+      [api.project.id],
+    );
+    await db().query(
+      `insert into feature_flags (project_id, key, name, active, keeps_value, filters)
+       values ($1::integer, 'unreadable', '', true, false, '{"groups": [{"rollout_percentage": 400}]}')`,
+      [api.project.id],
+    );
+    const asked = { api_key: api.project.projectKey, distinct_id: 'ada', person_properties: { plan: 'pro' } };
+    const decided = (await (await api.post('/decide?v=3', asked)).json()) as {
+      featureFlags: Record<string, boolean>;
+      errorComputingFlags: boolean;
+    };
+    expect(Object.values(decided.featureFlags)).toEqual(Array.from({ length: 150 }, () => true));
+    expect(decided.errorComputingFlags).toBe(true);
+    const local = await api.app.request(
+      `/api/feature_flag/local_evaluation/?token=${api.project.projectKey}&send_cohorts`,
+      { headers: { authorization: `Bearer ${api.personalKey}` } },
+    );
+    expect(Object.keys(((await local.json()) as { cohorts: object }).cohorts)).toHaveLength(150);
+  });
+
   test('of a seed are made and changed, and others are left alone', async () => {
     await create({ key: 'mine' });
     const flag = {

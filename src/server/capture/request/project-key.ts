@@ -13,7 +13,7 @@ export function findProjectKey(formKey: string | undefined, payload: unknown): s
   const claims = formKey === undefined ? listClaims(payload) : [formKey];
   const key = claims[0];
   if (key === undefined || key === null) {
-    throw unauthorised('missing_api_key', 'API key not provided. It stands in the settings of the project.');
+    throw unauthorised('missing_api_key', 'API key not provided. It is in the settings of the project.');
   }
   if (typeof key !== 'string') throw badKey('not_string');
   const fault = findFault(key);

@@ -1,7 +1,7 @@
 import { withTimeout } from '../../../lib/async/timeout.ts';
 import { UnavailableError } from '../../../lib/errors.ts';
 import { loadProjectByKey } from '../../auth/projects.ts';
-import { unauthorised } from '../../capture/refusal.ts';
+import { unknownProjectKey } from '../../capture/refusal.ts';
 import { cutId } from '../../capture/request/parse-event.ts';
 import type { Db } from '../../database/db.ts';
 import { isOutage } from '../../database/outage.ts';
@@ -52,7 +52,7 @@ export function createDecider({ db, now, storeWithinMs = STORE_WITHIN_MS }: Deci
     const found = await find(lookup, projectKey, request);
     if (found === undefined) {
       projectIds.delete(projectKey);
-      throw unknownKey();
+      throw unknownProjectKey();
     }
     if (projectIds.size >= MAX_KEYS) projectIds.clear();
     projectIds.set(projectKey, found.projectId);
@@ -78,7 +78,7 @@ export function createDecider({ db, now, storeWithinMs = STORE_WITHIN_MS }: Deci
   return {
     async check(projectKey) {
       if (projectIds.has(projectKey)) return;
-      if ((await loadProjectByKey(db, projectKey)) === undefined) throw unknownKey();
+      if ((await loadProjectByKey(db, projectKey)) === undefined) throw unknownProjectKey();
     },
     async decide(projectKey, request, location) {
       const { project, facts } = await gather(projectKey, request, location);
@@ -90,9 +90,6 @@ export function createDecider({ db, now, storeWithinMs = STORE_WITHIN_MS }: Deci
     },
   };
 }
-
-const unknownKey = () =>
-  unauthorised('invalid_api_key', 'Project API key invalid. It stands in the settings of the project.');
 
 const findLast = (cache: FlagCache, projectId: number | undefined): ProjectFlags | undefined =>
   projectId === undefined ? undefined : cache.findLast(projectId);
