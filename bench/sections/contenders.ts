@@ -1,6 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Result } from '../contenders/contender.ts';
+import { toBackhaulEnv } from '../lab/backhaul-env.ts';
 import type { Lab } from '../lab/lab.ts';
 import { type Measured, runMeasured } from '../lab/run-measured.ts';
 import { toScriptPath } from '../lab/script.ts';
@@ -147,13 +148,6 @@ function withWorkers(program: readonly string[], workers: number, args: readonly
     '"$@" run "$MANIFEST" --json; code=$?; kill -TERM $p; wait; exit $code';
   return ['env', `MANIFEST=${args[1] ?? ''}`, 'sh', '-c', script, 'sh', String(workers), ...program];
 }
-
-export const toBackhaulEnv = (dataDir: string, redisUrl: string | undefined) => ({
-  BACKHAUL_DATA_DIR: dataDir,
-  REDIS_URL: redisUrl,
-  BACKHAUL_LOG_LEVEL: 'warn',
-  BENCH_KEY: 'bench',
-});
 
 export async function writeManifest(
   folder: string,

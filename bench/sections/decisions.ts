@@ -1,12 +1,8 @@
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Row, SectionResult } from '../figures.ts';
+import { type BenchApi, startApi } from '../lab/api.ts';
 import type { Lab } from '../lab/lab.ts';
 import { startService, toScriptPath } from '../lab/script.ts';
 import { interleave } from '../rounds.ts';
-import { toBackhaulEnv } from './contenders.ts';
 import { askForDecisions, type LoadResult } from './decide-load.ts';
 import { toSpread } from './spreads.ts';
 
@@ -78,41 +74,25 @@ async function runRound(lab: Lab, { requests, root }: DecisionsOptions): Promise
   const constant = await askForDecisions(constantServer.line, '', PERSONS, load);
   await constantServer.stop();
 
-  const folder = await lab.createFolder('decisions');
-  await lab.redis.clear();
-  const program = [...lab.pinning.contender(1), process.execPath, join(root, 'src/setup/backhaul.mjs')];
-  const serve = await startService([...program, 'serve', '--json'], {
-    ...process.env,
-    ...toBackhaulEnv(join(folder, 'data'), lab.redis.url),
-    DATABASE_URL: undefined,
-  });
+  const api = await startApi(lab, root, undefined);
+  const { url, projectKey } = api;
   try {
-    const { url } = JSON.parse(serve.line) as { url: string };
-    const keys = JSON.parse(readFileSync(join(folder, 'data/keys.json'), 'utf8')) as Keys;
-    await prepare(url, keys);
-    await askForDecisions(url, keys.projectKey, PERSONS, {
+    await prepare(api);
+    await askForDecisions(url, projectKey, PERSONS, {
       requests: Math.ceil(requests / 10),
       clients: CLIENTS,
     });
-    const decisions = await askForDecisions(url, keys.projectKey, PERSONS, load);
+    const decisions = await askForDecisions(url, projectKey, PERSONS, load);
     const rate = decisions.perSecond * CALM_SHARE;
-    const calm = await askForDecisions(url, keys.projectKey, PERSONS, { ...load, rate });
+    const calm = await askForDecisions(url, projectKey, PERSONS, { ...load, rate });
     return { decisions, calm, constant };
   } finally {
-    const closed = once(serve.process, 'close');
-    serve.process.kill('SIGTERM');
-    await closed;
-    await rm(folder, { recursive: true, force: true });
+    await api.stop();
   }
 }
 
-interface Keys {
-  readonly projectKey: string;
-  readonly personalKey: string;
-}
-
 /** Persons with properties, and flags of every kind: shares, conditions, variants. */
-async function prepare(url: string, { projectKey, personalKey }: Keys): Promise<void> {
+async function prepare({ url, projectKey, personalKey }: BenchApi): Promise<void> {
   const batch = Array.from({ length: PERSONS }, (_, index) => ({
     event: '$set',
     timestamp: '2024-01-01T00:00:00Z',

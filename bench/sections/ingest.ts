@@ -1,14 +1,9 @@
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Row, SectionResult } from '../figures.ts';
+import { startApi } from '../lab/api.ts';
 import type { Lab } from '../lab/lab.ts';
 import { type BenchPostgres, startPostgres } from '../lab/postgres.ts';
 import { readTree } from '../lab/process-tree.ts';
-import { startService } from '../lab/script.ts';
 import { interleave } from '../rounds.ts';
-import { toBackhaulEnv } from './contenders.ts';
 import { type IngestLoad, sendBatches, sendSingles } from './ingest-load.ts';
 import { dropUndefined, toSpread } from './spreads.ts';
 
@@ -127,29 +122,20 @@ async function runDatabase(
   databaseUrl: string | undefined,
   databasePid: number | undefined,
 ): Promise<IngestRun> {
-  const folder = await lab.createFolder('ingest');
-  await lab.redis.clear();
-  const program = [...lab.pinning.contender(1), process.execPath, join(root, 'src/setup/backhaul.mjs')];
-  const serve = await startService([...program, 'serve', '--json'], {
-    ...process.env,
-    ...toBackhaulEnv(join(folder, 'data'), lab.redis.url),
-    DATABASE_URL: databaseUrl,
-  });
-  const pid = serve.process.pid ?? 0;
+  const api = await startApi(lab, root, databaseUrl);
+  const { url, pid } = api;
   try {
-    const { url } = JSON.parse(serve.line) as { url: string };
-    const keys = JSON.parse(readFileSync(join(folder, 'data/keys.json'), 'utf8')) as Keys;
     const measure = async (phase: string, load: IngestLoad, send: typeof sendBatches): Promise<PhaseCost> => {
-      const api = readTree(pid)?.cpuMs;
+      const before = readTree(pid)?.cpuMs;
       const server = databasePid === undefined || !databaseUrl ? undefined : readTree(databasePid)?.cpuMs;
       const startedMs = performance.now();
-      await send(url, keys.projectKey, load);
+      await send(url, api.projectKey, load);
       const wallMs = performance.now() - startedMs;
       return {
         title: phase,
         events: load.events,
         wallMs,
-        apiMs: subtract(readTree(pid)?.cpuMs, api),
+        apiMs: subtract(readTree(pid)?.cpuMs, before),
         databaseMs:
           server === undefined || databasePid === undefined
             ? undefined
@@ -169,22 +155,14 @@ async function runDatabase(
         sendSingles,
       ),
     ];
-    const stored = await countStored(url, keys.personalKey);
+    const stored = await countStored(url, api.personalKey);
     const sent = phases.reduce((sum, phase) => sum + phase.events, 0);
     const problems =
       stored === sent ? [] : [`ingestion, ${title}: sent ${sent} events, ${stored} are stored`];
     return { phases, peakMb: readTree(pid)?.peakMb, problems };
   } finally {
-    const closed = once(serve.process, 'close');
-    serve.process.kill('SIGTERM');
-    await closed;
-    await rm(folder, { recursive: true, force: true });
+    await api.stop();
   }
-}
-
-interface Keys {
-  readonly projectKey: string;
-  readonly personalKey: string;
 }
 
 const subtract = (after: number | undefined, before: number | undefined): number | undefined =>

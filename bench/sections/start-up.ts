@@ -1,10 +1,11 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Row, SectionResult } from '../figures.ts';
+import { toBackhaulEnv } from '../lab/backhaul-env.ts';
 import type { Lab } from '../lab/lab.ts';
 import { type Measured, runMeasured } from '../lab/run-measured.ts';
 import { interleave } from '../rounds.ts';
-import { toBackhaulEnv, writeManifest } from './contenders.ts';
+import { writeManifest } from './contenders.ts';
 import { compare, dropUndefined, toSpread } from './spreads.ts';
 
 const RECORDS = 100;
