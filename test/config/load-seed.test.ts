@@ -1,8 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadSeed, parseSeed } from '../../config/load-seed.ts';
+import { createSeedJsonSchema } from '../../config/seed.ts';
 import { ConfigError } from '../../src/lib/errors.ts';
 
 test('a seed is YAML or JSON, and most of it may be left out', async () => {
@@ -38,6 +39,13 @@ test('every mistake is named with its place', () => {
   expect(() => parseSeed('flags: [{key: a}, {key: a}]', 's')).toThrow('two flags have the same key');
   expect(() => parseSeed('flags: [{key: a b}]', 's')).toThrow(/s:1:\d+ {2}flags\.0\.key: Only letters/);
   expect(() => parseSeed('5', 's')).toThrow(/the seed: /);
+});
+
+test('config/seed.schema.json is what the schema makes of it (UPDATE_GOLDEN=1 rewrites it)', async () => {
+  const file = new URL('../../config/seed.schema.json', import.meta.url);
+  if (process.env['UPDATE_GOLDEN'])
+    await writeFile(file, `${JSON.stringify(createSeedJsonSchema(), null, 2)}\n`);
+  expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(createSeedJsonSchema());
 });
 
 test('a file that is not there is a mistake of the setting', async () => {
