@@ -10,7 +10,7 @@ import { producerKilled, redisWiped } from './scenarios.ts';
 /**
  * Faults of runs into the bundled API, whose process and database the run owns, and whose budget has no limit
  * that would wait for a Redis that lost everything. `npm test` kills the API in cli/deletions.test.ts and
- * embedded/restart.test.ts, and loses the queue in migrations/run/lease.test.ts.
+ * embedded/api-process.test.ts, and loses the queue in migrations/run/lease.test.ts.
  */
 describe.runIf(ALL)('into the bundled API', () => {
   let lab: Lab;
