@@ -32,7 +32,8 @@ export interface Takeover {
 /**
  * Takes definitions over from another service: flags of the same key are changed, the others are made. Cohorts
  * that they name are found by name, or made where the export has their conditions. One flag that cannot be
- * expressed keeps no other from being taken. `dryRun`: the same report, and nothing is kept.
+ * expressed keeps no other from being taken, and each is saved by itself, so that captures come between.
+ * `dryRun`: the same report, and nothing is kept.
  */
 export async function takeOverFlags(
   db: Db,
@@ -41,17 +42,19 @@ export async function takeOverFlags(
   dryRun: boolean,
 ): Promise<Takeover> {
   const from = readExport(given);
+  if (!dryRun) return takeOverWith((work) => db.transaction(work), context, from);
   try {
     return await db.transaction(async (tx) => {
-      const report = await takeOverWithin(tx, context, from);
-      if (dryRun) throw new DryRunEnd(report);
-      return report;
+      throw new DryRunEnd(await takeOverWith((work) => withSavepoint(tx, work), context, from));
     });
   } catch (error) {
     if (error instanceof DryRunEnd) return error.report;
     throw error;
   }
 }
+
+/** Runs a piece of work and undoes it where it throws. */
+type Run = <T>(work: (tx: Queryable) => Promise<T>) => Promise<T>;
 
 /** Rolls the transaction back. */
 class DryRunEnd extends Error {
@@ -63,18 +66,18 @@ class DryRunEnd extends Error {
   }
 }
 
-async function takeOverWithin(
-  tx: Queryable,
+async function takeOverWith(
+  run: Run,
   context: ChangeContext & { readonly now: number },
   from: FlagExport,
 ): Promise<Takeover> {
   const names = {
-    groupTypes: await loadGroupTypes(tx, context.projectId),
-    cohorts: await findCohorts(tx, context, from),
+    groupTypes: await run((tx) => loadGroupTypes(tx, context.projectId)),
+    cohorts: await findCohorts(run, context, from),
   };
   const report: Draft = { created: [], changed: [], unchanged: [], refused: [], notes: [] };
   for (const flag of sortByDependency(from.flags)) {
-    const outcome = await attempt(tx, () => take(tx, context, flag, from, names));
+    const outcome = await attempt(run, (tx) => take(tx, context, flag, from, names));
     if (typeof outcome === 'object') report.refused.push({ key: flag.key, why: outcome.why });
     else {
       report[outcome].push(flag.key);
@@ -92,17 +95,24 @@ interface Refused {
   readonly why: string;
 }
 
-/** Undoes what was done where the definition is refused. */
-async function attempt<T>(tx: Queryable, work: () => Promise<T>): Promise<T | Refused> {
+async function attempt<T>(run: Run, work: (tx: Queryable) => Promise<T>): Promise<T | Refused> {
+  try {
+    return await run(work);
+  } catch (error) {
+    if (error instanceof UntranslatableError || error instanceof ApiError) return { why: error.message };
+    throw error;
+  }
+}
+
+async function withSavepoint<T>(tx: Queryable, work: (tx: Queryable) => Promise<T>): Promise<T> {
   await runSql(tx, sql`savepoint taken_over`);
   try {
-    const result = await work();
+    const result = await work(tx);
     await runSql(tx, sql`release savepoint taken_over`);
     return result;
   } catch (error) {
-    if (!(error instanceof UntranslatableError || error instanceof ApiError)) throw error;
     await runSql(tx, sql`rollback to savepoint taken_over`);
-    return { why: error.message };
+    throw error;
   }
 }
 
@@ -142,7 +152,7 @@ async function loadGroupTypes(tx: Queryable, projectId: number): Promise<Map<str
 
 /** Ids here by ids there, of the cohorts that flags name. */
 async function findCohorts(
-  tx: Queryable,
+  run: Run,
   context: ChangeContext & { readonly now: number },
   from: FlagExport,
 ): Promise<Map<number, number>> {
@@ -151,8 +161,10 @@ async function findCohorts(
     const cohort = from.cohorts.get(id);
     if (cohort === undefined) continue;
     const name = typeof cohort['name'] === 'string' ? cohort['name'] : `Cohort ${id} of the export`;
-    const known = await loadCohortByName(tx, context.projectId, name);
-    const made = known?.id ?? (await attempt(tx, () => makeCohort(tx, context, name, cohort)));
+    const made = await attempt(run, async (tx) => {
+      const known = await loadCohortByName(tx, context.projectId, name);
+      return known?.id ?? (await makeCohort(tx, context, name, cohort));
+    });
     if (typeof made === 'number') found.set(id, made);
   }
   return found;
