@@ -92,7 +92,10 @@ describe('a file that is broken fails alone, and says so', { timeout: TIMEOUT_MS
     bench.put('cut.json.gz', whole);
     const repaired = await bench.command('resume', '--json', NAME);
     expect(repaired.code, repaired.stderr).toBe(0);
-    expect(parseReport(repaired)).toMatchObject({ balanced: true, counts: { read: 3_010, delivered: 3_010 } });
+    expect(parseReport(repaired)).toMatchObject({
+      balanced: true,
+      counts: { read: 3_010, delivered: 3_010 },
+    });
     expect(bench.arrived()).toEqual(numbers(0, 3_010));
     expect(await told()).toEqual([]);
   });
