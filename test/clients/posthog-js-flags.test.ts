@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { insertFlag } from '../../src/server/flags/store.ts';
+import { addFlag } from '../server/flags/flag-lab.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { ALL } from '../support/form.ts';
 import { type ListeningApi, listenApi } from '../support/listening-api.ts';
@@ -68,13 +68,7 @@ describe.runIf(ALL && CHROMIUM !== undefined)('in a browser', () => {
         colour: { groups: [{}], multivariate: { variants: [{ key: 'red', rollout_percentage: 100 }] } },
       };
       for (const [key, filters] of Object.entries(flags)) {
-        await insertFlag(db(), api.project.id, null, {
-          key,
-          name: '',
-          active: true,
-          keepsValue: false,
-          filters,
-        });
+        await addFlag(db(), api.project.id, key, filters);
       }
     });
     afterAll(async () => {

@@ -4,7 +4,7 @@ import { PostHog as PostHog3 } from 'posthog-node-3';
 import { PostHog as PostHog4 } from 'posthog-node-4';
 import { PostHog as PostHog5 } from 'posthog-node-5';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { insertFlag } from '../../src/server/flags/store.ts';
+import { addFlag } from '../server/flags/flag-lab.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { createPersonalKey } from '../support/keys.ts';
 import { type ListeningApi, listenApi } from '../support/listening-api.ts';
@@ -79,13 +79,7 @@ onEveryDatabase('unmodified clients', (db) => {
       },
     );
     for (const [key, filters] of Object.entries(FLAGS)) {
-      await insertFlag(db(), api.project.id, null, {
-        key,
-        name: '',
-        active: true,
-        keepsValue: false,
-        filters,
-      });
+      await addFlag(db(), api.project.id, key, filters);
     }
   });
   afterAll(() => api.close());

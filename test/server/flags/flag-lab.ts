@@ -1,7 +1,9 @@
 import { flagFiltersSchema } from '../../../config/flags.ts';
+import type { Db } from '../../../src/server/database/db.ts';
 import type { Facts, Stored, Subject } from '../../../src/server/flags/evaluate/facts.ts';
 import type { Flag } from '../../../src/server/flags/flag.ts';
 import { parseFlag } from '../../../src/server/flags/parse-flag.ts';
+import { insertFlag } from '../../../src/server/flags/store.ts';
 import type { JsonObject } from '../../../src/server/http/json.ts';
 
 export const NOW = Date.parse('2024-03-10T12:00:00Z');
@@ -41,3 +43,13 @@ export const person = (distinctId: string, stored?: Stored, given?: JsonObject):
   groups: new Map(),
   hashKeys: new Map(),
 });
+
+/** Stores an active flag as it is, without the checks of the API. */
+export const addFlag = (
+  db: Db,
+  projectId: number,
+  key: string,
+  filters: object,
+  more: { readonly keepsValue?: boolean } = {},
+): Promise<number> =>
+  insertFlag(db, projectId, null, { key, name: '', active: true, keepsValue: false, filters, ...more });

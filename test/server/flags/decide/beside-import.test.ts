@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { insertFlag } from '../../../../src/server/flags/store.ts';
 import { onEveryDatabase } from '../../../support/databases.ts';
 import { listenApi } from '../../../support/listening-api.ts';
+import { addFlag } from '../flag-lab.ts';
 
 const CLIENTS = 50;
 const DECISIONS_OF_CLIENT = 10;
@@ -12,20 +12,8 @@ onEveryDatabase('decisions while an import is running', (db) => {
   test(`${CLIENTS} clients see no errors`, { timeout: 120_000 }, async () => {
     const api = await listenApi(db());
     const filters = { groups: [{ properties: [{ key: 'plan', value: 'pro', type: 'person' }] }] };
-    await insertFlag(db(), api.project.id, null, {
-      key: 'pro',
-      name: '',
-      active: true,
-      keepsValue: false,
-      filters,
-    });
-    await insertFlag(db(), api.project.id, null, {
-      key: 'kept',
-      name: '',
-      active: true,
-      keepsValue: true,
-      filters: { groups: [{}] },
-    });
+    await addFlag(db(), api.project.id, 'pro', filters);
+    await addFlag(db(), api.project.id, 'kept', { groups: [{}] }, { keepsValue: true });
 
     const sendImport = async () => {
       for (let batch = 0; batch < BATCHES; batch += 1) {

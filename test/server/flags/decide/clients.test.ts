@@ -1,9 +1,9 @@
 import lzString from 'lz-string';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { insertFlag } from '../../../../src/server/flags/store.ts';
 import { createTestApi, gzipped, type TestApi } from '../../../support/api.ts';
 import { onEveryDatabase } from '../../../support/databases.ts';
 import { refused } from '../../capture/hostile-bodies.ts';
+import { addFlag } from '../flag-lab.ts';
 
 const ORIGIN = { origin: 'https://shop.example' };
 
@@ -11,8 +11,7 @@ onEveryDatabase('clients of /decide', (db) => {
   let api: TestApi;
   beforeAll(async () => {
     api = await createTestApi(db());
-    const flag = { key: 'a', name: '', active: true, keepsValue: false, filters: { groups: [{}] } };
-    await insertFlag(db(), api.project.id, null, flag);
+    await addFlag(db(), api.project.id, 'a', { groups: [{}] });
   });
 
   const body = () => ({ token: api.project.projectKey, distinct_id: 'ada' });

@@ -3,9 +3,9 @@ import { UnavailableError } from '../../../../src/lib/errors.ts';
 import type { Db } from '../../../../src/server/database/db.ts';
 import { createDecider } from '../../../../src/server/flags/decide/decide.ts';
 import { parseDecideRequest } from '../../../../src/server/flags/decide/request.ts';
-import { insertFlag } from '../../../../src/server/flags/store.ts';
 import { createTestApi } from '../../../support/api.ts';
 import { onEveryDatabase } from '../../../support/databases.ts';
+import { addFlag } from '../flag-lab.ts';
 
 /** A database whose statements fail, or never come back, from a moment on. */
 function createUnsteady(db: Db): Db & { state: 'up' | 'down' | 'silent' } {
@@ -30,7 +30,7 @@ onEveryDatabase('decisions while the database is away', (db) => {
     });
     const pro = { groups: [{ properties: [{ key: 'plan', value: 'pro', type: 'person' }] }] };
     for (const [key, filters] of Object.entries({ everybody: { groups: [{}] }, pro })) {
-      await insertFlag(db(), project.id, null, { key, name: '', active: true, keepsValue: false, filters });
+      await addFlag(db(), project.id, key, filters);
     }
     const unsteady = createUnsteady(db());
     const decider = createDecider({ db: unsteady, now: Date.now, storeWithinMs: 1000 });

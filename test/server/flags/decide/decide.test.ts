@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { insertFlag, updateFlag } from '../../../../src/server/flags/store.ts';
+import { updateFlag } from '../../../../src/server/flags/store.ts';
 import { createTestApi, type TestApi } from '../../../support/api.ts';
 import { onEveryDatabase } from '../../../support/databases.ts';
+import { addFlag as addFlagTo } from '../flag-lab.ts';
 
 interface Answer {
   readonly featureFlags: Record<string, boolean | string>;
@@ -13,14 +14,7 @@ onEveryDatabase('POST /decide', (db) => {
   let api: TestApi;
 
   const addFlag = (key: string, filters: object, more: { readonly keepsValue?: boolean } = {}) =>
-    insertFlag(db(), api.project.id, null, {
-      key,
-      name: '',
-      active: true,
-      keepsValue: false,
-      filters,
-      ...more,
-    });
+    addFlagTo(db(), api.project.id, key, filters, more);
 
   async function decide(body: object, version = '3'): Promise<Answer> {
     const response = await api.post(`/decide/?v=${version}`, { api_key: api.project.projectKey, ...body });

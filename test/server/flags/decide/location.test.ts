@@ -5,10 +5,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ConfigError } from '../../../../src/lib/errors.ts';
 import { buildApi } from '../../../../src/server/app.ts';
 import { openLocations } from '../../../../src/server/flags/decide/location.ts';
-import { insertFlag } from '../../../../src/server/flags/store.ts';
 import { createTestApi } from '../../../support/api.ts';
 import { onEveryDatabase, silent } from '../../../support/databases.ts';
 import { writeMmdb } from '../../../support/mmdb.ts';
+import { addFlag } from '../flag-lab.ts';
 
 const LONDON = {
   city: { names: { en: 'London' } },
@@ -56,8 +56,7 @@ onEveryDatabase('decisions by place', (db) => {
     const british = {
       groups: [{ properties: [{ key: '$geoip_country_code', value: 'GB', type: 'person' }] }],
     };
-    const flag = { key: 'british', name: '', active: true, keepsValue: false, filters: british };
-    await insertFlag(db(), project.id, null, flag);
+    await addFlag(db(), project.id, 'british', british);
     const decide = async (headers: Record<string, string>, more: object = {}) => {
       const response = await app.request('/decide?v=3', {
         method: 'POST',
