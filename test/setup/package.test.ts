@@ -52,6 +52,7 @@ test('the package holds the build, the set-up and the files that npm requires, a
     /^(package\.json|README\.md|LICENSE)$/,
     /^dist\/(src|jobs|config)\/.+\.js$/,
     /^dist\/config\/(example\.env|manifest\.schema\.json)$/,
+    /^dist\/config\/seed\.schema\.json$/,
     /^src\/setup\/[\w-]+\.mjs$/,
   ];
   expect(pack.files.filter((file) => !kinds.some((kind) => kind.test(file)))).toEqual([]);
