@@ -1,5 +1,7 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInThisContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { isRedisOutage } from '../../src/lib/connect-redis.ts';
+import { connectRedis, isRedisOutage } from '../../src/lib/connect-redis.ts';
 
 describe('an answer of Redis', () => {
   it.each([
@@ -32,4 +34,15 @@ describe('an answer of Redis', () => {
   ])('is none: %s', (message) => {
     expect(isRedisOutage(new Error(message))).toBe(false);
   });
+});
+
+it('leaves the methods of strings in the form for which V8 compiles', () => {
+  setFlagsFromString('--allow-natives-syntax');
+  const isFast = () => runInThisContext('%HasFastProperties(String.prototype)');
+
+  connectRedis('redis://127.0.0.1:1')
+    .on('error', () => {})
+    .disconnect();
+
+  expect(isFast()).toBe(true);
 });
