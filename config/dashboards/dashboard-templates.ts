@@ -18,7 +18,7 @@ const CHART_ROWS = 5;
 const NUMBER_ROWS = 2;
 
 /** Tiles that follow one another, two in a row of twelve columns; the last has a row to itself where it is left over. */
-function inPairs(tiles: readonly Untyped[]): InsightTile[] {
+export function inPairs(tiles: readonly Untyped[]): InsightTile[] {
   let top = 0;
   return tiles.map((tile, index) => {
     const isLeft = index % 2 === 0;
@@ -29,7 +29,7 @@ function inPairs(tiles: readonly Untyped[]): InsightTile[] {
       xs: { x: 0, y: index * CHART_ROWS, w: 1, h, minW: 1, minH: h },
     };
     if (!isLeft) top += h;
-    return { type: 'INSIGHT', ...tile, layouts };
+    return { ...tile, type: 'INSIGHT', layouts };
   });
 }
 
@@ -240,30 +240,30 @@ const importedHistory: DashboardTemplate = {
       filters: { ...trend, display: 'BoldNumber', events: [{ ...everything, math: 'dau' }] },
     },
     {
-      name: 'Events by week',
+      name: 'Events over time',
       color: 'blue',
       filters: {
         ...trend,
-        interval: 'week',
+        interval: 'auto',
         display: 'ActionsBar',
         events: [{ ...everything, math: 'total' }],
       },
     },
     {
-      name: 'People by week',
+      name: 'People over time',
       color: 'green',
       filters: {
         ...trend,
-        interval: 'week',
+        interval: 'auto',
         display: 'ActionsLineGraph',
         events: [{ ...everything, math: 'dau' }],
       },
     },
     {
       name: 'Growth accounting',
-      description: 'Who is new, who stayed, who came back and who left, week by week.',
+      description: 'Who is new, who stayed, who came back and who left.',
       color: 'purple',
-      filters: { insight: 'LIFECYCLE', interval: 'week', events: [everything] },
+      filters: { insight: 'LIFECYCLE', interval: 'auto', events: [everything] },
     },
     {
       name: 'Events by library',

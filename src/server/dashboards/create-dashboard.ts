@@ -4,9 +4,11 @@ import { PRIVILEGE, RESTRICTION } from '../auth/levels.ts';
 import type { Queryable } from '../database/db.ts';
 import { invalidInput } from '../http/errors.ts';
 import { normaliseTags } from '../http/tags.ts';
+import { loadEventTimes, loadRecentProperties } from '../insights/events-store.ts';
 import { copyInsight, saveInsight } from '../insights/store.ts';
 import { recordChange } from './activity.ts';
 import type { DashboardDeps } from './dashboard-deps.ts';
+import { fitTemplate, type History } from './fit-template.ts';
 import { openDashboard } from './open-dashboard.ts';
 import { findTemplate } from './parse-template.ts';
 import type { CreateBody } from './schema.ts';
@@ -16,15 +18,16 @@ import { viewTiles } from './tiles/view-tiles.ts';
 
 /** Creates a dashboard: empty, from a template or from another dashboard. Returns its id. */
 export async function createDashboard(
-  { db }: Pick<DashboardDeps, 'db'>,
+  { db, now }: Pick<DashboardDeps, 'db' | 'now'>,
   caller: Caller,
   body: CreateBody,
 ): Promise<number> {
-  const template = body.use_template ? findTemplate(body.use_template) : undefined;
-  if (body.use_template && template === undefined) {
+  const found = body.use_template ? findTemplate(body.use_template) : undefined;
+  if (body.use_template && found === undefined) {
     throw invalidInput(`Invalid template provided: ${body.use_template}`, 'use_template');
   }
   return db.transaction(async (tx) => {
+    const template = found && fitTemplate(found, await loadHistory(tx, caller.projectId, now()), now());
     const source = body.use_dashboard ? await findSource(tx, caller, body.use_dashboard) : undefined;
     const dashboard = await saveDashboard(tx, {
       ...newDashboard(caller, template, body),
@@ -37,6 +40,11 @@ export async function createDashboard(
     await recordChange(tx, caller, dashboard, 'created', null);
     return dashboard.id;
   });
+}
+
+async function loadHistory(tx: Queryable, projectId: number, now: number): Promise<History | undefined> {
+  const times = await loadEventTimes(tx, projectId, now);
+  return times && { last: times.last, properties: await loadRecentProperties(tx, projectId) };
 }
 
 /** A dashboard from a template that a client sent. Returns its id. */

@@ -3,11 +3,11 @@ import { getSqlState } from '../database/db.ts';
 import { sql } from '../database/sql.ts';
 import { ApiError } from '../http/errors.ts';
 import { loadCohorts } from '../query/cohort-store.ts';
-import { parseDateRange } from '../query/date-range.ts';
+import { fitRange, parseDateRange } from '../query/date-range.ts';
 import type { FilterGroup } from '../query/filter.ts';
 import { STEP_LIMIT_MS } from '../query/over-blocks.ts';
 import { isTooSlow, limitTime } from '../query/time-limit.ts';
-import { type EventScope, loadEarliest, sortInMemory } from './events-store.ts';
+import { type EventScope, loadEventTimes, sortInMemory } from './events-store.ts';
 import { invalid, tooLarge, tooSlow } from './insight-error.ts';
 import { getKind, type InsightData, type InsightQuery } from './registry.ts';
 import { AT_ONCE, type StepSizes, type Steps, startSteps } from './steps.ts';
@@ -97,15 +97,18 @@ async function compute(
   };
   const cohorts = await loadCohorts(tx, projectId, everyFilter);
   const scope: EventScope = { projectId, now, filter, cohorts, timeLimitMs, place: sql`true` };
-  const earliest = dates.from === 'all' ? await loadEarliest(tx, projectId) : undefined;
+  const asked = kind.getInterval(query);
+  const needsTimes = dates.from === 'all' || asked === 'auto';
+  const times = needsTimes ? await loadEventTimes(tx, projectId, now) : undefined;
   const range = parseDateRange(
     {
       dateFrom: dates.from,
       dateTo: dates.to,
       explicitDate: dates.explicit,
-      interval: kind.getInterval(query),
+      interval: asked === 'auto' ? 'day' : asked,
     },
-    { now, earliest },
+    { now, earliest: times?.first },
   );
-  return kind.compute(tx, steps, scope, query, range);
+  const fitted = asked === 'auto' ? fitRange(range, times?.last) : range;
+  return kind.compute(tx, steps, scope, query, fitted);
 }

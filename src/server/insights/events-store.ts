@@ -89,29 +89,45 @@ export const selectNumber = (property: PropertyOf): Sql => {
     where abs(n.value) < 1e200)`;
 };
 
-/** Events dated before that come from clocks that were never set. */
+/** Events dated before that come from clocks that were never set; those after now from clocks that are fast. */
 const FIRST_PLAUSIBLE_TIME = '2000-01-01T00:00:00Z';
 
-/**
- * When the project's first event happened, in milliseconds since 1970. The index begins with the names of
- * events: each is looked up after the one before, and its first event with it, instead of reading them all.
- */
-export async function loadEarliest(tx: Queryable, projectId: number): Promise<number | undefined> {
-  const [row] = await runSql<{ earliest: string | null }>(
+/** Milliseconds since 1970. */
+export interface EventTimes {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** When the project's first and last plausible events happened; undefined where there is none. */
+export async function loadEventTimes(
+  tx: Queryable,
+  projectId: number,
+  now: number,
+): Promise<EventTimes | undefined> {
+  const plausible = sql`project_id = ${projectId}::integer
+    and timestamp >= ${FIRST_PLAUSIBLE_TIME}::timestamptz
+    and timestamp <= ${new Date(now).toISOString()}::timestamptz`;
+  const [row] = await runSql<{ first: string | null; last: string | null }>(
     tx,
-    sql`with recursive names (event) as (
-        (select event from events where project_id = ${projectId} order by event limit 1)
-        union all
-        select (
-          select e.event from events e where e.project_id = ${projectId} and e.event > n.event
-          order by e.event limit 1)
-        from names n where n.event is not null)
-      select min((select min(e.timestamp) from events e
-        where e.project_id = ${projectId} and e.event = n.event
-          and e.timestamp >= ${FIRST_PLAUSIBLE_TIME}::timestamptz)) as earliest
-      from names n`,
+    sql`select (select min(timestamp) from events where ${plausible}) as first,
+      (select max(timestamp) from events where ${plausible}) as last`,
   );
-  return row?.earliest ? Date.parse(row.earliest) : undefined;
+  if (!row?.first || !row.last) return undefined;
+  return { first: Date.parse(row.first), last: Date.parse(row.last) };
+}
+
+/** Enough to meet every property that is in use. */
+const RECENT_EVENTS = 2000;
+
+/** Names of the properties of a project's last events. */
+export async function loadRecentProperties(tx: Queryable, projectId: number): Promise<ReadonlySet<string>> {
+  const rows = await runSql<{ name: string }>(
+    tx,
+    sql`select distinct jsonb_object_keys(properties) as name
+      from (select properties from events where project_id = ${projectId}::integer
+        order by timestamp desc limit ${RECENT_EVENTS}::integer) as recent`,
+  );
+  return new Set(rows.map(({ name }) => name));
 }
 
 /** A statement has room for 65535. */

@@ -3,7 +3,7 @@ import type { Queryable } from '../database/db.ts';
 import type { JsonObject } from '../http/json.ts';
 import type { DateRange } from '../query/date-range.ts';
 import type { FilterGroup } from '../query/filter.ts';
-import type { Interval } from '../query/interval.ts';
+import type { AskedInterval } from '../query/interval.ts';
 import type { Entity } from './entity.ts';
 import type { EventScope } from './events-store.ts';
 import type { Steps } from './steps.ts';
@@ -60,7 +60,7 @@ export interface InsightKind<K extends string, Q extends KindQuery<K>, D extends
   /** Every entity whose filter the query uses. */
   readonly listEntities: (query: Q) => readonly Entity[];
   /** The interval that the date range is rounded to. */
-  readonly getInterval: (query: Q) => Interval;
+  readonly getInterval: (query: Q) => AskedInterval;
   readonly compute: (
     tx: Queryable,
     steps: Steps,

@@ -1,7 +1,7 @@
 import { DateTime } from 'luxon';
 import { invalidInput } from '../http/errors.ts';
 import { applyRelativeDate, parseIsoDate, parseRelativeDate } from './date-text.ts';
-import { type Interval, toIntervalStart, type WeekStart } from './interval.ts';
+import { chooseInterval, type Interval, toIntervalStart, type WeekStart } from './interval.ts';
 
 /** What a request says about time, as it came. */
 export interface AskedRange {
@@ -62,6 +62,24 @@ export function parseDateRange(asked: AskedRange, context: RangeContext): DateRa
   const end = dateTo ? readDate(dateTo, now, 'date_to') : now;
   const until = isExact(dateTo ?? '') ? end.plus(1) : end.startOf('day').plus({ days: 1 });
   return { from, until, interval, weekStart };
+}
+
+/**
+ * The same span with the interval that suits it, without the days after the last event (milliseconds since
+ * 1970): what was imported may have ended years ago.
+ */
+export function fitRange(range: DateRange, last: number | undefined): DateRange {
+  const { from, weekStart } = range;
+  const lastDay = last === undefined ? range.until : dayAfter(last, from);
+  const until = lastDay > from && lastDay < range.until ? lastDay : range.until;
+  const interval = chooseInterval(until.toMillis() - from.toMillis());
+  return { from: toIntervalStart(from, interval, weekStart), until, interval, weekStart };
+}
+
+function dayAfter(time: number, { zone }: DateTime<true>): DateTime<true> {
+  const date = DateTime.fromMillis(time, { zone });
+  if (!date.isValid) throw new Error(`${time} is no time`);
+  return date.startOf('day').plus({ days: 1 });
 }
 
 function toEarliest({ earliest }: RangeContext, now: DateTime<true>): DateTime<true> {

@@ -4,6 +4,9 @@ import { invalidInput } from '../http/errors.ts';
 export const INTERVALS = ['hour', 'day', 'week', 'month'] as const;
 export type Interval = (typeof INTERVALS)[number];
 
+/** `auto`: chosen from the span of the data. */
+export type AskedInterval = Interval | 'auto';
+
 export type WeekStart = 'sunday' | 'monday';
 
 /** `minute` is an hour here, nothing a day. */
@@ -12,6 +15,15 @@ export function parseInterval(given: unknown): Interval {
   const interval = given === 'minute' ? 'hour' : INTERVALS.find((name) => name === given);
   if (interval !== undefined) return interval;
   throw invalidInput(`The interval must be one of ${INTERVALS.join(', ')}.`, 'interval');
+}
+
+const DAY_MS = 86_400_000;
+
+/** The finest interval that leaves a span (in milliseconds) readable as a chart: about a hundred at most. */
+export function chooseInterval(spanMs: number): Interval {
+  if (spanMs <= 2 * DAY_MS) return 'hour';
+  if (spanMs <= 100 * DAY_MS) return 'day';
+  return spanMs <= 730 * DAY_MS ? 'week' : 'month';
 }
 
 export function toIntervalStart(

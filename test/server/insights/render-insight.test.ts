@@ -179,7 +179,7 @@ describe('a result for people', () => {
 
   it('names lines where they end, with the custom name or the measure where that tells them apart', () => {
     const names = (...result: TrendSeries[]) =>
-      [...render(lines(...result)).matchAll(/<text[^>]*>(.*?)<\/text>/g)].map(([, text = '']) =>
+      [...render(lines(...result)).matchAll(/<text[^>]*>(<tspan.*?)<\/text>/g)].map(([, text = '']) =>
         textOf(text),
       );
     expect(names(series('$pageview', [1, 2], { action: { order: 0, custom_name: 'Visits' } }))).toEqual([
@@ -198,6 +198,44 @@ describe('a result for people', () => {
         series('a', [1, 2], { ...compare, compare_label: 'previous' }),
       ),
     ).toEqual(['9 now', '2 before']);
+  });
+
+  it('has the values of each day where a pointer finds them', () => {
+    const text = render(lines(series('<a>', [1, 2000]), series('b', [3, 0.5])));
+    const pointer = text.slice(text.indexOf('insight-pointer'), text.indexOf('insight-names'));
+    expect(pointer.split('<p').slice(1).map(textOf)).toEqual([
+      expect.stringMatching(/7 Jan 2024 &lt;a&gt; 1 b 3$/),
+      expect.stringMatching(/8 Jan 2024 &lt;a&gt; 2,000 b 0\.5 /),
+    ]);
+    const days = Array.from({ length: 201 }, (_, index) => `2024-01-01 ${index}`);
+    const long = render(
+      lines({
+        ...series(
+          'a',
+          days.map(() => 1),
+        ),
+        days,
+      }),
+    );
+    expect(long).not.toContain('insight-pointer');
+  });
+
+  it('leaves out years of nothing', () => {
+    const days = Array.from(
+      { length: 60 },
+      (_, index) => `${2020 + Math.floor(index / 12)}-${String((index % 12) + 1).padStart(2, '0')}-01`,
+    );
+    const text = render(
+      lines({
+        ...series(
+          'a',
+          days.map((_, index) => (index === 5 ? 7 : 0)),
+        ),
+        days,
+      }),
+    );
+    expect(textOf(text)).toContain('Nothing before 1 Jun 2020 or after 1 Jun 2020.');
+    expect(text.match(/<tr>/g)).toHaveLength(4);
   });
 
   it('compares a number with the one before', () => {

@@ -1,8 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../../src/server/http/errors.ts';
-import { type AskedRange, parseDateRange, type RangeContext } from '../../../src/server/query/date-range.ts';
-import { listIntervalStarts, MAX_INTERVALS, parseInterval } from '../../../src/server/query/interval.ts';
+import {
+  type AskedRange,
+  fitRange,
+  parseDateRange,
+  type RangeContext,
+} from '../../../src/server/query/date-range.ts';
+import {
+  chooseInterval,
+  listIntervalStarts,
+  MAX_INTERVALS,
+  parseInterval,
+} from '../../../src/server/query/interval.ts';
 
 /** A Sunday. */
 const NOW = Date.parse('2024-03-10T12:34:56.789Z');
@@ -189,5 +199,38 @@ describe('intervals', () => {
       'month',
     ]);
     for (const given of ['decade', 5, {}, 'toString']) expect(() => parseInterval(given)).toThrow(ApiError);
+  });
+});
+
+describe('an interval that is chosen from the data', () => {
+  const DAY_MS = 86_400_000;
+  test.each([
+    [2 * DAY_MS, 'hour', 'day'],
+    [100 * DAY_MS, 'day', 'week'],
+    [730 * DAY_MS, 'week', 'month'],
+  ])('up to %i ms is %s, above it %s', (span, below, above) => {
+    expect([chooseInterval(span), chooseInterval(span + 1)]).toEqual([below, above]);
+  });
+
+  test.each([
+    ['2023-11-03T08:00:00Z', '2023-11-12T11:17:05Z', ['2023-11-03', '2023-11-13', 'day']],
+    ['2023-11-03T08:00:00Z', '2023-11-03T08:00:00Z', ['2023-11-03', '2023-11-04', 'hour']],
+    ['2022-06-01T08:00:00Z', '2023-11-12T11:17:05Z', ['2022-05-29', '2023-11-13', 'week']],
+    ['2015-06-15T08:00:00Z', '2023-11-12T11:17:05Z', ['2015-06-01', '2023-11-13', 'month']],
+    ['2024-03-01T00:00:00Z', '2024-03-10T12:00:00Z', ['2024-03-01', '2024-03-11', 'day']],
+  ])('from %s, with the last event at %s', (first, last, expected) => {
+    const all = parseDateRange(
+      { dateFrom: 'all', interval: 'day' },
+      { now: NOW, earliest: Date.parse(first) },
+    );
+    const { from, until, interval } = fitRange(all, Date.parse(last));
+    expect([from.toISODate(), until.toISODate(), interval]).toEqual(expected);
+  });
+
+  test('keeps a range that has no events, or that ends before them', () => {
+    const asked = parseDateRange({ dateFrom: '-7d', interval: 'day' }, { now: NOW });
+    for (const last of [undefined, Date.parse('2020-01-01'), NOW + 90 * DAY_MS]) {
+      expect(fitRange(asked, last).until.toMillis()).toBe(asked.until.toMillis());
+    }
   });
 });

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { Html } from '../insight-kind.ts';
-import { formatNumber } from './format.ts';
+import type { Axis } from './axis.ts';
 import { renderLines } from './lines.ts';
 import { PLOT_HEIGHT, PLOT_WIDTH, type Plot, type PlotSeries, renderPlot } from './plot.ts';
 import { createScale, locate } from './scale.ts';
@@ -12,11 +12,12 @@ const MAX_RECTANGLES = 3000;
 const FILLED = 0.8;
 
 /** Columns over time, the series on top of one another; what is below zero hangs down. */
-export function renderColumns(series: readonly PlotSeries[], labels: readonly string[]): Html {
-  if (series.length * labels.length > MAX_RECTANGLES) return renderLines(series, labels);
+export function renderColumns(series: readonly PlotSeries[], axis: Axis): Html {
+  const { labels } = axis;
+  if (series.length * labels.length > MAX_RECTANGLES) return renderLines(series, axis);
   const columns = labels.map((_, index) => stack(series.map(({ values }) => values[index] ?? 0)));
   const scale = createScale(columns.flat().flatMap(({ from, to }) => [from, to]));
-  const plot: Plot = { series, labels, scale, isInPlaces: true };
+  const plot: Plot = { series, axis, scale, isInPlaces: true };
   const place = PLOT_WIDTH / labels.length;
   const drawing = columns.map((parts, index) =>
     parts.map(({ from, to }, which) => {
@@ -25,8 +26,7 @@ export function renderColumns(series: readonly PlotSeries[], labels: readonly st
       const [top, bottom] = [Math.max(from, to), Math.min(from, to)].map((value) =>
         locate(scale, value, PLOT_HEIGHT),
       );
-      const title = `${labels[index] ?? ''}\n${one.name}: ${formatNumber(Math.abs(to - from))}`;
-      return html`<rect class="${one.color}" fill="currentColor" x="${round((index + (1 - FILLED) / 2) * place)}" y="${top}" width="${round(place * FILLED)}" height="${round((bottom ?? 0) - (top ?? 0))}"><title>${title}</title></rect>`;
+      return html`<rect class="${one.color}" fill="currentColor" x="${round((index + (1 - FILLED) / 2) * place)}" y="${top}" width="${round(place * FILLED)}" height="${round((bottom ?? 0) - (top ?? 0))}"/>`;
     }),
   );
   return renderPlot(plot, html`${drawing}`);

@@ -1,7 +1,8 @@
 import { html } from 'hono/html';
 import { shorten } from '../../../lib/preview.ts';
 import type { Html } from '../insight-kind.ts';
-import { formatNumber, formatShort } from './format.ts';
+import type { Axis } from './axis.ts';
+import { formatShort } from './format.ts';
 import { PLOT_HEIGHT, PLOT_WIDTH, type Plot, type PlotSeries, renderPlot } from './plot.ts';
 import { createScale, locate } from './scale.ts';
 
@@ -15,39 +16,24 @@ const NAME_HEIGHT = 15;
 const MAX_LINES = 30;
 
 /** Lines over time, each named where it ends. */
-export function renderLines(series: readonly PlotSeries[], labels: readonly string[]): Html {
+export function renderLines(series: readonly PlotSeries[], axis: Axis): Html {
   const drawn = series.slice(0, MAX_LINES);
-  const plot: Plot = { series, labels, scale: createScale(drawn.flatMap(({ values }) => values)) };
+  const plot: Plot = { series, axis, scale: createScale(drawn.flatMap(({ values }) => values)) };
   const lines = drawn.map((one) => renderLine(plot, one));
   // Later lines would hide the first, which is the greatest.
-  return renderPlot(plot, html`${lines.reverse()}${renderHints(plot)}`, renderNames(plot));
+  return renderPlot(plot, html`${lines.reverse()}`, renderNames(plot));
 }
 
 const computeX = (index: number, count: number): number =>
   count === 1 ? PLOT_WIDTH / 2 : Math.round((index / (count - 1)) * PLOT_WIDTH * 100) / 100;
 
-function renderLine({ scale, labels }: Plot, { values, color, isEarlier }: PlotSeries): Html {
+function renderLine({ scale, axis }: Plot, { values, color, isEarlier }: PlotSeries): Html {
   const points = values.map(
-    (value, index) => `${computeX(index, labels.length)} ${locate(scale, value, PLOT_HEIGHT)}`,
+    (value, index) => `${computeX(index, axis.labels.length)} ${locate(scale, value, PLOT_HEIGHT)}`,
   );
   const dashes = isEarlier ? ' insight-earlier' : '';
   return html`<g class="${color}"><path class="insight-line${dashes}" d="M${points.join('L')}" vector-effect="non-scaling-stroke"/>
     <path class="insight-dot" d="M${points.at(-1) ?? ''}h.01" vector-effect="non-scaling-stroke"/></g>`;
-}
-
-/** What a pointer finds at each label. */
-const MAX_HINTS = 120;
-
-function renderHints({ series, labels }: Plot): Html[] {
-  if (labels.length > MAX_HINTS) return [];
-  const width = Math.round(PLOT_WIDTH / Math.max(1, labels.length - 1));
-  return labels.map((label, index) => {
-    const values = series
-      .slice(0, 8)
-      .map(({ name, values: all }) => `${name}: ${formatNumber(all[index] ?? 0)}`);
-    const x = computeX(index, labels.length) - width / 2;
-    return html`<rect class="insight-hint" x="${x}" y="0" width="${width}" height="${PLOT_HEIGHT}"><title>${[label, ...values].join('\n')}</title></rect>`;
-  });
 }
 
 /** Names and last values at the height where the lines end, moved apart where they would overlap. */

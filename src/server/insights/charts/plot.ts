@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import type { Html } from '../insight-kind.ts';
+import type { Axis } from './axis.ts';
 import { formatNumber, formatShort } from './format.ts';
 import { locate, type Scale } from './scale.ts';
 
@@ -15,12 +16,11 @@ export interface PlotSeries {
 
 export interface Plot {
   readonly series: readonly PlotSeries[];
-  /** One for each value. */
-  readonly labels: readonly string[];
+  readonly axis: Axis;
   readonly scale: Scale;
   /**
-   * Labels every value below the plot, where there is room.
-   * @default false, only the ends are labelled
+   * Every value has a place of the same width, in the middle of which it is.
+   * @default false, the first and the last value are at the edges
    */
   readonly isInPlaces?: boolean;
 }
@@ -44,9 +44,9 @@ export function renderPlot(plot: Plot, drawing: Html, beside?: Html): Html {
       <div class="insight-y" aria-hidden="true">${scale.ticks.map((tick) => html`<span>${formatShort(tick)}</span>`)}</div>
       <svg class="insight-area" viewBox="0 0 ${PLOT_WIDTH} ${PLOT_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${describe(plot)}">
         <path class="insight-grid" d="${drawGrid(scale)}" vector-effect="non-scaling-stroke"/>${drawing}
-      </svg>${beside}
-      ${renderLabels(plot)}
-    </div>
+      </svg>${renderPointer(plot)}${beside}
+      ${renderTicks(plot)}
+    </div>${plot.axis.note && html`<p class="insight-note">${plot.axis.note}</p>`}
     ${renderNumbers(plot)}
   </figure>`;
 }
@@ -55,23 +55,42 @@ function drawGrid(scale: Scale): string {
   return scale.ticks.map((tick) => `M0 ${locate(scale, tick, PLOT_HEIGHT)}H${PLOT_WIDTH}`).join('');
 }
 
-/** More would run into one another on a phone. */
-const MAX_PLACES = 8;
+/** Closer to an edge than this share of the width, a label is not centred at its tick. */
+const EDGE = 0.06;
 
-function renderLabels({ labels, isInPlaces }: Plot): Html {
-  const each = isInPlaces && labels.length <= MAX_PLACES;
-  const shown = each ? labels : pickEnds(labels);
-  return html`<div class="insight-x${each ? ' insight-each' : ''}" aria-hidden="true">${shown.map((label) => html`<span>${label}</span>`)}</div>`;
+/** Labels at their places below the plot; on narrow screens every second one. */
+function renderTicks({ axis, isInPlaces = false }: Plot): Html {
+  const count = axis.labels.length;
+  return html`<svg class="insight-x" width="100%" height="${axis.ticks.some(({ below }) => below) ? 36 : 22}" aria-hidden="true">${axis.ticks.map(
+    ({ index, label, below }, place) => {
+      const share = isInPlaces ? (index + 0.5) / count : count === 1 ? 0.5 : index / (count - 1);
+      const anchor = share < EDGE ? 'start' : share > 1 - EDGE ? 'end' : 'middle';
+      const x = `${Math.round(share * 10_000) / 100}%`;
+      return html`<g class="${place % 2 === 1 && !below && 'insight-minor'}"><line x1="${x}" x2="${x}" y2="4"/><text x="${x}" y="17" text-anchor="${anchor}">${label}</text>${below && html`<text x="${x}" y="31" text-anchor="${anchor}">${below}</text>`}</g>`;
+    },
+  )}</svg>`;
 }
 
-/** The labels that fit exactly: both ends, and the middle where there is one. */
-function pickEnds(labels: readonly string[]): readonly string[] {
-  if (labels.length <= 2) return labels;
-  const middle = labels.length >= 5 && labels.length % 2 === 1 ? [labels[(labels.length - 1) / 2] ?? ''] : [];
-  return [labels[0] ?? '', ...middle, labels.at(-1) ?? ''];
+/** Of all labels and series together; more would make the page heavy, and places too narrow to point at. */
+const MAX_POINTED = 1600;
+const MAX_POINTED_LABELS = 200;
+
+/** What a pointer finds at each label: its values. Without a script, so each place has a text of its own. */
+function renderPointer({ series, axis: { labels }, isInPlaces = false }: Plot): Html | undefined {
+  const shown = series.slice(0, COLORS);
+  if (labels.length > MAX_POINTED_LABELS || labels.length * shown.length > MAX_POINTED) return undefined;
+  const places = labels.map((label, index) => {
+    const side = index < labels.length / 2 ? '' : 'insight-before';
+    const values = shown.map(
+      ({ name, color, values: all }) =>
+        html`<span><i class="${color}"></i>${name} <b>${formatNumber(all[index] ?? 0)}</b></span>`,
+    );
+    return html`<div><p class="${side}">${label}${values}</p></div>`;
+  });
+  return html`<div class="insight-pointer${isInPlaces ? '' : ' insight-edges'}" aria-hidden="true">${places}</div>`;
 }
 
-function describe({ series, labels }: Plot): string {
+function describe({ series, axis: { labels } }: Plot): string {
   const names = series
     .map(({ name }) => name)
     .slice(0, COLORS)
@@ -94,7 +113,7 @@ const MAX_COLUMNS = 12;
 const MAX_ROWS = 400;
 
 /** Every number of a plot: for those who cannot see it, and those who want to know exactly. */
-function renderNumbers({ series, labels }: Plot): Html {
+function renderNumbers({ series, axis: { labels } }: Plot): Html {
   const shown = series.slice(0, MAX_COLUMNS);
   const rows = labels.slice(-MAX_ROWS);
   const skipped = labels.length - rows.length;

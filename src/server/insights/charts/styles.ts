@@ -7,6 +7,7 @@ export const INSIGHT_STYLES = `
   --insight-quiet: #5c6165;
   --insight-line: #e3e3dc;
   --insight-tint: 37 99 235;
+  --insight-card: #fff;
   margin: 0;
   container-type: inline-size;
   font-size: 0.875rem;
@@ -24,7 +25,7 @@ export const INSIGHT_STYLES = `
 .insight-8 { color: #0e7490; }
 .insight-rest { color: #6b7280; }
 @media (prefers-color-scheme: dark) {
-  .insight { --insight-quiet: #9da2a6; --insight-line: #35393e; --insight-tint: 110 160 255; }
+  .insight { --insight-quiet: #9da2a6; --insight-line: #35393e; --insight-tint: 110 160 255; --insight-card: #1d1f22; }
   .insight-1 { color: #7aa7ff; }
   .insight-2 { color: #fb923c; }
   .insight-3 { color: #2dd4bf; }
@@ -39,17 +40,23 @@ export const INSIGHT_STYLES = `
 .insight-y, .insight-x, .insight-note, .insight small, .insight-numbers summary { color: var(--insight-quiet); font-size: 0.75rem; }
 .insight-y { display: flex; flex-direction: column; justify-content: space-between; height: 180px; text-align: right; line-height: 0; padding: 0; }
 .insight-area { display: block; width: 100%; height: 180px; overflow: visible; }
-.insight-x { grid-column: 2; display: flex; justify-content: space-between; gap: 1em; margin-top: 0.375rem; }
-.insight-x span:last-child { text-align: right; }
-.insight-x span:only-child { margin: auto; }
-.insight-x.insight-each { display: grid; grid-auto-flow: column; grid-auto-columns: 1fr; gap: 0.25rem; }
-.insight-x.insight-each span { text-align: center; }
+.insight-x { grid-column: 2; overflow: visible; }
+.insight-x text { fill: var(--insight-quiet); }
+.insight-x line { stroke: var(--insight-line); }
+.insight-area, .insight-pointer { grid-column: 2; grid-row: 1; }
+.insight-pointer { display: flex; height: 180px; }
+.insight-pointer div { position: relative; flex: 1 1 0; }
+.insight-edges div:first-child, .insight-edges div:last-child { flex-grow: 0.5; }
+.insight-pointer div:hover { background: rgb(var(--insight-tint) / 0.1); }
+.insight-pointer p { display: none; position: absolute; z-index: 1; top: 0; left: calc(100% + 0.25rem); width: max-content; max-width: 14rem; margin: 0; padding: 0.375rem 0.5rem; border: 1px solid var(--insight-line); border-radius: 0.25rem; background: var(--insight-card); font-size: 0.75rem; pointer-events: none; }
+.insight-pointer p.insight-before { left: auto; right: calc(100% + 0.25rem); }
+.insight-pointer div:hover p { display: block; }
+.insight-pointer span { display: block; }
+.insight-pointer i { display: inline-block; width: 0.5rem; height: 0.5rem; margin-right: 0.375rem; border-radius: 50%; background: currentColor; }
 .insight-grid { stroke: var(--insight-line); fill: none; }
 .insight-line { stroke: currentColor; stroke-width: 2; stroke-linejoin: round; fill: none; }
 .insight-line.insight-earlier { stroke-dasharray: 3 4; }
 .insight-dot { stroke: currentColor; stroke-width: 6; stroke-linecap: round; fill: none; }
-.insight-hint { fill: transparent; }
-.insight-hint:hover { fill: rgb(var(--insight-tint) / 0.08); }
 .insight-names { display: none; overflow: visible; font-size: 0.75rem; }
 .insight-names text { fill: currentColor; }
 .insight-last { font-weight: 650; }
@@ -60,6 +67,7 @@ export const INSIGHT_STYLES = `
   .insight-names { display: block; }
   .insight-narrow { display: none; }
 }
+@container (max-width: 26rem) { .insight-minor { display: none; } }
 .insight-numbers { margin-top: 0.5rem; }
 .insight-numbers summary { cursor: pointer; width: fit-content; }
 .insight-scroll { overflow-x: auto; }

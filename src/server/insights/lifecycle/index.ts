@@ -1,6 +1,5 @@
 import type { JsonObject } from '../../http/json.ts';
-import { renderColumns } from '../charts/columns.ts';
-import { formatDay } from '../charts/format.ts';
+import { renderOverTime } from '../charts/over-time.ts';
 import { unsupported } from '../insight-error.ts';
 import type { CommonQuery, Html, InsightKind } from '../insight-kind.ts';
 import { readSeries } from '../parse/entities.ts';
@@ -39,5 +38,5 @@ function renderLifecycle({ result }: LifecycleData): Html {
     values,
     color: STATUS_COLORS[status],
   }));
-  return renderColumns(series, (result[0]?.days ?? []).map(formatDay));
+  return renderOverTime('columns', series, result[0]?.days ?? []);
 }

@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../http/json.ts';
-import type { Interval } from '../../query/interval.ts';
+import type { AskedInterval } from '../../query/interval.ts';
 import type { Entity } from '../entity.ts';
 import type { KindData, KindQuery } from '../insight-kind.ts';
 
 export interface LifecycleQuery extends KindQuery<'LIFECYCLE'> {
   readonly entity: Entity;
-  readonly interval: Interval;
+  readonly interval: AskedInterval;
 }
 
 export const LIFECYCLE_STATUSES = ['new', 'returning', 'resurrecting', 'dormant'] as const;

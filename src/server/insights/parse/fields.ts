@@ -3,7 +3,7 @@ import { isExactNumber } from '../../../lib/json/exact-number.ts';
 import { ApiError } from '../../http/errors.ts';
 import { parseSafely } from '../../http/safe-json.ts';
 import type { FilterGroup } from '../../query/filter.ts';
-import { type Interval, parseInterval } from '../../query/interval.ts';
+import { type AskedInterval, parseInterval } from '../../query/interval.ts';
 import { parseFilter } from '../../query/parse-filter.ts';
 import type { Breakdown } from '../entity.ts';
 import { invalid, unsupported } from '../insight-error.ts';
@@ -72,8 +72,10 @@ export function readDates(filters: unknown): DateWords {
   return { from, to, explicit: explicit ?? false };
 }
 
-export function readInterval(filters: unknown): Interval {
+/** `auto` is an addition to the contract. */
+export function readInterval(filters: unknown): AskedInterval {
   const { interval } = readFields(z.object({ interval: given(words) }), filters);
+  if (interval === 'auto') return 'auto';
   return orInvalid(() => parseInterval(interval));
 }
 

@@ -6,13 +6,20 @@ import type { RetentionRow } from './model.ts';
 const SHADES = 9;
 
 /** A row for each period: its persons, and the share of them that came back so many periods later. */
-export function renderRetention(rows: readonly RetentionRow[]): Html {
+export function renderRetention(all: readonly RetentionRow[]): Html {
+  const rows = dropEmptyStart(all);
   const period = rows[0]?.label.split(' ')[0] ?? '';
   return html`<div class="insight insight-scroll" tabindex="0"><table class="insight-retention">
     <thead><tr><td></td><th scope="col">People</th>${rows
       .slice(1)
       .map((_, index) => html`<th scope="col">${period} ${index + 1}</th>`)}</tr></thead>
     <tbody>${rows.map(renderRow)}</tbody></table></div>`;
+}
+
+/** Periods before the first person came say nothing. */
+function dropEmptyStart(rows: readonly RetentionRow[]): readonly RetentionRow[] {
+  const first = rows.findIndex(({ values }) => values.some(({ count }) => count > 0));
+  return first === -1 ? rows : rows.slice(first);
 }
 
 function renderRow({ date, values }: RetentionRow): Html {

@@ -20,7 +20,7 @@ export async function computeStickiness(
   const result: StickinessSeries[] = [];
   for (const entity of query.series) {
     const points = buckets.starts.length === 0 ? [] : await loadStickiness(tx, steps, scope, buckets, entity);
-    result.push(shapeStickiness(points, buckets.starts.length, entity, query));
+    result.push(shapeStickiness(points, buckets.starts.length, entity, range));
   }
   return { insight: 'STICKINESS', result };
 }
@@ -30,7 +30,7 @@ function shapeStickiness(
   points: readonly StickinessPoint[],
   bucketCount: number,
   { action, name }: Pick<Entity, 'action' | 'name'>,
-  { interval }: Pick<StickinessQuery, 'interval'>,
+  { interval }: Pick<DateRange, 'interval'>,
 ): StickinessSeries {
   const people = new Map(points.map((point) => [point.active, point.people]));
   const days = Array.from({ length: bucketCount }, (_, index) => index + 1);

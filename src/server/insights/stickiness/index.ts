@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../http/json.ts';
+import { createWordAxis } from '../charts/axis.ts';
 import { renderColumns } from '../charts/columns.ts';
 import { renderLines } from '../charts/lines.ts';
 import { pickColor } from '../charts/plot.ts';
@@ -46,11 +47,11 @@ function refuseCriteria({
 }
 
 function renderStickiness({ result }: StickinessData): Html {
-  const labels = result[0]?.labels ?? [];
+  const axis = createWordAxis(result[0]?.labels ?? []);
   const series = result.map(({ label, data: values }, index) => ({
     name: label,
     values,
     color: pickColor(index),
   }));
-  return series.length === 1 ? renderColumns(series, labels) : renderLines(series, labels);
+  return series.length === 1 ? renderColumns(series, axis) : renderLines(series, axis);
 }

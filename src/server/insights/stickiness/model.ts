@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../http/json.ts';
-import type { Interval } from '../../query/interval.ts';
+import type { AskedInterval } from '../../query/interval.ts';
 import type { Entity } from '../entity.ts';
 import type { KindData, KindQuery } from '../insight-kind.ts';
 
 export interface StickinessQuery extends KindQuery<'STICKINESS'> {
   readonly series: readonly Entity[];
-  readonly interval: Interval;
+  readonly interval: AskedInterval;
 }
 
 export interface StickinessData extends KindData<'STICKINESS'> {

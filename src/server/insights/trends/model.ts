@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../http/json.ts';
-import type { Interval } from '../../query/interval.ts';
+import type { AskedInterval } from '../../query/interval.ts';
 import type { Breakdown, Series } from '../entity.ts';
 import type { KindData, KindQuery } from '../insight-kind.ts';
 
@@ -29,7 +29,7 @@ export const AGGREGATED_DISPLAYS: ReadonlySet<Display> = new Set<Display>([
 
 export interface TrendsQuery extends KindQuery<'TRENDS'> {
   readonly series: readonly Series[];
-  readonly interval: Interval;
+  readonly interval: AskedInterval;
   readonly breakdown: Breakdown | undefined;
   readonly display: Display;
   readonly compare: boolean;

@@ -1,8 +1,7 @@
 import { html } from 'hono/html';
 import { type Bar, renderBars } from '../charts/bars.ts';
-import { renderColumns } from '../charts/columns.ts';
-import { formatDay, formatNumber, formatShare } from '../charts/format.ts';
-import { renderLines } from '../charts/lines.ts';
+import { formatNumber, formatShare } from '../charts/format.ts';
+import { renderOverTime } from '../charts/over-time.ts';
 import { type PlotSeries, pickColor } from '../charts/plot.ts';
 import type { Html } from '../insight-kind.ts';
 import type { TrendSeries, TrendsData } from './model.ts';
@@ -14,7 +13,6 @@ export function renderTrends({ display, result }: TrendsData): Html {
   if (DISPLAYS.some((known) => known === display && AGGREGATED_DISPLAYS.has(known))) {
     return renderTotals(display, result);
   }
-  const labels = (result[0]?.days ?? []).map(formatDay);
   const isCompared = result.some(({ compare }) => compare);
   const names = nameSeries(result);
   // A line has the same colour in both periods.
@@ -31,7 +29,8 @@ export function renderTrends({ display, result }: TrendsData): Html {
     };
   });
   // Periods that are compared cannot be stacked.
-  return COLUMNS.has(display) && !isCompared ? renderColumns(series, labels) : renderLines(series, labels);
+  const form = COLUMNS.has(display) && !isCompared ? 'columns' : 'lines';
+  return renderOverTime(form, series, result[0]?.days ?? []);
 }
 
 const identifyLine = ({ action, label }: TrendSeries): string => `${String(action['order'])} ${label}`;

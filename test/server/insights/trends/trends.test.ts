@@ -52,6 +52,12 @@ onEveryDatabase('trends', (db) => {
     ]);
   });
 
+  test('choose the interval from the data where it is auto, and end with it', async () => {
+    const [shown] = await series({ date_from: 'all', interval: 'auto' });
+    expect(shown?.days).toHaveLength(10);
+    expect([shown?.days[0], shown?.days.at(-1), shown?.count]).toEqual(['2024-01-01', '2024-01-10', 7]);
+  });
+
   test('cover the last seven days until now unless they say otherwise', async () => {
     const [shown] = await series({ date_from: null });
     expect(shown?.days).toEqual([
