@@ -1,14 +1,17 @@
+import type { Redis } from 'ioredis';
 import type { Slice } from '../src/contract/slice.ts';
 import type { Staging } from '../src/contract/staging.ts';
 import { ConfigError, SourceError, UnavailableError } from '../src/lib/errors.ts';
 import type { OpenMigration, OpenMigrations } from '../src/migrations/open-migrations.ts';
 import { type StagedSlice, toGroup } from '../src/pipeline/stage/slice-groups.ts';
 import { stageSlice } from '../src/pipeline/stage/stage-slice.ts';
+import { assertEpochInForce } from '../src/state/checkpoints.ts';
 import { layout } from '../src/state/keys.ts';
 import type { Handler } from './worker.ts';
 
 export interface StageSliceDeps {
   readonly staging: Staging;
+  readonly redis: Redis;
   readonly migrations: OpenMigrations;
   /** Migration that this process is the producer of, if any. */
   readonly produces: string | undefined;
@@ -19,11 +22,13 @@ export interface StageSliceDeps {
  * producer reads the parts from staging; progress says how many there are. Of a group of small files the
  * job carries the id alone: its members are in the record of the migration.
  */
-export function stageSliceHandler({ staging, migrations, produces }: StageSliceDeps): Handler<'stage-slice'> {
+export function stageSliceHandler(deps: StageSliceDeps): Handler<'stage-slice'> {
+  const { staging, redis, migrations, produces } = deps;
   return ({ migration: name, epoch, packing, slice }, run) =>
     migrations.use(name, epoch, run.signal, async (migration, signal) => {
       let parts = 0;
-      const onPart = () => {
+      const onPart = async () => {
+        await assertEpochInForce(redis, migration.record.id, epoch);
         parts += 1;
         run.progress({ parts });
       };

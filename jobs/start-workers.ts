@@ -11,6 +11,7 @@ const PERSONS_JOBS = ['resolve-people', 'merge-people', 'fold-people'] as const;
 
 export interface SliceWorkerDeps {
   readonly redisUrl: string;
+  readonly redis: Redis;
   readonly staging: Staging;
   readonly migrations: OpenMigrations;
   /** Migration that this process is the producer of, if any. */
@@ -19,7 +20,6 @@ export interface SliceWorkerDeps {
 }
 
 export interface WorkersDeps extends SliceWorkerDeps {
-  readonly redis: Redis;
   /** Parts at once in this process. */
   readonly concurrency: number;
 }
@@ -61,13 +61,14 @@ export function startWorkers(workersDeps: WorkersDeps): Workers {
 }
 
 /** Stages slices on shared storage and imports nothing: for a producer that leaves importing to others. */
-export function startSliceWorker({ redisUrl, staging, migrations, produces, log }: SliceWorkerDeps): Workers {
+export function startSliceWorker(deps: SliceWorkerDeps): Workers {
+  const { redisUrl, redis, staging, migrations, produces, log } = deps;
   return createJobWorker({
     redisUrl,
     log,
     queueName: 'stage-slice',
     job: 'stage-slice',
     concurrency: 1, // one keeps two cores busy
-    handler: stageSliceHandler({ staging, migrations, produces }),
+    handler: stageSliceHandler({ staging, redis, migrations, produces }),
   });
 }

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import type { Staging } from '../contract/staging.ts';
 import { openCount } from '../deliver/redis-budget.ts';
 import { getMessage, UnavailableError } from '../lib/errors.ts';
-import { createBudgetMark, loadBudgetMark } from '../state/budget-marks.ts';
+import { createBudgetMark, loadBudgetMark } from '../state/destination-marks.ts';
 
 /** What a mark of version 0.1.0 stands for: no count in Redis has this id, so the first one that is used is lost. */
 const UNKNOWN_COUNT = '';

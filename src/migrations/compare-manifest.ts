@@ -6,7 +6,7 @@ import {
 } from '../../config/manifest/manifest-identity.ts';
 import type { Staging } from '../contract/staging.ts';
 import { ConfigError } from '../lib/errors.ts';
-import { loadAcceptanceMark } from '../state/acceptance-mark.ts';
+import { loadAcceptanceMark } from '../state/destination-marks.ts';
 import { type Epoch, loadLatestEpoch, type MigrationRecord } from '../state/migrations.ts';
 import { listReceipts } from '../state/receipts.ts';
 import { toLedgerDestination } from './persons/ledger-destination.ts';

@@ -37,11 +37,10 @@ async function hold(
   const at = now().toISOString();
   try {
     const record = await requireMigration(staging, name);
-    await applyEvent(staging, name, { kind: EVENTS[state] }, { reason, at });
-    const redisProblem = await askRedis((redis) => mirrorControl(redis, record.id, state)).then(
-      () => undefined,
-      getMessage,
-    );
+    const entered = await applyEvent(staging, name, { kind: EVENTS[state] }, { reason, at });
+    const redisProblem = await askRedis(async (redis) => {
+      if (entered.kind === 'enter') await mirrorControl(redis, record.id, entered);
+    }).then(() => undefined, getMessage);
     return { kind: 'done', state, at, redisProblem };
   } catch (error) {
     if (error instanceof RefusedError)

@@ -1,5 +1,5 @@
 import { FencedOutError, getMessage, PreflightError, UnavailableError } from '../lib/errors.ts';
-import type { Control } from '../state/migrations.ts';
+import type { Control } from '../state/control.ts';
 import { RefusedError } from './life-store.ts';
 import { ControlError } from './run/lease.ts';
 

@@ -1,4 +1,4 @@
-import type { Control } from '../state/migrations.ts';
+import type { Control } from '../state/control.ts';
 
 /**
  * The life of a migration, as one pure state machine: what each event does in each state, who may write
@@ -13,7 +13,7 @@ import type { Control } from '../state/migrations.ts';
  *   pause, cancel: from everything but none and finished. Out of paused lead resume, and run with a manifest
  *   whose limits, key or approval were edited meanwhile; out of cancelled only resume.
  *
- * Staging holds the state (control.json) and the epochs; Redis only mirrors both (I4). Events of a producer
+ * Staging holds the state (src/state/control.ts) and the epochs; Redis only mirrors both (I4). Events of a producer
  * or a worker carry its epoch, and one that is older than the epoch in force changes nothing (I5).
  */
 export const STATES = [
@@ -29,7 +29,7 @@ export const STATES = [
 
 /**
  * `none`: there is no record. `created`: there is a record and no control, as its first producer has not
- * acquired the lease yet. The others are what control.json holds.
+ * acquired the lease yet. The others are what control holds.
  */
 export type State = (typeof STATES)[number];
 

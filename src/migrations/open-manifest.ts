@@ -11,7 +11,7 @@ import { ConfigError } from '../lib/errors.ts';
 import type { Logger } from '../lib/logger.ts';
 import { bindSource, listMappingNames, readPinnedVersion } from '../sources/registry.ts';
 import { createImportMap, toSourceSlice } from '../sources/source.ts';
-import { createAcceptanceMark } from '../state/acceptance-mark.ts';
+import { createAcceptanceMark } from '../state/destination-marks.ts';
 import { agreeOnCount } from './agree-on-count.ts';
 import type { SourceAccess } from './migration-runtime.ts';
 import type { OpenMigrationsDeps } from './open-migrations.ts';

@@ -16,15 +16,9 @@ import {
 import type { Logger } from '../lib/logger.ts';
 import type { SourceSlice } from '../sources/source.ts';
 import { migrationKey, mirrorControl } from '../state/checkpoints.ts';
+import { controlState, loadControl } from '../state/control.ts';
 import type { LedgerAccess } from '../state/ledger/ledger.ts';
-import {
-  controlState,
-  type Epoch,
-  loadControl,
-  loadEpoch,
-  loadMigration,
-  type MigrationRecord,
-} from '../state/migrations.ts';
+import { type Epoch, loadEpoch, loadMigration, type MigrationRecord } from '../state/migrations.ts';
 import { applyEvent } from './life-store.ts';
 import { compareEpoch, DUTIES, EPOCH_DUTIES, toState } from './lifecycle.ts';
 
@@ -190,8 +184,8 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
     const { standing } = await loadStanding(migration);
     if (EPOCH_DUTIES[standing].worker === 'hand_back') return;
     const event = { kind: 'pause_by_worker', epoch } as const;
-    const transition = await applyEvent(staging, record.name, event, { reason, at: now().toISOString() });
-    if (transition.kind === 'enter') await mirrorControl(redis, record.id, transition.state);
+    const entered = await applyEvent(staging, record.name, event, { reason, at: now().toISOString() });
+    if (entered.kind === 'enter') await mirrorControl(redis, record.id, entered);
   };
 
   return {

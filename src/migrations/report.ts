@@ -1,11 +1,9 @@
-import { parseDocument } from '../state/document.ts';
-import { layout } from '../state/keys.ts';
-import { loadControl } from '../state/migrations.ts';
+import { loadControl } from '../state/control.ts';
 import { RefusedError, requireMigration } from './life-store.ts';
 import type { MigrationStore } from './migration-runtime.ts';
 import { buildReport } from './report/build-report.ts';
 import { loadBooks } from './report/load-books.ts';
-import { type Report, report } from './report/report.ts';
+import { loadStoredReport, type Report } from './report/report.ts';
 
 /**
  * The report of the last run, or while one is under way, one of what is there so far. Either is compared
@@ -13,9 +11,7 @@ import { type Report, report } from './report/report.ts';
  */
 export async function loadReport({ staging }: MigrationStore, name: string): Promise<Report> {
   const record = await requireMigration(staging, name);
-  const key = layout(name).report;
-  const body = await staging.get(key); // there from the end of a run until the next one begins
-  const stored = body && parseDocument(report, body, key, staging);
+  const stored = await loadStoredReport(staging, name);
   if ((await loadControl(staging, name))?.state === 'removed') {
     if (stored) return stored;
     throw new RefusedError('removed', `migration "${name}" was removed before it had a report`);

@@ -2,7 +2,8 @@ import { raceAbort } from '../lib/async/abort.ts';
 import { canonicalJson } from '../lib/json/canonical-json.ts';
 import { bindSource, readPinnedVersion } from '../sources/registry.ts';
 import { createImportMap, type ImportMap } from '../sources/source.ts';
-import { loadControl, loadMigration } from '../state/migrations.ts';
+import { loadControl } from '../state/control.ts';
+import { loadMigration } from '../state/migrations.ts';
 import { findLedgerId } from './compare-manifest.ts';
 import { type Interruption, toInterruption } from './interruption.ts';
 import { decideStored, requireMigration } from './life-store.ts';
@@ -73,7 +74,7 @@ export async function startMigration(
     // Before the source is looked at. Control that outlived its record decides nothing.
     if (await loadMigration(runtime.staging, name)) {
       kind = (await isEdited(runtime, loaded)) ? 'run_edited' : topUp ? 'top_up' : 'run';
-      await decideStored(runtime.staging, name, { kind });
+      await decideStored(runtime.staging, name, { kind }, await loadControl(runtime.staging, name));
     }
     return prepareMigration(runtime, loaded, topUp ? 'take' : 'refuse');
   });
@@ -94,7 +95,8 @@ export async function resumeMigration(
 ): Promise<RunResult> {
   const prepared = await orInterrupted(runtime, name, async () => {
     await requireMigration(runtime.staging, name);
-    await decideStored(runtime.staging, name, { kind: 'resume' });
+    const control = await loadControl(runtime.staging, name);
+    await decideStored(runtime.staging, name, { kind: 'resume' }, control);
     return prepareMigration(runtime, await loadStoredManifest(runtime.staging, name), 'leave');
   });
   return 'kind' in prepared ? prepared : runPrepared(runtime, prepared, 'resume', options);

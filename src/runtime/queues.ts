@@ -57,7 +57,7 @@ function startOnMigrations(base: Base, start: (migrations: OpenMigrations) => Wo
 }
 
 export function startStagingWorker(
-  { redisUrl, staging, log }: Base,
+  { redisUrl, redis, staging, log }: Base,
   { migrationId, files, onPart }: StagingWork,
 ): Closable {
   return createJobWorker({
@@ -66,6 +66,6 @@ export function startStagingWorker(
     job: 'stage-file',
     concurrency: FILES_AT_ONCE,
     log,
-    handler: stageFileHandler({ staging, files, onPart }),
+    handler: stageFileHandler({ staging, redis, migrationId, files, onPart }),
   });
 }

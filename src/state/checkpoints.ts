@@ -27,13 +27,32 @@ export interface Fence {
 /** All keys of Backhaul share one hash tag, so that scripts over several keys work on a cluster. */
 export const migrationKey = (migrationId: string) => `{bh}:migration:${migrationId}`;
 
+const MIRROR = `
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+if tonumber(redis.call('HGET', KEYS[1], 'control_number') or '0') >= tonumber(ARGV[2]) then return 0 end
+redis.call('HSET', KEYS[1], 'control', ARGV[1], 'control_number', ARGV[2])
+return 1`;
+
 /**
  * Copies to Redis what control in staging holds already, so that workers learn of it now and not when they
- * read staging next. A migration that this Redis does not know has no workers.
+ * read staging next. A migration that this Redis does not know has no workers. Does nothing where a newer state
+ * was copied: whoever sleeps between the two steps must not stop what was resumed meanwhile.
  */
-export async function mirrorControl(redis: Redis, migrationId: string, state: string): Promise<void> {
-  const key = migrationKey(migrationId);
-  if (await redis.exists(key)) await redis.hset(key, 'control', state);
+export async function mirrorControl(
+  redis: Redis,
+  migrationId: string,
+  { state, number }: { readonly state: string; readonly number: number },
+): Promise<void> {
+  await redis.eval(MIRROR, 1, migrationKey(migrationId), state, number);
+}
+
+/** Throws FencedOutError unless the epoch is the one in force (I5). */
+export async function assertEpochInForce(redis: Redis, migrationId: string, epoch: number): Promise<void> {
+  const known = await redis.hget(migrationKey(migrationId), 'epoch');
+  if (known === String(epoch)) return;
+  throw new FencedOutError(
+    `the migration is at epoch ${known ?? 'none'}, this job belongs to epoch ${epoch}`,
+  );
 }
 
 const partKey = (migrationId: string, part: string) => `${migrationKey(migrationId)}:part:${part}`;

@@ -14,14 +14,20 @@ export const layout = (name: string) => {
   return {
     prefix,
     record: `${RECORDS}${name}${JSON_END}`,
-    control: `${prefix}control.json`,
-    /** Pauses and cancels in the order in which they were asked for; each is created once. */
-    holds: `${prefix}holds/`,
-    hold: (number: number) => `${prefix}holds/${toOrdinal(number)}${JSON_END}`,
-    report: `${prefix}report.json`,
+    /** The states of the migration, one after the other; each is created once. */
+    controls: `${prefix}control/`,
+    control: (number: number) => `${prefix}control/${toOrdinal(number)}${JSON_END}`,
+    /** Each epoch has its own, so that an older one changes nothing of a newer one (I5). */
+    reports: `${prefix}reports/`,
+    report: (epoch: number) => `${prefix}reports/${toOrdinal(epoch)}${JSON_END}`,
+    progressNotes: `${prefix}progress/`,
+    progress: (epoch: number) => `${prefix}progress/${toOrdinal(epoch)}${JSON_END}`,
+    /** What version 0.1.0 kept in place of these. */
+    oldControl: `${prefix}control.json`,
+    oldReport: `${prefix}report.json`,
+    oldProgress: `${prefix}progress.json`,
     /** How many events its records are, where that was counted. */
     volume: `${prefix}volume.json`,
-    progress: `${prefix}progress.json`,
     /** Marks that the destination accepted an event. */
     accepted: `${prefix}accepted.json`,
     topUps: `${prefix}top-ups/`,
@@ -147,11 +153,20 @@ export const toPlanFactsPrefix = (prefix: string): string => `${prefix}people/`;
 export const partKeys = (prefix: string) => ({
   parts: `${prefix}parts/`,
   fileParts: (fileId: string) => `${prefix}parts/${fileId}/`,
-  body: ({ id, packing }: Pick<PartMeta, 'id' | 'packing'>) =>
-    `${prefix}parts/${id}${packing === undefined ? '.gz' : BODY_ENDS[packing]}`,
+  /** Named by its content, so that a writer of other content replaces nothing (I5). */
+  body: ({ id, packing, sha256 }: Pick<PartMeta, 'id' | 'packing' | 'sha256'>) =>
+    packing === undefined
+      ? `${prefix}parts/${id}.gz`
+      : `${prefix}parts/${id}.${sha256.slice(0, 16)}${BODY_ENDS[packing]}`,
   description: (partId: string) => `${prefix}parts/${partId}${JSON_END}`,
   receipts: `${prefix}files/`,
-  receipt: (fileId: string) => `${prefix}files/${fileId}${JSON_END}`,
+  /** Versions of the receipt of one slice begin so. */
+  receiptVersions: (fileId: string) => `${prefix}files/${fileId}.`,
+  /** A later version stands beside the earlier ones: no version is ever replaced (I5). */
+  receipt: (fileId: string, version: number) =>
+    version === 1
+      ? `${prefix}files/${fileId}${JSON_END}`
+      : `${prefix}files/${fileId}.${toOrdinal(version)}${JSON_END}`,
 });
 
 const BODY_ENDS: Readonly<Record<Packing, string>> = { none: '.frames', brotli: '.frames.br' };
@@ -222,9 +237,9 @@ export const parseRecordKey = (key: string): string | undefined =>
 /** `7` of `shop/epochs/00000007`; undefined for any other name. */
 export const parseEpochKey = (key: string): number | undefined => parseOrdinal(/\/epochs\/(\d{8,})$/, key);
 
-/** `7` of `shop/holds/00000007.json`; undefined for any other name. */
-export const parseHoldKey = (key: string): number | undefined =>
-  parseOrdinal(/\/holds\/(\d{8,})\.json$/, key);
+/** `7` of `shop/control/00000007.json`, and of a report or a note of progress; undefined for any other name. */
+export const parseNumberedKey = (key: string): number | undefined =>
+  parseOrdinal(/\/(?:control|reports|progress)\/(\d{8,})\.json$/, key);
 
 /** The number that a pattern's first group holds; undefined where the key is none that Backhaul built. */
 function parseOrdinal(pattern: RegExp, key: string): number | undefined {
@@ -247,9 +262,12 @@ export function parseCheckpointKey(key: string): Pick<Writer, 'epoch' | 'counter
 export const parsePartKey = (prefix: string, key: string): string =>
   key.slice(partKeys(prefix).parts.length, -JSON_END.length);
 
-/** The file's id of `shop/files/<file>.json`. */
-export const parseFileReceiptKey = (prefix: string, key: string): string =>
-  key.slice(partKeys(prefix).receipts.length, -JSON_END.length);
+/** Slice and version of `shop/files/<slice>.json` and `shop/files/<slice>.00000002.json`; undefined for any other name. */
+export function parseFileReceiptKey(key: string): { fileId: string; version: number } | undefined {
+  const [, fileId, digits = '1'] = /\/files\/([^/.]+)(?:\.(\d{8,}))?\.json$/.exec(key) ?? [];
+  const version = Number(digits);
+  return fileId !== undefined && Number.isSafeInteger(version) ? { fileId, version } : undefined;
+}
 
 /** The migration that a key belongs to: its folder's name, or that of its record. */
 export const parseMigrationName = (key: string): string =>

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Staging } from '../contract/staging.ts';
 import { encodeDocument, listDocuments, loadDocument } from './document.ts';
-import { layout, parseEpochKey, parseHoldKey, parseRecordKey, RECORDS } from './keys.ts';
+import { layout, parseEpochKey, parseRecordKey, RECORDS } from './keys.ts';
 
 /** What a migration is run with. Holds no secret, only the names of variables that hold them (I10). */
 const opening = z.strictObject({
@@ -121,48 +121,6 @@ export async function openEpoch(
   if (await staging.create(layout(name).epoch(number), encodeDocument(record))) return true;
   const existing = await loadEpoch(staging, name, number);
   return record.producer !== undefined && existing?.producer === record.producer;
-}
-
-export const controlState = z.enum(['running', 'stopped', 'paused', 'cancelled', 'finished', 'removed']);
-
-/** The state of a migration (src/migrations/lifecycle.ts). Kept in staging; Redis only mirrors it. */
-export const control = z.strictObject({
-  state: controlState,
-  /** For people to read: who did it, why, and what to do next. */
-  reason: z.string(),
-  at: z.string(),
-});
-export type Control = z.infer<typeof control>;
-
-export async function loadControl(staging: Staging, name: string): Promise<Control | undefined> {
-  return loadDocument(control, layout(name).control, staging);
-}
-
-export async function saveControl(staging: Staging, name: string, value: Control): Promise<void> {
-  await staging.put(layout(name).control, encodeDocument(value));
-}
-
-/** Number of the latest pause or cancel that was asked for; 0 before the first. */
-export async function loadLatestHoldNumber(staging: Staging, name: string): Promise<number> {
-  let latest = 0;
-  for await (const { key } of staging.list(layout(name).holds))
-    latest = Math.max(latest, parseHoldKey(key) ?? 0);
-  return latest;
-}
-
-/** What the latest pause or cancel after number `since` asked for; undefined where there is none. */
-export async function loadHoldSince(
-  staging: Staging,
-  name: string,
-  since: number,
-): Promise<Control | undefined> {
-  const latest = await loadLatestHoldNumber(staging, name);
-  return latest > since ? loadDocument(control, layout(name).hold(latest), staging) : undefined;
-}
-
-export async function addHold(staging: Staging, name: string, value: Control): Promise<void> {
-  let number = (await loadLatestHoldNumber(staging, name)) + 1;
-  while (!(await staging.create(layout(name).hold(number), encodeDocument(value)))) number += 1;
 }
 
 /** Removes everything below a prefix, which must belong to no migration. */

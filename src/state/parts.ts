@@ -7,9 +7,10 @@ import {
   partDescription,
 } from '../contract/part.ts';
 import type { Staging } from '../contract/staging.ts';
-import { SourceError } from '../lib/errors.ts';
+import { SourceError, UnavailableError } from '../lib/errors.ts';
 import { gunzip, unbrotli } from '../lib/gzip.ts';
-import { listDocuments, loadDocument } from './document.ts';
+import { canonicalJson } from '../lib/json/canonical-json.ts';
+import { encodeDocument, listDocuments, loadDocument } from './document.ts';
 import { parseFileReceiptKey, parsePartKey, partKeys } from './keys.ts';
 import { decodeFrames, type PartRecords } from './part-records.ts';
 import { recoveryHint } from './recovery-hint.ts';
@@ -86,10 +87,20 @@ export async function loadPartDescription(
   return description;
 }
 
+/** The latest receipt of each slice. */
 export async function* listFileReceipts(staging: Staging, prefix: string): AsyncGenerator<FileReceipt> {
-  yield* listDocuments(staging, partKeys(prefix).receipts, (key) =>
-    loadFileReceipt(staging, prefix, parseFileReceiptKey(prefix, key)),
-  );
+  let latest: { version: number; receipt: FileReceipt } | undefined;
+  const all = listDocuments(staging, partKeys(prefix).receipts, async (key) => {
+    const receipt = await loadReceiptVersion(staging, key);
+    return receipt && { receipt, version: parseFileReceiptKey(key)?.version ?? 0 };
+  });
+  for await (const one of all) {
+    // In key order the versions of one slice are next to one another, the first one last.
+    const isNext = latest?.receipt.fileId !== one.receipt.fileId;
+    if (latest && isNext) yield latest.receipt;
+    if (!latest || isNext || one.version > latest.version) latest = one;
+  }
+  if (latest) yield latest.receipt;
 }
 
 export async function loadFileReceipt(
@@ -97,10 +108,59 @@ export async function loadFileReceipt(
   prefix: string,
   fileId: string,
 ): Promise<FileReceipt | undefined> {
-  const key = partKeys(prefix).receipt(fileId);
+  return (await loadFileReceiptVersion(staging, prefix, fileId)).receipt;
+}
+
+export interface FileReceiptVersion {
+  /** 0 before the first. */
+  readonly version: number;
+  readonly receipt: FileReceipt | undefined;
+}
+
+export async function loadFileReceiptVersion(
+  staging: Staging,
+  prefix: string,
+  fileId: string,
+): Promise<FileReceiptVersion> {
+  const keys = partKeys(prefix);
+  let version = 0;
+  for await (const { key } of staging.list(keys.receiptVersions(fileId))) {
+    const parsed = parseFileReceiptKey(key);
+    if (parsed?.fileId === fileId) version = Math.max(version, parsed.version);
+  }
+  if (version === 0) return { version, receipt: undefined };
+  return { version, receipt: await loadReceiptVersion(staging, keys.receipt(fileId, version)) };
+}
+
+/** Throws StagedMeanwhileError where another process has written another one after `earlier`. */
+export async function createFileReceipt(
+  staging: Staging,
+  prefix: string,
+  receipt: FileReceipt,
+  earlier: FileReceiptVersion = { version: 0, receipt: undefined },
+): Promise<void> {
+  const body = encodeDocument(receipt);
+  if (earlier.receipt && canonicalJson(earlier.receipt) === canonicalJson(receipt)) return;
+  const key = partKeys(prefix).receipt(receipt.fileId, earlier.version + 1);
+  if (await staging.create(key, body)) return;
+  // The very same one: its response was lost, or another process staged the same.
+  if (!(await staging.get(key))?.equals(body)) throw new StagedMeanwhileError(receipt.file);
+}
+
+/** Undefined where the key is none of a receipt. */
+async function loadReceiptVersion(staging: Staging, key: string): Promise<FileReceipt | undefined> {
+  const parsed = parseFileReceiptKey(key);
+  if (!parsed) return undefined;
   const receipt = await loadDocument(fileReceipt, key, staging);
-  if (receipt && receipt.fileId !== fileId) throw createMisplacedError(staging, key, receipt.file);
+  if (receipt && receipt.fileId !== parsed.fileId) throw createMisplacedError(staging, key, receipt.file);
   return receipt;
+}
+
+/** Two processes stage one slice and see it differently. Whoever comes second looks again at what there is. */
+export class StagedMeanwhileError extends UnavailableError {
+  constructor(file: string) {
+    super(`another process is staging ${file}, too; looking again at what it has staged`);
+  }
 }
 
 const listDescriptions = (staging: Staging, prefix: string, below: string): AsyncGenerator<PartDescription> =>

@@ -2,6 +2,7 @@ import { type RecordCounts, recordCounts } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
 import { encodeDocument, loadDocument } from './document.ts';
 import { layout } from './keys.ts';
+import { findNewestOf } from './of-epoch.ts';
 
 const WRITE_EVERY_MS = 2_000;
 
@@ -15,7 +16,11 @@ export interface ProgressNote {
  * checkpoints are in a Redis that may not be running then, and a receipt is written only at the end of its
  * part. The note decides nothing; when it cannot be written, it is skipped.
  */
-export function keepProgressNote(staging: Staging, name: string, counts: () => RecordCounts): ProgressNote {
+export function keepProgressNote(
+  staging: Staging,
+  { name, epoch }: { readonly name: string; readonly epoch: number },
+  counts: () => RecordCounts,
+): ProgressNote {
   let written = '';
   let writing = Promise.resolve();
   const write = () => {
@@ -23,7 +28,7 @@ export function keepProgressNote(staging: Staging, name: string, counts: () => R
       .then(async () => {
         const now = counts();
         if (JSON.stringify(now) === written) return;
-        await staging.put(layout(name).progress, encodeDocument(now));
+        await staging.put(layout(name).progress(epoch), encodeDocument(now));
         written = JSON.stringify(now);
       })
       .catch(() => {});
@@ -40,5 +45,7 @@ export function keepProgressNote(staging: Staging, name: string, counts: () => R
 
 /** Undefined before the first note. */
 export async function loadProgressNote(staging: Staging, name: string): Promise<RecordCounts | undefined> {
-  return loadDocument(recordCounts, layout(name).progress, staging);
+  const keys = layout(name);
+  const newest = await findNewestOf(staging, keys.progressNotes);
+  return loadDocument(recordCounts, newest === 0 ? keys.oldProgress : keys.progress(newest), staging);
 }

@@ -222,7 +222,9 @@ it(
     expect(expected).toHaveLength(1);
     expect(arrived).toEqual(expected);
     expect(report).toMatchObject(readReport('visits.replay-1'));
-    expect(existsSync(join(workplace.dataDir('old'), 'staging/visits.replay-1/report.json'))).toBe(true);
+    expect(existsSync(join(workplace.dataDir('old'), 'staging/visits.replay-1/reports/00000001.json'))).toBe(
+      true,
+    );
   },
   TIMEOUT_MS,
 );

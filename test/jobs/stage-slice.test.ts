@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { payloads } from '../../jobs/catalog.ts';
@@ -8,7 +9,7 @@ import { stageSliceHandler } from '../../jobs/stage-slice.ts';
 import { PART_MAX_RECORDS } from '../../src/contract/part.ts';
 import type { Slice } from '../../src/contract/slice.ts';
 import type { Staging } from '../../src/contract/staging.ts';
-import { ConfigError, SourceError, UnavailableError } from '../../src/lib/errors.ts';
+import { ConfigError, FencedOutError, SourceError, UnavailableError } from '../../src/lib/errors.ts';
 import type { OpenMigration, OpenMigrations } from '../../src/migrations/open-migrations.ts';
 import type { SourceSlice } from '../../src/sources/source.ts';
 import type { MigrationRecord } from '../../src/state/migrations.ts';
@@ -72,6 +73,7 @@ async function stage(
   openSlice: OpenMigration['openSlice'],
   produces?: string,
   files?: MigrationRecord['files'],
+  epochInForce = '1',
 ) {
   const staging: Staging = createFolderStaging(await mkdtemp(join(folder, 's-')));
   const progress: object[] = [];
@@ -80,7 +82,12 @@ async function stage(
     progress: (value: object) => void progress.push(value),
     log: pino({ level: 'silent' }),
   };
-  const handler = stageSliceHandler({ staging, migrations: createMigrations(openSlice, files), produces });
+  const handler = stageSliceHandler({
+    staging,
+    redis: { hget: async () => epochInForce } as unknown as Redis,
+    migrations: createMigrations(openSlice, files),
+    produces,
+  });
   const end = await handler(payload, run).catch((error: unknown) => error);
   return { staging, progress, end };
 }
@@ -102,6 +109,15 @@ describe('the job stage-slice', () => {
     for await (const receipt of listFileReceipts(staging, 'm/')) {
       expect(receipt).toMatchObject({ file: slice.name, parts: 2, fingerprint: { modified: 'e', bytes: 8 } });
     }
+  });
+
+  it('ends after one part where a newer epoch came into force meanwhile', async () => {
+    const body = '{"a":1}\n'.repeat(3 * PART_MAX_RECORDS);
+    const { staging, end } = await stage(() => ({ ...memorySlice(body), ...slice }), undefined, [], '2');
+    expect(end).toBeInstanceOf(FencedOutError);
+    const parts: string[] = [];
+    for await (const { id } of listParts(staging, 'm/')) parts.push(id);
+    expect(parts).toHaveLength(1);
   });
 
   it('stages a group of small files, whose members are in the record of the migration', async () => {

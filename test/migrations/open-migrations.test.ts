@@ -13,16 +13,16 @@ import {
   type OpenMigrations,
 } from '../../src/migrations/open-migrations.ts';
 import { migrationKey } from '../../src/state/checkpoints.ts';
+import { loadControl } from '../../src/state/control.ts';
 import {
   clearStaging,
   createMigration,
-  loadControl,
   type MigrationRecord,
   openEpoch,
-  saveControl,
 } from '../../src/state/migrations.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
+import { saveControl } from '../support/save-control.ts';
 
 let server: TestRedis;
 let redis: Redis;

@@ -24,7 +24,7 @@ function createWatchedStaging(): { staging: Staging; gets: string[] } {
     staging: {
       ...real,
       get(key) {
-        if (key !== layout('shop').progress) gets.push(key);
+        if (key !== layout('shop').oldProgress) gets.push(key);
         return real.get(key);
       },
     },
@@ -47,7 +47,10 @@ async function putPart(staging: Staging, number: number): Promise<void> {
     etag: 'e',
     firstRecord: number * RECORDS,
   };
-  await staging.put(partKeys(layout('shop').prefix).body({ id }), Buffer.from('frames'));
+  await staging.put(
+    partKeys(layout('shop').prefix).body({ id, sha256: description.sha256 }),
+    Buffer.from('frames'),
+  );
   await staging.put(partKeys(layout('shop').prefix).description(id), encodeDocument(description));
 }
 
@@ -87,13 +90,15 @@ it('adds up parts and receipts, and reads each of them once however often it loo
 
 it('takes what the producer has noted of parts under way, as long as receipts do not know more', async () => {
   const staging = createFolderStaging(folder);
-  const note = (read: number) => {
+  const note = (read: number, epoch = 2) => {
     const counts = { read, delivered: read, skipped: 0, duplicate: 0, rejected: 0 };
-    return keepProgressNote(staging, 'noted', () => counts).close();
+    return keepProgressNote(staging, { name: 'noted', epoch }, () => counts).close();
   };
   const read = createProgressReader(staging, 'noted');
   expect((await read()).counts.read).toBe(0);
   await note(5);
+  expect((await read()).counts).toMatchObject({ read: 5, delivered: 5 });
+  await note(6, 1); // by a producer of an older epoch, which slept
   expect((await read()).counts).toMatchObject({ read: 5, delivered: 5 });
   const tally = {
     counts: { read: 7, delivered: 6, skipped: 0, duplicate: 0, rejected: 1 },

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => lab?.close());
 
 interface Step {
-  readonly method: 'create' | 'get';
+  readonly method: 'create' | 'get' | 'put';
   /** Below the folder of the migration. */
   readonly key: string;
   readonly when: 'before' | 'after';
@@ -28,7 +28,15 @@ interface Step {
 const STEPS: Record<string, Step> = {
   'before it opened its epoch': { method: 'create', key: 'epochs/00000001', when: 'before' },
   'after it opened its epoch': { method: 'create', key: 'epochs/00000001', when: 'after' },
+  'before it wrote that the migration runs': { method: 'create', key: 'control/', when: 'before' },
   'before it offered a part': { method: 'get', key: 'receipts/', when: 'before' },
+  'before it wrote its progress': { method: 'put', key: 'progress/', when: 'before' },
+  'before it wrote its report': { method: 'put', key: 'reports/', when: 'before' },
+  'before it wrote that the migration finished': {
+    method: 'create',
+    key: 'control/00000002',
+    when: 'before',
+  },
 };
 
 /**
@@ -63,6 +71,10 @@ function sleepAt({ staging, redis }: Runtime, name: string, step: Step) {
       await sleep('after');
       return created;
     },
+    async put(key, body) {
+      if (isStep('put', key)) await sleep('before');
+      return staging.put(key, body);
+    },
     async get(key) {
       if (isStep('get', key)) await sleep('before');
       return staging.get(key);
@@ -81,6 +93,9 @@ function sleepAt({ staging, redis }: Runtime, name: string, step: Step) {
   return { staging: sleepy, redis: sleepyRedis, asleep, wake: () => wake() };
 }
 
+const readNewest = (folder: string) =>
+  readFileSync(join(folder, readdirSync(folder).sort().at(-1) ?? ''), 'utf8');
+
 describe('a producer that wakes after another one has finished the migration', () => {
   it.each(Object.entries(STEPS))('ends as superseded, where it slept %s', async (where, step) => {
     const name = where.replaceAll(' ', '-');
@@ -89,7 +104,7 @@ describe('a producer that wakes after another one has finished the migration', (
     const sleeping = startMigration(
       { ...lab.runtime, staging, redis },
       loaded,
-      importing({ importHere: false }),
+      importing({ importHere: where.startsWith('before it wrote its report') || where.endsWith('finished') }),
     );
     await asleep;
     const record = await loadMigration(lab.runtime.staging, name);
@@ -98,7 +113,10 @@ describe('a producer that wakes after another one has finished the migration', (
     const folder = join(lab.workplace.dataDir('here'), 'staging', name);
     const look = () => [
       readdirSync(join(folder, 'epochs')),
-      ...['control.json', 'report.json'].map((file) => readFileSync(join(folder, file), 'utf8')),
+      readdirSync(join(folder, 'control')),
+      readNewest(join(folder, 'control')),
+      readNewest(join(folder, 'reports')),
+      readNewest(join(folder, 'progress')),
     ];
     const before = look();
 

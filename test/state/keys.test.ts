@@ -7,9 +7,11 @@ import {
   layout,
   ledgerLayout,
   parseEpochKey,
+  parseFileReceiptKey,
   parseKnownKey,
   parseLedgerPrefix,
   parseMigrationName,
+  parseNumberedKey,
   parseRangeKey,
   parseReceiptKey,
   parseRecordKey,
@@ -29,6 +31,7 @@ import {
   toSegmentName,
 } from '../../src/state/keys.ts';
 
+const SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 const PART = '0a1b2c3d4e5f/00017';
 const SEGMENT = '0a1b2c3d4e5f/00017/3-12-20000';
 const RANGE = { from: 8, to: 16 };
@@ -55,16 +58,22 @@ describe('keys of staging, as earlier versions stored them', () => {
       endedTurn: keys.endedTurn(7),
       atTurn: undefined,
       topUp: keys.topUp(12),
-      hold: keys.hold(3),
+      control: keys.control(3),
+      report: keys.report(2),
+      progress: keys.progress(2),
     }).toEqual({
       prefix: 'shop.2024/',
       record: '_migrations/shop.2024.json',
-      control: 'shop.2024/control.json',
-      holds: 'shop.2024/holds/',
-      hold: 'shop.2024/holds/00000003.json',
-      report: 'shop.2024/report.json',
+      controls: 'shop.2024/control/',
+      control: 'shop.2024/control/00000003.json',
+      reports: 'shop.2024/reports/',
+      report: 'shop.2024/reports/00000002.json',
+      progressNotes: 'shop.2024/progress/',
+      progress: 'shop.2024/progress/00000002.json',
+      oldControl: 'shop.2024/control.json',
+      oldReport: 'shop.2024/report.json',
+      oldProgress: 'shop.2024/progress.json',
       volume: 'shop.2024/volume.json',
-      progress: 'shop.2024/progress.json',
       accepted: 'shop.2024/accepted.json',
       topUps: 'shop.2024/top-ups/',
       topUp: 'shop.2024/top-ups/00012.json',
@@ -142,20 +151,22 @@ describe('keys of staging, as earlier versions stored them', () => {
     expect({
       ...keys,
       fileParts: keys.fileParts('0a1b2c3d4e5f'),
-      body: keys.body({ id: PART }),
-      unpacked: keys.body({ id: PART, packing: 'none' }),
-      packed: keys.body({ id: PART, packing: 'brotli' }),
+      body: keys.body({ id: PART, sha256: SHA256 }),
+      unpacked: keys.body({ id: PART, sha256: SHA256, packing: 'none' }),
+      packed: keys.body({ id: PART, sha256: SHA256, packing: 'brotli' }),
       description: keys.description(PART),
-      receipt: keys.receipt('0a1b2c3d4e5f'),
+      receiptVersions: keys.receiptVersions('0a1b2c3d4e5f'),
+      receipt: [keys.receipt('0a1b2c3d4e5f', 1), keys.receipt('0a1b2c3d4e5f', 2)],
     }).toEqual({
       parts: 'shop/parts/',
       fileParts: 'shop/parts/0a1b2c3d4e5f/',
       body: 'shop/parts/0a1b2c3d4e5f/00017.gz',
-      unpacked: 'shop/parts/0a1b2c3d4e5f/00017.frames',
-      packed: 'shop/parts/0a1b2c3d4e5f/00017.frames.br',
+      unpacked: 'shop/parts/0a1b2c3d4e5f/00017.e3b0c44298fc1c14.frames',
+      packed: 'shop/parts/0a1b2c3d4e5f/00017.e3b0c44298fc1c14.frames.br',
       description: 'shop/parts/0a1b2c3d4e5f/00017.json',
       receipts: 'shop/files/',
-      receipt: 'shop/files/0a1b2c3d4e5f.json',
+      receiptVersions: 'shop/files/0a1b2c3d4e5f.',
+      receipt: ['shop/files/0a1b2c3d4e5f.json', 'shop/files/0a1b2c3d4e5f.00000002.json'],
     });
   });
 
@@ -201,10 +212,14 @@ describe('parsing a key', () => {
       expect(parseEpochKey(`shop/epochs/${name}`), name).toBeUndefined();
     for (const name of ['.DS_Store', '00000NaN.json', '7.json', '00000007 (1).json', '._00000007.json'])
       expect(parseTurnKey(`_ledgers/0a1b/turns/${name}`), name).toBeUndefined();
+    for (const name of ['.DS_Store', '00000NaN.json', '7.json', '00000007 (1).json', '._00000007.json'])
+      expect(parseNumberedKey(`shop/control/${name}`), name).toBeUndefined();
     for (const name of ['.DS_Store', '07/.DS_Store', '07/00000NaN', 'x7/00000001'])
       expect(parseVersionKey(`_ledgers/0a1b/ids/${name}`), name).toBeUndefined();
     for (const name of ['.DS_Store', '8-16.json~', '8-NaN.json', '._8-16.json'])
       expect(parseRangeKey(`shop/people/folded/${name}`), name).toBeUndefined();
+    for (const name of ['.DS_Store', 'a.b.json', '0a1b.0000000x.json', '0a1b.2.json', '._0a1b.json'])
+      expect(parseFileReceiptKey(`shop/files/${name}`), name).toBeUndefined();
     expect(isDocument('shop/receipts/0a1b2c3d4e5f/._00017.json')).toBe(false);
   });
 
@@ -216,22 +231,22 @@ describe('parsing a key', () => {
   });
 
   it('yields the migration it belongs to', () => {
-    for (const key of [keys.record, keys.control, keys.epoch(1), keys.receipt(PART), keys.resolved]) {
+    for (const key of [keys.record, keys.control(1), keys.epoch(1), keys.receipt(PART), keys.resolved]) {
       expect(parseMigrationName(key)).toBe('shop.2024');
     }
   });
 
   it('tells documents from bodies', () => {
     const { body, description, receipt } = partKeys('shop/');
-    expect([description(PART), receipt('0a1b2c3d4e5f'), keys.record].map(isDocument)).toEqual([
+    expect([description(PART), receipt('0a1b2c3d4e5f', 1), keys.record].map(isDocument)).toEqual([
       true,
       true,
       true,
     ]);
     expect(
       [
-        body({ id: PART }),
-        body({ id: PART, packing: 'none' }),
+        body({ id: PART, sha256: SHA256 }),
+        body({ id: PART, sha256: SHA256, packing: 'none' }),
         keys.rejectSegment(SEGMENT),
         keys.epoch(1),
       ].map(isDocument),

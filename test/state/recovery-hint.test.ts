@@ -5,7 +5,7 @@ import { recoveryHint } from '../../src/state/recovery-hint.ts';
 test('names all that a migration consists of, whichever object of it is at fault', () => {
   const keys = layout('shop.2024');
   const advice = `restore it, or remove both ${keys.prefix} and ${keys.record} and run the migration again (nothing is delivered twice)`;
-  for (const key of [keys.record, keys.control, keys.receipt('abc/00001'), keys.resolved]) {
+  for (const key of [keys.record, keys.control(1), keys.receipt('abc/00001'), keys.resolved]) {
     expect(recoveryHint(key)).toBe(advice);
   }
 });

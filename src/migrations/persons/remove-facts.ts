@@ -1,5 +1,6 @@
 import type { Staging } from '../../contract/staging.ts';
 import { ConfigError, getMessage } from '../../lib/errors.ts';
+import { loadControl } from '../../state/control.ts';
 import { encodeDocument } from '../../state/document.ts';
 import { layout } from '../../state/keys.ts';
 import {
@@ -9,7 +10,7 @@ import {
   loadKnownFacts,
   openLedger,
 } from '../../state/ledger/ledger.ts';
-import { clearStaging, listMigrations, loadControl, loadMigration } from '../../state/migrations.ts';
+import { clearStaging, listMigrations, loadMigration } from '../../state/migrations.ts';
 import { requireMigration } from '../life-store.ts';
 import { fingerprintFacts, listFacts } from './facts-of.ts';
 import { loadPersons } from './load-persons.ts';

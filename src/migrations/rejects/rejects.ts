@@ -1,7 +1,7 @@
 import type { RejectLine } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
+import { loadControl } from '../../state/control.ts';
 import { layout } from '../../state/keys.ts';
-import { loadControl } from '../../state/migrations.ts';
 import { listReceipts } from '../../state/receipts.ts';
 import { readRejects } from '../../state/rejects.ts';
 import { createGeneration, loadRepeats } from '../../state/repeats.ts';

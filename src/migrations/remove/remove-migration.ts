@@ -1,7 +1,8 @@
 import type { Manifest } from '../../../config/manifest/manifest.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { migrationKey, mirrorControl } from '../../state/checkpoints.ts';
-import { encodeDocument, loadDocument } from '../../state/document.ts';
+import { loadControl } from '../../state/control.ts';
+import { encodeDocument } from '../../state/document.ts';
 import { layout, ledgerLayout } from '../../state/keys.ts';
 import { type LedgerAccess, listLedgersOf } from '../../state/ledger/ledger.ts';
 import type { MigrationRecord } from '../../state/migrations.ts';
@@ -10,7 +11,7 @@ import { explainRefusal } from '../lifecycle.ts';
 import type { MigrationStore } from '../migration-runtime.ts';
 import { assertNotReleased, enterFacts, removeFacts } from '../persons/remove-facts.ts';
 import { loadStoredManifest } from '../prepare.ts';
-import { type Report, report as reportSchema } from '../report/report.ts';
+import { findReportKey, loadStoredReport, type Report } from '../report/report.ts';
 import { leaseKey } from '../run/lease.ts';
 
 export type ResolveLedger = (manifest: Manifest) => LedgerAccess;
@@ -43,7 +44,7 @@ export async function removeMigration(
 ): Promise<void> {
   const { staging, now } = store;
   const record = await requireMigration(staging, name);
-  await decideStored(staging, name, { kind: 'remove' });
+  await decideStored(staging, name, { kind: 'remove' }, await loadControl(staging, name));
   await assertNotLeased(store, record);
   await assertNotReleased(staging, name);
   const { manifest } = await loadStoredManifest(staging, name);
@@ -55,8 +56,9 @@ export async function removeMigration(
   };
   if (!forget) await enterFacts(name, facts);
   const at = now().toISOString();
-  await applyEvent(staging, name, { kind: 'remove' }, { reason: `removed at ${at}`, at });
-  await store.askRedis((redis) => mirrorControl(redis, record.id, 'removed')).catch(() => {});
+  const entered = await applyEvent(staging, name, { kind: 'remove' }, { reason: `removed at ${at}`, at });
+  if (entered.kind === 'enter')
+    await store.askRedis((redis) => mirrorControl(redis, record.id, entered)).catch(() => {});
 
   const keys = layout(name);
   const ledgers = forget ? await listLedgersOf(staging, name) : [];
@@ -69,7 +71,8 @@ export async function removeMigration(
     await hidePersons(staging, name);
     const rejects = keepRejects ? [keys.rejects, keys.repeats] : [];
     // Receipts hold counts alone, and tell the ledger which facts there were.
-    const kept = [keys.control, keys.report, keys.receipts, keys.factsRemoved, ...rejects];
+    const states = [keys.controls, keys.oldControl, keys.reports, keys.oldReport];
+    const kept = [...states, keys.receipts, keys.factsRemoved, ...rejects];
     await removeAll(staging, keys.prefix, (key) => kept.some((each) => key.startsWith(each)));
   }
   await store.askRedis((redis) => redis.del(migrationKey(record.id))).catch(() => {});
@@ -100,9 +103,9 @@ async function removeAll(staging: Staging, prefix: string, isKept: (key: string)
 
 /** The samples of a report name persons; its counts do not. */
 async function hidePersons(staging: Staging, name: string): Promise<void> {
-  const key = layout(name).report;
-  const stored = await loadDocument(reportSchema, key, staging);
-  if (!stored) return;
+  const key = await findReportKey(staging, name);
+  const stored = await loadStoredReport(staging, name);
+  if (!key || !stored) return;
   const { people } = stored;
   const hidden: Report = { ...stored, people: { ...people, setAsideSample: [], refused: [] } };
   await staging.put(key, encodeDocument(hidden));

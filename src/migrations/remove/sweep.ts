@@ -1,6 +1,7 @@
 import { ConfigError, getMessage, SourceError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { listMigrations, loadControl } from '../../state/migrations.ts';
+import { loadControl } from '../../state/control.ts';
+import { listMigrations } from '../../state/migrations.ts';
 import type { MigrationStore } from '../migration-runtime.ts';
 import { type ResolveLedger, removeMigration } from './remove-migration.ts';
 

@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import { eventCounts, recordCounts } from '../../contract/progress.ts';
+import type { Staging } from '../../contract/staging.ts';
 import { personsTally } from '../../identity/persons-tally.ts';
 import { sentRange } from '../../identity/sent-range.ts';
+import { loadDocument } from '../../state/document.ts';
+import { layout } from '../../state/keys.ts';
+import { loadLatestEpochNumber } from '../../state/migrations.ts';
+import { findNewestOf } from '../../state/of-epoch.ts';
 
 const count = z.number().int().nonnegative();
 
@@ -72,3 +77,20 @@ export const report = z.strictObject({
   }),
 });
 export type Report = z.infer<typeof report>;
+
+/**
+ * The report of the last run: there from the end of a run until the next one begins. That of a producer that slept
+ * while another one began is not the last.
+ */
+export async function loadStoredReport(staging: Staging, name: string): Promise<Report | undefined> {
+  const key = await findReportKey(staging, name);
+  return key === undefined ? undefined : loadDocument(report, key, staging);
+}
+
+/** Undefined where the latest epoch has none; an epoch that left nothing but a report was removed since. */
+export async function findReportKey(staging: Staging, name: string): Promise<string | undefined> {
+  const keys = layout(name);
+  const newest = await findNewestOf(staging, keys.reports);
+  if (newest === 0) return keys.oldReport;
+  return newest >= (await loadLatestEpochNumber(staging, name)) ? keys.report(newest) : undefined;
+}

@@ -6,17 +6,20 @@ import type { Staging } from '../../contract/staging.ts';
 import { ConfigError, FencedOutError } from '../../lib/errors.ts';
 import { migrationKey, mirrorControl } from '../../state/checkpoints.ts';
 import {
+  addControl,
   type Control,
   controlState,
-  type EpochOpening,
   loadControl,
+  loadNewestControl,
+  type NumberedControl,
+} from '../../state/control.ts';
+import {
+  type EpochOpening,
   loadLatestEpochNumber,
-  loadLatestHoldNumber,
   type MigrationRecord,
   openEpoch,
-  saveControl,
 } from '../../state/migrations.ts';
-import { decideStored, RefusedError, yieldToHold } from '../life-store.ts';
+import { decideStored, RefusedError } from '../life-store.ts';
 import {
   compareEpoch,
   DUTIES,
@@ -67,7 +70,7 @@ export const leaseKey = (id: string) => `${migrationKey(id)}:producer`;
 const SET_EPOCH = `
 local epoch = tonumber(redis.call('HGET', KEYS[1], 'epoch') or '0')
 if epoch >= tonumber(ARGV[1]) then return epoch end
-redis.call('HSET', KEYS[1], 'epoch', ARGV[1], 'control', 'running')
+redis.call('HSET', KEYS[1], 'epoch', ARGV[1], 'control', 'running', 'control_number', ARGV[2])
 redis.call('PERSIST', KEYS[1])
 return 0`;
 
@@ -113,9 +116,9 @@ export async function acquireLease(
 
   let epoch: number;
   try {
-    const holds = await loadLatestHoldNumber(staging, record.name);
-    const { kind } = await decideStored(staging, record.name, event);
-    if (kind === 'stay') assertContinues((await loadControl(staging, record.name))?.state);
+    const before = await loadNewestControl(staging, record.name);
+    const { kind } = await decideStored(staging, record.name, event, before.control);
+    if (kind === 'stay') assertContinues(before.control?.state);
     const at = now().toISOString();
     const open = async (number: number) => {
       const document = { openedAt: at, producer: token, ...opening };
@@ -128,16 +131,14 @@ export async function acquireLease(
     epoch = await open(latest + 1);
     // Redis may remember more epochs than staging, where its folder was removed: the new one must be higher.
     for (let known = 1; known !== 0; ) {
-      known = Number(await redis.eval(SET_EPOCH, 1, key, String(epoch)));
+      known = Number(await redis.eval(SET_EPOCH, 1, key, epoch, before.number));
       await assertLatest();
       if (known !== 0) epoch = await open(known + 1);
     }
-    await saveControl(staging, record.name, { state: 'running', reason: '', at });
-    const hold = await yieldToHold(staging, record.name, holds);
-    if (hold) {
-      await mirrorControl(redis, record.id, hold.state);
-      throw new ControlError(hold.state);
-    }
+    const running = { state: 'running', reason: '', at, epoch } as const;
+    const entered = await enterRunning(staging, record.name, before, { running, assertLatest });
+    await mirrorControl(redis, record.id, entered);
+    assertContinues(entered.state);
   } catch (error) {
     await release().catch(() => {});
     throw error;
@@ -175,6 +176,30 @@ export async function acquireLease(
       await release();
     },
   };
+}
+
+/**
+ * Writes that the migration runs. What an older epoch wrote since `before` is overruled; a pause, cancel or removal
+ * of an operator that came meanwhile holds, and is returned.
+ */
+async function enterRunning(
+  staging: Staging,
+  name: string,
+  before: NumberedControl,
+  {
+    running,
+    assertLatest,
+  }: { readonly running: Control & { epoch: number }; readonly assertLatest: () => Promise<void> },
+): Promise<{ readonly state: Control['state']; readonly number: number }> {
+  for (let newest = before; ; ) {
+    const number = newest.number + 1;
+    if (await addControl(staging, name, { number, control: running })) return { state: 'running', number };
+    newest = await loadNewestControl(staging, name);
+    const { state = 'running', epoch } = newest.control ?? {};
+    if (epoch === running.epoch) return { state, number: newest.number }; // its response was lost
+    await assertLatest();
+    if (epoch === undefined && DUTIES[state].producer === 'end') return { state, number: newest.number };
+  }
 }
 
 function assertContinues(state: Control['state'] | undefined): void {

@@ -10,6 +10,7 @@ import { mirrorControl } from '../../state/checkpoints.ts';
 import { encodeDocument } from '../../state/document.ts';
 import { layout } from '../../state/keys.ts';
 import type { EpochOpening, MigrationRecord } from '../../state/migrations.ts';
+import { removeOfOlderEpochs } from '../../state/of-epoch.ts';
 import { keepProgressNote } from '../../state/progress-note.ts';
 import { applyEvent } from '../life-store.ts';
 import type { MigrationQueue } from '../migration-runtime.ts';
@@ -150,10 +151,10 @@ async function runEpoch(
     },
   };
 
-  await lease.assertRunning(); // before anything of an earlier run is removed
-  await staging.remove(layout(record.name).report);
+  await lease.assertRunning();
+  await removeOfOlderEpochs(staging, record.name, epoch);
   board.setPhase('stage');
-  const note = keepProgressNote(staging, record.name, () => board.getStatus().counts);
+  const note = keepProgressNote(staging, { name: record.name, epoch }, () => board.getStatus().counts);
   const feed = createPartFeed((part) => board.addPart(part.records));
   const judgeVolume = () => assertCounted(record, lease, board, deps);
   const stager = await deps.startStaging(feed);
@@ -176,7 +177,7 @@ async function runEpoch(
   }
   board.setPhase('report');
   await lease.assertRunning();
-  await staging.put(layout(record.name).report, encodeDocument(report));
+  await staging.put(layout(record.name).report(epoch), encodeDocument(report));
   if (failures.length > 0) await noteStopped(record, lease, `${failures.length} failed for good`, deps);
   else if (!report.balanced) await noteStopped(record, lease, explainImbalance(report), deps);
   else {
@@ -233,9 +234,9 @@ async function noteStopped(
 ): Promise<void> {
   const note = async () => {
     const event = { kind: 'stop', epoch } as const;
-    const { kind } = await applyEvent(staging, name, event, { reason, at: now().toISOString() });
-    if (kind !== 'enter') return;
-    await settleWithin(mirrorControl(redis, id, 'stopped'), REDIS_WITHIN_MS);
+    const entered = await applyEvent(staging, name, event, { reason, at: now().toISOString() });
+    if (entered.kind !== 'enter') return;
+    await settleWithin(mirrorControl(redis, id, entered), REDIS_WITHIN_MS);
   };
   await note().catch(() => {}); // staging may be what is down; the run ends all the same
 }

@@ -7,7 +7,7 @@ import { brotli } from '../../lib/gzip.ts';
 import { encodeDocument } from '../../state/document.ts';
 import { releaseFrames } from '../../state/frames.ts';
 import { partKeys, toPartId } from '../../state/keys.ts';
-import { loadFrames } from '../../state/parts.ts';
+import { loadFrames, loadPartDescription, StagedMeanwhileError } from '../../state/parts.ts';
 import type { CutPart, CutPiece } from './cut-parts.ts';
 
 type Named = Pick<Slice, 'name'>;
@@ -22,7 +22,11 @@ export interface KeepPartInput {
   readonly packing?: Packing | undefined;
 }
 
-/** Body first, description after it: a part exists once described. The memory of its frames is used again. */
+/**
+ * Body first, description after it: a part exists once described. Both are created once: where another process was
+ * faster, its part is taken if it holds the same, else StagedMeanwhileError is thrown. The memory of its frames is
+ * used again.
+ */
 export async function keepPart(
   part: CutPart,
   input: KeepPartInput,
@@ -46,14 +50,13 @@ async function isSame(
   return known.bytes === frames.length && (await loadFrames(staging, prefix, known)).equals(frames);
 }
 
-async function writePart(
-  part: CutPart,
-  { slice, staging, prefix, idFrom, packing = 'brotli' }: KeepPartInput,
-): Promise<PartDescription> {
+async function writePart(part: CutPart, input: KeepPartInput): Promise<PartDescription> {
+  const { slice, staging, prefix, idFrom, packing = 'brotli' } = input;
   const keys = partKeys(prefix);
   const id = toPartId(slice.fileId, part.number);
   const body = packing === 'none' ? part.frames : await brotli(part.frames);
-  const { etag } = await staging.put(keys.body({ id, packing }), body);
+  const sha256 = hashBytes(body);
+  const { etag } = await staging.put(keys.body({ id, packing, sha256 }), body);
   const description: PartDescription = {
     id,
     fileId: slice.fileId,
@@ -63,14 +66,17 @@ async function writePart(
     records: part.records,
     bytes: part.frames.length,
     packing,
-    sha256: hashBytes(body),
+    sha256,
     etag,
     firstRecord: part.firstRecord,
     ...(idFrom ? { idFrom } : {}),
     ...(part.pieces.length === 0 ? {} : { pieces: part.pieces.map((piece) => toFilePiece(piece, part)) }),
   };
-  await staging.put(keys.description(id), encodeDocument(description));
-  return description;
+  if (await staging.create(keys.description(id), encodeDocument(description))) return description;
+  const taken = await loadPartDescription(staging, prefix, id);
+  // Frames name the files that their records are from, so equal frames have equal pieces.
+  if (taken && taken.firstRecord === part.firstRecord && (await isSame(part, input, taken))) return taken;
+  throw new StagedMeanwhileError(slice.name);
 }
 
 const toFilePiece = (

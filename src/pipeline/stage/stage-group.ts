@@ -10,10 +10,13 @@ import {
 import { getMessage, SourceError } from '../../lib/errors.ts';
 import type { RecordChunk } from '../../sources/formats/read-records.ts';
 import type { SourceSlice } from '../../sources/source.ts';
-import { encodeDocument } from '../../state/document.ts';
 import { FrameWriter } from '../../state/frames.ts';
-import { partKeys } from '../../state/keys.ts';
-import { listFileParts, loadFileReceipt, withoutPieces } from '../../state/parts.ts';
+import {
+  createFileReceipt,
+  listFileParts,
+  loadFileReceiptVersion,
+  withoutPieces,
+} from '../../state/parts.ts';
 import { type CutPart, PartCutter } from './cut-parts.ts';
 import { explainChange, hashBytes, keepPart } from './keep-part.ts';
 import type { SliceGroup } from './slice-groups.ts';
@@ -29,7 +32,8 @@ export async function stageGroup(input: StageSliceInput<SliceGroup>): Promise<Fi
   const { slice: group, staging, prefix, onPart, signal } = input;
   const known: PartDescription[] = [];
   for await (const part of listFileParts(staging, prefix, group.fileId)) known.push(part);
-  const earlier = await loadFileReceipt(staging, prefix, group.fileId);
+  const before = await loadFileReceiptVersion(staging, prefix, group.fileId);
+  const earlier = before.receipt;
   if (earlier) assertSameFiles(group, earlier);
   for (const part of known) await onPart?.(withoutPieces(part));
   if (earlier && isStaged(earlier) && known.length === earlier.parts && isUntouched(group, earlier))
@@ -88,7 +92,7 @@ export async function stageGroup(input: StageSliceInput<SliceGroup>): Promise<Fi
   signal.throwIfAborted();
 
   const receipt = createGroupReceipt(group, { parts, files, broken });
-  await staging.put(partKeys(prefix).receipt(group.fileId), encodeDocument(receipt));
+  await createFileReceipt(staging, prefix, receipt, before);
   if (broken.length > 0) throw explainBroken(broken);
   return receipt;
 }

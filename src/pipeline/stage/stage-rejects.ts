@@ -4,8 +4,7 @@ import type { RejectLine } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { createFileId } from '../../sources/files/source-file.ts';
 import type { RecordChunk } from '../../sources/formats/read-records.ts';
-import { encodeDocument } from '../../state/document.ts';
-import { partKeys } from '../../state/keys.ts';
+import { createFileReceipt } from '../../state/parts.ts';
 import { type CutPart, PartCutter } from './cut-parts.ts';
 import { keepPart } from './keep-part.ts';
 
@@ -63,7 +62,7 @@ export async function stageRejects(
     await keep(group, group.cutter.end());
     if (group.files.size === 0) continue;
     const receipt = toReceipt(group);
-    await staging.put(partKeys(prefix).receipt(receipt.fileId), encodeDocument(receipt));
+    await createFileReceipt(staging, prefix, receipt);
     for (const [name, { fileId }] of group.files) {
       staged.push({ fileId, name, bytes: 0, modified: FROM_REJECTS, slice: receipt.fileId });
     }

@@ -3,9 +3,12 @@ import type { FileReceipt, Packing, PartDescription, PartMeta } from '../../cont
 import type { Staging } from '../../contract/staging.ts';
 import { SourceError } from '../../lib/errors.ts';
 import type { SourceSlice } from '../../sources/source.ts';
-import { encodeDocument } from '../../state/document.ts';
-import { partKeys } from '../../state/keys.ts';
-import { listFileParts, loadFileReceipt, withoutPieces } from '../../state/parts.ts';
+import {
+  createFileReceipt,
+  listFileParts,
+  loadFileReceiptVersion,
+  withoutPieces,
+} from '../../state/parts.ts';
 import { type CutPart, PartCutter } from './cut-parts.ts';
 import { explainChange, keepPart } from './keep-part.ts';
 import { isGroup, type StagedSlice } from './slice-groups.ts';
@@ -26,7 +29,8 @@ export interface StageSliceInput<S extends StagedSlice = StagedSlice> {
 /**
  * In: a slice. Out: its parts and, last of all, the receipt that makes them complete. Same bytes
  * in, same parts out; so staging that was interrupted starts at the front again and writes only what
- * is missing. Memory holds two parts, whatever the file's size.
+ * is missing. Throws StagedMeanwhileError where another process stages the slice at the same time and sees it
+ * differently. Memory holds two parts, whatever the file's size.
  */
 export function stageSlice({ slice, ...input }: StageSliceInput): Promise<FileReceipt> {
   return isGroup(slice) ? stageGroup({ slice, ...input }) : stageFile({ slice, ...input });
@@ -36,7 +40,8 @@ async function stageFile(input: StageSliceInput<SourceSlice>): Promise<FileRecei
   const { slice, staging, prefix, onPart, signal } = input;
   const known = new Map<number, PartDescription>();
   for await (const part of listFileParts(staging, prefix, slice.fileId)) known.set(part.number, part);
-  const earlier = await loadFileReceipt(staging, prefix, slice.fileId);
+  const before = await loadFileReceiptVersion(staging, prefix, slice.fileId);
+  const earlier = before.receipt;
   if (earlier) assertSameSize(slice, earlier);
   if (earlier && earlier.fingerprint.modified === slice.modified && known.size === earlier.parts) {
     for (const part of [...known.values()].sort((a, b) => a.number - b.number))
@@ -84,7 +89,7 @@ async function stageFile(input: StageSliceInput<SourceSlice>): Promise<FileRecei
     parts,
     records,
   };
-  await staging.put(partKeys(prefix).receipt(slice.fileId), encodeDocument(receipt));
+  await createFileReceipt(staging, prefix, receipt, before);
   return receipt;
 }
 

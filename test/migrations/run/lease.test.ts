@@ -13,17 +13,19 @@ import {
   leaseKey,
   RedisWipedError,
 } from '../../../src/migrations/run/lease.ts';
-import { migrationKey } from '../../../src/state/checkpoints.ts';
+import { migrationKey, mirrorControl } from '../../../src/state/checkpoints.ts';
+import { loadControl, loadNewestControl } from '../../../src/state/control.ts';
+import { encodeDocument } from '../../../src/state/document.ts';
+import { layout } from '../../../src/state/keys.ts';
 import {
   createMigration,
-  loadControl,
   loadEpoch,
   type MigrationRecord,
   openEpoch,
-  saveControl,
 } from '../../../src/state/migrations.ts';
 import { createFolderStaging } from '../../../src/state/staging/folder.ts';
 import { startRedis, type TestRedis } from '../../support/redis.ts';
+import { saveControl } from '../../support/save-control.ts';
 
 let server: TestRedis;
 let redis: Redis;
@@ -187,49 +189,114 @@ describe('acquiring the lease of a migration', () => {
   const cancel = () =>
     applyEvent(createFolderStaging(folder), record.name, { kind: 'cancel' }, { reason: 'enough', at });
 
-  it.each(['before', 'after'] as const)(
-    'yields to a cancel that comes just %s it writes that the migration runs',
-    async (moment) => {
-      const staging = createFolderStaging(folder);
-      await createMigration(staging, record);
-      const put: Staging['put'] = async (key, body) => {
-        if (moment === 'before') await cancel();
-        const written = await staging.put(key, body);
-        if (moment === 'after') await cancel();
-        return written;
-      };
-      const steps = { staging: { ...staging, put }, redis, now };
-      await expect(acquireLease(record, OPENING, { kind: 'resume' }, steps)).rejects.toThrow(ControlError);
-      expect(await loadControl(staging, record.name)).toMatchObject({ state: 'cancelled', reason: 'enough' });
-      expect(await redis.hget(migrationKey(record.id), 'control')).toBe('cancelled');
-      expect((await take({ kind: 'resume' })).epoch).toBe(2);
+  /** Calls `interlude` once, just before the next state is created. */
+  const beforeControl = (interlude: () => Promise<unknown>): Staging => {
+    const staging = createFolderStaging(folder);
+    let isOver = false;
+    return {
+      ...staging,
+      async create(key, body) {
+        if (key.includes('/control/') && !isOver) {
+          isOver = true;
+          await interlude();
+        }
+        return staging.create(key, body);
+      },
+    };
+  };
+
+  it('yields to a cancel that comes just before it writes that the migration runs', async () => {
+    const staging = beforeControl(cancel);
+    await createMigration(staging, record);
+    const acquiring = acquireLease(record, OPENING, { kind: 'resume' }, { staging, redis, now });
+    await expect(acquiring).rejects.toThrow(ControlError);
+    expect(await loadControl(staging, record.name)).toMatchObject({ state: 'cancelled', reason: 'enough' });
+    expect(await redis.hget(migrationKey(record.id), 'control')).toBe('cancelled');
+    expect((await take({ kind: 'resume' })).epoch).toBe(2);
+  });
+
+  it('hears of a cancel that comes just after it wrote that the migration runs', async () => {
+    const taken = await take();
+    const entered = await cancel();
+    if (entered.kind !== 'enter') throw new Error('it was not cancelled');
+    await expect(taken.assertNotHeld()).rejects.toThrow(ControlError);
+    await mirrorControl(redis, record.id, entered);
+    await expect(taken.assertRunning()).rejects.toThrow(ControlError);
+  });
+
+  it('overrules what an older epoch writes before it writes that the migration runs', async () => {
+    await createMigration(createFolderStaging(folder), record);
+    const first = await take();
+    await first.release();
+    const late = { state: 'paused', reason: 'the old key', at, epoch: 1 } as const;
+    const staging = beforeControl(() => saveControl(createFolderStaging(folder), record.name, late));
+    const taken = await acquireLease(record, OPENING, { kind: 'resume' }, { staging, redis, now });
+    expect(await loadControl(staging, record.name)).toMatchObject({ state: 'running', epoch: taken.epoch });
+    // The workers of the older one copy their state to Redis as late.
+    await mirrorControl(redis, record.id, { state: 'paused', number: 2 });
+    await taken.assertRunning();
+  });
+
+  it('takes a state whose response was lost for its own', async () => {
+    const staging = createFolderStaging(folder);
+    const create: Staging['create'] = async (key, body) =>
+      (await staging.create(key, body)) && !key.includes('/control/');
+    await acquireLease(record, OPENING, { kind: 'run' }, { staging: { ...staging, create }, redis, now });
+    expect(await loadNewestControl(staging, record.name)).toMatchObject({ number: 1 });
+  });
+
+  it.each(['stop', 'finish', 'pause_by_worker'] as const)(
+    'is not touched by a %s of an older epoch that slept between its question and its answer',
+    async (kind) => {
+      await createMigration(createFolderStaging(folder), record);
+      const first = await take();
+      await first.release();
+      let successor: Awaited<ReturnType<typeof take>> | undefined;
+      const staging = beforeControl(async () => {
+        successor = await take({ kind: 'resume' });
+      });
+      const late = applyEvent(staging, record.name, { kind, epoch: first.epoch }, { reason: 'late', at });
+      await expect(late).rejects.toThrow(FencedOutError);
+      expect(await loadControl(staging, record.name)).toMatchObject({ state: 'running', epoch: 2 });
+      await successor?.assertRunning();
     },
   );
 
-  it('is overruled by a cancel that had written before it wrote, and had not left its mark', async () => {
-    const staging = createFolderStaging(folder);
-    await createMigration(staging, record);
-    // The producer writes that it runs, and looks for marks, between the two steps of the cancel.
-    const create: Staging['create'] = async (key, body) => {
-      await saveControl(staging, record.name, { state: 'running', reason: '', at });
-      return staging.create(key, body);
-    };
-    await applyEvent({ ...staging, create }, record.name, { kind: 'cancel' }, { reason: 'enough', at });
-    expect(await loadControl(staging, record.name)).toMatchObject({ state: 'cancelled' });
+  it('is not touched by a state that is copied to Redis only after it was resumed', async () => {
+    const first = await take();
+    const stopped = await applyEvent(
+      createFolderStaging(folder),
+      record.name,
+      { kind: 'stop', epoch: first.epoch },
+      { reason: 'stopped', at },
+    );
+    if (stopped.kind !== 'enter') throw new Error('it did not stop');
+    await first.release();
+    await take({ kind: 'resume' });
+    await mirrorControl(redis, record.id, stopped);
+    expect(await redis.hget(migrationKey(record.id), 'control')).toBe('running');
   });
 
   it('leaves a cancel that comes while a producer notes that it stopped', async () => {
-    const staging = createFolderStaging(folder);
-    await createMigration(staging, record);
+    await createMigration(createFolderStaging(folder), record);
     const { epoch } = await take();
-    const put: Staging['put'] = async (key, body) => {
-      await cancel();
-      return staging.put(key, body);
-    };
+    const staging = beforeControl(cancel);
     const stop = { kind: 'stop', epoch } as const;
-    const entered = await applyEvent({ ...staging, put }, record.name, stop, { reason: 'stopped', at });
+    const entered = await applyEvent(staging, record.name, stop, { reason: 'stopped', at });
     expect(entered).toEqual({ kind: 'stay' });
     expect(await loadControl(staging, record.name)).toMatchObject({ state: 'cancelled' });
+  });
+
+  it('goes on from the state that version 0.1.0 left', async () => {
+    const staging = createFolderStaging(folder);
+    const old = { state: 'paused', reason: 'too early', at };
+    await staging.put(layout(record.name).oldControl, encodeDocument(old));
+    await expect(take()).rejects.toThrow('is paused (too early)');
+    await take({ kind: 'resume' });
+    expect(await loadNewestControl(staging, record.name)).toMatchObject({
+      number: 1,
+      control: { state: 'running' },
+    });
   });
 
   it('is not acquired again by an epoch that is over, though Redis has forgotten the newer one', async () => {

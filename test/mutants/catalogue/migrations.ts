@@ -112,4 +112,42 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     ],
     tests: ['test/migrations/run'],
   },
+  {
+    id: 'ZC1',
+    what: 'a state that an older epoch wrote late is taken for a pause of an operator',
+    file: 'src/migrations/run/lease.ts',
+    edits: [['if (epoch === undefined && DUTIES[state]', 'if (DUTIES[state]']],
+    tests: ['test/migrations/run/lease.test.ts'],
+  },
+  {
+    id: 'ZC2',
+    what: 'a state that is copied to Redis late replaces a newer one',
+    file: 'src/state/checkpoints.ts',
+    edits: [
+      [
+        ">= tonumber(ARGV[2]) then return 0 end\nredis.call('HSET', KEYS[1], 'control'",
+        ">= 1e15 then return 0 end\nredis.call('HSET', KEYS[1], 'control'",
+      ],
+    ],
+    tests: ['test/migrations/run/lease.test.ts'],
+  },
+  {
+    id: 'ZC3',
+    what: 'the report of an older epoch is read',
+    file: 'src/migrations/report/report.ts',
+    edits: [['newest >= (await loadLatestEpochNumber(staging, name))', 'newest >= 0']],
+    tests: ['test/migrations/report/stored-report.test.ts'],
+  },
+  {
+    id: 'ZC4',
+    what: 'a state is entered though another one came between question and answer',
+    file: 'src/migrations/life-store.ts',
+    edits: [
+      [
+        'if (await addControl(staging, name, { number, control: { state, reason, at, ...of } }))',
+        'if (await addControl(staging, name, { number, control: { state, reason, at, ...of } }) || number > 0)',
+      ],
+    ],
+    tests: ['test/migrations/run/lease.test.ts'],
+  },
 ];

@@ -239,4 +239,37 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
     ],
     tests: ['test/pipeline/event-hash.test.ts'],
   },
+  {
+    id: 'ZS1',
+    what: 'a part of another process is taken for the same without being compared',
+    file: 'src/pipeline/stage/keep-part.ts',
+    edits: [
+      [
+        'if (taken && taken.firstRecord === part.firstRecord && (await isSame(part, input, taken)))',
+        'if (taken)',
+      ],
+    ],
+    tests: ['test/pipeline/stage/two-at-once.test.ts'],
+  },
+  {
+    id: 'ZS2',
+    what: 'frames are not named by their content',
+    file: 'src/state/keys.ts',
+    edits: [['.${sha256.slice(0, 16)}${BODY_ENDS[packing]}', '.${sha256.slice(0, 0)}${BODY_ENDS[packing]}']],
+    tests: ['test/pipeline/stage/two-at-once.test.ts'],
+  },
+  {
+    id: 'ZS3',
+    what: 'a receipt of a slice that another process wrote meanwhile goes unnoticed',
+    file: 'src/state/parts.ts',
+    edits: [['?.equals(body)) throw', '?.equals(body) && false) throw']],
+    tests: ['test/pipeline/stage/two-at-once.test.ts'],
+  },
+  {
+    id: 'ZS4',
+    what: 'a job of an older epoch stages',
+    file: 'src/state/checkpoints.ts',
+    edits: [['if (known === String(epoch)) return;', 'if (known !== null) return;']],
+    tests: ['test/pipeline/stage/two-at-once.test.ts', 'test/jobs/stage-slice.test.ts'],
+  },
 ];

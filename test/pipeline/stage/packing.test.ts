@@ -49,7 +49,7 @@ async function rewrite(
   const described = { ...part, ...of };
   await staging.put(keys.body(described), object);
   await staging.put(keys.description(part.id), encodeDocument(described));
-  await staging.remove(keys.receipt(part.fileId));
+  await staging.remove(keys.receipt(part.fileId, 1));
   return described;
 }
 
@@ -84,7 +84,7 @@ describe('the packing of parts', () => {
     expect(await loadFrames(staging, prefix, old)).toEqual(frames);
 
     const changed = { ...slice, readRecords: memorySlice(body.replace('"n":7', '"n":8')).readRecords };
-    await staging.remove(partKeys(prefix).receipt(slice.fileId));
+    await staging.remove(partKeys(prefix).receipt(slice.fileId, 1));
     await expect(stageOne(staging, 'none', changed)).rejects.toThrow(/would hold other records/);
   });
 

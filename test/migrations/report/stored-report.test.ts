@@ -1,0 +1,36 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { findReportKey } from '../../../src/migrations/report/report.ts';
+import { encodeDocument } from '../../../src/state/document.ts';
+import { layout } from '../../../src/state/keys.ts';
+import { openEpoch } from '../../../src/state/migrations.ts';
+import { removeOfOlderEpochs } from '../../../src/state/of-epoch.ts';
+import { createFolderStaging } from '../../../src/state/staging/folder.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'backhaul-reports-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+it('the report of an epoch is the last one until another epoch begins, however late it is written', async () => {
+  const staging = createFolderStaging(folder);
+  const keys = layout('shop');
+  const open = (epoch: number) =>
+    openEpoch(staging, 'shop', epoch, { openedAt: '', manifest: {}, baseDir: '/' });
+  const write = (epoch: number) => staging.put(keys.report(epoch), encodeDocument({}));
+  expect(await findReportKey(staging, 'shop')).toBe(keys.oldReport);
+  await open(1);
+  await write(1);
+  expect(await findReportKey(staging, 'shop')).toBe(keys.report(1));
+  await open(2);
+  expect(await findReportKey(staging, 'shop')).toBeUndefined();
+  await removeOfOlderEpochs(staging, 'shop', 2);
+  await write(2);
+  await write(1); // by the producer of the first, which slept
+  expect(await findReportKey(staging, 'shop')).toBe(keys.report(2));
+  await removeOfOlderEpochs(staging, 'shop', 1);
+  expect(await staging.get(keys.report(2))).toBeDefined();
+});
