@@ -1,16 +1,5 @@
 import { Redis } from 'ioredis';
-import { getMessage } from './errors.ts';
-
-/**
- * Replies of a Redis that cannot do now what it will do later: full, read-only during a failover, loading its
- * data, unable to save, without enough replicas, without its cluster, busy with a script.
- * https://github.com/redis/redis/blob/7.2/src/server.c (createSharedObjects)
- */
-const OUTAGES = 'OOM|READONLY|LOADING|MISCONF|NOREPLICAS|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|UNBLOCKED';
-/** Redis 6 quotes the reply that a script met: `ERR Error running script (…): @user_script:1: -OOM command …`. */
-const OUTAGE = new RegExp(`^(?:${OUTAGES}) |@user_script: ?\\d+: -(?:${OUTAGES}) `);
-
-export const isRedisOutage = (error: unknown): boolean => OUTAGE.test(getMessage(error));
+import { classifyReply } from './redis-reply.ts';
 
 /** Until a command that Redis cannot do now is sent again. */
 const OUTAGE_RETRY_MS = 1_000;
@@ -29,7 +18,7 @@ export function connectRedis(url: string): Redis {
   const redis = new Redis(url, {
     maxRetriesPerRequest: null,
     reconnectOnError(error) {
-      if (!isRedisOutage(error)) return false;
+      if (classifyReply(error) !== 'outage') return false;
       metOutageAtMs = performance.now();
       if (redis.listenerCount('error') > 0) redis.emit('error', error);
       return 2; // reconnect, and send the command again

@@ -1,4 +1,5 @@
-import { FencedOutError, getMessage, PreflightError, UnavailableError } from '../lib/errors.ts';
+import { ConfigError, FencedOutError, getMessage, PreflightError, UnavailableError } from '../lib/errors.ts';
+import { classifyReply, explainRefusedByRedis } from '../lib/redis-reply.ts';
 import type { Control } from '../state/control.ts';
 import { RefusedError } from './life-store.ts';
 import { ControlError } from './run/lease.ts';
@@ -56,5 +57,10 @@ export function toInterruption(
   if (error instanceof RefusedError)
     return { kind: 'refused', migration, refusal: error.refusal, reason: text };
   if (stop?.aborted && error === stop.reason) return { kind: 'stopped', migration, reason: text };
+  const reply = classifyReply(error);
+  // The connections wait such an answer out, but not where it is the answer to a new connection.
+  if (reply === 'outage')
+    return { kind: 'unavailable', migration, reason: `Redis cannot be used now: ${text}`, begun };
+  if (reply === 'refusal') throw new ConfigError(explainRefusedByRedis(error), error);
   throw error;
 }

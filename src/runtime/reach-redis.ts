@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 import { withTimeout } from '../lib/async/timeout.ts';
 import { ConfigError, getMessage } from '../lib/errors.ts';
+import { classifyReply } from '../lib/redis-reply.ts';
 
 const DEFAULT_WITHIN_MS = 10_000;
 const TRY_EVERY_MS = 250;
@@ -44,7 +45,8 @@ export async function reachRedis<T>(
 
 /** Trying again cannot help. */
 const isRefusal = (error: unknown) =>
-  /WRONGPASS|NOAUTH|NOPERM|invalid password|without any password/i.test(getMessage(error));
+  // Redis 5 and some services have no code of their own for a wrong password.
+  classifyReply(error) === 'refusal' || /invalid password|without any password/i.test(getMessage(error));
 
 /** Host and port alone: an address may carry a password (I10). */
 function describeAddress(url: string): string {

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { FencedOutError, PreflightError, SourceError, UnavailableError } from '../../src/lib/errors.ts';
+import {
+  ConfigError,
+  FencedOutError,
+  PreflightError,
+  SourceError,
+  UnavailableError,
+} from '../../src/lib/errors.ts';
 import { toInterruption } from '../../src/migrations/interruption.ts';
 import { RefusedError } from '../../src/migrations/life-store.ts';
 import { ControlError } from '../../src/migrations/run/lease.ts';
@@ -50,6 +56,19 @@ describe('what ends a run early', () => {
     ['refused', new RefusedError('already_running', 'it is being run by process 7')],
   ])('is %s, with the message of the error', (kind, error) => {
     expect(toInterruption(error, begun)).toMatchObject({ kind, reason: error.message });
+  });
+
+  it('is an outage that can be resumed, or a sentence for the operator, as the code of a reply says', () => {
+    const reply = (message: string) => Object.assign(new Error(message), { name: 'ReplyError' });
+    expect(toInterruption(reply('ERR max number of clients reached'), begun)).toMatchObject({
+      kind: 'unavailable',
+      reason: 'Redis cannot be used now: ERR max number of clients reached',
+    });
+    const refused = () => toInterruption(reply('WRONGPASS invalid username-password pair'), begun);
+    expect(refused).toThrow(ConfigError);
+    expect(refused).toThrow('Correct them in REDIS_URL');
+    const foreign = new Error('WRONGPASS is what somebody wrote');
+    expect(() => toInterruption(foreign, begun)).toThrow(foreign);
   });
 
   it('stays the error that it is when continuing would not help', () => {
