@@ -6,8 +6,9 @@ import {
 } from '../../config/manifest/manifest-identity.ts';
 import type { Staging } from '../contract/staging.ts';
 import { ConfigError } from '../lib/errors.ts';
+import { areStagedRejects } from '../pipeline/stage/stage-rejects.ts';
 import { loadAcceptanceMark } from '../state/destination-marks.ts';
-import { type Epoch, loadLatestEpoch, type MigrationRecord } from '../state/migrations.ts';
+import { type Epoch, loadLatestEpoch, loadMigration, type MigrationRecord } from '../state/migrations.ts';
 import { listReceipts } from '../state/receipts.ts';
 import { toLedgerDestination } from './persons/ledger-destination.ts';
 import { type DestinationDeps, resolveLedger } from './resolve-destination.ts';
@@ -24,7 +25,20 @@ export async function findManifestDifferences(
 ): Promise<string[]> {
   const { 'destination.project': _, ...before } = known.identity as Partial<ManifestIdentity>;
   const { 'destination.project': __, ...now } = manifestIdentity(manifest).identity;
-  return [...describeDifference(before, now), ...(await findProjectDifferences(runtime, known, manifest))];
+  const differences = new Set(describeDifference(before, now));
+  for (const one of [known, ...(await loadOrigins(runtime.staging, known))])
+    for (const line of await findProjectDifferences(runtime, one, manifest)) differences.add(line);
+  return [...differences];
+}
+
+/** The migrations that what this one sends is of, and so must go to the project of. Removed ones are left out. */
+async function loadOrigins(staging: Staging, known: MigrationRecord): Promise<MigrationRecord[]> {
+  // Replays of earlier versions are told by their names.
+  const replays = known.replays ?? /^(.+)\.replay-\d+$/.exec(known.name)?.[1];
+  const isReplay = known.files.length > 0 && areStagedRejects(known.files);
+  const names = known.releases ?? (isReplay && replays !== undefined ? [replays] : []);
+  const origins = await Promise.all(names.map((name) => loadMigration(staging, name)));
+  return origins.filter((origin) => origin !== undefined);
 }
 
 /**

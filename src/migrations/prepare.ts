@@ -158,7 +158,7 @@ export async function createRecord(
   opening: ManifestAt,
   files: MigrationRecord['files'],
   mapping = getMappingName(opening.manifest.source.type),
-  releases?: readonly string[],
+  derived: Pick<MigrationRecord, 'releases' | 'replays'> = {},
 ): Promise<MigrationRecord> {
   const { manifest } = opening;
   const { identity, sha256 } = manifestIdentity(manifest);
@@ -171,7 +171,7 @@ export async function createRecord(
     destination: manifest.destination?.url ?? 'bundled API',
     files: [...files],
     createdAt: now().toISOString(),
-    ...(releases === undefined ? {} : { releases: [...releases] }),
+    ...derived,
     opening: { manifest, baseDir: opening.baseDir },
   };
   if (await createMigration(staging, record)) return record;

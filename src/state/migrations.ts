@@ -36,6 +36,8 @@ export const migrationRecord = z.strictObject({
   createdAt: z.string(),
   /** Migrations whose held persons it sends; it has no files of its own. */
   releases: z.array(z.string()).optional(),
+  /** The migration whose rejects it sends again. */
+  replays: z.string().exactOptional(),
   /** What it was created with, for a resume before the first epoch was opened. */
   opening,
 });

@@ -50,3 +50,45 @@ it('sends no persons that were held', async () => {
   expect(await sendHeldPersons(bench.runtime, held, runOptions)).toMatchObject({ kind: 'finished' });
   expect(bench.takeSent().merges).toEqual(['d1 → h1']);
 });
+
+it('does not begin a replay that was interrupted before anything of it was accepted', async () => {
+  const refuse = (text: string) => (_: unknown, body: string) =>
+    body.includes(text) ? { status: 400, body: '{"detail":"no such event"}' } : undefined;
+  bench.destination.overrule(refuse('"c2"'));
+  const loaded = await bench.write('cut', [{ user: 'c1' }, { user: 'c2' }]);
+  await startMigration(bench.runtime, loaded, runOptions);
+  bench.destination.overrule(() => ({ status: 401, body: '{"detail":"no"}' }));
+  expect(await replayRejects(bench.runtime, 'cut', { loaded }, runOptions)).toMatchObject({
+    kind: 'held',
+    migration: 'cut.replay-1',
+  });
+  await expectNoRequest(() => resumeMigration(withAnotherKey(), 'cut.replay-1', runOptions));
+  expect(await resumeMigration(bench.runtime, 'cut.replay-1', runOptions)).toMatchObject({
+    kind: 'finished',
+  });
+});
+
+it('does not begin to send held persons either', async () => {
+  await bench.run('kept', [{ user: 'k1', device: 'e1' }], { persons: 'hold' });
+  const held = await findHeld(bench.runtime.staging, { kind: 'names', names: ['kept'] });
+  if (!held) throw new Error('nothing is held');
+  bench.destination.overrule(() => ({ status: 401, body: '{"detail":"no"}' }));
+  expect(await sendHeldPersons(bench.runtime, held, runOptions)).toMatchObject({ kind: 'held' });
+  await expectNoRequest(() => resumeMigration(withAnotherKey(), 'kept.persons-1', runOptions));
+  bench.takeSent();
+  expect(await resumeMigration(bench.runtime, 'kept.persons-1', runOptions)).toMatchObject({
+    kind: 'finished',
+  });
+  expect(bench.takeSent().merges).toEqual(['e1 → k1']);
+});
+
+async function expectNoRequest(work: () => Promise<unknown>): Promise<void> {
+  let requests = 0;
+  bench.destination.overrule(() => {
+    requests += 1;
+    return undefined;
+  });
+  await expect(work()).rejects.toThrow(anotherKey);
+  expect(requests).toBe(0);
+  bench.destination.overrule(undefined);
+}

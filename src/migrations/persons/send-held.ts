@@ -88,7 +88,7 @@ export async function sendHeldPersons(
   const [first = ''] = names;
   const name = await findFreeName(staging, first, 'persons');
   const release: ManifestAt = { ...loaded, manifest: { ...loaded.manifest, name, persons: 'send' } };
-  const record = await createRecord(runtime, release, [], undefined, names);
+  const record = await createRecord(runtime, release, [], undefined, { releases: [...names] });
   return runPrepared(runtime, toPrepared(record, release, [], allowed), 'run', options);
 }
 

@@ -48,7 +48,7 @@ export async function replayRejects(
   const { mapping } = original;
   const { type } = manifest.source;
   const pinned = readPinnedVersion(mapping, type) === undefined ? getMappingName(type) : mapping;
-  const record = await createRecord(runtime, replay, files, pinned);
+  const record = await createRecord(runtime, replay, files, pinned, { replays: name });
   return runPrepared(runtime, toPrepared(record, replay, [], allowed), 'run', options);
 }
 

@@ -150,4 +150,32 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     ],
     tests: ['test/migrations/run/lease.test.ts'],
   },
+  {
+    id: 'AK1',
+    what: 'a replay or a release is compared with what it accepted itself alone',
+    file: 'src/migrations/compare-manifest.ts',
+    edits: [
+      [
+        'for (const one of [known, ...(await loadOrigins(runtime.staging, known))])',
+        'for (const one of [known])',
+      ],
+    ],
+    tests: ['test/migrations/another-key.test.ts'],
+  },
+  {
+    id: 'RC1',
+    what: 'an outage of Redis is told by the text of any error',
+    file: 'src/lib/redis-reply.ts',
+    edits: [
+      ["if (!(error instanceof Error) || error.name !== 'ReplyError')", 'if (!(error instanceof Error))'],
+    ],
+    tests: ['test/lib/redis-reply.test.ts'],
+  },
+  {
+    id: 'RC2',
+    what: 'what a script met is not looked for in its error',
+    file: 'src/lib/redis-reply.ts',
+    edits: [['QUOTED_BY_SCRIPT.exec(error.message)?.[1] ?? code', 'code']],
+    tests: ['test/lib/redis-reply.test.ts'],
+  },
 ];
