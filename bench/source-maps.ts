@@ -1,8 +1,8 @@
 import { bindSource, getSourceType } from '../src/sources/registry.ts';
-import type { MapRecord } from '../src/sources/source.ts';
+import { createImportMap, type ImportMap } from '../src/sources/source.ts';
 
-/** A map with the settings that a manifest has by default. */
-export function createBenchMap(type: string): MapRecord {
+/** A map as an import uses it, with the settings that a manifest has by default. */
+export function createBenchMap(type: string): ImportMap {
   const { block, sample } = getSourceType(type);
-  return bindSource(block.parse({ type, from: 'bench', ...sample?.options })).createMap();
+  return createImportMap(bindSource(block.parse({ type, from: 'bench', ...sample?.options })));
 }
