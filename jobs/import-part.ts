@@ -18,7 +18,7 @@ export interface ImportPartDeps {
 export function importPartHandler({ staging, redis, migrations }: ImportPartDeps): Handler<'import-part'> {
   return ({ migration, epoch, part }, run) =>
     migrations.use(migration, epoch, run.signal, async (open, signal) => {
-      const { record, settings, map, deliver } = open;
+      const { record, settings, maps, deliver } = open;
       const deps = {
         checkpoints: createStagedCheckpoints(createRedisCheckpoints(redis, record.id, open.epoch), {
           staging,
@@ -27,7 +27,7 @@ export function importPartHandler({ staging, redis, migrations }: ImportPartDeps
           nowMs: () => performance.now(),
         }),
         store: createPartStore(staging, record.name),
-        map: (mapped: Readonly<Record<string, unknown>>) => map(mapped, part.idFrom),
+        map: maps[part.idFrom ?? 'vendor'],
         mapping: record.mapping,
         batch: settings.batch,
         deliver,

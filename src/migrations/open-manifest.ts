@@ -74,7 +74,7 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
         groupIdentifyEvent: manifest.people.groupIdentifyEvent,
         ledger,
       },
-      map: (record, idFrom) => (idFrom === 'record' ? maps.record : maps.vendor)(record),
+      maps,
       async deliver(batch, signal) {
         const { deliver } = await raceAbort(sender.get(), signal);
         const deliveries = await deliver(batch, signal);

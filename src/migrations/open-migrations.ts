@@ -1,7 +1,5 @@
 import type { Redis } from 'ioredis';
 import type { Deliver } from '../contract/delivery.ts';
-import type { MappedEvent } from '../contract/event.ts';
-import type { MapOutcome } from '../contract/outcome.ts';
 import type { Slice } from '../contract/slice.ts';
 import type { Staging } from '../contract/staging.ts';
 import type { BatchLimits } from '../deliver/batch-builder.ts';
@@ -14,7 +12,8 @@ import {
   UnavailableError,
 } from '../lib/errors.ts';
 import type { Logger } from '../lib/logger.ts';
-import type { SourceSlice } from '../sources/source.ts';
+import type { IdFrom } from '../sources/mapping/event-id.ts';
+import type { ImportMap, SourceSlice } from '../sources/source.ts';
 import { migrationKey, mirrorControl } from '../state/checkpoints.ts';
 import { controlState, loadControl } from '../state/control.ts';
 import type { LedgerAccess } from '../state/ledger/ledger.ts';
@@ -27,8 +26,8 @@ export interface OpenMigration {
   readonly record: MigrationRecord;
   readonly epoch: number;
   readonly settings: WorkSettings;
-  /** `idFrom`: see the description of a part. */
-  readonly map: (record: Readonly<Record<string, unknown>>, idFrom?: 'record') => MapOutcome<MappedEvent>;
+  /** By `idFrom` of the description of a part; those without have `vendor`. */
+  readonly maps: Readonly<Record<IdFrom, ImportMap>>;
   readonly deliver: Deliver;
   /** For slices on shared storage, with the settings of this process. */
   readonly openSlice: (slice: Slice) => SourceSlice;

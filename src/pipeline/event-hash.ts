@@ -36,9 +36,12 @@ export function hashKey(event: MappedEvent, words: Int32Array): void {
 }
 
 /** A member, once the hash of its value is in `lanes`. */
-export function hashMember(name: PropertyName): void {
+export const hashMember = ({ hashA, hashB }: PropertyName): void => hashMemberOf(hashA, hashB);
+
+/** The same by the two words of the name. */
+export function hashMemberOf(nameA: number, nameB: number): void {
   const value = lanes[0] as number;
-  finish(name.hashA ^ mixBlock(value), (name.hashB + scaleSecond(lanes[1] as number)) | 0, 16);
+  finish(nameA ^ mixBlock(value), (nameB + scaleSecond(lanes[1] as number)) | 0, 16);
 }
 
 /** One more item of a list, whose hash is in `lanes`. */

@@ -10,6 +10,7 @@ import {
   toSecondSeed,
 } from '../lib/hash-text.ts';
 import { isExactNumber } from '../lib/json/exact-number.ts';
+import { JsonToken } from '../lib/json/json-token.ts';
 import { getName, PropertyList, type PropertyName, pinName } from '../lib/json/property-list.ts';
 import type { TextBuffer } from '../lib/text-buffer.ts';
 import {
@@ -26,6 +27,7 @@ import {
   SEED_ARRAY,
   SEED_OBJECT,
 } from './event-hash.ts';
+import { JsonCopier } from './json-copier.ts';
 
 /** 32-bit words of a fingerprint: of the key and, behind it, of the content. */
 export const HASH_WORDS = KEY_WORDS + 2;
@@ -39,9 +41,11 @@ export class EventWriter {
   /** Key and content of the record that was written last. */
   readonly words = new Int32Array(HASH_WORDS);
   readonly #out: TextBuffer;
+  readonly #copier: JsonCopier;
 
   constructor(out: TextBuffer) {
     this.#out = out;
+    this.#copier = new JsonCopier(out);
   }
 
   /** Writes the events of a record; `onEvent` is called in front of each. */
@@ -138,7 +142,8 @@ export class EventWriter {
   }
 
   #value(value: unknown): void {
-    if (typeof value === 'string') this.#string(value);
+    if (value instanceof JsonToken) this.#token(value);
+    else if (typeof value === 'string') this.#string(value);
     else if (typeof value === 'number' && Number.isFinite(value)) {
       this.#number(value);
       hashNumber(value);
@@ -151,6 +156,11 @@ export class EventWriter {
       this.#ascii(value.digits);
       hashDigits(value);
     } else this.#object(value as Readonly<Record<string, unknown>>);
+  }
+
+  #token(token: JsonToken): void {
+    if (token.isPlain) this.#copier.copy(token.text.bytes, token.start, token.end);
+    else this.#value(token.read());
   }
 
   #literal(bytes: Uint8Array, hash: number): void {

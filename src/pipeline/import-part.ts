@@ -45,7 +45,7 @@ export async function importPart(part: PartMeta, deps: ImportDeps, signal: Abort
 
   const records = await store.loadPart(part);
   const { header } = records;
-  const parse = createBytesParser(part.format, header);
+  const parse = createBytesParser(part.format, header, map.viewFields);
   const batches = new BatchBuilder(deps.batch);
   const facts = new FactFold();
   const outcomes = new Outcomes(records.count);

@@ -13,7 +13,13 @@ export type MapRecord<Event extends MappedEvent = TargetEvent> = (
 ) => MapOutcome<Event>;
 
 /** A map whose events are written without being looked at. */
-export type ImportMap = MapRecord<MappedEvent>;
+export interface ImportMap extends MapRecord<MappedEvent> {
+  /**
+   * The fields that the map reads, where it also takes a view of a record instead of the parsed record. One set for
+   * all maps of a source.
+   */
+  readonly viewFields?: ReadonlySet<string> | undefined;
+}
 
 export interface MapSettings {
   /** @default the latest */

@@ -23,6 +23,10 @@ import { createReceipt } from '../../src/state/receipts.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 
+const mapNothing = () => {
+  throw new Error('maps nothing');
+};
+
 const NAME = 'shop';
 const keys = layout(NAME);
 const { signal } = new AbortController();
@@ -61,9 +65,7 @@ async function resolveAll(store: Staging): Promise<void> {
         groupIdentifyEvent: '$group_identify',
         ledger: ACCESS,
       },
-      map: () => {
-        throw new Error('maps nothing');
-      },
+      maps: { vendor: mapNothing, record: mapNothing },
       deliver: async () => [],
       openSlice: () => {
         throw new Error('stages nothing');

@@ -17,6 +17,10 @@ import { listFileReceipts, listParts } from '../../src/state/parts.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
 import { memorySlice } from '../sources/formats/memory-file.ts';
 
+const mapNothing = () => {
+  throw new Error('maps nothing');
+};
+
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'backhaul-stage-slice-'));
@@ -58,7 +62,7 @@ function createMigrations(
       groupIdentifyEvent: 'x',
       ledger: { id: 'ledger', secret: '' },
     },
-    map: () => ({ kind: 'mapped', events: [], facts: [] }),
+    maps: { vendor: mapNothing, record: mapNothing },
     deliver: async () => [],
     openSlice,
   };

@@ -24,6 +24,10 @@ import { createFolderStaging } from '../../src/state/staging/folder.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 import { saveControl } from '../support/save-control.ts';
 
+const mapNothing = () => {
+  throw new Error('maps nothing');
+};
+
 let server: TestRedis;
 let redis: Redis;
 let folder: string;
@@ -93,9 +97,7 @@ const SETTINGS: Omit<Opened, 'close'> = {
     groupIdentifyEvent: '$group_identify',
     ledger: { id: 'ledger', secret: '' },
   },
-  map: () => {
-    throw new Error('maps nothing');
-  },
+  maps: { vendor: mapNothing, record: mapNothing },
   deliver: async () => [],
   openSlice: () => {
     throw new Error('stages nothing');

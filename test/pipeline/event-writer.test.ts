@@ -2,13 +2,17 @@ import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type MappedEvent, toTargetEvent } from '../../src/contract/event.ts';
+import { JsonToken } from '../../src/lib/json/json-token.ts';
 import { parseJson } from '../../src/lib/json/parse-json.ts';
 import { PropertyList } from '../../src/lib/json/property-list.ts';
+import { RecordScanner } from '../../src/lib/json/record-scanner.ts';
+import { RecordView, readField } from '../../src/lib/json/record-view.ts';
 import { stringifyJson } from '../../src/lib/json/stringify-json.ts';
 import { TextBuffer } from '../../src/lib/text-buffer.ts';
 import { EventWriter } from '../../src/pipeline/event-writer.ts';
 import { guessDelimiter } from '../../src/sources/formats/csv-row.ts';
-import { createRecordParser } from '../../src/sources/formats/parse-record.ts';
+import { createBytesParser, createRecordParser } from '../../src/sources/formats/parse-record.ts';
+import { copyProperties, createRenames } from '../../src/sources/mapping/properties.ts';
 import { bindSource, SOURCE_TYPES } from '../../src/sources/registry.ts';
 import { createImportMap } from '../../src/sources/source.ts';
 
@@ -75,6 +79,37 @@ describe('the text of an event', () => {
     );
   });
 
+  it('is the same of properties that are copied from the text of a record', () => {
+    const scanner = new RecordScanner(new Set(['own', 'one']));
+    let viewed = 0;
+    fc.assert(
+      fc.property(fc.dictionary(text, value), fc.boolean(), (own, isSpaced) => {
+        const line = JSON.stringify({ own, one: own }, null, isSpaced ? 1 : 0);
+        const bytes = Buffer.from(`${line}\n`);
+        const view = scanner.scan(bytes, 0, bytes.length - 1) as
+          | Readonly<Record<string, unknown>>
+          | undefined;
+        if (!view) return;
+        viewed += 1;
+        const copied = readField(view, 'own');
+        if (!(copied instanceof JsonToken)) throw new Error('an object stays text');
+        const parsed = (parseJson(line) as { readonly own: Record<string, unknown> }).own;
+        const [fast, slow] = [copied, parsed].map((source) => {
+          const list = new PropertyList();
+          list.set('distinct_id', 'user-1');
+          copyProperties(list, source, createRenames());
+          list.set('one', source === copied ? readField(view, 'one') : parsed);
+          return withProperties(list);
+        });
+        if (!fast || !slow) throw new Error('two events');
+        expect(toTargetEvent(fast)).toEqual(toTargetEvent(slow));
+        expect(write(fast)).toEqual(write(slow));
+      }),
+      { numRuns: 500 },
+    );
+    expect(viewed).toBeGreaterThan(100);
+  });
+
   const root = new URL('../golden/', import.meta.url);
   const golden = SOURCE_TYPES.flatMap((source) =>
     readdirSync(new URL(source.type, root)).flatMap((name) =>
@@ -97,16 +132,25 @@ describe('the text of an event', () => {
       ? createRecordParser({ kind: 'csv', delimiter: guessDelimiter(first) }, Buffer.from(first))
       : createRecordParser({ kind: 'json' }, undefined);
     let events = 0;
+    let viewed = 0;
+    const map = createImportMap(bound, { version });
+    const parseView = isCsv ? undefined : createBytesParser({ kind: 'json' }, undefined, map.viewFields);
     for (const line of isCsv ? rest : [first, ...rest]) {
       const parsed = parse({ kind: 'record', member: undefined, line: 1, bytes: Buffer.from(line) });
       if (parsed.kind === 'rejected') continue;
       const plain = bound.createMap({ version })(parsed.value);
-      const fast = createImportMap(bound, { version })(parsed.value);
+      const fast = map(parsed.value);
+      const bytes = Buffer.from(`${line}\n`);
+      const view = parseView?.(bytes, 0, bytes.length - 1);
+      const seen = view?.kind === 'object' ? map(view.value) : undefined;
+      if (view?.kind === 'object' && view.value instanceof RecordView) viewed += 1;
+      if (seen) expect({ ...seen, events: [] }).toEqual({ ...fast, events: [] });
       if (plain.kind !== 'mapped' || fast.kind !== 'mapped') {
         expect(fast).toEqual(plain);
         continue;
       }
       expect(fast.facts).toEqual(plain.facts);
+      if (seen?.kind === 'mapped') expect(write(...seen.events)).toEqual(write(...fast.events));
       for (const [at, event] of fast.events.entries()) {
         expect(event.properties).toBeInstanceOf(PropertyList);
         expect(write(event).text).toBe(stringifyJson(plain.events[at]));
@@ -114,5 +158,6 @@ describe('the text of an event', () => {
       }
     }
     expect(events).toBeGreaterThan(0);
+    expect(viewed > 0).toBe(map.viewFields !== undefined);
   });
 });

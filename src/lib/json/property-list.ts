@@ -1,4 +1,5 @@
 import { hashText, lanes, SEED_TEXT } from '../hash-text.ts';
+import { JsonToken } from './json-token.ts';
 
 /**
  * The properties of one event, in the order in which they were set. It behaves as an object does (a name that is
@@ -15,7 +16,6 @@ export class PropertyList {
     lastId = (lastId + 1) | 0;
     this.#id = lastId;
     owner = lastId;
-    if (known.size > KNOWN_NAMES + pinned.size) known = new Map(pinned);
   }
 
   /** In the order of an object's keys. A value may be undefined, and is left out of texts then. */
@@ -64,7 +64,10 @@ export class PropertyList {
   toObject(): Record<string, unknown> {
     const { names, values } = this;
     const object: Record<string, unknown> = {};
-    for (let at = 0; at < names.length; at += 1) object[(names[at] as PropertyName).text] = values[at];
+    for (let at = 0; at < names.length; at += 1) {
+      const value = values[at];
+      object[(names[at] as PropertyName).text] = value instanceof JsonToken ? value.read() : value;
+    }
     return object;
   }
 
@@ -120,9 +123,24 @@ let lastId = 0;
 /** The list that was written to last. */
 let owner = 0;
 
-/** Sources have few names; ids that are used as keys may be any number. */
 let known = new Map<string, PropertyName>();
+/** How often the known names were forgotten. */
+let forgotten = 0;
 const KNOWN_NAMES = 8_192;
+
+/**
+ * Forgets names that are not pinned, once they are too many: ids that are used as names may be any number. Returns
+ * how often that was; names from before must not be set in new lists. Called in front of each record.
+ */
+export function limitNames(): number {
+  if (known.size > KNOWN_NAMES + pinned.size) {
+    known = new Map(pinned);
+    owner = 0;
+    forgotten += 1;
+  }
+  return forgotten;
+}
+
 /** Names that tables hold. */
 const pinned = new Map<string, PropertyName>();
 

@@ -52,7 +52,7 @@ export async function countEvents(input: CountEventsInput): Promise<number> {
 async function countPart(records: PartRecords, { format }: PartMeta, map: ImportMap): Promise<number> {
   const batches = new BatchBuilder();
   const mapped = mapToBatches(records, 0, {
-    parse: createBytesParser(format, records.header),
+    parse: createBytesParser(format, records.header, map.viewFields),
     map,
     batches,
     outcomes: new Outcomes(records.count),

@@ -1,7 +1,8 @@
 import type { MappedEvent } from '../../contract/event.ts';
 import type { IdentityFact } from '../../contract/identity-fact.ts';
 import { type MapOutcome, mapped, rejected, skipped } from '../../contract/outcome.ts';
-import { PropertyList } from '../../lib/json/property-list.ts';
+import { PropertyList, pinName } from '../../lib/json/property-list.ts';
+import { readField } from '../../lib/json/record-view.ts';
 import { shown } from '../../lib/preview.ts';
 import { type IdRules, toDistinctId } from '../mapping/distinct-id.ts';
 import { createEventId, createRecordId, type IdFrom, readUuid } from '../mapping/event-id.ts';
@@ -10,7 +11,16 @@ import { readText } from '../mapping/identity.ts';
 import { copyProperties, createRenames } from '../mapping/properties.ts';
 import { isRejected, readRecordTime } from '../mapping/record-time.ts';
 import { createReadSessionId } from '../mapping/session-ids.ts';
-import { asFields, compileTable, type Fields, hasValue, listFields, type Table } from '../mapping/table.ts';
+import {
+  asFieldsOrText,
+  compileTable,
+  type Fields,
+  type FieldsOrText,
+  hasField,
+  hasValue,
+  listFields,
+  type Table,
+} from '../mapping/table.ts';
 import { createReadIso, createReadTime } from '../mapping/timestamp.ts';
 import type { MapRecord, WithTimezone } from '../source.ts';
 import type { AmplitudeOptions } from './options.ts';
@@ -150,8 +160,8 @@ export function createAmplitudeMap(
       ? '$autocapture'
       : readEventName(EVENT_NAMES.get(type) ?? record['event_type'], 'event_type');
     if (isRejected(event)) return event;
-    const own = record['event_properties'];
-    const ownFields = asFields(own);
+    const own = readField(record, 'event_properties');
+    const ownFields = asFieldsOrText(own);
     if (hasValue(own) && !ownFields) {
       return rejected('bad_field', `event_properties is ${shown(own)}; an object was expected`);
     }
@@ -181,13 +191,13 @@ export function createAmplitudeMap(
 }
 
 /** A property the customer sends under the destination's name keeps it; Amplitude's then stay as they were. */
-function copyOwn(properties: PropertyList, own: Fields): void {
-  const taken = PAGE_TARGETS.some((target) => Object.hasOwn(own, target));
+function copyOwn(properties: PropertyList, own: FieldsOrText): void {
+  const taken = PAGE_TARGETS.some((target) => hasField(own, target));
   copyProperties(properties, own, taken ? OWN_NAMES : PAGE_NAMES);
   if (!taken) applyPage(properties, own);
 }
 
-const PAGE_TARGETS = Object.keys(PAGE);
+const PAGE_TARGETS = Object.keys(PAGE).map(pinName);
 
 /** `amplitude-ts/2.11.1` is library and version. */
 function setLibrary(properties: PropertyList, library: unknown): void {

@@ -11,6 +11,7 @@ export const amplitude = defineFileSource({
     2: (options, idFrom) => createAmplitudeMap(options, trimmedIds, idFrom),
   },
   knownFields: listAmplitudeFields,
+  takesViews: true,
   exportName: 'Amplitude export',
   docs: {
     reads: 'export zip, `.json.gz` members, raw exports on S3',

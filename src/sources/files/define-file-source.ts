@@ -18,6 +18,8 @@ export interface FileSourceDefinition<Shape extends z.ZodRawShape>
   readonly options: z.ZodObject<Shape, z.core.$strict>;
   /** The map of each version that migrations may be pinned to. */
   readonly maps: MapsByVersion<FileSourceOptions<Shape>>;
+  /** Whether the maps take views of records: they read `knownFields` and nothing else of them. @default false */
+  readonly takesViews?: boolean;
   readonly findUnmatched?: (options: FileSourceOptions<Shape>, records: readonly Fields[]) => string[];
   /** @default formats are recognised by what a file holds */
   readonly toReadOptions?: (options: FileSourceOptions<Shape>) => ReadOptions;
@@ -32,7 +34,9 @@ export const locatedBlock = z.object(located);
 
 /** A `SourceType` once `Shape` is known: until then TypeScript cannot see that a block has a `type`. */
 export function defineFileSource<Shape extends z.ZodRawShape>(definition: FileSourceDefinition<Shape>) {
-  const { options, maps, toReadOptions, findUnmatched, ...facts } = definition;
+  const { options, maps, toReadOptions, findUnmatched, takesViews = false, ...facts } = definition;
+  const known = facts.knownFields();
+  const viewFields = takesViews && known !== 'all' ? known : undefined;
   return {
     ...facts,
     versions: listVersions(maps),
@@ -44,7 +48,11 @@ export function defineFileSource<Shape extends z.ZodRawShape>(definition: FileSo
       const read = toReadOptions?.(bound) ?? {};
       return {
         createMap: (settings) => toObjectMap(createVersionedMap(maps, bound, settings)),
-        createImportMap: (settings) => createVersionedMap(maps, bound, settings),
+        createImportMap: (settings) =>
+          Object.assign(createVersionedMap(maps, bound, settings), {
+            // An id of the whole record takes all of its fields.
+            viewFields: settings?.idFrom === 'record' ? undefined : viewFields,
+          }),
         findUnmatched: (records) => findUnmatched?.(bound, records) ?? [],
         checksHeaders: read.checkColumns !== undefined,
         discover: (context) => findSourceFiles(place.from, context),

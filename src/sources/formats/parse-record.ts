@@ -3,13 +3,17 @@ import { type Rejected, rejected } from '../../contract/outcome.ts';
 import { type PartRecord, RECORD_MAX_BYTES, type RecordFormat } from '../../contract/part.ts';
 import { getMessage, SourceError } from '../../lib/errors.ts';
 import { parseJson } from '../../lib/json/parse-json.ts';
+import { limitNames } from '../../lib/json/property-list.ts';
+import { RecordScanner } from '../../lib/json/record-scanner.ts';
 import { isDeeperThan } from '../../lib/json/scan-json.ts';
 import { shorten } from '../../lib/preview.ts';
 import { createRowParser, uniqueNames } from './csv-row.ts';
 
+type Fields = Readonly<Record<string, unknown>>;
+
 export interface ParsedObject {
   readonly kind: 'object';
-  readonly value: Record<string, unknown>;
+  readonly value: Fields;
 }
 
 export type ParsedRecord = ParsedObject | Rejected;
@@ -21,15 +25,27 @@ export type ParseBytes = (bytes: Buffer, start: number, end: number) => ParsedRe
 const MAX_DEPTH = 200;
 
 /**
- * Makes the parser of one part's records. Bad records are values (I7).
+ * Makes the parser of one part's records. Bad records are values (I7). `viewFields`: those of a map that takes views;
+ * a view is good until the next record is parsed.
  *
  * @throws SourceError for a bad header
  */
-export function createBytesParser(format: RecordFormat, header: Uint8Array | undefined): ParseBytes {
+export function createBytesParser(
+  format: RecordFormat,
+  header: Uint8Array | undefined,
+  viewFields?: ReadonlySet<string>,
+): ParseBytes {
   const parseText = format.kind === 'json' ? parseObject : createCsvParser(format.delimiter, header);
-  return (bytes, start, end) => {
+  const parse: ParseBytes = (bytes, start, end) => {
+    limitNames();
     const text = decode(bytes, start, end);
     return text === undefined ? rejected('unreadable', 'the record is not valid UTF-8') : parseText(text);
+  };
+  if (format.kind !== 'json' || !viewFields) return parse;
+  const scanner = new RecordScanner(viewFields);
+  return (bytes, start, end) => {
+    const view = scanner.scan(bytes, start, end);
+    return view ? { kind: 'object', value: view as unknown as Fields } : parse(bytes, start, end);
   };
 }
 

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { canonicalJson } from '../../lib/json/canonical-json.ts';
+import { parseWhole } from '../../lib/json/record-view.ts';
 
 /** The project's own namespace (RFC 9562, version 5). Changing it would make every old event a new one. */
 const NAMESPACE = Buffer.from('7b1f0c52e6a94c0d9c5e2f4a8d3b6e17', 'hex');
@@ -27,7 +28,7 @@ export type IdFrom = 'vendor' | 'record';
 
 /** For records without a natural key: over the whole record, in whatever order its fields come. */
 export function createRecordId(source: string, record: Readonly<Record<string, unknown>>): string {
-  return createEventId([source, 'record', canonicalJson(record)]);
+  return createEventId([source, 'record', canonicalJson(parseWhole(record))]);
 }
 
 /**

@@ -1,5 +1,6 @@
-import type { PropertyList } from '../../lib/json/property-list.ts';
-import type { Fields } from './table.ts';
+import { JsonToken } from '../../lib/json/json-token.ts';
+import type { PropertyList, PropertyName } from '../../lib/json/property-list.ts';
+import type { FieldsOrText } from './table.ts';
 
 /**
  * Property names with a meaning of their own at the destination. A property of the source with such a
@@ -36,7 +37,16 @@ export function createRenames(extra: Iterable<readonly [string, string | null]> 
 }
 
 /** The fields of an object as properties of an event, values untouched. */
-export function copyProperties(properties: PropertyList, source: Fields, renames: Renames): void {
+export function copyProperties(properties: PropertyList, source: FieldsOrText, renames: Renames): void {
+  if (source instanceof JsonToken) {
+    const { count, names, values } = source.members;
+    for (let at = 0; at < count; at += 1) {
+      const name = names[at] as PropertyName;
+      const to = renames.get(name.text);
+      if (to !== null) properties.set(to ?? name, values[at]);
+    }
+    return;
+  }
   for (const key of Object.keys(source)) {
     const to = renames.get(key);
     if (to === undefined) properties.set(key, source[key]);

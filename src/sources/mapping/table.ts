@@ -1,28 +1,87 @@
 import { isExactNumber } from '../../lib/json/exact-number.ts';
-import { type PropertyList, pinName } from '../../lib/json/property-list.ts';
+import { JsonToken } from '../../lib/json/json-token.ts';
+import { type PropertyList, type PropertyName, pinName } from '../../lib/json/property-list.ts';
+import { RecordView, type ScannedRecord } from '../../lib/json/record-view.ts';
 
 /** Target property <- source field, or the first of several that holds a value. `a.b` is a path. */
 export type Table = Readonly<Record<string, string | readonly string[]>>;
 
 export type Fields = Readonly<Record<string, unknown>>;
 
+/** The same, or where it is in the text of a record that is not parsed. */
+export type FieldsOrText = Fields | JsonToken;
+
 /** Copies what the table names from a record to properties; fields without a value leave no trace. */
-export type ApplyTable = (properties: PropertyList, source: Fields) => void;
+export type ApplyTable = (properties: PropertyList, source: FieldsOrText) => void;
 
 export function compileTable(table: Table): ApplyTable {
   const rows = Object.entries(table).map(([target, from]) => ({
     target: pinName(target),
-    readers: (typeof from === 'string' ? [from] : from).map(compilePath),
+    columns: (typeof from === 'string' ? [from] : from).map(compilePath),
   }));
+  const findPlaces = createFindPlaces(rows.map(({ columns }) => columns.map(({ name }) => name.text)));
+
   return (properties, source) => {
-    for (const { target, readers } of rows) {
-      for (const read of readers) {
-        const value = read(source);
-        if (!hasValue(value)) continue;
-        properties.set(target, value);
-        break;
+    if (source instanceof JsonToken) {
+      const { members } = source;
+      for (const { target, columns } of rows) {
+        for (const column of columns) {
+          if (setText(properties, target, members.find(column.name), column.rest)) break;
+        }
+      }
+    } else if (source instanceof RecordView) {
+      const record = RecordView.getRecord(source);
+      const places = findPlaces(record);
+      for (let row = 0; row < rows.length; row += 1) {
+        const { target, columns } = rows[row] as (typeof rows)[number];
+        const at = places[row] as readonly number[];
+        for (let index = 0; index < columns.length; index += 1) {
+          const token = record.tokens[at[index] as number];
+          const { rest } = columns[index] as Column;
+          if (token?.isThere && setText(properties, target, token, rest)) break;
+        }
+      }
+    } else {
+      for (const { target, columns } of rows) {
+        for (const { read } of columns) {
+          const value = read(source);
+          if (!hasValue(value)) continue;
+          properties.set(target, value);
+          break;
+        }
       }
     }
+  };
+}
+
+/** Whether there was a value. */
+function setText(
+  properties: PropertyList,
+  target: PropertyName,
+  token: JsonToken | undefined,
+  rest: readonly string[],
+): boolean {
+  if (!token?.hasValue) return false;
+  if (rest.length === 0) {
+    properties.set(target, token);
+    return true;
+  }
+  const value = readPath(token.read(), rest);
+  if (hasValue(value)) properties.set(target, value);
+  return hasValue(value);
+}
+
+/** Where the fields of a table are among those of a record; all records of a source have the same ones. */
+function createFindPlaces(names: readonly (readonly string[])[]) {
+  let known: ReadonlySet<string> | undefined;
+  let places: readonly (readonly number[])[] = [];
+  return ({ fields }: ScannedRecord) => {
+    if (fields !== known) {
+      const all = [...fields];
+      known = fields;
+      places = names.map((columns) => columns.map((name) => all.indexOf(name)));
+    }
+    return places;
   };
 }
 
@@ -43,16 +102,35 @@ export function asFields(value: unknown): Fields | undefined {
     : undefined;
 }
 
+/** The same of a value that may be text. */
+export const asFieldsOrText = (value: unknown): FieldsOrText | undefined =>
+  value instanceof JsonToken ? value : asFields(value);
+
+export const hasField = (source: FieldsOrText, name: PropertyName): boolean =>
+  source instanceof JsonToken ? source.members.find(name) !== undefined : Object.hasOwn(source, name.text);
+
 /** Reads own fields only: a record with a field named `constructor` or `__proto__` is data, not code. */
 export const own = (source: Fields, key: string): unknown =>
   Object.hasOwn(source, key) ? source[key] : undefined;
 
-function compilePath(path: string): (source: Fields) => unknown {
+interface Column {
+  /** The field, or the first one of a path. */
+  readonly name: PropertyName;
+  readonly rest: readonly string[];
+  readonly read: (source: Fields) => unknown;
+}
+
+function compilePath(path: string): Column {
   const [first = path, ...rest] = path.split('.');
-  if (rest.length === 0) return (source) => source[path];
-  return (source) => {
-    let value: unknown = source[first];
-    for (const key of rest) value = asFields(value)?.[key];
-    return value;
+  return {
+    name: pinName(first),
+    rest,
+    read: rest.length === 0 ? (source) => source[path] : (source) => readPath(source[first], rest),
   };
+}
+
+function readPath(start: unknown, keys: readonly string[]): unknown {
+  let value = start;
+  for (const key of keys) value = asFields(value)?.[key];
+  return value;
 }

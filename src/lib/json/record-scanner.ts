@@ -1,0 +1,346 @@
+import { isUtf8 } from 'node:buffer';
+import { MIN_UNSAFE_LENGTH } from './exact-number.ts';
+import { ARRAY, FALSE, JsonToken, NULL, NUMBER, OBJECT, STRING, TRUE } from './json-token.ts';
+import { getName, limitNames, type PropertyName } from './property-list.ts';
+import { createView, type RecordView, ScannedRecord } from './record-view.ts';
+
+/**
+ * Finds the fields of a record in its text, in one pass over its bytes, without making values of them: most are
+ * only copied into an event. What it is not sure of (long numbers, exponents, deep nesting, whatever is not JSON)
+ * it leaves to the exact parser, so that it never takes what JSON.parse would not.
+ */
+export class RecordScanner {
+  readonly #record: ScannedRecord;
+  readonly #view: RecordView;
+  #keys = new Map<string, Key>();
+  /** In front of the first name of a record. */
+  #top = new Key(getName(''), undefined);
+  /** Of fields that nobody reads. */
+  readonly #unread: JsonToken;
+  #bytes: Buffer = Buffer.alloc(0);
+  /** The next byte. */
+  #at = 0;
+  /**
+   * How often the text was not as JSON.stringify would write it: a value is plain where the count is the same in
+   * front of it and behind it.
+   */
+  #oddities = 0;
+  #hasWide = false;
+  #objects = 0;
+  #names = 0;
+
+  /** @param fields Those that are read of the view. */
+  constructor(fields: ReadonlySet<string>) {
+    this.#record = new ScannedRecord(fields);
+    this.#view = createView(this.#record);
+    this.#unread = new JsonToken(this.#record);
+  }
+
+  /**
+   * A view of the record from `start` up to `end`, good until the next one. Undefined: it is for the exact parser.
+   * Where bytes follow, the first is one that no string contains, such as a line feed.
+   */
+  scan(bytes: Buffer, start: number, end: number): RecordView | undefined {
+    if (bytes[start] !== OPEN_BRACE) return undefined;
+    this.#limitKeys();
+    this.#bytes = bytes;
+    this.#at = start;
+    this.#oddities = 0;
+    this.#hasWide = false;
+    this.#record.begin(bytes, start, end);
+    if (!this.#scanFields()) return undefined;
+    while (this.#at < end && isBlank(bytes[this.#at])) this.#at += 1;
+    if (this.#at !== end) return undefined;
+    return this.#hasWide && !isUtf8(bytes.subarray(start, end)) ? undefined : this.#view;
+  }
+
+  #scanFields(): boolean {
+    let key = this.#top;
+    this.#at += 1;
+    if (this.#isEnd(CLOSE_BRACE)) return true;
+    for (let isFirst = true; ; isFirst = false) {
+      const found = this.#scanKey(key, isFirst);
+      if (!found) return false;
+      key = found;
+      const { field } = key;
+      if (!this.#scanToken(field ?? this.#unread, key, 1, field !== undefined)) return false;
+      if (field) field.isThere = true;
+      const next = this.#next();
+      if (next === CLOSE_BRACE) return true;
+      if (next !== COMMA) return false;
+    }
+  }
+
+  #scanToken(token: JsonToken, key: Key, depth: number, withMembers: boolean): boolean {
+    if ((this.#bytes[this.#at] as number) <= BLANK) this.#skipBlanks();
+    const before = this.#oddities;
+    token.start = this.#at;
+    token.members.count = 0;
+    token.kind = this.#scanValue(key, depth, withMembers ? token.members : undefined);
+    token.end = this.#at;
+    token.isPlain = this.#oddities === before;
+    return token.kind !== 0;
+  }
+
+  /** The kind of the value, 0 where there is none. */
+  #scanValue(key: Key, depth: number, members: JsonToken['members'] | undefined): number {
+    const first = this.#bytes[this.#at] as number;
+    if (first === QUOTE) return this.#scanString() ? STRING : 0;
+    if (first === OPEN_BRACE) return this.#scanObject(key, depth, members) ? OBJECT : 0;
+    if (first === OPEN_BRACKET) return this.#scanArray(key, depth) ? ARRAY : 0;
+    if (first === WORD_NULL[0]) return this.#scanWord(WORD_NULL) ? NULL : 0;
+    if (first === WORD_TRUE[0]) return this.#scanWord(WORD_TRUE) ? TRUE : 0;
+    if (first === WORD_FALSE[0]) return this.#scanWord(WORD_FALSE) ? FALSE : 0;
+    return this.#scanNumber() ? NUMBER : 0;
+  }
+
+  /** `members`: gets those of the object. */
+  #scanObject(of: Key, depth: number, members: JsonToken['members'] | undefined): boolean {
+    if (depth === DEEPEST) return false;
+    this.#objects += 1;
+    const object = this.#objects;
+    this.#at += 1;
+    if (this.#isEnd(CLOSE_BRACE)) return true;
+    let key = of;
+    for (let isFirst = true; ; isFirst = false) {
+      const found = this.#scanKey(key, isFirst);
+      if (!found) return false;
+      key = found;
+      // JSON.parse moves whole numbers to the front, and keeps the last of equal names.
+      if (key.seenIn[depth] === object || key.isOdd) this.#oddities += 1;
+      key.seenIn[depth] = object;
+      if (members) {
+        if (!this.#scanToken(this.#addMember(members, key.name), key, depth + 1, false)) return false;
+      } else {
+        if ((this.#bytes[this.#at] as number) <= BLANK) this.#skipBlanks();
+        if (this.#scanValue(key, depth + 1, undefined) === 0) return false;
+      }
+      const next = this.#next();
+      if (next === CLOSE_BRACE) return true;
+      if (next !== COMMA) return false;
+    }
+  }
+
+  #addMember(members: JsonToken['members'], name: PropertyName): JsonToken {
+    const at = members.count;
+    members.count = at + 1;
+    members.names[at] = name;
+    let token = members.values[at];
+    if (!token) {
+      token = new JsonToken(this.#record);
+      members.values[at] = token;
+    }
+    return token;
+  }
+
+  #scanArray(key: Key, depth: number): boolean {
+    if (depth === DEEPEST) return false;
+    this.#at += 1;
+    if (this.#isEnd(CLOSE_BRACKET)) return true;
+    for (;;) {
+      if ((this.#bytes[this.#at] as number) <= BLANK) this.#skipBlanks();
+      if (this.#scanValue(key, depth + 1, undefined) === 0) return false;
+      const next = this.#next();
+      if (next === CLOSE_BRACKET) return true;
+      if (next !== COMMA) return false;
+    }
+  }
+
+  /** Ends behind the colon. Most records have the same names in the same order. */
+  #scanKey(before: Key, isFirst: boolean): Key | undefined {
+    const bytes = this.#bytes;
+    const likely = isFirst ? before.first : before.next;
+    if (likely) {
+      const { label } = likely;
+      let at = this.#at;
+      let known = 1; // behind the comma
+      while (known < label.length && bytes[at] === label[known]) {
+        at += 1;
+        known += 1;
+      }
+      if (known === label.length) {
+        this.#at = at;
+        return likely;
+      }
+    }
+    const key = this.#findKey();
+    if (key) {
+      if (isFirst) before.first = key;
+      else before.next = key;
+    }
+    return key;
+  }
+
+  #findKey(): Key | undefined {
+    const bytes = this.#bytes;
+    if ((bytes[this.#at] as number) <= BLANK) this.#skipBlanks();
+    const start = this.#at;
+    const before = this.#oddities;
+    if (bytes[start] !== QUOTE || !this.#scanString()) return undefined;
+    const text =
+      this.#oddities === before
+        ? bytes.toString('latin1', start + 1, this.#at - 1)
+        : String(JSON.parse(bytes.toString('utf8', start, this.#at)));
+    if (this.#next() !== COLON) return undefined;
+    let key = this.#keys.get(text);
+    if (!key) {
+      key = new Key(getName(text), this.#record.findField(text));
+      this.#keys.set(text, key);
+    }
+    return key;
+  }
+
+  #scanString(): boolean {
+    const bytes = this.#bytes;
+    let at = this.#at + 1;
+    while (IS_PLAIN[bytes[at] as number] === 1) at += 1;
+    this.#at = at + 1;
+    return bytes[at] === QUOTE || this.#scanOddString(at);
+  }
+
+  /** With escapes, or with characters of several bytes. */
+  #scanOddString(from: number): boolean {
+    const bytes = this.#bytes;
+    this.#oddities += 1;
+    let at = from;
+    for (;;) {
+      const byte = bytes[at];
+      if (byte === QUOTE) break;
+      if (byte === undefined || byte < BLANK) return false;
+      if (byte === BACKSLASH) {
+        at += 1;
+        if (bytes[at] === LETTER_U) {
+          for (const end = at + 4; at < end; ) {
+            at += 1;
+            if (!isHexDigit(bytes[at])) return false;
+          }
+        } else if (!ESCAPED.has(bytes[at] as number)) return false;
+      } else if (byte >= 0x80) this.#hasWide = true;
+      at += 1;
+    }
+    this.#at = at + 1;
+    return true;
+  }
+
+  /** Numbers that a double holds; those that JavaScript would write in another way are odd. */
+  #scanNumber(): boolean {
+    const bytes = this.#bytes;
+    const start = this.#at;
+    let at = start;
+    if (bytes[at] === MINUS) at += 1;
+    const whole = at;
+    while (isDigit(bytes[at])) at += 1;
+    if (at === whole || (bytes[whole] === ZERO && at - whole > 1)) return false;
+    if (bytes[at] === POINT) {
+      at += 1;
+      const fraction = at;
+      while (isDigit(bytes[at])) at += 1;
+      if (at === fraction) return false;
+      // 0.0000001 is 1e-7 to JavaScript.
+      if (bytes[at - 1] === ZERO || (bytes[whole] === ZERO && bytes[fraction] === ZERO)) this.#oddities += 1;
+    } else if (bytes[whole] === ZERO && whole > start) this.#oddities += 1;
+    this.#at = at;
+    const byte = bytes[at] as number;
+    return at - start < MIN_UNSAFE_LENGTH && byte !== LOWER_E && byte !== UPPER_E;
+  }
+
+  #scanWord(word: Uint8Array): boolean {
+    const bytes = this.#bytes;
+    const start = this.#at;
+    for (let at = 1; at < word.length; at += 1) if (bytes[start + at] !== word[at]) return false;
+    this.#at = start + word.length;
+    return true;
+  }
+
+  /** What is behind a value or a name. */
+  #next(): number {
+    let byte = this.#bytes[this.#at] as number;
+    if (byte <= BLANK) {
+      this.#skipBlanks();
+      byte = this.#bytes[this.#at] as number;
+    }
+    this.#at += 1;
+    return byte;
+  }
+
+  #isEnd(bracket: number): boolean {
+    if ((this.#bytes[this.#at] as number) <= BLANK) this.#skipBlanks();
+    if (this.#bytes[this.#at] !== bracket) return false;
+    this.#at += 1;
+    return true;
+  }
+
+  #skipBlanks(): void {
+    while (isBlank(this.#bytes[this.#at])) this.#at += 1;
+    this.#oddities += 1;
+  }
+
+  /** Ids that are used as names may be any number. */
+  #limitKeys(): void {
+    const names = limitNames();
+    if (names === this.#names && this.#keys.size <= KEYS_KNOWN) return;
+    this.#names = names;
+    this.#keys = new Map();
+    this.#top = new Key(getName(''), undefined);
+  }
+}
+
+/** A name, with what is expected around it. */
+class Key {
+  readonly name: PropertyName;
+  /** `,"name":` */
+  readonly label: Uint8Array;
+  /** Of a record's own fields: where its value is noted. */
+  readonly field: JsonToken | undefined;
+  /** The name that followed it last. */
+  next: Key | undefined;
+  /** The first name of the object that was its value last. */
+  first: Key | undefined;
+  /** The object of each depth that had it last, as a number. */
+  readonly seenIn: number[] = new Array<number>(DEEPEST).fill(0);
+  /** Whether an object with it cannot be copied: it has escapes or wide characters, or JSON.parse moves it. */
+  readonly isOdd: boolean;
+
+  constructor(name: PropertyName, field: JsonToken | undefined) {
+    this.name = name;
+    this.label = name.bytes;
+    this.field = field;
+    this.isOdd = name.isNumber || !name.bytes.subarray(2, -2).every((byte) => IS_PLAIN[byte] === 1);
+  }
+}
+
+const KEYS_KNOWN = 4_096;
+/** Levels of objects and lists; deeper ones are seldom. */
+const DEEPEST = 8;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const COLON = 0x3a;
+const COMMA = 0x2c;
+const MINUS = 0x2d;
+const POINT = 0x2e;
+const ZERO = 0x30;
+const BLANK = 0x20;
+const LETTER_U = 0x75;
+const LOWER_E = 0x65;
+const UPPER_E = 0x45;
+const WORD_NULL = Buffer.from('null');
+const WORD_TRUE = Buffer.from('true');
+const WORD_FALSE = Buffer.from('false');
+const ESCAPED = new Set(Buffer.from('"\\/bfnrt'));
+
+/** Bytes that are in a JSON string what they are in the text. */
+const IS_PLAIN = new Uint8Array(256);
+IS_PLAIN.fill(1, BLANK, 0x80);
+IS_PLAIN[QUOTE] = 0;
+IS_PLAIN[BACKSLASH] = 0;
+
+const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= ZERO && byte <= 0x39;
+const isHexDigit = (byte: number | undefined): boolean =>
+  isDigit(byte) || (byte !== undefined && ((byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66)));
+const isBlank = (byte: number | undefined): boolean =>
+  byte === BLANK || byte === 0x0a || byte === 0x0d || byte === 0x09;

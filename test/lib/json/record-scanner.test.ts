@@ -1,0 +1,138 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseJson } from '../../../src/lib/json/parse-json.ts';
+import { RecordScanner } from '../../../src/lib/json/record-scanner.ts';
+import { parseWhole, readField } from '../../../src/lib/json/record-view.ts';
+import { stringifyJson } from '../../../src/lib/json/stringify-json.ts';
+
+const FIELDS = ['a', 'b', 'id', 'own', 'x y', 'ä'];
+
+/** With bytes around it, as in a part. */
+function scan(text: string | Buffer, scanner = new RecordScanner(new Set(FIELDS))) {
+  const record = Buffer.from(text as string);
+  const bytes = Buffer.concat([Buffer.from('R 1 2\n'), record, Buffer.from('\nR 1 2\n{"a":"next"}\n')]);
+  return scanner.scan(bytes, 6, 6 + record.length) as Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Whether a record that is viewed is, in every field, the record that is parsed. */
+function isSame(text: string, scanner?: RecordScanner): boolean {
+  const view = scan(text, scanner);
+  if (!view) return false;
+  const parsed = parseJson(text) as Readonly<Record<string, unknown>>;
+  for (const field of FIELDS) {
+    const expected = Object.hasOwn(parsed, field) ? parsed[field] : undefined;
+    expect(view[field]).toEqual(expected);
+    expect(Object.is(view[field], -0)).toBe(Object.is(expected, -0));
+    expect(stringifyJson(view[field])).toBe(stringifyJson(expected));
+  }
+  expect(parseWhole(view)).toEqual(parsed);
+  return true;
+}
+
+const name = fc.oneof(
+  fc.constantFrom(...FIELDS, '0', '7', '__proto__', 'toString', '', '"', '\\', '\u2028', 'n\nl'),
+  fc.string({ maxLength: 3 }),
+);
+/** Text of JSON in spellings that JSON.stringify does not use, too. */
+const { value } = fc.letrec<{ value: string }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 5 },
+    fc.constantFrom(
+      'null',
+      'true',
+      'false',
+      '{}',
+      '[]',
+      '""',
+      ' 1',
+      '{ }',
+      '[ ]',
+      '"\\u00e4\\/"',
+      '"\\ud800"',
+    ),
+    fc.constantFrom(
+      '0',
+      '-0',
+      '0.0',
+      '1.10',
+      '0.5',
+      '0.05',
+      '0.0000001',
+      '-12.5',
+      '123456789012345',
+      '1e5',
+      '2E400',
+    ),
+    fc.constantFrom('1234567890123456', '17041189549083123', '0.1234567890123456789', '12345678901234.5'),
+    fc.integer().map(String),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
+    fc.string({ unit: 'binary' }).map((text) => JSON.stringify(text)),
+    fc.array(tie('value'), { maxLength: 4 }).map((items) => `[${items.join(',')}]`),
+    members(tie('value')),
+  ),
+}));
+
+function members(of: fc.Arbitrary<string>): fc.Arbitrary<string> {
+  return fc
+    .tuple(fc.array(fc.tuple(name, of), { maxLength: 6 }), fc.constantFrom('', '', '', ' ', '\n\t'))
+    .map(([all, blank]) => {
+      const texts = all.map(
+        ([key, text]) => `${blank}${JSON.stringify(key)}${blank}:${blank}${text}${blank}`,
+      );
+      return `{${texts.join(',')}}`;
+    });
+}
+
+describe('a view of a record', () => {
+  it('reads what JSON.parse reads, whatever was scanned before', () => {
+    const scanner = new RecordScanner(new Set(FIELDS));
+    let viewed = 0;
+    fc.assert(
+      fc.property(members(value), (text) => {
+        if (isSame(text, scanner)) viewed += 1;
+      }),
+      { numRuns: 1_000 },
+    );
+    expect(viewed).toBeGreaterThan(300);
+  });
+
+  it('takes nothing that is not JSON', () => {
+    const sample = '{"a":"x","b":[1,2.5,{"id":null}],"own":{"c":true,"d":"ä\\n"},"id":-7}';
+    const scanner = new RecordScanner(new Set(FIELDS));
+    expect(isSame(sample, scanner)).toBe(true);
+    const bytes = Buffer.from(sample);
+    for (let at = 0; at < bytes.length; at += 1) {
+      for (const put of [
+        0x00, 0x0a, 0x20, 0x22, 0x2c, 0x2d, 0x2e, 0x30, 0x5c, 0x5d, 0x7d, 0x65, 0xc3, 0xff,
+      ]) {
+        const broken = Buffer.from(bytes);
+        broken[at] = put;
+        const view = scan(broken, scanner);
+        if (!view) continue;
+        expect(new TextDecoder('utf-8', { fatal: true }).decode(broken)).toBe(broken.toString());
+        expect(parseWhole(view)).toEqual(parseJson(broken.toString()));
+      }
+      expect(scan(bytes.subarray(0, at), scanner)).toBeUndefined();
+    }
+  });
+
+  it('leaves to the parser what only it does exactly', () => {
+    expect(scan('{"a":1234567890123456}')).toBeUndefined();
+    expect(scan('{"a":123456789012345}')).toBeDefined();
+    expect(scan('{"x":1e400}')).toBeUndefined();
+    expect(scan(`{"a":${'['.repeat(7)}${']'.repeat(7)}}`)).toBeDefined();
+    expect(scan(`{"a":${'['.repeat(8)}${']'.repeat(8)}}`)).toBeUndefined();
+    expect(scan('[{"a":1}]')).toBeUndefined();
+    expect(scan('\ufeff{"a":1}')).toBeUndefined();
+    expect(scan(' {"a":1}')).toBeUndefined();
+  });
+
+  it('has nothing of the record before it', () => {
+    const scanner = new RecordScanner(new Set(FIELDS));
+    expect(scan('{"a":1,"own":{"b":2}}', scanner)?.['a']).toBe(1);
+    const view = scan('{"own":{}}', scanner) ?? {};
+    expect(view['a']).toBeUndefined();
+    expect(view['own']).toEqual({});
+    expect(readField(view, 'own')).toMatchObject({ members: { count: 0 } });
+  });
+});
