@@ -2,11 +2,12 @@ import type { FactsIndex } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
 import { type BatchLimits, DEFAULT_BATCH_LIMITS } from '../deliver/batch-builder.ts';
 import { createPace } from '../lib/async/pace.ts';
+import type { KeyedHash } from '../state/ledger/keyed-hash.ts';
 import type { LedgerTables } from '../state/ledger/ledger-tables.ts';
 import { type FoldedSubject, foldPersons, getPropertiesMaxBytes } from './fold-persons.ts';
 import { type BucketRange, type LoadLimits, loadFolds, RESOLVED_FACTS } from './load-folds.ts';
 import { emptyPersonsTally, tallyUnmerged } from './persons-tally.ts';
-import { createPropertyFilter } from './property-filter.ts';
+import { createPropertyFilter, hashGroupMark } from './property-filter.ts';
 import type { LedgerAtTurn } from './resolve-persons.ts';
 import type { SentChunk } from './send-chunks.ts';
 
@@ -63,7 +64,7 @@ export async function* foldBuckets(options: FoldBucketsOptions): AsyncGenerator<
       if (pace.isDue()) await pace.rest();
     }
     await options.tables.save(tables);
-    yield* cutChunks(subjects, batch);
+    yield* cutChunks(subjects, batch, ledger.hash);
   }
 }
 
@@ -71,7 +72,11 @@ export async function* foldBuckets(options: FoldBucketsOptions): AsyncGenerator<
 const PROPERTIES = 10;
 
 /** A chunk ends at whichever limit of a batch is reached first. */
-function* cutChunks(subjects: readonly FoldedSubject[], limits: BatchLimits): Generator<SentChunk> {
+function* cutChunks(
+  subjects: readonly FoldedSubject[],
+  limits: BatchLimits,
+  hash: KeyedHash,
+): Generator<SentChunk> {
   let chunk: FoldedSubject[] = [];
   let events = 0;
   let bytes = 0;
@@ -80,15 +85,15 @@ function* cutChunks(subjects: readonly FoldedSubject[], limits: BatchLimits): Ge
     events += one.events.length;
     bytes += one.bytes;
     if (events < limits.events && bytes < limits.bytes) continue;
-    yield joinSubjects(chunk);
+    yield joinSubjects(chunk, hash);
     chunk = [];
     events = 0;
     bytes = 0;
   }
-  if (chunk.length > 0) yield joinSubjects(chunk);
+  if (chunk.length > 0) yield joinSubjects(chunk, hash);
 }
 
-function joinSubjects(chunk: readonly FoldedSubject[]): SentChunk {
+function joinSubjects(chunk: readonly FoldedSubject[], hash: KeyedHash): SentChunk {
   const countDescribed = (kind: FoldedSubject['kind']) =>
     chunk.filter((one) => one.kind === kind && one.events.length > 0).length;
   return {
@@ -100,5 +105,20 @@ function joinSubjects(chunk: readonly FoldedSubject[]): SentChunk {
       groups: countDescribed('group'),
     },
     position: chunk.at(-1)?.of ?? '',
+    listRecords: (event) => listRecords(chunk, event, hash),
   };
+}
+
+/** What the ledger has of the properties of one event of a chunk. */
+function listRecords(chunk: readonly FoldedSubject[], event: number, hash: KeyedHash): Uint8Array[] {
+  let left = event;
+  for (const { kind, of, packs } of chunk) {
+    const pack = packs[left];
+    left -= packs.length;
+    if (!pack) continue;
+    // Each hash is valid until the next one.
+    const records = pack.map(({ entry, key }) => Uint8Array.from(hash.property(of, entry, key)));
+    return kind === 'group' ? [...records, Uint8Array.from(hashGroupMark(hash, of))] : records;
+  }
+  return [];
 }

@@ -3,7 +3,7 @@ import { ENVELOPE_BYTES } from '../deliver/envelope.ts';
 import type { StoredProperty } from '../state/facts/snapshots.ts';
 import { type FieldProperty, packProperties, toFieldProperties } from './pack-properties.ts';
 import type { Unmerged } from './persons-tally.ts';
-import type { PropertyFilter } from './property-filter.ts';
+import type { PropertyField, PropertyFilter } from './property-filter.ts';
 import type { ResolvedFold, ResolvedGroup, ResolvedPerson } from './resolved-fold.ts';
 import { createGroupEvent, createPersonEvent, type SyntheticEvent } from './synthetic-events.ts';
 
@@ -29,6 +29,8 @@ export interface FoldedSubject {
   /** Keyed hash, in hexadecimal. */
   readonly of: string;
   readonly events: readonly SyntheticEvent[];
+  /** The properties of each event. */
+  readonly packs: readonly (readonly FieldProperty[])[];
   /** Estimated size of the values as JSON. */
   readonly bytes: number;
   readonly unmerged: readonly Unmerged[];
@@ -68,18 +70,18 @@ function foldPerson(
   const { set, fill, setOnce } = filter.selectPerson(of, ...known);
   const { packs, tooLarge } = packProperties(
     overwrite
-      ? [
-          ...toFieldProperties('$set_once', [...fill, ...setOnce].sort(byKey)),
-          ...toFieldProperties('$set', set),
-        ]
-      : toFieldProperties('$set_once', [...set, ...fill, ...setOnce].sort(byKey)),
+      ? [...toOnce([fill, 'set'], [setOnce, 'set_once']), ...toFieldProperties('$set', 'set', set)]
+      : toOnce([set, 'set'], [fill, 'set'], [setOnce, 'set_once']),
     maxBytes,
   );
+  // It may fit where an event may be larger.
+  for (const { entry, key } of tooLarge) filter.withdraw(of, entry, key);
   const time = findLatest(set, fill, setOnce);
   return {
     kind: 'person',
     of,
     events: packs.map((pack) => createPersonEvent(id, time, pack)),
+    packs,
     bytes: countBytes(packs),
     unmerged: toUnmerged(id, tooLarge),
   };
@@ -93,12 +95,14 @@ function foldGroup(
 ): FoldedSubject {
   const all = properties.set.properties();
   const { set, isNew, unsure } = filter.selectGroup(of, all);
-  const { packs, tooLarge } = packProperties(toFieldProperties('$group_set', set), maxBytes);
+  const { packs, tooLarge } = packProperties(toFieldProperties('$group_set', 'set', set), maxBytes);
+  for (const { entry, key } of tooLarge) filter.withdraw(of, entry, key);
   // A group without properties is created at the destination, too.
   const sent = all.length === 0 && isNew ? [[]] : packs;
   return {
     kind: 'group',
     of,
+    packs: sent,
     events: sent.map((pack) => createGroupEvent(groupIdentifyEvent, groupType, groupKey, time, pack)),
     bytes: countBytes(packs),
     unmerged: [
@@ -108,7 +112,12 @@ function foldGroup(
   };
 }
 
-const byKey = ([a]: StoredProperty, [b]: StoredProperty) => (a < b ? -1 : 1);
+/** Properties of several lists in the order of their keys. */
+function toOnce(...lists: readonly (readonly [readonly StoredProperty[], PropertyField])[]): FieldProperty[] {
+  return lists
+    .flatMap(([properties, entry]) => toFieldProperties('$set_once', entry, properties))
+    .sort((a, b) => (a.key < b.key ? -1 : 1));
+}
 
 function findLatest(...lists: readonly (readonly StoredProperty[])[]): string {
   let latest = '';

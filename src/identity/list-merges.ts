@@ -7,6 +7,8 @@ import { createMergeEvent } from './synthetic-events.ts';
 export interface ListMergesOptions {
   readonly after: string | undefined;
   readonly chunkEvents: number;
+  /** Under which the ledger has an id. */
+  readonly hashId?: (id: string) => Uint8Array;
   /** @default no user is */
   readonly isContradicted?: (userId: string) => boolean;
 }
@@ -19,7 +21,7 @@ export interface ListMergesOptions {
 export async function* listMerges(
   staging: Staging,
   indexes: readonly MergesIndex[],
-  { after, chunkEvents, isContradicted = () => false }: ListMergesOptions,
+  { after, chunkEvents, hashId, isContradicted = () => false }: ListMergesOptions,
 ): AsyncGenerator<SentChunk> {
   const sentBefore = Number(after ?? 0);
   let position = 0;
@@ -29,21 +31,33 @@ export async function* listMerges(
       continue;
     }
     let events: SentChunk['events'][number][] = [];
+    let anonIds: string[] = [];
     let unmerged: Unmerged[] = [];
     for await (const [userId, anonId, time] of readMerges(staging, index)) {
       position += 1;
       if (position <= sentBefore) continue;
       if (isContradicted(userId))
         unmerged.push({ reason: 'merged_user', id: anonId, users: [userId], userCount: 1 });
-      else events.push(createMergeEvent(userId, anonId, time));
+      else {
+        events.push(createMergeEvent(userId, anonId, time));
+        anonIds.push(anonId);
+      }
       if (events.length + unmerged.length < chunkEvents) continue;
-      yield toChunk(events, unmerged, position);
+      yield { ...toChunk(events, unmerged, position), ...toRecords(anonIds, hashId) };
       events = [];
+      anonIds = [];
       unmerged = [];
     }
-    if (events.length + unmerged.length > 0) yield toChunk(events, unmerged, position);
+    if (events.length + unmerged.length > 0)
+      yield { ...toChunk(events, unmerged, position), ...toRecords(anonIds, hashId) };
   }
 }
+
+const toRecords = (
+  anonIds: readonly string[],
+  hashId: ListMergesOptions['hashId'],
+): Pick<SentChunk, 'listRecords'> =>
+  hashId ? { listRecords: (event) => [hashId(anonIds[event] ?? '')] } : {};
 
 const toChunk = (
   events: SentChunk['events'],

@@ -1,4 +1,4 @@
-import { HASH_BYTES } from '../state/ledger/keyed-hash.ts';
+import { HASH_BYTES, toBeforeHash } from '../state/ledger/keyed-hash.ts';
 import type { RecordTable } from '../state/ledger/record-table.ts';
 
 /** What a ledger knows of one distinct id. */
@@ -136,7 +136,7 @@ export function readIdEntry(table: RecordTable, id: Buffer): IdEntry {
   };
 }
 
-export function writeIdEntry(
+function writeIdEntry(
   table: RecordTable,
   id: Buffer,
   { isUser, isShared, user, sentAt, newestMs }: IdEntry,
@@ -151,7 +151,23 @@ export function writeIdEntry(
   table.changed = true;
 }
 
-export const areSameEntries = (a: IdEntry, b: IdEntry): boolean =>
+/** Enters what a turn decided, and keeps whether an earlier turn may have sent the merge: see `withdrawMerge`. */
+export function enterId(table: RecordTable, id: Buffer, entry: IdEntry, known: IdEntry): void {
+  if (areSameEntries(known, entry)) return;
+  if (known.sentAt !== 0 && known.sentAt !== entry.sentAt)
+    writeIdEntry(table, Buffer.from(toBeforeHash(id)), known);
+  writeIdEntry(table, id, entry);
+}
+
+/** Takes back that a turn sent the merge of an anonymous id, which the destination refused; what was seen stays. */
+export function withdrawMerge(table: RecordTable, id: Buffer, turn: number): void {
+  const known = readIdEntry(table, id);
+  if (known.sentAt !== turn) return;
+  const { sentAt } = readIdEntry(table, Buffer.from(toBeforeHash(id)));
+  writeIdEntry(table, id, { ...known, sentAt });
+}
+
+const areSameEntries = (a: IdEntry, b: IdEntry): boolean =>
   a.isUser === b.isUser &&
   a.isShared === b.isShared &&
   a.sentAt === b.sentAt &&

@@ -1,15 +1,21 @@
 import type { StoredProperty } from '../state/facts/snapshots.ts';
+import type { PropertyField } from './property-filter.ts';
 
 /** A property and the event field it goes into: `$set`, `$set_once` or `$group_set`. */
 export interface FieldProperty {
   readonly field: string;
+  /** Under which the ledger has it. */
+  readonly entry: PropertyField;
   readonly key: string;
   /** Canonical JSON text of the value. */
   readonly text: string;
 }
 
-export const toFieldProperties = (field: string, properties: readonly StoredProperty[]): FieldProperty[] =>
-  properties.map(([key, , text]) => ({ field, key, text }));
+export const toFieldProperties = (
+  field: string,
+  entry: PropertyField,
+  properties: readonly StoredProperty[],
+): FieldProperty[] => properties.map(([key, , text]) => ({ field, entry, key, text }));
 
 /** Constant, because where properties are cut decides the uuids (I2). Fits the smallest batch of a manifest. */
 const PACK_BYTES = 56 * 1024;

@@ -1,4 +1,4 @@
-import { HASH_BYTES } from '../state/ledger/keyed-hash.ts';
+import { HASH_BYTES, toBeforeHash } from '../state/ledger/keyed-hash.ts';
 import type { RecordTable } from '../state/ledger/record-table.ts';
 
 /** What a ledger knows of one property of a person or group. */
@@ -55,7 +55,7 @@ export function toTimeMs(time: string): number {
 let lastTime = '';
 let lastMs = Number.NEGATIVE_INFINITY;
 
-/** A record: hash of the property, time, turn, flags. */
+/** A record: hash of the property, time, turn, flags. Turn 0: nothing was sent. */
 export const PROPERTY_WIDTH = HASH_BYTES + 8 + 4 + 1;
 const TIME = HASH_BYTES;
 const TURN = TIME + 8;
@@ -63,13 +63,37 @@ const FLAGS = TURN + 4;
 
 export function readPropertyEntry(table: RecordTable, property: Uint8Array): PropertyEntry | undefined {
   const offset = table.find(property);
-  if (offset === -1) return undefined;
+  if (offset === -1 || table.bytes.readUInt32BE(offset + TURN) === 0) return undefined;
   return {
     timeMs: table.bytes.readDoubleBE(offset + TIME),
     sentAt: table.bytes.readUInt32BE(offset + TURN),
     replaced: table.bytes[offset + FLAGS] === 1,
   };
 }
+
+/** Enters what a turn is about to send, and keeps what an earlier one entered: see `withdrawProperty`. */
+export function enterProperty(
+  table: RecordTable,
+  property: Uint8Array,
+  entry: PropertyEntry,
+  known: PropertyEntry | undefined,
+): void {
+  if (known && known.sentAt !== entry.sentAt) {
+    const before = toBeforeHash(property);
+    writePropertyEntry(table, before, known, readPropertyEntry(table, before));
+  }
+  writePropertyEntry(table, property, entry, known);
+}
+
+/** Takes back what a turn entered and did not bring to the destination: what was known before is known again. */
+export function withdrawProperty(table: RecordTable, property: Uint8Array, turn: number): void {
+  const known = readPropertyEntry(table, property);
+  if (known?.sentAt !== turn) return;
+  const before = readPropertyEntry(table, toBeforeHash(property));
+  writePropertyEntry(table, property, before ?? NOTHING_SENT, known);
+}
+
+const NOTHING_SENT: PropertyEntry = { timeMs: Number.NEGATIVE_INFINITY, sentAt: 0, replaced: false };
 
 /** `known`: what was read under the same property. */
 export function writePropertyEntry(

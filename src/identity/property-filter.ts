@@ -3,10 +3,12 @@ import type { KeyedHash } from '../state/ledger/keyed-hash.ts';
 import type { RecordTable } from '../state/ledger/record-table.ts';
 import {
   decideProperty,
+  enterProperty,
   type PropertyContext,
   type PropertyVerdict,
   readPropertyEntry,
   toTimeMs,
+  withdrawProperty,
   writePropertyEntry,
 } from './property-decision.ts';
 
@@ -32,15 +34,21 @@ export interface PropertyFilter {
     of: string,
     set: readonly StoredProperty[],
   ): { set: StoredProperty[]; isNew: boolean; unsure: StoredProperty[] };
+  /** Takes back that a property is sent. */
+  withdraw(of: string, entry: PropertyField, key: string): void;
 }
 
 /** Fields of the ledger's table; a group has its own subject, so `set` serves both. */
-const SET = 'set';
-const SET_ONCE = 'set_once';
+export type PropertyField = 'set' | 'set_once';
+const SET: PropertyField = 'set';
+const SET_ONCE: PropertyField = 'set_once';
 /** Marks that a group was sent. Its key is no property. */
 const GROUP = 'group';
 /** Up to when anything may have been sent under an id that was merged into the person later. Its key is no property. */
 const FLOOR = 'floor';
+
+/** The record of a group itself. */
+export const hashGroupMark = (hash: KeyedHash, of: string): Uint8Array => hash.property(of, GROUP, '');
 
 export function createPropertyFilter(options: {
   readonly hash: KeyedHash;
@@ -69,7 +77,7 @@ export function createPropertyFilter(options: {
     const known = readPropertyEntry(table, property);
     const verdict = decideProperty(known, { timeMs, keep: value.keep, replaces: value.replaces }, at);
     if (verdict === 'send')
-      writePropertyEntry(table, property, { timeMs, sentAt: at.turn, replaced: value.replaces }, known);
+      enterProperty(table, property, { timeMs, sentAt: at.turn, replaced: value.replaces }, known);
     return verdict;
   };
   const isKnown = (of: string, field: string, key: string): boolean => {
@@ -124,6 +132,10 @@ export function createPropertyFilter(options: {
         else if (verdict === 'fill') unsure.push(one);
       }
       return { set: sent, isNew, unsure };
+    },
+    withdraw(of, entry, key) {
+      const table = tables.get(Number.parseInt(of.slice(0, 2), 16));
+      if (table) withdrawProperty(table, hash.property(of, entry, key), at.turn);
     },
   };
 }

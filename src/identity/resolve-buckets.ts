@@ -12,6 +12,7 @@ import {
 import { toMergesKey, toResolvedFactsKey } from '../state/keys.ts';
 import type { LedgerTables } from '../state/ledger/ledger-tables.ts';
 import type { RecordTable } from '../state/ledger/record-table.ts';
+import { bucketVersions } from '../state/ledger/versions.ts';
 import { type BucketRange, FACTS, LOAD_LIMITS, type LoadLimits, loadFolds } from './load-folds.ts';
 import { addUnmerged, emptyPersonsTally, type PersonsTally, personsTally } from './persons-tally.ts';
 import { type LedgerAtTurn, type ResolvedSink, resolvePersons } from './resolve-persons.ts';
@@ -24,6 +25,8 @@ export const resolvedRange = z.strictObject({
   people: personsTally,
   /** Users, as keyed hashes, that nothing may be merged into and of which nothing is sent. */
   contradicted: z.array(z.string()).exactOptional(),
+  /** Of the buckets of the ledger that hold what was decided. */
+  versions: bucketVersions.exactOptional(),
 });
 export type ResolvedRange = z.infer<typeof resolvedRange>;
 

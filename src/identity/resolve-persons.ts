@@ -6,13 +6,12 @@ import type { KeyedHash } from '../state/ledger/keyed-hash.ts';
 import type { RecordTable } from '../state/ledger/record-table.ts';
 import type { FactFold } from './fact-fold.ts';
 import {
-  areSameEntries,
   decideMerge,
+  enterId,
   type MergeDecision,
   readIdEntry,
   type TurnAtLedger,
   UNKNOWN_ID,
-  writeIdEntry,
 } from './merge-decision.ts';
 import type { PersonProperties } from './person-properties.ts';
 import type { Unmerged } from './persons-tally.ts';
@@ -201,7 +200,7 @@ function enter(
   const isSentItself =
     ledger.purpose !== 'note' && decision.verdict !== 'contradicted' && decision.person === undefined;
   const entry = isSentItself && newestMs > known.newestMs ? { ...decision.entry, newestMs } : decision.entry;
-  if (table && !areSameEntries(known, entry)) writeIdEntry(table, key, entry);
+  if (table) enterId(table, key, entry, known);
   return decision;
 }
 

@@ -1,8 +1,15 @@
 import { z } from 'zod';
 import type { Batch, Deliver, Delivery } from '../contract/delivery.ts';
 import { BatchBuilder, type BatchLimits } from '../deliver/batch-builder.ts';
+import { bucketVersions } from '../state/ledger/versions.ts';
 import { mergePersonsTally, type PersonsTally } from './persons-tally.ts';
-import { emptySentRange, REFUSED_SAMPLE, type SentRange, sentRange } from './sent-range.ts';
+import {
+  emptySentRange,
+  REFUSED_SAMPLE,
+  type RefusedRecords,
+  type SentRange,
+  sentRange,
+} from './sent-range.ts';
 import type { SyntheticEvent } from './synthetic-events.ts';
 
 /** Some synthetic events, to be sent in this order. */
@@ -11,6 +18,8 @@ export interface SentChunk {
   readonly tally: PersonsTally;
   /** Where to continue once all of them have their answers: see SendCheckpoint. */
   readonly position: string;
+  /** The records of the ledger by which the event at this place counts as sent. @default none */
+  readonly listRecords?: (event: number) => readonly Uint8Array[];
 }
 
 /** How far a range of buckets is sent. */
@@ -19,6 +28,8 @@ export const sendCheckpoint = z.strictObject({
   position: z.string(),
   /** All that was sent up to there. */
   sent: sentRange,
+  /** Of the buckets of the ledger that hold it. */
+  versions: bucketVersions.optional(),
 });
 export type SendCheckpoint = z.infer<typeof sendCheckpoint>;
 
@@ -28,9 +39,14 @@ export interface SendChunksDeps {
   readonly onProgress: (eventsSent: number) => void;
   /** Called now and then, and never for a chunk with an event that has no answer yet. */
   readonly save: (checkpoint: SendCheckpoint) => Promise<void>;
+  /** Keeps records of the ledger that say more than the destination accepted. */
+  readonly saveRefused?: (records: readonly Uint8Array[]) => Promise<RefusedRecords>;
   /** Monotonic, in ms. */
   readonly now?: () => number;
 }
+
+/** Records that are kept in memory before they are saved. */
+const REFUSED_AT_ONCE = 10_000;
 
 /** A crash sends at most so much again, under the same uuids. */
 const SAVE_EVERY_MS = 5_000;
@@ -39,15 +55,28 @@ const SAVE_EVERY_MS = 5_000;
 export async function sendChunks(
   chunks: AsyncIterable<SentChunk>,
   before: SendCheckpoint | undefined,
-  { limits, deliver, onProgress, save, now = () => performance.now() }: SendChunksDeps,
+  { limits, deliver, onProgress, save, saveRefused, now = () => performance.now() }: SendChunksDeps,
   signal: AbortSignal,
 ): Promise<SentRange> {
   const sent: SentRange = structuredClone(before?.sent ?? emptySentRange());
   let savedAtMs = now();
-  for await (const { events, tally, position } of chunks) {
+  let records: Uint8Array[] = [];
+  // The checkpoint names them, so that they count only with the answers that it covers.
+  const keepRefused = async () => {
+    if (records.length > 0 && saveRefused) {
+      const kept = await saveRefused(records);
+      sent.refusedRecords = [...(sent.refusedRecords ?? []), kept];
+    }
+    records = [];
+  };
+  for await (const { events, tally, position, listRecords } of chunks) {
     const refused: SyntheticEvent[] = [];
     // One at a time: an older value must not arrive behind a newer one.
-    for (const { batch, events: inBatch } of packBatches(events, limits, sent)) {
+    const onTooLarge = (event: SyntheticEvent) => {
+      countDelivery(sent, event, TOO_LARGE);
+      refused.push(event);
+    };
+    for (const { batch, events: inBatch } of packBatches(events, limits, onTooLarge)) {
       const deliveries = await deliver(batch, signal);
       inBatch.forEach((event, index) => {
         sent.events.sent += 1;
@@ -58,17 +87,28 @@ export async function sendChunks(
       onProgress(sent.events.sent);
     }
     sent.people = mergePersonsTally(sent.people, withoutRefused(tally, refused));
+    if (refused.length > 0 && listRecords) {
+      const all = new Set(refused);
+      events.forEach((event, index) => {
+        if (all.has(event)) records.push(...listRecords(index));
+      });
+      if (records.length >= REFUSED_AT_ONCE) await keepRefused();
+    }
     if (now() - savedAtMs < SAVE_EVERY_MS) continue;
+    await keepRefused();
     await save({ position, sent });
     savedAtMs = now();
   }
+  await keepRefused();
   return sent;
 }
+
+const TOO_LARGE: Delivery = { kind: 'refused', detail: 'larger than one event may be at the destination' };
 
 function* packBatches(
   all: readonly SyntheticEvent[],
   limits: BatchLimits,
-  sent: SentRange,
+  onTooLarge: (event: SyntheticEvent) => void,
 ): Generator<{ batch: Batch; events: SyntheticEvent[] }> {
   const batches = new BatchBuilder(limits);
   let events: SyntheticEvent[] = [];
@@ -80,11 +120,7 @@ function* packBatches(
       added = batches.add(event.text);
     }
     if (added === 'added') events.push(event);
-    else
-      countDelivery(sent, event, {
-        kind: 'refused',
-        detail: 'larger than one event may be at the destination',
-      });
+    else onTooLarge(event);
   }
   if (events.length > 0) yield { batch: batches.take(), events };
 }

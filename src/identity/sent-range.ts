@@ -1,7 +1,12 @@
 import { z } from 'zod';
+import { bucketVersions } from '../state/ledger/versions.ts';
 import { emptyPersonsTally, mergePersonsTally, personsTally } from './persons-tally.ts';
 
 const count = z.number().int().nonnegative();
+
+/** An object of hashes, all of one length, one behind the other. */
+const refusedRecords = z.strictObject({ key: z.string(), bytes: count, count });
+export type RefusedRecords = z.infer<typeof refusedRecords>;
 
 /** The result of sending the synthetic events of a range of buckets. Created once, like a part's receipt. */
 export const sentRange = z.strictObject({
@@ -13,6 +18,10 @@ export const sentRange = z.strictObject({
   refused: z.array(
     z.strictObject({ event: z.string(), distinctId: z.string(), uuid: z.string(), detail: z.string() }),
   ),
+  /** Where the records of the ledger are that they were entered under: see SentChunk. */
+  refusedRecords: z.array(refusedRecords).optional(),
+  /** Of the buckets of the ledger that hold what was sent. */
+  versions: bucketVersions.optional(),
 });
 export type SentRange = z.infer<typeof sentRange>;
 

@@ -85,6 +85,9 @@ const turnLayout = (prefix: string) => ({
   resolved: `${prefix}resolved/`,
   merged: `${prefix}merged/`,
   folded: `${prefix}folded/`,
+  /** Records of the ledger that say more than the destination accepted; the receipts name those that count. */
+  refusedBy: (step: 'merged' | 'folded', range: KeyRange, writer: string) =>
+    `${prefix}refused/${step}-${toRangeId(range)}-${writer}.gz`,
   checkpoints: (step: 'merged' | 'folded') => `${prefix}checkpoints/${step}/`,
 });
 
@@ -100,6 +103,8 @@ export const ledgerLayout = (id: string) => {
   return {
     prefix,
     document: `${prefix}ledger${JSON_END}`,
+    /** Marks that the hashes were dropped; it outlives a ledger that is made again. */
+    forgotten: `${prefix}forgotten${JSON_END}`,
     /** The versions of all buckets at the end of the last turn. */
     versions: `${prefix}versions${JSON_END}`,
     knownFacts: `${prefix}known/`,
@@ -138,8 +143,9 @@ export function parseKnownKey(key: string, migration: string): string | undefine
   return key === ledgerLayout(id).known(migration) ? id : undefined;
 }
 
-/** `_ledgers/<id>/` of any key of that ledger. */
-export const parseLedgerPrefix = (key: string): string => key.slice(0, key.indexOf('/', LEDGERS.length) + 1);
+/** `shop` of `_ledgers/<id>/known/shop.json`; undefined for any other name than those that manifests may give. */
+export const parseKnownName = (key: string): string | undefined =>
+  /\/known\/([a-z0-9][a-z0-9_.-]*)\.json$/.exec(key)?.[1];
 
 export const isLedgerKey = (key: string): boolean => key.startsWith(LEDGERS);
 

@@ -1,4 +1,4 @@
-import { isLedgerKey, layout, parseLedgerPrefix, parseMigrationName } from './keys.ts';
+import { isLedgerKey, layout, parseMigrationName } from './keys.ts';
 
 /**
  * What to do about an object of a migration that is missing or damaged. Folder and record must be removed
@@ -6,7 +6,7 @@ import { isLedgerKey, layout, parseLedgerPrefix, parseMigrationName } from './ke
  */
 export function recoveryHint(key: string): string {
   if (isLedgerKey(key)) {
-    return `restore it, or remove the folder ${parseLedgerPrefix(key)}: the next migration makes it again from the identity facts that staging holds`;
+    return 'restore it; or remove this one object, and nothing else of the ledger, and resume: what is known of persons at this destination is then made again from the identity facts of all migrations';
   }
   const { prefix, record } = layout(parseMigrationName(key));
   return `restore it, or remove both ${prefix} and ${record} and run the migration again (nothing is delivered twice)`;

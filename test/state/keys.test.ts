@@ -9,7 +9,7 @@ import {
   parseEpochKey,
   parseFileReceiptKey,
   parseKnownKey,
-  parseLedgerPrefix,
+  parseKnownName,
   parseMigrationName,
   parseNumberedKey,
   parseRangeKey,
@@ -113,6 +113,9 @@ describe('keys of staging, as earlier versions stored them', () => {
       folded: 'shop.2024/people/work/00000007/folded/',
     });
     expect(keys.atTurn(7).factsBy('3-f81d4fae')).toBe('shop.2024/people/work/00000007/facts/3-f81d4fae/');
+    expect(keys.atTurn(7).refusedBy('merged', RANGE, 'f81d4fae')).toBe(
+      'shop.2024/people/work/00000007/refused/merged-8-16-f81d4fae.gz',
+    );
     expect(keys.atTurn(7).checkpoints('merged')).toBe('shop.2024/people/work/00000007/checkpoints/merged/');
   });
 
@@ -128,6 +131,7 @@ describe('keys of staging, as earlier versions stored them', () => {
     }).toEqual({
       prefix: '_ledgers/0a1b/',
       document: '_ledgers/0a1b/ledger.json',
+      forgotten: '_ledgers/0a1b/forgotten.json',
       versions: '_ledgers/0a1b/versions.json',
       knownFacts: '_ledgers/0a1b/known/',
       turns: '_ledgers/0a1b/turns/',
@@ -142,7 +146,9 @@ describe('keys of staging, as earlier versions stored them', () => {
     expect(parseTurnKey(keys.turn(7))).toBe(7);
     expect(parseKnownKey(keys.known('shop'), 'shop')).toBe('0a1b');
     expect(parseKnownKey(keys.known('my-shop'), 'shop')).toBeUndefined();
-    expect(isLedgerKey(keys.document) && parseLedgerPrefix(keys.version('ids', 1, 1))).toBe(keys.prefix);
+    expect(parseKnownName(keys.known('shop.2024'))).toBe('shop.2024');
+    expect(parseKnownName(`${keys.knownFacts}.DS_Store.json`)).toBeUndefined();
+    expect(isLedgerKey(keys.document)).toBe(true);
     expect(isLedgerKey(layout('shop').record)).toBe(false);
   });
 

@@ -12,6 +12,6 @@ test('names all that a migration consists of, whichever object of it is at fault
 
 test('of a ledger, which the identity facts of migrations make again', () => {
   expect(recoveryHint(ledgerLayout('0a1b').version('ids', 7, 3))).toBe(
-    'restore it, or remove the folder _ledgers/0a1b/: the next migration makes it again from the identity facts that staging holds',
+    'restore it; or remove this one object, and nothing else of the ledger, and resume: what is known of persons at this destination is then made again from the identity facts of all migrations',
   );
 });

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
 import { type ResolvedRange, resolvedRange } from '../../identity/resolve-buckets.ts';
 import { sendCheckpoint } from '../../identity/send-chunks.ts';
-import { sentRange } from '../../identity/sent-range.ts';
+import { type SentRange, sentRange } from '../../identity/sent-range.ts';
 import { SourceError } from '../../lib/errors.ts';
 import { gunzip } from '../../lib/gzip.ts';
 import { parseDocument } from '../../state/document.ts';
@@ -31,9 +31,10 @@ export async function dropDamaged(staging: Staging, name: string, turn: number):
     }
   };
   await check(keys.resolved, resolvedRange, (range) => isResolvedWhole(staging, range));
-  for (const folder of [keys.merged, keys.folded]) await check(folder, sentRange, async () => true);
+  for (const folder of [keys.merged, keys.folded])
+    await check(folder, sentRange, (sent) => isSentWhole(staging, sent));
   for (const step of ['merged', 'folded'] as const)
-    await check(keys.checkpoints(step), sendCheckpoint, async () => true);
+    await check(keys.checkpoints(step), sendCheckpoint, ({ sent }) => isSentWhole(staging, sent));
   return dropped;
 }
 
@@ -52,6 +53,11 @@ async function isResolvedWhole(staging: Staging, { facts, merges }: ResolvedRang
     if (last && !(await isWhole(staging, key, last.offset + last.length))) return false;
   }
   for (const { key, bytes } of merges) if (!(await isWhole(staging, key, bytes))) return false;
+  return true;
+}
+
+async function isSentWhole(staging: Staging, { refusedRecords = [] }: SentRange): Promise<boolean> {
+  for (const { key, bytes } of refusedRecords) if (!(await isWhole(staging, key, bytes))) return false;
   return true;
 }
 

@@ -6,8 +6,9 @@ import { listMerges } from '../../identity/list-merges.ts';
 import type { BucketRange } from '../../identity/load-folds.ts';
 import { ID_WIDTH } from '../../identity/merge-decision.ts';
 import { PROPERTY_WIDTH } from '../../identity/property-decision.ts';
-import { resolveBuckets, resolvedRange } from '../../identity/resolve-buckets.ts';
+import { type ResolvedRange, resolveBuckets, resolvedRange } from '../../identity/resolve-buckets.ts';
 import { type SentChunk, sendCheckpoint, sendChunks } from '../../identity/send-chunks.ts';
+import type { SentRange } from '../../identity/sent-range.ts';
 import { SourceError } from '../../lib/errors.ts';
 import { encodeDocument, loadDocument } from '../../state/document.ts';
 import { layout, toRangeKey } from '../../state/keys.ts';
@@ -16,6 +17,7 @@ import type { OpenMigration } from '../open-migrations.ts';
 import { listFacts } from './facts-of.ts';
 import { assertHasLedger } from './ledger-lock.ts';
 import { listDocuments } from './list-documents.ts';
+import { saveRefused } from './refused-records.ts';
 import { loadTurnPlan, openLedgerAtTurn } from './turn.ts';
 
 /** One range of buckets in one turn of a migration. */
@@ -36,18 +38,20 @@ export async function resolveRange(work: RangeWork, deps: RangeDeps): Promise<vo
   const { staging, signal } = deps;
   const { from, to, migration } = work;
   const { plan, ledger, keys } = await openRange(work, deps);
+  const tables = createLedgerTables(staging, ledger.id, 'ids', ID_WIDTH);
   const resolved = await resolveBuckets({
     staging,
     // A folder per writer: the receipt of the range names the objects that count (I5).
     prefix: keys.factsBy(`${migration.epoch}-${randomUUID()}`),
     facts: listFacts(staging, plan.of),
     ledger,
-    tables: createLedgerTables(staging, ledger.id, 'ids', ID_WIDTH),
+    tables,
     from,
     to,
     signal,
   });
-  await staging.create(toRangeKey(keys.resolved, { from, to }), encodeDocument(resolved));
+  const noting: ResolvedRange = { ...resolved, versions: tables.listVersions(from, to) };
+  await staging.create(toRangeKey(keys.resolved, { from, to }), encodeDocument(noting));
 }
 
 /** Sends the accepted merges of a range. */
@@ -62,7 +66,7 @@ export async function mergeRange(work: RangeWork, deps: RangeDeps): Promise<void
   const isContradicted = (userId: string) =>
     contradicted.size > 0 && contradicted.has(ledger.hash.id(userId).toString('hex'));
   await sendRange(work, deps, 'merged', (after) =>
-    listMerges(staging, resolved.merges, { after, chunkEvents, isContradicted }),
+    listMerges(staging, resolved.merges, { after, chunkEvents, hashId: ledger.hash.id, isContradicted }),
   );
 }
 
@@ -73,12 +77,13 @@ export async function foldRange(work: RangeWork, deps: RangeDeps): Promise<void>
   const { settings } = migration;
   const { ledger, keys } = await openRange(work, deps);
   const contradicted = await loadContradicted(staging, keys.resolved);
-  await sendRange(work, deps, 'folded', (after) =>
+  const tables = createLedgerTables(staging, ledger.id, 'properties', PROPERTY_WIDTH);
+  const listChunks = (after: string | undefined) =>
     foldBuckets({
       staging,
       facts: listResolvedFacts(staging, keys.resolved),
       ledger,
-      tables: createLedgerTables(staging, ledger.id, 'properties', PROPERTY_WIDTH),
+      tables,
       contradicted,
       overwrite: settings.overwritePeople,
       groupIdentifyEvent: settings.groupIdentifyEvent,
@@ -87,8 +92,8 @@ export async function foldRange(work: RangeWork, deps: RangeDeps): Promise<void>
       from,
       to,
       signal,
-    }),
-  );
+    });
+  await sendRange(work, deps, 'folded', listChunks, () => ({ versions: tables.listVersions(from, to) }));
 }
 
 async function openRange({ migration, turn }: RangeWork, { staging, redis }: RangeDeps) {
@@ -106,6 +111,7 @@ async function sendRange(
   { staging, redis, signal, onProgress }: RangeDeps,
   step: 'merged' | 'folded',
   listChunks: (after: string | undefined) => AsyncIterable<SentChunk>,
+  note: () => Pick<SentRange, 'versions'> = () => ({}),
 ): Promise<void> {
   const { record, settings } = migration;
   const keys = layout(record.name).atTurn(turn);
@@ -122,11 +128,14 @@ async function sendRange(
       },
       onProgress,
       // Whoever wrote it, it says what was accepted: a late one makes its range send more, never less.
-      save: async (checkpoint) => void (await staging.put(checkpointKey, encodeDocument(checkpoint))),
+      save: async (checkpoint) =>
+        void (await staging.put(checkpointKey, encodeDocument({ ...checkpoint, ...note() }))),
+      saveRefused: (records) =>
+        saveRefused(staging, keys.refusedBy(step, { from, to }, randomUUID()), records),
     },
     signal,
   );
-  await staging.create(toRangeKey(keys[step], { from, to }), encodeDocument(sent));
+  await staging.create(toRangeKey(keys[step], { from, to }), encodeDocument({ ...sent, ...note() }));
 }
 
 /** A merge and its user are decided in different ranges, so every range must be resolved. */

@@ -2,9 +2,17 @@ import type { Staging } from '../../contract/staging.ts';
 import { ConfigError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { layout } from '../../state/keys.ts';
-import { dropOpenTurns, endTurn, type Ledger, listLedgersOf, openTurn } from '../../state/ledger/ledger.ts';
-import { clearLedger, findLostVersion, saveVersions } from '../../state/ledger/versions.ts';
-import { listMigrations, type MigrationRecord } from '../../state/migrations.ts';
+import {
+  dropOpenTurns,
+  endTurn,
+  isForgotten,
+  type Ledger,
+  listKnownMigrations,
+  openTurn,
+} from '../../state/ledger/ledger.ts';
+import { clearLedger, findLostVersion, hasVersions, saveVersions } from '../../state/ledger/versions.ts';
+import { loadMigration, type MigrationRecord } from '../../state/migrations.ts';
+import { listNotedVersions } from './noted-versions.ts';
 
 interface RebuildDeps {
   readonly staging: Staging;
@@ -24,14 +32,13 @@ export async function rebuildWhereLost(
   { staging, record, log, now }: RebuildDeps,
   ledger: Ledger,
 ): Promise<void> {
-  const lost = ledger.isForgotten ? undefined : await findLostVersion(staging, ledger);
-  if (lost === undefined) return;
-  const removed = await findRemoved(staging, ledger);
-  if (removed !== undefined) {
-    throw new ConfigError(
-      `${staging.location} has lost ${lost}, by which Backhaul knows what was sent about persons. It cannot be made again, because the identity facts of "${removed}" were removed. Restore that object and resume; or run "backhaul rm ${removed} --forget" and resume: then nothing is merged at this destination any more`,
-    );
+  const lost = await findLost(staging, ledger);
+  if (lost === undefined) {
+    // From here on a ledger without this document is one that lost it.
+    if (!(await hasVersions(staging, ledger.id))) await saveVersions(staging, ledger);
+    return;
   }
+  await assertCanBeMadeAgain(staging, ledger, lost);
   log.warn(
     { migration: record.name },
     `${staging.location} has lost ${lost}; what is known of persons at this destination is read again from all migrations`,
@@ -45,11 +52,21 @@ export async function rebuildWhereLost(
   await endTurn(staging, ledger.id, turn);
 }
 
-/** A migration that the ledger knows, and that cannot be read again. */
-async function findRemoved(staging: Staging, ledger: Ledger): Promise<string | undefined> {
-  for (const name of await listMigrations(staging)) {
-    if (!(await staging.get(layout(name).factsRemoved))) continue;
-    if ((await listLedgersOf(staging, name)).includes(ledger.id)) return name;
+/** The first thing that a ledger, or a turn that has not ended, noted and that is gone. */
+export async function findLost(
+  staging: Staging,
+  ledger: Pick<Ledger, 'id'> & Partial<Ledger>,
+): Promise<string | undefined> {
+  if (ledger.isForgotten ?? (await isForgotten(staging, ledger.id))) return undefined;
+  return findLostVersion(staging, ledger, await listNotedVersions(staging, ledger.id));
+}
+
+async function assertCanBeMadeAgain(staging: Staging, { id }: Ledger, lost: string): Promise<void> {
+  for (const name of await listKnownMigrations(staging, id)) {
+    const isGone = !(await loadMigration(staging, name));
+    if (!isGone && !(await staging.get(layout(name).factsRemoved))) continue;
+    throw new ConfigError(
+      `${staging.location} has lost ${lost}, by which Backhaul knows what was sent about persons. It cannot be made again, because ${isGone ? `migration "${name}" is gone from staging` : `the identity facts of "${name}" were removed`}. Restore that object and resume; or run "backhaul rm ${name} --forget" and resume: then nothing is merged at this destination any more`,
+    );
   }
-  return undefined;
 }

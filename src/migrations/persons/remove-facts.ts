@@ -5,6 +5,7 @@ import { encodeDocument } from '../../state/document.ts';
 import { layout } from '../../state/keys.ts';
 import {
   forgetLedger,
+  type Ledger,
   type LedgerAccess,
   listLedgersOf,
   loadKnownFacts,
@@ -14,6 +15,7 @@ import { clearStaging, listMigrations, loadMigration } from '../../state/migrati
 import { requireMigration } from '../life-store.ts';
 import { fingerprintFacts, listFacts } from './facts-of.ts';
 import { loadPersons } from './load-persons.ts';
+import { findLost } from './rebuild-ledger.ts';
 import { takeIn } from './take-in.ts';
 
 export interface RemoveFactsDeps {
@@ -61,9 +63,13 @@ export async function enterFacts(
     );
   }
   const facts = await fingerprintFacts(staging, name);
-  for (const id of await listLedgersOf(staging, name))
-    if ((await loadKnownFacts(staging, id, name))?.facts === facts) return;
+  for (const id of await listLedgersOf(staging, name)) {
+    if ((await loadKnownFacts(staging, id, name))?.facts !== facts) continue;
+    await assertWhole(staging, { id }, name);
+    return;
+  }
   const ledger = await openLedger(staging, orForget(name, resolveLedger));
+  await assertWhole(staging, ledger, name);
   await takeIn(record, facts, { staging, ledger, now, signal, onMigration: () => {} });
 }
 
@@ -78,6 +84,19 @@ export async function assertNotReleased(staging: Staging, name: string): Promise
       `migration "${other}" has begun to send the persons of "${name}" and has not finished: resume or cancel it first`,
     );
   }
+}
+
+/** What a ledger lost can be made again only while the facts are there. */
+async function assertWhole(
+  staging: Staging,
+  ledger: Pick<Ledger, 'id'> & Partial<Ledger>,
+  name: string,
+): Promise<void> {
+  const lost = await findLost(staging, ledger);
+  if (lost === undefined) return;
+  throw new ConfigError(
+    `${staging.location} has lost ${lost}, by which Backhaul knows what was sent about persons. It is made again from the identity facts of all migrations when the next one to that destination runs, so "${name}" cannot be removed before. Run one; or remove it with --forget: then nothing is merged at that destination any more`,
+  );
 }
 
 async function hasFacts(staging: Staging, name: string): Promise<boolean> {

@@ -4,8 +4,9 @@ import { foldBuckets } from '../../identity/fold-buckets.ts';
 import { ID_WIDTH, type LedgerPurpose } from '../../identity/merge-decision.ts';
 import { PROPERTY_WIDTH } from '../../identity/property-decision.ts';
 import { resolveBuckets } from '../../identity/resolve-buckets.ts';
+import { countRefused, sentRange } from '../../identity/sent-range.ts';
 import { BUCKETS } from '../../state/bucket.ts';
-import { loadDocument } from '../../state/document.ts';
+import { loadDocument, loadIfWhole } from '../../state/document.ts';
 import { layout, parseRangeKey, parseTurnKey } from '../../state/keys.ts';
 import {
   endTurn,
@@ -74,6 +75,7 @@ export async function takeIn(
   const source = { staging, from: 0, to: BUCKETS, signal };
   onMigration(name);
   const turn = await openTurn(staging, ledger.id, { migration: id, name, at: now().toISOString() });
+  await saveVersions(staging, ledger);
   const work = layout(name).atTurn(turn);
   const at = await atTurn(ledger, staging, turn, purpose);
   const resolved = await resolveBuckets({
@@ -118,22 +120,33 @@ async function findSent(
   if (knowing.includes(ledger.id)) return 'nothing';
   const keys = layout(name);
   const turns: (string | undefined)[] = [];
+  let wasRefused = false;
   for await (const ended of listDocuments(endedTurn, staging, keys.endedTurns)) {
-    if (ended.purpose === 'send') turns.push(ended.facts);
+    if (ended.purpose !== 'send') continue;
+    turns.push(ended.facts);
+    wasRefused ||= countRefused(ended.result) > 0;
   }
   const release = await loadDocument(released, keys.released, staging);
-  if (release) turns.push(release.facts);
+  if (release) {
+    turns.push(release.facts);
+    const ended = await loadIfWhole(endedTurn, layout(release.by).endedTurn(release.turn), staging);
+    wasRefused ||= ended !== undefined && countRefused(ended.result) > 0;
+  }
   // The same variable may have held the key of another project, whose ledger knows what went there.
-  if (turns.length > 0) return knowing.length === 0 && turns.includes(facts) ? 'all' : 'something';
+  if (turns.length > 0)
+    return knowing.length === 0 && turns.includes(facts) && !wasRefused ? 'all' : 'something';
   if (await hasBegunElsewhere(staging, ledger, { id, name })) return 'something';
   // Version 0.1.0 kept receipts of ranges of buckets.
   let folded = 0;
   for await (const { key } of staging.list(keys.folded)) {
     const range = parseRangeKey(key);
-    if (range) folded += range.to - range.from;
+    if (!range) continue;
+    folded += range.to - range.from;
+    const sent = await loadIfWhole(sentRange, key, staging);
+    wasRefused ||= sent === undefined || countRefused(sent) > 0;
   }
   if (folded === 0) return 'nothing';
-  return folded === BUCKETS ? 'all' : 'something';
+  return folded === BUCKETS && !wasRefused ? 'all' : 'something';
 }
 
 /**

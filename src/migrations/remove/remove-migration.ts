@@ -4,8 +4,8 @@ import { migrationKey, mirrorControl } from '../../state/checkpoints.ts';
 import { loadControl } from '../../state/control.ts';
 import { encodeDocument } from '../../state/document.ts';
 import { layout, ledgerLayout } from '../../state/keys.ts';
-import { type LedgerAccess, listLedgersOf } from '../../state/ledger/ledger.ts';
-import type { MigrationRecord } from '../../state/migrations.ts';
+import { forgetLedger, type LedgerAccess, listLedgersOf } from '../../state/ledger/ledger.ts';
+import { loadMigration, type MigrationRecord } from '../../state/migrations.ts';
 import { applyEvent, decideStored, RefusedError, requireMigration } from '../life-store.ts';
 import { explainRefusal } from '../lifecycle.ts';
 import type { MigrationStore } from '../migration-runtime.ts';
@@ -43,6 +43,7 @@ export async function removeMigration(
   { keepRejects = false, forget = false, resolveLedger }: RemoveOptions,
 ): Promise<void> {
   const { staging, now } = store;
+  if (forget && (await forgetGone(store, name))) return;
   const record = await requireMigration(staging, name);
   await decideStored(staging, name, { kind: 'remove' }, await loadControl(staging, name));
   await assertNotLeased(store, record);
@@ -76,6 +77,20 @@ export async function removeMigration(
     await removeAll(staging, keys.prefix, (key) => kept.some((each) => key.startsWith(each)));
   }
   await store.askRedis((redis) => redis.del(migrationKey(record.id))).catch(() => {});
+}
+
+/**
+ * Drops what ledgers know of a migration whose own objects are gone from staging; false where it exists, or where no
+ * ledger knows it.
+ */
+async function forgetGone({ staging, now }: MigrationStore, name: string): Promise<boolean> {
+  if (await loadMigration(staging, name)) return false;
+  const ledgers = await listLedgersOf(staging, name);
+  for (const id of ledgers) {
+    await forgetLedger(staging, id, now());
+    await staging.remove(ledgerLayout(id).known(name));
+  }
+  return ledgers.length > 0;
 }
 
 /** What says that it was stopped may have been written by a producer that is still ending. */

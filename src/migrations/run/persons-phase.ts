@@ -3,6 +3,7 @@ import type { Staging } from '../../contract/staging.ts';
 import type { BucketRange } from '../../identity/load-folds.ts';
 import { countRefused, type SentRange, sentRange } from '../../identity/sent-range.ts';
 import { settleWithin } from '../../lib/async/timeout.ts';
+import { SourceError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { encodeDocument, loadDocument } from '../../state/document.ts';
 import { layout, toRangeKey } from '../../state/keys.ts';
@@ -25,7 +26,9 @@ import { dropDamaged } from '../persons/drop-damaged.ts';
 import { countFactBytes, fingerprintFacts } from '../persons/facts-of.ts';
 import type { LedgerDestination } from '../persons/ledger-destination.ts';
 import { type LedgerLock, LedgerLockLostError, takeLedgerLock } from '../persons/ledger-lock.ts';
-import { rebuildWhereLost } from '../persons/rebuild-ledger.ts';
+import { listNotedVersions } from '../persons/noted-versions.ts';
+import { findLost, rebuildWhereLost } from '../persons/rebuild-ledger.ts';
+import { withdrawRefused } from '../persons/refused-records.ts';
 import { takeInOthers } from '../persons/take-in.ts';
 import { type EndedTurn, loadTurnPlan, saveTurnPlan, type TurnPlan } from '../persons/turn.ts';
 import type { EpochRun } from './import-phase.ts';
@@ -138,14 +141,19 @@ async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts
     const failures = await runRanges(run, lock, { job, receipts, turn, ranges });
     if (failures.length > 0) return failures;
     await lock.assertHeld();
+    await assertNothingLost(run, ledger);
     // What is lost while the turn is open is missed when it is continued.
-    await saveVersions(staging, ledger);
+    await saveVersions(staging, ledger, await listNotedVersions(staging, ledger.id));
   }
 
   const result = await addUpTurn(staging, record.name, turn);
   if (countRefused(result) > 0 && !persons.acceptRefusals) {
     await reopenRefused(staging, keys, ranges);
     return [toRefusal(record.name, result)];
+  }
+  if (countRefused(result) > 0) {
+    await withdrawRefused(staging, { name: record.name, ledger: ledger.id, turn });
+    await saveVersions(staging, ledger);
   }
   const ended: EndedTurn = {
     turn,
@@ -165,6 +173,15 @@ async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts
   }
   await clearStaging(staging, keys.prefix);
   return [];
+}
+
+/** Before the next step relies on it: what a step could not read it took for unknown. */
+async function assertNothingLost({ staging, record }: PersonsRun, ledger: Ledger): Promise<void> {
+  const lost = await findLost(staging, ledger);
+  if (lost === undefined) return;
+  throw new SourceError(
+    `${staging.location} has lost ${lost} while it was used. "backhaul resume ${record.name}" makes what is known of persons at this destination again and continues`,
+  );
 }
 
 /**
@@ -237,6 +254,7 @@ async function findTurn(
     name: record.name,
     at: now().toISOString(),
   });
+  await saveVersions(staging, ledger);
   await saveTurnPlan(staging, record.name, turn, plan);
   return { turn, plan };
 }

@@ -18,6 +18,18 @@ export interface KeyedHash {
 }
 
 /**
+ * The hash under which the record before the last one of `hash` is kept: in its bucket, and of nothing else but by
+ * chance. Valid until the next call.
+ */
+export function toBeforeHash(hash: Uint8Array): Uint8Array {
+  beforeHash.set(hash.subarray(0, HASH_BYTES));
+  beforeHash[HASH_BYTES - 1] = (beforeHash[HASH_BYTES - 1] as number) ^ 0xff;
+  return beforeHash;
+}
+
+const beforeHash = new Uint8Array(HASH_BYTES);
+
+/**
  * How the hash of a property is made. 1: of its subject and names together, in ledgers of earlier versions. 2: of
  * its names alone, once, and joined with the hash of the subject: a person has many properties, of few names.
  */

@@ -17,6 +17,15 @@ export interface LedgerTables {
   save(tables: ReadonlyMap<number, RecordTable>): Promise<void>;
 }
 
+/** Version of each of some buckets. */
+export type BucketVersions = Readonly<Record<string, number>>;
+
+/** Tables whose versions are kept. */
+export interface StoredTables extends LedgerTables {
+  /** Of the buckets from `from` up to, but not including, `to`, as loaded and saved; none before the first load. */
+  listVersions(from: number, to: number): BucketVersions;
+}
+
 const AT_ONCE = 8;
 
 /**
@@ -29,7 +38,7 @@ export function createLedgerTables(
   table: LedgerTable,
   width: number,
   pace: Pace = createPace(),
-): LedgerTables {
+): StoredTables {
   const keys = ledgerLayout(ledger);
   let versions: Map<number, number> | undefined;
 
@@ -66,6 +75,8 @@ export function createLedgerTables(
         if (version > 2) await staging.remove(keys.version(table, bucket, version - 2));
       });
     },
+    listVersions: (from, to) =>
+      Object.fromEntries([...(versions ?? [])].filter(([bucket]) => bucket >= from && bucket < to)),
   };
 }
 

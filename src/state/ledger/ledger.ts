@@ -2,7 +2,7 @@ import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
 import { encodeDocument, loadDocument, loadIfWhole } from '../document.ts';
-import { LEDGERS, layout, ledgerLayout, parseKnownKey, parseTurnKey } from '../keys.ts';
+import { LEDGERS, layout, ledgerLayout, parseKnownKey, parseKnownName, parseTurnKey } from '../keys.ts';
 import { clearStaging } from '../migrations.ts';
 import type { HashForm } from './keyed-hash.ts';
 
@@ -70,18 +70,32 @@ export async function openLedger(staging: Staging, access: LedgerAccess): Promis
   let document = await loadDocument(ledgerDocument, key, staging);
   if (!document && (await staging.create(key, encodeDocument(fresh)))) document = fresh;
   document ??= await loadDocument(ledgerDocument, key, staging);
-  return toLedger(access, document ?? fresh);
+  return toLedger(access, document ?? fresh, await hasForgottenMark(staging, access.id));
 }
 
 /** The ledger where there is one; writes nothing. */
 export async function findLedger(staging: Staging, access: LedgerAccess): Promise<Ledger | undefined> {
   const document = await loadDocument(ledgerDocument, ledgerLayout(access.id).document, staging);
-  return document && toLedger(access, document);
+  return document && toLedger(access, document, await hasForgottenMark(staging, access.id));
 }
 
-function toLedger({ id, secret }: LedgerAccess, { format, salt, forgottenAt }: LedgerDocument): Ledger {
+const hasForgottenMark = async (staging: Staging, id: string): Promise<boolean> =>
+  (await staging.get(ledgerLayout(id).forgotten)) !== undefined;
+
+/** Whether its hashes were dropped. */
+export async function isForgotten(staging: Staging, id: string): Promise<boolean> {
+  if (await hasForgottenMark(staging, id)) return true;
+  const document = await loadDocument(ledgerDocument, ledgerLayout(id).document, staging);
+  return document?.forgottenAt !== undefined;
+}
+
+function toLedger(
+  { id, secret }: LedgerAccess,
+  { format, salt, forgottenAt }: LedgerDocument,
+  isMarked: boolean,
+): Ledger {
   const hashKey = createHmac('sha256', salt).update(`ids\n${secret}`).digest('hex');
-  return { id, hashKey, hashForm: format, isForgotten: forgottenAt !== undefined };
+  return { id, hashKey, hashForm: format, isForgotten: isMarked || forgottenAt !== undefined };
 }
 
 /**
@@ -97,7 +111,8 @@ export async function forgetLedger(staging: Staging, id: string, now: Date): Pro
     salt: randomBytes(32).toString('hex'),
     forgottenAt: document.forgottenAt ?? now.toISOString(),
   };
-  // First the mark: whoever finds only some of the hashes must not merge by them.
+  // First the marks: whoever finds only some of the hashes must not merge by them.
+  await staging.put(keys.forgotten, encodeDocument({ at: forgotten.forgottenAt }));
   await staging.put(keys.document, encodeDocument(forgotten));
   await clearStaging(staging, keys.table('ids'));
   await clearStaging(staging, keys.table('properties'));
@@ -120,11 +135,13 @@ export interface Turns {
 export async function loadTurns(staging: Staging, ledger: string): Promise<Turns> {
   const keys = ledgerLayout(ledger);
   const ended = new Set<number>();
+  let last = 0;
   for await (const { key } of staging.list(keys.endedTurns)) {
     const turn = parseTurnKey(key);
-    if (turn !== undefined) ended.add(turn);
+    if (turn === undefined) continue;
+    ended.add(turn);
+    last = Math.max(last, turn);
   }
-  let last = 0;
   for await (const { key } of staging.list(keys.turns)) last = Math.max(last, parseTurnKey(key) ?? 0);
   return { last, ended };
 }
@@ -151,8 +168,9 @@ export async function dropOpenTurns(staging: Staging, ledger: string, before: nu
   }
 }
 
+/** A damaged one is nobody's: its turn is never continued, and its number is not given again. */
 export const loadTurnDocument = (staging: Staging, ledger: string, turn: number) =>
-  loadDocument(turnDocument, ledgerLayout(ledger).turn(turn), staging);
+  loadIfWhole(turnDocument, ledgerLayout(ledger).turn(turn), staging);
 
 export async function endTurn(staging: Staging, ledger: string, turn: number): Promise<void> {
   await staging.create(ledgerLayout(ledger).endedTurn(turn), encodeDocument({}));
@@ -170,6 +188,16 @@ type KnownFacts = z.infer<typeof knownFacts>;
 /** Facts that are not known are taken in again, so a damaged document is none. */
 export const loadKnownFacts = (staging: Staging, ledger: string, migration: string) =>
   loadIfWhole(knownFacts, ledgerLayout(ledger).known(migration), staging);
+
+/** Names of the migrations that a ledger knows facts of. */
+export async function listKnownMigrations(staging: Staging, ledger: string): Promise<string[]> {
+  const names: string[] = [];
+  for await (const { key } of staging.list(ledgerLayout(ledger).knownFacts)) {
+    const name = parseKnownName(key);
+    if (name !== undefined) names.push(name);
+  }
+  return names;
+}
 
 /** Ids of the ledgers that know facts of a migration. */
 export async function listLedgersOf(staging: Staging, migration: string): Promise<string[]> {

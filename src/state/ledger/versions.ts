@@ -5,57 +5,118 @@ import { encodeDocument, loadIfWhole } from '../document.ts';
 import { type LedgerTable, ledgerLayout } from '../keys.ts';
 import { clearStaging } from '../migrations.ts';
 import { type Ledger, loadTurns } from './ledger.ts';
-import { loadVersions } from './ledger-tables.ts';
+import { type BucketVersions, loadVersions } from './ledger-tables.ts';
 
 /*
  * A bucket that is gone looks like one that was never saved, and its older version like the latest: both would
- * allow merges that were found to be wrong. So the versions of all buckets are noted at the end of each turn, and
- * before anything of a turn is sent.
+ * allow merges that were found to be wrong. So the versions of all buckets are noted when a turn is opened, at the
+ * end of each of its steps, and, by bucket range, in the receipts and checkpoints of a turn that has not ended.
+ * A ledger without this document is new only where it has nothing else.
  */
 
-const TABLES = ['ids', 'properties'] as const satisfies readonly LedgerTable[];
+const LEDGER_TABLES = ['ids', 'properties'] as const satisfies readonly LedgerTable[];
 
 /** By bucket. */
-const versions = z.record(z.string(), z.number().int().positive());
+export const bucketVersions = z.record(z.string(), z.number().int().positive());
 const versionsDocument = z.strictObject({
   /** Digest of the key of the hashes: with another key nothing that was saved is found again. */
   key: z.string(),
-  ids: versions,
-  properties: versions,
+  ids: bucketVersions,
+  properties: bucketVersions,
+  /** The last turn that was opened: the tables name turns, so a number must not be given twice. */
+  turn: z.number().int().nonnegative().optional(),
 });
 
-const digestKey = ({ hashKey }: Ledger) => createHash('sha256').update(hashKey).digest('hex');
+/** What a receipt or a checkpoint of a turn says of a table. */
+export interface NotedVersions {
+  readonly table: LedgerTable;
+  readonly versions: BucketVersions;
+}
 
-/** To be called by the holder of the ledger, before a turn sends or ends. */
-export async function saveVersions(staging: Staging, ledger: Ledger): Promise<void> {
+const digestKey = ({ hashKey }: Pick<Ledger, 'hashKey'>) =>
+  createHash('sha256').update(hashKey).digest('hex');
+
+/**
+ * To be called by the holder of the ledger once it has opened a turn, and before the turn sends or ends. `noted`: by
+ * the turns that have not ended. What was noted before stays: what is lost meanwhile is missed the next time.
+ */
+export async function saveVersions(
+  staging: Staging,
+  ledger: Ledger,
+  noted: readonly NotedVersions[] = [],
+): Promise<void> {
   const keys = ledgerLayout(ledger.id);
-  const load = async (table: LedgerTable) =>
-    Object.fromEntries(await loadVersions(staging, keys.table(table)));
-  const document = { key: digestKey(ledger), ids: await load('ids'), properties: await load('properties') };
+  const before = await loadIfWhole(versionsDocument, keys.versions, staging);
+  const load = async (table: LedgerTable) => {
+    const versions = Object.fromEntries(await loadVersions(staging, keys.table(table)));
+    for (const one of [before?.[table] ?? {}, ...listNoted(noted, table)]) raise(versions, one);
+    return versions;
+  };
+  const { last } = await loadTurns(staging, ledger.id);
+  const document = {
+    key: digestKey(ledger),
+    ids: await load('ids'),
+    properties: await load('properties'),
+    turn: Math.max(last, before?.turn ?? 0),
+  };
   await staging.put(keys.versions, encodeDocument(document));
 }
 
-/** The first thing found missing, for the operator; undefined where all is there. */
-export async function findLostVersion(staging: Staging, ledger: Ledger): Promise<string | undefined> {
-  const keys = ledgerLayout(ledger.id);
+const listNoted = (noted: readonly NotedVersions[], table: LedgerTable) =>
+  noted.filter((one) => one.table === table).map(({ versions }) => versions);
+
+function raise(versions: Record<string, number>, by: BucketVersions): void {
+  for (const [bucket, version] of Object.entries(by))
+    versions[bucket] = Math.max(version, versions[bucket] ?? 0);
+}
+
+/**
+ * The first thing found missing, for the operator; undefined where all is there. `noted`: as for saveVersions. A
+ * caller that does not know the key of the hashes passes the id alone.
+ */
+export async function findLostVersion(
+  staging: Staging,
+  ledger: Pick<Ledger, 'id'> & Partial<Pick<Ledger, 'hashKey'>>,
+  noted: readonly NotedVersions[] = [],
+): Promise<string | undefined> {
+  const { id, hashKey } = ledger;
+  const keys = ledgerLayout(id);
   const expected = await loadIfWhole(versionsDocument, keys.versions, staging);
   if (!expected && (await staging.get(keys.versions))) return keys.versions;
-  if (!expected) return (await loadTurns(staging, ledger.id)).ended.size > 0 ? keys.versions : undefined;
-  if (expected.key !== digestKey(ledger)) return keys.document;
-  for (const table of TABLES) {
+  if (!expected) return (await hasMoreThanDocument(staging, id)) ? keys.versions : undefined;
+  if (hashKey === undefined ? !(await staging.get(keys.document)) : expected.key !== digestKey({ hashKey }))
+    return keys.document;
+  for (const table of LEDGER_TABLES) {
     const found = await loadVersions(staging, keys.table(table));
-    for (const [bucket, version] of Object.entries(expected[table])) {
+    const wanted = { ...expected[table] };
+    for (const one of listNoted(noted, table)) raise(wanted, one);
+    for (const [bucket, version] of Object.entries(wanted)) {
       if ((found.get(Number(bucket)) ?? 0) < version) return keys.version(table, Number(bucket), version);
     }
   }
-  return undefined;
+  const { turn = 0 } = expected;
+  return (await loadTurns(staging, id)).last < turn ? keys.turn(turn) : undefined;
 }
+
+export const hasVersions = async (staging: Staging, id: string): Promise<boolean> =>
+  (await staging.get(ledgerLayout(id).versions)) !== undefined;
+
+/** Whether anything was ever done at a ledger. */
+async function hasMoreThanDocument(staging: Staging, id: string): Promise<boolean> {
+  const keys = ledgerLayout(id);
+  for (const folder of [keys.knownFacts, keys.turns, keys.endedTurns, ...LEDGER_TABLES.map(keys.table)])
+    for await (const { key } of staging.list(folder)) if (isOwnKey(key)) return true;
+  return false;
+}
+
+/** What people and operating systems leave in folders says nothing. */
+const isOwnKey = (key: string) => !key.startsWith('.', key.lastIndexOf('/') + 1);
 
 /** Removes all that the ledger knows, so that it is made again from the migrations; numbers of turns stay. */
 export async function clearLedger(staging: Staging, id: string): Promise<void> {
   const keys = ledgerLayout(id);
   // First the known facts: without them the rest is not believed.
   await clearStaging(staging, keys.knownFacts);
-  for (const table of TABLES) await clearStaging(staging, keys.table(table));
+  for (const table of LEDGER_TABLES) await clearStaging(staging, keys.table(table));
   await staging.remove(keys.versions);
 }

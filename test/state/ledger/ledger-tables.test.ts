@@ -120,6 +120,6 @@ describe('the tables of a ledger', () => {
     body[body.length - 1] = 9;
     await staging.put(key, body);
     await expect(open('damaged').load([2])).rejects.toThrow(SourceError);
-    await expect(open('damaged').load([2])).rejects.toThrow('remove the folder _ledgers/damaged/');
+    await expect(open('damaged').load([2])).rejects.toThrow('remove this one object');
   });
 });

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import type { Staging } from '../../contract/staging.ts';
+import { loadIfWhole } from '../../state/document.ts';
+import { isDocument, type LedgerTable, layout, ledgerLayout, parseTurnKey } from '../../state/keys.ts';
+import { loadTurnDocument, loadTurns } from '../../state/ledger/ledger.ts';
+import { bucketVersions, type NotedVersions } from '../../state/ledger/versions.ts';
+
+/** What receipts and checkpoints of ranges have in common; those of earlier versions note nothing. */
+const noting = z.looseObject({ versions: bucketVersions.optional() });
+
+/**
+ * The versions of buckets that the turns which have not ended have noted. What they sent is not sent again when they
+ * are continued, so it must be in the ledger.
+ */
+export async function listNotedVersions(staging: Staging, ledger: string): Promise<NotedVersions[]> {
+  const { ended } = await loadTurns(staging, ledger);
+  const noted: NotedVersions[] = [];
+  for await (const { key } of staging.list(ledgerLayout(ledger).turns)) {
+    const turn = parseTurnKey(key);
+    if (turn === undefined || ended.has(turn)) continue;
+    const document = await loadTurnDocument(staging, ledger, turn);
+    if (!document) continue;
+    const keys = layout(document.name).atTurn(turn);
+    const folders: [LedgerTable, string][] = [
+      ['ids', keys.resolved],
+      ['properties', keys.folded],
+      ['properties', keys.checkpoints('folded')],
+    ];
+    for (const [table, folder] of folders) {
+      for await (const one of staging.list(folder)) {
+        if (!isDocument(one.key)) continue;
+        const { versions } = (await loadIfWhole(noting, one.key, staging)) ?? {};
+        if (versions) noted.push({ table, versions });
+      }
+    }
+  }
+  return noted;
+}

@@ -1,0 +1,89 @@
+import type { Staging } from '../../contract/staging.ts';
+import { ID_WIDTH, withdrawMerge } from '../../identity/merge-decision.ts';
+import { PROPERTY_WIDTH, withdrawProperty } from '../../identity/property-decision.ts';
+import { type RefusedRecords, sentRange } from '../../identity/sent-range.ts';
+import { createPace } from '../../lib/async/pace.ts';
+import { SourceError } from '../../lib/errors.ts';
+import { gunzip, gzip } from '../../lib/gzip.ts';
+import { layout } from '../../state/keys.ts';
+import { HASH_BYTES } from '../../state/ledger/keyed-hash.ts';
+import { createLedgerTables, type StoredTables } from '../../state/ledger/ledger-tables.ts';
+import type { RecordTable } from '../../state/ledger/record-table.ts';
+import { recoveryHint } from '../../state/recovery-hint.ts';
+import { listDocuments } from './list-documents.ts';
+
+/** Hashes of the ledger, as they are. */
+export async function saveRefused(
+  staging: Staging,
+  key: string,
+  records: readonly Uint8Array[],
+): Promise<RefusedRecords> {
+  const body = await gzip(Buffer.concat(records), { level: 1 });
+  await staging.put(key, body);
+  return { key, bytes: body.length, count: records.length };
+}
+
+/** Records that are taken back at once: 12 bytes each, and every bucket is read and written again. */
+const AT_ONCE = 1_000_000;
+
+/**
+ * Takes back from the ledger what a turn entered as sent and the destination refused for good: the merge was not made
+ * and the value was not set, so what comes later must not be decided as if they were. May be called again.
+ */
+export async function withdrawRefused(
+  staging: Staging,
+  { name, ledger, turn }: { readonly name: string; readonly ledger: string; readonly turn: number },
+): Promise<void> {
+  const keys = layout(name).atTurn(turn);
+  const steps = [
+    [keys.merged, createLedgerTables(staging, ledger, 'ids', ID_WIDTH), withdrawMerge],
+    [keys.folded, createLedgerTables(staging, ledger, 'properties', PROPERTY_WIDTH), withdrawProperty],
+  ] as const;
+  for (const [folder, tables, withdraw] of steps) {
+    let hashes: Buffer[] = [];
+    const flush = async () => {
+      await withdrawAll(tables, hashes, (table, hash) => withdraw(table, hash, turn));
+      hashes = [];
+    };
+    for await (const { refusedRecords = [] } of listDocuments(sentRange, staging, folder)) {
+      for (const one of refusedRecords) {
+        hashes.push(...(await loadRefused(staging, one)));
+        if (hashes.length >= AT_ONCE) await flush();
+      }
+    }
+    await flush();
+  }
+}
+
+async function withdrawAll(
+  tables: StoredTables,
+  hashes: readonly Buffer[],
+  withdraw: (table: RecordTable, hash: Buffer) => void,
+): Promise<void> {
+  const pace = createPace();
+  const byBucket = new Map<number, Buffer[]>();
+  for (const hash of hashes) {
+    const bucket = hash[0] ?? 0;
+    const known = byBucket.get(bucket);
+    if (known) known.push(hash);
+    else byBucket.set(bucket, [hash]);
+    if (pace.isDue()) await pace.rest();
+  }
+  for (const [bucket, some] of byBucket) {
+    const loaded = await tables.load([bucket]);
+    const table = loaded.get(bucket);
+    for (const hash of some) {
+      if (table) withdraw(table, hash);
+      if (pace.isDue()) await pace.rest();
+    }
+    await tables.save(loaded);
+  }
+}
+
+async function loadRefused(staging: Staging, { key, count }: RefusedRecords): Promise<Buffer[]> {
+  const body = await staging.get(key);
+  const all = body && (await gunzip(body).catch(() => undefined));
+  if (all?.length !== count * HASH_BYTES)
+    throw new SourceError(`${staging.location}: ${key} is missing or damaged; ${recoveryHint(key)}`);
+  return Array.from({ length: count }, (_, n) => all.subarray(n * HASH_BYTES, (n + 1) * HASH_BYTES));
+}

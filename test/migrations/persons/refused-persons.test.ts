@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { loadStoredManifest } from '../../../src/migrations/prepare.ts';
+import { resolveLedger } from '../../../src/migrations/resolve-destination.ts';
+import { resumeMigration, startMigration } from '../../../src/migrations/start.ts';
+import { ledgerLayout } from '../../../src/state/keys.ts';
+import { clearStaging } from '../../../src/state/migrations.ts';
+import { createPersonsBench, type PersonsBench, runOptions, type Seen } from './persons-bench.ts';
+
+/** What the destination refused about persons, and an operator accepted, was not made and not set. */
+
+let bench: PersonsBench;
+beforeAll(async () => {
+  bench = await createPersonsBench();
+});
+afterAll(() => bench?.close());
+
+const where = (name: string) => ({
+  destination: { url: bench.destination.url, apiKey: '${KEY}', project: name },
+  people: { overwrite: true },
+});
+
+/** Ends a migration of which everything about persons and groups was refused. */
+async function acceptRefusals(name: string, seen: readonly Seen[], manifest: object): Promise<void> {
+  bench.destination.overrule((_, text) =>
+    text.includes('"$identify"') || text.includes('"$group_identify"')
+      ? { status: 400, body: '{"detail":"no"}' }
+      : undefined,
+  );
+  await startMigration(bench.runtime, await bench.write(name, seen, manifest), runOptions);
+  const ended = await resumeMigration(bench.runtime, name, { ...runOptions, acceptRefusals: true });
+  bench.destination.overrule(undefined);
+  expect(ended).toMatchObject({ kind: 'rejects_above_threshold', report: { people: { pairs: 0 } } });
+  expect(bench.takeSent()).toEqual({ merges: [], properties: [] });
+}
+
+it('a later migration makes the merge and sets the values, or learns that the merge would be wrong', async () => {
+  const manifest = where('anew');
+  const seen = [
+    { user: 'r1', device: 'e1', plan: 'new', company: 'reed', size: '9' },
+    { user: 'r2', device: 'e2' },
+  ];
+  await acceptRefusals('anew-1', seen, manifest);
+  const later = [
+    { user: 'r1', device: 'e1', plan: 'old', company: 'reed', size: '1', time: '2021-01-01T00:00:00Z' },
+    { user: 'r3', device: 'e2' },
+    { device: 'e2', plan: 'own' },
+  ];
+  const { people } = await bench.run('anew-2', later, manifest);
+  expect(people).toMatchObject({ pairs: 1, setAside: { shared_device: 1 } });
+  expect(people).not.toHaveProperty('mergedBefore');
+  expect(bench.takeSent()).toEqual({
+    merges: ['e1 → r1'],
+    properties: ['{"id":"e2","$set":{"plan":"own"}}', '{"id":"r1","$set":{"plan":"old"}}'],
+  });
+  expect(bench.listGroups()).toEqual(['reed {"size":"1"}']);
+});
+
+it('what was sent before a refused value is known again', async () => {
+  const manifest = where('before');
+  const says = (plan: string, year: number) => [{ user: 's1', plan, time: `${year}-01-01T00:00:00Z` }];
+  await bench.run('before-1', says('first', 2021), manifest);
+  bench.takeSent();
+  await acceptRefusals('before-2', says('refused', 2023), manifest);
+  await bench.run('before-3', says('older', 2020), manifest);
+  expect(bench.takeSent().properties).toEqual([]);
+  await bench.run('before-4', says('newer', 2022), manifest);
+  expect(bench.takeSent().properties).toEqual(['{"id":"s1","$set":{"plan":"newer"}}']);
+});
+
+it('a ledger that is made again does not take it as sent either', async () => {
+  const manifest = where('lost');
+  await acceptRefusals('lost-1', [{ user: 't1', device: 'f1', plan: 'x' }], manifest);
+  const { id } = resolveLedger(
+    (await loadStoredManifest(bench.runtime.staging, 'lost-1')).manifest,
+    bench.runtime,
+  );
+  await clearStaging(bench.runtime.staging, ledgerLayout(id).prefix);
+  await bench.run('lost-2', [{ user: 't1', device: 'f1', plan: 'x' }], manifest);
+  expect(bench.takeSent()).toEqual({
+    merges: ['f1 → t1'],
+    properties: ['{"id":"t1","$set":{"plan":"x"}}'],
+  });
+});

@@ -1,0 +1,70 @@
+import type { Mutant } from '../mutant.ts';
+
+const REFUSED = ['test/migrations/persons/refused-persons.test.ts'];
+const LOST = ['test/migrations/persons/lost-ledger.test.ts'];
+
+export const LEDGER_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'L1',
+    what: 'a merge that was refused counts as made',
+    file: 'src/identity/merge-decision.ts',
+    edits: [['  if (known.sentAt !== turn) return;', '  if (known.sentAt !== 0) return;']],
+    tests: REFUSED,
+  },
+  {
+    id: 'L2',
+    what: 'a value that was refused counts as set',
+    file: 'src/identity/property-decision.ts',
+    edits: [['  if (known?.sentAt !== turn) return;', '  if (known?.sentAt !== 0) return;']],
+    tests: REFUSED,
+  },
+  {
+    id: 'L3',
+    what: 'what was sent before a refused value is forgotten with it',
+    file: 'src/identity/property-decision.ts',
+    edits: [['before ?? NOTHING_SENT', 'NOTHING_SENT']],
+    tests: REFUSED,
+  },
+  {
+    id: 'L4',
+    what: 'refused persons taken in as sent by a ledger that is made again',
+    file: 'src/migrations/persons/take-in.ts',
+    edits: [['turns.includes(facts) && !wasRefused', 'turns.includes(facts)']],
+    tests: REFUSED,
+  },
+  {
+    id: 'L5',
+    what: 'buckets lost with their versions before a turn has ended',
+    file: 'src/state/ledger/versions.ts',
+    edits: [['(await hasMoreThanDocument(staging, id)) ? keys.versions : undefined', 'undefined']],
+    tests: LOST,
+  },
+  {
+    id: 'L6',
+    what: 'buckets of a step under way lost',
+    file: 'src/migrations/persons/rebuild-ledger.ts',
+    edits: [['await listNotedVersions(staging, ledger.id)', '[]']],
+    tests: LOST,
+  },
+  {
+    id: 'L7',
+    what: 'a ledger made again without a migration that was deleted',
+    file: 'src/migrations/persons/rebuild-ledger.ts',
+    edits: [['const isGone = !(await loadMigration(staging, name));', 'const isGone = false;']],
+    tests: LOST,
+  },
+  {
+    id: 'L8',
+    what: 'identity facts removed while their ledger lacks something',
+    file: 'src/migrations/persons/remove-facts.ts',
+    edits: [['    await assertWhole(staging, { id }, name);\n', '']],
+    tests: LOST,
+  },
+  {
+    id: 'L9',
+    what: 'the number of a lost turn given again',
+    file: 'src/state/ledger/versions.ts',
+    edits: [['.last < turn ? keys.turn(turn) : undefined', '.last < turn ? undefined : undefined']],
+    tests: ['test/state/ledger'],
+  },
+];

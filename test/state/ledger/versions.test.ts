@@ -1,0 +1,93 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import { ledgerLayout } from '../../../src/state/keys.ts';
+import { type Ledger, loadTurnDocument, openLedger, openTurn } from '../../../src/state/ledger/ledger.ts';
+import { createLedgerTables } from '../../../src/state/ledger/ledger-tables.ts';
+import { clearLedger, findLostVersion, saveVersions } from '../../../src/state/ledger/versions.ts';
+import { createFolderStaging } from '../../../src/state/staging/folder.ts';
+
+const folder = await mkdtemp(join(tmpdir(), 'backhaul-versions-'));
+const staging = createFolderStaging(folder);
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const WIDTH = 16;
+let number = 0;
+let ledger: Ledger;
+let keys: ReturnType<typeof ledgerLayout>;
+beforeEach(async () => {
+  number += 1;
+  ledger = await openLedger(staging, { id: `ledger-${number}`, secret: '' });
+  keys = ledgerLayout(ledger.id);
+});
+
+/** Saves bucket 7 of a table once more. */
+async function saveBucket(table: 'ids' | 'properties'): Promise<void> {
+  const tables = createLedgerTables(staging, ledger.id, table, WIDTH);
+  const loaded = await tables.load([7]);
+  for (const one of loaded.values()) one.changed = true;
+  await tables.save(loaded);
+}
+
+const open = () => openTurn(staging, ledger.id, { migration: 'm', name: 'shop', at: '' });
+
+test('a ledger that has its document alone is new', async () => {
+  expect(await findLostVersion(staging, ledger)).toBeUndefined();
+  await staging.put(`${keys.knownFacts}.DS_Store`, Buffer.alloc(0));
+  expect(await findLostVersion(staging, ledger)).toBeUndefined();
+});
+
+test.each([
+  ['a migration is known', () => staging.put(keys.known('shop'), Buffer.alloc(0))],
+  ['a turn was opened', () => open()],
+  ['a turn has ended', () => staging.put(keys.endedTurn(1), Buffer.alloc(0))],
+  ['a bucket was saved', () => saveBucket('properties')],
+])('a ledger without versions, where %s, has lost them', async (_, begin) => {
+  await begin();
+  expect(await findLostVersion(staging, ledger)).toBe(keys.versions);
+});
+
+test('what a turn that has not ended noted is missed, and what it did not is not', async () => {
+  await saveVersions(staging, ledger);
+  await saveBucket('properties');
+  const note = (version: number) => [{ table: 'properties' as const, versions: { 7: version } }];
+  expect(await findLostVersion(staging, ledger, note(1))).toBeUndefined();
+  expect(await findLostVersion(staging, ledger, note(2))).toBe(keys.version('properties', 7, 2));
+  // Noted for good before the receipts go.
+  await saveVersions(staging, ledger, note(2));
+  expect(await findLostVersion(staging, ledger)).toBe(keys.version('properties', 7, 2));
+});
+
+test('what was lost stays noted when versions are saved again, until the ledger is emptied', async () => {
+  await saveBucket('ids');
+  await saveVersions(staging, ledger);
+  await staging.remove(keys.version('ids', 7, 1));
+  await saveVersions(staging, ledger);
+  expect(await findLostVersion(staging, ledger)).toBe(keys.version('ids', 7, 1));
+  await clearLedger(staging, ledger.id);
+  await saveVersions(staging, ledger);
+  expect(await findLostVersion(staging, ledger)).toBeUndefined();
+});
+
+test('a turn whose document is gone is missed, because tables name it; a damaged one is nobody’s', async () => {
+  await saveVersions(staging, ledger);
+  const turn = await open();
+  await saveVersions(staging, ledger);
+  await staging.put(keys.turn(turn), Buffer.alloc(0));
+  expect(await findLostVersion(staging, ledger)).toBeUndefined();
+  expect(await loadTurnDocument(staging, ledger.id, turn)).toBeUndefined();
+  expect(await open()).toBe(turn + 1);
+  await saveVersions(staging, ledger);
+  await staging.remove(keys.turn(turn + 1));
+  expect(await findLostVersion(staging, ledger)).toBe(keys.turn(turn + 1));
+});
+
+test('a caller without the key of the hashes misses the document all the same', async () => {
+  await saveVersions(staging, ledger);
+  const { id } = ledger;
+  expect(await findLostVersion(staging, { id })).toBeUndefined();
+  await staging.remove(keys.document);
+  expect(await findLostVersion(staging, { id })).toBe(keys.document);
+  expect(await findLostVersion(staging, await openLedger(staging, { id, secret: '' }))).toBe(keys.document);
+});
