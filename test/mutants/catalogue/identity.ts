@@ -59,8 +59,8 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     edits: [
       [
         `    await options.tables.save(tables);
-    yield* cutChunks(subjects, batch);`,
-        `    yield* cutChunks(subjects, batch);
+    yield* cutChunks(subjects, batch, ledger.hash);`,
+        `    yield* cutChunks(subjects, batch, ledger.hash);
     await options.tables.save(tables);`,
       ],
     ],
