@@ -5,6 +5,8 @@ export interface DecideLoad {
   readonly clients: number;
   /** Requests a second, spread evenly; undefined: each client asks again once it is answered. */
   readonly rate?: number;
+  /** @default '/decide?v=3' */
+  readonly path?: string;
 }
 
 export interface LoadResult {
@@ -20,7 +22,7 @@ export async function askForDecisions(
   url: string,
   projectKey: string,
   persons: number,
-  { requests, clients, rate }: DecideLoad,
+  { requests, clients, rate, path = '/decide?v=3' }: DecideLoad,
 ): Promise<LoadResult> {
   const { hostname, port } = new URL(url);
   const startedMs = performance.now();
@@ -40,7 +42,7 @@ export async function askForDecisions(
       const dueMs = rate === undefined ? performance.now() : startedMs + (index * 1000) / rate;
       const early = dueMs - performance.now();
       if (early > 1) await new Promise((resolve) => setTimeout(resolve, early));
-      const answer = await ask(socket, toRequest(projectKey, `person ${index % persons}`));
+      const answer = await ask(socket, toRequest(path, projectKey, `person ${index % persons}`));
       latencies.push(performance.now() - dueMs);
       if (!answer.startsWith('HTTP/1.1 200')) failed += 1;
     }
@@ -52,10 +54,10 @@ export async function askForDecisions(
   return { perSecond: requests / seconds, latencies: latencies.sort((a, b) => a - b), failed };
 }
 
-function toRequest(projectKey: string, distinctId: string): string {
+function toRequest(path: string, projectKey: string, distinctId: string): string {
   const body = JSON.stringify({ api_key: projectKey, distinct_id: distinctId });
   return [
-    'POST /decide?v=3 HTTP/1.1',
+    `POST ${path} HTTP/1.1`,
     'host: 127.0.0.1',
     'content-type: application/json',
     `content-length: ${body.length}`,

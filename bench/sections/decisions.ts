@@ -21,7 +21,10 @@ const CALM_SHARE = 1 / 3;
 interface Round {
   readonly decisions: LoadResult;
   readonly calm: LoadResult;
+  /** A handler that reads the body and returns a constant. */
   readonly constant: LoadResult;
+  /** One that does not read it. */
+  readonly unread: LoadResult;
 }
 
 /** The decision endpoint on the embedded database, beside a handler that returns a constant. */
@@ -53,7 +56,8 @@ export async function measureDecisions(lab: Lab, options: DecisionsOptions): Pro
           { key: 'p99Ms', head: 'p99 ms', format: 'ratio' },
         ],
         rows: [
-          row('a handler that returns a constant', ({ constant }) => constant),
+          row('a handler that reads the body and returns a constant', ({ constant }) => constant),
+          row('one that leaves the body unread', ({ unread }) => unread),
           row(`/decide, ${CLIENTS} clients`, ({ decisions }) => decisions),
           row('/decide at a third of that rate', ({ calm }) => calm),
         ],
@@ -66,26 +70,26 @@ export async function measureDecisions(lab: Lab, options: DecisionsOptions): Pro
 
 async function runRound(lab: Lab, { requests, root }: DecisionsOptions): Promise<Round> {
   const load = { requests, clients: CLIENTS };
+  const warmUp = Math.ceil(requests / 10);
   const constantServer = await startService([
     ...lab.pinning.contender(1),
     process.execPath,
     toScriptPath('lab/constant-server'),
   ]);
+  await askForDecisions(constantServer.line, '', PERSONS, { ...load, requests: warmUp });
   const constant = await askForDecisions(constantServer.line, '', PERSONS, load);
+  const unread = await askForDecisions(constantServer.line, '', PERSONS, { ...load, path: '/unread' });
   await constantServer.stop();
 
   const api = await startApi(lab, root, undefined);
   const { url, projectKey } = api;
   try {
     await prepare(api);
-    await askForDecisions(url, projectKey, PERSONS, {
-      requests: Math.ceil(requests / 10),
-      clients: CLIENTS,
-    });
+    await askForDecisions(url, projectKey, PERSONS, { ...load, requests: warmUp });
     const decisions = await askForDecisions(url, projectKey, PERSONS, load);
     const rate = decisions.perSecond * CALM_SHARE;
     const calm = await askForDecisions(url, projectKey, PERSONS, { ...load, rate });
-    return { decisions, calm, constant };
+    return { decisions, calm, constant, unread };
   } finally {
     await api.stop();
   }

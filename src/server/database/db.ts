@@ -29,6 +29,11 @@ export interface Db extends Queryable {
    * @default use 'request'
    */
   transaction<T>(run: (tx: Queryable) => Promise<T>, use?: Use): Promise<T>;
+  /**
+   * A counter that grows before each statement that may change one of these tables. What was asked for after
+   * the counter was read is still so while it is unchanged. Undefined where other processes write as well.
+   */
+  watch(tables: readonly string[]): (() => number) | undefined;
   close(): Promise<void>;
 }
 

@@ -92,6 +92,7 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Opened
       kind: db.kind,
       query: (text, params) => (prepared ? db.query(text, params) : refused()),
       transaction: (run, use) => (prepared ? db.transaction(run, use) : refused()),
+      watch: (tables) => db.watch(tables),
       close: () => db.close(),
     },
     waitingFor: typeof waitingFor === 'object' ? describe(waitingFor.error) : waitingFor,

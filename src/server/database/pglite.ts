@@ -2,6 +2,7 @@ import type { Db, Queryable, Row, SqlValue, Use } from './db.ts';
 import { openPgliteSession, type PgliteSession } from './pglite-session.ts';
 import { startPgliteThread } from './pglite-thread.ts';
 import { createTurns } from './turns.ts';
+import { createWatches } from './watches.ts';
 
 /**
  * PGlite is a single process without Postgres' background workers, whose work is done here whenever this
@@ -27,6 +28,7 @@ export function createPgliteDb(dataDir: string | undefined): Db {
 export function createSerialDb(open: () => Promise<PgliteSession>): Db {
   let session: PgliteSession | undefined;
   const runInTurn = createTurns();
+  const watches = createWatches();
   let writtenBytes = 0;
   let nextAnalyse = 1;
   let maintenanceRuns = 0;
@@ -61,6 +63,7 @@ export function createSerialDb(open: () => Promise<PgliteSession>): Db {
         for (const param of params) {
           if (typeof param === 'string' || param instanceof Uint8Array) writtenBytes += param.length;
         }
+        watches.note(text);
         return (await current.query(text, params)) as Row[] as R[];
       },
     };
@@ -83,6 +86,7 @@ export function createSerialDb(open: () => Promise<PgliteSession>): Db {
           throw error;
         }
       }),
+    watch: watches.watch,
     async close() {
       await runNext('request', async () => {
         closed = true;

@@ -81,6 +81,7 @@ export function createPoolDb(databaseUrl: string, log: Logger, options: PoolOpti
         }
       }
     },
+    watch: () => undefined,
     close: () => pool.end(),
   };
 }

@@ -38,6 +38,7 @@ const db: Db = {
   kind: 'postgres',
   query: async () => [],
   transaction: (run) => run(db),
+  watch: () => undefined,
   close: async () => {},
 };
 const explain = (error: unknown) => error;

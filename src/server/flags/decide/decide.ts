@@ -10,8 +10,9 @@ import { type Decisions, decideFlags } from '../evaluate/decide.ts';
 import { type Explanation, explainFlag } from '../evaluate/explain.ts';
 import type { Facts, Stored, Subject } from '../evaluate/facts.ts';
 import { createFlagCache, type FlagCache, type ProjectFlags } from '../project-flags.ts';
-import { keepHashKeys } from './hash-keys.ts';
-import { createLookup, type Found, type Lookup } from './lookup.ts';
+import { keepHashKeys, lacksHashKeys } from './hash-keys.ts';
+import { createKept } from './kept.ts';
+import { createLookup, type Found, type Wanted } from './lookup.ts';
 import type { AskedFlags } from './request.ts';
 
 /** A client waits for its flags before it shows a page. */
@@ -44,20 +45,36 @@ interface DeciderDeps {
 /** Decides flags; without the database those that need nothing from it, as they were last defined. */
 export function createDecider({ db, now, storeWithinMs = STORE_WITHIN_MS }: DeciderDeps): Decider {
   const lookup = createLookup(db, storeWithinMs);
+  const kept = createKept(db);
   const cache = createFlagCache(db);
   const projectIds = new Map<string, number>();
   const tooLate = () => new UnavailableError(`The database did not answer within ${storeWithinMs} ms.`);
 
   async function askStore(projectKey: string, request: AskedFlags): Promise<[ProjectFlags, Found]> {
-    const found = await find(lookup, projectKey, request);
+    const wanted = toWanted(projectKey, request);
+    const keep = kept.begin(wanted);
+    const found = await lookup(wanted);
     if (found === undefined) {
       projectIds.delete(projectKey);
       throw unknownProjectKey();
     }
+    keep(found);
     if (projectIds.size >= MAX_KEYS) projectIds.clear();
     projectIds.set(projectKey, found.projectId);
     const project = await cache.load(found.projectId, found.flagsVersion);
     return [project, { ...found, hashKeys: await keepHashKeys(db, project, found, request) }];
+  }
+
+  /** Undefined where the database has to be asked. */
+  function findKept(
+    projectKey: string,
+    request: AskedFlags,
+  ): { project: ProjectFlags; found: Found } | undefined {
+    const found = kept.find(toWanted(projectKey, request));
+    const project = found && cache.findLast(found.projectId);
+    if (project === undefined || found === undefined || project.version < found.flagsVersion)
+      return undefined;
+    return lacksHashKeys(project, found, request) ? undefined : { project, found };
   }
 
   async function gather(
@@ -65,6 +82,10 @@ export function createDecider({ db, now, storeWithinMs = STORE_WITHIN_MS }: Deci
     request: AskedFlags,
     location: JsonObject,
   ): Promise<{ project: ProjectFlags; facts: Facts }> {
+    const known = findKept(projectKey, request);
+    if (known !== undefined) {
+      return { project: known.project, facts: toFacts(known.project, request, location, now(), known.found) };
+    }
     try {
       const [project, found] = await withTimeout(askStore(projectKey, request), storeWithinMs, tooLate);
       return { project, facts: toFacts(project, request, location, now(), found) };
@@ -95,8 +116,11 @@ const findLast = (cache: FlagCache, projectId: number | undefined): ProjectFlags
   projectId === undefined ? undefined : cache.findLast(projectId);
 
 /** Ingestion cuts ids, so whoever has a longer one is stored under its beginning. */
-const find = (lookup: Lookup, projectKey: string, { distinctId, groups }: AskedFlags) =>
-  lookup({ projectKey, distinctId: cutId(distinctId), groups });
+const toWanted = (projectKey: string, { distinctId, groups }: AskedFlags): Wanted => ({
+  projectKey,
+  distinctId: cutId(distinctId),
+  groups,
+});
 
 const UNAVAILABLE: Stored = { kind: 'unavailable' };
 const NOBODY: Stored = { kind: 'none' };

@@ -5,6 +5,16 @@ import type { ProjectFlags } from '../project-flags.ts';
 import type { Found } from './lookup.ts';
 import type { AskedFlags } from './request.ts';
 
+/** Whether a decision has identifiers to store first (keepHashKeys). */
+export function lacksHashKeys(
+  { compiled }: ProjectFlags,
+  { hashKeys }: Pick<Found, 'hashKeys'>,
+  { anonymousId }: Pick<AskedFlags, 'anonymousId'>,
+): boolean {
+  if (!compiled.keepValues || anonymousId === undefined) return false;
+  return compiled.flags.some(({ keepsValue, key }) => keepsValue && !hashKeys.has(key));
+}
+
 /**
  * Identifiers that flags with a lasting value are decided by, of the person who asks. A client that has just
  * identified somebody names the id of before: for each such flag that id is kept, for every person who owns one
@@ -12,13 +22,14 @@ import type { AskedFlags } from './request.ts';
  */
 export async function keepHashKeys(
   db: Db,
-  { projectId, compiled }: ProjectFlags,
+  project: ProjectFlags,
   found: Found,
-  { distinctId, anonymousId }: AskedFlags,
+  request: AskedFlags,
 ): Promise<ReadonlyMap<string, string>> {
-  if (!compiled.keepValues || anonymousId === undefined) return found.hashKeys;
+  const { anonymousId, distinctId } = request;
+  if (anonymousId === undefined || !lacksHashKeys(project, found, request)) return found.hashKeys;
+  const { projectId, compiled } = project;
   const keys = compiled.flags.filter(({ keepsValue }) => keepsValue).map(({ key }) => key);
-  if (keys.every((key) => found.hashKeys.has(key))) return found.hashKeys;
   const ids = [distinctId, anonymousId].map(cutId);
   await runSql(
     db,

@@ -21,6 +21,8 @@ export interface Found {
   readonly hashKeys: ReadonlyMap<string, string>;
   /** By the name of their type. */
   readonly groups: ReadonlyMap<string, Stored>;
+  /** Of all texts that it was read from. */
+  readonly characters: number;
 }
 
 /** What is stored about a request; undefined where no project has its key. */
@@ -91,6 +93,7 @@ async function loadAll(db: Db, wanted: readonly Wanted[]): Promise<(Found | unde
   const groups = await loadGroups(db, wanted, rows);
   const found: (Found | undefined)[] = wanted.map(() => undefined);
   for (const { n, projectId, flagsVersion, properties, cohorts, hashKeys } of rows) {
+    const ofGroups = groups.get(n);
     found[n - 1] = {
       projectId,
       flagsVersion,
@@ -99,12 +102,19 @@ async function loadAll(db: Db, wanted: readonly Wanted[]): Promise<(Found | unde
           ? NOBODY
           : { kind: 'found', properties: parseJsonObject(properties), cohorts: new Set(cohorts ?? []) },
       hashKeys: readHashKeys(hashKeys),
-      groups: groups.get(n) ?? NO_GROUPS,
+      groups: ofGroups?.stored ?? NO_GROUPS,
+      characters:
+        (properties?.length ?? 0) +
+        (hashKeys?.length ?? 0) +
+        (cohorts?.length ?? 0) * COHORT_CHARACTERS +
+        (ofGroups?.characters ?? 0),
     };
   }
   return found;
 }
 
+/** A member of a set takes about as much. */
+const COHORT_CHARACTERS = 10;
 const NOBODY = { kind: 'none' } as const;
 const NO_GROUPS: ReadonlyMap<string, Stored> = new Map();
 const NO_HASH_KEYS: ReadonlyMap<string, string> = new Map();
@@ -114,16 +124,21 @@ function readHashKeys(text: string | null): ReadonlyMap<string, string> {
   return new Map(Object.entries(parseJsonObject(text)).map(([key, value]) => [key, String(value)]));
 }
 
+interface FoundGroups {
+  readonly stored: Map<string, Stored>;
+  characters: number;
+}
+
 /** Groups of all requests, by the number of the request. */
 async function loadGroups(
   db: Db,
   wanted: readonly Wanted[],
   rows: readonly Row[],
-): Promise<ReadonlyMap<number, ReadonlyMap<string, Stored>>> {
+): Promise<ReadonlyMap<number, FoundGroups>> {
   const asked = rows.flatMap(({ n, projectId }) =>
     [...(wanted[n - 1]?.groups ?? [])].map(([type, key]) => ({ n, projectId, type, key })),
   );
-  const groups = new Map<number, Map<string, Stored>>();
+  const groups = new Map<number, FoundGroups>();
   if (asked.length === 0) return groups;
   const found = await runSql<{ n: number; type: string; properties: string }>(
     db,
@@ -134,8 +149,14 @@ async function loadGroups(
       join groups g on g.project_id = w.project and g.group_type_index = t.index and g.group_key = w.key`,
   );
   for (const { n, type, properties } of found) {
-    const stored: Stored = { kind: 'found', properties: parseJsonObject(properties), cohorts: new Set() };
-    groups.set(n, (groups.get(n) ?? new Map<string, Stored>()).set(type, stored));
+    const ofRequest = groups.get(n) ?? { stored: new Map<string, Stored>(), characters: 0 };
+    groups.set(n, ofRequest);
+    ofRequest.stored.set(type, {
+      kind: 'found',
+      properties: parseJsonObject(properties),
+      cohorts: new Set(),
+    });
+    ofRequest.characters += type.length + properties.length;
   }
   return groups;
 }

@@ -11,6 +11,8 @@ import { addFlag } from '../flag-lab.ts';
 function createUnsteady(db: Db): Db & { state: 'up' | 'down' | 'silent' } {
   const unsteady = {
     ...db,
+    // As where other processes write: what was found is not kept, and the database is asked again.
+    watch: () => undefined,
     state: 'up' as 'up' | 'down' | 'silent',
     query<R>(...args: Parameters<Db['query']>): Promise<R[]> {
       if (unsteady.state === 'down') return Promise.reject(new UnavailableError('away'));
