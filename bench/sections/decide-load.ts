@@ -7,6 +7,8 @@ export interface DecideLoad {
   readonly rate?: number;
   /** @default '/decide?v=3' */
   readonly path?: string;
+  /** Whether each request differs from all before, in a field that does not matter. @default false */
+  readonly fresh?: boolean;
 }
 
 export interface LoadResult {
@@ -22,7 +24,7 @@ export async function askForDecisions(
   url: string,
   projectKey: string,
   persons: number,
-  { requests, clients, rate, path = '/decide?v=3' }: DecideLoad,
+  { requests, clients, rate, path = '/decide?v=3', fresh = false }: DecideLoad,
 ): Promise<LoadResult> {
   const { hostname, port } = new URL(url);
   const startedMs = performance.now();
@@ -42,7 +44,10 @@ export async function askForDecisions(
       const dueMs = rate === undefined ? performance.now() : startedMs + (index * 1000) / rate;
       const early = dueMs - performance.now();
       if (early > 1) await new Promise((resolve) => setTimeout(resolve, early));
-      const answer = await ask(socket, toRequest(path, projectKey, `person ${index % persons}`));
+      const answer = await ask(
+        socket,
+        toRequest(path, projectKey, `person ${index % persons}`, fresh ? { n: startedMs + index } : {}),
+      );
       latencies.push(performance.now() - dueMs);
       if (!answer.startsWith('HTTP/1.1 200')) failed += 1;
     }
@@ -54,8 +59,8 @@ export async function askForDecisions(
   return { perSecond: requests / seconds, latencies: latencies.sort((a, b) => a - b), failed };
 }
 
-function toRequest(path: string, projectKey: string, distinctId: string): string {
-  const body = JSON.stringify({ api_key: projectKey, distinct_id: distinctId });
+function toRequest(path: string, projectKey: string, distinctId: string, more: object): string {
+  const body = JSON.stringify({ api_key: projectKey, distinct_id: distinctId, ...more });
   return [
     `POST ${path} HTTP/1.1`,
     'host: 127.0.0.1',

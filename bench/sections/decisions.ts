@@ -20,6 +20,8 @@ const CALM_SHARE = 1 / 3;
 
 interface Round {
   readonly decisions: LoadResult;
+  /** Questions of which none was asked before. */
+  readonly fresh: LoadResult;
   readonly calm: LoadResult;
   /** A handler that reads the body and returns a constant. */
   readonly constant: LoadResult;
@@ -43,7 +45,10 @@ export async function measureDecisions(lab: Lab, options: DecisionsOptions): Pro
       p99Ms: toSpread(runs.map((round) => percentile(pick(round), 0.99))),
     },
   });
-  const failed = runs.reduce((sum, { decisions, calm }) => sum + decisions.failed + calm.failed, 0);
+  const failed = runs.reduce(
+    (sum, { decisions, fresh, calm }) => sum + decisions.failed + fresh.failed + calm.failed,
+    0,
+  );
   return {
     tables: [
       {
@@ -59,6 +64,7 @@ export async function measureDecisions(lab: Lab, options: DecisionsOptions): Pro
           row('a handler that reads the body and returns a constant', ({ constant }) => constant),
           row('one that leaves the body unread', ({ unread }) => unread),
           row(`/decide, ${CLIENTS} clients`, ({ decisions }) => decisions),
+          row('/decide, no question twice', ({ fresh }) => fresh),
           row('/decide at a third of that rate', ({ calm }) => calm),
         ],
         notes: ['One process with the embedded database; the client runs on the other processor.'],
@@ -87,9 +93,10 @@ async function runRound(lab: Lab, { requests, root }: DecisionsOptions): Promise
     await prepare(api);
     await askForDecisions(url, projectKey, PERSONS, { ...load, requests: warmUp });
     const decisions = await askForDecisions(url, projectKey, PERSONS, load);
+    const fresh = await askForDecisions(url, projectKey, PERSONS, { ...load, fresh: true });
     const rate = decisions.perSecond * CALM_SHARE;
     const calm = await askForDecisions(url, projectKey, PERSONS, { ...load, rate });
-    return { decisions, calm, constant, unread };
+    return { decisions, fresh, calm, constant, unread };
   } finally {
     await api.stop();
   }

@@ -11,16 +11,21 @@ import { type Explanation, explainFlag } from '../evaluate/explain.ts';
 import type { Facts, Stored, Subject } from '../evaluate/facts.ts';
 import { createFlagCache, type FlagCache, type ProjectFlags } from '../project-flags.ts';
 import { keepHashKeys, lacksHashKeys } from './hash-keys.ts';
-import { createKept } from './kept.ts';
+import { createKept, type Kept, LOOKUP_TABLES } from './kept.ts';
 import { createLookup, type Found, type Wanted } from './lookup.ts';
 import type { AskedFlags } from './request.ts';
 
 /** A client waits for its flags before it shows a page. */
 const STORE_WITHIN_MS = 2000;
+/** Characters of what is kept of persons and groups; their values take several times as much. */
+const MAX_FOUND_CHARACTERS = 8 * 1024 * 1024;
+const MAX_ANSWER_CHARACTERS = 16 * 1024 * 1024;
 /** Projects whose keys are remembered for the time the database is away. */
 const MAX_KEYS = 1000;
 
 export interface Decider {
+  /** Texts of answers that last, by the whole question. */
+  readonly answers: Kept<string>;
   /** @throws ApiError 401 for a key that no project has */
   check(projectKey: string): Promise<void>;
   /** @throws ApiError 401 for a key that no project has */
@@ -32,6 +37,8 @@ export interface Decider {
 export interface Decided {
   readonly project: ProjectFlags;
   readonly decisions: Decisions;
+  /** Whether the same question has the same answer until something that is stored changes. */
+  readonly lasts: boolean;
 }
 
 interface DeciderDeps {
@@ -45,20 +52,21 @@ interface DeciderDeps {
 /** Decides flags; without the database those that need nothing from it, as they were last defined. */
 export function createDecider({ db, now, storeWithinMs = STORE_WITHIN_MS }: DeciderDeps): Decider {
   const lookup = createLookup(db, storeWithinMs);
-  const kept = createKept(db);
+  const countChanges = db.watch(LOOKUP_TABLES);
+  const kept = createKept<Found>(countChanges, MAX_FOUND_CHARACTERS);
   const cache = createFlagCache(db);
   const projectIds = new Map<string, number>();
   const tooLate = () => new UnavailableError(`The database did not answer within ${storeWithinMs} ms.`);
 
   async function askStore(projectKey: string, request: AskedFlags): Promise<[ProjectFlags, Found]> {
     const wanted = toWanted(projectKey, request);
-    const keep = kept.begin(wanted);
+    const keep = kept.begin();
     const found = await lookup(wanted);
     if (found === undefined) {
       projectIds.delete(projectKey);
       throw unknownProjectKey();
     }
-    keep(found);
+    keep(toKey(wanted), found, found.characters);
     if (projectIds.size >= MAX_KEYS) projectIds.clear();
     projectIds.set(projectKey, found.projectId);
     const project = await cache.load(found.projectId, found.flagsVersion);
@@ -70,7 +78,7 @@ export function createDecider({ db, now, storeWithinMs = STORE_WITHIN_MS }: Deci
     projectKey: string,
     request: AskedFlags,
   ): { project: ProjectFlags; found: Found } | undefined {
-    const found = kept.find(toWanted(projectKey, request));
+    const found = kept.find(toKey(toWanted(projectKey, request)));
     const project = found && cache.findLast(found.projectId);
     if (project === undefined || found === undefined || project.version < found.flagsVersion)
       return undefined;
@@ -97,13 +105,15 @@ export function createDecider({ db, now, storeWithinMs = STORE_WITHIN_MS }: Deci
   }
 
   return {
+    answers: createKept(countChanges, MAX_ANSWER_CHARACTERS),
     async check(projectKey) {
       if (projectIds.has(projectKey)) return;
       if ((await loadProjectByKey(db, projectKey)) === undefined) throw unknownProjectKey();
     },
     async decide(projectKey, request, location) {
       const { project, facts } = await gather(projectKey, request, location);
-      return { project, decisions: decideFlags(project.compiled, facts, request.only) };
+      const lasts = !project.compiled.asksTime && facts.person.stored.kind !== 'unavailable';
+      return { project, decisions: decideFlags(project.compiled, facts, request.only), lasts };
     },
     async explain(projectKey, request, key) {
       const { project, facts } = await gather(projectKey, request, {});
@@ -121,6 +131,12 @@ const toWanted = (projectKey: string, { distinctId, groups }: AskedFlags): Wante
   distinctId: cutId(distinctId),
   groups,
 });
+
+/** A project key is printable ASCII, so it ends where the line does. */
+function toKey({ projectKey, distinctId, groups }: Wanted): string {
+  const person = `${projectKey}\n${distinctId}`;
+  return groups.size === 0 ? person : JSON.stringify([person, ...groups]);
+}
 
 const UNAVAILABLE: Stored = { kind: 'unavailable' };
 const NOBODY: Stored = { kind: 'none' };

@@ -6,12 +6,12 @@ import { parsePayload } from '../../capture/request/parse.ts';
 import { findProjectKey } from '../../capture/request/project-key.ts';
 import { findFirstAddress, type GetSender } from '../../capture/request/sender.ts';
 import { allowOrigin } from '../../http/cors.ts';
-import type { JsonObject } from '../../http/json.ts';
 import { type Api, addPublicRoute } from '../../routing/route.ts';
 import type { Decider } from './decide.ts';
 import { describeDecide } from './describe-decide.ts';
 import type { Locations } from './location.ts';
 import { MAX_TOGETHER } from './lookup.ts';
+import { toQuestionKey } from './question.ts';
 import { type DecideRequest, parseDecideRequest, parseVersion } from './request.ts';
 import { type DecideVersion, renderConfig, renderDecisions } from './response.ts';
 
@@ -55,31 +55,38 @@ async function answer(
   version: DecideVersion,
   deps: DecideDeps,
 ): Promise<Response> {
-  const body = await decodeBody({
+  const encoded = {
     bytes,
     contentType: c.req.header('content-type') ?? '',
     contentEncoding: c.req.header('content-encoding') ?? '',
     compression: c.req.query('compression'),
     data: c.req.query('data'),
-  });
+  };
+  const { decider, locations } = deps;
+  const address = locations === undefined ? undefined : findAddress(c, deps);
+  const question = toQuestionKey({ ...encoded, version, address });
+  const known = question === undefined ? undefined : decider.answers.find(question);
+  if (known !== undefined) return c.body(known, 200, JSON_TYPE);
+
+  const keep = decider.answers.begin();
+  const body = await decodeBody(encoded);
   const { value: payload } = parsePayload(body.json);
   const projectKey = findProjectKey(body.projectKey, payload);
   const request = parseDecideRequest(payload);
   if (!isAboutSomebody(request)) {
-    await deps.decider.check(projectKey);
+    await decider.check(projectKey);
     return c.json(renderConfig(version));
   }
-  const location = request.usesLocation ? findLocation(c, deps) : {};
-  const { project, decisions } = await deps.decider.decide(projectKey, request, location);
-  return c.body(renderDecisions(version, decisions, project.compiled), 200, JSON_TYPE);
+  const location = request.usesLocation && address !== undefined ? (locations?.(address) ?? {}) : {};
+  const { project, decisions, lasts } = await decider.decide(projectKey, request, location);
+  const text = renderDecisions(version, decisions, project.compiled);
+  if (question !== undefined && lasts) keep(question, text, text.length);
+  return c.body(text, 200, JSON_TYPE);
 }
 
 /** The contract names a header by which servers pass on the address of their visitor. */
-function findLocation(c: Context, { getSender, locations }: DecideDeps): JsonObject {
-  if (locations === undefined) return {};
-  const address = findFirstAddress(c.req.header('http_x_forwarded_for') ?? '') ?? getSender(c);
-  return address === undefined ? {} : locations(address);
-}
+const findAddress = (c: Context, { getSender }: DecideDeps): string | undefined =>
+  findFirstAddress(c.req.header('http_x_forwarded_for') ?? '') ?? getSender(c);
 
 function isAboutSomebody(request: DecideRequest): request is DecideRequest & { readonly distinctId: string } {
   return !request.disabled && request.distinctId !== undefined;

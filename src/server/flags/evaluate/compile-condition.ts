@@ -20,6 +20,8 @@ export interface CompiledCondition {
   readonly keys: readonly string[];
   /** Whether it asks for members of static cohorts, which only the store knows. */
   readonly asksMembers: boolean;
+  /** Whether the time of the decision may change what it answers. */
+  readonly asksTime: boolean;
   /** Asks only what somebody is not, which is true of a person that does not exist. */
   readonly onlyDenies: boolean;
 }
@@ -63,6 +65,7 @@ export function compileCondition(
     variant,
     keys: [...new Set(properties.map(({ key }) => key))],
     asksMembers,
+    asksTime: properties.some(({ operator }) => operator.startsWith('is_date')),
     onlyDenies: !asksMembers && properties.every(isDenial),
   };
 }

@@ -36,6 +36,8 @@ export interface CompiledFlags {
   readonly byName: ReadonlyMap<string, CompiledFlag>;
   /** Whether any decision needs what was stored of a person. */
   readonly keepValues: boolean;
+  /** Whether the time of a decision may change it. */
+  readonly asksTime: boolean;
 }
 
 export function compileFlags(flags: readonly Flag[], cohorts: CohortDefinitions): CompiledFlags {
@@ -51,7 +53,18 @@ export function compileFlags(flags: readonly Flag[], cohorts: CohortDefinitions)
   }
   const byKey = new Map(compiled.map((flag) => [flag.key, flag]));
   const byName = new Map([...compiled.map((flag) => [String(flag.id), flag] as const), ...byKey]);
-  return { flags: compiled, broken, byKey, byName, keepValues: compiled.some((flag) => flag.keepsValue) };
+  const conditions = compiled.flatMap((flag) => [
+    ...flag.conditions,
+    ...(flag.superCondition ? [flag.superCondition] : []),
+  ]);
+  return {
+    flags: compiled,
+    broken,
+    byKey,
+    byName,
+    keepValues: compiled.some((flag) => flag.keepsValue),
+    asksTime: conditions.some((condition) => condition.asksTime),
+  };
 }
 
 function compileFlag(flag: Flag, cohorts: CohortDefinitions): CompiledFlag {

@@ -151,6 +151,38 @@ onBothDatabases('the next decision', (db) => {
     await expectChange('sql', 'pro', () => write('free'), [true, false]);
   });
 
+  test('knows the time', async () => {
+    let now = Date.parse('2024-03-10T12:00:00Z');
+    const { project, post } = await createTestApi(db(), () => now);
+    const old = { key: 'joined', value: '-7d', operator: 'is_date_before', type: 'person' };
+    await addFlag(db(), project.id, 'old', { groups: [{ properties: [old] }] });
+    const askNow = async () => {
+      const body = {
+        api_key: project.projectKey,
+        distinct_id: 'x',
+        person_properties: { joined: '2024-03-08' },
+      };
+      const answer = (await (await post('/decide?v=3', body)).json()) as { featureFlags: { old: boolean } };
+      return answer.featureFlags.old;
+    };
+    expect([await askNow(), await askNow()]).toEqual([false, false]);
+    now += 10 * 24 * 60 * 60 * 1000;
+    expect(await askNow()).toBe(true);
+  });
+
+  test('is that of whoever asks', async () => {
+    await set('kim', { plan: 'pro' });
+    const flags = async (more: object) => (await ask('kim', more))['pro'];
+    expect([await flags({}), await flags({})]).toEqual([true, true]);
+    expect(await flags({ person_properties: { plan: 'free' } })).toBe(false);
+    expect(await flags({})).toBe(true);
+    expect((await ask('kim', { flag_keys: ['gold'] }))['pro']).toBeUndefined();
+    const body = { api_key: 'phc_unknown', distinct_id: 'kim' };
+    expect((await api.post('/decide?v=3', body)).status).toBe(401);
+    const short = await api.post('/decide?v=1', { api_key: api.project.projectKey, distinct_id: 'kim' });
+    expect(((await short.json()) as { featureFlags: unknown }).featureFlags).toBeInstanceOf(Array);
+  });
+
   test('needs no statement on the embedded database when nothing has changed', async () => {
     let statements: string[] = [];
     const counted: Db = {
