@@ -23,8 +23,11 @@ import { addFlagRoutes } from './flags/routes.ts';
 import { createHealthCheck } from './health.ts';
 import { allowOrigin, isForBrowsers } from './http/cors.ts';
 import { methodNotAllowed, notFound, respondWithError } from './http/errors.ts';
+import { createPeopleFinder } from './insights/find-people.ts';
+import { createQuestionTurns } from './insights/question-turns.ts';
 import { createInsightResults } from './insights/results.ts';
 import { addDocsRoutes } from './openapi/routes.ts';
+import { addPeopleRoutes } from './people/routes.ts';
 import { isUnbuilt } from './persons/person-id.ts';
 import { addPersonRoutes } from './persons/routes.ts';
 import { publicAddress } from './routing/public-url.ts';
@@ -97,6 +100,8 @@ export function declareRoutes(deps: ApiDeps): Api {
   addUserRoutes(api, deps);
   addMemberRoutes(api, deps);
   addCohortRoutes(api, { db, now });
+  const runInTurn = createQuestionTurns(db.kind === 'pglite' ? 1 : 3);
+  addPeopleRoutes(api, { db, now, findPeople: createPeopleFinder({ now, runInTurn }) });
   addPersonRoutes(api, { db, now });
   const decider = createDecider({ db, now });
   addFlagRoutes(api, { db, decider, now });
@@ -107,7 +112,7 @@ export function declareRoutes(deps: ApiDeps): Api {
   addDecideRoutes(api, { decider, getSender, locations: deps.locations });
   addDashboardRoutes(api, {
     db,
-    results: createInsightResults({ now, atOnce: db.kind === 'pglite' ? 1 : 3 }),
+    results: createInsightResults({ now, runInTurn }),
     now,
   });
   addDefinitionRoutes(api, db);

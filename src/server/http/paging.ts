@@ -61,8 +61,8 @@ export function renderPage<T>(
   const { limit, offset } = page;
   return {
     count,
-    next: offset + limit < count ? link(url, { limit, offset: offset + limit }) : null,
-    previous: offset > 0 ? link(url, { limit, offset: computePreviousOffset(page, bareFirst) }) : null,
+    next: offset + limit < count ? linkTo(url, { limit, offset: offset + limit }) : null,
+    previous: offset > 0 ? linkTo(url, { limit, offset: computePreviousOffset(page, bareFirst) }) : null,
     results,
   };
 }
@@ -73,7 +73,7 @@ function computePreviousOffset({ limit, offset }: Page, bareFirst: boolean): num
 }
 
 /** The address with these parameters, in this order at its end, instead of those it had; undefined: without. */
-function link(url: string, params: Readonly<Record<string, number | undefined>>): string {
+export function linkTo(url: string, params: Readonly<Record<string, number | undefined>>): string {
   const target = new URL(url);
   target.searchParams.delete('personal_api_key'); // a link is logged and passed on
   for (const name of Object.keys(params)) target.searchParams.delete(name);
@@ -130,8 +130,8 @@ export function renderNumberedPage<T>(
   return {
     count,
     total_count: count,
-    next: offset + limit < count ? link(url, { page: number + 1 }) : null,
-    previous: number > 1 ? link(url, { page: number - 1 }) : null,
+    next: offset + limit < count ? linkTo(url, { page: number + 1 }) : null,
+    previous: number > 1 ? linkTo(url, { page: number - 1 }) : null,
     results,
   };
 }

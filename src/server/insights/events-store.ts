@@ -28,10 +28,10 @@ export interface Span {
 }
 
 /**
- * Who did an event `e`, as text: the person that its id belongs to now, so that merged persons are one; of
- * an id without a person the one that the event came in with; otherwise the id itself.
+ * Who did an event `e`, as text (actor.ts): the person that its id belongs to now, so that merged persons are
+ * one; of an id without a person the one that the event came in with; otherwise the id itself.
  */
-export const ACTOR = sql`coalesce(d.person_id::text, e.person_id::text, e.distinct_id)`;
+export const ACTOR = sql`coalesce(d.person_id::text, 'u' || e.person_id::text, 'd' || e.distinct_id)`;
 
 /**
  * Events `e` in a span that pass the scope's filter and a condition, each with its id `d` and person `p`,

@@ -13,16 +13,29 @@ export type FailureReason =
 /** Why an insight has no result. Thrown anywhere in this room; results.ts turns it into a failed result. */
 export class InsightError extends Error {
   readonly reason: FailureReason;
+  /** The field at fault, where it is one. */
+  readonly attr: string | null;
 
-  constructor(reason: FailureReason, message: string) {
+  constructor(reason: FailureReason, message: string, attr: string | null = null) {
     super(message);
     this.name = 'InsightError';
     this.reason = reason;
+    this.attr = attr;
   }
 }
 
-export const unsupported = (message: string) => new InsightError('unsupported', message);
-export const invalid = (message: string) => new InsightError('invalid', message);
+export const unsupported = (message: string, attr?: string) => new InsightError('unsupported', message, attr);
+export const invalid = (message: string, attr?: string | null) => new InsightError('invalid', message, attr);
+/** Says which parameter it is, where the error of a part of it only names that part. */
+export function naming<T>(attr: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof InsightError) throw new InsightError(error.reason, error.message, attr);
+    throw error;
+  }
+}
+
 /** Values in one result: some megabytes of JSON. */
 const MAX_VALUES = 100_000;
 

@@ -1,5 +1,5 @@
-import type { DateTime } from 'luxon';
-import type { DateRange } from '../query/date-range.ts';
+import { DateTime } from 'luxon';
+import { type DateRange, readDate } from '../query/date-range.ts';
 import { addIntervals, type Interval, listIntervalStarts } from '../query/interval.ts';
 import { MONTHS } from './charts/format.ts';
 
@@ -36,6 +36,25 @@ export function cutRange(range: DateRange): Buckets {
 export function wholeRange(range: DateRange): Buckets {
   const [from, until] = [iso(range.from), iso(range.until)];
   return { from, until, starts: [from], ends: [until], days: [], labels: [] };
+}
+
+/**
+ * Index of the bucket that a moment is in, from 1: ISO 8601, or relative to `now` in the zone of the range.
+ * Undefined outside of all. Throws an ApiError (400) that names `attr`.
+ */
+export function findBucketOf(
+  date: { readonly text: string; readonly attr: string },
+  { starts, ends }: Buckets,
+  range: DateRange,
+  now: number,
+): number | undefined {
+  const current = DateTime.fromMillis(now, { zone: range.from.zone });
+  if (!current.isValid) throw new Error(`${now} is no time`);
+  const moment = readDate(date.text, current, date.attr).toMillis();
+  const index = starts.findIndex(
+    (start, place) => Date.parse(start) <= moment && moment < Date.parse(ends[place] ?? start),
+  );
+  return index === -1 ? undefined : index + 1;
 }
 
 /** As many intervals earlier as the range has. */

@@ -1,18 +1,19 @@
 import { createHash } from 'node:crypto';
-import { createSemaphore } from '../../lib/async/semaphore.ts';
+import type { Semaphore } from '../../lib/async/semaphore.ts';
 import { withTimeout } from '../../lib/async/timeout.ts';
 import { stringifyJson } from '../../lib/json/stringify-json.ts';
 import type { Db } from '../database/db.ts';
 import type { JsonObject } from '../http/json.ts';
-import { computeInsight, type Moment } from './compute-insight.ts';
-import { type FailureReason, InsightError, pending, tooManyAtOnce } from './insight-error.ts';
+import type { Moment } from './ask-database.ts';
+import { computeInsight } from './compute-insight.ts';
+import { type FailureReason, InsightError, pending } from './insight-error.ts';
+import { createQuestionTurns } from './question-turns.ts';
 import { readInsight } from './read-insight.ts';
 import type { InsightData } from './registry.ts';
 import { createResultCache, type Made } from './result-cache.ts';
 import type { StoredInsight } from './store.ts';
 
 const TIME_LIMIT_MS = 10_000;
-const MAX_WAITING = 300;
 const MAX_KEPT_CHARACTERS = 16_000_000;
 /** How long a request waits for results. They are computed to their end, and kept for the next request. */
 const WAIT_MS = 10_000;
@@ -83,11 +84,10 @@ export interface InsightResultsOptions {
    */
   readonly timeLimitMs?: number;
   /**
-   * How many are computed at a time: fewer than the database has connections, so that events are ingested
-   * meanwhile.
-   * @default 1
+   * Shared with all who ask questions of the database.
+   * @default one at a time
    */
-  readonly atOnce?: number;
+  readonly runInTurn?: Semaphore;
   /**
    * How long a request waits.
    * @default 10000
@@ -122,7 +122,7 @@ export interface InsightResults {
 export function createInsightResults({
   now,
   timeLimitMs = TIME_LIMIT_MS,
-  atOnce = 1,
+  runInTurn = createQuestionTurns(1),
   waitMs = WAIT_MS,
   newerWaitMs = WAIT_FOR_NEWER_MS,
   sizes = {},
@@ -132,7 +132,6 @@ export function createInsightResults({
     maxCharacters: MAX_KEPT_CHARACTERS,
     now,
   });
-  const runInTurn = createSemaphore(atOnce, MAX_WAITING, tooManyAtOnce);
 
   async function computeOutcome(
     db: Db,

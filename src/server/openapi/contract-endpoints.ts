@@ -262,11 +262,11 @@ export const CONTRACT_ENDPOINTS: readonly ContractEndpoint[] = [
   },
   ...analytics('GET', 'funnel'),
   ...analytics('POST', 'funnel'),
-  ...analytics('GET', 'funnel/correlation'),
-  ...analytics('POST', 'funnel/correlation'),
+  ...later(analytics('GET', 'funnel/correlation')),
+  ...later(analytics('POST', 'funnel/correlation')),
   ...analytics('GET', 'lifecycle'),
-  ...analytics('GET', 'path'),
-  ...analytics('POST', 'path'),
+  ...later(analytics('GET', 'path')),
+  ...later(analytics('POST', 'path')),
   ...analytics('GET', 'retention'),
   ...analytics('GET', 'stickiness'),
   ...analytics('GET', 'trends'),
@@ -347,7 +347,11 @@ function analytics(method: 'GET' | 'POST', name: string): ContractEndpoint[] {
     query: format,
     ...(method === 'POST' ? { body: ['properties'] } : {}),
     status: 200,
-    later: true,
+    fields: name === 'retention' ? ['result', 'next'] : ['results', 'next'],
   } as const;
   return [endpoint];
+}
+
+function later(endpoints: readonly ContractEndpoint[]): ContractEndpoint[] {
+  return endpoints.map((endpoint) => ({ ...endpoint, later: true }));
 }

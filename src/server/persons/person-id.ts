@@ -5,7 +5,7 @@ import { isUuid, parseRowId } from '../http/row-id.ts';
 export type PersonId = { readonly id: number } | { readonly uuid: string };
 
 /** Endpoints of the contract that do not exist here: their names are no ids. */
-const UNBUILT = ['funnel', 'lifecycle', 'path', 'retention', 'stickiness', 'trends'];
+const UNBUILT = ['path'];
 
 /** Whether a path is the one of such an endpoint. */
 export const isUnbuilt = (path: string): boolean => {

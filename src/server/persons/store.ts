@@ -12,6 +12,7 @@ export interface StoredPerson {
   /** JSON text. */
   readonly properties: string;
   readonly createdAt: string;
+  readonly isIdentified: boolean;
   /** In the order they were first seen. */
   readonly distinctIds: string[];
 }
@@ -27,7 +28,8 @@ export interface PersonFilter {
   readonly condition?: Sql | undefined;
 }
 
-const PERSON_COLUMNS = sql`p.id, p.uuid, p.properties, p.created_at as "createdAt", coalesce(
+const PERSON_COLUMNS = sql`p.id, p.uuid, p.properties, p.created_at as "createdAt",
+  p.is_identified as "isIdentified", coalesce(
   (select array_agg(d.distinct_id order by d.id) from person_distinct_ids d where d.person_id = p.id), '{}'
 ) as "distinctIds"`;
 

@@ -87,8 +87,8 @@ function toEarliest({ earliest }: RangeContext, now: DateTime<true>): DateTime<t
   return date.isValid ? date : now;
 }
 
-/** ISO 8601 or relative to now. */
-function readDate(text: string, now: DateTime<true>, attr: string): DateTime<true> {
+/** ISO 8601 or relative to now; without an offset in the zone of `now`. Throws an ApiError (400) with `attr`. */
+export function readDate(text: string, now: DateTime<true>, attr: string): DateTime<true> {
   const relative = parseRelativeDate(text);
   const date = relative
     ? applyRelativeDate(relative, now)

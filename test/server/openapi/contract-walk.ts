@@ -83,6 +83,7 @@ export function createContractWalk(api: TestApi, db: Db): (row: ContractEndpoint
     dashboard_filters: {},
     tiles: [{ type: 'TEXT', body: 'Hello', layouts: {} }],
   };
+  const steps = { events: [{ id: 'walk' }, { id: 'walk', order: 1 }] };
   const event = () => ({ event: 'walk', distinct_id: 'walker', properties: {} });
 
   /** What differs from a request without query and body to the object that the path names. */
@@ -112,6 +113,15 @@ export function createContractWalk(api: TestApi, db: Db): (row: ContractEndpoint
     'POST persons/:id/split/': async () => ({ ids: await person(), body: {} }),
     'POST persons/:id/update_property/': async () => ({ ids: await person(), query: 'key=plan&value=x' }),
     'GET persons/cohorts/': async () => ({ query: `person_id=${(await person())['id']}` }),
+    'GET persons/funnel/': async () => ({
+      query: `events=${encodeURIComponent(JSON.stringify(steps.events))}&funnel_step=1`,
+    }),
+    'POST persons/funnel/': async () => ({ body: { ...steps, funnel_step: 1 } }),
+    'GET persons/lifecycle/': async () => ({
+      query: `events=${encodeURIComponent('[{"id":"walk"}]')}&target_date=-1d&lifecycle_type=new`,
+    }),
+    'GET persons/stickiness/': async () => ({ query: 'entity_type=events&entity_id=walk&stickiness_days=1' }),
+    'GET persons/trends/': async () => ({ query: 'entity_type=events&entity_id=walk' }),
     'GET persons/values/': async () => ({ query: 'key=email' }),
     'PATCH event_definitions/:id/': async () => ({
       ids: await definition(),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../http/json.ts';
 import { type Entity, isSameEntity } from '../entity.ts';
-import { invalid, unsupported } from '../insight-error.ts';
+import { invalid, naming, unsupported } from '../insight-error.ts';
 import type { CommonQuery } from '../insight-kind.ts';
 import { entityDocument, readEntity, readSeries } from '../parse/entities.ts';
 import {
@@ -46,18 +46,24 @@ export function parseFunnel(filters: JsonObject, common: CommonQuery): FunnelQue
   const fields = readFields(funnelFields, filters);
   const shown = fields.funnel_viz_type ?? 'steps';
   if (shown !== 'steps')
-    throw unsupported('Funnels are shown by step: over time and by time to convert are not supported.');
-  if (fields.funnel_aggregate_by_hogql !== undefined) throw unsupported('Funnels count persons only.');
+    throw unsupported(
+      'Funnels are shown by step: over time and by time to convert are not supported.',
+      'funnel_viz_type',
+    );
+  if (fields.funnel_aggregate_by_hogql !== undefined)
+    throw unsupported('Funnels count persons only.', 'funnel_aggregate_by_hogql');
   const steps = readSeries(filters);
-  if (steps.length < 2) throw invalid('A funnel needs two steps at least.');
-  if (steps.length > MAX_STEPS) throw invalid(`A funnel may have ${MAX_STEPS} steps at most.`);
+  if (steps.length < 2) throw invalid('A funnel needs two steps at least.', 'events');
+  if (steps.length > MAX_STEPS) throw invalid(`A funnel may have ${MAX_STEPS} steps at most.`, 'events');
   const order = fields.funnel_order_type ?? 'ordered';
-  const exclusions = (fields.exclusions ?? []).map((item) => readExclusion(item, steps.length));
+  const exclusions = (fields.exclusions ?? []).map((item) =>
+    naming('exclusions', () => readExclusion(item, steps.length)),
+  );
   if (exclusions.length > 0 && order !== 'ordered') {
-    throw unsupported('Exclusions are supported in funnels of ordered steps only.');
+    throw unsupported('Exclusions are supported in funnels of ordered steps only.', 'exclusions');
   }
   if (order === 'unordered' && hasRepeats(steps)) {
-    throw unsupported('A funnel without an order may have each step once.');
+    throw unsupported('A funnel without an order may have each step once.', 'events');
   }
   return {
     insight: 'FUNNELS',
@@ -78,7 +84,10 @@ function readWindow(fields: z.infer<typeof funnelFields>): FunnelWindow {
   const { funnel_window_interval: length, funnel_window_interval_unit: unit = 'day' } = fields;
   const window = { count: length ?? fields.funnel_window_days ?? DEFAULT_WINDOW, unit };
   if (window.count * SECONDS[unit] <= MAX_WINDOW_SECONDS) return window;
-  throw invalid('funnel_window_interval: the window of a funnel may be a hundred years long.');
+  throw invalid(
+    'funnel_window_interval: the window of a funnel may be a hundred years long.',
+    'funnel_window_interval',
+  );
 }
 
 function readExclusion(document: unknown, stepCount: number): FunnelExclusion {
@@ -91,5 +100,8 @@ function readExclusion(document: unknown, stepCount: number): FunnelExclusion {
 
 function readAttribution(type = 'first_touch'): FunnelQuery['attribution'] {
   if (type === 'first_touch' || type === 'last_touch') return type;
-  throw unsupported('A breakdown of a funnel goes by the first or the last step that has a value.');
+  throw unsupported(
+    'A breakdown of a funnel goes by the first or the last step that has a value.',
+    'breakdown_attribution_type',
+  );
 }

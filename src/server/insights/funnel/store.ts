@@ -1,5 +1,6 @@
 import type { Queryable } from '../../database/db.ts';
 import { joinSql, type Sql, sql } from '../../database/sql.ts';
+import type { Breakdown } from '../entity.ts';
 import { type EventScope, runFacts, type Span } from '../events-store.ts';
 import type { Steps } from '../steps.ts';
 import { funnelFacts, matchedEvents } from './facts.ts';
@@ -33,12 +34,10 @@ export async function loadFunnel(
       ', ',
     )}]`;
   const labels = breakdown
-    ? sql`greatest_values as (
-        select value from facts group by value order by count(*) desc, value = '', value collate "C" limit ${breakdown.limit}::integer),
+    ? sql`greatest_values as (${selectGreatest(breakdown)}),
       labelled as (select f.*, g.value as label from facts f left join greatest_values g on g.value = f.value)`
     : sql`labelled as (select f.*, f.value as label from facts f)`;
-  const matched = await steps.collect(scope, (within) => matchedEvents(within, span, query));
-  const facts = await steps.derive([matched], (of) => funnelFacts(scope, of(matched), query));
+  const facts = await collectFacts(steps, scope, span, query);
   return runFacts(
     tx,
     sql`with facts as (select * from ${facts} as derived), ${labels}
@@ -48,4 +47,41 @@ export async function loadFunnel(
         ${perStep((step) => sql`percentile_cont(0.5) within group (order by ${seconds(step)})`)} as medians
       from labelled group by label order by count(*) desc, label = '', label collate "C"`,
   );
+}
+
+const selectGreatest = ({ limit }: Breakdown): Sql =>
+  sql`select value from facts group by value
+    order by count(*) desc, value = '', value collate "C" limit ${limit}::integer`;
+
+async function collectFacts(steps: Steps, scope: EventScope, span: Span, query: FunnelQuery): Promise<Sql> {
+  const matched = await steps.collect(scope, (within) => matchedEvents(within, span, query));
+  return steps.derive([matched], (of) => funnelFacts(scope, of(matched), query));
+}
+
+/** Some of those who entered a funnel. */
+export interface FunnelPart {
+  /** How many steps they reached, from 1: any of these. */
+  readonly reached: readonly number[];
+  /** Their value of the breakdown; null: all beyond its limit, undefined: every value. */
+  readonly value: string | null | undefined;
+}
+
+/** The persons of a part of a funnel. */
+export async function findInFunnel(
+  steps: Steps,
+  scope: EventScope,
+  span: Span,
+  query: FunnelQuery,
+  { reached, value }: FunnelPart,
+): Promise<Sql> {
+  const { breakdown } = query;
+  const facts = await collectFacts(steps, scope, span, query);
+  const ofValue =
+    breakdown === undefined || value === undefined
+      ? sql`true`
+      : value === null
+        ? sql`value not in (${selectGreatest(breakdown)})`
+        : sql`value = ${value}::text`;
+  return sql`(with facts as (select * from ${facts} as derived)
+    select actor from facts where steps = any(${reached}::integer[]) and ${ofValue})`;
 }

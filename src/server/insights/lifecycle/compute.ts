@@ -16,11 +16,14 @@ export async function computeLifecycle(
   query: LifecycleQuery,
   range: DateRange,
 ): Promise<LifecycleData> {
-  const buckets = cutRange(withIntervalBefore(range));
+  const buckets = cutLifecycle(range);
   const points =
     buckets.starts.length === 0 ? [] : await loadLifecycle(tx, steps, scope, buckets, query.entity);
   return { insight: 'LIFECYCLE', result: shapeLifecycle(points, buckets, query.entity) };
 }
+
+/** The first bucket is the interval before the range. */
+export const cutLifecycle = (range: DateRange): Buckets => cutRange(withIntervalBefore(range));
 
 function withIntervalBefore(range: DateRange): DateRange {
   const { from, until, interval, weekStart } = range;

@@ -21,7 +21,7 @@ export async function loadLifecycle(
   buckets: Buckets,
   entity: Entity,
 ): Promise<LifecyclePoint[]> {
-  const active = await steps.collect(scope, (within) => activeFacts(within, buckets, entity));
+  const active = await collectActive(steps, scope, buckets, entity);
   const counted = await steps.derive(
     [active],
     (
@@ -34,6 +34,25 @@ export async function loadLifecycle(
     sql`select status, bucket, sum(people)::bigint as people from ${counted} as counted group by status, bucket`,
   );
 }
+
+/** The persons that one number of the lifecycle counts. */
+export async function findInLifecycle(
+  steps: Steps,
+  scope: EventScope,
+  buckets: Buckets,
+  entity: Entity,
+  point: { readonly status: LifecycleStatus; readonly bucket: number },
+): Promise<Sql> {
+  const active = await collectActive(steps, scope, buckets, entity);
+  return steps.derive(
+    [active],
+    (of) => sql`select actor from (${lifecycleFacts(of(active), buckets)}) as facts
+      where status = ${point.status}::text and bucket = ${point.bucket}::integer`,
+  );
+}
+
+const collectActive = (steps: Steps, scope: EventScope, buckets: Buckets, entity: Entity): Promise<Sql> =>
+  steps.collect(scope, (within) => activeFacts(within, buckets, entity));
 
 /** One fact for a person and a bucket they were active in, with the bucket that the person was created in. */
 const activeFacts = (scope: EventScope, buckets: Buckets, entity: Entity): Sql =>

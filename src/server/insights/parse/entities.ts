@@ -41,10 +41,22 @@ export function readSeries(filters: unknown): Series[] {
   const { events = [], actions = [], data_warehouse: tables = [] } = readFields(seriesFields, filters);
   if (actions.length > 0) throw noActions();
   if (tables.length > 0) throw unsupported('Tables of a data warehouse are not supported: choose events.');
-  if (events.length === 0) throw invalid('Choose at least one event.');
+  if (events.length === 0) throw invalid('Choose at least one event.', 'events');
   return events
     .map((fields, index) => ({ ...toEntity(fields, fields.order ?? index), measure: toMeasure(fields) }))
     .sort((a, b) => a.order - b.order);
+}
+
+/** The series of filters that need none. */
+export function readAnySeries(filters: unknown): Series[] {
+  const { events = [] } = readFields(seriesFields, filters);
+  return events.length === 0 ? [] : readSeries(filters);
+}
+
+/** One series of its own. */
+export function readOneSeries(document: unknown): Series {
+  const fields = readFields(entityFields, document);
+  return { ...toEntity(fields, fields.order ?? 0), measure: toMeasure(fields) };
 }
 
 /** One entity of its own, such as the target of retention. */
@@ -55,7 +67,7 @@ export function readEntity(document: unknown): Entity {
 export const entityDocument = fromJson(z.custom<JsonObject>(isJsonObject, 'Must be an object.'));
 
 const noActions = () =>
-  unsupported('Actions are not supported: choose the events that the action stands for.');
+  unsupported('Actions are not supported: choose the events that the action stands for.', 'actions');
 
 function toEntity(fields: EntityFields, order: number): Entity {
   const { id, type = 'events' } = fields;

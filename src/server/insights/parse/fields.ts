@@ -49,18 +49,21 @@ export function readFields<S extends z.ZodType>(schema: S, filters: unknown): z.
   const result = schema.safeParse(filters);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  throw invalid(`${issue?.path.join('.') || 'filters'}: ${issue?.message ?? 'cannot be read'}`);
+  throw invalid(
+    `${issue?.path.join('.') || 'filters'}: ${issue?.message ?? 'cannot be read'}`,
+    issue?.path[0]?.toString(),
+  );
 }
 
 export const readFilter = (properties: unknown): FilterGroup =>
-  orInvalid(() => parseFilter(properties, { defaultType: 'event' }));
+  orInvalid(() => parseFilter(properties, { defaultType: 'event' }), 'properties');
 
 /** What the shared layer refuses with 400 is an invalid insight here. */
-function orInvalid<T>(read: () => T): T {
+function orInvalid<T>(read: () => T, attr: string): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof ApiError) throw invalid(error.message);
+    if (error instanceof ApiError) throw invalid(error.message, error.envelope.attr ?? attr);
     throw error;
   }
 }
@@ -76,7 +79,7 @@ export function readDates(filters: unknown): DateWords {
 export function readInterval(filters: unknown): AskedInterval {
   const { interval } = readFields(z.object({ interval: given(words) }), filters);
   if (interval === 'auto') return 'auto';
-  return orInvalid(() => parseInterval(interval));
+  return orInvalid(() => parseInterval(interval), 'interval');
 }
 
 const breakdownFields = z.object({
@@ -97,16 +100,17 @@ export function readBreakdown(filters: unknown): Breakdown | undefined {
   const [first, second] = fields.breakdowns?.length ? fields.breakdowns : [single];
   const listed = Array.isArray(first?.property) ? first.property : [first?.property];
   if (second !== undefined || listed.length > 1) {
-    throw unsupported('A breakdown by several properties is not supported: choose one.');
+    throw unsupported('A breakdown by several properties is not supported: choose one.', 'breakdown');
   }
   const [property] = listed;
   if (property === undefined) return undefined;
   if (typeof property !== 'string')
-    throw unsupported('A breakdown must name a property of events or persons.');
+    throw unsupported('A breakdown must name a property of events or persons.', 'breakdown');
   const owner = first?.type ?? 'event';
   if (owner !== 'event' && owner !== 'person') {
     throw unsupported(
       `A breakdown by ${owner.slice(0, 40)} is not supported: choose a property of events or persons.`,
+      'breakdown_type',
     );
   }
   if (fields.breakdown_histogram_bin_count !== undefined || fields.breakdown_normalize_url === true) {

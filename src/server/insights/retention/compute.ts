@@ -14,10 +14,15 @@ export async function computeRetention(
   query: RetentionQuery,
   range: DateRange,
 ): Promise<RetentionData> {
-  const buckets = cutRange(retentionRange(range, query.totalIntervals));
+  const buckets = cutRetention(range, query);
   const points = await loadRetention(tx, steps, scope, buckets, query);
   return { insight: 'RETENTION', result: shapeRetention(points, buckets, query) };
 }
+
+export const cutRetention = (
+  range: DateRange,
+  { totalIntervals }: Pick<RetentionQuery, 'totalIntervals'>,
+): Buckets => cutRange(retentionRange(range, totalIntervals));
 
 /** So many whole periods up to the one that the range ends in; where the range begins does not matter. */
 function retentionRange(range: DateRange, totalIntervals: number): DateRange {

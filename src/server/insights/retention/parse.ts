@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../http/json.ts';
 import { INTERVALS } from '../../query/interval.ts';
-import { invalid, unsupported } from '../insight-error.ts';
+import { invalid, naming, unsupported } from '../insight-error.ts';
 import type { CommonQuery } from '../insight-kind.ts';
 import { entityDocument, readEntity } from '../parse/entities.ts';
 import { count, given, readBreakdown, readFields, words } from '../parse/fields.ts';
 import type { RetentionQuery } from './model.ts';
 
 const DEFAULT_INTERVALS = 11;
-const MAX_INTERVALS = 100;
+export const MAX_INTERVALS = 100;
 
 const retentionFields = z.object({
   target_entity: entityDocument,
@@ -24,17 +24,18 @@ export function parseRetention(filters: JsonObject, common: CommonQuery): Retent
   const fields = readFields(retentionFields, filters);
   const { period = 'Day', retention_type: type = 'retention_recurring' } = fields;
   const known = INTERVALS.find((name) => name === period.toLowerCase());
-  if (known === undefined) throw invalid(`Period ${period.slice(0, 40)} is unsupported.`);
+  if (known === undefined) throw invalid(`Period ${period.slice(0, 40)} is unsupported.`, 'period');
   if (type !== 'retention_recurring' && type !== 'retention_first_time') {
-    throw unsupported(`Retention of type "${type.slice(0, 40)}" is not supported.`);
+    throw unsupported(`Retention of type "${type.slice(0, 40)}" is not supported.`, 'retention_type');
   }
-  if (readBreakdown(filters) !== undefined) throw unsupported('Retention by a breakdown is not supported.');
+  if (readBreakdown(filters) !== undefined)
+    throw unsupported('Retention by a breakdown is not supported.', 'breakdown');
   const target = fields.target_entity ?? PAGEVIEWS;
   return {
     insight: 'RETENTION',
     ...common,
-    target: readEntity(target),
-    returning: readEntity(fields.returning_entity ?? target),
+    target: naming('target_entity', () => readEntity(target)),
+    returning: naming('returning_entity', () => readEntity(fields.returning_entity ?? target)),
     period: known,
     totalIntervals: fields.total_intervals ?? DEFAULT_INTERVALS,
     firstTime: type === 'retention_first_time',

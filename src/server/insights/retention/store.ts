@@ -29,21 +29,60 @@ export async function loadRetention(
   buckets: Buckets,
   query: RetentionQuery,
 ): Promise<RetentionPoint[]> {
+  const facts = await collectFacts(steps, scope, buckets, query);
+  const counted = await steps.derive(
+    facts.sources,
+    (of) =>
+      sql`select "row", later, count(*) as people from (${facts.select(of)}) as facts group by "row", later`,
+  );
+  return runFacts(
+    tx,
+    sql`select "row", later, sum(people)::bigint as people from ${counted} as counted group by "row", later`,
+  );
+}
+
+/** The persons of one row, with the buckets from there on: whether they were there. */
+export async function findRetained(
+  steps: Steps,
+  scope: EventScope,
+  buckets: Buckets,
+  query: RetentionQuery,
+  row: number,
+): Promise<Sql> {
+  const facts = await collectFacts(steps, scope, buckets, query);
+  const most = buckets.starts.length - row;
+  return steps.derive(
+    facts.sources,
+    (of) => sql`select actor, null::float8 as value, array(
+        select (later = any(there))::integer from generate_series(0, ${most}::integer) as l (later) order by later
+      ) as appearances
+      from (
+        select actor, array_agg(later) as there from (${facts.select(of)}) as facts
+        where "row" = ${row}::integer group by actor) as retained`,
+  );
+}
+
+interface CollectedFacts {
+  readonly sources: readonly Sql[];
+  readonly select: (of: (source: Sql) => Sql) => Sql;
+}
+
+async function collectFacts(
+  steps: Steps,
+  scope: EventScope,
+  buckets: Buckets,
+  query: RetentionQuery,
+): Promise<CollectedFacts> {
   const { target, returning } = query;
   const since = query.firstTime ? { ...buckets, from: '-infinity' } : buckets;
   const targets = await steps.collect(scope, (within) =>
     query.firstTime ? firstFacts(within, since, target) : activeFacts(within, buckets, target),
   );
   const returns = await steps.collect(scope, (within) => activeFacts(within, buckets, returning));
-  const counted = await steps.derive(
-    [targets, returns],
-    (of) => sql`select "row", later, count(*) as people
-      from (${retentionFacts(of(targets), of(returns), buckets, query)}) as facts group by "row", later`,
-  );
-  return runFacts(
-    tx,
-    sql`select "row", later, sum(people)::bigint as people from ${counted} as counted group by "row", later`,
-  );
+  return {
+    sources: [targets, returns],
+    select: (of) => retentionFacts(of(targets), of(returns), buckets, query),
+  };
 }
 
 /** One fact for a person and a bucket they were active in. */

@@ -18,18 +18,39 @@ export async function loadStickiness(
   buckets: Buckets,
   entity: Entity,
 ): Promise<StickinessPoint[]> {
-  const active = await steps.collect(scope, (within) => activeFacts(within, buckets, entity));
+  const active = await collectActive(steps, scope, buckets, entity);
   const counted = await steps.derive(
     [active],
-    (of) => sql`select active, count(*) as people
-      from (select actor, count(distinct bucket) as active from ${of(active)} as facts group by actor) as actors
-      group by active`,
+    (of) =>
+      sql`select active, count(*) as people from (${countBuckets(of(active))}) as actors group by active`,
   );
   return runFacts(
     tx,
     sql`select active, sum(people)::bigint as people from ${counted} as counted group by active`,
   );
 }
+
+/** The persons who were active in exactly so many buckets. */
+export async function findActiveIn(
+  steps: Steps,
+  scope: EventScope,
+  buckets: Buckets,
+  entity: Entity,
+  bucketCount: number,
+): Promise<Sql> {
+  const active = await collectActive(steps, scope, buckets, entity);
+  return steps.derive(
+    [active],
+    (of) =>
+      sql`select actor from (${countBuckets(of(active))}) as actors where active = ${bucketCount}::integer`,
+  );
+}
+
+const collectActive = (steps: Steps, scope: EventScope, buckets: Buckets, entity: Entity): Promise<Sql> =>
+  steps.collect(scope, (within) => activeFacts(within, buckets, entity));
+
+const countBuckets = (active: Sql): Sql =>
+  sql`select actor, count(distinct bucket) as active from ${active} as facts group by actor`;
 
 /** One fact for a person and a bucket they were active in. */
 const activeFacts = (scope: EventScope, buckets: Buckets, entity: Entity): Sql =>

@@ -32,7 +32,7 @@ export async function computeTrends(
               series,
               buckets,
               breakdown: query.breakdown,
-              firstOnly: query.display === CUMULATIVE && series.measure.math === 'dau',
+              firstOnly: countsFirstOnly(query.display, series),
             });
       result.push(
         ...shapeTrend(points, series, query, buckets).map((shown) => ({ ...shown, ...period.mark })),
@@ -43,6 +43,10 @@ export async function computeTrends(
 }
 
 const CUMULATIVE = 'ActionsLineGraphCumulative';
+
+/** Cumulative lines count each person in the first bucket they are seen in. */
+export const countsFirstOnly = (display: TrendsQuery['display'], { measure }: Pick<Series, 'measure'>) =>
+  display === CUMULATIVE && measure.math === 'dau';
 
 interface Period {
   readonly buckets: Buckets;

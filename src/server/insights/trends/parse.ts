@@ -7,7 +7,6 @@ import { count, flag, given, readBreakdown, readFields, readInterval, words } fr
 import { DISPLAYS, type Display, type TrendsQuery } from './model.ts';
 
 const trendFields = z.object({
-  display: given(words),
   compare: flag,
   compare_to: given(words),
   formula: given(words),
@@ -29,11 +28,13 @@ export function parseTrends(filters: JsonObject, common: CommonQuery): TrendsQue
     series: readSeries(filters),
     interval: readInterval(filters),
     breakdown: readBreakdown(filters),
-    display: toDisplay(fields.display),
+    display: readDisplay(filters),
     compare: fields.compare ?? false,
   };
 }
 
 /** An unknown display is no reason to refuse a trend: it is drawn as lines. */
-const toDisplay = (name: string | undefined): Display =>
-  DISPLAYS.find((known) => known === name) ?? 'ActionsLineGraph';
+export function readDisplay(filters: JsonObject): Display {
+  const { display } = readFields(z.object({ display: given(words) }), filters);
+  return DISPLAYS.find((known) => known === display) ?? 'ActionsLineGraph';
+}

@@ -9,6 +9,7 @@ import {
   findBucket,
   matchEntity,
   runFacts,
+  type Span,
   selectNumber,
   selectText,
 } from '../events-store.ts';
@@ -64,6 +65,16 @@ async function countPersons(
   select: (from: Sql, greatest?: readonly string[]) => Sql,
 ): Promise<Sql> {
   if (breakdown === undefined) return steps.derive([facts], (of) => select(of(facts)));
+  const greatest = await loadMostPersons(tx, steps, facts, breakdown);
+  return steps.derive([facts], (of) => select(of(facts), greatest));
+}
+
+async function loadMostPersons(
+  tx: Queryable,
+  steps: Steps,
+  facts: Sql,
+  breakdown: Breakdown,
+): Promise<readonly string[]> {
   const sizes = await steps.derive(
     [facts],
     (of) => sql`select value, count(distinct actor) as persons from ${of(facts)} as parts group by value`,
@@ -73,9 +84,86 @@ async function countPersons(
     sql`select value from ${sizes} as sizes group by value
       order by sum(persons) desc nulls last, value = '', value collate "C" limit ${breakdown.limit}::integer`,
   );
-  const greatest = rows.map(({ value }) => value);
-  return steps.derive([facts], (of) => select(of(facts), greatest));
+  return rows.map(({ value }) => value);
 }
+
+/** One number of a trend. */
+export interface TrendNumber {
+  /** Of the trend that the number is in: `from` and `until` are those of the whole range. */
+  readonly request: TrendRequest;
+  /** The bucket of the number, from 1. */
+  readonly bucket: number;
+  /** Value of the breakdown; null: all beyond its limit, undefined: every value. */
+  readonly value: string | null | undefined;
+}
+
+/** The persons of a number with a `value` each: what they did, counted or measured as the series says. */
+export async function findInTrend(
+  tx: Queryable,
+  steps: Steps,
+  scope: EventScope,
+  number: TrendNumber,
+): Promise<Sql> {
+  const { request, value } = number;
+  const span = spanOf(number);
+  const isOther = value === null && request.breakdown !== undefined;
+  // What is beyond the limit is known from the facts of all buckets only.
+  const { from, until } = isOther ? lookBackAsCounted(request) : span;
+  const reach = { ...request, buckets: { ...request.buckets, from, until } };
+  const facts = await steps.collect(scope, (within) => trendFacts(within, reach));
+  const greatest =
+    isOther && request.breakdown !== undefined
+      ? await loadGreatest(tx, steps, facts, request, request.breakdown)
+      : [];
+  const ofValue =
+    value === undefined
+      ? sql`true`
+      : value === null
+        ? sql`value <> all(${greatest}::text[])`
+        : sql`value = ${value}::text`;
+  const { math } = request.series.measure;
+  const aggregate = COUNTS_PERSONS.has(math) ? AGGREGATES.total : AGGREGATES[math];
+  return steps.derive(
+    [facts],
+    (of) => sql`select actor, (${aggregate})::float8 as value, null::integer[] as appearances
+      from ${of(facts)} as parts
+      where at >= ${span.from}::timestamptz and at < ${span.until}::timestamptz and ${ofValue} group by actor`,
+  );
+}
+
+/** When the events happened that a number counts. */
+function spanOf({ request, bucket }: TrendNumber): Span {
+  const { series, buckets, firstOnly } = request;
+  const end = buckets.ends[bucket - 1] ?? buckets.until;
+  const until = end < buckets.until ? end : buckets.until;
+  if (firstOnly) return { from: buckets.from, until };
+  const days = ACTIVE_DAYS.get(series.measure.math);
+  if (days !== undefined) return { from: daysBefore(end, days), until };
+  const start = buckets.starts[bucket - 1] ?? buckets.from;
+  return { from: start > buckets.from ? start : buckets.from, until };
+}
+
+function lookBackAsCounted(request: TrendRequest): Span {
+  const days = ACTIVE_DAYS.get(request.series.measure.math);
+  return days === undefined ? request.buckets : lookBack(request, days).buckets;
+}
+
+async function loadGreatest(
+  tx: Queryable,
+  steps: Steps,
+  facts: Sql,
+  { series }: TrendRequest,
+  breakdown: Breakdown,
+): Promise<readonly string[]> {
+  const { math } = series.measure;
+  if (COUNTS_PERSONS.has(math)) return loadMostPersons(tx, steps, facts, breakdown);
+  const greatest = sql`select value from (${selectGreatest(facts, breakdown, AGGREGATES[math])}) as greatest`;
+  return (await runFacts<{ value: string }>(tx, greatest)).map(({ value }) => value);
+}
+
+const selectGreatest = (facts: Sql, breakdown: Breakdown, aggregate: Sql): Sql =>
+  sql`select value, value as label from ${facts} as parts group by value
+    order by ${aggregate} desc nulls last, value = '', value collate "C" limit ${breakdown.limit}::integer`;
 
 const COUNTS_PERSONS: ReadonlySet<Measure['math']> = new Set(['dau', 'weekly_active', 'monthly_active']);
 
@@ -93,9 +181,11 @@ const totals = (
 /** The same request over the days before its range, too, in which somebody becomes active. */
 function lookBack(request: TrendRequest, days: number): TrendRequest {
   const { ends, from } = request.buckets;
-  const start = new Date(Date.parse(ends[0] ?? from) - days * DAY_MS).toISOString();
-  return { ...request, buckets: { ...request.buckets, from: start } };
+  return { ...request, buckets: { ...request.buckets, from: daysBefore(ends[0] ?? from, days) } };
 }
+
+const daysBefore = (time: string, days: number): string =>
+  new Date(Date.parse(time) - days * DAY_MS).toISOString();
 
 /** The days that somebody stays active for. */
 const ACTIVE_DAYS: ReadonlyMap<string, number> = new Map([
@@ -156,9 +246,7 @@ function labelled(
       select f.*, case when f.value = any(${greatest}::text[]) then f.value end as label from ${facts} f)`;
   }
   return sql`facts as materialized (select * from ${facts} as parts),
-    greatest_values as (
-      select value, value as label from facts group by value
-      order by ${aggregate} desc nulls last, value = '', value collate "C" limit ${breakdown.limit}::integer),
+    greatest_values as (${selectGreatest(sql`facts`, breakdown, aggregate)}),
     labelled as (select f.*, g.label from facts f left join greatest_values g on g.value = f.value)`;
 }
 

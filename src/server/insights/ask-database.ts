@@ -1,0 +1,110 @@
+import type { Db, Queryable } from '../database/db.ts';
+import { getSqlState } from '../database/db.ts';
+import { sql } from '../database/sql.ts';
+import { ApiError } from '../http/errors.ts';
+import { loadCohorts } from '../query/cohort-store.ts';
+import { type DateRange, fitRange, parseDateRange } from '../query/date-range.ts';
+import type { FilterGroup } from '../query/filter.ts';
+import type { AskedInterval } from '../query/interval.ts';
+import { STEP_LIMIT_MS } from '../query/over-blocks.ts';
+import { isTooSlow, limitTime } from '../query/time-limit.ts';
+import { type EventScope, loadEventTimes, sortInMemory } from './events-store.ts';
+import { invalid, tooLarge, tooSlow } from './insight-error.ts';
+import type { DateWords } from './insight-kind.ts';
+import { AT_ONCE, type StepSizes, type Steps, startSteps } from './steps.ts';
+
+export interface Moment {
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** How long the database may work on it, in milliseconds. */
+  readonly timeLimitMs: number;
+  /** On the embedded database. For tests. */
+  readonly sizes?: StepSizes & { readonly atOnceMs?: number };
+}
+
+/** On the embedded database, where a statement holds up all others: what is quick is done at once. */
+const AT_ONCE_MS = 300;
+/** There the database does other things in between, so that a long computation harms nobody. */
+const STEPPED_FACTOR = 3;
+
+/** Something to find out about the events of a project. */
+export interface Question<T> {
+  readonly projectId: number;
+  readonly dates: DateWords;
+  /** The interval that the range of dates is rounded to. */
+  readonly interval: AskedInterval;
+  /** Holds for every event. */
+  readonly filter: FilterGroup;
+  /** Further filters that the answer is made with. */
+  readonly filters: readonly FilterGroup[];
+  /** What is read here is read in the transaction, or in the steps, of the question. */
+  readonly answer: (tx: Queryable, steps: Steps, scope: EventScope, range: DateRange) => Promise<T>;
+}
+
+/** The answer to a question. On a server it is read in one transaction. Throws InsightError. */
+export async function askDatabase<T>(db: Db, question: Question<T>, moment: Moment): Promise<T> {
+  try {
+    if (db.kind === 'postgres') return await answerAtOnce(db, question, moment);
+    try {
+      const timeLimitMs = Math.min(moment.sizes?.atOnceMs ?? AT_ONCE_MS, moment.timeLimitMs);
+      return await answerAtOnce(db, question, { ...moment, timeLimitMs });
+    } catch (error) {
+      if (!isTooSlow(error)) throw error;
+    }
+    return await answerInSteps(db, question, moment);
+  } catch (error) {
+    throw toInsightError(error);
+  }
+}
+
+function answerAtOnce<T>(db: Db, question: Question<T>, moment: Moment): Promise<T> {
+  return db.transaction(async (tx) => {
+    await limitTime(tx, moment.timeLimitMs);
+    await sortInMemory(tx);
+    return answer(tx, AT_ONCE, question, moment);
+  }, 'question');
+}
+
+async function answerInSteps<T>(db: Db, question: Question<T>, moment: Moment): Promise<T> {
+  const { tx, steps, close } = startSteps(db, moment.timeLimitMs * STEPPED_FACTOR, moment.sizes);
+  try {
+    const timeLimitMs = Math.min(STEP_LIMIT_MS, moment.timeLimitMs);
+    return await answer(tx, steps, question, { ...moment, timeLimitMs });
+  } finally {
+    await close();
+  }
+}
+
+/** out_of_memory, disk_full, and statements or values beyond a limit of Postgres. */
+const TOO_LARGE = /^(?:53[12]00|54...)$/;
+
+/** Errors that the insight itself causes become an InsightError; any other is returned as it is. */
+function toInsightError(error: unknown): unknown {
+  if (error instanceof ApiError && error.status === 400) return invalid(error.message, error.envelope.attr);
+  if (isTooSlow(error)) return tooSlow();
+  const isTooLarge = TOO_LARGE.test(getSqlState(error) ?? '');
+  return isTooLarge ? tooLarge('This is too much: ask for fewer days, steps or values.') : error;
+}
+
+async function answer<T>(
+  tx: Queryable,
+  steps: Steps,
+  { projectId, dates, interval, filter, filters, answer: find }: Question<T>,
+  { now, timeLimitMs }: Moment,
+): Promise<T> {
+  const every: FilterGroup = { kind: 'group', operator: 'and', members: [filter, ...filters] };
+  const cohorts = await loadCohorts(tx, projectId, every);
+  const scope: EventScope = { projectId, now, filter, cohorts, timeLimitMs, place: sql`true` };
+  const needsTimes = dates.from === 'all' || interval === 'auto';
+  const times = needsTimes ? await loadEventTimes(tx, projectId, now) : undefined;
+  const range = parseDateRange(
+    {
+      dateFrom: dates.from,
+      dateTo: dates.to,
+      explicitDate: dates.explicit,
+      interval: interval === 'auto' ? 'day' : interval,
+    },
+    { now, earliest: times?.first },
+  );
+  return find(tx, steps, scope, interval === 'auto' ? fitRange(range, times?.last) : range);
+}

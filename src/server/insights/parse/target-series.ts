@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import type { JsonObject } from '../../http/json.ts';
+import type { Series } from '../entity.ts';
+import { invalid, naming } from '../insight-error.ts';
+import { readAnySeries, readOneSeries } from './entities.ts';
+import { count, given, readFields, words } from './fields.ts';
+
+/** The parameters that name one series, with what they are. */
+export const TARGET_PARAMETERS = {
+  entity_id: 'Name of the event; also as `entityId`.',
+  entity_type: '`events`; without `entity_id` it means every event. Also as `type`.',
+  entity_math: 'How the series counts, where several are of one event.',
+  entity_order: 'The `order` of the series in `events`; it goes before the id.',
+} as const;
+
+const targetFields = z.object({
+  entity_id: given(z.union([words, z.number()])),
+  entityId: given(z.union([words, z.number()])),
+  entity_type: given(words),
+  type: given(words),
+  entity_math: given(words),
+  entity_order: count(0, 1000),
+});
+
+/** The series that a number is of: one of `events`, or one that the parameters describe. */
+export function readTargetSeries(filters: JsonObject): Series {
+  const fields = readFields(targetFields, filters);
+  const id = fields.entity_id ?? fields.entityId;
+  const type = fields.entity_type ?? fields.type;
+  const { entity_math: math, entity_order: order } = fields;
+  if (id === undefined && type !== 'events') {
+    throw invalid(
+      'An entity id and the entity type must be provided to determine an entity',
+      id === undefined ? 'entity_id' : 'entity_type',
+    );
+  }
+  const all = readAnySeries(filters);
+  const event = id === undefined ? null : String(id);
+  const ofEvent = all.filter((series) => series.event === event);
+  return (
+    all.find((series) => series.order === order) ??
+    ofEvent.find(({ measure }) => math === undefined || measure.math === math) ??
+    ofEvent[0] ??
+    naming(math === undefined ? 'entity_type' : 'entity_math', () => readOneSeries({ id, type, math }))
+  );
+}

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { sql } from '../../database/sql.ts';
+import type { JsonObject } from '../../http/json.ts';
+import { readCommon } from '../parse/common.ts';
+import { count, readFields } from '../parse/fields.ts';
+import { NOBODY, type PeopleKind, type PeopleQuestion } from '../people-kind.ts';
+import { cutRetention } from './compute.ts';
+import { MAX_INTERVALS, parseRetention } from './parse.ts';
+import { findRetained } from './store.ts';
+
+/** Who is in one row of a retention, and when they came back. */
+export const retentionPeople: PeopleKind = {
+  path: 'retention',
+  methods: ['get'],
+  summary: 'List the persons of a row of a retention, and when they came back',
+  shows: 'appearances',
+  parameters: {
+    target_entity: 'JSON: `{id, type, properties}`. Default: page views.',
+    returning_entity: 'The same for the events to come back with. Default: the target.',
+    period: '`Hour`, `Day` (default), `Week` or `Month`.',
+    total_intervals: 'How many periods (default 11).',
+    retention_type: '`retention_recurring` (default) or `retention_first_time`.',
+    selected_interval: 'Index of the row, from 0 (default).',
+  },
+  parse: parseRetentionPeople,
+};
+
+const pointFields = z.object({ selected_interval: count(0, MAX_INTERVALS) });
+
+function parseRetentionPeople(filters: JsonObject): PeopleQuestion {
+  const { selected_interval: index = 0 } = readFields(pointFields, filters);
+  const query = parseRetention(filters, readCommon(filters));
+  return {
+    dates: query.dates,
+    filter: query.filter,
+    interval: query.period,
+    entities: [query.target, query.returning],
+    async find(_tx, steps, scope, range) {
+      const buckets = cutRetention(range, query);
+      if (index >= buckets.starts.length) return NOBODY;
+      return {
+        rows: sql`select * from ${await findRetained(steps, scope, buckets, query, index + 1)} as retained`,
+        order: sql`cardinality(array_positions(appearances, 1)) desc`,
+      };
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import type { JsonObject } from '../../http/json.ts';
+import { invalid } from '../insight-error.ts';
+import { cutRange } from '../intervals.ts';
+import { readCommon } from '../parse/common.ts';
+import { count, readFields, readInterval } from '../parse/fields.ts';
+import { readTargetSeries, TARGET_PARAMETERS } from '../parse/target-series.ts';
+import { listActors, NOBODY, type PeopleKind, type PeopleQuestion } from '../people-kind.ts';
+import { findActiveIn } from './store.ts';
+
+/** Who was active in exactly so many intervals. */
+export const stickinessPeople: PeopleKind = {
+  path: 'stickiness',
+  methods: ['get'],
+  summary: 'List the persons behind a number of a stickiness',
+  shows: 'people',
+  parameters: {
+    ...TARGET_PARAMETERS,
+    stickiness_days: 'In how many intervals they were active. Required, under this name or the next.',
+    selected_interval: 'The same.',
+  },
+  parse: parseStickinessPeople,
+};
+
+/** As many intervals as a range can have (query/interval.ts). */
+const MOST = 10_000;
+const pointFields = z.object({ stickiness_days: count(1, MOST), selected_interval: count(1, MOST) });
+
+function parseStickinessPeople(filters: JsonObject): PeopleQuestion {
+  const { stickiness_days: days, selected_interval: selected } = readFields(pointFields, filters);
+  const active = days ?? selected;
+  if (active === undefined) throw invalid('Say in how many intervals they were active.', 'stickiness_days');
+  const entity = readTargetSeries(filters);
+  return {
+    ...readCommon(filters),
+    interval: readInterval(filters),
+    entities: [entity],
+    async find(_tx, steps, scope, range) {
+      const buckets = cutRange(range);
+      if (buckets.starts.length < active) return NOBODY;
+      return listActors(await findActiveIn(steps, scope, buckets, entity, active));
+    },
+  };
+}

@@ -1,0 +1,222 @@
+import type { Happened, Somebody } from './history.ts';
+
+/**
+ * What insights count, worked out person by person in the simplest way: slow, and with no code of theirs.
+ * Every function gives the ids of the persons that a number is of.
+ */
+export type Interval = 'hour' | 'day' | 'week' | 'month';
+
+/** Where the interval begins that a moment is in, in UTC; weeks begin on Sunday. */
+export function startOf(at: number, interval: Interval): number {
+  const date = new Date(at);
+  const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
+  switch (interval) {
+    case 'hour':
+      return Date.UTC(year, month, day, date.getUTCHours());
+    case 'day':
+      return Date.UTC(year, month, day);
+    case 'week':
+      return Date.UTC(year, month, day - date.getUTCDay());
+    case 'month':
+      return Date.UTC(year, month);
+  }
+}
+
+export function next(start: number, interval: Interval, count = 1): number {
+  const date = new Date(start);
+  const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
+  switch (interval) {
+    case 'hour':
+      return start + count * 3_600_000;
+    case 'day':
+      return Date.UTC(year, month, day + count);
+    case 'week':
+      return Date.UTC(year, month, day + 7 * count);
+    case 'month':
+      return Date.UTC(year, month + count, 1);
+  }
+}
+
+export interface Range {
+  /** First moment. */
+  readonly from: number;
+  /** First moment after it. */
+  readonly until: number;
+  readonly interval: Interval;
+}
+
+/** Starts of the intervals of a range. */
+export function listStarts({ from, until, interval }: Range): number[] {
+  const starts: number[] = [];
+  for (let start = startOf(from, interval); start < until; start = next(start, interval)) starts.push(start);
+  return starts;
+}
+
+const idsOf = (people: readonly Somebody[], holds: (somebody: Somebody) => boolean): string[] =>
+  people
+    .filter(holds)
+    .map(({ id }) => id)
+    .sort();
+
+const within = (events: readonly Happened[], name: string | null, from: number, until: number): Happened[] =>
+  events.filter((event) => (name === null || event.name === name) && event.at >= from && event.at < until);
+
+const createdAt = ({ kind, events }: Somebody): number | undefined =>
+  kind === 'robot' ? undefined : Math.min(...events.map(({ at }) => at));
+
+export type Status = 'new' | 'returning' | 'resurrecting' | 'dormant';
+
+export function inLifecycle(
+  people: readonly Somebody[],
+  name: string | null,
+  { interval, until }: Range,
+  status: Status,
+  start: number,
+): string[] {
+  return idsOf(people, (somebody) => {
+    const isActive = (from: number) =>
+      within(somebody.events, name, from, Math.min(until, next(from, interval))).length > 0;
+    const [before, now] = [isActive(next(start, interval, -1)), isActive(start)];
+    const created = createdAt(somebody);
+    if (!now) return status === 'dormant' && before;
+    if (created !== undefined && startOf(created, interval) === start) return status === 'new';
+    return status === (before ? 'returning' : 'resurrecting');
+  });
+}
+
+export function activeIn(
+  people: readonly Somebody[],
+  name: string | null,
+  range: Range,
+  intervals: number,
+): string[] {
+  return idsOf(people, ({ events }) => {
+    const all = within(events, name, range.from, range.until).map(({ at }) => startOf(at, range.interval));
+    return new Set(all).size === intervals;
+  });
+}
+
+export interface Retention {
+  readonly target: string | null;
+  readonly returning: string | null;
+  readonly firstTime: boolean;
+  readonly range: Range;
+}
+
+/** Of one row: every person with 1 or 0 for each interval from the row's. */
+export function retained(
+  people: readonly Somebody[],
+  { target, returning, firstTime, range }: Retention,
+  row: number,
+): Map<string, number[]> {
+  const starts = listStarts(range);
+  const start = starts[row] ?? 0;
+  const end = next(start, range.interval);
+  const found = people.filter(({ events }) => {
+    const own = within(events, target, firstTime ? -Infinity : start, end);
+    return firstTime ? own.length > 0 && Math.min(...own.map(({ at }) => at)) >= start : own.length > 0;
+  });
+  return new Map(
+    found.map(({ id, events }) => [
+      id,
+      starts
+        .slice(row)
+        .map((from, later) =>
+          Number(later === 0 || within(events, returning, from, next(from, range.interval)).length > 0),
+        ),
+    ]),
+  );
+}
+
+export interface FunnelRules {
+  readonly steps: readonly string[];
+  readonly order: 'ordered' | 'strict' | 'unordered';
+  /** Milliseconds. */
+  readonly window: number;
+  readonly exclusion?: { readonly name: string; readonly from: number; readonly to: number };
+}
+
+/** How many steps somebody reached in their best attempt. `events` are in order of time and uuid. */
+export function reachedSteps(events: readonly Happened[], rules: FunnelRules): number {
+  const attempt = { ordered: attemptOrdered, strict: attemptStrict, unordered: attemptUnordered }[
+    rules.order
+  ];
+  return Math.max(0, ...events.map((_, start) => attempt(events, start, rules)));
+}
+
+function attemptOrdered(events: readonly Happened[], start: number, rules: FunnelRules): number {
+  const { steps, window, exclusion } = rules;
+  const first = events[start];
+  if (first === undefined || first.name !== steps[0]) return 0;
+  const times = [first.at];
+  for (let step = 1; step < steps.length; step++) {
+    const before = times.at(-1) ?? 0;
+    const isSame = steps[step] === steps[step - 1];
+    const later = events
+      .filter(({ name, at }) => name === steps[step] && (isSame ? at > before : at >= before))
+      .map(({ at }) => at);
+    const time = Math.min(...later);
+    if (time > first.at + window) break;
+    times.push(time);
+  }
+  if (exclusion !== undefined) {
+    const from = times[exclusion.from];
+    const to = Math.min(times[exclusion.to] ?? Infinity, first.at + window);
+    if (
+      from !== undefined &&
+      events.some(({ name, at }) => name === exclusion.name && at > from && at < to)
+    ) {
+      return 0;
+    }
+  }
+  return times.length;
+}
+
+function attemptStrict(events: readonly Happened[], start: number, { steps, window }: FunnelRules): number {
+  const first = events[start];
+  let reached = 0;
+  while (
+    first !== undefined &&
+    reached < steps.length &&
+    events[start + reached]?.name === steps[reached] &&
+    (events[start + reached]?.at ?? 0) <= first.at + window
+  ) {
+    reached += 1;
+  }
+  return reached;
+}
+
+function attemptUnordered(
+  events: readonly Happened[],
+  start: number,
+  { steps, window }: FunnelRules,
+): number {
+  const first = events[start];
+  if (first === undefined || !steps.includes(first.name)) return 0;
+  return steps.filter((step) =>
+    events.some(({ name, at }) => name === step && at >= first.at && at <= first.at + window),
+  ).length;
+}
+
+/** Everybody's first, or last, value of a plan at any of these steps; empty where they have none. */
+export function touchedPlan(events: readonly Happened[], steps: readonly string[], isLast: boolean): string {
+  const plans = events
+    .filter(({ name, plan }) => steps.includes(name) && plan !== '')
+    .map(({ plan }) => plan);
+  return (isLast ? plans.at(-1) : plans[0]) ?? '';
+}
+
+/** What every person did of a trend's events in a span: the events. */
+export function doers(
+  people: readonly Somebody[],
+  name: string | null,
+  span: { readonly from: number; readonly until: number },
+  plan?: (plan: string) => boolean,
+): Map<string, Happened[]> {
+  const found = new Map<string, Happened[]>();
+  for (const { id, events } of people) {
+    const own = within(events, name, span.from, span.until).filter((event) => plan?.(event.plan) ?? true);
+    if (own.length > 0) found.set(id, own);
+  }
+  return found;
+}
