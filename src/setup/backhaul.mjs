@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { setFlagsFromString } from 'node:v8';
 import { BUNDLED_MAIN } from './bundle.mjs';
 import { mapStacks } from './map-stack.mjs';
 import { exitOnError, isCheckout, logToStderr, PROJECT_ROOT, setUp, setUpInstalled } from './setup.mjs';
+import { limitYoungGeneration } from './young-generation.mjs';
 
 /** Commands that start no Redis. The others find or fetch one first. */
 const WITHOUT_REDIS = new Set(['plan', 'status', 'report', 'doctor', 'pause', 'cancel', 'help']);
@@ -19,10 +19,7 @@ await exitOnError(async () => {
 });
 // Backhaul supports Node 20 for as long as its dependencies do, so the AWS SDK's warning is no help here.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
-// With memory to spare, V8 lets garbage grow to a multiple of the live heap. A machine runs several workers,
-// so they collect early and keep the young generation small.
-setFlagsFromString('--heap-growing-percent=50');
-setFlagsFromString('--semi-space-growth-factor=1');
+limitYoungGeneration();
 const { main } = await loadMain();
 const code = await main(process.argv);
 // Everything is saved: an open connection to a Redis that is gone must not keep the process alive.

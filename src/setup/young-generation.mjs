@@ -1,0 +1,23 @@
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+
+const MOST_BYTES = 8 * 1024 * 1024;
+const LOOK_EVERY_MS = 50;
+
+/**
+ * Keeps the young generation of this process at two halves of about 4 MB. V8 doubles it from 1 MB to 16 MB, which is
+ * 30 MB of resident memory more and saves no time. Its own limit can only be set where Node.js is started; how
+ * fast it grows can be set at any time.
+ */
+export function limitYoungGeneration() {
+  let grows = true;
+  const look = () => {
+    const mayGrow = readYoungBytes() < MOST_BYTES;
+    if (mayGrow !== grows) setFlagsFromString(`--semi-space-growth-factor=${mayGrow ? 2 : 1}`);
+    grows = mayGrow;
+  };
+  setInterval(look, LOOK_EVERY_MS).unref();
+}
+
+/** Of both halves. */
+export const readYoungBytes = () =>
+  getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? 0;

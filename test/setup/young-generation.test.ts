@@ -1,0 +1,27 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+
+const run = promisify(execFile);
+const MODULE = new URL('../../src/setup/young-generation.mjs', import.meta.url).href;
+
+/** The size of the young generation of a process that keeps much of what it allocates for a while. */
+async function measure(prepare: string): Promise<number> {
+  const script = `
+    const { limitYoungGeneration, readYoungBytes } = await import(${JSON.stringify(MODULE)});
+    ${prepare}
+    let kept = [];
+    for (let round = 0; round < 400; round += 1) {
+      for (let each = 0; each < 2_000; each += 1) kept.push({ round, each, text: 'x'.repeat(20) + each });
+      if (kept.length > 40_000) kept = [];
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    process.stdout.write(String(readYoungBytes()));`;
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script]);
+  return Number(stdout) / 2 ** 20;
+}
+
+test('the young generation stays at two halves of a few megabytes', async () => {
+  expect(await measure('')).toBeGreaterThan(20);
+  expect(await measure('limitYoungGeneration();')).toBeLessThan(20);
+});
