@@ -9,7 +9,7 @@ export type Act = <A extends unknown[]>(
   command: (context: CommandContext, ...args: A) => Promise<ExitCode>,
 ) => (...args: unknown[]) => Promise<void>;
 
-/** `keys`, `users`, `projects`, `flags` and `deletions` of the bundled API. */
+/** `keys`, `users`, `projects`, `flags`, `database` and `deletions` of the bundled API. */
 export function addManageCommands(program: Command, act: Act): void {
   const group = (name: string, description: string) => {
     const parent = program.command(name).description(description);
@@ -105,6 +105,15 @@ export function addManageCommands(program: Command, act: Act): void {
     .action(
       act(async (context, file: string, options: FlagOptions & { dryRun?: boolean }) =>
         (await import('./commands/flags.ts')).loadFlags(context, file, options),
+      ),
+    );
+
+  const database = group('database', 'the database of the bundled API');
+  database('move', 'copy the embedded database to an empty PostgreSQL database; interrupted, it continues')
+    .option('--to <url>', 'postgres://user:password@host/database (default: DATABASE_URL)')
+    .action(
+      act(async (context, options: { to?: string }) =>
+        (await import('./commands/database.ts')).moveToServer(context, options),
       ),
     );
 

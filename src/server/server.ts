@@ -12,6 +12,7 @@ import type { Db } from './database/db.ts';
 import { explainFailure } from './database/explain-failure.ts';
 import { migrate } from './database/migrate.ts';
 import { type OpenedDatabase, openDatabase } from './database/open-database.ts';
+import { watchSize } from './database/outgrown.ts';
 import { createPgliteDb } from './database/pglite.ts';
 import { createPoolDb } from './database/pool.ts';
 import type { DeletionRuns } from './deletions/routes.ts';
@@ -110,10 +111,12 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     options.extraRoutes?.(app);
     const server = await listen(app, host, options.port, options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS);
     log.info({ url: server.url, database: db.kind }, 'API ready');
+    const watch = watchSize(db, log);
     return {
       url: server.url,
       waitingFor: opened.waitingFor,
       async close() {
+        watch.close();
         await server.close();
         await deletionRuns?.close();
         await opened.close();

@@ -1,5 +1,6 @@
 import type { Db, Queryable } from '../database/db.ts';
 import { getSqlState } from '../database/db.ts';
+import { HOW_TO_MOVE } from '../database/outgrown.ts';
 import { sql } from '../database/sql.ts';
 import { ApiError } from '../http/errors.ts';
 import { loadCohorts } from '../query/cohort-store.ts';
@@ -9,7 +10,7 @@ import type { AskedInterval } from '../query/interval.ts';
 import { STEP_LIMIT_MS } from '../query/over-blocks.ts';
 import { isTooSlow, limitTime } from '../query/time-limit.ts';
 import { type EventScope, loadEventTimes, sortInMemory } from './events-store.ts';
-import { invalid, tooLarge, tooSlow } from './insight-error.ts';
+import { InsightError, invalid, tooLarge, tooSlow } from './insight-error.ts';
 import type { DateWords } from './insight-kind.ts';
 import { AT_ONCE, type StepSizes, type Steps, startSteps } from './steps.ts';
 
@@ -53,7 +54,7 @@ export async function askDatabase<T>(db: Db, question: Question<T>, moment: Mome
     }
     return await answerInSteps(db, question, moment);
   } catch (error) {
-    throw toInsightError(error);
+    throw toInsightError(error, db.kind);
   }
 }
 
@@ -79,9 +80,13 @@ async function answerInSteps<T>(db: Db, question: Question<T>, moment: Moment): 
 const TOO_LARGE = /^(?:53[12]00|54...)$/;
 
 /** Errors that the insight itself causes become an InsightError; any other is returned as it is. */
-function toInsightError(error: unknown): unknown {
+function toInsightError(error: unknown, kind: Db['kind']): unknown {
   if (error instanceof ApiError && error.status === 400) return invalid(error.message, error.envelope.attr);
-  if (isTooSlow(error)) return tooSlow();
+  if (isTooSlow(error) || (error instanceof InsightError && error.reason === 'too_slow')) {
+    return tooSlow(
+      kind === 'pglite' ? `Or, where the embedded database is too small for it: ${HOW_TO_MOVE}.` : undefined,
+    );
+  }
   const isTooLarge = TOO_LARGE.test(getSqlState(error) ?? '');
   return isTooLarge ? tooLarge('This is too much: ask for fewer days, steps or values.') : error;
 }

@@ -47,8 +47,12 @@ export function checkSize(valueCount: number): void {
 
 export const tooLarge = (message: string) => new InsightError('too_large', message);
 
-export const tooSlow = () =>
-  new InsightError('too_slow', 'This took too long: ask for fewer days, steps or values.');
+/** @default advice none */
+export const tooSlow = (advice?: string) =>
+  new InsightError(
+    'too_slow',
+    `This took too long: ask for fewer days, steps or values.${advice === undefined ? '' : ` ${advice}`}`,
+  );
 
 export const pending = () =>
   new InsightError('pending', 'It is being computed and will be here soon: load it again.');
