@@ -130,6 +130,24 @@ describe('a slice that two processes stage', () => {
     expect(await readTexts(staging)).toEqual(toTexts(lines('a', 3), lines('b', 400)));
   });
 
+  it('takes no part of the sleeper for its own that holds fewer records', async () => {
+    const staging = await newStaging();
+    const overtaken = sleepBefore(staging, /00000\.json/, async () => {
+      const fewer = memorySlice(lines('a', 7), { name: 'a.json' });
+      const untilFault: StagedSlice = {
+        ...fewer,
+        async *readRecords(onBytes) {
+          yield* fewer.readRecords(onBytes);
+          throw new SourceError('the file is cut off');
+        },
+      };
+      await expect(stage(staging, untilFault)).rejects.toThrow('cut off');
+    });
+    await expect(stage(overtaken, file(body))).rejects.toThrow(StagedMeanwhileError);
+    await stage(staging, file(body));
+    expect(await readTexts(staging)).toEqual(toTexts(body));
+  });
+
   it('is left by a job of an older epoch', async () => {
     const staging = await newStaging();
     const fed: string[] = [];
