@@ -44,6 +44,13 @@ const destination = z.strictObject({
     .describe(
       'Name of the project, any text: what was sent about persons is then remembered under it, whatever its key is. Default: under a fingerprint of the key.',
     ),
+  service: z
+    .string()
+    .regex(/^[^\s/]{1,255}$/, 'takes a host name as in an address, such as eu.example.com')
+    .exactOptional()
+    .describe(
+      'Host name under which the project is known, where its service has several: migrations with one service and one project share what is remembered of persons. Default: the host of url.',
+    ),
 });
 
 const limits = z.strictObject({

@@ -24,6 +24,7 @@ import { checkSources } from './check-sources.ts';
 import { findManifestDifferences } from './compare-manifest.ts';
 import { requireMigration } from './life-store.ts';
 import type { MigrationRuntime, MigrationStore, SourceAccess } from './migration-runtime.ts';
+import { assertOneProject, toLedgerDestination } from './persons/ledger-destination.ts';
 import { checkHeaders } from './plan/check-headers.ts';
 import { type Allowed, preflight } from './preflight.ts';
 
@@ -63,6 +64,7 @@ export async function prepareMigration(
   const { staging } = runtime;
   const { name } = manifest;
   const known = await loadMigration(staging, name);
+  await assertOneProject(staging, name, toLedgerDestination(manifest));
 
   const find = () => findFiles(runtime, manifest, baseDir);
   let files = known ? await findCurrentSources(known, staging, find) : await find();

@@ -30,6 +30,6 @@ export function resolveDestination(
 /** The ledger of a manifest's destination and project; throws as resolveDestination does. */
 export function resolveLedger(manifest: Manifest, deps: DestinationDeps): LedgerAccess {
   const { apiKey } = resolveDestination(manifest, deps);
-  const { url, project } = manifest.destination ?? {};
-  return toLedgerAccess({ url, project, apiKey });
+  const { url, project, service } = manifest.destination ?? {};
+  return toLedgerAccess({ url, project, service, apiKey });
 }

@@ -240,6 +240,18 @@ describe('properties', () => {
     expect(again.events).toMatchObject([{ properties: { $set: { plan: 'team' } } }]);
   });
 
+  it('that were too large for an event are sent once they fit', async () => {
+    const ledger = createTestLedger();
+    const about = (note: string): IdentityFact[] => [
+      { kind: 'person', distinctId: 'ada', time: DAY[0], set: { note } },
+      { kind: 'group', groupType: 'company', groupKey: 'acme', time: DAY[0], set: { note } },
+    ];
+    const large = about('x'.repeat(300));
+    expect((await takeTestTurn(ledger, large, { overwrite: true, maxBytes: 200 })).events).toEqual([]);
+    expect((await takeTestTurn(ledger, large, { overwrite: true })).events).toHaveLength(2);
+    expect((await takeTestTurn(ledger, large, { overwrite: true })).events).toEqual([]);
+  });
+
   it('of a group replace older ones alone, and a bare group is sent once', async () => {
     const ledger = createTestLedger();
     const group = (seats: number | undefined, time: string): IdentityFact => ({

@@ -19,7 +19,13 @@ import {
 } from '../../state/ledger/ledger.ts';
 import { createLedgerTables } from '../../state/ledger/ledger-tables.ts';
 import { saveVersions } from '../../state/ledger/versions.ts';
-import { clearStaging, listMigrations, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
+import {
+  clearStaging,
+  listMigrations,
+  loadLatestEpoch,
+  loadMigration,
+  type MigrationRecord,
+} from '../../state/migrations.ts';
 import { fingerprintFacts, listFacts } from './facts-of.ts';
 import { isSameDestination, type LedgerDestination, toLedgerDestination } from './ledger-destination.ts';
 import { listDocuments } from './list-documents.ts';
@@ -34,8 +40,6 @@ export interface TakeInOptions {
   readonly now: () => Date;
   readonly signal: AbortSignal;
   readonly onMigration: (name: string) => void;
-  /** Called for a migration to a project of the same name at another host, which is taken for another project. */
-  readonly onNamesake: (name: string, host: string) => void;
 }
 
 /**
@@ -51,11 +55,7 @@ export async function takeInOthers(options: TakeInOptions): Promise<'done' | 'fa
     const record = await loadMigration(staging, name);
     const its = record && toLedgerDestination(record.opening.manifest);
     if (!record || !its || !destination) continue;
-    if (!isSameDestination(its, destination)) {
-      if (its.project !== undefined && its.project === destination.project && its.host !== destination.host)
-        options.onNamesake(name, its.host ?? 'the bundled API');
-      continue;
-    }
+    if (!isSameDestination(its, destination) && !(await sendsTo(staging, name, ledger))) continue;
     const facts = await fingerprintFacts(staging, name);
     if ((await loadKnownFacts(staging, ledger.id, name))?.facts === facts) continue;
     options.signal.throwIfAborted();
@@ -68,7 +68,7 @@ export async function takeInOthers(options: TakeInOptions): Promise<'done' | 'fa
 export async function takeIn(
   { id, name, opening }: MigrationRecord,
   facts: string,
-  { staging, ledger, now, signal, onMigration }: Omit<TakeInOptions, 'destination' | 'except' | 'onNamesake'>,
+  { staging, ledger, now, signal, onMigration }: Omit<TakeInOptions, 'destination' | 'except'>,
 ): Promise<void> {
   const sent = await findSent(staging, ledger, { id, name }, facts);
   const purpose: LedgerPurpose = sent === 'nothing' ? 'note' : 'take_in';
@@ -102,6 +102,11 @@ export async function takeIn(
   if (sent !== 'something') await endTurn(staging, ledger.id, turn);
   const state = sent === 'all' ? 'sent' : 'noted';
   await saveKnownFacts(staging, ledger.id, name, { facts, state });
+}
+
+/** By the ledger that its last producer had: a key is of one project, whatever the host and the variable are called. */
+async function sendsTo(staging: Staging, name: string, ledger: Ledger): Promise<boolean> {
+  return (await loadLatestEpoch(staging, name))?.ledger === ledger.id;
 }
 
 /**

@@ -24,7 +24,7 @@ import { clearStaging } from '../../state/migrations.ts';
 import { addUpTurn } from '../persons/add-up-turn.ts';
 import { dropDamaged } from '../persons/drop-damaged.ts';
 import { countFactBytes, fingerprintFacts } from '../persons/facts-of.ts';
-import type { LedgerDestination } from '../persons/ledger-destination.ts';
+import { assertOneProject, type LedgerDestination } from '../persons/ledger-destination.ts';
 import { type LedgerLock, LedgerLockLostError, takeLedgerLock } from '../persons/ledger-lock.ts';
 import { listNotedVersions } from '../persons/noted-versions.ts';
 import { findLost, rebuildWhereLost } from '../persons/rebuild-ledger.ts';
@@ -100,6 +100,7 @@ export async function sendPersons(run: PersonsRun): Promise<Failure[]> {
 async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts: Facts): Promise<Failure[]> {
   const { staging, record, persons } = run;
   const { of, fingerprints } = facts;
+  await assertOneProject(staging, record.name, persons.destination);
   await rebuildWhereLost(run, ledger);
   const others = await takeInOthers({
     staging,
@@ -108,11 +109,6 @@ async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts
     except: new Set(of),
     now: run.now,
     signal: run.schedulerDeps.signal,
-    onNamesake: (name, host) =>
-      run.log.warn(
-        { migration: record.name },
-        `${name} sends to a project of the same name at ${host}, which is taken for another project; where it is the same one, give both manifests one host, or their persons may be merged wrongly`,
-      ),
     onMigration: (name) => run.log.info({ migration: record.name }, `taking ${name} into account`),
   });
   if (others === 'facts_are_gone' && !ledger.isForgotten) {

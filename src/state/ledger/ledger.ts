@@ -34,9 +34,12 @@ export function toLedgerAccess(destination: {
   /** Undefined for the bundled API. */
   readonly url: string | undefined;
   readonly project: string | undefined;
+  /** The host that the manifest declares for the project. @default that of `url` */
+  readonly service?: string | undefined;
   readonly apiKey: string;
 }): LedgerAccess {
-  const host = destination.url === undefined ? BUNDLED_HOST : new URL(destination.url).host;
+  const { url, service } = destination;
+  const host = service ?? (url === undefined ? BUNDLED_HOST : new URL(url).host);
   const { project, apiKey } = destination;
   const id =
     project === undefined

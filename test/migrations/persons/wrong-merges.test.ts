@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findHeld, sendHeldPersons } from '../../../src/migrations/persons/send-held.ts';
-import { takeInOthers } from '../../../src/migrations/persons/take-in.ts';
 import { loadStoredManifest } from '../../../src/migrations/prepare.ts';
 import { replayRejects } from '../../../src/migrations/rejects/replay.ts';
 import { removeMigration } from '../../../src/migrations/remove/remove-migration.ts';
@@ -8,7 +7,7 @@ import { resolveLedger } from '../../../src/migrations/resolve-destination.ts';
 import type { RunStatus } from '../../../src/migrations/run/run-status.ts';
 import { resumeMigration, startMigration } from '../../../src/migrations/start.ts';
 import { ledgerLayout } from '../../../src/state/keys.ts';
-import { openLedger, toLedgerAccess } from '../../../src/state/ledger/ledger.ts';
+import { toLedgerAccess } from '../../../src/state/ledger/ledger.ts';
 import { clearStaging } from '../../../src/state/migrations.ts';
 import { createPersonsBench, type PersonsBench, runOptions } from './persons-bench.ts';
 
@@ -170,21 +169,45 @@ it('a key is of one project, whatever the host is called; a name is of one proje
   const at = (url: string, name?: string) => toLedgerAccess({ url, project: name, apiKey: 'phc_1' }).id;
   expect(at('https://eu.example.com')).toBe(at('https://events.example.com'));
   expect(at('https://eu.example.com', 'shop')).not.toBe(at('https://us.example.com', 'shop'));
+  const declared = { project: 'shop', service: 'eu.example.com', apiKey: 'phc_1' };
+  expect(toLedgerAccess({ url: 'https://events.example.com', ...declared }).id).toBe(
+    at('https://eu.example.com', 'shop'),
+  );
+});
 
-  await bench.run('host-1', [{ user: 'emil', device: 'dish' }], project('named'));
-  const { staging, now } = bench.runtime;
-  const namesakes: string[] = [];
-  await takeInOthers({
-    staging,
-    ledger: await openLedger(staging, { id: 'f'.repeat(32), secret: '' }),
-    destination: { host: 'other.example.com', project: 'named', apiKey: '${KEY}' },
-    except: new Set(),
-    now,
-    signal: runOptions.signal,
-    onMigration: (name) => expect.unreachable(name),
-    onNamesake: (name) => namesakes.push(name),
+it('one name of a project at two hosts is sent to only when the manifest declares what it means', async () => {
+  const { url } = bench.destination;
+  const { host } = new URL(url);
+  const at = (service?: string) => ({
+    destination: {
+      url: url.replace('127.0.0.1', 'localhost'),
+      apiKey: '${KEY}',
+      project: 'named',
+      ...(service === undefined ? {} : { service }),
+    },
   });
-  expect(namesakes).toEqual(['host-1']);
+  await bench.run('host-1', [{ user: 'emil', device: 'dish' }], project('named'));
+  const before = bench.destination.requests.length;
+  const undeclared = await bench.write('host-2', [{ user: 'frida', device: 'dish' }], at());
+  await expect(startMigration(bench.runtime, undeclared, runOptions)).rejects.toThrow(
+    `"service: ${host}" if both hosts lead to the same project`,
+  );
+  expect(bench.destination.requests).toHaveLength(before);
+  bench.takeSent();
+
+  const { people } = await bench.run('host-2', [{ user: 'frida', device: 'dish' }], at(host));
+  expect(people).toMatchObject({ pairs: 0, setAside: { contradicted_merge: 1 } });
+  await bench.run('host-3', [{ user: 'gustav', device: 'dish' }], at('other'));
+  expect(bench.takeSent().merges).toEqual(['dish → gustav']);
+});
+
+it('what is held under one key is taken into account under another name of its host', async () => {
+  const { url } = bench.destination;
+  await bench.run('key-1', [{ user: 'hanna', device: 'stool' }], { persons: 'hold' });
+  const elsewhere = { destination: { url: url.replace('127.0.0.1', 'localhost'), apiKey: '${KEY_2}' } };
+  const { people } = await bench.run('key-2', [{ user: 'igor', device: 'stool' }], elsewhere);
+  expect(people).toMatchObject({ pairs: 0, setAside: { shared_device: 1 } });
+  bench.takeSent();
 });
 
 it('a migration whose persons are being sent with others keeps its facts', async () => {

@@ -67,4 +67,32 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     edits: [['.last < turn ? keys.turn(turn) : undefined', '.last < turn ? undefined : undefined']],
     tests: ['test/state/ledger'],
   },
+  {
+    id: 'LG12',
+    what: 'a property that was too large counts as sent',
+    file: 'src/identity/fold-persons.ts',
+    edits: [
+      [
+        `  // It may fit where an event may be larger.
+  for (const { entry, key } of tooLarge) filter.withdraw(of, entry, key);
+`,
+        '',
+      ],
+    ],
+    tests: ['test/identity'],
+  },
+  {
+    id: 'LG10',
+    what: 'one project at two hosts taken for two without a word',
+    file: 'src/migrations/persons/ledger-destination.ts',
+    edits: [['if (!its || !mayBeSameProject(destination, its)) continue;', 'if (its) continue;']],
+    tests: ['test/migrations/persons/wrong-merges.test.ts'],
+  },
+  {
+    id: 'LG11',
+    what: 'facts held under one key forgotten under another name of its host',
+    file: 'src/migrations/persons/take-in.ts',
+    edits: [[' && !(await sendsTo(staging, name, ledger))', '']],
+    tests: ['test/migrations/persons/wrong-merges.test.ts'],
+  },
 ];
