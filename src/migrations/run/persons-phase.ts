@@ -143,13 +143,12 @@ async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts
   }
 
   const result = await addUpTurn(staging, record.name, turn);
-  if (countRefused(result) > 0 && !persons.acceptRefusals) {
+  const endedKey = layout(record.name).endedTurn(turn);
+  // Once accepted, a refusal stays accepted: the ledger may have taken it back already.
+  const wasAccepted = persons.acceptRefusals || (await staging.get(endedKey)) !== undefined;
+  if (countRefused(result) > 0 && !wasAccepted) {
     await reopenRefused(staging, keys, ranges);
     return [toRefusal(record.name, result)];
-  }
-  if (countRefused(result) > 0) {
-    await withdrawRefused(staging, { name: record.name, ledger: ledger.id, turn });
-    await saveVersions(staging, ledger);
   }
   const ended: EndedTurn = {
     turn,
@@ -158,8 +157,12 @@ async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts
     facts: fingerprints.get(record.name) ?? '',
     result,
   };
-  await staging.put(layout(record.name).endedTurn(turn), encodeDocument(ended));
+  await staging.put(endedKey, encodeDocument(ended));
   await lock.assertHeld();
+  if (countRefused(result) > 0) {
+    await withdrawRefused(staging, { name: record.name, ledger: ledger.id, turn });
+    await saveVersions(staging, ledger);
+  }
   await endTurn(staging, ledger.id, turn);
   for (const [name, fingerprint] of fingerprints) {
     const state = plan.purpose === 'send' ? 'sent' : 'noted';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { loadStoredManifest } from '../../../src/migrations/prepare.ts';
 import { resolveLedger } from '../../../src/migrations/resolve-destination.ts';
 import { resumeMigration, startMigration } from '../../../src/migrations/start.ts';
@@ -65,6 +65,29 @@ it('what was sent before a refused value is known again', async () => {
   expect(bench.takeSent().properties).toEqual([]);
   await bench.run('before-4', says('newer', 2022), manifest);
   expect(bench.takeSent().properties).toEqual(['{"id":"s1","$set":{"plan":"newer"}}']);
+});
+
+it('refusals that were accepted are not sent again after a crash, when the ledger has taken them back', async () => {
+  const { staging } = bench.runtime;
+  const manifest = where('crash');
+  bench.destination.overrule((_, text) =>
+    text.includes('"$identify"') ? { status: 400, body: '{"detail":"no"}' } : undefined,
+  );
+  const loaded = await bench.write('crash-1', [{ user: 'u1', device: 'g1' }], manifest);
+  await startMigration(bench.runtime, loaded, runOptions);
+  const create = staging.create.bind(staging);
+  const crash = vi.spyOn(staging, 'create').mockImplementation(async (key, body) => {
+    if (/^_ledgers\/.*\/ended\//.test(key)) throw new Error('killed');
+    return create(key, body);
+  });
+  await resumeMigration(bench.runtime, 'crash-1', { ...runOptions, acceptRefusals: true }).catch(String);
+  crash.mockRestore();
+  bench.destination.overrule(undefined);
+  const ended = await resumeMigration(bench.runtime, 'crash-1', runOptions);
+  expect(ended).toMatchObject({ kind: 'rejects_above_threshold', report: { people: { refusedCount: 1 } } });
+  expect(bench.takeSent().merges).toEqual([]);
+  await bench.run('crash-2', [{ user: 'u1', device: 'g1' }], manifest);
+  expect(bench.takeSent().merges).toEqual(['g1 → u1']);
 });
 
 it('a ledger that is made again does not take it as sent either', async () => {

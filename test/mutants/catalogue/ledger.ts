@@ -68,6 +68,13 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     tests: ['test/state/ledger'],
   },
   {
+    id: 'LG13',
+    what: 'a refusal that was accepted and taken back is sent again after a crash',
+    file: 'src/migrations/run/persons-phase.ts',
+    edits: [[' || (await staging.get(endedKey)) !== undefined', '']],
+    tests: REFUSED,
+  },
+  {
     id: 'LG12',
     what: 'a property that was too large counts as sent',
     file: 'src/identity/fold-persons.ts',
