@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it, type TestContext } from 'vitest';
 import { killAllBackhaul, parseReport, runBackhaul } from '../support/backhaul-process.ts';
+import { ALL } from '../support/form.ts';
 import { startRedis } from '../support/redis.ts';
 import { startStrictDestination } from '../support/strict-destination.ts';
 import { createWorkplace } from '../support/workplace.ts';
@@ -155,3 +156,24 @@ it('sends what the destination refused or a top-up added, and merges no known us
   expect((await command('resume', 'a')).code).toBe(0);
   expect(listMerges()).toEqual(['a1 → u1', 'a2 → u2', 'a3 → u3', 'a4 → u4', 'a5 → u5']);
 }, 120_000);
+
+// The short form: test/migrations/persons/refused-persons.test.ts.
+it.runIf(ALL)(
+  'a merge that was refused, and accepted as such, is made by a later migration',
+  async (context) => {
+    const { destination, write, command, persons } = await createBench(context);
+    const t = '2021-03-01';
+    destination.overrule((_, text) =>
+      text.includes('"$identify"') ? { status: 400, body: '{"detail":"no"}' } : undefined,
+    );
+    expect((await command('run', write('first', [{ user: 'alice', t }]))).code).toBe(1);
+    const accepted = await command('resume', 'first', '--accept-refusals');
+    expect(accepted.code, accepted.stderr).toBe(3);
+    destination.overrule(undefined);
+    expect(persons()).toEqual([]);
+    const ended = await command('run', write('second', [{ user: 'alice', t }]));
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(persons()).toEqual([{ distinctId: 'alice', merged: 'tablet-1', $set: undefined }]);
+  },
+  120_000,
+);

@@ -51,7 +51,7 @@ const getService = ({ service, host }: LedgerDestination) => service ?? host;
  * Whether two migrations name one project at two hosts, and nobody has declared whether these are one service: apart,
  * each could merge what the other one forbids; together, persons of two projects would be taken for the same.
  */
-export const mayBeSameProject = (a: LedgerDestination, b: LedgerDestination): boolean =>
+const mayBeSameProject = (a: LedgerDestination, b: LedgerDestination): boolean =>
   a.project !== undefined &&
   a.project === b.project &&
   a.host !== b.host &&
