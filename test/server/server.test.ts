@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -167,6 +167,18 @@ describe('the compiled API, its database in a thread', () => {
     },
     120_000,
   );
+
+  test('makes its first database within the memory that it then needs', async () => {
+    const { child, url } = await start(join(dataDir, 'first'));
+    const send = () =>
+      fetch(`${url}/batch/`, { method: 'POST', body: JSON.stringify(batch([randomUUID()])) });
+    let { status: answer } = await send();
+    while (answer === 503) answer = (await send()).status; // a slow machine is not ready yet
+    expect(answer).toBe(200);
+    const status = await readFile(`/proc/${child.pid}/status`, 'utf8').catch(() => '');
+    const peakKb = /VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? '0'; // not every system tells
+    expect(Number(peakKb) / 1024).toBeLessThan(500);
+  }, 120_000);
 
   test('carries rows, lists and errors of Postgres across the thread', async () => {
     const folder = await copyEmptyPglite(join(dataDir, 'thread'));

@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { getMessage, UnavailableError } from '../../lib/errors.ts';
 import type { Row, SqlValue } from './db.ts';
+import { createPgliteFiles } from './pglite-files.ts';
 import type { PgliteSession } from './pglite-session.ts';
 
 export type WorkerRequest =
@@ -45,16 +44,9 @@ type Question =
   | { readonly kind: 'query'; readonly text: string; readonly params: readonly SqlValue[] }
   | { readonly kind: 'close' };
 
-/**
- * A PGlite session in a thread of its own, spoken to by messages. A new database is made in another thread
- * before: that takes more engines, whose memory is given back only when their thread ends.
- */
+/** A PGlite session in a thread of its own, spoken to by messages. */
 export async function startPgliteThread(dataDir: string): Promise<PgliteSession> {
-  if (!existsSync(join(dataDir, 'PG_VERSION'))) await (await startThread(dataDir)).close();
-  return startThread(dataDir);
-}
-
-async function startThread(dataDir: string): Promise<PgliteSession> {
+  await createPgliteFiles(dataDir);
   const worker = new Worker(new URL('./pglite-worker.js', import.meta.url), {
     workerData: { dataDir },
     execArgv: [], // flags of the process, such as --input-type, are not for this thread
