@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer';
 import { isJsonObject } from '../../http/json.ts';
 import { mayHoldTooMany, parseSafely } from '../../http/safe-json.ts';
-import { type ScannedBatch, type ScannedItem, scanBatch } from './scan-batch.ts';
+import { type ScannedBatch, type ScannedItem, scanBatch, scanSingle } from './scan-batch.ts';
 
 /** A larger one is parsed with all the rest, whose containers are counted together. */
 const MAX_ENVELOPE_CHARACTERS = 64 * 1024;
@@ -9,7 +9,7 @@ const MAX_ENVELOPE_CHARACTERS = 64 * 1024;
 /** What a request says. */
 export interface Payload {
   readonly value: unknown;
-  /** Of each item of `batch`, the text of its properties as it was sent (UTF-8), where that can be stored. */
+  /** Of each event, the text of its properties as it was sent (UTF-8), where that can be stored. */
   readonly propertiesTexts?: readonly (Uint8Array | undefined)[];
 }
 
@@ -37,6 +37,19 @@ export function parseBatch(bytes: Buffer): Payload | undefined {
       propertiesTexts.push(getPropertiesText(bytes, item));
     }
     return { value: { ...envelope, batch }, propertiesTexts };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The same of a small body that is one event. Undefined where it is not, or has something to refuse. */
+export function parseSingle(bytes: Buffer): Payload | undefined {
+  const item = bytes.length <= MAX_ENVELOPE_CHARACTERS ? scanSingle(bytes) : undefined;
+  if (item === undefined) return undefined;
+  try {
+    const value = parseItem(bytes, item, isAscii(bytes) ? readLatin1 : readUtf8);
+    const isSingle = isJsonObject(value) && !Object.hasOwn(value, 'batch');
+    return isSingle ? { value, propertiesTexts: [getPropertiesText(bytes, item)] } : undefined;
   } catch {
     return undefined;
   }

@@ -39,8 +39,9 @@ export function parseEvent(item: unknown, facts: RequestFacts, sentText?: Uint8A
     throw invalidPayload('Invalid payload: Event field "properties" must be an object!');
   const event = parseName(item, facts);
   const distinctId = parseDistinctId(item, given);
-  const properties = gatherProperties(item, given, facts);
-  const propertiesText = getSentText(properties, given, sentText) ?? writeProperties(properties);
+  const added = gatherAdded(item, given, facts);
+  const properties = addProperties(given, added);
+  const propertiesText = extendSentText(given, added, sentText) ?? writeProperties(properties);
   const { timeMs, warning } = readEventTime(
     {
       timestamp: item['timestamp'],
@@ -56,14 +57,27 @@ export function parseEvent(item: unknown, facts: RequestFacts, sentText?: Uint8A
   };
 }
 
-/** As sent, unless something was added to it; what may be too large is measured first. */
-function getSentText(
-  properties: JsonObject,
+/** As sent, with what was added behind it. Undefined where something is replaced, or may be too large. */
+function extendSentText(
   given: JsonObject,
+  added: JsonObject,
   sentText: Uint8Array | undefined,
 ): Uint8Array | undefined {
-  const isAsSent = properties === given && sentText !== undefined && sentText.length <= MAX_EVENT_CHARACTERS;
-  return isAsSent ? sentText : undefined;
+  if (sentText === undefined || given['token'] !== undefined) return undefined;
+  const keys = Object.keys(added);
+  if (keys.some((key) => Object.hasOwn(given, key))) return undefined;
+  const text =
+    keys.length === 0
+      ? sentText
+      : joinObjects(sentText, stringifyJson(added), Object.keys(given).length === 0);
+  return text.length <= MAX_EVENT_CHARACTERS ? text : undefined;
+}
+
+/** Two objects as JSON in one; `isEmpty` says so of the first. */
+function joinObjects(first: Uint8Array, second: string, isEmpty: boolean): Uint8Array {
+  return isEmpty
+    ? Buffer.from(second)
+    : Buffer.concat([first.subarray(0, -1), Buffer.from(`,${second.slice(1)}`)]);
 }
 
 function writeProperties(properties: JsonObject): Uint8Array {
@@ -122,7 +136,7 @@ function parseUuid(item: JsonObject, { createUuid }: RequestFacts): string {
   throw invalidPayload('Invalid payload: Event field "uuid" is not a valid UUID!');
 }
 
-function gatherProperties(item: JsonObject, given: JsonObject, facts: RequestFacts): JsonObject {
+function gatherAdded(item: JsonObject, given: JsonObject, facts: RequestFacts): JsonObject {
   const extra: Record<string, unknown> = {};
   for (const key of ['$set', '$set_once']) {
     const top = item[key];
@@ -131,8 +145,12 @@ function gatherProperties(item: JsonObject, given: JsonObject, facts: RequestFac
   }
   if (facts.ip !== undefined && given['$ip'] === undefined) extra['$ip'] = facts.ip;
   if (facts.sentAtMs !== undefined) extra['$sent_at'] = new Date(facts.sentAtMs).toISOString();
-  // A copy only where something changes: most events of an import pass as they are.
-  if (Object.keys(extra).length === 0 && given['token'] === undefined) return given;
+  return extra;
+}
+
+/** A copy only where something changes: most events of an import pass as they are. */
+function addProperties(given: JsonObject, added: JsonObject): JsonObject {
+  if (given['token'] === undefined) return Object.keys(added).length === 0 ? given : { ...given, ...added };
   const { token: _projectKey, ...rest } = given;
-  return { ...rest, ...extra };
+  return { ...rest, ...added };
 }

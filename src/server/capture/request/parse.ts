@@ -8,7 +8,7 @@ import { invalidPayload, malformed, noData } from '../refusal.ts';
 import { dropRepeats } from '../same-row.ts';
 import { parseTime, type TimeWarning } from './event-time.ts';
 import { createEventNamer } from './name-events.ts';
-import { type Payload, parseBatch } from './parse-batch.ts';
+import { type Payload, parseBatch, parseSingle } from './parse-batch.ts';
 import { parseEvent, type RequestFacts } from './parse-event.ts';
 
 /** Performance traces, which never were analytics events. */
@@ -29,8 +29,8 @@ export interface ParsedEvents {
 
 /** From JSON, as text or as bytes of UTF-8, to values that are safe to store; their shape is not checked yet. */
 export function parsePayload(json: string | Buffer): Payload {
-  const batch = typeof json === 'string' ? undefined : parseBatch(json);
-  if (batch !== undefined) return batch;
+  const scanned = typeof json === 'string' ? undefined : (parseBatch(json) ?? parseSingle(json));
+  if (scanned !== undefined) return scanned;
   try {
     return { value: parseSafely(typeof json === 'string' ? json : json.toString('utf8')) };
   } catch (error) {

@@ -74,6 +74,12 @@ export function scanBatch(bytes: Buffer): ScannedBatch | undefined {
   return { items, headEnd, tailStart: at + 1, containers: counter.containers };
 }
 
+/** The same of a body that is one item and nothing else. */
+export function scanSingle(bytes: Buffer): ScannedItem | undefined {
+  const item = scanItem(bytes, skipSpace(bytes, 0), { containers: 0 });
+  return item !== undefined && skipSpace(bytes, item.end) === bytes.length ? item : undefined;
+}
+
 function scanItem(bytes: Buffer, start: number, counter: { containers: number }): ScannedItem | undefined {
   if (bytes[start] !== OPEN_BRACE) return undefined;
   const { length } = bytes;

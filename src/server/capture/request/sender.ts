@@ -13,10 +13,10 @@ export type GetSender = (c: Context) => string | undefined;
  * anything there. A request without a connection comes from this process and counts as a proxy's.
  */
 export function createSenderLookup(proxies: readonly string[] = NEARBY): GetSender {
-  const trusted = toBlockList(proxies);
+  const isTrusted = remember(toBlockList(proxies));
   return (c) => {
     const connection = getConnection(c);
-    if (connection !== undefined && !contains(trusted, connection.address)) return connection.address;
+    if (connection !== undefined && !isTrusted(connection.address)) return connection.address;
     return findFirstAddress(c.req.header('x-forwarded-for') ?? '') ?? connection?.address;
   };
 }
@@ -40,6 +40,22 @@ function getConnection(c: Context): { readonly address: string | undefined } | u
   const hasAddress = typeof socket === 'object' && socket !== null && 'remoteAddress' in socket;
   return {
     address: hasAddress && typeof socket.remoteAddress === 'string' ? socket.remoteAddress : undefined,
+  };
+}
+
+const MAX_REMEMBERED = 10_000;
+
+/** Whether a list contains an address; a look into it takes as long as parsing a small event. */
+function remember(list: BlockList): (address: string | undefined) => boolean {
+  const known = new Map<string | undefined, boolean>();
+  return (address) => {
+    let answer = known.get(address);
+    if (answer === undefined) {
+      if (known.size >= MAX_REMEMBERED) known.clear();
+      answer = contains(list, address);
+      known.set(address, answer);
+    }
+    return answer;
   };
 }
 

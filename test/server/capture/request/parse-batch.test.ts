@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parsePayload } from '../../../../src/server/capture/request/parse.ts';
-import { parseBatch } from '../../../../src/server/capture/request/parse-batch.ts';
+import { parseBatch, parseSingle } from '../../../../src/server/capture/request/parse-batch.ts';
 
 const parse = (text: string) => parseBatch(Buffer.from(text));
 const batch = (...items: string[]) =>
@@ -79,6 +79,30 @@ test('keeps the text of properties, and writes again only what JavaScript spells
   const written = ['{"a":1.0}', '{"a":1.10}', '{"a":[1E5]}', '{"a":1e-5}', '{"a":-0.0}'];
   expect(keptTexts(batch(...written.map(item)))).toEqual(written.map(() => undefined));
 });
+
+describe.each([
+  ['an event', item('{"a":1,"b":[true,null,{"c":"d"}]}')],
+  ['white space around it', ` \n${item('{ "a" : 1 }')}\n`],
+  ['no properties', '{"event":"e"}'],
+  ['a long number', item('{"a":12345678901234567890}')],
+  ['properties that come twice', '{"properties":{"a":1},"properties":{"b":2}}'],
+])('a single event: %s', (_what, text) => {
+  test('is read as its whole text is', () => {
+    const { value, propertiesTexts } = parseSingle(Buffer.from(text)) ?? {};
+    expect(value).toEqual(parsePayload(text).value);
+    const [kept] = propertiesTexts ?? [];
+    if (kept === undefined) return;
+    const { properties } = value as { properties: unknown };
+    expect(parsePayload(Buffer.from(kept).toString()).value).toEqual(properties);
+  });
+});
+
+test.each([['{"batch":[]}'], ['[{"event":"e"}]'], ['{"event":"e"}{}'], ['{"event":"e"'], [' ']])(
+  'takes %s for no single event',
+  (text) => {
+    expect(parseSingle(Buffer.from(text))).toBeUndefined();
+  },
+);
 
 test('reads whatever batches there are as their whole text is read', () => {
   const value = fc.oneof(

@@ -35,6 +35,25 @@ test('takes an event of 1 MiB, as Postgres writes it, and refuses a larger one',
   expect(() => parse(numbers(2700))).toThrow(/larger than/);
 });
 
+test.each([['{"a":1}'], ['{}'], ['{ }'], ['{"a":1.10}'], ['{"$ip":"::1"}'], ['{"token":"k","a":1}']])(
+  'stores for properties %s what they are, and the address of the sender',
+  (properties) => {
+    const single = Buffer.from(`{"event":"e","distinct_id":"d","properties":${properties}}`);
+    const { events } = parseEvents(parsePayload(single), {
+      nowMs: 0,
+      sentAt: '2024-06-01T12:00:00Z',
+      defaultEvent: undefined,
+      ip: '192.0.2.1',
+      projectUuid: 'project',
+      createUuid: () => 'made',
+    });
+    const { token: _key, ...rest } = JSON.parse(properties);
+    const stored = { $ip: '192.0.2.1', ...rest, $sent_at: '2024-06-01T12:00:00.000Z' };
+    expect(events[0]?.properties).toEqual(stored);
+    expect(JSON.parse(Buffer.from(events[0]?.propertiesText ?? []).toString())).toEqual(stored);
+  },
+);
+
 test('drops performance traces, repeats of a row, and nothing else', () => {
   const uuid = '0197f0aa-0000-7000-8000-000000000001';
   const { events } = parse(
