@@ -89,9 +89,9 @@ function refuseDetours(db: Db): Db {
   };
   return {
     ...db,
-    async query(text, params) {
+    async query(text, params, options) {
       refuse(text);
-      return db.query(text, params);
+      return db.query(text, params, options);
     },
     async transaction(run, use) {
       refuse('begin');

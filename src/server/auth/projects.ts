@@ -19,7 +19,8 @@ export interface Project {
   readonly definitionsRemoved: number;
 }
 
-const COLUMNS = sql`id, uuid, organization_id as "organizationId", name, api_token as "projectKey",
+/** What a `Project` is read from. */
+export const PROJECT_COLUMNS = sql`id, uuid, organization_id as "organizationId", name, api_token as "projectKey",
   created_at as "createdAt", definitions_removed as "definitionsRemoved"`;
 
 /** A new project key. */
@@ -42,7 +43,7 @@ export async function ensureProject(
            ${wanted.organizationId ?? null}::uuid,
            (select id from organizations order by created_at, id limit 1)))
       on conflict (api_token) do update set api_token = excluded.api_token
-      returning ${COLUMNS}`,
+      returning ${PROJECT_COLUMNS}`,
   );
   if (row === undefined) throw new Error('insert into projects returned no row');
   return row;
@@ -51,7 +52,7 @@ export async function ensureProject(
 export async function loadProjectByKey(db: Queryable, projectKey: string): Promise<Project | undefined> {
   const [row] = await runSql<Project>(
     db,
-    sql`select ${COLUMNS} from projects where api_token = ${projectKey}`,
+    sql`select ${PROJECT_COLUMNS} from projects where api_token = ${projectKey}`,
   );
   return row;
 }
@@ -64,7 +65,7 @@ export async function loadProjects(
 ): Promise<Project[]> {
   const rows = await runSql<Project>(
     db,
-    sql`select ${COLUMNS} from projects
+    sql`select ${PROJECT_COLUMNS} from projects
       where organization_id in (select organization_id from organization_members where user_id = ${userId})
         and (${only}::integer[] is null or id = any(${only}::integer[]))
       order by id`,
@@ -100,12 +101,12 @@ export async function changeProject(
     db,
     sql`update projects set name = coalesce(${change.name ?? null}, name),
         api_token = coalesce(${change.projectKey ?? null}, api_token)
-      where id = ${id} returning ${COLUMNS}`,
+      where id = ${id} returning ${PROJECT_COLUMNS}`,
   );
   return row;
 }
 
 export async function loadProject(db: Queryable, id: number): Promise<Project | undefined> {
-  const [row] = await runSql<Project>(db, sql`select ${COLUMNS} from projects where id = ${id}`);
+  const [row] = await runSql<Project>(db, sql`select ${PROJECT_COLUMNS} from projects where id = ${id}`);
   return row;
 }

@@ -10,11 +10,15 @@ const HEADER_BYTES = 20;
 const LENGTH_BYTES = 4;
 const NULL_LENGTH = -1;
 
+const BOOLEAN = 16;
+const INTEGER = 23;
 const UUID = 2950;
 const TEXT = 25;
 const TIMESTAMPTZ = 1184;
 const JSONB = 3802;
 
+const BOOLEAN_BYTES = 1;
+const INTEGER_BYTES = 4;
 const UUID_BYTES = 16;
 const TIME_BYTES = 8;
 const JSONB_VERSION = 1;
@@ -32,6 +36,32 @@ export function toUuidArray(uuids: readonly (string | undefined)[]): Uint8Array 
     if (uuid !== undefined) at += bytes.write(uuid.replaceAll('-', ''), at, 'hex');
   }
   return bytes.subarray(0, at);
+}
+
+/** `integer[]`. */
+export function toIntegerArray(numbers: readonly (number | undefined)[]): Uint8Array {
+  const { bytes, view } = createArray(INTEGER, numbers.length, numbers.length * INTEGER_BYTES);
+  let at = HEADER_BYTES;
+  for (const number of numbers) {
+    view.setInt32(at, number === undefined ? NULL_LENGTH : INTEGER_BYTES);
+    at += LENGTH_BYTES;
+    if (number === undefined) continue;
+    view.setInt32(at, number);
+    at += INTEGER_BYTES;
+  }
+  return bytes.subarray(0, at);
+}
+
+/** `boolean[]`. */
+export function toBooleanArray(values: readonly boolean[]): Uint8Array {
+  const { bytes, view } = createArray(BOOLEAN, values.length, values.length * BOOLEAN_BYTES);
+  let at = HEADER_BYTES;
+  for (const value of values) {
+    view.setInt32(at, BOOLEAN_BYTES);
+    view.setUint8(at + LENGTH_BYTES, value ? 1 : 0);
+    at += LENGTH_BYTES + BOOLEAN_BYTES;
+  }
+  return bytes;
 }
 
 /** `text[]`. */

@@ -90,7 +90,7 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Opened
   return {
     db: {
       kind: db.kind,
-      query: (text, params) => (prepared ? db.query(text, params) : refused()),
+      query: (text, params, options) => (prepared ? db.query(text, params, options) : refused()),
       transaction: (run, use) => (prepared ? db.transaction(run, use) : refused()),
       watch: (tables) => db.watch(tables),
       close: () => db.close(),

@@ -1,12 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import { PGlite, types } from '@electric-sql/pglite';
-import type { Row, SqlValue } from './db.ts';
+import type { Row, SqlValue, StatementOptions } from './db.ts';
 import { getSqlState } from './db.ts';
+import { createPreparedRuns } from './pglite-prepared.ts';
 import { VALUE_PARSERS } from './types.ts';
 
 /** One PGlite connection, wherever it runs: statements go in one after another. */
 export interface PgliteSession {
-  query(text: string, params: readonly SqlValue[]): Promise<Row[]>;
+  query(text: string, params: readonly SqlValue[], options?: StatementOptions): Promise<Row[]>;
   close(): Promise<void>;
   /** True once the engine has failed; the session must be reopened. */
   readonly lost: boolean;
@@ -36,10 +37,12 @@ export async function openPgliteSession(dataDir: string | undefined, initial?: B
     // Text given for JSON is JSON already; the driver would quote it a second time.
     serializers: { [types.JSON]: String, [types.JSONB]: String },
   });
+  const runPrepared = createPreparedRuns(engine);
   let lost = false;
   return {
-    async query(text, params) {
+    async query(text, params, options) {
       try {
+        if (options?.prepared === true) return await runPrepared(text, params);
         return (await engine.query<Row>(text, [...params])).rows;
       } catch (error) {
         // What Postgres raises carries a SQLSTATE; anything else is the engine itself breaking.

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { getMessage, UnavailableError } from '../../lib/errors.ts';
-import type { Row, SqlValue } from './db.ts';
+import type { Row, SqlValue, StatementOptions } from './db.ts';
 import { createPgliteFiles } from './pglite-files.ts';
 import type { PgliteSession } from './pglite-session.ts';
 
@@ -10,6 +10,7 @@ export type WorkerRequest =
       readonly id: number;
       readonly text: string;
       readonly params: readonly SqlValue[];
+      readonly options: StatementOptions | undefined;
     }
   | { readonly kind: 'close'; readonly id: number };
 
@@ -41,7 +42,12 @@ interface Waiting {
 }
 
 type Question =
-  | { readonly kind: 'query'; readonly text: string; readonly params: readonly SqlValue[] }
+  | {
+      readonly kind: 'query';
+      readonly text: string;
+      readonly params: readonly SqlValue[];
+      readonly options: StatementOptions | undefined;
+    }
   | { readonly kind: 'close' };
 
 /** A PGlite session in a thread of its own, spoken to by messages. */
@@ -97,7 +103,7 @@ export async function startPgliteThread(dataDir: string): Promise<PgliteSession>
   }
 
   return {
-    query: (text, params) => ask({ kind: 'query', text, params }),
+    query: (text, params, options) => ask({ kind: 'query', text, params, options }),
     async close() {
       const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
       if (lost) {

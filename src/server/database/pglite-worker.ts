@@ -16,7 +16,8 @@ async function answer(request: WorkerRequest): Promise<WorkerReply> {
     return { kind: 'rows', id: request.id, rows: [] };
   }
   try {
-    return { kind: 'rows', id: request.id, rows: await session.query(request.text, request.params) };
+    const { id, text, params, options } = request;
+    return { kind: 'rows', id, rows: await session.query(text, params, options) };
   } catch (error) {
     const { id } = request;
     return { kind: 'error', id, message: getMessage(error), code: getSqlState(error), lost: session.lost };

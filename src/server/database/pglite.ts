@@ -1,4 +1,4 @@
-import type { Db, Queryable, Row, SqlValue, Use } from './db.ts';
+import type { Db, Queryable, Row, SqlValue, StatementOptions, Use } from './db.ts';
 import { openPgliteSession, type PgliteSession } from './pglite-session.ts';
 import { startPgliteThread } from './pglite-thread.ts';
 import { createTurns } from './turns.ts';
@@ -59,19 +59,20 @@ export function createSerialDb(open: () => Promise<PgliteSession>): Db {
 
   function createQueryable(current: PgliteSession): Queryable {
     return {
-      async query<R>(text: string, params: readonly SqlValue[] = []) {
+      async query<R>(text: string, params: readonly SqlValue[] = [], options?: StatementOptions) {
         for (const param of params) {
           if (typeof param === 'string' || param instanceof Uint8Array) writtenBytes += param.length;
         }
         watches.note(text);
-        return (await current.query(text, params)) as Row[] as R[];
+        return (await current.query(text, params, options)) as Row[] as R[];
       },
     };
   }
 
   return {
     kind: 'pglite',
-    query: (text, params) => runNext('request', (current) => createQueryable(current).query(text, params)),
+    query: (text, params, options) =>
+      runNext('request', (current) => createQueryable(current).query(text, params, options)),
     transaction: (run, use = 'request') =>
       runNext(use, async (current) => {
         await current.query('begin', []);

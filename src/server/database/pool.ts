@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { Logger } from 'pino';
-import type { Db, Queryable, SqlValue, Use } from './db.ts';
+import type { Db, Queryable, SqlValue, StatementOptions, Use } from './db.ts';
 import { getSqlState } from './db.ts';
 import { isOutage } from './outage.ts';
 import { VALUE_PARSERS } from './types.ts';
@@ -10,6 +10,11 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const MAX_ATTEMPTS = 4;
 /** Serialisation failure and deadlock: Postgres rolled the transaction back, and it can be retried. */
 const RETRY_STATES = new Set(['40001', '40P01']);
+/**
+ * A prepared statement is missing or there already: a pooler in front of the server gives each transaction
+ * another connection. Then none is prepared any more.
+ */
+const UNPREPARED_STATES = new Set(['26000', '42P05']);
 /**
  * How long a statement may go without an answer. A host that disappears, as in a failover, closes no
  * connection: without a bound a statement waits until the kernel gives up, which takes a quarter of an hour.
@@ -40,11 +45,20 @@ export function createPoolDb(databaseUrl: string, log: Logger, options: PoolOpti
   const onLost = (error: Error) => log.warn({ err: error }, 'database connection lost');
   pool.on('error', onLost);
   const within = (use: Use) => options.answerWithinMs ?? ANSWER_WITHIN_MS[use];
+  const names = new Map<string, string>();
+  let prepares = true;
+
+  function findName(text: string): string | undefined {
+    if (!prepares) return undefined;
+    const name = names.get(text) ?? `backhaul_${names.size}`;
+    names.set(text, name);
+    return name;
+  }
 
   async function attempt<T>(run: (tx: Queryable) => Promise<T>, use: Use): Promise<T> {
     const client = await pool.connect();
     client.on('error', onLost);
-    const tx = createQueryable(client, within(use));
+    const tx = createQueryable(client, within(use), findName);
     let broken: unknown;
     try {
       await tx.query(BEGIN); // two statements at once: allowed without parameters
@@ -69,14 +83,17 @@ export function createPoolDb(databaseUrl: string, log: Logger, options: PoolOpti
 
   return {
     kind: 'postgres',
-    ...createQueryable(pool, within('request')),
+    ...createQueryable(pool, within('request'), findName),
     async transaction(run, use = 'request') {
       for (let round = 1; ; round++) {
         try {
           return await attempt(run, use);
         } catch (error) {
           const state = getSqlState(error);
-          if (state === undefined || !RETRY_STATES.has(state) || round === MAX_ATTEMPTS) throw error;
+          const isUnprepared = state !== undefined && UNPREPARED_STATES.has(state);
+          const mayRetry = isUnprepared || (state !== undefined && RETRY_STATES.has(state));
+          if (!mayRetry || round === MAX_ATTEMPTS) throw error;
+          if (isUnprepared) prepares = false;
           log.debug({ state, round }, 'transaction retried');
         }
       }
@@ -86,11 +103,16 @@ export function createPoolDb(databaseUrl: string, log: Logger, options: PoolOpti
   };
 }
 
-function createQueryable(client: pg.Pool | pg.PoolClient, answerWithinMs: number): Queryable {
+function createQueryable(
+  client: pg.Pool | pg.PoolClient,
+  answerWithinMs: number,
+  findName: (text: string) => string | undefined,
+): Queryable {
   return {
-    async query<R>(text: string, params: readonly SqlValue[] = []) {
+    async query<R>(text: string, params: readonly SqlValue[] = [], options: StatementOptions = {}) {
       const statement = { text, values: [...params], query_timeout: answerWithinMs };
-      return (await client.query(statement)).rows as R[];
+      const name = options.prepared === true ? findName(text) : undefined;
+      return (await client.query(name === undefined ? statement : { ...statement, name })).rows as R[];
     },
   };
 }

@@ -4,7 +4,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   {
     id: 'N12',
     what: 'uuids of all projects count as stored',
-    file: 'src/server/capture/ingest/event-store.ts',
+    file: 'src/server/capture/ingest/known-store.ts',
     edits: [
       ['where e.project_id = ${projectId} and e.uuid', 'where ${projectId}::integer is not null and e.uuid'],
     ],
@@ -99,7 +99,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     id: 'N14',
     what: 'cohort memberships lost in a merge',
     file: 'src/server/capture/ingest/person-store.ts',
-    edits: [['        select m.cohort_id, t.survivor', '        select m.cohort_id, t.ended']],
+    edits: [['      select m.cohort_id, t.survivor', '      select m.cohort_id, t.ended']],
     tests: ['test/server/cohorts'],
   },
   {

@@ -2,18 +2,26 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import { changeProject, createProjectKey } from '../../../src/server/auth/projects.ts';
 import { MAX_PROFILE_CHARACTERS } from '../../../src/server/capture/limits.ts';
-import type { Db } from '../../../src/server/database/db.ts';
+import type { Db, Queryable } from '../../../src/server/database/db.ts';
 import { createTestApi, type TestApi } from '../../support/api.ts';
 import { onBothDatabases } from '../../support/databases.ts';
 
-/** Counts the transactions that the API commits. */
-function counting(db: Db): { db: Db; count: () => number } {
+/** Counts the transactions that the API commits, and notes what they prepare. */
+function counting(db: Db): { db: Db; count: () => number; prepared: ReadonlySet<string> } {
   let commits = 0;
+  const prepared = new Set<string>();
+  const noting = (tx: Queryable): Queryable => ({
+    query(text, params, options) {
+      if (options?.prepared === true) prepared.add(text);
+      return tx.query(text, params, options);
+    },
+  });
   return {
+    prepared,
     db: {
       ...db,
       async transaction(run, use) {
-        const result = await db.transaction(run, use);
+        const result = await db.transaction((tx) => run(noting(tx)), use);
         commits += 1;
         return result;
       },
@@ -25,10 +33,12 @@ function counting(db: Db): { db: Db; count: () => number } {
 onBothDatabases('small requests at a time', (db) => {
   let api: TestApi;
   let commits: () => number;
+  let prepared: () => ReadonlySet<string>;
   beforeAll(async () => {
     const counted = counting(db());
     api = await createTestApi(counted.db);
     commits = counted.count;
+    prepared = () => counted.prepared;
   });
 
   const capture = (over: Record<string, unknown> = {}) =>
@@ -61,6 +71,29 @@ onBothDatabases('small requests at a time', (db) => {
     expect(await statuses([...twice, ...others])).toEqual(Array(22).fill(200));
     expect(await countEvents('shared')).toBe(21);
     expect(commits() - before).toBeLessThan(8);
+  });
+
+  test('keep plans that find rows by an index, though they were made while there were none', async () => {
+    await capture({ event: 'planned' });
+    await db().transaction(async (tx) => {
+      await tx.query("select set_config('plan_cache_mode', 'force_generic_plan', true)");
+      await tx.query("select set_config('enable_seqscan', 'off', true)");
+      let count = 0;
+      for (const text of prepared()) {
+        const params = new Set(text.match(/\$\d+/g)).size;
+        await tx.query(`prepare planned_${count} as ${text}`);
+        const values = Array(params).fill('null').join(', ');
+        const rows = await tx.query<{ 'QUERY PLAN': string }>(
+          `explain execute planned_${count}${params === 0 ? '' : `(${values})`}`,
+        );
+        const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+        expect(plan).not.toContain('Seq Scan');
+        if (text.includes('from events')) expect(plan).toContain('events_by_uuid');
+        await tx.query(`deallocate planned_${count}`);
+        count += 1;
+      }
+      expect(count).toBeGreaterThan(2);
+    });
   });
 
   test('one that cannot be accepted does not refuse the others', async () => {

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import {
+  toBooleanArray,
+  toIntegerArray,
   toJsonArray,
   toTextArray,
   toTimeArray,
@@ -46,6 +48,18 @@ onBothDatabases('parameters in binary', (getDb) => {
       toJsonArray(texts.map((text) => Buffer.from(text))),
     );
     expect(got).toEqual(texts);
+  });
+
+  test('whole numbers arrive as they were, with gaps', async () => {
+    const numbers = [0, -1, undefined, 2_147_483_647, -2_147_483_648];
+    const got = await read('select value from unnest($1::integer[]) as t (value)', toIntegerArray(numbers));
+    expect(got).toEqual(numbers.map((number) => number ?? null));
+  });
+
+  test('yes and no arrive as they were', async () => {
+    const values = [true, false, true];
+    const got = await read('select value from unnest($1::boolean[]) as t (value)', toBooleanArray(values));
+    expect(got).toEqual(values);
   });
 
   test('an array may be empty', async () => {

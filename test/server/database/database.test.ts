@@ -41,6 +41,27 @@ onBothDatabases('a database', (db) => {
     });
   });
 
+  test('gives the same rows by a prepared statement, again and again, and after one that failed', async () => {
+    const read = (n: number) =>
+      db().transaction((tx) =>
+        tx.query('select $1::integer + 1 as n, $2::text[] as l, null::text as nothing', [n, ['a', 'b"']], {
+          prepared: true,
+        }),
+      );
+    for (let n = 0; n < 8; n++) expect(await read(n)).toEqual([{ n: n + 1, l: ['a', 'b"'], nothing: null }]);
+    const divide = db().transaction((tx) => tx.query('select 1 / $1::integer as n', [0], { prepared: true }));
+    await expect(divide).rejects.toMatchObject({ code: '22012' });
+    expect(await read(1)).toHaveLength(1);
+  });
+
+  test('needs no prepared statement that a pooler has lost', async () => {
+    if (db().kind === 'pglite') return;
+    const read = () => db().transaction((tx) => tx.query('select 2 as n', [], { prepared: true }));
+    expect(await read()).toEqual([{ n: 2 }]);
+    await db().transaction((tx) => tx.query('deallocate all'));
+    expect(await read()).toEqual([{ n: 2 }]);
+  });
+
   test('commits a transaction whole or not at all', async () => {
     await db().query('create table ledger (entry integer primary key)');
     await db().transaction(async (tx) => {

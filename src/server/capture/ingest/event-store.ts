@@ -1,17 +1,18 @@
 import { toJsonArray, toTextArray, toTimeArray, toUuidArray } from '../../database/binary-array.ts';
 import type { Queryable } from '../../database/db.ts';
-import { runSql, sql } from '../../database/sql.ts';
+import { runSql, type Sql, sql } from '../../database/sql.ts';
 import { releaseResent } from '../../deletions/queue-deletion.ts';
 import type { IncomingEvent } from '../incoming-event.ts';
 import { dropRows, type RowKey } from '../same-row.ts';
+import { selectStored } from './known-store.ts';
 
 /** The events that the project does not have yet: only these may change persons. */
 export async function dropStored(
   tx: Queryable,
   projectId: number,
   events: readonly IncomingEvent[],
+  stored: readonly RowKey[],
 ): Promise<readonly IncomingEvent[]> {
-  const stored = await findStored(tx, projectId, events);
   if (stored.length === 0) return events;
   const known = new Set(stored.map(({ uuid }) => uuid));
   const released = await releaseResent(tx, projectId, [...known]);
@@ -19,18 +20,9 @@ export async function dropStored(
 }
 
 function findStored(tx: Queryable, projectId: number, events: readonly IncomingEvent[]): Promise<RowKey[]> {
-  const uuids = toUuidArray(events.map(({ uuid }) => uuid));
-  // One look into the index for each uuid. Without the fence (offset 0), and before the table has
-  // statistics, Postgres takes another index of the project and reads every event there is.
   return runSql<RowKey>(
     tx,
-    sql`select stored.uuid, stored.event, stored.distinct_id as "distinctId",
-        floor(extract(epoch from stored.timestamp) / 86400)::integer as day
-      from (select distinct uuid from unnest(${uuids}::uuid[]) as given (uuid)) as sent
-      cross join lateral (
-        select e.uuid, e.event, e.distinct_id, e.timestamp from events e
-        where e.project_id = ${projectId} and e.uuid = sent.uuid offset 0
-      ) as stored`,
+    sql`select uuid, event, distinct_id as "distinctId", day from (${selectStored(projectId, events)}) as stored`,
   );
 }
 
@@ -41,25 +33,18 @@ export interface EventToSave {
   readonly marks: ReadonlyMap<string, string> | undefined;
 }
 
-export async function saveEvents(
-  tx: Queryable,
-  projectId: number,
-  rows: readonly EventToSave[],
-): Promise<void> {
+export function insertEvents(projectId: number, rows: readonly EventToSave[]): Sql {
   const events = rows.map(({ event }) => event);
-  await runSql(
-    tx,
-    sql`insert into events (project_id, uuid, event, distinct_id, person_id, timestamp, properties)
-      select ${projectId}, t.uuid, t.event, t.distinct_id, t.person_id, t.timestamp, t.properties
-      from unnest(
-        ${toUuidArray(events.map(({ uuid }) => uuid))}::uuid[],
-        ${toTextArray(events.map(({ event }) => event))}::text[],
-        ${toTextArray(events.map(({ distinctId }) => distinctId))}::text[],
-        ${toUuidArray(rows.map(({ personUuid }) => personUuid))}::uuid[],
-        ${toTimeArray(events.map(({ timestamp }) => timestamp))}::timestamptz[],
-        ${toJsonArray(rows.map(addMarks))}::jsonb[]
-      ) as t (uuid, event, distinct_id, person_id, timestamp, properties)`,
-  );
+  return sql`insert into events (project_id, uuid, event, distinct_id, person_id, timestamp, properties)
+    select ${projectId}, t.uuid, t.event, t.distinct_id, t.person_id, t.timestamp, t.properties
+    from unnest(
+      ${toUuidArray(events.map(({ uuid }) => uuid))}::uuid[],
+      ${toTextArray(events.map(({ event }) => event))}::text[],
+      ${toTextArray(events.map(({ distinctId }) => distinctId))}::text[],
+      ${toUuidArray(rows.map(({ personUuid }) => personUuid))}::uuid[],
+      ${toTimeArray(events.map(({ timestamp }) => timestamp))}::timestamptz[],
+      ${toJsonArray(rows.map(addMarks))}::jsonb[]
+    ) as t (uuid, event, distinct_id, person_id, timestamp, properties)`;
 }
 
 /** Adds members at the end of the text of an object: of a repeated key jsonb keeps the last, so these win. */

@@ -3,15 +3,6 @@ import { runSql, sql } from '../../database/sql.ts';
 import { MAX_PROFILE_CHARACTERS } from '../limits.ts';
 import type { GroupsPlan } from './plan-groups.ts';
 
-/** Names of the project's group types, by index. */
-export async function loadGroupTypes(tx: Queryable, projectId: number): Promise<string[]> {
-  const rows = await runSql<{ groupType: string }>(
-    tx,
-    sql`select group_type as "groupType" from group_types where project_id = ${projectId} order by index`,
-  );
-  return rows.map(({ groupType }) => groupType);
-}
-
 export async function saveGroups(tx: Queryable, projectId: number, plan: GroupsPlan): Promise<void> {
   if (plan.newTypes.length > 0) {
     const types = JSON.stringify(plan.newTypes.map(({ groupType, index }) => ({ g: groupType, i: index })));

@@ -1,13 +1,14 @@
-import { loadProjectByKey, type Project } from '../../auth/projects.ts';
-import type { Db } from '../../database/db.ts';
+import type { Project } from '../../auth/projects.ts';
+import { type Db, prepareAll } from '../../database/db.ts';
 import { isOutage } from '../../database/outage.ts';
 import type { DefinedNames } from '../../definitions/defined-names.ts';
 import type { IncomingEvent } from '../incoming-event.ts';
 import { MAX_PROFILE_CHARACTERS } from '../limits.ts';
 import { dropRepeats } from '../same-row.ts';
 import { createGroupCommit } from './group-commit.ts';
-import { type Ingested, ingestWithin } from './ingest.ts';
+import { type Ingested, ingestLocked } from './ingest.ts';
 import { describesGroup } from './plan-groups.ts';
+import { lockProjectByKey } from './project-lock.ts';
 
 /** Requests that share a transaction. */
 const MAX_TOGETHER = 64;
@@ -47,13 +48,14 @@ export function createIngestTogether(deps: {
 
   async function commit(key: string, requests: readonly Request[]): Promise<void> {
     const events = dropRepeats(requests.flatMap(({ events }) => events));
-    const { project, result } = await db.transaction(async (tx) => {
-      const project = await loadProjectByKey(tx, key);
+    const { project, result } = await db.transaction(async (unprepared) => {
+      const tx = prepareAll(unprepared);
+      const project = await lockProjectByKey(tx, key);
       if (project === undefined || !requests.every((request) => isSameProject(request.project, project))) {
         throw new ProjectChanged();
       }
       const names = defined.forProject(project);
-      const result = await ingestWithin(tx, project.id, events, names);
+      const result = await ingestLocked(tx, project.id, events, names);
       if (requests.length > 1 && mayMeetLimit(events, result)) throw new LimitMet();
       return { project, result };
     });

@@ -3,12 +3,13 @@ import type { Db, Queryable } from '../../database/db.ts';
 import { defineNames } from '../../definitions/define-names.ts';
 import type { ProjectNames } from '../../definitions/defined-names.ts';
 import type { IncomingEvent } from '../incoming-event.ts';
-import { dropStored, saveEvents } from './event-store.ts';
-import { loadGroupTypes, saveGroups } from './group-store.ts';
+import { dropStored, insertEvents } from './event-store.ts';
+import { saveGroups } from './group-store.ts';
+import { loadKnown } from './known-store.ts';
 import { isPointless } from './merge-request.ts';
-import { loadKnownPersons, savePersons } from './person-store.ts';
-import { hasGroups, planGroups } from './plan-groups.ts';
-import { collectDistinctIds, type PersonsPlan, planPersons } from './plan-persons.ts';
+import { savePersons } from './person-store.ts';
+import { planGroups } from './plan-groups.ts';
+import { type PersonsPlan, planPersons } from './plan-persons.ts';
 import { lockProject } from './project-lock.ts';
 
 export interface Ingested {
@@ -47,26 +48,33 @@ export async function ingestWithin(
   sent: readonly IncomingEvent[],
   known?: ProjectNames,
 ): Promise<Ingested> {
-  const events = sent.filter((event) => !isPointless(event));
   await lockProject(tx, projectId);
-  const fresh = await dropStored(tx, projectId, events);
+  return ingestLocked(tx, projectId, sent, known);
+}
+
+/** The same where the transaction holds the project's lock, since an earlier statement. */
+export async function ingestLocked(
+  tx: Queryable,
+  projectId: number,
+  sent: readonly IncomingEvent[],
+  known?: ProjectNames,
+): Promise<Ingested> {
+  const events = sent.filter((event) => !isPointless(event));
+  const before = await loadKnown(tx, projectId, events);
+  const fresh = await dropStored(tx, projectId, events, before.stored);
   if (fresh.length === 0) {
     return { stored: 0, repeated: events.length, defined: [], warnings: {}, profileCharacters: 0 };
   }
 
-  const before = await loadKnownPersons(tx, projectId, collectDistinctIds(fresh));
-  const persons = planPersons(fresh, before.known, randomUUID);
-  await savePersons(tx, projectId, persons, before.rowIds);
-
-  const groups = planGroups(fresh, fresh.some(hasGroups) ? await loadGroupTypes(tx, projectId) : []);
+  const persons = planPersons(fresh, before.persons, randomUUID);
+  const groups = planGroups(fresh, before.groupTypes);
   await saveGroups(tx, projectId, groups);
-
   const rows = fresh.map((event) => ({
     event,
     personUuid: persons.owners.get(event.distinctId),
     marks: groups.marks.get(event),
   }));
-  await saveEvents(tx, projectId, rows);
+  await savePersons(tx, projectId, persons, before.rowIds, insertEvents(projectId, rows));
   const defined = await defineNames(tx, projectId, fresh, known);
   const stored = fresh.length;
   return {

@@ -1,148 +1,128 @@
-import { parseJson } from '../../../lib/json/parse-json.ts';
+import {
+  toBooleanArray,
+  toIntegerArray,
+  toJsonArray,
+  toTextArray,
+  toTimeArray,
+  toUuidArray,
+} from '../../database/binary-array.ts';
 import type { Queryable } from '../../database/db.ts';
-import { runSql, sql } from '../../database/sql.ts';
-import { isJsonObject } from '../../http/json.ts';
-import { toProperties } from './person-changes.ts';
-import type { KnownPersons, Person, PersonsPlan, PersonToSave } from './plan-persons.ts';
-
-/** Rows of persons by their uuid; grows as new ones are written. */
-export type PersonRowIds = Map<string, number>;
-
-export async function loadKnownPersons(
-  tx: Queryable,
-  projectId: number,
-  distinctIds: readonly string[],
-): Promise<{ known: KnownPersons; rowIds: PersonRowIds; characters: number }> {
-  const links = await runSql<{ distinctId: string; personId: number }>(
-    tx,
-    sql`select distinct_id as "distinctId", person_id as "personId" from person_distinct_ids
-      where project_id = ${projectId} and distinct_id = any(${distinctIds}::text[])`,
-  );
-  const rows = await loadPersonRows(tx, [...new Set(links.map(({ personId }) => personId))]);
-  const uuids = new Map(rows.map((row) => [row.id, row.uuid]));
-  const owners = new Map<string, string>();
-  for (const link of links) {
-    const uuid = uuids.get(link.personId);
-    if (uuid !== undefined) owners.set(link.distinctId, uuid);
-  }
-  const known = { persons: rows.map(toPerson), owners };
-  const characters = rows.reduce((sum, { properties }) => sum + properties.length, 0);
-  return { known, rowIds: new Map(rows.map((row) => [row.uuid, row.id])), characters };
-}
-
-interface PersonRow {
-  readonly id: number;
-  readonly uuid: string;
-  readonly properties: string;
-  readonly isIdentified: boolean;
-  readonly createdAt: string;
-}
-
-async function loadPersonRows(tx: Queryable, ids: readonly number[]): Promise<PersonRow[]> {
-  if (ids.length === 0) return [];
-  return runSql<PersonRow>(
-    tx,
-    sql`select id, uuid, properties, is_identified as "isIdentified", created_at as "createdAt"
-      from persons where id = any(${ids}::integer[])`,
-  );
-}
-
-function toPerson(row: PersonRow): Person {
-  const value = parseJson(row.properties);
-  return {
-    uuid: row.uuid,
-    properties: toProperties(isJsonObject(value) ? value : {}),
-    isIdentified: row.isIdentified,
-    createdAt: row.createdAt,
-  };
-}
+import { runSql, type Sql, sql } from '../../database/sql.ts';
+import type { PersonsPlan, PersonToSave } from './plan-persons.ts';
 
 /**
- * Writes the plan, one statement for each kind of change. New persons come before the ids that point to
- * them; ended ones go when their ids, memberships of cohorts and identifiers of flags have moved. Rows are found by their
- * primary key alone: a join over the project would read all of its persons wherever the planner has no
- * statistics yet.
+ * Writes the plan for persons, and runs `insert` in the same statement, as a statement costs a small batch more
+ * than its rows do. Persons who end go when their ids, memberships of cohorts and identifiers of flags have
+ * moved. Rows are found by their primary key alone: a join over the project would read all of its persons
+ * wherever the planner has no statistics yet.
  */
 export async function savePersons(
   tx: Queryable,
   projectId: number,
   plan: PersonsPlan,
-  known: PersonRowIds,
+  known: ReadonlyMap<string, number>,
+  insert: Sql,
 ): Promise<void> {
-  const rowIds = new Map([...known, ...(await insertPersons(tx, projectId, plan.created))]);
-  const getRowId = (uuid: string) => {
-    const id = rowIds.get(uuid);
-    if (id === undefined) throw new Error(`no row for person ${uuid}`);
-    return id;
-  };
-  if (plan.added.length > 0) {
-    const rows = plan.added.map(({ distinctId, personUuid }) => ({ d: distinctId, p: getRowId(personUuid) }));
-    await runSql(
-      tx,
-      sql`insert into person_distinct_ids (project_id, distinct_id, person_id)
-        select ${projectId}, d, p from json_to_recordset(${JSON.stringify(rows)}::json) as t (d text, p integer)`,
-    );
-  }
-  if (plan.updated.length > 0) {
-    const rows = plan.updated.map((person) => toJson(person, `"id":${getRowId(person.uuid)}`));
-    await runSql(
-      tx,
-      sql`update persons p
-        set properties = t.properties, is_identified = t.is_identified, created_at = t.created_at,
-          updated_at = default
-        from json_to_recordset(${`[${rows.join(',')}]`}::json)
-          as t (id integer, properties jsonb, is_identified boolean, created_at timestamptz)
-        where p.id = t.id`,
-    );
-  }
-  if (plan.merged.length > 0) {
-    const merges = plan.merged.map(({ from, into }) => ({ ended: getRowId(from), survivor: getRowId(into) }));
-    const rows = JSON.stringify(merges);
-    await runSql(
-      tx,
-      sql`update person_distinct_ids d set person_id = t.survivor
-        from json_to_recordset(${rows}::json) as t (ended integer, survivor integer)
-        where d.person_id = t.ended`,
-    );
-    await runSql(
-      tx,
-      sql`insert into cohort_members (cohort_id, person_id)
-        select m.cohort_id, t.survivor
-        from json_to_recordset(${rows}::json) as t (ended integer, survivor integer)
-        cross join lateral (select cohort_id from cohort_members where person_id = t.ended offset 0) m
-        on conflict do nothing`,
-    );
-    // The survivor keeps its own.
-    await runSql(
-      tx,
-      sql`insert into flag_hash_keys (person_id, flag_key, hash_key)
-        select t.survivor, k.flag_key, k.hash_key
-        from json_to_recordset(${rows}::json) as t (ended integer, survivor integer)
-        cross join lateral (select flag_key, hash_key from flag_hash_keys where person_id = t.ended offset 0) k
-        on conflict do nothing`,
-    );
-    await runSql(tx, sql`delete from persons where id = any(${merges.map(({ ended }) => ended)}::integer[])`);
-  }
+  const created = await saveDrafts(tx, projectId, plan, known, insert);
+  await mergePersons(tx, plan.merged, new Map([...known, ...created]));
 }
 
-async function insertPersons(
+/** Rows of the new persons, by uuid. */
+async function saveDrafts(
   tx: Queryable,
   projectId: number,
-  persons: readonly PersonToSave[],
+  { created, updated, added }: PersonsPlan,
+  known: ReadonlyMap<string, number>,
+  insert: Sql,
 ): Promise<[string, number][]> {
-  if (persons.length === 0) return [];
-  const rows = persons.map((person) => toJson(person, `"uuid":"${person.uuid}"`));
-  const inserted = await runSql<{ id: number; uuid: string }>(
+  if (created.length === 0 && updated.length === 0 && added.length === 0) {
+    await runSql(tx, insert);
+    return [];
+  }
+  const rows = await runSql<{ id: number; uuid: string }>(
     tx,
-    sql`insert into persons (project_id, uuid, properties, is_identified, created_at)
-      select ${projectId}, uuid, properties, is_identified, created_at
-      from json_to_recordset(${`[${rows.join(',')}]`}::json)
-        as t (uuid uuid, properties jsonb, is_identified boolean, created_at timestamptz)
-      returning id, uuid`,
+    sql`with created as (${insertPersons(projectId, created)}),
+      linked as (${linkIds(projectId, added, known)}),
+      updated as (${updatePersons(updated, known)}),
+      inserted as (${insert})
+      select id, uuid from created`,
   );
-  return inserted.map(({ id, uuid }) => [uuid, id]);
+  return rows.map(({ id, uuid }) => [uuid, id]);
 }
 
-function toJson({ propertiesText, isIdentified, createdAt }: PersonToSave, key: string): string {
-  return `{${key},"properties":${propertiesText},"is_identified":${isIdentified},"created_at":"${createdAt}"}`;
+function insertPersons(projectId: number, persons: readonly PersonToSave[]): Sql {
+  return sql`insert into persons (project_id, uuid, properties, is_identified, created_at)
+    select ${projectId}, * from unnest(
+      ${toUuidArray(persons.map(({ uuid }) => uuid))}::uuid[], ${toColumns(persons)})
+    returning id, uuid`;
+}
+
+/** An id belongs to a known person, found by its row, or to one that the same statement creates. */
+function linkIds(projectId: number, added: PersonsPlan['added'], known: ReadonlyMap<string, number>): Sql {
+  return sql`insert into person_distinct_ids (project_id, distinct_id, person_id)
+    select ${projectId}, t.distinct_id, coalesce(t.person_id, created.id)
+    from unnest(
+      ${toTextArray(added.map(({ distinctId }) => distinctId))}::text[],
+      ${toIntegerArray(added.map(({ personUuid }) => known.get(personUuid)))}::integer[],
+      ${toUuidArray(added.map(({ personUuid }) => personUuid))}::uuid[]
+    ) as t (distinct_id, person_id, uuid)
+    left join created on created.uuid = t.uuid`;
+}
+
+function updatePersons(persons: readonly PersonToSave[], known: ReadonlyMap<string, number>): Sql {
+  const ids = persons.map(({ uuid }) => getRowId(known, uuid));
+  return sql`update persons p
+    set properties = t.properties, is_identified = t.is_identified, created_at = t.created_at,
+      updated_at = default
+    from unnest(${toIntegerArray(ids)}::integer[], ${toColumns(persons)})
+      as t (id, properties, is_identified, created_at)
+    where p.id = t.id`;
+}
+
+const toColumns = (persons: readonly PersonToSave[]): Sql =>
+  sql`${toJsonArray(persons.map(({ propertiesText }) => Buffer.from(propertiesText)))}::jsonb[],
+    ${toBooleanArray(persons.map(({ isIdentified }) => isIdentified))}::boolean[],
+    ${toTimeArray(persons.map(({ createdAt }) => createdAt))}::timestamptz[]`;
+
+async function mergePersons(
+  tx: Queryable,
+  merged: PersonsPlan['merged'],
+  known: ReadonlyMap<string, number>,
+): Promise<void> {
+  if (merged.length === 0) return;
+  const merges = merged.map(({ from, into }) => ({
+    ended: getRowId(known, from),
+    survivor: getRowId(known, into),
+  }));
+  const rows = JSON.stringify(merges);
+  await runSql(
+    tx,
+    sql`update person_distinct_ids d set person_id = t.survivor
+      from json_to_recordset(${rows}::json) as t (ended integer, survivor integer)
+      where d.person_id = t.ended`,
+  );
+  await runSql(
+    tx,
+    sql`insert into cohort_members (cohort_id, person_id)
+      select m.cohort_id, t.survivor
+      from json_to_recordset(${rows}::json) as t (ended integer, survivor integer)
+      cross join lateral (select cohort_id from cohort_members where person_id = t.ended offset 0) m
+      on conflict do nothing`,
+  );
+  // The survivor keeps its own.
+  await runSql(
+    tx,
+    sql`insert into flag_hash_keys (person_id, flag_key, hash_key)
+      select t.survivor, k.flag_key, k.hash_key
+      from json_to_recordset(${rows}::json) as t (ended integer, survivor integer)
+      cross join lateral (select flag_key, hash_key from flag_hash_keys where person_id = t.ended offset 0) k
+      on conflict do nothing`,
+  );
+  await runSql(tx, sql`delete from persons where id = any(${merges.map(({ ended }) => ended)}::integer[])`);
+}
+
+function getRowId(known: ReadonlyMap<string, number>, uuid: string): number {
+  const id = known.get(uuid);
+  if (id === undefined) throw new Error(`no row for person ${uuid}`);
+  return id;
 }

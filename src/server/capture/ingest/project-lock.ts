@@ -1,3 +1,4 @@
+import { PROJECT_COLUMNS, type Project } from '../../auth/projects.ts';
 import type { Queryable } from '../../database/db.ts';
 import { runSql, sql } from '../../database/sql.ts';
 
@@ -11,4 +12,21 @@ const PROJECT_LOCK = 1_936_024_435;
  */
 export async function lockProject(tx: Queryable, projectId: number): Promise<void> {
   await runSql(tx, sql`select pg_advisory_xact_lock(${PROJECT_LOCK}::integer, ${projectId}::integer)`);
+}
+
+/**
+ * Looks up the project with a key and locks it, in one statement. What the transaction reads from the next
+ * statement on is read under the lock.
+ *
+ * Also keeps the planner from reading whole tables until the end of the transaction: prepared statements are
+ * planned once, maybe while the tables are still small, and are used when they are large.
+ */
+export async function lockProjectByKey(tx: Queryable, projectKey: string): Promise<Project | undefined> {
+  const [row] = await runSql<Project>(
+    tx,
+    sql`select ${PROJECT_COLUMNS}, pg_advisory_xact_lock(${PROJECT_LOCK}::integer, id)::text as locked,
+        set_config('enable_seqscan', 'off', true) as seqscan, set_config('jit', 'off', true) as jit
+      from projects where api_token = ${projectKey}`,
+  );
+  return row;
 }
