@@ -5,6 +5,7 @@ import { DEFAULT_BATCH_LIMITS } from '../../src/deliver/batch-builder.ts';
 import { createUnlimitedBudget } from '../../src/deliver/budget.ts';
 import { createDeliver, type Delivering } from '../../src/deliver/deliver.ts';
 import { type ImportDeps, importPart } from '../../src/pipeline/import-part.ts';
+import { planSpace } from '../../src/pipeline/stage/plan-space.ts';
 import { stageSlice } from '../../src/pipeline/stage/stage-slice.ts';
 import { getMappingName } from '../../src/sources/registry.ts';
 import type { Checkpoints } from '../../src/state/checkpoints.ts';
@@ -40,7 +41,8 @@ export const runParts: Contender = async ({ input, url, folder }) => {
   const staged = await measure(async () => {
     const slice = await createSlice(input);
     const onPart = (part: PartMeta) => void parts.push(part);
-    await stageSlice({ slice, staging, prefix: layout(MIGRATION).prefix, onPart, signal });
+    const { packing } = await planSpace(staging, [slice]);
+    await stageSlice({ slice, staging, prefix: layout(MIGRATION).prefix, packing, onPart, signal });
   });
   const imported = await measure(async () => {
     for (const part of parts) {
