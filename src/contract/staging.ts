@@ -10,8 +10,11 @@ export interface Staging {
   put(key: string, body: Uint8Array): Promise<{ etag: string }>;
   /** Creates, atomically; false when the key exists already (its body is not changed). */
   create(key: string, body: Uint8Array): Promise<boolean>;
-  /** The whole body, or undefined when there is no such key. */
-  get(key: string): Promise<Buffer | undefined>;
+  /**
+   * The whole body, or undefined when there is no such key. `take` may be asked for memory of at least so many bytes,
+   * of which the body then is the beginning.
+   */
+  get(key: string, take?: (bytes: number) => Buffer): Promise<Buffer | undefined>;
   /** Exactly `length` bytes from `offset`; SourceError when the object is gone or too short. */
   getRange(key: string, offset: number, length: number): Promise<Buffer>;
   /** Every key that starts with `prefix`, in key order. */

@@ -1,4 +1,5 @@
 import type { Batch } from '../contract/delivery.ts';
+import { giveBuffer, takeBuffer } from '../lib/spare-buffers.ts';
 import { TextBuffer } from '../lib/text-buffer.ts';
 import { ENVELOPE_BYTES } from './envelope.ts';
 
@@ -38,8 +39,6 @@ export class BatchBuilder {
   #pending: number[] = [];
   /** Bytes of the batch, with a comma behind each event. */
   #bytes = 0;
-  /** Buffers whose batches are delivered. */
-  readonly #free: Buffer[] = [];
 
   constructor(limits: BatchLimits = DEFAULT_BATCH_LIMITS) {
     this.#limits = limits;
@@ -101,7 +100,7 @@ export class BatchBuilder {
     const batch: Batch = { body: bytes.subarray(0, length), offsets: [...this.#offsets, length + 1] };
     const written = bytes.subarray(this.#bytes, end);
     // The next batch is likely to be as large as this one.
-    text.bytes = this.#free.pop() ?? Buffer.allocUnsafeSlow(Math.max(FIRST_BYTES, Math.ceil(length * 1.1)));
+    text.bytes = takeBuffer(Math.max(FIRST_BYTES, Math.ceil(length * 1.1)));
     text.end = 0;
     text.reserve(written.length);
     written.copy(text.bytes);
@@ -114,7 +113,7 @@ export class BatchBuilder {
 
   /** Gives the memory of a batch back, once nobody reads it any more. */
   release({ body }: Batch): void {
-    this.#free.push(Buffer.from(body.buffer));
+    giveBuffer(body);
   }
 
   #writeComma(): void {

@@ -3,6 +3,7 @@ import { Pool } from 'undici';
 import { raceAbort, runAbortable } from '../lib/async/abort.ts';
 import { ConfigError } from '../lib/errors.ts';
 import { gzip } from '../lib/gzip.ts';
+import { giveBuffer, takeBuffer } from '../lib/spare-buffers.ts';
 import { type BudgetClock, SYSTEM_CLOCK } from './budget.ts';
 import type { TargetResponse } from './classify.ts';
 
@@ -38,8 +39,18 @@ export interface Sender {
 const RESPONSE_MAX_BYTES = 64 * 1024;
 
 /** Runs off the main thread. Level 2 costs no more CPU than level 1 and compresses better. */
-export const compress = (chunks: readonly Buffer[]): Promise<Buffer> =>
-  gzip(Buffer.concat(chunks), { level: constants.Z_BEST_SPEED + 1, chunkSize: 256 * 1024 });
+export async function compress(chunks: readonly Buffer[]): Promise<Buffer> {
+  const memory = takeBuffer(chunks.reduce((sum, { length }) => sum + length, 0));
+  let end = 0;
+  for (const chunk of chunks) end += chunk.copy(memory, end);
+  try {
+    return await gzip(memory.subarray(0, end), GZIP);
+  } finally {
+    giveBuffer(memory);
+  }
+}
+
+const GZIP = { level: constants.Z_BEST_SPEED + 1, chunkSize: 256 * 1024 };
 
 /**
  * `url` is the address in front of `/batch/`. Redirects are never followed: they are responses like others.

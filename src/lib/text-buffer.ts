@@ -1,3 +1,5 @@
+import { giveBuffer, takeBuffer } from './spare-buffers.ts';
+
 /** Bytes that are written one after another into one buffer, which grows as they come. */
 export class TextBuffer {
   bytes: Buffer;
@@ -5,15 +7,16 @@ export class TextBuffer {
   end = 0;
 
   constructor(bytes: number) {
-    this.bytes = Buffer.allocUnsafeSlow(bytes);
+    this.bytes = takeBuffer(bytes);
   }
 
   /** Makes room for so many bytes more. */
   reserve(more: number): void {
     const needed = this.end + more;
     if (needed <= this.bytes.length) return;
-    const larger = Buffer.allocUnsafeSlow(Math.max(needed, this.bytes.length * 2));
+    const larger = takeBuffer(Math.max(needed, this.bytes.length * 2));
     this.bytes.copy(larger, 0, 0, this.end);
+    giveBuffer(this.bytes);
     this.bytes = larger;
   }
 

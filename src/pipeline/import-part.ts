@@ -80,6 +80,7 @@ export async function importPart(part: PartMeta, deps: ImportDeps, signal: Abort
     deps.onProgress(current);
   }
 
+  records.release();
   const { position, tally, byFile, rejectSegments } = current;
   const { id, file } = part;
   const segment = toSegmentName(fence, position);

@@ -1,5 +1,6 @@
 import type { PartRecord } from '../contract/part.ts';
 import { SourceError } from '../lib/errors.ts';
+import { giveBuffer } from '../lib/spare-buffers.ts';
 
 /**
  * The records of a part: one buffer with its frames (frames.ts), and where in it each record begins and ends. An
@@ -13,12 +14,21 @@ export class PartRecords {
   /** The header row of a CSV. */
   readonly header: Uint8Array | undefined;
   readonly #places: Places;
+  #memory: Buffer | undefined;
 
-  constructor(bytes: Buffer, header: Uint8Array | undefined, places: Places) {
+  /** @param memory What `bytes` are in, where `release` is to give it back. */
+  constructor(bytes: Buffer, header: Uint8Array | undefined, places: Places, memory?: Buffer) {
     this.bytes = bytes;
     this.header = header;
     this.count = places.starts.length;
     this.#places = places;
+    this.#memory = memory;
+  }
+
+  /** Gives the memory back, for the next part: nobody may look at a record any more. */
+  release(): void {
+    if (this.#memory) giveBuffer(this.#memory);
+    this.#memory = undefined;
   }
 
   /** Where in `bytes` a record, or what was kept of it, begins. */
@@ -87,7 +97,7 @@ interface Origin {
 }
 
 /** Finds the records of a part. Throws SourceError where the frames are damaged. */
-export function decodeFrames(frames: Buffer): PartRecords {
+export function decodeFrames(frames: Buffer, memory?: Buffer): PartRecords {
   const starts: number[] = [];
   const ends: number[] = [];
   const lines: number[] = [];
@@ -115,7 +125,7 @@ export function decodeFrames(frames: Buffer): PartRecords {
       origins.push({ from: starts.length, file, member });
     }
   }
-  return new PartRecords(frames, header, { starts, ends, lines, oversize, origins });
+  return new PartRecords(frames, header, { starts, ends, lines, oversize, origins }, memory);
 }
 
 const LF = 0x0a;

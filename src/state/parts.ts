@@ -10,6 +10,7 @@ import type { Staging } from '../contract/staging.ts';
 import { SourceError, UnavailableError } from '../lib/errors.ts';
 import { gunzip, unbrotli } from '../lib/gzip.ts';
 import { canonicalJson } from '../lib/json/canonical-json.ts';
+import { takeBuffer } from '../lib/spare-buffers.ts';
 import { encodeDocument, listDocuments, loadDocument } from './document.ts';
 import { parseFileReceiptKey, parsePartKey, partKeys } from './keys.ts';
 import { decodeFrames, type PartRecords } from './part-records.ts';
@@ -17,15 +18,27 @@ import { recoveryHint } from './recovery-hint.ts';
 
 /** The records of a part, once its checksum is verified. */
 export async function loadPart(staging: Staging, prefix: string, meta: PartMeta): Promise<PartRecords> {
-  return decodeFrames(await loadFrames(staging, prefix, meta));
+  let memory: Buffer | undefined;
+  const take = (bytes: number) => {
+    memory = takeBuffer(bytes);
+    return memory;
+  };
+  // Packed parts are unpacked into memory of zlib's.
+  const frames = await loadFrames(staging, prefix, meta, meta.packing === 'none' ? take : undefined);
+  return decodeFrames(frames, memory);
 }
 
 /** The frames of a part as they were staged; SourceError where they are gone or are others. */
-export async function loadFrames(staging: Staging, prefix: string, meta: PartMeta): Promise<Buffer> {
+export async function loadFrames(
+  staging: Staging,
+  prefix: string,
+  meta: PartMeta,
+  take?: (bytes: number) => Buffer,
+): Promise<Buffer> {
   const key = partKeys(prefix).body(meta);
   const createError = (why: string, cause?: unknown) =>
     new SourceError(`${staging.location}: part ${key} of ${meta.file} ${why}; ${recoveryHint(key)}`, cause);
-  const body = await staging.get(key);
+  const body = await staging.get(key, take);
   if (!body) throw createError('is gone');
   const verify = (hashed: Buffer) => {
     const sha256 = createHash('sha256').update(hashed).digest('hex');

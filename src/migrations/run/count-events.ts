@@ -41,7 +41,9 @@ export async function countEvents(input: CountEventsInput): Promise<number> {
   let events = 0;
   for await (const part of listParts(staging, prefix)) {
     await onPart(parts);
-    events += await countPart(await loadPart(staging, prefix, part), part, map);
+    const records = await loadPart(staging, prefix, part);
+    events += await countPart(records, part, map);
+    records.release();
     parts += 1;
   }
   await staging.put(key, encodeDocument({ records, events }));

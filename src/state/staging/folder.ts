@@ -70,10 +70,10 @@ export function createFolderStaging(root: string): Staging {
           return true;
         });
       }),
-    get: (key) =>
+    get: (key, take) =>
       guard(`read ${key}`, async () => {
         try {
-          return await readFile(toPath(key));
+          return await (take ? readInto(toPath(key), take) : readFile(toPath(key)));
         } catch (error) {
           if (isMissing(error)) return undefined;
           throw error;
@@ -154,6 +154,17 @@ async function loadSize(path: string): Promise<number | undefined> {
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;
+  }
+}
+
+async function readInto(path: string, take: (bytes: number) => Buffer): Promise<Buffer> {
+  const handle = await open(path, 'r');
+  try {
+    const { size } = await handle.stat();
+    const body = take(size).subarray(0, size);
+    return body.subarray(0, await readFully(handle, body, 0));
+  } finally {
+    await handle.close();
   }
 }
 
