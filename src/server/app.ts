@@ -28,7 +28,6 @@ import { createQuestionTurns } from './insights/question-turns.ts';
 import { createInsightResults } from './insights/results.ts';
 import { addDocsRoutes } from './openapi/routes.ts';
 import { addPeopleRoutes } from './people/routes.ts';
-import { isUnbuilt } from './persons/person-id.ts';
 import { addPersonRoutes } from './persons/routes.ts';
 import { publicAddress } from './routing/public-url.ts';
 import { type Api, addPublicRoute, createApi } from './routing/route.ts';
@@ -77,7 +76,7 @@ export function buildApi(deps: ApiDeps): Hono {
   root.notFound((c) => {
     const { path } = c.req;
     if (isForBrowsers(path)) allowOrigin(c);
-    const allowed = isUnbuilt(path) ? [] : findMethods(root, path);
+    const allowed = findMethods(root, path);
     if (allowed.length === 0) return respondWithError(notFound(), c, log);
     c.header('Allow', allowed.join(', '));
     return respondWithError(methodNotAllowed(c.req.method), c, log);

@@ -1,5 +1,7 @@
+import { correlationPeople } from './correlation/people.ts';
 import { funnelPeople } from './funnel/people.ts';
 import { lifecyclePeople } from './lifecycle/people.ts';
+import { pathPeople } from './paths/people.ts';
 import type { PeopleKind } from './people-kind.ts';
 import { retentionPeople } from './retention/people.ts';
 import { stickinessPeople } from './stickiness/people.ts';
@@ -12,4 +14,6 @@ export const PEOPLE_KINDS: readonly PeopleKind[] = [
   retentionPeople,
   trendsPeople,
   funnelPeople,
+  correlationPeople,
+  pathPeople,
 ];

@@ -19,8 +19,6 @@ export interface ContractEndpoint {
   readonly paged?: true;
   /** The answer carries no body. */
   readonly empty?: true;
-  /** Not built yet: neither served nor documented. */
-  readonly later?: true;
 }
 
 const PROJECT = '/api/projects/:project_id';
@@ -225,7 +223,7 @@ export const CONTRACT_ENDPOINTS: readonly ContractEndpoint[] = [
     ...integerId,
     query: format,
     status: 200,
-    later: true,
+    fields: ['points', 'crucial_property_keys', 'effective_date_from', 'effective_date_to'],
   },
   {
     method: 'POST',
@@ -262,11 +260,11 @@ export const CONTRACT_ENDPOINTS: readonly ContractEndpoint[] = [
   },
   ...analytics('GET', 'funnel'),
   ...analytics('POST', 'funnel'),
-  ...later(analytics('GET', 'funnel/correlation')),
-  ...later(analytics('POST', 'funnel/correlation')),
+  ...analytics('GET', 'funnel/correlation'),
+  ...analytics('POST', 'funnel/correlation'),
   ...analytics('GET', 'lifecycle'),
-  ...later(analytics('GET', 'path')),
-  ...later(analytics('POST', 'path')),
+  ...analytics('GET', 'path'),
+  ...analytics('POST', 'path'),
   ...analytics('GET', 'retention'),
   ...analytics('GET', 'stickiness'),
   ...analytics('GET', 'trends'),
@@ -350,8 +348,4 @@ function analytics(method: 'GET' | 'POST', name: string): ContractEndpoint[] {
     fields: name === 'retention' ? ['result', 'next'] : ['results', 'next'],
   } as const;
   return [endpoint];
-}
-
-function later(endpoints: readonly ContractEndpoint[]): ContractEndpoint[] {
-  return endpoints.map((endpoint) => ({ ...endpoint, later: true }));
 }

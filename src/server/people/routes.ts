@@ -1,18 +1,18 @@
 import type { Db } from '../database/db.ts';
 import { FORMS, respondWithCsv, wantsCsv } from '../http/content-negotiation.ts';
-import { invalidInput } from '../http/errors.ts';
 import { isJsonObject, type JsonObject, toText } from '../http/json.ts';
 import { linkTo, parsePage } from '../http/paging.ts';
 import { toByteStream } from '../http/response.ts';
 import type { FoundPeople, PeopleFinder, PeoplePage } from '../insights/find-people.ts';
-import { InsightError } from '../insights/insight-error.ts';
 import type { PeopleKind } from '../insights/people-kind.ts';
 import { PEOPLE_KINDS } from '../insights/people-kinds.ts';
 import { getPublicUrl } from '../routing/public-url.ts';
 import { type Api, addRoute, type Call } from '../routing/route.ts';
+import { toRefusal } from './refuse-invalid.ts';
 import { renderPeople } from './render-actor.ts';
 import { type ActorBody, peopleBody, peopleQuery, peopleSchema, retainedSchema } from './schema.ts';
 import { streamPeople } from './stream-people.ts';
+import { addTimelineRoutes } from './timeline-routes.ts';
 
 interface PeopleDeps {
   readonly db: Db;
@@ -32,6 +32,7 @@ export function addPeopleRoutes(api: Api, deps: PeopleDeps): void {
   for (const kind of PEOPLE_KINDS) {
     for (const method of kind.methods) addPeopleRoute(api, deps, kind, method);
   }
+  addTimelineRoutes(api, deps);
 }
 
 function addPeopleRoute(api: Api, deps: PeopleDeps, kind: PeopleKind, method: 'get' | 'post'): void {
@@ -93,8 +94,7 @@ async function find(
   try {
     return await findPeople(db, projectId, kind.parse(filters), page);
   } catch (error) {
-    if (error instanceof InsightError) throw invalidInput(error.message, error.attr);
-    throw error;
+    throw toRefusal(error);
   }
 }
 

@@ -117,6 +117,13 @@ export function createContractWalk(api: TestApi, db: Db): (row: ContractEndpoint
       query: `events=${encodeURIComponent(JSON.stringify(steps.events))}&funnel_step=1`,
     }),
     'POST persons/funnel/': async () => ({ body: { ...steps, funnel_step: 1 } }),
+    'GET persons/funnel/correlation/': async () => ({
+      query: `events=${encodeURIComponent(JSON.stringify(steps.events))}&funnel_correlation_person_entity={"id":"run"}`,
+    }),
+    'POST persons/funnel/correlation/': async () => ({
+      body: { ...steps, funnel_correlation_person_entity: { id: 'run' } },
+    }),
+    'POST persons/path/': async () => ({ body: { include_event_types: ['custom_event'] } }),
     'GET persons/lifecycle/': async () => ({
       query: `events=${encodeURIComponent('[{"id":"walk"}]')}&target_date=-1d&lifecycle_type=new`,
     }),

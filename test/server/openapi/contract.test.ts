@@ -25,8 +25,6 @@ interface Document {
 }
 
 const nameOf = ({ method, path }: ContractEndpoint) => `${method} ${path}`;
-const built = CONTRACT_ENDPOINTS.filter(({ later }) => later !== true);
-const later = CONTRACT_ENDPOINTS.filter((row) => row.later === true);
 const documented = (document: Document, { method, path }: ContractEndpoint): Operation | undefined =>
   document.paths[path.replace(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
 
@@ -42,7 +40,7 @@ onEveryDatabase('the contract', (db) => {
     walk = createContractWalk(api, db());
   });
 
-  describe.each(built.map((row) => [nameOf(row), row] as const))('%s', (_, row) => {
+  describe.each(CONTRACT_ENDPOINTS.map((row) => [nameOf(row), row] as const))('%s', (_, row) => {
     test('is documented with its scopes, parameters and status', () => {
       const operation = documented(document, row);
       if (operation === undefined) throw new Error('it is not in the document');
@@ -91,21 +89,6 @@ onEveryDatabase('the contract', (db) => {
       }
     });
   });
-
-  test.each(later.map((row) => [nameOf(row), row] as const))(
-    '%s is marked for later: neither documented nor served',
-    async (_, row) => {
-      expect(documented(document, row)).toBeUndefined();
-      expect(access.has(nameOf(row))).toBe(false);
-      const target = row.path.replace(':project_id', String(api.project.id)).replace(/:\w+/g, '1');
-      const response = await api.app.request(target, {
-        method: row.method,
-        headers: { authorization: `Bearer ${api.personalKey}` },
-      });
-      // 400: a name in the place of a person's id.
-      expect([400, 404, 405]).toContain(response.status);
-    },
-  );
 });
 
 function expectFields(answer: unknown, row: ContractEndpoint): void {

@@ -161,6 +161,22 @@ onEveryDatabase('the persons behind numbers', (db) => {
     [`funnel/?${two}&funnel_step=-1`, 'funnel_step', /-1 is none/],
     [`funnel/?${two}&funnel_custom_steps=[1,4]`, 'funnel_custom_steps', /no step 4/],
     [`funnel/?${two}&funnel_step=1&funnel_order_type=any`, 'funnel_order_type', /./],
+    [`funnel/correlation/?${two}`, 'funnel_correlation_person_entity', 'No entity for persons specified'],
+    [
+      `funnel/correlation/?${two}&funnel_correlation_type=properties`,
+      'funnel_correlation_property_values',
+      'Property Correlation expects atleast one Property to get persons for',
+    ],
+    [`funnel/correlation/?${two}&funnel_correlation_type=all`, 'funnel_correlation_type', /./],
+    ['path/?include_event_types=["hogql"]', 'include_event_types', /page views/],
+    [
+      'path/?include_event_types=["custom_event"]&include_custom_events=["a"]',
+      'include_custom_events',
+      /either/,
+    ],
+    ['path/?start_point=a&end_point=b', 'end_point', /either/],
+    ['path/?step_limit=1', 'step_limit', /./],
+    ['path/?path_groupings=a', 'path_groupings', /./],
     [`funnel/?${two}&funnel_step=1&exclusions=[{"id":"a"}]`, 'exclusions', /./],
   ])('%s is refused, and %s is named', async (path, attr, detail) => {
     const response = await api.get(`persons/${path}`);
@@ -172,6 +188,40 @@ onEveryDatabase('the persons behind numbers', (db) => {
       attr,
     });
     expect(response.status).toBe(400);
+  });
+
+  describe('of a correlation', () => {
+    const steps = { events: [{ id: 'view' }, { id: 'paid', order: 1 }], date_from: '2024-01-09' };
+    const ask = async (body: object) => {
+      const response = await api.call('POST', 'persons/funnel/correlation/', { ...steps, ...body });
+      const { results } = (await response.json()) as Answer;
+      return results[0]?.people.map(({ name }) => name);
+    };
+
+    test('by a property are those of the funnel who have it', async () => {
+      const properties = (key: string) => ({
+        funnel_correlation_type: 'properties',
+        funnel_correlation_property_values: [{ key, operator: 'is_set' }],
+      });
+      expect(await ask(properties('email'))).toEqual(['Ann@example.com']);
+      expect(await ask({ ...properties('email'), funnel_correlation_person_converted: 'false' })).toEqual([]);
+      expect(await ask({ ...properties('name'), funnel_correlation_person_converted: false })).toEqual([
+        'Bob',
+      ]);
+    });
+
+    test('have pages under names of their own', async () => {
+      const body = {
+        funnel_correlation_type: 'properties',
+        funnel_correlation_property_values: [{ key: 'never', operator: 'is_not_set' }],
+        funnel_correlation_person_limit: 1,
+      };
+      const response = await api.call('POST', 'persons/funnel/correlation/', { ...steps, ...body });
+      expect(await response.json()).toMatchObject({
+        total_count: 4,
+        next: expect.stringMatching(/funnel_correlation_person_limit=1&funnel_correlation_person_offset=1$/),
+      });
+    });
   });
 
   describe('of a trend', () => {

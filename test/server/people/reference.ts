@@ -137,17 +137,22 @@ export interface FunnelRules {
 }
 
 /** How many steps somebody reached in their best attempt. `events` are in order of time and uuid. */
-export function reachedSteps(events: readonly Happened[], rules: FunnelRules): number {
+export const reachedSteps = (events: readonly Happened[], rules: FunnelRules): number =>
+  bestAttempt(events, rules).length;
+
+/** When the steps of the best attempt were reached: the one with most steps, of these the earliest. */
+export function bestAttempt(events: readonly Happened[], rules: FunnelRules): number[] {
   const attempt = { ordered: attemptOrdered, strict: attemptStrict, unordered: attemptUnordered }[
     rules.order
   ];
-  return Math.max(0, ...events.map((_, start) => attempt(events, start, rules)));
+  const attempts = events.map((_, start) => attempt(events, start, rules));
+  return attempts.reduce((best, times) => (times.length > best.length ? times : best), []);
 }
 
-function attemptOrdered(events: readonly Happened[], start: number, rules: FunnelRules): number {
+function attemptOrdered(events: readonly Happened[], start: number, rules: FunnelRules): number[] {
   const { steps, window, exclusion } = rules;
   const first = events[start];
-  if (first === undefined || first.name !== steps[0]) return 0;
+  if (first === undefined || first.name !== steps[0]) return [];
   const times = [first.at];
   for (let step = 1; step < steps.length; step++) {
     const before = times.at(-1) ?? 0;
@@ -166,36 +171,33 @@ function attemptOrdered(events: readonly Happened[], start: number, rules: Funne
       from !== undefined &&
       events.some(({ name, at }) => name === exclusion.name && at > from && at < to)
     ) {
-      return 0;
+      return [];
     }
   }
-  return times.length;
+  return times;
 }
 
-function attemptStrict(events: readonly Happened[], start: number, { steps, window }: FunnelRules): number {
-  const first = events[start];
-  let reached = 0;
-  while (
-    first !== undefined &&
-    reached < steps.length &&
-    events[start + reached]?.name === steps[reached] &&
-    (events[start + reached]?.at ?? 0) <= first.at + window
-  ) {
-    reached += 1;
+function attemptStrict(events: readonly Happened[], start: number, { steps, window }: FunnelRules): number[] {
+  const [first, times]: [number, number[]] = [events[start]?.at ?? 0, []];
+  for (const [step, name] of steps.entries()) {
+    const event = events[start + step];
+    if (event === undefined || event.name !== name || event.at > first + window) break;
+    times.push(event.at);
   }
-  return reached;
+  return times;
 }
 
 function attemptUnordered(
   events: readonly Happened[],
   start: number,
   { steps, window }: FunnelRules,
-): number {
+): number[] {
   const first = events[start];
-  if (first === undefined || !steps.includes(first.name)) return 0;
-  return steps.filter((step) =>
-    events.some(({ name, at }) => name === step && at >= first.at && at <= first.at + window),
-  ).length;
+  if (first === undefined || !steps.includes(first.name)) return [];
+  const reach = events.filter(({ at }) => at >= first.at && at <= first.at + window);
+  return steps
+    .flatMap((step) => reach.find(({ name }) => name === step)?.at ?? [])
+    .sort((one, other) => one - other);
 }
 
 /** Everybody's first, or last, value of a plan at any of these steps; empty where they have none. */
@@ -219,4 +221,28 @@ export function doers(
     if (own.length > 0) found.set(id, own);
   }
   return found;
+}
+
+export interface PathRules {
+  readonly stepLimit: number;
+  readonly startPoint?: string | undefined;
+  readonly endPoint?: string | undefined;
+}
+
+/** The sessions of somebody as paths: names of events, without those that repeat the one before. */
+export function listPaths(events: readonly Happened[], rules: PathRules): string[][] {
+  const sessions: Happened[][] = [];
+  for (const event of events) {
+    const before = sessions.at(-1)?.at(-1);
+    if (before === undefined || event.at - before.at >= 1_800_000) sessions.push([event]);
+    else sessions.at(-1)?.push(event);
+  }
+  return sessions.map((session) => {
+    const items = session.map(({ name }) => name).filter((name, index, all) => name !== all[index - 1]);
+    const { startPoint, endPoint, stepLimit } = rules;
+    const met = items.indexOf(startPoint ?? endPoint ?? '');
+    if ((startPoint ?? endPoint) !== undefined && met === -1) return [];
+    if (endPoint !== undefined) return items.slice(Math.max(0, met - stepLimit + 1), met + 1);
+    return items.slice(Math.max(0, met)).slice(0, stepLimit);
+  });
 }

@@ -8,10 +8,12 @@ import { FIRST_DAY, type Happened, histories, NAMES, type Somebody } from './his
 import { createPeopleLab, type Listed, type PeopleLab } from './people-lab.ts';
 import {
   activeIn,
+  bestAttempt,
   doers,
   type FunnelRules,
   type Interval,
   inLifecycle,
+  listPaths,
   listStarts,
   next,
   type Range,
@@ -25,7 +27,7 @@ import {
  * Every number of persons that an insight shows is as long as its list, and both are what a simple program
  * counts (reference.ts), over histories in which everything coincides that can.
  */
-const RUNS = ALL ? 400 : 20;
+const RUNS = ALL ? 200 : 15;
 
 const DAY = 86_400_000;
 const day = (time: number) => new Date(time).toISOString().slice(0, 10);
@@ -57,7 +59,7 @@ function pick<T>(numbers: readonly T[], seed: number, count = 3): T[] {
 }
 
 onEveryDatabase('the list behind a number', (db) => {
-  describe('is as long as the number says, and holds whom it counts', () => {
+  describe('is as long as the number says, and holds whom it counts', { timeout: 3_600_000 }, () => {
     test('of a lifecycle', () =>
       holds(
         db,
@@ -229,6 +231,96 @@ onEveryDatabase('the list behind a number', (db) => {
           }
         },
       ));
+
+    const correlations = fc.record({
+      steps: fc.constantFrom(['a', 'b'], ['b', 'a'], ['a', 'a']),
+      order: fc.constantFrom<FunnelRules['order']>('ordered', 'unordered', 'strict'),
+      window: fc.constantFrom(
+        { count: 2, unit: 'minute', ms: 120_000 },
+        { count: 1, unit: 'day', ms: DAY },
+        { count: 1, unit: 'week', ms: 7 * DAY },
+      ),
+      converted: fc.constantFrom(undefined, true, false),
+      plan: fc.constantFrom(undefined, 'x'),
+    });
+    test('of a correlation', () =>
+      holds(db, correlations, async (lab, people, { steps, order, window, converted, plan }) => {
+        const own = order === 'unordered' ? [...new Set(steps)] : steps;
+        if (own.length < 2) return;
+        const rules = { steps: own, order, window: window.ms };
+        const wanted = people.filter(({ events }) => {
+          const times = bestAttempt(events, rules);
+          const [first] = times;
+          if (first === undefined) return false;
+          const isThrough = times.length === own.length;
+          if (converted !== undefined && isThrough !== converted) return false;
+          const end = isThrough ? (times.at(-1) ?? 0) : first + window.ms;
+          return events.some(
+            (event) =>
+              event.name === 'c' &&
+              event.at > first &&
+              event.at < end &&
+              (plan === undefined || event.plan === plan),
+          );
+        });
+        const listed = await lab.list('funnel/correlation', {
+          events: own.map((id, index) => ({ id, order: index })),
+          date_from: day(FIRST_DAY),
+          funnel_order_type: order,
+          funnel_window_interval: window.count,
+          funnel_window_interval_unit: window.unit,
+          funnel_correlation_person_converted: converted,
+          funnel_correlation_person_entity: {
+            id: 'c',
+            ...(plan === undefined ? {} : { properties: [{ key: 'plan', value: plan }] }),
+          },
+        });
+        expect(idsOf(listed)).toEqual(wanted.map(({ id }) => id).sort());
+      }));
+
+    const pathsAsked = fc.record({
+      stepLimit: fc.integer({ min: 2, max: 4 }),
+      startPoint: fc.option(names, { nil: undefined }),
+      endPoint: fc.option(names, { nil: undefined }),
+      seed: fc.nat(),
+    });
+    test('of paths', () =>
+      holds(db, pathsAsked, async (lab, people, { seed, ...given }) => {
+        const rules = given.startPoint === undefined ? given : { ...given, endPoint: undefined };
+        const asked = {
+          include_event_types: ['custom_event'],
+          date_from: day(FIRST_DAY),
+          step_limit: rules.stepLimit,
+          start_point: rules.startPoint,
+          end_point: rules.endPoint,
+        };
+        const paths = people.map(({ id, events }) => ({
+          id,
+          all: listPaths(events, rules).map((path) => path.map((name, index) => `${index + 1}_${name}`)),
+        }));
+        const whoHas = (holdsFor: (path: string[]) => boolean) =>
+          paths
+            .filter(({ all }) => all.some(holdsFor))
+            .map(({ id }) => id)
+            .sort();
+        const shown = await lab.compute('PATHS', asked);
+        const hasEdge = (source: string, target: string) => (path: string[]) =>
+          path.some((item, index) => item === source && path[index + 1] === target);
+        for (const { source, target, value } of shown) {
+          expect(value).toBe(paths.flatMap(({ all }) => all).filter(hasEdge(source, target)).length);
+        }
+        const list = async (more: object) => idsOf(await lab.list('path', { ...asked, ...more }));
+        expect(await list({})).toEqual(whoHas((path) => path.length > 0));
+        for (const { source, target } of pick(shown, seed, 2)) {
+          const both = { path_start_key: source, path_end_key: target };
+          expect(await list(both)).toEqual(whoHas(hasEdge(source, target)));
+          expect(await list({ path_start_key: source })).toEqual(
+            whoHas((path) => path.indexOf(source) !== -1 && path.at(-1) !== source),
+          );
+          expect(await list({ path_end_key: target })).toEqual(whoHas((path) => path.indexOf(target) > 0));
+          expect(await list({ path_dropoff_key: target })).toEqual(whoHas((path) => path.at(-1) === target));
+        }
+      }));
 
     const trends = fc.record({
       name: names,

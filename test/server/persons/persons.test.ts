@@ -85,7 +85,6 @@ onEveryDatabase('persons', (db) => {
     ['persons/2147483647/', 404, 'not_found', /Person not found/],
     ['persons/99999999999/', 404, 'not_found', /Person not found/],
     ['persons/00000000-0000-4000-8000-000000000000/', 404, 'not_found', /Person not found/],
-    ['persons/path/', 404, 'not_found', /Not found/],
     ['persons/ada/', 400, 'invalid_input', /does not look like a personID/],
     ['persons/?distinct_id=%00', 400, 'invalid_input', /cannot be stored/],
   ])('%s is %i', async (path, status, code, detail) => {
@@ -95,9 +94,7 @@ onEveryDatabase('persons', (db) => {
   });
 
   test('have no endpoints that are not built, whatever the method', async () => {
-    for (const name of ['path', 'none/such']) {
-      expect((await api.call('POST', `persons/${name}/`, {})).status).toBe(404);
-    }
+    expect((await api.call('POST', 'persons/none/such/', {})).status).toBe(404);
     expect((await api.call('POST', 'persons/5/', {})).status).toBe(405);
   });
 

@@ -1,6 +1,8 @@
 import { isJsonObject, type JsonObject, sameJson } from '../../http/json.ts';
 import type { IncomingEvent } from '../incoming-event.ts';
 
+type NamedProperties = Pick<IncomingEvent, 'event' | 'properties'>;
+
 /** The changes of one event to its person's properties. */
 interface PropertyChanges {
   readonly set: ReadonlyMap<string, unknown>;
@@ -26,7 +28,7 @@ const INITIAL_KEYS: readonly (readonly [string, string])[] = COPIED_KEYS.map((ke
 const PERSON_EVENTS = new Set(['$identify', '$create_alias', '$merge_dangerously', '$set']);
 const WITHOUT_PERSON_CHANGES = new Set(['$exception', '$$heatmap']);
 
-function toPersonChanges({ properties }: IncomingEvent): PropertyChanges {
+function toPersonChanges({ properties }: NamedProperties): PropertyChanges {
   const set = new Map<string, unknown>();
   const setOnce = new Map<string, unknown>();
   for (const [key, initialKey] of INITIAL_KEYS) {
@@ -58,7 +60,7 @@ function unsetKeys(value: unknown): readonly string[] {
 export function applyChanges(
   properties: ReadonlyMap<string, unknown>,
   edit: () => Map<string, unknown>,
-  event: IncomingEvent,
+  event: NamedProperties,
 ): boolean {
   if (!isWorthwhile(properties, event)) return false;
   const changes = toPersonChanges(event);
@@ -73,7 +75,7 @@ export function applyChanges(
  * A person is not rewritten for every page they open: a visit fact that merely differs waits until
  * something else changes, unless the event is about the person.
  */
-function isWorthwhile(person: ReadonlyMap<string, unknown>, { event, properties }: IncomingEvent): boolean {
+function isWorthwhile(person: ReadonlyMap<string, unknown>, { event, properties }: NamedProperties): boolean {
   if (WITHOUT_PERSON_CHANGES.has(event)) return false;
   const aboutPerson = PERSON_EVENTS.has(event);
   const set = toObject(properties['$set']);

@@ -64,7 +64,7 @@ const UNITS: Readonly<Record<FunnelWindow['unit'], Sql>> = {
   month: sql`interval '1 month'`,
 };
 
-const toInterval = ({ count, unit }: FunnelWindow): Sql => sql`(${count}::bigint * ${UNITS[unit]})`;
+export const toInterval = ({ count, unit }: FunnelWindow): Sql => sql`(${count}::bigint * ${UNITS[unit]})`;
 
 /** The times of the steps that were hit, up to the first that was not. */
 const selectTimes = (times: readonly Sql[], hits: readonly Sql[]): Sql =>

@@ -10,7 +10,7 @@ import { parseFunnel } from './parse.ts';
 import { findInFunnel } from './store.ts';
 
 /** Parameters that say which funnel. */
-const FUNNEL_PARAMETERS = {
+export const FUNNEL_PARAMETERS = {
   funnel_order_type: '`ordered` (default), `strict` or `unordered`.',
   funnel_window_interval: 'How long somebody may take from the first step to the last (default 14).',
   funnel_window_interval_unit: '`second`, `minute`, `hour`, `day` (default), `week` or `month`.',

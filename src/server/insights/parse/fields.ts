@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isExactNumber } from '../../../lib/json/exact-number.ts';
 import { ApiError } from '../../http/errors.ts';
 import { parseSafely } from '../../http/safe-json.ts';
-import type { FilterGroup } from '../../query/filter.ts';
+import type { FilterGroup, Owner } from '../../query/filter.ts';
 import { type AskedInterval, parseInterval } from '../../query/interval.ts';
 import { parseFilter } from '../../query/parse-filter.ts';
 import type { Breakdown } from '../entity.ts';
@@ -55,8 +55,8 @@ export function readFields<S extends z.ZodType>(schema: S, filters: unknown): z.
   );
 }
 
-export const readFilter = (properties: unknown): FilterGroup =>
-  orInvalid(() => parseFilter(properties, { defaultType: 'event' }), 'properties');
+export const readFilter = (properties: unknown, defaultType: Owner = 'event'): FilterGroup =>
+  orInvalid(() => parseFilter(properties, { defaultType }), 'properties');
 
 /** What the shared layer refuses with 400 is an invalid insight here. */
 function orInvalid<T>(read: () => T, attr: string): T {

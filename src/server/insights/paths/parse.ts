@@ -42,19 +42,19 @@ export function parsePaths(filters: JsonObject, common: CommonQuery): PathsQuery
   const events = fields.include_custom_events ?? fields.custom_events ?? [];
   const rest = [...types].filter((type) => type !== PAGEVIEWS && type !== SCREENS && type !== CUSTOM);
   if (rest.length > 0 || fields.paths_hogql_expression !== undefined) {
-    throw unsupported('Paths are made of page views, screens and custom events only.');
+    throw unsupported('Paths are made of page views, screens and custom events only.', 'include_event_types');
   }
   if (types.has(CUSTOM) && events.length > 0) {
-    throw invalid('Choose either all custom events or the ones you name.');
+    throw invalid('Choose either all custom events or the ones you name.', 'include_custom_events');
   }
   if (fields.funnel_paths !== undefined)
-    throw unsupported('Paths between the steps of a funnel are not supported.');
+    throw unsupported('Paths between the steps of a funnel are not supported.', 'funnel_paths');
   if (fields.path_replacements === true || fields.local_path_cleaning_filters?.length) {
-    throw unsupported('Rules that clean paths are not supported: use path_groupings.');
+    throw unsupported('Rules that clean paths are not supported: use path_groupings.', 'path_replacements');
   }
   const [startPoint, endPoint] = [fields.start_point, fields.end_point].map(withoutSlash);
   if (startPoint !== undefined && endPoint !== undefined) {
-    throw unsupported('Choose either where paths start or where they end.');
+    throw unsupported('Choose either where paths start or where they end.', 'end_point');
   }
   return {
     insight: 'PATHS',

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../database/db.ts';
-import { anyOf, type Sql, sql } from '../../database/sql.ts';
+import { allOf, anyOf, type Sql, sql } from '../../database/sql.ts';
 import { inTime } from '../../query/time-limit.ts';
 import { ACTOR, type EventScope, eventsWhere, runFacts, type Span, selectText } from '../events-store.ts';
 import type { Steps } from '../steps.ts';
@@ -13,17 +13,50 @@ export async function loadPaths(
   span: Span,
   query: PathsQuery,
 ): Promise<PathEdge[]> {
-  const items = await steps.collect(scope, (within) => pathItems(within, span, query));
-  const facts = await steps.derive([items], (of) => pathFacts(scope, of(items), query));
+  const facts = await collectFacts(steps, scope, span, query);
   const rows = await runFacts<Omit<PathEdge, 'average_conversion_time'> & { readonly averageMs: number }>(
     tx,
     sql`select source, target, count(*) as value, avg(milliseconds) as "averageMs"
-      from ${facts} as facts
+      from ${facts} as facts where target is not null
       group by source, target
       having count(*) between ${query.minEdgeWeight ?? 0}::bigint and ${query.maxEdgeWeight ?? MAX_WEIGHT}::bigint
       order by value desc, source, target limit ${query.edgeLimit}::integer`,
   );
   return rows.map(({ averageMs, ...edge }) => ({ ...edge, average_conversion_time: averageMs }));
+}
+
+async function collectFacts(steps: Steps, scope: EventScope, span: Span, query: PathsQuery): Promise<Sql> {
+  const items = await steps.collect(scope, (within) => pathItems(within, span, query));
+  return steps.derive([items], (of) => pathFacts(scope, of(items), query));
+}
+
+/** A part of paths by its items, as `source` and `target` of edges name them. */
+export interface PathPart {
+  /** Who went on from there. */
+  readonly source: string | undefined;
+  /** Who came there from another item. */
+  readonly target: string | undefined;
+  /** Whose path ended there; then the others do not matter. */
+  readonly end: string | undefined;
+}
+
+/** The persons who went along a part of the paths; everybody with a path where it names nothing. */
+export async function findOnPaths(
+  steps: Steps,
+  scope: EventScope,
+  span: Span,
+  query: PathsQuery,
+  { source, target, end }: PathPart,
+): Promise<Sql> {
+  const facts = await collectFacts(steps, scope, span, query);
+  const conditions =
+    end !== undefined
+      ? [sql`source = ${end}::text`, sql`target is null`]
+      : [
+          ...(source === undefined ? [] : [sql`source = ${source}::text`, sql`target is not null`]),
+          ...(target === undefined ? [] : [sql`target = ${target}::text`]),
+        ];
+  return sql`(select distinct actor from ${facts} as facts where ${allOf(conditions)})`;
 }
 
 const MAX_WEIGHT = Number.MAX_SAFE_INTEGER;
@@ -32,8 +65,8 @@ const MAX_WEIGHT = Number.MAX_SAFE_INTEGER;
 const SESSION_GAP = sql`interval '30 minutes'`;
 
 /**
- * One fact for a person, a session of theirs and two items that followed one another in it; an item that
- * repeats itself counts once. A path begins with its session or at the starting point, or it leads to the
+ * One fact for a person, a session of theirs and an item in it, with the item that followed, or null after the
+ * last that is shown; an item that repeats itself counts once. A path begins with its session or at the starting point, or it leads to the
  * end point; then the steps right before that are shown.
  */
 function pathFacts(scope: EventScope, itemsIn: Sql, query: PathsQuery): Sql {
@@ -62,7 +95,7 @@ function pathFacts(scope: EventScope, itemsIn: Sql, query: PathsQuery): Sql {
       from shown)
     select actor, session, step || '_' || item as source, (step + 1) || '_' || next_item as target,
       extract(epoch from next_at - at)::float8 * 1000 as milliseconds
-    from pairs where next_item is not null and ${inTime(scope.timeLimitMs)}`;
+    from pairs where ${inTime(scope.timeLimitMs)}`;
 }
 
 /** What a path is made of: addresses of page views, names of screens, names of other events. */
