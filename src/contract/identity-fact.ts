@@ -18,10 +18,36 @@ export interface PersonFact {
   readonly distinctId: string;
   readonly time: string;
   /** The latest value by source time wins. */
-  readonly set?: Readonly<Record<string, unknown>>;
+  readonly set?: Values | DeferredValues | undefined;
   /** The earliest value by source time wins. */
-  readonly setOnce?: Readonly<Record<string, unknown>>;
+  readonly setOnce?: Values | DeferredValues | undefined;
 }
+
+type Values = Readonly<Record<string, unknown>>;
+
+/**
+ * Values that are parsed when somebody looks at them: most records of a person repeat what the next one says, and
+ * their values are never looked at.
+ */
+export class DeferredValues {
+  /** Of the values that are defined; one set for all records that have the same. */
+  readonly keys: ReadonlySet<string>;
+  readonly #read: () => Values;
+  #values: Values | undefined;
+
+  constructor(keys: ReadonlySet<string>, read: () => Values) {
+    this.keys = keys;
+    this.#read = read;
+  }
+
+  get values(): Values {
+    this.#values ??= this.#read();
+    return this.#values;
+  }
+}
+
+export const readValues = (values: Values | DeferredValues): Values =>
+  values instanceof DeferredValues ? values.values : values;
 
 export interface GroupFact {
   readonly kind: 'group';

@@ -1,3 +1,4 @@
+import { DeferredValues, readValues } from '../contract/identity-fact.ts';
 import { canonicalJson } from '../lib/json/canonical-json.ts';
 import { type Snapshot, type StoredProperty, splitMembers, toSnapshots } from '../state/facts/snapshots.ts';
 import { renderSnapshot } from './render-snapshot.ts';
@@ -23,7 +24,7 @@ export class PropertyFold {
   readonly #keep: 'latest' | 'earliest';
   #time = '';
   /** The only snapshot, as values or as text; neither: there is none, or `#byKey` has everything. */
-  #values: Values | undefined;
+  #values: Values | DeferredValues | undefined;
   #text: string | undefined;
   #byKey: Map<string, Version> | undefined;
 
@@ -36,7 +37,7 @@ export class PropertyFold {
   }
 
   /** The values of one record. Those that are undefined are none. */
-  add(time: string, values: Values | undefined): void {
+  add(time: string, values: Values | DeferredValues | undefined): void {
     if (values === undefined || !hasValues(values)) return;
     if (this.isEmpty) {
       this.#time = time;
@@ -52,10 +53,10 @@ export class PropertyFold {
         return;
       }
       if (!isBetter && covers(known, values)) return;
-    } else if (known && areSame(known, values)) return;
+    } else if (known && areSame(readValues(known), readValues(values))) return;
     const byKey = this.#expand();
-    for (const key of Object.keys(values)) {
-      if (values[key] !== undefined) this.#addOne(byKey, key, { time, value: values[key], text: undefined });
+    for (const [key, value] of Object.entries(readValues(values))) {
+      if (value !== undefined) this.#addOne(byKey, key, { time, value, text: undefined });
     }
   }
 
@@ -89,7 +90,7 @@ export class PropertyFold {
   snapshots(): readonly Snapshot[] {
     if (this.#byKey) return toSnapshots(this.#list(this.#byKey));
     if (this.isEmpty) return [];
-    this.#text ??= renderSnapshot(this.#values ?? {});
+    this.#text ??= renderSnapshot(readValues(this.#values ?? {}));
     return [[this.#time, this.#text]];
   }
 
@@ -111,7 +112,7 @@ export class PropertyFold {
     if (this.#byKey) return this.#byKey;
     const byKey = new Map<string, Version>();
     const time = this.#time;
-    const values = this.#values ?? {};
+    const values = readValues(this.#values ?? {});
     if (this.#text !== undefined) {
       splitMembers(this.#text, (key, text) => byKey.set(key, { time, value: undefined, text }));
     } else {
@@ -146,13 +147,23 @@ const getText = (version: Version): string => {
   return version.text;
 };
 
-function hasValues(values: Values): boolean {
+function hasValues(values: Values | DeferredValues): boolean {
+  if (values instanceof DeferredValues) return values.keys.size > 0;
   for (const key of Object.keys(values)) if (values[key] !== undefined) return true;
   return false;
 }
 
 /** Whether `a` has a value for every property of `b`. */
-function covers(a: Values, b: Values): boolean {
+function covers(a: Values | DeferredValues, b: Values | DeferredValues): boolean {
+  if (a instanceof DeferredValues && b instanceof DeferredValues) {
+    if (a.keys === b.keys) return true;
+    for (const key of b.keys) if (!a.keys.has(key)) return false;
+    return true;
+  }
+  return coversAll(readValues(a), readValues(b));
+}
+
+function coversAll(a: Values, b: Values): boolean {
   for (const key of Object.keys(b)) {
     if (b[key] !== undefined && (!Object.hasOwn(a, key) || a[key] === undefined)) return false;
   }

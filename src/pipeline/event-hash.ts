@@ -1,5 +1,16 @@
 import type { MappedEvent } from '../contract/event.ts';
-import { finish, hashText, lanes, mixBlock, rotate, scaleSecond } from '../lib/hash-text.ts';
+import {
+  finish,
+  hashText,
+  lanes,
+  mixBlock,
+  mixFirst,
+  mixSecond,
+  rotate,
+  scaleSecond,
+  scramble,
+  toSecondSeed,
+} from '../lib/hash-text.ts';
 import { canonicalDigits, type ExactNumber } from '../lib/json/exact-number.ts';
 import { type PropertyName, readDistinctId } from '../lib/json/property-list.ts';
 
@@ -24,14 +35,34 @@ const SEED_KEY_MORE = 0x51ab7c03;
 /** 32-bit words of a key. */
 export const KEY_WORDS = 3;
 
-/** What the destination tells rows by: uuid, event name, distinct_id and UTC day. */
+/** What the destination tells rows by: uuid, event name, distinct_id and UTC day. Hashed by two seeds in one pass. */
 export function hashKey(event: MappedEvent, words: Int32Array): void {
   const distinctId = readDistinctId(event.properties);
   const key = `${event.uuid}${event.timestamp.slice(0, 10)}${distinctId.length}:${distinctId}${event.event}`;
-  hashText(key, SEED_KEY);
+  const { length } = key;
+  let a = SEED_KEY;
+  let b = toSecondSeed(SEED_KEY);
+  let moreA = SEED_KEY_MORE;
+  let moreB = toSecondSeed(SEED_KEY_MORE);
+  let at = 0;
+  for (; at + 1 < length; at += 2) {
+    const block = key.charCodeAt(at) | (key.charCodeAt(at + 1) << 16);
+    a = mixFirst(a, block);
+    b = mixSecond(b, block);
+    moreA = mixFirst(moreA, block);
+    moreB = mixSecond(moreB, block);
+  }
+  if (at < length) {
+    const block = key.charCodeAt(at);
+    a ^= mixBlock(block);
+    b ^= scramble(block);
+    moreA ^= mixBlock(block);
+    moreB ^= scramble(block);
+  }
+  finish(a, b, length);
   words[0] = lanes[0] as number;
   words[1] = lanes[1] as number;
-  hashText(key, SEED_KEY_MORE);
+  finish(moreA, moreB, length);
   words[2] = lanes[0] as number;
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { IdentityFact } from '../../src/contract/identity-fact.ts';
+import { DeferredValues, type IdentityFact, readValues } from '../../src/contract/identity-fact.ts';
 import { FactFold } from '../../src/identity/fact-fold.ts';
 import { ExactNumber } from '../../src/lib/json/exact-number.ts';
 import { parseStoredFact, renderFact, type StoredFact } from '../../src/state/facts/fact-line.ts';
@@ -46,6 +46,28 @@ test('equal facts make equal objects, byte for byte', () => {
   fc.assert(
     fc.property(fc.array(anyFact), (facts) => {
       expect(encode(foldFacts([...facts].reverse()))).toEqual(encode(foldFacts(facts)));
+    }),
+  );
+});
+
+test('values that are read late fold as those that are there', () => {
+  const shared = new Map<string, ReadonlySet<string>>();
+  const defer = (values: Parameters<typeof readValues>[0] | undefined) => {
+    if (values === undefined) return undefined;
+    const plain = readValues(values);
+    const keys = Object.keys(plain);
+    const same = shared.get(keys.join()) ?? new Set(keys);
+    shared.set(keys.join(), same);
+    return new DeferredValues(same, () => plain);
+  };
+  fc.assert(
+    fc.property(fc.array(anyFact), fc.array(fc.boolean()), (facts, isLate) => {
+      const late = facts.map((fact, at) =>
+        fact.kind === 'person' && isLate[at] !== false
+          ? { ...fact, set: defer(fact.set), setOnce: defer(fact.setOnce) }
+          : fact,
+      );
+      expect(encode(foldFacts(late))).toEqual(encode(foldFacts(facts)));
     }),
   );
 });

@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type MappedEvent, toTargetEvent } from '../../src/contract/event.ts';
+import { DeferredValues, readValues } from '../../src/contract/identity-fact.ts';
+import type { MapOutcome } from '../../src/contract/outcome.ts';
 import { JsonToken } from '../../src/lib/json/json-token.ts';
 import { parseJson } from '../../src/lib/json/parse-json.ts';
 import { PropertyList } from '../../src/lib/json/property-list.ts';
@@ -28,6 +30,20 @@ function write(...events: readonly MappedEvent[]): { readonly text: string; read
   writer.write(events, end);
   end();
   return { text: texts.join(), hash: writer.words.join() };
+}
+
+/** The rest of an outcome; values that were deferred are read, and must have the keys that were told of them. */
+function withoutEvents(outcome: MapOutcome<MappedEvent>): object {
+  if (outcome.kind === 'rejected') return outcome;
+  const read = (values: Parameters<typeof readValues>[0] | undefined) => {
+    if (values === undefined) return undefined;
+    if (values instanceof DeferredValues) expect([...values.keys]).toEqual(Object.keys(values.values));
+    return readValues(values);
+  };
+  const facts = outcome.facts.map((fact) =>
+    fact.kind === 'person' ? { ...fact, set: read(fact.set), setOnce: read(fact.setOnce) } : fact,
+  );
+  return { ...outcome, facts, events: [] };
 }
 
 const withProperties = (properties: MappedEvent['properties']): MappedEvent => ({
@@ -144,7 +160,7 @@ describe('the text of an event', () => {
       const view = parseView?.(bytes, 0, bytes.length - 1);
       const seen = view?.kind === 'object' ? map(view.value) : undefined;
       if (view?.kind === 'object' && view.value instanceof RecordView) viewed += 1;
-      if (seen) expect({ ...seen, events: [] }).toEqual({ ...fast, events: [] });
+      if (seen) expect(withoutEvents(seen)).toEqual(withoutEvents(fast));
       if (plain.kind !== 'mapped' || fast.kind !== 'mapped') {
         expect(fast).toEqual(plain);
         continue;
