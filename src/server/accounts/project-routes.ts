@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
+import { IANAZone } from 'luxon';
 import type { Logger } from 'pino';
 import type { ApiEnv } from '../auth/access.ts';
 import {
@@ -27,7 +28,8 @@ const projectSchema = z
     name: z.string(),
     api_token: z.string().openapi({ description: 'The project API key, for /capture/ and /batch/.' }),
     created_at: z.string(),
-    timezone: z.string(),
+    timezone: z.string().openapi({ description: 'Where its days begin: an IANA name.' }),
+    week_start_day: z.int().openapi({ description: 'Where its weeks begin: 0 is Sunday, 1 Monday.' }),
   })
   .openapi('Project');
 
@@ -38,7 +40,8 @@ const renderProject = (project: Project): z.infer<typeof projectSchema> => ({
   name: project.name,
   api_token: project.projectKey,
   created_at: project.createdAt,
-  timezone: 'UTC',
+  timezone: project.timeZone,
+  week_start_day: project.weekStartDay,
 });
 
 /** Projects of one page. */
@@ -50,6 +53,19 @@ const newProjectSchema = z.object({
     .uuid()
     .optional()
     .openapi({ description: 'Default: the first organization of the caller.' }),
+});
+
+const changedProjectSchema = z.object({
+  name: nameField().optional(),
+  timezone: z
+    .string()
+    .refine((name) => IANAZone.isValidZone(name), 'Must be an IANA time zone, such as Europe/Vienna.')
+    .optional()
+    .openapi({ description: 'IANA name. Insights and lists of persons count by its days.' }),
+  week_start_day: z
+    .union([z.literal(0), z.literal(1)])
+    .optional()
+    .openapi({ description: '0 is Sunday (default), 1 Monday.' }),
 });
 
 interface ProjectDeps {
@@ -119,17 +135,21 @@ export function addProjectRoutes(api: Api, { db, log, fixedProjectKey }: Project
       method: 'patch',
       path: '/api/projects/:project_id/',
       scopes: ['*'],
-      summary: 'Rename a project (beyond the contract)',
+      summary: 'Rename a project, or change its calendar (beyond the contract)',
       tag: 'Projects',
       preHandler: async (c) => requireProjectAdministrator(c),
-      body: z.object({ name: nameField() }),
+      body: changedProjectSchema,
       responses: { 200: { description: 'The project.', schema: projectSchema } },
     },
     async ({ c, body }) => {
       const { id } = c.get('project');
-      const project = await changeProject(db, id, { name: body.name });
+      const project = await changeProject(db, id, {
+        name: body.name,
+        timeZone: body.timezone,
+        weekStartDay: body.week_start_day,
+      });
       if (project === undefined) throw notFound();
-      log.info({ project: id, by: c.get('key').id }, 'project renamed');
+      log.info({ project: id, by: c.get('key').id }, 'project changed');
       return respondWithJson(c, renderProject(project));
     },
   );

@@ -15,13 +15,18 @@ export interface Project {
   readonly name: string;
   readonly projectKey: string;
   readonly createdAt: string;
+  /** Where its days begin: an IANA name. */
+  readonly timeZone: string;
+  /** Where its weeks begin: 0 is Sunday, 1 Monday. */
+  readonly weekStartDay: 0 | 1;
   /** How many of its event definitions were removed so far. */
   readonly definitionsRemoved: number;
 }
 
 /** What a `Project` is read from. */
 export const PROJECT_COLUMNS = sql`id, uuid, organization_id as "organizationId", name, api_token as "projectKey",
-  created_at as "createdAt", definitions_removed as "definitionsRemoved"`;
+  created_at as "createdAt", time_zone as "timeZone", week_start_day as "weekStartDay",
+  definitions_removed as "definitionsRemoved"`;
 
 /** A new project key. */
 export const createProjectKey = (): string => `phc_${base62(randomBytes(32))}`;
@@ -91,16 +96,25 @@ export async function loadOwnedProjects(
   return rows.map(({ id }) => id);
 }
 
-/** Changes name, key or both; undefined where there is no such project. */
+export interface ProjectChange {
+  readonly name?: string | undefined;
+  readonly projectKey?: string | undefined;
+  readonly timeZone?: string | undefined;
+  readonly weekStartDay?: 0 | 1 | undefined;
+}
+
+/** Changes what is given; undefined where there is no such project. */
 export async function changeProject(
   db: Queryable,
   id: number,
-  change: { readonly name?: string | undefined; readonly projectKey?: string | undefined },
+  change: ProjectChange,
 ): Promise<Project | undefined> {
   const [row] = await runSql<Project>(
     db,
     sql`update projects set name = coalesce(${change.name ?? null}, name),
-        api_token = coalesce(${change.projectKey ?? null}, api_token)
+        api_token = coalesce(${change.projectKey ?? null}, api_token),
+        time_zone = coalesce(${change.timeZone ?? null}, time_zone),
+        week_start_day = coalesce(${change.weekStartDay ?? null}::smallint, week_start_day)
       where id = ${id} returning ${PROJECT_COLUMNS}`,
   );
   return row;

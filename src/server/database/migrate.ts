@@ -14,6 +14,7 @@ import { eventRows } from './migrations/0010-event-rows.ts';
 import { flags } from './migrations/0011-flags.ts';
 import { eventTimes } from './migrations/0012-event-times.ts';
 import { wideRows } from './migrations/0013-wide-rows.ts';
+import { projectCalendars } from './migrations/0014-project-calendars.ts';
 
 export const MIGRATIONS: readonly Migration[] = [
   firstRooms,
@@ -29,6 +30,7 @@ export const MIGRATIONS: readonly Migration[] = [
   flags,
   eventTimes,
   wideRows,
+  projectCalendars,
 ];
 /** Any number will do, as long as every process takes the same. */
 const MIGRATION_LOCK = 4_201_967;

@@ -1,10 +1,11 @@
+import { loadProject, type Project } from '../auth/projects.ts';
 import type { Db, Queryable } from '../database/db.ts';
 import { getSqlState } from '../database/db.ts';
 import { HOW_TO_MOVE } from '../database/outgrown.ts';
 import { sql } from '../database/sql.ts';
 import { ApiError } from '../http/errors.ts';
 import { loadCohorts } from '../query/cohort-store.ts';
-import { type DateRange, fitRange, parseDateRange } from '../query/date-range.ts';
+import { type DateRange, fitRange, parseDateRange, type RangeContext } from '../query/date-range.ts';
 import type { FilterGroup } from '../query/filter.ts';
 import type { AskedInterval } from '../query/interval.ts';
 import { STEP_LIMIT_MS } from '../query/over-blocks.ts';
@@ -91,6 +92,14 @@ function toInsightError(error: unknown, kind: Db['kind']): unknown {
   return isTooLarge ? tooLarge('This is too much: ask for fewer days, steps or values.') : error;
 }
 
+/** For ranges of dates. */
+export const getCalendar = (
+  project: Pick<Project, 'timeZone' | 'weekStartDay'> | undefined,
+): Pick<RangeContext, 'timeZone' | 'weekStart'> => ({
+  timeZone: project?.timeZone ?? 'UTC',
+  weekStart: project?.weekStartDay === 1 ? 'monday' : 'sunday',
+});
+
 async function answer<T>(
   tx: Queryable,
   steps: Steps,
@@ -100,6 +109,7 @@ async function answer<T>(
   const every: FilterGroup = { kind: 'group', operator: 'and', members: [filter, ...filters] };
   const cohorts = await loadCohorts(tx, projectId, every);
   const scope: EventScope = { projectId, now, filter, cohorts, timeLimitMs, place: sql`true` };
+  const project = await loadProject(tx, projectId);
   const needsTimes = dates.from === 'all' || interval === 'auto';
   const times = needsTimes ? await loadEventTimes(tx, projectId, now) : undefined;
   const range = parseDateRange(
@@ -109,7 +119,7 @@ async function answer<T>(
       explicitDate: dates.explicit,
       interval: interval === 'auto' ? 'day' : interval,
     },
-    { now, earliest: times?.first },
+    { now, earliest: times?.first, ...getCalendar(project) },
   );
   return find(tx, steps, scope, interval === 'auto' ? fitRange(range, times?.last) : range);
 }

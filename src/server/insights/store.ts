@@ -48,6 +48,8 @@ export interface StoredInsight {
   readonly favorited: boolean;
   readonly deleted: boolean;
   readonly isSample: boolean;
+  /** Of its project: an IANA name. */
+  readonly timeZone: string;
   /** ISO 8601, as all times here. */
   readonly createdAt: string;
   /** Id of a user; null for one that a template created. */
@@ -66,7 +68,8 @@ interface InsightRow extends Omit<StoredInsight, 'filters' | 'query'> {
 const COLUMNS = sql`id, project_id as "projectId", short_id as "shortId", name, derived_name as "derivedName",
   description, filters, query, tags, saved, favorited, deleted, is_sample as "isSample",
   created_at as "createdAt", created_by as "createdBy", updated_at as "updatedAt",
-  last_modified_at as "lastModifiedAt", last_modified_by as "lastModifiedBy"`;
+  last_modified_at as "lastModifiedAt", last_modified_by as "lastModifiedBy",
+  (select time_zone from projects where projects.id = insights.project_id) as "timeZone"`;
 
 function toInsight(row: InsightRow): StoredInsight {
   const query = row.query === null ? null : parseJsonObject(row.query);

@@ -5,6 +5,7 @@ import type { Db } from '../database/db.ts';
 import { FORMS, formQuery, respondNegotiated } from '../http/content-negotiation.ts';
 import { invalidInput } from '../http/errors.ts';
 import { type JsonObject, parseJsonObject } from '../http/json.ts';
+import { getCalendar } from '../insights/ask-database.ts';
 import { loadEventTimes } from '../insights/events-store.ts';
 import { readTimelineQuery, TIMELINE_PARAMETERS, type TimelineQuery } from '../insights/timeline-query.ts';
 import { findPerson } from '../persons/find-person.ts';
@@ -86,7 +87,7 @@ async function findRange(
   const needsTimes = dates.from === 'all';
   const times = needsTimes ? await loadEventTimes(db, c.get('project').id, now) : undefined;
   const asked = { dateFrom: dates.from, dateTo: dates.to, explicitDate: dates.explicit, interval };
-  const range = parseDateRange(asked, { now, earliest: times?.first });
+  const range = parseDateRange(asked, { now, earliest: times?.first, ...getCalendar(c.get('project')) });
   if (range.until > range.from.plus(1)) return range;
   return { ...range, until: addIntervals(range.from, 1, interval) };
 }

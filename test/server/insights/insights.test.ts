@@ -65,6 +65,7 @@ onBothDatabases('insights', (db) => {
         favorited: false,
         deleted: false,
         isSample: true,
+        timeZone: 'UTC',
         createdAt: expect.stringMatching(/^20\d\d-.*Z$/),
         createdBy: userId,
         updatedAt: stored?.createdAt,

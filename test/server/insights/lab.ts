@@ -63,6 +63,7 @@ export const storedInsight = (filters: JsonObject, query: JsonObject | null = nu
   favorited: false,
   deleted: false,
   isSample: false,
+  timeZone: 'UTC',
   createdAt: NOW,
   createdBy: null,
   updatedAt: NOW,

@@ -46,7 +46,7 @@ export function renderInsightBody(
     is_sample: insight.isSample,
     effective_restriction_level: restriction,
     effective_privilege_level: privilege,
-    timezone: 'UTC',
+    timezone: insight.timeZone,
     filters_hash: result?.filtersHash ?? null,
     next_allowed_client_refresh: result?.kind === 'computed' ? result.nextRefreshAt : null,
   };

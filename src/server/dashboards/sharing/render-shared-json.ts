@@ -55,7 +55,7 @@ function renderInsight(insight: StoredInsight, result: InsightResult | undefined
     description: insight.description,
     filters: data ? { insight: data.insight, ...('display' in data ? { display: data.display } : {}) } : {},
     result: data ? data.result.map(withoutFilters) : null,
-    timezone: 'UTC',
+    timezone: insight.timeZone,
     ...LEVELS,
   };
 }

@@ -59,8 +59,9 @@ const UNITS: Readonly<Record<FunnelWindow['unit'], Sql>> = {
   second: sql`interval '1 second'`,
   minute: sql`interval '1 minute'`,
   hour: sql`interval '1 hour'`,
-  day: sql`interval '1 day'`,
-  week: sql`interval '1 week'`,
+  // A day of the database may have 23 hours.
+  day: sql`interval '24 hours'`,
+  week: sql`interval '168 hours'`,
   month: sql`interval '1 month'`,
 };
 

@@ -1,3 +1,4 @@
+import { DateTime, type Zone } from 'luxon';
 import type { Queryable } from '../../database/db.ts';
 import type { DateRange } from '../../query/date-range.ts';
 import { addIntervals, toIntervalStart } from '../../query/interval.ts';
@@ -16,7 +17,7 @@ export async function computeRetention(
 ): Promise<RetentionData> {
   const buckets = cutRetention(range, query);
   const points = await loadRetention(tx, steps, scope, buckets, query);
-  return { insight: 'RETENTION', result: shapeRetention(points, buckets, query) };
+  return { insight: 'RETENTION', result: shapeRetention(points, buckets, query, range.from.zone) };
 }
 
 export const cutRetention = (
@@ -40,11 +41,12 @@ function shapeRetention(
   points: readonly RetentionPoint[],
   buckets: Buckets,
   { period }: Pick<RetentionQuery, 'period'>,
+  zone: Zone,
 ): RetentionRow[] {
   const people = new Map(points.map((point) => [`${point.row} ${point.later}`, point.people]));
   const name = period.charAt(0).toUpperCase() + period.slice(1);
-  return buckets.starts.map((date, index) => ({
-    date,
+  return buckets.starts.map((start, index) => ({
+    date: DateTime.fromISO(start, { zone }).toISO() ?? start,
     label: `${name} ${index}`,
     values: buckets.starts
       .slice(index)

@@ -262,7 +262,8 @@ function activePeople(
   greatest: readonly string[] | undefined,
 ): Sql {
   const { ends } = buckets;
-  const window = sql`${days}::integer * interval '1 day'`;
+  // Not days, which the database would count in a zone of its own.
+  const window = sql`${24 * days}::integer * interval '1 hour'`;
   return sql`with ${labelled(facts, breakdown, AGGREGATES.dau, greatest)},
     stretches as (
       select label, ${findBucket(sql`at`, ends)} + 1 as first,
