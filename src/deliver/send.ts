@@ -1,5 +1,7 @@
 import { constants } from 'node:zlib';
-import { Pool } from 'undici';
+// The whole of undici has fetch, WebSockets and caches, which take three times as long to load.
+import request from 'undici/lib/api/api-request.js';
+import Pool from 'undici/lib/dispatcher/pool.js';
 import { raceAbort, runAbortable } from '../lib/async/abort.ts';
 import { ConfigError } from '../lib/errors.ts';
 import { gzip } from '../lib/gzip.ts';
@@ -87,7 +89,7 @@ export function createSender(
           () => {}, // it ended before
         );
         try {
-          const response = await pool.request({
+          const response = await request.call(pool, {
             path,
             method: 'POST',
             headers,

@@ -36,6 +36,18 @@ test('--help and status load a few files, not the hundreds that packages consist
   expect(await countModules('status')).toBeLessThan(50);
 });
 
+test('sending loads the connections of undici, and neither its fetch nor its WebSockets', async () => {
+  const script = `
+    await import(${JSON.stringify(new URL('dist/src/deliver/send.js', ROOT).href)});
+    const { createRequire } = await import('node:module');
+    process.stdout.write(Object.keys(createRequire(import.meta.url).cache).join('\\n'));`;
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script], {
+    cwd: fileURLToPath(ROOT),
+  });
+  expect(stdout).toMatch(/undici\/lib\/dispatcher\/pool\.js/);
+  expect(stdout).not.toMatch(/undici\/lib\/web\/(fetch\/index|websocket\/websocket)\.js/);
+});
+
 test('a stack names the built file of the source that it was joined from', async () => {
   const url = (path: string) => JSON.stringify(new URL(path, ROOT).href);
   const script = `
