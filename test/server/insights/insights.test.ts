@@ -238,10 +238,10 @@ onBothDatabases('insights', (db) => {
         results.compute(db(), api.project.id, storedInsight({ ...views, ...filters }), {
           dashboardFilters: { ...dashboardFilters },
         });
-      expect(await ask({ formula: 'A+B' })).toMatchObject({
+      expect(await ask({ smoothing_intervals: 7 })).toMatchObject({
         kind: 'failed',
         reason: 'unsupported',
-        message: 'Formulas are not supported: show the series themselves.',
+        message: 'Smoothed lines are not supported.',
       });
       expect(await ask({ date_from: 'yesterday' })).toMatchObject({
         kind: 'failed',

@@ -120,8 +120,12 @@ describe('a query object', () => {
     [node({ kind: 'HogQLQuery', query: 'select 1' }), /"HogQLQuery"/],
     [node({ kind: 'TrendsQuery', series: [{ kind: 'ActionsNode', id: 4 }] }), /Actions/],
     [node({ kind: 'TrendsQuery', series: [{ kind: 'OtherNode' }] }), /"OtherNode"/],
-    [node({ kind: 'TrendsQuery', series: [pageviews], trendsFilter: { formula: 'A' } }), /Formulas/],
-    [node({ kind: 'TrendsQuery', series: [pageviews], trendsFilter: { formulas: ['A'] } }), /Formulas/],
+    [node({ kind: 'TrendsQuery', series: [pageviews], trendsFilter: { formula: 'B' } }), /no series/],
+    [node({ kind: 'TrendsQuery', series: [pageviews], trendsFilter: { formulas: ['A', 'B'] } }), /no series/],
+    [
+      node({ kind: 'TrendsQuery', series: [pageviews], trendsFilter: { formulaNodes: [{ formula: '(' }] } }),
+      /ends too early/,
+    ],
     [
       node({
         kind: 'StickinessQuery',

@@ -53,6 +53,7 @@ const step = (name: string, order: number, count: number, seconds: number | null
 
 const status = (name: LifecycleStatus, data: readonly number[]) => ({
   ...series(`View - ${name}`, data),
+  action: {},
   status: name,
 });
 

@@ -5,8 +5,10 @@ import type { EventScope } from '../events-store.ts';
 import { checkSize } from '../insight-error.ts';
 import { type Buckets, cutRange, previousRange, wholeRange } from '../intervals.ts';
 import type { Steps } from '../steps.ts';
+import { applyFormulas } from './apply-formulas.ts';
 import {
   AGGREGATED_DISPLAYS,
+  describeValue,
   OTHER_VALUES,
   type TrendSeries,
   type TrendsData,
@@ -22,9 +24,9 @@ export async function computeTrends(
   range: DateRange,
 ): Promise<TrendsData> {
   const result: TrendSeries[] = [];
-  for (const period of listPeriods(query, range)) {
+  for (const { buckets, mark } of listPeriods(query, range)) {
+    const bySeries: TrendSeries[][] = [];
     for (const series of query.series) {
-      const { buckets } = period;
       const points =
         buckets.starts.length === 0
           ? []
@@ -34,10 +36,10 @@ export async function computeTrends(
               breakdown: query.breakdown,
               firstOnly: countsFirstOnly(query.display, series),
             });
-      result.push(
-        ...shapeTrend(points, series, query, buckets).map((shown) => ({ ...shown, ...period.mark })),
-      );
+      bySeries.push(shapeTrend(points, series, query, buckets));
     }
+    const shown = query.formulas.length > 0 ? applyFormulas(query.formulas, bySeries) : bySeries.flat();
+    result.push(...shown.map((one) => ({ ...one, ...mark })));
   }
   return { insight: 'TRENDS', display: query.display, result };
 }
@@ -99,9 +101,10 @@ function shapeTrend(
   }
 
   function describeBreakdown(value: string | null): Pick<TrendSeries, 'label' | 'breakdown_value'> {
-    const shown = value === null ? 'Other' : value || 'none';
+    const breakdownValue = value ?? OTHER_VALUES;
+    const shown = describeValue(breakdownValue);
     const label = query.series.length > 1 ? `${series.name} - ${shown}` : shown;
-    return { label, breakdown_value: value ?? OTHER_VALUES };
+    return { label, breakdown_value: breakdownValue };
   }
 }
 

@@ -19,7 +19,9 @@ export const trends: InsightKind<'TRENDS', TrendsQuery, TrendsData> = {
   render: renderTrends,
 };
 
+/** Newer queries have several formulas, as texts or with names. */
 function convertFormulas({ formulas, formula_nodes: nodes, ...own }: JsonObject): JsonObject {
-  const hasFormula = [formulas, nodes].some((list) => Array.isArray(list) && list.length > 0);
-  return hasFormula ? { ...own, formula: 'formulas' } : own;
+  if (Array.isArray(nodes) && nodes.length > 0) return { ...own, formulas: nodes };
+  if (!Array.isArray(formulas) || formulas.length === 0) return own;
+  return { ...own, formulas: formulas.map((formula: unknown) => ({ formula })) };
 }

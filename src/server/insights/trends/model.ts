@@ -2,6 +2,7 @@ import type { JsonObject } from '../../http/json.ts';
 import type { AskedInterval } from '../../query/interval.ts';
 import type { Breakdown, Series } from '../entity.ts';
 import type { KindData, KindQuery } from '../insight-kind.ts';
+import type { Formula } from './formula.ts';
 
 export const DISPLAYS = [
   'ActionsLineGraph',
@@ -33,6 +34,13 @@ export interface TrendsQuery extends KindQuery<'TRENDS'> {
   readonly breakdown: Breakdown | undefined;
   readonly display: Display;
   readonly compare: boolean;
+  /** Shown instead of the series, which they are computed from. */
+  readonly formulas: readonly NamedFormula[];
+}
+
+export interface NamedFormula {
+  readonly formula: Formula;
+  readonly name: string;
 }
 
 export interface TrendsData extends KindData<'TRENDS'> {
@@ -43,9 +51,12 @@ export interface TrendsData extends KindData<'TRENDS'> {
 /** Stands for all values of a breakdown beyond its limit. */
 export const OTHER_VALUES = '$$_breakdown_other_$$';
 
+/** A value of a breakdown as people read it. */
+export const describeValue = (value: string): string => (value === OTHER_VALUES ? 'Other' : value || 'none');
+
 export interface TrendSeries {
-  /** The entity that is counted, as in the filters. */
-  readonly action: JsonObject;
+  /** The entity that is counted, as in the filters; null for a formula. */
+  readonly action: JsonObject | null;
   readonly label: string;
   /** Sum of `data`, or the aggregated value. */
   readonly count: number;

@@ -3,29 +3,45 @@ import type { JsonObject } from '../../http/json.ts';
 import { unsupported } from '../insight-error.ts';
 import type { CommonQuery } from '../insight-kind.ts';
 import { readSeries } from '../parse/entities.ts';
-import { count, flag, given, readBreakdown, readFields, readInterval, words } from '../parse/fields.ts';
+import {
+  count,
+  flag,
+  given,
+  parseList,
+  readBreakdown,
+  readFields,
+  readInterval,
+  words,
+} from '../parse/fields.ts';
+import { parseFormula } from './formula.ts';
 import { DISPLAYS, type Display, type TrendsQuery } from './model.ts';
+
+const MAX_FORMULAS = 10;
 
 const trendFields = z.object({
   compare: flag,
   compare_to: given(words),
   formula: given(words),
+  formulas: parseList(z.object({ formula: words, custom_name: given(words) }), MAX_FORMULAS),
   smoothing_intervals: count(1, 1000),
 });
 
 export function parseTrends(filters: JsonObject, common: CommonQuery): TrendsQuery {
   const fields = readFields(trendFields, filters);
-  if (fields.formula !== undefined) {
-    throw unsupported('Formulas are not supported: show the series themselves.');
-  }
   if ((fields.smoothing_intervals ?? 1) > 1) throw unsupported('Smoothed lines are not supported.');
   if (fields.compare === true && fields.compare_to !== undefined) {
     throw unsupported('A comparison with another period than the one before is not supported.');
   }
+  const series = readSeries(filters);
+  const formulas = fields.formulas ?? (fields.formula === undefined ? [] : [{ formula: fields.formula }]);
   return {
     insight: 'TRENDS',
     ...common,
-    series: readSeries(filters),
+    series,
+    formulas: formulas.map(({ formula, ...own }) => ({
+      formula: parseFormula(formula, series.length),
+      name: ('custom_name' in own && own.custom_name) || `Formula (${formula})`,
+    })),
     interval: readInterval(filters),
     breakdown: readBreakdown(filters),
     display: readDisplay(filters),

@@ -33,18 +33,20 @@ export function renderTrends({ display, result }: TrendsData): Html {
   return renderOverTime(form, series, result[0]?.days ?? []);
 }
 
-const identifyLine = ({ action, label }: TrendSeries): string => `${String(action['order'])} ${label}`;
+const identifyLine = ({ action, label }: TrendSeries): string => `${String(action?.['order'])} ${label}`;
 
 /** Custom names, else labels; series with the same label are distinguished by what they count. */
 function nameSeries(result: readonly TrendSeries[]): string[] {
   const names = result.map(({ label, action, breakdown_value: value }) => {
-    const custom = action['custom_name'];
+    const custom = action?.['custom_name'];
     return typeof custom === 'string' && custom !== '' && value === undefined ? custom : label;
   });
   return names.map((name, index) => {
-    const order = result[index]?.action['order'];
-    const isShared = names.some((other, place) => other === name && result[place]?.action['order'] !== order);
-    const math = String(result[index]?.action['math'] ?? 'total').replaceAll('_', ' ');
+    const order = result[index]?.action?.['order'];
+    const isShared = names.some(
+      (other, place) => other === name && result[place]?.action?.['order'] !== order,
+    );
+    const math = String(result[index]?.action?.['math'] ?? 'total').replaceAll('_', ' ');
     return isShared ? `${name} (${math})` : name;
   });
 }

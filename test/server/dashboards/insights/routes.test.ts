@@ -82,11 +82,11 @@ onEveryDatabase('the insights of a project', (db) => {
   });
 
   test('may ask for what cannot be had, and then say why', async () => {
-    const { id } = await make({ filters: { ...views, formula: 'A/2' } });
+    const { id } = await make({ filters: { ...views, smoothing_intervals: 7 } });
     expect(await succeed(200, ask('GET', `${id}/`))).toMatchObject({
       result: null,
       last_refresh: null,
-      error: { type: 'unsupported', message: 'Formulas are not supported: show the series themselves.' },
+      error: { type: 'unsupported', message: 'Smoothed lines are not supported.' },
     });
   });
 

@@ -65,6 +65,7 @@ describe('the filters of trends', () => {
       insight: 'TRENDS',
       dates: { from: undefined, to: undefined, explicit: false },
       filter: NO_FILTER,
+      formulas: [],
       series: [
         {
           event: '$pageview',
@@ -125,7 +126,7 @@ describe('the filters of trends', () => {
   });
 
   it.each([
-    ['a formula', { formula: 'A/B' }, /Formulas are not supported/],
+    ['smoothed lines', { smoothing_intervals: 2 }, /Smoothed lines/],
     ['smoothing', { smoothing_intervals: 7 }, /Smoothed/],
     ['an action', { actions: [{ id: 3, type: 'actions' }] }, /Actions are not supported/],
     ['an action among the events', { events: [{ id: 3, type: 'actions' }] }, /Actions are not supported/],

@@ -52,6 +52,15 @@ onEveryDatabase('trends', (db) => {
     ]);
   });
 
+  test('show a formula instead of its series', async () => {
+    const [shown, ...more] = await series({
+      events: [view, { ...view, order: 1, math: 'dau' }],
+      formula: 'A / B',
+    });
+    expect(more).toEqual([]);
+    expect(shown).toMatchObject({ label: 'Formula (A / B)', action: null, data: [1, 1.5, 0, 1] });
+  });
+
   test('choose the interval from the data where it is auto, and end with it', async () => {
     const [shown] = await series({ date_from: 'all', interval: 'auto' });
     expect(shown?.days).toHaveLength(10);
