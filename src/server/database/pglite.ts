@@ -75,10 +75,10 @@ export function createSerialDb(open: () => Promise<PgliteSession>): Db {
       runNext('request', (current) => createQueryable(current).query(text, params, options)),
     transaction: (run, use = 'request') =>
       runNext(use, async (current) => {
-        await current.query('begin', []);
+        await current.query('begin', [], { prepared: true });
         try {
           const result = await run(createQueryable(current));
-          await current.query('commit', []);
+          await current.query('commit', [], { prepared: true });
           // The transaction is committed: a fault of the maintenance surfaces in the next one.
           await runMaintenance(current).catch(() => undefined);
           return result;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createGroupCommit } from '../../../../src/server/capture/ingest/group-commit.ts';
 
 /** Commits when told to; `fail` makes a commit that holds that item fail. */
-function lab({ maxItems = 10, fail = '' } = {}) {
+function lab({ maxItems = 10, fail = '', patience = async () => {} } = {}) {
   const begun: string[] = [];
   const waiting: (() => void)[] = [];
   const group = createGroupCommit<string>({
@@ -13,6 +13,7 @@ function lab({ maxItems = 10, fail = '' } = {}) {
     },
     maxItems,
     mayGoAlone: (error) => !String(error).includes('outage'),
+    patience,
   });
   const commitNext = async () => {
     while (waiting.length === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -35,6 +36,38 @@ test('commits together what comes while another commit is under way', async () =
   await commitNext();
   await Promise.all(others);
   expect(begun).toEqual(['p: a', 'p: b c']);
+});
+
+test('waits for those who were just answered, as long as it has patience', async () => {
+  let losePatience = () => {};
+  const { begun, add, commitNext } = lab({
+    patience: () =>
+      new Promise((resolve) => {
+        losePatience = resolve;
+      }),
+  });
+  const first = add('p', 'a1');
+  while (begun.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  const second = add('p', 'b1');
+  await commitNext();
+  await first;
+  await new Promise((resolve) => setImmediate(resolve));
+  const together = [add('p', 'a2'), second];
+  await commitNext();
+  await Promise.all(together);
+  expect(begun).toEqual(['p: a1', 'p: b1 a2']);
+
+  const third = add('p', 'a3');
+  while (begun.length === 2) await new Promise((resolve) => setImmediate(resolve));
+  const alone = add('p', 'b3');
+  await commitNext();
+  await third;
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(begun).toHaveLength(3);
+  losePatience();
+  await commitNext();
+  await alone;
+  expect(begun.slice(2)).toEqual(['p: a3', 'p: b3']);
 });
 
 test('keeps projects apart, and groups within their bound', async () => {
