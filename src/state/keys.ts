@@ -67,9 +67,10 @@ export const layout = (name: string) => {
     /** The turns that the migration had at its ledger. */
     turns: `${prefix}people/turns/`,
     turn: (turn: number) => `${prefix}people/turns/${toOrdinal(turn)}${JSON_END}`,
-    /** What each of them came to. */
+    /** What each of them came to, by the producer of an epoch. */
     endedTurns: `${prefix}people/ended/`,
-    endedTurn: (turn: number) => `${prefix}people/ended/${toOrdinal(turn)}${JSON_END}`,
+    endedTurn: (turn: number, epoch: number) =>
+      `${prefix}people/ended/${toOrdinal(turn)}/${toOrdinal(epoch)}${JSON_END}`,
     /** Names the migration that sent what this one held. */
     released: `${prefix}people/released${JSON_END}`,
     atTurn: (turn: number) => turnLayout(`${prefix}people/work/${toOrdinal(turn)}/`),
@@ -89,6 +90,8 @@ const turnLayout = (prefix: string) => ({
   refusedBy: (step: 'merged' | 'folded', range: KeyRange, writer: string) =>
     `${prefix}refused/${step}-${toRangeId(range)}-${writer}.gz`,
   checkpoints: (step: 'merged' | 'folded') => `${prefix}checkpoints/${step}/`,
+  /** Marks that ranges are sent again: receipts and checkpoints of earlier attempts count no more. */
+  attempts: (step: 'merged' | 'folded') => `${prefix}attempts/${step}/`,
 });
 
 /** Every ledger, one folder each. */
@@ -105,8 +108,9 @@ export const ledgerLayout = (id: string) => {
     document: `${prefix}ledger${JSON_END}`,
     /** Marks that the hashes were dropped; it outlives a ledger that is made again. */
     forgotten: `${prefix}forgotten${JSON_END}`,
-    /** The versions of all buckets at the end of the last turn. */
-    versions: `${prefix}versions${JSON_END}`,
+    /** The versions of all buckets, again and again; each is created once, and the newest counts. */
+    allVersions: `${prefix}versions/`,
+    versions: (number: number) => `${prefix}versions/${toOrdinal(number)}${JSON_END}`,
     knownFacts: `${prefix}known/`,
     /** Turns are counted over all migrations; each is created once, and ends once. */
     turns: `${prefix}turns/`,
@@ -126,6 +130,13 @@ export function parseVersionKey(key: string): { bucket: number; version: number 
   const version = parseOrdinal(/\/\d{2,}\/(\d{8,})$/, key);
   const bucket = parseOrdinal(/\/(\d{2,})\/\d{8,}$/, key);
   return version !== undefined && bucket !== undefined ? { bucket, version } : undefined;
+}
+
+/** Turn and epoch of `shop/people/ended/00000007/00000002.json`; undefined for any other name. */
+export function parseEndedTurnKey(key: string): { turn: number; epoch: number } | undefined {
+  const turn = parseOrdinal(/\/ended\/(\d{8,})\/\d{8,}\.json$/, key);
+  const epoch = parseOrdinal(/\/ended\/\d{8,}\/(\d{8,})\.json$/, key);
+  return turn !== undefined && epoch !== undefined ? { turn, epoch } : undefined;
 }
 
 /** `7` of `…/00000007.json`; undefined for any other name. */
@@ -197,14 +208,16 @@ interface KeyRange {
   readonly to: number;
 }
 
-/** Receipt of a range, below one of the folders of `atTurn`. */
-export const toRangeKey = (folder: string, range: KeyRange): string =>
-  `${folder}${toRangeId(range)}${JSON_END}`;
+/** Receipt or checkpoint of a range, below one of the folders of `atTurn`; each further attempt has its own. */
+export const toRangeKey = (folder: string, range: KeyRange, attempt = 1): string =>
+  `${folder}${toRangeId(range)}${attempt === 1 ? '' : `.${attempt}`}${JSON_END}`;
 
-/** The range of `…/8-16.json`; undefined for any other name. */
-export function parseRangeKey(key: string): KeyRange | undefined {
-  const [from, to] = [parseOrdinal(/\/(\d+)-\d+\.json$/, key), parseOrdinal(/\/\d+-(\d+)\.json$/, key)];
-  return from !== undefined && to !== undefined ? { from, to } : undefined;
+/** The range and the attempt of `…/8-16.json` and `…/8-16.2.json`; undefined for any other name. */
+export function parseRangeKey(key: string): (KeyRange & { readonly attempt: number }) | undefined {
+  const [, from, to, attempt = '1'] = /\/(\d+)-(\d+)(?:\.(\d+))?\.json$/.exec(key) ?? [];
+  return from !== undefined && to !== undefined
+    ? { from: Number(from), to: Number(to), attempt: Number(attempt) }
+    : undefined;
 }
 
 export const toRangeId = ({ from, to }: KeyRange): string => `${from}-${to}`;
@@ -243,9 +256,9 @@ export const parseRecordKey = (key: string): string | undefined =>
 /** `7` of `shop/epochs/00000007`; undefined for any other name. */
 export const parseEpochKey = (key: string): number | undefined => parseOrdinal(/\/epochs\/(\d{8,})$/, key);
 
-/** `7` of `shop/control/00000007.json`, and of a report or a note of progress; undefined for any other name. */
+/** `7` of `shop/control/00000007.json`, of a report, a note of progress and the like; undefined for any other name. */
 export const parseNumberedKey = (key: string): number | undefined =>
-  parseOrdinal(/\/(?:control|reports|progress)\/(\d{8,})\.json$/, key);
+  parseOrdinal(/\/(?:control|reports|progress|versions)\/(\d{8,})\.json$/, key);
 
 /** The number that a pattern's first group holds; undefined where the key is none that Backhaul built. */
 function parseOrdinal(pattern: RegExp, key: string): number | undefined {

@@ -55,7 +55,7 @@ describe('keys of staging, as earlier versions stored them', () => {
       repeatsRange: keys.repeatsRange('0f1e', '00002'),
       repeatsRejects: keys.repeatsRejects('0f1e', '00002', PART),
       turn: keys.turn(7),
-      endedTurn: keys.endedTurn(7),
+      endedTurn: keys.endedTurn(7, 2),
       atTurn: undefined,
       topUp: keys.topUp(12),
       control: keys.control(3),
@@ -101,7 +101,7 @@ describe('keys of staging, as earlier versions stored them', () => {
       turns: 'shop.2024/people/turns/',
       turn: 'shop.2024/people/turns/00000007.json',
       endedTurns: 'shop.2024/people/ended/',
-      endedTurn: 'shop.2024/people/ended/00000007.json',
+      endedTurn: 'shop.2024/people/ended/00000007/00000002.json',
       released: 'shop.2024/people/released.json',
       facts: ['shop.2024/findings/', 'shop.2024/people/findings/', 'shop.2024/people/work/'],
       factsRemoved: 'shop.2024/people/facts-removed.json',
@@ -117,6 +117,7 @@ describe('keys of staging, as earlier versions stored them', () => {
       'shop.2024/people/work/00000007/refused/merged-8-16-f81d4fae.gz',
     );
     expect(keys.atTurn(7).checkpoints('merged')).toBe('shop.2024/people/work/00000007/checkpoints/merged/');
+    expect(keys.atTurn(7).attempts('merged')).toBe('shop.2024/people/work/00000007/attempts/merged/');
   });
 
   it('of a ledger', () => {
@@ -124,6 +125,7 @@ describe('keys of staging, as earlier versions stored them', () => {
     expect({
       ...keys,
       turn: keys.turn(7),
+      versions: keys.versions(9),
       endedTurn: keys.endedTurn(7),
       known: keys.known('shop'),
       table: keys.table('properties'),
@@ -132,7 +134,8 @@ describe('keys of staging, as earlier versions stored them', () => {
       prefix: '_ledgers/0a1b/',
       document: '_ledgers/0a1b/ledger.json',
       forgotten: '_ledgers/0a1b/forgotten.json',
-      versions: '_ledgers/0a1b/versions.json',
+      allVersions: '_ledgers/0a1b/versions/',
+      versions: '_ledgers/0a1b/versions/00000009.json',
       knownFacts: '_ledgers/0a1b/known/',
       turns: '_ledgers/0a1b/turns/',
       turn: '_ledgers/0a1b/turns/00000007.json',
@@ -183,7 +186,9 @@ describe('keys of staging, as earlier versions stored them', () => {
     expect(toResolvedFactsKey(writer, RANGE, 12_345)).toBe(`${writer}8-16-12345.gz`);
     expect(toMergesKey(writer, RANGE, 3)).toBe(`${writer}8-16-merges-0003.gz`);
     expect(toRangeKey('shop/people/folded/', RANGE)).toBe('shop/people/folded/8-16.json');
-    expect(parseRangeKey('shop/people/folded/8-16.json')).toEqual(RANGE);
+    expect(parseRangeKey('shop/people/folded/8-16.json')).toEqual({ ...RANGE, attempt: 1 });
+    expect(toRangeKey('shop/people/folded/', RANGE, 2)).toBe('shop/people/folded/8-16.2.json');
+    expect(parseRangeKey('shop/people/folded/8-16.2.json')).toEqual({ ...RANGE, attempt: 2 });
   });
 
   it('of a budget and of a plan, which belong to no migration', () => {

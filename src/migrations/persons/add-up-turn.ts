@@ -1,16 +1,20 @@
 import type { Staging } from '../../contract/staging.ts';
 import { mergePersonsTally } from '../../identity/persons-tally.ts';
 import { resolvedRange } from '../../identity/resolve-buckets.ts';
-import { addSentRanges, emptySentRange, type SentRange, sentRange } from '../../identity/sent-range.ts';
-import { layout } from '../../state/keys.ts';
+import { addSentRanges, emptySentRange, type SentRange } from '../../identity/sent-range.ts';
+import type { layout } from '../../state/keys.ts';
+import { type Attempts, listSentRanges, SEND_STEPS } from './attempts.ts';
 import { listDocuments } from './list-documents.ts';
 
 /** What stayed unmerged when ids were resolved, and what was sent. */
-export async function addUpTurn(staging: Staging, name: string, turn: number): Promise<SentRange> {
-  const keys = layout(name).atTurn(turn);
+export async function addUpTurn(
+  staging: Staging,
+  keys: ReturnType<ReturnType<typeof layout>['atTurn']>,
+  attempts: Attempts,
+): Promise<SentRange> {
   let sum = emptySentRange();
-  for (const folder of [keys.merged, keys.folded]) {
-    for await (const sent of listDocuments(sentRange, staging, folder)) sum = addSentRanges(sum, sent);
+  for (const step of SEND_STEPS) {
+    for await (const sent of listSentRanges(staging, keys, step, attempts)) sum = addSentRanges(sum, sent);
   }
   let { people } = sum;
   for await (const resolved of listDocuments(resolvedRange, staging, keys.resolved))

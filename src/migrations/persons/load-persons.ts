@@ -6,7 +6,7 @@ import { addSentRanges, emptySentRange, type SentRange, sentRange } from '../../
 import { loadDocument } from '../../state/document.ts';
 import { layout } from '../../state/keys.ts';
 import { listDocuments } from './list-documents.ts';
-import { endedTurn, released } from './turn.ts';
+import { listEndedTurns, released } from './turn.ts';
 
 /** What a migration sent about persons and groups, over all of its turns. */
 export interface SentPersons {
@@ -25,7 +25,7 @@ export async function loadPersons(staging: Staging, name: string): Promise<SentP
   let sum = emptySentRange();
   let heldAt = 0;
   let turns = 0;
-  for await (const { turn, purpose, result } of listDocuments(endedTurn, staging, keys.endedTurns)) {
+  for (const { turn, purpose, result } of await listEndedTurns(staging, name)) {
     turns += 1;
     heldAt = purpose === 'note' ? turn : 0;
     // Every turn decides about all facts: of what stays unmerged the last one counts.

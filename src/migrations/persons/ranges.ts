@@ -14,6 +14,7 @@ import { encodeDocument, loadDocument } from '../../state/document.ts';
 import { layout, toRangeKey } from '../../state/keys.ts';
 import { createLedgerTables } from '../../state/ledger/ledger-tables.ts';
 import type { OpenMigration } from '../open-migrations.ts';
+import { loadAttempts } from './attempts.ts';
 import { listFacts } from './facts-of.ts';
 import { assertHasLedger } from './ledger-lock.ts';
 import { listDocuments } from './list-documents.ts';
@@ -115,7 +116,8 @@ async function sendRange(
 ): Promise<void> {
   const { record, settings } = migration;
   const keys = layout(record.name).atTurn(turn);
-  const checkpointKey = toRangeKey(keys.checkpoints(step), { from, to });
+  const attempt = (await loadAttempts(staging, keys))(step, { from, to });
+  const checkpointKey = toRangeKey(keys.checkpoints(step), { from, to }, attempt);
   const before = await loadDocument(sendCheckpoint, checkpointKey, staging);
   const sent = await sendChunks(
     listChunks(before?.position),
@@ -127,7 +129,7 @@ async function sendRange(
         return migration.deliver(batch, within);
       },
       onProgress,
-      // Whoever wrote it, it says what was accepted: a late one makes its range send more, never less.
+      // Whoever wrote it in this attempt, it says what was answered: a late one makes its range send more, never less.
       save: async (checkpoint) =>
         void (await staging.put(checkpointKey, encodeDocument({ ...checkpoint, ...note() }))),
       saveRefused: (records) =>
@@ -135,7 +137,7 @@ async function sendRange(
     },
     signal,
   );
-  await staging.create(toRangeKey(keys[step], { from, to }), encodeDocument({ ...sent, ...note() }));
+  await staging.create(toRangeKey(keys[step], { from, to }, attempt), encodeDocument({ ...sent, ...note() }));
 }
 
 /** A merge and its user are decided in different ranges, so every range must be resolved. */

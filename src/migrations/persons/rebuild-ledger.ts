@@ -10,7 +10,13 @@ import {
   listKnownMigrations,
   openTurn,
 } from '../../state/ledger/ledger.ts';
-import { clearLedger, findLostVersion, hasVersions, saveVersions } from '../../state/ledger/versions.ts';
+import {
+  clearLedger,
+  findLostVersion,
+  hasVersions,
+  saveFirstVersions,
+  saveVersions,
+} from '../../state/ledger/versions.ts';
 import { loadMigration, type MigrationRecord } from '../../state/migrations.ts';
 import { listNotedVersions } from './noted-versions.ts';
 
@@ -48,7 +54,7 @@ export async function rebuildWhereLost(
   const at = now().toISOString();
   const turn = await openTurn(staging, ledger.id, { migration: record.id, name: record.name, at });
   await dropOpenTurns(staging, ledger.id, turn);
-  await saveVersions(staging, ledger);
+  await saveFirstVersions(staging, ledger);
   await endTurn(staging, ledger.id, turn);
 }
 

@@ -1,16 +1,16 @@
 import type { Staging } from '../../contract/staging.ts';
 import { ID_WIDTH, withdrawMerge } from '../../identity/merge-decision.ts';
 import { PROPERTY_WIDTH, withdrawProperty } from '../../identity/property-decision.ts';
-import { type RefusedRecords, sentRange } from '../../identity/sent-range.ts';
+import type { RefusedRecords } from '../../identity/sent-range.ts';
 import { createPace } from '../../lib/async/pace.ts';
 import { SourceError } from '../../lib/errors.ts';
 import { gunzip, gzip } from '../../lib/gzip.ts';
-import { layout } from '../../state/keys.ts';
+import type { layout } from '../../state/keys.ts';
 import { HASH_BYTES } from '../../state/ledger/keyed-hash.ts';
 import { createLedgerTables, type StoredTables } from '../../state/ledger/ledger-tables.ts';
 import type { RecordTable } from '../../state/ledger/record-table.ts';
 import { recoveryHint } from '../../state/recovery-hint.ts';
-import { listDocuments } from './list-documents.ts';
+import { type Attempts, listSentRanges } from './attempts.ts';
 
 /** Hashes of the ledger, as they are. */
 export async function saveRefused(
@@ -26,26 +26,33 @@ export async function saveRefused(
 /** Records that are taken back at once: 12 bytes each, and every bucket is read and written again. */
 const AT_ONCE = 1_000_000;
 
+interface RefusedTurn {
+  readonly keys: ReturnType<ReturnType<typeof layout>['atTurn']>;
+  /** As they were when the turn was added up. */
+  readonly attempts: Attempts;
+  readonly ledger: string;
+  readonly turn: number;
+}
+
 /**
  * Takes back from the ledger what a turn entered as sent and the destination refused for good: the merge was not made
  * and the value was not set, so what comes later must not be decided as if they were. May be called again.
  */
 export async function withdrawRefused(
   staging: Staging,
-  { name, ledger, turn }: { readonly name: string; readonly ledger: string; readonly turn: number },
+  { keys, attempts, ledger, turn }: RefusedTurn,
 ): Promise<void> {
-  const keys = layout(name).atTurn(turn);
   const steps = [
-    [keys.merged, createLedgerTables(staging, ledger, 'ids', ID_WIDTH), withdrawMerge],
-    [keys.folded, createLedgerTables(staging, ledger, 'properties', PROPERTY_WIDTH), withdrawProperty],
+    ['merged', createLedgerTables(staging, ledger, 'ids', ID_WIDTH), withdrawMerge],
+    ['folded', createLedgerTables(staging, ledger, 'properties', PROPERTY_WIDTH), withdrawProperty],
   ] as const;
-  for (const [folder, tables, withdraw] of steps) {
+  for (const [step, tables, withdraw] of steps) {
     let hashes: Buffer[] = [];
     const flush = async () => {
       await withdrawAll(tables, hashes, (table, hash) => withdraw(table, hash, turn));
       hashes = [];
     };
-    for await (const { refusedRecords = [] } of listDocuments(sentRange, staging, folder)) {
+    for await (const { refusedRecords = [] } of listSentRanges(staging, keys, step, attempts)) {
       for (const one of refusedRecords) {
         hashes.push(...(await loadRefused(staging, one)));
         if (hashes.length >= AT_ONCE) await flush();

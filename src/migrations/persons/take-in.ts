@@ -28,8 +28,7 @@ import {
 } from '../../state/migrations.ts';
 import { fingerprintFacts, listFacts } from './facts-of.ts';
 import { isSameDestination, type LedgerDestination, toLedgerDestination } from './ledger-destination.ts';
-import { listDocuments } from './list-documents.ts';
-import { atTurn, endedTurn, loadTurnPlan, released } from './turn.ts';
+import { atTurn, findEndedTurn, listEndedTurns, loadTurnPlan, released } from './turn.ts';
 
 export interface TakeInOptions {
   readonly staging: Staging;
@@ -126,7 +125,7 @@ async function findSent(
   const keys = layout(name);
   const turns: (string | undefined)[] = [];
   let wasRefused = false;
-  for await (const ended of listDocuments(endedTurn, staging, keys.endedTurns)) {
+  for (const ended of await listEndedTurns(staging, name)) {
     if (ended.purpose !== 'send') continue;
     turns.push(ended.facts);
     wasRefused ||= countRefused(ended.result) > 0;
@@ -134,7 +133,7 @@ async function findSent(
   const release = await loadDocument(released, keys.released, staging);
   if (release) {
     turns.push(release.facts);
-    const ended = await loadIfWhole(endedTurn, layout(release.by).endedTurn(release.turn), staging);
+    const ended = await findEndedTurn(staging, release.by, release.turn);
     wasRefused ||= ended !== undefined && countRefused(ended.result) > 0;
   }
   // The same variable may have held the key of another project, whose ledger knows what went there.

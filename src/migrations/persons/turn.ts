@@ -3,8 +3,8 @@ import type { Staging } from '../../contract/staging.ts';
 import type { LedgerPurpose } from '../../identity/merge-decision.ts';
 import type { LedgerAtTurn } from '../../identity/resolve-persons.ts';
 import { sentRange } from '../../identity/sent-range.ts';
-import { encodeDocument, loadDocument } from '../../state/document.ts';
-import { layout } from '../../state/keys.ts';
+import { encodeDocument, loadDocument, loadIfWhole } from '../../state/document.ts';
+import { layout, parseEndedTurnKey, parseTurnKey } from '../../state/keys.ts';
 import { createKeyedHash } from '../../state/ledger/keyed-hash.ts';
 import { type Ledger, type LedgerAccess, loadTurns, openLedger } from '../../state/ledger/ledger.ts';
 
@@ -19,6 +19,8 @@ const turnPlan = z.strictObject({
   facts: z.string(),
   /** Ranges that the buckets are cut into; constant, because each range has receipts. */
   ranges: z.number().int().positive(),
+  /** Its earlier turns that had come to something: what a sleeper says of the others later does not count (I5). */
+  ended: z.array(z.number().int().positive()).exactOptional(),
 });
 export type TurnPlan = z.infer<typeof turnPlan>;
 
@@ -35,7 +37,7 @@ export async function saveTurnPlan(
 }
 
 /** What a turn came to; kept when its working data is removed. */
-export const endedTurn = z.strictObject({
+const endedTurn = z.strictObject({
   turn: z.number().int().positive(),
   purpose: z.enum(['send', 'note']),
   of: z.array(z.string()),
@@ -52,6 +54,49 @@ export const released = z.strictObject({
   /** Fingerprint of the held migration's facts. */
   facts: z.string().exactOptional(),
 });
+
+/**
+ * What the turns of a migration came to, in their order. Each producer writes its own document, and of several about
+ * one turn that of the newest epoch counts.
+ */
+export async function listEndedTurns(staging: Staging, name: string): Promise<EndedTurn[]> {
+  const keys = layout(name);
+  const epochs = await listEndedEpochs(staging, name);
+  for await (const { key } of staging.list(keys.turns)) {
+    const later = parseTurnKey(key);
+    const plan = later === undefined ? undefined : await loadIfWhole(turnPlan, key, staging);
+    if (later === undefined || !plan?.ended) continue;
+    for (const turn of epochs.keys()) if (turn < later && !plan.ended.includes(turn)) epochs.delete(turn);
+  }
+  const all: EndedTurn[] = [];
+  for (const [turn, epoch] of [...epochs].sort(([a], [b]) => a - b)) {
+    const one = await loadDocument(endedTurn, keys.endedTurn(turn, epoch), staging);
+    if (one) all.push(one);
+  }
+  return all;
+}
+
+/** The newest epoch that says what a turn came to, by turn. */
+export async function listEndedEpochs(staging: Staging, name: string): Promise<Map<number, number>> {
+  const epochs = new Map<number, number>();
+  for await (const { key } of staging.list(layout(name).endedTurns)) {
+    const { turn = 0, epoch = 0 } = parseEndedTurnKey(key) ?? {};
+    if (epoch > (epochs.get(turn) ?? 0)) epochs.set(turn, epoch);
+  }
+  return epochs;
+}
+
+/** Undefined also where it is damaged. */
+export async function findEndedTurn(
+  staging: Staging,
+  name: string,
+  turn: number,
+): Promise<EndedTurn | undefined> {
+  const epoch = (await listEndedEpochs(staging, name)).get(turn);
+  return epoch === undefined
+    ? undefined
+    : loadIfWhole(endedTurn, layout(name).endedTurn(turn, epoch), staging);
+}
 
 export async function openLedgerAtTurn(
   staging: Staging,

@@ -1,11 +1,10 @@
 import type { Redis } from 'ioredis';
-import type { Staging } from '../../contract/staging.ts';
 import type { BucketRange } from '../../identity/load-folds.ts';
-import { countRefused, type SentRange, sentRange } from '../../identity/sent-range.ts';
+import { countRefused, type SentRange } from '../../identity/sent-range.ts';
 import { settleWithin } from '../../lib/async/timeout.ts';
 import { SourceError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { encodeDocument, loadDocument } from '../../state/document.ts';
+import { encodeDocument } from '../../state/document.ts';
 import { layout, toRangeKey } from '../../state/keys.ts';
 import {
   endTurn,
@@ -22,6 +21,7 @@ import {
 import { saveVersions } from '../../state/ledger/versions.ts';
 import { clearStaging } from '../../state/migrations.ts';
 import { addUpTurn } from '../persons/add-up-turn.ts';
+import { loadAttempts, reopenRefused } from '../persons/attempts.ts';
 import { dropDamaged } from '../persons/drop-damaged.ts';
 import { countFactBytes, fingerprintFacts } from '../persons/facts-of.ts';
 import { assertOneProject, type LedgerDestination } from '../persons/ledger-destination.ts';
@@ -30,7 +30,13 @@ import { listNotedVersions } from '../persons/noted-versions.ts';
 import { findLost, rebuildWhereLost } from '../persons/rebuild-ledger.ts';
 import { withdrawRefused } from '../persons/refused-records.ts';
 import { takeInOthers } from '../persons/take-in.ts';
-import { type EndedTurn, loadTurnPlan, saveTurnPlan, type TurnPlan } from '../persons/turn.ts';
+import {
+  type EndedTurn,
+  listEndedEpochs,
+  loadTurnPlan,
+  saveTurnPlan,
+  type TurnPlan,
+} from '../persons/turn.ts';
 import type { EpochRun } from './import-phase.ts';
 import { countRanges, cutRanges, runRanges } from './persons-ranges.ts';
 import type { Failure } from './scheduler.ts';
@@ -124,17 +130,21 @@ async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts
   const { turn, plan } = await findTurn(run, ledger, facts);
   const keys = layout(record.name).atTurn(turn);
   const ranges = cutRanges(plan.ranges);
+  const attempts = await loadAttempts(staging, keys);
+  const resolving = ['resolve-people', (range: BucketRange) => toRangeKey(keys.resolved, range)] as const;
+  const toSentKey = (step: 'merged' | 'folded') => (range: BucketRange) =>
+    toRangeKey(keys[step], range, attempts(step, range));
   const steps =
     plan.purpose === 'note'
-      ? ([['resolve-people', keys.resolved]] as const)
-      : ([
-          ['resolve-people', keys.resolved],
-          ['merge-people', keys.merged],
-          ['fold-people', keys.folded],
-        ] as const);
+      ? [resolving]
+      : [
+          resolving,
+          ['merge-people', toSentKey('merged')] as const,
+          ['fold-people', toSentKey('folded')] as const,
+        ];
   run.board.personJobs.total = steps.length * ranges.length;
-  for (const [job, receipts] of steps) {
-    const failures = await runRanges(run, lock, { job, receipts, turn, ranges });
+  for (const [job, toReceiptKey] of steps) {
+    const failures = await runRanges(run, lock, { job, toReceiptKey, turn, ranges });
     if (failures.length > 0) return failures;
     await lock.assertHeld();
     await assertNothingLost(run, ledger);
@@ -142,12 +152,11 @@ async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts
     await saveVersions(staging, ledger, await listNotedVersions(staging, ledger.id));
   }
 
-  const result = await addUpTurn(staging, record.name, turn);
-  const endedKey = layout(record.name).endedTurn(turn);
+  const result = await addUpTurn(staging, keys, attempts);
   // Once accepted, a refusal stays accepted: the ledger may have taken it back already.
-  const wasAccepted = persons.acceptRefusals || (await staging.get(endedKey)) !== undefined;
+  const wasAccepted = persons.acceptRefusals || (await listEndedEpochs(staging, record.name)).has(turn);
   if (countRefused(result) > 0 && !wasAccepted) {
-    await reopenRefused(staging, keys, ranges);
+    await reopenRefused(staging, keys, ranges, attempts);
     return [toRefusal(record.name, result)];
   }
   const ended: EndedTurn = {
@@ -157,10 +166,10 @@ async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts
     facts: fingerprints.get(record.name) ?? '',
     result,
   };
-  await staging.put(endedKey, encodeDocument(ended));
+  await staging.put(layout(record.name).endedTurn(turn, run.epoch), encodeDocument(ended));
   await lock.assertHeld();
   if (countRefused(result) > 0) {
-    await withdrawRefused(staging, { name: record.name, ledger: ledger.id, turn });
+    await withdrawRefused(staging, { keys, attempts, ledger: ledger.id, turn });
     await saveVersions(staging, ledger);
   }
   await endTurn(staging, ledger.id, turn);
@@ -181,26 +190,6 @@ async function assertNothingLost({ staging, record }: PersonsRun, ledger: Ledger
   throw new SourceError(
     `${staging.location} has lost ${lost} while it was used. "backhaul resume ${record.name}" makes what is known of persons at this destination again and continues`,
   );
-}
-
-/**
- * Lets a resume send again the ranges of which events were refused. Their uuids stay, and the turn continues, so
- * other migrations do not take them as sent.
- */
-async function reopenRefused(
-  staging: Staging,
-  keys: ReturnType<ReturnType<typeof layout>['atTurn']>,
-  ranges: readonly BucketRange[],
-): Promise<void> {
-  for (const step of ['merged', 'folded'] as const) {
-    for (const range of ranges) {
-      const key = toRangeKey(keys[step], range);
-      const sent = await loadDocument(sentRange, key, staging);
-      if (!sent || countRefused(sent) === 0) continue;
-      await staging.remove(toRangeKey(keys.checkpoints(step), range)); // first: it counts the refused ones as sent
-      await staging.remove(key);
-    }
-  }
 }
 
 function toRefusal(name: string, result: SentRange): Failure {
@@ -247,7 +236,14 @@ async function findTurn(
       return { turn: last, plan };
     }
   }
-  const plan: TurnPlan = { ledger: ledger.id, purpose, of: [...of], facts, ranges: countRanges(bytes) };
+  const plan: TurnPlan = {
+    ledger: ledger.id,
+    purpose,
+    of: [...of],
+    facts,
+    ranges: countRanges(bytes),
+    ended: [...(await listEndedEpochs(staging, record.name)).keys()],
+  };
   const turn = await openTurn(staging, ledger.id, {
     migration: record.id,
     name: record.name,

@@ -1,6 +1,6 @@
 import type { BucketRange } from '../../identity/load-folds.ts';
 import { BUCKETS } from '../../state/bucket.ts';
-import { toRangeId, toRangeKey } from '../../state/keys.ts';
+import { toRangeId } from '../../state/keys.ts';
 import type { LedgerLock } from '../persons/ledger-lock.ts';
 import type { EpochRun } from './import-phase.ts';
 import { type Failure, runScheduler } from './scheduler.ts';
@@ -22,8 +22,8 @@ export const cutRanges = (count: number): BucketRange[] =>
 export interface RangesStep {
   /** Name of the job. */
   readonly job: string;
-  /** Where the receipts of its ranges are. */
-  readonly receipts: string;
+  /** Where the receipt of a range is. */
+  readonly toReceiptKey: (range: BucketRange) => string;
   readonly turn: number;
   readonly ranges: readonly BucketRange[];
 }
@@ -32,14 +32,8 @@ export interface RangesStep {
 export async function runRanges(
   run: EpochRun,
   lock: Pick<LedgerLock, 'assertHeld'>,
-  { job, receipts, turn, ranges }: RangesStep,
+  { job, toReceiptKey, turn, ranges }: RangesStep,
 ): Promise<Failure[]> {
-  const listDone = async () => {
-    const done = new Set<string>();
-    for await (const { key } of run.staging.list(receipts)) done.add(key);
-    return done;
-  };
-  const done = await listDone();
   const countSettled = () => {
     run.board.personJobs.done += 1;
     run.board.changed();
@@ -47,7 +41,7 @@ export async function runRanges(
   async function* work(): AsyncGenerator<Work> {
     for (const range of ranges) {
       const id = toRangeId(range);
-      if (done.has(toRangeKey(receipts, range))) countSettled();
+      if (await run.staging.get(toReceiptKey(range))) countSettled();
       else yield { id, name: job, payload: { migration: run.record.name, epoch: run.epoch, turn, ...range } };
     }
   }
@@ -60,7 +54,7 @@ export async function runRanges(
     onProgress: () => {},
     onSettled: async ({ id }) => {
       const [from = 0, to = 0] = id.split('-').map(Number);
-      if (!(await run.staging.get(toRangeKey(receipts, { from, to })))) return 'again';
+      if (!(await run.staging.get(toReceiptKey({ from, to })))) return 'again';
       countSettled();
       return 'settled';
     },

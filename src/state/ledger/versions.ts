@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
 import { encodeDocument, loadIfWhole } from '../document.ts';
-import { type LedgerTable, ledgerLayout } from '../keys.ts';
+import { type LedgerTable, ledgerLayout, parseNumberedKey } from '../keys.ts';
 import { clearStaging } from '../migrations.ts';
+import { findNewestOf } from '../of-epoch.ts';
 import { type Ledger, loadTurns } from './ledger.ts';
 import { type BucketVersions, loadVersions } from './ledger-tables.ts';
 
@@ -11,7 +12,7 @@ import { type BucketVersions, loadVersions } from './ledger-tables.ts';
  * A bucket that is gone looks like one that was never saved, and its older version like the latest: both would
  * allow merges that were found to be wrong. So the versions of all buckets are noted when a turn is opened, at the
  * end of each of its steps, and, by bucket range, in the receipts and checkpoints of a turn that has not ended.
- * A ledger without this document is new only where it has nothing else.
+ * A ledger without any such document is new only where it has nothing else.
  */
 
 const LEDGER_TABLES = ['ids', 'properties'] as const satisfies readonly LedgerTable[];
@@ -26,6 +27,33 @@ const versionsDocument = z.strictObject({
   /** The last turn that was opened: the tables name turns, so a number must not be given twice. */
   turn: z.number().int().nonnegative().optional(),
 });
+const emptiedDocument = z.strictObject({ emptied: z.literal(true) });
+/** `emptied`: the ledger is being made again, so nothing of what was noted before is expected. */
+const anyDocument = z.union([versionsDocument, emptiedDocument]);
+type Versions = z.infer<typeof versionsDocument>;
+
+/** What is there, each created once, so that a writer that slept lowers nothing (I5). */
+interface Noted {
+  /** 0 before the first. */
+  readonly number: number;
+  /** Undefined where the newest is damaged, or there is none. */
+  readonly newest: z.infer<typeof anyDocument> | undefined;
+  readonly key: string;
+}
+
+async function loadNoted(staging: Staging, id: string): Promise<Noted> {
+  const keys = ledgerLayout(id);
+  let before = 0;
+  for (;;) {
+    const number = await findNewestOf(staging, keys.allVersions);
+    if (number === 0) return { number, newest: undefined, key: keys.allVersions };
+    const key = keys.versions(number);
+    const newest = await loadIfWhole(anyDocument, key, staging);
+    // A newer one may have come meanwhile, and this one have been removed.
+    if (newest || number === before) return { number, newest, key };
+    before = number;
+  }
+}
 
 /** What a receipt or a checkpoint of a turn says of a table. */
 export interface NotedVersions {
@@ -45,21 +73,58 @@ export async function saveVersions(
   ledger: Ledger,
   noted: readonly NotedVersions[] = [],
 ): Promise<void> {
+  for (;;) {
+    const { number, newest } = await loadNoted(staging, ledger.id);
+    // Whoever emptied the ledger goes on; somebody else who slept meanwhile has nothing to say any more.
+    if (newest && 'emptied' in newest) return;
+    const versions = await listVersions(staging, ledger, newest, noted);
+    if (await addVersions(staging, ledger.id, number, versions)) return;
+  }
+}
+
+/** The first versions of a ledger that was emptied, once the turn is open in which it is made again. */
+export async function saveFirstVersions(staging: Staging, ledger: Ledger): Promise<void> {
+  for (;;) {
+    const { number } = await loadNoted(staging, ledger.id);
+    if (await addVersions(staging, ledger.id, number, await listVersions(staging, ledger, undefined, [])))
+      return;
+  }
+}
+
+async function listVersions(
+  staging: Staging,
+  ledger: Ledger,
+  before: Versions | undefined,
+  noted: readonly NotedVersions[],
+): Promise<Versions> {
   const keys = ledgerLayout(ledger.id);
-  const before = await loadIfWhole(versionsDocument, keys.versions, staging);
   const load = async (table: LedgerTable) => {
     const versions = Object.fromEntries(await loadVersions(staging, keys.table(table)));
     for (const one of [before?.[table] ?? {}, ...listNoted(noted, table)]) raise(versions, one);
     return versions;
   };
   const { last } = await loadTurns(staging, ledger.id);
-  const document = {
+  return {
     key: digestKey(ledger),
     ids: await load('ids'),
     properties: await load('properties'),
     turn: Math.max(last, before?.turn ?? 0),
   };
-  await staging.put(keys.versions, encodeDocument(document));
+}
+
+/** False where somebody else has written meanwhile. */
+async function addVersions(
+  staging: Staging,
+  id: string,
+  number: number,
+  document: z.infer<typeof anyDocument>,
+): Promise<boolean> {
+  const keys = ledgerLayout(id);
+  if (!(await staging.create(keys.versions(number + 1), encodeDocument(document)))) return false;
+  // Earlier ones go at once: where the newest is lost, a lower one must not be taken for it.
+  for await (const { key } of staging.list(keys.allVersions))
+    if ((parseNumberedKey(key) ?? number + 1) <= number) await staging.remove(key);
+  return true;
 }
 
 const listNoted = (noted: readonly NotedVersions[], table: LedgerTable) =>
@@ -81,9 +146,9 @@ export async function findLostVersion(
 ): Promise<string | undefined> {
   const { id, hashKey } = ledger;
   const keys = ledgerLayout(id);
-  const expected = await loadIfWhole(versionsDocument, keys.versions, staging);
-  if (!expected && (await staging.get(keys.versions))) return keys.versions;
-  if (!expected) return (await hasMoreThanDocument(staging, id)) ? keys.versions : undefined;
+  const { number, newest: expected, key } = await loadNoted(staging, id);
+  if (number === 0) return (await hasMoreThanDocument(staging, id)) ? key : undefined;
+  if (!expected || 'emptied' in expected) return key;
   if (hashKey === undefined ? !(await staging.get(keys.document)) : expected.key !== digestKey({ hashKey }))
     return keys.document;
   for (const table of LEDGER_TABLES) {
@@ -99,7 +164,7 @@ export async function findLostVersion(
 }
 
 export const hasVersions = async (staging: Staging, id: string): Promise<boolean> =>
-  (await staging.get(ledgerLayout(id).versions)) !== undefined;
+  (await loadNoted(staging, id)).number > 0;
 
 /** Whether anything was ever done at a ledger. */
 async function hasMoreThanDocument(staging: Staging, id: string): Promise<boolean> {
@@ -118,5 +183,6 @@ export async function clearLedger(staging: Staging, id: string): Promise<void> {
   // First the known facts: without them the rest is not believed.
   await clearStaging(staging, keys.knownFacts);
   for (const table of LEDGER_TABLES) await clearStaging(staging, keys.table(table));
-  await staging.remove(keys.versions);
+  // A sleeper that was first expects what is gone now, which is noticed as well.
+  await addVersions(staging, id, (await loadNoted(staging, id)).number, { emptied: true });
 }

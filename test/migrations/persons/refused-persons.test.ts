@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { sentRange } from '../../../src/identity/sent-range.ts';
+import { loadPersons } from '../../../src/migrations/persons/load-persons.ts';
 import { loadStoredManifest } from '../../../src/migrations/prepare.ts';
 import { resolveLedger } from '../../../src/migrations/resolve-destination.ts';
 import { resumeMigration, startMigration } from '../../../src/migrations/start.ts';
-import { ledgerLayout } from '../../../src/state/keys.ts';
+import { BUCKETS } from '../../../src/state/bucket.ts';
+import { encodeDocument } from '../../../src/state/document.ts';
+import { layout, ledgerLayout, toRangeKey } from '../../../src/state/keys.ts';
 import { clearStaging } from '../../../src/state/migrations.ts';
 import { createPersonsBench, type PersonsBench, runOptions, type Seen } from './persons-bench.ts';
 
@@ -103,4 +107,62 @@ it('a ledger that is made again does not take it as sent either', async () => {
     merges: ['f1 → t1'],
     properties: ['{"id":"t1","$set":{"plan":"x"}}'],
   });
+});
+
+it('what a worker writes late about refused events does not keep them from being sent again', async () => {
+  const { staging } = bench.runtime;
+  const manifest = where('late');
+  bench.destination.overrule((_, text) =>
+    text.includes('"$identify"') ? { status: 400, body: '{"detail":"no"}' } : undefined,
+  );
+  await startMigration(
+    bench.runtime,
+    await bench.write('late', [{ user: 'w1', device: 'h1' }], manifest),
+    runOptions,
+  );
+  bench.destination.overrule(undefined);
+  const keys = layout('late').atTurn(1);
+  const range = { from: 0, to: BUCKETS };
+  const sent = sentRange.parse(JSON.parse(String(await staging.get(toRangeKey(keys.merged, range)))));
+  expect(sent).toMatchObject({ refusedCount: 1 });
+  // The same worker once more, woken behind the end of the run.
+  await staging.put(toRangeKey(keys.merged, range), encodeDocument(sent));
+  await staging.put(
+    toRangeKey(keys.checkpoints('merged'), range),
+    encodeDocument({ position: `0:${'f'.repeat(8)}`, sent }),
+  );
+  const ended = await resumeMigration(bench.runtime, 'late', runOptions);
+  expect(ended).toMatchObject({ kind: 'finished', report: { people: { pairs: 1, refusedCount: 0 } } });
+  expect(bench.takeSent().merges).toEqual(['h1 → w1']);
+});
+
+it('what a producer writes late about a turn does not count beside what a later one wrote', async () => {
+  const { staging } = bench.runtime;
+  const manifest = where('woken');
+  bench.destination.overrule((_, text) =>
+    text.includes('"$identify"') ? { status: 400, body: '{"detail":"no"}' } : undefined,
+  );
+  await startMigration(
+    bench.runtime,
+    await bench.write('woken', [{ user: 'x1', device: 'k1' }], manifest),
+    runOptions,
+  );
+  const put = staging.put.bind(staging);
+  let late: [string, Uint8Array] | undefined;
+  const crash = vi.spyOn(staging, 'put').mockImplementation(async (key, body) => {
+    if (!key.startsWith('woken/people/ended/')) return put(key, body);
+    late = [key, Buffer.from(body)];
+    throw new Error('killed');
+  });
+  await resumeMigration(bench.runtime, 'woken', { ...runOptions, acceptRefusals: true }).catch(String);
+  crash.mockRestore();
+  // The next one sends what was refused again, without having accepted anything.
+  await resumeMigration(bench.runtime, 'woken', runOptions);
+  bench.destination.overrule(undefined);
+  const ended = await resumeMigration(bench.runtime, 'woken', runOptions);
+  expect(ended).toMatchObject({ kind: 'finished', report: { people: { refusedCount: 0 } } });
+  expect(late).toBeDefined();
+  if (late) await put(...late);
+  const { sent } = await loadPersons(staging, 'woken');
+  expect(sent).toMatchObject({ people: { pairs: 1 }, refusedCount: 0 });
 });

@@ -101,7 +101,7 @@ it('nothing of a ledger is deleted while it cannot be made again', async () => {
   await removeMigration(bench.runtime, 'sole-1', {
     resolveLedger: (of) => resolveLedger(of, bench.runtime),
   });
-  await staging.remove(ledgerLayout(id).versions);
+  await clearStaging(staging, ledgerLayout(id).allVersions);
   const next = [{ user: 'frida', device: 'shelf' }];
   const loaded = await bench.write('sole-2', next, where);
   await expect(startMigration(bench.runtime, loaded, runOptions)).rejects.toThrow(
@@ -157,8 +157,8 @@ it('damaged documents of a ledger that can be made again stop no migration', asy
   const { id } = resolveLedger((await loadStoredManifest(staging, 'damaged-1')).manifest, bench.runtime);
   const keys = ledgerLayout(id);
   bench.takeSent();
-  for (const [n, key] of [keys.known('damaged-1'), keys.versions].entries()) {
-    await staging.put(key, Buffer.alloc(0));
+  for (const [n, folder] of [keys.knownFacts, keys.allVersions].entries()) {
+    for await (const { key } of staging.list(folder)) await staging.put(key, Buffer.alloc(0));
     const { people } = await bench.run(`damaged-${n + 2}`, [{ user: `dora-${n}`, device: 'sofa' }], where);
     expect(people).toMatchObject({ pairs: 0, setAside: { contradicted_merge: 1 } });
   }

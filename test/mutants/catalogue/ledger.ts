@@ -36,7 +36,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     id: 'LG5',
     what: 'buckets lost with their versions before a turn has ended',
     file: 'src/state/ledger/versions.ts',
-    edits: [['(await hasMoreThanDocument(staging, id)) ? keys.versions : undefined', 'undefined']],
+    edits: [['(await hasMoreThanDocument(staging, id)) ? key : undefined', 'undefined']],
     tests: LOST,
   },
   {
@@ -71,7 +71,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     id: 'LG13',
     what: 'a refusal that was accepted and taken back is sent again after a crash',
     file: 'src/migrations/run/persons-phase.ts',
-    edits: [[' || (await staging.get(endedKey)) !== undefined', '']],
+    edits: [[' || (await listEndedEpochs(staging, record.name)).has(turn)', '']],
     tests: REFUSED,
   },
   {
@@ -101,5 +101,55 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     file: 'src/migrations/persons/take-in.ts',
     edits: [[' && !(await sendsTo(staging, name, ledger))', '']],
     tests: ['test/migrations/persons/wrong-merges.test.ts'],
+  },
+  {
+    id: 'LW1',
+    what: 'versions that are expected lowered by a writer that slept',
+    file: 'src/state/ledger/versions.ts',
+    edits: [
+      [
+        '  if (!(await staging.create(keys.versions(number + 1), encodeDocument(document)))) return false;\n',
+        '  await staging.put(keys.versions(number + 1), encodeDocument(document));\n',
+      ],
+    ],
+    tests: ['test/state/ledger'],
+  },
+  {
+    id: 'LW2',
+    what: 'a ledger that was emptied made whole by a writer that slept',
+    file: 'src/state/ledger/versions.ts',
+    edits: [["    if (newest && 'emptied' in newest) return;\n", '']],
+    tests: ['test/state/ledger'],
+  },
+  {
+    id: 'LW3',
+    what: 'refused persons not sent again because of what an earlier attempt wrote late',
+    file: 'src/migrations/persons/attempts.ts',
+    edits: [['return (step, range) => latest.get(`${step} ${toRangeId(range)}`) ?? 1;', 'return () => 1;']],
+    tests: REFUSED,
+  },
+  {
+    id: 'LW4',
+    what: 'what an older producer says of a turn counts',
+    file: 'src/migrations/persons/turn.ts',
+    edits: [
+      [
+        'if (epoch > (epochs.get(turn) ?? 0)) epochs.set(turn, epoch);',
+        'epochs.set(turn, epochs.get(turn) ?? epoch);',
+      ],
+    ],
+    tests: ['test/migrations/persons/ended-turns.test.ts'],
+  },
+  {
+    id: 'LW5',
+    what: 'a turn that was given up comes to something later',
+    file: 'src/migrations/persons/turn.ts',
+    edits: [
+      [
+        'if (turn < later && !plan.ended.includes(turn)) epochs.delete(turn);',
+        'if (turn > later) epochs.delete(turn);',
+      ],
+    ],
+    tests: ['test/migrations/persons/ended-turns.test.ts'],
   },
 ];

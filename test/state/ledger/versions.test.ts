@@ -2,10 +2,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
+import type { Staging } from '../../../src/contract/staging.ts';
 import { ledgerLayout } from '../../../src/state/keys.ts';
 import { type Ledger, loadTurnDocument, openLedger, openTurn } from '../../../src/state/ledger/ledger.ts';
 import { createLedgerTables } from '../../../src/state/ledger/ledger-tables.ts';
-import { clearLedger, findLostVersion, saveVersions } from '../../../src/state/ledger/versions.ts';
+import {
+  clearLedger,
+  findLostVersion,
+  saveFirstVersions,
+  saveVersions,
+} from '../../../src/state/ledger/versions.ts';
 import { createFolderStaging } from '../../../src/state/staging/folder.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'backhaul-versions-'));
@@ -45,7 +51,7 @@ test.each([
   ['a bucket was saved', () => saveBucket('properties')],
 ])('a ledger without versions, where %s, has lost them', async (_, begin) => {
   await begin();
-  expect(await findLostVersion(staging, ledger)).toBe(keys.versions);
+  expect(await findLostVersion(staging, ledger)).toBe(keys.allVersions);
 });
 
 test('what a turn that has not ended noted is missed, and what it did not is not', async () => {
@@ -66,7 +72,8 @@ test('what was lost stays noted when versions are saved again, until the ledger 
   await saveVersions(staging, ledger);
   expect(await findLostVersion(staging, ledger)).toBe(keys.version('ids', 7, 1));
   await clearLedger(staging, ledger.id);
-  await saveVersions(staging, ledger);
+  expect(await findLostVersion(staging, ledger)).toBe(keys.versions(3));
+  await saveFirstVersions(staging, ledger);
   expect(await findLostVersion(staging, ledger)).toBeUndefined();
 });
 
@@ -90,4 +97,63 @@ test('a caller without the key of the hashes misses the document all the same', 
   await staging.remove(keys.document);
   expect(await findLostVersion(staging, { id })).toBe(keys.document);
   expect(await findLostVersion(staging, await openLedger(staging, { id, secret: '' }))).toBe(keys.document);
+});
+
+/** A writer that sleeps before it creates what it has decided, until it is woken. */
+function sleepBeforeCreate() {
+  let fallAsleep = () => {};
+  let wake = () => {};
+  const asleep = new Promise<void>((resolve) => {
+    fallAsleep = resolve;
+  });
+  const woken = new Promise<void>((resolve) => {
+    wake = resolve;
+  });
+  const create: Staging['create'] = async (key, body) => {
+    fallAsleep();
+    await woken;
+    return staging.create(key, body);
+  };
+  return { sleepy: { ...staging, create }, asleep, wake: () => wake() };
+}
+
+test.each([1, 2, 3])('a writer that slept lowers nothing, after %i newer ones', async (newer) => {
+  const { sleepy, asleep, wake } = sleepBeforeCreate();
+  const sleeping = saveVersions(sleepy, ledger);
+  await asleep;
+  for (let n = 0; n < newer; n += 1) {
+    await saveBucket('ids');
+    await saveVersions(staging, ledger);
+  }
+  await staging.remove(keys.version('ids', 7, newer));
+  wake();
+  await sleeping;
+  expect(await findLostVersion(staging, ledger)).toBe(keys.version('ids', 7, newer));
+  await saveVersions(staging, ledger);
+  expect(await findLostVersion(staging, ledger)).toBe(keys.version('ids', 7, newer));
+});
+
+test('a writer that slept while the ledger was emptied does not make it whole', async () => {
+  await saveBucket('ids');
+  await saveVersions(staging, ledger);
+  const { sleepy, asleep, wake } = sleepBeforeCreate();
+  const sleeping = saveVersions(sleepy, ledger);
+  await asleep;
+  await clearLedger(staging, ledger.id);
+  wake();
+  await sleeping;
+  expect(await findLostVersion(staging, ledger)).toBe(keys.versions(2));
+  await saveFirstVersions(staging, ledger);
+  expect(await findLostVersion(staging, ledger)).toBeUndefined();
+});
+
+test('a reader finds the newest while it is replaced', async () => {
+  await saveVersions(staging, ledger);
+  let reads = 0;
+  const get: Staging['get'] = async (key) => {
+    reads += 1;
+    if (reads === 1) await saveVersions(staging, ledger);
+    return staging.get(key);
+  };
+  expect(await findLostVersion({ ...staging, get }, ledger)).toBeUndefined();
 });
