@@ -15,8 +15,10 @@ export type Question = EncodedBody & {
  * Undefined where there is no such text.
  */
 export function toQuestionKey(question: Question): string | undefined {
-  const { bytes, contentType, contentEncoding, compression, version, address } = question;
+  const { bytes, contentType, contentEncoding, compression, data, version, address } = question;
   if (bytes.length === 0 || bytes.length > MAX_BYTES) return undefined;
+  // It is read where the body unpacks to nothing, which only unpacking tells.
+  if (data !== undefined) return undefined;
   if (compression !== undefined && !PACKINGS.some((packing) => packing === compression)) return undefined;
   const head = [version, contentType, contentEncoding, compression, address];
   return `${head.join('\n')}\n${bytes.toString('latin1')}`;

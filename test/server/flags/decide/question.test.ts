@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { type Question, toQuestionKey } from '../../../../src/server/flags/decide/question.ts';
 
@@ -33,6 +34,7 @@ test('only the same question has the same key', () => {
 test('what could pass for another question has none, nor what is long or empty', () => {
   expect(toQuestionKey(question({ compression: '\n\n{"distinct_id":"ada"}' }))).toBeUndefined();
   expect(toQuestionKey(question({ bytes: Buffer.alloc(0), data: '{}' }))).toBeUndefined();
+  expect(toQuestionKey(question({ bytes: gzipSync(''), data: '{}' }))).toBeUndefined();
   expect(toQuestionKey(question({ bytes: Buffer.alloc(4096) }))).toBeDefined();
   expect(toQuestionKey(question({ bytes: Buffer.alloc(4097) }))).toBeUndefined();
 });
