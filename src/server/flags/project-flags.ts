@@ -24,7 +24,10 @@ export interface ProjectFlags {
 const MAX_PROJECTS = 1000;
 
 export interface FlagCache {
-  /** Those of this version or a later one, read again where the ones at hand are older. */
+  /**
+   * Those of this version or a later one, read again where the ones at hand are of another version: of an
+   * older one, or of a later one that is gone because a backup of the database was restored.
+   */
   load(projectId: number, version: number): Promise<ProjectFlags>;
   /** The last ones that were read: for decisions while the database is away. */
   findLast(projectId: number): ProjectFlags | undefined;
@@ -57,7 +60,7 @@ export function createFlagCache(db: Db): FlagCache {
   return {
     async load(projectId, version) {
       const kept = projects.get(projectId);
-      if (kept !== undefined && kept.version >= version) return kept;
+      if (kept?.version === version) return kept;
       const newer = await read(projectId);
       // Another caller may have begun to read before the change that this one knows of.
       return newer.version >= version ? newer : read(projectId);

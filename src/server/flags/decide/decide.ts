@@ -107,8 +107,15 @@ export function createDecider({ db, now, storeWithinMs = STORE_WITHIN_MS }: Deci
   return {
     answers: createKept(countChanges, MAX_ANSWER_CHARACTERS),
     async check(projectKey) {
-      if (projectIds.has(projectKey)) return;
-      if ((await loadProjectByKey(db, projectKey)) === undefined) throw unknownProjectKey();
+      try {
+        const project = await withTimeout(loadProjectByKey(db, projectKey), storeWithinMs, tooLate);
+        if (project !== undefined) return;
+      } catch (error) {
+        if (isOutage(error) && projectIds.has(projectKey)) return;
+        throw error;
+      }
+      projectIds.delete(projectKey);
+      throw unknownProjectKey();
     },
     async decide(projectKey, request, location) {
       const { project, facts } = await gather(projectKey, request, location);

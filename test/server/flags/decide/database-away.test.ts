@@ -56,6 +56,8 @@ onEveryDatabase('decisions while the database is away', (db) => {
       const { decisions } = await ask();
       expect(valuesOf(decisions)).toEqual(new Map([['everybody', true]]));
       expect([...decisions.failed.keys()]).toEqual(['pro']);
+      await decider.check(project.projectKey);
+      await expect(decider.check('phc_never_seen')).rejects.toThrow(UnavailableError);
       expect(valuesOf((await ask({ person_properties: { plan: 'pro' } })).decisions)).toEqual(both);
       unsteady.state = 'up';
     }

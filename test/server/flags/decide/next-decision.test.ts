@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
+import { changeProject, createProjectKey } from '../../../../src/server/auth/projects.ts';
 import type { Db } from '../../../../src/server/database/db.ts';
 import { createDecider } from '../../../../src/server/flags/decide/decide.ts';
 import { LOOKUP_TABLES } from '../../../../src/server/flags/decide/kept.ts';
@@ -149,6 +150,39 @@ onBothDatabases('the next decision', (db) => {
     await set('sql', { plan: 'free' });
     await expectChange('sql', 'pro', () => write('pro'), [false, true]);
     await expectChange('sql', 'pro', () => write('free'), [true, false]);
+  });
+
+  test('knows a project key that was replaced', async () => {
+    const { project, post } = await createTestApi(db());
+    const statuses = async () => {
+      const body = { api_key: project.projectKey, distinct_id: 'ada' };
+      const config = await post('/decide?v=3', { ...body, disable_flags: true });
+      return [config.status, (await post('/decide?v=3', body)).status];
+    };
+    await statuses();
+    expect(await statuses()).toEqual([200, 200]);
+    await changeProject(db(), project.id, { projectKey: createProjectKey() });
+    expect(await statuses()).toEqual([401, 401]);
+  });
+
+  test('knows flags of a backup that was restored', async () => {
+    const { project, post } = await createTestApi(db());
+    const id = await addFlag(db(), project.id, 'page', { groups: [{}] });
+    const askPage = async () => {
+      const body = { api_key: project.projectKey, distinct_id: 'ada' };
+      const answer = (await (await post('/decide?v=3', body)).json()) as { featureFlags: { page: boolean } };
+      return answer.featureFlags.page;
+    };
+    const setShare = (share: number, version: number) =>
+      db().transaction(async (tx) => {
+        const filters = JSON.stringify({ groups: [{ rollout_percentage: share }] });
+        await tx.query('update feature_flags set filters = $1::jsonb where id = $2', [filters, id]);
+        await tx.query('update projects set flags_version = $1 where id = $2', [version, project.id]);
+      });
+    await setShare(100, 9);
+    expect([await askPage(), await askPage()]).toEqual([true, true]);
+    await setShare(0, 8);
+    expect(await askPage()).toBe(false);
   });
 
   test('knows the time', async () => {
