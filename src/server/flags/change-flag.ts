@@ -5,7 +5,7 @@ import { lockProject } from '../capture/ingest/project-lock.ts';
 import type { Queryable } from '../database/db.ts';
 import { ApiError, invalidInput, notFound } from '../http/errors.ts';
 import { findCycle, listDependencies, parseFlag } from './parse-flag.ts';
-import { compileStored, readStored } from './project-flags.ts';
+import { compileStored, readAll, readStored } from './project-flags.ts';
 import type { ChangedFlagBody, NewFlagBody } from './schema.ts';
 import {
   countFlags,
@@ -61,13 +61,18 @@ export async function changeFlag(
   refuseOlderVersion(flag, wanted.version);
   const { key, name, filters, active, deleted, ensure_experience_continuity } = wanted;
   if (key !== undefined || deleted === false) await refuseTakenKey(tx, projectId, key ?? flag.key, id);
-  if (deleted === true || active === false) await refuseWhereNeeded(tx, projectId, flag);
+  if (deleted === true || active === false) {
+    await refuseWhereNeeded(tx, projectId, flag, [flag.key, String(id)], 'active');
+  } else if (key !== undefined && key !== flag.key) {
+    await refuseWhereNeeded(tx, projectId, flag, [flag.key], 'key');
+  }
   if (filters !== undefined) {
     parseFlag({ id, key: key ?? flag.key, version: flag.version, keepsValue: false, filters });
   }
   const keepsValue = ensure_experience_continuity ?? undefined;
   await updateFlag(tx, id, { key, name, active, deleted, keepsValue, filters });
-  if (deleted !== true) await checkAll(tx, projectId, id);
+  // Whatever is wrong with a flag, it can be switched off.
+  if (active !== false && deleted !== true) await checkAll(tx, projectId, id);
   const fields = Object.entries({ key, name, filters, active, deleted, ensure_experience_continuity });
   const touched = fields.flatMap(([field, value]) => (value === undefined ? [] : [field]));
   await log(tx, context, deleted === true ? 'deleted' : 'updated', { id, name: key ?? flag.key }, touched);
@@ -106,18 +111,20 @@ function refuseOlderVersion(flag: StoredFlag, version: number | undefined): void
   );
 }
 
-/** Others would fail without it. */
-async function refuseWhereNeeded(tx: Queryable, projectId: number, flag: StoredFlag): Promise<void> {
+/** Others would fail that depend on it by one of these names. */
+async function refuseWhereNeeded(
+  tx: Queryable,
+  projectId: number,
+  flag: StoredFlag,
+  names: readonly string[],
+  attr: 'active' | 'key',
+): Promise<void> {
   const others = (await loadFlags(tx, projectId)).filter(({ id, active }) => id !== flag.id && active);
-  const names = new Set([flag.key, String(flag.id)]);
-  const dependent = others.find((other) =>
-    listDependencies(readStored(other)).some((name) => names.has(name)),
+  const dependent = readAll(others).flags.find((other) =>
+    listDependencies(other).some((name) => names.includes(name)),
   );
   if (dependent === undefined) return;
-  throw invalidInput(
-    `The flag "${dependent.key}" depends on "${flag.key}". Change that flag first.`,
-    'active',
-  );
+  throw invalidInput(`The flag "${dependent.key}" depends on "${flag.key}". Change that flag first.`, attr);
 }
 
 /** Refuses flags that depend on themselves, on unknown flags or on cohorts that cannot be evaluated. */
@@ -128,7 +135,7 @@ async function checkAll(tx: Queryable, projectId: number, id: number): Promise<v
   const { broken } = await compileStored(tx, projectId, [own]);
   const why = broken.get(own.key);
   if (why !== undefined) throw invalidInput(why, 'filters');
-  const flags = stored.map(readStored);
+  const { flags } = readAll(stored);
   const names = new Set(flags.flatMap((flag) => [flag.key, String(flag.id)]));
   const unknown = listDependencies(readStored(own)).find((name) => !names.has(name));
   if (unknown !== undefined) throw invalidInput(`The flag "${unknown}" does not exist.`, 'filters');

@@ -115,9 +115,30 @@ onEveryDatabase('feature flags', (db) => {
         key: 'b',
         filters: { groups: [{ properties: [{ key: 'base', type: 'flag', value: true }] }] },
       });
-      const left = await change('PATCH', `feature_flags/${base.id}/`, { deleted: true }, 400);
-      expect(left).toMatchObject({ detail: expect.stringContaining('"b" depends on "base"') });
+      for (const body of [{ deleted: true }, { active: false }, { key: 'renamed' }]) {
+        const left = await change('PATCH', `feature_flags/${base.id}/`, body, 400);
+        expect(left).toMatchObject({ detail: expect.stringContaining('"b" depends on "base"') });
+      }
+      await change('PATCH', `feature_flags/${base.id}/`, { key: 'base', name: 'the same key' }, 200);
     });
+  });
+
+  test('are switched off whatever is wrong with them, and hold no others up', async () => {
+    const [cohort] = await db().query<{ id: number }>(
+      `insert into cohorts (project_id, name, is_static) values ($1, 'gone', true) returning id`,
+      [api.project.id],
+    );
+    const inCohort = { groups: [{ properties: [{ key: 'id', value: cohort?.id, type: 'cohort' }] }] };
+    const lost = await create({ key: 'lost', filters: inCohort });
+    await db().query(`update cohorts set deleted = true`);
+    await change('PATCH', `feature_flags/${lost.id}/`, { active: false }, 200);
+    await change('PATCH', `feature_flags/${lost.id}/`, { active: true }, 400);
+    const odd = await create({ key: 'odd' });
+    const sound = await create({ key: 'sound' });
+    await db().query(`update feature_flags set filters = '{"groups": "?"}' where id = $1`, [odd.id]);
+    await change('PATCH', `feature_flags/${sound.id}/`, { filters: { groups: [{}] } }, 200);
+    await change('PATCH', `feature_flags/${sound.id}/`, { active: false }, 200);
+    await change('PATCH', `feature_flags/${odd.id}/`, { active: false }, 200);
   });
 
   test('say why somebody gets what they get', async () => {
