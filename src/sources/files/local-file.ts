@@ -56,7 +56,11 @@ export function createLocalFile(
           highWaterMark: CHUNK_BYTES,
           ...(range ? { start, end: end - 1 } : {}),
         });
-        yield* stream as AsyncIterable<Buffer>;
+        for await (const chunk of stream as AsyncIterable<Buffer>) {
+          // Before anybody has it: a part with records of two files could never be completed.
+          await assertUnchanged();
+          yield chunk;
+        }
         await assertUnchanged();
       } catch (error) {
         throw explain(error, name, path);

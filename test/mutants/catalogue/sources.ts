@@ -174,4 +174,11 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     edits: [['return value.map((each: unknown) => applyRules(level, each, undefined))', 'return value']],
     tests: ['test/sources/declared'],
   },
+  {
+    id: 'SF1',
+    what: 'a part with records of two versions of a file that was rewritten while it was staged',
+    file: 'src/sources/files/local-file.ts',
+    edits: [['          await assertUnchanged();\n          yield chunk;', '          yield chunk;']],
+    tests: ['test/sources/files'],
+  },
 ];

@@ -1,4 +1,4 @@
-import { appendFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -115,6 +115,25 @@ describe('a file on this machine', () => {
     expect(String(Buffer.concat(range))).toBe('por');
     expect(String(await file.readAt(8, 3))).toBe('h_9');
     await expect(file.readAt(10, 30)).rejects.toThrow(SourceError);
+  });
+
+  it('hands out nothing of what replaces it while it is read', async () => {
+    const path = join(baseDir, 'rewritten.json');
+    await writeFile(path, 'a'.repeat(4 * 1024 * 1024));
+    const file = await open('rewritten.json');
+    const seen = new Set<number>();
+    const read = async () => {
+      for await (const chunk of file.open()) {
+        if (seen.size === 0) {
+          await writeFile(path, 'b'.repeat(file.bytes));
+          await utimes(path, 0, 0);
+        }
+        for (const byte of chunk) seen.add(byte);
+      }
+    };
+    await expect(read()).rejects.toThrow(/rewritten\.json changed since it was listed/);
+    expect([...seen]).toEqual(['a'.charCodeAt(0)]);
+    await rm(path);
   });
 
   it('fails once it has changed or gone since it was found, naming it', async () => {
