@@ -132,6 +132,30 @@ onEveryDatabase('the persons behind numbers', (db) => {
     });
   });
 
+  test('of a retention may be those of one value of a property', async () => {
+    await api.send(
+      did('red', 'buy', '01-02 10:00', { colour: 'red' }),
+      did('red', 'buy', '01-03 10:00', { colour: 'blue' }),
+      did('blue', 'buy', '01-02 10:00', { colour: 'blue' }),
+      did('none', 'buy', '01-02 10:00'),
+    );
+    const base = `persons/retention/?target_entity=${json({ id: 'buy' })}&date_to=2024-01-03&total_intervals=2`;
+    const names = async (query: string) => {
+      const { result } = await api.read<{ result: { person: Person; appearances: number[] }[] }>(
+        `${base}&${query}`,
+      );
+      return result.map(({ person, appearances }) => [person.name, ...appearances]);
+    };
+    expect(await names('breakdown=colour&breakdown_values=["red"]')).toEqual([['red', 1, 1]]);
+    expect(await names('breakdown=colour&breakdown_values=["blue"]')).toEqual([['blue', 1, 0]]);
+    expect(await names('breakdown=colour&breakdown_values=[""]')).toEqual([['none', 1, 0]]);
+    expect(await names('breakdown=colour&breakdown_values=["blue"]&selected_interval=1')).toEqual([
+      ['red', 1],
+    ]);
+    expect(await names('breakdown_values=[1]')).toEqual([['red', 1]]);
+    expect(await names('breakdown=colour')).toHaveLength(3);
+  });
+
   const event = `events=${json([{ id: 'view' }])}`;
   const two = `events=${json([{ id: 'view' }, { id: 'paid' }])}`;
   test.each([
@@ -153,6 +177,8 @@ onEveryDatabase('the persons behind numbers', (db) => {
     ['trends/?entity_id=view&breakdown=a&breakdown_type=cohort', 'breakdown_type', /cohort/],
     ['trends/?entity_id=view&aggregation_group_type_index=0', 'aggregation_group_type_index', /groups/],
     ['retention/?period=Year', 'period', 'Period Year is unsupported.'],
+    ['retention/?breakdown_values=["a"]', 'breakdown_values', /./],
+    ['retention/?breakdown_values=[1,2]', 'breakdown_values', /./],
     ['retention/?selected_interval=x', 'selected_interval', /./],
     [`retention/?target_entity=${json({ id: 'a', type: 'actions' })}`, 'target_entity', /Actions/],
     [`funnel/?${event}&funnel_step=1`, 'events', /two steps/],
@@ -161,6 +187,18 @@ onEveryDatabase('the persons behind numbers', (db) => {
     [`funnel/?${two}&funnel_step=-1`, 'funnel_step', /-1 is none/],
     [`funnel/?${two}&funnel_custom_steps=[1,4]`, 'funnel_custom_steps', /no step 4/],
     [`funnel/?${two}&funnel_step=1&funnel_order_type=any`, 'funnel_order_type', /./],
+    [`funnel/?${two}&funnel_viz_type=trends`, 'entrance_period_start', /must be provided/],
+    [
+      `funnel/?${two}&funnel_viz_type=trends&entrance_period_start=2024-01-09`,
+      'drop_off',
+      'Filter parameter drop_off must be provided and a bool for funnel trends persons!',
+    ],
+    [
+      `funnel/?${two}&funnel_viz_type=trends&entrance_period_start=2024-01-09&drop_off=true&funnel_to_step=2`,
+      'funnel_to_step',
+      /0 to 1/,
+    ],
+    [`funnel/?${two}&funnel_viz_type=time_to_convert&funnel_step=1`, 'funnel_viz_type', /over time/],
     [`funnel/correlation/?${two}`, 'funnel_correlation_person_entity', 'No entity for persons specified'],
     [
       `funnel/correlation/?${two}&funnel_correlation_type=properties`,

@@ -142,11 +142,15 @@ export const reachedSteps = (events: readonly Happened[], rules: FunnelRules): n
 
 /** When the steps of the best attempt were reached: the one with most steps, of these the earliest. */
 export function bestAttempt(events: readonly Happened[], rules: FunnelRules): number[] {
+  return listAttempts(events, rules).reduce((best, times) => (times.length > best.length ? times : best), []);
+}
+
+/** For each event when the steps of an attempt were reached that begins with it: none where it cannot begin one. */
+export function listAttempts(events: readonly Happened[], rules: FunnelRules): number[][] {
   const attempt = { ordered: attemptOrdered, strict: attemptStrict, unordered: attemptUnordered }[
     rules.order
   ];
-  const attempts = events.map((_, start) => attempt(events, start, rules));
-  return attempts.reduce((best, times) => (times.length > best.length ? times : best), []);
+  return events.map((_, start) => attempt(events, start, rules));
 }
 
 function attemptOrdered(events: readonly Happened[], start: number, rules: FunnelRules): number[] {

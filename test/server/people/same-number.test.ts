@@ -13,6 +13,7 @@ import {
   type FunnelRules,
   type Interval,
   inLifecycle,
+  listAttempts,
   listPaths,
   listStarts,
   next,
@@ -228,6 +229,43 @@ onEveryDatabase('the list behind a number', (db) => {
             expect(await list({ funnel_custom_steps: [step] })).toEqual(
               whoReached(value, (count) => count === step),
             );
+          }
+        },
+      ));
+
+    const overTime = fc.record({
+      steps: fc.constantFrom(['a', 'b'], ['b', 'a', 'c'], ['a', 'a']),
+      order: fc.constantFrom<FunnelRules['order']>('ordered', 'strict'),
+      window: fc.constantFrom({ count: 1, unit: 'day', ms: DAY }, { count: 1, unit: 'week', ms: 7 * DAY }),
+      isLost: fc.boolean(),
+      ...span,
+    });
+    test('of a funnel over time', () =>
+      holds(
+        db,
+        overTime,
+        async (lab, people, { steps, order, window, isLost, range: { filters, range }, seed }) => {
+          const rules = { steps, order, window: window.ms };
+          for (const start of pick(listStarts(range), seed, 2)) {
+            const wanted = people.filter(({ events }) => {
+              const own = events.filter(({ at }) => at >= range.from && at < range.until);
+              const all = listAttempts(own, rules).filter(
+                ([first]) => first !== undefined && startOf(first, range.interval) === start,
+              );
+              const most = Math.max(0, ...all.map(({ length }) => length));
+              return isLost ? most > 0 && most < steps.length : most === steps.length;
+            });
+            const listed = await lab.list('funnel', {
+              ...filters,
+              events: steps.map((id, index) => ({ id, order: index })),
+              funnel_order_type: order,
+              funnel_window_interval: window.count,
+              funnel_window_interval_unit: window.unit,
+              funnel_viz_type: 'trends',
+              entrance_period_start: new Date(start).toISOString(),
+              drop_off: isLost,
+            });
+            expect(idsOf(listed)).toEqual(wanted.map(({ id }) => id).sort());
           }
         },
       ));

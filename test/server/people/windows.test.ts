@@ -65,4 +65,29 @@ onEveryDatabase('at the edges of windows', (db) => {
     expect(await ask(path, look)).toEqual(['between', 'lost']);
     expect(await ask(path, { funnel_correlation_person_entity: { id: 'done' } })).toEqual([]);
   });
+
+  test('a path ends at its last item, or at the last that is looked at', async () => {
+    await api.send(
+      did('goes on', 'one', '01-06 10:00'),
+      did('goes on', 'two', '01-06 10:01'),
+      did('goes on', 'three', '01-06 10:02'),
+      did('stops', 'one', '01-06 10:00'),
+      did('stops', 'two', '01-06 10:01'),
+      // half an hour later is another path
+      did('comes back', 'one', '01-06 10:00'),
+      did('comes back', 'two', '01-06 10:29'),
+      did('comes back', 'three', '01-06 10:59'),
+    );
+    const paths = { include_event_types: ['custom_event'], date_from: '2024-01-06', date_to: '2024-01-06' };
+    const lost = (more: object) => ask('path', { ...paths, ...more });
+    expect(await lost({ path_dropoff_key: '2_two' })).toEqual(['comes back', 'stops']);
+    expect(await lost({ path_dropoff_key: '2_two', step_limit: 2 })).toEqual([
+      'comes back',
+      'goes on',
+      'stops',
+    ]);
+    expect(await lost({ path_start_key: '2_two' })).toEqual(['goes on']);
+    expect(await lost({ path_dropoff_key: '1_three' })).toEqual(['comes back']);
+    expect(await lost({ path_end_key: '1_three' })).toEqual([]);
+  });
 });

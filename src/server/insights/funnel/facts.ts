@@ -5,11 +5,13 @@ import {
   ACTOR,
   type EventScope,
   eventsWhere,
+  findBucket,
   matchAnyEntity,
   matchEntity,
   type Span,
   selectText,
 } from '../events-store.ts';
+import type { Buckets } from '../intervals.ts';
 import type { FunnelQuery, FunnelWindow } from './model.ts';
 
 /**
@@ -17,14 +19,32 @@ import type { FunnelQuery, FunnelWindow } from './model.ts';
  * `value` of the breakdown. Of several goes the one that came furthest counts, the earliest of these.
  */
 export function funnelFacts(scope: EventScope, matched: Sql, query: FunnelQuery): Sql {
-  const goes = { ordered: orderedGoes, strict: strictGoes, unordered: unorderedGoes }[query.order];
-  return sql`with matched as materialized (select * from ${matched} as parts),
-      goes as (${goes(scope, query)}),
+  return sql`with ${selectGoes(scope, matched, query)},
       best as (
         select distinct on (actor) actor, at, cardinality(at) as steps
         from goes where cardinality(at) > 0 order by actor, cardinality(at) desc, at[1], uuid)
     select best.actor, best.steps, best.at, coalesce(touched.value, '') as value
     from best left join (${touchedValues(query)}) as touched on touched.actor = best.actor`;
+}
+
+/**
+ * One fact for a person and a period in which they entered: how many `steps` the go reached that came furthest of
+ * those that began in it.
+ */
+export const funnelFactsByPeriod = (
+  scope: EventScope,
+  matched: Sql,
+  query: FunnelQuery,
+  { starts }: Pick<Buckets, 'starts'>,
+): Sql =>
+  sql`with ${selectGoes(scope, matched, query)}
+    select actor, ${findBucket(sql`at[1]`, starts)} as period, max(cardinality(at)) as steps
+    from goes where cardinality(at) > 0 group by 1, 2`;
+
+/** CTEs of the events that matter and of the goes that they make. */
+function selectGoes(scope: EventScope, matched: Sql, query: FunnelQuery): Sql {
+  const goes = { ordered: orderedGoes, strict: strictGoes, unordered: unorderedGoes }[query.order];
+  return sql`matched as materialized (select * from ${matched} as parts), goes as (${goes(scope, query)})`;
 }
 
 /**

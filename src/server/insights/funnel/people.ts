@@ -1,13 +1,22 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../http/json.ts';
 import { invalid } from '../insight-error.ts';
-import { wholeRange } from '../intervals.ts';
+import { cutRange, findBucketOf, wholeRange } from '../intervals.ts';
 import { readBreakdownValue } from '../parse/breakdown-value.ts';
 import { readCommon } from '../parse/common.ts';
-import { given, parseList, plainNumber, readFields } from '../parse/fields.ts';
-import { listActors, type PeopleKind, type PeopleQuestion } from '../people-kind.ts';
+import {
+  count,
+  flag,
+  given,
+  parseList,
+  plainNumber,
+  readFields,
+  readInterval,
+  words,
+} from '../parse/fields.ts';
+import { listActors, NOBODY, type PeopleKind, type PeopleQuestion } from '../people-kind.ts';
 import { parseFunnel } from './parse.ts';
-import { findInFunnel } from './store.ts';
+import { findInFunnel, findInPeriod } from './store.ts';
 
 /** Parameters that say which funnel. */
 export const FUNNEL_PARAMETERS = {
@@ -36,6 +45,12 @@ export const funnelPeople: PeopleKind = {
       'JSON: a list of numbers of steps; who reached exactly so many. Before `funnel_step`.',
     funnel_step_breakdown:
       'Only those with this value; empty for none, `$$_breakdown_other_$$` for all beyond the limit.',
+    funnel_viz_type:
+      '`steps` (default), or `trends` for a funnel over time; then the next four name the number.',
+    entrance_period_start: 'A moment of the interval in which they entered.',
+    drop_off: 'True: who was lost before the last of the steps. False: who reached it.',
+    funnel_from_step: 'The first of the steps, from 0 (default).',
+    funnel_to_step: 'The last of them, by default the last of the funnel.',
   },
   parse: parseFunnelPeople,
 };
@@ -47,6 +62,7 @@ const pointFields = z.object({
 });
 
 function parseFunnelPeople(filters: JsonObject): PeopleQuestion {
+  if (filters['funnel_viz_type'] === 'trends') return parsePeriodPeople(filters);
   const query = parseFunnel(filters, readCommon(filters));
   const reached = readReached(filters, query.steps.length);
   const value = query.breakdown && readBreakdownValue(filters, 'funnel_step_breakdown');
@@ -57,6 +73,49 @@ function parseFunnelPeople(filters: JsonObject): PeopleQuestion {
     entities: [...query.steps, ...query.exclusions],
     find: async (_tx, steps, scope, range) =>
       listActors(await findInFunnel(steps, scope, wholeRange(range), query, { reached, value })),
+  };
+}
+
+const periodFields = z.object({
+  entrance_period_start: given(words),
+  drop_off: flag,
+  funnel_from_step: count(0, 100),
+  funnel_to_step: count(0, 100),
+});
+
+/** Of a funnel over time: who entered in one period, and reached a step or was lost before it. */
+function parsePeriodPeople({ funnel_viz_type: _, ...filters }: JsonObject): PeopleQuestion {
+  const fields = readFields(periodFields, filters);
+  const { entrance_period_start: text, drop_off: isLost, funnel_from_step: from = 0 } = fields;
+  const attr = 'entrance_period_start';
+  if (text === undefined) {
+    throw invalid(`Filter parameter ${attr} must be provided for funnel trends persons!`, attr);
+  }
+  if (isLost === undefined) {
+    throw invalid(
+      'Filter parameter drop_off must be provided and a bool for funnel trends persons!',
+      'drop_off',
+    );
+  }
+  const query = parseFunnel(filters, readCommon(filters));
+  const last = query.steps.length;
+  const to = fields.funnel_to_step ?? last - 1;
+  if (to >= last || from > to) {
+    throw invalid(`The steps must be from 0 to ${last - 1}, the first before the last.`, 'funnel_to_step');
+  }
+  const all = query.steps.map((__, index) => index + 1);
+  const reached = all.filter((number) => (isLost ? number > from && number <= to : number > to));
+  return {
+    dates: query.dates,
+    filter: query.filter,
+    interval: readInterval(filters),
+    entities: [...query.steps, ...query.exclusions],
+    async find(_tx, steps, scope, range) {
+      const buckets = cutRange(range);
+      const period = findBucketOf({ text, attr }, buckets, range, scope.now);
+      if (period === undefined) return NOBODY;
+      return listActors(await findInPeriod(steps, scope, buckets, query, { period, reached }));
+    },
   };
 }
 

@@ -2,8 +2,9 @@ import type { Queryable } from '../../database/db.ts';
 import { joinSql, type Sql, sql } from '../../database/sql.ts';
 import type { Breakdown } from '../entity.ts';
 import { type EventScope, runFacts, type Span } from '../events-store.ts';
+import type { Buckets } from '../intervals.ts';
 import type { Steps } from '../steps.ts';
-import { funnelFacts, matchedEvents } from './facts.ts';
+import { funnelFacts, funnelFactsByPeriod, matchedEvents } from './facts.ts';
 import type { FunnelQuery } from './model.ts';
 
 /** Persons by the value of the breakdown; null for all beyond its limit, without a breakdown ''. */
@@ -84,4 +85,20 @@ export async function findInFunnel(
         : sql`value = ${value}::text`;
   return sql`(with facts as (select * from ${facts} as derived)
     select actor from facts where steps = any(${reached}::integer[]) and ${ofValue})`;
+}
+
+/** The persons who entered a funnel in one period, from 1, and whose best go of it reached so many steps. */
+export async function findInPeriod(
+  steps: Steps,
+  scope: EventScope,
+  buckets: Buckets,
+  query: FunnelQuery,
+  { period, reached }: { readonly period: number; readonly reached: readonly number[] },
+): Promise<Sql> {
+  const matched = await steps.collect(scope, (within) => matchedEvents(within, buckets, query));
+  return steps.derive(
+    [matched],
+    (of) => sql`select actor from (${funnelFactsByPeriod(scope, of(matched), query, buckets)}) as facts
+      where period = ${period}::integer and steps = any(${reached}::integer[])`,
+  );
 }

@@ -1,5 +1,5 @@
 import type { Interval } from '../../query/interval.ts';
-import type { Entity } from '../entity.ts';
+import type { Entity, PropertyOf } from '../entity.ts';
 import type { KindData, KindQuery } from '../insight-kind.ts';
 
 export interface RetentionQuery extends KindQuery<'RETENTION'> {
@@ -7,6 +7,8 @@ export interface RetentionQuery extends KindQuery<'RETENTION'> {
   readonly returning: Entity;
   readonly period: Interval;
   readonly totalIntervals: number;
+  /** Only target events whose property has this value count, empty for none. */
+  readonly ofValue?: { readonly property: PropertyOf; readonly value: string };
   /** Only the first target event of a person counts. */
   readonly firstTime: boolean;
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { sql } from '../../database/sql.ts';
 import type { JsonObject } from '../../http/json.ts';
 import { readCommon } from '../parse/common.ts';
-import { count, readFields } from '../parse/fields.ts';
+import { count, parseList, readBreakdown, readFields, words } from '../parse/fields.ts';
 import { NOBODY, type PeopleKind, type PeopleQuestion } from '../people-kind.ts';
 import { cutRetention } from './compute.ts';
 import { MAX_INTERVALS, parseRetention } from './parse.ts';
@@ -21,15 +21,26 @@ export const retentionPeople: PeopleKind = {
     total_intervals: 'How many periods (default 11).',
     retention_type: '`retention_recurring` (default) or `retention_first_time`.',
     selected_interval: 'Index of the row, from 0 (default).',
+    breakdown: 'Name of a property of the target event or its person.',
+    breakdown_type: '`event` (default) or `person`.',
+    breakdown_values:
+      'JSON: a list of one: only target events with this value. Without a breakdown, the index of the row.',
   },
   parse: parseRetentionPeople,
 };
 
-const pointFields = z.object({ selected_interval: count(0, MAX_INTERVALS) });
+const pointFields = z.object({
+  selected_interval: count(0, MAX_INTERVALS),
+  breakdown_values: parseList(z.union([words, z.number(), z.boolean()]), 1),
+});
 
 function parseRetentionPeople(filters: JsonObject): PeopleQuestion {
-  const { selected_interval: index = 0 } = readFields(pointFields, filters);
-  const query = parseRetention(filters, readCommon(filters));
+  const { selected_interval: selected, breakdown_values: [value] = [] } = readFields(pointFields, filters);
+  const property = readBreakdown(filters);
+  const index = selected ?? (property === undefined ? readIndex(value) : 0);
+  const { breakdown: _, breakdowns: __, ...own } = filters;
+  const ofValue = property && value !== undefined ? { ofValue: { property, value: String(value) } } : {};
+  const query = { ...parseRetention(own, readCommon(filters)), ...ofValue };
   return {
     dates: query.dates,
     filter: query.filter,
@@ -44,4 +55,12 @@ function parseRetentionPeople(filters: JsonObject): PeopleQuestion {
       };
     },
   };
+}
+
+function readIndex(value: unknown = 0): number {
+  const { breakdown_values: index = 0 } = readFields(
+    z.object({ breakdown_values: count(0, MAX_INTERVALS) }),
+    { breakdown_values: value },
+  );
+  return index;
 }

@@ -1,6 +1,5 @@
 import type { Queryable } from '../../database/db.ts';
-import { type Sql, sql } from '../../database/sql.ts';
-import type { Entity } from '../entity.ts';
+import { allOf, type Sql, sql } from '../../database/sql.ts';
 import {
   ACTOR,
   type EventScope,
@@ -9,6 +8,7 @@ import {
   matchEntity,
   runFacts,
   type Span,
+  selectText,
 } from '../events-store.ts';
 import type { Buckets } from '../intervals.ts';
 import type { Steps } from '../steps.ts';
@@ -75,10 +75,16 @@ async function collectFacts(
 ): Promise<CollectedFacts> {
   const { target, returning } = query;
   const since = query.firstTime ? { ...buckets, from: '-infinity' } : buckets;
-  const targets = await steps.collect(scope, (within) =>
-    query.firstTime ? firstFacts(within, since, target) : activeFacts(within, buckets, target),
+  const { ofValue } = query;
+  const hasValue =
+    ofValue === undefined ? sql`true` : sql`${selectText(ofValue.property)} = ${ofValue.value}::text`;
+  const targets = await steps.collect(scope, (within) => {
+    const condition = allOf([matchEntity(within, target), hasValue]);
+    return query.firstTime ? firstFacts(within, since, condition) : activeFacts(within, buckets, condition);
+  });
+  const returns = await steps.collect(scope, (within) =>
+    activeFacts(within, buckets, matchEntity(within, returning)),
   );
-  const returns = await steps.collect(scope, (within) => activeFacts(within, buckets, returning));
   return {
     sources: [targets, returns],
     select: (of) => retentionFacts(of(targets), of(returns), buckets, query),
@@ -86,14 +92,14 @@ async function collectFacts(
 }
 
 /** One fact for a person and a bucket they were active in. */
-const activeFacts = (scope: EventScope, buckets: Buckets, entity: Entity): Sql =>
+const activeFacts = (scope: EventScope, buckets: Buckets, condition: Sql): Sql =>
   sql`select distinct ${ACTOR} as actor, ${findBucket(sql`e.timestamp`, buckets.starts)} as bucket
-    ${eventsWhere(scope, buckets, matchEntity(scope, entity))}`;
+    ${eventsWhere(scope, buckets, condition)}`;
 
 /** One fact a person: when they were first active. */
-const firstFacts = (scope: EventScope, span: Span, entity: Entity): Sql =>
+const firstFacts = (scope: EventScope, span: Span, condition: Sql): Sql =>
   sql`select ${ACTOR} as actor, min(e.timestamp) as first
-    ${eventsWhere(scope, span, matchEntity(scope, entity))} group by 1`;
+    ${eventsWhere(scope, span, condition)} group by 1`;
 
 /** One fact for a person, a row they are in and a bucket they were there again; `later` 0 is in each row. */
 function retentionFacts(
