@@ -4,6 +4,7 @@ import { recordActivity } from '../activity/activity-log.ts';
 import { lockProject } from '../capture/ingest/project-lock.ts';
 import type { Queryable } from '../database/db.ts';
 import { ApiError, invalidInput, notFound } from '../http/errors.ts';
+import type { Flag } from './flag.ts';
 import { findCycle, listDependencies, parseFlag } from './parse-flag.ts';
 import { compileStored, readAll, readStored } from './project-flags.ts';
 import type { ChangedFlagBody, NewFlagBody } from './schema.ts';
@@ -139,8 +140,22 @@ async function checkAll(tx: Queryable, projectId: number, id: number): Promise<v
   const names = new Set(flags.flatMap((flag) => [flag.key, String(flag.id)]));
   const unknown = listDependencies(readStored(own)).find((name) => !names.has(name));
   if (unknown !== undefined) throw invalidInput(`The flag "${unknown}" does not exist.`, 'filters');
+  refuseTwoMeanings(flags);
   const cycle = findCycle(flags);
   if (cycle !== undefined) throw invalidInput(`The flag "${cycle}" would depend on itself.`, 'filters');
+}
+
+/** A new key of digits, or a new id, must not be what another flag has named already. */
+function refuseTwoMeanings(flags: readonly Flag[]): void {
+  const byId = new Map(flags.map((flag) => [String(flag.id), flag]));
+  for (const other of flags.flatMap(listDependencies)) {
+    const [ofId, ofKey] = [byId.get(other), flags.find(({ key }) => key === other)];
+    if (ofId === undefined || ofKey === undefined || ofId === ofKey) continue;
+    throw invalidInput(
+      `A flag depends on "${other}", which is the id of the flag "${ofId.key}" and the key of another. Choose another key.`,
+      'key',
+    );
+  }
 }
 
 async function log(

@@ -33,7 +33,7 @@ export interface Condition {
 
 /** Another flag has a value. */
 export interface Dependency {
-  /** Key or id of the other flag. */
+  /** Id or key of the other flag (indexByName). */
   readonly flag: string;
   /** true: on, whichever the variant. */
   readonly value: boolean | string;
@@ -55,3 +55,15 @@ export interface Holdout {
 
 /** The enrolment in early access that the property of a person says. */
 export const toEnrolmentKey = (flagKey: string): string => `$feature_enrollment/${flagKey}`;
+
+/**
+ * Flags by what dependencies name them by: the id, or the key where no flag has that id. A key may be digits, and
+ * none of them takes over what others have written by id.
+ */
+export const indexByName = <F extends { readonly id: number; readonly key: string }>(
+  flags: readonly F[],
+): Map<string, F> =>
+  new Map([
+    ...flags.map((flag) => [flag.key, flag] as const),
+    ...flags.map((flag) => [String(flag.id), flag] as const),
+  ]);

@@ -8,6 +8,7 @@ import {
   type Dependency,
   type Flag,
   type Holdout,
+  indexByName,
   toEnrolmentKey,
   type Variant,
 } from './flag.ts';
@@ -189,9 +190,7 @@ export const listDependencies = ({ conditions }: Flag): string[] =>
 
 /** The key of a flag that depends on itself, through others or not; undefined where none does. */
 export function findCycle(flags: readonly Flag[]): string | undefined {
-  const byName = new Map(
-    flags.flatMap((flag) => [[String(flag.id), flag] as const, [flag.key, flag] as const]),
-  );
+  const byName = indexByName(flags);
   const done = new Set<Flag>();
   const open = new Set<Flag>();
   function reachesItself(flag: Flag): boolean {

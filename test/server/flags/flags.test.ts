@@ -109,6 +109,18 @@ onEveryDatabase('feature flags', (db) => {
       expect(await create({ key: 'a' }, 400)).toMatchObject({ attr: 'key', code: 'unique' });
     });
 
+    test('with a key that is the id of a flag on which another depends', async () => {
+      const base = await create({ key: 'base' });
+      const [same, free] = [String(base.id), String(base.id + 1000)];
+      const onId = { groups: [{ properties: [{ key: same, type: 'flag', value: true }] }] };
+      await create({ key: 'by-id', filters: onId });
+      expect(await create({ key: same }, 400)).toMatchObject({
+        attr: 'key',
+        detail: expect.stringContaining(`"${same}", which is the id of the flag "base"`),
+      });
+      await create({ key: free });
+    });
+
     test('where one that depends on them would be left', async () => {
       const base = await create({ key: 'base' });
       await create({

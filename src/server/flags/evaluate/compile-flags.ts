@@ -1,6 +1,6 @@
 import type { CohortDefinitions } from '../../query/cohort-definition.ts';
 import { UnmatchableError } from '../../query/match/filter.ts';
-import type { Flag, Holdout, Variant } from '../flag.ts';
+import { type Flag, type Holdout, indexByName, type Variant } from '../flag.ts';
 import { type CompiledCondition, compileCondition } from './compile-condition.ts';
 
 /** A flag, ready to be decided for anybody. */
@@ -32,7 +32,7 @@ export interface CompiledFlags {
   /** Flags that nobody can be asked about, by key, and why. They count as errors of a decision. */
   readonly broken: ReadonlyMap<string, string>;
   readonly byKey: ReadonlyMap<string, CompiledFlag>;
-  /** By id and by key, as dependencies name them. */
+  /** As dependencies name them (indexByName). */
   readonly byName: ReadonlyMap<string, CompiledFlag>;
   /** Whether any decision needs what was stored of a person. */
   readonly keepValues: boolean;
@@ -52,7 +52,7 @@ export function compileFlags(flags: readonly Flag[], cohorts: CohortDefinitions)
     }
   }
   const byKey = new Map(compiled.map((flag) => [flag.key, flag]));
-  const byName = new Map([...compiled.map((flag) => [String(flag.id), flag] as const), ...byKey]);
+  const byName = indexByName(compiled);
   const conditions = compiled.flatMap((flag) => [
     ...flag.conditions,
     ...(flag.superCondition ? [flag.superCondition] : []),

@@ -70,10 +70,14 @@ function translateCohorts(value: unknown, { cohorts }: Names): unknown {
 }
 
 function translateFlag(name: string | number, { flags }: FlagExport): string {
-  const other = flags.find(({ id, key }) => String(id) === String(name) || key === name);
+  const other = findNamed(flags, String(name));
   if (other !== undefined) return other.key;
   throw new UntranslatableError(`it depends on the flag ${name}, which is not in the export`);
 }
+
+/** By id before key, as decisions resolve names. */
+const findNamed = (flags: readonly ExportedFlag[], name: string): ExportedFlag | undefined =>
+  flags.find(({ id }) => String(id) === name) ?? flags.find(({ key }) => key === name);
 
 /** Each flag after those that it depends on, as far as that is possible. */
 export function sortByDependency(flags: readonly ExportedFlag[]): ExportedFlag[] {
@@ -83,7 +87,7 @@ export function sortByDependency(flags: readonly ExportedFlag[]): ExportedFlag[]
     if (sorted.has(flag) || open.has(flag)) return;
     open.add(flag);
     for (const name of listDependencies(flag)) {
-      const other = flags.find(({ id, key }) => String(id) === name || key === name);
+      const other = findNamed(flags, name);
       if (other !== undefined) visit(other);
     }
     open.delete(flag);

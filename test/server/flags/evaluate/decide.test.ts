@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { compileFlags } from '../../../../src/server/flags/evaluate/compile-flags.ts';
 import { decideFlags } from '../../../../src/server/flags/evaluate/decide.ts';
 import type { Facts } from '../../../../src/server/flags/evaluate/facts.ts';
+import { findCycle } from '../../../../src/server/flags/parse-flag.ts';
 import type { CohortDefinition } from '../../../../src/server/query/cohort-definition.ts';
 import { parseFilter } from '../../../../src/server/query/parse-filter.ts';
 import { found, makeFlag, person, subject } from '../flag-lab.ts';
@@ -303,6 +304,23 @@ describe('a flag that depends on another', () => {
     const { decided } = decide([['flag', on('base', true)], ...base], person('a'), new Set(['flag']));
     expect([...decided.keys()]).toEqual(['flag']);
   });
+});
+
+test('a key of digits takes nothing over that is written by id', () => {
+  const on = makeFlag('on', { groups: [{}] });
+  const byId = makeFlag('by-id', {
+    groups: [{ properties: [{ key: String(on.id), type: 'flag', value: true }] }],
+  });
+  const digits = makeFlag(String(on.id), {
+    groups: [{ properties: [{ key: 'by-id', type: 'flag', value: false }] }],
+  });
+  for (const flags of [
+    [on, byId, digits],
+    [digits, byId, on],
+  ]) {
+    expect(decideFlags(compileFlags(flags, COHORTS), person('ada')).decided.get('by-id')?.value).toBe(true);
+    expect(findCycle(flags)).toBeUndefined();
+  }
 });
 
 test('a flag that fails does not keep the others from being decided', () => {
