@@ -31,6 +31,18 @@ export async function keepHashKeys(
   const { projectId, compiled } = project;
   const keys = compiled.flags.filter(({ keepsValue }) => keepsValue).map(({ key }) => key);
   const ids = [distinctId, anonymousId].map(cutId);
+  const load = () =>
+    runSql<HashKeyRow>(
+      db,
+      sql`select f.key, k.hash_key as "hashKey"
+        from person_distinct_ids d cross join unnest(${keys}::text[]) as f (key)
+        left join flag_hash_keys k on k.person_id = d.person_id and k.flag_key = f.key
+        where d.project_id = ${projectId}::integer and d.distinct_id = any(${ids}::text[])
+        order by d.distinct_id = ${cutId(distinctId)}::text`,
+    );
+  const known = await load();
+  // A statement that stores nothing would count as a change, and let go of every kept answer.
+  if (known.every(({ hashKey }) => hashKey !== null)) return toHashKeys(known);
   await runSql(
     db,
     sql`insert into flag_hash_keys (person_id, flag_key, hash_key)
@@ -39,13 +51,15 @@ export async function keepHashKeys(
       where d.project_id = ${projectId}::integer and d.distinct_id = any(${ids}::text[])
       on conflict do nothing`,
   );
-  // Of both persons; that of the distinct id goes first.
-  const rows = await runSql<{ key: string; hashKey: string }>(
-    db,
-    sql`select k.flag_key as key, k.hash_key as "hashKey"
-      from person_distinct_ids d join flag_hash_keys k on k.person_id = d.person_id
-      where d.project_id = ${projectId}::integer and d.distinct_id = any(${ids}::text[])
-      order by d.distinct_id = ${cutId(distinctId)}::text`,
-  );
-  return new Map(rows.map(({ key, hashKey }) => [key, hashKey]));
+  return toHashKeys(await load());
 }
+
+/** Of a person who owns one of the two ids; that of the distinct id goes last. */
+interface HashKeyRow {
+  readonly key: string;
+  readonly hashKey: string | null;
+}
+
+/** The later row of a flag counts. */
+const toHashKeys = (rows: readonly HashKeyRow[]): Map<string, string> =>
+  new Map(rows.flatMap(({ key, hashKey }) => (hashKey === null ? [] : [[key, hashKey] as const])));

@@ -117,6 +117,29 @@ onEveryDatabase('POST /decide', (db) => {
     expect(later).toEqual(before);
   });
 
+  test('writes nothing for somebody of whom nothing can be stored', async () => {
+    await addFlag('lasting', { groups: [{ rollout_percentage: 50 }] }, { keepsValue: true });
+    const countChanges = db().watch(['flag_hash_keys']) ?? (() => 0);
+    const before = countChanges();
+    await decide({ distinct_id: 'nobody', $anon_distinct_id: 'nobody before' });
+    expect(countChanges()).toBe(before);
+    await api.send({
+      event: '$set',
+      timestamp: '2024-01-01T00:00:00Z',
+      properties: { distinct_id: 'somebody before', $set: { plan: 'pro' } },
+    });
+    const asked = { distinct_id: 'somebody new', $anon_distinct_id: 'somebody before' };
+    await decide(asked);
+    const [{ stored } = { stored: 0 }] = await db().query<{ stored: number }>(
+      `select count(*)::integer as stored from flag_hash_keys where flag_key = 'lasting' and hash_key = $1`,
+      ['somebody before'],
+    );
+    expect(stored).toBe(1);
+    const written = countChanges();
+    await decide(asked);
+    expect(countChanges()).toBe(written);
+  });
+
   test('answers each version in its shape', async () => {
     expect(await decide({ distinct_id: 'ada' }, '1')).toMatchObject({
       featureFlags: expect.arrayContaining(['everybody', 'pro']),
