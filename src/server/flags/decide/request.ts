@@ -1,4 +1,5 @@
 import { invalidPayload } from '../../capture/refusal.ts';
+import { invalidInput } from '../../http/errors.ts';
 import { isJsonObject, type JsonObject, toText } from '../../http/json.ts';
 
 /** What a client asks to have decided. */
@@ -24,6 +25,7 @@ export interface DecideRequest {
 export type AskedFlags = DecideRequest & { readonly distinctId: string };
 
 const MAX_ID_CHARACTERS = 10_000;
+/** More than types of groups that a project can have. */
 const MAX_GROUPS = 20;
 const MAX_KEYS = 1000;
 
@@ -33,21 +35,14 @@ export function parseDecideRequest(payload: unknown): DecideRequest {
   if (!isJsonObject(body)) throw invalidPayload('Invalid payload: it must be an object.');
   const disabled = isTrue(body['disable_flags']);
   const groupProperties = new Map(
-    getObjectEntries(body['group_properties']).flatMap(([type, properties]) =>
+    listGroups(body['group_properties'], 'group_properties').flatMap(([type, properties]) =>
       isJsonObject(properties) ? [[type, properties] as const] : [],
     ),
   );
   return {
     distinctId: readDistinctId(body, disabled),
     anonymousId: toId(body['$anon_distinct_id']),
-    groups: new Map(
-      getObjectEntries(body['groups'])
-        .slice(0, MAX_GROUPS)
-        .flatMap(([type, key]) => {
-          const id = toId(key);
-          return id === undefined ? [] : [[type, id] as const];
-        }),
-    ),
+    groups: readGroups(body['groups']),
     personProperties: isJsonObject(body['person_properties']) ? body['person_properties'] : {},
     groupProperties,
     only: readKeys(body['flag_keys_to_evaluate'] ?? body['flag_keys']),
@@ -76,8 +71,24 @@ function toId(given: unknown): string | undefined {
   return text.trim() === '' ? undefined : text;
 }
 
-const getObjectEntries = (value: unknown): [string, unknown][] =>
-  isJsonObject(value) ? Object.entries(value) : [];
+function readGroups(given: unknown): Map<string, string> {
+  return new Map(
+    listGroups(given, 'groups').flatMap(([type, key]) => {
+      const id = toId(key);
+      return id === undefined ? [] : [[type, id] as const];
+    }),
+  );
+}
+
+/** Members by the type of group. */
+function listGroups(given: unknown, field: string): [string, unknown][] {
+  const entries = isJsonObject(given) ? Object.entries(given) : [];
+  if (entries.length <= MAX_GROUPS) return entries;
+  throw invalidInput(
+    `${field} names ${entries.length} types of groups, and ${MAX_GROUPS} at most are allowed.`,
+    field,
+  );
+}
 
 const isTrue = (value: unknown): boolean =>
   value === true || value === 1 || (typeof value === 'string' && /^(?:true|1|t|yes|on)$/i.test(value));

@@ -7,6 +7,7 @@ import { findProjectKey } from '../../capture/request/project-key.ts';
 import { findFirstAddress, type GetSender } from '../../capture/request/sender.ts';
 import { allowOrigin } from '../../http/cors.ts';
 import { type Api, addPublicRoute } from '../../routing/route.ts';
+import { refuseManyNames } from './body-bounds.ts';
 import type { Decider } from './decide.ts';
 import { describeDecide } from './describe-decide.ts';
 import type { Locations } from './location.ts';
@@ -70,6 +71,7 @@ async function answer(
 
   const keep = decider.answers.begin();
   const body = await decodeBody(encoded);
+  refuseManyNames(body.json);
   const { value: payload } = parsePayload(body.json);
   const projectKey = findProjectKey(body.projectKey, payload);
   const request = parseDecideRequest(payload);

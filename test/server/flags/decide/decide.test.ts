@@ -172,5 +172,25 @@ onEveryDatabase('POST /decide', (db) => {
       const response = await api.post('/decide/?v=3', { api_key: api.project.projectKey });
       expect(response.status).toBe(400);
     });
+
+    test.each([
+      ['person_properties', (names: object) => ({ person_properties: names })],
+      ['group_properties', (names: object) => ({ group_properties: { company: names } })],
+      ['groups', (names: object) => ({ groups: names })],
+    ])('more names than clients send in %s', async (field, toBody) => {
+      const names = (count: number) =>
+        Object.fromEntries(Array.from({ length: count }, (_, n) => [`name ${n}`, 1]));
+      const post = (count: number) =>
+        api.post('/decide/?v=3', {
+          api_key: api.project.projectKey,
+          distinct_id: 'ada',
+          ...toBody(names(count)),
+        });
+      const most = field === 'groups' ? 20 : 9990;
+      expect((await post(most)).status).toBe(200);
+      const refused = await post(most + (field === 'groups' ? 1 : 10));
+      expect(refused.status).toBe(400);
+      expect(await refused.json()).toMatchObject({ code: 'invalid_input', attr: field });
+    });
   });
 });
