@@ -62,7 +62,9 @@ test('the package holds the build, the set-up and the files that npm requires, a
 test('the package holds the build of every source, and of no source that is gone', () => {
   const sources = ['src', 'jobs', 'config'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts') && !/^vitest.*\.config\.ts$/.test(name))
+      .filter(
+        (name) => name.endsWith('.ts') && !name.endsWith('.d.ts') && !/^vitest.*\.config\.ts$/.test(name),
+      )
       .map((name) => `dist/${folder}/${name.replace(/\.ts$/, '.js')}`),
   );
   const built = pack.files.filter((file) => file.startsWith('dist/') && isScript(file));

@@ -57,7 +57,10 @@ function insertPersons(projectId: number, persons: readonly PersonToSave[]): Sql
     returning id, uuid`;
 }
 
-/** An id belongs to a known person, found by its row, or to one that the same statement creates. */
+/**
+ * An id belongs to a known person, found by its row, or to one that the same statement creates. Ids are numbered
+ * in the order in which they came, in which they are listed later.
+ */
 function linkIds(projectId: number, added: PersonsPlan['added'], known: ReadonlyMap<string, number>): Sql {
   return sql`insert into person_distinct_ids (project_id, distinct_id, person_id)
     select ${projectId}, t.distinct_id, coalesce(t.person_id, created.id)
@@ -65,8 +68,9 @@ function linkIds(projectId: number, added: PersonsPlan['added'], known: Readonly
       ${toTextArray(added.map(({ distinctId }) => distinctId))}::text[],
       ${toIntegerArray(added.map(({ personUuid }) => known.get(personUuid)))}::integer[],
       ${toUuidArray(added.map(({ personUuid }) => personUuid))}::uuid[]
-    ) as t (distinct_id, person_id, uuid)
-    left join created on created.uuid = t.uuid`;
+    ) with ordinality as t (distinct_id, person_id, uuid, place)
+    left join created on created.uuid = t.uuid
+    order by t.place`;
 }
 
 function updatePersons(persons: readonly PersonToSave[], known: ReadonlyMap<string, number>): Sql {
