@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { waitFor } from '../../lib/async/abort.ts';
+import { raceAbort, waitFor } from '../../lib/async/abort.ts';
 import { ConfigError, FencedOutError } from '../../lib/errors.ts';
 import { decideLease, type LeaseHolder } from '../lifecycle.ts';
 import { isRunning } from '../run/is-running.ts';
@@ -53,7 +53,10 @@ export interface LedgerLockDeps {
   readonly signal: AbortSignal;
 }
 
-/** Waits until no other migration has the ledger. */
+/**
+ * Waits until no other migration has the ledger. Where Redis is away, commands have no answer until it is back, and it
+ * may have ended for good with the process that ran it: so nothing is waited for longer than the signal allows.
+ */
 export async function takeLedgerLock(
   ledger: string,
   { redis, migration, assertRunning, onWait, signal }: LedgerLockDeps,
@@ -62,27 +65,29 @@ export async function takeLedgerLock(
   const { id, name } = migration;
   const holder: Holder = { host: hostname(), pid: process.pid, migration: id, name, token: randomUUID() };
   const self = JSON.stringify(holder);
-  for (let waits = 0; (await redis.set(key, self, 'PX', LOCK_MS, 'NX')) !== 'OK'; ) {
-    const held = await redis.get(key);
+  const set = () => raceAbort(redis.set(key, self, 'PX', LOCK_MS, 'NX'), signal);
+  for (let waits = 0; (await set()) !== 'OK'; ) {
+    const held = await raceAbort(redis.get(key), signal);
     if (held === null) continue;
     const other = parseHolder(held, key);
     // An earlier producer of this migration is fenced out by its epoch.
     const here = { host: hostname(), isAlive: isRunning };
     if (other.migration === id || decideLease(other, here) === 'remove') {
-      await redis.eval(RELEASE, 1, key, held);
+      await raceAbort(redis.eval(RELEASE, 1, key, held), signal);
       continue;
     }
     if (waits === 0) onWait(other.name);
     waits += 1;
     await waitFor(LOOK_EVERY_MS, signal);
-    await assertRunning();
+    await raceAbort(assertRunning(), signal);
   }
 
   const renew = () => redis.eval(RENEW, 1, key, self, String(LOCK_MS));
   const renewing = setInterval(() => void renew().catch(() => {}), RENEW_EVERY_MS).unref();
   return {
     async assertHeld() {
-      if ((await renew()) !== 1) throw new LedgerLockLostError(`the lock of ledger ${ledger} was lost`);
+      if ((await raceAbort(renew(), signal)) !== 1)
+        throw new LedgerLockLostError(`the lock of ledger ${ledger} was lost`);
     },
     async release() {
       clearInterval(renewing);

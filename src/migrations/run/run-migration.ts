@@ -128,6 +128,8 @@ async function runEpoch(
 ): Promise<RunEnd> {
   const { staging, queue, signal, now, countFirst } = deps;
   const { epoch } = lease;
+  // Redis may be away for good, as one is whose owner has ended: an answer is waited for only while the run is to go on.
+  const assertRunning = () => raceAbort(lease.assertRunning(), signal);
   const run: PersonsRun = {
     record,
     epoch,
@@ -145,13 +147,13 @@ async function runEpoch(
       queue,
       windowSize: WINDOW,
       makeJobId: createJobIds(record, epoch),
-      assertRunning: () => lease.assertRunning(),
+      assertRunning,
       assertNotHeld: () => lease.assertNotHeld(),
       signal,
     },
   };
 
-  await lease.assertRunning();
+  await assertRunning();
   await removeOfOlderEpochs(staging, record.name, epoch);
   board.setPhase('stage');
   const note = keepProgressNote(staging, { name: record.name, epoch }, () => board.getStatus().counts);
@@ -176,7 +178,7 @@ async function runEpoch(
     report = buildReport({ ...books, repeats, ...persons, failures: failures.map(describe), isOver: true });
   }
   board.setPhase('report');
-  await lease.assertRunning();
+  await assertRunning();
   await staging.put(layout(record.name).report(epoch), encodeDocument(report));
   if (failures.length > 0) await noteStopped(record, lease, `${failures.length} failed for good`, deps);
   else if (!report.balanced) await noteStopped(record, lease, explainImbalance(report), deps);

@@ -1,0 +1,41 @@
+import { EventEmitter, once } from 'node:events';
+import { Redis } from 'ioredis';
+import { expect, it } from 'vitest';
+import { ledgerLockKey, takeLedgerLock } from '../../../src/migrations/persons/ledger-lock.ts';
+import { startRedis } from '../../support/redis.ts';
+
+it('who waits for a ledger, or has it, ends when told to although Redis is gone for good', async () => {
+  const server = await startRedis();
+  const redis = new Redis(server.url, { maxRetriesPerRequest: null });
+  redis.on('error', () => {});
+  try {
+    const stop = new AbortController();
+    const looks = new EventEmitter();
+    const deps = {
+      redis,
+      assertRunning: async () => {
+        looks.emit('again');
+        await redis.ping();
+      },
+      onWait: () => void looks.emit('first'),
+      signal: stop.signal,
+    };
+    const lock = await takeLedgerLock('a', { ...deps, migration: { id: '1', name: 'one' } });
+    const holder = { host: 'elsewhere', pid: 1, migration: '2', name: 'two', token: '' };
+    await redis.set(ledgerLockKey('b'), JSON.stringify(holder));
+    const first = once(looks, 'first');
+    const again = once(looks, 'again');
+    const waiting = takeLedgerLock('b', { ...deps, migration: { id: '1', name: 'one' } });
+    await first;
+    await server.kill9();
+    const has = lock.assertHeld();
+    await again; // it asks a Redis that will not answer
+    stop.abort(new Error('enough'));
+    const ends = await Promise.allSettled([waiting, has]);
+    expect(ends.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    lock.release().catch(() => {}); // without Redis there is no answer
+  } finally {
+    redis.disconnect();
+    await server.stop();
+  }
+}, 10_000);
