@@ -132,7 +132,8 @@ async function findBegun(staging: Staging, names: readonly string[]): Promise<st
   for (const name of await listMigrations(staging)) {
     const record = await loadMigration(staging, name);
     if (!record?.releases?.some((one) => names.includes(one))) continue;
-    if ((await loadControl(staging, name))?.state === 'finished') continue;
+    const state = (await loadControl(staging, name))?.state;
+    if (state === 'finished' || state === 'removed') continue;
     if ([...record.releases].sort().join() === [...names].sort().join()) return name;
     throw new ConfigError(
       `migration "${name}" has begun to send the persons of ${record.releases.join(', ')}; resume it first (${layout(name).record} is its record)`,
