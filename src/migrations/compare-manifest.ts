@@ -8,6 +8,7 @@ import type { Staging } from '../contract/staging.ts';
 import { ConfigError } from '../lib/errors.ts';
 import { areStagedRejects } from '../pipeline/stage/stage-rejects.ts';
 import { loadAcceptanceMark } from '../state/destination-marks.ts';
+import type { LedgerAccess } from '../state/ledger/ledger.ts';
 import { type Epoch, loadLatestEpoch, loadMigration, type MigrationRecord } from '../state/migrations.ts';
 import { listReceipts } from '../state/receipts.ts';
 import { toLedgerDestination } from './persons/ledger-destination.ts';
@@ -85,10 +86,22 @@ const toProject = (project: string | undefined) =>
   project === undefined ? {} : { 'destination.project': project };
 
 /** The ledger that a manifest leads to; undefined where this process does not know its key, or it needs none. */
-export function findLedgerId(manifest: Manifest, runtime: DestinationDeps): string | undefined {
+export const findLedgerId = (manifest: Manifest, runtime: DestinationDeps): string | undefined =>
+  findLedger(manifest, runtime)?.id;
+
+/** The same, as an epoch notes it. */
+export function toEpochLedger(manifest: Manifest, runtime: DestinationDeps): Pick<Epoch, 'ledger' | 'key'> {
+  const { id, key } = findLedger(manifest, runtime) ?? {};
+  return {
+    ...(id === undefined ? {} : { ledger: id }),
+    ...(key === undefined || key === id ? {} : { key }),
+  };
+}
+
+function findLedger(manifest: Manifest, runtime: DestinationDeps): LedgerAccess | undefined {
   if (!manifest.destination) return undefined;
   try {
-    return resolveLedger(manifest, runtime).id;
+    return resolveLedger(manifest, runtime);
   } catch (error) {
     if (error instanceof ConfigError) return undefined;
     throw error;

@@ -4,7 +4,7 @@ import { bindSource, readPinnedVersion } from '../sources/registry.ts';
 import { createImportMap, type ImportMap } from '../sources/source.ts';
 import { loadControl } from '../state/control.ts';
 import { loadMigration } from '../state/migrations.ts';
-import { findLedgerId } from './compare-manifest.ts';
+import { toEpochLedger } from './compare-manifest.ts';
 import { type Interruption, toInterruption } from './interruption.ts';
 import { decideStored, requireMigration } from './life-store.ts';
 import type { MigrationRuntime } from './migration-runtime.ts';
@@ -111,7 +111,7 @@ export async function runPrepared(
 ): Promise<RunResult> {
   const { record, manifest, baseDir, slices, allowed } = prepared;
   onBegin?.(record.name);
-  const ledger = findLedgerId(manifest, runtime);
+  const ledger = toEpochLedger(manifest, runtime);
   const signal = AbortSignal.any([stop, runtime.failed]);
   try {
     const queue = await raceAbort(runtime.openQueue(record.id), signal);
@@ -124,7 +124,7 @@ export async function runPrepared(
         {
           manifest,
           baseDir,
-          ...(ledger === undefined ? {} : { ledger }),
+          ...ledger,
           ...(acceptRefusals ? { acceptRefusals } : {}),
         },
         slices,

@@ -86,6 +86,8 @@ export const epochRecord = z.strictObject({
   ...opening.shape,
   /** The ledger of destination and project; where no project is named, a fingerprint of the key. */
   ledger: z.string().exactOptional(),
+  /** Fingerprint of the project key, where a project is named: what names none is found by it. */
+  key: z.string().exactOptional(),
   /** Asked for by `resume --accept-refusals`. */
   acceptRefusals: z.boolean().exactOptional(),
 });

@@ -103,9 +103,15 @@ export async function takeIn(
   await saveKnownFacts(staging, ledger.id, name, { facts, state });
 }
 
-/** By the ledger that its last producer had: a key is of one project, whatever the host and the variable are called. */
-async function sendsTo(staging: Staging, name: string, ledger: Ledger): Promise<boolean> {
-  return (await loadLatestEpoch(staging, name))?.ledger === ledger.id;
+/**
+ * By the ledger that its last producer had: a key is of one project, whatever the host and the variable are called.
+ * Where one of the two names no project, by the key as well; of what was removed, the ledger of the key alone may know.
+ */
+async function sendsTo(staging: Staging, name: string, { id, key }: Ledger): Promise<boolean> {
+  const epoch = await loadLatestEpoch(staging, name);
+  if (epoch?.ledger !== undefined && (epoch.ledger === id || epoch.ledger === key)) return true;
+  if (epoch?.key === id) return true;
+  return key !== undefined && key !== id && (await loadKnownFacts(staging, key, name)) !== undefined;
 }
 
 /**

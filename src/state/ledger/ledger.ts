@@ -20,6 +20,8 @@ export interface LedgerAccess {
   readonly id: string;
   /** Part of the key of the hashes. Empty where the manifest names the project. Never stored (I10). */
   readonly secret: string;
+  /** Fingerprint of the project key; the id itself where the manifest names no project. */
+  readonly key?: string | undefined;
 }
 
 /** The bundled API is one destination, whatever its port. */
@@ -41,11 +43,10 @@ export function toLedgerAccess(destination: {
   const { url, service } = destination;
   const host = service ?? (url === undefined ? BUNDLED_HOST : new URL(url).host);
   const { project, apiKey } = destination;
-  const id =
-    project === undefined
-      ? createHmac('sha256', apiKey).update('backhaul ledger').digest('hex')
-      : createHash('sha256').update(`backhaul ledger\n${host}\n${project}`).digest('hex');
-  return { id: id.slice(0, 32), secret: project === undefined ? apiKey : '' };
+  const key = createHmac('sha256', apiKey).update('backhaul ledger').digest('hex').slice(0, 32);
+  if (project === undefined) return { id: key, secret: apiKey, key };
+  const id = createHash('sha256').update(`backhaul ledger\n${host}\n${project}`).digest('hex');
+  return { id: id.slice(0, 32), secret: '', key };
 }
 
 const ledgerDocument = z.strictObject({
@@ -60,6 +61,8 @@ type LedgerDocument = z.infer<typeof ledgerDocument>;
 
 export interface Ledger {
   readonly id: string;
+  /** See LedgerAccess. */
+  readonly key?: string | undefined;
   /** Key of the hashes in its tables. */
   readonly hashKey: string;
   readonly hashForm: HashForm;
@@ -93,12 +96,12 @@ export async function isForgotten(staging: Staging, id: string): Promise<boolean
 }
 
 function toLedger(
-  { id, secret }: LedgerAccess,
+  { id, secret, key }: LedgerAccess,
   { format, salt, forgottenAt }: LedgerDocument,
   isMarked: boolean,
 ): Ledger {
   const hashKey = createHmac('sha256', salt).update(`ids\n${secret}`).digest('hex');
-  return { id, hashKey, hashForm: format, isForgotten: isMarked || forgottenAt !== undefined };
+  return { id, key, hashKey, hashForm: format, isForgotten: isMarked || forgottenAt !== undefined };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { parseStoredManifest } from '../../../config/manifest/load-manifest.ts';
 import { removeFacts } from '../../../src/migrations/persons/remove-facts.ts';
 import { findHeld, sendHeldPersons } from '../../../src/migrations/persons/send-held.ts';
@@ -26,10 +26,10 @@ afterAll(() => bench?.close());
 const overwrite = { people: { overwrite: true } };
 const hold = { persons: 'hold' };
 
-const remove = async (name: string, options: { forget: boolean }) => {
-  const { staging, now } = bench.runtime;
+const remove = async (name: string, options: { forget: boolean }, { runtime } = bench) => {
+  const { staging, now } = runtime;
   const { manifest } = await loadStoredManifest(staging, name);
-  const resolveIts = () => resolveLedger(manifest, bench.runtime);
+  const resolveIts = () => resolveLedger(manifest, runtime);
   await removeFacts(name, options, { staging, now, signal: runOptions.signal, resolveLedger: resolveIts });
 };
 
@@ -332,17 +332,20 @@ describe('the facts of a migration', () => {
   });
 
   it('that are gone before a ledger knew them keep it from merging anything', async () => {
-    const { staging } = bench.runtime;
-    const destination = { url: bench.destination.url, apiKey: '${KEY_2}', project: 'lost' };
+    // What was removed under the same key would keep it from that, too.
+    const own = await createPersonsBench();
+    onTestFinished(() => own.close());
+    const { staging } = own.runtime;
+    const destination = { url: own.destination.url, apiKey: '${KEY}', project: 'lost' };
     const { id } = toLedgerAccess({ ...destination, apiKey: '' });
-    await bench.run('lost-1', [{ user: 'beth', device: 'car' }], { destination });
+    await own.run('lost-1', [{ user: 'beth', device: 'car' }], { destination });
     await clearStaging(staging, ledgerLayout(id).prefix);
-    await remove('lost-1', { forget: false }); // enters them again first
-    const known = await bench.run('lost-2', [{ user: 'carl', device: 'car' }], { destination });
+    await remove('lost-1', { forget: false }, own); // enters them again first
+    const known = await own.run('lost-2', [{ user: 'carl', device: 'car' }], { destination });
     expect(known.people.setAside).toEqual({ contradicted_merge: 1 });
 
     await clearStaging(staging, ledgerLayout(id).prefix);
-    const lost = await bench.run('lost-3', [{ user: 'carl', device: 'van' }], { destination });
+    const lost = await own.run('lost-3', [{ user: 'carl', device: 'van' }], { destination });
     expect(lost.people).toMatchObject({ pairs: 0, setAside: { ledger_forgotten: 1 } });
   });
 

@@ -230,4 +230,41 @@ it('a migration whose persons are being sent with others keeps its facts', async
   await expect(removeMigration(bench.runtime, 'kept-2', forget)).rejects.toThrow(
     'migration "kept-1.persons-1" has begun to send the persons of "kept-2"',
   );
+
+  // What was removed holds nobody up.
+  const resolve = { resolveLedger: () => expect.unreachable() };
+  await removeMigration(bench.runtime, 'kept-1.persons-1', resolve);
+  expect(await findHeld(bench.runtime.staging, { kind: 'names', names: ['kept-2'] })).toMatchObject({
+    names: ['kept-2'],
+    begun: undefined,
+  });
+});
+
+it('a key is of one project, whether or not a manifest names it, under any variable and host', async () => {
+  const { url } = bench.destination;
+  const elsewhere = url.replace('127.0.0.1', 'localhost');
+  const named = { destination: { url, apiKey: '${KEY}', project: 'one' } };
+  const unnamed = { destination: { url, apiKey: '${KEY_2}' } };
+  const orders = [
+    [named, unnamed],
+    [unnamed, named],
+    [named, { destination: { ...unnamed.destination, url: elsewhere, apiKey: '${KEY}' } }],
+  ];
+  bench.takeSent();
+  for (const [n, [first, second]] of orders.entries()) {
+    await bench.run(`either-${n}-1`, [{ user: `jan-${n}`, device: `swing-${n}` }], first);
+    const { people } = await bench.run(`either-${n}-2`, [{ user: `kai-${n}`, device: `swing-${n}` }], second);
+    expect(people).toMatchObject({ pairs: 0, setAside: { contradicted_merge: 1 } });
+  }
+  expect(bench.takeSent().merges).toEqual(['swing-0 → jan-0', 'swing-1 → jan-1', 'swing-2 → jan-2']);
+});
+
+it('what is known under a key alone forbids merges under a name, also when its facts were removed', async () => {
+  await bench.run('gone-1', [{ user: 'lisa', device: 'slide' }], {
+    destination: { url: bench.destination.url, apiKey: '${KEY_2}' },
+  });
+  await removeMigration(bench.runtime, 'gone-1', { resolveLedger: () => expect.unreachable() });
+  bench.takeSent();
+  await bench.run('gone-2', [{ user: 'mila', device: 'slide' }], project('gone'));
+  expect(bench.takeSent().merges).toEqual([]);
 });
