@@ -46,11 +46,17 @@ export async function renderSharedPage(
         ${dashboard.description && html`<p class="about">${dashboard.description}</p>`}
       </header>
       <main class="${tiles.length > 0 && 'tiles'}">${tiles.length > 0 ? tiles : EMPTY}</main>
-      ${!embedded && html`<footer class="foot">Days and times are in UTC. Reload for the latest.</footer>`}
+      ${!embedded && html`<footer class="foot">${describeZone(views)} Reload for the latest.</footer>`}
     </div>`;
   const styles = `${SHARED_STYLES}${INSIGHT_STYLES}${renderGrid(placed)}`;
   const isPending = views.some(({ result }) => result?.kind === 'failed' && result.reason === 'pending');
   return { html: await wrap(title, styles, body, embedded ? 'embedded' : '', isPending), styles };
+}
+
+/** Insights count days in the zone of their project. */
+function describeZone(views: readonly TileView[]): string {
+  const timeZone = views.find(({ insight }) => insight !== undefined)?.insight?.timeZone ?? 'UTC';
+  return timeZone === 'UTC' ? 'Days and times are in UTC.' : `Days are those of the time zone ${timeZone}.`;
 }
 
 /** The same page for a dashboard that is not shared any more and for one that never was. */

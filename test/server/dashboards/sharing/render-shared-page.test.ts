@@ -3,6 +3,7 @@ import { renderSharedPage } from '../../../../src/server/dashboards/sharing/rend
 import type { StoredDashboard } from '../../../../src/server/dashboards/store.ts';
 import type { TileView } from '../../../../src/server/dashboards/tiles/view-tiles.ts';
 import { countTicks } from '../../../support/count-turns.ts';
+import { storedInsight } from '../../insights/lab.ts';
 
 const dashboard: StoredDashboard = {
   id: 1,
@@ -49,4 +50,20 @@ test('others have a turn after every tile of a page', async () => {
   );
   expect(turns).toBeGreaterThanOrEqual(99);
   for (const { tile } of views) expect(page.html).toContain(`Text ${tile.id}.`);
+});
+
+test('names the zone that its days are counted in', async () => {
+  const render = async (timeZone: string) =>
+    (
+      await renderSharedPage(
+        {
+          dashboard,
+          views: [view(1), { ...view(2), insight: { ...storedInsight({}), timeZone } }],
+          asOf: dashboard.createdAt,
+        },
+        false,
+      )
+    ).html;
+  expect(await render('UTC')).toContain('Days and times are in UTC.');
+  expect(await render('Europe/Vienna')).toContain('Days are those of the time zone Europe/Vienna.');
 });
