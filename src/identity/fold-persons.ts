@@ -67,10 +67,10 @@ function foldPerson(
 ): FoldedSubject {
   const { id, properties } = person;
   const known = [properties.set.properties(), properties.setOnce.properties()] as const;
-  const { set, fill, setOnce } = filter.selectPerson(of, ...known);
+  const { set, later, fill, setOnce } = filter.selectPerson(of, ...known);
   const { packs, tooLarge } = packProperties(
     overwrite
-      ? [...toOnce([fill, 'set'], [setOnce, 'set_once']), ...toFieldProperties('$set', 'set', set)]
+      ? [...toOnce([fill, 'set'], [setOnce, 'set_once']), ...toFieldProperties('$set', 'set', set, later)]
       : toOnce([set, 'set'], [fill, 'set'], [setOnce, 'set_once']),
     maxBytes,
   );
@@ -94,8 +94,8 @@ function foldGroup(
   { groupIdentifyEvent, maxBytes }: FoldPersonsOptions,
 ): FoldedSubject {
   const all = properties.set.properties();
-  const { set, isNew, unsure } = filter.selectGroup(of, all);
-  const { packs, tooLarge } = packProperties(toFieldProperties('$group_set', 'set', set), maxBytes);
+  const { set, later, isNew, unsure } = filter.selectGroup(of, all);
+  const { packs, tooLarge } = packProperties(toFieldProperties('$group_set', 'set', set, later), maxBytes);
   for (const { entry, key } of tooLarge) filter.withdraw(of, entry, key);
   // A group without properties is created at the destination, too.
   const sent = all.length === 0 && isNew ? [[]] : packs;

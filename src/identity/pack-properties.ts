@@ -1,4 +1,5 @@
 import type { StoredProperty } from '../state/facts/snapshots.ts';
+import { toTimeMs } from './property-decision.ts';
 import type { PropertyField } from './property-filter.ts';
 
 /** A property and the event field it goes into: `$set`, `$set_once` or `$group_set`. */
@@ -9,13 +10,26 @@ export interface FieldProperty {
   readonly key: string;
   /** Canonical JSON text of the value. */
   readonly text: string;
+  /**
+   * Source time, ms since 1970, of a value that replaces and that is not the first one: it may be a former value
+   * again, and must not look like a repeat of its first event.
+   */
+  readonly laterMs: number | undefined;
 }
 
 export const toFieldProperties = (
   field: string,
   entry: PropertyField,
   properties: readonly StoredProperty[],
-): FieldProperty[] => properties.map(([key, , text]) => ({ field, entry, key, text }));
+  later?: ReadonlySet<string>,
+): FieldProperty[] =>
+  properties.map(([key, time, text]) => ({
+    field,
+    entry,
+    key,
+    text,
+    laterMs: later?.has(key) ? toTimeMs(time) : undefined,
+  }));
 
 /** Constant, because where properties are cut decides the uuids (I2). Fits the smallest batch of a manifest. */
 const PACK_BYTES = 56 * 1024;

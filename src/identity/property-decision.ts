@@ -9,6 +9,8 @@ export interface PropertyEntry {
   readonly sentAt: number;
   /** Whether it was sent so that it replaced a live value. */
   readonly replaced: boolean;
+  /** Whether a value of another time was known before it. */
+  readonly isLater: boolean;
 }
 
 export interface PropertyContext {
@@ -42,6 +44,13 @@ export function decideProperty(
   return isOver || known.sentAt === turn ? 'known' : 'fill';
 }
 
+/**
+ * Whether a value of another time is known. One of the same time is the same value, of a turn that is continued or
+ * taken again, so it keeps what was found when it was entered.
+ */
+export const isLaterValue = (known: PropertyEntry | undefined, timeMs: number): boolean =>
+  known !== undefined && (known.timeMs === timeMs ? known.isLater : true);
+
 /** ISO 8601, or empty. */
 export function toTimeMs(time: string): number {
   if (time === lastTime) return lastMs;
@@ -61,13 +70,18 @@ const TIME = HASH_BYTES;
 const TURN = TIME + 8;
 const FLAGS = TURN + 4;
 
+const REPLACED = 1;
+const IS_LATER = 2;
+
 export function readPropertyEntry(table: RecordTable, property: Uint8Array): PropertyEntry | undefined {
   const offset = table.find(property);
   if (offset === -1 || table.bytes.readUInt32BE(offset + TURN) === 0) return undefined;
+  const flags = table.bytes[offset + FLAGS] ?? 0;
   return {
     timeMs: table.bytes.readDoubleBE(offset + TIME),
     sentAt: table.bytes.readUInt32BE(offset + TURN),
-    replaced: table.bytes[offset + FLAGS] === 1,
+    replaced: (flags & REPLACED) !== 0,
+    isLater: (flags & IS_LATER) !== 0,
   };
 }
 
@@ -93,19 +107,30 @@ export function withdrawProperty(table: RecordTable, property: Uint8Array, turn:
   writePropertyEntry(table, property, before ?? NOTHING_SENT, known);
 }
 
-const NOTHING_SENT: PropertyEntry = { timeMs: Number.NEGATIVE_INFINITY, sentAt: 0, replaced: false };
+const NOTHING_SENT: PropertyEntry = {
+  timeMs: Number.NEGATIVE_INFINITY,
+  sentAt: 0,
+  replaced: false,
+  isLater: false,
+};
 
 /** `known`: what was read under the same property. */
 export function writePropertyEntry(
   table: RecordTable,
   property: Uint8Array,
-  { timeMs, sentAt, replaced }: PropertyEntry,
+  { timeMs, sentAt, replaced, isLater }: PropertyEntry,
   known: PropertyEntry | undefined,
 ): void {
-  if (known?.timeMs === timeMs && known.sentAt === sentAt && known.replaced === replaced) return;
+  if (
+    known?.timeMs === timeMs &&
+    known.sentAt === sentAt &&
+    known.replaced === replaced &&
+    known.isLater === isLater
+  )
+    return;
   const offset = table.insert(property);
   table.bytes.writeDoubleBE(timeMs, offset + TIME);
   table.bytes.writeUInt32BE(sentAt, offset + TURN);
-  table.bytes[offset + FLAGS] = replaced ? 1 : 0;
+  table.bytes[offset + FLAGS] = (replaced ? REPLACED : 0) | (isLater ? IS_LATER : 0);
   table.changed = true;
 }

@@ -4,6 +4,7 @@ import type { RecordTable } from '../state/ledger/record-table.ts';
 import {
   decideProperty,
   enterProperty,
+  isLaterValue,
   type PropertyContext,
   type PropertyVerdict,
   readPropertyEntry,
@@ -17,13 +18,13 @@ export interface PropertyFilter {
   /**
    * Of a property both set and set once, `set` won at the source: where nothing is replaced it wins here, too.
    * `fill`: set properties that may only fill a gap, because a newer value of them may be live (raiseFloor, or a
-   * turn that has not ended).
+   * turn that has not ended). `later`: see SelectedSet.
    */
   selectPerson(
     of: string,
     set: readonly StoredProperty[],
     setOnce: readonly StoredProperty[],
-  ): { set: StoredProperty[]; fill: StoredProperty[]; setOnce: StoredProperty[] };
+  ): SelectedSet & { fill: StoredProperty[]; setOnce: StoredProperty[] };
   /** Properties up to this time may be known at the destination under an id that became this person. */
   raiseFloor(of: string, timeMs: number): void;
   /**
@@ -33,10 +34,18 @@ export interface PropertyFilter {
   selectGroup(
     of: string,
     set: readonly StoredProperty[],
-  ): { set: StoredProperty[]; isNew: boolean; unsure: StoredProperty[] };
+  ): SelectedSet & { isNew: boolean; unsure: StoredProperty[] };
   /** Takes back that a property is sent. */
   withdraw(of: string, entry: PropertyField, key: string): void;
 }
+
+/** `later`: keys of those of `set` of which a value of another time was known, so they may be a former value again. */
+export interface SelectedSet {
+  readonly set: StoredProperty[];
+  readonly later: ReadonlySet<string>;
+}
+
+const NONE_LATER: ReadonlySet<string> = new Set();
 
 /** Fields of the ledger's table; a group has its own subject, so `set` serves both. */
 export type PropertyField = 'set' | 'set_once';
@@ -69,6 +78,7 @@ export function createPropertyFilter(options: {
     field: string,
     [key, time]: StoredProperty,
     value: { keep: 'latest' | 'earliest'; replaces: boolean },
+    onLater?: (key: string) => void,
   ): PropertyVerdict => {
     const table = tables.get(Number.parseInt(of.slice(0, 2), 16));
     if (!table) return 'send';
@@ -76,8 +86,10 @@ export function createPropertyFilter(options: {
     const timeMs = toTimeMs(time);
     const known = readPropertyEntry(table, property);
     const verdict = decideProperty(known, { timeMs, keep: value.keep, replaces: value.replaces }, at);
-    if (verdict === 'send')
-      enterProperty(table, property, { timeMs, sentAt: at.turn, replaced: value.replaces }, known);
+    if (verdict !== 'send') return verdict;
+    const isLater = isLaterValue(known, timeMs);
+    if (isLater) onLater?.(key);
+    enterProperty(table, property, { timeMs, sentAt: at.turn, replaced: value.replaces, isLater }, known);
     return verdict;
   };
   const isKnown = (of: string, field: string, key: string): boolean => {
@@ -97,9 +109,10 @@ export function createPropertyFilter(options: {
       const floorMs = getFloor(of);
       const sentSet: StoredProperty[] = [];
       const fill: StoredProperty[] = [];
+      const later = createLaterKeys();
       for (const one of set) {
         const replaces = overwrite && toTimeMs(one[1]) > floorMs;
-        const verdict = select(of, SET, one, { keep: 'latest', replaces });
+        const verdict = select(of, SET, one, { keep: 'latest', replaces }, later.add);
         if (verdict === 'known') continue;
         if (!overwrite || (replaces && verdict === 'send')) sentSet.push(one);
         else fill.push(one);
@@ -112,30 +125,43 @@ export function createPropertyFilter(options: {
       const sentOnce = candidates.filter(
         (one) => select(of, SET_ONCE, one, { keep: 'earliest', replaces: false }) !== 'known',
       );
-      return { set: sentSet, fill, setOnce: sentOnce };
+      return { set: sentSet, later: later.keys(), fill, setOnce: sentOnce };
     },
     raiseFloor(of, timeMs) {
       const table = tables.get(Number.parseInt(of.slice(0, 2), 16));
       if (!table || timeMs <= getFloor(of)) return;
       const floor = hash.property(of, FLOOR, '');
-      const entry = { timeMs, sentAt: at.turn, replaced: false };
+      const entry = { timeMs, sentAt: at.turn, replaced: false, isLater: false };
       writePropertyEntry(table, floor, entry, readPropertyEntry(table, floor));
     },
     selectGroup(of, set) {
       const isNew = select(of, GROUP, ['', '', ''], { keep: 'latest', replaces: false }) === 'send';
-      if (at.isForgotten) return { set: [], isNew, unsure: [...set] };
+      if (at.isForgotten) return { set: [], later: NONE_LATER, isNew, unsure: [...set] };
       const sent: StoredProperty[] = [];
       const unsure: StoredProperty[] = [];
+      const later = createLaterKeys();
       for (const one of set) {
-        const verdict = select(of, SET, one, { keep: 'latest', replaces: true });
+        const verdict = select(of, SET, one, { keep: 'latest', replaces: true }, later.add);
         if (verdict === 'send') sent.push(one);
         else if (verdict === 'fill') unsure.push(one);
       }
-      return { set: sent, isNew, unsure };
+      return { set: sent, later: later.keys(), isNew, unsure };
     },
     withdraw(of, entry, key) {
       const table = tables.get(Number.parseInt(of.slice(0, 2), 16));
       if (table) withdrawProperty(table, hash.property(of, entry, key), at.turn);
     },
+  };
+}
+
+/** Most subjects have none. */
+function createLaterKeys() {
+  let found: Set<string> | undefined;
+  return {
+    add: (key: string) => {
+      found ??= new Set();
+      found.add(key);
+    },
+    keys: () => found ?? NONE_LATER,
   };
 }

@@ -6,7 +6,8 @@ import type { FieldProperty } from './pack-properties.ts';
 
 /**
  * An event that comes from no single record, as it is sent. Its uuid depends on its content and its subject, not
- * on how often or in which export it was seen: overlapping exports yield the same events instead of more.
+ * on how often or in which export it was seen: overlapping exports yield the same events instead of more. Of a
+ * value that follows another one it depends on the source time, too.
  */
 export interface SyntheticEvent {
   readonly event: string;
@@ -76,11 +77,13 @@ function render({
   return { event, uuid, distinctId, text };
 }
 
-/** As JSON.stringify of a list of fields, keys and texts: uuids depend on every byte of it. */
+/** As JSON.stringify of a list of fields, keys, texts and later times: uuids depend on every byte of it. */
 function renderContent(properties: readonly FieldProperty[]): string {
   let text = '';
-  for (const one of properties)
-    text += `${text === '' ? '' : ','}["${one.field}",${quote(one.key)},${quote(one.text)}]`;
+  for (const one of properties) {
+    const later = one.laterMs === undefined ? '' : `,${one.laterMs}`;
+    text += `${text === '' ? '' : ','}["${one.field}",${quote(one.key)},${quote(one.text)}${later}]`;
+  }
   return `[${text}]`;
 }
 

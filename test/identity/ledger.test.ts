@@ -5,6 +5,7 @@ import type { IdentityFact } from '../../src/contract/identity-fact.ts';
 import { stringifyJson } from '../../src/lib/json/stringify-json.ts';
 import { anyFact } from './facts.ts';
 import { createTestLedger, type TestTurn, takeTestTurn } from './ledgers.ts';
+import { createLiveSubjects } from './live-subjects.ts';
 
 /** What one migration with all of these facts would do. */
 const takeAll = (facts: readonly IdentityFact[], overwrite = false) =>
@@ -17,6 +18,34 @@ const listContradicted = ({ unmerged }: TestTurn) =>
 
 /** The facts of some migrations, in the order in which these decide. */
 const migrations = fc.array(fc.array(anyFact, { maxLength: 12 }), { minLength: 1, maxLength: 5 });
+
+/** Migrations of which each says what is newer than all before it, within one day: values come back. */
+const inOrder = fc
+  .array(
+    fc.record({
+      said: fc.array(
+        fc.record({
+          of: fc.constantFrom('person', 'group'),
+          id: fc.constantFrom('u1', 'u2'),
+          set: fc.dictionary(fc.constantFrom('plan', 'seats'), fc.constantFrom('a', 'b'), { maxKeys: 2 }),
+        }),
+        { maxLength: 4 },
+      ),
+      isLost: fc.boolean(),
+    }),
+    { minLength: 2, maxLength: 6 },
+  )
+  .map((all) =>
+    all.map(({ said, isLost }, hour) => ({
+      isLost,
+      facts: said.map(({ of, id, set }): IdentityFact => {
+        const time = `2023-01-01T0${hour}:00:00.000Z`;
+        return of === 'person'
+          ? { kind: 'person', distinctId: id, time, set }
+          : { kind: 'group', groupType: 'company', groupKey: id, time, set };
+      }),
+    })),
+  );
 
 describe('a ledger over several migrations', () => {
   it('never lets one merge what all facts known by then forbid, and reports each merge that later ones forbid', async () => {
@@ -85,6 +114,31 @@ describe('a ledger over several migrations', () => {
         expect(again).toEqual(first);
       }),
       { numRuns: 80 },
+    );
+  });
+
+  it('leaves the values of one migration over all facts where they come in the order of their time', async () => {
+    await fc.assert(
+      fc.asyncProperty(inOrder, async (all) => {
+        const ledger = createTestLedger();
+        const live = createLiveSubjects();
+        for (const { facts, isLost } of all) {
+          // Interrupted after it was entered and before anything was sent, and decided again in another turn.
+          if (isLost) await takeTestTurn(ledger, facts, { overwrite: true, end: false });
+          live.take((await takeTestTurn(ledger, facts, { overwrite: true })).events);
+        }
+        const whole = createLiveSubjects();
+        whole.take(
+          (
+            await takeAll(
+              all.flatMap(({ facts }) => facts),
+              true,
+            )
+          ).events,
+        );
+        expect(live.list()).toEqual(whole.list());
+      }),
+      { numRuns: 150 },
     );
   });
 
@@ -250,6 +304,24 @@ describe('properties', () => {
     expect((await takeTestTurn(ledger, large, { overwrite: true, maxBytes: 200 })).events).toEqual([]);
     expect((await takeTestTurn(ledger, large, { overwrite: true })).events).toHaveLength(2);
     expect((await takeTestTurn(ledger, large, { overwrite: true })).events).toEqual([]);
+  });
+
+  it('of a value that came back are told apart from its first event, and those of first values are not', async () => {
+    const ledger = createTestLedger();
+    const take = async (plan: string, hour: number, options: object = {}) =>
+      (
+        await takeTestTurn(ledger, [person('u1', { plan }, `2021-01-01T${hour}:00:00.000Z`)], {
+          overwrite: true,
+          ...options,
+        })
+      ).sent.map(({ uuid }) => uuid);
+    const first = await take('free', 10);
+    expect(first).toEqual(['07d0131b-deca-5b64-8033-5cedca722f15']);
+    await take('paid', 11);
+    const back = await take('free', 12, { end: false });
+    expect(back).not.toEqual(first);
+    expect(await take('free', 12, { turn: ledger.last, end: false })).toEqual(back);
+    expect(await take('free', 12)).toEqual(back); // in another turn, because the first has not ended
   });
 
   it('of a group replace older ones alone, and a bare group is sent once', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decideProperty } from '../../src/identity/property-decision.ts';
+import { decideProperty, isLaterValue } from '../../src/identity/property-decision.ts';
 
 /** A value of time 5 that was sent in turn 1; now is turn 3, and turn 1 has ended or not. */
 const decide = (
@@ -7,7 +7,7 @@ const decide = (
   { ended, keep = 'latest', sentAt = 1 }: { ended: boolean; keep?: 'latest' | 'earliest'; sentAt?: number },
 ) =>
   decideProperty(
-    { timeMs: 5, sentAt, replaced: true },
+    { timeMs: 5, sentAt, replaced: true, isLater: false },
     { timeMs, keep, replaces: true },
     { turn: 3, hasEnded: () => ended },
   );
@@ -29,4 +29,12 @@ describe('of a property that another turn has entered', () => {
 it('what this turn has entered is decided as before', () => {
   expect(decide(5, { ended: false, sentAt: 3 })).toBe('send');
   expect(decide(4, { ended: false, sentAt: 3 })).toBe('known');
+});
+
+it('a value is a later one where one of another time is known, and stays what it was when it is taken again', () => {
+  const known = { timeMs: 5, sentAt: 1, replaced: true };
+  expect(isLaterValue(undefined, 5)).toBe(false);
+  expect(isLaterValue({ ...known, isLater: false }, 6)).toBe(true);
+  expect(isLaterValue({ ...known, isLater: false }, 5)).toBe(false);
+  expect(isLaterValue({ ...known, isLater: true }, 5)).toBe(true);
 });

@@ -39,6 +39,16 @@ async function release(...names: string[]) {
   return sendHeldPersons(bench.runtime, held, runOptions);
 }
 
+it('a value that comes back on one day arrives over three migrations', async () => {
+  const project = { url: bench.destination.url, apiKey: '${KEY}', project: 'back' };
+  for (const [hour, plan] of ['free', 'paid', 'free'].entries()) {
+    const seen = { user: 'zoe', plan, company: 'zoo', size: plan, time: `2021-01-01T1${hour}:00:00Z` };
+    await bench.run(`back-${hour}`, [seen], { ...overwrite, destination: project });
+    expect(bench.takeSent().properties).toEqual([JSON.stringify({ id: 'zoe', $set: { plan } })]);
+  }
+  expect(bench.listGroups().filter((one) => one.startsWith('zoo'))).toHaveLength(3);
+});
+
 describe('two migrations to one destination', () => {
   it('do not merge a device that they share, and report what was merged before that was known', async () => {
     const first = await bench.run('y2021', [

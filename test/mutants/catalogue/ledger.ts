@@ -5,6 +5,20 @@ const LOST = ['test/migrations/persons/lost-ledger.test.ts'];
 
 export const LEDGER_MUTANTS: readonly Mutant[] = [
   {
+    id: 'LG0',
+    what: 'a value that came back has the uuid of its first event',
+    file: 'src/identity/fold-persons.ts',
+    edits: [["toFieldProperties('$set', 'set', set, later)", "toFieldProperties('$set', 'set', set)"]],
+    tests: ['test/identity/ledger.test.ts'],
+  },
+  {
+    id: 'LG0a',
+    what: 'a value that came back and is sent by another turn has the uuid of its first event',
+    file: 'src/identity/property-decision.ts',
+    edits: [['(known.timeMs === timeMs ? known.isLater : true)', 'known.timeMs !== timeMs']],
+    tests: ['test/identity/ledger.test.ts'],
+  },
+  {
     id: 'LG1',
     what: 'a merge that was refused counts as made',
     file: 'src/identity/merge-decision.ts',
