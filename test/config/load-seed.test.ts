@@ -38,6 +38,15 @@ test('every mistake is named with its place', () => {
   expect(() => parseSeed('cohorts: [{name: A}, {name: A}]', 's')).toThrow('two cohorts have the same name');
   expect(() => parseSeed('flags: [{key: a}, {key: a}]', 's')).toThrow('two flags have the same key');
   expect(() => parseSeed('flags: [{key: a b}]', 's')).toThrow(/s:1:\d+ {2}flags\.0\.key: Only letters/);
+  const typed = (condition: string) => () =>
+    parseSeed(`flags: [{key: a, filters: {groups: [${condition}]}}]`, 's');
+  expect(typed('{propertys: []}')).toThrow(
+    /s:1:\d+ {2}flags\.0\.filters\.groups\.0: Unknown field "propertys"; did you mean "properties"\?/,
+  );
+  expect(typed('{rolout_percentage: 0}')).toThrow('did you mean "rollout_percentage"?');
+  expect(typed('{properties: [{key: a, value: 1, vallue: 2}]}')).toThrow('did you mean "value"?');
+  expect(typed('{rollout_percentage: "20"}')).toThrow('Must be a number from 0 to 100.');
+  expect(typed('{rollout_percentage: 20, description: "", sort_key: a}')().flags).toHaveLength(1);
   expect(() => parseSeed('5', 's')).toThrow(/the seed: /);
 });
 

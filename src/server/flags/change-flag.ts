@@ -1,12 +1,13 @@
-import { flagFiltersSchema } from '../../../config/flags.ts';
 import { parseJson } from '../../lib/json/parse-json.ts';
 import { recordActivity } from '../activity/activity-log.ts';
 import { lockProject } from '../capture/ingest/project-lock.ts';
 import type { Queryable } from '../database/db.ts';
 import { ApiError, invalidInput, notFound } from '../http/errors.ts';
+import { checkDefinition } from './check-definition.ts';
 import type { Flag } from './flag.ts';
-import { findCycle, listDependencies, parseFlag } from './parse-flag.ts';
+import { findCycle, listDependencies } from './parse-flag.ts';
 import { compileStored, readAll, readStored } from './project-flags.ts';
+import { readFilters } from './read-filters.ts';
 import type { ChangedFlagBody, NewFlagBody } from './schema.ts';
 import {
   countFlags,
@@ -35,12 +36,13 @@ export async function createFlag(
 ): Promise<number> {
   const { projectId, userId } = context;
   await lockProject(tx, projectId);
+  refuseStrayShare(wanted);
   const { key, name = '', filters = {}, active = true, ensure_experience_continuity } = wanted;
   await refuseTakenKey(tx, projectId, key, undefined);
   if ((await countFlags(tx, projectId)) >= MAX_FLAGS_OF_PROJECT) {
     throw invalidInput(`A project may have ${MAX_FLAGS_OF_PROJECT} flags at most.`);
   }
-  parseFlag({ id: 0, key, version: 1, keepsValue: false, filters });
+  checkDefinition({ id: 0, key, version: 1, keepsValue: false, filters });
   const keepsValue = ensure_experience_continuity ?? false;
   const id = await insertFlag(tx, projectId, userId, { key, name, active, keepsValue, filters });
   await checkAll(tx, projectId, id);
@@ -60,6 +62,7 @@ export async function changeFlag(
   const flag = await loadFlagById(tx, projectId, id);
   if (flag === undefined || (flag.deleted && wanted.deleted !== false)) throw notFound();
   refuseOlderVersion(flag, wanted.version);
+  refuseStrayShare(wanted);
   const { key, name, filters, active, deleted, ensure_experience_continuity } = wanted;
   if (key !== undefined || deleted === false) await refuseTakenKey(tx, projectId, key ?? flag.key, id);
   if (deleted === true || active === false) {
@@ -68,7 +71,7 @@ export async function changeFlag(
     await refuseWhereNeeded(tx, projectId, flag, [flag.key], 'key');
   }
   if (filters !== undefined) {
-    parseFlag({ id, key: key ?? flag.key, version: flag.version, keepsValue: false, filters });
+    checkDefinition({ id, key: key ?? flag.key, version: flag.version, keepsValue: false, filters });
   }
   const keepsValue = ensure_experience_continuity ?? undefined;
   await updateFlag(tx, id, { key, name, active, deleted, keepsValue, filters });
@@ -79,9 +82,20 @@ export async function changeFlag(
   await log(tx, context, deleted === true ? 'deleted' : 'updated', { id, name: key ?? flag.key }, touched);
 }
 
-/** Whether a stored flag is as these filters define it: what is not named has its default. */
-export function parseStoredFilters(flag: StoredFlag): object {
-  return flagFiltersSchema.parse(parseJson(flag.filters));
+/** The definition of a stored flag; undefined where it cannot be read any more. */
+export const parseStoredFilters = ({ filters }: StoredFlag): object | undefined =>
+  readFilters(parseJson(filters), () => true).filters;
+
+/** It is shown beside the definition, where a client that means to set it may take it for a part of that. */
+function refuseStrayShare({
+  rollout_percentage,
+  filters,
+}: Pick<ChangedFlagBody, 'rollout_percentage' | 'filters'>): void {
+  if (typeof rollout_percentage !== 'number' || filters?.groups) return;
+  throw invalidInput(
+    'A share belongs to a condition: filters.groups[].rollout_percentage.',
+    'rollout_percentage',
+  );
 }
 
 async function refuseTakenKey(

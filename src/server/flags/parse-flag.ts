@@ -54,12 +54,17 @@ function listConditions({ groups, properties, rollout_percentage }: FlagFilters)
 const mistake = (detail: string): ApiError => invalidInput(detail, 'filters');
 
 function parseCondition(
-  { properties, rollout_percentage, variant }: GivenCondition,
+  { properties, rollout_percentage, variant, aggregation_group_type_index: ownIndex }: GivenCondition,
   groupTypeIndex: number | null,
   variants: readonly Variant[],
 ): Condition {
   if (variant && !variants.some(({ key }) => key === variant)) {
     throw mistake(`A condition names the variant "${variant}", which the flag does not have.`);
+  }
+  if (ownIndex !== undefined && ownIndex !== groupTypeIndex) {
+    throw mistake(
+      `A condition is about ${describeSubject(ownIndex)}, and the flag about ${describeSubject(groupTypeIndex)} (aggregation_group_type_index): all conditions of a flag are about the same.`,
+    );
   }
   const given = properties ?? [];
   const others = given.filter(({ type }) => type !== 'flag');
@@ -75,6 +80,9 @@ function parseCondition(
     variant: variant || undefined,
   };
 }
+
+const describeSubject = (index: number | null): string =>
+  index === null ? 'persons' : `groups of type ${index}`;
 
 function parseDependency({
   key,

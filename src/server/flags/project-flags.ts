@@ -1,4 +1,3 @@
-import { flagFiltersSchema } from '../../../config/flags.ts';
 import { parseJson } from '../../lib/json/parse-json.ts';
 import type { Db, Queryable } from '../database/db.ts';
 import { runSql, sql } from '../database/sql.ts';
@@ -7,6 +6,7 @@ import { loadAllCohorts } from '../query/cohort-store.ts';
 import { type CompiledFlags, compileFlags } from './evaluate/compile-flags.ts';
 import type { Flag } from './flag.ts';
 import { parseFlag } from './parse-flag.ts';
+import { readFilters } from './read-filters.ts';
 import { loadFlags, type StoredFlag } from './store.ts';
 
 /** What decisions of a project need, whoever asks. */
@@ -121,7 +121,9 @@ export function readAll(stored: readonly StoredFlag[]): {
 
 /** @throws ApiError for a definition of another version that this one cannot read */
 export function readStored({ id, key, version, keepsValue, filters }: StoredFlag): Flag {
-  const parsed = flagFiltersSchema.safeParse(parseJson(filters));
-  if (!parsed.success) throw invalidInput(`The stored definition of "${key}" cannot be read.`, 'filters');
-  return parseFlag({ id, key, version, keepsValue, filters: parsed.data });
+  const read = readFilters(parseJson(filters), () => true);
+  if (read.filters === undefined) {
+    throw invalidInput(`The stored definition of "${key}" cannot be read.`, 'filters');
+  }
+  return parseFlag({ id, key, version, keepsValue, filters: read.filters });
 }

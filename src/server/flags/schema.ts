@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { flagFiltersSchema, flagKeySchema } from '../../../config/flags.ts';
+import { flagFiltersSchema, flagKeySchema, strict, WITHOUT_EFFECT } from '../../../config/flags.ts';
 import { userSchema } from '../auth/users.ts';
 import { booleanField, textField } from '../http/fields.ts';
 
@@ -33,12 +33,22 @@ const writable = {
   filters: filters.optional(),
   active: booleanField().optional(),
   ensure_experience_continuity: booleanField().nullable().optional(),
+  bucketing_identifier: z
+    .literal('distinct_id')
+    .nullish()
+    .openapi({ description: 'Shares are of distinct ids, not of devices.' }),
+  ...WITHOUT_EFFECT.flag,
 };
 
-export const newFlagSchema = z.object({ key: flagKeySchema, ...writable });
+export const newFlagSchema = strict({
+  key: flagKeySchema,
+  ...writable,
+  deleted: z.literal(false).nullish(),
+  version: z.int().nullish().openapi({ description: 'Not read.' }),
+});
 export type NewFlagBody = z.infer<typeof newFlagSchema>;
 
-export const changedFlagSchema = z.object({
+export const changedFlagSchema = strict({
   key: flagKeySchema.optional(),
   ...writable,
   deleted: booleanField().optional(),

@@ -16,7 +16,8 @@ export function validationError(error: z.core.$ZodError, input: unknown): ApiErr
   const issue = error.issues[0];
   if (issue === undefined) return new ApiError(400, 'validation_error', 'invalid_input', 'Invalid input.');
   const [code, detail] = describe(issue, valueAt(input, issue.path));
-  return new ApiError(400, 'validation_error', code, detail, issue.path.map(String).join('__') || null);
+  const path = issue.code === 'unrecognized_keys' ? [...issue.path, ...issue.keys.slice(0, 1)] : issue.path;
+  return new ApiError(400, 'validation_error', code, detail, path.map(String).join('__') || null);
 }
 
 function describe(issue: Issue, value: unknown): [code: string, detail: string] {
@@ -24,7 +25,11 @@ function describe(issue: Issue, value: unknown): [code: string, detail: string] 
   if (value === null) return ['null', 'This field may not be null.'];
   switch (issue.code) {
     case 'invalid_type':
-      return ['invalid_input', wrongType(issue.expected, value)];
+      // A schema that says what it takes has its own words.
+      return [
+        'invalid_input',
+        issue.message.startsWith('Invalid input') ? wrongType(issue.expected, value) : issue.message,
+      ];
     case 'too_big':
       if (issue.origin === 'string') {
         return ['max_length', `Ensure this field has no more than ${issue.maximum} characters.`];

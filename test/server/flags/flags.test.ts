@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { declareFlags } from '../../../src/server/flags/declare-flags.ts';
 import { createTestApi, type TestApi } from '../../support/api.ts';
 import { onEveryDatabase } from '../../support/databases.ts';
+import { addFlag } from './flag-lab.ts';
 
 interface Flag {
   readonly id: number;
@@ -42,6 +43,54 @@ onEveryDatabase('feature flags', (db) => {
     expect(await api.read('feature_flags/')).toMatchObject({ count: 0 });
     await create({ key: 'new-page' });
     await change('PATCH', `feature_flags/${flag.id}/`, { deleted: false }, 400);
+  });
+
+  test('are taken as clients of the service send them', async () => {
+    const property = {
+      key: 'plan',
+      value: ['pro'],
+      operator: 'exact',
+      type: 'person',
+      label: 'Plan',
+      negation: false,
+      group_type_index: null,
+    };
+    const condition = {
+      variant: null,
+      rollout_percentage: null,
+      users_affected: 5,
+      sort_key: 'b2',
+      description: 'Pro',
+      aggregation_group_type_index: null,
+    };
+    const filters = {
+      groups: [{ ...condition, properties: [property] }],
+      payloads: {},
+      multivariate: null,
+      super_groups: null,
+      holdout_groups: null,
+      holdout: null,
+      feature_enrollment: null,
+      aggregation_group_type_index: null,
+      early_exit: false,
+    };
+    const flag = await create({ key: 'as-sent', filters, tags: [], evaluation_runtime: 'all' });
+    expect(flag.filters).toEqual(filters);
+    // As it was read, and as a copy.
+    await change('PATCH', `feature_flags/${flag.id}/`, flag, 200);
+    await create({ ...flag, key: 'copy' });
+  });
+
+  test('of which an older version stored more are decided', async () => {
+    await addFlag(db(), api.project.id, 'older', {
+      groups: [{ rollout_percentage: 100, extra: 1 }],
+      more: [],
+    });
+    const asked = { api_key: api.project.projectKey, distinct_id: 'ada' };
+    expect(await (await api.post('/decide?v=3', asked)).json()).toMatchObject({
+      featureFlags: { older: true },
+      errorComputingFlags: false,
+    });
   });
 
   test('are changed by one person at a time', async () => {
@@ -100,8 +149,59 @@ onEveryDatabase('feature flags', (db) => {
         { key: 'a', filters: { groups: [{ properties: [{ key: 'a', type: 'flag', value: true }] }] } },
         /depend on itself/,
       ],
+      [
+        'with a pattern that cannot be searched for',
+        { key: 'a', filters: { groups: [{ properties: [{ key: 'k', operator: 'regex', value: '(a' }] }] } },
+        /pattern "\(a" of "k"/,
+      ],
+      [
+        'with a payload that is not JSON',
+        { key: 'a', filters: { groups: [], payloads: { true: 'hello' } } },
+        /payload of "true" is not JSON/,
+      ],
+      [
+        'with a share as text',
+        { key: 'a', filters: { groups: [{ rollout_percentage: '20' }] } },
+        /a number from 0 to 100/,
+      ],
+      [
+        'with conditions about somebody else',
+        { key: 'a', filters: { groups: [{ aggregation_group_type_index: 0 }] } },
+        /about groups of type 0, and the flag about persons/,
+      ],
+      ['with shares of devices', { key: 'a', bucketing_identifier: 'device_id' }, /"device_id"/],
+      ['with an early exit', { key: 'a', filters: { groups: [{}], early_exit: true } }, /not a valid choice/],
+      ['with a share beside the definition', { key: 'a', rollout_percentage: 0 }, /filters\.groups/],
     ])('%s', async (_, body, detail) => {
       expect(await create(body, 400)).toMatchObject({ detail: expect.stringMatching(detail) });
+    });
+
+    test.each<[body: object, attr: string, near: string]>([
+      [{ filter: {} }, 'filter', 'filters'],
+      [{ filters: { groupz: [] } }, 'filters__groupz', 'groups'],
+      [{ filters: { groups: [{ propertys: [] }] } }, 'filters__groups__0__propertys', 'properties'],
+      [
+        { filters: { groups: [{}, { rolout_percentage: 0 }] } },
+        'filters__groups__1__rolout_percentage',
+        'rollout_percentage',
+      ],
+      [
+        { filters: { groups: [{ properties: [{ key: 'k', value: 1, negatoin: true }] }] } },
+        'filters__groups__0__properties__0__negatoin',
+        'negation',
+      ],
+      [
+        { filters: { multivariate: { variants: [{ key: 'a', rollout_percentage: 100, nam: '' }] } } },
+        'filters__multivariate__variants__0__nam',
+        'name',
+      ],
+    ])('with an unknown field: %j', async (body, attr, near) => {
+      const refused = await create({ key: 'a', ...body }, 400);
+      const name = attr.split('__').at(-1);
+      expect(refused).toMatchObject({
+        attr,
+        detail: `Unknown field "${name}"; did you mean "${near}"?`,
+      });
     });
 
     test('with the key of another', async () => {

@@ -56,6 +56,24 @@ const EXPORT = {
     },
     { id: 908, key: 'gone', deleted: true, filters: {} },
     { id: 909, key: 'broken', filters: { groups: [{ rollout_percentage: 400 }] } },
+    {
+      id: 911,
+      key: 'mixed',
+      filters: { groups: [{ aggregation_group_type_index: 3, properties: [], rollout_percentage: 10 }] },
+    },
+    {
+      id: 912,
+      key: 'repeated',
+      filters: {
+        aggregation_group_type_index: 3,
+        groups: [{ aggregation_group_type_index: 3, properties: [], rollout_percentage: 10 }],
+        extra: null,
+      },
+      new_field: { a: 1 },
+    },
+    { id: 913, key: 'early', filters: { groups: [{}], early_exit: true } },
+    { id: 914, key: 'newer', filters: { groups: [{ only_on_weekdays: true }] } },
+    { id: 915, key: 'of-devices', bucketing_identifier: 'device_id', filters: { groups: [{}] } },
     { id: 910, key: 'old', rollout_percentage: 10, filters: { properties: [] } },
   ],
   group_type_mapping: { '3': 'company', '1': 'team' },
@@ -88,7 +106,7 @@ onEveryDatabase('taking flags over', (db) => {
   }
 
   const expected = {
-    created: ['base', 'depends', 'of-groups', 'of-cohort', 'old'],
+    created: ['base', 'depends', 'of-groups', 'of-cohort', 'old', 'repeated'],
     changed: [],
     unchanged: [],
     refused: [
@@ -99,8 +117,19 @@ onEveryDatabase('taking flags over', (db) => {
       },
       { key: 'of-unknown-operator', why: 'Operator "sounds_like" is not supported.' },
       { key: 'broken', why: expect.stringContaining('groups.0.rollout_percentage') },
+      { key: 'mixed', why: expect.stringContaining('about groups of type 0, and the flag about persons') },
+      { key: 'early', why: expect.stringContaining('early_exit: It cannot be expressed') },
+      { key: 'newer', why: 'groups.0: Unknown field "only_on_weekdays"' },
+      {
+        key: 'of-devices',
+        why: expect.stringContaining('bucketing_identifier: its shares are by device_id'),
+      },
     ],
-    notes: [{ key: 'base', note: 'its rollback conditions have no effect' }],
+    notes: [
+      { key: 'base', note: 'its rollback conditions have no effect' },
+      { key: 'repeated', note: 'its field "new_field" has no effect' },
+      { key: 'repeated', note: 'its filters.extra is empty, and left out' },
+    ],
   };
 
   test('keeps what can be expressed, and names the rest', async () => {

@@ -1,6 +1,7 @@
-import { type FlagFilters, flagFiltersSchema, flagKeySchema } from '../../../../config/flags.ts';
+import { type FlagFilters, flagKeySchema, WITHOUT_EFFECT } from '../../../../config/flags.ts';
 import { invalidInput } from '../../http/errors.ts';
-import { isJsonObject, type JsonObject } from '../../http/json.ts';
+import { isJsonObject, type JsonObject, toText } from '../../http/json.ts';
+import { readFilters, type StrayField } from '../read-filters.ts';
 
 /** Definitions as the API of the service that they come from wrote them. */
 export interface FlagExport {
@@ -62,30 +63,56 @@ function readCohorts(given: unknown): Map<number, JsonObject> {
 function readFlag(given: unknown): ExportedFlag {
   const flag = isJsonObject(given) ? given : {};
   const { id, name, active, filters = {}, rollout_percentage } = flag;
-  const key = flagKeySchema.safeParse(flag['key']);
-  const read = flagFiltersSchema.safeParse(
+  const read = readFilters(
     isJsonObject(filters) && rollout_percentage !== undefined && filters['groups'] === undefined
       ? { rollout_percentage, ...filters }
       : filters,
+    isEmpty,
   );
   return {
     id: typeof id === 'number' ? id : undefined,
-    key: key.data ?? String(flag['key']),
+    key: toText(flag['key'] ?? ''),
     name: typeof name === 'string' ? name : '',
     active: active !== false,
     keepsValue: flag['ensure_experience_continuity'] === true,
-    filters: read.data ?? {},
-    fault: explain(key.error) ?? explain(read.error),
-    notes: listNotes(flag),
+    filters: read.filters ?? {},
+    fault: listFaults(flag)[0] ?? ('fault' in read ? read.fault : undefined),
+    notes: [
+      ...listNotes(flag),
+      ...('stray' in read ? read.stray : []).map(({ path }) => `its filters.${path} is empty, and left out`),
+    ],
   };
 }
 
-function explain(
-  error: { readonly issues: readonly { path: PropertyKey[]; message: string }[] } | undefined,
-) {
-  const [issue] = error?.issues ?? [];
-  return issue && `${issue.path.map(String).join('.') || 'key'}: ${issue.message}`;
+/** Says nothing, whatever its name means. */
+const isEmpty = ({ value }: Pick<StrayField, 'value'>): boolean =>
+  value === null ||
+  value === false ||
+  value === '' ||
+  (typeof value === 'object' && Object.keys(value).length === 0);
+
+/** What changes who gets the flag, and cannot be expressed here. */
+function listFaults({ key, bucketing_identifier: identifier }: JsonObject): string[] {
+  const [issue] = flagKeySchema.safeParse(key).error?.issues ?? [];
+  return [
+    ...(issue === undefined ? [] : [`key: ${issue.message}`]),
+    ...(isEmpty({ value: identifier ?? null }) || identifier === 'distinct_id'
+      ? []
+      : [`bucketing_identifier: its shares are by ${toText(identifier)}, here they are by distinct id`]),
+  ];
 }
+
+const KNOWN_FIELDS: ReadonlySet<string> = new Set([
+  ...Object.keys(WITHOUT_EFFECT.flag),
+  'key',
+  'name',
+  'filters',
+  'active',
+  'deleted',
+  'version',
+  'ensure_experience_continuity',
+  'bucketing_identifier',
+]);
 
 /** Fields that change what a client gets at the service, and that mean nothing here. */
 function listNotes(flag: JsonObject): string[] {
@@ -96,11 +123,15 @@ function listNotes(flag: JsonObject): string[] {
   if (flag['evaluation_runtime'] === 'server' || flag['evaluation_runtime'] === 'client') {
     notes.push(`it is for the ${flag['evaluation_runtime']} alone: here every client gets it`);
   }
-  if (Array.isArray(flag['evaluation_tags']) && flag['evaluation_tags'].length > 0) {
+  const contexts = flag['evaluation_contexts'] ?? flag['evaluation_tags'];
+  if (Array.isArray(contexts) && contexts.length > 0) {
     notes.push('its evaluation tags have no effect: every client gets it');
   }
   if (flag['rollback_conditions'] && flag['performed_rollback'] === false) {
     notes.push('its rollback conditions have no effect');
+  }
+  for (const [name, value] of Object.entries(flag)) {
+    if (!KNOWN_FIELDS.has(name) && !isEmpty({ value })) notes.push(`its field "${name}" has no effect`);
   }
   return notes;
 }

@@ -25,15 +25,21 @@ export function translateFilters(flag: ExportedFlag, from: FlagExport, names: Na
   const properties = (list: readonly Property[] | null | undefined) =>
     list?.map((property) => translateProperty(property, from, names, toIndex));
   const conditions = (list: readonly Condition[] | null | undefined) =>
-    list?.map((condition) => ({ ...condition, properties: properties(condition.properties) ?? [] }));
+    list?.map((condition) => ({
+      ...condition,
+      ...translateOwner(condition),
+      properties: properties(condition.properties) ?? [],
+    }));
+  const translateOwner = ({ aggregation_group_type_index: index }: Condition | FlagFilters) =>
+    index === null || index === undefined ? {} : { aggregation_group_type_index: toIndex(index) };
   const { filters } = flag;
-  const index = filters.aggregation_group_type_index;
   return {
     ...filters,
     ...(filters.groups ? { groups: conditions(filters.groups) } : {}),
+    ...(filters.holdout_groups ? { holdout_groups: conditions(filters.holdout_groups) } : {}),
     ...(filters.super_groups ? { super_groups: conditions(filters.super_groups) } : {}),
     ...(filters.properties ? { properties: properties(filters.properties) } : {}),
-    ...(index === null || index === undefined ? {} : { aggregation_group_type_index: toIndex(index) }),
+    ...translateOwner(filters),
   };
 }
 
@@ -54,7 +60,7 @@ function translateProperty(
 ): Property {
   if (property.type === 'cohort') return { ...property, value: translateCohorts(property.value, names) };
   if (property.type === 'flag') return { ...property, key: translateFlag(property.key, from) };
-  const index = property['group_type_index'];
+  const index = property.group_type_index;
   return typeof index === 'number' ? { ...property, group_type_index: toIndex(index) } : property;
 }
 
