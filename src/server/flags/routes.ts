@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { parseJson } from '../../lib/json/parse-json.ts';
 import { loadUsers } from '../auth/users.ts';
+import { loadCohortsById } from '../cohorts/store.ts';
 import type { Db, Queryable } from '../database/db.ts';
 import { invalidInput, notFound } from '../http/errors.ts';
 import { isJsonObject } from '../http/json.ts';
@@ -12,7 +13,7 @@ import { type Api, addRoute, type Call } from '../routing/route.ts';
 import { changeFlag, createFlag, MAX_FLAGS_OF_PROJECT } from './change-flag.ts';
 import type { Decider } from './decide/decide.ts';
 import { parseDecideRequest } from './decide/request.ts';
-import { renderExplanation } from './render-explanation.ts';
+import { listCohorts, renderExplanation } from './render-explanation.ts';
 import {
   changedFlagSchema,
   explanationSchema,
@@ -156,7 +157,9 @@ export function addFlagRoutes(api: Api, { db, decider, now }: FlagRouteDeps): vo
       const asked = { ...request, distinctId };
       const why = await decider.explain(c.get('project').projectKey, asked, c.req.param('key') ?? '');
       if (why === undefined) throw notFound('There is no active flag of this key.');
-      return respondWithJson(c, renderExplanation(why));
+      const cohorts = await loadCohortsById(db, c.get('project').id, listCohorts(why));
+      const names = new Map(cohorts.map(({ id, name }) => [id, name]));
+      return respondWithJson(c, renderExplanation(why, names));
     },
   );
 }

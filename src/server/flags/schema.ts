@@ -69,6 +69,26 @@ export const testSchema = z.object({
   group_properties: z.record(z.string(), properties).optional(),
 });
 
+const explainedCondition = z.object({
+  condition: z.int().openapi({ description: 'From 1, as it is written.' }),
+  outcome: z.enum(['match', 'no_match', 'out_of_rollout', 'failed', 'not_asked']),
+  rollout_at: z.number().openapi({ description: 'In where it is at most `rollout`.' }),
+  rollout: z.number(),
+  variant: z.string().nullable(),
+  properties: z.array(
+    z.object({
+      asks: z.string(),
+      passes: z.boolean(),
+      value: z.unknown(),
+      from: z.enum(['request', 'stored', 'nowhere']).nullable(),
+      cohort: z
+        .object({ id: z.int(), name: z.string().nullable(), is_member: z.boolean() })
+        .nullable()
+        .openapi({ description: 'Where one cohort is asked for.' }),
+    }),
+  ),
+});
+
 export const explanationSchema = z
   .object({
     key: z.string(),
@@ -77,23 +97,10 @@ export const explanationSchema = z
     reason: z.string().openapi({ description: 'Why, or why it could not be decided.' }),
     identifier: z.string().nullable().openapi({ description: 'What is hashed.' }),
     variant_at: z.number().nullable().openapi({ description: 'Place among the variants, 0 to 1.' }),
-    conditions: z.array(
-      z.object({
-        condition: z.int().openapi({ description: 'From 1, as it is written.' }),
-        outcome: z.enum(['match', 'no_match', 'out_of_rollout', 'failed', 'not_asked']),
-        rollout_at: z.number().openapi({ description: 'In where it is at most `rollout`.' }),
-        rollout: z.number(),
-        variant: z.string().nullable(),
-        properties: z.array(
-          z.object({
-            asks: z.string(),
-            passes: z.boolean(),
-            value: z.unknown(),
-            from: z.enum(['request', 'stored', 'nowhere']).nullable(),
-          }),
-        ),
-      }),
-    ),
+    early_access: explainedCondition
+      .nullable()
+      .openapi({ description: 'Decides first, about everybody who has its property.' }),
+    conditions: z.array(explainedCondition),
   })
   .openapi('FeatureFlagExplanation');
 

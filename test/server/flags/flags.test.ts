@@ -288,6 +288,46 @@ onEveryDatabase('feature flags', (db) => {
     expect((await api.call('POST', 'feature_flags/none/test/', asked)).status).toBe(404);
   });
 
+  test('say what somebody is in: early access, and cohorts by name', async () => {
+    const made = await api.call('POST', 'cohorts/', {
+      name: 'Paying',
+      filters: { properties: { type: 'AND', values: [{ key: 'plan', value: 'pro', type: 'person' }] } },
+    });
+    const { id } = (await made.json()) as { id: number };
+    const groups = [
+      { properties: [{ key: 'id', value: id, type: 'cohort', negation: true }] },
+      { properties: [{ key: 'id', value: id, type: 'cohort' }] },
+    ];
+    await create({ key: 'early', filters: { feature_enrollment: true, groups } });
+    const explain = async (person_properties: object) => {
+      const asked = { distinct_id: 'bob', person_properties };
+      return (await api.call('POST', 'feature_flags/early/test/', asked)).json();
+    };
+    await api.send({
+      event: '$set',
+      timestamp: '2024-01-01T00:00:00Z',
+      properties: { distinct_id: 'bob', $set: { seen: true } },
+    });
+    const cohort = { id, name: 'Paying', is_member: true };
+    expect(await explain({ plan: 'pro' })).toMatchObject({
+      early_access: {
+        outcome: 'not_asked',
+        properties: [{ asks: '$feature_enrollment/early exact true', from: 'nowhere' }],
+      },
+      conditions: [
+        { outcome: 'no_match', properties: [{ asks: `not in cohort ${id}`, passes: false, cohort }] },
+        { outcome: 'match', properties: [{ asks: `in cohort ${id}`, passes: true, cohort }] },
+      ],
+    });
+    expect(await explain({ '$feature_enrollment/early': 'false' })).toMatchObject({
+      value: false,
+      early_access: {
+        outcome: 'no_match',
+        properties: [{ passes: false, value: 'false', from: 'request' }],
+      },
+    });
+  });
+
   test('may name more cohorts together than one filter may', async () => {
     const definition = (plan: string) => ({
       properties: { type: 'AND', values: [{ key: 'plan', value: plan, type: 'person' }] },

@@ -13,6 +13,8 @@ export interface Explanation {
   readonly failed: string | undefined;
   /** What was hashed: a distinct id, the id from before it was identified, or the key of a group. */
   readonly identifier: string | undefined;
+  /** What decides before them about everybody who took part in early access or left it; undefined: nothing. */
+  readonly earlyAccess: ExplainedCondition | undefined;
   /** In the order in which they are asked. Those after one that matched are not asked. */
   readonly conditions: readonly ExplainedCondition[];
   /** Where the identifier falls among the variants, between 0 and 1; undefined without variants. */
@@ -37,6 +39,8 @@ export interface ExplainedPart {
   readonly value?: unknown;
   /** Where that value is from. */
   readonly from?: 'request' | 'stored' | 'nowhere';
+  /** Where the part asks for one cohort. */
+  readonly cohort?: { readonly id: number; readonly isMember: boolean };
 }
 
 /** Undefined where the project has no such active flag. */
@@ -55,6 +59,7 @@ export function explainFlag(flags: CompiledFlags, key: string, facts: Facts): Ex
     decision,
     failed,
     identifier: subject.identifier,
+    earlyAccess: explainEarlyAccess(flag, subject, decision),
     conditions: explainConditions(flag, subject, hasValue, decision),
     variantAt: flag.variants.length === 0 ? undefined : hashForVariant(key, subject.identifier),
   };
@@ -64,9 +69,25 @@ const NOT_DECIDED = {
   decision: undefined,
   failed: undefined,
   identifier: undefined,
+  earlyAccess: undefined,
   conditions: [],
   variantAt: undefined,
 } as const;
+
+function explainEarlyAccess(
+  flag: CompiledFlag,
+  subject: Subject,
+  decision: Decision | undefined,
+): ExplainedCondition | undefined {
+  const { superCondition } = flag;
+  if (superCondition === undefined) return undefined;
+  const hasValue = () => false;
+  const outcome =
+    decision?.reason === 'super_condition_value'
+      ? nameOutcome(matchCondition(flag, superCondition, subject, hasValue))
+      : 'not_asked';
+  return explainCondition(flag, superCondition, subject, hasValue, outcome);
+}
 
 function explainConditions(
   flag: CompiledFlag,
@@ -108,7 +129,9 @@ function explainCondition(
 
 function explainPart({ filter, match }: Part, subject: Subject): ExplainedPart {
   const asked = { asks: describeFilter(filter), passes: match(subject) };
-  return filter.kind === 'property' ? { ...asked, ...findValue(filter, subject) } : asked;
+  if (filter.kind === 'property') return { ...asked, ...findValue(filter, subject) };
+  if (filter.kind !== 'cohort') return asked;
+  return { ...asked, cohort: { id: filter.cohortId, isMember: asked.passes !== filter.negated } };
 }
 
 function findValue(
