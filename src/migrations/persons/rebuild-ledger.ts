@@ -18,6 +18,7 @@ import {
   saveVersions,
 } from '../../state/ledger/versions.ts';
 import { loadMigration, type MigrationRecord } from '../../state/migrations.ts';
+import { findLostTurn } from './lost-turns.ts';
 import { listNotedVersions } from './noted-versions.ts';
 
 interface RebuildDeps {
@@ -38,7 +39,8 @@ export async function rebuildWhereLost(
   { staging, record, log, now }: RebuildDeps,
   ledger: Ledger,
 ): Promise<void> {
-  const lost = await findLost(staging, ledger);
+  // Of a ledger that is gone as a whole, what migrations keep of their turns is all that is left.
+  const lost = (await findLost(staging, ledger)) ?? (await findLostTurn(staging, ledger.id))?.key;
   if (lost === undefined) {
     // From here on a ledger without this document is one that lost it.
     if (!(await hasVersions(staging, ledger.id))) await saveVersions(staging, ledger);
@@ -52,9 +54,12 @@ export async function rebuildWhereLost(
   await clearLedger(staging, ledger.id);
   // Turns that were begun with the lost one must not be continued.
   const at = now().toISOString();
-  const turn = await openTurn(staging, ledger.id, { migration: record.id, name: record.name, at });
+  const document = { migration: record.id, name: record.name, at };
+  // Above all that were lost, so that each of them is known to be from before.
+  const above = (await findLostTurn(staging, ledger.id))?.turn;
+  const turn = await openTurn(staging, ledger.id, document, above);
   await dropOpenTurns(staging, ledger.id, turn);
-  await saveFirstVersions(staging, ledger);
+  await saveFirstVersions(staging, ledger, turn);
   await endTurn(staging, ledger.id, turn);
 }
 
@@ -64,7 +69,9 @@ export async function findLost(
   ledger: Pick<Ledger, 'id'> & Partial<Ledger>,
 ): Promise<string | undefined> {
   if (ledger.isForgotten ?? (await isForgotten(staging, ledger.id))) return undefined;
-  return findLostVersion(staging, ledger, await listNotedVersions(staging, ledger.id));
+  const version = await findLostVersion(staging, ledger, await listNotedVersions(staging, ledger.id));
+  if (version !== undefined || !(await hasVersions(staging, ledger.id))) return version;
+  return (await findLostTurn(staging, ledger.id))?.key;
 }
 
 async function assertCanBeMadeAgain(staging: Staging, { id }: Ledger, lost: string): Promise<void> {

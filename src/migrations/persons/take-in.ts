@@ -18,7 +18,7 @@ import {
   saveKnownFacts,
 } from '../../state/ledger/ledger.ts';
 import { createLedgerTables } from '../../state/ledger/ledger-tables.ts';
-import { saveVersions } from '../../state/ledger/versions.ts';
+import { hasVersions, saveVersions } from '../../state/ledger/versions.ts';
 import {
   clearStaging,
   listMigrations,
@@ -28,6 +28,7 @@ import {
 } from '../../state/migrations.ts';
 import { fingerprintFacts, listFacts } from './facts-of.ts';
 import { isSameDestination, type LedgerDestination, toLedgerDestination } from './ledger-destination.ts';
+import { findLostTurn } from './lost-turns.ts';
 import { atTurn, findEndedTurn, listEndedTurns, loadTurnPlan, released } from './turn.ts';
 
 export interface TakeInOptions {
@@ -73,7 +74,11 @@ export async function takeIn(
   const purpose: LedgerPurpose = sent === 'nothing' ? 'note' : 'take_in';
   const source = { staging, from: 0, to: BUCKETS, signal };
   onMigration(name);
-  const turn = await openTurn(staging, ledger.id, { migration: id, name, at: now().toISOString() });
+  const document = { migration: id, name, at: now().toISOString() };
+  // Of a new ledger this is the first turn: above those of one that was lost as a whole.
+  const isNew = !(await hasVersions(staging, ledger.id));
+  const above = isNew ? (await findLostTurn(staging, ledger.id))?.turn : undefined;
+  const turn = await openTurn(staging, ledger.id, document, above);
   await saveVersions(staging, ledger);
   const work = layout(name).atTurn(turn);
   const at = await atTurn(ledger, staging, turn, purpose);

@@ -152,12 +152,30 @@ export async function loadTurns(staging: Staging, ledger: string): Promise<Turns
   return { last, ended };
 }
 
+/** Numbers of the turns that were opened, but for those that `dropOpenTurns` dropped. */
+export async function listTurns(staging: Staging, ledger: string): Promise<Set<number>> {
+  const keys = ledgerLayout(ledger);
+  const turns = new Set<number>();
+  for (const folder of [keys.turns, keys.endedTurns]) {
+    for await (const { key } of staging.list(folder)) {
+      const turn = parseTurnKey(key);
+      if (turn !== undefined) turns.add(turn);
+    }
+  }
+  return turns;
+}
+
 /**
  * Opens the next turn and returns its number; of two that open one at once, each gets its own. Where the ledger was
- * lost and counts from the start, the number is above those that the migration had: it keeps receipts under them.
+ * lost and counts from the start, the number is above those that the migration had: it keeps receipts under them. It is above `after`, too.
  */
-export async function openTurn(staging: Staging, ledger: string, document: TurnDocument): Promise<number> {
-  let { last } = await loadTurns(staging, ledger);
+export async function openTurn(
+  staging: Staging,
+  ledger: string,
+  document: TurnDocument,
+  after = 0,
+): Promise<number> {
+  let last = Math.max(after, (await loadTurns(staging, ledger)).last);
   for await (const { key } of staging.list(layout(document.name).turns))
     last = Math.max(last, parseTurnKey(key) ?? 0);
   let turn = last + 1;

@@ -26,6 +26,8 @@ const versionsDocument = z.strictObject({
   properties: bucketVersions,
   /** The last turn that was opened: the tables name turns, so a number must not be given twice. */
   turn: z.number().int().nonnegative().optional(),
+  /** The turn in which the ledger was made again the last time; it knows nothing of those before. */
+  rebuiltAt: z.number().int().positive().optional(),
 });
 const emptiedDocument = z.strictObject({ emptied: z.literal(true) });
 /** `emptied`: the ledger is being made again, so nothing of what was noted before is expected. */
@@ -78,17 +80,25 @@ export async function saveVersions(
     // Whoever emptied the ledger goes on; somebody else who slept meanwhile has nothing to say any more.
     if (newest && 'emptied' in newest) return;
     const versions = await listVersions(staging, ledger, newest, noted);
+    // What migrations have of turns before the first one is of a ledger that was lost as a whole.
+    if (number === 0 && versions.turn > 0) versions.rebuiltAt = versions.turn;
     if (await addVersions(staging, ledger.id, number, versions)) return;
   }
 }
 
 /** The first versions of a ledger that was emptied, once the turn is open in which it is made again. */
-export async function saveFirstVersions(staging: Staging, ledger: Ledger): Promise<void> {
+export async function saveFirstVersions(staging: Staging, ledger: Ledger, rebuiltAt: number): Promise<void> {
   for (;;) {
     const { number } = await loadNoted(staging, ledger.id);
-    if (await addVersions(staging, ledger.id, number, await listVersions(staging, ledger, undefined, [])))
-      return;
+    const versions = { ...(await listVersions(staging, ledger, undefined, [])), rebuiltAt };
+    if (await addVersions(staging, ledger.id, number, versions)) return;
   }
+}
+
+/** The turn in which the ledger was made again the last time; 0: never. */
+export async function loadRebuiltAt(staging: Staging, id: string): Promise<number> {
+  const { newest } = await loadNoted(staging, id);
+  return newest && 'key' in newest ? (newest.rebuiltAt ?? 0) : 0;
 }
 
 async function listVersions(
@@ -96,7 +106,7 @@ async function listVersions(
   ledger: Ledger,
   before: Versions | undefined,
   noted: readonly NotedVersions[],
-): Promise<Versions> {
+): Promise<Versions & { turn: number }> {
   const keys = ledgerLayout(ledger.id);
   const load = async (table: LedgerTable) => {
     const versions = Object.fromEntries(await loadVersions(staging, keys.table(table)));
@@ -109,6 +119,7 @@ async function listVersions(
     ids: await load('ids'),
     properties: await load('properties'),
     turn: Math.max(last, before?.turn ?? 0),
+    ...(before?.rebuiltAt === undefined ? {} : { rebuiltAt: before.rebuiltAt }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cancelMigration } from '../../../src/migrations/control.ts';
+import { findLost } from '../../../src/migrations/persons/rebuild-ledger.ts';
 import { loadStoredManifest } from '../../../src/migrations/prepare.ts';
 import { removeMigration } from '../../../src/migrations/remove/remove-migration.ts';
 import { resolveLedger } from '../../../src/migrations/resolve-destination.ts';
@@ -23,10 +24,12 @@ const where = (name: string, more: object = {}) => ({
   ...more,
 });
 
-async function findKeys(name: string) {
+async function findAccess(name: string) {
   const { manifest } = await loadStoredManifest(bench.runtime.staging, name);
-  return ledgerLayout(resolveLedger(manifest, bench.runtime).id);
+  return resolveLedger(manifest, bench.runtime);
 }
+
+const findKeys = async (name: string) => ledgerLayout((await findAccess(name)).id);
 
 /** Runs until the destination refuses the key for the first batch with this text. */
 async function interrupt(name: string, seen: readonly Seen[], manifest: object, text: string) {
@@ -95,6 +98,61 @@ it('receipts of a turn note the versions that they rely on', async () => {
   const ids = Object.fromEntries(await loadVersions(staging, (await findKeys('noted')).table('ids')));
   expect(JSON.parse(String(resolved))).toMatchObject({ versions: ids });
   await resumeMigration(bench.runtime, 'noted', runOptions);
+});
+
+describe('a ledger that was restored from an older backup', () => {
+  const said = (plan: string, year: number): Seen[] => [
+    { user: 'nils', device: 'dock', plan, company: 'dockers', size: plan, time: `${year}-01-01T00:00:00Z` },
+  ];
+
+  async function backUp({ prefix }: Awaited<ReturnType<typeof findKeys>>) {
+    const { staging } = bench.runtime;
+    const objects: [string, Buffer][] = [];
+    for await (const { key } of staging.list(prefix)) {
+      const body = await staging.get(key);
+      if (body) objects.push([key, body]);
+    }
+    return async () => {
+      await clearStaging(staging, prefix);
+      for (const [key, body] of objects) await staging.put(key, body);
+    };
+  }
+
+  it('rolls no value back, and is made again once', async () => {
+    const { staging } = bench.runtime;
+    const manifest = where('restored', { people: { overwrite: true } });
+    const loaded = await bench.write('restored-1', said('first', 2021), manifest);
+    await startMigration(bench.runtime, loaded, runOptions);
+    const keys = await findKeys('restored-1');
+    const restore = await backUp(keys);
+    bench.addFile(loaded, 'b.json', said('newest', 2023));
+    await startMigration(bench.runtime, loaded, { ...runOptions, topUp: true });
+    await restore();
+    await expect(remove('restored-1')).rejects.toThrow(`has lost ${keys.turn(2)}`);
+    bench.takeSent();
+
+    await bench.run('restored-2', said('between', 2022), manifest);
+    expect(bench.takeSent()).toEqual({ merges: [], properties: [] });
+    expect(bench.listGroups().filter((one) => one.startsWith('dockers'))).toHaveLength(2);
+    expect(await findLost(staging, await findAccess('restored-2'))).toBeUndefined();
+    await bench.run('restored-3', said('last', 2024), manifest);
+    expect(bench.takeSent().properties).toHaveLength(1);
+    await remove('restored-1');
+  });
+
+  it('that did not exist by then: the first migration that is removed is entered, and the others are known', async () => {
+    const { staging } = bench.runtime;
+    const manifest = where('bygone', { people: { overwrite: true } });
+    await bench.run('bygone-1', said('newest', 2023), manifest);
+    await bench.run('bygone-2', [{ user: 'olga', device: 'dock' }], manifest);
+    const keys = await findKeys('bygone-1');
+    await clearStaging(staging, keys.prefix);
+    await remove('bygone-1');
+    expect(await findLost(staging, await findAccess('bygone-2'))).toBeUndefined();
+    bench.takeSent();
+    await bench.run('bygone-3', said('between', 2022), manifest);
+    expect(bench.takeSent()).toEqual({ merges: [], properties: [] });
+  });
 });
 
 describe('what only the ledger knows', () => {

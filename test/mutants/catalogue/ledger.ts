@@ -47,6 +47,20 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     tests: REFUSED,
   },
   {
+    id: 'LG4a',
+    what: 'a ledger that was restored from an older backup taken for whole',
+    file: 'src/migrations/persons/lost-turns.ts',
+    edits: [['return lost === 0 ?', 'return lost >= 0 ?']],
+    tests: LOST,
+  },
+  {
+    id: 'LG4b',
+    what: 'a ledger that was made again made again for ever',
+    file: 'src/migrations/persons/lost-turns.ts',
+    edits: [['turn < rebuiltAt || turn <= lost', 'turn <= lost']],
+    tests: LOST,
+  },
+  {
     id: 'LG5',
     what: 'buckets lost with their versions before a turn has ended',
     file: 'src/state/ledger/versions.ts',

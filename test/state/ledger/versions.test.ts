@@ -73,7 +73,7 @@ test('what was lost stays noted when versions are saved again, until the ledger 
   expect(await findLostVersion(staging, ledger)).toBe(keys.version('ids', 7, 1));
   await clearLedger(staging, ledger.id);
   expect(await findLostVersion(staging, ledger)).toBe(keys.versions(3));
-  await saveFirstVersions(staging, ledger);
+  await saveFirstVersions(staging, ledger, 1);
   expect(await findLostVersion(staging, ledger)).toBeUndefined();
 });
 
@@ -143,7 +143,7 @@ test('a writer that slept while the ledger was emptied does not make it whole', 
   wake();
   await sleeping;
   expect(await findLostVersion(staging, ledger)).toBe(keys.versions(2));
-  await saveFirstVersions(staging, ledger);
+  await saveFirstVersions(staging, ledger, 1);
   expect(await findLostVersion(staging, ledger)).toBeUndefined();
 });
 
