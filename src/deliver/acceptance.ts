@@ -1,8 +1,9 @@
 import { tryParseJson } from '../lib/json/parse-json.ts';
+import { hasRepeatedName } from '../lib/json/repeated-name.ts';
 
 /** An answer by which a destination says yes, beside those that are known: both must hold where both are given. */
 export interface Acceptance {
-  /** From 200 to 299. Without `fields` it counts only with an empty body. */
+  /** From 200 to 299. Without `fields` it counts only with an empty body. @default 200, 201 or 202, with `fields` */
   readonly status?: number;
   /** Top-level fields of the JSON body, with exactly these values. */
   readonly fields?: Readonly<Record<string, string | number | boolean | null>>;
@@ -22,7 +23,8 @@ export type Verdict =
  * A 2xx alone proves nothing (I12). Known answers of ingestion are `{"status":1}` and `{"status":"Ok"}`:
  * https://github.com/PostHog/posthog, posthog/api/capture.py and rust/capture/src/api.rs. Beside them only fields
  * that are known to be harmless are believed, as nobody can list all the words for a no. What a manifest declares
- * is believed whatever else is in the body, but never over a field that says no.
+ * is believed whatever else is in the body, but never over a field that says no. Other statuses say that the answer
+ * is somebody else's (203), or not all of it (206, 207): those must be declared.
  */
 export function judgeAnswer(status: number, body: string, declared: Acceptance = {}): Verdict {
   const text = body.trim();
@@ -33,9 +35,12 @@ export function judgeAnswer(status: number, body: string, declared: Acceptance =
     return isDeclared ? 'accepted' : 'unproven';
   }
   if (limitsEvents(answer['quota_limited']) || limitsEvents(answer['quotaLimited'])) return 'over_quota';
+  if (hasRepeatedName(text)) return 'unproven'; // one of the two may say no
   if (matches(answer, status, declared)) return saysNo(answer) ? 'unproven' : 'accepted';
-  return isKnownYes(answer) ? 'accepted' : 'unproven';
+  return KNOWN_STATUSES.includes(status) && isKnownYes(answer) ? 'accepted' : 'unproven';
 }
+
+const KNOWN_STATUSES = [200, 201, 202];
 
 const toObject = (value: unknown): Record<string, unknown> | undefined =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -74,6 +79,7 @@ const isHarmless = (name: string, value: unknown): boolean =>
 
 function matches(answer: Record<string, unknown>, status: number, declared: Acceptance): boolean {
   if (declared.fields === undefined) return false;
-  if (declared.status !== undefined && declared.status !== status) return false;
+  const statuses = declared.status === undefined ? KNOWN_STATUSES : [declared.status];
+  if (!statuses.includes(status)) return false;
   return Object.entries(declared.fields).every(([name, value]) => answer[name] === value);
 }

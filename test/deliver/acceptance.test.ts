@@ -47,9 +47,33 @@ describe('judgeAnswer', () => {
     ['{"status":1,"quotaLimited":["events"]}', 'over_quota'],
     ['{"status":1,"message":"quota exceeded, events dropped"}', 'unproven'],
     ['{"status":1,"something_new":null}', 'unproven'],
+    ['{"status":0,"status":1}', 'unproven'],
+    ['{"status":1,"st\\u0061tus":1}', 'unproven'],
+    ['{"errors":["disk full"],"status":1,"errors":[]}', 'unproven'],
+    ['{"status":1,"errors":[{"status":0}],"errors":[]}', 'unproven'],
+    ['{"status":1,"quota_limited":["recordings"],"error":{}}', 'accepted'],
   ];
   it.each(known)('takes %s as %s', (body, verdict) => {
     expect(judgeAnswer(200, body)).toBe(verdict);
+  });
+
+  const statuses: [number, Verdict][] = [
+    [200, 'accepted'],
+    [201, 'accepted'],
+    [202, 'accepted'],
+    [203, 'unproven'],
+    [204, 'unproven'],
+    [205, 'unproven'],
+    [206, 'unproven'],
+    [207, 'unproven'],
+    [208, 'unproven'],
+    [226, 'unproven'],
+    [299, 'unproven'],
+  ];
+  it.each(statuses)('takes a known body with status %i as %s', (status, verdict) => {
+    expect(judgeAnswer(status, '{"status":1}')).toBe(verdict);
+    expect(judgeAnswer(status, '{"queued":true}', { fields: { queued: true } })).toBe(verdict);
+    expect(judgeAnswer(status, '{"queued":true}', { status, fields: { queued: true } })).toBe('accepted');
   });
 
   const declared: [string, Acceptance, number, string, Verdict][] = [
@@ -72,6 +96,8 @@ describe('judgeAnswer', () => {
     ['fields beside a no', { fields: { a: 1 } }, 200, '{"a":1,"success":"false"}', 'unproven'],
     ['fields of a known answer', { fields: { took: 3 } }, 200, '{"status":1,"took":3}', 'accepted'],
     ['fields beside a quota', { fields: { a: 1 } }, 200, '{"a":1,"quota_limited":["events"]}', 'over_quota'],
+    ['its field twice', { fields: { a: 1 } }, 200, '{"a":0,"a":1}', 'unproven'],
+    ['other fields inside', { fields: { a: 1 } }, 200, '{"b":{"a":2},"c":["a",":"],"a":1}', 'accepted'],
     ['a known answer all the same', { status: 204 }, 200, '{"status":1}', 'accepted'],
   ];
   it.each(declared)('with a declared answer, takes %s', (_name, acceptance, status, body, verdict) => {
