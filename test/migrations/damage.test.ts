@@ -9,9 +9,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { PART_MAX_RECORDS } from '../../src/contract/part.ts';
 import { SourceError } from '../../src/lib/errors.ts';
 import { listRejects } from '../../src/migrations/rejects/rejects.ts';
 import { isFinished, loadReport } from '../../src/migrations/report.ts';
+import type { RunStatus } from '../../src/migrations/run/run-status.ts';
 import { resumeMigration, startMigration } from '../../src/migrations/start.ts';
 import { loadStatus } from '../../src/migrations/status.ts';
 import { importing, line, type MigrationLab, openMigrationLab } from '../support/migration-lab.ts';
@@ -179,12 +181,31 @@ describe('what a receipt names', () => {
     );
   });
 
-  it('a part whose description is gone does not balance', async () => {
+  it('a part whose description is gone does not balance, and is staged again from its source', async () => {
     const path = at('parts', `${large}.json`);
+    const before = JSON.parse(readFileSync(path, 'utf8'));
+    rmSync(path);
+    const problem = `part ${large} has a receipt, and its description is gone; resume with the source in its place`;
+    const { balanced, problems } = await loadReport(lab.runtime, 'shop');
+    expect([balanced, problems]).toEqual([false, [expect.stringContaining(problem)]]);
+    expect(await resumeMigration(lab.runtime, 'shop', importing())).toMatchObject({ kind: 'finished' });
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(before);
+  });
+
+  it('a part whose description is gone, and its source too, does not balance', async () => {
+    const path = at('parts', `${large}.json`);
+    const source = join(lab.workplace.folder, 'shop', 'b.json');
+    const moved = `${source}.moved`;
     await damaged(
       path,
-      () => rmSync(path),
-      () => expectUnbalanced(`part ${large} has a receipt, and its description is gone`),
+      () => {
+        rmSync(path);
+        renameSync(source, moved);
+      },
+      async () => {
+        await expectUnbalanced(`part ${large} has a receipt, and its description is gone; resume with`);
+        renameSync(moved, source);
+      },
     );
   });
 
@@ -199,3 +220,31 @@ describe('what a receipt names', () => {
     );
   });
 });
+
+it('a migration that lost a description while it was stopped is continued, with every event', async () => {
+  const loaded = await lab.writeManifest('early', { rejects: { failAbove: '100%' } });
+  // Nothing of the first part is sent, so that the budget of a minute suffices.
+  const bad = Array.from({ length: PART_MAX_RECORDS }, (_, number) => line(`early-${number}`, 'never'));
+  const good = ['early-x', 'early-y', 'early-z'];
+  lab.writeFile('early', 'a.json', [...bad, ...good.map((number) => line(number))]);
+  const before = lab.destination.events().size;
+  const stop = new AbortController();
+  const untilStaged = {
+    signal: stop.signal,
+    importHere: false,
+    onStatus: ({ files: { staged }, parts }: RunStatus) => {
+      if (staged === 1 && parts.known > 1) stop.abort(new Error(''));
+    },
+  };
+  expect(await startMigration(lab.runtime, loaded, untilStaged)).toMatchObject({ kind: 'stopped' });
+  const parts = join(folder, '..', 'early', 'parts');
+  const [second] = readdirSync(parts, { recursive: true })
+    .map(String)
+    .filter((path) => path.endsWith('00001.json'));
+  rmSync(join(parts, String(second)));
+  expect(await resumeMigration(lab.runtime, 'early', importing())).toMatchObject({
+    kind: 'finished',
+    report: { balanced: true, counts: { read: bad.length + 3, delivered: 3, rejected: bad.length } },
+  });
+  expect(lab.destination.events().size - before).toBe(good.length);
+}, 60_000);

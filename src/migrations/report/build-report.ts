@@ -42,6 +42,8 @@ export interface ReportInput {
 /** Made once: there may be tens of thousands of files. */
 const inOrder = new Intl.Collator('en', { numeric: true });
 
+const STAGE_AGAIN =
+  'resume with the source in its place, and it is staged again; without the source, restore the folder parts/ of the migration from a backup';
 const SAMPLE = 10;
 const PROBLEMS_SHOWN = 50;
 
@@ -63,7 +65,8 @@ export function buildReport(input: ReportInput): Report {
       problems.push(`part ${id} holds ${records} records, its receipt counts ${read}`);
   }
   for (const { id } of totals.parts())
-    if (!described.has(id)) problems.push(`part ${id} has a receipt, and its description is gone`);
+    if (!described.has(id))
+      problems.push(`part ${id} has a receipt, and its description is gone; ${STAGE_AGAIN}`);
   problems.push(...fileProblems(input, missing), ...input.lostObjects);
   if (input.isOver && input.failures.length === 0) problems.push(...unfinishedProblems(input, missing));
   if (totals.mappings.size > 1) {
@@ -142,7 +145,7 @@ function fileProblems({ totals, stagedFiles }: ReportInput, waiting: readonly st
       problems.push(`${file} has ${parts} parts, and ${receipts} receipts`);
     } else if (known < parts) {
       problems.push(
-        `${file} has ${parts} parts, and ${parts - known} of them are lost: neither described nor imported`,
+        `${file} has ${parts} parts, and ${parts - known} of them are lost: neither described nor imported; ${STAGE_AGAIN}`,
       );
     } else if (receipts > 0 && receipts === parts) {
       problems.push(...listWrongCounts(slice, totals));

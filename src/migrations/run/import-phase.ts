@@ -57,10 +57,17 @@ export async function stageAndImport(
   const { prefix } = layout(run.record.name);
 
   const wanted = new Set(run.record.files.map(({ fileId, slice }) => slice ?? fileId));
-  for await (const part of listParts(staging, prefix)) if (wanted.has(part.fileId)) feed.add(part);
+  const described = new Map<string, number>();
+  for await (const part of listParts(staging, prefix)) {
+    if (!wanted.has(part.fileId)) continue;
+    described.set(part.fileId, (described.get(part.fileId) ?? 0) + 1);
+    feed.add(part);
+  }
   const staged = new Set<string>();
+  // A part whose description was lost is staged again, of the same records, where the source is still there.
   for await (const receipt of listFileReceipts(staging, prefix))
-    if (isStaged(receipt)) staged.add(receipt.fileId);
+    if (isStaged(receipt) && (described.get(receipt.fileId) ?? 0) >= receipt.parts)
+      staged.add(receipt.fileId);
   const filesOf = new Map(slices.map((slice) => [slice.fileId, countFiles(slice)]));
   const missing = slices.filter(({ fileId }) => !staged.has(fileId));
   board.files.total = sum(filesOf.values());

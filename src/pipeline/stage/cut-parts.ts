@@ -48,7 +48,7 @@ export interface PartLimits {
  */
 export class PartCutter {
   private readonly limits: PartLimits;
-  private readonly staged: ReadonlyMap<number, { readonly records: number }>;
+  private readonly staged: StagedParts;
   private open: OpenPart | undefined;
   private file: FileOfGroup | undefined;
   /** Number of the next record in its file, of a group. */
@@ -59,7 +59,7 @@ export class PartCutter {
   constructor(
     limits: PartLimits = { records: PART_MAX_RECORDS, bytes: PART_MAX_BYTES, files: PART_MAX_FILES },
     /** Parts that exist, by number. */
-    staged: ReadonlyMap<number, { readonly records: number }> = new Map(),
+    staged: StagedParts = new Map(),
   ) {
     this.limits = limits;
     this.staged = staged;
@@ -115,11 +115,16 @@ export class PartCutter {
   }
 
   private isFullFor(record: PartRecord, { frames, pieces }: OpenPart): boolean {
-    const most = this.staged.get(this.number)?.records ?? this.limits.records;
+    const next = this.staged.get(this.number + 1);
+    // One whose description was lost ends where the next one begins.
+    const gap = next === undefined ? this.limits.records : next.firstRecord - this.firstRecord;
+    const most = this.staged.get(this.number)?.records ?? Math.min(this.limits.records, gap);
     if (frames.records >= most || frames.bytesWith(record, this.file?.file) > this.limits.bytes) return true;
     return pieces.length >= this.limits.files && pieces.at(-1)?.fileId !== this.file?.fileId;
   }
 }
+
+type StagedParts = ReadonlyMap<number, { readonly records: number; readonly firstRecord: number }>;
 
 interface OpenPart {
   readonly format: RecordFormat;

@@ -65,7 +65,7 @@ test('a part that is neither described nor imported does not balance, however ma
   });
   expect(buildReport(lost(3))).toMatchObject({ balanced: true, unfinished: { parts: 1 } });
   expect(buildReport(lost(4)).problems).toEqual([
-    'export.zip has 4 parts, and 1 of them are lost: neither described nor imported',
+    expect.stringMatching(/^export.zip has 4 parts, and 1 of them are lost: .* resume with the source/),
   ]);
   const nothingDone = {
     ...input,
@@ -78,7 +78,9 @@ test('a part that is neither described nor imported does not balance, however ma
 test('a receipt whose part is not described does not balance', () => {
   const input = finishedInput();
   expect(buildReport({ ...input, parts: [...input.parts].slice(0, 1) }).problems).toEqual([
-    'part f1/00001 has a receipt, and its description is gone',
+    expect.stringMatching(
+      /^part f1\/00001 has a receipt, and its description is gone; resume with the source/,
+    ),
   ]);
 });
 

@@ -198,6 +198,12 @@ describe('staging a slice', () => {
     expect(parts.slice(0, before.length)).toEqual(before);
     expect(parts.reduce((sum, { records }) => sum + records, 0)).toBe(COUNT);
     expect(parts.at(-1)?.firstRecord).toBe(COUNT - (parts.at(-1)?.records ?? 0));
+
+    // The description of the part that was cut short is lost: it is written again, as it was.
+    const complete = await objects(staging);
+    await staging.remove(partKeys(prefix).description(String(before.at(-1)?.id)));
+    await stage(staging, packed);
+    expect(await objects(staging)).toEqual(complete);
   });
 
   it('stages empty files, zips and CSVs with their header in every part', async () => {
