@@ -50,7 +50,10 @@ export function startRelief(deps: ReliefDeps): { close(): void } {
 }
 
 /** Whether one of the next jobs of the queue is of a migration that does not wait here. */
-async function findOther({ queue, isWaiting }: ReliefDeps): Promise<boolean> {
+export async function findOther({
+  queue,
+  isWaiting,
+}: Pick<ReliefDeps, 'queue' | 'isWaiting'>): Promise<boolean> {
   const next = await queue.getJobs(['waiting', 'prioritized'], 0, LOOK_AT - 1, true);
   return next.some((job) => {
     const migration: unknown = job?.data?.migration;

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { Slice } from '../src/contract/slice.ts';
 import type { Staging } from '../src/contract/staging.ts';
-import { ConfigError, SourceError, UnavailableError } from '../src/lib/errors.ts';
+import { ConfigError, SourceError, UnableError } from '../src/lib/errors.ts';
 import type { OpenMigration, OpenMigrations } from '../src/migrations/open-migrations.ts';
 import { type StagedSlice, toGroup } from '../src/pipeline/stage/slice-groups.ts';
 import { stageSlice } from '../src/pipeline/stage/stage-slice.ts';
@@ -40,11 +40,7 @@ export function stageSliceHandler(deps: StageSliceDeps): Handler<'stage-slice'> 
         if (!(error instanceof ConfigError)) throw error;
         // The producer has listed the source with the same rights: where it cannot read, nobody is to try again.
         if (name === produces) throw new SourceError(error.message, error);
-        throw new UnavailableError(
-          `this worker cannot read ${slice.name}: ${error.message}`,
-          'backoff',
-          error,
-        );
+        throw new UnableError(`this worker cannot read ${slice.name}: ${error.message}`, 'backoff', error);
       }
       return { kind: 'done' as const };
     });

@@ -2,7 +2,13 @@ import { hostname } from 'node:os';
 import { DelayedError, type Job, Queue, UnrecoverableError, WaitingError, Worker } from 'bullmq';
 import { settleWithin } from '../src/lib/async/timeout.ts';
 import { connectRedis } from '../src/lib/connect-redis.ts';
-import { BackhaulError, FencedOutError, getMessage, UnavailableError } from '../src/lib/errors.ts';
+import {
+  BackhaulError,
+  FencedOutError,
+  getMessage,
+  UnableError,
+  UnavailableError,
+} from '../src/lib/errors.ts';
 import type { Logger } from '../src/lib/logger.ts';
 import {
   backoffMs,
@@ -14,7 +20,8 @@ import {
   UNEXPECTED_ATTEMPTS,
 } from './catalog.ts';
 import { logConnectionErrors } from './log-connection-errors.ts';
-import { startRelief } from './relief.ts';
+import { createRefusals } from './refusals.ts';
+import { findOther, startRelief } from './relief.ts';
 
 const WORKER_NAME = `${hostname()}:${process.pid}`;
 
@@ -63,11 +70,24 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close
   const connection = connectRedis(redisUrl);
   const unexpected = new Map<string, number>();
   const lostLocks = new Set<string>();
-  const isWaiting = deps.isWaiting ?? (() => false);
-  /** The migrations of the jobs in the slots, by job id. */
-  const inSlots = new Map<string, string>();
+  const queue = new Queue(queueName, { connection, prefix: QUEUE_PREFIX });
+  const refusals = createRefusals();
+  const isWaiting = (migration: string) => refusals.has(migration) || deps.isWaiting?.(migration) === true;
+  /** One for each slot that is taken: a job that was given back may come to another slot meanwhile. */
+  const inSlots = new Set<{ readonly migration: string }>();
   const workers = new Set<Worker>();
   let closing = false;
+
+  /**
+   * For other processes, at once: a try of one that cannot do the work is none, and counts as none. Where jobs of
+   * other migrations are behind it, it steps aside for a moment, so that this process comes to them.
+   */
+  const giveBack = async (job: Job, token?: string): Promise<never> => {
+    const isInTheWay = await findOther({ queue, isWaiting });
+    // With no delay too: of a job with a priority that is moved to wait, BullMQ tells no idle worker for 5 s.
+    await job.moveToDelayed(Date.now() + (isInTheWay ? PUT_BACK_MS : 0), token);
+    throw isInTheWay ? new DelayedError() : new LeftToOthersError();
+  };
 
   const work: Processor = async (job, token, signal): Promise<JobResult> => {
     const handBack = async (): Promise<never> => {
@@ -75,6 +95,7 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close
       throw new WaitingError();
     };
     if (closing) return handBack(); // it was fetched while the others were being cancelled
+    if (refusals.includes(getMigration(job), job.data?.epoch)) return giveBack(job, token);
     const payload = payloads[name].safeParse(job.data);
     if (!payload.success) throw new UnrecoverableError(`not a ${name} job: ${payload.error.message}`);
     const progress = throttled((value) => job.updateProgress(value));
@@ -96,6 +117,10 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close
       if (error instanceof WaitingError) throw error;
       assertLocked();
       if (closing) return await handBack(); // awaited here: its rejection must not wait for the flush
+      if (error instanceof UnableError) {
+        refusals.add(getMigration(job), job.data?.epoch);
+        return await giveBack(job, token);
+      }
       return translate(error, job, unexpected, run.log);
     } finally {
       await progress.flush();
@@ -103,11 +128,16 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close
   };
 
   const workInSlot: Processor = async (job, token, signal) => {
-    inSlots.set(String(job.id), getMigration(job));
+    const slot = { migration: getMigration(job) };
+    inSlots.add(slot);
     try {
       return await work(job, token, signal);
+    } catch (error) {
+      // An empty slot would take the same job again.
+      if (error instanceof LeftToOthersError) await refusals.ended(slot.migration);
+      throw error;
     } finally {
-      inSlots.delete(String(job.id));
+      inSlots.delete(slot);
     }
   };
 
@@ -160,21 +190,20 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close
 
   logConnectionErrors([connection], log);
   startWorker(workInSlot, concurrency);
-  const relief =
-    deps.isWaiting &&
-    startRelief({
-      queue: new Queue(queueName, { connection, prefix: QUEUE_PREFIX }),
-      isBlocked: () => inSlots.size >= concurrency && [...inSlots.values()].every(isWaiting),
-      isWaiting,
-      workOnOne,
-      most: Math.max(2, concurrency),
-      log,
-    });
+  const relief = startRelief({
+    queue,
+    isBlocked: () => inSlots.size >= concurrency && [...inSlots].every((slot) => isWaiting(slot.migration)),
+    isWaiting,
+    workOnOne,
+    most: Math.max(2, concurrency),
+    log,
+  });
 
   return {
     async close() {
       closing = true;
-      relief?.close();
+      relief.close();
+      refusals.endAll();
       const closed = [...workers].map((worker) => worker.close());
       for (const worker of workers) worker.cancelAllJobs('shutdown');
       await settleWithin(Promise.all(closed), deps.closeWithinMs ?? CLOSE_WITHIN_MS);
@@ -182,6 +211,9 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close
     },
   };
 }
+
+/** A job that is open to other processes, while its slot here stays empty. */
+class LeftToOthersError extends DelayedError {}
 
 type Processor = (job: Job, token?: string, signal?: AbortSignal) => Promise<JobResult>;
 

@@ -42,6 +42,9 @@ export class UnavailableError extends BackhaulError {
   }
 }
 
+/** This process cannot do the work, for what it is started with: others may be able. */
+export class UnableError extends UnavailableError {}
+
 /** The destination needs the operator (wrong key, forbidden project): the migration pauses. */
 export class PausedError extends BackhaulError {
   constructor(message: string) {

@@ -4,11 +4,13 @@ import type { Slice } from '../contract/slice.ts';
 import type { Staging } from '../contract/staging.ts';
 import type { BatchLimits } from '../deliver/batch-builder.ts';
 import {
+  BackhaulError,
   ConfigError,
   FencedOutError,
   getMessage,
   PausedError,
   SourceError,
+  UnableError,
   UnavailableError,
 } from '../lib/errors.ts';
 import type { Logger } from '../lib/logger.ts';
@@ -156,16 +158,17 @@ export function createOpenMigrations(deps: OpenMigrationsDeps) {
     }, IDLE_MS).unref();
   };
 
-  /** A worker that cannot open a migration is configured wrongly; others may not be. */
+  /** A worker that cannot open a migration is configured wrongly; others may not be. Staging may be away for all. */
   const waitForOpened = async (entry: Entry, name: string) => {
     try {
       return await entry.opened;
     } catch (error) {
+      const isUnable = error instanceof BackhaulError && error.retry === 'never';
       log.error(
         { migration: name, err: getMessage(error) },
         'this worker cannot work on the migration; left to others',
       );
-      throw new UnavailableError(getMessage(error), 'backoff', error);
+      throw new (isUnable ? UnableError : UnavailableError)(getMessage(error), 'backoff', error);
     }
   };
 

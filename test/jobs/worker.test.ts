@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { type JobResult, QUEUE_PREFIX, retryPolicy } from '../../jobs/catalog.ts';
 import { createWorkQueue } from '../../jobs/work-queue.ts';
 import { createJobWorker, type Handler } from '../../jobs/worker.ts';
-import { ConfigError, FencedOutError } from '../../src/lib/errors.ts';
+import { ConfigError, FencedOutError, UnableError } from '../../src/lib/errors.ts';
 import type { WorkEvent } from '../../src/migrations/run/work-queue.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 
@@ -129,6 +129,54 @@ describe('a worker', () => {
     startWorker(async () => ({ kind: 'done' }));
     expect(await end).toMatchObject({ state: { kind: 'done' } });
   });
+
+  it('that cannot do the jobs of a migration leaves them to others at once, as if it had not tried', async () => {
+    const tried: number[] = [];
+    let refuse = () => {};
+    const refused = new Promise<void>((resolve) => {
+      refuse = resolve;
+    });
+    startWorker(async ({ from }) => {
+      tried.push(from);
+      refuse();
+      throw new UnableError('no key');
+    });
+    const ends = [1, 2, 3].map((from) => settled(`left-${from}`));
+    for (const from of [1, 2, 3]) await offer(`left-${from}`, { ...payload, from }, from);
+    await refused;
+    startWorker(async () => ({ kind: 'done' }));
+    for (const end of await Promise.all(ends)) expect(end).toMatchObject({ state: { kind: 'done' } });
+    expect(tried).toEqual([1]);
+    const raw = new Queue('resolve-people', { connection: { url: server.url }, prefix: QUEUE_PREFIX });
+    closers.push(() => raw.close());
+    const jobs = await Promise.all([1, 2, 3].map((from) => raw.getJob(`left-${from}`)));
+    expect(jobs.map((job) => job?.attemptsMade)).toEqual([1, 1, 1]);
+  });
+
+  it('that cannot do the jobs of a migration works on those of others, and tries again in its next epoch', async () => {
+    const tried: string[] = [];
+    let refuse = () => {};
+    const refused = new Promise<void>((resolve) => {
+      refuse = resolve;
+    });
+    startWorker(async ({ migration, epoch }) => {
+      tried.push(`${migration} ${epoch}`);
+      refuse();
+      if (migration === 'unable' && epoch === 1) throw new UnableError('no key');
+      return { kind: 'done' };
+    });
+    await offer('unable', { ...payload, migration: 'unable' });
+    await refused;
+    const ends = ['own', 'corrected'].map(settled);
+    await offer('own', { ...payload, migration: 'own' });
+    await ends[0];
+    await offer('corrected', { ...payload, migration: 'unable', epoch: 2 });
+    await offer('also', { ...payload, migration: 'own' });
+    await ends[1];
+    expect(tried.filter((name) => name === 'unable 1')).toHaveLength(1);
+    expect(tried).toContain('unable 2');
+    expect(await queue.state('resolve-people', 'unable')).toEqual({ kind: 'open' });
+  }, 30_000);
 
   it('gives up on a job of another shape, and says so', async () => {
     startWorker(async () => ({ kind: 'done' }));

@@ -6,7 +6,13 @@ import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Staging } from '../../src/contract/staging.ts';
-import { ConfigError, FencedOutError, PausedError, UnavailableError } from '../../src/lib/errors.ts';
+import {
+  ConfigError,
+  FencedOutError,
+  PausedError,
+  UnableError,
+  UnavailableError,
+} from '../../src/lib/errors.ts';
 import {
   createOpenMigrations,
   type Opened,
@@ -192,6 +198,23 @@ describe('the migrations that a worker has open', () => {
       throw signal.reason;
     });
     await expect(result).rejects.toThrow('shutdown');
+  });
+
+  it.each([
+    ['a key that is missing here', new ConfigError('KEY is not set'), true],
+    ['an outage', new UnavailableError('staging is away'), false],
+    ['a fault that nobody foresaw', new Error('connect ECONNREFUSED'), false],
+  ])('tell that others may be able from %s', async (_, cause, isUnable) => {
+    const failing = createOpenMigrations({
+      staging,
+      redis,
+      log: pino({ level: 'silent' }),
+      now: () => new Date('2024-01-01T00:00:00Z'),
+      open: () => Promise.reject(cause),
+    });
+    const error = await failing.use(name, 2, never, async () => ({})).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(UnavailableError);
+    expect(error instanceof UnableError).toBe(isUnable);
   });
 
   it('say what to look at when staging does not know them', async () => {
