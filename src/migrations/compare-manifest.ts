@@ -58,7 +58,8 @@ async function findProjectDifferences(
   const then = toLedgerDestination((epoch ?? known.opening).manifest)?.project;
   if (then !== undefined) return describeDifference(toProject(then), toProject(project));
   if (project !== undefined) return [];
-  const ledger = findLedgerId(manifest, runtime);
+  // New keys of a bundled API come with a new database: what it had is gone with the old one.
+  const ledger = manifest.destination && findLedgerId(manifest, runtime);
   const used = await findUsedLedger(runtime.staging, known.name, epoch);
   if (ledger === undefined || used === undefined || used === ledger) return [];
   return [
@@ -85,7 +86,7 @@ export async function assertSameProject(
 const toProject = (project: string | undefined) =>
   project === undefined ? {} : { 'destination.project': project };
 
-/** The ledger that a manifest leads to; undefined where this process does not know its key, or it needs none. */
+/** The ledger that a manifest leads to; undefined where this process does not know its key. */
 export const findLedgerId = (manifest: Manifest, runtime: DestinationDeps): string | undefined =>
   findLedger(manifest, runtime)?.id;
 
@@ -99,7 +100,6 @@ export function toEpochLedger(manifest: Manifest, runtime: DestinationDeps): Pic
 }
 
 function findLedger(manifest: Manifest, runtime: DestinationDeps): LedgerAccess | undefined {
-  if (!manifest.destination) return undefined;
   try {
     return resolveLedger(manifest, runtime);
   } catch (error) {

@@ -12,6 +12,8 @@ import type { Logger } from '../lib/logger.ts';
 import { bindSource, listMappingNames, readPinnedVersion } from '../sources/registry.ts';
 import { createImportMap, toSourceSlice } from '../sources/source.ts';
 import { createAcceptanceMark } from '../state/destination-marks.ts';
+import type { LedgerAccess } from '../state/ledger/ledger.ts';
+import type { Epoch } from '../state/migrations.ts';
 import { agreeOnCount } from './agree-on-count.ts';
 import type { SourceAccess } from './migration-runtime.ts';
 import type { OpenMigrationsDeps } from './open-migrations.ts';
@@ -36,6 +38,8 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
     };
     const access = { baseDir: record.opening.baseDir, openS3: deps.openSourceBucket };
     const destination = resolveDestination(manifest, deps);
+    const ledger = resolveLedger(manifest, deps);
+    assertSameProject(record.name, epoch, ledger);
     const { eventsPerMinute, requestsInFlight, batch } = manifest.limits;
     const key = toRedisBudgetKey(destination.url, destination.apiKey);
     const createSender = async () => {
@@ -61,7 +65,6 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
       });
     };
     const sender = createLazy(createSender);
-    const ledger = resolveLedger(manifest, deps);
     const mark = createLazy(async () => {
       await createAcceptanceMark(staging, record.name, { ledger: ledger.id });
       return true;
@@ -87,6 +90,15 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
       close: async () => (await sender.peek())?.close(),
     };
   };
+}
+
+/** The key is read from this process's environment: one of another project would be sent a part of the events. */
+function assertSameProject(name: string, epoch: Epoch, own: LedgerAccess): void {
+  const { ledger = own.id, key = own.key } = epoch;
+  if (ledger === own.id && key === own.key) return;
+  throw new ConfigError(
+    `this process would not send with the key of the run of migration "${name}", and so perhaps to another project: start it with the key, or the bundled API, of the run`,
+  );
 }
 
 /** Created at its first use: a process that only stages must not count as one that may have sent. */

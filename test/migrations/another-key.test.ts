@@ -1,7 +1,9 @@
+import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findHeld, sendHeldPersons } from '../../src/migrations/persons/send-held.ts';
 import { replayRejects } from '../../src/migrations/rejects/replay.ts';
 import { resumeMigration, startMigration } from '../../src/migrations/start.ts';
+import { startRuntimeWorkers } from '../../src/runtime/queues.ts';
 import { layout } from '../../src/state/keys.ts';
 import { createPersonsBench, type PersonsBench, runOptions } from './persons/persons-bench.ts';
 
@@ -81,6 +83,33 @@ it('does not begin to send held persons either', async () => {
   });
   expect(bench.takeSent().merges).toEqual(['e1 → k1']);
 });
+
+it.each([
+  ['unnamed', undefined],
+  ['named', 'a named project'],
+])(
+  'sends nothing of %s as a worker of another environment',
+  async (name, project) => {
+    let refuse: (message: string) => void = () => {};
+    const refused = new Promise<string>((resolve) => {
+      refuse = resolve;
+    });
+    const log = pino({ level: 'error' }, { write: refuse });
+    const before = bench.destination.requests.length;
+    const workers = { concurrency: 1, produces: undefined };
+    const another = startRuntimeWorkers({ ...withAnotherKey(), log }, workers);
+    const destination = { url: bench.destination.url, apiKey: '${KEY}', ...(project ? { project } : {}) };
+    const loaded = await bench.write(name, [{ user: 'f1' }, { user: 'f2' }], { destination });
+    const running = startMigration(bench.runtime, loaded, { ...runOptions, importHere: false });
+    expect(await refused).toContain(`not send with the key of the run of migration \\"${name}\\"`);
+    expect(bench.destination.requests).toHaveLength(before);
+
+    const own = startRuntimeWorkers(bench.runtime, workers);
+    expect(await running).toMatchObject({ kind: 'finished' });
+    await Promise.all([own.close(), another.close()]);
+  },
+  60_000,
+);
 
 async function expectNoRequest(work: () => Promise<unknown>): Promise<void> {
   let requests = 0;

@@ -163,6 +163,27 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/another-key.test.ts'],
   },
   {
+    id: 'AK2',
+    what: 'a worker with the key of another project is sent a part of the events',
+    file: 'src/migrations/open-manifest.ts',
+    edits: [['if (ledger === own.id && key === own.key) return;', 'if (name) return;']],
+    tests: ['test/migrations/another-key.test.ts'],
+  },
+  {
+    id: 'AK3',
+    what: 'where a project is named, the key of a worker is not looked at',
+    file: 'src/migrations/open-manifest.ts',
+    edits: [['if (ledger === own.id && key === own.key)', 'if (ledger === own.id)']],
+    tests: ['test/migrations/another-key.test.ts'],
+  },
+  {
+    id: 'PD1',
+    what: 'a slice that lost a part is not staged again',
+    file: 'src/migrations/run/import-phase.ts',
+    edits: [[' && (described.get(receipt.fileId) ?? 0) >= receipt.parts', '']],
+    tests: ['test/migrations/damage.test.ts'],
+  },
+  {
     id: 'RC1',
     what: 'an outage of Redis is told by the text of any error',
     file: 'src/lib/redis-reply.ts',
