@@ -33,23 +33,26 @@ export async function* listMerges(
     let events: SentChunk['events'][number][] = [];
     let anonIds: string[] = [];
     let unmerged: Unmerged[] = [];
+    let leftOut: Uint8Array[] = [];
     for await (const [userId, anonId, time] of readMerges(staging, index)) {
       position += 1;
       if (position <= sentBefore) continue;
-      if (isContradicted(userId))
+      if (isContradicted(userId)) {
         unmerged.push({ reason: 'merged_user', id: anonId, users: [userId], userCount: 1 });
-      else {
+        if (hashId) leftOut.push(hashId(anonId));
+      } else {
         events.push(createMergeEvent(userId, anonId, time));
         anonIds.push(anonId);
       }
       if (events.length + unmerged.length < chunkEvents) continue;
-      yield { ...toChunk(events, unmerged, position), ...toRecords(anonIds, hashId) };
+      yield { ...toChunk(events, unmerged, position), ...toRecords(anonIds, hashId), leftOut };
       events = [];
       anonIds = [];
       unmerged = [];
+      leftOut = [];
     }
     if (events.length + unmerged.length > 0)
-      yield { ...toChunk(events, unmerged, position), ...toRecords(anonIds, hashId) };
+      yield { ...toChunk(events, unmerged, position), ...toRecords(anonIds, hashId), leftOut };
   }
 }
 

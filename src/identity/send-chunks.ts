@@ -20,6 +20,8 @@ export interface SentChunk {
   readonly position: string;
   /** The records of the ledger by which the event at this place counts as sent. @default none */
   readonly listRecords?: (event: number) => readonly Uint8Array[];
+  /** Records of the ledger that count as sent, of what is not sent after all. @default none */
+  readonly leftOut?: readonly Uint8Array[];
 }
 
 /** How far a range of buckets is sent. */
@@ -39,7 +41,7 @@ export interface SendChunksDeps {
   readonly onProgress: (eventsSent: number) => void;
   /** Called now and then, and never for a chunk with an event that has no answer yet. */
   readonly save: (checkpoint: SendCheckpoint) => Promise<void>;
-  /** Keeps records of the ledger that say more than the destination accepted. */
+  /** Keeps records of the ledger that say more than was sent and accepted. */
   readonly saveRefused?: (records: readonly Uint8Array[]) => Promise<RefusedRecords>;
   /** Monotonic, in ms. */
   readonly now?: () => number;
@@ -69,7 +71,7 @@ export async function sendChunks(
     }
     records = [];
   };
-  for await (const { events, tally, position, listRecords } of chunks) {
+  for await (const { events, tally, position, listRecords, leftOut = [] } of chunks) {
     const refused: SyntheticEvent[] = [];
     // One at a time: an older value must not arrive behind a newer one.
     const onTooLarge = (event: SyntheticEvent) => {
@@ -92,8 +94,9 @@ export async function sendChunks(
       events.forEach((event, index) => {
         if (all.has(event)) records.push(...listRecords(index));
       });
-      if (records.length >= REFUSED_AT_ONCE) await keepRefused();
     }
+    for (const record of leftOut) records.push(record);
+    if (records.length >= REFUSED_AT_ONCE) await keepRefused();
     if (now() - savedAtMs < SAVE_EVERY_MS) continue;
     await keepRefused();
     await save({ position, sent });

@@ -18,7 +18,7 @@ export const sentRange = z.strictObject({
   refused: z.array(
     z.strictObject({ event: z.string(), distinctId: z.string(), uuid: z.string(), detail: z.string() }),
   ),
-  /** Where the records of the ledger are that they were entered under: see SentChunk. */
+  /** Where the records of the ledger are that they, and what was left out, were entered under: see SentChunk. */
   refusedRecords: z.array(refusedRecords).optional(),
   /** Of the buckets of the ledger that hold what was sent. */
   versions: bucketVersions.optional(),

@@ -35,8 +35,9 @@ interface RefusedTurn {
 }
 
 /**
- * Takes back from the ledger what a turn entered as sent and the destination refused for good: the merge was not made
- * and the value was not set, so what comes later must not be decided as if they were. May be called again.
+ * Takes back from the ledger what a turn entered as sent and then left out, or the destination refused for good: the
+ * merge was not made and the value was not set, so what comes later must not be decided as if they were. May be
+ * called again.
  */
 export async function withdrawRefused(
   staging: Staging,

@@ -168,7 +168,7 @@ async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts
   };
   await staging.put(layout(record.name).endedTurn(turn, run.epoch), encodeDocument(ended));
   await lock.assertHeld();
-  if (countRefused(result) > 0) {
+  if (countRefused(result) > 0 || (result.people.setAside.merged_user ?? 0) > 0) {
     await withdrawRefused(staging, { keys, attempts, ledger: ledger.id, turn });
     await saveVersions(staging, ledger);
   }

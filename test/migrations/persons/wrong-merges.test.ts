@@ -49,6 +49,36 @@ it('nothing reaches a user that was merged into another one before it was known 
   expect(bench.takeSent()).toEqual({ merges: [], properties: [] });
 });
 
+it('a merge that was left out does not count as sent', async () => {
+  const where = project('left-out');
+  await bench.run('left-out-1', [{ user: 'vito', device: 'ugo' }], where);
+  const second = await bench.run('left-out-2', [{ user: 'ugo', device: 'slate' }], where);
+  expect(second.people).toMatchObject({ pairs: 0, setAside: { contradicted_merge: 1, merged_user: 1 } });
+  bench.takeSent();
+  const seen = [
+    { user: 'wim', device: 'slate' },
+    { device: 'slate', plan: 's' },
+  ];
+  const { people } = await bench.run('left-out-3', seen, where);
+  expect(people).toMatchObject({ pairs: 0, persons: 1, setAside: { shared_device: 1 } });
+  expect(people.setAside).not.toHaveProperty('contradicted_merge');
+  expect(bench.takeSent()).toEqual({ merges: [], properties: ['{"id":"slate","$set_once":{"plan":"s"}}'] });
+
+  // Still it is left out as often as it is asked for.
+  const again = await bench.run('left-out-4', [{ user: 'ugo', device: 'board' }], where);
+  expect(again.people).toMatchObject({ pairs: 0, setAside: { merged_user: 1 } });
+  const last = await bench.run(
+    'left-out-5',
+    [
+      { user: 'ugo', device: 'board' },
+      { device: 'board', plan: 'b' },
+    ],
+    where,
+  );
+  expect(last.people).toMatchObject({ pairs: 0, persons: 0, setAside: { merged_user: 1 } });
+  expect(bench.takeSent()).toEqual({ merges: [], properties: [] });
+});
+
 it('rejects are not replayed before the migration has finished, unless persons are held', async () => {
   const seen = [
     { user: 'alan', device: 'hall' },
