@@ -4,6 +4,7 @@ import type { PropertyName } from '../../lib/json/property-list.ts';
 import { readField } from '../../lib/json/record-view.ts';
 import type { IdRules } from '../mapping/distinct-id.ts';
 import { ID_MAX_LENGTH } from '../mapping/identity.ts';
+import { toOwnName, toOwnNames } from '../mapping/properties.ts';
 import { asFields, type Fields } from '../mapping/table.ts';
 
 /** The person and time of a record; ids are those that may be sent. */
@@ -131,9 +132,9 @@ function splitUserProperties(traits: Fields): { readonly set?: Fields; readonly 
   let hasSet = false;
   for (const key of Object.keys(traits)) {
     const value = traits[key];
-    if (value === null || value === undefined || key === '__proto__') continue;
+    if (value === null || value === undefined) continue;
     if (!key.startsWith('initial_')) {
-      set[key] = value;
+      set[toOwnName(key)] = value;
       hasSet = true;
     } else if (value !== 'EMPTY') {
       setOnce ??= {};
@@ -154,7 +155,8 @@ function pushGroupFacts(
     for (const key of Object.keys(byKey ?? {})) {
       const groupKey = ids.readSendable(key);
       const set = asFields(byKey?.[key]);
-      if (groupKey !== undefined && set) facts.push({ kind: 'group', groupType, groupKey, time, set });
+      if (groupKey !== undefined && set)
+        facts.push({ kind: 'group', groupType: toOwnName(groupType), groupKey, time, set: toOwnNames(set) });
     }
   }
 }
@@ -172,19 +174,18 @@ export function readGroups(
   let keys: Record<string, string> | undefined;
   let others: Record<string, unknown> | undefined;
   for (const type of Object.keys(groups)) {
-    if (type === '__proto__') continue;
     const values = groups[type];
     const list: readonly unknown[] = Array.isArray(values) ? values : [values];
     const wanted = (!groupTypes || groupTypes.has(type)) && ids.isGroupType(type);
     const first = wanted ? ids.readSendable(list[0]) : undefined;
     if (first !== undefined) {
       keys ??= {};
-      keys[type] = first;
+      keys[toOwnName(type)] = first;
     }
     const rest = first === undefined ? list.filter((entry) => entry !== null) : list.slice(1);
     if (rest.length > 0) {
       others ??= {};
-      others[type] = rest;
+      others[toOwnName(type)] = rest;
     }
   }
   return { ...(keys ? { keys } : {}), ...(others ? { others } : {}) };

@@ -1,4 +1,4 @@
-import { createRenames } from '../mapping/properties.ts';
+import { createRenames, toOwnName } from '../mapping/properties.ts';
 import { createNameProperty, type NameProperty } from './declared-columns.ts';
 import type { DeclaredMapping } from './options.ts';
 
@@ -66,9 +66,9 @@ export function declaredRenames(mapping: DeclaredMapping) {
   );
 }
 
-/** Names of persons and groups have no meaning of their own at the destination, so any may be given. */
+/** Names of persons and groups have hardly any meaning of their own at the destination: see `toOwnName`. */
 function createRenameColumn({ rename }: DeclaredMapping): (column: string, name: string) => string {
-  const names = new Map(Object.entries(rename).filter(([, name]) => name !== '__proto__'));
+  const names = new Map(Object.entries(rename).map(([column, name]) => [column, toOwnName(name)]));
   return (column, name) => names.get(column) ?? name;
 }
 

@@ -1,4 +1,5 @@
 import type { IdRules } from '../mapping/distinct-id.ts';
+import { toOwnName } from '../mapping/properties.ts';
 import { asFields, type Fields, hasValue, own } from '../mapping/table.ts';
 import type { PropertyColumns } from './options.ts';
 
@@ -58,10 +59,10 @@ export function createNameProperty(
   const columns = new Set(declared?.columns ?? []);
   const prefix = declared?.prefix;
   return (column) => {
-    if (columns.has(column)) return column;
+    if (columns.has(column)) return toOwnName(column);
     if (prefix === undefined || used.has(column) || !column.startsWith(prefix)) return undefined;
     const name = column.slice(prefix.length);
-    return name === '' || name === '__proto__' ? undefined : name;
+    return name === '' ? undefined : toOwnName(name);
   };
 }
 

@@ -1,7 +1,7 @@
 import { type Rejected, rejected } from '../../contract/outcome.ts';
 import { PropertyList } from '../../lib/json/property-list.ts';
 import { shown } from '../../lib/preview.ts';
-import { copyProperties, createRenames } from '../mapping/properties.ts';
+import { copyProperties, createRenames, toOwnName } from '../mapping/properties.ts';
 import { asFields, type Fields } from '../mapping/table.ts';
 import { createPlaceColumn, declaredRenames } from './column-plan.ts';
 import { createReadColumn, isNull } from './declared-columns.ts';
@@ -151,5 +151,3 @@ const rejectNoObject = (name: string, value: unknown) =>
 
 const rejectNoJson = (column: string, value: unknown) =>
   rejected('bad_field', `${column} is ${shown(value)}; the manifest says it holds JSON`);
-
-const toOwnName = (name: string): string => (name === '__proto__' ? 'source___proto__' : name);

@@ -1,6 +1,6 @@
 import { JsonToken } from '../../lib/json/json-token.ts';
 import type { PropertyList, PropertyName } from '../../lib/json/property-list.ts';
-import type { FieldsOrText } from './table.ts';
+import type { Fields, FieldsOrText } from './table.ts';
 
 /**
  * Property names with a meaning of their own at the destination. A property of the source with such a
@@ -26,6 +26,15 @@ const RESERVED = [
   '$process_person_profile',
   '__proto__',
 ];
+
+/** The name of a property of a person or group: all are free but the one that JavaScript takes for a prototype. */
+export const toOwnName = (name: string): string => (name === '__proto__' ? 'source___proto__' : name);
+
+/** The properties of a person or group that a record carries as an object. */
+export function toOwnNames(fields: Fields): Fields {
+  if (!Object.hasOwn(fields, '__proto__')) return fields;
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [toOwnName(name), value]));
+}
 
 export type Renames = ReadonlyMap<string, string | null>;
 

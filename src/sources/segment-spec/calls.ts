@@ -7,7 +7,7 @@ import { exactIds, type IdRules, toDistinctId, trimmedIds } from '../mapping/dis
 import { createRecordId, type IdFrom } from '../mapping/event-id.ts';
 import { readEventName } from '../mapping/event-name.ts';
 import { readText } from '../mapping/identity.ts';
-import { copyProperties, createRenames } from '../mapping/properties.ts';
+import { copyProperties, createRenames, toOwnNames } from '../mapping/properties.ts';
 import { isRejected, readRecordTime } from '../mapping/record-time.ts';
 import { asFields, compileTable, type Fields, hasValue, listFields, type Table } from '../mapping/table.ts';
 import { createReadIso } from '../mapping/timestamp.ts';
@@ -212,7 +212,8 @@ function mapIdentify(record: Fields, time: string, ids: IdRules): MapOutcome {
   }
   const set = cached && given ? { ...cached, ...given } : (given ?? cached);
   const facts = readPair(record, time, ids);
-  if (set && Object.keys(set).length > 0) facts.push({ kind: 'person', distinctId, time, set });
+  if (set && Object.keys(set).length > 0)
+    facts.push({ kind: 'person', distinctId, time, set: toOwnNames(set) });
   return skipped('feeds_people', facts, readUser(record, ids));
 }
 
@@ -244,7 +245,7 @@ function mapGroup(record: Fields, time: string, ids: IdRules, declaredType: stri
     declaredType ?? (ownType && ids.isGroupType(ownType) ? ownType : undefined) ?? DEFAULT_GROUP_TYPE;
   const { groupType: _type, ...set } = traits;
   const facts = readPair(record, time, ids);
-  facts.push({ kind: 'group', groupType, groupKey, time, set });
+  facts.push({ kind: 'group', groupType, groupKey, time, set: toOwnNames(set) });
   return skipped('feeds_groups', facts, readUser(record, ids));
 }
 
