@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { toHashable } from '../../lib/hashable-text.ts';
 import { canonicalJson } from '../../lib/json/canonical-json.ts';
 import { parseWhole } from '../../lib/json/record-view.ts';
 
@@ -62,7 +63,8 @@ export function encodeKey(parts: readonly string[]): string {
   return text;
 }
 
-function sha1(text: string): string {
+function sha1(key: string): string {
+  const text = toHashable(key);
   // A UTF-16 unit takes at most three bytes in UTF-8.
   if (text.length * 3 > scratch.length - 16) {
     return hash('sha1', Buffer.concat([NAMESPACE, Buffer.from(text, 'utf8')]), 'hex');

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { toHashable } from '../../lib/hashable-text.ts';
 import { getBucket } from '../bucket.ts';
 
 /** Bytes of a hash: the bucket, then 88 bits of the digest; a billion ids meet by chance once in 600 million ledgers. */
@@ -37,7 +38,10 @@ export type HashForm = 1 | 2;
 
 export function createKeyedHash(key: string, form: HashForm = 2): KeyedHash {
   const toHash = (bucket: number, text: string) => {
-    const digest = Buffer.from(hash('sha256', `${key}\n${text}`, 'binary').slice(0, HASH_BYTES), 'latin1');
+    const digest = Buffer.from(
+      hash('sha256', `${key}\n${toHashable(text)}`, 'binary').slice(0, HASH_BYTES),
+      'latin1',
+    );
     digest[0] = bucket;
     return digest;
   };

@@ -10,6 +10,7 @@ import {
   createSessionUuid,
   readUuid,
 } from '../../../src/sources/mapping/event-id.ts';
+import { ILL_FORMED } from '../../support/ill-formed.ts';
 
 describe('createEventId', () => {
   it('never changes, as events that were imported once bear it', () => {
@@ -39,6 +40,11 @@ describe('createEventId', () => {
     expect(createEventId(['ab', 'c'])).not.toBe(createEventId(['a', 'bc']));
     expect(createEventId(['a', ''])).not.toBe(createEventId(['a']));
     expect(createEventId(['1:a'])).not.toBe(createEventId(['1', 'a']));
+  });
+
+  it('keeps keys apart that differ in half a surrogate pair alone', () => {
+    const keys = ILL_FORMED.map((text) => createEventId(['people', text]));
+    expect(new Set(keys).size).toBe(ILL_FORMED.length);
   });
 });
 
