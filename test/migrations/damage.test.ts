@@ -1,5 +1,6 @@
 import {
   copyFileSync,
+  existsSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -238,10 +239,20 @@ it('a migration that lost a description while it was stopped is continued, with 
   };
   expect(await startMigration(lab.runtime, loaded, untilStaged)).toMatchObject({ kind: 'stopped' });
   const parts = join(folder, '..', 'early', 'parts');
-  const [second] = readdirSync(parts, { recursive: true })
+  const [first = '', second = ''] = readdirSync(parts, { recursive: true })
     .map(String)
-    .filter((path) => path.endsWith('00001.json'));
-  rmSync(join(parts, String(second)));
+    .filter((path) => path.endsWith('.json'))
+    .sort()
+    .map((path) => join(parts, path));
+  const description = readFileSync(first);
+  for (const path of [first, second]) rmSync(path);
+  // Where each of the two ended is not known, so nothing is cut again.
+  expect(await resumeMigration(lab.runtime, 'early', importing())).toMatchObject({
+    kind: 'unbalanced',
+    report: { problems: [expect.stringContaining('2 of them are lost')] },
+  });
+  expect([existsSync(first), existsSync(second)]).toEqual([false, false]);
+  writeFileSync(first, description);
   expect(await resumeMigration(lab.runtime, 'early', importing())).toMatchObject({
     kind: 'finished',
     report: { balanced: true, counts: { read: bad.length + 3, delivered: 3, rejected: bad.length } },

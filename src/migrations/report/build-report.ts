@@ -42,8 +42,7 @@ export interface ReportInput {
 /** Made once: there may be tens of thousands of files. */
 const inOrder = new Intl.Collator('en', { numeric: true });
 
-const STAGE_AGAIN =
-  'resume with the source in its place, and it is staged again; without the source, restore the folder parts/ of the migration from a backup';
+const RESTORE = 'restore the folder parts/ of the migration from a backup';
 const SAMPLE = 10;
 const PROBLEMS_SHOWN = 50;
 
@@ -64,10 +63,11 @@ export function buildReport(input: ReportInput): Report {
     else if (read !== records)
       problems.push(`part ${id} holds ${records} records, its receipt counts ${read}`);
   }
+  const advise = createAdvice(input, described);
   for (const { id } of totals.parts())
     if (!described.has(id))
-      problems.push(`part ${id} has a receipt, and its description is gone; ${STAGE_AGAIN}`);
-  problems.push(...fileProblems(input, missing), ...input.lostObjects);
+      problems.push(`part ${id} has a receipt, and its description is gone; ${advise(parseSliceId(id))}`);
+  problems.push(...fileProblems(input, missing, advise), ...input.lostObjects);
   if (input.isOver && input.failures.length === 0) problems.push(...unfinishedProblems(input, missing));
   if (totals.mappings.size > 1) {
     const mappings = [...totals.mappings].sort().join(', ');
@@ -119,6 +119,25 @@ export function buildReport(input: ReportInput): Report {
   };
 }
 
+/**
+ * What to do about lost descriptions of a slice. One that is lost ends where the next one begins; where each of
+ * several ended, only a backup knows.
+ */
+function createAdvice(
+  { stagedFiles }: ReportInput,
+  described: ReadonlySet<string>,
+): (slice: string) => string {
+  const left = new Map(Array.from(stagedFiles, ({ fileId, parts }) => [fileId, parts]));
+  for (const id of described) {
+    const slice = parseSliceId(id);
+    left.set(slice, (left.get(slice) ?? 0) - 1);
+  }
+  return (slice) =>
+    left.get(slice) === 1
+      ? `resume with the source in its place, and it is staged again; without the source, ${RESTORE}`
+      : RESTORE;
+}
+
 function unfinishedProblems({ unstagedFiles }: ReportInput, missing: readonly string[]): string[] {
   return [
     ...missing.map((id) => `part ${id} was not imported to its end, and no job reported why`),
@@ -130,7 +149,11 @@ function unfinishedProblems({ unstagedFiles }: ReportInput, missing: readonly st
  * A slice that is staged has all of its parts, each with a receipt or waiting for one, and once all have
  * theirs, all records of its files accounted for.
  */
-function fileProblems({ totals, stagedFiles }: ReportInput, waiting: readonly string[]): string[] {
+function fileProblems(
+  { totals, stagedFiles }: ReportInput,
+  waiting: readonly string[],
+  advise: (slice: string) => string,
+): string[] {
   const problems: string[] = [];
   const waitingBySlice = new Map<string, number>();
   for (const part of waiting) {
@@ -145,7 +168,7 @@ function fileProblems({ totals, stagedFiles }: ReportInput, waiting: readonly st
       problems.push(`${file} has ${parts} parts, and ${receipts} receipts`);
     } else if (known < parts) {
       problems.push(
-        `${file} has ${parts} parts, and ${parts - known} of them are lost: neither described nor imported; ${STAGE_AGAIN}`,
+        `${file} has ${parts} parts, and ${parts - known} of them are lost: neither described nor imported; ${advise(fileId)}`,
       );
     } else if (receipts > 0 && receipts === parts) {
       problems.push(...listWrongCounts(slice, totals));

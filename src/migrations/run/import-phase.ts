@@ -64,9 +64,11 @@ export async function stageAndImport(
     feed.add(part);
   }
   const staged = new Set<string>();
-  // A part whose description was lost is staged again, of the same records, where the source is still there.
+  // A part whose description was lost is staged again, of the same records, where the source is still there. Where
+  // more of a slice are lost, nobody knows where each ended, and their checkpoints and receipts may be of other
+  // records: the report says what is lost.
   for await (const receipt of listFileReceipts(staging, prefix))
-    if (isStaged(receipt) && (described.get(receipt.fileId) ?? 0) >= receipt.parts)
+    if (isStaged(receipt) && receipt.parts - (described.get(receipt.fileId) ?? 0) !== 1)
       staged.add(receipt.fileId);
   const filesOf = new Map(slices.map((slice) => [slice.fileId, countFiles(slice)]));
   const missing = slices.filter(({ fileId }) => !staged.has(fileId));

@@ -84,6 +84,15 @@ test('a receipt whose part is not described does not balance', () => {
   ]);
 });
 
+test('several lost descriptions of a file are restored, not staged again', () => {
+  const { problems } = buildReport({ ...finishedInput(), parts: [] });
+  expect(problems).toHaveLength(2);
+  for (const problem of problems)
+    expect(problem).toMatch(
+      /description is gone; restore the folder parts\/ of the migration from a backup$/,
+    );
+});
+
 test('an object that a receipt names and that is lost does not balance', () => {
   expect(buildReport({ ...finishedInput(), lostObjects: ['shop/rejects/x is gone'] })).toMatchObject({
     balanced: false,
