@@ -87,14 +87,16 @@ describe('a real Redis', () => {
   it('is waited for whatever command meets its outage: alone, in a pipeline, or in a script', async () => {
     const redis = connectRedis(server.url);
     const met: (string | undefined)[] = [];
-    let usable: Promise<unknown> | undefined;
+    let isFull = false;
     redis.on('error', (error) => {
       met.push(getReplyCode(error));
-      usable ??= admin.config('SET', 'maxmemory', '0');
+      if (!isFull) return;
+      isFull = false;
+      void admin.config('SET', 'maxmemory', '0');
     });
     const meet = async (work: () => Promise<unknown>) => {
       await admin.config('SET', 'maxmemory', '1');
-      usable = undefined;
+      isFull = true;
       return work();
     };
     try {

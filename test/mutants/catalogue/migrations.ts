@@ -180,7 +180,14 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     id: 'PD1',
     what: 'a slice that lost a part is not staged again',
     file: 'src/migrations/run/import-phase.ts',
-    edits: [[' && (described.get(receipt.fileId) ?? 0) >= receipt.parts', '']],
+    edits: [[' && receipt.parts - (described.get(receipt.fileId) ?? 0) !== 1', '']],
+    tests: ['test/migrations/damage.test.ts'],
+  },
+  {
+    id: 'PD2',
+    what: 'a slice that lost several neighbouring parts is cut again',
+    file: 'src/migrations/run/import-phase.ts',
+    edits: [['(described.get(receipt.fileId) ?? 0) !== 1', '(described.get(receipt.fileId) ?? 0) <= 0']],
     tests: ['test/migrations/damage.test.ts'],
   },
   {
