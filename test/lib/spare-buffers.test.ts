@@ -1,5 +1,13 @@
-import { expect, it } from 'vitest';
-import { giveBuffer, takeBuffer } from '../../src/lib/spare-buffers.ts';
+import { beforeEach, expect, it, vi } from 'vitest';
+import type * as SpareBuffers from '../../src/lib/spare-buffers.ts';
+
+// Other tests of the process leave buffers behind.
+let giveBuffer: typeof SpareBuffers.giveBuffer;
+let takeBuffer: typeof SpareBuffers.takeBuffer;
+beforeEach(async () => {
+  vi.resetModules();
+  ({ giveBuffer, takeBuffer } = await import('../../src/lib/spare-buffers.ts'));
+});
 
 const MEGABYTE = 1024 * 1024;
 

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import type { RecordCounts } from '../../contract/progress.ts';
+import { wrap } from '../../migrations/plan/format-text.ts';
 import type { Report } from '../../migrations/report/report.ts';
 import { type Cell, formatCount, printable, renderTable, shortened } from './text-table.ts';
 
@@ -40,7 +41,7 @@ export function renderReport(report: Report, options: RenderOptions = {}): strin
       OUTCOMES.map((outcome): Cell[] => [outcome, counts[outcome], share(counts[outcome], counts.read)]),
     ),
     verdict,
-    ...report.problems.map((problem) => style('red', printable(`  ${problem}`))),
+    ...report.problems.flatMap((problem) => wrap(problem, '  ')).map((line) => style('red', line)),
     ...table(
       'Events',
       ['', 'events'],
