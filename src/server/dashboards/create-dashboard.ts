@@ -1,6 +1,7 @@
 import type { DashboardTemplate, TemplateTile } from '../../../config/dashboards/dashboard-template.ts';
 import type { Caller } from '../auth/access.ts';
 import { PRIVILEGE, RESTRICTION } from '../auth/levels.ts';
+import { loadProject } from '../auth/projects.ts';
 import type { Queryable } from '../database/db.ts';
 import { invalidInput } from '../http/errors.ts';
 import { normaliseTags } from '../http/tags.ts';
@@ -44,7 +45,13 @@ export async function createDashboard(
 
 async function loadHistory(tx: Queryable, projectId: number, now: number): Promise<History | undefined> {
   const times = await loadEventTimes(tx, projectId, now);
-  return times && { last: times.last, properties: await loadRecentProperties(tx, projectId) };
+  if (times === undefined) return undefined;
+  const project = await loadProject(tx, projectId);
+  return {
+    last: times.last,
+    timeZone: project?.timeZone ?? 'UTC',
+    properties: await loadRecentProperties(tx, projectId),
+  };
 }
 
 /** A dashboard from a template that a client sent. Returns its id. */

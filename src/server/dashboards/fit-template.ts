@@ -8,6 +8,8 @@ import { applyRelativeDate, parseRelativeDate } from '../query/date-text.ts';
 export interface History {
   /** Time of the last event, in milliseconds since 1970. */
   readonly last: number;
+  /** The project's: an IANA name. */
+  readonly timeZone: string;
   /** Names of the properties of recent events. */
   readonly properties: ReadonlySet<string>;
 }
@@ -28,7 +30,7 @@ export function fitTemplate(
   now: number,
 ): DashboardTemplate {
   if (history === undefined || now - history.last <= LIVE_MS) return template;
-  const last = DateTime.fromMillis(history.last, { zone: 'utc' });
+  const last = DateTime.fromMillis(history.last, { zone: history.timeZone });
   const tiles = keepFilled(template.tiles, history);
   const { dashboard_filters: filters } = template;
   if ('date_from' in filters) return { ...template, tiles, dashboard_filters: anchorDates(filters, last) };

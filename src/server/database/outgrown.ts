@@ -29,9 +29,9 @@ export function watchSize(db: Db, log: Logger, largeBytes: number = LARGE_BYTES)
       `the embedded database holds ${(bytes / 1024 ** 3).toFixed(1)} GiB, and questions about it become slow: ${HOW_TO_MOVE}`,
     );
   };
-  // A database that is not ready, or gone, says so itself.
-  const quietly = () => void look().catch(() => undefined);
-  quietly();
-  const timer = setInterval(quietly, LOOK_EVERY_MS).unref();
+  // The API reports a database that is not ready, or gone, by itself.
+  const start = () => void look().catch(() => undefined);
+  start();
+  const timer = setInterval(start, LOOK_EVERY_MS).unref();
   return { close: () => clearInterval(timer) };
 }

@@ -23,12 +23,16 @@ const listDates = ({ tiles }: DashboardTemplate) =>
 describe('a template for a project', () => {
   test('without events, or with events of this week, stays as it is', () => {
     expect(fitTemplate(product, undefined, longAfter)).toBe(product);
-    expect(fitTemplate(product, { last, properties: new Set() }, last + 7 * DAY_MS)).toBe(product);
-    expect(fitTemplate(product, { last, properties: ALL }, last + 7 * DAY_MS + 1)).not.toBe(product);
+    expect(fitTemplate(product, { last, timeZone: 'UTC', properties: new Set() }, last + 7 * DAY_MS)).toBe(
+      product,
+    );
+    expect(fitTemplate(product, { last, timeZone: 'UTC', properties: ALL }, last + 7 * DAY_MS + 1)).not.toBe(
+      product,
+    );
   });
 
   test('whose history ended counts back from its last event', () => {
-    expect(listDates(fitTemplate(product, { last, properties: ALL }, longAfter))).toEqual([
+    expect(listDates(fitTemplate(product, { last, timeZone: 'UTC', properties: ALL }, longAfter))).toEqual([
       ['2023-10-13', '2023-11-12'],
       ['2023-08-14', '2023-11-12'],
       ['2023-11-05', '2023-11-12'],
@@ -36,19 +40,31 @@ describe('a template for a project', () => {
       ['2023-10-29', '2023-11-12'],
       ['2023-11-05', '2023-11-12'],
     ]);
-    const { dashboard_filters: dates, tiles } = fitTemplate(website, { last, properties: ALL }, longAfter);
+    const { dashboard_filters: dates, tiles } = fitTemplate(
+      website,
+      { last, timeZone: 'UTC', properties: ALL },
+      longAfter,
+    );
     expect(dates).toEqual({ date_from: '2023-10-13', date_to: '2023-11-12' });
     expect(tiles).toEqual(website.tiles);
   });
 
+  test('counts by the days of its own calendar', () => {
+    const late = { last: Date.parse('2023-11-12T23:30:00Z'), timeZone: 'Europe/Vienna', properties: ALL };
+    expect(fitTemplate(website, late, longAfter).dashboard_filters).toEqual({
+      date_from: '2023-10-14',
+      date_to: '2023-11-13',
+    });
+  });
+
   test('keeps all of the time', () => {
-    const fitted = fitTemplate(imported, { last, properties: new Set(['$lib']) }, longAfter);
+    const fitted = fitTemplate(imported, { last, timeZone: 'UTC', properties: new Set(['$lib']) }, longAfter);
     expect(fitted).toEqual(imported);
   });
 
   test('leaves out tiles about properties that no recent event has, and closes the gaps', () => {
     const properties = new Set(['$current_url']);
-    const { tiles } = fitTemplate(website, { last, properties }, longAfter);
+    const { tiles } = fitTemplate(website, { last, timeZone: 'UTC', properties }, longAfter);
     expect(tiles.map((tile) => tile.type === 'INSIGHT' && tile.name)).toEqual([
       'Unique visitors',
       'Unique visitors by day',
