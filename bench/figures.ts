@@ -23,6 +23,8 @@ export interface Table {
   readonly rows: readonly Row[];
   /** How to read it, where that is not plain. */
   readonly notes?: readonly string[];
+  /** When and at which commit, where that is another run than the figures are of. */
+  readonly measured?: string;
 }
 
 /** `ratio` 2 decimals, `micros` and `seconds` 1 and 2, `whole` with thousands, `text` as it is. */

@@ -1,14 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { findProjectRoot } from '../src/embedded/project-root.ts';
 import { estimateSeconds, renderDuration } from './duration.ts';
 import type { Figures, SectionResult } from './figures.ts';
 import { type Lab, openLab } from './lab/lab.ts';
 import { hasProc } from './lab/process-tree.ts';
 import { type BenchOptions, type BenchPlan, parseOptions, USAGE } from './options.ts';
-import { renderFigures, renderMarkdown } from './render.ts';
+import { renderFigures } from './render.ts';
+import { saveFigures } from './save-figures.ts';
 import { measureCores } from './sections/cores.ts';
 import { measureDecisions } from './sections/decisions.ts';
 import { measureIngest } from './sections/ingest.ts';
@@ -33,12 +34,8 @@ async function bench(options: BenchOptions): Promise<number> {
       tables: results.flatMap(({ tables }) => tables),
     };
     process.stdout.write(renderFigures(figures));
-    const json = `${JSON.stringify(figures, null, 2)}\n`;
-    if (options.json !== undefined) writeFileSync(options.json, json);
-    if (options.save) {
-      writeFileSync(join(root, 'docs/benchmark-figures.json'), json);
-      writeFileSync(join(root, 'docs/benchmark-figures.md'), renderMarkdown(figures));
-    }
+    if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(figures, null, 2)}\n`);
+    if (options.save) saveFigures(root, figures);
     const problems = results.flatMap((result) => result.problems);
     for (const problem of problems) process.stderr.write(`INVALID: ${problem}\n`);
     return problems.length > 0 ? 1 : 0;

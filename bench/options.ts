@@ -51,7 +51,7 @@ export const USAGE = `usage: npm run bench -- [options]
   --rounds <n>       rounds of each section
   --against <folder> another checkout, built, to be compared with in the same rounds
   --json <file>      write the figures as JSON, too
-  --save             write docs/benchmark-figures.md and docs/benchmark-figures.json
+  --save             write docs/benchmark-figures.md and .json; sections not measured stay
 `;
 
 const QUICK_RECORDS = 20_000;

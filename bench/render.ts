@@ -35,12 +35,13 @@ export function renderMarkdown({ about, tables }: Figures): string {
   ].join('\n');
 }
 
-function renderMarkdownTable({ title, columns, rows, notes = [] }: Table): string[] {
+function renderMarkdownTable({ title, columns, rows, notes = [], measured }: Table): string[] {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   return [
     '',
     `## ${title}`,
     '',
+    ...(measured === undefined ? [] : [`Measured ${measured}.`, '']),
     line(['', ...columns.map(({ head }) => head)]),
     line(['---', ...columns.map(({ format }) => (format === 'text' ? '---' : '--:'))]),
     ...rows.map((row) => line([row.name.trim(), ...columns.map((column) => renderCell(row, column))])),

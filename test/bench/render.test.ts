@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Figures } from '../../bench/figures.ts';
 import { renderFigures, renderMarkdown } from '../../bench/render.ts';
+import { keepOtherSections } from '../../bench/save-figures.ts';
 import { toStagesTable } from '../../bench/sections/stages.ts';
 
 const figures: Figures = {
@@ -47,6 +48,23 @@ describe('the tables of a benchmark', () => {
       '  One core.',
       '',
     ]);
+  });
+
+  it('keep those of other sections, with the run that they are of', () => {
+    const [table] = figures.tables;
+    const persons = { section: 'persons', title: 'PERSONS', columns: [], rows: [] };
+    const saved = { ...figures, tables: [...figures.tables, persons, { ...persons, measured: 'earlier' }] };
+    const fresh = { ...figures, about: { ...figures.about, commit: 'def' } };
+    const { about, tables } = keepOtherSections(saved, fresh);
+    expect(about.commit).toBe('def');
+    expect(tables).toEqual([
+      table,
+      { ...persons, measured: '2026-01-01 00:00, commit abc' },
+      { ...persons, measured: 'earlier' },
+    ]);
+    expect(renderMarkdown({ about, tables })).toContain(
+      '## PERSONS\n\nMeasured 2026-01-01 00:00, commit abc.\n',
+    );
   });
 
   it('are Markdown in docs/', () => {
