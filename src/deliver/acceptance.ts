@@ -1,5 +1,5 @@
 import { tryParseJson } from '../lib/json/parse-json.ts';
-import { hasRepeatedName } from '../lib/json/repeated-name.ts';
+import { hasRepeatedName } from '../lib/json/scan-json.ts';
 
 /** An answer by which a destination says yes, beside those that are known: both must hold where both are given. */
 export interface Acceptance {

@@ -53,6 +53,30 @@ function measureDepth(text: string, enough: number): number {
   return deepest;
 }
 
+/**
+ * Whether two fields of an object have one name, of which JSON.parse keeps the last alone and other readers the first.
+ * Looks at the outermost object only. The text must be JSON.
+ */
+export function hasRepeatedName(text: string): boolean {
+  const seen = new Set<unknown>();
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === OPEN_BRACE || code === OPEN_BRACKET) depth += 1;
+    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth -= 1;
+    else if (code === QUOTE) {
+      const start = at;
+      at = findStringEnd(text, start);
+      COLON.lastIndex = at + 1;
+      if (depth !== 1 || !COLON.test(text)) continue;
+      const name: unknown = JSON.parse(text.slice(start, at + 1)); // one name may be written in several ways
+      if (seen.has(name)) return true;
+      seen.add(name);
+    }
+  }
+  return false;
+}
+
 const NOT_NUMBERS = /NaN|Infinity/;
 
 /** Python clients write NaN and Infinity, which JSON does not have; they become null. */
@@ -113,7 +137,7 @@ const IN_FRONT_OF_DIGITS = new Set(Array.from(':,[-+eE', (each) => each.charCode
 const isDigitOrPoint = (code: number): boolean => (code >= 0x30 && code <= 0x39) || code === 0x2e;
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-/** `12 :` would be a key, and JSON has no such keys. */
+/** Behind a name. `12 :` would be one, and JSON has no such names. */
 const COLON = /\s*:/y;
 
 /**

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { losesDigits } from '../../../src/lib/json/exact-number.ts';
-import { isDeeperThan, markNumbers, mayLoseDigits } from '../../../src/lib/json/scan-json.ts';
+import {
+  hasRepeatedName,
+  isDeeperThan,
+  markNumbers,
+  mayLoseDigits,
+} from '../../../src/lib/json/scan-json.ts';
 
 const digits = fc.stringMatching(/^\d{0,20}$/);
 /** Any spelling of a number, of any size. */
@@ -48,4 +53,19 @@ it('knows how deep a text is nested, both sides of the limit', () => {
   expect(isDeeperThan(`[${'[],'.repeat(300)}[]]`, 2)).toBe(false);
   expect(isDeeperThan(`["${'[{\\"'.repeat(300)}"]`, 2)).toBe(false);
   expect(isDeeperThan('['.repeat(5_000_000), 200)).toBe(true);
+});
+
+const member = fc.tuple(
+  fc.constantFrom('a', '\\u0061', 'b', '\\"', '\\\\', '\\\\\\"', ':', '{', ']'),
+  fc.constantFrom('1', '{"a":1,"a":2}', '["a",":"]', '"a"', '"\\\\"', '"\\":"', '"{"', ' null '),
+);
+it('finds a name that an object has twice, however it is written and whatever is inside', () => {
+  fc.assert(
+    fc.property(fc.array(member, { maxLength: 5 }), fc.constantFrom('', ' ', '\n'), (members, space) => {
+      const text = `{${members.map(([name, value]) => `"${name}"${space}:${value}`).join(`${space},`)}}`;
+      const isRepeated = Object.keys(JSON.parse(text)).length < members.length;
+      expect(hasRepeatedName(text), text).toBe(isRepeated);
+    }),
+    { numRuns: 2000 },
+  );
 });
