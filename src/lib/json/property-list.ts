@@ -18,12 +18,13 @@ export class PropertyList {
     owner = lastId;
   }
 
-  /** In the order of an object's keys. A value may be undefined, and is left out of texts then. */
+  /** In the order of an object's keys. */
   get names(): readonly PropertyName[] {
     if (this.#hasNumbers) this.#sortNumbers();
     return this.#names;
   }
 
+  /** One may be undefined, and is left out of texts then; one that is still text is a JsonToken. */
   get values(): readonly unknown[] {
     if (this.#hasNumbers) this.#sortNumbers();
     return this.#values;
@@ -31,7 +32,7 @@ export class PropertyList {
 
   get(name: string): unknown {
     const place = this.#find(getName(name));
-    return place === -1 ? undefined : this.#values[place];
+    return place === -1 ? undefined : readValue(this.#values[place]);
   }
 
   has(name: string): boolean {
@@ -65,8 +66,7 @@ export class PropertyList {
     const { names, values } = this;
     const object: Record<string, unknown> = {};
     for (let at = 0; at < names.length; at += 1) {
-      const value = values[at];
-      object[(names[at] as PropertyName).text] = value instanceof JsonToken ? value.read() : value;
+      object[(names[at] as PropertyName).text] = readValue(values[at]);
     }
     return object;
   }
@@ -97,6 +97,9 @@ export class PropertyList {
     this.#claim();
   }
 }
+
+/** Values that only pass through stay text. */
+const readValue = (value: unknown): unknown => (value instanceof JsonToken ? value.read() : value);
 
 /** The id among the properties of an event, which every event has. */
 export const readDistinctId = (properties: PropertyList | { readonly distinct_id: string }): string =>

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { JsonToken } from '../../../src/lib/json/json-token.ts';
 import { parseJson } from '../../../src/lib/json/parse-json.ts';
+import { getName, limitNames, PropertyList } from '../../../src/lib/json/property-list.ts';
 import { RecordScanner } from '../../../src/lib/json/record-scanner.ts';
 import { parseWhole, readField } from '../../../src/lib/json/record-view.ts';
 import { stringifyJson } from '../../../src/lib/json/stringify-json.ts';
@@ -134,5 +136,27 @@ describe('a view of a record', () => {
     expect(view['a']).toBeUndefined();
     expect(view['own']).toEqual({});
     expect(readField(view, 'own')).toMatchObject({ members: { count: 0 } });
+  });
+
+  it('has names that are those of lists, also after names were forgotten', () => {
+    const scanner = new RecordScanner(new Set(FIELDS));
+    const readMember = () => {
+      const own = readField(scan('{"own":{"kept":[1.5]}}', scanner) ?? {}, 'own');
+      if (!(own instanceof JsonToken)) throw new Error('an object stays text');
+      const [member] = own.members.names;
+      if (!member) throw new Error('it has a member');
+      return { member, value: own.members.values[0] };
+    };
+    readMember();
+    const before = limitNames();
+    for (let n = 0; n < 20_000; n += 1) getName(`some name ${n}`);
+    const { member, value } = readMember();
+    expect(limitNames()).toBeGreaterThan(before);
+    const list = new PropertyList();
+    list.set(member, value);
+    expect(list.get('kept')).toEqual([1.5]);
+    list.set('kept', 2);
+    expect(list.toObject()).toEqual({ kept: 2 });
+    expect(list.names).toHaveLength(1);
   });
 });
