@@ -1,6 +1,6 @@
 import type { FingerprintIndex, FingerprintSection } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
-import { hashObject } from './hash-object.ts';
+import { hashBytes } from './hash-bytes.ts';
 
 /**
  * The fingerprint of a record that was sent: six words of 32 bits, little-endian. Three of its key, two of its
@@ -35,7 +35,7 @@ export async function saveFingerprints(
   { body, sections }: EncodedFingerprints,
 ): Promise<FingerprintIndex> {
   await staging.put(key, body);
-  return { key, sections: [...sections], sha256: hashObject(body) };
+  return { key, sections: [...sections], sha256: hashBytes(body) };
 }
 
 export const countFingerprints = ({ sections }: FingerprintIndex): number =>

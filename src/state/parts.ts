@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   type FileReceipt,
   fileReceipt,
@@ -12,6 +11,7 @@ import { gunzip, unbrotli } from '../lib/gzip.ts';
 import { canonicalJson } from '../lib/json/canonical-json.ts';
 import { takeBuffer } from '../lib/spare-buffers.ts';
 import { encodeDocument, listDocuments, loadDocument } from './document.ts';
+import { hashBytes } from './hash-bytes.ts';
 import { parseFileReceiptKey, parsePartKey, partKeys } from './keys.ts';
 import { decodeFrames, type PartRecords } from './part-records.ts';
 import { recoveryHint } from './recovery-hint.ts';
@@ -41,7 +41,7 @@ export async function loadFrames(
   const body = await staging.get(key, take);
   if (!body) throw createError('is gone');
   const verify = (hashed: Buffer) => {
-    const sha256 = createHash('sha256').update(hashed).digest('hex');
+    const sha256 = hashBytes(hashed);
     if (sha256 !== meta.sha256) throw createError(`is damaged: its sha256 is ${sha256}, not ${meta.sha256}`);
   };
   if (meta.packing) verify(body);

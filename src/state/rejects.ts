@@ -13,7 +13,7 @@ import {
 import type { Staging } from '../contract/staging.ts';
 import { SourceError } from '../lib/errors.ts';
 import { gunzip } from '../lib/gzip.ts';
-import { hashObject } from './hash-object.ts';
+import { hashBytes } from './hash-bytes.ts';
 import { layout, parseMigrationName } from './keys.ts';
 import type { PartRecords } from './part-records.ts';
 import { recoveryHint } from './recovery-hint.ts';
@@ -44,7 +44,7 @@ export async function saveRejects(
   }
   const body = await zipLines(lines());
   await staging.put(key, body);
-  return { key, bytes: body.length, records: notes.length, sha256: hashObject(body) };
+  return { key, bytes: body.length, records: notes.length, sha256: hashBytes(body) };
 }
 
 /** SourceError when the segment is gone or damaged: a lost segment must not look like an empty one. */
@@ -56,7 +56,7 @@ export async function readRejects(
     new SourceError(`${staging.location}: rejects ${key} are ${fault}; ${recoveryHint(key)}`, cause);
   const body = await staging.get(key);
   if (!body) throw createError('gone');
-  if (sha256 !== undefined && hashObject(body) !== sha256) throw createError('damaged');
+  if (sha256 !== undefined && hashBytes(body) !== sha256) throw createError('damaged');
   let lines: RejectLine[];
   try {
     lines = parseSegment(await gunzip(body));

@@ -2,7 +2,7 @@ import { listStagedFiles, type PartMeta } from '../../contract/part.ts';
 import type { Receipt, RejectSegment } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { countFingerprints, FINGERPRINT_BYTES } from '../../state/fingerprints.ts';
-import { hashObject } from '../../state/hash-object.ts';
+import { hashBytes } from '../../state/hash-bytes.ts';
 import { layout } from '../../state/keys.ts';
 import type { MigrationRecord } from '../../state/migrations.ts';
 import { listFileReceipts, listParts } from '../../state/parts.ts';
@@ -115,7 +115,7 @@ class NamedObjects {
     const check = async ({ key, part, sha256 }: (typeof readable)[number]) => {
       const body = await staging.get(key);
       if (!body) lost.push(`${key} is gone; ${advise(part)}`);
-      else if (hashObject(body) !== sha256) lost.push(`${key} is not what was written; ${advise(part)}`);
+      else if (hashBytes(body) !== sha256) lost.push(`${key} is not what was written; ${advise(part)}`);
     };
     for (let next = 0; next < readable.length; next += READ_AHEAD)
       await Promise.all(readable.slice(next, next + READ_AHEAD).map(check));

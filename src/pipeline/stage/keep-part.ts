@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { FilePiece, Packing, PartDescription, PartMeta } from '../../contract/part.ts';
 import type { Slice } from '../../contract/slice.ts';
 import type { Staging } from '../../contract/staging.ts';
@@ -6,6 +5,7 @@ import { SourceError } from '../../lib/errors.ts';
 import { brotli } from '../../lib/gzip.ts';
 import { encodeDocument } from '../../state/document.ts';
 import { releaseFrames } from '../../state/frames.ts';
+import { hashBytes } from '../../state/hash-bytes.ts';
 import { partKeys, toPartId } from '../../state/keys.ts';
 import { loadFrames, loadPartDescription, StagedMeanwhileError } from '../../state/parts.ts';
 import type { CutPart, CutPiece } from './cut-parts.ts';
@@ -83,8 +83,6 @@ const toFilePiece = (
   { fileId, file, firstRecord, records, start, end }: CutPiece,
   { frames }: CutPart,
 ): FilePiece => ({ fileId, file, firstRecord, records, sha256: hashBytes(frames.subarray(start, end)) });
-
-export const hashBytes = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 export const explainChange = ({ name }: Named, how: string) =>
   new SourceError(

@@ -11,6 +11,7 @@ import { getMessage, SourceError } from '../../lib/errors.ts';
 import type { RecordChunk } from '../../sources/formats/read-records.ts';
 import type { SourceSlice } from '../../sources/source.ts';
 import { FrameWriter } from '../../state/frames.ts';
+import { hashBytes } from '../../state/hash-bytes.ts';
 import {
   createFileReceipt,
   listFileParts,
@@ -18,7 +19,7 @@ import {
   withoutPieces,
 } from '../../state/parts.ts';
 import { type CutPart, PartCutter } from './cut-parts.ts';
-import { explainChange, hashBytes, keepPart } from './keep-part.ts';
+import { explainChange, keepPart } from './keep-part.ts';
 import type { SliceGroup } from './slice-groups.ts';
 import type { StageSliceInput } from './stage-slice.ts';
 
