@@ -1,13 +1,12 @@
 import type { MappedEvent } from '../../contract/event.ts';
-import type { IdentityFact } from '../../contract/identity-fact.ts';
 import { type MapOutcome, mapped, rejected, skipped } from '../../contract/outcome.ts';
 import { PropertyList } from '../../lib/json/property-list.ts';
 import { shown } from '../../lib/preview.ts';
-import { exactIds, type IdRules, toDistinctId, trimmedIds } from '../mapping/distinct-id.ts';
+import { exactIds, type IdRules, trimmedIds } from '../mapping/distinct-id.ts';
 import { createRecordId, type IdFrom } from '../mapping/event-id.ts';
 import { readEventName } from '../mapping/event-name.ts';
 import { readText } from '../mapping/identity.ts';
-import { copyProperties, createRenames, toOwnNames } from '../mapping/properties.ts';
+import { copyProperties, createRenames } from '../mapping/properties.ts';
 import { isRejected, readRecordTime } from '../mapping/record-time.ts';
 import { asFields, compileTable, type Fields, hasValue, listFields, type Table } from '../mapping/table.ts';
 import { createReadIso } from '../mapping/timestamp.ts';
@@ -15,6 +14,15 @@ import type { MapsByVersion } from '../mapping/versioned-map.ts';
 import type { MapRecord, WithTimezone } from '../source.ts';
 import { type CreateCallId, createIdByCall, createIdByMessage } from './call-id.ts';
 import type { CallOptions } from './options.ts';
+import {
+  DEFAULT_GROUP_TYPE,
+  mapAlias,
+  mapGroup,
+  mapIdentify,
+  readDistinctId,
+  readPair,
+  readUser,
+} from './persons.ts';
 
 /**
  * Segment and RudderStack archive the same six calls. track, page and screen become events; identify,
@@ -199,69 +207,6 @@ function createCallMap(
 }
 
 const TIME_FIELDS = ['timestamp', 'originalTimestamp', 'receivedAt'];
-const DEFAULT_GROUP_TYPE = 'company';
-
-function mapIdentify(record: Fields, time: string, ids: IdRules): MapOutcome {
-  const distinctId = readDistinctId(record, ids);
-  if (isRejected(distinctId)) return distinctId;
-  // RudderStack's clients put the traits of an identify call in its context.
-  const cached = asFields(asFields(record['context'])?.['traits']);
-  const given = asFields(record['traits']);
-  if (hasValue(record['traits']) && !given) {
-    return rejected('bad_field', `traits is ${shown(record['traits'])}; an object was expected`);
-  }
-  const set = cached && given ? { ...cached, ...given } : (given ?? cached);
-  const facts = readPair(record, time, ids);
-  if (set && Object.keys(set).length > 0)
-    facts.push({ kind: 'person', distinctId, time, set: toOwnNames(set) });
-  return skipped('feeds_people', facts, readUser(record, ids));
-}
-
-function mapAlias(record: Fields, time: string, ids: IdRules): MapOutcome {
-  const userId = ids.readSendable(record['userId']);
-  const previousId = ids.readSendable(record['previousId']);
-  if (userId === undefined || previousId === undefined) {
-    return rejected(
-      'no_identity',
-      `an alias call needs both ids; userId is ${shown(record['userId'])}, previousId ${shown(record['previousId'])}`,
-    );
-  }
-  const facts = readPair(record, time, ids);
-  if (previousId !== userId) facts.push({ kind: 'pair', anonId: previousId, userId, time });
-  return skipped('feeds_people', facts, readUser(record, ids));
-}
-
-function mapGroup(record: Fields, time: string, ids: IdRules, declaredType: string | undefined): MapOutcome {
-  const groupKey = ids.readSendable(record['groupId']);
-  if (groupKey === undefined) {
-    return rejected(
-      'bad_field',
-      `groupId is ${shown(record['groupId'])}; a group call needs the key of its group`,
-    );
-  }
-  const traits = asFields(record['traits']) ?? {};
-  const ownType = readText(traits['groupType']);
-  const groupType =
-    declaredType ?? (ownType && ids.isGroupType(ownType) ? ownType : undefined) ?? DEFAULT_GROUP_TYPE;
-  const { groupType: _type, ...set } = traits;
-  const facts = readPair(record, time, ids);
-  facts.push({ kind: 'group', groupType, groupKey, time, set: toOwnNames(set) });
-  return skipped('feeds_groups', facts, readUser(record, ids));
-}
-
-const readDistinctId = (record: Fields, ids: IdRules) =>
-  toDistinctId(ids.read(record['userId']) ?? ids.read(record['anonymousId']), 'userId and anonymousId');
-
-/** identify is sent at log-in only, so any call that carries both ids shows that they are one person. */
-function readPair(record: Fields, time: string, ids: IdRules): IdentityFact[] {
-  const userId = ids.readSendable(record['userId']);
-  const anonId = ids.readSendable(record['anonymousId']);
-  if (userId === undefined || anonId === undefined || userId === anonId) return [];
-  return [{ kind: 'pair', anonId, userId, time }];
-}
-
-const readUser = (record: Fields, ids: IdRules) =>
-  ids.marksUsers ? ids.readSendable(record['userId']) : undefined;
 
 const HOST = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#:]+)/i;
 
