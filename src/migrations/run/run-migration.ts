@@ -128,7 +128,7 @@ async function runEpoch(
 ): Promise<RunEnd> {
   const { staging, queue, signal, now, countFirst } = deps;
   const { epoch } = lease;
-  // Redis may be away for good, as one is whose owner has ended: an answer is waited for only while the run is to go on.
+  // Redis may be away for good, as one is whose owner has ended: an answer is waited for only until the run is told to end.
   const assertRunning = () => raceAbort(lease.assertRunning(), signal);
   const run: PersonsRun = {
     record,

@@ -77,7 +77,7 @@ export async function saveVersions(
 ): Promise<void> {
   for (;;) {
     const { number, newest } = await loadNoted(staging, ledger.id);
-    // Whoever emptied the ledger goes on; somebody else who slept meanwhile has nothing to say any more.
+    // Whoever emptied the ledger makes it again; what another process found before that counts no more.
     if (newest && 'emptied' in newest) return;
     const versions = await listVersions(staging, ledger, newest, noted);
     // What migrations have of turns before the first one is of a ledger that was lost as a whole.

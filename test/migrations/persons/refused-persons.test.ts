@@ -38,18 +38,18 @@ async function acceptRefusals(name: string, seen: readonly Seen[], manifest: obj
 }
 
 it('a later migration makes the merge and sets the values, or learns that the merge would be wrong', async () => {
-  const manifest = where('anew');
+  const manifest = where('again');
   const seen = [
     { user: 'r1', device: 'e1', plan: 'new', company: 'reed', size: '9' },
     { user: 'r2', device: 'e2' },
   ];
-  await acceptRefusals('anew-1', seen, manifest);
+  await acceptRefusals('again-1', seen, manifest);
   const later = [
     { user: 'r1', device: 'e1', plan: 'old', company: 'reed', size: '1', time: '2021-01-01T00:00:00Z' },
     { user: 'r3', device: 'e2' },
     { device: 'e2', plan: 'own' },
   ];
-  const { people } = await bench.run('anew-2', later, manifest);
+  const { people } = await bench.run('again-2', later, manifest);
   expect(people).toMatchObject({ pairs: 1, setAside: { shared_device: 1 } });
   expect(people).not.toHaveProperty('mergedBefore');
   expect(bench.takeSent()).toEqual({

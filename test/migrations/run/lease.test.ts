@@ -287,7 +287,7 @@ describe('acquiring the lease of a migration', () => {
     expect(await loadControl(staging, record.name)).toMatchObject({ state: 'cancelled' });
   });
 
-  it('goes on from the state that version 0.1.0 left', async () => {
+  it('continues from the state that version 0.1.0 left', async () => {
     const staging = createFolderStaging(folder);
     const old = { state: 'paused', reason: 'too early', at };
     await staging.put(layout(record.name).oldControl, encodeDocument(old));

@@ -183,7 +183,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'PN6',
-    what: 'whoever goes on from an item counts as lost there',
+    what: 'whoever continues from an item counts as lost there',
     file: 'src/server/insights/paths/store.ts',
     edits: [['[sql`source = ${end}::text`, sql`target is null`]', '[sql`source = ${end}::text`]']],
     tests: ['test/server/people'],

@@ -70,7 +70,7 @@ describe('a slice that two processes stage', () => {
   const body = lines('a', 2 * PART_MAX_RECORDS + 5);
   const cut = gzipSync(lines('b', 400)).subarray(0, -20);
   const broken = { a: lines('a', 3), b: cut };
-  const mended = { a: lines('a', 3), b: gzipSync(lines('b', 400)) };
+  const repaired = { a: lines('a', 3), b: gzipSync(lines('b', 400)) };
 
   it.each([
     ['its first part', /00000/],
@@ -100,12 +100,12 @@ describe('a slice that two processes stage', () => {
     ['the description of its part', /00000\.json/],
     ['its receipt', /\/files\//],
   ])(
-    'keeps every record of a mended group once, where the sleeper found a file of it broken, before %s',
+    'keeps every record of a repaired group once, where the sleeper found a file of it broken, before %s',
     async (_, key) => {
       const staging = await newStaging();
-      const sleepy = sleepBefore(staging, key, () => stage(staging, group(mended)));
+      const sleepy = sleepBefore(staging, key, () => stage(staging, group(repaired)));
       await expect(stage(sleepy, group(broken))).rejects.toThrow();
-      expect(await stage(staging, group(mended))).toMatchObject({ records: 403 });
+      expect(await stage(staging, group(repaired))).toMatchObject({ records: 403 });
       expect(await readTexts(staging)).toEqual(toTexts(lines('a', 3), lines('b', 400)));
     },
   );
@@ -113,7 +113,7 @@ describe('a slice that two processes stage', () => {
   it('has the receipt of the version that was written last', async () => {
     const staging = await newStaging();
     await expect(stage(staging, group(broken))).rejects.toThrow(SourceError);
-    await stage(staging, group(mended));
+    await stage(staging, group(repaired));
     const receipts = [];
     for await (const receipt of listFileReceipts(staging, prefix)) receipts.push(receipt);
     expect(receipts).toMatchObject([{ records: 403, files: [{ file: 'a' }, { file: 'b' }] }]);
@@ -125,8 +125,8 @@ describe('a slice that two processes stage', () => {
     const overtaken = sleepBefore(staging, /00000\.json/, () =>
       stage(staging, group(broken)).catch((error: unknown) => expect(error).toBeInstanceOf(SourceError)),
     );
-    await expect(stage(overtaken, group(mended))).rejects.toThrow(StagedMeanwhileError);
-    expect(await stage(staging, group(mended))).toMatchObject({ records: 403 });
+    await expect(stage(overtaken, group(repaired))).rejects.toThrow(StagedMeanwhileError);
+    expect(await stage(staging, group(repaired))).toMatchObject({ records: 403 });
     expect(await readTexts(staging)).toEqual(toTexts(lines('a', 3), lines('b', 400)));
   });
 

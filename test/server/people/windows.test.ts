@@ -68,9 +68,9 @@ onEveryDatabase('at the edges of windows', (db) => {
 
   test('a path ends at its last item, or at the last that is looked at', async () => {
     await api.send(
-      did('goes on', 'one', '01-06 10:00'),
-      did('goes on', 'two', '01-06 10:01'),
-      did('goes on', 'three', '01-06 10:02'),
+      did('continues', 'one', '01-06 10:00'),
+      did('continues', 'two', '01-06 10:01'),
+      did('continues', 'three', '01-06 10:02'),
       did('stops', 'one', '01-06 10:00'),
       did('stops', 'two', '01-06 10:01'),
       // half an hour later is another path
@@ -83,10 +83,10 @@ onEveryDatabase('at the edges of windows', (db) => {
     expect(await lost({ path_dropoff_key: '2_two' })).toEqual(['comes back', 'stops']);
     expect(await lost({ path_dropoff_key: '2_two', step_limit: 2 })).toEqual([
       'comes back',
-      'goes on',
+      'continues',
       'stops',
     ]);
-    expect(await lost({ path_start_key: '2_two' })).toEqual(['goes on']);
+    expect(await lost({ path_start_key: '2_two' })).toEqual(['continues']);
     expect(await lost({ path_dropoff_key: '1_three' })).toEqual(['comes back']);
     expect(await lost({ path_end_key: '1_three' })).toEqual([]);
   });
