@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { layout, ledgerLayout, RECORDS } from '../../src/state/keys.ts';
-import { endTurn, loadTurns, openTurn } from '../../src/state/ledger/ledger.ts';
 import { createLedgerTables } from '../../src/state/ledger/ledger-tables.ts';
+import { endTurn, loadTurns, openTurn } from '../../src/state/ledger/turns.ts';
 import { listMigrations, loadLatestEpochNumber, openEpoch } from '../../src/state/migrations.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
 
@@ -33,7 +33,7 @@ it('a file that is none of ours changes no count of epochs, turns and versions',
 
   expect(await openTurn(staging, '0a1b', { migration: 'id', name: 'shop', at: '' })).toBe(1);
   await endTurn(staging, '0a1b', 1);
-  expect(await loadTurns(staging, '0a1b')).toEqual({ last: 1, ended: new Set([1]) });
+  expect(await loadTurns(staging, '0a1b')).toEqual({ last: 1, known: new Set([1]), ended: new Set([1]) });
 
   const tables = createLedgerTables(staging, '0a1b', 'ids', 8);
   expect((await tables.load([0])).size).toBe(1);

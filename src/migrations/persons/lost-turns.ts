@@ -1,6 +1,6 @@
 import type { Staging } from '../../contract/staging.ts';
 import { layout, ledgerLayout, parseTurnKey } from '../../state/keys.ts';
-import { listTurns } from '../../state/ledger/ledger.ts';
+import { loadTurns } from '../../state/ledger/turns.ts';
 import { loadRebuiltAt } from '../../state/ledger/versions.ts';
 import { listMigrations } from '../../state/migrations.ts';
 import { loadTurnPlan } from './turn.ts';
@@ -26,7 +26,7 @@ export async function findLostTurn(
     }
   }
   // After the plans: a turn that is opened meanwhile is known by then.
-  const known = await listTurns(staging, ledger);
+  const { known } = await loadTurns(staging, ledger);
   const rebuiltAt = await loadRebuiltAt(staging, ledger);
   let lost = 0;
   for (const { name, turn } of planned) {

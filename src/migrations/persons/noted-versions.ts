@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
 import { loadIfWhole } from '../../state/document.ts';
 import { isDocument, type LedgerTable, layout, ledgerLayout, parseTurnKey } from '../../state/keys.ts';
-import { loadTurnDocument, loadTurns } from '../../state/ledger/ledger.ts';
+import { loadTurnDocument, loadTurns } from '../../state/ledger/turns.ts';
 import { bucketVersions, type NotedVersions } from '../../state/ledger/versions.ts';
 
 /** What receipts and checkpoints of ranges have in common; those of earlier versions note nothing. */

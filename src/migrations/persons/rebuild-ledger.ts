@@ -2,14 +2,8 @@ import type { Staging } from '../../contract/staging.ts';
 import { ConfigError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { layout } from '../../state/keys.ts';
-import {
-  dropOpenTurns,
-  endTurn,
-  isForgotten,
-  type Ledger,
-  listKnownMigrations,
-  openTurn,
-} from '../../state/ledger/ledger.ts';
+import { isForgotten, type Ledger, listKnownMigrations } from '../../state/ledger/ledger.ts';
+import { dropOpenTurns, endTurn, openTurn } from '../../state/ledger/turns.ts';
 import {
   clearLedger,
   findLostVersion,

@@ -8,16 +8,9 @@ import { countRefused, sentRange } from '../../identity/sent-range.ts';
 import { BUCKETS } from '../../state/bucket.ts';
 import { loadDocument, loadIfWhole } from '../../state/document.ts';
 import { layout, parseRangeKey, parseTurnKey } from '../../state/keys.ts';
-import {
-  endTurn,
-  type Ledger,
-  listLedgersOf,
-  loadKnownFacts,
-  loadTurnDocument,
-  openTurn,
-  saveKnownFacts,
-} from '../../state/ledger/ledger.ts';
+import { type Ledger, listLedgersOf, loadKnownFacts, saveKnownFacts } from '../../state/ledger/ledger.ts';
 import { createLedgerTables } from '../../state/ledger/ledger-tables.ts';
+import { endTurn, loadTurnDocument, openTurn } from '../../state/ledger/turns.ts';
 import { hasVersions, saveVersions } from '../../state/ledger/versions.ts';
 import {
   clearStaging,

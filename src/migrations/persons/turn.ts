@@ -6,7 +6,8 @@ import { sentRange } from '../../identity/sent-range.ts';
 import { encodeDocument, loadDocument, loadIfWhole } from '../../state/document.ts';
 import { layout, parseEndedTurnKey, parseTurnKey } from '../../state/keys.ts';
 import { createKeyedHash } from '../../state/ledger/keyed-hash.ts';
-import { type Ledger, type LedgerAccess, loadTurns, openLedger } from '../../state/ledger/ledger.ts';
+import { type Ledger, type LedgerAccess, openLedger } from '../../state/ledger/ledger.ts';
+import { loadTurns } from '../../state/ledger/turns.ts';
 
 /** One turn of a migration at its ledger. */
 const turnPlan = z.strictObject({

@@ -7,17 +7,14 @@ import type { Logger } from '../../lib/logger.ts';
 import { encodeDocument } from '../../state/document.ts';
 import { layout, toRangeKey } from '../../state/keys.ts';
 import {
-  endTurn,
   forgetLedger,
   type Ledger,
   type LedgerAccess,
   loadKnownFacts,
-  loadTurnDocument,
-  loadTurns,
   openLedger,
-  openTurn,
   saveKnownFacts,
 } from '../../state/ledger/ledger.ts';
+import { endTurn, loadTurnDocument, loadTurns, openTurn } from '../../state/ledger/turns.ts';
 import { saveVersions } from '../../state/ledger/versions.ts';
 import { clearStaging } from '../../state/migrations.ts';
 import { addUpTurn } from '../persons/add-up-turn.ts';

@@ -2,7 +2,7 @@ import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
 import { encodeDocument, loadDocument, loadIfWhole } from '../document.ts';
-import { LEDGERS, layout, ledgerLayout, parseKnownKey, parseKnownName, parseTurnKey } from '../keys.ts';
+import { LEDGERS, ledgerLayout, parseKnownKey, parseKnownName } from '../keys.ts';
 import { clearStaging } from '../migrations.ts';
 import type { HashForm } from './keyed-hash.ts';
 
@@ -122,82 +122,6 @@ export async function forgetLedger(staging: Staging, id: string, now: Date): Pro
   await staging.put(keys.document, encodeDocument(forgotten));
   await clearStaging(staging, keys.table('ids'));
   await clearStaging(staging, keys.table('properties'));
-}
-
-const turnDocument = z.strictObject({
-  /** Id of the migration whose turn it is. */
-  migration: z.string(),
-  name: z.string(),
-  at: z.string(),
-});
-type TurnDocument = z.infer<typeof turnDocument>;
-
-export interface Turns {
-  /** 0 before the first. */
-  readonly last: number;
-  readonly ended: ReadonlySet<number>;
-}
-
-export async function loadTurns(staging: Staging, ledger: string): Promise<Turns> {
-  const keys = ledgerLayout(ledger);
-  const ended = new Set<number>();
-  let last = 0;
-  for await (const { key } of staging.list(keys.endedTurns)) {
-    const turn = parseTurnKey(key);
-    if (turn === undefined) continue;
-    ended.add(turn);
-    last = Math.max(last, turn);
-  }
-  for await (const { key } of staging.list(keys.turns)) last = Math.max(last, parseTurnKey(key) ?? 0);
-  return { last, ended };
-}
-
-/** Numbers of the turns that were opened, but for those that `dropOpenTurns` dropped. */
-export async function listTurns(staging: Staging, ledger: string): Promise<Set<number>> {
-  const keys = ledgerLayout(ledger);
-  const turns = new Set<number>();
-  for (const folder of [keys.turns, keys.endedTurns]) {
-    for await (const { key } of staging.list(folder)) {
-      const turn = parseTurnKey(key);
-      if (turn !== undefined) turns.add(turn);
-    }
-  }
-  return turns;
-}
-
-/**
- * Opens the next turn and returns its number; of two that open one at once, each gets its own. Where the ledger was
- * lost and counts from the start, the number is above those that the migration had: it keeps receipts under them. It is above `after`, too.
- */
-export async function openTurn(
-  staging: Staging,
-  ledger: string,
-  document: TurnDocument,
-  after = 0,
-): Promise<number> {
-  let last = Math.max(after, (await loadTurns(staging, ledger)).last);
-  for await (const { key } of staging.list(layout(document.name).turns))
-    last = Math.max(last, parseTurnKey(key) ?? 0);
-  let turn = last + 1;
-  while (!(await staging.create(ledgerLayout(ledger).turn(turn), encodeDocument(document)))) turn += 1;
-  return turn;
-}
-
-/** Drops the documents of turns before this one that have not ended: what they entered is not in the ledger any more. */
-export async function dropOpenTurns(staging: Staging, ledger: string, before: number): Promise<void> {
-  const { ended } = await loadTurns(staging, ledger);
-  for await (const { key } of staging.list(ledgerLayout(ledger).turns)) {
-    const turn = parseTurnKey(key);
-    if (turn !== undefined && turn < before && !ended.has(turn)) await staging.remove(key);
-  }
-}
-
-/** A damaged one is nobody's: its turn is never continued, and its number is not given again. */
-export const loadTurnDocument = (staging: Staging, ledger: string, turn: number) =>
-  loadIfWhole(turnDocument, ledgerLayout(ledger).turn(turn), staging);
-
-export async function endTurn(staging: Staging, ledger: string, turn: number): Promise<void> {
-  await staging.create(ledgerLayout(ledger).endedTurn(turn), encodeDocument({}));
 }
 
 /** Which facts of a migration a ledger knows. */

@@ -5,8 +5,9 @@ import { encodeDocument, loadIfWhole } from '../document.ts';
 import { type LedgerTable, ledgerLayout, parseNumberedKey } from '../keys.ts';
 import { clearStaging } from '../migrations.ts';
 import { findNewestOf } from '../of-epoch.ts';
-import { type Ledger, loadTurns } from './ledger.ts';
+import type { Ledger } from './ledger.ts';
 import { type BucketVersions, loadVersions } from './ledger-tables.ts';
+import { loadTurns } from './turns.ts';
 
 /*
  * A bucket that is gone looks like one that was never saved, and its older version like the latest: both would

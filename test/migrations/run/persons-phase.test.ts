@@ -14,7 +14,7 @@ import { emptyTally } from '../../../src/pipeline/tally.ts';
 import { encodeDocument } from '../../../src/state/document.ts';
 import { saveFacts } from '../../../src/state/facts/fact-object.ts';
 import { layout, toRangeKey } from '../../../src/state/keys.ts';
-import { loadTurns } from '../../../src/state/ledger/ledger.ts';
+import { loadTurns } from '../../../src/state/ledger/turns.ts';
 import { createReceipt } from '../../../src/state/receipts.ts';
 import { createFolderStaging } from '../../../src/state/staging/folder.ts';
 import { startRedis, type TestRedis } from '../../support/redis.ts';
@@ -136,7 +136,7 @@ describe('sending persons', () => {
     const failures = await sendPersons(createRun('failing', staging, queue));
     expect(failures.map(({ reason }) => reason)).toEqual(['damaged']);
     expect(offered).toEqual(['resolve-people']);
-    expect(await loadTurns(staging, LEDGER)).toEqual({ last: 1, ended: new Set() });
+    expect(await loadTurns(staging, LEDGER)).toEqual({ last: 1, known: new Set([1]), ended: new Set() });
     expect(await redis.exists(ledgerLockKey(LEDGER))).toBe(0);
 
     const again = createQueue(async (work) => {
@@ -146,7 +146,7 @@ describe('sending persons', () => {
     });
     expect(await sendPersons(createRun('failing', staging, again.queue))).toEqual([]);
     expect(again.offered).toEqual(['resolve-people', 'merge-people', 'fold-people']);
-    expect(await loadTurns(staging, LEDGER)).toEqual({ last: 1, ended: new Set([1]) });
+    expect(await loadTurns(staging, LEDGER)).toEqual({ last: 1, known: new Set([1]), ended: new Set([1]) });
     expect(await sendPersons(createRun('failing', staging, queue))).toEqual([]); // nothing is left to do
   });
 

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import type { Staging } from '../../../src/contract/staging.ts';
 import { ledgerLayout } from '../../../src/state/keys.ts';
-import { type Ledger, loadTurnDocument, openLedger, openTurn } from '../../../src/state/ledger/ledger.ts';
+import { type Ledger, openLedger } from '../../../src/state/ledger/ledger.ts';
 import { createLedgerTables } from '../../../src/state/ledger/ledger-tables.ts';
+import { loadTurnDocument, openTurn } from '../../../src/state/ledger/turns.ts';
 import {
   clearLedger,
   findLostVersion,
