@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Staging } from '../contract/staging.ts';
 import { encodeDocument, loadDocument } from './document.ts';
-import { layout, parseNumberedKey } from './keys.ts';
+import { layout } from './keys.ts';
+import { findNewestNumber } from './numbered.ts';
 
 /*
  * The state of a migration (src/migrations/lifecycle.ts). Staging cannot compare as it writes, so a state is never
@@ -29,9 +30,7 @@ export interface NumberedControl {
 
 export async function loadNewestControl(staging: Staging, name: string): Promise<NumberedControl> {
   const keys = layout(name);
-  let number = 0;
-  for await (const { key } of staging.list(keys.controls))
-    number = Math.max(number, parseNumberedKey(key) ?? 0);
+  const number = await findNewestNumber(staging, keys.controls);
   const key = number === 0 ? keys.oldControl : keys.control(number);
   return { number, control: await loadDocument(control, key, staging) };
 }

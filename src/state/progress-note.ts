@@ -2,7 +2,7 @@ import { type RecordCounts, recordCounts } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
 import { encodeDocument, loadDocument } from './document.ts';
 import { layout } from './keys.ts';
-import { findNewestOf } from './of-epoch.ts';
+import { findNewestNumber } from './numbered.ts';
 
 const WRITE_EVERY_MS = 2_000;
 
@@ -46,6 +46,6 @@ export function keepProgressNote(
 /** Undefined before the first note. */
 export async function loadProgressNote(staging: Staging, name: string): Promise<RecordCounts | undefined> {
   const keys = layout(name);
-  const newest = await findNewestOf(staging, keys.progressNotes);
+  const newest = await findNewestNumber(staging, keys.progressNotes);
   return loadDocument(recordCounts, newest === 0 ? keys.oldProgress : keys.progress(newest), staging);
 }

@@ -6,7 +6,7 @@ import { sentRange } from '../../identity/sent-range.ts';
 import { loadDocument } from '../../state/document.ts';
 import { layout } from '../../state/keys.ts';
 import { loadLatestEpochNumber } from '../../state/migrations.ts';
-import { findNewestOf } from '../../state/of-epoch.ts';
+import { findNewestNumber } from '../../state/numbered.ts';
 
 const count = z.number().int().nonnegative();
 
@@ -90,7 +90,7 @@ export async function loadStoredReport(staging: Staging, name: string): Promise<
 /** Undefined where the latest epoch has none; an epoch that left nothing but a report was removed since. */
 export async function findReportKey(staging: Staging, name: string): Promise<string | undefined> {
   const keys = layout(name);
-  const newest = await findNewestOf(staging, keys.reports);
+  const newest = await findNewestNumber(staging, keys.reports);
   if (newest === 0) return keys.oldReport;
   return newest >= (await loadLatestEpochNumber(staging, name)) ? keys.report(newest) : undefined;
 }

@@ -10,7 +10,7 @@ import { mirrorControl } from '../../state/checkpoints.ts';
 import { encodeDocument } from '../../state/document.ts';
 import { layout } from '../../state/keys.ts';
 import type { EpochOpening, MigrationRecord } from '../../state/migrations.ts';
-import { removeOfOlderEpochs } from '../../state/of-epoch.ts';
+import { removeOfOlderEpochs } from '../../state/numbered.ts';
 import { keepProgressNote } from '../../state/progress-note.ts';
 import { applyEvent } from '../life-store.ts';
 import type { MigrationQueue } from '../migration-runtime.ts';

@@ -4,7 +4,7 @@ import type { Staging } from '../../contract/staging.ts';
 import { encodeDocument, loadIfWhole } from '../document.ts';
 import { type LedgerTable, ledgerLayout, parseNumberedKey } from '../keys.ts';
 import { clearStaging } from '../migrations.ts';
-import { findNewestOf } from '../of-epoch.ts';
+import { findNewestNumber } from '../numbered.ts';
 import type { Ledger } from './ledger.ts';
 import { type BucketVersions, loadVersions } from './ledger-tables.ts';
 import { loadTurns } from './turns.ts';
@@ -48,7 +48,7 @@ async function loadNoted(staging: Staging, id: string): Promise<Noted> {
   const keys = ledgerLayout(id);
   let before = 0;
   for (;;) {
-    const number = await findNewestOf(staging, keys.allVersions);
+    const number = await findNewestNumber(staging, keys.allVersions);
     if (number === 0) return { number, newest: undefined, key: keys.allVersions };
     const key = keys.versions(number);
     const newest = await loadIfWhole(anyDocument, key, staging);

@@ -6,7 +6,7 @@ import { findReportKey } from '../../../src/migrations/report/report.ts';
 import { encodeDocument } from '../../../src/state/document.ts';
 import { layout } from '../../../src/state/keys.ts';
 import { openEpoch } from '../../../src/state/migrations.ts';
-import { removeOfOlderEpochs } from '../../../src/state/of-epoch.ts';
+import { removeOfOlderEpochs } from '../../../src/state/numbered.ts';
 import { createFolderStaging } from '../../../src/state/staging/folder.ts';
 
 let folder: string;
