@@ -77,6 +77,10 @@ export const layout = (name: string) => {
   };
 };
 
+/** The steps of a turn that send; each has a folder of receipts. */
+export const SEND_STEPS = ['merged', 'folded'] as const;
+export type SendStep = (typeof SEND_STEPS)[number];
+
 /** Working data of one turn, removed when the turn has ended. */
 const turnLayout = (prefix: string) => ({
   prefix,
@@ -87,12 +91,14 @@ const turnLayout = (prefix: string) => ({
   merged: `${prefix}merged/`,
   folded: `${prefix}folded/`,
   /** Records of the ledger that say more than the destination accepted; the receipts name those that count. */
-  refusedBy: (step: 'merged' | 'folded', range: KeyRange, writer: string) =>
+  refusedBy: (step: SendStep, range: KeyRange, writer: string) =>
     `${prefix}refused/${step}-${toRangeId(range)}-${writer}.gz`,
-  checkpoints: (step: 'merged' | 'folded') => `${prefix}checkpoints/${step}/`,
+  checkpoints: (step: SendStep) => `${prefix}checkpoints/${step}/`,
   /** Marks that ranges are sent again: receipts and checkpoints of earlier attempts count no more. */
-  attempts: (step: 'merged' | 'folded') => `${prefix}attempts/${step}/`,
+  attempts: (step: SendStep) => `${prefix}attempts/${step}/`,
 });
+
+export type TurnKeys = ReturnType<typeof turnLayout>;
 
 /** Every ledger, one folder each. */
 export const LEDGERS = '_ledgers/';

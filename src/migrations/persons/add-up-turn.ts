@@ -2,16 +2,12 @@ import type { Staging } from '../../contract/staging.ts';
 import { mergePersonsTally } from '../../identity/persons-tally.ts';
 import { resolvedRange } from '../../identity/resolve-buckets.ts';
 import { addSentRanges, emptySentRange, type SentRange } from '../../identity/sent-range.ts';
-import type { layout } from '../../state/keys.ts';
-import { type Attempts, listSentRanges, SEND_STEPS } from './attempts.ts';
+import { SEND_STEPS, type TurnKeys } from '../../state/keys.ts';
+import { type Attempts, listSentRanges } from './attempts.ts';
 import { listDocuments } from './list-documents.ts';
 
 /** What stayed unmerged when ids were resolved, and what was sent. */
-export async function addUpTurn(
-  staging: Staging,
-  keys: ReturnType<ReturnType<typeof layout>['atTurn']>,
-  attempts: Attempts,
-): Promise<SentRange> {
+export async function addUpTurn(staging: Staging, keys: TurnKeys, attempts: Attempts): Promise<SentRange> {
   let sum = emptySentRange();
   for (const step of SEND_STEPS) {
     for await (const sent of listSentRanges(staging, keys, step, attempts)) sum = addSentRanges(sum, sent);

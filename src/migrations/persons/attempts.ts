@@ -2,18 +2,20 @@ import type { Staging } from '../../contract/staging.ts';
 import type { BucketRange } from '../../identity/load-folds.ts';
 import { countRefused, type SentRange, sentRange } from '../../identity/sent-range.ts';
 import { encodeDocument, loadDocument } from '../../state/document.ts';
-import { type layout, parseRangeKey, toRangeId, toRangeKey } from '../../state/keys.ts';
+import {
+  parseRangeKey,
+  SEND_STEPS,
+  type SendStep,
+  type TurnKeys,
+  toRangeId,
+  toRangeKey,
+} from '../../state/keys.ts';
 
 /*
  * A range of which events were refused is sent again under the same uuids, in the same turn. Its receipt and its
  * checkpoint say that the refused ones are done with, so the next attempt has objects of its own: a worker of the
  * attempt before, however long it slept, writes nothing that the next one reads (I5).
  */
-
-type TurnKeys = ReturnType<ReturnType<typeof layout>['atTurn']>;
-type SendStep = 'merged' | 'folded';
-
-export const SEND_STEPS = ['merged', 'folded'] as const satisfies readonly SendStep[];
 
 /** Number of the latest attempt of each range of a step; 1 for the first. */
 export type Attempts = (step: SendStep, range: BucketRange) => number;

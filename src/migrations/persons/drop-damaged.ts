@@ -3,10 +3,9 @@ import type { Staging } from '../../contract/staging.ts';
 import { type ResolvedRange, resolvedRange } from '../../identity/resolve-buckets.ts';
 import { sendCheckpoint } from '../../identity/send-chunks.ts';
 import { type SentRange, sentRange } from '../../identity/sent-range.ts';
-import { SourceError } from '../../lib/errors.ts';
 import { gunzip } from '../../lib/gzip.ts';
-import { parseDocument } from '../../state/document.ts';
-import { layout } from '../../state/keys.ts';
+import { loadIfWhole } from '../../state/document.ts';
+import { layout, SEND_STEPS } from '../../state/keys.ts';
 
 /**
  * Removes the receipts and checkpoints of an interrupted turn that cannot be believed: those that are damaged, and
@@ -23,28 +22,18 @@ export async function dropDamaged(staging: Staging, name: string, turn: number):
     isWhole: (document: T) => Promise<boolean>,
   ) => {
     for await (const { key } of staging.list(folder)) {
-      const body = await staging.get(key);
-      const document = body && parseIfWhole(schema, body, key, staging);
+      const document = await loadIfWhole(schema, key, staging);
       if (document !== undefined && (await isWhole(document))) continue;
       await staging.remove(key);
       dropped.push(key);
     }
   };
   await check(keys.resolved, resolvedRange, (range) => isResolvedWhole(staging, range));
-  for (const folder of [keys.merged, keys.folded])
-    await check(folder, sentRange, (sent) => isSentWhole(staging, sent));
-  for (const step of ['merged', 'folded'] as const)
+  for (const step of SEND_STEPS) {
+    await check(keys[step], sentRange, (sent) => isSentWhole(staging, sent));
     await check(keys.checkpoints(step), sendCheckpoint, ({ sent }) => isSentWhole(staging, sent));
-  return dropped;
-}
-
-function parseIfWhole<T>(schema: z.ZodType<T>, body: Buffer, key: string, staging: Staging): T | undefined {
-  try {
-    return parseDocument(schema, body, key, staging);
-  } catch (error) {
-    if (error instanceof SourceError) return undefined;
-    throw error;
   }
+  return dropped;
 }
 
 async function isResolvedWhole(staging: Staging, { facts, merges }: ResolvedRange): Promise<boolean> {

@@ -11,7 +11,7 @@ import { type SentChunk, sendCheckpoint, sendChunks } from '../../identity/send-
 import type { SentRange } from '../../identity/sent-range.ts';
 import { SourceError } from '../../lib/errors.ts';
 import { encodeDocument, loadDocument } from '../../state/document.ts';
-import { layout, toRangeKey } from '../../state/keys.ts';
+import { layout, type SendStep, toRangeKey } from '../../state/keys.ts';
 import { createLedgerTables } from '../../state/ledger/ledger-tables.ts';
 import type { OpenMigration } from '../open-migrations.ts';
 import { loadAttempts } from './attempts.ts';
@@ -110,7 +110,7 @@ async function openRange({ migration, turn }: RangeWork, { staging, redis }: Ran
 async function sendRange(
   { migration, turn, from, to }: RangeWork,
   { staging, redis, signal, onProgress }: RangeDeps,
-  step: 'merged' | 'folded',
+  step: SendStep,
   listChunks: (after: string | undefined) => AsyncIterable<SentChunk>,
   note: () => Pick<SentRange, 'versions'> = () => ({}),
 ): Promise<void> {

@@ -5,7 +5,7 @@ import type { RefusedRecords } from '../../identity/sent-range.ts';
 import { createPace } from '../../lib/async/pace.ts';
 import { SourceError } from '../../lib/errors.ts';
 import { gunzip, gzip } from '../../lib/gzip.ts';
-import type { layout } from '../../state/keys.ts';
+import type { TurnKeys } from '../../state/keys.ts';
 import { HASH_BYTES } from '../../state/ledger/keyed-hash.ts';
 import { createLedgerTables, type StoredTables } from '../../state/ledger/ledger-tables.ts';
 import type { RecordTable } from '../../state/ledger/record-table.ts';
@@ -27,7 +27,7 @@ export async function saveRefused(
 const AT_ONCE = 1_000_000;
 
 interface RefusedTurn {
-  readonly keys: ReturnType<ReturnType<typeof layout>['atTurn']>;
+  readonly keys: TurnKeys;
   /** As they were when the turn was added up. */
   readonly attempts: Attempts;
   readonly ledger: string;

@@ -5,7 +5,7 @@ import { settleWithin } from '../../lib/async/timeout.ts';
 import { SourceError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { encodeDocument } from '../../state/document.ts';
-import { layout, toRangeKey } from '../../state/keys.ts';
+import { layout, type SendStep, toRangeKey } from '../../state/keys.ts';
 import {
   forgetLedger,
   type Ledger,
@@ -129,7 +129,7 @@ async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts
   const ranges = cutRanges(plan.ranges);
   const attempts = await loadAttempts(staging, keys);
   const resolving = ['resolve-people', (range: BucketRange) => toRangeKey(keys.resolved, range)] as const;
-  const toSentKey = (step: 'merged' | 'folded') => (range: BucketRange) =>
+  const toSentKey = (step: SendStep) => (range: BucketRange) =>
     toRangeKey(keys[step], range, attempts(step, range));
   const steps =
     plan.purpose === 'note'
