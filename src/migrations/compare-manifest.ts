@@ -11,6 +11,7 @@ import { loadAcceptanceMark } from '../state/destination-marks.ts';
 import type { LedgerAccess } from '../state/ledger/ledger.ts';
 import { type Epoch, loadLatestEpoch, loadMigration, type MigrationRecord } from '../state/migrations.ts';
 import { listReceipts } from '../state/receipts.ts';
+import { parseReplayName } from './derived-name.ts';
 import { toLedgerDestination } from './persons/ledger-destination.ts';
 import { type DestinationDeps, resolveLedger } from './resolve-destination.ts';
 
@@ -34,8 +35,7 @@ export async function findManifestDifferences(
 
 /** The migrations that what this one sends is of, and so must go to the project of. Removed ones are left out. */
 async function loadOrigins(staging: Staging, known: MigrationRecord): Promise<MigrationRecord[]> {
-  // Replays of earlier versions are told by their names.
-  const replays = known.replays ?? /^(.+)\.replay-\d+$/.exec(known.name)?.[1];
+  const replays = known.replays ?? parseReplayName(known.name);
   const isReplay = known.files.length > 0 && areStagedRejects(known.files);
   const names = known.releases ?? (isReplay && replays !== undefined ? [replays] : []);
   const origins = await Promise.all(names.map((name) => loadMigration(staging, name)));

@@ -10,6 +10,9 @@ export function createDerivedName(name: string, kind: 'replay' | 'persons', numb
   return name.slice(0, NAME_MAX - suffix.length) + suffix;
 }
 
+/** The migration that a replay of an earlier version is of, whose record does not name it; its name may be cut. */
+export const parseReplayName = (name: string): string | undefined => /^(.+)\.replay-\d+$/.exec(name)?.[1];
+
 /** The first of these names that no migration has. */
 export async function findFreeName(
   staging: Staging,

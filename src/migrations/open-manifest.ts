@@ -39,7 +39,7 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
     const access = { baseDir: record.opening.baseDir, openS3: deps.openSourceBucket };
     const destination = resolveDestination(manifest, deps);
     const ledger = resolveLedger(manifest, deps);
-    assertSameProject(record.name, epoch, ledger);
+    assertKeyOfRun(record.name, epoch, ledger);
     const { eventsPerMinute, requestsInFlight, batch } = manifest.limits;
     const key = toRedisBudgetKey(destination.url, destination.apiKey);
     const createSender = async () => {
@@ -93,7 +93,7 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
 }
 
 /** The key is read from this process's environment: one of another project would be sent a part of the events. */
-function assertSameProject(name: string, epoch: Epoch, own: LedgerAccess): void {
+function assertKeyOfRun(name: string, epoch: Epoch, own: LedgerAccess): void {
   const { ledger = own.id, key = own.key } = epoch;
   if (ledger === own.id && key === own.key) return;
   throw new ConfigError(
