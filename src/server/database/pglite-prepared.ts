@@ -33,7 +33,7 @@ export function createPreparedRuns(
     return prepared;
   }
 
-  return async (text, params) => {
+  async function run(text: string, params: readonly SqlValue[]): Promise<Row[]> {
     const { name, types } = statements.get(text) ?? (await prepare(text));
     const values = params.map((param, at) => {
       if (param === null || param instanceof Uint8Array) return param;
@@ -49,5 +49,8 @@ export function createPreparedRuns(
       ]),
     );
     return (parse.parseResults(messages, engine.parsers)[0]?.rows ?? []) as Row[];
-  };
+  }
+
+  // Messages of two statements must not mix: one of them would get no rows.
+  return (text, params) => engine.runExclusive(() => run(text, params));
 }

@@ -36,6 +36,17 @@ test('a statement that fails breaks nothing', async () => {
   await db.close();
 });
 
+test('keeps the answers of statements apart that are asked at once, prepared or not', async () => {
+  const session = await openPgliteSession(undefined, await readEmptyPglite());
+  const numbers = [1, 2, 3, 4, 5, 6];
+  const ask = (n: number) =>
+    session.query(`select $1::integer + ${n} as sum`, [n], { prepared: n % 3 !== 0 });
+  for (const _round of [1, 2]) {
+    expect(await Promise.all(numbers.map(ask))).toEqual(numbers.map((n) => [{ sum: 2 * n }]));
+  }
+  await session.close();
+});
+
 test('keeps pages in 48 MB, and every commit in the log before it is answered', async () => {
   const initial = await readEmptyPglite();
   const db = createSerialDb(() => openPgliteSession(undefined, initial));
