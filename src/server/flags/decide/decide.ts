@@ -80,8 +80,8 @@ export function createDecider({ db, now, storeWithinMs = STORE_WITHIN_MS }: Deci
   ): { project: ProjectFlags; found: Found } | undefined {
     const found = kept.find(toKey(toWanted(projectKey, request)));
     const project = found && cache.findLast(found.projectId);
-    if (project === undefined || found === undefined || project.version < found.flagsVersion)
-      return undefined;
+    // Those of a later version are gone where a backup was restored.
+    if (project === undefined || project.version !== found?.flagsVersion) return undefined;
     return lacksHashKeys(project, found, request) ? undefined : { project, found };
   }
 

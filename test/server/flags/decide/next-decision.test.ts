@@ -185,6 +185,43 @@ onBothDatabases('the next decision', (db) => {
     expect(await askPage()).toBe(false);
   });
 
+  test('is made by flags of a restored backup while they are read, too', async () => {
+    const { project } = await createTestApi(db());
+    const id = await addFlag(db(), project.id, 'page', { groups: [{}] });
+    await db().query('update projects set flags_version = 9 where id = $1', [project.id]);
+    let hold = async () => {};
+    const slow: Db = {
+      ...db(),
+      async transaction(run, use) {
+        await hold();
+        return db().transaction(run, use);
+      },
+    };
+    const decider = createDecider({ db: slow, now: Date.now });
+    const decide = async () => {
+      const request = { ...parseDecideRequest({ distinct_id: 'ada' }), distinctId: 'ada' };
+      const { decisions } = await decider.decide(project.projectKey, request, {});
+      return decisions.decided.get('page')?.value;
+    };
+    expect(await decide()).toBe(true);
+    await db().query(`update feature_flags set filters = '{"groups": []}' where id = $1`, [id]);
+    await db().query('update projects set flags_version = 8 where id = $1', [project.id]);
+    let read = () => {};
+    const reading = new Promise<void>((onRead) => {
+      hold = () => {
+        onRead();
+        return new Promise((resolve) => {
+          read = resolve;
+        });
+      };
+    });
+    const first = decide();
+    await reading;
+    const second = decide();
+    read();
+    expect([await first, await second]).toEqual([false, false]);
+  });
+
   test('knows the time', async () => {
     let now = Date.parse('2024-03-10T12:00:00Z');
     const { project, post } = await createTestApi(db(), () => now);
@@ -241,7 +278,7 @@ onBothDatabases('the next decision', (db) => {
     expect(statements.length > 0).toBe(db().kind === 'postgres');
   });
 
-  test('nothing reaches a table of a lookup from one that is not watched', async () => {
+  test('nothing reaches a table of a lookup from one that is not watched, or by a function', async () => {
     const cascades = await db().query<{ source: string; target: string }>(
       `select confrelid::regclass::text as source, conrelid::regclass::text as target
         from pg_constraint where contype = 'f' and confdeltype <> 'a' and confdeltype <> 'r'`,
@@ -250,11 +287,17 @@ onBothDatabases('the next decision', (db) => {
       `select t.tgrelid::regclass::text as source, f.prosrc as body
         from pg_trigger t join pg_proc f on f.oid = t.tgfoid where not t.tgisinternal`,
     );
+    const functions = await db().query<{ body: string }>(
+      `select prosrc as body from pg_proc
+        where pronamespace = current_schema()::regnamespace and prorettype <> 'trigger'::regtype`,
+    );
     const watched = new Set<string>(LOOKUP_TABLES);
     const names = new RegExp(`\\b(?:${LOOKUP_TABLES.join('|')})\\b`);
     expect(cascades.length).toBeGreaterThan(0);
     expect(triggers.length).toBeGreaterThan(0);
     expect(cascades.filter(({ source, target }) => watched.has(target) && !watched.has(source))).toEqual([]);
     expect(triggers.filter(({ source, body }) => names.test(body) && !watched.has(source))).toEqual([]);
+    // A statement that begins with `select` is not counted.
+    expect(functions.filter(({ body }) => names.test(body))).toEqual([]);
   });
 });
