@@ -49,8 +49,8 @@ export function readSeries(filters: unknown): Series[] {
 
 /** The series of filters that need none. */
 export function readAnySeries(filters: unknown): Series[] {
-  const { events = [] } = readFields(seriesFields, filters);
-  return events.length === 0 ? [] : readSeries(filters);
+  const lists = Object.values(readFields(seriesFields, filters));
+  return lists.every((list = []) => list.length === 0) ? [] : readSeries(filters);
 }
 
 /** One series of its own. */

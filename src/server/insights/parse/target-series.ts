@@ -36,11 +36,12 @@ export function readTargetSeries(filters: JsonObject): Series {
   }
   const all = readAnySeries(filters);
   const event = id === undefined ? null : String(id);
-  const ofEvent = all.filter((series) => series.event === event);
+  const isEvent = (type ?? 'events') === 'events';
+  const ofEvent = isEvent ? all.filter((series) => series.event === event) : [];
   return (
     all.find((series) => series.order === order) ??
     ofEvent.find(({ measure }) => math === undefined || measure.math === math) ??
     ofEvent[0] ??
-    naming(math === undefined ? 'entity_type' : 'entity_math', () => readOneSeries({ id, type, math }))
+    naming(isEvent ? 'entity_math' : 'entity_type', () => readOneSeries({ id, type, math }))
   );
 }
