@@ -23,7 +23,7 @@ export interface PeopleKind {
    * @default limit and offset
    */
   readonly pageNames?: { readonly limit: string; readonly offset: string };
-  /** Parameters besides those of every list (people-parameters.ts), with what they are. */
+  /** Parameters besides those of every list, with what they are. */
   readonly parameters: Readonly<Record<string, string>>;
   /** Reads the parameters, named as in the filters of the insight. Throws InsightError. */
   readonly parse: (filters: JsonObject) => PeopleQuestion;

@@ -1,4 +1,5 @@
 import type { DateTime } from 'luxon';
+import { DAY_MS } from '../../lib/day.ts';
 import { invalidInput } from '../http/errors.ts';
 
 export const INTERVALS = ['hour', 'day', 'week', 'month'] as const;
@@ -16,8 +17,6 @@ export function parseInterval(given: unknown): Interval {
   if (interval !== undefined) return interval;
   throw invalidInput(`The interval must be one of ${INTERVALS.join(', ')}.`, 'interval');
 }
-
-const DAY_MS = 86_400_000;
 
 /** The finest interval that leaves a span (in milliseconds) readable as a chart: about a hundred at most. */
 export function chooseInterval(spanMs: number): Interval {

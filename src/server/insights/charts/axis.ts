@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../lib/day.ts';
 import { formatDay, MONTHS } from './format.ts';
 
 /** What the values of a plot belong to, from left to right. */
@@ -49,8 +50,7 @@ export function createTimeAxis(days: readonly string[]): Axis {
 
 type Unit = 'hour' | 'day' | 'month' | 'year';
 
-const toEpochDay = (day: string): number =>
-  Math.floor(Date.parse(`${day.slice(0, 10)}T00:00:00Z`) / 86_400_000);
+const toEpochDay = (day: string): number => Math.floor(Date.parse(`${day.slice(0, 10)}T00:00:00Z`) / DAY_MS);
 const getHour = (day: string): number => Number(day.slice(11, 13));
 const getMonth = (day: string): number => Number(day.slice(0, 4)) * 12 + Number(day.slice(5, 7)) - 1;
 const getYear = (day: string): number => Number(day.slice(0, 4));

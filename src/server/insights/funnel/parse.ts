@@ -7,9 +7,9 @@ import { entityDocument, readEntity, readSeries } from '../parse/entities.ts';
 import {
   count,
   given,
+  integer,
   oneOf,
   parseList,
-  plainNumber,
   readBreakdown,
   readFields,
   words,
@@ -39,8 +39,7 @@ const funnelFields = z.object({
   exclusions: parseList(entityDocument, MAX_STEPS),
 });
 
-const step = z.preprocess(plainNumber, z.coerce.number().int());
-const exclusionFields = z.object({ funnel_from_step: step, funnel_to_step: step });
+const exclusionFields = z.object({ funnel_from_step: integer, funnel_to_step: integer });
 
 export function parseFunnel(filters: JsonObject, common: CommonQuery): FunnelQuery {
   const fields = readFields(funnelFields, filters);

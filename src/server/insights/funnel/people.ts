@@ -4,16 +4,7 @@ import { invalid } from '../insight-error.ts';
 import { cutRange, findBucketOf, wholeRange } from '../intervals.ts';
 import { readBreakdownValue } from '../parse/breakdown-value.ts';
 import { readCommon } from '../parse/common.ts';
-import {
-  count,
-  flag,
-  given,
-  parseList,
-  plainNumber,
-  readFields,
-  readInterval,
-  words,
-} from '../parse/fields.ts';
+import { count, flag, given, integer, parseList, readFields, readInterval, words } from '../parse/fields.ts';
 import { listActors, NOBODY, type PeopleKind, type PeopleQuestion } from '../people-kind.ts';
 import { parseFunnel } from './parse.ts';
 import { findInFunnel, findInPeriod } from './store.ts';
@@ -55,10 +46,9 @@ export const funnelPeople: PeopleKind = {
   parse: parseFunnelPeople,
 };
 
-const step = z.preprocess(plainNumber, z.coerce.number().int());
 const pointFields = z.object({
-  funnel_step: given(step),
-  funnel_custom_steps: parseList(step, 100),
+  funnel_step: given(integer),
+  funnel_custom_steps: parseList(integer, 100),
 });
 
 function parseFunnelPeople(filters: JsonObject): PeopleQuestion {

@@ -20,7 +20,10 @@ export const count = (least: number, most: number) =>
   given(z.preprocess(plainNumber, z.coerce.number().int().min(least).max(most)));
 
 /** These fields take no number that a double cannot hold: as text it is invalid without a throw. */
-export const plainNumber = (value: unknown): unknown => (isExactNumber(value) ? value.toString() : value);
+const plainNumber = (value: unknown): unknown => (isExactNumber(value) ? value.toString() : value);
+
+/** A whole number that must be there. */
+export const integer = z.preprocess(plainNumber, z.coerce.number().int());
 
 export const flag = given(z.union([z.boolean(), z.stringbool()]));
 

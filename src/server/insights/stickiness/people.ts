@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../http/json.ts';
+import { MAX_INTERVALS } from '../../query/interval.ts';
 import { invalid } from '../insight-error.ts';
 import { cutRange } from '../intervals.ts';
 import { readCommon } from '../parse/common.ts';
@@ -22,9 +23,10 @@ export const stickinessPeople: PeopleKind = {
   parse: parseStickinessPeople,
 };
 
-/** As many intervals as a range can have (query/interval.ts). */
-const MOST = 10_000;
-const pointFields = z.object({ stickiness_days: count(1, MOST), selected_interval: count(1, MOST) });
+const pointFields = z.object({
+  stickiness_days: count(1, MAX_INTERVALS),
+  selected_interval: count(1, MAX_INTERVALS),
+});
 
 function parseStickinessPeople(filters: JsonObject): PeopleQuestion {
   const { stickiness_days: days, selected_interval: selected } = readFields(pointFields, filters);
