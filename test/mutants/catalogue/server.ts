@@ -163,7 +163,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   {
     id: 'PN3',
     what: 'a list of a trend begins with the range instead of the interval',
-    file: 'src/server/insights/trends/store.ts',
+    file: 'src/server/insights/trends/actors-store.ts',
     edits: [['if (firstOnly) return', 'if (firstOnly || buckets !== undefined) return']],
     tests: ['test/server/people'],
   },

@@ -10,10 +10,10 @@ import { readCommon } from '../parse/common.ts';
 import { count, given, readBreakdown, readFields, readInterval, words } from '../parse/fields.ts';
 import { readTargetSeries, TARGET_PARAMETERS } from '../parse/target-series.ts';
 import { NOBODY, type People, type PeopleKind, type PeopleQuestion } from '../people-kind.ts';
+import { findInTrend } from './actors-store.ts';
 import { countsFirstOnly } from './compute.ts';
 import { AGGREGATED_DISPLAYS } from './model.ts';
 import { readDisplay } from './parse.ts';
-import { findInTrend } from './store.ts';
 
 /** Who did what one number of a trend counts, those who did most first. */
 export const trendsPeople: PeopleKind = {
