@@ -22,9 +22,12 @@ export interface TestApi {
   read<T>(path: string): Promise<T>;
 }
 
-/** The real API over `db`, with a project of its own. */
-export async function createTestApi(db: Db, now?: () => number): Promise<TestApi> {
-  const app = buildApi({ db, log: silent, ...(now === undefined ? {} : { now }) });
+/** The real API over `db`, or one that is there already, with a project of its own. */
+export async function createTestApi(
+  db: Db,
+  now?: () => number,
+  app: Hono = buildApi({ db, log: silent, ...(now === undefined ? {} : { now }) }),
+): Promise<TestApi> {
   const project = await ensureProject(db, { name: 'test', projectKey: createProjectKey() });
   const personalKey = await createPersonalKey(db, { label: 'test', scopes: ['*'] });
 

@@ -22,10 +22,10 @@ export interface Lab {
 
 type ResultOf<K extends InsightData['insight']> = Extract<InsightData, { insight: K }>['result'];
 
-/** A project of its own at noon of NOW. */
-export async function createLab(db: Db): Promise<Lab> {
+/** A project of its own at noon of NOW; in the API of an earlier one, where that is given. */
+export async function createLab(db: Db, earlier?: Lab): Promise<Lab> {
   const now = () => Date.parse(NOW);
-  const api = await createTestApi(db, now);
+  const api = await createTestApi(db, now, earlier?.api.app);
   // Nothing at once, and small steps: on the embedded database, where there are steps.
   const sizes = { atOnceMs: 0, firstBlocks: 1, factsAStep: 40 };
   const results = createInsightResults({ now, waitMs: 600_000, sizes });

@@ -27,7 +27,7 @@ export interface Somebody {
 export const NAMES = ['a', 'b', 'c'] as const;
 const PLANS = ['', 'x', 'y', 'z'] as const;
 
-/** Sunday: what is generated lies in the 17 days from there, which end on NOW (insights/lab.ts). */
+/** A Sunday. Events are of the 17 days from then on, which end before NOW (insights/lab.ts). */
 export const FIRST_DAY = Date.parse('2023-12-24T00:00:00Z');
 const DAYS = 17;
 const MINUTE = 60_000;

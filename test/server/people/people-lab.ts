@@ -19,8 +19,12 @@ export interface PeopleLab extends Lab {
 }
 
 /** A project with a history, in which insights and lists can be asked for. */
-export async function createPeopleLab(db: Db, people: readonly Somebody[]): Promise<PeopleLab> {
-  const lab = await createLab(db);
+export async function createPeopleLab(
+  db: Db,
+  people: readonly Somebody[],
+  earlier?: Lab,
+): Promise<PeopleLab> {
+  const lab = await createLab(db, earlier);
   const batch = toBatch(people);
   if (batch.length > 0) await lab.api.send(...batch);
   const sizes = { atOnceMs: 0, firstBlocks: 1, factsAStep: 10 };
