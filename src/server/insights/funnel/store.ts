@@ -87,7 +87,7 @@ export async function findInFunnel(
     select actor from facts where steps = any(${reached}::integer[]) and ${ofValue})`;
 }
 
-/** The persons who entered a funnel in one period, from 1, and whose best go of it reached so many steps. */
+/** The persons who entered a funnel in one period, from 1, and whose best attempt reached so many steps. */
 export async function findInPeriod(
   steps: Steps,
   scope: EventScope,

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { formQuery } from '../http/content-negotiation.ts';
 import { pageQuery } from '../http/paging.ts';
-import type { PeopleKind } from '../insights/people-kind.ts';
+import type { ActorList } from '../insights/actor-list.ts';
 
 export const actorSchema = z
   .object({
@@ -23,15 +23,17 @@ export type ActorBody = z.infer<typeof actorSchema>;
 const pageFields = {
   next: z.string().nullable(),
   initial: z.string(),
-  missing_persons: z.int().openapi({ description: 'Always 0: nobody who is counted is left out.' }),
+  missing_persons: z.int().openapi({ description: 'Always 0: the list holds everybody who is counted.' }),
   is_cached: z.boolean(),
   last_refresh: z.string(),
-  total_count: z.int().openapi({ description: 'On all pages: the number that the insight shows.' }),
+  total_count: z
+    .int()
+    .openapi({ description: 'Of all pages; without a search the number that the insight shows.' }),
 };
 
-export const peopleSchema = z
+export const actorsSchema = z
   .object({ results: z.array(z.object({ people: z.array(actorSchema), count: z.int() })), ...pageFields })
-  .openapi('People');
+  .openapi('Actors');
 
 export const retainedSchema = z
   .object({
@@ -43,7 +45,7 @@ export const retainedSchema = z
     ),
     ...pageFields,
   })
-  .openapi('RetainedPeople');
+  .openapi('RetainedActors');
 
 /** As in the filters of an insight, which clients send along as they are. */
 const INSIGHT_PARAMETERS = {
@@ -80,14 +82,14 @@ const searchQuery = z.object({
   search: z.string().optional().openapi({ description: 'Part of an e-mail address, a name or an id.' }),
 });
 
-export const peopleQuery = ({ parameters }: PeopleKind) =>
+export const actorsQuery = ({ parameters }: ActorList) =>
   formQuery
     .extend(pageQuery.shape)
     .extend(searchQuery.shape)
     .extend(asQuery({ ...INSIGHT_PARAMETERS, ...parameters }));
 
 /** Fields of the body go before those of the query. */
-export const peopleBody = ({ parameters }: PeopleKind) =>
+export const actorsBody = ({ parameters }: ActorList) =>
   z.object(
     asBody({
       limit: 'As in the query.',

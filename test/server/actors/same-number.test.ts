@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { Db } from '../../../src/server/database/db.ts';
 import type { FunnelStep } from '../../../src/server/insights/funnel/model.ts';
 import { onEveryDatabase } from '../../support/databases.ts';
+import { type ActorLab, createActorLab, type Listed } from './actor-lab.ts';
 import { FIRST_DAY, type Happened, histories, NAMES, type Somebody } from './history.ts';
-import { createPeopleLab, type Listed, type PeopleLab } from './people-lab.ts';
 import {
   activeIn,
   bestAttempt,
@@ -449,15 +449,15 @@ function measure(math: string, events: readonly Happened[]): number {
 async function holds<Q>(
   db: () => Db,
   questions: fc.Arbitrary<Q>,
-  check: (lab: PeopleLab, people: readonly Somebody[], question: Q) => Promise<void>,
+  check: (lab: ActorLab, people: readonly Somebody[], question: Q) => Promise<void>,
 ): Promise<void> {
   // One API for all histories: each that is made takes a megabyte until the process ends.
-  let lab: PeopleLab | undefined;
+  let lab: ActorLab | undefined;
   const property = fc.asyncProperty(
     histories,
     fc.array(questions, { minLength: 1, maxLength: 4 }),
     async (people, asked) => {
-      lab = await createPeopleLab(db(), people, lab);
+      lab = await createActorLab(db(), people, lab);
       for (const question of asked) await check(lab, people, question);
     },
   );

@@ -9,15 +9,15 @@ import type { CommonQuery } from './insight-kind.ts';
 import type { Steps } from './steps.ts';
 
 /**
- * The persons behind the numbers of one kind of insight. They are derived from the facts that the numbers are
+ * A kind of list: the persons behind the numbers of one kind of insight. They are derived from the facts that the numbers are
  * counted from, so that a number of persons and the length of its list are the same.
  */
-export interface PeopleKind {
+export interface ActorList {
   /** Below `persons/`. */
   readonly path: string;
   readonly methods: readonly ('get' | 'post')[];
   readonly summary: string;
-  readonly shows: 'people' | 'appearances';
+  readonly shows: 'actors' | 'appearances';
   /**
    * How the parameters of a page are called.
    * @default limit and offset
@@ -26,28 +26,28 @@ export interface PeopleKind {
   /** Parameters besides those of every list, with what they are. */
   readonly parameters: Readonly<Record<string, string>>;
   /** Reads the parameters, named as in the filters of the insight. Throws InsightError. */
-  readonly parse: (filters: JsonObject) => PeopleQuestion;
+  readonly parse: (filters: JsonObject) => ActorQuestion;
 }
 
-export interface PeopleQuestion extends CommonQuery {
+export interface ActorQuestion extends CommonQuery {
   /** The interval that the date range is rounded to. */
   readonly interval: AskedInterval;
   /** Every entity whose filter is used. */
   readonly entities: readonly Entity[];
-  readonly find: (tx: Queryable, steps: Steps, scope: EventScope, range: DateRange) => Promise<People>;
+  readonly find: (tx: Queryable, steps: Steps, scope: EventScope, range: DateRange) => Promise<Actors>;
 }
 
-export interface People {
+export interface Actors {
   /** A row a person: `actor`; `value`, a float8 or null; `appearances`, an integer[] or null. */
   readonly rows: Sql;
   /** What they are ordered by, ahead of the actor. */
   readonly order?: Sql;
 }
 
-/** People of whom nothing more is said than who they are: the `actor` of rows. */
-export const listActors = (rows: Sql): People => ({
+/** A list that says only who they are: the `actor` of rows. */
+export const listActors = (rows: Sql): Actors => ({
   rows: sql`select actor, null::float8 as value, null::integer[] as appearances from ${rows} as listed`,
 });
 
 /** The list of a range without intervals. */
-export const NOBODY: People = listActors(sql`(select ''::text as actor limit 0)`);
+export const NOBODY: Actors = listActors(sql`(select ''::text as actor limit 0)`);

@@ -1,26 +1,26 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../http/json.ts';
 import { MAX_INTERVALS } from '../../query/interval.ts';
+import { type ActorList, type ActorQuestion, listActors, NOBODY } from '../actor-list.ts';
 import { invalid } from '../insight-error.ts';
 import { cutRange } from '../intervals.ts';
 import { readCommon } from '../parse/common.ts';
 import { count, readFields, readInterval } from '../parse/fields.ts';
 import { readTargetSeries, TARGET_PARAMETERS } from '../parse/target-series.ts';
-import { listActors, NOBODY, type PeopleKind, type PeopleQuestion } from '../people-kind.ts';
 import { findActiveIn } from './store.ts';
 
 /** Who was active in exactly so many intervals. */
-export const stickinessPeople: PeopleKind = {
+export const stickinessActors: ActorList = {
   path: 'stickiness',
   methods: ['get'],
   summary: 'List the persons behind a number of a stickiness',
-  shows: 'people',
+  shows: 'actors',
   parameters: {
     ...TARGET_PARAMETERS,
     stickiness_days: 'In how many intervals they were active. Required, under this name or the next.',
     selected_interval: 'The same.',
   },
-  parse: parseStickinessPeople,
+  parse: parseStickinessActors,
 };
 
 const pointFields = z.object({
@@ -28,7 +28,7 @@ const pointFields = z.object({
   selected_interval: count(1, MAX_INTERVALS),
 });
 
-function parseStickinessPeople(filters: JsonObject): PeopleQuestion {
+function parseStickinessActors(filters: JsonObject): ActorQuestion {
   const { stickiness_days: days, selected_interval: selected } = readFields(pointFields, filters);
   const active = days ?? selected;
   if (active === undefined) throw invalid('Say in how many intervals they were active.', 'stickiness_days');

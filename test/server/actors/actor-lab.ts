@@ -2,8 +2,8 @@ import { createSemaphore } from '../../../src/lib/async/semaphore.ts';
 import type { Db } from '../../../src/server/database/db.ts';
 import type { JsonObject } from '../../../src/server/http/json.ts';
 import type { Actor } from '../../../src/server/insights/actor.ts';
-import { createPeopleFinder } from '../../../src/server/insights/find-people.ts';
-import { PEOPLE_KINDS } from '../../../src/server/insights/people-kinds.ts';
+import { ACTOR_LISTS } from '../../../src/server/insights/actor-lists.ts';
+import { createActorFinder } from '../../../src/server/insights/find-actors.ts';
 import { createLab, type Lab, NOW } from '../insights/lab.ts';
 import { type Somebody, toBatch } from './history.ts';
 
@@ -13,22 +13,18 @@ export interface Listed {
   readonly appearances: readonly number[] | null;
 }
 
-export interface PeopleLab extends Lab {
+export interface ActorLab extends Lab {
   /** Everybody in a list, by the ids of the history. Its total is as long, or it throws. */
   list(path: string, filters: JsonObject): Promise<Listed[]>;
 }
 
 /** A project with a history, in which insights and lists can be asked for. */
-export async function createPeopleLab(
-  db: Db,
-  people: readonly Somebody[],
-  earlier?: Lab,
-): Promise<PeopleLab> {
+export async function createActorLab(db: Db, people: readonly Somebody[], earlier?: Lab): Promise<ActorLab> {
   const lab = await createLab(db, earlier);
   const batch = toBatch(people);
   if (batch.length > 0) await lab.api.send(...batch);
   const sizes = { atOnceMs: 0, firstBlocks: 1, factsAStep: 10 };
-  const findPeople = createPeopleFinder({
+  const findActors = createActorFinder({
     now: () => Date.parse(NOW),
     runInTurn: createSemaphore(1),
     sizes,
@@ -45,12 +41,12 @@ export async function createPeopleLab(
   return {
     ...lab,
     async list(path, filters) {
-      const kind = PEOPLE_KINDS.find((each) => each.path === path);
+      const kind = ACTOR_LISTS.find((each) => each.path === path);
       if (kind === undefined) throw new Error(`there is no ${path}`);
       const page = { limit: 1000, offset: 0 };
-      const found = await findPeople(db, lab.api.project.id, kind.parse(filters), page);
-      if (found.total !== found.people.length) throw new Error(`${found.total} are ${found.people.length}`);
-      return found.people.map(({ actor, ...rest }) => ({ id: nameOf(actor), ...rest }));
+      const found = await findActors(db, lab.api.project.id, kind.parse(filters), page);
+      if (found.total !== found.actors.length) throw new Error(`${found.total} are ${found.actors.length}`);
+      return found.actors.map(({ actor, ...rest }) => ({ id: nameOf(actor), ...rest }));
     },
   };
 }

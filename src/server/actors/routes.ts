@@ -3,20 +3,20 @@ import { FORMS, respondWithCsv, wantsCsv } from '../http/content-negotiation.ts'
 import { isJsonObject, type JsonObject, toText } from '../http/json.ts';
 import { linkTo, parsePage } from '../http/paging.ts';
 import { toByteStream } from '../http/response.ts';
-import type { FoundPeople, PeopleFinder, PeoplePage } from '../insights/find-people.ts';
-import type { PeopleKind } from '../insights/people-kind.ts';
-import { PEOPLE_KINDS } from '../insights/people-kinds.ts';
+import type { ActorList } from '../insights/actor-list.ts';
+import { ACTOR_LISTS } from '../insights/actor-lists.ts';
+import type { ActorFinder, ActorPage, FoundActors } from '../insights/find-actors.ts';
 import { getPublicUrl } from '../routing/public-url.ts';
 import { type Api, addRoute, type Call } from '../routing/route.ts';
 import { toRefusal } from './refuse-invalid.ts';
-import { renderPeople } from './render-actor.ts';
-import { type ActorBody, peopleBody, peopleQuery, peopleSchema, retainedSchema } from './schema.ts';
-import { streamPeople } from './stream-people.ts';
+import { renderActors } from './render-actor.ts';
+import { type ActorBody, actorsBody, actorsQuery, actorsSchema, retainedSchema } from './schema.ts';
+import { streamActors } from './stream-actors.ts';
 import { addTimelineRoutes } from './timeline-routes.ts';
 
-interface PeopleDeps {
+interface ActorDeps {
   readonly db: Db;
-  readonly findPeople: PeopleFinder;
+  readonly findActors: ActorFinder;
   readonly now: () => number;
 }
 
@@ -28,71 +28,71 @@ const CHUNK = 200;
 const CSV_COLUMNS = ['created_at', 'id', 'name', 'uuid'];
 
 /** The persons behind the numbers of insights. Before the routes of persons, whose `:id` takes any name. */
-export function addPeopleRoutes(api: Api, deps: PeopleDeps): void {
-  for (const kind of PEOPLE_KINDS) {
-    for (const method of kind.methods) addPeopleRoute(api, deps, kind, method);
+export function addActorRoutes(api: Api, deps: ActorDeps): void {
+  for (const list of ACTOR_LISTS) {
+    for (const method of list.methods) addActorRoute(api, deps, list, method);
   }
   addTimelineRoutes(api, deps);
 }
 
-function addPeopleRoute(api: Api, deps: PeopleDeps, kind: PeopleKind, method: 'get' | 'post'): void {
-  const schema = kind.shows === 'appearances' ? retainedSchema : peopleSchema;
+function addActorRoute(api: Api, deps: ActorDeps, list: ActorList, method: 'get' | 'post'): void {
+  const schema = list.shows === 'appearances' ? retainedSchema : actorsSchema;
   addRoute(
     api,
     {
       method,
-      path: `/api/projects/:project_id/persons/${kind.path}/`,
+      path: `/api/projects/:project_id/persons/${list.path}/`,
       scopes: ['person:read'],
-      summary: kind.summary,
+      summary: list.summary,
       description:
         'Takes the filters of the insight, and what names one of its numbers. A table (`format=csv`) without ' +
         '`limit` holds everybody.',
       tag: 'Persons',
-      query: peopleQuery(kind),
-      ...(method === 'post' ? { body: peopleBody(kind) } : {}),
+      query: actorsQuery(list),
+      ...(method === 'post' ? { body: actorsBody(list) } : {}),
       responses: { 200: { description: 'One page of them.', schema, contentTypes: FORMS } },
     },
-    (call) => respond(call, deps, kind),
+    (call) => respond(call, deps, list),
   );
 }
 
-type PeopleCall = Call<Readonly<Record<string, unknown>> & { format?: 'csv' | 'json' | undefined }, unknown>;
+type ActorCall = Call<Readonly<Record<string, unknown>> & { format?: 'csv' | 'json' | undefined }, unknown>;
 
-async function respond(call: PeopleCall, deps: PeopleDeps, kind: PeopleKind): Promise<Response> {
+async function respond(call: ActorCall, deps: ActorDeps, list: ActorList): Promise<Response> {
   const { c, query, body } = call;
   const { db, now } = deps;
   const projectId = c.get('project').id;
   const filters = { ...query, ...(isJsonObject(body) ? body : {}) };
   const isTable = wantsCsv({ c, query });
-  const page = readPage(filters, kind, isTable);
+  const page = readPage(filters, list, isTable);
   const askedAt = now();
-  const found = await find(deps, kind, projectId, filters, page);
-  const read = () => readRows(db, projectId, found, kind);
+  const found = await find(deps, list, projectId, filters, page);
+  const read = () => readRows(db, projectId, found, list);
   if (isTable) return respondWithCsv({ c, query }, read, CSV_COLUMNS);
 
   const rows = read();
   // A failure up to here still becomes an error response.
   const { value: first } = await rows.next();
   const frame = {
-    ...describePage(getPublicUrl(c), kind, page, found),
+    ...describePage(getPublicUrl(c), list, page, found),
     missing_persons: 0,
     is_cached: false,
     last_refresh: new Date(askedAt).toISOString(),
     total_count: found.total,
   };
-  const text = streamPeople(frame, kind.shows, found.people.length, first ?? [], rows);
+  const text = streamActors(frame, list.shows, found.actors.length, first ?? [], rows);
   return c.body(toByteStream(text), 200, { 'content-type': 'application/json' });
 }
 
 async function find(
-  { db, findPeople }: PeopleDeps,
-  kind: PeopleKind,
+  { db, findActors }: ActorDeps,
+  list: ActorList,
   projectId: number,
   filters: JsonObject,
-  page: PeoplePage,
-): Promise<FoundPeople> {
+  page: ActorPage,
+): Promise<FoundActors> {
   try {
-    return await findPeople(db, projectId, kind.parse(filters), page);
+    return await findActors(db, projectId, list.parse(filters), page);
   } catch (error) {
     throw toRefusal(error);
   }
@@ -102,9 +102,9 @@ const DEFAULT_NAMES = { limit: 'limit', offset: 'offset' } as const;
 
 function readPage(
   filters: JsonObject,
-  { pageNames = DEFAULT_NAMES }: PeopleKind,
+  { pageNames = DEFAULT_NAMES }: ActorList,
   isTable: boolean,
-): PeoplePage {
+): ActorPage {
   const read = (name: string) => {
     const value = filters[name];
     return value === undefined || value === null || value === '' ? undefined : toText(value);
@@ -116,9 +116,9 @@ function readPage(
 
 function describePage(
   url: string,
-  { pageNames = DEFAULT_NAMES }: PeopleKind,
-  { limit, offset }: PeoplePage,
-  { total }: FoundPeople,
+  { pageNames = DEFAULT_NAMES }: ActorList,
+  { limit, offset }: ActorPage,
+  { total }: FoundActors,
 ): { readonly next: string | null; readonly initial: string } {
   const after = offset + limit;
   const next = { [pageNames.limit]: limit, [pageNames.offset]: after };
@@ -129,13 +129,13 @@ function describePage(
 async function* readRows(
   db: Db,
   projectId: number,
-  { people }: FoundPeople,
-  { shows }: PeopleKind,
+  { actors }: FoundActors,
+  { shows }: ActorList,
 ): AsyncGenerator<readonly unknown[], void, undefined> {
-  for (let at = 0; at < people.length; at += CHUNK) {
-    const found = people.slice(at, at + CHUNK);
-    const actors = await renderPeople(db, projectId, found);
-    yield shows === 'people' ? actors : actors.map(toRetained);
+  for (let at = 0; at < actors.length; at += CHUNK) {
+    const found = actors.slice(at, at + CHUNK);
+    const rendered = await renderActors(db, projectId, found);
+    yield shows === 'actors' ? rendered : rendered.map(toRetained);
 
     function toRetained(person: ActorBody, index: number) {
       return { person, appearances: found[index]?.appearances ?? [] };

@@ -1,23 +1,23 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../http/json.ts';
 import type { FilterGroup } from '../../query/filter.ts';
+import { type ActorList, type ActorQuestion, listActors } from '../actor-list.ts';
 import type { Entity } from '../entity.ts';
+import { FUNNEL_PARAMETERS } from '../funnel/actors.ts';
 import { parseFunnel } from '../funnel/parse.ts';
-import { FUNNEL_PARAMETERS } from '../funnel/people.ts';
 import { invalid, naming } from '../insight-error.ts';
 import { wholeRange } from '../intervals.ts';
 import { readCommon } from '../parse/common.ts';
 import { entityDocument, readEntity } from '../parse/entities.ts';
 import { flag, given, oneOf, readFields, readFilter } from '../parse/fields.ts';
-import { listActors, type PeopleKind, type PeopleQuestion } from '../people-kind.ts';
 import { findCorrelated } from './store.ts';
 
 /** Who went through a funnel, or was lost in it, and did or was something besides. */
-export const correlationPeople: PeopleKind = {
+export const correlationActors: ActorList = {
   path: 'funnel/correlation',
   methods: ['get', 'post'],
   summary: 'List the persons of a funnel who did something else on the way, or have a property',
-  shows: 'people',
+  shows: 'actors',
   pageNames: { limit: 'funnel_correlation_person_limit', offset: 'funnel_correlation_person_offset' },
   parameters: {
     ...FUNNEL_PARAMETERS,
@@ -31,7 +31,7 @@ export const correlationPeople: PeopleKind = {
     funnel_correlation_person_limit: 'Results per page (default 100).',
     funnel_correlation_person_offset: 'Index of the first result (default 0).',
   },
-  parse: parseCorrelationPeople,
+  parse: parseCorrelationActors,
 };
 
 const TYPES = ['events', 'event_with_properties', 'properties'] as const;
@@ -42,7 +42,7 @@ const pointFields = z.object({
   funnel_correlation_person_converted: flag,
 });
 
-function parseCorrelationPeople(filters: JsonObject): PeopleQuestion {
+function parseCorrelationActors(filters: JsonObject): ActorQuestion {
   const fields = readFields(pointFields, filters);
   const query = parseFunnel(filters, readCommon(filters));
   const converted = fields.funnel_correlation_person_converted;

@@ -1,15 +1,15 @@
 import type { Db } from '../database/db.ts';
 import type { Actor } from '../insights/actor.ts';
-import type { FoundPerson } from '../insights/find-people.ts';
+import type { FoundActor } from '../insights/find-actors.ts';
 import { renderPerson } from '../persons/render-person.ts';
 import { loadPersons, type StoredPerson } from '../persons/store.ts';
 import type { ActorBody } from './schema.ts';
 
 /** In the order they were found. Whoever has no person here is listed too: the number counts them. */
-export async function renderPeople(
+export async function renderActors(
   db: Db,
   projectId: number,
-  found: readonly FoundPerson[],
+  found: readonly FoundActor[],
 ): Promise<ActorBody[]> {
   const ids = found.flatMap(({ actor }) => (actor.kind === 'person' ? [actor.id] : []));
   const stored = new Map((await loadPersons(db, projectId, ids)).map((person) => [person.id, person]));

@@ -3,24 +3,24 @@ import { sql } from '../../database/sql.ts';
 import type { JsonObject } from '../../http/json.ts';
 import type { DateRange } from '../../query/date-range.ts';
 import { addIntervals, toIntervalStart } from '../../query/interval.ts';
+import { type ActorList, type ActorQuestion, type Actors, NOBODY } from '../actor-list.ts';
 import type { DateWords } from '../insight-kind.ts';
 import { type Buckets, cutRange, findBucketOf, wholeRange } from '../intervals.ts';
 import { readBreakdownValue } from '../parse/breakdown-value.ts';
 import { readCommon } from '../parse/common.ts';
 import { count, given, readBreakdown, readFields, readInterval, words } from '../parse/fields.ts';
 import { readTargetSeries, TARGET_PARAMETERS } from '../parse/target-series.ts';
-import { NOBODY, type People, type PeopleKind, type PeopleQuestion } from '../people-kind.ts';
 import { findInTrend } from './actors-store.ts';
 import { countsFirstOnly } from './compute.ts';
 import { AGGREGATED_DISPLAYS } from './model.ts';
 import { readDisplay } from './parse.ts';
 
 /** Who did what one number of a trend counts, those who did most first. */
-export const trendsPeople: PeopleKind = {
+export const trendsActors: ActorList = {
   path: 'trends',
   methods: ['get'],
   summary: 'List the persons behind a number of a trend',
-  shows: 'people',
+  shows: 'actors',
   parameters: {
     ...TARGET_PARAMETERS,
     target_date:
@@ -35,12 +35,12 @@ export const trendsPeople: PeopleKind = {
       'the limit, over the dates. Without it every value.',
     display: '`ActionsLineGraphCumulative` counts from the beginning of the dates, as the insight does.',
   },
-  parse: parseTrendsPeople,
+  parse: parseTrendsActors,
 };
 
 const pointFields = z.object({ target_date: given(words), breakdown_limit: count(1, 1000) });
 
-function parseTrendsPeople(filters: JsonObject): PeopleQuestion {
+function parseTrendsActors(filters: JsonObject): ActorQuestion {
   const { target_date: date } = readFields(pointFields, filters);
   const series = readTargetSeries(filters);
   const breakdown = readBreakdown(filters);
@@ -51,7 +51,7 @@ function parseTrendsPeople(filters: JsonObject): PeopleQuestion {
     ...common,
     interval: readInterval(filters),
     entities: [series],
-    async find(tx, steps, scope, range): Promise<People> {
+    async find(tx, steps, scope, range): Promise<Actors> {
       const point = findPoint(date, common.dates, range, scope.now, AGGREGATED_DISPLAYS.has(display));
       if (point === undefined) return NOBODY;
       const { buckets, bucket } = point;

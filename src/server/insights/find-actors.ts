@@ -3,11 +3,11 @@ import type { Db } from '../database/db.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import type { Page } from '../http/paging.ts';
 import { type Actor, parseActor } from './actor.ts';
+import type { ActorQuestion, Actors } from './actor-list.ts';
 import { askDatabase, type Moment } from './ask-database.ts';
 import { runFacts } from './events-store.ts';
-import type { People, PeopleQuestion } from './people-kind.ts';
 
-export interface FoundPerson {
+export interface FoundActor {
   readonly actor: Actor;
   /** What they did in numbers, where the list says so. */
   readonly value: number | null;
@@ -15,19 +15,19 @@ export interface FoundPerson {
   readonly appearances: readonly number[] | null;
 }
 
-export interface FoundPeople {
+export interface FoundActors {
   /** On all pages. */
   readonly total: number;
   /** Of this page. */
-  readonly people: readonly FoundPerson[];
+  readonly actors: readonly FoundActor[];
 }
 
-export interface PeoplePage extends Page {
+export interface ActorPage extends Page {
   /** Part of the e-mail address, the name or an id: only such persons. */
   readonly search?: string | undefined;
 }
 
-export interface PeopleFinderOptions {
+export interface ActorFinderOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Shared with insights: only a few questions are asked of the database at a time. */
@@ -42,24 +42,24 @@ export interface PeopleFinderOptions {
 }
 
 /** One page of the persons that a question is about. Throws InsightError. */
-export type PeopleFinder = (
+export type ActorFinder = (
   db: Db,
   projectId: number,
-  question: PeopleQuestion,
-  page: PeoplePage,
-) => Promise<FoundPeople>;
+  question: ActorQuestion,
+  page: ActorPage,
+) => Promise<FoundActors>;
 
 const TIME_LIMIT_MS = 10_000;
 
-export function createPeopleFinder({
+export function createActorFinder({
   now,
   runInTurn,
   timeLimitMs = TIME_LIMIT_MS,
   sizes = {},
-}: PeopleFinderOptions): PeopleFinder {
+}: ActorFinderOptions): ActorFinder {
   return (db, projectId, { dates, filter, interval, entities, find }, page) =>
     runInTurn(() =>
-      askDatabase<FoundPeople>(
+      askDatabase<FoundActors>(
         db,
         {
           projectId,
@@ -68,7 +68,7 @@ export function createPeopleFinder({
           filter,
           filters: entities.map((entity) => entity.filter),
           answer: async (tx, steps, scope, range) =>
-            toPeople(await runFacts<PageRow>(tx, selectPage(await find(tx, steps, scope, range), page))),
+            toActors(await runFacts<PageRow>(tx, selectPage(await find(tx, steps, scope, range), page))),
         },
         { now: now(), timeLimitMs, sizes },
       ),
@@ -83,23 +83,23 @@ interface PageRow {
   readonly appearances: readonly number[] | null;
 }
 
-function toPeople(rows: readonly PageRow[]): FoundPeople {
-  const people = rows.flatMap(({ actor, value, appearances }) =>
+function toActors(rows: readonly PageRow[]): FoundActors {
+  const actors = rows.flatMap(({ actor, value, appearances }) =>
     actor === null ? [] : [{ actor: parseActor(actor), value, appearances }],
   );
-  return { total: rows[0]?.total ?? 0, people };
+  return { total: rows[0]?.total ?? 0, actors };
 }
 
 /** Persons are in order of their ids, those without a person behind them. */
-function selectPage({ rows, order }: People, { limit, offset, search }: PeoplePage): Sql {
+function selectPage({ rows, order }: Actors, { limit, offset, search }: ActorPage): Sql {
   const sorted = sql`order by ${order === undefined ? sql`` : sql`${order},`} length(actor), actor collate "C"`;
   const wanted = search ? sql`where ${matchSearch(search)}` : sql``;
-  return sql`with people as materialized (select * from (${rows}) as listed ${wanted}),
+  return sql`with actors as materialized (select * from (${rows}) as listed ${wanted}),
       page as (
-        select *, row_number() over (${sorted}) as place from people ${sorted}
+        select *, row_number() over (${sorted}) as place from actors ${sorted}
         limit ${limit}::bigint offset ${offset}::bigint)
     select total, actor, value, appearances
-    from (select count(*) as total from people) as counted left join page on true order by place`;
+    from (select count(*) as total from actors) as counted left join page on true order by place`;
 }
 
 /** As the service does: in the e-mail address and the name, and in every id. */

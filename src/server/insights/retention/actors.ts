@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { sql } from '../../database/sql.ts';
 import type { JsonObject } from '../../http/json.ts';
+import { type ActorList, type ActorQuestion, NOBODY } from '../actor-list.ts';
 import { readCommon } from '../parse/common.ts';
 import { count, parseList, readBreakdown, readFields, words } from '../parse/fields.ts';
-import { NOBODY, type PeopleKind, type PeopleQuestion } from '../people-kind.ts';
 import { cutRetention } from './compute.ts';
 import { MAX_INTERVALS, parseRetention } from './parse.ts';
 import { findRetained } from './store.ts';
 
 /** Who is in one row of a retention, and when they came back. */
-export const retentionPeople: PeopleKind = {
+export const retentionActors: ActorList = {
   path: 'retention',
   methods: ['get'],
   summary: 'List the persons of a row of a retention, and when they came back',
@@ -26,7 +26,7 @@ export const retentionPeople: PeopleKind = {
     breakdown_values:
       'JSON: a list of one: only target events with this value. Without a breakdown, the index of the row.',
   },
-  parse: parseRetentionPeople,
+  parse: parseRetentionActors,
 };
 
 const pointFields = z.object({
@@ -34,7 +34,7 @@ const pointFields = z.object({
   breakdown_values: parseList(z.union([words, z.number(), z.boolean()]), 1),
 });
 
-function parseRetentionPeople(filters: JsonObject): PeopleQuestion {
+function parseRetentionActors(filters: JsonObject): ActorQuestion {
   const { selected_interval: selected, breakdown_values: [value] = [] } = readFields(pointFields, filters);
   const property = readBreakdown(filters);
   const index = selected ?? (property === undefined ? readIndex(value) : 0);

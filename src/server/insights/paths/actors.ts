@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../http/json.ts';
+import { type ActorList, type ActorQuestion, listActors } from '../actor-list.ts';
 import { wholeRange } from '../intervals.ts';
 import { readCommon } from '../parse/common.ts';
 import { given, readFields, words } from '../parse/fields.ts';
-import { listActors, type PeopleKind, type PeopleQuestion } from '../people-kind.ts';
 import { parsePaths } from './parse.ts';
 import { findOnPaths } from './store.ts';
 
 /** Who went along a part of paths. */
-export const pathPeople: PeopleKind = {
+export const pathActors: ActorList = {
   path: 'path',
   methods: ['get', 'post'],
   summary: 'List the persons who went along an edge of paths, or whose paths ended at an item',
-  shows: 'people',
+  shows: 'actors',
   parameters: {
     path_start_key: 'The `source` of edges, such as `1_/home`: who went on from there.',
     path_end_key: 'The `target` of edges: who came there. With a start, who went from one to the other.',
@@ -27,7 +27,7 @@ export const pathPeople: PeopleKind = {
     path_replacements: 'Refused.',
     funnel_paths: 'Refused.',
   },
-  parse: parsePathPeople,
+  parse: parsePathActors,
 };
 
 const pointFields = z.object({
@@ -36,7 +36,7 @@ const pointFields = z.object({
   path_dropoff_key: given(words),
 });
 
-function parsePathPeople(filters: JsonObject): PeopleQuestion {
+function parsePathActors(filters: JsonObject): ActorQuestion {
   const fields = readFields(pointFields, filters);
   const { path_start_key: source, path_end_key: target, path_dropoff_key: end } = fields;
   const query = parsePaths(filters, readCommon(filters));

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../http/json.ts';
+import { type ActorList, type ActorQuestion, listActors, NOBODY } from '../actor-list.ts';
 import { invalid } from '../insight-error.ts';
 import { cutRange, findBucketOf, wholeRange } from '../intervals.ts';
 import { readBreakdownValue } from '../parse/breakdown-value.ts';
 import { readCommon } from '../parse/common.ts';
 import { count, flag, given, integer, parseList, readFields, readInterval, words } from '../parse/fields.ts';
-import { listActors, NOBODY, type PeopleKind, type PeopleQuestion } from '../people-kind.ts';
 import { parseFunnel } from './parse.ts';
 import { findInFunnel, findInPeriod } from './store.ts';
 
@@ -23,11 +23,11 @@ export const FUNNEL_PARAMETERS = {
 } as const;
 
 /** Who reached a step of a funnel, or was lost before it. */
-export const funnelPeople: PeopleKind = {
+export const funnelActors: ActorList = {
   path: 'funnel',
   methods: ['get', 'post'],
   summary: 'List the persons who reached a step of a funnel, or were lost before it',
-  shows: 'people',
+  shows: 'actors',
   parameters: {
     ...FUNNEL_PARAMETERS,
     funnel_step:
@@ -43,7 +43,7 @@ export const funnelPeople: PeopleKind = {
     funnel_from_step: 'The first of the steps, from 0 (default).',
     funnel_to_step: 'The last of them, by default the last of the funnel.',
   },
-  parse: parseFunnelPeople,
+  parse: parseFunnelActors,
 };
 
 const pointFields = z.object({
@@ -51,8 +51,8 @@ const pointFields = z.object({
   funnel_custom_steps: parseList(integer, 100),
 });
 
-function parseFunnelPeople(filters: JsonObject): PeopleQuestion {
-  if (filters['funnel_viz_type'] === 'trends') return parsePeriodPeople(filters);
+function parseFunnelActors(filters: JsonObject): ActorQuestion {
+  if (filters['funnel_viz_type'] === 'trends') return parsePeriodActors(filters);
   const query = parseFunnel(filters, readCommon(filters));
   const reached = readReached(filters, query.steps.length);
   const value = query.breakdown && readBreakdownValue(filters, 'funnel_step_breakdown');
@@ -74,7 +74,7 @@ const periodFields = z.object({
 });
 
 /** Of a funnel over time: who entered in one period, and reached a step or was lost before it. */
-function parsePeriodPeople({ funnel_viz_type: _, ...filters }: JsonObject): PeopleQuestion {
+function parsePeriodActors({ funnel_viz_type: _, ...filters }: JsonObject): ActorQuestion {
   const fields = readFields(periodFields, filters);
   const { entrance_period_start: text, drop_off: isLost, funnel_from_step: from = 0 } = fields;
   const attr = 'entrance_period_start';
