@@ -1,4 +1,4 @@
-import type { html } from 'hono/html';
+import type { Html } from '../../charts/html.ts';
 import type { Queryable } from '../database/db.ts';
 import type { JsonObject } from '../http/json.ts';
 import type { DateRange } from '../query/date-range.ts';
@@ -7,9 +7,6 @@ import type { AskedInterval } from '../query/interval.ts';
 import type { Entity } from './entity.ts';
 import type { EventScope } from './events-store.ts';
 import type { Steps } from './steps.ts';
-
-/** A piece of HTML whose values are escaped. */
-export type Html = ReturnType<typeof html>;
 
 export interface DateWords {
   /** As clients write it, `-7d` or `2024-01-31`; undefined for the default of the insight. */

@@ -1,7 +1,7 @@
 import { DateTime } from 'luxon';
+import { MONTHS } from '../../charts/format.ts';
 import { type DateRange, readDate } from '../query/date-range.ts';
 import { addIntervals, type Interval, listIntervalStarts } from '../query/interval.ts';
-import { MONTHS } from './charts/format.ts';
 
 /** The span of an insight, cut into its intervals. Times for the database are ISO 8601. */
 export interface Buckets {

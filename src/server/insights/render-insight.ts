@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Html } from './insight-kind.ts';
+import type { Html } from '../../charts/html.ts';
 import { getKind, type InsightData } from './registry.ts';
 import type { InsightResult } from './results.ts';
 

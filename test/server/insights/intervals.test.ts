@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { DateTime } from 'luxon';
 import { expect, test } from 'vitest';
-import { formatDay } from '../../../src/server/insights/charts/format.ts';
+import { formatDay } from '../../../src/charts/format.ts';
 import { cutRange } from '../../../src/server/insights/intervals.ts';
 import { parseDateRange } from '../../../src/server/query/date-range.ts';
 import { addIntervals, INTERVALS } from '../../../src/server/query/interval.ts';

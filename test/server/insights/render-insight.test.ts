@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { INSIGHT_STYLES } from '../../../src/server/insights/charts/styles.ts';
+import { INSIGHT_STYLES } from '../../../src/charts/styles.ts';
 import type { FunnelStep } from '../../../src/server/insights/funnel/model.ts';
 import type { LifecycleStatus } from '../../../src/server/insights/lifecycle/model.ts';
 import type { InsightData } from '../../../src/server/insights/registry.ts';

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { html, raw } from 'hono/html';
-import { INSIGHT_STYLES } from '../../insights/charts/styles.ts';
+import type { Html } from '../../../charts/html.ts';
+import { INSIGHT_STYLES } from '../../../charts/styles.ts';
 import { renderInsight } from '../../insights/render-insight.ts';
 import type { StoredInsight } from '../../insights/store.ts';
 import type { StoredDashboard } from '../store.ts';
@@ -68,8 +69,6 @@ export async function renderGonePage(): Promise<Page> {
   </main>`;
   return { html: await wrap(title, SHARED_STYLES, body, ''), styles: SHARED_STYLES };
 }
-
-type Html = ReturnType<typeof html>;
 
 /** When a page whose results are being computed loads itself again, in seconds. */
 const RELOAD_AFTER_S = 10;

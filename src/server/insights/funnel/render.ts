@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
-import { renderBars } from '../charts/bars.ts';
-import { formatDuration, formatNumber, formatShare } from '../charts/format.ts';
-import type { Html } from '../insight-kind.ts';
+import { renderBars } from '../../../charts/bars.ts';
+import { formatDuration, formatNumber, formatShare } from '../../../charts/format.ts';
+import type { Html } from '../../../charts/html.ts';
 import type { FunnelStep, FunnelSteps } from './model.ts';
 
 export function renderFunnel(result: FunnelSteps): Html {

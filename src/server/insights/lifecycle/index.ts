@@ -1,7 +1,8 @@
+import type { Html } from '../../../charts/html.ts';
+import { renderOverTime } from '../../../charts/over-time.ts';
 import type { JsonObject } from '../../http/json.ts';
-import { renderOverTime } from '../charts/over-time.ts';
 import { unsupported } from '../insight-error.ts';
-import type { CommonQuery, Html, InsightKind } from '../insight-kind.ts';
+import type { CommonQuery, InsightKind } from '../insight-kind.ts';
 import { readSeries } from '../parse/entities.ts';
 import { readInterval } from '../parse/fields.ts';
 import { computeLifecycle } from './compute.ts';

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
-import { renderBars } from '../charts/bars.ts';
-import { formatDuration, formatNumber } from '../charts/format.ts';
-import type { Html } from '../insight-kind.ts';
+import { renderBars } from '../../../charts/bars.ts';
+import { formatDuration, formatNumber } from '../../../charts/format.ts';
+import type { Html } from '../../../charts/html.ts';
 import type { PathEdge } from './model.ts';
 
 /** What followed what, step by step, most sessions first. */

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import { formatDay, formatNumber, formatWholeShare } from '../charts/format.ts';
-import type { Html } from '../insight-kind.ts';
+import { formatDay, formatNumber, formatWholeShare } from '../../../charts/format.ts';
+import type { Html } from '../../../charts/html.ts';
 import type { RetentionRow } from './model.ts';
 
 const SHADES = 9;

@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { createWordAxis } from '../../../charts/axis.ts';
+import { renderColumns } from '../../../charts/columns.ts';
+import type { Html } from '../../../charts/html.ts';
+import { renderLines } from '../../../charts/lines.ts';
+import { pickColor } from '../../../charts/plot.ts';
 import type { JsonObject } from '../../http/json.ts';
-import { createWordAxis } from '../charts/axis.ts';
-import { renderColumns } from '../charts/columns.ts';
-import { renderLines } from '../charts/lines.ts';
-import { pickColor } from '../charts/plot.ts';
 import { unsupported } from '../insight-error.ts';
-import type { CommonQuery, Html, InsightKind } from '../insight-kind.ts';
+import type { CommonQuery, InsightKind } from '../insight-kind.ts';
 import { readSeries } from '../parse/entities.ts';
 import { flag, readFields, readInterval } from '../parse/fields.ts';
 import { computeStickiness } from './compute.ts';

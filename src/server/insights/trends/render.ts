@@ -1,9 +1,9 @@
 import { html } from 'hono/html';
-import { type Bar, renderBars } from '../charts/bars.ts';
-import { formatNumber, formatShare } from '../charts/format.ts';
-import { renderOverTime } from '../charts/over-time.ts';
-import { type PlotSeries, pickColor } from '../charts/plot.ts';
-import type { Html } from '../insight-kind.ts';
+import { type Bar, renderBars } from '../../../charts/bars.ts';
+import { formatNumber, formatShare } from '../../../charts/format.ts';
+import type { Html } from '../../../charts/html.ts';
+import { renderOverTime } from '../../../charts/over-time.ts';
+import { type PlotSeries, pickColor } from '../../../charts/plot.ts';
 import type { TrendSeries, TrendsData } from './model.ts';
 import { AGGREGATED_DISPLAYS, DISPLAYS } from './model.ts';
 

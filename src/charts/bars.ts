@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Html } from '../insight-kind.ts';
+import type { Html } from './html.ts';
 
 export interface Bar {
   readonly label: string;

@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
-import { shorten } from '../../../lib/preview.ts';
-import type { Html } from '../insight-kind.ts';
+import { shorten } from '../lib/preview.ts';
 import type { Axis } from './axis.ts';
 import { formatShort } from './format.ts';
+import type { Html } from './html.ts';
 import { PLOT_HEIGHT, PLOT_WIDTH, type Plot, type PlotSeries, renderPlot } from './plot.ts';
 import { createScale, locate } from './scale.ts';
 

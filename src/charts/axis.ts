@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../../lib/day.ts';
+import { DAY_MS } from '../lib/day.ts';
 import { formatDay, MONTHS } from './format.ts';
 
 /** What the values of a plot belong to, from left to right. */

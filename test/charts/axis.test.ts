@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import { createTimeAxis, createWordAxis } from '../../../../src/server/insights/charts/axis.ts';
-import { cutEmptyEnds } from '../../../../src/server/insights/charts/empty-ends.ts';
+import { createTimeAxis, createWordAxis } from '../../src/charts/axis.ts';
+import { cutEmptyEnds } from '../../src/charts/empty-ends.ts';
 
 const DAY_MS = 86_400_000;
 

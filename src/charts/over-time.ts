@@ -1,7 +1,7 @@
-import type { Html } from '../insight-kind.ts';
 import { createTimeAxis } from './axis.ts';
 import { renderColumns } from './columns.ts';
 import { cutEmptyEnds } from './empty-ends.ts';
+import type { Html } from './html.ts';
 import { renderLines } from './lines.ts';
 import type { PlotSeries } from './plot.ts';
 

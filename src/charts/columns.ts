@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import type { Html } from '../insight-kind.ts';
 import type { Axis } from './axis.ts';
+import type { Html } from './html.ts';
 import { renderLines } from './lines.ts';
 import { PLOT_HEIGHT, PLOT_WIDTH, type Plot, type PlotSeries, renderPlot } from './plot.ts';
 import { createScale, locate } from './scale.ts';

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
-import type { Html } from '../insight-kind.ts';
 import type { Axis } from './axis.ts';
 import { formatNumber, formatShort } from './format.ts';
+import type { Html } from './html.ts';
 import { locate, type Scale } from './scale.ts';
 
 /** A series as it is drawn. */

@@ -1,16 +1,16 @@
 import { html } from 'hono/html';
 import { describe, expect, it } from 'vitest';
-import { shorten } from '../../../../src/lib/preview.ts';
-import { stack } from '../../../../src/server/insights/charts/columns.ts';
+import { stack } from '../../src/charts/columns.ts';
 import {
   formatDay,
   formatDuration,
   formatNumber,
   formatShare,
   formatShort,
-} from '../../../../src/server/insights/charts/format.ts';
-import { spreadOut } from '../../../../src/server/insights/charts/lines.ts';
-import { createScale, locate } from '../../../../src/server/insights/charts/scale.ts';
+} from '../../src/charts/format.ts';
+import { spreadOut } from '../../src/charts/lines.ts';
+import { createScale, locate } from '../../src/charts/scale.ts';
+import { shorten } from '../../src/lib/preview.ts';
 
 describe('an axis', () => {
   it.each([
