@@ -52,6 +52,8 @@ export const rejectSegment = z.union([
  */
 export const checkpoint = z.strictObject({
   part: z.string(),
+  /** `sha256` of the part, as what it says of other records is wrong. Absent in what earlier versions wrote. */
+  partSha256: z.string().optional(),
   /** Number of records, from the start of the part, that have their outcome. */
   position: count,
   tally,

@@ -4,6 +4,7 @@ import type { Checkpoint, Receipt, RejectNote } from '../contract/progress.ts';
 import { BatchBuilder, type BatchLimits } from '../deliver/batch-builder.ts';
 import { FactFold } from '../identity/fact-fold.ts';
 import { mapInOrder } from '../lib/async/ordered-concurrency.ts';
+import { SourceError } from '../lib/errors.ts';
 import { createBytesParser } from '../sources/formats/parse-record.ts';
 import type { ImportMap } from '../sources/source.ts';
 import type { Checkpoints } from '../state/checkpoints.ts';
@@ -41,7 +42,9 @@ export async function importPart(part: PartMeta, deps: ImportDeps, signal: Abort
   // Only now that the part is ours: its previous holder may have finished it meanwhile.
   const finished = await store.loadReceipt(part.id);
   if (finished) return finished;
-  let current = checkpoint ?? startCheckpoint(part);
+  const continued = checkpoint && (await loadRejected(store, checkpoint));
+  let current = continued ? checkpoint : startCheckpoint(part);
+  const rejected = continued ?? new Map<number, RejectNote>();
 
   const records = await store.loadPart(part);
   const { header } = records;
@@ -50,7 +53,6 @@ export async function importPart(part: PartMeta, deps: ImportDeps, signal: Abort
   const facts = new FactFold();
   const outcomes = new Outcomes(records.count);
   const fingerprints = new Fingerprints(records.count);
-  const rejected = await loadRejected(store, current);
   const mapDeps = { parse, map, batches, outcomes, facts, fingerprints };
   const mapped = mapToBatches(records, current.position, mapDeps);
   const send = async ({ segment, batch }: SegmentBatch, sendSignal: AbortSignal) => ({
@@ -112,20 +114,28 @@ export async function importPart(part: PartMeta, deps: ImportDeps, signal: Abort
 
 const NOTHING_SENT: readonly Delivery[] = [];
 
-/** Of the records before the checkpoint; of a part that was not interrupted nothing is read. */
+/**
+ * Of the records before the checkpoint. Undefined where their objects are gone or damaged: the part starts over,
+ * and rejects them again.
+ */
 async function loadRejected(
   store: PartStore,
   { rejectSegments }: Checkpoint,
-): Promise<Map<number, RejectNote>> {
+): Promise<Map<number, RejectNote> | undefined> {
   const rejected = new Map<number, RejectNote>();
-  for (const segment of rejectSegments) {
-    for (const note of await store.loadRejected(segment)) rejected.set(note.record, note);
+  try {
+    for (const segment of rejectSegments)
+      for (const note of await store.loadRejected(segment)) rejected.set(note.record, note);
+  } catch (error) {
+    if (error instanceof SourceError) return undefined;
+    throw error;
   }
   return rejected;
 }
 
 const startCheckpoint = (part: PartMeta): Checkpoint => ({
   part: part.id,
+  partSha256: part.sha256,
   position: 0,
   tally: emptyTally(),
   rejectSegments: [],

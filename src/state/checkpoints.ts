@@ -77,6 +77,15 @@ redis.call('HDEL', KEYS[2], 'checkpoint')
 redis.call('PEXPIRE', KEYS[2], ARGV[3])
 return 1`;
 
+/** Undefined where another version wrote what this one does not know: the part starts over. */
+function parseCheckpoint(stored: string | null): Checkpoint | undefined {
+  try {
+    return stored === null ? undefined : checkpointSchema.parse(JSON.parse(stored));
+  } catch {
+    return undefined;
+  }
+}
+
 /** Counters of finished parts outlive every worker that could still hold one of their fences. */
 const COUNTER_KEPT_MS = 30 * 24 * 3600 * 1000;
 
@@ -108,8 +117,7 @@ export function createRedisCheckpoints(redis: Redis, migrationId: string, epoch:
           `part ${part}: the migration is at epoch ${value ?? 'none'}, this job belongs to epoch ${epoch}`,
         );
       }
-      const saved = stored ? checkpointSchema.parse(JSON.parse(stored)) : undefined;
-      return { fence: { part, epoch, counter: Number(value) }, checkpoint: saved };
+      return { fence: { part, epoch, counter: Number(value) }, checkpoint: parseCheckpoint(stored) };
     },
 
     async save(fence, checkpoint) {

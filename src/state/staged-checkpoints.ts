@@ -51,9 +51,11 @@ export function createStagedCheckpoints(redis: Checkpoints, deps: StagedCheckpoi
       stagedAtMs = nowMs();
       const { fence } = begun;
       // The first holder of the first epoch: nobody can have left a copy, and a listing costs a round trip.
-      if (fence.epoch === 1 && fence.counter === 1) return begun;
+      if (fence.epoch === 1 && fence.counter === 1) return { fence, checkpoint: undefined };
       isStaged = true;
-      return begun.checkpoint ? begun : { fence, checkpoint: await loadStaged(deps, fence) };
+      // One of other bytes is left by a staging that was restored, cut again, or copied and used with this Redis.
+      if (begun.checkpoint?.partSha256 === part.sha256) return begun;
+      return { fence, checkpoint: await loadStaged(deps, fence) };
     },
 
     async save(fence, checkpoint) {

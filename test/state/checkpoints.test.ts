@@ -33,6 +33,15 @@ describe('checkpoints', () => {
     await redis.hset(migrationKey(MIGRATION), 'epoch', 1);
   });
 
+  it('restarts a part whose checkpoint this version cannot read', async () => {
+    const checkpoints = createRedisCheckpoints(redis, MIGRATION, 1);
+    await checkpoints.begin(PART);
+    for (const stored of ['{"part":', '{"part":1}']) {
+      await redis.hset(`${migrationKey(MIGRATION)}:part:${PART}`, 'checkpoint', stored);
+      expect((await checkpoints.begin(PART)).checkpoint).toBeUndefined();
+    }
+  });
+
   it('come back as they were saved, to whoever takes the part over', async () => {
     const checkpoints = createRedisCheckpoints(redis, MIGRATION, 1);
     const first = await checkpoints.begin(PART);

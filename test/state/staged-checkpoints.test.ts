@@ -37,6 +37,7 @@ const part: PartMeta = {
 };
 const at = (position: number): Checkpoint => ({
   part: part.id,
+  partSha256: part.sha256,
   position,
   tally: emptyTally(),
   rejectSegments: [],
@@ -196,6 +197,20 @@ describe('checkpoints that are copied to staging', () => {
       const cutAnew = { ...part, sha256: 'of other records' };
       expect((await createWorker({}, cutAnew).begin(part.id)).checkpoint).toBeUndefined();
       expect((await createWorker().begin(part.id)).checkpoint).toEqual(at(1_000));
+    });
+
+    it('of Redis, where they are of another cut of the source, or do not say of which', async () => {
+      const worker = createWorker();
+      const { fence } = await worker.begin(part.id);
+      await worker.save(fence, at(1_000));
+      const cutAnew = { ...part, sha256: 'of other records' };
+      expect((await createWorker({}, cutAnew).begin(part.id)).checkpoint).toBeUndefined();
+      const again = createWorker();
+      const { fence: renewed, checkpoint } = await again.begin(part.id);
+      expect(checkpoint).toEqual(at(1_000));
+      const { partSha256: _, ...undigested } = at(2_000);
+      await again.save(renewed, undigested);
+      expect((await createWorker().begin(part.id)).checkpoint).toBeUndefined();
     });
 
     it('where they are damaged: the one before is taken, or none', async () => {

@@ -178,7 +178,7 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
     file: 'src/pipeline/import-part.ts',
     edits: [
       [
-        'const rejected = await loadRejected(store, current);',
+        'const rejected = continued ?? new Map<number, RejectNote>();',
         'const rejected = new Map<number, RejectNote>();',
       ],
     ],

@@ -140,6 +140,13 @@ redis.call('HDEL'`,
     tests: ['test/state/staged-checkpoints.test.ts'],
   },
   {
+    id: 'KSR',
+    what: 'a checkpoint of another cut of the source is believed in Redis',
+    file: 'src/state/staged-checkpoints.ts',
+    edits: [['if (begun.checkpoint?.partSha256 === part.sha256) return', 'if (begun.checkpoint) return']],
+    tests: ['test/state/staged-checkpoints.test.ts'],
+  },
+  {
     id: 'KS7',
     what: 'a copy of a later holder is believed',
     file: 'src/state/staged-checkpoints.ts',
