@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../src/lib/json/canonical-json.ts';
 import type { Manifest } from './manifest.ts';
+import { type TimeWindow, toTimeWindow } from './window.ts';
 
 /**
  * What must not change between run and resume: it decides which events are made, and where they go.
@@ -13,15 +14,19 @@ export interface ManifestIdentity {
   /** Where the manifest names it. */
   readonly 'destination.project'?: string;
   readonly people: Manifest['people'];
+  /** The moments that it means: another way to write them is no other window. */
+  readonly window?: TimeWindow;
 }
 
 export function manifestIdentity(manifest: Manifest): { identity: ManifestIdentity; sha256: string } {
   const project = manifest.destination?.project;
+  const window = toTimeWindow(manifest);
   const identity: ManifestIdentity = {
     source: manifest.source,
     destination: manifest.destination?.url.replace(/\/+$/, '') ?? 'bundled',
     ...(project === undefined ? {} : { 'destination.project': project }),
     people: manifest.people,
+    ...(window === undefined ? {} : { window }),
   };
   return { identity, sha256: createHash('sha256').update(canonicalJson(identity)).digest('hex') };
 }

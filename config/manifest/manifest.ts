@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { SOURCE_TYPES, type SourceTypes } from '../../src/sources/registry.ts';
 import { parsePercentage } from '../units.ts';
 import { byteSize, secretReference, serviceAddress, shareOrCount, whole } from './manifest-fields.ts';
+import { toTimeWindow, windowBlock } from './window.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -92,6 +93,11 @@ const createManifestObject = (types: SourceTypes) =>
       )
       .describe('Identifies the migration: running it again under this name continues it.'),
     source: createSourceUnion(types).describe('The export to move.'),
+    window: windowBlock
+      .exactOptional()
+      .describe(
+        'Only events of this time are imported, by their own time: history ends where live tracking began. Records outside are counted as skipped (before_window, after_window), and say nothing about persons.',
+      ),
     destination: destination
       .exactOptional()
       .describe('Where the events go. Default: the bundled API, started for the run.'),
@@ -151,6 +157,14 @@ export const createManifestSchema = (types: SourceTypes = SOURCE_TYPES) =>
         code: 'custom',
         path: ['limits', 'batch', 'events'],
         message: `is more than limits.eventsPerMinute (${eventsPerMinute}) lets through; lower it`,
+      });
+    }
+    const { from, until } = toTimeWindow(manifest) ?? {};
+    if (from !== undefined && until !== undefined && from >= until) {
+      context.addIssue({
+        code: 'custom',
+        path: ['window', 'until'],
+        message: `is ${until}, which is not after window.from (${from}); no event would be imported`,
       });
     }
     const { requestsInFlight } = manifest.limits;

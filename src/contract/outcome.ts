@@ -18,6 +18,8 @@ export interface Skipped {
   /** A skipped record may still carry facts about persons and groups. */
   readonly facts: readonly IdentityFact[];
   readonly userId?: UserId;
+  /** What it is counted under, where that is known. @default the time of its first fact, and no event name */
+  readonly of?: { readonly timestamp: string; readonly event?: string };
 }
 
 /**
@@ -33,8 +35,17 @@ export interface Rejected {
   readonly detail: string;
 }
 
-/** `feeds_people` and `feeds_groups` mark records that carry facts about persons or groups and no event. */
-export type SkipReason = 'feeds_people' | 'feeds_groups' | 'session_marker' | 'excluded_by_manifest';
+/**
+ * `feeds_people` and `feeds_groups` mark records that carry facts about persons or groups and no event;
+ * `before_window` and `after_window` those of another time than the manifest's window.
+ */
+export type SkipReason =
+  | 'feeds_people'
+  | 'feeds_groups'
+  | 'session_marker'
+  | 'excluded_by_manifest'
+  | 'before_window'
+  | 'after_window';
 
 export type RejectReason =
   | 'unreadable' // not JSON, not a CSV row of the header's width, not UTF-8

@@ -10,11 +10,12 @@ import { raceAbort } from '../lib/async/abort.ts';
 import { ConfigError } from '../lib/errors.ts';
 import type { Logger } from '../lib/logger.ts';
 import { bindSource, listMappingNames, readPinnedVersion } from '../sources/registry.ts';
-import { createImportMap, toSourceSlice } from '../sources/source.ts';
+import { toSourceSlice } from '../sources/source.ts';
 import { createAcceptanceMark } from '../state/destination-marks.ts';
 import type { LedgerAccess } from '../state/ledger/ledger.ts';
 import type { Epoch } from '../state/migrations.ts';
 import { agreeOnCount } from './agree-on-count.ts';
+import { createManifestMap } from './manifest/create-maps.ts';
 import type { SourceAccess } from './migration-runtime.ts';
 import type { OpenMigrationsDeps } from './open-migrations.ts';
 import { type DestinationDeps, resolveDestination, resolveLedger } from './resolve-destination.ts';
@@ -33,8 +34,8 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
     const version = getPinnedVersion(record.mapping, manifest.source.type);
     const source = bindSource(manifest.source);
     const maps = {
-      vendor: createImportMap(source, { version }),
-      record: createImportMap(source, { version, idFrom: 'record' }),
+      vendor: createManifestMap(manifest, { version }),
+      record: createManifestMap(manifest, { version, idFrom: 'record' }),
     };
     const access = { baseDir: record.opening.baseDir, openS3: deps.openSourceBucket };
     const destination = resolveDestination(manifest, deps);

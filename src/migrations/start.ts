@@ -1,12 +1,13 @@
 import { raceAbort } from '../lib/async/abort.ts';
 import { canonicalJson } from '../lib/json/canonical-json.ts';
-import { bindSource, readPinnedVersion } from '../sources/registry.ts';
-import { createImportMap, type ImportMap } from '../sources/source.ts';
+import { readPinnedVersion } from '../sources/registry.ts';
+import type { ImportMap } from '../sources/source.ts';
 import { loadControl } from '../state/control.ts';
 import { loadMigration } from '../state/migrations.ts';
 import { toEpochLedger } from './compare-manifest.ts';
 import { type Interruption, toInterruption } from './interruption.ts';
 import { decideStored, requireMigration } from './life-store.ts';
+import { createManifestMap } from './manifest/create-maps.ts';
 import type { MigrationRuntime } from './migration-runtime.ts';
 import { toLedgerDestination } from './persons/ledger-destination.ts';
 import { loadStoredManifest, type ManifestAt, type Prepared, prepareMigration } from './prepare.ts';
@@ -170,8 +171,8 @@ export async function runPrepared(
 }
 
 /** The map that workers use, to count what they would send. */
-function createPinnedMap({ mapping }: Prepared['record'], { source }: Prepared['manifest']): ImportMap {
-  return createImportMap(bindSource(source), { version: readPinnedVersion(mapping, source.type) });
+function createPinnedMap({ mapping }: Prepared['record'], manifest: Prepared['manifest']): ImportMap {
+  return createManifestMap(manifest, { version: readPinnedVersion(mapping, manifest.source.type) });
 }
 
 function toResult(prepared: Prepared, { report, failures }: RunEnd): RunResult {

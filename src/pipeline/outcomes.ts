@@ -46,9 +46,9 @@ export class Outcomes {
     if (events !== 1) this.#severalEvents.set(record, events);
   }
 
-  skipped(record: number, { reason, facts }: Skipped): void {
-    const day = facts[0]?.time.slice(0, 10) ?? UNKNOWN_DAY;
-    this.#set(record, SKIPPED, this.labels.toNumber(day, NO_EVENT, reason));
+  skipped(record: number, { reason, facts, of }: Skipped): void {
+    const day = (of?.timestamp ?? facts[0]?.time)?.slice(0, 10) ?? UNKNOWN_DAY;
+    this.#set(record, SKIPPED, this.labels.toNumber(day, of?.event ?? NO_EVENT, reason));
   }
 
   /** `first`: number of the record that it repeats. */

@@ -14,7 +14,7 @@ export const from = z
 export const timezone = z
   .string()
   .superRefine((zone, context) => {
-    if (isZone(zone)) return;
+    if (isTimeZone(zone)) return;
     const near = suggest(zone, ['UTC', ...Intl.supportedValuesOf('timeZone')]);
     const hint = near === undefined ? 'write one such as UTC or Europe/Berlin' : `did you mean "${near}"?`;
     context.addIssue({ code: 'custom', message: `"${zone}" is no IANA time zone; ${hint}` });
@@ -32,7 +32,7 @@ export const dropIp = z
   .default(false)
   .describe('Leave IP addresses behind: no `$ip` on any event.');
 
-function isZone(zone: string): boolean {
+export function isTimeZone(zone: string): boolean {
   if (!/^[A-Za-z]/.test(zone)) return false;
   try {
     return new Intl.DateTimeFormat('en', { timeZone: zone }) !== undefined;

@@ -52,6 +52,7 @@ function overview(plan: Plan): string[] {
         ? `${timeSpan.from} to ${timeSpan.to} (sampled)`
         : 'unknown: no sampled record becomes an event',
     ),
+    ...(plan.window ? labelled('window', renderWindow(plan.window)) : []),
     ...(plan.staging ? labelled('staging', renderSpace(plan.staging)) : []),
     ...labelled('zone', `${plan.source.timezone}, for timestamps that carry none`),
     ...labelled(
@@ -64,6 +65,11 @@ function overview(plan: Plan): string[] {
       ? []
       : labelled('duration', `${formatMinutes(plan.durationMinutes)} at that speed`)),
   ];
+}
+
+function renderWindow({ from, until }: NonNullable<Plan['window']>): string {
+  const begin = from === undefined ? '' : `from ${from} `;
+  return `only events ${begin}${until === undefined ? 'on' : `until ${until}, which is out itself`}`;
 }
 
 function renderSpace({ location, packing, bytes, freeBytes }: NonNullable<Plan['staging']>): string {

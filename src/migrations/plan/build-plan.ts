@@ -1,4 +1,5 @@
 import type { TargetEvent } from '../../contract/event.ts';
+import type { SkipReason } from '../../contract/outcome.ts';
 import { findSharedIds } from './find-shared-ids.ts';
 import { selectPairs } from './pairs.ts';
 import type { Expected, Plan, PlanFile, PlanInput, SampledFile, SampledRecord } from './plan.ts';
@@ -9,7 +10,7 @@ const YOUNG_MS = 48 * 3_600_000;
 
 /** What a run would do, scaled up from the sample. */
 export function buildPlan(input: PlanInput): Plan {
-  const { migration, source, destination, limits, approval, sample } = input;
+  const { migration, source, destination, limits, approval, window, sample } = input;
   const files = estimateFiles(input.files, sample);
   const records = sum(files.map((file) => file.records));
   const exact = sample.length === files.length && sample.every((file) => file.complete);
@@ -32,6 +33,7 @@ export function buildPlan(input: PlanInput): Plan {
     approval,
     files,
     bytes: sum(files.map((file) => file.bytes)),
+    ...(window ? { window } : {}),
     sample: { files: sample.length, records: sampled.length },
     records: { count: records, exact },
     events: { count: eventCount, exact: exact && sampled.length === records },
@@ -53,11 +55,25 @@ export function buildPlan(input: PlanInput): Plan {
       sampled.flatMap(({ outcome, file }) => (outcome.kind === 'rejected' ? [{ ...outcome, file }] : [])),
       estimated,
     ),
-    warnings: [findSharedIds(events), ...input.unmatched].filter((text) => text !== undefined),
+    warnings: [explainEmptyWindow(sampled), findSharedIds(events), ...input.unmatched].filter(
+      (text) => text !== undefined,
+    ),
     youngEvents: times.filter((time) => time > young).length,
     durationMinutes: limits.eventsPerMinute === undefined ? undefined : eventCount / limits.eventsPerMinute,
   };
 }
+
+/** Whether nothing is left of the sample: a window may have been meant for other years, or the files are others. */
+function explainEmptyWindow(sampled: readonly SampledRecord[]): string | undefined {
+  const times = sampled.flatMap(({ outcome }) =>
+    outcome.kind === 'skipped' && OUTSIDE.has(outcome.reason) && outcome.of ? [outcome.of.timestamp] : [],
+  );
+  if (times.length === 0 || sampled.some(({ outcome }) => outcome.kind === 'mapped')) return undefined;
+  const [first, last] = [times.toSorted()[0], times.toSorted().at(-1)];
+  return `No sampled record is inside the window: those that were read are of ${first} to ${last}. Check window.from and window.until; "plan --full" counts every record.`;
+}
+
+const OUTSIDE: ReadonlySet<SkipReason> = new Set<SkipReason>(['before_window', 'after_window']);
 
 /** A sampled file has its own density of records; the others are given the average of those. */
 function estimateFiles(files: readonly PlanFile[], sample: readonly SampledFile[]): Plan['files'] {

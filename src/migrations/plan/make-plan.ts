@@ -1,6 +1,8 @@
 import type { Manifest } from '../../../config/manifest/manifest.ts';
+import { toTimeWindow } from '../../../config/manifest/window.ts';
 import { bindSource, getSourceType, type SourceTypes } from '../../sources/registry.ts';
 import type { SourceSlice } from '../../sources/source.ts';
+import { createSampleMap } from '../manifest/create-maps.ts';
 import { buildPlan } from './build-plan.ts';
 import type { Plan } from './plan.ts';
 import { readSample } from './read-sample.ts';
@@ -15,7 +17,7 @@ export async function makePlan(
 ): Promise<Plan> {
   const { source, limits } = manifest;
   const bound = bindSource(source, types);
-  const sample = await readSample(files, bound.createMap(), recordsPerFile);
+  const sample = await readSample(files, createSampleMap(manifest, types), recordsPerFile);
   const fields = sample.flatMap(({ records }) =>
     records.flatMap((record) => (record.fields ? [record.fields] : [])),
   );
@@ -29,6 +31,7 @@ export async function makePlan(
     destination: manifest.destination?.url,
     limits,
     approval: manifest.approval,
+    window: toTimeWindow(manifest),
     files: files.map(({ name, bytes }) => ({ name, bytes })),
     sample,
     unmatched: bound.findUnmatched?.(fields) ?? [],

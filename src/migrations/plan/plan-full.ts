@@ -2,12 +2,12 @@ import type { Environment } from '../../../config/environment.ts';
 import type { Manifest } from '../../../config/manifest/manifest.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { DEFAULT_BATCH_LIMITS } from '../../deliver/batch-builder.ts';
-import { bindSource, getMappingName } from '../../sources/registry.ts';
+import { getMappingName } from '../../sources/registry.ts';
 import type { SourceSlice } from '../../sources/source.ts';
-import { createImportMap } from '../../sources/source.ts';
 import { toPlanPrefix } from '../../state/keys.ts';
 import { findLedger } from '../../state/ledger/ledger.ts';
 import { clearStaging } from '../../state/migrations.ts';
+import { createManifestMap } from '../manifest/create-maps.ts';
 import { buildReport } from '../report/build-report.ts';
 import type { Report } from '../report/report.ts';
 import { resolveLedger } from '../resolve-destination.ts';
@@ -35,7 +35,6 @@ export async function planFull(
 ): Promise<Report> {
   // Apart from the migration's own folder: by the time of a run, files and manifest may have changed.
   const scratch = toPlanPrefix(manifest.name);
-  const source = bindSource(manifest.source);
   onBegin?.();
   try {
     await clearStaging(staging, scratch); // an earlier one may have been killed
@@ -43,7 +42,7 @@ export async function planFull(
       staging,
       scratch,
       files,
-      map: createImportMap(source),
+      map: createManifestMap(manifest),
       batch: { ...manifest.limits.batch, eventBytes: DEFAULT_BATCH_LIMITS.eventBytes },
       overwritePeople: manifest.people.overwrite,
       groupIdentifyEvent: manifest.people.groupIdentifyEvent,

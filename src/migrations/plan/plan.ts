@@ -1,4 +1,5 @@
 import type { MapOutcome, RejectReason, SkipReason } from '../../contract/outcome.ts';
+import type { Window } from '../../pipeline/limit-to-window.ts';
 import type { StagingSpace } from '../../pipeline/stage/plan-space.ts';
 
 /** What is read before planning: all files by name and size, and the first records of some of them. */
@@ -17,6 +18,8 @@ export interface PlanInput {
   readonly approval: Approval | undefined;
   readonly files: readonly PlanFile[];
   readonly sample: readonly SampledFile[];
+  /** The manifest's, as moments in UTC. */
+  readonly window?: Window | undefined;
   /** What the manifest names and no sampled record has, in sentences. */
   readonly unmatched: readonly string[];
   /** Only to flag young events: nothing that is sent depends on it. */
@@ -74,6 +77,8 @@ export interface Plan {
   readonly approval: Approval | undefined;
   readonly files: readonly (PlanFile & { readonly records: number; readonly sampled: boolean })[];
   readonly bytes: number;
+  /** Events outside are skipped; `until` itself is out. */
+  readonly window?: Window;
   readonly sample: { readonly files: number; readonly records: number };
   readonly records: Estimate;
   /** Without synthetic events: those are known when all identity facts are folded. */

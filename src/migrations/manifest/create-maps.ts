@@ -1,0 +1,19 @@
+import type { Manifest } from '../../../config/manifest/manifest.ts';
+import { toTimeWindow } from '../../../config/manifest/window.ts';
+import { limitToWindow } from '../../pipeline/limit-to-window.ts';
+import { bindSource, type SourceTypes } from '../../sources/registry.ts';
+import { createImportMap, type ImportMap, type MapRecord, type MapSettings } from '../../sources/source.ts';
+
+/** The map of a manifest: that of its source, within its window. */
+export function createManifestMap(manifest: Manifest, settings?: MapSettings): ImportMap {
+  const map = createImportMap(bindSource(manifest.source), settings);
+  const window = toTimeWindow(manifest);
+  return window ? Object.assign(limitToWindow(map, window), { viewFields: map.viewFields }) : map;
+}
+
+/** The same map, for whoever looks at events. */
+export function createSampleMap(manifest: Manifest, types?: SourceTypes): MapRecord {
+  const map = bindSource(manifest.source, types).createMap();
+  const window = toTimeWindow(manifest);
+  return window ? limitToWindow(map, window) : map;
+}

@@ -1,0 +1,56 @@
+import type { MappedEvent } from '../contract/event.ts';
+import type { MapOutcome, Skipped } from '../contract/outcome.ts';
+import type { MapRecord } from '../sources/source.ts';
+
+/** Moments as ISO 8601 in UTC with milliseconds, so that text order is time order; `until` itself is out. */
+export interface Window {
+  readonly from?: string;
+  readonly until?: string;
+}
+
+/**
+ * A map that skips what is outside a window, by the time of each event. Records outside say nothing about persons
+ * either. What has no time that can be read, such as a reject, stays what it is.
+ */
+export function limitToWindow<Event extends MappedEvent>(
+  map: MapRecord<Event>,
+  { from = '', until = END_OF_TIME }: Window,
+): MapRecord<Event> {
+  const isInside = (time: string) => time >= from && time < until;
+
+  const skip = (timestamp: string, event?: string): Skipped => ({
+    kind: 'skipped',
+    reason: timestamp < from ? 'before_window' : 'after_window',
+    facts: [],
+    of: event === undefined ? { timestamp } : { timestamp, event },
+  });
+
+  return (record): MapOutcome<Event> => {
+    const outcome = map(record);
+    if (outcome.kind === 'rejected') return outcome;
+    const { facts } = outcome;
+    if (outcome.kind === 'mapped') {
+      const { events } = outcome;
+      const [first] = events;
+      if (events.length === 1 && first) {
+        // One record has one time, nearly always: nothing is made for it.
+        if (!isInside(first.timestamp)) return skip(first.timestamp, first.event);
+        return facts.every(({ time }) => isInside(time)) ? outcome : { ...outcome, facts: inside(facts) };
+      }
+      const kept = events.filter(({ timestamp }) => isInside(timestamp));
+      if (kept.length === 0 && first) return skip(first.timestamp, first.event);
+      return { ...outcome, events: kept, facts: inside(facts) };
+    }
+    const kept = inside(facts);
+    const [first] = facts;
+    if (kept.length === 0 && first) return skip(first.time);
+    return kept.length === facts.length ? outcome : { ...outcome, facts: kept };
+  };
+
+  function inside<Fact extends { readonly time: string }>(all: readonly Fact[]): Fact[] {
+    return all.filter(({ time }) => isInside(time));
+  }
+}
+
+/** After every time that is read. */
+const END_OF_TIME = '9';

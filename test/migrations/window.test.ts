@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { planMigration } from '../../src/migrations/plan.ts';
+import { startMigration } from '../../src/migrations/start.ts';
+import { createPlanContext } from '../../src/runtime/open-store.ts';
+import { importing, type MigrationLab, openMigrationLab } from '../support/migration-lab.ts';
+
+let lab: MigrationLab;
+beforeAll(async () => {
+  lab = await openMigrationLab();
+});
+afterAll(() => lab?.close());
+
+const record = (n: string, t: string, plan: string) =>
+  JSON.stringify({ e: 'counted', u: `w-${n}`, d: `device-${n}`, t, n, plan });
+
+const WINDOWED = {
+  source: {
+    type: 'jsonl',
+    from: 'windowed/b.json',
+    mapping: {
+      event: { column: 'e' },
+      distinctId: { column: 'u' },
+      anonymousId: { column: 'd' },
+      timestamp: { column: 't' },
+      key: ['n'],
+      person: { set: { columns: ['plan'] } },
+    },
+  },
+  window: { from: '2024-01-01', until: '2024-07-01', timezone: 'Europe/Berlin' },
+};
+
+it('imports its window alone, counts the rest by file, day and name, and tells nothing of it about persons', async () => {
+  lab.writeFile('windowed', 'b.json', [
+    record('1', '2023-12-31T22:59:59.999Z', 'old'),
+    record('2', '2023-12-31T23:00:00Z', 'first'),
+    record('3', '2024-06-30T21:59:59.999Z', 'last'),
+    record('4', '2024-06-30T22:00:00Z', 'live'),
+  ]);
+  const loaded = await lab.writeManifest('windowed', WINDOWED);
+  const planned = await planMigration(createPlanContext(lab.settings), loaded, {
+    recordsPerFile: 100,
+    full: { env: lab.env, signal: new AbortController().signal },
+  });
+  if (planned.kind !== 'planned') throw new Error(planned.reason);
+  expect(planned.plan.skips).toEqual([
+    { reason: 'before_window', inSample: 1, estimated: 1 },
+    { reason: 'after_window', inSample: 1, estimated: 1 },
+  ]);
+  expect(planned.plan.window).toEqual({
+    from: '2023-12-31T23:00:00.000Z',
+    until: '2024-06-30T22:00:00.000Z',
+  });
+
+  const before = new Set(lab.destination.events().keys());
+  const finished = await startMigration(lab.runtime, loaded, importing());
+  if (!('report' in finished)) throw new Error(finished.kind);
+  expect(finished.report).toMatchObject({
+    balanced: true,
+    counts: { read: 4, delivered: 2, skipped: 2 },
+    byReason: { before_window: 1, after_window: 1 },
+    byFile: [{ counts: { read: 4, delivered: 2, skipped: 2 } }],
+    byEvent: { counted: { read: 4, delivered: 2, skipped: 2 } },
+    people: { pairs: 2, persons: 2 },
+  });
+  expect(finished.report.byDay['2024-06-30']).toMatchObject({ read: 2, delivered: 1, skipped: 1 });
+  expect(finished.report.byDay['2023-12-31']).toMatchObject({ read: 2, delivered: 1, skipped: 1 });
+  expect(planned.full).toMatchObject({ counts: finished.report.counts, byDay: finished.report.byDay });
+
+  const sent = [...lab.destination.events()].filter(([uuid]) => !before.has(uuid)).map(([, event]) => event);
+  const text = JSON.stringify(sent);
+  expect(sent).toHaveLength(2 + 2 + 2); // events, merges, persons
+  expect(text).not.toMatch(/w-1|w-4|"old"|"live"/);
+  expect(text).toMatch(/"first".*"last"|"last".*"first"/);
+});
+
+it('is pinned: a run with another window is refused and says what differs', async () => {
+  const moved = { ...WINDOWED, window: { ...WINDOWED.window, until: '2024-08-01' } };
+  const loaded = await lab.writeManifest('windowed', moved);
+  await expect(startMigration(lab.runtime, loaded, importing())).rejects.toThrow(
+    'window.until: was "2024-06-30T22:00:00.000Z", is now "2024-07-31T22:00:00.000Z"',
+  );
+});
