@@ -22,12 +22,19 @@ export interface LoadedManifest {
   readonly secrets: readonly string[];
 }
 
+export interface LoadOptions {
+  readonly env: Environment;
+  /**
+   * Whether the variable that names the project key must be set: nothing is sent without it.
+   * @default true
+   */
+  readonly needsKey?: boolean;
+  readonly types?: SourceTypes | undefined;
+}
+
 /** Reads a YAML or JSON manifest, or throws one ConfigError that names every mistake in it. */
-export async function loadManifest(
-  path: string,
-  { env, types }: { readonly env: Environment; readonly types?: SourceTypes },
-): Promise<LoadedManifest> {
-  const { manifest, apiKey } = parseManifest(await readText(path), path, env, types);
+export async function loadManifest(path: string, options: LoadOptions): Promise<LoadedManifest> {
+  const { manifest, apiKey } = parseManifest(await readText(path), path, options);
   return {
     manifest,
     baseDir: dirname(resolve(path)),
@@ -40,8 +47,7 @@ export async function loadManifest(
 export function parseManifest(
   text: string,
   file: string,
-  env: Environment,
-  types: SourceTypes = SOURCE_TYPES,
+  { env, needsKey = true, types = SOURCE_TYPES }: LoadOptions,
 ): { manifest: Manifest; apiKey: string | undefined } {
   const { tree, syntaxErrors, locate } = parseManifestText(text);
   if (syntaxErrors.length > 0) throw explainMistakes(file, syntaxErrors);
@@ -58,7 +64,7 @@ export function parseManifest(
     ),
   ];
   const key = readSecret(filled.value, env);
-  if (key.kind === 'missing') mistakes.push({ path: API_KEY, message: key.message, at: 'value' });
+  if (key.kind === 'missing' && needsKey) mistakes.push({ path: API_KEY, message: key.message, at: 'value' });
   if (mistakes.length > 0 || !parsed.data) {
     throw explainMistakes(
       file,
@@ -95,6 +101,10 @@ export function readApiKey(manifest: Manifest, env: Environment): string | undef
     throw new ConfigError(`Migration "${manifest.name}", destination.apiKey: ${key.message}`);
   return key.kind === 'value' ? key.value : undefined;
 }
+
+/** Whether the manifest's destination can be asked by this process: its key is known, or it needs none. */
+export const knowsApiKey = (manifest: Manifest, env: Environment): boolean =>
+  readSecret(manifest, env).kind !== 'missing';
 
 const API_KEY = ['destination', 'apiKey'] as const;
 const isSecretPath = (path: KeyPath) => path.join('.') === API_KEY.join('.');

@@ -42,8 +42,9 @@ export function buildProgram(finish: (code: ExitCode) => void): Command {
   command('plan <manifest>', 'read a sample and show what a run would do; sends nothing')
     .option('--full', 'map every staged record without sending, so that conflicts are known before')
     .option('--sample <records>', 'records read of each file', '500')
+    .option('--html <file>', 'also write the plan as a page, with plots')
     .action(
-      act(async (context, manifest: string, options: { full?: boolean; sample: string }) =>
+      act(async (context, manifest: string, options: { full?: boolean; sample: string; html?: string }) =>
         (await import('./commands/plan.ts')).plan(context, manifest, options),
       ),
     );

@@ -4,6 +4,7 @@ import { type LoadedManifest, loadManifest } from '../../config/manifest/load-ma
 import type { Staging } from '../contract/staging.ts';
 import { ConfigError, getMessage } from '../lib/errors.ts';
 import type { PlanContext } from './migration-runtime.ts';
+import { explainGroupEvent } from './plan/checklist.ts';
 import { formatCount } from './plan/format-text.ts';
 import { findFiles } from './prepare.ts';
 import { probeDestination, sendProbe } from './probe-destination.ts';
@@ -60,6 +61,8 @@ export async function checkMigration(
       await checkDetail('source', () => checkSource(loaded, context));
       const askDestination = (ask: typeof probeDestination) => () => checkDestination(loaded, ask);
       await checkDetail('destination', askDestination(probeDestination));
+      const { destination, people } = loaded.manifest;
+      if (destination) await checkDetail('groups', async () => explainGroupEvent(people.groupIdentifyEvent));
       if (withProbe) {
         await checkDetail(
           'probe',

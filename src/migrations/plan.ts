@@ -1,8 +1,11 @@
+import { knowsApiKey } from '../../config/manifest/load-manifest.ts';
+import type { Manifest } from '../../config/manifest/manifest.ts';
 import { PreflightError } from '../lib/errors.ts';
 import { planSpace } from '../pipeline/stage/plan-space.ts';
 import type { PlanContext } from './migration-runtime.ts';
 import { checkHeaders } from './plan/check-headers.ts';
 import { checkLimits } from './plan/check-limits.ts';
+import { explainRejects } from './plan/explain-rejects.ts';
 import { makePlan } from './plan/make-plan.ts';
 import type { Plan } from './plan/plan.ts';
 import { type PlanFullOptions, planFull } from './plan/plan-full.ts';
@@ -22,6 +25,8 @@ export type PlanResult =
       readonly plan: Plan;
       /** The report that a run would end with, were every event accepted. */
       readonly full: Report | undefined;
+      /** Why a run would end with too many rejects, and the likely cause. */
+      readonly rejects: string | undefined;
       /** Why a run would be refused: the contract asks for an approval first. Holds the support request. */
       readonly refusal: string | undefined;
     }
@@ -42,15 +47,35 @@ export async function planMigration(
     staging: { location: staging.location, ...(await planSpace(staging, files)) },
   };
   try {
-    const report = full && (await planFull(staging, manifest, files, full));
-    const judged = report ? { ...plan, events: { count: report.events.sent, exact: true } } : plan;
-    return { kind: 'planned', plan, full: report, refusal: explainLimits(judged) };
+    const pass = full && (await planFull(staging, manifest, files, full));
+    const judged = pass ? { ...plan, events: { count: pass.report.events.sent, exact: true } } : plan;
+    return {
+      kind: 'planned',
+      plan: pass
+        ? { ...plan, times: pass.times, warnings: [...plan.warnings, ...warnOfKey(manifest, full)] }
+        : plan,
+      full: pass?.report,
+      rejects: explainRejects(
+        plan,
+        { failAbove: manifest.rejects.failAbove, isDeclared: 'mapping' in manifest.source },
+        pass?.report,
+      ),
+      refusal: explainLimits(judged),
+    };
   } catch (error) {
     if (full?.signal.aborted && error instanceof Error && error === full.signal.reason)
       return { kind: 'stopped', reason: error.message };
     throw error;
   }
 }
+
+/** Without the key nobody knows the ledger of the destination. */
+const warnOfKey = (manifest: Manifest, { env }: PlanFullOptions): string[] =>
+  knowsApiKey(manifest, env)
+    ? []
+    : [
+        `The variable of destination.apiKey is not set, so what other migrations sent about persons to ${manifest.destination?.url} was not taken into account; set it to plan the merges.`,
+      ];
 
 function explainLimits(plan: Plan): string | undefined {
   try {

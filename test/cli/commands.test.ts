@@ -61,11 +61,40 @@ const listPartFiles = async () => {
 
 describe('the command line', () => {
   it('plans without sending, and with --full reports what a run would', async () => {
-    const ended = await backhaul('plan', inFolder('planned.yaml'), '--full', '--json');
-    expect(ended.code, ended.stderr).toBe(0);
+    const page = inFolder('planned.html');
+    const ended = await backhaul('plan', inFolder('planned.yaml'), '--full', '--json', '--html', page);
+    expect(ended.code, ended.stderr).toBe(3);
     const plan = JSON.parse(ended.stdout);
     expect(plan.records).toEqual({ count: 4, exact: true });
     expect(plan.full.report.counts).toMatchObject({ read: 4, delivered: 2, rejected: 2 });
+    expect(plan.times).toMatchObject({ ofAll: true, byDay: [{ events: 1 }, { events: 1 }] });
+    expect(plan.tooManyRejects).toMatch(/^2 of 4 records \(50%\) are rejected; above 1%/);
+    expect(ended.stderr).toContain(plan.tooManyRejects);
+    expect(await readFile(page, 'utf8')).toContain('2 of 4 records (50%) are rejected');
+  });
+
+  it('plans without the key of the destination, and says what it does not know then', async () => {
+    const destination = 'destination: { url: "https://a.example.com", apiKey: "${NO_SUCH_KEY}" }';
+    await writeFile(
+      inFolder('keyless.yaml'),
+      manifest('keyless', 'iso', `rejects: { failAbove: 2 }\n${destination}`),
+    );
+    const ended = await backhaul('plan', inFolder('keyless.yaml'), '--full', '--json');
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(JSON.parse(ended.stdout).warnings).toEqual([
+      expect.stringContaining('The variable of destination.apiKey is not set'),
+    ]);
+    const run = await backhaul('run', inFolder('keyless.yaml'));
+    expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining('NO_SUCH_KEY') });
+  });
+
+  it('writes a page over no file of another kind', async () => {
+    const ended = await backhaul('plan', inFolder('planned.yaml'), '--html', inFolder('planned.yaml'));
+    expect(ended).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--html takes the path of a page'),
+    });
+    expect(await readFile(inFolder('planned.yaml'), 'utf8')).toContain('name: planned');
   });
 
   it('leaves nothing of plan --full for a run to meet, though the export changes in between', async () => {

@@ -114,7 +114,7 @@ beforeAll(async () => {
 afterAll(() => rm(baseDir, { recursive: true, force: true }));
 
 const parse = (source: string, types?: SourceTypes) =>
-  parseManifest(`name: visits\nsource: ${source}\n`, 'm.yaml', {}, types).manifest;
+  parseManifest(`name: visits\nsource: ${source}\n`, 'm.yaml', { env: {}, types }).manifest;
 
 async function discover({ source: block }: Manifest) {
   const source = bindSource(block, TYPES);
@@ -181,6 +181,7 @@ describe.each([
       overwritePeople: false,
       ledger: undefined,
       signal: new AbortController().signal,
+      onBatch: () => {},
       onProgress: () => {},
     });
     expect(totals.tally.counts).toMatchObject({ read: 3, delivered: 2, rejected: 1 });

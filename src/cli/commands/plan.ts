@@ -1,26 +1,30 @@
+import { writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { loadManifest } from '../../../config/manifest/load-manifest.ts';
-import { ConfigError } from '../../lib/errors.ts';
+import { ConfigError, getMessage } from '../../lib/errors.ts';
 import { planMigration } from '../../migrations/plan.ts';
 import { createPlanContext } from '../../runtime/open-store.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode, StoppedError } from '../exit-code.ts';
+import type { PlanPage } from '../render/plan-page/render-plan-page.ts';
 import { renderPlan } from '../render/render-plan.ts';
 import { renderReport } from '../render/render-report.ts';
 import { number } from '../render/render-status.ts';
 import { createStopSignal } from '../stop-signal.ts';
 
-/** `backhaul plan`: what a run would do; sends nothing. Exit 4 when the run would be refused. */
+/** `backhaul plan`: what a run would do; sends nothing. Exit 3 for too many rejects, 4 when the run would be refused. */
 export async function plan(
   context: CommandContext,
   path: string,
-  options: { full?: boolean; sample: string },
+  options: { full?: boolean; sample: string; html?: string },
 ): Promise<ExitCode> {
   const { settings, terminal } = context;
   const recordsPerFile = Number(options.sample);
   if (!Number.isInteger(recordsPerFile) || recordsPerFile < 1) {
     throw new ConfigError(`--sample takes a whole number above 0, not "${options.sample}"`);
   }
-  const loaded = await loadManifest(path, { env: context.env });
+  const pagePath = parsePagePath(options.html);
+  const loaded = await loadManifest(path, { env: context.env, needsKey: false });
   const stop = createStopSignal(terminal);
   const full = {
     env: context.env,
@@ -35,20 +39,50 @@ export async function plan(
     });
     if (result.kind === 'stopped') throw new StoppedError(result.reason);
     terminal.endStatus();
-    const { plan: planned, full: report, refusal } = result;
+    const { plan: planned, full: report, rejects, refusal } = result;
+    const problems = [rejects, refusal].filter((text) => text !== undefined);
     const pass = report && {
       report,
       text: `What a run would report, were every event accepted:\n\n${renderReport(report)}`,
     };
     terminal.data(
-      { ...planned, ...(pass ? { full: pass } : {}), ...(refusal === undefined ? {} : { refused: refusal }) },
+      {
+        ...planned,
+        ...(pass ? { full: pass } : {}),
+        ...(rejects === undefined ? {} : { tooManyRejects: rejects }),
+        ...(refusal === undefined ? {} : { refused: refusal }),
+      },
       () => [renderPlan(planned), ...(pass ? [pass.text] : [])].join('\n\n'),
     );
-    if (refusal === undefined) return EXIT.done;
-    terminal.info(refusal);
-    return EXIT.preflightRefused;
+    if (pagePath !== undefined) {
+      const page = { plan: planned, full: report, problems, madeAt: new Date() };
+      await writePage(pagePath, page);
+      terminal.info(
+        `The plan is in ${pagePath}, a page without scripts. It shows values of sampled records.`,
+      );
+    }
+    for (const problem of problems) terminal.info(problem);
+    if (rejects !== undefined) return EXIT.rejectsAboveThreshold;
+    return refusal === undefined ? EXIT.done : EXIT.preflightRefused;
   } finally {
     stop.dispose();
+  }
+}
+
+/** Undefined without the option. A page replaces an earlier one, but never a file of another kind. */
+function parsePagePath(path: string | undefined): string | undefined {
+  if (path === undefined) return undefined;
+  if (/\.html?$/i.test(path)) return resolve(path);
+  throw new ConfigError(`--html takes the path of a page to write, such as plan.html, not "${path}"`);
+}
+
+/** Only for its owner, as it shows values of records. */
+async function writePage(path: string, page: PlanPage): Promise<void> {
+  const { renderPlanPage } = await import('../render/plan-page/render-plan-page.ts');
+  try {
+    await writeFile(path, await renderPlanPage(page), { mode: 0o600 });
+  } catch (error) {
+    throw new ConfigError(`The page of the plan cannot be written: ${getMessage(error)}`, error);
   }
 }
 

@@ -1,8 +1,10 @@
 import type { TargetEvent } from '../../contract/event.ts';
 import type { SkipReason } from '../../contract/outcome.ts';
+import { TimeCounts } from './event-times.ts';
 import { findSharedIds } from './find-shared-ids.ts';
 import { selectPairs } from './pairs.ts';
 import type { Expected, Plan, PlanFile, PlanInput, SampledFile, SampledRecord } from './plan.ts';
+import { countSampledPeople } from './sample-people.ts';
 
 const PAIRS = 3;
 /** Younger events may be charged as live traffic in spite of `historical_migration`. */
@@ -10,7 +12,7 @@ const YOUNG_MS = 48 * 3_600_000;
 
 /** What a run would do, scaled up from the sample. */
 export function buildPlan(input: PlanInput): Plan {
-  const { migration, source, destination, limits, approval, window, sample } = input;
+  const { migration, source, destination, groupIdentifyEvent, limits, approval, window, sample } = input;
   const files = estimateFiles(input.files, sample);
   const records = sum(files.map((file) => file.records));
   const exact = sample.length === files.length && sample.every((file) => file.complete);
@@ -29,6 +31,7 @@ export function buildPlan(input: PlanInput): Plan {
     migration,
     source: { type: source.type, timezone: source.timezone },
     destination: destination ?? 'bundled',
+    groupIdentifyEvent,
     limits,
     approval,
     files,
@@ -43,6 +46,8 @@ export function buildPlan(input: PlanInput): Plan {
       inSample,
       estimated: estimated(inSample),
     })),
+    times: countTimes(times).toEventTimes(source.timezone, false),
+    people: countSampledPeople(sampled.map(({ outcome }) => outcome)),
     fields: compareFields(sampled, source.knownFields),
     pairs: selectPairs(sampled, PAIRS),
     skips: byReason(
@@ -96,6 +101,12 @@ export function chooseFiles<F>(files: readonly F[], count: number): F[] {
     Math.round((i * (files.length - 1)) / Math.max(1, count - 1)),
   );
   return files.filter((_, index) => indexes.includes(index));
+}
+
+function countTimes(times: readonly string[]): TimeCounts {
+  const counts = new TimeCounts();
+  for (const time of times) counts.add(time);
+  return counts;
 }
 
 function countNames(events: readonly TargetEvent[]): [string, number][] {

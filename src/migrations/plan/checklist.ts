@@ -24,6 +24,7 @@ export function makeChecklist(plan: Plan): CheckItem[] {
         text: 'A support request (target area Data Management) states source, method, volume and speed.',
       },
       approvalItem(plan, large),
+      groupsItem(plan),
       {
         state: 'open',
         text: 'The import was rehearsed in a new project first (or with the bundled API: leave "destination" out of the manifest).',
@@ -45,6 +46,21 @@ export function makeChecklist(plan: Plan): CheckItem[] {
   );
   return items;
 }
+
+/** The public service knows the name that its SDKs send, the contract another. */
+const SERVICE_GROUP_EVENT = '$groupidentify';
+
+function groupsItem({ groupIdentifyEvent }: Plan): CheckItem {
+  return groupIdentifyEvent === SERVICE_GROUP_EVENT
+    ? { state: 'done', text: explainGroupEvent(groupIdentifyEvent) }
+    : { state: 'open', text: explainGroupEvent(groupIdentifyEvent) };
+}
+
+/** What carries group properties, and what to set for a service that knows another name. */
+export const explainGroupEvent = (name: string): string =>
+  name === SERVICE_GROUP_EVENT
+    ? `Properties of groups are sent as "${name}", the event that PostHog's own service acts on.`
+    : `Properties of groups are sent as "${name}". PostHog's own service acts on "${SERVICE_GROUP_EVENT}" alone: set people.groupIdentifyEvent to it for that service.`;
 
 function approvalItem({ approval }: Plan, large: boolean): CheckItem {
   if (approval) return { state: 'done', text: `The request is approved: ${approval.reference}.` };

@@ -1,4 +1,4 @@
-import type { Delivery } from '../../contract/delivery.ts';
+import type { Batch, Delivery } from '../../contract/delivery.ts';
 import type { PartMeta } from '../../contract/part.ts';
 import type { FactsIndex } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
@@ -40,6 +40,8 @@ export interface FullPassInput {
   /** What is known of the destination; nothing is entered. Undefined where nothing is. */
   readonly ledger: Ledger | undefined;
   readonly signal: AbortSignal;
+  /** Called with each batch that a run would send. */
+  readonly onBatch: (batch: Batch) => void;
   readonly onProgress: (recordsRead: number) => void;
 }
 
@@ -69,7 +71,10 @@ export async function fullPass(input: FullPassInput): Promise<FullPass> {
         map: input.map,
         mapping: 'plan',
         batch: input.batch,
-        deliver: async ({ offsets }) => new Array<Delivery>(offsets.length - 1).fill({ kind: 'accepted' }),
+        deliver: async (events) => {
+          input.onBatch(events);
+          return new Array<Delivery>(events.offsets.length - 1).fill({ kind: 'accepted' });
+        },
         requestsInFlight: 1,
         onProgress: () => {},
       },

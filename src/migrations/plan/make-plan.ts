@@ -29,6 +29,7 @@ export async function makePlan(
       knownFields: getSourceType(source.type, types).knownFields(),
     },
     destination: manifest.destination?.url,
+    groupIdentifyEvent: manifest.people.groupIdentifyEvent,
     limits,
     approval: manifest.approval,
     window: toTimeWindow(manifest),

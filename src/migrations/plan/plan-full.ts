@@ -1,4 +1,5 @@
 import type { Environment } from '../../../config/environment.ts';
+import { knowsApiKey } from '../../../config/manifest/load-manifest.ts';
 import type { Manifest } from '../../../config/manifest/manifest.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { DEFAULT_BATCH_LIMITS } from '../../deliver/batch-builder.ts';
@@ -11,6 +12,7 @@ import { createManifestMap } from '../manifest/create-maps.ts';
 import { buildReport } from '../report/build-report.ts';
 import type { Report } from '../report/report.ts';
 import { resolveLedger } from '../resolve-destination.ts';
+import { addBatch, type EventTimes, TimeCounts } from './event-times.ts';
 import { fullPass } from './full-pass.ts';
 
 export interface PlanFullOptions {
@@ -22,19 +24,26 @@ export interface PlanFullOptions {
   readonly onProgress?: (recordsRead: number) => void;
 }
 
+export interface FullPlan {
+  readonly report: Report;
+  /** Of all events that a run would send. */
+  readonly times: EventTimes;
+}
+
 /**
  * The report that a run would end with, were every event accepted, after what other migrations have sent about
  * persons to the same destination. The keys of the bundled API are not read, so for it the report is that of a
- * first migration. Leaves nothing in staging.
+ * first migration, and so it is where the variable that names the project key is not set. Leaves nothing in staging.
  */
 export async function planFull(
   staging: Staging,
   manifest: Manifest,
   files: readonly SourceSlice[],
   { env, signal, onBegin, onProgress }: PlanFullOptions,
-): Promise<Report> {
+): Promise<FullPlan> {
   // Apart from the migration's own folder: by the time of a run, files and manifest may have changed.
   const scratch = toPlanPrefix(manifest.name);
+  const times = new TimeCounts();
   onBegin?.();
   try {
     await clearStaging(staging, scratch); // an earlier one may have been killed
@@ -47,12 +56,14 @@ export async function planFull(
       overwritePeople: manifest.people.overwrite,
       groupIdentifyEvent: manifest.people.groupIdentifyEvent,
       ledger:
-        manifest.destination &&
-        (await findLedger(staging, resolveLedger(manifest, { env, bundled: undefined }))),
+        manifest.destination && knowsApiKey(manifest, env)
+          ? await findLedger(staging, resolveLedger(manifest, { env, bundled: undefined }))
+          : undefined,
+      onBatch: (events) => addBatch(times, events),
       signal,
       onProgress: onProgress ?? (() => {}),
     });
-    return buildReport({
+    const report = buildReport({
       migration: manifest.name,
       mapping: getMappingName(manifest.source.type),
       destination: 'none: nothing was sent',
@@ -69,6 +80,7 @@ export async function planFull(
       failures: [],
       lostObjects: [],
     });
+    return { report, times: times.toEventTimes(manifest.source.timezone, true) };
   } finally {
     await clearStaging(staging, scratch);
   }

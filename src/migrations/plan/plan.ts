@@ -1,6 +1,8 @@
 import type { MapOutcome, RejectReason, SkipReason } from '../../contract/outcome.ts';
 import type { Window } from '../../pipeline/limit-to-window.ts';
 import type { StagingSpace } from '../../pipeline/stage/plan-space.ts';
+import type { EventTimes } from './event-times.ts';
+import type { SampledPeople } from './sample-people.ts';
 
 /** What is read before planning: all files by name and size, and the first records of some of them. */
 export interface PlanInput {
@@ -14,6 +16,8 @@ export interface PlanInput {
   };
   /** Address of the service; undefined for the bundled API. */
   readonly destination: string | undefined;
+  /** Name of the events that carry group properties. */
+  readonly groupIdentifyEvent: string;
   readonly limits: PlanLimits;
   readonly approval: Approval | undefined;
   readonly files: readonly PlanFile[];
@@ -73,6 +77,8 @@ export interface Plan {
   readonly source: { readonly type: string; readonly timezone: string };
   /** Address of the service, or `bundled`. */
   readonly destination: string;
+  /** Name of the events that carry group properties. */
+  readonly groupIdentifyEvent: string;
   readonly limits: PlanLimits;
   readonly approval: Approval | undefined;
   readonly files: readonly (PlanFile & { readonly records: number; readonly sampled: boolean })[];
@@ -90,6 +96,9 @@ export interface Plan {
     readonly inSample: number;
     readonly estimated: number;
   }[];
+  readonly times: EventTimes;
+  /** Of the sample. */
+  readonly people: SampledPeople;
   /** Top-level fields of the sampled records; `unmapped` ones stay behind. */
   readonly fields: {
     readonly mapped: readonly string[];

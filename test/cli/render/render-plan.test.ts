@@ -134,6 +134,9 @@ test('reads as one page', () => {
           volume and speed.
       [ ] The request is approved. (Backhaul insists on it above 20 million events
           or 10,000 events a minute.)
+      [ ] Properties of groups are sent as "$group_identify". PostHog's own service
+          acts on "$groupidentify" alone: set people.groupIdentifyEvent to it for
+          that service.
       [ ] The import was rehearsed in a new project first (or with the bundled API:
           leave "destination" out of the manifest).
       [ ] Timestamps without a zone are in Europe/Berlin: compare an hour of the

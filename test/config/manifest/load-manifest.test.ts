@@ -21,7 +21,7 @@ const SMALLEST = 'name: a\nsource: { type: amplitude, from: x.zip }\n';
 
 function findMistakes(text: string, env: Record<string, string> = {}): string[] {
   try {
-    parseManifest(text, 'm.yaml', env);
+    parseManifest(text, 'm.yaml', { env });
   } catch (error) {
     if (error instanceof ConfigError)
       return error.message
@@ -73,7 +73,9 @@ describe('loadManifest', () => {
       null,
       '\t',
     );
-    expect(parseManifest(json, 'm.json', {})).toEqual(parseManifest(SMALLEST, 'm.yaml', {}));
+    expect(parseManifest(json, 'm.json', { env: {} })).toEqual(
+      parseManifest(SMALLEST, 'm.yaml', { env: {} }),
+    );
   });
 });
 
@@ -81,7 +83,7 @@ describe('secrets', () => {
   const text = `${SMALLEST}destination: { url: "https://a.example.com", apiKey: "\${KEY}" }\n`;
 
   test('are named in the manifest and read beside it', () => {
-    const { manifest, apiKey } = parseManifest(text, 'm.yaml', { KEY: 'phc_hunter2' });
+    const { manifest, apiKey } = parseManifest(text, 'm.yaml', { env: { KEY: 'phc_hunter2' } });
     expect(apiKey).toBe('phc_hunter2');
     expect(JSON.stringify(manifest)).not.toContain('hunter2');
     expect(manifest.destination?.apiKey).toBe('${KEY}');
@@ -91,14 +93,14 @@ describe('secrets', () => {
   test('may be in a file', async () => {
     const path = join(folder, 'key');
     await writeFile(path, 'phc_from_file\n');
-    expect(parseManifest(text, 'm.yaml', { KEY_FILE: path }).apiKey).toBe('phc_from_file');
+    expect(parseManifest(text, 'm.yaml', { env: { KEY_FILE: path } }).apiKey).toBe('phc_from_file');
   });
 
   test('are asked for by field and variable when they are missing', () => {
     expect(findMistakes(text)).toEqual([
       'm.yaml:3:54  destination.apiKey: the variable KEY is not set; set KEY, or KEY_FILE to a file that holds the value',
     ]);
-    const { manifest } = parseManifest(text, 'm.yaml', { KEY: 'x' });
+    const { manifest } = parseManifest(text, 'm.yaml', { env: { KEY: 'x' } });
     expect(() => readApiKey(manifest, {})).toThrow(/Migration "a", destination\.apiKey: the variable KEY/);
   });
 
@@ -118,9 +120,8 @@ describe('secrets', () => {
 
 describe('variables', () => {
   const from = (written: string, env: Record<string, string> = {}) =>
-    parseManifest(`name: a\nsource: { type: amplitude, from: '${written}' }`, 'm.yaml', env).manifest.source[
-      'from'
-    ];
+    parseManifest(`name: a\nsource: { type: amplitude, from: '${written}' }`, 'm.yaml', { env }).manifest
+      .source['from'];
 
   test('are filled in, with a default where one is given', () => {
     expect(from('s3://${BUCKET}/${PREFIX:-raw}/x', { BUCKET: 'b' })).toEqual(['s3://b/raw/x']);
@@ -273,7 +274,7 @@ test('any damage to a manifest is taken or explained, never a crash', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.constantFrom(...blocks), value, { maxKeys: 8 }), (document) => {
       try {
-        parseManifest(JSON.stringify(document), 'm.json', { KEY: 'x' });
+        parseManifest(JSON.stringify(document), 'm.json', { env: { KEY: 'x' } });
       } catch (error) {
         expect(error).toBeInstanceOf(ConfigError);
         expect((error as Error).message).toMatch(/^m\.json has .+:\n( {2}m\.json:\d+:\d+ {2}[\s\S]+)$/);
@@ -288,7 +289,7 @@ describe('parseStoredManifest', () => {
     const { manifest } = parseManifest(
       `${SMALLEST}destination: { url: "https://a.example.com", apiKey: "\${KEY}" }\nlimits: { batch: { bytes: 512KiB } }`,
       'm.yaml',
-      { KEY: 'x' },
+      { env: { KEY: 'x' } },
     );
     expect(parseStoredManifest(JSON.parse(JSON.stringify(manifest)), 's3://b')).toEqual(manifest);
   });

@@ -53,7 +53,7 @@ describe('a window', () => {
   test('a mistake in it is told with its line', () => {
     const text =
       'name: a\nsource: { type: amplitude, from: x }\nwindow:\n  from: 2024-03-16\n  until: 2024-03-15\n';
-    expect(() => parseManifest(text, 'a.yaml', {})).toThrow(
+    expect(() => parseManifest(text, 'a.yaml', { env: {} })).toThrow(
       'a.yaml:5:10  window.until: is 2024-03-15T00:00:00.000Z, which is not after window.from (2024-03-16T00:00:00.000Z); no event would be imported',
     );
   });

@@ -27,6 +27,7 @@ export const planInput = (more: Partial<PlanInput> = {}): PlanInput => ({
   migration: 'a',
   source: { type: 'amplitude', timezone: 'UTC', knownFields: new Set(['user']) },
   destination: 'https://analytics.example.com',
+  groupIdentifyEvent: '$group_identify',
   limits: { eventsPerMinute: 10_000, requestsInFlight: 4, batch: { events: 1_000, bytes: 5 * 1024 * 1024 } },
   approval: undefined,
   files: [{ name: 'one.json.gz', bytes: 1_000 }],
