@@ -213,7 +213,7 @@ const toBlock = (type: string, options: object = {}) =>
 describe('the registry', () => {
   it('pins each mapping by type and version', () => {
     expect(SOURCE_TYPES.map(({ type }) => getMappingName(type))).toEqual([
-      'amplitude@2',
+      'amplitude@3',
       'segment@2',
       'rudderstack@2',
       'jsonl@2',
@@ -223,9 +223,10 @@ describe('the registry', () => {
 
   it('keeps every version that a migration may be pinned to', () => {
     for (const { type, versions } of SOURCE_TYPES) {
-      expect(versions).toEqual([1, 2]);
+      expect(versions).toEqual(versions.map((_version, index) => index + 1));
       for (const version of versions) expect(readPinnedVersion(`${type}@${version}`, type)).toBe(version);
-      for (const pinned of [`${type}@3`, `${type}@0`, `${type}@01`, type, 'other@1', '']) {
+      const next = `${type}@${versions.length + 1}`;
+      for (const pinned of [next, `${type}@0`, `${type}@01`, type, 'other@1', '']) {
         expect(readPinnedVersion(pinned, type), pinned).toBeUndefined();
       }
     }

@@ -43,6 +43,16 @@ export class JsonToken {
     return this.kind !== NULL && !(this.kind === STRING && this.end - this.start === EMPTY_STRING);
   }
 
+  /** In bytes of the text, with the quotes of a string. */
+  get length(): number {
+    return this.end - this.start;
+  }
+
+  /** Of a string. */
+  get startsWithBlank(): boolean {
+    return (this.text.bytes[this.start + 1] as number) <= BLANK;
+  }
+
   /** The value as JSON.parse gives it; the scanner leaves long numbers to others. */
   read(): unknown {
     switch (this.kind) {
@@ -99,3 +109,4 @@ class TokenMembers {
 
 const EMPTY_STRING = 2;
 const EMPTY_OBJECT = 2;
+const BLANK = 0x20;

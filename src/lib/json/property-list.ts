@@ -30,13 +30,18 @@ export class PropertyList {
     return this.#values;
   }
 
-  get(name: string): unknown {
-    const place = this.#find(getName(name));
-    return place === -1 ? undefined : readValue(this.#values[place]);
+  get(name: string | PropertyName): unknown {
+    return readValue(this.getText(name));
   }
 
-  has(name: string): boolean {
-    return this.#find(getName(name)) !== -1;
+  /** The same; a value that is still text stays so. */
+  getText(name: string | PropertyName): unknown {
+    const place = this.#find(typeof name === 'string' ? getName(name) : name);
+    return place === -1 ? undefined : this.#values[place];
+  }
+
+  has(name: string | PropertyName): boolean {
+    return this.#find(typeof name === 'string' ? getName(name) : name) !== -1;
   }
 
   set(name: string | PropertyName, value: unknown): void {
@@ -52,8 +57,8 @@ export class PropertyList {
     if (named.isNumber) this.#hasNumbers = true;
   }
 
-  delete(name: string): void {
-    const named = getName(name);
+  delete(name: string | PropertyName): void {
+    const named = typeof name === 'string' ? getName(name) : name;
     const place = this.#find(named);
     if (place === -1) return;
     this.#names.splice(place, 1);

@@ -1,14 +1,17 @@
 import { defineFileSource } from '../files/define-file-source.ts';
-import { exactIds, trimmedIds } from '../mapping/distinct-id.ts';
-import { createAmplitudeMap, listAmplitudeFields } from './events.ts';
+import { createRules1, createRules2 } from './earlier-rules.ts';
+import { createAmplitudeMap } from './events.ts';
 import { amplitudeOptions } from './options.ts';
+import { createRules3 } from './properties.ts';
+import { listAmplitudeFields } from './tables.ts';
 
 export const amplitude = defineFileSource({
   type: 'amplitude',
   options: amplitudeOptions,
   maps: {
-    1: (options, idFrom) => createAmplitudeMap(options, exactIds, idFrom),
-    2: (options, idFrom) => createAmplitudeMap(options, trimmedIds, idFrom),
+    1: (options, idFrom) => createAmplitudeMap(options, createRules1(options), idFrom),
+    2: (options, idFrom) => createAmplitudeMap(options, createRules2(options), idFrom),
+    3: (options, idFrom) => createAmplitudeMap(options, createRules3(options), idFrom),
   },
   knownFields: listAmplitudeFields,
   takesViews: true,

@@ -14,7 +14,8 @@ export type FieldsOrText = Fields | JsonToken;
 /** Copies what the table names from a record to properties; fields without a value leave no trace. */
 export type ApplyTable = (properties: PropertyList, source: FieldsOrText) => void;
 
-export function compileTable(table: Table): ApplyTable {
+/** @param holds Whether a value, which may be still text, is one. */
+export function compileTable(table: Table, holds: (value: unknown) => boolean = hasValue): ApplyTable {
   const rows = Object.entries(table).map(([target, from]) => ({
     target: pinName(target),
     columns: (typeof from === 'string' ? [from] : from).map(compilePath),
@@ -26,7 +27,7 @@ export function compileTable(table: Table): ApplyTable {
       const { members } = source;
       for (const { target, columns } of rows) {
         for (const column of columns) {
-          if (setText(properties, target, members.find(column.name), column.rest)) break;
+          if (setText(properties, target, members.find(column.name), column.rest, holds)) break;
         }
       }
     } else if (source instanceof RecordView) {
@@ -38,14 +39,14 @@ export function compileTable(table: Table): ApplyTable {
         for (let index = 0; index < columns.length; index += 1) {
           const token = record.tokens[at[index] as number];
           const { rest } = columns[index] as Column;
-          if (token?.isThere && setText(properties, target, token, rest)) break;
+          if (token?.isThere && setText(properties, target, token, rest, holds)) break;
         }
       }
     } else {
       for (const { target, columns } of rows) {
         for (const { read } of columns) {
           const value = read(source);
-          if (!hasValue(value)) continue;
+          if (!holds(value)) continue;
           properties.set(target, value);
           break;
         }
@@ -60,15 +61,18 @@ function setText(
   target: PropertyName,
   token: JsonToken | undefined,
   rest: readonly string[],
+  holds: (value: unknown) => boolean,
 ): boolean {
   if (!token?.hasValue) return false;
   if (rest.length === 0) {
+    if (holds !== hasValue && !holds(token)) return false;
     properties.set(target, token);
     return true;
   }
   const value = readPath(token.read(), rest);
-  if (hasValue(value)) properties.set(target, value);
-  return hasValue(value);
+  if (!holds(value)) return false;
+  properties.set(target, value);
+  return true;
 }
 
 /** Where the fields of a table are among those of a record; all records of a source have the same ones. */
@@ -108,6 +112,10 @@ export const asFieldsOrText = (value: unknown): FieldsOrText | undefined =>
 
 export const hasField = (source: FieldsOrText, name: PropertyName): boolean =>
   source instanceof JsonToken ? source.members.find(name) !== undefined : Object.hasOwn(source, name.text);
+
+/** The value of a field, which may be one of an object that is still text. */
+export const readNamed = (source: FieldsOrText, name: PropertyName): unknown =>
+  source instanceof JsonToken ? source.members.find(name)?.read() : own(source, name.text);
 
 /** Reads own fields only: a record with a field named `constructor` or `__proto__` is data, not code. */
 export const own = (source: Fields, key: string): unknown =>

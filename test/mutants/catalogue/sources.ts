@@ -61,8 +61,8 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     file: 'src/sources/amplitude/events.ts',
     edits: [
       [
-        `readRecordTime(record['event_time'], 'event_time', readTime)`,
-        `readRecordTime(record['client_event_time'] ?? record['event_time'], 'event_time', readTime)`,
+        `readRecordTime(record[timeField], timeField, readTime)`,
+        `readRecordTime(record['client_event_time'] ?? record[timeField], timeField, readTime)`,
       ],
     ],
     tests: ['test/sources'],
@@ -70,8 +70,8 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
   {
     id: 'P26',
     what: 'EMPTY kept in initial properties',
-    file: 'src/sources/amplitude/persons.ts',
-    edits: [[`} else if (value !== 'EMPTY') {`, '} else {']],
+    file: 'src/sources/amplitude/user-properties.ts',
+    edits: [[`if (isInitial && isNone(value)) continue;`, '']],
     tests: ['test/sources'],
   },
   {

@@ -1,0 +1,19 @@
+import type { PropertyList } from '../../lib/json/property-list.ts';
+import type { IdRules } from '../mapping/distinct-id.ts';
+import type { Fields, FieldsOrText } from '../mapping/table.ts';
+import type { UserPropertyRules } from './user-properties.ts';
+
+/** What differs between versions of the mapping. */
+export interface AmplitudeRules {
+  readonly ids: IdRules;
+  /** Fields of the time of an event; the first that holds a value counts. */
+  readonly timeFields: readonly string[];
+  /** Whether `amplitude_id` names the person of a record that has neither id. */
+  readonly takesAmplitudeId: boolean;
+  readonly userProperties: UserPropertyRules;
+  /** Sets what `event_properties`, where there are any, and the fields of the record say. */
+  readonly describe: (properties: PropertyList, record: Fields, own: FieldsOrText | undefined) => void;
+  readonly setLibrary: (properties: PropertyList, library: unknown) => void;
+  /** Sets what follows from the properties that are set. */
+  readonly finish: (properties: PropertyList, record: Fields) => void;
+}

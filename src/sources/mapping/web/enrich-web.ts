@@ -1,0 +1,123 @@
+import { type PropertyList, type PropertyName, pinName } from '../../../lib/json/property-list.ts';
+import { remember } from '../../../lib/remember.ts';
+import { CAMPAIGN_PARAMETERS } from './campaign.ts';
+import { findTypeOfSystem, isPlatform, readDeviceType } from './device-type.ts';
+import { dropMeaningless, hasMeaning } from './meaning.ts';
+import { DIRECT, WEB_RULES, type WebRule } from './rules.ts';
+
+/** What of a source's options the layer acts by. */
+export interface WebSettings {
+  /** Leaves the address of the visitor behind. */
+  readonly dropIp: boolean;
+}
+
+/**
+ * Completes the properties of an event, once the source has set what its record says. `namesReferrer`: the record
+ * would name the page that led to this one, so that one without a referrer was opened directly.
+ */
+export type EnrichWeb = (properties: PropertyList, namesReferrer: boolean) => void;
+
+/**
+ * The one layer that all sources share: whatever a record holds, its properties come out as a live client of the
+ * destination would have sent them. Pure, and never throws: see the table in rules.ts.
+ */
+export function createEnrichWeb({ dropIp }: WebSettings): EnrichWeb {
+  const rules = WEB_RULES.map(compileRule);
+  return (properties, namesReferrer) => {
+    dropMeaningless(properties, DESCRIBING);
+    if (namesReferrer && properties.has(CURRENT_URL)) setDirect(properties);
+    for (const apply of rules) apply(properties);
+    setDeviceType(properties);
+    if (dropIp) properties.delete(IP);
+    // The import is sent from another address than the person had.
+    properties.set(GEOIP_DISABLE, true);
+  };
+}
+
+const CURRENT_URL = pinName('$current_url');
+const REFERRER = pinName('$referrer');
+const REFERRING_DOMAIN = pinName('$referring_domain');
+const DEVICE_TYPE = pinName('$device_type');
+const DEVICE = pinName('$device');
+const DEVICE_MODEL = pinName('$device_model');
+const OS = pinName('$os');
+const IP = pinName('$ip');
+const GEOIP_DISABLE = pinName('$geoip_disable');
+
+/** What is better left out than `Unknown`. */
+const DESCRIBING: readonly PropertyName[] = [
+  ...['$referrer', '$referring_domain', '$browser', '$browser_version', '$os', '$os_version', '$device'],
+  ...['$device_type', '$device_model', '$device_manufacturer', '$network_carrier', '$locale'],
+  ...['$geoip_city_name', '$geoip_subdivision_1_name', '$geoip_country_name', '$geoip_country_code'],
+  ...CAMPAIGN_PARAMETERS,
+].map(pinName);
+
+/** Texts that each rule remembers what they came to. */
+const REMEMBERED = 2_000;
+
+interface Member {
+  readonly name: PropertyName;
+  readonly value: unknown;
+  readonly replaces: boolean;
+}
+
+function compileRule({ from, derive, respells = [] }: WebRule): (properties: PropertyList) => void {
+  const names = from.map(pinName);
+  const toMembers = remember(REMEMBERED, (text): readonly Member[] =>
+    Object.entries(derive(text))
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => ({ name: pinName(name), value, replaces: respells.includes(name) })),
+  );
+  return (properties) => {
+    for (const name of names) {
+      const text = readText(properties, name);
+      if (text === undefined) continue;
+      for (const { name, value, replaces } of toMembers(text)) {
+        if (replaces || !hasMeaning(properties.getText(name))) properties.set(name, value);
+      }
+      return;
+    }
+  };
+}
+
+/** https://github.com/PostHog/posthog-js: a page without a referrer has this one. */
+function setDirect(properties: PropertyList): void {
+  if (hasMeaning(properties.getText(REFERRER)) || hasMeaning(properties.getText(REFERRING_DOMAIN))) return;
+  properties.set(REFERRER, DIRECT);
+}
+
+/** A kind of device, never a platform; what a customer calls a kind stays. */
+function setDeviceType(properties: PropertyList): void {
+  const given = readText(properties, DEVICE_TYPE);
+  const device = readText(properties, DEVICE);
+  const os = readText(properties, OS);
+  if (given !== undefined) {
+    const kind = readDeviceType(given);
+    if (kind === given) return;
+    if (kind === undefined && !isPlatform(given)) return;
+  }
+  const kind = chooseDeviceType(given, device, readText(properties, DEVICE_MODEL), os);
+  if (kind !== undefined) properties.set(DEVICE_TYPE, kind);
+  else if (given !== undefined) properties.delete(DEVICE_TYPE);
+}
+
+/** The kind that the first of these texts says, else the one of the system that the first of them names. */
+export function chooseDeviceType(
+  ...texts: readonly [string | undefined, string | undefined, string | undefined, string | undefined]
+) {
+  for (const text of texts) {
+    const kind = text === undefined ? undefined : readDeviceType(text);
+    if (kind !== undefined) return kind;
+  }
+  for (const text of texts) {
+    const kind = text === undefined ? undefined : findTypeOfSystem(text);
+    if (kind !== undefined) return kind;
+  }
+  return undefined;
+}
+
+function readText(properties: PropertyList, name: PropertyName): string | undefined {
+  if (!hasMeaning(properties.getText(name))) return undefined;
+  const value = properties.get(name);
+  return typeof value === 'string' ? value : undefined;
+}
