@@ -26,7 +26,28 @@ export interface MapSettings {
   readonly version?: number | undefined;
   /** @default 'vendor' */
   readonly idFrom?: IdFrom | undefined;
+  /** Is told what a plan counts beside outcomes. @default nobody is */
+  readonly onNote?: OnNote | undefined;
 }
+
+export type OnNote = (note: MapNote) => void;
+
+/** What a map did to a record that its outcome does not show. */
+export type MapNote =
+  /** The event has no `$session_id`, because none would fit its time. */
+  | 'no_session_id'
+  /** The record carries no corrected time, so it was computed from the clocks of client and server. */
+  | 'time_computed'
+  /** The event says to be later than its arrival, so the clock of its client is wrong. */
+  | 'time_after_arrival'
+  /** A group call names a type of its own, which events of that group cannot know. */
+  | 'own_group_type';
+
+/** Whether a field becomes what the destination knows by name, is passed on as it is, or stays behind. */
+export type FieldFate = 'mapped' | 'kept' | 'dropped';
+
+/** The fields of a record at every depth, as paths with dots. */
+export type ListFieldFates = (record: Fields) => Iterable<readonly [path: string, fate: FieldFate]>;
 
 export interface WithTimezone {
   /** IANA zone of timestamps that carry none. */
@@ -91,6 +112,8 @@ export interface Source {
   readonly createImportMap?: (settings?: MapSettings) => ImportMap;
   /** What the block names and none of these records has, each as a sentence. */
   readonly findUnmatched?: (records: readonly Fields[]) => string[];
+  /** For plans. @default top-level fields by `knownFields` */
+  readonly listFieldFates?: ListFieldFates | undefined;
   /** Whether records can be refused by the header above them, so that headers are worth a look before a start. */
   readonly checksHeaders: boolean;
   /**

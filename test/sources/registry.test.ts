@@ -51,7 +51,16 @@ const sources = {
       userId: 'u-1',
       anonymousId: 'a-1',
       timestamp: '2023-03-14T09:26:53.123Z',
-      context: { os: { name: 'x' }, groupId: 'g' },
+      originalTimestamp: '2023-03-14T09:26:50.123Z',
+      sentAt: '2023-03-14T09:26:51.123Z',
+      receivedAt: '2023-03-14T09:26:54.123Z',
+      context: {
+        os: { name: 'x' },
+        groupId: 'g',
+        traits: { a: 1 },
+        sessionId: 1678785000000,
+        more: { b: [1] },
+      },
       properties: { a: 1 },
       traits: { b: 2 },
       groupId: 'g',
@@ -214,8 +223,8 @@ describe('the registry', () => {
   it('pins each mapping by type and version', () => {
     expect(SOURCE_TYPES.map(({ type }) => getMappingName(type))).toEqual([
       'amplitude@3',
-      'segment@2',
-      'rudderstack@2',
+      'segment@3',
+      'rudderstack@3',
       'jsonl@2',
       'csv@2',
     ]);
@@ -231,12 +240,12 @@ describe('the registry', () => {
       }
     }
     expect(listMappingNames('csv')).toBe('csv@1 and csv@2');
-    expect(() => bindSource(toBlock('segment')).createMap({ version: 3 })).toThrow(/no version 3/);
+    expect(() => bindSource(toBlock('segment')).createMap({ version: 99 })).toThrow(/no version 99/);
   });
 
   it('has for every source and version a map that names records by all of their fields', () => {
     for (const [type, { block, record }] of Object.entries(sources)) {
-      for (const version of [1, 2]) {
+      for (const version of getSourceType(type).versions) {
         const toUuid = (fields: object, idFrom: IdFrom) => {
           const outcome = createMapper(type, block, { version, idFrom })({ ...record, ...fields });
           return outcome.kind === 'mapped' ? outcome.events[0]?.uuid : outcome;

@@ -8,7 +8,7 @@ import {
   type MapsByVersion,
   toObjectMap,
 } from '../mapping/versioned-map.ts';
-import type { Source, SourceBlock, SourceType, WithTimezone } from '../source.ts';
+import type { ListFieldFates, Source, SourceBlock, SourceType, WithTimezone } from '../source.ts';
 import { findSourceFiles } from './find-source-files.ts';
 import { openSourceFile } from './open-source-file.ts';
 
@@ -21,6 +21,8 @@ export interface FileSourceDefinition<Shape extends z.ZodRawShape>
   /** Whether the maps take views of records: they read `knownFields` and nothing else of them. @default false */
   readonly takesViews?: boolean;
   readonly findUnmatched?: (options: FileSourceOptions<Shape>, records: readonly Fields[]) => string[];
+  /** @default top-level fields by `knownFields` */
+  readonly toListFieldFates?: (options: FileSourceOptions<Shape>) => ListFieldFates;
   /** @default formats are recognised by what a file holds */
   readonly toReadOptions?: (options: FileSourceOptions<Shape>) => ReadOptions;
 }
@@ -34,7 +36,15 @@ export const locatedBlock = z.object(located);
 
 /** A `SourceType` once `Shape` is known: until then TypeScript cannot see that a block has a `type`. */
 export function defineFileSource<Shape extends z.ZodRawShape>(definition: FileSourceDefinition<Shape>) {
-  const { options, maps, toReadOptions, findUnmatched, takesViews = false, ...facts } = definition;
+  const {
+    options,
+    maps,
+    toReadOptions,
+    toListFieldFates,
+    findUnmatched,
+    takesViews = false,
+    ...facts
+  } = definition;
   const known = facts.knownFields();
   const viewFields = takesViews && known !== 'all' ? known : undefined;
   return {
@@ -54,6 +64,7 @@ export function defineFileSource<Shape extends z.ZodRawShape>(definition: FileSo
             viewFields: settings?.idFrom === 'record' ? undefined : viewFields,
           }),
         findUnmatched: (records) => findUnmatched?.(bound, records) ?? [],
+        listFieldFates: toListFieldFates?.(bound),
         checksHeaders: read.checkColumns !== undefined,
         discover: (context) => findSourceFiles(place.from, context),
         async *open(slice, context, onBytes) {

@@ -1,11 +1,11 @@
 import { type MappedEvent, toTargetEvent } from '../../contract/event.ts';
-import type { MapRecord, MapSettings } from '../source.ts';
+import type { MapRecord, MapSettings, OnNote } from '../source.ts';
 import type { IdFrom } from './event-id.ts';
 
 /** The map of each version of a source's mapping, by number from 1. */
 export type MapsByVersion<Options> = Readonly<Record<number, CreateMap<Options>>>;
 
-export type CreateMap<Options> = (options: Options, idFrom: IdFrom) => MapRecord<MappedEvent>;
+export type CreateMap<Options> = (options: Options, idFrom: IdFrom, onNote: OnNote) => MapRecord<MappedEvent>;
 
 /** Oldest first. */
 export const listVersions = (maps: MapsByVersion<never>): number[] =>
@@ -16,11 +16,11 @@ export const listVersions = (maps: MapsByVersion<never>): number[] =>
 export function createVersionedMap<Options>(
   maps: MapsByVersion<Options>,
   options: Options,
-  { version = listVersions(maps).at(-1), idFrom = 'vendor' }: MapSettings = {},
+  { version = listVersions(maps).at(-1), idFrom = 'vendor', onNote = () => {} }: MapSettings = {},
 ): MapRecord<MappedEvent> {
   const createMap = version === undefined ? undefined : maps[version];
   if (!createMap) throw new Error(`there is no version ${version} of this mapping`);
-  return createMap(options, idFrom);
+  return createMap(options, idFrom, onNote);
 }
 
 /** The map for whoever looks at events. */

@@ -3,10 +3,12 @@ import { defineFileSource } from '../files/define-file-source.ts';
 import { readText } from '../mapping/identity.ts';
 import { createReadSessionId } from '../mapping/session-ids.ts';
 import { asFields, type Fields } from '../mapping/table.ts';
-import { createReadTime } from '../mapping/timestamp.ts';
-import { type CallDialect, createCallMaps, listCallFields } from '../segment-spec/calls.ts';
+import { createCallMaps, listCallFields } from '../segment-spec/calls.ts';
+import { createListFieldFates } from '../segment-spec/field-fates.ts';
 import { callOptions } from '../segment-spec/options.ts';
+import type { CallDialect } from '../segment-spec/rules.ts';
 import { toSampleCall } from '../segment-spec/sample.ts';
+import { readSessionStart } from '../segment-spec/session.ts';
 
 /** The shared spec, and what RudderStack's servers and clients add to it. */
 const RUDDERSTACK: CallDialect = {
@@ -15,7 +17,7 @@ const RUDDERSTACK: CallDialect = {
     $ip: ['context.ip', 'context.passed_ip', 'request_ip'],
     rudderstack_channel: 'channel',
   },
-  finish: setSession,
+  setSession: setSessionByStart,
 };
 
 export const rudderstack = defineFileSource({
@@ -23,6 +25,7 @@ export const rudderstack = defineFileSource({
   options: callOptions,
   maps: createCallMaps(RUDDERSTACK),
   knownFields: () => listCallFields(RUDDERSTACK),
+  toListFieldFates: (options) => createListFieldFates(RUDDERSTACK, options),
   exportName: 'RudderStack archive',
   docs: {
     reads: 'archives of calls as JSON lines',
@@ -38,19 +41,10 @@ function toRudderstackCall(event: Fields): Fields {
   return { ...call, context, channel: 'web', request_ip: event['ip_address'] };
 }
 
-const readMillis = createReadTime('epoch_ms', 'UTC');
-const readSeconds = createReadTime('epoch_s', 'UTC');
-const readSessionId = createReadSessionId('rudderstack', (session) => {
-  const { length } = readText(session) ?? '';
-  return length === 13 ? readMillis(session) : length === 10 ? readSeconds(session) : undefined;
-});
+const readSessionId = createReadSessionId('rudderstack', readSessionStart);
 
-/**
- * context.sessionId is the session's start: in ms from browsers, in s from phones, or any number
- * the customer chose, which then stays as it is.
- * https://www.rudderstack.com/docs/sources/event-streams/sdks/session-tracking/
- */
-function setSession(properties: PropertyList, record: Fields): void {
+/** Versions 1 and 2: a session's id is made of its start alone. */
+function setSessionByStart(properties: PropertyList, record: Fields): void {
   const session = readText(asFields(record['context'])?.['sessionId']);
   if (session === undefined || session === '') return;
   const owner = readText(record['anonymousId']) ?? readText(record['userId']) ?? '';

@@ -11,8 +11,12 @@ export const callOptions = z.strictObject({
     .string()
     .min(1)
     .optional()
+    .describe('Group type of every group call and of `context.groupId`. Default: `company`.'),
+  contextFields: z
+    .enum(['keep', 'drop'])
+    .default('keep')
     .describe(
-      'Group type of every group call and of `context.groupId`. Default: the trait `groupType` of the call, else `company`.',
+      'What becomes of fields of `context` that have no property of their own at the destination: `keep` sends them as `context_<path>`, `drop` leaves them behind.',
     ),
 });
 export type CallOptions = z.infer<typeof callOptions>;

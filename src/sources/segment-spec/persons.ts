@@ -6,8 +6,12 @@ import { readText } from '../mapping/identity.ts';
 import { toOwnNames } from '../mapping/properties.ts';
 import { isRejected } from '../mapping/record-time.ts';
 import { asFields, type Fields, hasValue } from '../mapping/table.ts';
+import type { OnNote } from '../source.ts';
 
-export const DEFAULT_GROUP_TYPE = 'company';
+const DEFAULT_GROUP_TYPE = 'company';
+
+/** What the groups of an archive are called: by its group calls and by the context of other calls alike. */
+export const readGroupType = (declared: string | undefined): string => declared ?? DEFAULT_GROUP_TYPE;
 
 export function mapIdentify(record: Fields, time: string, ids: IdRules): MapOutcome {
   const distinctId = readDistinctId(record, ids);
@@ -39,12 +43,33 @@ export function mapAlias(record: Fields, time: string, ids: IdRules): MapOutcome
   return skipped('feeds_people', facts, readUser(record, ids));
 }
 
-export function mapGroup(
-  record: Fields,
-  time: string,
-  ids: IdRules,
-  declaredType: string | undefined,
-): MapOutcome {
+/**
+ * The type of a group call, and the traits that are properties of its group. Versions 1 and 2 believed the trait
+ * `groupType`, which the other calls of a group know nothing of.
+ */
+export type ReadGroupOf = (traits: Fields) => { readonly groupType: string; readonly set: Fields };
+
+export const createReadOwnGroup =
+  (declared: string | undefined, ids: IdRules): ReadGroupOf =>
+  (traits) => {
+    const own = readText(traits['groupType']);
+    const { groupType: _type, ...set } = traits;
+    return {
+      groupType: declared ?? (own && ids.isGroupType(own) ? own : undefined) ?? DEFAULT_GROUP_TYPE,
+      set,
+    };
+  };
+
+export const createReadSameGroup =
+  (declared: string | undefined, onNote: OnNote): ReadGroupOf =>
+  (set) => {
+    const groupType = readGroupType(declared);
+    const own = readText(set['groupType']) ?? groupType;
+    if (own !== groupType) onNote('own_group_type');
+    return { groupType, set };
+  };
+
+export function mapGroup(record: Fields, time: string, ids: IdRules, readGroupOf: ReadGroupOf): MapOutcome {
   const groupKey = ids.readSendable(record['groupId']);
   if (groupKey === undefined) {
     return rejected(
@@ -52,11 +77,7 @@ export function mapGroup(
       `groupId is ${shown(record['groupId'])}; a group call needs the key of its group`,
     );
   }
-  const traits = asFields(record['traits']) ?? {};
-  const ownType = readText(traits['groupType']);
-  const groupType =
-    declaredType ?? (ownType && ids.isGroupType(ownType) ? ownType : undefined) ?? DEFAULT_GROUP_TYPE;
-  const { groupType: _type, ...set } = traits;
+  const { groupType, set } = readGroupOf(asFields(record['traits']) ?? {});
   const facts = readPair(record, time, ids);
   facts.push({ kind: 'group', groupType, groupKey, time, set: toOwnNames(set) });
   return skipped('feeds_groups', facts, readUser(record, ids));
@@ -75,3 +96,45 @@ export function readPair(record: Fields, time: string, ids: IdRules): IdentityFa
 
 export const readUser = (record: Fields, ids: IdRules) =>
   ids.marksUsers ? ids.readSendable(record['userId']) : undefined;
+
+/** What the context of a track, page or screen call says of its person. */
+export type ReadContextFacts = (record: Fields, distinctId: string, time: string) => IdentityFact | undefined;
+
+/** Versions 1 and 2. */
+export const readNoContextFacts: ReadContextFacts = () => undefined;
+
+/**
+ * Clients repeat in `context.traits` what they know of the person, and in `context.page` where the first visit came
+ * from. An identify call of the same moment is what they know it from, so it comes first.
+ * https://segment.com/docs/connections/spec/common/#context-fields-automatically-collected
+ */
+export const readContextFacts: ReadContextFacts = (record, distinctId, time) => {
+  const context = asFields(record['context']);
+  if (!context) return undefined;
+  const traits = asFields(context['traits']);
+  const page = asFields(context['page']);
+  const set = traits && Object.keys(traits).length > 0 ? toOwnNames(traits) : undefined;
+  const setOnce = page && readFirstVisit(page);
+  if (!set && !setOnce) return undefined;
+  return { kind: 'person', distinctId, time: toJustBefore(time), set, setOnce };
+};
+
+function readFirstVisit(page: Fields): Fields | undefined {
+  const referrer = page['initial_referrer'];
+  const domain = page['initial_referring_domain'];
+  const hasReferrer = hasValue(referrer);
+  if (hasValue(domain)) {
+    return hasReferrer
+      ? { $initial_referrer: referrer, $initial_referring_domain: domain }
+      : { $initial_referring_domain: domain };
+  }
+  return hasReferrer ? { $initial_referrer: referrer } : undefined;
+}
+
+/** The millisecond before, so that what was said at the time itself is newer. */
+function toJustBefore(time: string): string {
+  const last = time.charCodeAt(22);
+  if (last > 48) return `${time.slice(0, 22)}${String.fromCharCode(last - 1)}Z`;
+  const before = new Date(Date.parse(time) - 1).toISOString();
+  return before.startsWith('1969') ? time : before;
+}

@@ -1,6 +1,8 @@
 import { defineFileSource } from '../files/define-file-source.ts';
-import { type CallDialect, createCallMaps, listCallFields } from '../segment-spec/calls.ts';
+import { createCallMaps, listCallFields } from '../segment-spec/calls.ts';
+import { createListFieldFates } from '../segment-spec/field-fates.ts';
 import { callOptions } from '../segment-spec/options.ts';
+import type { CallDialect } from '../segment-spec/rules.ts';
 import { toSampleCall } from '../segment-spec/sample.ts';
 
 /** The calls as Segment's S3 destination archives them: nothing beyond the shared spec. */
@@ -11,6 +13,7 @@ export const segment = defineFileSource({
   options: callOptions,
   maps: createCallMaps(SEGMENT),
   knownFields: () => listCallFields(SEGMENT),
+  toListFieldFates: (options) => createListFieldFates(SEGMENT, options),
   exportName: 'Segment archive',
   docs: {
     reads: 'archives of calls as JSON lines',

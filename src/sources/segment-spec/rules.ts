@@ -1,0 +1,125 @@
+import type { PropertyList } from '../../lib/json/property-list.ts';
+import { exactIds, type IdRules, trimmedIds } from '../mapping/distinct-id.ts';
+import { createRenames, type Renames } from '../mapping/properties.ts';
+import {
+  type ApplyTable,
+  asFields,
+  compileTable,
+  type Fields,
+  listFields,
+  type Table,
+} from '../mapping/table.ts';
+import { createReadIso, type ReadTime } from '../mapping/timestamp.ts';
+import type { OnNote, WithTimezone } from '../source.ts';
+import { type CreateCallId, createIdByCall, createIdByMessage } from './call-id.ts';
+import { type CorrectTime, createCorrectTime, keepTime } from './call-time.ts';
+import { copyOtherContext, listKnownContext } from './context-fields.ts';
+import { setDeviceType } from './device-type.ts';
+import type { CallOptions } from './options.ts';
+import {
+  createReadOwnGroup,
+  createReadSameGroup,
+  type ReadContextFacts,
+  type ReadGroupOf,
+  readContextFacts,
+  readNoContextFacts,
+} from './persons.ts';
+import { createSetSession, type SetSession } from './session.ts';
+import { CONTEXT, CONTEXT_3, PAGE, PAGE_3, RULED_CONTEXT } from './tables.ts';
+
+/**
+ * Segment and RudderStack archive the same six calls. track, page and screen become events; identify,
+ * alias and group feed persons and groups.
+ * https://segment.com/docs/connections/spec/common/
+ */
+export interface CallDialect {
+  readonly source: 'segment' | 'rudderstack';
+  /** Event property <- record, where the dialect differs; a row replaces the shared one. */
+  readonly table: Table;
+  /** The session of an event in versions 1 and 2. */
+  readonly setSession?: SetSession;
+}
+
+/** What differs between versions of the mapping. */
+export interface CallRules {
+  readonly readTime: ReadTime;
+  readonly ids: IdRules;
+  readonly createId: CreateCallId;
+  readonly correctTime: CorrectTime;
+  readonly readGroupOf: ReadGroupOf;
+  readonly readContextFacts: ReadContextFacts;
+  /** What comes from beside the event's own properties. */
+  readonly applyContext: (properties: PropertyList, record: Fields) => void;
+  readonly page: PageRules;
+  /** Scheme and host of an address. */
+  readonly host: RegExp;
+  readonly setSession: SetSession;
+}
+
+interface PageRules {
+  readonly apply: ApplyTable;
+  readonly renames: Renames;
+}
+
+type Options = CallOptions & WithTimezone;
+type CreateRules = (dialect: CallDialect, options: Options, onNote: OnNote) => CallRules;
+
+const createPageRules = (table: Table): PageRules => ({
+  apply: compileTable(table),
+  renames: createRenames(listFields(table).map((name) => [name, null])),
+});
+
+const PAGE_RULES = createPageRules(PAGE);
+const PAGE_RULES_3 = createPageRules(PAGE_3);
+
+const createEarlyRules =
+  (ids: IdRules, createId: CreateCallId): CreateRules =>
+  ({ table, setSession = () => {} }, options) => ({
+    readTime: createReadIso(options.timezone),
+    ids,
+    createId,
+    correctTime: keepTime,
+    readGroupOf: createReadOwnGroup(options.groupType, ids),
+    readContextFacts: readNoContextFacts,
+    applyContext: compileTable({ ...CONTEXT, ...table }),
+    page: PAGE_RULES,
+    host: /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#:]+)/i,
+    setSession,
+  });
+
+export const createRules1 = createEarlyRules(exactIds, createIdByMessage);
+export const createRules2 = createEarlyRules(trimmedIds, createIdByCall);
+
+export const createRules3: CreateRules = ({ source, table }, options, onNote) => {
+  const readTime = createReadIso(options.timezone);
+  return {
+    readTime,
+    ids: trimmedIds,
+    createId: createIdByCall,
+    correctTime: createCorrectTime(readTime, onNote),
+    readGroupOf: createReadSameGroup(options.groupType, onNote),
+    readContextFacts,
+    applyContext: createApplyContext(table, options.contextFields === 'keep'),
+    page: PAGE_RULES_3,
+    // With the port, as browsers' clients send it.
+    host: /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#]+)/i,
+    setSession: createSetSession(source, readTime, onNote),
+  };
+};
+
+/** The context of version 3: what no table reads is kept as `context_<path>`, as warehouses call it. */
+function createApplyContext(table: Table, keepsOthers: boolean): CallRules['applyContext'] {
+  const apply = compileTable({ ...CONTEXT_3, ...table });
+  const known = listKnownContextOf(table);
+  return (properties, record) => {
+    apply(properties, record);
+    const context = asFields(record['context']);
+    if (!context) return;
+    setDeviceType(properties, context);
+    if (typeof context['library'] === 'string') properties.set('$lib', context['library']);
+    if (keepsOthers) copyOtherContext(properties, context, known);
+  };
+}
+
+/** Of the latest version. */
+export const listKnownContextOf = (table: Table) => listKnownContext([CONTEXT_3, table], RULED_CONTEXT);
