@@ -26,6 +26,7 @@ export function renderPlan(plan: Plan): string {
     fields(plan),
     plan.pairs.flatMap((pair, index) => [...(index === 0 ? [] : ['']), ...renderPair(pair)]),
     outcomes(plan),
+    notes(plan),
     checklist(plan),
   ];
   return `${sections
@@ -91,15 +92,44 @@ function events({ eventsByName }: Plan): string[] {
   ];
 }
 
-function fields({ fields: { mapped, unmapped } }: Plan): string[] {
-  if (unmapped.length === 0) return [`Fields: ${formatCount(mapped.length)} read, none left behind`];
+function fields({ fields: { mapped, kept = [], unmapped } }: Plan): string[] {
+  const counts = [
+    `${formatCount(mapped.length)} read`,
+    ...(kept.length === 0 ? [] : [`${formatCount(kept.length)} kept as they are`]),
+    unmapped.length === 0
+      ? 'none left behind'
+      : `${formatCount(unmapped.length)} left behind (in so many sampled records)`,
+  ];
   const names = unmapped
     .slice(0, FIELDS_SHOWN)
     .map(({ field, inSample }) => `${field} (${formatCount(inSample)})`);
   return [
-    `Fields: ${formatCount(mapped.length)} read, ${formatCount(unmapped.length)} left behind (in so many sampled records)`,
-    ...wrap(names.join(', '), '  '),
+    ...wrap(`Fields: ${counts.join(', ')}`, ''),
+    ...(names.length === 0 ? [] : wrap(names.join(', '), '  ')),
     ...more(unmapped.length - FIELDS_SHOWN),
+  ];
+}
+
+type Note = NonNullable<Plan['notes']>[number]['note'];
+
+const NOTES: Readonly<Record<Note, string>> = {
+  no_session_id: 'without $session_id: none fits the event',
+  time_computed: 'times computed from client and server clocks',
+  time_after_arrival: 'times after arrival, set back to it',
+  own_group_type: 'group types that only group calls name',
+};
+
+function notes({ notes: found = [], sample }: Plan): string[] {
+  if (found.length === 0) return [];
+  return [
+    row('What the mapping decides for records', 'sampled', 'estimated'),
+    ...found.map(({ note, inSample, estimated }) =>
+      row(
+        `  ${NOTES[note]}`,
+        `${formatCount(inSample)} (${formatShare(inSample / sample.records)})`,
+        formatCount(estimated),
+      ),
+    ),
   ];
 }
 

@@ -12,8 +12,8 @@ export function createManifestMap(manifest: Manifest, settings?: MapSettings): I
 }
 
 /** The same map, for whoever looks at events. */
-export function createSampleMap(manifest: Manifest, types?: SourceTypes): MapRecord {
-  const map = bindSource(manifest.source, types).createMap();
+export function createSampleMap(manifest: Manifest, types?: SourceTypes, settings?: MapSettings): MapRecord {
+  const map = bindSource(manifest.source, types).createMap(settings);
   const window = toTimeWindow(manifest);
   return window ? limitToWindow(map, window) : map;
 }

@@ -1,5 +1,6 @@
 import type { TargetEvent } from '../../contract/event.ts';
 import type { SkipReason } from '../../contract/outcome.ts';
+import { compareFields, listTopLevelFates } from './compare-fields.ts';
 import { TimeCounts } from './event-times.ts';
 import { findSharedIds } from './find-shared-ids.ts';
 import { selectPairs } from './pairs.ts';
@@ -48,7 +49,7 @@ export function buildPlan(input: PlanInput): Plan {
     })),
     times: countTimes(times).toEventTimes(source.timezone, false),
     people: countSampledPeople(sampled.map(({ outcome }) => outcome)),
-    fields: compareFields(sampled, source.knownFields),
+    fields: compareFields(sampled, source.listFieldFates ?? listTopLevelFates(source.knownFields)),
     pairs: selectPairs(sampled, PAIRS),
     skips: byReason(
       sampled.flatMap(({ outcome, file }) =>
@@ -60,6 +61,15 @@ export function buildPlan(input: PlanInput): Plan {
       sampled.flatMap(({ outcome, file }) => (outcome.kind === 'rejected' ? [{ ...outcome, file }] : [])),
       estimated,
     ),
+    ...(input.notes && input.notes.size > 0
+      ? {
+          notes: mostFirst(input.notes).map(([note, inSample]) => ({
+            note,
+            inSample,
+            estimated: estimated(inSample),
+          })),
+        }
+      : {}),
     warnings: [explainEmptyWindow(sampled), findSharedIds(events), ...input.unmatched].filter(
       (text) => text !== undefined,
     ),
@@ -113,18 +123,6 @@ function countNames(events: readonly TargetEvent[]): [string, number][] {
   return mostFirst(countBy(events.map(({ event }) => event)));
 }
 
-function compareFields(
-  sampled: readonly SampledRecord[],
-  known: ReadonlySet<string> | 'all',
-): Plan['fields'] {
-  const seen = mostFirst(countBy(sampled.flatMap(({ fields }) => Object.keys(fields ?? {}))));
-  const isKnown = (field: string) => known === 'all' || known.has(field);
-  return {
-    mapped: seen.filter(([field]) => isKnown(field)).map(([field]) => field),
-    unmapped: seen.filter(([field]) => !isKnown(field)).map(([field, inSample]) => ({ field, inSample })),
-  };
-}
-
 /** Outcomes by reason, most frequent first, each with the first record that met it. */
 function byReason<Reason extends string>(
   outcomes: readonly { readonly reason: Reason; readonly file: string; readonly detail: string }[],
@@ -147,7 +145,7 @@ function countBy(names: readonly string[]): Map<string, number> {
   return counts;
 }
 
-const mostFirst = (counts: ReadonlyMap<string, number>) =>
+const mostFirst = <Name extends string>(counts: ReadonlyMap<Name, number>) =>
   [...counts].toSorted(([a, countA], [b, countB]) => countB - countA || (a < b ? -1 : 1));
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);

@@ -1,7 +1,7 @@
 import type { Manifest } from '../../../config/manifest/manifest.ts';
 import { toTimeWindow } from '../../../config/manifest/window.ts';
 import { bindSource, getSourceType, type SourceTypes } from '../../sources/registry.ts';
-import type { SourceSlice } from '../../sources/source.ts';
+import type { MapNote, SourceSlice } from '../../sources/source.ts';
 import { createSampleMap } from '../manifest/create-maps.ts';
 import { buildPlan } from './build-plan.ts';
 import type { Plan } from './plan.ts';
@@ -17,7 +17,10 @@ export async function makePlan(
 ): Promise<Plan> {
   const { source, limits } = manifest;
   const bound = bindSource(source, types);
-  const sample = await readSample(files, createSampleMap(manifest, types), recordsPerFile);
+  const notes = new Map<MapNote, number>();
+  const onNote = (note: MapNote) => void notes.set(note, (notes.get(note) ?? 0) + 1);
+  const map = createSampleMap(manifest, types, { onNote });
+  const sample = await readSample(files, map, recordsPerFile);
   const fields = sample.flatMap(({ records }) =>
     records.flatMap((record) => (record.fields ? [record.fields] : [])),
   );
@@ -27,6 +30,7 @@ export async function makePlan(
       type: source.type,
       timezone: source.timezone,
       knownFields: getSourceType(source.type, types).knownFields(),
+      listFieldFates: bound.listFieldFates,
     },
     destination: manifest.destination?.url,
     groupIdentifyEvent: manifest.people.groupIdentifyEvent,
@@ -35,6 +39,7 @@ export async function makePlan(
     window: toTimeWindow(manifest),
     files: files.map(({ name, bytes }) => ({ name, bytes })),
     sample,
+    notes,
     unmatched: bound.findUnmatched?.(fields) ?? [],
     now,
   });

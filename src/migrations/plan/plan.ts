@@ -1,6 +1,7 @@
 import type { MapOutcome, RejectReason, SkipReason } from '../../contract/outcome.ts';
 import type { Window } from '../../pipeline/limit-to-window.ts';
 import type { StagingSpace } from '../../pipeline/stage/plan-space.ts';
+import type { ListFieldFates, MapNote } from '../../sources/source.ts';
 import type { EventTimes } from './event-times.ts';
 import type { SampledPeople } from './sample-people.ts';
 
@@ -13,6 +14,8 @@ export interface PlanInput {
     readonly timezone: string;
     /** Record fields that the source's map reads. */
     readonly knownFields: ReadonlySet<string> | 'all';
+    /** What becomes of each field of a record, where the source says so. */
+    readonly listFieldFates?: ListFieldFates | undefined;
   };
   /** Address of the service; undefined for the bundled API. */
   readonly destination: string | undefined;
@@ -24,6 +27,8 @@ export interface PlanInput {
   readonly sample: readonly SampledFile[];
   /** The manifest's, as moments in UTC. */
   readonly window?: Window | undefined;
+  /** What the map noted about the sampled records, and how often. */
+  readonly notes?: ReadonlyMap<MapNote, number>;
   /** What the manifest names and no sampled record has, in sentences. */
   readonly unmatched: readonly string[];
   /** Only to flag young events: nothing that is sent depends on it. */
@@ -99,14 +104,24 @@ export interface Plan {
   readonly times: EventTimes;
   /** Of the sample. */
   readonly people: SampledPeople;
-  /** Top-level fields of the sampled records; `unmapped` ones stay behind. */
+  /** Fields of the sampled records: at every depth (`context.page.url`) where the source says so. */
   readonly fields: {
+    /** They become what the destination knows by name. */
     readonly mapped: readonly string[];
+    /** They are passed on as they are. */
+    readonly kept?: readonly { readonly field: string; readonly inSample: number }[];
+    /** They stay behind. */
     readonly unmapped: readonly { readonly field: string; readonly inSample: number }[];
   };
   readonly pairs: readonly Pair[];
   readonly skips: readonly Expected<SkipReason>[];
   readonly rejects: readonly (Expected<RejectReason> & { readonly file: string; readonly example: string })[];
+  /** What was done to sampled records beside their outcome. */
+  readonly notes?: readonly {
+    readonly note: MapNote;
+    readonly inSample: number;
+    readonly estimated: number;
+  }[];
   /** What the sample shows that is likely a mistake, in sentences. */
   readonly warnings: readonly string[];
   /** Sampled events younger than 48 hours, which a service may count as live traffic. */
