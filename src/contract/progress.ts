@@ -65,7 +65,13 @@ export const checkpoint = z.strictObject({
 export type Checkpoint = z.infer<typeof checkpoint>;
 
 /** The bytes that hold one bucket of an object of identity facts. */
-export const factsSection = z.strictObject({ bucket: count, offset: count, length: count });
+export const factsSection = z.strictObject({
+  bucket: count,
+  offset: count,
+  length: count,
+  /** Of text; a gzip member has its own. */
+  crc32: count.optional(),
+});
 export type FactsSection = z.infer<typeof factsSection>;
 
 export const factsIndex = z.strictObject({

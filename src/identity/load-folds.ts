@@ -109,10 +109,11 @@ async function planRuns(
     ranges: [],
   }));
   for await (const index of indexes) {
-    for (const { bucket, offset, length } of index.sections) {
+    for (const section of index.sections) {
+      const { bucket, offset, length } = section;
       const one = byBucket[bucket - from];
       if (!one) continue;
-      one.ranges.push({ key: index.key, offset, length });
+      one.ranges.push({ key: index.key, offset, length, sections: [section] });
       one.bytes += estimateTextBytes(index, length);
     }
   }
@@ -130,12 +131,18 @@ async function planRuns(
     run?.buckets.push(from + index);
     for (const range of ranges) {
       const before = run?.ranges.get(range.key);
-      const joined = before ? { ...before, length: range.offset + range.length - before.offset } : range;
-      run?.ranges.set(range.key, joined);
+      run?.ranges.set(range.key, before ? join(before, range) : range);
     }
   }
   return runs.map(({ buckets, ranges }) => ({ buckets, ranges: [...ranges.values()] }));
 }
+
+/** Of two that follow one another. */
+const join = (before: FactsRange, range: FactsRange): FactsRange => ({
+  ...before,
+  length: range.offset + range.length - before.offset,
+  sections: [...(before.sections ?? []), ...(range.sections ?? [])],
+});
 
 /** Orders from `low` up to, but not including, `high`. */
 interface Span {

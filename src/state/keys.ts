@@ -283,6 +283,13 @@ export function parseCheckpointKey(key: string): Pick<Writer, 'epoch' | 'counter
   return epoch && counter ? { epoch: Number(epoch), counter: Number(counter) } : undefined;
 }
 
+/** The part's id of `shop/findings/<file>/00000/2-1-60.gz`, of its rejects and of its fingerprints. */
+export function parsePartOfFindings(name: string, key: string): string | undefined {
+  const { allFindings, rejects, allFingerprints } = layout(name);
+  const folder = [allFindings, rejects, allFingerprints].find((each) => key.startsWith(each));
+  return folder && /^([^/]+\/\d{5,})\/\d+-\d+-\d+\./.exec(key.slice(folder.length))?.[1];
+}
+
 /** The part's id of `shop/parts/<file>/00000.json`. */
 export const parsePartKey = (prefix: string, key: string): string =>
   key.slice(partKeys(prefix).parts.length, -JSON_END.length);

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import type { Staging } from '../contract/staging.ts';
+import { SourceError } from '../lib/errors.ts';
 import { encodeDocument, listDocuments, loadDocument } from './document.ts';
 import { layout, parseEpochKey, parseRecordKey, RECORDS } from './keys.ts';
+import { recoveryHint } from './recovery-hint.ts';
 
 /** What a migration is run with. Holds no secret, only the names of variables that hold them (I10). */
 const opening = z.strictObject({
@@ -96,8 +98,15 @@ export type Epoch = z.infer<typeof epochRecord>;
 export type EpochOpening = Omit<Epoch, 'openedAt'>;
 
 export async function loadEpoch(staging: Staging, name: string, epoch: number): Promise<Epoch | undefined> {
-  return loadDocument(epochRecord, layout(name).epoch(epoch), staging);
+  const key = layout(name).epoch(epoch);
+  const found = await loadDocument(epochRecord, key, staging);
+  const of = named.safeParse(found?.manifest).data?.name ?? name;
+  if (of === name) return found;
+  // Its manifest would be run in place of this one's.
+  throw new SourceError(`${staging.location}: ${key} is that of migration "${of}"; ${recoveryHint(key)}`);
 }
+
+const named = z.object({ name: z.string() });
 
 /** 0 before the first. */
 export async function loadLatestEpochNumber(staging: Staging, name: string): Promise<number> {

@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type Receipt, rejectSegment } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
-import { encodeDocument, loadDocument } from './document.ts';
+import { SourceError } from '../lib/errors.ts';
+import { encodeDocument, loadIfWhole } from './document.ts';
+import { countFingerprints } from './fingerprints.ts';
 import { layout } from './keys.ts';
 
 const count = z.number().int().nonnegative();
@@ -24,6 +26,9 @@ export const repeats = z.strictObject({
 });
 export type Repeats = z.infer<typeof repeats>;
 
+/** As it is stored. `key`: of the document itself, so that another's is not believed under it. */
+const storedRepeats = repeats.extend({ key: z.string().optional() });
+
 /**
  * Names what is folded, by the receipts that have fingerprints: those of a later top-up make another name, and
  * what was folded before is not mistaken for the whole. Receipts are added in key order.
@@ -31,13 +36,16 @@ export type Repeats = z.infer<typeof repeats>;
 export function createGeneration() {
   const hash = createHash('sha256');
   let partsWithout = 0;
+  let rows = 0;
   return {
     add({ part, tally, fingerprints }: Receipt): void {
-      if (fingerprints) hash.update(`${part} ${fingerprints.key}\n`);
-      else if (tally.counts.delivered > 0) partsWithout += 1;
+      if (fingerprints) {
+        hash.update(`${part} ${fingerprints.key}\n`);
+        rows += countFingerprints(fingerprints);
+      } else if (tally.counts.delivered > 0) partsWithout += 1;
     },
     /** Called once. */
-    end: (): Generation => ({ name: hash.digest('hex').slice(0, 16), partsWithout }),
+    end: (): Generation => ({ name: hash.digest('hex').slice(0, 16), partsWithout, rows }),
   };
 }
 
@@ -45,20 +53,42 @@ export interface Generation {
   readonly name: string;
   /** Parts with delivered records and no fingerprints: version 0.1.0 imported them. */
   readonly partsWithout: number;
+  /** Fingerprints in all. */
+  readonly rows: number;
 }
 
-/** Undefined until every range is folded. */
-export const loadRepeats = (
+/** Undefined until every range is folded. SourceError for a result that cannot be believed. */
+export async function loadRepeats(
   staging: Staging,
   migration: string,
   generation: Generation,
-): Promise<Repeats | undefined> =>
-  loadDocument(repeats, layout(migration).repeatsResult(generation.name), staging);
-
-/** The same records give the same document, so whoever writes it first is right (I5). */
-export async function createRepeats(staging: Staging, key: string, value: Repeats): Promise<void> {
-  await staging.create(key, encodeDocument(value));
+): Promise<Repeats | undefined> {
+  const keys = layout(migration);
+  const key = keys.repeatsResult(generation.name);
+  if (!(await staging.get(key))) return undefined;
+  const found = await loadRepeatsIfWhole(staging, key, generation.rows);
+  if (found) return found;
+  throw new SourceError(
+    `${staging.location}: ${key} is not what Backhaul wrote there; restore it, or resume "${migration}", which counts repeats again`,
+  );
 }
 
-export const loadRepeatsRange = (staging: Staging, key: string): Promise<Repeats | undefined> =>
-  loadDocument(repeats, key, staging);
+/**
+ * The result, or that of a range of fingerprints. Undefined also where it cannot be believed: it is made again.
+ * `rows`: how many fingerprints it must have compared.
+ */
+export async function loadRepeatsIfWhole(
+  staging: Staging,
+  key: string,
+  rows?: number,
+): Promise<Repeats | undefined> {
+  const stored = await loadIfWhole(storedRepeats, key, staging);
+  if (!stored) return undefined;
+  const { key: own = key, ...found } = stored;
+  return own === key && (rows ?? found.rows) === found.rows ? found : undefined;
+}
+
+/** The same records give the same document, so it does not matter who writes it last (I5). */
+export async function saveRepeats(staging: Staging, key: string, value: Repeats): Promise<void> {
+  await staging.put(key, encodeDocument({ key, ...value }));
+}

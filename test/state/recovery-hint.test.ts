@@ -10,6 +10,15 @@ test('names all that a migration consists of, whichever object of it is at fault
   }
 });
 
+test('of what a part left, which importing it makes again', () => {
+  const { findings, rejectSegment, fingerprints, repeatsRejects } = layout('shop');
+  for (const key of [findings, rejectSegment, fingerprints].map((toKey) => toKey('abc/00001/2-1-60')))
+    expect(recoveryHint(key)).toBe(
+      'restore it, or remove shop/receipts/abc/00001.json and resume: that part is imported again (nothing is delivered twice)',
+    );
+  expect(recoveryHint(repeatsRejects('0a1b', '00000', 'abc/00001'))).toContain('remove both shop/ and');
+});
+
 test('of a ledger, which the identity facts of migrations make again', () => {
   expect(recoveryHint(ledgerLayout('0a1b').version('ids', 7, 3))).toBe(
     'restore it; or remove this one object, and nothing else of the ledger, and resume: what is known of persons at this destination is then made again from the identity facts of all migrations',

@@ -131,7 +131,7 @@ describe('a reject segment', () => {
     await staging.remove(key);
     await expect(readRejects(staging, segment)).rejects.toThrow(SourceError);
     await expect(readRejects(staging, segment)).rejects.toThrow(
-      `${key} are gone; restore it, or remove both shop/ and _migrations/shop.json`,
+      `${key} are gone; restore it, or remove shop/receipts/abc/00000.json and resume`,
     );
   });
 });

@@ -13,13 +13,7 @@ import { layout } from '../../state/keys.ts';
 import { loadPart, loadPartDescription } from '../../state/parts.ts';
 import { listReceipts } from '../../state/receipts.ts';
 import { saveRejects } from '../../state/rejects.ts';
-import {
-  createGeneration,
-  createRepeats,
-  loadRepeats,
-  loadRepeatsRange,
-  type Repeats,
-} from '../../state/repeats.ts';
+import { createGeneration, loadRepeatsIfWhole, type Repeats, saveRepeats } from '../../state/repeats.ts';
 import type { EpochRun } from './import-phase.ts';
 
 /** Reads of small ranges at once. */
@@ -59,7 +53,8 @@ export async function foldRepeats(run: EpochRun, rangeRows?: number): Promise<Re
     if (index) sources.push({ part, file, pieces: undefined, hasPieces: byFile !== undefined, index, names });
   }
   const generation = generations.end();
-  const known = await loadRepeats(staging, record.name, generation);
+  const resultKey = keys.repeatsResult(generation.name);
+  const known = await loadRepeatsIfWhole(staging, resultKey, generation.rows);
   if (known) return known;
 
   const total = new RepeatsTally();
@@ -72,16 +67,16 @@ export async function foldRepeats(run: EpochRun, rangeRows?: number): Promise<Re
     await schedulerDeps.assertRunning();
     const id = String(number).padStart(5, '0');
     const key = keys.repeatsRange(generation.name, id);
-    let folded = await loadRepeatsRange(staging, key);
+    let folded = await loadRepeatsIfWhole(staging, key);
     if (!folded) {
       const toRejectsKey = (part: string) => keys.repeatsRejects(generation.name, id, part);
       folded = await foldRange(staging, keys.prefix, sources, range, toRejectsKey, schedulerDeps.signal);
-      await createRepeats(staging, key, folded);
+      await saveRepeats(staging, key, folded);
     }
     total.addAll(folded);
   }
   const result = total.build();
-  await createRepeats(staging, keys.repeatsResult(generation.name), result);
+  await saveRepeats(staging, resultKey, result);
   return result;
 }
 

@@ -1,4 +1,4 @@
-import { gzipSync } from 'node:zlib';
+import { crc32, gzipSync } from 'node:zlib';
 import type { FactsIndex, FactsSection } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { SourceError } from '../../lib/errors.ts';
@@ -49,7 +49,8 @@ export async function saveLines(staging: Staging, key: string, lines: BucketLine
   let offset = 0;
   for (const { bucket, body } of texts) {
     const section = isPacked ? await pack(body) : body;
-    sections.push({ bucket, offset, length: section.length });
+    const checksum = isPacked ? {} : { crc32: crc32(section) };
+    sections.push({ bucket, offset, length: section.length, ...checksum });
     bodies.push(section);
     offset += section.length;
   }
@@ -78,18 +79,27 @@ export interface FactsRange {
   readonly key: string;
   readonly offset: number;
   readonly length: number;
+  /** Those that the range consists of, to compare their checksums; a bit of an id would merge other persons. */
+  readonly sections?: readonly FactsSection[];
 }
 
 /** The lines of some buckets; `parse` throws for a line that Backhaul did not write. */
 export async function readLines(staging: Staging, range: FactsRange): Promise<Lines> {
-  const { key, offset, length } = range;
+  const { key, offset, length, sections = [] } = range;
   const where = `${key} (bytes ${offset} to ${offset + length})`;
   const body = await staging.getRange(key, offset, length);
   try {
+    for (const section of sections) verifySection(body, offset, section);
     return new Lines(isPacked(body) ? await gunzip(body) : body, where, staging.location);
   } catch (error) {
     throw toDamage(where, key, staging.location, error);
   }
+}
+
+function verifySection(body: Buffer, start: number, { offset, length, crc32: expected }: FactsSection): void {
+  const from = offset - start;
+  if (expected !== undefined && crc32(body.subarray(from, from + length)) !== expected)
+    throw new Error('its checksum is another');
 }
 
 /** A line begins with a digit or a brace, so that no text is taken for a gzip member. */

@@ -33,7 +33,7 @@ let folder: string;
 let number = 0;
 let record: MigrationRecord;
 
-const OPENING = { manifest: { name: 'm' }, baseDir: '/data' };
+const OPENING = { manifest: { version: 1 }, baseDir: '/data' };
 const now = () => new Date('2024-01-01T00:00:00Z');
 const take = (event: AcquiringEvent = { kind: 'run' }) =>
   acquireLease(record, OPENING, event, { staging: createFolderStaging(folder), redis, now });

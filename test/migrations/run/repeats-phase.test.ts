@@ -299,6 +299,38 @@ describe('repeats over all parts', () => {
     expect(await toFigures(record)).toEqual(await importAndFold([files.flat()]));
   });
 
+  it('are counted again where what was found is damaged, or is that of another migration', async () => {
+    const record = await importFiles([[row(1, 'a'), row(1, 'a')], [row(1, 'a')]]);
+    const other = await importFiles([[row(1, 'a')], [row(2, 'a')]]);
+    const fewer = await importFiles([[row(1, 'a')]]);
+    const [found, , ofFewer] = await Promise.all(
+      [record, other, fewer].map((each) => foldRepeats(createRun(each))),
+    );
+    const { repeats } = layout(record.name);
+    const list = async (prefix: string) => {
+      const keys: string[] = [];
+      for await (const { key } of staging.list(prefix)) keys.push(key);
+      return keys;
+    };
+    const keys = await list(repeats);
+    const foreignKeys = await list(layout(other.name).repeats);
+    const text = async (key = '') => String(await staging.get(key));
+    for (const [damaged, result] of [
+      ['{"rows":', '{"rows":'],
+      await Promise.all([text(foreignKeys[0]), text(foreignKeys[1])]),
+      [JSON.stringify(found), JSON.stringify(ofFewer)], // as they were written before they had keys
+    ] as const) {
+      const [range = '', whole = ''] = keys;
+      await staging.put(range, Buffer.from(damaged));
+      await staging.put(whole, Buffer.from(result));
+      await expect(report(record)).rejects.toThrow(
+        /result\.json is not .* or resume "\w+", which counts repeats/,
+      );
+      expect(await foldRepeats(createRun(record))).toEqual(found);
+      expect((await report(record)).counts).toMatchObject({ delivered: 1, duplicate: 2 });
+    }
+  });
+
   it('of refused and of too large records are rejected like these, in one part and in two', async () => {
     for (const value of [REFUSED, HUGE]) {
       const one = await importAndFold([[row(1, value), row(1, value), row(2, 'a')]]);

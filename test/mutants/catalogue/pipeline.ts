@@ -202,8 +202,8 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
     file: 'src/migrations/run/repeats-phase.ts',
     edits: [
       [
-        '    let folded = await loadRepeatsRange(staging, key);',
-        '    let folded = await loadRepeatsRange(staging, `${key}.none`);',
+        '    let folded = await loadRepeatsIfWhole(staging, key);',
+        '    let folded = await loadRepeatsIfWhole(staging, `${key}.none`);',
       ],
     ],
     tests: ['test/migrations/run/repeats-phase.test.ts'],
@@ -212,12 +212,7 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
     id: 'RP9',
     what: 'repeats that an earlier run counted are taken for those of a top-up',
     file: 'src/state/repeats.ts',
-    edits: [
-      [
-        'if (fingerprints) hash.update(`${part} ${fingerprints.key}\\n`);',
-        'if (fingerprints) partsWithout += 0;',
-      ],
-    ],
+    edits: [['hash.update(`${part} ${fingerprints.key}\\n`);', '']],
     tests: ['test/migrations/run/repeats-phase.test.ts'],
   },
   {

@@ -67,6 +67,22 @@ test('a damaged object is named, with what to do about it', async () => {
   await expect(reading).rejects.toThrow(/f\/damaged\.gz .* remove both f\/ and _migrations\/f\.json/);
 });
 
+test('text of which one character is another is named, whichever of several sections it is in', async () => {
+  const { key, sections } = await saveFacts(staging, 'f/changed', facts);
+  const body = (await staging.get(key)) ?? Buffer.alloc(0);
+  const length = body.length;
+  for (const section of [sections[0], sections.at(-1)]) {
+    const changed = Buffer.from(body);
+    const at = (section?.offset ?? 0) + 14;
+    changed[at] = (changed[at] ?? 0) ^ 1;
+    await staging.put(key, changed);
+    const reading = readLines(staging, { key, offset: 0, length, sections });
+    await expect(reading).rejects.toThrow(/f\/changed .* is not what Backhaul wrote there; restore it/);
+  }
+  const earlier = sections.map(({ crc32: _, ...section }) => section);
+  await expect(readLines(staging, { key, offset: 0, length, sections: earlier })).resolves.toBeDefined();
+});
+
 test.each(['nonsense', '00000000', '00000000u', '00000000x\t"u1"', '00000000p\t"u1"', '00000000p\tu1\t0'])(
   'a line that is no fact is named, with its object: %s',
   async (line) => {
