@@ -48,7 +48,10 @@ export function sql(texts: TemplateStringsArray, ...values: readonly (Sql | SqlV
   return Fragment.of(texts, values);
 }
 
-export function joinSql(parts: readonly Sql[], separator: ', ' | ' and ' | ' or ' | ' union all '): Sql {
+export function joinSql(
+  parts: readonly Sql[],
+  separator: ', ' | ' and ' | ' or ' | ' + ' | ' ' | ' union all ',
+): Sql {
   const between = parts.map((_, index) => (index === 0 ? '' : separator));
   return Fragment.of([...between, ''], parts);
 }

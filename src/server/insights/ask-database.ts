@@ -9,7 +9,7 @@ import { type DateRange, fitRange, parseDateRange, type RangeContext } from '../
 import type { FilterGroup } from '../query/filter.ts';
 import type { AskedInterval } from '../query/interval.ts';
 import { STEP_LIMIT_MS } from '../query/over-blocks.ts';
-import { isTooSlow, limitTime } from '../query/time-limit.ts';
+import { inTime, isTooSlow, limitTime } from '../query/time-limit.ts';
 import { type EventScope, loadEventTimes, sortInMemory } from './events-store.ts';
 import { InsightError, invalid, tooLarge, tooSlow } from './insight-error.ts';
 import type { DateWords } from './insight-kind.ts';
@@ -63,15 +63,17 @@ function answerAtOnce<T>(db: Db, question: Question<T>, moment: Moment): Promise
   return db.transaction(async (tx) => {
     await limitTime(tx, moment.timeLimitMs);
     await sortInMemory(tx);
-    return answer(tx, AT_ONCE, question, moment);
+    // A server ends the statement by its own clock.
+    const guard = db.kind === 'pglite' ? inTime(moment.timeLimitMs) : sql`true`;
+    return answer(tx, AT_ONCE, question, { now: moment.now, guard });
   }, 'question');
 }
 
 async function answerInSteps<T>(db: Db, question: Question<T>, moment: Moment): Promise<T> {
   const { tx, steps, close } = startSteps(db, moment.timeLimitMs * STEPPED_FACTOR, moment.sizes);
   try {
-    const timeLimitMs = Math.min(STEP_LIMIT_MS, moment.timeLimitMs);
-    return await answer(tx, steps, question, { ...moment, timeLimitMs });
+    const guard = inTime(Math.min(STEP_LIMIT_MS, moment.timeLimitMs));
+    return await answer(tx, steps, question, { now: moment.now, guard });
   } finally {
     await close();
   }
@@ -104,11 +106,11 @@ async function answer<T>(
   tx: Queryable,
   steps: Steps,
   { projectId, dates, interval, filter, filters, answer: find }: Question<T>,
-  { now, timeLimitMs }: Moment,
+  { now, guard }: Pick<EventScope, 'now' | 'guard'>,
 ): Promise<T> {
   const every: FilterGroup = { kind: 'group', operator: 'and', members: [filter, ...filters] };
   const cohorts = await loadCohorts(tx, projectId, every);
-  const scope: EventScope = { projectId, now, filter, cohorts, timeLimitMs, place: sql`true` };
+  const scope: EventScope = { projectId, now, filter, cohorts, guard, place: sql`true` };
   const project = await loadProject(tx, projectId);
   const needsTimes = dates.from === 'all' || interval === 'auto';
   const times = needsTimes ? await loadEventTimes(tx, projectId, now) : undefined;

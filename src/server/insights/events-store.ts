@@ -3,7 +3,6 @@ import { allOf, anyOf, runSql, type Sql, sql } from '../database/sql.ts';
 import type { CohortDefinitions } from '../query/cohort-definition.ts';
 import { compileFilter, type FilterSubject } from '../query/compile-filter.ts';
 import type { FilterGroup } from '../query/filter.ts';
-import { inTime } from '../query/time-limit.ts';
 import type { Entity, PropertyOf } from './entity.ts';
 import { tooLarge } from './insight-error.ts';
 
@@ -15,8 +14,8 @@ export interface EventScope {
   /** Holds for every event. */
   readonly filter: FilterGroup;
   readonly cohorts: CohortDefinitions;
-  /** How long a transaction may take, in milliseconds. */
-  readonly timeLimitMs: number;
+  /** A condition on every row of a statement that reads much, which fails once the statement took too long. */
+  readonly guard: Sql;
   /** A condition on where events `e` are in their table: those of a step. */
   readonly place: Sql;
 }
@@ -43,7 +42,7 @@ export const eventsWhere = (scope: EventScope, { from, until }: Span, condition:
   left join persons p on p.id = d.person_id
   where e.project_id = ${scope.projectId}::integer and ${scope.place}
     and e.timestamp >= ${from}::timestamptz and e.timestamp < ${until}::timestamptz
-    and ${condition} and ${compileFilter(scope.filter, toSubject(scope))} and ${inTime(scope.timeLimitMs)}`;
+    and ${condition} and ${compileFilter(scope.filter, toSubject(scope))} and ${scope.guard}`;
 
 /** Whether `e` is one of an entity's events. */
 export const matchEntity = (scope: EventScope, { event, filter }: Pick<Entity, 'event' | 'filter'>): Sql => {
@@ -51,8 +50,16 @@ export const matchEntity = (scope: EventScope, { event, filter }: Pick<Entity, '
   return event === null ? condition : allOf([sql`e.event = ${event}::text`, condition]);
 };
 
-export const matchAnyEntity = (scope: EventScope, entities: readonly Entity[]): Sql =>
-  anyOf(entities.map((entity) => matchEntity(scope, entity)));
+/** Where all have names these are a condition of their own, which Postgres looks up in the index. */
+export function matchAnyEntity(scope: EventScope, entities: readonly Entity[]): Sql {
+  const names = [...new Set(entities.flatMap(({ event }) => event ?? []))];
+  const isNamed = entities.every(({ event }) => event !== null);
+  const hasFilter = entities.some(({ filter }) => filter.members.length > 0);
+  return allOf([
+    ...(isNamed ? [sql`e.event = any(${names}::text[])`] : []),
+    ...(isNamed && !hasFilter ? [] : [anyOf(entities.map((entity) => matchEntity(scope, entity)))]),
+  ]);
+}
 
 const toSubject = ({ projectId, now, cohorts }: EventScope): FilterSubject => ({
   projectId,

@@ -1,6 +1,5 @@
 import type { Queryable } from '../../database/db.ts';
 import { allOf, anyOf, type Sql, sql } from '../../database/sql.ts';
-import { inTime } from '../../query/time-limit.ts';
 import { ACTOR, type EventScope, eventsWhere, runFacts, type Span, selectText } from '../events-store.ts';
 import type { Steps } from '../steps.ts';
 import type { PathEdge, PathsQuery } from './model.ts';
@@ -95,7 +94,7 @@ function pathFacts(scope: EventScope, itemsIn: Sql, query: PathsQuery): Sql {
       from shown)
     select actor, session, step || '_' || item as source, (step + 1) || '_' || next_item as target,
       extract(epoch from next_at - at)::float8 * 1000 as milliseconds
-    from pairs where ${inTime(scope.timeLimitMs)}`;
+    from pairs where ${scope.guard}`;
 }
 
 /** What a path is made of: addresses of page views, names of screens, names of other events. */
