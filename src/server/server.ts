@@ -11,6 +11,7 @@ import { declareCohorts } from './cohorts/declare-cohorts.ts';
 import type { Db } from './database/db.ts';
 import { explainFailure } from './database/explain-failure.ts';
 import { migrate } from './database/migrate.ts';
+import { startIndexBuilding } from './database/migrations/server-indexes.ts';
 import { type OpenedDatabase, openDatabase } from './database/open-database.ts';
 import { watchSize } from './database/outgrown.ts';
 import { createPgliteDb } from './database/pglite.ts';
@@ -112,6 +113,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     const server = await listen(app, host, options.port, options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS);
     log.info({ url: server.url, database: db.kind }, 'API ready');
     const watch = watchSize(db, log);
+    const indexes = startIndexBuilding(db, log);
     return {
       url: server.url,
       waitingFor: opened.waitingFor,
@@ -119,6 +121,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
         watch.close();
         await server.close();
         await deletionRuns?.close();
+        await indexes.close();
         await opened.close();
       },
     };

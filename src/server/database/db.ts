@@ -16,6 +16,12 @@ export interface StatementOptions {
    * @default false
    */
   readonly prepared?: boolean;
+  /**
+   * However long it takes: for upkeep that cannot be in a transaction. On a server.
+   *
+   * @default false
+   */
+  readonly unlimited?: boolean;
 }
 
 export interface Queryable {

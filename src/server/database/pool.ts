@@ -110,7 +110,8 @@ function createQueryable(
 ): Queryable {
   return {
     async query<R>(text: string, params: readonly SqlValue[] = [], options: StatementOptions = {}) {
-      const statement = { text, values: [...params], query_timeout: answerWithinMs };
+      const withinMs = options.unlimited === true ? 0 : answerWithinMs;
+      const statement = { text, values: [...params], query_timeout: withinMs };
       const name = options.prepared === true ? findName(text) : undefined;
       return (await client.query(name === undefined ? statement : { ...statement, name })).rows as R[];
     },
