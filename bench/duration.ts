@@ -5,11 +5,13 @@ const MICROS = { wholePath: 900, wholePathSlow: 1_200, stages: 400, persons: 900
 const INGEST_MICROS = 900;
 const DECISIONS_S = 40;
 const START_UP_S = 18;
+/** Making the history is most of it, then asking on the embedded database. */
+const QUESTION_MICROS = { load: 200, ask: 150 };
 const OPENING_S = 5;
 
 /** A rough guess: it depends on the machine, and doubles on a busy one. */
 export function estimateSeconds(plan: BenchPlan): number {
-  const { sections, wholePath, stages, persons, cores, memory, ingest, decisions, startUp } = plan;
+  const { sections, wholePath, stages, persons, cores, memory, ingest, decisions, questions, startUp } = plan;
   const seconds: Readonly<Record<string, number>> = {
     'whole-path': wholePath.reduce(
       (sum, { records, latencyMs, rounds }) =>
@@ -22,6 +24,7 @@ export function estimateSeconds(plan: BenchPlan): number {
     memory: (memory.reduce((sum, records) => sum + records, 0) * MICROS.memory) / 1e6,
     ingest: ingest.rounds * ((ingest.events * INGEST_MICROS) / 1e6 + START_UP_S),
     decisions: decisions.rounds * DECISIONS_S,
+    questions: (questions.events * (QUESTION_MICROS.load + questions.rounds * QUESTION_MICROS.ask)) / 1e6,
     'start-up': startUp.rounds * START_UP_S,
   };
   return [...sections].reduce((sum, name) => sum + (seconds[name] ?? 0), OPENING_S);

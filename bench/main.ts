@@ -15,6 +15,7 @@ import { measureDecisions } from './sections/decisions.ts';
 import { measureIngest } from './sections/ingest.ts';
 import { measureMemory } from './sections/memory.ts';
 import { measurePersons } from './sections/persons.ts';
+import { measureQuestions } from './sections/questions.ts';
 import { measureStages } from './sections/stages.ts';
 import { measureStartUp } from './sections/start-up.ts';
 import { measureWholePath } from './sections/whole-path.ts';
@@ -60,6 +61,7 @@ async function measureSections(lab: Lab, plan: BenchPlan, root: string): Promise
   if (sections.has('decisions')) {
     results.push(await measureDecisions(lab, { ...plan.decisions, root }));
   }
+  if (sections.has('questions')) results.push(await measureQuestions(lab, plan.questions));
   if (sections.has('start-up')) results.push(await measureStartUp(lab, { ...plan.startUp, root }));
   return results;
 }

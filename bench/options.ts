@@ -9,6 +9,7 @@ export const SECTIONS = [
   'memory',
   'ingest',
   'decisions',
+  'questions',
   'start-up',
 ] as const;
 export type SectionName = (typeof SECTIONS)[number];
@@ -29,6 +30,7 @@ export interface BenchPlan {
   readonly memory: readonly number[];
   readonly ingest: { readonly events: number; readonly rounds: number };
   readonly decisions: { readonly requests: number; readonly rounds: number };
+  readonly questions: { readonly events: number; readonly rounds: number };
   readonly startUp: { readonly rounds: number };
 }
 
@@ -47,6 +49,7 @@ export const USAGE = `usage: npm run bench -- [options]
   --full             every size: 0.1 and 1 million records, 10 million for memory (hours)
   --only <names>     sections, separated by commas: ${SECTIONS.join(', ')}
   --records <n>      records of the whole path, persons and cores, and the size that memory ends with
+  --events <n>       events that questions are asked about
   --latency <ms>     latencies of the destination, separated by commas
   --rounds <n>       rounds of each section
   --against <folder> another checkout, built, to be compared with in the same rounds
@@ -67,6 +70,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
       full: { type: 'boolean', default: false },
       only: { type: 'string' },
       records: { type: 'string' },
+      events: { type: 'string' },
       latency: { type: 'string' },
       rounds: { type: 'string' },
       against: { type: 'string' },
@@ -77,6 +81,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
   });
   const { full } = values;
   const given = parseWhole('--records', values.records, 1);
+  const events = parseWhole('--events', values.events, 1000);
   const rounds = parseWhole('--rounds', values.rounds, 1);
   const latencies = values.latency?.split(',').map((text) => parseWhole('--latency', text, 0) ?? 0);
   const sizes = given === undefined ? (full ? FULL_RECORDS : [QUICK_WHOLE_PATH]) : [given];
@@ -97,6 +102,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
       memory: given === undefined ? [100_000, 1_000_000, 10_000_000] : [Math.ceil(given / 10), given],
       ingest: { events: given ?? (full ? 100_000 : 10_000), rounds: rounds ?? (full ? 3 : 1) },
       decisions: { requests: given ?? (full ? 50_000 : 10_000), rounds: rounds ?? (full ? 3 : 1) },
+      questions: { events: events ?? (full ? 1_000_000 : 50_000), rounds: rounds ?? (full ? 3 : 1) },
       startUp: { rounds: rounds ?? (full ? 7 : 3) },
     },
     json: values.json,

@@ -1,5 +1,6 @@
 import type { Row, SectionResult } from '../figures.ts';
 import { startApi } from '../lab/api.ts';
+import { createDatabase } from '../lab/databases.ts';
 import type { Lab } from '../lab/lab.ts';
 import { type BenchPostgres, startPostgres } from '../lab/postgres.ts';
 import { readTree } from '../lab/process-tree.ts';
@@ -173,13 +174,4 @@ async function countStored(url: string, key: string): Promise<number> {
     headers: { authorization: `Bearer ${key}` },
   });
   return ((await response.json()) as { total: number }).total;
-}
-
-async function createDatabase({ url }: BenchPostgres, name: string): Promise<string> {
-  const { default: pg } = await import('pg');
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  await client.query(`create database ${name}`);
-  await client.end();
-  return url.replace('/postgres?', `/${name}?`);
 }

@@ -37,6 +37,12 @@ describe('the options of a benchmark', () => {
     expect(plan.memory).toEqual([6_000, 60_000]);
   });
 
+  it('say how many events questions are asked about', () => {
+    const { plan } = parseOptions(['--only', 'questions', '--events', '1000000']);
+    expect(plan.questions).toEqual({ events: 1_000_000, rounds: 1 });
+    expect(() => parseOptions(['--events', '999'])).toThrow(/whole number from 1000/);
+  });
+
   it('refuse what they do not know', () => {
     expect(() => parseOptions(['--only', 'speed'])).toThrow(/none of whole-path/);
     expect(() => parseOptions(['--records', '0'])).toThrow(/whole number from 1/);

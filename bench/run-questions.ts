@@ -1,0 +1,110 @@
+import { rmSync } from 'node:fs';
+import { pino } from 'pino';
+import { buildApi } from '../src/server/app.ts';
+import { createKey } from '../src/server/auth/keys.ts';
+import { createPgliteDb } from '../src/server/database/pglite.ts';
+import { createPoolDb } from '../src/server/database/pool.ts';
+import { readTree } from './lab/process-tree.ts';
+import { type BenchQuestion, QUESTIONS } from './questions/list-questions.ts';
+import { loadHistory } from './questions/load-history.ts';
+
+/**
+ * `run-questions load <database> <events>` makes a history; `run-questions ask <database> <rounds> [pid of
+ * the server] [words of names]` asks the API about it and prints how long each answer took, as JSON. The database is
+ * a URL, or a folder of an embedded one.
+ */
+export interface AskedQuestion {
+  readonly name: string;
+  /** One a round, up to the first that failed. */
+  readonly seconds: readonly number[];
+  /** CPU time of the API and of the database. */
+  readonly cpuSeconds: readonly number[];
+  readonly bytes: number;
+  /** Why there is no answer. */
+  readonly failure?: string;
+}
+
+const [mode = '', database = '', number = '', serverPid = '', words = ''] = process.argv.slice(2);
+const silent = pino({ level: 'silent' });
+const log = (line: string) => void process.stderr.write(`${line}\n`);
+const isServer = database.startsWith('postgres');
+const db = isServer ? createPoolDb(database, silent) : createPgliteDb(database);
+try {
+  if (mode === 'load') await load(Number(number));
+  else process.stdout.write(`${JSON.stringify(await ask(Number(number)))}\n`);
+} finally {
+  await db.close();
+}
+
+async function load(events: number): Promise<void> {
+  if (!isServer) rmSync(database, { recursive: true, force: true });
+  await loadHistory(db, events, log);
+  await db.query('vacuum analyze');
+}
+
+async function ask(rounds: number): Promise<AskedQuestion[]> {
+  const app = buildApi({ db, log: silent });
+  const { token } = await createKey(db, { label: 'bench', scopes: ['*'] });
+  const call = async (method: string, path: string, body?: unknown) => {
+    const response = await app.request(`/api/projects/@current/${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, text: await response.text() };
+  };
+  const asked: AskedQuestion[] = [];
+  for (const question of QUESTIONS.filter(({ name }) => name.includes(words))) {
+    const path = await toPath(question, call);
+    const seconds: number[] = [];
+    const cpuSeconds: number[] = [];
+    let bytes = 0;
+    let failure: string | undefined;
+    for (let round = 0; round < rounds && failure === undefined; round++) {
+      const [start, startCpu] = [performance.now(), readCpuMs()];
+      const { status, text } = await call('GET', path);
+      seconds.push((performance.now() - start) / 1000);
+      cpuSeconds.push((readCpuMs() - startCpu) / 1000);
+      failure = findFailure(status, text);
+      bytes = Buffer.byteLength(text);
+    }
+    asked.push({
+      name: question.name,
+      seconds,
+      cpuSeconds,
+      bytes,
+      ...(failure === undefined ? {} : { failure }),
+    });
+    const render = (values: readonly number[]) => values.map((value) => value.toFixed(2)).join(' ');
+    log(
+      `${question.name}: ${render(seconds)} s, CPU ${render(cpuSeconds)} s, ${bytes} bytes ${failure ?? ''}`,
+    );
+  }
+  return asked;
+}
+
+function readCpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000 + (serverPid === '' ? 0 : (readTree(Number(serverPid))?.cpuMs ?? 0));
+}
+
+type CallApi = (method: string, path: string, body?: unknown) => Promise<{ status: number; text: string }>;
+
+async function toPath({ filters, path = '', query = {} }: BenchQuestion, call: CallApi): Promise<string> {
+  if (filters !== undefined) {
+    const { text } = await call('POST', 'insights/', { filters });
+    return `insights/${(JSON.parse(text) as { id: number }).id}/?refresh=true`;
+  }
+  const entries = Object.entries(query).map(([key, value]): [string, string] => [
+    key,
+    typeof value === 'string' ? value : JSON.stringify(value),
+  ]);
+  return `${path}?${new URLSearchParams(entries).toString()}`;
+}
+
+/** What takes too long is no error of the insight's endpoint, which says so in its body. */
+function findFailure(status: number, text: string): string | undefined {
+  if (status !== 200) return `${status}: ${text.slice(0, 200)}`;
+  const { error } = JSON.parse(text) as { error?: { message: string } };
+  return error?.message;
+}
