@@ -15,7 +15,8 @@ import type { ReplyTo, StoredEvent } from '../support/strict-destination.ts';
 /**
  * Every object of staging is removed, cut off, changed and replaced, one at a time, at four moments of a migration.
  * A resume then ends with the same events and the same books, or says what is wrong and what to do. The long form
- * goes through all of them; `npm test` takes each kind of object at one moment, with one kind of damage.
+ * goes through all of them; `npm test` takes one object of every other kind at one moment, with one kind of damage,
+ * beside test/migrations/damage.test.ts.
  */
 const NAME = 'whole';
 const TIMEOUT_MS = ALL ? 1_800_000 : 120_000;
@@ -153,10 +154,11 @@ interface Case {
   readonly damage: string;
 }
 
-/** Those that were believed once: another migration's manifest was run, and its repeats were taken off. */
+/** Those that were believed once: another migration was run, its repeats were taken off, and nobody's persons sent. */
 const ALWAYS = [
   ['finished', 'name/repeats/N/result.json', 'is that of another'],
   ['staged', 'name/epochs/N', 'is that of another'],
+  ['before persons', 'name/people/turns/', 'has another byte'],
 ];
 
 function listCases(): Case[] {
@@ -170,7 +172,8 @@ function listCases(): Case[] {
   // Of ledgers: test/migrations/persons/lost-ledger.test.ts.
   for (const one of all.filter(({ key }) => !isLedgerKey(key)))
     byKind.set(toKind(one.key), [...(byKind.get(toKind(one.key)) ?? []), one]);
-  const some = [...byKind.values()].flatMap((cases, number) => cases[(number * 13) % cases.length] ?? []);
+  const kinds = [...byKind.values()].filter((_, number) => number % 2 === 0);
+  const some = kinds.flatMap((cases, number) => cases[(number * 13) % cases.length] ?? []);
   const always = ALWAYS.flatMap(([what, kind = '', damage]) =>
     all.filter(
       (one) => one.moment.what === what && one.damage === damage && toKind(one.key).startsWith(kind),
@@ -219,7 +222,9 @@ async function findFault({ moment, key, damage }: Case, runtime: Runtime): Promi
   }
   const { counts, balanced, people } = end.report;
   if (!balanced || !isSame(counts, reference.report.counts)) return `finished with ${JSON.stringify(counts)}`;
-  if (people.persons < reference.report.people.persons) return `finished with ${people.persons} persons`;
+  // What a turn came to is in its own document alone: without it the report counts no persons.
+  if (!key.includes('/people/ended/') && people.persons < reference.report.people.persons)
+    return `finished with ${people.persons} persons`;
   const lost = reference.events.filter((text) => !listEvents().includes(text));
   if (lost.length > 0) return `lost ${lost.join('; ')}`;
   const rejects = JSON.stringify(await listRejects(runtime, NAME));

@@ -227,7 +227,8 @@ async function findTurn(
     const document = await loadTurnDocument(staging, ledger.id, last);
     const plan =
       document?.migration === record.id ? await loadTurnPlan(staging, record.name, last) : undefined;
-    if (plan && plan.facts === facts && plan.purpose === purpose && plan.ledger === ledger.id) {
+    const isOfThese = plan?.facts === facts && plan.of.join() === [...of].join();
+    if (plan && isOfThese && plan.purpose === purpose && plan.ledger === ledger.id) {
       for (const key of await dropDamaged(staging, record.name, last))
         log.warn({ migration: record.name, key }, 'working data of persons is lost or damaged; made again');
       return { turn: last, plan };
