@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { killAllBackhaul, runBackhaul, startBackhaul, waitForServices } from '../support/backhaul-process.ts';
+import { ALL } from '../support/form.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { readyDataDir } from '../support/ready-data-dir.ts';
 
@@ -35,33 +36,38 @@ describe.skipIf(postgres === undefined)('backhaul database move', () => {
     await rm(empty, { recursive: true });
   }, 60_000);
 
-  it('moves what was captured to a server, and only once', async () => {
-    const server = startBackhaul(['serve'], { dataDir });
-    const { api } = await waitForServices(dataDir, server);
-    const batch = ['ann', 'bob'].map((id) => ({ event: 'e', properties: { distinct_id: id, exact: 1.5 } }));
-    const response = await fetch(`${api?.url}/batch/`, {
-      method: 'POST',
-      body: JSON.stringify({ api_key: api?.projectKey, batch }),
-    });
-    expect(response.status).toBe(200);
-    const busy = await move('--to', url);
-    expect([busy.code, busy.stderr]).toEqual([2, expect.stringMatching(/in use by process \d+\. Stop it/)]);
-    server.kill('SIGTERM');
-    await server.ended;
+  // In npm test: test/server/database/move/move-database.test.ts, without processes.
+  it.runIf(ALL)(
+    'moves what was captured to a server, and only once',
+    async () => {
+      const server = startBackhaul(['serve'], { dataDir });
+      const { api } = await waitForServices(dataDir, server);
+      const batch = ['ann', 'bob'].map((id) => ({ event: 'e', properties: { distinct_id: id, exact: 1.5 } }));
+      const response = await fetch(`${api?.url}/batch/`, {
+        method: 'POST',
+        body: JSON.stringify({ api_key: api?.projectKey, batch }),
+      });
+      expect(response.status).toBe(200);
+      const busy = await move('--to', url);
+      expect([busy.code, busy.stderr]).toEqual([2, expect.stringMatching(/in use by process \d+\. Stop it/)]);
+      server.kill('SIGTERM');
+      await server.ended;
 
-    const away = await move('--to', 'postgres://user:secret@127.0.0.1:1/none');
-    expect([away.code, away.stderr]).toEqual([5, expect.stringContaining('The same command continues')]);
-    expect(away.stderr).not.toContain('secret');
-    const moved = await move('--to', url, '--json');
-    expect(moved.code, moved.stderr).toBe(0);
-    expect(JSON.parse(moved.stdout).tables).toContainEqual({ name: 'events', rows: 2 });
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    const { rows } = await client.query('select distinct_id from events order by 1');
-    await client.end();
-    expect(rows).toEqual([{ distinct_id: 'ann' }, { distinct_id: 'bob' }]);
+      const away = await move('--to', 'postgres://user:secret@127.0.0.1:1/none');
+      expect([away.code, away.stderr]).toEqual([5, expect.stringContaining('The same command continues')]);
+      expect(away.stderr).not.toContain('secret');
+      const moved = await move('--to', url, '--json');
+      expect(moved.code, moved.stderr).toBe(0);
+      expect(JSON.parse(moved.stdout).tables).toContainEqual({ name: 'events', rows: 2 });
+      const client = new pg.Client({ connectionString: url });
+      await client.connect();
+      const { rows } = await client.query('select distinct_id from events order by 1');
+      await client.end();
+      expect(rows).toEqual([{ distinct_id: 'ann' }, { distinct_id: 'bob' }]);
 
-    const again = await move('--to', url);
-    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('of its own')]);
-  }, 120_000);
+      const again = await move('--to', url);
+      expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('of its own')]);
+    },
+    120_000,
+  );
 });

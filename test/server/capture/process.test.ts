@@ -122,53 +122,58 @@ function peakMb(pid: number | undefined): number | undefined {
   return line === undefined ? undefined : Number(line) / 1024;
 }
 
-test('a flood of the worst that may be sent is answered within the memory of a small container', async () => {
-  await copyEmptyPglite(join(dataDir, 'flooded/database'));
-  const api = await startApiProcess({
-    dataDir: join(dataDir, 'flooded'),
-    keys,
-    heapMb: HEAP_MB,
-  });
-  started.push(api);
-  const { child, url, ended } = api;
-  const send = async (body: string | Buffer) => {
-    const response = await fetch(`${url}/batch/`, {
-      method: 'POST',
-      body: typeof body === 'string' ? body : new Uint8Array(body),
+// In npm test the same bodies are refused one by one: test/server/capture/hostile.test.ts.
+test.runIf(ALL)(
+  'a flood of the worst that may be sent is answered within the memory of a small container',
+  async () => {
+    await copyEmptyPglite(join(dataDir, 'flooded/database'));
+    const api = await startApiProcess({
+      dataDir: join(dataDir, 'flooded'),
+      keys,
+      heapMb: HEAP_MB,
     });
-    await response.arrayBuffer();
-    return response.status;
-  };
-  const envelope = (items: string) => `{"api_key":"${keys.projectKey}","batch":[${items}]}`;
-  const tiny = envelope(`${'{"event":"e","distinct_id":"d"},'.repeat(600_000)}{}`);
-  const fat = envelope(
-    Array(19)
-      .fill(`{"event":"e","distinct_id":"d","properties":{"a":"${'x'.repeat(MB)}"}}`)
-      .join(),
-  );
-  const objects = gzipSync(`[${'{},'.repeat(6 * MB)}{}]`, { level: 1 });
-  const bomb = gzipSync(Buffer.alloc(100 * MB, 0x20), { level: 1 });
+    started.push(api);
+    const { child, url, ended } = api;
+    const send = async (body: string | Buffer) => {
+      const response = await fetch(`${url}/batch/`, {
+        method: 'POST',
+        body: typeof body === 'string' ? body : new Uint8Array(body),
+      });
+      await response.arrayBuffer();
+      return response.status;
+    };
+    const envelope = (items: string) => `{"api_key":"${keys.projectKey}","batch":[${items}]}`;
+    const tiny = envelope(`${'{"event":"e","distinct_id":"d"},'.repeat(600_000)}{}`);
+    const fat = envelope(
+      Array(19)
+        .fill(`{"event":"e","distinct_id":"d","properties":{"a":"${'x'.repeat(MB)}"}}`)
+        .join(),
+    );
+    const objects = gzipSync(`[${'{},'.repeat(6 * MB)}{}]`, { level: 1 });
+    const bomb = gzipSync(Buffer.alloc(100 * MB, 0x20), { level: 1 });
 
-  // Clients that announce more than they ever send, and do not hang up.
-  const holders: Socket[] = [];
-  for (let n = 0; n < 40; n++) {
-    const socket = connect(Number(new URL(url).port), '127.0.0.1');
-    socket.on('error', () => undefined);
-    socket.write(`POST /batch/ HTTP/1.1\r\nHost: x\r\nContent-Length: ${20 * MB}\r\n\r\n`);
-    socket.write(Buffer.alloc(15 * MB, 0x20));
-    holders.push(socket);
-  }
-  const worst = [tiny, fat, objects, bomb];
-  const bodies = ALL ? [...worst, ...worst, ...worst] : worst;
-  const statuses = await Promise.all(bodies.map(send));
-  for (const socket of holders) socket.destroy();
-  for (const status of statuses) expect([200, 413, 429]).toContain(status);
+    // Clients that announce more than they ever send, and do not hang up.
+    const holders: Socket[] = [];
+    for (let n = 0; n < 40; n++) {
+      const socket = connect(Number(new URL(url).port), '127.0.0.1');
+      socket.on('error', () => undefined);
+      socket.write(`POST /batch/ HTTP/1.1\r\nHost: x\r\nContent-Length: ${20 * MB}\r\n\r\n`);
+      socket.write(Buffer.alloc(15 * MB, 0x20));
+      holders.push(socket);
+    }
+    const worst = [tiny, fat, objects, bomb];
+    const bodies = ALL ? [...worst, ...worst, ...worst] : worst;
+    const statuses = await Promise.all(bodies.map(send));
+    for (const socket of holders) socket.destroy();
+    for (const status of statuses) expect([200, 413, 429]).toContain(status);
 
-  let status = await send(envelope('{"event":"after","distinct_id":"d"}'));
-  while (status === 429) status = await send(envelope('{"event":"after","distinct_id":"d"}'));
-  expect(status).toBe(200);
-  const peak = peakMb(child.pid);
-  if (peak !== undefined) expect(peak).toBeLessThan(PEAK_MB);
-  child.kill('SIGTERM');
-  expect(await ended).toBe(0);
-}, 180_000);
+    let status = await send(envelope('{"event":"after","distinct_id":"d"}'));
+    while (status === 429) status = await send(envelope('{"event":"after","distinct_id":"d"}'));
+    expect(status).toBe(200);
+    const peak = peakMb(child.pid);
+    if (peak !== undefined) expect(peak).toBeLessThan(PEAK_MB);
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
+  },
+  180_000,
+);
