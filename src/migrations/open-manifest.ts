@@ -16,6 +16,7 @@ import type { LedgerAccess } from '../state/ledger/ledger.ts';
 import type { Epoch } from '../state/migrations.ts';
 import { agreeOnCount } from './agree-on-count.ts';
 import { createManifestMap } from './manifest/create-maps.ts';
+import { openPinnedPlaces } from './manifest/places.ts';
 import type { SourceAccess } from './migration-runtime.ts';
 import type { OpenMigrationsDeps } from './open-migrations.ts';
 import { type DestinationDeps, resolveDestination, resolveLedger } from './resolve-destination.ts';
@@ -33,9 +34,10 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
     const manifest = parseStoredManifest(epoch.manifest, staging.location);
     const version = getPinnedVersion(record.mapping, manifest.source.type);
     const source = bindSource(manifest.source);
+    const findPlace = await openPinnedPlaces(staging, record);
     const maps = {
-      vendor: createManifestMap(manifest, { version }),
-      record: createManifestMap(manifest, { version, idFrom: 'record' }),
+      vendor: createManifestMap(manifest, { version, findPlace }),
+      record: createManifestMap(manifest, { version, findPlace, idFrom: 'record' }),
     };
     const access = { baseDir: record.opening.baseDir, openS3: deps.openSourceBucket };
     const destination = resolveDestination(manifest, deps);

@@ -2,6 +2,7 @@ import { knowsApiKey } from '../../config/manifest/load-manifest.ts';
 import type { Manifest } from '../../config/manifest/manifest.ts';
 import { PreflightError } from '../lib/errors.ts';
 import { planSpace } from '../pipeline/stage/plan-space.ts';
+import { openManifestPlaces } from './manifest/places.ts';
 import type { PlanContext } from './migration-runtime.ts';
 import { checkHeaders } from './plan/check-headers.ts';
 import { checkLimits } from './plan/check-limits.ts';
@@ -42,12 +43,13 @@ export async function planMigration(
   const files = await findFiles(context, manifest, baseDir);
   await checkHeaders(files, manifest.source);
   const staging = await context.openStaging();
+  const findPlace = await openManifestPlaces(manifest, baseDir);
   const plan = {
-    ...(await makePlan(manifest, files, context.now(), recordsPerFile)),
+    ...(await makePlan(manifest, files, context.now(), { recordsPerFile, findPlace })),
     staging: { location: staging.location, ...(await planSpace(staging, files)) },
   };
   try {
-    const pass = full && (await planFull(staging, manifest, files, full));
+    const pass = full && (await planFull(staging, manifest, files, { ...full, findPlace }));
     const judged = pass ? { ...plan, events: { count: pass.report.events.sent, exact: true } } : plan;
     return {
       kind: 'planned',

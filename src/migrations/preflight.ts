@@ -40,7 +40,8 @@ export async function preflight(
   manifest: Manifest,
   files: readonly SourceSlice[],
 ): Promise<Allowed> {
-  const plan = manifest.destination && (await makePlan(manifest, files, now(), RECORDS_PER_FILE));
+  const plan =
+    manifest.destination && (await makePlan(manifest, files, now(), { recordsPerFile: RECORDS_PER_FILE }));
   if (!plan) return { volume: undefined };
   const { limits, approval } = plan;
   checkLimits(plan, limits, approval, { rules: importRules, margin: ESTIMATE_MARGIN });

@@ -23,6 +23,7 @@ import { listFileReceipts } from '../state/parts.ts';
 import { checkSources } from './check-sources.ts';
 import { findManifestDifferences } from './compare-manifest.ts';
 import { requireMigration } from './life-store.ts';
+import { findPinDifference, pinMapping } from './manifest/places.ts';
 import type { MigrationRuntime, MigrationStore, SourceAccess } from './migration-runtime.ts';
 import { assertOneProject, toLedgerDestination } from './persons/ledger-destination.ts';
 import { checkHeaders } from './plan/check-headers.ts';
@@ -76,6 +77,8 @@ export async function prepareMigration(
     const differences = await findManifestDifferences(runtime, known, manifest);
     if (readPinnedVersion(known.mapping, type) === undefined)
       differences.push(`the mapping was ${known.mapping}, this version has ${listMappingNames(type)}`);
+    const pinDifference = findPinDifference(known);
+    if (pinDifference !== undefined) differences.push(pinDifference);
     if (files.length > 0) {
       const staged = await loadStagedFiles(staging, name);
       const changes = await checkSources(known.files, files, staged, hashSlice);
@@ -92,7 +95,9 @@ export async function prepareMigration(
   if (!known) await assertNothingLeft(staging, name);
   const record = known
     ? await addFiles(runtime, known, assignSlices(added, known.files.length).map(asFound))
-    : await createRecord(runtime, { manifest, baseDir }, assignSlices(files).map(asFound));
+    : await createRecord(runtime, { manifest, baseDir }, assignSlices(files).map(asFound), undefined, {
+        pins: await pinMapping(staging, manifest, baseDir),
+      });
   return toPrepared(record, { manifest, baseDir }, files, allowed);
 }
 
@@ -160,7 +165,7 @@ export async function createRecord(
   opening: ManifestAt,
   files: MigrationRecord['files'],
   mapping = getMappingName(opening.manifest.source.type),
-  derived: Pick<MigrationRecord, 'releases' | 'replays'> = {},
+  derived: Pick<MigrationRecord, 'releases' | 'replays' | 'pins'> = {},
 ): Promise<MigrationRecord> {
   const { manifest } = opening;
   const { identity, sha256 } = manifestIdentity(manifest);

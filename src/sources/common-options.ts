@@ -22,6 +22,18 @@ export const timezone = z
   .default('UTC')
   .describe('IANA zone of timestamps that carry none, such as Europe/Berlin.');
 
+/** The value of `geoip` that leaves places to the service. */
+export const DESTINATION = 'destination';
+
+const GEOIP = `takes the path of a MaxMind file (.mmdb), or "${DESTINATION}"`;
+export const geoip = z
+  .string({ error: GEOIP })
+  .refine((written) => written === DESTINATION || /.\.mmdb$/i.test(written), { error: GEOIP })
+  .optional()
+  .describe(
+    `Where countries and cities come from that the export does not name: a MaxMind file (.mmdb, such as GeoLite2 City; its path starts from the folder of the manifest), by the address of the event; or \`${DESTINATION}\`, where the service looks the address up in its own table of today. Default: neither.`,
+  );
+
 export const dropEvents = z
   .array(z.string().min(1))
   .default([])

@@ -6,6 +6,7 @@ import type { SourceBucket } from './files/s3-file.ts';
 import type { RecordChunk } from './formats/read-records.ts';
 import type { IdFrom } from './mapping/event-id.ts';
 import type { Fields } from './mapping/table.ts';
+import type { FindPlace } from './mapping/web/places.ts';
 
 /** Pure and total: any JSON object yields an outcome, the same one every time (I2, I7). */
 export type MapRecord<Event extends MappedEvent = TargetEvent> = (
@@ -28,6 +29,8 @@ export interface MapSettings {
   readonly idFrom?: IdFrom | undefined;
   /** Is told what a plan counts beside outcomes. @default nobody is */
   readonly onNote?: OnNote | undefined;
+  /** Of the file that the block names under `geoip`. Absent: no place is looked up. */
+  readonly findPlace?: FindPlace | undefined;
 }
 
 export type OnNote = (note: MapNote) => void;
@@ -54,8 +57,13 @@ export interface WithTimezone {
   readonly timezone: string;
 }
 
-/** A manifest's `source` block as parsed. Beyond these two keys, only its own type can read it. */
-export interface SourceBlock extends WithTimezone {
+export interface WithGeoip {
+  /** Where places come from: see `geoip` in common-options.ts. */
+  readonly geoip?: string | undefined;
+}
+
+/** A manifest's `source` block as parsed. Beyond these keys, only its own type can read it. */
+export interface SourceBlock extends WithTimezone, WithGeoip {
   readonly type: string;
   readonly [option: string]: unknown;
 }

@@ -8,6 +8,9 @@ import type { Packing, PartMeta } from '../contract/part.ts';
 /** Records of all migrations, apart from their folders: listing them must not list every part. */
 export const RECORDS = '_migrations/';
 
+/** A file of places that migrations pin, by its SHA-256. */
+export const toPlacesKey = (sha256: string): string => `_places/${sha256}.mmdb`;
+
 /** Keys of the migration `name`, all but its record below `<name>/`. */
 export const layout = (name: string) => {
   const prefix = `${name}/`;

@@ -12,6 +12,15 @@ const opening = z.strictObject({
   baseDir: z.string(),
 });
 
+/** What beside the map decides which events are made of records. */
+const mappingPins = z.strictObject({
+  /** Package and version of the parser of user agents. */
+  agentParser: z.string(),
+  /** SHA-256 of the file of places. */
+  places: z.string().exactOptional(),
+});
+export type MappingPins = z.infer<typeof mappingPins>;
+
 /** What a migration is; written once, when it is created. Holds no secret (I10). */
 export const migrationRecord = z.strictObject({
   /** Random; keys in Redis carry it, so that a staging that was wiped and filled again meets no old checkpoints. */
@@ -22,6 +31,8 @@ export const migrationRecord = z.strictObject({
   identitySha256: z.string(),
   /** Source type and version of its map, pinned: `amplitude@1`. */
   mapping: z.string(),
+  /** Absent in migrations of earlier versions, whose maps needed none. */
+  pins: mappingPins.exactOptional(),
   /** Address of the destination, or `bundled API`; for reports. */
   destination: z.string(),
   /** The source files as they were found. */

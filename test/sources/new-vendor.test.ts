@@ -158,7 +158,7 @@ describe.each([
     const manifest = parse(text, TYPES);
     const slices = await discover(manifest);
     await checkHeaders(slices, manifest.source, TYPES);
-    const plan = await makePlan(manifest, slices, new Date(), 500, TYPES);
+    const plan = await makePlan(manifest, slices, new Date(), { recordsPerFile: 500, types: TYPES });
     expect(plan).toMatchObject({
       source: { type },
       eventsByName: [{ event: 'Came', inSample: 2 }],

@@ -56,6 +56,7 @@ function overview(plan: Plan): string[] {
     ...(plan.window ? labelled('window', renderWindow(plan.window)) : []),
     ...(plan.staging ? labelled('staging', renderSpace(plan.staging)) : []),
     ...labelled('zone', `${plan.source.timezone}, for timestamps that carry none`),
+    ...labelled('places', renderPlaces(plan.source.geoip)),
     ...labelled(
       'speed',
       limits.eventsPerMinute === undefined
@@ -71,6 +72,15 @@ function overview(plan: Plan): string[] {
 function renderWindow({ from, until }: NonNullable<Plan['window']>): string {
   const begin = from === undefined ? '' : `from ${from} `;
   return `only events ${begin}${until === undefined ? 'on' : `until ${until}, which is out itself`}`;
+}
+
+/** Where the countries and cities of events come from. */
+function renderPlaces(geoip: string | undefined): string {
+  if (geoip === undefined)
+    return 'as the export names them; the service looks none up ($geoip_disable). source.geoip takes a .mmdb file, or leaves it to the service';
+  if (geoip === 'destination')
+    return 'looked up by the service, from $ip and its table of today; not for events without $ip';
+  return `as the export names them, else by $ip from ${printable(geoip)}, which is copied and pinned when the migration begins`;
 }
 
 function renderSpace({ location, packing, bytes, freeBytes }: NonNullable<Plan['staging']>): string {

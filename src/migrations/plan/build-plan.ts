@@ -30,7 +30,11 @@ export function buildPlan(input: PlanInput): Plan {
 
   return {
     migration,
-    source: { type: source.type, timezone: source.timezone },
+    source: {
+      type: source.type,
+      timezone: source.timezone,
+      ...(source.geoip === undefined ? {} : { geoip: source.geoip }),
+    },
     destination: destination ?? 'bundled',
     groupIdentifyEvent,
     limits,

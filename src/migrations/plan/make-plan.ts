@@ -1,5 +1,6 @@
 import type { Manifest } from '../../../config/manifest/manifest.ts';
 import { toTimeWindow } from '../../../config/manifest/window.ts';
+import type { FindPlace } from '../../sources/mapping/web/places.ts';
 import { bindSource, getSourceType, type SourceTypes } from '../../sources/registry.ts';
 import type { MapNote, SourceSlice } from '../../sources/source.ts';
 import { createSampleMap } from '../manifest/create-maps.ts';
@@ -7,19 +8,26 @@ import { buildPlan } from './build-plan.ts';
 import type { Plan } from './plan.ts';
 import { readSample } from './read-sample.ts';
 
+export interface MakePlanOptions {
+  /** Read of each sampled file. */
+  readonly recordsPerFile: number;
+  /** Of the file of places that the manifest names. */
+  readonly findPlace?: FindPlace | undefined;
+  readonly types?: SourceTypes | undefined;
+}
+
 /** What a run would do, from the beginnings of the files. */
 export async function makePlan(
   manifest: Manifest,
   files: readonly SourceSlice[],
   now: Date,
-  recordsPerFile: number,
-  types?: SourceTypes,
+  { recordsPerFile, findPlace, types }: MakePlanOptions,
 ): Promise<Plan> {
   const { source, limits } = manifest;
   const bound = bindSource(source, types);
   const notes = new Map<MapNote, number>();
   const onNote = (note: MapNote) => void notes.set(note, (notes.get(note) ?? 0) + 1);
-  const map = createSampleMap(manifest, types, { onNote });
+  const map = createSampleMap(manifest, types, { onNote, findPlace });
   const sample = await readSample(files, map, recordsPerFile);
   const fields = sample.flatMap(({ records }) =>
     records.flatMap((record) => (record.fields ? [record.fields] : [])),
@@ -29,6 +37,7 @@ export async function makePlan(
     source: {
       type: source.type,
       timezone: source.timezone,
+      geoip: source.geoip,
       knownFields: getSourceType(source.type, types).knownFields(),
       listFieldFates: bound.listFieldFates,
     },

@@ -3,6 +3,7 @@ import { knowsApiKey } from '../../../config/manifest/load-manifest.ts';
 import type { Manifest } from '../../../config/manifest/manifest.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { DEFAULT_BATCH_LIMITS } from '../../deliver/batch-builder.ts';
+import type { FindPlace } from '../../sources/mapping/web/places.ts';
 import { getMappingName } from '../../sources/registry.ts';
 import type { SourceSlice } from '../../sources/source.ts';
 import { toPlanPrefix } from '../../state/keys.ts';
@@ -39,7 +40,13 @@ export async function planFull(
   staging: Staging,
   manifest: Manifest,
   files: readonly SourceSlice[],
-  { env, signal, onBegin, onProgress }: PlanFullOptions,
+  {
+    env,
+    signal,
+    findPlace,
+    onBegin,
+    onProgress,
+  }: PlanFullOptions & { readonly findPlace?: FindPlace | undefined },
 ): Promise<FullPlan> {
   // Apart from the migration's own folder: by the time of a run, files and manifest may have changed.
   const scratch = toPlanPrefix(manifest.name);
@@ -51,7 +58,7 @@ export async function planFull(
       staging,
       scratch,
       files,
-      map: createManifestMap(manifest),
+      map: createManifestMap(manifest, { findPlace }),
       batch: { ...manifest.limits.batch, eventBytes: DEFAULT_BATCH_LIMITS.eventBytes },
       overwritePeople: manifest.people.overwrite,
       groupIdentifyEvent: manifest.people.groupIdentifyEvent,

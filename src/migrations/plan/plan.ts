@@ -12,6 +12,8 @@ export interface PlanInput {
     readonly type: string;
     /** Zone assumed for timestamps that carry none. */
     readonly timezone: string;
+    /** The source's `geoip`. */
+    readonly geoip?: string | undefined;
     /** Record fields that the source's map reads. */
     readonly knownFields: ReadonlySet<string> | 'all';
     /** What becomes of each field of a record, where the source says so. */
@@ -79,7 +81,11 @@ export interface SampledRecord {
 /** What a run would do, estimated from a sample. Plain JSON. */
 export interface Plan {
   readonly migration: string;
-  readonly source: { readonly type: string; readonly timezone: string };
+  readonly source: {
+    readonly type: string;
+    readonly timezone: string;
+    readonly geoip?: string;
+  };
   /** Address of the service, or `bundled`. */
   readonly destination: string;
   /** Name of the events that carry group properties. */

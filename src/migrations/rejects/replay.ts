@@ -9,6 +9,7 @@ import { clearStaging } from '../../state/migrations.ts';
 import { assertSameProject } from '../compare-manifest.ts';
 import { findFreeName } from '../derived-name.ts';
 import { requireMigration } from '../life-store.ts';
+import { pinMapping } from '../manifest/places.ts';
 import type { MigrationRuntime } from '../migration-runtime.ts';
 import { preflight } from '../preflight.ts';
 import { createRecord, type ManifestAt, toPrepared } from '../prepare.ts';
@@ -48,7 +49,8 @@ export async function replayRejects(
   const { mapping } = original;
   const { type } = manifest.source;
   const pinned = readPinnedVersion(mapping, type) === undefined ? getMappingName(type) : mapping;
-  const record = await createRecord(runtime, replay, files, pinned, { replays: name });
+  const pins = original.pins ?? (await pinMapping(staging, manifest, loaded.baseDir));
+  const record = await createRecord(runtime, replay, files, pinned, { replays: name, pins });
   return runPrepared(runtime, toPrepared(record, replay, [], allowed), 'run', options);
 }
 

@@ -11,7 +11,8 @@ export const amplitude = defineFileSource({
   maps: {
     1: (options, idFrom) => createAmplitudeMap(options, createRules1(options), idFrom),
     2: (options, idFrom) => createAmplitudeMap(options, createRules2(options), idFrom),
-    3: (options, idFrom) => createAmplitudeMap(options, createRules3(options), idFrom),
+    3: (options, idFrom, _onNote, findPlace) =>
+      createAmplitudeMap(options, createRules3(options, findPlace), idFrom),
   },
   knownFields: listAmplitudeFields,
   takesViews: true,

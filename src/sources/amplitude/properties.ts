@@ -16,7 +16,9 @@ import { CAMPAIGN_PARAMETERS } from '../mapping/web/campaign.ts';
 import { chooseDeviceType, createEnrichWeb } from '../mapping/web/enrich-web.ts';
 import { hasMeaning } from '../mapping/web/meaning.ts';
 import { findSystemOfDevice } from '../mapping/web/operating-system.ts';
+import type { FindPlace } from '../mapping/web/places.ts';
 import { DIRECT } from '../mapping/web/rules.ts';
+import type { WithGeoip } from '../source.ts';
 import { setLibrary as setOneLibrary } from './earlier-rules.ts';
 import type { AmplitudeOptions } from './options.ts';
 import type { AmplitudeRules } from './rules.ts';
@@ -26,8 +28,11 @@ import { ANY_PLATFORM, NOT_WEB, PAGE, WEB } from './tables.ts';
  * Version 3: events as live clients send them, by the layer that all sources share.
  * https://amplitude.com/docs/sdks/analytics/browser/browser-sdk-2#autocapture
  */
-export function createRules3({ dropIp }: AmplitudeOptions): AmplitudeRules {
-  const enrich = createEnrichWeb({ dropIp });
+export function createRules3(
+  { dropIp, geoip }: AmplitudeOptions & WithGeoip,
+  findPlace: FindPlace | undefined,
+): AmplitudeRules {
+  const enrich = createEnrichWeb({ dropIp, geoip, findPlace });
   return {
     ids: trimmedIds,
     timeFields: ['event_time', 'client_event_time'],

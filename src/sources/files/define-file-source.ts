@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { from, timezone } from '../common-options.ts';
+import { from, geoip, timezone } from '../common-options.ts';
 import { type ReadOptions, readRecords } from '../formats/read-records.ts';
 import type { Fields } from '../mapping/table.ts';
 import {
@@ -8,11 +8,11 @@ import {
   type MapsByVersion,
   toObjectMap,
 } from '../mapping/versioned-map.ts';
-import type { ListFieldFates, Source, SourceBlock, SourceType, WithTimezone } from '../source.ts';
+import type { ListFieldFates, Source, SourceBlock, SourceType, WithGeoip, WithTimezone } from '../source.ts';
 import { findSourceFiles } from './find-source-files.ts';
 import { openSourceFile } from './open-source-file.ts';
 
-/** A source whose records are in files. `Shape`: the keys of its block beside `type`, `from` and `timezone`. */
+/** A source whose records are in files. `Shape`: the keys of its block beside `type` and those of every file source. */
 export interface FileSourceDefinition<Shape extends z.ZodRawShape>
   extends Omit<SourceType, 'block' | 'bind' | 'versions'> {
   readonly options: z.ZodObject<Shape, z.core.$strict>;
@@ -27,9 +27,11 @@ export interface FileSourceDefinition<Shape extends z.ZodRawShape>
   readonly toReadOptions?: (options: FileSourceOptions<Shape>) => ReadOptions;
 }
 
-export type FileSourceOptions<Shape extends z.ZodRawShape> = z.output<z.ZodObject<Shape>> & WithTimezone;
+export type FileSourceOptions<Shape extends z.ZodRawShape> = z.output<z.ZodObject<Shape>> &
+  WithTimezone &
+  WithGeoip;
 
-const located = { from, timezone };
+const located = { from, timezone, geoip };
 
 /** The keys that every file source has: still checked where `type` itself is wrong. */
 export const locatedBlock = z.object(located);
@@ -54,7 +56,7 @@ export function defineFileSource<Shape extends z.ZodRawShape>(definition: FileSo
     bind({ type: _type, ...block }: SourceBlock): Source {
       const place = locatedBlock.parse(block);
       const own = Object.fromEntries(Object.entries(block).filter(([key]) => !Object.hasOwn(located, key)));
-      const bound = { ...options.parse(own), timezone: place.timezone };
+      const bound = { ...options.parse(own), timezone: place.timezone, geoip: place.geoip };
       const read = toReadOptions?.(bound) ?? {};
       return {
         createMap: (settings) => toObjectMap(createVersionedMap(maps, bound, settings)),

@@ -1,11 +1,17 @@
 import { type MappedEvent, toTargetEvent } from '../../contract/event.ts';
 import type { MapRecord, MapSettings, OnNote } from '../source.ts';
 import type { IdFrom } from './event-id.ts';
+import type { FindPlace } from './web/places.ts';
 
 /** The map of each version of a source's mapping, by number from 1. */
 export type MapsByVersion<Options> = Readonly<Record<number, CreateMap<Options>>>;
 
-export type CreateMap<Options> = (options: Options, idFrom: IdFrom, onNote: OnNote) => MapRecord<MappedEvent>;
+export type CreateMap<Options> = (
+  options: Options,
+  idFrom: IdFrom,
+  onNote: OnNote,
+  findPlace?: FindPlace,
+) => MapRecord<MappedEvent>;
 
 /** Oldest first. */
 export const listVersions = (maps: MapsByVersion<never>): number[] =>
@@ -16,11 +22,11 @@ export const listVersions = (maps: MapsByVersion<never>): number[] =>
 export function createVersionedMap<Options>(
   maps: MapsByVersion<Options>,
   options: Options,
-  { version = listVersions(maps).at(-1), idFrom = 'vendor', onNote = () => {} }: MapSettings = {},
+  { version = listVersions(maps).at(-1), idFrom = 'vendor', onNote = () => {}, findPlace }: MapSettings = {},
 ): MapRecord<MappedEvent> {
   const createMap = version === undefined ? undefined : maps[version];
   if (!createMap) throw new Error(`there is no version ${version} of this mapping`);
-  return createMap(options, idFrom, onNote);
+  return createMap(options, idFrom, onNote, findPlace);
 }
 
 /** The map for whoever looks at events. */

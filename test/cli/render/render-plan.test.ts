@@ -91,6 +91,9 @@ test('reads as one page', () => {
       time span     2023-05-01T12:00:00.000Z to 2023-05-01T12:00:00.000Z (sampled)
       staging       about 9.0 GiB of unpacked parts in folder /data; 77.0 GiB free
       zone          Europe/Berlin, for timestamps that carry none
+      places        as the export names them; the service looks none up
+                    ($geoip_disable). source.geoip takes a .mmdb file, or leaves it
+                    to the service
       speed         at most 10,000 events a minute
       duration      under a minute at that speed
 

@@ -202,7 +202,7 @@ describe('mistakes', () => {
 
   test('know which keys belong to the type of the source', () => {
     expect(findMistakes('name: a\nsource: { type: segment, from: x, elementEvents: keep }')[0]).toContain(
-      'source.elementEvents: unknown key; known here: type, from, timezone, dropEvents, dropIp, groupType',
+      'source.elementEvents: unknown key; known here: type, from, timezone, geoip, dropEvents, dropIp, groupType',
     );
   });
 

@@ -1,14 +1,19 @@
 import { type PropertyList, type PropertyName, pinName } from '../../../lib/json/property-list.ts';
 import { remember } from '../../../lib/remember.ts';
+import { DESTINATION } from '../../common-options.ts';
 import { CAMPAIGN_PARAMETERS } from './campaign.ts';
 import { findTypeOfSystem, isPlatform, readDeviceType } from './device-type.ts';
 import { dropMeaningless, hasMeaning } from './meaning.ts';
+import { COUNTRY_PARTS, type FindPlace } from './places.ts';
 import { DIRECT, WEB_RULES, type WebRule } from './rules.ts';
 
 /** What of a source's options the layer acts by. */
 export interface WebSettings {
-  /** Leaves the address of the visitor behind. */
-  readonly dropIp: boolean;
+  /** Leaves the address of the visitor behind, once its place is found. @default false */
+  readonly dropIp?: boolean | undefined;
+  /** `destination`: the service looks for the place of `$ip`. Else a file of places was opened, or is not wanted. */
+  readonly geoip?: string | undefined;
+  readonly findPlace?: FindPlace | undefined;
 }
 
 /**
@@ -21,16 +26,18 @@ export type EnrichWeb = (properties: PropertyList, namesReferrer: boolean) => vo
  * The one layer that all sources share: whatever a record holds, its properties come out as a live client of the
  * destination would have sent them. Pure, and never throws: see the table in rules.ts.
  */
-export function createEnrichWeb({ dropIp }: WebSettings): EnrichWeb {
+export function createEnrichWeb({ dropIp = false, geoip, findPlace }: WebSettings): EnrichWeb {
+  const isLeftToDestination = geoip === DESTINATION && !dropIp;
   const rules = WEB_RULES.map(compileRule);
   return (properties, namesReferrer) => {
     dropMeaningless(properties, DESCRIBING);
     if (namesReferrer && properties.has(CURRENT_URL)) setDirect(properties);
     for (const apply of rules) apply(properties);
     setDeviceType(properties);
+    if (findPlace) setPlace(properties, findPlace);
     if (dropIp) properties.delete(IP);
-    // The import is sent from another address than the person had.
-    properties.set(GEOIP_DISABLE, true);
+    // Without the address of the person the service would look for that of the import.
+    if (!isLeftToDestination || !properties.has(IP)) properties.set(GEOIP_DISABLE, true);
   };
 }
 
@@ -42,6 +49,10 @@ const DEVICE = pinName('$device');
 const DEVICE_MODEL = pinName('$device_model');
 const OS = pinName('$os');
 const IP = pinName('$ip');
+const COUNTRY_NAME = pinName('$geoip_country_name');
+const COUNTRY_CODE = pinName('$geoip_country_code');
+const CITY_NAME = pinName('$geoip_city_name');
+const SUBDIVISION_NAME = pinName('$geoip_subdivision_1_name');
 const GEOIP_DISABLE = pinName('$geoip_disable');
 
 /** What is better left out than `Unknown`. */
@@ -84,6 +95,24 @@ function compileRule({ from, derive, respells = [] }: WebRule): (properties: Pro
 function setDirect(properties: PropertyList): void {
   if (hasMeaning(properties.getText(REFERRER)) || hasMeaning(properties.getText(REFERRING_DOMAIN))) return;
   properties.set(REFERRER, DIRECT);
+}
+
+/** What the vendor says of a place is kept, and only completed where the file means the same place. */
+function setPlace(properties: PropertyList, findPlace: FindPlace): void {
+  const address = readText(properties, IP);
+  const place = address === undefined ? undefined : findPlace(address.trim());
+  if (place === undefined) return;
+  const isSame = (name: PropertyName) => {
+    const given = readText(properties, name);
+    return given === undefined || given === place[name.text];
+  };
+  if (!isSame(COUNTRY_NAME) || !isSame(COUNTRY_CODE)) return;
+  const isSameCity = isSame(CITY_NAME) && isSame(SUBDIVISION_NAME);
+  for (const part of Object.keys(place)) {
+    if (!isSameCity && !COUNTRY_PARTS.has(part)) continue;
+    const name = pinName(part);
+    if (!properties.has(name)) properties.set(name, place[part]);
+  }
 }
 
 /** A kind of device, never a platform; what a customer calls a kind stays. */
