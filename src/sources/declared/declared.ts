@@ -2,6 +2,7 @@ import type { MappedEvent } from '../../contract/event.ts';
 import type { IdentityFact } from '../../contract/identity-fact.ts';
 import { type MapOutcome, mapped, skipped } from '../../contract/outcome.ts';
 import { canonicalJson } from '../../lib/json/canonical-json.ts';
+import type { PropertyList } from '../../lib/json/property-list.ts';
 import { exactIds, type IdRules, toDistinctId, trimmedIds } from '../mapping/distinct-id.ts';
 import { createEventId, type IdFrom, readUuid } from '../mapping/event-id.ts';
 import { readEventName } from '../mapping/event-name.ts';
@@ -10,7 +11,8 @@ import { isRejected, readRecordTime } from '../mapping/record-time.ts';
 import type { Fields } from '../mapping/table.ts';
 import { createReadTime } from '../mapping/timestamp.ts';
 import type { MapsByVersion } from '../mapping/versioned-map.ts';
-import type { MapRecord, WithTimezone } from '../source.ts';
+import { createEnrichWeb } from '../mapping/web/enrich-web.ts';
+import type { MapRecord, WithGeoip, WithTimezone } from '../source.ts';
 import { createReadColumn, createReadIdColumn } from './declared-columns.ts';
 import { isEmptyObject } from './name-rules.ts';
 import type { DeclaredMapping, DeclaredOptions } from './options.ts';
@@ -20,19 +22,34 @@ import { type CreateSortColumns, createSortColumns, createSortColumnsFirst } fro
 interface DeclaredRules {
   readonly ids: IdRules;
   readonly createSortColumns: CreateSortColumns;
+  /** Sets what follows from the properties that are set. */
+  readonly finish: (properties: PropertyList) => void;
 }
 
 /** Records of no vendor in particular, as JSON or CSV: the maps by version. */
-export const declaredMaps: MapsByVersion<DeclaredOptions & WithTimezone> = {
+export const declaredMaps: MapsByVersion<DeclaredOptions & WithTimezone & WithGeoip> = {
   1: (options, idFrom) =>
-    createDeclaredMap(options, { ids: exactIds, createSortColumns: createSortColumnsFirst }, idFrom),
-  2: (options, idFrom) => createDeclaredMap(options, { ids: trimmedIds, createSortColumns }, idFrom),
+    createDeclaredMap(options, { ids: exactIds, createSortColumns: createSortColumnsFirst, finish }, idFrom),
+  2: (options, idFrom) => createDeclaredMap(options, { ids: trimmedIds, createSortColumns, finish }, idFrom),
+  3: (options, idFrom, _onNote, findPlace) => {
+    const enrich = createEnrichWeb({ geoip: options.geoip, findPlace });
+    // A file without a column of referrers says nothing of them.
+    const namesReferrer = Object.values(options.mapping.rename).includes('$referrer');
+    return createDeclaredMap(
+      options,
+      { ids: trimmedIds, createSortColumns, finish: (properties) => enrich(properties, namesReferrer) },
+      idFrom,
+    );
+  },
 };
+
+/** Of the first versions: the import is sent from another address than the person had. */
+const finish = (properties: PropertyList): void => properties.set('$geoip_disable', true);
 
 /** Maps records of no vendor in particular: the manifest declares which column holds what. */
 function createDeclaredMap(
   options: DeclaredOptions & WithTimezone,
-  { ids, createSortColumns }: DeclaredRules,
+  { ids, createSortColumns, finish }: DeclaredRules,
   idFrom: IdFrom,
 ): MapRecord<MappedEvent> {
   const { mapping } = options;
@@ -93,8 +110,7 @@ function createDeclaredMap(
     const properties = columns.event;
     properties.set('distinct_id', distinctId);
     if (!isEmptyObject(groups)) properties.set('$groups', groups);
-    // The import is sent from another address than the person had.
-    properties.set('$geoip_disable', true);
+    finish(properties);
     return mapped(
       [{ event, uuid: readUuid(record, event, time), timestamp: time, properties }],
       facts,

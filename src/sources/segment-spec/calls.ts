@@ -35,7 +35,8 @@ export const listCallFields = (dialect: CallDialect): ReadonlySet<string> =>
 export const createCallMaps = (dialect: CallDialect): MapsByVersion<CallOptions & WithTimezone> => ({
   1: (options, idFrom, note) => createCallMap(dialect, options, createRules1(dialect, options, note), idFrom),
   2: (options, idFrom, note) => createCallMap(dialect, options, createRules2(dialect, options, note), idFrom),
-  3: (options, idFrom, note) => createCallMap(dialect, options, createRules3(dialect, options, note), idFrom),
+  3: (options, idFrom, note, findPlace) =>
+    createCallMap(dialect, options, createRules3(dialect, options, note, findPlace), idFrom),
 });
 
 function createCallMap(
@@ -106,13 +107,11 @@ function createCallMap(
       const name = hasValue(record['name']) ? record['name'] : ownFields?.['name'];
       if (hasValue(name)) properties.set('$screen_name', name);
     }
-    setHost(properties, rules.host);
+    if (rules.host) setHost(properties, rules.host);
     const groupId = ids.readSendable(asFields(record['context'])?.['groupId']);
     if (groupId !== undefined) properties.set('$groups', { [groupType]: groupId });
     rules.setSession(properties, record, time);
-    if (options.dropIp) properties.delete('$ip');
-    // The import is sent from another address than the person had.
-    properties.set('$geoip_disable', true);
+    rules.finish(properties, record);
 
     // The time that the call gives: a retry is corrected by its own arrival.
     const uuid =

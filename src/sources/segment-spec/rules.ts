@@ -10,7 +10,9 @@ import {
   type Table,
 } from '../mapping/table.ts';
 import { createReadIso, type ReadTime } from '../mapping/timestamp.ts';
-import type { OnNote, WithTimezone } from '../source.ts';
+import { createEnrichWeb } from '../mapping/web/enrich-web.ts';
+import type { FindPlace } from '../mapping/web/places.ts';
+import type { OnNote, WithGeoip, WithTimezone } from '../source.ts';
 import { type CreateCallId, createIdByCall, createIdByMessage } from './call-id.ts';
 import { type CorrectTime, createCorrectTime, keepTime } from './call-time.ts';
 import { copyOtherContext, listKnownContext } from './context-fields.ts';
@@ -51,9 +53,11 @@ export interface CallRules {
   /** What comes from beside the event's own properties. */
   readonly applyContext: (properties: PropertyList, record: Fields) => void;
   readonly page: PageRules;
-  /** Scheme and host of an address. */
-  readonly host: RegExp;
+  /** Scheme and host of an address, where the web layer does not read it. */
+  readonly host?: RegExp;
   readonly setSession: SetSession;
+  /** Sets what follows from the properties that are set. */
+  readonly finish: (properties: PropertyList, record: Fields) => void;
 }
 
 interface PageRules {
@@ -61,8 +65,13 @@ interface PageRules {
   readonly renames: Renames;
 }
 
-type Options = CallOptions & WithTimezone;
-type CreateRules = (dialect: CallDialect, options: Options, onNote: OnNote) => CallRules;
+type Options = CallOptions & WithTimezone & WithGeoip;
+type CreateRules = (
+  dialect: CallDialect,
+  options: Options,
+  onNote: OnNote,
+  findPlace?: FindPlace,
+) => CallRules;
 
 const createPageRules = (table: Table): PageRules => ({
   apply: compileTable(table),
@@ -85,13 +94,19 @@ const createEarlyRules =
     page: PAGE_RULES,
     host: /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#:]+)/i,
     setSession,
+    finish(properties) {
+      if (options.dropIp) properties.delete('$ip');
+      // The import is sent from another address than the person had.
+      properties.set('$geoip_disable', true);
+    },
   });
 
 export const createRules1 = createEarlyRules(exactIds, createIdByMessage);
 export const createRules2 = createEarlyRules(trimmedIds, createIdByCall);
 
-export const createRules3: CreateRules = ({ source, table }, options, onNote) => {
+export const createRules3: CreateRules = ({ source, table }, options, onNote, findPlace) => {
   const readTime = createReadIso(options.timezone);
+  const enrich = createEnrichWeb({ ...options, findPlace });
   return {
     readTime,
     ids: trimmedIds,
@@ -101,11 +116,20 @@ export const createRules3: CreateRules = ({ source, table }, options, onNote) =>
     readContextFacts,
     applyContext: createApplyContext(table, options.contextFields === 'keep'),
     page: PAGE_RULES_3,
-    // With the port, as browsers' clients send it.
-    host: /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#]+)/i,
     setSession: createSetSession(source, readTime, onNote),
+    finish: (properties, record) => enrich(properties, namesReferrer(record)),
   };
 };
+
+/**
+ * Clients of browsers name the referrer of every page, and leave it empty where there is none.
+ * https://segment.com/docs/connections/sources/catalog/libraries/website/javascript/#page
+ */
+const namesReferrer = (record: Fields): boolean =>
+  Object.hasOwn(
+    asFields(asFields(record['context'])?.['page']) ?? asFields(record['properties']) ?? {},
+    'referrer',
+  );
 
 /** The context of version 3: what no table reads is kept as `context_<path>`, as warehouses call it. */
 function createApplyContext(table: Table, keepsOthers: boolean): CallRules['applyContext'] {

@@ -1,4 +1,4 @@
-import { parse } from 'bowser';
+import { BROWSER_MAP, parse } from 'bowser';
 import { spellBrowser } from './browser.ts';
 import type { DeviceType } from './device-type.ts';
 import { readOperatingSystem } from './operating-system.ts';
@@ -25,9 +25,11 @@ export interface Agent {
 export function parseAgent(text: string): Agent {
   const agent = text.trim().slice(0, LONGEST_AGENT);
   if (agent === '') return {};
-  const { browser, os, platform } = parse(agent);
+  const { browser: found, os, platform } = parse(agent);
+  // Of what it does not know the parser gives the first word.
+  const browser = KNOWN_BROWSERS.has(found.name ?? '') ? found : {};
   // Neither a visitor nor a device.
-  if (platform.type === 'bot') return browser.name === '' ? {} : { $browser: browser.name };
+  if (platform.type === 'bot') return browser.name === undefined ? {} : { $browser: browser.name };
   const system = os.name === undefined ? undefined : (readOperatingSystem(os.name)?.name ?? os.name);
   return {
     $browser: toBrowser(browser.name ?? '', system, agent),
@@ -37,6 +39,8 @@ export function parseAgent(text: string): Agent {
     $device_type: system === undefined ? undefined : toDeviceType(platform.type ?? '', agent),
   };
 }
+
+const KNOWN_BROWSERS: ReadonlySet<string> = new Set(Object.values(BROWSER_MAP));
 
 /** https://github.com/PostHog/posthog-js (detectBrowser) */
 const ON_IOS: Readonly<Record<string, string>> = {

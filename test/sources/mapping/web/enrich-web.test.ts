@@ -170,6 +170,7 @@ const CASES: readonly (readonly [string, Properties, Properties])[] = [
   ],
   ['a bot has no device', { $raw_user_agent: AGENTS.bot }, { $browser: 'Googlebot' }],
   ['a script has nothing', { $raw_user_agent: AGENTS.script }, {}],
+  ['nor has what only begins as a browser does', { $raw_user_agent: 'Mozilla/5.0 (compatible)' }, {}],
   [
     'what the record says of its browser goes before its agent',
     { $raw_user_agent: AGENTS.chromeOnMac, $browser: 'Brave', $os: 'macOS 14.1', $device_type: 'desktop' },
