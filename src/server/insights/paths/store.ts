@@ -65,36 +65,45 @@ const SESSION_GAP = sql`interval '30 minutes'`;
 
 /**
  * One fact for a person, a session of theirs and an item in it, with the item that followed, or null after the
- * last that is shown; an item that repeats itself counts once. A path begins with its session or at the starting point, or it leads to the
- * end point; then the steps right before that are shown.
+ * last that is shown; an item that repeats itself counts once. A path begins with its session or at the starting
+ * point, or it leads to the end point; then the steps right before that are shown. All windows have one order, so
+ * that the items are sorted once.
  */
-function pathFacts(scope: EventScope, itemsIn: Sql, query: PathsQuery): Sql {
+function pathFacts({ guard }: EventScope, itemsIn: Sql, query: PathsQuery): Sql {
   const { startPoint, endPoint, stepLimit } = query;
-  const inSession = sql`over (partition by actor, session order by at, uuid, item)`;
-  const [first, isShown] =
+  const point = startPoint ?? endPoint;
+  const each = sql`over (partition by actor order by at, uuid, item)`;
+  const soFar = sql`over (partition by actor order by at, uuid, item rows unbounded preceding)`;
+  const [first, isLast] =
     endPoint === undefined
-      ? [startPoint === undefined ? sql`1` : sql`met`, sql`true`]
-      : [sql`greatest(met - ${stepLimit - 1}::integer, 1)`, sql`place <= met`];
-  return sql`with items as (select * from ${itemsIn} as parts),
-    gaps as (
-      select *, coalesce(at - lag(at) over (partition by actor order by at, uuid, item) >= ${SESSION_GAP}, false) as is_new
-      from items),
+      ? [point === undefined ? sql`1` : sql`met`, sql`false`]
+      : [sql`greatest(met - ${stepLimit - 1}::integer, 1)`, sql`place = met`];
+  const met =
+    point === undefined
+      ? sql`null::bigint`
+      : sql`min(place) filter (where item = ${point}::text) over (partition by actor, session)`;
+  return sql`with befores as (
+      select actor, at, uuid, item, lag(at) ${each} as at_before, lag(item) ${each} as item_before
+      from ${itemsIn} as parts),
+    news as (
+      select actor, at, uuid, item, coalesce(at - at_before >= ${SESSION_GAP}, true) as is_new, item_before
+      from befores),
+    numbers as (
+      select actor, at, item, row_number() ${each} as number, is_new, lead(item) ${each} as item_after,
+        lead(at) ${each} as at_after, lead(is_new) ${each} as ends_before_new, uuid
+      from news where is_new or item <> item_before),
     sessions as (
-      select *, count(*) filter (where is_new) over (partition by actor order by at, uuid, item) as session from gaps),
-    repeats as (select *, item = lag(item) ${inSession} as is_repeat from sessions),
-    places as (select *, row_number() ${inSession} as place from repeats where is_repeat is not true),
-    marked as (
-      select *, min(place) filter (where item = ${startPoint ?? endPoint ?? null}::text)
-        over (partition by actor, session) as met
-      from places),
-    steps as (select *, place - ${first} + 1 as step from marked),
-    shown as (select * from steps where step between 1 and ${stepLimit}::integer and ${isShown}),
-    pairs as (
-      select actor, session, step, item, at, lead(item) ${inSession} as next_item, lead(at) ${inSession} as next_at
-      from shown)
-    select actor, session, step || '_' || item as source, (step + 1) || '_' || next_item as target,
-      extract(epoch from next_at - at)::float8 * 1000 as milliseconds
-    from pairs where ${scope.guard}`;
+      select *, max(number) filter (where is_new) ${soFar} as session from numbers),
+    places as (select *, number - session + 1 as place from sessions),
+    marked as (select *, ${met} as met from places),
+    steps as (
+      select *, place - ${first} + 1 as step, (coalesce(ends_before_new, true) or ${isLast}) as ends
+      from marked where ${endPoint === undefined ? sql`true` : sql`place <= met`})
+    select actor, session, step || '_' || item as source,
+      case when not ends and step < ${stepLimit}::integer then (step + 1) || '_' || item_after end as target,
+      case when not ends and step < ${stepLimit}::integer
+        then extract(epoch from at_after - at)::float8 * 1000 end as milliseconds
+    from steps where step between 1 and ${stepLimit}::integer and ${guard}`;
 }
 
 /** What a path is made of: addresses of page views, names of screens, names of other events. */
@@ -114,13 +123,13 @@ function pathItems(scope: EventScope, span: Span, { include, exclude, groupings 
           select name from unnest(${groupings.map(toLikePattern)}::text[], ${groupings}::text[])
             with ordinality as wild (pattern, name, place)
           where named like pattern order by place limit 1), named)`;
-  // The last slash of an address is ignored, unless it is the whole address.
+  // The last slash of an address is ignored, unless it is the whole address. With an offset, Postgres reads it once.
   return sql`select actor, at, uuid, item from (
       select actor, at, uuid, event, ${grouped} as item from (
         select ${ACTOR} as actor, e.timestamp as at, e.uuid, e.event,
-          case e.event when '$pageview' then regexp_replace(${url}, '(.)/$', '\\1')
+          case e.event when '$pageview' then case when ${url} like '_%/' then left(${url}, -1) else ${url} end
             when '$screen' then ${screen} else e.event end as named
-        ${eventsWhere(scope, span, wanted.length === 0 ? sql`true` : anyOf(wanted))}) as named_events) as items
+        ${eventsWhere(scope, span, wanted.length === 0 ? sql`true` : anyOf(wanted))} offset 0) as named_events) as items
     where item <> '' and item <> all(${exclude}::text[]) and event <> all(${exclude}::text[])`;
 }
 

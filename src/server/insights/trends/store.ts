@@ -95,8 +95,9 @@ function labelled(
 
 /**
  * Persons who were active in the last days of each bucket. An event makes its person active from its own
- * bucket until the window is over or the next event takes over; each such stretch is one more at its first
- * bucket and one fewer after its last, which is less work than a row for each bucket it holds.
+ * bucket until the window is over or the next event takes over, so that the last event of a bucket is all that
+ * counts; each such stretch is one more at its first bucket and one fewer after its last, which is less work than a
+ * row for each bucket it holds.
  */
 function activePeople(
   facts: Sql,
@@ -108,12 +109,14 @@ function activePeople(
   // Not days, which the database would count in a zone of its own.
   const window = sql`${24 * days}::integer * interval '1 hour'`;
   return sql`with ${labelled(facts, breakdown, AGGREGATES.dau, greatest)},
+    active as (
+      select label, actor, ${findBucket(sql`at`, ends)} + 1 as first, max(at) as at from labelled group by 1, 2, 3),
     stretches as (
-      select label, ${findBucket(sql`at`, ends)} + 1 as first,
+      select label, first,
         least(
           ${findBucket(sql`at + ${window}`, ends)},
-          lead(${findBucket(sql`at`, ends)}) over (partition by actor, label order by at)) as last
-      from labelled),
+          lead(first - 1) over (partition by actor, label order by first)) as last
+      from active),
     changes as (
       select first as bucket, label, 1 as change from stretches where first <= last
       union all
