@@ -24,6 +24,7 @@ import { addFlagRoutes } from './flags/routes.ts';
 import { createHealthCheck } from './health.ts';
 import { allowOrigin, isForBrowsers } from './http/cors.ts';
 import { methodNotAllowed, notFound, respondWithError } from './http/errors.ts';
+import { createCorrelationFinder } from './insights/correlation/compute.ts';
 import { createActorFinder } from './insights/find-actors.ts';
 import { createQuestionTurns } from './insights/question-turns.ts';
 import { createInsightResults } from './insights/results.ts';
@@ -100,7 +101,12 @@ export function declareRoutes(deps: ApiDeps): Api {
   addMemberRoutes(api, deps);
   addCohortRoutes(api, { db, now });
   const runInTurn = createQuestionTurns(db.kind === 'pglite' ? 1 : 3);
-  addActorRoutes(api, { db, now, findActors: createActorFinder({ now, runInTurn }) });
+  addActorRoutes(api, {
+    db,
+    now,
+    findActors: createActorFinder({ now, runInTurn }),
+    findCorrelations: createCorrelationFinder({ now, runInTurn }),
+  });
   addPersonRoutes(api, { db, now });
   const decider = createDecider({ db, now });
   addFlagRoutes(api, { db, decider, now });

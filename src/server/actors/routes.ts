@@ -5,9 +5,11 @@ import { linkTo, parsePage } from '../http/paging.ts';
 import { toByteStream } from '../http/response.ts';
 import type { ActorList } from '../insights/actor-list.ts';
 import { ACTOR_LISTS } from '../insights/actor-lists.ts';
+import type { CorrelationFinder } from '../insights/correlation/compute.ts';
 import type { ActorFinder, ActorPage, FoundActors } from '../insights/find-actors.ts';
 import { getPublicUrl } from '../routing/public-url.ts';
 import { type Api, addRoute, type Call } from '../routing/route.ts';
+import { addCorrelationRoutes } from './correlation-routes.ts';
 import { toRefusal } from './refuse-invalid.ts';
 import { renderActors } from './render-actor.ts';
 import { type ActorBody, actorsBody, actorsQuery, actorsSchema, retainedSchema } from './schema.ts';
@@ -17,6 +19,7 @@ import { addTimelineRoutes } from './timeline-routes.ts';
 interface ActorDeps {
   readonly db: Db;
   readonly findActors: ActorFinder;
+  readonly findCorrelations: CorrelationFinder;
   readonly now: () => number;
 }
 
@@ -32,6 +35,7 @@ export function addActorRoutes(api: Api, deps: ActorDeps): void {
   for (const list of ACTOR_LISTS) {
     for (const method of list.methods) addActorRoute(api, deps, list, method);
   }
+  addCorrelationRoutes(api, deps);
   addTimelineRoutes(api, deps);
 }
 

@@ -48,7 +48,7 @@ export const retainedSchema = z
   .openapi('RetainedActors');
 
 /** As in the filters of an insight, which clients send along as they are. */
-const INSIGHT_PARAMETERS = {
+export const INSIGHT_PARAMETERS = {
   events: 'JSON: a list of `{id, name, order, math, math_property, properties}`; `id: null` is every event.',
   actions: 'Refused where it is not empty.',
   properties: 'JSON: conditions on all events, as of the list of persons.',
@@ -62,7 +62,7 @@ const INSIGHT_PARAMETERS = {
   aggregation_group_type_index: 'Refused.',
 } as const;
 
-const asQuery = (parameters: Readonly<Record<string, string>>) =>
+export const asQuery = (parameters: Readonly<Record<string, string>>) =>
   Object.fromEntries(
     Object.entries(parameters).map(([name, description]) => [
       name,
@@ -70,7 +70,7 @@ const asQuery = (parameters: Readonly<Record<string, string>>) =>
     ]),
   );
 
-const asBody = (parameters: Readonly<Record<string, string>>) =>
+export const asBody = (parameters: Readonly<Record<string, string>>) =>
   Object.fromEntries(
     Object.entries(parameters).map(([name, description]) => [
       name,

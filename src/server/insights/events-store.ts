@@ -76,7 +76,7 @@ export const findBucket = (time: Sql, starts: readonly string[]): Sql =>
 const selectProperties = ({ owner }: PropertyOf): Sql =>
   owner === 'event' ? sql`e.properties` : sql`p.properties`;
 
-const MAX_VALUE_CHARACTERS = 400;
+export const MAX_VALUE_CHARACTERS = 400;
 
 /** A property as text, empty where there is none. */
 export const selectText = (property: PropertyOf): Sql =>

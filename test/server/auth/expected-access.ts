@@ -58,6 +58,8 @@ export const EXPECTED_ACCESS: Readonly<Record<string, readonly Scope[]>> = {
   'GET /api/projects/:project_id/persons/trends/': ['person:read'],
   'GET /api/projects/:project_id/persons/funnel/correlation/': ['person:read'],
   'POST /api/projects/:project_id/persons/funnel/correlation/': ['person:read'],
+  'GET /api/projects/:project_id/insights/funnel/correlation/': ['insight:read'],
+  'POST /api/projects/:project_id/insights/funnel/correlation/': ['insight:read'],
   'GET /api/projects/:project_id/persons/path/': ['person:read'],
   'POST /api/projects/:project_id/persons/path/': ['person:read'],
   'GET /api/projects/:project_id/persons/:id/properties_timeline/': ['person:read'],

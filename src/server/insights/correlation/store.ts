@@ -1,11 +1,21 @@
+import type { Queryable } from '../../database/db.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { compileFilter } from '../../query/compile-filter.ts';
 import type { FilterGroup } from '../../query/filter.ts';
 import type { Entity } from '../entity.ts';
-import { ACTOR, type EventScope, eventsWhere, matchEntity, type Span } from '../events-store.ts';
+import {
+  ACTOR,
+  type EventScope,
+  eventsWhere,
+  MAX_VALUE_CHARACTERS,
+  matchEntity,
+  runFacts,
+  type Span,
+} from '../events-store.ts';
 import { funnelFacts, matchedEvents, toInterval } from '../funnel/facts.ts';
 import type { FunnelQuery } from '../funnel/model.ts';
 import type { Steps } from '../steps.ts';
+import type { CorrelationRow } from './odds.ts';
 
 /** Some of those who entered a funnel. */
 export interface CorrelatedPart {
@@ -45,17 +55,110 @@ export async function findCorrelated(
     [matched, others],
     (of) => sql`with facts as (${funnelFacts(scope, of(matched), query)})
       select distinct facts.actor from facts join ${of(others)} as others on others.actor = facts.actor
-      where ${wanted} and others.at > facts.at[1]
-        and others.at < case when steps = ${last}::integer then facts.at[${last}::integer]
-          else facts.at[1] + ${toInterval(query.window)} end`,
+      where ${wanted} and ${isOnTheWay(query)}`,
   );
 }
 
+/** Whether `others` are between the first step of `facts` and the last one, or the end of the window. */
+const isOnTheWay = ({ steps: { length: last }, window }: FunnelQuery): Sql =>
+  sql`others.at > facts.at[1] and others.at < case when steps = ${last}::integer then facts.at[${last}::integer]
+    else facts.at[1] + ${toInterval(window)} end`;
+
 /** Events of that kind; those that the steps are about do not count. */
-function otherEvents(scope: EventScope, span: Span, { steps }: FunnelQuery, entity: Entity): Sql {
-  const names = steps.flatMap(({ event }) => (event === null ? [] : [event]));
-  return sql`select ${ACTOR} as actor, e.timestamp as at
-    ${eventsWhere(scope, span, sql`${matchEntity(scope, entity)} and e.event <> all(${names}::text[])`)}`;
+const otherEvents = (scope: EventScope, span: Span, query: FunnelQuery, entity: Entity): Sql =>
+  sql`select ${ACTOR} as actor, e.timestamp as at
+    ${eventsWhere(scope, span, sql`${matchEntity(scope, entity)} and ${isNoStep(query)}`)}`;
+
+const isNoStep = ({ steps }: FunnelQuery): Sql =>
+  sql`e.event <> all(${steps.flatMap(({ event }) => event ?? [])}::text[])`;
+
+/** What persons may have in common. */
+export type CorrelatedThings =
+  | { readonly type: 'events'; readonly excluded: readonly string[] }
+  | {
+      readonly type: 'event_with_properties';
+      readonly events: readonly string[];
+      readonly excluded: readonly string[];
+    }
+  | {
+      readonly type: 'properties';
+      /** Undefined: every property. */
+      readonly names: readonly string[] | undefined;
+      readonly excluded: readonly string[];
+    };
+
+/** Of the things that most persons have. */
+const MOST_THINGS = 20_000;
+
+/** How many persons of a funnel have each of these things, by whether they converted. */
+export async function countCorrelated(
+  tx: Queryable,
+  steps: Steps,
+  scope: EventScope,
+  span: Span,
+  query: FunnelQuery,
+  things: CorrelatedThings,
+): Promise<CorrelationRow[]> {
+  const matched = await steps.collect(scope, (within) => matchedEvents(within, span, query));
+  const others =
+    things.type === 'properties'
+      ? undefined
+      : await steps.collect(scope, (within) => labelledEvents(within, span, query, things));
+  const last = query.steps.length;
+  const counted = await steps.derive(
+    others === undefined ? [matched] : [matched, others],
+    (of) => sql`with facts as (${funnelFacts(scope, of(matched), query)}),
+        having_it as (${
+          others === undefined
+            ? labelledPersons(things)
+            : sql`
+          select distinct facts.actor, steps, label
+          from facts join ${of(others)} as others on others.actor = facts.actor where ${isOnTheWay(query)}`
+        })
+      select label, count(*) filter (where steps = ${last}::integer) as success,
+        count(*) filter (where steps < ${last}::integer) as failure from having_it group by label
+      union all
+      select null::text[], count(*) filter (where steps = ${last}::integer),
+        count(*) filter (where steps < ${last}::integer) from facts`,
+  );
+  return runFacts(
+    tx,
+    sql`select label, sum(success)::bigint as success, sum(failure)::bigint as failure from ${counted} as counted
+      group by label order by label is not null, sum(success) + sum(failure) desc, label collate "C"
+      limit ${MOST_THINGS}::integer`,
+  );
+}
+
+/** Values that are a single one. */
+const isScalar = (value: Sql): Sql => sql`jsonb_typeof(${value}) in ('string', 'number', 'boolean')`;
+
+function labelledEvents(
+  scope: EventScope,
+  span: Span,
+  query: FunnelQuery,
+  things: Exclude<CorrelatedThings, { readonly type: 'properties' }>,
+): Sql {
+  if (things.type === 'events') {
+    const wanted = sql`${isNoStep(query)} and e.event <> all(${things.excluded}::text[])`;
+    return sql`select ${ACTOR} as actor, e.timestamp as at, array[e.event] as label
+      ${eventsWhere(scope, span, wanted)}`;
+  }
+  const wanted = sql`${isNoStep(query)} and e.event = any(${things.events}::text[])`;
+  return sql`select actor, at, array[event, key, left(value #>> '{}', ${MAX_VALUE_CHARACTERS}::integer)] as label
+    from (select ${ACTOR} as actor, e.timestamp as at, e.event, e.properties
+      ${eventsWhere(scope, span, wanted)}) as own
+    cross join lateral jsonb_each(own.properties) as member (key, value)
+    where key <> all(${things.excluded}::text[]) and ${isScalar(sql`value`)}`;
+}
+
+function labelledPersons(things: CorrelatedThings): Sql {
+  const names = things.type === 'properties' ? things.names : undefined;
+  const isNamed = names === undefined ? sql`true` : sql`key = any(${names}::text[])`;
+  return sql`select facts.actor, steps, array[key, left(member.value #>> '{}', ${MAX_VALUE_CHARACTERS}::integer)] as label
+    from facts
+    join persons p on p.id = case when facts.actor ~ '^[0-9]' then facts.actor::integer end
+    cross join lateral jsonb_each(p.properties) as member (key, value)
+    where ${isNamed} and key <> all(${things.excluded}::text[]) and ${isScalar(sql`member.value`)}`;
 }
 
 const isLike = ({ projectId, now, cohorts }: EventScope, property: FilterGroup): Sql =>
