@@ -112,12 +112,12 @@ function joinSubjects(chunk: readonly FoldedSubject[], hash: KeyedHash): SentChu
 /** What the ledger has of the properties of one event of a chunk. */
 function listRecords(chunk: readonly FoldedSubject[], event: number, hash: KeyedHash): Uint8Array[] {
   let left = event;
-  for (const { kind, of, packs } of chunk) {
-    const pack = packs[left];
-    left -= packs.length;
-    if (!pack) continue;
+  for (const { kind, of, names } of chunk) {
+    const inEvent = names[left];
+    left -= names.length;
+    if (!inEvent) continue;
     // Each hash is valid until the next one.
-    const records = pack.map(({ entry, key }) => Uint8Array.from(hash.property(of, entry, key)));
+    const records = inEvent.map(({ entry, key }) => Uint8Array.from(hash.property(of, entry, key)));
     return kind === 'group' ? [...records, Uint8Array.from(hashGroupMark(hash, of))] : records;
   }
   return [];

@@ -23,14 +23,17 @@ const FRAME_BYTES = 4 * 1024;
 export const getPropertiesMaxBytes = ({ bytes, eventBytes }: BatchLimits): number =>
   Math.min(eventBytes, bytes - ENVELOPE_BYTES) - FRAME_BYTES;
 
+/** Under what the ledger has a property of a subject. */
+export type PropertyRecord = Pick<FieldProperty, 'entry' | 'key'>;
+
 /** One person or group as events. */
 export interface FoldedSubject {
   readonly kind: 'person' | 'group';
   /** Keyed hash, in hexadecimal. */
   readonly of: string;
   readonly events: readonly SyntheticEvent[];
-  /** The properties of each event. */
-  readonly packs: readonly (readonly FieldProperty[])[];
+  /** The properties of each event, as the ledger has them. */
+  readonly names: readonly (readonly PropertyRecord[])[];
   /** Estimated size of the values as JSON. */
   readonly bytes: number;
   readonly unmerged: readonly Unmerged[];
@@ -81,7 +84,7 @@ function foldPerson(
     kind: 'person',
     of,
     events: packs.map((pack) => createPersonEvent(id, time, pack)),
-    packs,
+    names: packs.map(toRecords),
     bytes: countBytes(packs),
     unmerged: toUnmerged(id, tooLarge),
   };
@@ -102,7 +105,7 @@ function foldGroup(
   return {
     kind: 'group',
     of,
-    packs: sent,
+    names: sent.map(toRecords),
     events: sent.map((pack) => createGroupEvent(groupIdentifyEvent, groupType, groupKey, time, pack)),
     bytes: countBytes(packs),
     unmerged: [
@@ -112,11 +115,39 @@ function foldGroup(
   };
 }
 
-/** Properties of several lists in the order of their keys. */
+/** Properties of several lists in the order of their keys. Each list has that order, and no key is in two. */
 function toOnce(...lists: readonly (readonly [readonly StoredProperty[], PropertyField])[]): FieldProperty[] {
-  return lists
-    .flatMap(([properties, entry]) => toFieldProperties('$set_once', entry, properties))
-    .sort((a, b) => (a.key < b.key ? -1 : 1));
+  let all: FieldProperty[] = [];
+  for (const [properties, entry] of lists) {
+    if (properties.length > 0) all = mergeByKey(all, toFieldProperties('$set_once', entry, properties));
+  }
+  return all;
+}
+
+function mergeByKey(a: FieldProperty[], b: FieldProperty[]): FieldProperty[] {
+  if (a.length === 0) return b;
+  const merged: FieldProperty[] = [];
+  let atB = 0;
+  for (const one of a) {
+    for (let other = b[atB]; other && other.key < one.key; other = b[atB]) {
+      merged.push(other);
+      atB += 1;
+    }
+    merged.push(one);
+  }
+  while (atB < b.length) merged.push(b[atB++] as FieldProperty);
+  return merged;
+}
+
+/** Most subjects have the same names as the one before: one list serves all of them. */
+let lastRecords: readonly PropertyRecord[] = [];
+
+function toRecords(pack: readonly FieldProperty[]): readonly PropertyRecord[] {
+  const isSame = (one: FieldProperty, at: number) =>
+    lastRecords[at]?.key === one.key && lastRecords[at]?.entry === one.entry;
+  if (pack.length !== lastRecords.length || !pack.every(isSame))
+    lastRecords = pack.map(({ entry, key }) => ({ entry, key }));
+  return lastRecords;
 }
 
 function findLatest(...lists: readonly (readonly StoredProperty[])[]): string {

@@ -1,6 +1,12 @@
 import { DeferredValues, readValues } from '../contract/identity-fact.ts';
 import { canonicalJson } from '../lib/json/canonical-json.ts';
-import { type Snapshot, type StoredProperty, splitMembers, toSnapshots } from '../state/facts/snapshots.ts';
+import {
+  covers as coversText,
+  type Snapshot,
+  type StoredProperty,
+  splitMembers,
+  toSnapshots,
+} from '../state/facts/snapshots.ts';
 import { renderSnapshot } from './render-snapshot.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -70,6 +76,16 @@ export class PropertyFold {
     if (this.#text === text) {
       if (this.#keep === 'latest' ? time > this.#time : time < this.#time) this.#time = time;
       return 0;
+    }
+    const known = this.#text;
+    if (known !== undefined && time !== this.#time) {
+      const isBetter = this.#keep === 'latest' ? time > this.#time : time < this.#time;
+      if (isBetter && coversText(text, known)) {
+        this.#time = time;
+        this.#text = text;
+        return Math.max(0, text.length - known.length);
+      }
+      if (!isBetter && coversText(known, text)) return 0;
     }
     const before = this.#byKey?.size ?? 0;
     const byKey = this.#expand();

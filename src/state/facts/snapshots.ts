@@ -1,3 +1,5 @@
+import { flatten } from '../../lib/json/flatten.ts';
+
 /**
  * Properties that share a source time: the time, and their canonical JSON text as one object, its keys sorted.
  * Properties are stored and moved as such texts; they are taken apart only where they are compared or sent.
@@ -66,12 +68,52 @@ export function toSnapshots(properties: Iterable<StoredProperty>): Snapshot[] {
  */
 export function splitMembers(text: string, each: (key: string, value: string) => void): void {
   let at = 1;
-  while (at < text.length - 1) {
-    const keyEnd = findStringEnd(text, at);
-    const valueEnd = findValueEnd(text, keyEnd + 1);
-    each(readString(text, at, keyEnd), text.slice(keyEnd + 1, valueEnd));
+  for (let member = 0; at < text.length - 1; member += 1) {
+    const name = findName(text, at, member);
+    const valueStart = at + name.label.length;
+    const valueEnd = findValueEnd(text, valueStart);
+    each(name.key, text.slice(valueStart, valueEnd));
     at = valueEnd + 1;
   }
+}
+
+/** Whether `a` has a member for every member of `b`. */
+export function covers(a: string, b: string): boolean {
+  let atA = 1;
+  let atB = 1;
+  for (let member = 0; atB < b.length - 1; member += 1) {
+    const { label } = findName(b, atB, member);
+    while (!a.startsWith(label, atA)) {
+      if (atA >= a.length - 1) return false;
+      atA = findValueEnd(a, findStringEnd(a, atA) + 1) + 1;
+    }
+    atA = findValueEnd(a, atA + label.length) + 1;
+    atB = findValueEnd(b, atB + label.length) + 1;
+  }
+  return true;
+}
+
+/** A key, and its text in front of a value, with the colon. */
+interface Name {
+  readonly key: string;
+  readonly label: string;
+}
+
+/** By the place among the members: persons of one project mostly have the same, and no text is made for these. */
+const lastNames: Name[] = [];
+const NAMES_KEPT = 500;
+
+function findName(text: string, start: number, member: number): Name {
+  const last = lastNames[member];
+  if (last && text.startsWith(last.label, start)) return last;
+  const end = findStringEnd(text, start);
+  // Copies: a slice would keep the whole text alive.
+  const name = {
+    key: JSON.parse(text.slice(start, end)) as string,
+    label: flatten(`${text.slice(start, end)}:`),
+  };
+  if (member < NAMES_KEPT) lastNames[member] = name;
+  return name;
 }
 
 const QUOTE = 0x22;

@@ -56,11 +56,11 @@ export function createKeyedHash(key: string, form: HashForm = 2): KeyedHash {
   };
 }
 
-/** Names whose hashes are kept. */
+/** Names of each field whose hashes are kept; fields are few. */
 const NAMES_KEPT = 10_000;
 
 function createJoinedHash(toNameHash: (field: string, name: string) => Uint8Array): KeyedHash['property'] {
-  const names = new Map<string, Uint8Array>();
+  const names = new Map<string, Map<string, Uint8Array>>();
   const joined = new Uint8Array(HASH_BYTES);
   let lastSubject = '';
   let subjectHash: Uint8Array = Buffer.alloc(HASH_BYTES);
@@ -69,12 +69,16 @@ function createJoinedHash(toNameHash: (field: string, name: string) => Uint8Arra
       subjectHash = Buffer.from(subject, 'hex');
       lastSubject = subject;
     }
-    const label = `${field} ${name}`;
-    let nameHash = names.get(label);
+    let ofField = names.get(field);
+    if (!ofField) {
+      ofField = new Map();
+      names.set(field, ofField);
+    }
+    let nameHash = ofField.get(name);
     if (!nameHash) {
-      if (names.size === NAMES_KEPT) names.clear();
+      if (ofField.size === NAMES_KEPT) ofField.clear();
       nameHash = toNameHash(field, name);
-      names.set(label, nameHash);
+      ofField.set(name, nameHash);
     }
     // The first byte, the bucket, is the subject's: that of a name is 0.
     for (let at = 0; at < HASH_BYTES; at += 1)
