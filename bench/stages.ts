@@ -108,7 +108,7 @@ export async function createSharedStages(path: string, amplitude: SourceRecords)
       for (const event of events) written.write([event], () => {});
     }),
     stage('identity facts: fold', () => foldAll(facts)),
-    stage('identity facts: fold, render', () => [...foldAll(facts).stored()].map(renderFact)),
+    stage('identity facts: fold, render', () => [...foldAll(facts).takeStored()].map(renderFact)),
   ];
 }
 

@@ -25,24 +25,30 @@ export interface PersonFact {
 
 type Values = Readonly<Record<string, unknown>>;
 
+/** What a record says of a person, parsed when somebody looks at it. */
+export interface DeferredTraits {
+  readonly set: Values;
+  readonly setOnce: Values;
+}
+
 /**
  * Values that are parsed when somebody looks at them: most records of a person repeat what the next one says, and
- * their values are never looked at.
+ * their values are never looked at. Valid as long as the bytes of the record are.
  */
 export class DeferredValues {
   /** Of the values that are defined; one set for all records that have the same. */
   readonly keys: ReadonlySet<string>;
-  readonly #read: () => Values;
-  #values: Values | undefined;
+  readonly #traits: DeferredTraits;
+  readonly #part: keyof DeferredTraits;
 
-  constructor(keys: ReadonlySet<string>, read: () => Values) {
+  constructor(keys: ReadonlySet<string>, traits: DeferredTraits, part: keyof DeferredTraits) {
     this.keys = keys;
-    this.#read = read;
+    this.#traits = traits;
+    this.#part = part;
   }
 
   get values(): Values {
-    this.#values ??= this.#read();
-    return this.#values;
+    return this.#traits[this.#part];
   }
 }
 

@@ -74,13 +74,14 @@ export class FactFold {
     }
   }
 
-  /** All facts, in no particular order. */
-  *stored(): Generator<StoredFact> {
+  /** All facts, in no particular order. Persons leave the fold with their facts: together they are large. */
+  *takeStored(): Generator<StoredFact> {
     for (const [anonId, users] of this.pairs) {
       for (const [userId, time] of users) yield { kind: 'pair', anonId, userId, time };
     }
     for (const id of this.users) yield { kind: 'user', id };
     for (const [id, properties] of this.persons) {
+      this.persons.delete(id);
       if (!properties.isEmpty) yield { kind: 'person', id, properties: properties.text };
     }
     for (const { groupType, groupKey, time, properties } of this.groups.values()) {

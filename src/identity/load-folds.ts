@@ -45,7 +45,7 @@ export const FACTS: FoldKind<StoredFact, FactFold> = {
   getOrder: (fact) => getOrder(getBucketId(fact)),
   create: () => new FactFold(),
   add: (fold, fact) => fold.addStored(fact),
-  list: (fold) => fold.stored(),
+  list: (fold) => fold.takeStored(),
   getWeight: ({ weight }) => weight,
   getSize: ({ size }) => size,
 };

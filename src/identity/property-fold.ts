@@ -107,6 +107,7 @@ export class PropertyFold {
     if (this.#byKey) return toSnapshots(this.#list(this.#byKey));
     if (this.isEmpty) return [];
     this.#text ??= renderSnapshot(readValues(this.#values ?? {}));
+    this.#values = undefined;
     return [[this.#time, this.#text]];
   }
 

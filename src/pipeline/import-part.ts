@@ -82,7 +82,6 @@ export async function importPart(part: PartMeta, deps: ImportDeps, signal: Abort
     deps.onProgress(current);
   }
 
-  records.release();
   const { position, tally, byFile, rejectSegments } = current;
   const { id, file } = part;
   const segment = toSegmentName(fence, position);
@@ -94,9 +93,11 @@ export async function importPart(part: PartMeta, deps: ImportDeps, signal: Abort
   // A checkpoint of version 0.1.0 counts different records of one uuid as duplicates: their part has none.
   const isWhole = sent.rows === tally.counts.delivered;
   const [savedFacts, savedFingerprints] = await Promise.all([
-    facts.size > 0 ? store.saveFacts(segment, facts.stored()) : undefined,
+    facts.size > 0 ? store.saveFacts(segment, facts.takeStored()) : undefined,
     isWhole && sent.rows > 0 ? store.saveFingerprints(segment, sent) : undefined,
   ]);
+  // Facts are read from its bytes until they are saved.
+  records.release();
   const receipt = {
     part: id,
     file,

@@ -1,4 +1,4 @@
-import { DeferredValues } from '../../contract/identity-fact.ts';
+import { type DeferredTraits, DeferredValues } from '../../contract/identity-fact.ts';
 import { JsonToken, NULL } from '../../lib/json/json-token.ts';
 import type { PropertyName } from '../../lib/json/property-list.ts';
 import { toOwnName } from '../mapping/properties.ts';
@@ -70,17 +70,44 @@ export function createReadUserProperties(rules: UserPropertyRules): (value: unkn
     }
     if (!value.isPlain) return split(value.read() as Fields, rules);
     const { set, setOnce } = findShape(value);
-    const text = value.text.bytes.toString('latin1', value.start, value.end);
-    let parsed: ReturnType<typeof split> | undefined;
-    const read = () => {
-      parsed ??= split(JSON.parse(text) as Fields, rules);
-      return parsed;
-    };
+    const traits = new PlainTraits(value, rules);
     return {
-      set: set.size > 0 ? new DeferredValues(set, () => read().set ?? {}) : undefined,
-      setOnce: setOnce.size > 0 ? new DeferredValues(setOnce, () => read().setOnce ?? {}) : undefined,
+      set: set.size > 0 ? new DeferredValues(set, traits, 'set') : undefined,
+      setOnce: setOnce.size > 0 ? new DeferredValues(setOnce, traits, 'setOnce') : undefined,
     };
   };
+}
+
+/** The user properties of a record, by their place in the bytes of the part: nothing of them is copied. */
+class PlainTraits implements DeferredTraits {
+  readonly #bytes: Buffer;
+  readonly #start: number;
+  readonly #end: number;
+  readonly #rules: UserPropertyRules;
+  #split: ReturnType<typeof split> | undefined;
+
+  constructor({ text, start, end }: JsonToken, rules: UserPropertyRules) {
+    this.#bytes = text.bytes;
+    this.#start = start;
+    this.#end = end;
+    this.#rules = rules;
+  }
+
+  get set(): Fields {
+    return this.#read().set ?? {};
+  }
+
+  get setOnce(): Fields {
+    return this.#read().setOnce ?? {};
+  }
+
+  #read(): ReturnType<typeof split> {
+    this.#split ??= split(
+      JSON.parse(this.#bytes.toString('latin1', this.#start, this.#end)) as Fields,
+      this.#rules,
+    );
+    return this.#split;
+  }
 }
 
 /** What is set once goes under the destination's `$initial_*`. */

@@ -4,6 +4,7 @@ import { renderSnapshot } from '../../../src/identity/render-snapshot.ts';
 import { canonicalJson } from '../../../src/lib/json/canonical-json.ts';
 import { ExactNumber } from '../../../src/lib/json/exact-number.ts';
 import {
+  covers,
   findNewestSet,
   NO_PROPERTIES,
   parseProperties,
@@ -29,6 +30,25 @@ describe('a snapshot', () => {
         splitMembers(text, (name, member) => members.push([name, member]));
         const keys = Object.keys(all).sort();
         expect(members).toEqual(keys.map((name) => [name, canonicalJson(all[name])]));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('covers another one that has no member beside its own', () => {
+    const covered = { a: 1, 'b"': { c: '}' }, d: [1, ','], e: 'x' };
+    const text = renderSnapshot(covered);
+    expect(covers(text, text)).toBe(true);
+    expect(covers(text, '{}')).toBe(true);
+    expect(covers('{}', text)).toBe(false);
+    expect(covers(text, '{"f":1}')).toBe(false);
+    expect(covers(text, '{"d":2}')).toBe(true);
+    fc.assert(
+      fc.property(values, values, fc.boolean(), (a, b, isPart) => {
+        const all = isPart ? { ...b, ...a } : a;
+        const names = Object.keys(all);
+        const isCovered = Object.keys(b).every((name) => names.includes(name));
+        expect(covers(renderSnapshot(all), renderSnapshot(b))).toBe(isCovered);
       }),
       { numRuns: 500 },
     );
