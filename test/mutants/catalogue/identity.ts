@@ -124,8 +124,8 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     file: 'src/state/facts/snapshots.ts',
     edits: [
       [
-        'each(readString(text, at, keyEnd), text.slice(keyEnd + 1, valueEnd));',
-        'each(readString(text, at, keyEnd), JSON.stringify(JSON.parse(text.slice(keyEnd + 1, valueEnd))));',
+        'each(name.key, text.slice(valueStart, valueEnd));',
+        'each(name.key, JSON.stringify(JSON.parse(text.slice(valueStart, valueEnd))));',
       ],
     ],
     tests: ['test/identity'],
