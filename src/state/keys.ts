@@ -197,6 +197,16 @@ export const partKeys = (prefix: string) => ({
 
 const BODY_ENDS: Readonly<Record<Packing, string>> = { none: '.frames', brotli: '.frames.br' };
 
+/** Number, packing and the start of the digest of `shop/parts/<file>/00000.<hash>.frames`; undefined for any other name. */
+export function parseBodyKey(
+  key: string,
+): { number: number; sha256Start: string; packing: Packing } | undefined {
+  const [, digits, sha256Start, packed] = /\/(\d{5,})\.([0-9a-f]{16})\.frames(\.br)?$/.exec(key) ?? [];
+  return digits !== undefined && sha256Start !== undefined
+    ? { number: Number(digits), sha256Start, packing: packed ? 'brotli' : 'none' }
+    : undefined;
+}
+
 /** Marks that events have been sent under the budget `name` before. */
 export const toBudgetKey = (name: string): string => `_budgets/${name}${JSON_END}`;
 

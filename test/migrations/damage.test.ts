@@ -222,7 +222,7 @@ describe('what a receipt names', () => {
   });
 });
 
-it('a migration that lost a description while it was stopped is continued, with every event', async () => {
+it('a migration that lost several descriptions is continued with every event where their cuts are known', async () => {
   const loaded = await lab.writeManifest('early', { rejects: { failAbove: '100%' } });
   // Nothing of the first part is sent, so that the budget of a minute suffices.
   const bad = Array.from({ length: PART_MAX_RECORDS }, (_, number) => line(`early-${number}`, 'never'));
@@ -244,18 +244,35 @@ it('a migration that lost a description while it was stopped is continued, with 
     .filter((path) => path.endsWith('.json'))
     .sort()
     .map((path) => join(parts, path));
-  const description = readFileSync(first);
-  for (const path of [first, second]) rmSync(path);
-  // Where each of the two ended is not known, so nothing is cut again.
-  expect(await resumeMigration(lab.runtime, 'early', importing())).toMatchObject({
-    kind: 'unbalanced',
-    report: { problems: [expect.stringContaining('2 of them are lost')] },
+  const descriptions = [first, second].map((path) => readFileSync(path));
+  const lose = () => {
+    for (const path of [first, second]) rmSync(path);
+  };
+  const expectFinished = async () => {
+    expect(await resumeMigration(lab.runtime, 'early', importing())).toMatchObject({
+      kind: 'finished',
+      report: { balanced: true, counts: { read: bad.length + 3, delivered: 3, rejected: bad.length } },
+    });
+    expect([first, second].map((path) => readFileSync(path))).toEqual(descriptions);
+    expect(lab.destination.events().size - before).toBe(good.length);
+  };
+  lose();
+  await expectFinished(); // nothing of them was sent
+  lose();
+  await expectFinished(); // their records are still there, and say where each ended
+
+  lose();
+  const bodies = readdirSync(parts, { recursive: true })
+    .map((path) => join(parts, String(path)))
+    .filter((path) => path.endsWith('.frames'))
+    .map((path) => [path, readFileSync(path)] as const);
+  for (const [path] of bodies) rmSync(path);
+  const refused = await resumeMigration(lab.runtime, 'early', importing());
+  expect(refused).toMatchObject({
+    kind: 'failed',
+    failures: [{ reason: expect.stringMatching(/nothing says where part .* restore the folder parts/) }],
   });
   expect([existsSync(first), existsSync(second)]).toEqual([false, false]);
-  writeFileSync(first, description);
-  expect(await resumeMigration(lab.runtime, 'early', importing())).toMatchObject({
-    kind: 'finished',
-    report: { balanced: true, counts: { read: bad.length + 3, delivered: 3, rejected: bad.length } },
-  });
-  expect(lab.destination.events().size - before).toBe(good.length);
+  for (const [path, body] of bodies) writeFileSync(path, body);
+  await expectFinished();
 }, 60_000);

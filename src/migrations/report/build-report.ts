@@ -121,19 +121,24 @@ export function buildReport(input: ReportInput): Report {
 
 /**
  * What to do about lost descriptions of a slice. One that is lost ends where the next one begins; where each of
- * several ended, only a backup knows.
+ * several of a group of files ended, only a backup knows.
  */
 function createAdvice(
   { stagedFiles }: ReportInput,
   described: ReadonlySet<string>,
 ): (slice: string) => string {
-  const left = new Map(Array.from(stagedFiles, ({ fileId, parts }) => [fileId, parts]));
+  const left = new Map<string, number>();
+  const groups = new Set<string>();
+  for (const { fileId, parts, files } of stagedFiles) {
+    left.set(fileId, parts);
+    if (files) groups.add(fileId);
+  }
   for (const id of described) {
     const slice = parseSliceId(id);
     left.set(slice, (left.get(slice) ?? 0) - 1);
   }
   return (slice) =>
-    left.get(slice) === 1
+    left.get(slice) === 1 || !groups.has(slice)
       ? `resume with the source in its place, and it is staged again; without the source, ${RESTORE}`
       : RESTORE;
 }

@@ -64,12 +64,13 @@ export async function stageAndImport(
     feed.add(part);
   }
   const staged = new Set<string>();
-  // A part whose description was lost is staged again, of the same records, where the source is still there. Where
-  // more of a slice are lost, nobody knows where each ended, and their checkpoints and receipts may be of other
-  // records: the report says what is lost.
-  for await (const receipt of listFileReceipts(staging, prefix))
-    if (isStaged(receipt) && receipt.parts - (described.get(receipt.fileId) ?? 0) !== 1)
-      staged.add(receipt.fileId);
+  // Parts whose descriptions were lost are staged again, of the same records, where the source is still there. Where
+  // a group of files lost several, nobody knows where each ended: the report says what is lost.
+  for await (const receipt of listFileReceipts(staging, prefix)) {
+    const lost = receipt.parts - (described.get(receipt.fileId) ?? 0);
+    const isAgain = lost === 1 || (lost > 1 && receipt.files === undefined);
+    if (isStaged(receipt) && !isAgain) staged.add(receipt.fileId);
+  }
   const filesOf = new Map(slices.map((slice) => [slice.fileId, countFiles(slice)]));
   const missing = slices.filter(({ fileId }) => !staged.has(fileId));
   board.files.total = sum(filesOf.values());

@@ -117,14 +117,18 @@ export class PartCutter {
   private isFullFor(record: PartRecord, { frames, pieces }: OpenPart): boolean {
     const next = this.staged.get(this.number + 1);
     // One whose description was lost ends where the next one begins.
-    const gap = next === undefined ? this.limits.records : next.firstRecord - this.firstRecord;
+    const gap = next?.firstRecord === undefined ? this.limits.records : next.firstRecord - this.firstRecord;
     const most = this.staged.get(this.number)?.records ?? Math.min(this.limits.records, gap);
     if (frames.records >= most || frames.bytesWith(record, this.file?.file) > this.limits.bytes) return true;
     return pieces.length >= this.limits.files && pieces.at(-1)?.fileId !== this.file?.fileId;
   }
 }
 
-type StagedParts = ReadonlyMap<number, { readonly records: number; readonly firstRecord: number }>;
+/** `firstRecord`: absent where it is not known. */
+export type StagedParts = ReadonlyMap<
+  number,
+  { readonly records: number; readonly firstRecord?: number | undefined }
+>;
 
 interface OpenPart {
   readonly format: RecordFormat;

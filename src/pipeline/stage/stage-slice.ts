@@ -11,6 +11,7 @@ import {
 } from '../../state/parts.ts';
 import { type CutPart, PartCutter } from './cut-parts.ts';
 import { explainChange, keepPart } from './keep-part.ts';
+import { proveCuts } from './prove-cuts.ts';
 import { isGroup, type StagedSlice } from './slice-groups.ts';
 import { stageGroup } from './stage-group.ts';
 
@@ -50,7 +51,8 @@ async function stageFile(input: StageSliceInput<SourceSlice>): Promise<FileRecei
   }
 
   const hash = createHash('sha256');
-  const cutter = new PartCutter(undefined, known);
+  const hasLost = earlier !== undefined && known.size < earlier.parts;
+  const cutter = new PartCutter(undefined, hasLost ? await proveCuts(input, known, earlier) : known);
   let parts = 0;
   let records = 0;
   // While one part is packed and written, the next one is read.

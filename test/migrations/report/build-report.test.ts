@@ -84,8 +84,11 @@ test('a receipt whose part is not described does not balance', () => {
   ]);
 });
 
-test('several lost descriptions of a file are restored, not staged again', () => {
-  const { problems } = buildReport({ ...finishedInput(), parts: [] });
+test('several lost descriptions of a group of files are restored, not staged again', () => {
+  const input = { ...finishedInput(), parts: [] };
+  for (const problem of buildReport(input).problems) expect(problem).toContain('resume with the source');
+  const stagedFiles = [...input.stagedFiles].map((slice) => ({ ...slice, files: [] }));
+  const problems = buildReport({ ...input, stagedFiles }).problems.filter((each) => each.startsWith('part'));
   expect(problems).toHaveLength(2);
   for (const problem of problems)
     expect(problem).toMatch(

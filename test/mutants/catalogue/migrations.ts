@@ -180,14 +180,14 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     id: 'PD1',
     what: 'a slice that lost a part is not staged again',
     file: 'src/migrations/run/import-phase.ts',
-    edits: [[' && receipt.parts - (described.get(receipt.fileId) ?? 0) !== 1', '']],
+    edits: [['if (isStaged(receipt) && !isAgain)', 'if (isStaged(receipt))']],
     tests: ['test/migrations/damage.test.ts'],
   },
   {
     id: 'PD2',
-    what: 'a slice that lost several neighbouring parts is cut again',
+    what: 'a file that lost several parts is not staged again',
     file: 'src/migrations/run/import-phase.ts',
-    edits: [['(described.get(receipt.fileId) ?? 0) !== 1', '(described.get(receipt.fileId) ?? 0) <= 0']],
+    edits: [[' || (lost > 1 && receipt.files === undefined)', '']],
     tests: ['test/migrations/damage.test.ts'],
   },
   {

@@ -197,6 +197,20 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/run/repeats-phase.test.ts'],
   },
   {
+    id: 'PC1',
+    what: 'parts that were imported are cut anew where nothing says how',
+    file: 'src/pipeline/stage/prove-cuts.ts',
+    edits: [['if (!isSame) throw', 'if (!part) throw']],
+    tests: ['test/pipeline/stage/stage-slice.test.ts'],
+  },
+  {
+    id: 'PC2',
+    what: 'a lost part is written again from a file with other content',
+    file: 'src/pipeline/stage/prove-cuts.ts',
+    edits: [["if (hash.digest('hex') !== earlier.fingerprint.sha256)", 'if (!earlier)']],
+    tests: ['test/pipeline/stage/stage-slice.test.ts'],
+  },
+  {
     id: 'RP8',
     what: 'folded ranges are folded again after an interruption',
     file: 'src/migrations/run/repeats-phase.ts',

@@ -9,8 +9,9 @@ import type { Staging } from '../../../src/contract/staging.ts';
 import { SourceError } from '../../../src/lib/errors.ts';
 import { stageSlice } from '../../../src/pipeline/stage/stage-slice.ts';
 import { MissingColumnsError } from '../../../src/sources/formats/split-csv.ts';
-import { partKeys } from '../../../src/state/keys.ts';
+import { layout, partKeys } from '../../../src/state/keys.ts';
 import { listFileReceipts, listParts, loadPart } from '../../../src/state/parts.ts';
+import { createReceipt } from '../../../src/state/receipts.ts';
 import { createFolderStaging } from '../../../src/state/staging/folder.ts';
 import { memorySlice } from '../../sources/formats/memory-file.ts';
 import { writeZip } from '../../sources/formats/write-zip.ts';
@@ -204,6 +205,47 @@ describe('staging a slice', () => {
     await staging.remove(partKeys(prefix).description(String(before.at(-1)?.id)));
     await stage(staging, packed);
     expect(await objects(staging)).toEqual(complete);
+
+    // And with that of its neighbour: their records say where each ended.
+    const { description, body: toBodyKey } = partKeys(prefix);
+    const around = parts.slice(before.length - 1, before.length + 1);
+    const lose = () => Promise.all(around.map(({ id }) => staging.remove(description(id))));
+    await lose();
+    await stage(staging, packed);
+    expect(await objects(staging)).toEqual(complete);
+
+    // Without these nothing says so, and parts that were imported are not cut anew.
+    await lose();
+    for (const part of around) await staging.remove(toBodyKey(part));
+    const left = await objects(staging);
+    const [imported] = around;
+    const counts = { read: 0, delivered: 0, skipped: 0, duplicate: 0, rejected: 0 };
+    const receipt = {
+      part: imported?.id ?? '',
+      file: 'a',
+      mapping: 'test@1',
+      tally: { counts, events: { sent: 0, accepted: 0 }, byDay: {}, byEvent: {}, byReason: {} },
+      rejectSegments: [],
+    };
+    await createReceipt(staging, prefix.slice(0, -1), receipt);
+    await expect(stage(staging, packed)).rejects.toThrow(/nothing says where part .* ended/);
+    const { receipt: toReceiptKey } = layout(prefix.slice(0, -1));
+    await staging.remove(toReceiptKey(receipt.part));
+    expect(await objects(staging)).toEqual(left);
+  });
+
+  it('writes no part again that was lost, where the file has other content of the same size', async () => {
+    const staging = await newStaging();
+    await stage(staging, body);
+    const [, second] = await collect(listParts(staging, prefix));
+    await staging.remove(partKeys(prefix).description(second?.id ?? ''));
+    const before = await objects(staging);
+    const changed = Buffer.from(body);
+    const at = changed.length - 5;
+    changed[at] = (changed[at] ?? 0) ^ 1;
+    const slice = { ...memorySlice(changed), modified: '2025-01-01T00:00:00.000Z' };
+    await expect(stage(staging, '', { slice })).rejects.toThrow(/changed after it was staged/);
+    expect(await objects(staging)).toEqual(before);
   });
 
   it('stages empty files, zips and CSVs with their header in every part', async () => {
