@@ -30,6 +30,7 @@ export function importPartHandler({ staging, redis, migrations }: ImportPartDeps
         map: maps[part.idFrom ?? 'vendor'],
         mapping: record.mapping,
         batch: settings.batch,
+        stamp: settings.stamp,
         deliver,
         requestsInFlight: settings.requestsInFlight,
         onProgress: ({ tally }: Checkpoint) => run.progress({ ...tally.counts }),

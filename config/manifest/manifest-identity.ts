@@ -14,6 +14,8 @@ export interface ManifestIdentity {
   /** Where the manifest names it. */
   readonly 'destination.project'?: string;
   readonly people: Manifest['people'];
+  /** Absent in what an earlier version began, which stamps nothing. */
+  readonly stamps?: Manifest['stamps'];
   /** The moments that it means: another way to write them is no other window. */
   readonly window?: TimeWindow;
 }
@@ -26,6 +28,7 @@ export function manifestIdentity(manifest: Manifest): { identity: ManifestIdenti
     destination: manifest.destination?.url.replace(/\/+$/, '') ?? 'bundled',
     ...(project === undefined ? {} : { 'destination.project': project }),
     people: manifest.people,
+    stamps: manifest.stamps,
     ...(window === undefined ? {} : { window }),
   };
   return { identity, sha256: createHash('sha256').update(canonicalJson(identity)).digest('hex') };

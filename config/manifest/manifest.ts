@@ -74,6 +74,35 @@ const limits = z.strictObject({
     .describe('How large a request may become.'),
 });
 
+const STAMP_NAME = 'takes the name of a property, of up to 100 characters, or false for none';
+const stampName = (name: string, what: string) =>
+  z
+    .union([z.literal(false), z.string().min(1, STAMP_NAME).max(100, STAMP_NAME)], { error: STAMP_NAME })
+    .refine((value) => value === false || !RESERVED_STAMPS.has(value), {
+      error: 'is a name that the destination gives a meaning of its own; take another',
+    })
+    .default(name)
+    .describe(`${what}; false: none.`);
+/** A stamp comes behind the properties of the event, and would take the place of these. */
+const RESERVED_STAMPS = new Set([
+  'distinct_id',
+  '$set',
+  '$set_once',
+  '$unset',
+  '$groups',
+  'token',
+  'sent_at',
+  'offset',
+  '_',
+  '$anon_distinct_id',
+  '$session_id',
+  '$geoip_disable',
+  '$group_type',
+  '$group_key',
+  '$group_set',
+  '__proto__',
+]);
+
 const approval = z.strictObject({
   reference: z.string().min(1).describe('What the service calls the approved request, for the record.'),
   eventsPerMinute: whole(1, 100_000_000).exactOptional().describe('Approved speed, where it is above 10000.'),
@@ -97,6 +126,19 @@ const createManifestObject = (types: SourceTypes) =>
       .exactOptional()
       .describe(
         'Only events of this time are imported, by their own time: history ends where live tracking began. Records outside are counted as skipped (before_window, after_window), and say nothing about persons.',
+      ),
+    stamps: z
+      .strictObject({
+        importId: stampName('$import_job_id', 'Property with the name of the migration'),
+        source: stampName('analytics_source', 'Property with the type of the source'),
+      })
+      .prefault({})
+      .refine(({ importId, source }) => importId === false || importId !== source, {
+        path: ['source'],
+        message: 'takes another name than stamps.importId',
+      })
+      .describe(
+        'Properties that every imported event carries, so that it can be found. Each may be false: none.',
       ),
     destination: destination
       .exactOptional()

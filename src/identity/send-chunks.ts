@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Batch, Deliver, Delivery } from '../contract/delivery.ts';
 import { BatchBuilder, type BatchLimits } from '../deliver/batch-builder.ts';
+import { type Stamp, stampText } from '../deliver/stamp.ts';
 import { bucketVersions } from '../state/ledger/versions.ts';
 import { mergePersonsTally, type PersonsTally } from './persons-tally.ts';
 import {
@@ -37,6 +38,8 @@ export type SendCheckpoint = z.infer<typeof sendCheckpoint>;
 
 export interface SendChunksDeps {
   readonly limits: BatchLimits;
+  /** What every event carries. */
+  readonly stamp?: Stamp | undefined;
   readonly deliver: Deliver;
   readonly onProgress: (eventsSent: number) => void;
   /** Called now and then, and never for a chunk with an event that has no answer yet. */
@@ -57,7 +60,7 @@ const SAVE_EVERY_MS = 5_000;
 export async function sendChunks(
   chunks: AsyncIterable<SentChunk>,
   before: SendCheckpoint | undefined,
-  { limits, deliver, onProgress, save, saveRefused, now = () => performance.now() }: SendChunksDeps,
+  { limits, stamp, deliver, onProgress, save, saveRefused, now = () => performance.now() }: SendChunksDeps,
   signal: AbortSignal,
 ): Promise<SentRange> {
   const sent: SentRange = structuredClone(before?.sent ?? emptySentRange());
@@ -78,7 +81,7 @@ export async function sendChunks(
       countDelivery(sent, event, TOO_LARGE);
       refused.push(event);
     };
-    for (const { batch, events: inBatch } of packBatches(events, limits, onTooLarge)) {
+    for (const { batch, events: inBatch } of packBatches(events, limits, stamp, onTooLarge)) {
       const deliveries = await deliver(batch, signal);
       inBatch.forEach((event, index) => {
         sent.events.sent += 1;
@@ -111,16 +114,18 @@ const TOO_LARGE: Delivery = { kind: 'refused', detail: 'larger than one event ma
 function* packBatches(
   all: readonly SyntheticEvent[],
   limits: BatchLimits,
+  stamp: Stamp | undefined,
   onTooLarge: (event: SyntheticEvent) => void,
 ): Generator<{ batch: Batch; events: SyntheticEvent[] }> {
   const batches = new BatchBuilder(limits);
   let events: SyntheticEvent[] = [];
   for (const event of all) {
-    let added = batches.add(event.text);
+    const text = stampText(event.text, stamp);
+    let added = batches.add(text);
     if (added === 'full') {
       yield { batch: batches.take(), events };
       events = [];
-      added = batches.add(event.text);
+      added = batches.add(text);
     }
     if (added === 'added') events.push(event);
     else onTooLarge(event);

@@ -26,8 +26,9 @@ export async function findManifestDifferences(
   manifest: Manifest,
 ): Promise<string[]> {
   const { 'destination.project': _, ...before } = known.identity as Partial<ManifestIdentity>;
-  const { 'destination.project': __, ...now } = manifestIdentity(manifest).identity;
-  const differences = new Set(describeDifference(before, now));
+  const { 'destination.project': __, stamps, ...now } = manifestIdentity(manifest).identity;
+  // One of an earlier version stamps nothing, whatever the manifest says now.
+  const differences = new Set(describeDifference(before, before.stamps ? { ...now, stamps } : now));
   for (const one of [known, ...(await loadOrigins(runtime.staging, known))])
     for (const line of await findProjectDifferences(runtime, one, manifest)) differences.add(line);
   return [...differences];

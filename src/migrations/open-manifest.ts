@@ -17,6 +17,7 @@ import type { Epoch } from '../state/migrations.ts';
 import { agreeOnCount } from './agree-on-count.ts';
 import { createManifestMap } from './manifest/create-maps.ts';
 import { openPinnedPlaces } from './manifest/places.ts';
+import { createMigrationStamp } from './manifest/stamps.ts';
 import type { SourceAccess } from './migration-runtime.ts';
 import type { OpenMigrationsDeps } from './open-migrations.ts';
 import { type DestinationDeps, resolveDestination, resolveLedger } from './resolve-destination.ts';
@@ -78,6 +79,7 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
         requestsInFlight,
         overwritePeople: manifest.people.overwrite,
         groupIdentifyEvent: manifest.people.groupIdentifyEvent,
+        stamp: createMigrationStamp(record),
         ledger,
       },
       maps,

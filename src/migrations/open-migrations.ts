@@ -3,6 +3,7 @@ import type { Deliver } from '../contract/delivery.ts';
 import type { Slice } from '../contract/slice.ts';
 import type { Staging } from '../contract/staging.ts';
 import type { BatchLimits } from '../deliver/batch-builder.ts';
+import type { Stamp } from '../deliver/stamp.ts';
 import {
   BackhaulError,
   ConfigError,
@@ -41,6 +42,7 @@ export interface WorkSettings {
   readonly requestsInFlight: number;
   readonly overwritePeople: boolean;
   readonly groupIdentifyEvent: string;
+  readonly stamp?: Stamp | undefined;
   readonly ledger: LedgerAccess;
 }
 

@@ -1,4 +1,5 @@
-import type { MappedEvent } from '../contract/event.ts';
+import type { EventProperties, MappedEvent } from '../contract/event.ts';
+import { type Stamp, toOwnName } from '../deliver/stamp.ts';
 import {
   finish,
   lanes,
@@ -34,8 +35,8 @@ export const HASH_WORDS = KEY_WORDS + 2;
 
 /**
  * Writes events as JSON, byte for byte as `stringifyJson` does, and hashes them in the same pass, so that each
- * string is looked at once. The content of a record is all of its events: the mapping adds neither an import
- * stamp nor enrichment, so there is nothing to leave out.
+ * string is looked at once. The content of a record is all of its events; the stamp of the migration is written
+ * behind their properties and not hashed.
  */
 export class EventWriter {
   /** Key and content of the record that was written last. */
@@ -43,9 +44,15 @@ export class EventWriter {
   readonly #out: TextBuffer;
   readonly #copier: JsonCopier;
 
-  constructor(out: TextBuffer) {
+  readonly #stamp: { readonly names: readonly string[]; readonly bytes: Uint8Array } | undefined;
+
+  constructor(out: TextBuffer, stamp?: Stamp) {
     this.#out = out;
     this.#copier = new JsonCopier(out);
+    this.#stamp = stamp && {
+      names: Object.keys(stamp.properties),
+      bytes: Buffer.from(`${stamp.text}}`),
+    };
   }
 
   /** Writes the events of a record; `onEvent` is called in front of each. */
@@ -80,9 +87,14 @@ export class EventWriter {
     this.#member(TIMESTAMP, timestamp);
     a += lanes[0] as number;
     b += lanes[1] as number;
-    this.#member(PROPERTIES, properties);
+    const stamp = this.#stamp;
+    this.#member(PROPERTIES, stamp ? makeRoom(properties, stamp.names) : properties);
     a += lanes[0] as number;
     b += lanes[1] as number;
+    if (stamp) {
+      this.#out.end -= 1; // the brace, which the stamp brings
+      this.#bytes(stamp.bytes);
+    }
     this.#enclose(start, BRACES);
     finish(a ^ SEED_OBJECT, b, 4);
   }
@@ -250,6 +262,26 @@ export class EventWriter {
     out.bytes[out.end] = close;
     out.end += 1;
   }
+}
+
+/** Properties of the record that are called as a stamp is go under a name of their own, as reserved ones do. */
+function makeRoom(
+  properties: EventProperties | PropertyList,
+  names: readonly string[],
+): EventProperties | PropertyList {
+  const has = (name: string) =>
+    properties instanceof PropertyList ? properties.has(name) : Object.hasOwn(properties, name);
+  if (!names.some(has)) return properties;
+  const moved = new PropertyList();
+  const put = (name: string, value: unknown) => {
+    moved.set(names.includes(name) ? toOwnName(name) : name, value);
+  };
+  if (properties instanceof PropertyList) {
+    properties.names.forEach((name, at) => {
+      put(name.text, properties.values[at]);
+    });
+  } else for (const [name, value] of Object.entries(properties)) put(name, value);
+  return moved;
 }
 
 const QUOTE = 0x22;

@@ -2,6 +2,7 @@ import type { Deliver, Delivery } from '../contract/delivery.ts';
 import type { PartMeta } from '../contract/part.ts';
 import type { Checkpoint, Receipt, RejectNote } from '../contract/progress.ts';
 import { BatchBuilder, type BatchLimits } from '../deliver/batch-builder.ts';
+import type { Stamp } from '../deliver/stamp.ts';
 import { FactFold } from '../identity/fact-fold.ts';
 import { mapInOrder } from '../lib/async/ordered-concurrency.ts';
 import { SourceError } from '../lib/errors.ts';
@@ -23,6 +24,8 @@ export interface ImportDeps {
   /** Source type and version of the map, for the receipt: `amplitude@1`. */
   readonly mapping: string;
   readonly batch: BatchLimits;
+  /** What every event carries. */
+  readonly stamp?: Stamp | undefined;
   readonly deliver: Deliver;
   /** Batches under delivery at once. */
   readonly requestsInFlight: number;
@@ -53,7 +56,7 @@ export async function importPart(part: PartMeta, deps: ImportDeps, signal: Abort
   const facts = new FactFold();
   const outcomes = new Outcomes(records.count);
   const fingerprints = new Fingerprints(records.count);
-  const mapDeps = { parse, map, batches, outcomes, facts, fingerprints };
+  const mapDeps = { parse, map, batches, outcomes, facts, fingerprints, stamp: deps.stamp };
   const mapped = mapToBatches(records, current.position, mapDeps);
   const send = async ({ segment, batch }: SegmentBatch, sendSignal: AbortSignal) => ({
     segment,

@@ -3,6 +3,7 @@ import type { Batch } from '../contract/delivery.ts';
 import type { MappedEvent } from '../contract/event.ts';
 import { type MapOutcome, rejected } from '../contract/outcome.ts';
 import type { BatchBuilder } from '../deliver/batch-builder.ts';
+import type { Stamp } from '../deliver/stamp.ts';
 import type { FactFold } from '../identity/fact-fold.ts';
 import { type ParseBytes, rejectOversize } from '../sources/formats/parse-record.ts';
 import type { ImportMap } from '../sources/source.ts';
@@ -22,6 +23,7 @@ export interface MapDeps {
   readonly facts: Pick<FactFold, 'add' | 'addUser'>;
   /** Receives every record that becomes events. */
   readonly fingerprints: Fingerprints;
+  readonly stamp?: Stamp | undefined;
 }
 
 /** A batch, and the records that have their outcomes once it is delivered. */
@@ -39,9 +41,9 @@ export interface SegmentBatch {
 export async function* mapToBatches(
   records: PartRecords,
   from: number,
-  { parse, map, batches, outcomes, facts, fingerprints }: MapDeps,
+  { parse, map, batches, outcomes, facts, fingerprints, stamp }: MapDeps,
 ): AsyncGenerator<SegmentBatch> {
-  const writer = new EventWriter(batches.text);
+  const writer = new EventWriter(batches.text, stamp);
   const startEvent = () => batches.startEvent();
   let start = from;
 

@@ -92,3 +92,19 @@ it('another address is a difference, with a project or without', async () => {
   const record = await begin(manifestTo('pa'), { key: 'k', accepted: 0 });
   expect(await compare(record, manifestTo('pa', 'https://b.example.com'), 'k')).toHaveLength(1);
 });
+
+describe('stamps', () => {
+  it('are pinned', async () => {
+    const record = await begin(manifestTo(), { key: 'k', accepted: 0 });
+    const other = { ...manifestTo(), stamps: { importId: 'job', source: 'analytics_source' } };
+    expect(await compare(record, other, 'k')).toEqual([
+      'stamps.importId: was "$import_job_id", is now "job"',
+    ]);
+  });
+
+  it('are no difference to a migration of a version that had none', async () => {
+    const record = await begin(manifestTo(), { key: 'k', accepted: 0 });
+    const { stamps: _, ...identity } = record.identity as Record<string, unknown>;
+    expect(await compare({ ...record, identity }, manifestTo(), 'k')).toEqual([]);
+  });
+});

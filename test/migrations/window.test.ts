@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { planMigration } from '../../src/migrations/plan.ts';
+import { replayRejects } from '../../src/migrations/rejects/replay.ts';
 import { startMigration } from '../../src/migrations/start.ts';
 import { createPlanContext } from '../../src/runtime/open-store.ts';
 import { importing, type MigrationLab, openMigrationLab } from '../support/migration-lab.ts';
@@ -69,6 +70,10 @@ it('imports its window alone, counts the rest by file, day and name, and tells n
   const sent = [...lab.destination.events()].filter(([uuid]) => !before.has(uuid)).map(([, event]) => event);
   const text = JSON.stringify(sent);
   expect(sent).toHaveLength(2 + 2 + 2); // events, merges, persons
+  for (const { properties } of sent) {
+    expect(properties).toMatchObject({ $import_job_id: 'windowed', analytics_source: 'jsonl' });
+  }
+  expect(finished.report.stamps).toEqual({ $import_job_id: 'windowed', analytics_source: 'jsonl' });
   expect(text).not.toMatch(/w-1|w-4|"old"|"live"/);
   expect(text).toMatch(/"first".*"last"|"last".*"first"/);
 });
@@ -79,4 +84,23 @@ it('is pinned: a run with another window is refused and says what differs', asyn
   await expect(startMigration(lab.runtime, loaded, importing())).rejects.toThrow(
     'window.until: was "2024-06-30T22:00:00.000Z", is now "2024-07-31T22:00:00.000Z"',
   );
+});
+
+it('carries no stamps where the manifest wants none, and a replay those of its migration', async () => {
+  const loaded = await lab.writeManifest('plain', { stamps: { importId: false, source: 'came_from' } });
+  const before = new Set(lab.destination.events().keys());
+  const added = () =>
+    [...lab.destination.events()].filter(([uuid]) => !before.has(uuid)).map(([, event]) => event.properties);
+  await startMigration(lab.runtime, loaded, importing());
+  expect(added()).toHaveLength(2);
+  for (const properties of added()) {
+    expect(properties).toMatchObject({ came_from: 'jsonl' });
+    expect(properties).not.toHaveProperty('$import_job_id');
+  }
+
+  const stamped = await lab.writeManifest('again');
+  await startMigration(lab.runtime, stamped, importing());
+  const replayed = await replayRejects(lab.runtime, 'again', { loaded: stamped }, importing());
+  if (!('report' in replayed)) throw new Error(replayed.kind);
+  expect(replayed.report).toMatchObject({ migration: 'again.replay-1', stamps: { $import_job_id: 'again' } });
 });

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { type MappedEvent, toTargetEvent } from '../../src/contract/event.ts';
 import { DeferredValues, readValues } from '../../src/contract/identity-fact.ts';
 import type { MapOutcome } from '../../src/contract/outcome.ts';
+import { createStamp, type Stamp } from '../../src/deliver/stamp.ts';
 import { JsonToken } from '../../src/lib/json/json-token.ts';
 import { parseJson } from '../../src/lib/json/parse-json.ts';
 import { PropertyList } from '../../src/lib/json/property-list.ts';
@@ -18,9 +19,14 @@ import { copyProperties, createRenames } from '../../src/sources/mapping/propert
 import { bindSource, SOURCE_TYPES } from '../../src/sources/registry.ts';
 import { createImportMap } from '../../src/sources/source.ts';
 
-function write(...events: readonly MappedEvent[]): { readonly text: string; readonly hash: string } {
+const write = (...events: readonly MappedEvent[]) => writeStamped(undefined, ...events);
+
+function writeStamped(
+  stamp: Stamp | undefined,
+  ...events: readonly MappedEvent[]
+): { readonly text: string; readonly hash: string } {
   const out = new TextBuffer(8); // grows on the way
-  const writer = new EventWriter(out);
+  const writer = new EventWriter(out, stamp);
   const texts: string[] = [];
   let start = 0;
   const end = () => {
@@ -175,5 +181,41 @@ describe('the text of an event', () => {
     }
     expect(events).toBeGreaterThan(0);
     expect(viewed > 0).toBe(map.viewFields !== undefined);
+  });
+});
+
+describe('a stamp', () => {
+  const stamp = createStamp({ $import_job_id: 'shop "1"', analytics_source: 'amplitude' });
+
+  it('is behind the properties of every event, and changes neither key nor content', () => {
+    const first = withProperties({ distinct_id: 'ann', plan: 'pro' });
+    const second = { ...first, uuid: '0c3e5a10-1111-4b6e-8f00-000000000021' };
+    const stamped = writeStamped(stamp, first, second);
+    const expected = [first, second].map((event) => ({
+      ...event,
+      properties: { ...event.properties, ...stamp?.properties },
+    }));
+    expect(stamped.text).toBe(expected.map((event) => JSON.stringify(event)).join());
+    expect(stamped.hash).toBe(write(first, second).hash);
+  });
+
+  it("leaves a record's own property of that name, under another", () => {
+    const own = { distinct_id: 'ann', analytics_source: 'shop', $import_job_id: 7 };
+    const list = new PropertyList();
+    for (const [name, value] of Object.entries(own)) list.set(name, value);
+    const text = JSON.stringify(
+      withProperties({
+        distinct_id: 'ann',
+        source_analytics_source: 'shop',
+        source_$import_job_id: 7,
+        ...stamp?.properties,
+      }),
+    );
+    expect(writeStamped(stamp, withProperties(own)).text).toBe(text);
+    expect(writeStamped(stamp, withProperties(list)).text).toBe(text);
+  });
+
+  it('of no names is none', () => {
+    expect(createStamp({})).toBeUndefined();
   });
 });

@@ -2,6 +2,7 @@ import { styleText } from 'node:util';
 import type { RecordCounts } from '../../contract/progress.ts';
 import { wrap } from '../../migrations/plan/format-text.ts';
 import type { Report } from '../../migrations/report/report.ts';
+import { renderWayBack } from './render-way-back.ts';
 import { type Cell, formatCount, printable, renderTable, shortened } from './text-table.ts';
 
 export interface RenderOptions {
@@ -113,6 +114,7 @@ export function renderReport(report: Report, options: RenderOptions = {}): strin
         .sort(([nameA, a], [nameB, b]) => b.read - a.read || (nameA < nameB ? -1 : 1))
         .map(([event, of]) => [event, ...cells(of)]),
     ),
+    ...renderWayBack(report, title),
     ...unfinishedLines(report, width).map((line) => style('yellow', line)),
   ].join('\n');
 }

@@ -124,6 +124,7 @@ async function sendRange(
     before,
     {
       limits: settings.batch,
+      stamp: settings.stamp,
       async deliver(batch, within) {
         await assertHasLedger(redis, settings.ledger.id, record.id);
         return migration.deliver(batch, within);

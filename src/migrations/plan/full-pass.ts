@@ -3,6 +3,7 @@ import type { PartMeta } from '../../contract/part.ts';
 import type { FactsIndex } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import type { BatchLimits } from '../../deliver/batch-builder.ts';
+import type { Stamp } from '../../deliver/stamp.ts';
 import { foldBuckets } from '../../identity/fold-buckets.ts';
 import { ID_WIDTH } from '../../identity/merge-decision.ts';
 import { emptyPersonsTally, mergePersonsTally, type PersonsTally } from '../../identity/persons-tally.ts';
@@ -35,6 +36,7 @@ export interface FullPassInput {
   readonly map: ImportMap;
   /** Those of the manifest: which events are too large depends on them. */
   readonly batch: BatchLimits;
+  readonly stamp?: Stamp | undefined;
   readonly groupIdentifyEvent: string;
   readonly overwritePeople: boolean;
   /** What is known of the destination; nothing is entered. Undefined where nothing is. */
@@ -71,6 +73,7 @@ export async function fullPass(input: FullPassInput): Promise<FullPass> {
         map: input.map,
         mapping: 'plan',
         batch: input.batch,
+        stamp: input.stamp,
         deliver: async (events) => {
           input.onBatch(events);
           return new Array<Delivery>(events.offsets.length - 1).fill({ kind: 'accepted' });

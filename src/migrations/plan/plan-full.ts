@@ -10,6 +10,7 @@ import { toPlanPrefix } from '../../state/keys.ts';
 import { findLedger } from '../../state/ledger/ledger.ts';
 import { clearStaging } from '../../state/migrations.ts';
 import { createManifestMap } from '../manifest/create-maps.ts';
+import { createManifestStamp } from '../manifest/stamps.ts';
 import { buildReport } from '../report/build-report.ts';
 import type { Report } from '../report/report.ts';
 import { resolveLedger } from '../resolve-destination.ts';
@@ -60,6 +61,7 @@ export async function planFull(
       files,
       map: createManifestMap(manifest, { findPlace }),
       batch: { ...manifest.limits.batch, eventBytes: DEFAULT_BATCH_LIMITS.eventBytes },
+      stamp: createManifestStamp(manifest),
       overwritePeople: manifest.people.overwrite,
       groupIdentifyEvent: manifest.people.groupIdentifyEvent,
       ledger:

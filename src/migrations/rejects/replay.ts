@@ -10,6 +10,7 @@ import { assertSameProject } from '../compare-manifest.ts';
 import { findFreeName } from '../derived-name.ts';
 import { requireMigration } from '../life-store.ts';
 import { pinMapping } from '../manifest/places.ts';
+import { readStamps } from '../manifest/stamps.ts';
 import type { MigrationRuntime } from '../migration-runtime.ts';
 import { preflight } from '../preflight.ts';
 import { createRecord, type ManifestAt, toPrepared } from '../prepare.ts';
@@ -39,7 +40,11 @@ export async function replayRejects(
   const original = await requireMigration(staging, name);
   await assertSameProject(runtime, original, loaded.manifest);
   const allowed = await preflight(runtime, loaded.manifest, []);
-  const manifest = { ...loaded.manifest, name: await findFreeName(staging, name, 'replay') };
+  const manifest = {
+    ...loaded.manifest,
+    name: await findFreeName(staging, name, 'replay'),
+    stamps: readStamps(original),
+  };
   const { prefix } = layout(manifest.name);
   await clearStaging(staging, prefix); // of a replay that was killed before it had its record
   const files = await stageRejects(staging, prefix, selectRejects(staging, name, reason));

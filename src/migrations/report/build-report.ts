@@ -16,6 +16,8 @@ export interface ReportInput {
   /** Address of the destination, or `bundled API`. */
   readonly destination: string;
   readonly startedAt?: string;
+  /** What every event carries. */
+  readonly stamps?: Readonly<Record<string, string>> | undefined;
   readonly totals: ReceiptTotals;
   /** Every part staged so far. */
   readonly parts: Iterable<Pick<PartMeta, 'id' | 'records'>>;
@@ -80,6 +82,7 @@ export function buildReport(input: ReportInput): Report {
     mapping: input.mapping,
     destination: withoutCredentials(input.destination),
     ...(input.startedAt === undefined ? {} : { startedAt: input.startedAt }),
+    ...(input.stamps ? { stamps: { ...input.stamps } } : {}),
     counts: tally.counts,
     events: {
       ...tally.events,

@@ -8,6 +8,7 @@ import type { MigrationRecord } from '../../state/migrations.ts';
 import { listFileReceipts, listParts } from '../../state/parts.ts';
 import { listReceipts } from '../../state/receipts.ts';
 import { createGeneration, loadRepeats } from '../../state/repeats.ts';
+import { createMigrationStamp } from '../manifest/stamps.ts';
 import type { ReportInput } from './build-report.ts';
 import { ReceiptTotals } from './receipt-totals.ts';
 
@@ -46,6 +47,7 @@ export async function loadBooks(staging: Staging, record: MigrationRecord): Prom
     mapping: record.mapping,
     destination: record.destination,
     startedAt: record.createdAt,
+    stamps: createMigrationStamp(record)?.properties,
     totals,
     ...(repeats ? { repeats } : {}),
     partsWithoutFingerprints: generation.partsWithout,

@@ -25,6 +25,8 @@ export const report = z.strictObject({
   /** Address of the destination, without credentials; `bundled API` for the project's own. */
   destination: z.string(),
   startedAt: z.string().optional(),
+  /** Properties by which its events are found at the destination. Absent where they carry none. */
+  stamps: z.record(z.string(), z.string()).optional(),
   /** Records. */
   counts: recordCounts,
   events: z.strictObject({

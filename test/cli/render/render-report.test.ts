@@ -134,3 +134,30 @@ test('a tiny share is never rounded away', () => {
   expect(text).toContain('<0.01%');
   expect(text).toContain('>99.99%');
 });
+
+test('tells how stamped events are found, compared and undone', () => {
+  const input = finishedInput();
+  const text = renderReport(
+    buildReport({ ...input, stamps: { $import_job_id: "o'shop", source: 'amplitude' } }),
+  );
+  expect(text.slice(text.indexOf('At the destination'))).toMatchInlineSnapshot(`
+    "At the destination
+      Find: every imported event carries $import_job_id = "o'shop" and source =
+      "amplitude". In a query:
+          where properties.$import_job_id = 'o\\'shop'
+      Compare: count(distinct uuid) under that filter is 1,209, by day from
+      2023-11-06 to 2023-11-06; live events are those without $import_job_id. A day
+      that has both is a window that overlaps live tracking.
+      Undo: the service deletes no imported events by themselves. It deletes whole
+      persons with all of their events, live ones too (DELETE
+      …/persons/:id/?delete_events=true); values set and merges made stay. So
+      rehearse first: leave "destination" out of the manifest, or use a new project."
+  `);
+});
+
+test('says nothing of the way back where nothing was sent, or nothing is stamped', () => {
+  const report = { ...buildReport(finishedInput()), stamps: { $import_job_id: 'shop' } };
+  const nothing = { sent: 0, accepted: 0, synthetic: 0 };
+  expect(renderReport({ ...report, events: nothing })).not.toContain('At the destination');
+  expect(renderReport(buildReport(finishedInput()))).not.toContain('At the destination');
+});

@@ -57,6 +57,7 @@ describe('loadManifest', () => {
         rejects: { failAbove: '1%' },
         people: { overwrite: false, groupIdentifyEvent: '$group_identify' },
         persons: 'send',
+        stamps: { importId: '$import_job_id', source: 'analytics_source' },
       },
     });
   });

@@ -1,0 +1,26 @@
+/**
+ * Properties that every event of a migration carries, so that it can be found at the destination. They are no part
+ * of what a record says: neither its uuid nor the hash of its content depends on them.
+ */
+export interface Stamp {
+  readonly properties: Readonly<Record<string, string>>;
+  /** The same as JSON members, each behind a comma: `,"name":"value"`. */
+  readonly text: string;
+}
+
+/** Undefined where nothing is to be stamped. */
+export function createStamp(properties: Readonly<Record<string, string>>): Stamp | undefined {
+  const members = Object.entries(properties).map(
+    ([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`,
+  );
+  return members.length === 0 ? undefined : { properties, text: members.join('') };
+}
+
+/** The JSON text of an event whose properties stand last in it, with the stamp behind them. */
+export const stampText = (event: string, stamp: Stamp | undefined): string =>
+  stamp ? `${event.slice(0, -END.length)}${stamp.text}${END}` : event;
+
+/** The name under which a record's own property goes that is called as a stamp is. */
+export const toOwnName = (name: string): string => `source_${name}`;
+
+const END = '}}';
