@@ -35,11 +35,15 @@ export interface LoadOptions {
 /** Reads a YAML or JSON manifest, or throws one ConfigError that names every mistake in it. */
 export async function loadManifest(path: string, options: LoadOptions): Promise<LoadedManifest> {
   const { manifest, apiKey } = parseManifest(await readText(path), path, options);
+  const hashKey = readSecret(manifest, HASH_KEY, options.env);
   return {
     manifest,
     baseDir: dirname(resolve(path)),
     apiKey,
-    secrets: apiKey === undefined ? [] : [apiKey],
+    secrets: [
+      ...(apiKey === undefined ? [] : [apiKey]),
+      ...(hashKey.kind === 'value' ? [hashKey.value] : []),
+    ],
   };
 }
 
@@ -63,8 +67,11 @@ export function parseManifest(
       ({ path }) => !unfilled.has(path.join('.')),
     ),
   ];
-  const key = readSecret(filled.value, env);
-  if (key.kind === 'missing' && needsKey) mistakes.push({ path: API_KEY, message: key.message, at: 'value' });
+  const key = readSecret(filled.value, API_KEY, env);
+  for (const path of needsKey ? SECRETS : []) {
+    const secret = readSecret(filled.value, path, env);
+    if (secret.kind === 'missing') mistakes.push({ path, message: secret.message, at: 'value' });
+  }
   if (mistakes.length > 0 || !parsed.data) {
     throw explainMistakes(
       file,
@@ -96,26 +103,44 @@ export function parseStoredManifest(
 
 /** The project key that a manifest names, from this process's environment; undefined for the bundled API. */
 export function readApiKey(manifest: Manifest, env: Environment): string | undefined {
-  const key = readSecret(manifest, env);
+  return requireSecret(manifest, API_KEY, env);
+}
+
+/** The key that a manifest names for hashing personal data; undefined where it hashes none. */
+export function readHashKey(manifest: Manifest, env: Environment): string | undefined {
+  return requireSecret(manifest, HASH_KEY, env);
+}
+
+function requireSecret(manifest: Manifest, path: KeyPath, env: Environment): string | undefined {
+  const key = readSecret(manifest, path, env);
   if (key.kind === 'missing')
-    throw new ConfigError(`Migration "${manifest.name}", destination.apiKey: ${key.message}`);
+    throw new ConfigError(`Migration "${manifest.name}", ${path.join('.')}: ${key.message}`);
   return key.kind === 'value' ? key.value : undefined;
 }
 
 /** Whether the manifest's destination can be asked by this process: its key is known, or it needs none. */
 export const knowsApiKey = (manifest: Manifest, env: Environment): boolean =>
-  readSecret(manifest, env).kind !== 'missing';
+  readSecret(manifest, API_KEY, env).kind !== 'missing';
+
+/** Whether this process knows the key for hashing personal data, or needs none. */
+export const knowsHashKey = (manifest: Manifest, env: Environment): boolean =>
+  readSecret(manifest, HASH_KEY, env).kind !== 'missing';
 
 const API_KEY = ['destination', 'apiKey'] as const;
-const isSecretPath = (path: KeyPath) => path.join('.') === API_KEY.join('.');
+const HASH_KEY = ['source', 'mapping', 'hash', 'key'] as const;
+const SECRETS = [API_KEY, HASH_KEY];
+const isSecretPath = (path: KeyPath) => SECRETS.some((secret) => secret.join('.') === path.join('.'));
 
 type Secret =
   | { readonly kind: 'value'; readonly value: string }
   | { readonly kind: 'none' }
   | { readonly kind: 'missing'; readonly message: string };
 
-function readSecret(tree: unknown, env: Environment): Secret {
-  const written = (tree as { destination?: { apiKey?: unknown } | null } | undefined)?.destination?.apiKey;
+function readSecret(tree: unknown, path: KeyPath, env: Environment): Secret {
+  const written = path.reduce<unknown>(
+    (value, step) => (value as Record<string | number, unknown> | null | undefined)?.[step],
+    tree,
+  );
   const name = typeof written === 'string' ? SECRET_REFERENCE.exec(written)?.[1] : undefined;
   if (name === undefined) return { kind: 'none' };
   const variable = readVariable(env, name);

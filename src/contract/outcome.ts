@@ -10,6 +10,8 @@ export interface Mapped<Event extends MappedEvent = TargetEvent> {
   readonly events: readonly Event[];
   readonly facts: readonly IdentityFact[];
   readonly userId?: UserId;
+  /** Of a record whose events are of several users: the ids of the others. */
+  readonly otherUserIds?: readonly string[];
 }
 
 export interface Skipped {
@@ -36,7 +38,8 @@ export interface Rejected {
 }
 
 /**
- * `feeds_people` and `feeds_groups` mark records that carry facts about persons or groups and no event;
+ * `feeds_people` and `feeds_groups` mark records that carry facts about persons or groups and no event, `no_items`
+ * those whose list is empty where each item would be an event,
  * `before_window` and `after_window` those of another time than the manifest's window.
  */
 export type SkipReason =
@@ -44,6 +47,7 @@ export type SkipReason =
   | 'feeds_groups'
   | 'session_marker'
   | 'excluded_by_manifest'
+  | 'no_items'
   | 'before_window'
   | 'after_window';
 

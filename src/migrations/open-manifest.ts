@@ -16,6 +16,7 @@ import type { LedgerAccess } from '../state/ledger/ledger.ts';
 import type { Epoch } from '../state/migrations.ts';
 import { agreeOnCount } from './agree-on-count.ts';
 import { createManifestMap } from './manifest/create-maps.ts';
+import { openHashKey } from './manifest/hash-key.ts';
 import { openPinnedPlaces } from './manifest/places.ts';
 import { createMigrationStamp } from './manifest/stamps.ts';
 import type { SourceAccess } from './migration-runtime.ts';
@@ -36,9 +37,10 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
     const version = getPinnedVersion(record.mapping, manifest.source.type);
     const source = bindSource(manifest.source);
     const findPlace = await openPinnedPlaces(staging, record);
+    const hashKey = await openHashKey(staging, record, manifest, deps.env);
     const maps = {
-      vendor: createManifestMap(manifest, { version, findPlace }),
-      record: createManifestMap(manifest, { version, findPlace, idFrom: 'record' }),
+      vendor: createManifestMap(manifest, { version, findPlace, hashKey }),
+      record: createManifestMap(manifest, { version, findPlace, hashKey, idFrom: 'record' }),
     };
     const access = { baseDir: record.opening.baseDir, openS3: deps.openSourceBucket };
     const destination = resolveDestination(manifest, deps);

@@ -1,3 +1,4 @@
+import { readHashKey } from '../../config/manifest/load-manifest.ts';
 import { raceAbort } from '../lib/async/abort.ts';
 import { canonicalJson } from '../lib/json/canonical-json.ts';
 import { readPinnedVersion } from '../sources/registry.ts';
@@ -139,7 +140,7 @@ export async function runPrepared(
           signal,
           onStatus: onStatus ?? (() => {}),
           watchRedis: (listener) => runtime.watchRedis(listener),
-          volume: allowed.volume && { ...allowed.volume, map: createPinnedMap(record, manifest) },
+          volume: allowed.volume && { ...allowed.volume, map: createPinnedMap(record, manifest, runtime) },
           persons: {
             hold: manifest.persons === 'hold',
             destination: toLedgerDestination(manifest),
@@ -171,8 +172,13 @@ export async function runPrepared(
 }
 
 /** The map that workers use, to count what they would send. */
-function createPinnedMap({ mapping }: Prepared['record'], manifest: Prepared['manifest']): ImportMap {
-  return createManifestMap(manifest, { version: readPinnedVersion(mapping, manifest.source.type) });
+function createPinnedMap(
+  { mapping }: Prepared['record'],
+  manifest: Prepared['manifest'],
+  { env }: Pick<MigrationRuntime, 'env'>,
+): ImportMap {
+  const version = readPinnedVersion(mapping, manifest.source.type);
+  return createManifestMap(manifest, { version, hashKey: readHashKey(manifest, env) });
 }
 
 function toResult(prepared: Prepared, { report, failures }: RunEnd): RunResult {

@@ -51,6 +51,8 @@ export async function* mapToBatches(
     const outcome = mapRecord(records, record, parse, map);
     if (outcome.kind !== 'rejected') {
       if (outcome.userId !== undefined) facts.addUser(outcome.userId);
+      if (outcome.kind === 'mapped' && outcome.otherUserIds)
+        for (const id of outcome.otherUserIds) facts.addUser(id);
       for (const fact of outcome.facts) facts.add(fact);
     }
     if (outcome.kind === 'rejected') outcomes.rejected(record, outcome);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { suggest } from '../lib/suggest.ts';
+import { ENCODINGS } from './formats/decode-text.ts';
 
 /** Keys of a manifest's `source` block that several vendors share. */
 
@@ -38,6 +39,13 @@ export const dropEvents = z
   .array(z.string().min(1))
   .default([])
   .describe('Event names, as exported, that are not imported; counted as skipped (excluded_by_manifest).');
+
+export const encoding = z
+  .enum(ENCODINGS)
+  .exactOptional()
+  .describe(
+    'Encoding of files without a byte order mark, such as windows-1252. Default: UTF-8, or UTF-16 where a mark says so. Bytes that mean nothing in it make their record a reject.',
+  );
 
 export const dropIp = z
   .boolean()

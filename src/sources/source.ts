@@ -31,6 +31,8 @@ export interface MapSettings {
   readonly onNote?: OnNote | undefined;
   /** Of the file that the block names under `geoip`. Absent: no place is looked up. */
   readonly findPlace?: FindPlace | undefined;
+  /** The key that the source's block names for hashing personal data; a map that needs it is not made without. */
+  readonly hashKey?: string | undefined;
 }
 
 export type OnNote = (note: MapNote) => void;

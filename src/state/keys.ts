@@ -31,6 +31,8 @@ export const layout = (name: string) => {
     oldProgress: `${prefix}progress.json`,
     /** How many events its records are, where that was counted. */
     volume: `${prefix}volume.json`,
+    /** Fingerprint of the key that personal data is hashed with. */
+    hashKey: `${prefix}hash-key.json`,
     /** Marks that the destination accepted an event. */
     accepted: `${prefix}accepted.json`,
     topUps: `${prefix}top-ups/`,

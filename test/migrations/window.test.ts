@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openHashKey } from '../../src/migrations/manifest/hash-key.ts';
 import { planMigration } from '../../src/migrations/plan.ts';
 import { replayRejects } from '../../src/migrations/rejects/replay.ts';
 import { startMigration } from '../../src/migrations/start.ts';
@@ -103,4 +104,24 @@ it('carries no stamps where the manifest wants none, and a replay those of its m
   const replayed = await replayRejects(lab.runtime, 'again', { loaded: stamped }, importing());
   if (!('report' in replayed)) throw new Error(replayed.kind);
   expect(replayed.report).toMatchObject({ migration: 'again.replay-1', stamps: { $import_job_id: 'again' } });
+});
+
+it('hashes personal data with one key for the whole migration, and keeps neither', async () => {
+  const source = {
+    ...WINDOWED.source,
+    from: 'hashed/a.json',
+    mapping: { ...WINDOWED.source.mapping, hash: { columns: ['u', 'd'], key: '${KEY}' } },
+  };
+  const runtime = (key: string) => ({ ...lab.runtime, env: { ...lab.env, KEY: key } });
+  const loaded = await lab.writeManifest('hashed', { source, destination: undefined });
+  expect(JSON.stringify(loaded.manifest)).not.toContain(lab.env.KEY);
+  const open = (key: string) =>
+    openHashKey(lab.runtime.staging, { name: 'hashed' }, loaded.manifest, runtime(key).env);
+  expect(await open('the first key of all')).toBe('the first key of all');
+  expect(await open('the first key of all')).toBe('the first key of all');
+  await expect(open('another key of some')).rejects.toThrow(
+    /another key than the one that migration "hashed"/,
+  );
+  const kept = await lab.runtime.staging.get('hashed/hash-key.json');
+  expect(String(kept)).not.toContain('the first key');
 });

@@ -74,6 +74,7 @@ describe('keys of staging, as earlier versions stored them', () => {
       oldReport: 'shop.2024/report.json',
       oldProgress: 'shop.2024/progress.json',
       volume: 'shop.2024/volume.json',
+      hashKey: 'shop.2024/hash-key.json',
       accepted: 'shop.2024/accepted.json',
       topUps: 'shop.2024/top-ups/',
       topUp: 'shop.2024/top-ups/00012.json',

@@ -3,6 +3,7 @@ import { toTimeWindow } from '../../../config/manifest/window.ts';
 import { limitToWindow } from '../../pipeline/limit-to-window.ts';
 import { bindSource, type SourceTypes } from '../../sources/registry.ts';
 import { createImportMap, type ImportMap, type MapRecord, type MapSettings } from '../../sources/source.ts';
+import { PLAN_HASH_KEY } from './hash-key.ts';
 import { createManifestStamp, stampEvent } from './stamps.ts';
 
 /** The map of a manifest: that of its source, within its window. */
@@ -14,7 +15,7 @@ export function createManifestMap(manifest: Manifest, settings?: MapSettings): I
 
 /** The same map for whoever looks at events, which are stamped as they would be sent. */
 export function createSampleMap(manifest: Manifest, types?: SourceTypes, settings?: MapSettings): MapRecord {
-  const map = bindSource(manifest.source, types).createMap(settings);
+  const map = bindSource(manifest.source, types).createMap({ hashKey: PLAN_HASH_KEY, ...settings });
   const window = toTimeWindow(manifest);
   const limited = window ? limitToWindow(map, window) : map;
   const stamp = createManifestStamp(manifest);

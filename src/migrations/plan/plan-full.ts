@@ -10,6 +10,7 @@ import { toPlanPrefix } from '../../state/keys.ts';
 import { findLedger } from '../../state/ledger/ledger.ts';
 import { clearStaging } from '../../state/migrations.ts';
 import { createManifestMap } from '../manifest/create-maps.ts';
+import { readPlanHashKey } from '../manifest/hash-key.ts';
 import { createManifestStamp } from '../manifest/stamps.ts';
 import { buildReport } from '../report/build-report.ts';
 import type { Report } from '../report/report.ts';
@@ -59,7 +60,7 @@ export async function planFull(
       staging,
       scratch,
       files,
-      map: createManifestMap(manifest, { findPlace }),
+      map: createManifestMap(manifest, { findPlace, hashKey: readPlanHashKey(manifest, env) }),
       batch: { ...manifest.limits.batch, eventBytes: DEFAULT_BATCH_LIMITS.eventBytes },
       stamp: createManifestStamp(manifest),
       overwritePeople: manifest.people.overwrite,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { dropEvents } from '../common-options.ts';
+import { dropEvents, encoding } from '../common-options.ts';
 import { declaredMaps } from '../declared/declared.ts';
 import { findUnmatched } from '../declared/find-unmatched.ts';
 import { createMappingSchema } from '../declared/options.ts';
@@ -16,6 +16,7 @@ const delimiter = z
 
 export const csvOptions = z.strictObject({
   delimiter,
+  encoding,
   dropEvents,
   mapping: createMappingSchema(['', '\\N']).describe(
     'How a row becomes an event. Every column not named here becomes a property.',
@@ -28,9 +29,10 @@ export const csv = defineFileSource({
   maps: declaredMaps,
   findUnmatched: ({ mapping }, records) => findUnmatched(mapping, records),
   knownFields: () => 'all',
-  toReadOptions: ({ delimiter, mapping }) => ({
+  toReadOptions: ({ delimiter, encoding, mapping }) => ({
     format: 'csv',
     delimiter,
+    ...(encoding === undefined ? {} : { encoding }),
     checkColumns: createCheckColumns(mapping, delimiter),
   }),
   exportName: 'CSV records of our own',

@@ -1,22 +1,26 @@
 import type { MappedEvent } from '../../contract/event.ts';
 import type { IdentityFact } from '../../contract/identity-fact.ts';
-import { type MapOutcome, mapped, skipped } from '../../contract/outcome.ts';
+import { type MapOutcome, mapped, rejected, skipped } from '../../contract/outcome.ts';
 import { canonicalJson } from '../../lib/json/canonical-json.ts';
 import type { PropertyList } from '../../lib/json/property-list.ts';
 import { exactIds, type IdRules, toDistinctId, trimmedIds } from '../mapping/distinct-id.ts';
 import { createEventId, type IdFrom, readUuid } from '../mapping/event-id.ts';
 import { readEventName } from '../mapping/event-name.ts';
 import { readText } from '../mapping/identity.ts';
+import { createRenames } from '../mapping/properties.ts';
 import { isRejected, readRecordTime } from '../mapping/record-time.ts';
 import type { Fields } from '../mapping/table.ts';
 import { createReadTime } from '../mapping/timestamp.ts';
 import type { MapsByVersion } from '../mapping/versioned-map.ts';
 import { createEnrichWeb } from '../mapping/web/enrich-web.ts';
-import type { MapRecord, WithGeoip, WithTimezone } from '../source.ts';
+import type { FindPlace } from '../mapping/web/places.ts';
+import type { MapRecord, OnNote, WithGeoip, WithTimezone } from '../source.ts';
 import { createReadColumn, createReadIdColumn } from './declared-columns.ts';
 import { isEmptyObject } from './name-rules.ts';
 import type { DeclaredMapping, DeclaredOptions } from './options.ts';
 import { type CreateSortColumns, createSortColumns, createSortColumnsFirst } from './sort-columns.ts';
+import { createPrepareRecord } from './values/prepare-record.ts';
+import { createUnnest } from './values/unnest.ts';
 
 /** What differs between versions of the mapping. */
 interface DeclaredRules {
@@ -31,27 +35,74 @@ export const declaredMaps: MapsByVersion<DeclaredOptions & WithTimezone & WithGe
   1: (options, idFrom) =>
     createDeclaredMap(options, { ids: exactIds, createSortColumns: createSortColumnsFirst, finish }, idFrom),
   2: (options, idFrom) => createDeclaredMap(options, { ids: trimmedIds, createSortColumns, finish }, idFrom),
-  3: (options, idFrom, _onNote, findPlace) => {
-    const enrich = createEnrichWeb({ geoip: options.geoip, findPlace });
-    // A file without a column of referrers says nothing of them.
-    const namesReferrer = Object.values(options.mapping.rename).includes('$referrer');
-    return createDeclaredMap(
-      options,
-      { ids: trimmedIds, createSortColumns, finish: (properties) => enrich(properties, namesReferrer) },
-      idFrom,
-    );
-  },
+  3: createThirdMap,
 };
 
 /** Of the first versions: the import is sent from another address than the person had. */
 const finish = (properties: PropertyList): void => properties.set('$geoip_disable', true);
+
+/**
+ * Prepares the values of a record, makes a row of each item where a list is unnested, and maps the rows: a record
+ * is sent with all of its events, or rejected.
+ */
+function createThirdMap(
+  options: DeclaredOptions & WithTimezone & WithGeoip,
+  idFrom: IdFrom,
+  _onNote: OnNote,
+  findPlace: FindPlace | undefined,
+  hashKey: string | undefined,
+): MapRecord<MappedEvent> {
+  const { mapping, geoip } = options;
+  const enrich = createEnrichWeb({ geoip, findPlace });
+  // A file without a column of referrers says nothing of them.
+  const namesReferrer = Object.values(mapping.rename).includes('$referrer');
+  const rules: DeclaredRules = {
+    ids: trimmedIds,
+    createSortColumns: (of, nulls) => createSortColumns(of, nulls, true),
+    finish: (properties) => enrich(properties, namesReferrer),
+  };
+  const nullValues = new Set(mapping.nullValues);
+  const mapRow = createDeclaredMap(options, rules, idFrom);
+  const prepare = createPrepareRecord(mapping, { nullValues, hashKey });
+  const unnest = mapping.unnest && createUnnest(mapping.unnest.column, nullValues);
+  if (!prepare && !unnest) return (record) => mapRow(record);
+
+  return (exported) => {
+    const prepared = prepare ? prepare(exported) : { record: exported, hashed: exported };
+    if ('kind' in prepared) return prepared;
+    if (!unnest) return mapRow(prepared.record, prepared.hashed);
+    const rows = unnest(prepared);
+    if ('kind' in rows) return rows;
+    return joinRows(
+      rows.map(({ record, hashed }, index) => mapRow(record, hashed, index)),
+      mapping.unnest?.column ?? '',
+    );
+  };
+}
+
+/** The outcome of a record from those of its rows. */
+function joinRows(rows: readonly MapOutcome<MappedEvent>[], column: string): MapOutcome<MappedEvent> {
+  const events: MappedEvent[] = [];
+  const facts: IdentityFact[] = [];
+  const users = new Set<string>();
+  for (const [index, row] of rows.entries()) {
+    if (row.kind === 'rejected') return rejected(row.reason, `${column}[${index}]: ${row.detail}`);
+    if (row.kind === 'mapped') events.push(...row.events);
+    facts.push(...row.facts);
+    if (row.userId !== undefined) users.add(row.userId);
+  }
+  const [userId, ...otherUserIds] = users;
+  if (events.length === 0) return skipped('excluded_by_manifest', facts, userId);
+  const outcome = mapped(events, facts, userId);
+  return otherUserIds.length === 0 ? outcome : { ...outcome, otherUserIds };
+}
 
 /** Maps records of no vendor in particular: the manifest declares which column holds what. */
 function createDeclaredMap(
   options: DeclaredOptions & WithTimezone,
   { ids, createSortColumns, finish }: DeclaredRules,
   idFrom: IdFrom,
-): MapRecord<MappedEvent> {
+): MapRow {
   const { mapping } = options;
   const nullValues = new Set(mapping.nullValues);
   const readColumn = (column: string | readonly string[]) => createReadColumn(column, nullValues);
@@ -71,10 +122,15 @@ function createDeclaredMap(
   const readUuid = createReadUuid(mapping, nullValues, idFrom);
   const sortColumns = createSortColumns(mapping, nullValues);
   const dropped = new Set(options.dropEvents);
+  const constants = Object.entries(mapping.constants ?? {}).map(
+    ([name, value]) => [RESERVED.get(name) ?? name, value] as const,
+  );
 
-  return function mapDeclared(record): MapOutcome<MappedEvent> {
+  return function mapDeclared(record, hashed = record, index?: number): MapOutcome<MappedEvent> {
     const { exported, event } = readName(record);
-    if (dropped.has(exported)) return skipped('excluded_by_manifest');
+    // By its name as exported, which a value map may have changed.
+    if (dropped.has(hashed === record ? exported : readName(hashed).exported))
+      return skipped('excluded_by_manifest');
     if (isRejected(event)) return event;
     const distinctId = toDistinctId(readPerson(record), joinNames(mapping.distinctId.column));
     if (isRejected(distinctId)) return distinctId;
@@ -108,16 +164,22 @@ function createDeclaredMap(
     });
 
     const properties = columns.event;
+    for (const [name, value] of constants) properties.set(name, value);
     properties.set('distinct_id', distinctId);
     if (!isEmptyObject(groups)) properties.set('$groups', groups);
     finish(properties);
     return mapped(
-      [{ event, uuid: readUuid(record, event, time), timestamp: time, properties }],
+      [{ event, uuid: readUuid(hashed, event, time, index), timestamp: time, properties }],
       facts,
       isUser ? distinctId : undefined,
     );
   };
 }
+
+/** `hashed`: the record before values were changed otherwise; `index`: place of the item that it is of. */
+type MapRow = (record: Fields, hashed?: Fields, index?: number) => MapOutcome<MappedEvent>;
+
+const RESERVED = createRenames();
 
 function createReadName(mapping: DeclaredMapping, nullValues: ReadonlySet<string>) {
   if ('constant' in mapping.event) {
@@ -146,15 +208,21 @@ function createReadUuid(mapping: DeclaredMapping, nullValues: ReadonlySet<string
     name,
     read: createReadColumn(name, nullValues),
   }));
-  return (record: Fields, event: string, time: string): string => {
+  const { unnest } = mapping;
+  const isOfItem = [mapping.uuid?.column ?? []].flat().every((name) => name.startsWith(`${unnest?.column}.`));
+  return (record: Fields, event: string, time: string, index?: number): string => {
+    const item = index === undefined ? [] : ['item', String(index)];
     const uuid = readUuid(readDeclared?.(record));
-    if (uuid !== undefined) return uuid;
+    if (uuid !== undefined)
+      return index === undefined || isOfItem
+        ? uuid
+        : createEventId(['declared', 'uuid', event, uuid, ...item]);
     const values = key.map(({ read }) => read(record));
     if (values.every((value) => value === undefined)) {
-      return createEventId(['declared', 'record', event, time, canonicalJson(record)]);
+      return createEventId(['declared', 'record', event, time, canonicalJson(record), ...item]);
     }
     const parts = key.flatMap(({ name }, index) => [name, keyText(values[index])]);
-    return createEventId(['declared', 'key', event, ...parts]);
+    return createEventId(['declared', 'key', event, ...parts, ...item]);
   };
 }
 

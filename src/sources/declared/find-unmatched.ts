@@ -6,14 +6,18 @@ import type { DeclaredMapping } from './options.ts';
 import { createReadCell } from './sort-columns.ts';
 
 /**
- * The names under `exclude` and `rename` that none of these records has, each as a sentence. A name that is
- * spelt wrong would exclude nothing, and say nothing.
+ * The names under `exclude`, `rename` and the rules for values that none of these records has, each as a sentence.
+ * A name that is spelt wrong would exclude or hash nothing, and say nothing.
  */
 export function findUnmatched(mapping: DeclaredMapping, records: readonly Fields[]): string[] {
   if (records.length === 0) return [];
   const named = [
     ...mapping.exclude.map((path) => ({ setting: 'exclude', path })),
     ...Object.keys(mapping.rename).map((path) => ({ setting: 'rename', path })),
+    ...(mapping.hash?.columns ?? []).map((path) => ({ setting: 'hash', path })),
+    ...Object.keys(mapping.values ?? {}).map((path) => ({ setting: 'values', path })),
+    ...Object.keys(mapping.types ?? {}).map((path) => ({ setting: 'types', path })),
+    ...(mapping.unnest ? [{ setting: 'unnest', path: mapping.unnest.column }] : []),
   ];
   const waiting = new Set(named);
   const names = new Set<string>();

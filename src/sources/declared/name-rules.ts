@@ -55,23 +55,26 @@ export const listBelow = (rules: readonly NameRule[], name: string): NameRule[] 
 
 /**
  * The value without what is excluded; a renamed field is taken out and given to `lift`. Reaches into lists,
- * where a field may occur many times: it is excluded in all of them, and not renamed. Changes nothing in place.
+ * where a field may occur many times: it is excluded in all of them, and not taken out; `renamesInLists` says
+ * whether it is renamed where it is. Changes nothing in place.
  */
 export function applyRules(
   level: RuleLevel,
   value: unknown,
   lift: ((name: string, value: unknown) => void) | undefined,
+  renamesInLists = false,
 ): unknown {
-  if (Array.isArray(value)) return value.map((each: unknown) => applyRules(level, each, undefined));
+  if (Array.isArray(value))
+    return value.map((each: unknown) => applyRules(level, each, undefined, renamesInLists));
   const fields = asFields(value);
   if (!fields) return value;
   const kept: Record<string, unknown> = {};
   for (const name of Object.keys(fields)) {
     const { isExcluded, to, below } = stepInto(level, name);
     if (isExcluded) continue;
-    const inner = below ? applyRules(below, fields[name], lift) : fields[name];
+    const inner = below ? applyRules(below, fields[name], lift, renamesInLists) : fields[name];
     if (to !== undefined && lift) lift(to, inner);
-    else define(kept, name, inner);
+    else define(kept, renamesInLists ? (to ?? name) : name, inner);
   }
   return kept;
 }

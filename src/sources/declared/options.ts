@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { findDateFormatProblem } from '../mapping/date-format.ts';
+import { valueRules } from './values/values-schema.ts';
 
 const column = z.string().min(1);
 
@@ -38,6 +39,16 @@ const timestampFormat = z
 
 /** How a record of no vendor in particular becomes an event. `nullValues`: the default of that key. */
 export const createMappingSchema = (nullValues: readonly string[]) =>
+  createMappingObject(nullValues).superRefine(({ hash, values = {}, types = {} }, context) => {
+    for (const [index, column] of (hash?.columns ?? []).entries()) {
+      const rule = [values, types].find((rules) => Object.hasOwn(rules, column));
+      if (!rule) continue;
+      const message = `"${column}" is hashed, so mapping.${rule === values ? 'values' : 'types'} would find nothing but hashes; name it in one of them`;
+      context.addIssue({ code: 'custom', path: ['hash', 'columns', index], message });
+    }
+  });
+
+const createMappingObject = (nullValues: readonly string[]) =>
   z.strictObject({
     event: z
       .union([
@@ -115,6 +126,7 @@ export const createMappingSchema = (nullValues: readonly string[]) =>
       .describe(
         'Columns to leave behind: properties of the event, the person and groups alike, and fields of `spreadColumns`. `user.email` leaves out a nested field, also inside lists. Columns that event, person, time, key and groups are read from are still read.',
       ),
+    ...valueRules,
     nullValues: z
       .array(z.string())
       .default([...nullValues])

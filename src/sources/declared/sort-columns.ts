@@ -27,14 +27,19 @@ export interface SortedColumns {
 /** Sorts a record's columns into what they describe. A column's own name wins over a spread field's. */
 export type SortColumns = (record: Fields) => SortedColumns | Rejected;
 
-export type CreateSortColumns = (mapping: DeclaredMapping, nullValues: ReadonlySet<string>) => SortColumns;
+export type CreateSortColumns = (
+  mapping: DeclaredMapping,
+  nullValues: ReadonlySet<string>,
+  /** Whether `rename` reaches fields inside lists. @default false */
+  renamesInLists?: boolean,
+) => SortColumns;
 
 /**
  * `exclude` and `rename` reach every column of event, person and groups, the fields of spread columns as if
  * they were columns, and by a path (`user.email`) what is nested in either. Excluded is excluded: of a name
  * that is renamed as well, too.
  */
-export const createSortColumns: CreateSortColumns = (mapping, nullValues) => {
+export const createSortColumns: CreateSortColumns = (mapping, nullValues, renamesInLists = false) => {
   const placeColumn = createPlaceColumn(mapping, { renames: 'all' });
   const readCell = createReadCell(mapping);
   const reserved = createRenames();
@@ -61,7 +66,8 @@ export const createSortColumns: CreateSortColumns = (mapping, nullValues) => {
       const lift = (to: string, inner: unknown) => {
         sorted.event.set(toPropertyName(to), inner);
       };
-      const kept = level.rules.length === 0 ? fields : (applyRules(level, fields, lift) as Fields);
+      const kept =
+        level.rules.length === 0 ? fields : (applyRules(level, fields, lift, renamesInLists) as Fields);
       copyProperties(sorted.event, kept, reserved);
     }
     for (const column of Object.keys(record)) {
@@ -77,10 +83,11 @@ export const createSortColumns: CreateSortColumns = (mapping, nullValues) => {
         continue;
       }
       const toName = place.kind === 'event' ? toPropertyName : toOwnName;
-      const kept = applyRules(below, value, (to, inner) => {
+      const lift = (to: string, inner: unknown) => {
         const name = toName(to);
         if (!isNull(inner, nullValues) && !holds(target, name)) put(target, name, inner);
-      });
+      };
+      const kept = applyRules(below, value, lift, renamesInLists);
       const left = asFields(kept);
       if (!left || !isEmptyObject(left)) put(target, place.name, kept);
     }

@@ -74,7 +74,7 @@ async function* readText(
   toSourceBytes: (taken: number) => number,
 ): AsyncGenerator<RecordChunk> {
   const meter: Meter = { bytes: 0 };
-  const text = decodeText(unpack(packed, where, meter));
+  const text = decodeText(unpack(packed, where, meter), options.encoding);
   let splitter: Splitter | undefined;
   let format: RecordFormat = { kind: 'json' };
   let records: PartRecord[] = [];

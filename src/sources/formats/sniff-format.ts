@@ -1,10 +1,13 @@
 import { guessDelimiter } from './csv-row.ts';
+import type { Encoding } from './decode-text.ts';
 
 export interface ReadOptions {
   /** What the manifest declares. Default: JSON, in lines or an array. */
   readonly format?: 'jsonl' | 'json' | 'csv' | 'tsv' | undefined;
   /** One character. Default: tab for `tsv`, else the one that the header row uses most. */
   readonly delimiter?: string | undefined;
+  /** Of files without a byte order mark. @default UTF-8 */
+  readonly encoding?: Encoding | undefined;
   /** Of a CSV: what its columns lack, as the end of a sentence; undefined when they will do. */
   readonly checkColumns?: ((names: readonly string[]) => string | undefined) | undefined;
 }

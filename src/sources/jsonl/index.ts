@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { dropEvents } from '../common-options.ts';
+import { dropEvents, encoding } from '../common-options.ts';
 import { declaredMaps } from '../declared/declared.ts';
 import { findUnmatched } from '../declared/find-unmatched.ts';
 import { createMappingSchema } from '../declared/options.ts';
@@ -7,6 +7,7 @@ import { SAMPLE_OPTIONS, toSampleRow } from '../declared/sample.ts';
 import { defineFileSource } from '../files/define-file-source.ts';
 
 export const jsonlOptions = z.strictObject({
+  encoding,
   dropEvents,
   mapping: createMappingSchema([]).describe(
     'How a JSON record becomes an event. Every field not named here becomes a property.',
@@ -19,6 +20,7 @@ export const jsonl = defineFileSource({
   maps: declaredMaps,
   findUnmatched: ({ mapping }, records) => findUnmatched(mapping, records),
   knownFields: () => 'all',
+  toReadOptions: ({ encoding }) => (encoding === undefined ? {} : { encoding }),
   exportName: 'JSON records of our own',
   docs: { reads: 'JSON lines, JSON arrays', notes: 'declared mapping' },
   example: 'examples/jsonl.yaml',

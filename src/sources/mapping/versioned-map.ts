@@ -11,6 +11,8 @@ export type CreateMap<Options> = (
   idFrom: IdFrom,
   onNote: OnNote,
   findPlace?: FindPlace,
+  /** For hashing personal data. */
+  hashKey?: string,
 ) => MapRecord<MappedEvent>;
 
 /** Oldest first. */
@@ -22,11 +24,17 @@ export const listVersions = (maps: MapsByVersion<never>): number[] =>
 export function createVersionedMap<Options>(
   maps: MapsByVersion<Options>,
   options: Options,
-  { version = listVersions(maps).at(-1), idFrom = 'vendor', onNote = () => {}, findPlace }: MapSettings = {},
+  {
+    version = listVersions(maps).at(-1),
+    idFrom = 'vendor',
+    onNote = () => {},
+    findPlace,
+    hashKey,
+  }: MapSettings = {},
 ): MapRecord<MappedEvent> {
   const createMap = version === undefined ? undefined : maps[version];
   if (!createMap) throw new Error(`there is no version ${version} of this mapping`);
-  return createMap(options, idFrom, onNote, findPlace);
+  return createMap(options, idFrom, onNote, findPlace, hashKey);
 }
 
 /** The map for whoever looks at events. */

@@ -8,6 +8,7 @@ import {
   parseManifest,
   parseStoredManifest,
   readApiKey,
+  readHashKey,
 } from '../../../config/manifest/load-manifest.ts';
 import { ConfigError, SourceError } from '../../../src/lib/errors.ts';
 
@@ -299,5 +300,34 @@ describe('parseStoredManifest', () => {
     const read = () => parseStoredManifest({ name: 'a', colour: 'red' }, 's3://bucket/prefix');
     expect(read).toThrow(SourceError);
     expect(read).toThrow(/^s3:\/\/bucket\/prefix holds a manifest that this version/);
+  });
+});
+
+describe('the key for hashing personal data', () => {
+  const MANIFEST = `
+name: a
+source:
+  type: csv
+  from: x.csv
+  mapping:
+    event: { constant: Bought }
+    distinctId: { column: email }
+    timestamp: { column: t }
+    hash: { columns: [email], key: "\${HASH_KEY}" }
+`;
+
+  test('is named in the manifest, read from the environment, and kept out of what is stored', async () => {
+    const path = join(folder, 'hashing.yaml');
+    await writeFile(path, MANIFEST);
+    const loaded = await loadManifest(path, { env: { HASH_KEY: 'sixteen letters!' } });
+    expect(loaded.secrets).toEqual(['sixteen letters!']);
+    expect(JSON.stringify(loaded.manifest)).not.toContain('sixteen');
+    expect(readHashKey(loaded.manifest, { HASH_KEY: 'sixteen letters!' })).toBe('sixteen letters!');
+    expect(() => readHashKey(loaded.manifest, {})).toThrow('source.mapping.hash.key: the variable HASH_KEY');
+  });
+
+  test('must be there for a run, and not for a plan', () => {
+    expect(() => parseManifest(MANIFEST, 'm.yaml', { env: {} })).toThrow(/hash.key: the variable HASH_KEY/);
+    expect(parseManifest(MANIFEST, 'm.yaml', { env: {}, needsKey: false }).apiKey).toBeUndefined();
   });
 });

@@ -171,7 +171,12 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     id: 'P44',
     what: 'exclude does not reach into lists',
     file: 'src/sources/declared/name-rules.ts',
-    edits: [['return value.map((each: unknown) => applyRules(level, each, undefined))', 'return value']],
+    edits: [
+      [
+        'return value.map((each: unknown) => applyRules(level, each, undefined, renamesInLists))',
+        'return value',
+      ],
+    ],
     tests: ['test/sources/declared'],
   },
   {

@@ -1,0 +1,112 @@
+import { createHmac } from 'node:crypto';
+import { type Rejected, rejected } from '../../../contract/outcome.ts';
+import { ConfigError } from '../../../lib/errors.ts';
+import { canonicalJson } from '../../../lib/json/canonical-json.ts';
+import { isExactNumber } from '../../../lib/json/exact-number.ts';
+import { shown } from '../../../lib/preview.ts';
+import { readText, readTrimmedId } from '../../mapping/identity.ts';
+import { asFields, type Fields } from '../../mapping/table.ts';
+import { isNull } from '../declared-columns.ts';
+import type { DeclaredMapping } from '../options.ts';
+import { type Change, changePath } from './change-path.ts';
+import { BAD, createTypedValue } from './typed-value.ts';
+
+/** A record as the mapping reads it. */
+export interface PreparedRecord {
+  /** Personal data hashed, and nothing else changed: ids of events follow from this, whatever types are declared. */
+  readonly hashed: Fields;
+  /** With value maps and types applied as well. */
+  readonly record: Fields;
+}
+
+export type PrepareRecord = (record: Fields) => PreparedRecord | Rejected;
+
+/**
+ * Creates what is done to the values of a record before anything is read from them, so that a rule reaches whatever
+ * a column feeds: ids, times, names, properties of events, persons and groups. Undefined where no rule is declared.
+ */
+export function createPrepareRecord(
+  mapping: DeclaredMapping,
+  { nullValues, hashKey }: { readonly nullValues: ReadonlySet<string>; readonly hashKey: string | undefined },
+): PrepareRecord | undefined {
+  const { hash, values = {}, types = {}, unnest } = mapping;
+  const hashing = hash ? createHash(hash.columns, requireKey(hashKey), nullValues) : undefined;
+  // Text of JSON is read first where a rule leads into it.
+  const texts = [...mapping.jsonColumns, ...(unnest ? [unnest.column] : [])];
+  const listTextsAbove = (paths: readonly string[]) =>
+    texts.filter((column) => paths.some((path) => path.startsWith(`${column}.`)));
+  const jsonOfHash = listTextsAbove(hash?.columns ?? []);
+  const jsonOfTypes = listTextsAbove([...Object.keys(values), ...Object.keys(types)]);
+  const typed = { ...Object.fromEntries(jsonOfTypes.map((column) => [column, 'json' as const])), ...types };
+  const paths = [...new Set([...jsonOfTypes, ...Object.keys(values), ...Object.keys(types)])];
+  if (!hashing && paths.length === 0) return undefined;
+
+  const toSteps = (all: readonly string[]) =>
+    all.map((path) => {
+      const meanings = Object.hasOwn(values, path) ? new Map(Object.entries(values[path] ?? {})) : undefined;
+      const type = Object.hasOwn(typed, path) ? typed[path] : undefined;
+      return { path, meanings, type: type === undefined ? undefined : createTypedValue(type) };
+    });
+  const steps = toSteps(paths);
+  const jsonSteps = jsonOfHash.map((path) => ({ path, meanings: undefined, type: createTypedValue('json') }));
+
+  const run = (
+    all: ReturnType<typeof toSteps>,
+    from: Fields,
+  ): { record: Fields; bad: Rejected | undefined } => {
+    let record = from;
+    let bad: Rejected | undefined;
+    for (const { path, meanings, type } of all) {
+      record = changePath(record, path, (value) => {
+        const text = meanings && textOf(value);
+        if (text !== undefined && meanings?.has(text)) return meanings.get(text);
+        if (!type || isNull(value, nullValues)) return value;
+        const read = type.read(value);
+        if (read !== BAD) return read;
+        bad ??= rejected('bad_field', `${path} is ${shown(value)}; the manifest says it is a ${type.noun}`);
+        return value;
+      });
+    }
+    return { record, bad };
+  };
+
+  return (exported) => {
+    const parsed = run(jsonSteps, exported);
+    if (parsed.bad) return parsed.bad;
+    const hashed = hashing ? hashing(parsed.record) : parsed.record;
+    const { record, bad } = run(steps, hashed);
+    return bad ?? { hashed, record };
+  };
+}
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'boolean' ? String(value) : value === null ? undefined : readText(value);
+
+const SHORTEST_KEY = 16;
+
+function requireKey(key: string | undefined): string {
+  if (key !== undefined && key.length >= SHORTEST_KEY) return key;
+  throw new ConfigError(
+    key === undefined
+      ? 'source.mapping.hash.key: the variable that it names is not set, and nothing can be hashed without it'
+      : `source.mapping.hash.key: the key has fewer than ${SHORTEST_KEY} characters, and hashes under it could be guessed; take a longer one, such as that of "openssl rand -hex 32"`,
+  );
+}
+
+function createHash(
+  columns: readonly string[],
+  key: string,
+  nullValues: ReadonlySet<string>,
+): (record: Fields) => Fields {
+  const hashText = (text: string) => createHmac('sha256', key).update(text).digest('hex');
+  const hashValue: Change = (value) => {
+    if (isNull(value, nullValues)) return value;
+    if (Array.isArray(value)) return value.map(hashValue);
+    if (typeof value === 'boolean' || (asFields(value) && !isExactNumber(value)))
+      return hashText(canonicalJson(value));
+    // Placeholders for nobody stay: hashed, they would become an id that all of them share.
+    const id = readTrimmedId(value);
+    return id === undefined ? value : hashText(id);
+  };
+  return (record) => columns.reduce((changed, path) => changePath(changed, path, hashValue), record);
+}
