@@ -65,7 +65,14 @@ export async function takeLedgerLock(
   const { id, name } = migration;
   const holder: Holder = { host: hostname(), pid: process.pid, migration: id, name, token: randomUUID() };
   const self = JSON.stringify(holder);
-  const set = () => raceAbort(redis.set(key, self, 'PX', LOCK_MS, 'NX'), signal);
+  const set = () => {
+    const asked = redis.set(key, self, 'PX', LOCK_MS, 'NX');
+    return raceAbort(asked, signal).catch((error: unknown) => {
+      // The answer may come after the abort: nobody else would let go of the lock.
+      asked.then(() => redis.eval(RELEASE, 1, key, self)).catch(() => {});
+      throw error;
+    });
+  };
   for (let waits = 0; (await set()) !== 'OK'; ) {
     const held = await raceAbort(redis.get(key), signal);
     if (held === null) continue;

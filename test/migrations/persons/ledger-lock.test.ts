@@ -4,6 +4,24 @@ import { expect, it } from 'vitest';
 import { ledgerLockKey, takeLedgerLock } from '../../../src/migrations/persons/ledger-lock.ts';
 import { startRedis } from '../../support/redis.ts';
 
+it('who is told to end while the lock is asked for leaves it to others', async () => {
+  const server = await startRedis();
+  const redis = new Redis(server.url);
+  try {
+    const stop = new AbortController();
+    const deps = { redis, assertRunning: async () => {}, onWait: () => {}, signal: stop.signal };
+    const asking = takeLedgerLock('a', { ...deps, migration: { id: '1', name: 'one' } });
+    stop.abort(new Error('enough'));
+    await expect(asking).rejects.toThrow('enough');
+    // Commands of one connection are answered in order: the second of these follows the release.
+    await redis.ping();
+    expect(await redis.get(ledgerLockKey('a'))).toBeNull();
+  } finally {
+    redis.disconnect();
+    await server.stop();
+  }
+});
+
 it('who waits for a ledger, or has it, ends when told to although Redis is gone for good', async () => {
   const server = await startRedis();
   const redis = new Redis(server.url, { maxRetriesPerRequest: null });
