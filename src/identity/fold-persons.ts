@@ -53,8 +53,7 @@ export function* foldPersons(
     [...resolved.persons.keys(), ...resolved.groups.keys(), ...resolved.floors.keys()].sort(),
   )) {
     if (of <= after) continue;
-    const floorMs = resolved.floors.get(of);
-    if (floorMs !== undefined) filter.raiseFloor(of, floorMs);
+    for (const [key, timeMs] of resolved.floors.get(of) ?? []) filter.raiseFloor(of, key, timeMs);
     const person = resolved.persons.get(of);
     if (person) yield foldPerson(of, person, filter, options);
     const group = resolved.groups.get(of);

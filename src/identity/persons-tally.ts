@@ -9,6 +9,7 @@ export const unmergedReason = z.enum([
   'already_identified', // the anonymous id is also used as a user id
   'contradicted_merge', // merged in an earlier migration; what is known by now would forbid it
   'merged_user', // the user was merged into another one, before it was known as a user
+  'value_was_removed', // sent under an id before it was merged; it may be newer than the user's, and is not there to be sent again
   'ledger_forgotten', // what was merged before was forgotten on request
   'group_may_be_newer', // a property of a group, which would replace one that may be newer
   'property_too_large', // one property alone is larger than an event may be

@@ -11,6 +11,8 @@ export interface PropertyEntry {
   readonly replaced: boolean;
   /** Whether a value of another time was known before it. */
   readonly isLater: boolean;
+  /** Whether it was to replace a live value, and only filled a gap, as a newer one might have been live. */
+  readonly isHeldBack: boolean;
 }
 
 export interface PropertyContext {
@@ -72,6 +74,7 @@ const FLAGS = TURN + 4;
 
 const REPLACED = 1;
 const IS_LATER = 2;
+const IS_HELD_BACK = 4;
 
 export function readPropertyEntry(table: RecordTable, property: Uint8Array): PropertyEntry | undefined {
   const offset = table.find(property);
@@ -82,6 +85,7 @@ export function readPropertyEntry(table: RecordTable, property: Uint8Array): Pro
     sentAt: table.bytes.readUInt32BE(offset + TURN),
     replaced: (flags & REPLACED) !== 0,
     isLater: (flags & IS_LATER) !== 0,
+    isHeldBack: (flags & IS_HELD_BACK) !== 0,
   };
 }
 
@@ -112,25 +116,28 @@ const NOTHING_SENT: PropertyEntry = {
   sentAt: 0,
   replaced: false,
   isLater: false,
+  isHeldBack: false,
 };
 
 /** `known`: what was read under the same property. */
 export function writePropertyEntry(
   table: RecordTable,
   property: Uint8Array,
-  { timeMs, sentAt, replaced, isLater }: PropertyEntry,
+  { timeMs, sentAt, replaced, isLater, isHeldBack }: PropertyEntry,
   known: PropertyEntry | undefined,
 ): void {
   if (
     known?.timeMs === timeMs &&
     known.sentAt === sentAt &&
     known.replaced === replaced &&
-    known.isLater === isLater
+    known.isLater === isLater &&
+    known.isHeldBack === isHeldBack
   )
     return;
   const offset = table.insert(property);
   table.bytes.writeDoubleBE(timeMs, offset + TIME);
   table.bytes.writeUInt32BE(sentAt, offset + TURN);
-  table.bytes[offset + FLAGS] = (replaced ? REPLACED : 0) | (isLater ? IS_LATER : 0);
+  table.bytes[offset + FLAGS] =
+    (replaced ? REPLACED : 0) | (isLater ? IS_LATER : 0) | (isHeldBack ? IS_HELD_BACK : 0);
   table.changed = true;
 }

@@ -6,6 +6,7 @@ import {
   enterProperty,
   isLaterValue,
   type PropertyContext,
+  type PropertyEntry,
   type PropertyVerdict,
   readPropertyEntry,
   toTimeMs,
@@ -25,8 +26,11 @@ export interface PropertyFilter {
     set: readonly StoredProperty[],
     setOnce: readonly StoredProperty[],
   ): SelectedSet & { fill: StoredProperty[]; setOnce: StoredProperty[] };
-  /** Properties up to this time may be known at the destination under an id that became this person. */
-  raiseFloor(of: string, timeMs: number): void;
+  /**
+   * Properties up to this time, or the one with this key, may be known at the destination under an id that became this
+   * person, or perhaps did.
+   */
+  raiseFloor(of: string, key: string | undefined, timeMs: number): void;
   /**
    * `isNew`: no other turn has sent the group itself. `unsure`: properties that are not sent, because newer ones
    * may be live, and those of groups always replace.
@@ -55,6 +59,21 @@ const SET_ONCE: PropertyField = 'set_once';
 const GROUP = 'group';
 /** Up to when anything may have been sent under an id that was merged into the person later. Its key is no property. */
 const FLOOR = 'floor';
+/** The same of one property. */
+const FLOOR_OF_ONE = 'floor_of';
+/** Marks that the person has such floors: most have none, and need not be asked for each property. */
+const HAS_FLOORS = 'floors';
+
+/** How many set properties were entered under an id while they replaced live ones. Its key is no property. */
+const ENTERED = 'entered';
+
+/** The record of a property that was set. `of`: the hash of the person. */
+export const hashSetProperty = (hash: KeyedHash, of: Buffer, key: string): Uint8Array =>
+  hash.property(of.toString('hex'), SET, key);
+
+/** How many set properties were entered of a person while they replaced live ones; 0 also where none were counted. */
+export const countEntered = (hash: KeyedHash, table: RecordTable, of: Buffer): number =>
+  readPropertyEntry(table, hash.property(of.toString('hex'), ENTERED, ''))?.timeMs ?? 0;
 
 /** The record of a group itself. */
 export const hashGroupMark = (hash: KeyedHash, of: string): Uint8Array => hash.property(of, GROUP, '');
@@ -77,8 +96,8 @@ export function createPropertyFilter(options: {
     of: string,
     field: string,
     [key, time]: StoredProperty,
-    value: { keep: 'latest' | 'earliest'; replaces: boolean },
-    onLater?: (key: string) => void,
+    value: { keep: 'latest' | 'earliest'; replaces: boolean; isHeldBack?: boolean },
+    on: { readonly later?: (key: string) => void; readonly first?: () => void } = {},
   ): PropertyVerdict => {
     const table = tables.get(Number.parseInt(of.slice(0, 2), 16));
     if (!table) return 'send';
@@ -88,8 +107,10 @@ export function createPropertyFilter(options: {
     const verdict = decideProperty(known, { timeMs, keep: value.keep, replaces: value.replaces }, at);
     if (verdict !== 'send') return verdict;
     const isLater = isLaterValue(known, timeMs);
-    if (isLater) onLater?.(key);
-    enterProperty(table, property, { timeMs, sentAt: at.turn, replaced: value.replaces, isLater }, known);
+    if (isLater) on.later?.(key);
+    if (!known) on.first?.();
+    const { replaces: replaced, isHeldBack = false } = value;
+    enterProperty(table, property, { timeMs, sentAt: at.turn, replaced, isLater, isHeldBack }, known);
     return verdict;
   };
   const isKnown = (of: string, field: string, key: string): boolean => {
@@ -98,25 +119,57 @@ export function createPropertyFilter(options: {
     return entry !== undefined && (entry.sentAt === at.turn || at.hasEnded(entry.sentAt));
   };
 
-  const getFloor = (of: string): number => {
+  const addEntered = (of: string, more: number): void => {
     const table = tables.get(Number.parseInt(of.slice(0, 2), 16));
-    const entry = table && readPropertyEntry(table, hash.property(of, FLOOR, ''));
+    if (!table) return;
+    const entered = hash.property(of, ENTERED, '');
+    const known = readPropertyEntry(table, entered);
+    writePropertyEntry(table, entered, toMark((known?.timeMs ?? 0) + more), known);
+  };
+
+  const toMark = (timeMs: number): PropertyEntry => ({
+    timeMs,
+    sentAt: at.turn,
+    replaced: false,
+    isLater: false,
+    isHeldBack: false,
+  });
+  const readMark = (of: string, field: string, key: string): number => {
+    const table = tables.get(Number.parseInt(of.slice(0, 2), 16));
+    const entry = table && readPropertyEntry(table, hash.property(of, field, key));
     return entry?.timeMs ?? Number.NEGATIVE_INFINITY;
+  };
+  const raiseMark = (of: string, field: string, key: string, timeMs: number): void => {
+    const table = tables.get(Number.parseInt(of.slice(0, 2), 16));
+    if (!table || timeMs <= readMark(of, field, key)) return;
+    const mark = hash.property(of, field, key);
+    writePropertyEntry(table, mark, toMark(timeMs), readPropertyEntry(table, mark));
   };
 
   return {
     selectPerson(of, set, setOnce) {
-      const floorMs = getFloor(of);
+      const floorMs = readMark(of, FLOOR, '');
+      const hasFloors = readMark(of, HAS_FLOORS, '') > 0;
       const sentSet: StoredProperty[] = [];
       const fill: StoredProperty[] = [];
       const later = createLaterKeys();
+      let firsts = 0;
+      const first = () => {
+        firsts += 1;
+      };
+      const on = { later: later.add, first };
       for (const one of set) {
-        const replaces = overwrite && toTimeMs(one[1]) > floorMs;
-        const verdict = select(of, SET, one, { keep: 'latest', replaces }, later.add);
+        const timeMs = toTimeMs(one[1]);
+        // The value that the floor of one property was raised for has its very time.
+        const replaces =
+          overwrite && timeMs > floorMs && !(hasFloors && timeMs < readMark(of, FLOOR_OF_ONE, one[0]));
+        const isHeldBack = overwrite && !replaces;
+        const verdict = select(of, SET, one, { keep: 'latest', replaces, isHeldBack }, on);
         if (verdict === 'known') continue;
         if (!overwrite || (replaces && verdict === 'send')) sentSet.push(one);
         else fill.push(one);
       }
+      if (overwrite && firsts > 0) addEntered(of, firsts);
       const wasSet = new Set(set.map(([key]) => key));
       const filled = new Set(fill.map(([key]) => key));
       const candidates = overwrite
@@ -127,12 +180,10 @@ export function createPropertyFilter(options: {
       );
       return { set: sentSet, later: later.keys(), fill, setOnce: sentOnce };
     },
-    raiseFloor(of, timeMs) {
-      const table = tables.get(Number.parseInt(of.slice(0, 2), 16));
-      if (!table || timeMs <= getFloor(of)) return;
-      const floor = hash.property(of, FLOOR, '');
-      const entry = { timeMs, sentAt: at.turn, replaced: false, isLater: false };
-      writePropertyEntry(table, floor, entry, readPropertyEntry(table, floor));
+    raiseFloor(of, key, timeMs) {
+      if (key === undefined) return raiseMark(of, FLOOR, '', timeMs);
+      raiseMark(of, HAS_FLOORS, '', 1);
+      raiseMark(of, FLOOR_OF_ONE, key, timeMs);
     },
     selectGroup(of, set) {
       const isNew = select(of, GROUP, ['', '', ''], { keep: 'latest', replaces: false }) === 'send';
@@ -141,7 +192,7 @@ export function createPropertyFilter(options: {
       const unsure: StoredProperty[] = [];
       const later = createLaterKeys();
       for (const one of set) {
-        const verdict = select(of, SET, one, { keep: 'latest', replaces: true }, later.add);
+        const verdict = select(of, SET, one, { keep: 'latest', replaces: true }, { later: later.add });
         if (verdict === 'send') sent.push(one);
         else if (verdict === 'fill') unsure.push(one);
       }

@@ -15,6 +15,7 @@ import type { RecordTable } from '../state/ledger/record-table.ts';
 import { bucketVersions } from '../state/ledger/versions.ts';
 import { type BucketRange, FACTS, LOAD_LIMITS, type LoadLimits, loadFolds } from './load-folds.ts';
 import { addUnmerged, emptyPersonsTally, type PersonsTally, personsTally } from './persons-tally.ts';
+import { type LateMerge, recallValues, type SentValues } from './recall-values.ts';
 import { type LedgerAtTurn, type ResolvedSink, resolvePersons } from './resolve-persons.ts';
 import { ResolvedFold } from './resolved-fold.ts';
 
@@ -42,6 +43,8 @@ export interface ResolveBucketsOptions extends BucketRange {
   readonly ledger: LedgerAtTurn;
   /** Its table of ids. */
   readonly tables: LedgerTables;
+  /** For migrations whose values replace live ones. Without it, what was sent under an id is not looked for. */
+  readonly sent?: SentValues | undefined;
   readonly signal: AbortSignal;
   readonly limits?: LoadLimits;
 }
@@ -74,12 +77,30 @@ export async function resolveBuckets(options: ResolveBucketsOptions): Promise<Re
     }
     for (const table of open.values()) await table.reserve(fold.size / buckets.length, pace);
     await resolvePersons(fold, ledger, open, writer.sink, pace);
+    const late = writer.takeLateMerges();
+    if (late.length > 0) await passOnSent(late, options, buckets, writer.sink, pace);
     await writer.flushWhenLarge();
   }
   const resolved = await writer.end();
   // Last: what a turn enters as sent must be where a resumed turn finds it.
   await options.tables.save(open);
   return resolved;
+}
+
+async function passOnSent(
+  late: readonly LateMerge[],
+  { staging, ledger, sent }: ResolveBucketsOptions,
+  buckets: readonly number[],
+  sink: ResolvedSink,
+  pace: Pace,
+): Promise<void> {
+  if (!sent) {
+    for (const { of, newestMs } of late) sink.fact({ kind: 'floor', of, timeMs: newestMs });
+    return;
+  }
+  const { facts, unmerged } = await recallValues(late, { staging, ledger, sent, buckets, pace });
+  for (const fact of facts) sink.fact(fact);
+  for (const one of unmerged) sink.unmerged(one);
 }
 
 /** Merges of one object: what one step of sending them holds in memory. */
@@ -96,9 +117,11 @@ function createResolvedWriter(
   const contradicted: string[] = [];
   let fold = new ResolvedFold();
   let pairs: string[] = [];
+  let late: LateMerge[] = [];
 
   const sink: ResolvedSink = {
     merge: (merge) => void pairs.push(JSON.stringify(merge)),
+    lateMerge: (one) => void late.push(one),
     fact: (fact) => fold.add(fact),
     unmerged: (one) => addUnmerged(people, one),
     mergedBefore: () => {
@@ -127,6 +150,11 @@ function createResolvedWriter(
 
   return {
     sink,
+    takeLateMerges(): readonly LateMerge[] {
+      const taken = late;
+      late = [];
+      return taken;
+    },
     async flushWhenLarge() {
       await flushMerges(MERGES_AT_ONCE);
       if (fold.weight > flushBytes) await flushFacts();

@@ -16,6 +16,7 @@ import {
 import type { PersonProperties } from './person-properties.ts';
 import type { Unmerged } from './persons-tally.ts';
 import { toTimeMs } from './property-decision.ts';
+import type { LateMerge } from './recall-values.ts';
 
 /** The ledger as one turn sees it; tables by bucket. */
 export interface LedgerAtTurn extends TurnAtLedger {
@@ -27,6 +28,8 @@ export interface ResolvedSink {
   merge(merge: Merge): void;
   fact(fact: ResolvedFact): void;
   unmerged(one: Unmerged): void;
+  /** Something was sent before under an anonymous id itself that is merged now, or perhaps was. */
+  lateMerge(late: LateMerge): void;
   /** A pair whose merge an earlier turn has sent. */
   mergedBefore(): void;
   /**
@@ -70,7 +73,7 @@ export async function resolvePersons(
     if (verdict === 'merge' && user) {
       sink.merge([user.id, id, user.time]);
       if (person && floorMs > Number.NEGATIVE_INFINITY)
-        sink.fact({ kind: 'floor', of: person.toString('hex'), timeMs: floorMs });
+        sink.lateMerge({ id, user: user.id, of: person.toString('hex'), newestMs: floorMs });
     } else if (verdict === 'merged_before') sink.mergedBefore();
     const facts = known.persons.get(id);
     if (facts) passPerson(id, facts, decided);
@@ -110,10 +113,15 @@ export async function resolvePersons(
     // At the destination the id belongs to somebody of whom these properties may not speak.
     if (verdict === 'contradicted') return;
     const of = (person ?? ledger.hash.id(id)).toString('hex');
-    const timeMs = perhaps ? Math.max(floorMs, toTimeMs(properties.newestSet)) : floorMs;
-    if (perhaps && timeMs > Number.NEGATIVE_INFINITY) {
-      // Each may have the values of the other one, or none of them: these fill gaps, and replace nothing.
-      for (const either of [of, perhaps.toString('hex')]) sink.fact({ kind: 'floor', of: either, timeMs });
+    if (perhaps) {
+      // Each may have the values of the other one, or none of them: these fill gaps, and older ones replace nothing.
+      const other = perhaps.toString('hex');
+      const timeMs = Math.max(floorMs, toTimeMs(properties.newestSet));
+      if (timeMs > Number.NEGATIVE_INFINITY) sink.fact({ kind: 'floor', of, timeMs });
+      for (const [key, time] of properties.set.properties())
+        sink.fact({ kind: 'floor', of: other, key, timeMs: toTimeMs(time) });
+      if (floorMs > Number.NEGATIVE_INFINITY)
+        sink.lateMerge({ id, user: undefined, of: other, newestMs: floorMs });
     }
     sink.fact({
       kind: 'person',

@@ -22,8 +22,8 @@ export class ResolvedFold {
   /** By `of`, as groups are. */
   readonly persons = new Map<string, ResolvedPerson>();
   readonly groups = new Map<string, ResolvedGroup>();
-  /** By `of`; see the fact of this kind. */
-  readonly floors = new Map<string, number>();
+  /** By `of`, and by key; that without a key is below undefined. See the fact of this kind. */
+  readonly floors = new Map<string, Map<string | undefined, number>>();
   #weight = 0;
 
   get size(): number {
@@ -39,8 +39,11 @@ export class ResolvedFold {
     if (fact.kind === 'person') {
       this.#weight += this.#person(fact).properties.addText(fact.properties);
     } else if (fact.kind === 'floor') {
-      if (!this.floors.has(fact.of)) this.#weight += SUBJECT_BYTES;
-      this.floors.set(fact.of, Math.max(fact.timeMs, this.floors.get(fact.of) ?? fact.timeMs));
+      const floors = this.floors.get(fact.of) ?? new Map<string | undefined, number>();
+      this.floors.set(fact.of, floors);
+      const known = floors.get(fact.key);
+      if (known === undefined) this.#weight += SUBJECT_BYTES;
+      floors.set(fact.key, Math.max(fact.timeMs, known ?? fact.timeMs));
     } else {
       this.#weight += this.#group(fact).properties.addText(fact.properties);
     }
@@ -48,7 +51,10 @@ export class ResolvedFold {
 
   /** All facts, in no particular order. */
   *facts(): Generator<ResolvedFact> {
-    for (const [of, timeMs] of this.floors) yield { kind: 'floor', of, timeMs };
+    for (const [of, floors] of this.floors) {
+      for (const [key, timeMs] of floors)
+        yield { kind: 'floor', of, timeMs, ...(key === undefined ? {} : { key }) };
+    }
     for (const [of, { id, isAlias, properties }] of this.persons) {
       yield { kind: 'person', of, id, isAlias, properties: properties.text };
     }

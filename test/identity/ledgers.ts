@@ -6,6 +6,7 @@ import { ID_WIDTH, type LedgerPurpose } from '../../src/identity/merge-decision.
 import type { Unmerged } from '../../src/identity/persons-tally.ts';
 import { PROPERTY_WIDTH } from '../../src/identity/property-decision.ts';
 import { createPropertyFilter } from '../../src/identity/property-filter.ts';
+import type { LateMerge } from '../../src/identity/recall-values.ts';
 import { type LedgerAtTurn, resolvePersons } from '../../src/identity/resolve-persons.ts';
 import { ResolvedFold } from '../../src/identity/resolved-fold.ts';
 import { createMergeEvent, type SyntheticEvent } from '../../src/identity/synthetic-events.ts';
@@ -95,6 +96,7 @@ export async function takeTestTurn(
       mergedBefore += 1;
     },
     contradictedUser: () => {},
+    lateMerge: ({ of, newestMs }: LateMerge) => fold.add({ kind: 'floor', of, timeMs: newestMs }),
   };
   await resolvePersons(known, at, tables, sink, pace);
   const options = { overwrite: false, groupIdentifyEvent: '$group_identify', maxBytes: 900_000, ...shape };

@@ -7,7 +7,7 @@ const decide = (
   { ended, keep = 'latest', sentAt = 1 }: { ended: boolean; keep?: 'latest' | 'earliest'; sentAt?: number },
 ) =>
   decideProperty(
-    { timeMs: 5, sentAt, replaced: true, isLater: false },
+    { timeMs: 5, sentAt, replaced: true, isLater: false, isHeldBack: false },
     { timeMs, keep, replaces: true },
     { turn: 3, hasEnded: () => ended },
   );
@@ -34,7 +34,7 @@ it('what this turn has entered is decided as before', () => {
 it('a value is a later one where one of another time is known, and stays what it was when it is taken again', () => {
   const known = { timeMs: 5, sentAt: 1, replaced: true };
   expect(isLaterValue(undefined, 5)).toBe(false);
-  expect(isLaterValue({ ...known, isLater: false }, 6)).toBe(true);
-  expect(isLaterValue({ ...known, isLater: false }, 5)).toBe(false);
-  expect(isLaterValue({ ...known, isLater: true }, 5)).toBe(true);
+  expect(isLaterValue({ ...known, isLater: false, isHeldBack: false }, 6)).toBe(true);
+  expect(isLaterValue({ ...known, isLater: false, isHeldBack: false }, 5)).toBe(false);
+  expect(isLaterValue({ ...known, isLater: true, isHeldBack: false }, 5)).toBe(true);
 });

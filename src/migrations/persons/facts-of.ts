@@ -3,6 +3,7 @@ import type { FactsIndex } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { estimateTextBytes } from '../../state/facts/fact-object.ts';
 import { isDocument, layout } from '../../state/keys.ts';
+import { listKnownMigrations } from '../../state/ledger/ledger.ts';
 import { loadMigration } from '../../state/migrations.ts';
 import { listReceipts } from '../../state/receipts.ts';
 
@@ -11,6 +12,16 @@ export async function* listFacts(staging: Staging, names: readonly string[]): As
   for (const name of names) {
     for await (const { findings } of listReceipts(staging, name)) if (findings) yield findings;
   }
+}
+
+/** The identity facts that are still there of some migrations, and of all that a ledger knows. */
+export async function* listKnownFacts(
+  staging: Staging,
+  ledger: string,
+  names: readonly string[],
+): AsyncGenerator<FactsIndex> {
+  for (const name of new Set([...names, ...(await listKnownMigrations(staging, ledger))]))
+    if (!(await staging.get(layout(name).factsRemoved))) yield* listFacts(staging, [name]);
 }
 
 /** Of their text, estimated. */

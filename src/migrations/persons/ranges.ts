@@ -15,7 +15,7 @@ import { layout, type SendStep, toRangeKey } from '../../state/keys.ts';
 import { createLedgerTables } from '../../state/ledger/ledger-tables.ts';
 import type { OpenMigration } from '../open-migrations.ts';
 import { loadAttempts } from './attempts.ts';
-import { listFacts } from './facts-of.ts';
+import { listFacts, listKnownFacts } from './facts-of.ts';
 import { assertHasLedger } from './ledger-lock.ts';
 import { listDocuments } from './list-documents.ts';
 import { saveRefused } from './refused-records.ts';
@@ -47,6 +47,12 @@ export async function resolveRange(work: RangeWork, deps: RangeDeps): Promise<vo
     facts: listFacts(staging, plan.of),
     ledger,
     tables,
+    sent: migration.settings.overwritePeople
+      ? {
+          facts: () => listKnownFacts(staging, ledger.id, plan.of),
+          tables: createLedgerTables(staging, ledger.id, 'properties', PROPERTY_WIDTH),
+        }
+      : undefined,
     from,
     to,
     signal,

@@ -25,6 +25,7 @@ import { createLedgerTables, createMemoryTables } from '../../state/ledger/ledge
 import { loadTurns } from '../../state/ledger/turns.ts';
 import type { PartStore } from '../../state/part-store.ts';
 import { loadPart } from '../../state/parts.ts';
+import { listKnownFacts } from '../persons/facts-of.ts';
 import { atTurn } from '../persons/turn.ts';
 import { ReceiptTotals } from '../report/receipt-totals.ts';
 
@@ -112,6 +113,16 @@ async function foldAll(
     tables: openTables('ids', ID_WIDTH),
     prefix: toPlanFactsPrefix(scratch),
     facts,
+    sent:
+      known && overwritePeople
+        ? {
+            facts: async function* () {
+              yield* facts;
+              yield* listKnownFacts(staging, known.id, []);
+            },
+            tables: openTables('properties', PROPERTY_WIDTH),
+          }
+        : undefined,
   });
   const merges = resolved.merges.reduce((sum, { count }) => sum + count, 0);
   let people = mergePersonsTally({ ...emptyPersonsTally(), pairs: merges }, resolved.people);

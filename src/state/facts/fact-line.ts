@@ -95,6 +95,10 @@ export class Fields {
     if (line[start - 1] !== '\t') throw new Error('no line of fields');
   }
 
+  get isAtEnd(): boolean {
+    return this.#at > this.#line.length;
+  }
+
   next(): string {
     const start = this.#at;
     const end = this.#line.indexOf('\t', start);

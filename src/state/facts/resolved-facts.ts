@@ -21,10 +21,10 @@ export type ResolvedFact =
       readonly properties: string;
     }
   /**
-   * An id that was merged into the person now, after set properties of it were sent under the id itself: those up
-   * to this time, ms since 1970, may be known at the destination without the ledger telling which.
+   * Set properties of the person may be known at the destination that were sent under another id: up to this time, ms
+   * since 1970. `key`: this one; without it any, as the ledger does not tell which.
    */
-  | { readonly kind: 'floor'; readonly of: string; readonly timeMs: number }
+  | { readonly kind: 'floor'; readonly of: string; readonly key?: string; readonly timeMs: number }
   | {
       readonly kind: 'group';
       readonly of: string;
@@ -41,7 +41,7 @@ export function renderResolvedFact(fact: ResolvedFact): string {
     case 'person':
       return `${fact.of}${fact.isAlias ? 'm' : 'p'}\t${quote(fact.id)}\t${fact.properties}`;
     case 'floor':
-      return `${fact.of}f\t${fact.timeMs}`;
+      return `${fact.of}f\t${fact.timeMs}${fact.key === undefined ? '' : `\t${quote(fact.key)}`}`;
     case 'group':
       return `${fact.of}g\t${quote(fact.groupType)}\t${quote(fact.groupKey)}\t${fact.time}\t${fact.properties}`;
   }
@@ -64,7 +64,10 @@ export function parseResolvedFact(line: string): ResolvedFact {
       isAlias: letter === 'm',
       properties: fields.properties(),
     };
-  if (letter === 'f') return { kind: 'floor', of, timeMs: z.coerce.number().parse(fields.rest()) };
+  if (letter === 'f') {
+    const timeMs = z.coerce.number().parse(fields.next());
+    return { kind: 'floor', of, timeMs, ...(fields.isAtEnd ? {} : { key: fields.string() }) };
+  }
   if (letter !== 'g') throw new Error('no kind of fact');
   return {
     kind: 'group',

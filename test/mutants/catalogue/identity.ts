@@ -49,8 +49,22 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     id: 'E2a',
     what: 'values older than those of an id that was merged since replace them',
     file: 'src/identity/property-filter.ts',
-    edits: [['const replaces = overwrite && toTimeMs(one[1]) > floorMs;', 'const replaces = overwrite;']],
+    edits: [['overwrite && timeMs > floorMs && !(', 'overwrite && !(']],
     tests: ['test/identity'],
+  },
+  {
+    id: 'E2b',
+    what: 'a newer value lost in a merge that a later migration brings',
+    file: 'src/identity/resolve-buckets.ts',
+    edits: [['if (late.length > 0) await passOnSent', 'if (late.length > 1_000) await passOnSent']],
+    tests: ['test/migrations/persons/late-merges.test.ts'],
+  },
+  {
+    id: 'E2c',
+    what: 'values of one name replaced by older ones of an id that perhaps was merged',
+    file: 'src/identity/property-filter.ts',
+    edits: [['timeMs < readMark(of, FLOOR_OF_ONE, one[0])', 'timeMs < 0']],
+    tests: ['test/migrations/persons/late-merges.test.ts'],
   },
   {
     id: 'E3',

@@ -18,6 +18,7 @@ test('a line holds all of its fact, behind the hash that it is sorted by', () =>
     { ...person, properties: '0' },
     group,
     { kind: 'floor', of, timeMs: 1_672_531_200_000.5 },
+    { kind: 'floor', of, key: 'a "plan"\t', timeMs: 5 },
   ];
   for (const fact of facts) {
     expect(renderResolvedFact(fact).startsWith(of)).toBe(true);

@@ -1,0 +1,365 @@
+import type { Redis } from 'ioredis';
+import { pino } from 'pino';
+import { zeroCounts } from '../../../src/contract/counts.ts';
+import type { Deliver } from '../../../src/contract/delivery.ts';
+import type { IdentityFact } from '../../../src/contract/identity-fact.ts';
+import type { Staging } from '../../../src/contract/staging.ts';
+import { FactFold } from '../../../src/identity/fact-fold.ts';
+import { getMessage } from '../../../src/lib/errors.ts';
+import type { OpenMigration } from '../../../src/migrations/open-migrations.ts';
+import { toLedgerDestination } from '../../../src/migrations/persons/ledger-destination.ts';
+import { loadPersons } from '../../../src/migrations/persons/load-persons.ts';
+import {
+  foldRange,
+  mergeRange,
+  type RangeWork,
+  resolveRange,
+} from '../../../src/migrations/persons/ranges.ts';
+import { removeMigration } from '../../../src/migrations/remove/remove-migration.ts';
+import { sendPersons } from '../../../src/migrations/run/persons-phase.ts';
+import { StatusBoard } from '../../../src/migrations/run/run-status.ts';
+import type { WorkEvent, WorkQueue } from '../../../src/migrations/run/work-queue.ts';
+import type { Control } from '../../../src/state/control.ts';
+import { saveFacts } from '../../../src/state/facts/fact-object.ts';
+import { LEDGERS, layout, toFactsKey } from '../../../src/state/keys.ts';
+import { toLedgerAccess } from '../../../src/state/ledger/ledger.ts';
+import {
+  createMigration,
+  listMigrations,
+  loadLatestEpochNumber,
+  loadMigration,
+  openEpoch,
+} from '../../../src/state/migrations.ts';
+import { createReceipt } from '../../../src/state/receipts.ts';
+import { createLivePersons, type LivePersons } from '../../support/live-persons.ts';
+import { saveControl } from '../../support/save-control.ts';
+import type { StoredEvent } from '../../support/strict-destination.ts';
+
+/*
+ * The use cases about persons (send, hold, release, rm) with staging, Redis and destination in memory, so that
+ * thousands of histories can be tried. Every call to one of the three is a place where a process may be killed.
+ */
+
+/** Ends a process at a call. */
+export interface Kill {
+  /** From 1. */
+  readonly call: number;
+  /** Whether the call has its effect; the process never learns of it. */
+  readonly after: boolean;
+}
+
+export type Ended = 'done' | 'killed' | { readonly failed: string };
+
+export interface PersonsWorld {
+  readonly live: LivePersons;
+  /** Everything that was said about persons so far, whether it was removed since or not. */
+  readonly said: readonly IdentityFact[];
+  /** What finished migrations reported as unmerged, as reason and id. */
+  readonly reported: ReadonlySet<string>;
+  /** Calls of the last process. */
+  readonly calls: number;
+  /** Objects, by key. */
+  readonly objects: Map<string, Buffer>;
+  /** Events of which this is true are refused. */
+  refuses: (event: StoredEvent) => boolean;
+  /** Begins a migration, or tops it up; nothing about persons is sent. */
+  add(name: string, facts: readonly IdentityFact[]): Promise<void>;
+  /** Resumes a migration. `releases`: it sends what these hold. */
+  send(name: string, options?: SendOptions): Promise<Ended>;
+  remove(name: string, options?: { forget?: boolean; kill?: Kill | undefined }): Promise<Ended>;
+  /** Puts the ledgers back as `backUp` found them. */
+  backUp(): ReadonlyMap<string, Buffer>;
+  restore(backup: ReadonlyMap<string, Buffer>): void;
+}
+
+export interface SendOptions {
+  readonly kill?: Kill | undefined;
+  readonly hold?: boolean;
+  readonly releases?: readonly string[];
+  readonly acceptRefusals?: boolean;
+}
+
+class Killed extends Error {}
+
+const DESTINATION = { url: 'http://service.test', project: 'p', apiKey: 'key' };
+const access = toLedgerAccess(DESTINATION);
+const log = pino({ level: 'silent' });
+
+const toManifest = (name: string, overwrite: boolean) => ({
+  name,
+  source: {
+    type: 'jsonl',
+    from: '*.json',
+    mapping: { event: { column: 'e' }, distinctId: { column: 'u' }, timestamp: { column: 't' }, key: ['n'] },
+  },
+  destination: { url: DESTINATION.url, project: DESTINATION.project, apiKey: '${KEY}' },
+  people: { overwrite },
+});
+
+export function createPersonsWorld({ overwrite }: { readonly overwrite: boolean }): PersonsWorld {
+  const objects = new Map<string, Buffer>();
+  const strings = new Map<string, string>();
+  const live = createLivePersons();
+  const said: IdentityFact[] = [];
+  const reported = new Set<string>();
+  let latest = { calls: 0 };
+  let seconds = 0;
+  const now = () => new Date(Date.UTC(2024, 0, 1) + 1000 * ++seconds);
+
+  /** One process, and what it sees of the world. */
+  const start = (kill?: Kill) => {
+    const end = new AbortController();
+    const count = { calls: 0 };
+    latest = count;
+    const call = async <T>(work: () => T): Promise<T> => {
+      end.signal.throwIfAborted();
+      count.calls += 1;
+      if (count.calls !== kill?.call) return work();
+      if (kill.after) work();
+      end.abort(new Killed());
+      throw end.signal.reason;
+    };
+    return {
+      signal: end.signal,
+      call,
+      staging: createMemoryStaging(objects, call),
+      redis: createLocks(strings, call) as unknown as Redis,
+    };
+  };
+  const outer = start();
+
+  const deliverTo =
+    ({ call }: ReturnType<typeof start>): Deliver =>
+    (batch) =>
+      call(() => {
+        const events = JSON.parse(`[${batch.body.toString('utf8')}]`) as Omit<StoredEvent, 'distinctId'>[];
+        return events.map((each) => {
+          const event = { ...each, distinctId: String(each.properties['distinct_id']) };
+          if (world.refuses(event)) return { kind: 'refused', detail: 'not this one' } as const;
+          live.take(event);
+          return { kind: 'accepted' } as const;
+        });
+      });
+
+  const settle = async (process: ReturnType<typeof start>, work: () => Promise<void>): Promise<Ended> => {
+    try {
+      await work();
+      return 'done';
+    } catch (error) {
+      if (process.signal.aborted) return 'killed';
+      return { failed: getMessage(error) };
+    } finally {
+      strings.clear(); // a lock expires, and so does that of a process which is gone
+    }
+  };
+  const enter = (name: string, state: Control['state']) =>
+    saveControl(outer.staging, name, { state, reason: '', at: now().toISOString() });
+
+  const world: PersonsWorld = {
+    live,
+    said,
+    reported,
+    objects,
+    get calls() {
+      return latest.calls;
+    },
+    refuses: () => false,
+    async add(name, facts) {
+      const { staging } = outer;
+      if (!(await loadMigration(staging, name))) await begin(staging, name);
+      const part = `f-${[...objects.keys()].filter((key) => key.startsWith(layout(name).receipts)).length}`;
+      const fold = new FactFold();
+      for (const fact of facts) fold.add(fact);
+      const key = toFactsKey(`${name}/`, `${part}/1-1`);
+      const counts = zeroCounts();
+      await createReceipt(staging, name, {
+        part,
+        file: 'a.json',
+        mapping: 'jsonl@1',
+        tally: { counts, events: { sent: 0, accepted: 0 }, byDay: {}, byEvent: {}, byReason: {} },
+        rejectSegments: [],
+        findings: await saveFacts(staging, key, fold.stored()),
+      });
+      said.push(...facts);
+    },
+    async send(name, { kill, hold = false, releases, acceptRefusals = false } = {}) {
+      if (!(await loadMigration(outer.staging, name))) await begin(outer.staging, name, releases);
+      const record = await loadMigration(outer.staging, name);
+      if (!record) throw new Error(`${name} is missing`);
+      const process = start(kill);
+      const { staging, redis, signal } = process;
+      const epoch = (await loadLatestEpochNumber(outer.staging, name)) + 1;
+      const opening = { openedAt: now().toISOString(), ...record.opening, ledger: access.id };
+      await openEpoch(outer.staging, name, epoch, { ...opening, acceptRefusals });
+      await enter(name, 'running');
+      const migration: OpenMigration = {
+        record,
+        epoch,
+        settings: {
+          batch: { events: 2, bytes: 1024 * 1024, eventBytes: 900 * 1024 },
+          requestsInFlight: 1,
+          overwritePeople: overwrite,
+          groupIdentifyEvent: '$group_identify',
+          ledger: access,
+        },
+        maps: {} as OpenMigration['maps'],
+        deliver: deliverTo(process),
+        openSlice: () => {
+          throw new Error('nothing is staged here');
+        },
+      };
+      const queue = createQueue(async (job, range) => {
+        const deps = { staging, redis, signal, onProgress: () => {} };
+        const work = { ...range, migration };
+        if (job === 'resolve-people') return resolveRange(work, deps);
+        return job === 'merge-people' ? mergeRange(work, deps) : foldRange(work, deps);
+      }, signal);
+      return settle(process, async () => {
+        const failures = await sendPersons({
+          record,
+          epoch,
+          staging,
+          board: new StatusBoard(() => {}),
+          assertVolume: () => {},
+          schedulerDeps: {
+            queue,
+            windowSize: 8,
+            makeJobId: ({ name: job, id }, generation) => `${name} ${epoch} ${job} ${id} ${generation}`,
+            assertRunning: async () => {},
+            assertNotHeld: async () => {},
+            signal,
+          },
+          redis,
+          log,
+          now,
+          persons: {
+            hold,
+            destination: toLedgerDestination(record.opening.manifest),
+            resolveLedger: () => access,
+            acceptRefusals,
+          },
+        });
+        if (failures[0]) throw new Error(failures[0].reason);
+        await enter(name, 'finished');
+        const { people } = (await loadPersons(outer.staging, name)).sent;
+        for (const { reason, id } of people.setAsideSample) reported.add(`${reason} ${id}`);
+      });
+    },
+    remove(name, { forget = false, kill } = {}) {
+      const process = start(kill);
+      const { staging, redis } = process;
+      const store = { staging, now, askRedis: <T>(ask: (redis: Redis) => Promise<T>) => ask(redis) };
+      return settle(process, () => removeMigration(store, name, { forget, resolveLedger: () => access }));
+    },
+    backUp: () => new Map([...objects].filter(([key]) => key.startsWith(LEDGERS))),
+    restore(backup) {
+      for (const key of [...objects.keys()]) if (key.startsWith(LEDGERS)) objects.delete(key);
+      for (const [key, body] of backup) objects.set(key, body);
+    },
+  };
+
+  const begin = async (staging: Staging, name: string, releases?: readonly string[]) => {
+    const createdAt = now().toISOString();
+    await createMigration(staging, {
+      id: `${name} ${createdAt}`,
+      name,
+      identity: {},
+      identitySha256: '',
+      mapping: 'jsonl@1',
+      destination: DESTINATION.url,
+      files: [],
+      createdAt,
+      ...(releases ? { releases: [...releases] } : {}),
+      opening: { manifest: toManifest(name, overwrite), baseDir: '/' },
+    });
+  };
+  return world;
+}
+
+/** Those that are there; a migration that was forgotten is not. */
+export const listNames = (objects: Map<string, Buffer>): Promise<string[]> =>
+  listMigrations(createMemoryStaging(objects, async (work) => work()));
+
+type Call = <T>(work: () => T) => Promise<T>;
+
+function createMemoryStaging(objects: Map<string, Buffer>, call: Call): Staging {
+  return {
+    location: 'memory',
+    put: (key, body) =>
+      call(() => {
+        objects.set(key, Buffer.from(body));
+        return { etag: '' };
+      }),
+    create: (key, body) =>
+      call(() => {
+        if (objects.has(key)) return false;
+        objects.set(key, Buffer.from(body));
+        return true;
+      }),
+    get: (key) => call(() => objects.get(key)),
+    getRange: (key, offset, length) =>
+      call(() => {
+        const body = objects.get(key)?.subarray(offset, offset + length);
+        if (body?.length !== length) throw new Error(`${key} is gone or too short`);
+        return body;
+      }),
+    async *list(prefix) {
+      const found = await call(() => [...objects.keys()].filter((key) => key.startsWith(prefix)).sort());
+      for (const key of found) {
+        const body = objects.get(key);
+        if (body) yield { key, bytes: body.length };
+      }
+    },
+    remove: (key) => call(() => void objects.delete(key)),
+  };
+}
+
+/** The commands that the lock of a ledger and the use cases about persons need. */
+function createLocks(strings: Map<string, string>, call: Call) {
+  return {
+    set: (key: string, value: string) =>
+      call(() => {
+        if (strings.has(key)) return null;
+        strings.set(key, value);
+        return 'OK';
+      }),
+    get: (key: string) => call(() => strings.get(key) ?? null),
+    eval: (script: string, _keys: number, key: string, value: string) =>
+      call(() => {
+        const isOwn = strings.get(key) === value;
+        if (script.includes("'DEL'")) return isOwn && strings.delete(key) ? 1 : 0;
+        if (strings.has(key) && !isOwn) return 0;
+        strings.set(key, value);
+        return 1;
+      }),
+    del: (key: string) => call(() => (strings.delete(key) ? 1 : 0)),
+    exists: (key: string) => call(() => (strings.has(key) ? 1 : 0)),
+  };
+}
+
+/** Does each job at once. */
+function createQueue(
+  work: (job: string, range: Omit<RangeWork, 'migration'>) => Promise<void>,
+  signal: AbortSignal,
+): WorkQueue {
+  const listeners = new Set<(event: WorkEvent) => void>();
+  const settled = (jobId: string, state: Extract<WorkEvent, { kind: 'settled' }>['state']) => {
+    for (const listener of listeners) listener({ kind: 'settled', jobId, state });
+  };
+  return {
+    async add(jobs) {
+      for (const { name, jobId, payload } of jobs)
+        work(name, payload as Omit<RangeWork, 'migration'>).then(
+          () => settled(jobId, { kind: 'done' }),
+          (error: unknown) => {
+            if (!signal.aborted) settled(jobId, { kind: 'failed', reason: getMessage(error) });
+          },
+        );
+    },
+    listen(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    state: async () => ({ kind: 'open' }),
+  };
+}
