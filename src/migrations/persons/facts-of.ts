@@ -4,8 +4,9 @@ import type { Staging } from '../../contract/staging.ts';
 import { estimateTextBytes } from '../../state/facts/fact-object.ts';
 import { isDocument, layout } from '../../state/keys.ts';
 import { listKnownMigrations } from '../../state/ledger/ledger.ts';
-import { loadMigration } from '../../state/migrations.ts';
+import type { MigrationRecord } from '../../state/migrations.ts';
 import { listReceipts } from '../../state/receipts.ts';
+import { areFactsRemoved } from './facts-removed.ts';
 
 /** The identity facts of all parts of some migrations. */
 export async function* listFacts(staging: Staging, names: readonly string[]): AsyncGenerator<FactsIndex> {
@@ -21,7 +22,7 @@ export async function* listKnownFacts(
   names: readonly string[],
 ): AsyncGenerator<FactsIndex> {
   for (const name of new Set([...names, ...(await listKnownMigrations(staging, ledger))]))
-    if (!(await staging.get(layout(name).factsRemoved))) yield* listFacts(staging, [name]);
+    if (!(await areFactsRemoved(staging, name))) yield* listFacts(staging, [name]);
 }
 
 /** Of their text, estimated. */
@@ -37,9 +38,11 @@ export async function countFactBytes(staging: Staging, names: readonly string[])
  * Changes with every receipt that is added; receipts are never replaced, so none needs to be read. Another
  * migration under the same name may have receipts of the same sizes, so its id is part of it.
  */
-export async function fingerprintFacts(staging: Staging, name: string): Promise<string> {
-  const record = await loadMigration(staging, name);
-  const digest = createHash('sha256').update(`${record?.id}\n`);
+export async function fingerprintFacts(
+  staging: Staging,
+  { name, id }: Pick<MigrationRecord, 'name' | 'id'>,
+): Promise<string> {
+  const digest = createHash('sha256').update(`${id}\n`);
   for await (const { key, bytes } of staging.list(layout(name).receipts)) {
     if (isDocument(key)) digest.update(`${key} ${bytes}\n`);
   }

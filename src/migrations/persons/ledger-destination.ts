@@ -67,10 +67,9 @@ export async function assertOneProject(
   if (destination?.project === undefined || destination.service !== undefined) return;
   for (const other of await listMigrations(staging)) {
     if (other === name) continue;
-    const record = await loadMigration(staging, other);
     // What it declared since it began counts.
-    const epoch = await loadLatestEpoch(staging, other);
-    const its = record && toLedgerDestination((epoch ?? record.opening).manifest);
+    const opened = (await loadLatestEpoch(staging, other)) ?? (await loadMigration(staging, other))?.opening;
+    const its = opened && toLedgerDestination(opened.manifest);
     if (!its || !mayBeSameProject(destination, its)) continue;
     const [here, there] = [destination.host ?? 'the bundled API', its.host ?? 'the bundled API'];
     throw new ConfigError(

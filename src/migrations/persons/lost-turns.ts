@@ -3,12 +3,44 @@ import { layout, ledgerLayout, parseTurnKey } from '../../state/keys.ts';
 import { loadTurns } from '../../state/ledger/turns.ts';
 import { loadRebuiltAt } from '../../state/ledger/versions.ts';
 import { listMigrations } from '../../state/migrations.ts';
+import { loadTurnsAtRemoval } from './facts-removed.ts';
 import { loadTurnPlan } from './turn.ts';
 
 /*
  * A ledger that was restored from an older backup is whole in itself, its versions included. What migrations keep of
- * their turns shows that it knew more: a turn is opened at the ledger before the migration writes its plan.
+ * their turns shows that it knew more: a turn is opened at the ledger before the migration writes its plan. Of one
+ * whose facts were removed, the mark of the removal says how far the ledger was.
  */
+
+/** Migrations that are looked at at once; on S3 each is a round trip. */
+const AT_ONCE = 16;
+
+interface NamedTurn {
+  readonly name: string;
+  readonly turn: number;
+  /** Undefined: the plan of the turn says at which ledger it was. */
+  readonly ledger?: string;
+}
+
+/** The highest turn of each ledger that migrations had known of when their facts were removed. */
+export async function listTurnsAtRemoval(staging: Staging, names: readonly string[]): Promise<NamedTurn[]> {
+  const all: NamedTurn[] = [];
+  for (const name of names) {
+    const turns = await loadTurnsAtRemoval(staging, name);
+    for (const [ledger, turn] of Object.entries(turns)) all.push({ name, ledger, turn });
+  }
+  return all;
+}
+
+async function listTurnsOf(staging: Staging, name: string): Promise<NamedTurn[]> {
+  const turns: NamedTurn[] = [];
+  for await (const { key } of staging.list(layout(name).turns)) {
+    const turn = parseTurnKey(key);
+    if (turn !== undefined) turns.push({ name, turn });
+  }
+  // What is removed has none any more.
+  return turns.length > 0 ? turns : listTurnsAtRemoval(staging, [name]);
+}
 
 /**
  * The highest turn at this ledger that a migration has and the ledger does not know; undefined where there is none.
@@ -18,20 +50,19 @@ export async function findLostTurn(
   staging: Staging,
   ledger: string,
 ): Promise<{ readonly turn: number; readonly key: string } | undefined> {
-  const planned: { readonly name: string; readonly turn: number }[] = [];
-  for (const name of await listMigrations(staging)) {
-    for await (const { key } of staging.list(layout(name).turns)) {
-      const turn = parseTurnKey(key);
-      if (turn !== undefined) planned.push({ name, turn });
-    }
+  const planned: NamedTurn[] = [];
+  const names = await listMigrations(staging);
+  for (let start = 0; start < names.length; start += AT_ONCE) {
+    const some = names.slice(start, start + AT_ONCE);
+    planned.push(...(await Promise.all(some.map((name) => listTurnsOf(staging, name)))).flat());
   }
   // After the plans: a turn that is opened meanwhile is known by then.
   const { known } = await loadTurns(staging, ledger);
   const rebuiltAt = await loadRebuiltAt(staging, ledger);
   let lost = 0;
-  for (const { name, turn } of planned) {
+  for (const { name, turn, ledger: at } of planned) {
     if (turn < rebuiltAt || turn <= lost || known.has(turn)) continue;
-    if ((await loadTurnPlan(staging, name, turn))?.ledger === ledger) lost = turn;
+    if ((at ?? (await loadTurnPlan(staging, name, turn))?.ledger) === ledger) lost = turn;
   }
   return lost === 0 ? undefined : { turn: lost, key: ledgerLayout(ledger).turn(lost) };
 }

@@ -1,9 +1,9 @@
 import type { Staging } from '../../contract/staging.ts';
 import { ConfigError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { layout } from '../../state/keys.ts';
+import { ledgerLayout } from '../../state/keys.ts';
 import { isForgotten, type Ledger, listKnownMigrations } from '../../state/ledger/ledger.ts';
-import { dropOpenTurns, endTurn, openTurn } from '../../state/ledger/turns.ts';
+import { dropOpenTurns, endTurn, loadTurns, openTurn } from '../../state/ledger/turns.ts';
 import {
   clearLedger,
   findLostVersion,
@@ -11,8 +11,9 @@ import {
   saveFirstVersions,
   saveVersions,
 } from '../../state/ledger/versions.ts';
-import { loadMigration, type MigrationRecord } from '../../state/migrations.ts';
-import { findLostTurn } from './lost-turns.ts';
+import { listMigrations, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
+import { areFactsRemoved } from './facts-removed.ts';
+import { findLostTurn, listTurnsAtRemoval } from './lost-turns.ts';
 import { listNotedVersions } from './noted-versions.ts';
 
 interface RebuildDeps {
@@ -33,11 +34,14 @@ export async function rebuildWhereLost(
   { staging, record, log, now }: RebuildDeps,
   ledger: Ledger,
 ): Promise<void> {
+  const isKnown = await hasVersions(staging, ledger.id);
+  const found = await findLost(staging, ledger);
   // Of a ledger that is gone as a whole, what migrations keep of their turns is all that is left.
-  const lost = (await findLost(staging, ledger)) ?? (await findLostTurn(staging, ledger.id))?.key;
+  const isLookedAt = isKnown && !ledger.isForgotten;
+  const lost = found ?? (isLookedAt ? undefined : (await findLostTurn(staging, ledger.id))?.key);
   if (lost === undefined) {
     // From here on a ledger without this document is one that lost it.
-    if (!(await hasVersions(staging, ledger.id))) await saveVersions(staging, ledger);
+    if (!isKnown) await saveVersions(staging, ledger);
     return;
   }
   await assertCanBeMadeAgain(staging, ledger, lost);
@@ -57,21 +61,35 @@ export async function rebuildWhereLost(
   await endTurn(staging, ledger.id, turn);
 }
 
-/** The first thing that a ledger, or a turn that has not ended, noted and that is gone. */
+/**
+ * The first thing that a ledger, or a turn that has not ended, noted and that is gone. `turn`: whoever has this one
+ * looked at the turns of all migrations when it began; a ledger that is from before it does not have it.
+ */
 export async function findLost(
   staging: Staging,
   ledger: Pick<Ledger, 'id'> & Partial<Ledger>,
+  turn?: number,
 ): Promise<string | undefined> {
   if (ledger.isForgotten ?? (await isForgotten(staging, ledger.id))) return undefined;
   const version = await findLostVersion(staging, ledger, await listNotedVersions(staging, ledger.id));
   if (version !== undefined || !(await hasVersions(staging, ledger.id))) return version;
+  if (turn !== undefined)
+    return (await loadTurns(staging, ledger.id)).known.has(turn)
+      ? undefined
+      : ledgerLayout(ledger.id).turn(turn);
   return (await findLostTurn(staging, ledger.id))?.key;
 }
 
 async function assertCanBeMadeAgain(staging: Staging, { id }: Ledger, lost: string): Promise<void> {
-  for (const name of await listKnownMigrations(staging, id)) {
+  const known = await listKnownMigrations(staging, id);
+  // An older ledger may not know them yet.
+  const removed = await listTurnsAtRemoval(staging, await listMigrations(staging));
+  for (const name of new Set([
+    ...known,
+    ...removed.filter(({ ledger }) => ledger === id).map((one) => one.name),
+  ])) {
     const isGone = !(await loadMigration(staging, name));
-    if (!isGone && !(await staging.get(layout(name).factsRemoved))) continue;
+    if (!isGone && !(await areFactsRemoved(staging, name))) continue;
     throw new ConfigError(
       `${staging.location} has lost ${lost}, by which Backhaul knows what was sent about persons. It cannot be made again, because ${isGone ? `migration "${name}" is gone from staging` : `the identity facts of "${name}" were removed`}. Restore that object and resume; or run "backhaul rm ${name} --forget" and resume: then nothing is merged at this destination any more`,
     );

@@ -32,6 +32,11 @@ interface RefusedTurn {
   readonly attempts: Attempts;
   readonly ledger: string;
   readonly turn: number;
+  /**
+   * Throws where the producer was replaced. Asked between reading a bucket and writing it; whoever takes over later
+   * finds that this turn came to something, and sends in a turn of its own, which writes the bucket.
+   */
+  readonly assertInForce: () => Promise<void>;
 }
 
 /**
@@ -41,7 +46,7 @@ interface RefusedTurn {
  */
 export async function withdrawRefused(
   staging: Staging,
-  { keys, attempts, ledger, turn }: RefusedTurn,
+  { keys, attempts, ledger, turn, assertInForce }: RefusedTurn,
 ): Promise<void> {
   const steps = [
     ['merged', createLedgerTables(staging, ledger, 'ids', ID_WIDTH), withdrawMerge],
@@ -50,7 +55,7 @@ export async function withdrawRefused(
   for (const [step, tables, withdraw] of steps) {
     let hashes: Buffer[] = [];
     const flush = async () => {
-      await withdrawAll(tables, hashes, (table, hash) => withdraw(table, hash, turn));
+      await withdrawAll(tables, hashes, (table, hash) => withdraw(table, hash, turn), assertInForce);
       hashes = [];
     };
     for await (const { refusedRecords = [] } of listSentRanges(staging, keys, step, attempts)) {
@@ -67,6 +72,7 @@ async function withdrawAll(
   tables: StoredTables,
   hashes: readonly Buffer[],
   withdraw: (table: RecordTable, hash: Buffer) => void,
+  assertInForce: () => Promise<void>,
 ): Promise<void> {
   const pace = createPace();
   const byBucket = new Map<number, Buffer[]>();
@@ -84,6 +90,7 @@ async function withdrawAll(
       if (table) withdraw(table, hash);
       if (pace.isDue()) await pace.rest();
     }
+    await assertInForce();
     await tables.save(loaded);
   }
 }

@@ -1,7 +1,6 @@
 import type { Staging } from '../../contract/staging.ts';
 import { ConfigError, getMessage } from '../../lib/errors.ts';
 import { loadControl } from '../../state/control.ts';
-import { encodeDocument } from '../../state/document.ts';
 import { layout } from '../../state/keys.ts';
 import {
   forgetLedger,
@@ -14,6 +13,7 @@ import {
 import { clearStaging, listMigrations, loadMigration } from '../../state/migrations.ts';
 import { requireMigration } from '../life-store.ts';
 import { fingerprintFacts, listFacts } from './facts-of.ts';
+import { areFactsRemoved, loadTurnsAtRemoval, markFactsRemoved } from './facts-removed.ts';
 import { loadPersons } from './load-persons.ts';
 import { findLost } from './rebuild-ledger.ts';
 import { takeIn } from './take-in.ts';
@@ -39,11 +39,14 @@ export async function removeFacts(
 ): Promise<void> {
   const keys = layout(name);
   if (forget) {
-    for (const id of await listLedgersOf(staging, name)) await forgetLedger(staging, id, now());
+    // One that came back from a backup may not know the migration any more.
+    const atRemoval = Object.keys(await loadTurnsAtRemoval(staging, name));
+    for (const id of new Set([...(await listLedgersOf(staging, name)), ...atRemoval]))
+      await forgetLedger(staging, id, now());
   } else {
     await enterFacts(name, { staging, now, signal, resolveLedger });
   }
-  await staging.put(keys.factsRemoved, encodeDocument({ at: now().toISOString() }));
+  await markFactsRemoved(staging, name, now());
   for (const folder of keys.facts) await clearStaging(staging, folder);
 }
 
@@ -56,13 +59,13 @@ export async function enterFacts(
   { staging, now, signal, resolveLedger }: RemoveFactsDeps,
 ): Promise<void> {
   const record = await requireMigration(staging, name);
-  if (!(await hasFacts(staging, name)) || (await staging.get(layout(name).factsRemoved))) return;
+  if (!(await hasFacts(staging, name)) || (await areFactsRemoved(staging, name))) return;
   if ((await loadPersons(staging, name)).isHeld) {
     throw new ConfigError(
       `migration "${name}" holds persons that were not sent; send them first with "backhaul persons send ${name}"`,
     );
   }
-  const facts = await fingerprintFacts(staging, name);
+  const facts = await fingerprintFacts(staging, record);
   for (const id of await listLedgersOf(staging, name)) {
     if ((await loadKnownFacts(staging, id, name))?.facts !== facts) continue;
     await assertWhole(staging, { id }, name);

@@ -20,6 +20,7 @@ import {
   type MigrationRecord,
 } from '../../state/migrations.ts';
 import { fingerprintFacts, listFacts } from './facts-of.ts';
+import { areFactsRemoved } from './facts-removed.ts';
 import { isSameDestination, type LedgerDestination, toLedgerDestination } from './ledger-destination.ts';
 import { findLostTurn } from './lost-turns.ts';
 import { atTurn, findEndedTurn, listEndedTurns, loadTurnPlan, released } from './turn.ts';
@@ -49,10 +50,10 @@ export async function takeInOthers(options: TakeInOptions): Promise<'done' | 'fa
     const its = record && toLedgerDestination(record.opening.manifest);
     if (!record || !its || !destination) continue;
     if (!isSameDestination(its, destination) && !(await sendsTo(staging, name, ledger))) continue;
-    const facts = await fingerprintFacts(staging, name);
+    const facts = await fingerprintFacts(staging, record);
     if ((await loadKnownFacts(staging, ledger.id, name))?.facts === facts) continue;
     options.signal.throwIfAborted();
-    if (await staging.get(layout(name).factsRemoved)) return 'facts_are_gone';
+    if (await areFactsRemoved(staging, name)) return 'facts_are_gone';
     await takeIn(record, facts, options);
   }
   return 'done';

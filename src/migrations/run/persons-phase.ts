@@ -1,11 +1,10 @@
 import type { Redis } from 'ioredis';
-import type { BucketRange } from '../../identity/load-folds.ts';
 import { countRefused, type SentRange } from '../../identity/sent-range.ts';
 import { settleWithin } from '../../lib/async/timeout.ts';
-import { SourceError } from '../../lib/errors.ts';
+import { FencedOutError, SourceError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { encodeDocument } from '../../state/document.ts';
-import { layout, type SendStep, toRangeKey } from '../../state/keys.ts';
+import { layout } from '../../state/keys.ts';
 import {
   forgetLedger,
   type Ledger,
@@ -14,12 +13,12 @@ import {
   openLedger,
   saveKnownFacts,
 } from '../../state/ledger/ledger.ts';
-import { endTurn, loadTurnDocument, loadTurns, openTurn } from '../../state/ledger/turns.ts';
+import { endTurn } from '../../state/ledger/turns.ts';
 import { saveVersions } from '../../state/ledger/versions.ts';
-import { clearStaging } from '../../state/migrations.ts';
+import { clearStaging, loadLatestEpochNumber } from '../../state/migrations.ts';
+import { requireMigration } from '../life-store.ts';
 import { addUpTurn } from '../persons/add-up-turn.ts';
 import { loadAttempts, reopenRefused } from '../persons/attempts.ts';
-import { dropDamaged } from '../persons/drop-damaged.ts';
 import { countFactBytes, fingerprintFacts } from '../persons/facts-of.ts';
 import { assertOneProject, type LedgerDestination } from '../persons/ledger-destination.ts';
 import { type LedgerLock, LedgerLockLostError, takeLedgerLock } from '../persons/ledger-lock.ts';
@@ -27,15 +26,10 @@ import { listNotedVersions } from '../persons/noted-versions.ts';
 import { findLost, rebuildWhereLost } from '../persons/rebuild-ledger.ts';
 import { withdrawRefused } from '../persons/refused-records.ts';
 import { takeInOthers } from '../persons/take-in.ts';
-import {
-  type EndedTurn,
-  listEndedEpochs,
-  loadTurnPlan,
-  saveTurnPlan,
-  type TurnPlan,
-} from '../persons/turn.ts';
+import { type EndedTurn, listEndedEpochs } from '../persons/turn.ts';
+import { type Facts, findTurn, listSteps } from './find-turn.ts';
 import type { EpochRun } from './import-phase.ts';
-import { countRanges, cutRanges, runRanges } from './persons-ranges.ts';
+import { cutRanges, runRanges } from './persons-ranges.ts';
 import type { Failure } from './scheduler.ts';
 
 /** How a migration treats persons, and where. */
@@ -58,14 +52,6 @@ export interface PersonsRun extends EpochRun {
 
 const REDIS_WITHIN_MS = 1_000;
 
-/** The facts that a turn is about. */
-interface Facts {
-  /** Migrations that they are of. */
-  readonly of: readonly string[];
-  readonly fingerprints: ReadonlyMap<string, string>;
-  readonly bytes: number;
-}
-
 /**
  * Persons and groups, once every event is in, in one turn at the ledger of the destination: each bucket decides
  * which identities belong together, then the merges are sent, then what is known of the persons. A step needs
@@ -77,7 +63,10 @@ export async function sendPersons(run: PersonsRun): Promise<Failure[]> {
   const bytes = await countFactBytes(staging, of);
   if (bytes === 0) return [];
   const fingerprints = new Map<string, string>();
-  for (const name of of) fingerprints.set(name, await fingerprintFacts(staging, name));
+  for (const name of of) {
+    const facts = await fingerprintFacts(staging, await requireMigration(staging, name));
+    fingerprints.set(name, facts);
+  }
 
   const access = persons.resolveLedger();
   for (;;) {
@@ -128,23 +117,13 @@ async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts
   const keys = layout(record.name).atTurn(turn);
   const ranges = cutRanges(plan.ranges);
   const attempts = await loadAttempts(staging, keys);
-  const resolving = ['resolve-people', (range: BucketRange) => toRangeKey(keys.resolved, range)] as const;
-  const toSentKey = (step: SendStep) => (range: BucketRange) =>
-    toRangeKey(keys[step], range, attempts(step, range));
-  const steps =
-    plan.purpose === 'note'
-      ? [resolving]
-      : [
-          resolving,
-          ['merge-people', toSentKey('merged')] as const,
-          ['fold-people', toSentKey('folded')] as const,
-        ];
+  const steps = listSteps(keys, plan, attempts);
   run.board.personJobs.total = steps.length * ranges.length;
   for (const [job, toReceiptKey] of steps) {
     const failures = await runRanges(run, lock, { job, toReceiptKey, turn, ranges });
     if (failures.length > 0) return failures;
     await lock.assertHeld();
-    await assertNothingLost(run, ledger);
+    await assertNothingLost(run, ledger, turn);
     // What is lost while the turn is open is missed when it is continued.
     await saveVersions(staging, ledger, await listNotedVersions(staging, ledger.id));
   }
@@ -166,7 +145,8 @@ async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts
   await staging.put(layout(record.name).endedTurn(turn, run.epoch), encodeDocument(ended));
   await lock.assertHeld();
   if (countRefused(result) > 0 || (result.people.setAside.merged_user ?? 0) > 0) {
-    await withdrawRefused(staging, { keys, attempts, ledger: ledger.id, turn });
+    const assertInForce = () => assertNewestEpoch(run);
+    await withdrawRefused(staging, { keys, attempts, ledger: ledger.id, turn, assertInForce });
     await saveVersions(staging, ledger);
   }
   await endTurn(staging, ledger.id, turn);
@@ -181,12 +161,22 @@ async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts
 }
 
 /** Before the next step relies on it: what a step could not read it took for unknown. */
-async function assertNothingLost({ staging, record }: PersonsRun, ledger: Ledger): Promise<void> {
-  const lost = await findLost(staging, ledger);
+async function assertNothingLost(
+  { staging, record }: PersonsRun,
+  ledger: Ledger,
+  turn: number,
+): Promise<void> {
+  const lost = await findLost(staging, ledger, turn);
   if (lost === undefined) return;
   throw new SourceError(
     `${staging.location} has lost ${lost} while it was used. "backhaul resume ${record.name}" makes what is known of persons at this destination again and continues`,
   );
+}
+
+/** Throws FencedOutError where a later producer has the migration: it may have sent the same in the same turn. */
+async function assertNewestEpoch({ staging, record, epoch }: PersonsRun): Promise<void> {
+  if ((await loadLatestEpochNumber(staging, record.name)) > epoch)
+    throw new FencedOutError(`epoch ${epoch} of ${record.name} is over`);
 }
 
 function toRefusal(name: string, result: SentRange): Failure {
@@ -209,45 +199,4 @@ async function isKnown({ staging, persons }: PersonsRun, ledger: Ledger, facts: 
     if (known.state === 'noted' && !persons.hold) return false;
   }
   return true;
-}
-
-/**
- * The turn that this migration began last, where nobody has entered anything into the ledger since and the facts
- * are the same: its receipts and checkpoints hold. Else a new one, which decides again.
- */
-async function findTurn(
-  { staging, record, persons, log, now }: PersonsRun,
-  ledger: Ledger,
-  { of, fingerprints, bytes }: Facts,
-): Promise<{ turn: number; plan: TurnPlan }> {
-  const purpose = persons.hold ? 'note' : 'send';
-  const facts = [...fingerprints.values()].join();
-  const { last, ended } = await loadTurns(staging, ledger.id);
-  if (last > 0 && !ended.has(last)) {
-    const document = await loadTurnDocument(staging, ledger.id, last);
-    const plan =
-      document?.migration === record.id ? await loadTurnPlan(staging, record.name, last) : undefined;
-    const isOfThese = plan?.facts === facts && plan.of.join() === [...of].join();
-    if (plan && isOfThese && plan.purpose === purpose && plan.ledger === ledger.id) {
-      for (const key of await dropDamaged(staging, record.name, last))
-        log.warn({ migration: record.name, key }, 'working data of persons is lost or damaged; made again');
-      return { turn: last, plan };
-    }
-  }
-  const plan: TurnPlan = {
-    ledger: ledger.id,
-    purpose,
-    of: [...of],
-    facts,
-    ranges: countRanges(bytes),
-    ended: [...(await listEndedEpochs(staging, record.name)).keys()],
-  };
-  const turn = await openTurn(staging, ledger.id, {
-    migration: record.id,
-    name: record.name,
-    at: now().toISOString(),
-  });
-  await saveVersions(staging, ledger);
-  await saveTurnPlan(staging, record.name, turn, plan);
-  return { turn, plan };
 }

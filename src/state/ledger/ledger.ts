@@ -106,16 +106,15 @@ function toLedger(
 
 /**
  * Drops all hashes of a ledger (`rm --forget`). What was merged there is then unknown for ever, so the ledger
- * stays as one that merges nothing. Does nothing where there is no ledger.
+ * stays as one that merges nothing, and one that is gone comes back as such.
  */
 export async function forgetLedger(staging: Staging, id: string, now: Date): Promise<void> {
   const keys = ledgerLayout(id);
   const document = await loadDocument(ledgerDocument, keys.document, staging);
-  if (!document) return;
   const forgotten: LedgerDocument = {
     format: 2,
     salt: randomBytes(32).toString('hex'),
-    forgottenAt: document.forgottenAt ?? now.toISOString(),
+    forgottenAt: document?.forgottenAt ?? now.toISOString(),
   };
   // First the marks: whoever finds only some of the hashes must not merge by them.
   await staging.put(keys.forgotten, encodeDocument({ at: forgotten.forgottenAt }));

@@ -355,6 +355,8 @@ describe('the facts of a migration', () => {
     expect(known.people.setAside).toEqual({ contradicted_merge: 1 });
 
     await clearStaging(staging, ledgerLayout(id).prefix);
+    // An earlier version did not note which ledger knew them.
+    await staging.put(layout('lost-1').factsRemoved, encodeDocument({ at: '2024-01-01T00:00:00.000Z' }));
     const lost = await own.run('lost-3', [{ user: 'carl', device: 'van' }], { destination });
     expect(lost.people).toMatchObject({ pairs: 0, setAside: { ledger_forgotten: 1 } });
   });

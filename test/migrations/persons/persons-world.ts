@@ -25,7 +25,6 @@ import { LEDGERS, layout, toFactsKey } from '../../../src/state/keys.ts';
 import { toLedgerAccess } from '../../../src/state/ledger/ledger.ts';
 import {
   createMigration,
-  listMigrations,
   loadLatestEpochNumber,
   loadMigration,
   openEpoch,
@@ -46,6 +45,13 @@ export interface Kill {
   readonly call: number;
   /** Whether the call has its effect; the process never learns of it. */
   readonly after: boolean;
+}
+
+/** Lets a process sleep before a call. */
+export interface Freeze {
+  /** From 1. */
+  readonly call: number;
+  readonly meanwhile: () => Promise<void>;
 }
 
 export type Ended = 'done' | 'killed' | { readonly failed: string };
@@ -74,6 +80,7 @@ export interface PersonsWorld {
 
 export interface SendOptions {
   readonly kill?: Kill | undefined;
+  readonly freeze?: Freeze;
   readonly hold?: boolean;
   readonly releases?: readonly string[];
   readonly acceptRefusals?: boolean;
@@ -107,13 +114,14 @@ export function createPersonsWorld({ overwrite }: { readonly overwrite: boolean 
   const now = () => new Date(Date.UTC(2024, 0, 1) + 1000 * ++seconds);
 
   /** One process, and what it sees of the world. */
-  const start = (kill?: Kill) => {
+  const start = (kill?: Kill, freeze?: Freeze) => {
     const end = new AbortController();
     const count = { calls: 0 };
     latest = count;
     const call = async <T>(work: () => T): Promise<T> => {
       end.signal.throwIfAborted();
       count.calls += 1;
+      if (count.calls === freeze?.call) await freeze.meanwhile();
       if (count.calls !== kill?.call) return work();
       if (kill.after) work();
       end.abort(new Killed());
@@ -182,11 +190,11 @@ export function createPersonsWorld({ overwrite }: { readonly overwrite: boolean 
       });
       said.push(...facts);
     },
-    async send(name, { kill, hold = false, releases, acceptRefusals = false } = {}) {
+    async send(name, { kill, freeze, hold = false, releases, acceptRefusals = false } = {}) {
       if (!(await loadMigration(outer.staging, name))) await begin(outer.staging, name, releases);
       const record = await loadMigration(outer.staging, name);
       if (!record) throw new Error(`${name} is missing`);
-      const process = start(kill);
+      const process = start(kill, freeze);
       const { staging, redis, signal } = process;
       const epoch = (await loadLatestEpochNumber(outer.staging, name)) + 1;
       const opening = { openedAt: now().toISOString(), ...record.opening, ledger: access.id };
@@ -275,10 +283,6 @@ export function createPersonsWorld({ overwrite }: { readonly overwrite: boolean 
   };
   return world;
 }
-
-/** Those that are there; a migration that was forgotten is not. */
-export const listNames = (objects: Map<string, Buffer>): Promise<string[]> =>
-  listMigrations(createMemoryStaging(objects, async (work) => work()));
 
 type Call = <T>(work: () => T) => Promise<T>;
 

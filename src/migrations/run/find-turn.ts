@@ -1,0 +1,84 @@
+import type { Staging } from '../../contract/staging.ts';
+import type { BucketRange } from '../../identity/load-folds.ts';
+import { layout, type SendStep, type TurnKeys, toRangeKey } from '../../state/keys.ts';
+import type { Ledger } from '../../state/ledger/ledger.ts';
+import { loadTurnDocument, loadTurns, openTurn } from '../../state/ledger/turns.ts';
+import { saveVersions } from '../../state/ledger/versions.ts';
+import { type Attempts, loadAttempts } from '../persons/attempts.ts';
+import { dropDamaged } from '../persons/drop-damaged.ts';
+import { listEndedEpochs, loadTurnPlan, saveTurnPlan, type TurnPlan } from '../persons/turn.ts';
+import type { PersonsRun } from './persons-phase.ts';
+import { countRanges, cutRanges } from './persons-ranges.ts';
+
+/** The facts that a turn is about. */
+export interface Facts {
+  /** Migrations that they are of. */
+  readonly of: readonly string[];
+  readonly fingerprints: ReadonlyMap<string, string>;
+  readonly bytes: number;
+}
+
+/**
+ * The turn that this migration began last, where nobody has entered anything into the ledger since and the facts
+ * are the same: its receipts and checkpoints hold. Else a new one, which decides again.
+ */
+export async function findTurn(
+  { staging, record, persons, log, now }: PersonsRun,
+  ledger: Ledger,
+  { of, fingerprints, bytes }: Facts,
+): Promise<{ turn: number; plan: TurnPlan }> {
+  const purpose = persons.hold ? 'note' : 'send';
+  const facts = [...fingerprints.values()].join();
+  const { last, ended } = await loadTurns(staging, ledger.id);
+  if (last > 0 && !ended.has(last)) {
+    const document = await loadTurnDocument(staging, ledger.id, last);
+    const plan =
+      document?.migration === record.id ? await loadTurnPlan(staging, record.name, last) : undefined;
+    const isOfThese = plan?.facts === facts && plan.of.join() === [...of].join();
+    if (plan && isOfThese && plan.purpose === purpose && plan.ledger === ledger.id) {
+      for (const key of await dropDamaged(staging, record.name, last))
+        log.warn({ migration: record.name, key }, 'working data of persons is lost or damaged; made again');
+      // A producer that accepted its refusals may still be taking them back: nothing may be sent in it any more.
+      const wasAccepted = (await listEndedEpochs(staging, record.name)).has(last);
+      if (!wasAccepted || (await hasAllReceipts(staging, layout(record.name).atTurn(last), plan)))
+        return { turn: last, plan };
+    }
+  }
+  const plan: TurnPlan = {
+    ledger: ledger.id,
+    purpose,
+    of: [...of],
+    facts,
+    ranges: countRanges(bytes),
+    ended: [...(await listEndedEpochs(staging, record.name)).keys()],
+  };
+  const turn = await openTurn(staging, ledger.id, {
+    migration: record.id,
+    name: record.name,
+    at: now().toISOString(),
+  });
+  await saveVersions(staging, ledger);
+  await saveTurnPlan(staging, record.name, turn, plan);
+  return { turn, plan };
+}
+
+/** The jobs of a turn, one after the other, and where the receipt of each range is. */
+export function listSteps(keys: TurnKeys, { purpose }: TurnPlan, attempts: Attempts) {
+  const resolving = ['resolve-people', (range: BucketRange) => toRangeKey(keys.resolved, range)] as const;
+  const toSentKey = (step: SendStep) => (range: BucketRange) =>
+    toRangeKey(keys[step], range, attempts(step, range));
+  if (purpose === 'note') return [resolving];
+  return [
+    resolving,
+    ['merge-people', toSentKey('merged')] as const,
+    ['fold-people', toSentKey('folded')] as const,
+  ];
+}
+
+async function hasAllReceipts(staging: Staging, keys: TurnKeys, plan: TurnPlan): Promise<boolean> {
+  const attempts = await loadAttempts(staging, keys);
+  for (const [, toReceiptKey] of listSteps(keys, plan, attempts)) {
+    for (const range of cutRanges(plan.ranges)) if (!(await staging.get(toReceiptKey(range)))) return false;
+  }
+  return true;
+}

@@ -1,0 +1,58 @@
+import { expect, it } from 'vitest';
+import type { IdentityFact } from '../../../src/contract/identity-fact.ts';
+import { ALL } from '../../support/form.ts';
+import { createPersonsWorld, type PersonsWorld } from './persons-world.ts';
+
+const time = '2023-01-01T00:00:00.000Z';
+const pair = (anonId: string, userId: string): IdentityFact => ({ kind: 'pair', anonId, userId, time });
+
+type Successor = (world: PersonsWorld) => Promise<void>;
+
+/** Finds the receipt of the merges gone, so it sends them once more. */
+const sendLost: Successor = async (world) => {
+  for (const key of world.objects.keys()) if (key.includes('/merged/')) world.objects.delete(key);
+  world.refuses = () => false;
+  await world.send('one');
+};
+
+/** Accepts nothing, so its successors send the refused ones once more in the same turn; they do not come far. */
+const sendAgain: Successor = async (world) => {
+  await world.send('one');
+  world.refuses = () => false;
+  for (let call = 150; world.live.merges().length === 0 && call < 300; call += 10)
+    await world.send('one', { kill: { call, after: true } });
+};
+
+/** A producer that accepts the refusal of a merge, and sleeps before this call while others come. */
+async function takeBackLate(call: number, successor: Successor) {
+  const world = createPersonsWorld({ overwrite: false });
+  await world.add('one', [pair('device', 'user')]);
+  world.refuses = ({ properties }) => '$anon_distinct_id' in properties;
+  expect(await world.send('one')).toMatchObject({ failed: expect.stringContaining('refused') });
+  const meanwhile = () => successor(world);
+  await world.send('one', { acceptRefusals: true, freeze: { call, meanwhile } });
+  const { calls } = world;
+  world.refuses = () => false;
+  await world.add('two', [pair('device', 'other')]);
+  expect(await world.send('two')).toBe('done');
+  return { world, calls };
+}
+
+it.each([
+  ['sends what was lost', sendLost],
+  ['sends again and is killed', sendAgain],
+])(
+  'a producer that accepted refusals takes back nothing of a successor that %s',
+  async (_, successor) => {
+    const undisturbed = await takeBackLate(0, successor);
+    // Before that it does not take anything back.
+    const first = ALL ? 1 : undisturbed.calls - 40;
+    for (let call = first; call <= undisturbed.calls; call += 1) {
+      const { world } = await takeBackLate(call, successor);
+      const merged = world.live.merges().includes('device → user');
+      const reason = merged ? 'contradicted_merge' : 'shared_device';
+      expect([call, ...world.reported]).toContain(`${reason} device`);
+    }
+  },
+  60_000,
+);
