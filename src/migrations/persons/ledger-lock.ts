@@ -9,8 +9,9 @@ import { isRunning } from '../run/is-running.ts';
 
 /*
  * The lock of a ledger: one migration at a time decides and sends about the persons of a destination, so that an
- * older value never arrives behind a newer one. It serves the order alone. That no merge is decided on what is
- * out of date is held by the versions of the ledger's buckets, which a holder that lost the lock cannot create.
+ * older value never arrives behind a newer one. That no merge is decided on what is out of date is held by the
+ * versions of the ledger's buckets, which a holder that lost the lock cannot create; and what was decided in one turn
+ * is not sent in another: a lock that expired is not renewed, as others may have had a turn, and it names its turn.
  */
 
 const LOCK_MS = 15_000;
@@ -22,23 +23,26 @@ interface Holder extends LeaseHolder {
   readonly migration: string;
   readonly name: string;
   readonly token: string;
+  /** Undefined before it is opened, and in locks of earlier versions. */
+  readonly turn?: number | undefined;
 }
 
-/** The lock expired and another migration has it. */
+/** The lock expired, and another migration may have had a turn. */
 export class LedgerLockLostError extends Error {}
 
 export interface LedgerLock {
   /** Throws LedgerLockLostError. */
   assertHeld(): Promise<void>;
+  /** What is sent from now on is of this turn. Throws LedgerLockLostError. */
+  enterTurn(turn: number): Promise<void>;
   release(): Promise<void>;
 }
 
 export const ledgerLockKey = (ledger: string) => `{bh}:ledger:${ledger}`;
 
 const RENEW = `
-local holder = redis.call('GET', KEYS[1])
-if holder and holder ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
 return 1`;
 
 const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`;
@@ -64,7 +68,7 @@ export async function takeLedgerLock(
   const key = ledgerLockKey(ledger);
   const { id, name } = migration;
   const holder: Holder = { host: hostname(), pid: process.pid, migration: id, name, token: randomUUID() };
-  const self = JSON.stringify(holder);
+  let self = JSON.stringify(holder);
   const set = () => {
     const asked = redis.set(key, self, 'PX', LOCK_MS, 'NX');
     return raceAbort(asked, signal).catch((error: unknown) => {
@@ -89,12 +93,18 @@ export async function takeLedgerLock(
     await raceAbort(assertRunning(), signal);
   }
 
-  const renew = () => redis.eval(RENEW, 1, key, self, String(LOCK_MS));
+  const renew = (as = self) => redis.eval(RENEW, 1, key, self, as, String(LOCK_MS));
+  const assertRenewed = async (renewed: Promise<unknown>) => {
+    if ((await raceAbort(renewed, signal)) !== 1)
+      throw new LedgerLockLostError(`the lock of ledger ${ledger} was lost`);
+  };
   const renewing = setInterval(() => void renew().catch(() => {}), RENEW_EVERY_MS).unref();
   return {
-    async assertHeld() {
-      if ((await raceAbort(renew(), signal)) !== 1)
-        throw new LedgerLockLostError(`the lock of ledger ${ledger} was lost`);
+    assertHeld: () => assertRenewed(renew()),
+    async enterTurn(turn) {
+      const next = JSON.stringify({ ...holder, turn });
+      await assertRenewed(renew(next));
+      self = next;
     },
     async release() {
       clearInterval(renewing);
@@ -103,10 +113,15 @@ export async function takeLedgerLock(
   };
 }
 
-/** For workers, before they send: throws FencedOutError unless the migration has the ledger. */
-export async function assertHasLedger(redis: Redis, ledger: string, migration: string): Promise<void> {
+/** For workers, before they send: throws FencedOutError unless the migration has the ledger, and this turn. */
+export async function assertHasLedger(
+  redis: Redis,
+  ledger: string,
+  { migration, turn }: { readonly migration: string; readonly turn: number },
+): Promise<void> {
   const held = await redis.get(ledgerLockKey(ledger));
-  if (held !== null && parseHolder(held, ledgerLockKey(ledger)).migration === migration) return;
+  const holder = held === null ? undefined : parseHolder(held, ledgerLockKey(ledger));
+  if (holder?.migration === migration && (holder.turn ?? turn) === turn) return;
   throw new FencedOutError('the migration does not have the lock of its ledger');
 }
 
@@ -116,6 +131,7 @@ const ledgerHolder = z.object({
   token: z.string(),
   host: z.string(),
   pid: z.number(),
+  turn: z.number().optional(),
 });
 
 function parseHolder(text: string, key: string): Holder {

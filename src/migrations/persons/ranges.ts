@@ -108,7 +108,7 @@ async function openRange({ migration, turn }: RangeWork, { staging, redis }: Ran
   const plan = await loadTurnPlan(staging, record.name, turn);
   if (!plan) throw new SourceError(`${staging.location} holds no turn ${turn} of ${record.name}`);
   const ledger = await openLedgerAtTurn(staging, settings.ledger, turn, plan.purpose);
-  await assertHasLedger(redis, ledger.id, record.id);
+  await assertHasLedger(redis, ledger.id, { migration: record.id, turn });
   return { plan, ledger, keys: layout(record.name).atTurn(turn) };
 }
 
@@ -132,7 +132,7 @@ async function sendRange(
       limits: settings.batch,
       stamp: settings.stamp,
       async deliver(batch, within) {
-        await assertHasLedger(redis, settings.ledger.id, record.id);
+        await assertHasLedger(redis, settings.ledger.id, { migration: record.id, turn });
         return migration.deliver(batch, within);
       },
       onProgress,

@@ -82,7 +82,7 @@ export async function sendPersons(run: PersonsRun): Promise<Failure[]> {
       return await takeTurn(run, lock, await openLedger(staging, access), { of, fingerprints, bytes });
     } catch (error) {
       if (!(error instanceof LedgerLockLostError)) throw error;
-      run.log.warn({ migration: record.name }, 'another migration has taken the ledger; waiting for it');
+      run.log.warn({ migration: record.name }, 'the lock of the ledger expired; waiting for it again');
     } finally {
       await settleWithin(lock.release(), REDIS_WITHIN_MS).catch(() => {});
     }
@@ -114,11 +114,12 @@ async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts
   if (await isKnown(run, ledger, facts)) return [];
 
   const { turn, plan } = await findTurn(run, ledger, facts);
+  await lock.enterTurn(turn);
   const keys = layout(record.name).atTurn(turn);
   const ranges = cutRanges(plan.ranges);
   const attempts = await loadAttempts(staging, keys);
   const steps = listSteps(keys, plan, attempts);
-  run.board.personJobs.total = steps.length * ranges.length;
+  Object.assign(run.board.personJobs, { done: 0, total: steps.length * ranges.length });
   for (const [job, toReceiptKey] of steps) {
     const failures = await runRanges(run, lock, { job, toReceiptKey, turn, ranges });
     if (failures.length > 0) return failures;

@@ -5,7 +5,7 @@ import type { Deliver } from '../../../src/contract/delivery.ts';
 import type { IdentityFact } from '../../../src/contract/identity-fact.ts';
 import type { Staging } from '../../../src/contract/staging.ts';
 import { FactFold } from '../../../src/identity/fact-fold.ts';
-import { getMessage } from '../../../src/lib/errors.ts';
+import { FencedOutError, getMessage } from '../../../src/lib/errors.ts';
 import type { OpenMigration } from '../../../src/migrations/open-migrations.ts';
 import { toLedgerDestination } from '../../../src/migrations/persons/ledger-destination.ts';
 import { loadPersons } from '../../../src/migrations/persons/load-persons.ts';
@@ -62,6 +62,8 @@ export interface PersonsWorld {
   readonly said: readonly IdentityFact[];
   /** What finished migrations reported as unmerged, as reason and id. */
   readonly reported: ReadonlySet<string>;
+  /** Merges as they arrived, and how many facts had been said by then. */
+  readonly merged: readonly { readonly merge: string; readonly said: number }[];
   /** Calls of the last process. */
   readonly calls: number;
   /** Objects, by key. */
@@ -109,6 +111,7 @@ export function createPersonsWorld({ overwrite }: { readonly overwrite: boolean 
   const live = createLivePersons();
   const said: IdentityFact[] = [];
   const reported = new Set<string>();
+  const merged: { merge: string; said: number }[] = [];
   let latest = { calls: 0 };
   let seconds = 0;
   const now = () => new Date(Date.UTC(2024, 0, 1) + 1000 * ++seconds);
@@ -118,10 +121,15 @@ export function createPersonsWorld({ overwrite }: { readonly overwrite: boolean 
     const end = new AbortController();
     const count = { calls: 0 };
     latest = count;
-    const call = async <T>(work: () => T): Promise<T> => {
+    let hasSlept = false;
+    const call = async <T>(work: () => T, isDelivery = false): Promise<T> => {
       end.signal.throwIfAborted();
       count.calls += 1;
-      if (count.calls === freeze?.call) await freeze.meanwhile();
+      if (freeze && !hasSlept && count.calls >= freeze.call && !isDelivery) {
+        hasSlept = true;
+        strings.clear(); // it sleeps for longer than a lock lasts
+        await freeze.meanwhile();
+      }
       if (count.calls !== kill?.call) return work();
       if (kill.after) work();
       end.abort(new Killed());
@@ -145,9 +153,11 @@ export function createPersonsWorld({ overwrite }: { readonly overwrite: boolean 
           const event = { ...each, distinctId: String(each.properties['distinct_id']) };
           if (world.refuses(event)) return { kind: 'refused', detail: 'not this one' } as const;
           live.take(event);
+          for (const merge of live.merges().slice(merged.length)) merged.push({ merge, said: said.length });
           return { kind: 'accepted' } as const;
         });
-      });
+        // A request that is under way when its process falls asleep arrives whenever it does.
+      }, true);
 
   const settle = async (process: ReturnType<typeof start>, work: () => Promise<void>): Promise<Ended> => {
     try {
@@ -167,6 +177,7 @@ export function createPersonsWorld({ overwrite }: { readonly overwrite: boolean 
     live,
     said,
     reported,
+    merged,
     objects,
     get calls() {
       return latest.calls;
@@ -233,7 +244,10 @@ export function createPersonsWorld({ overwrite }: { readonly overwrite: boolean 
             queue,
             windowSize: 8,
             makeJobId: ({ name: job, id }, generation) => `${name} ${epoch} ${job} ${id} ${generation}`,
-            assertRunning: async () => {},
+            assertRunning: async () => {
+              if ((await loadLatestEpochNumber(staging, name)) > epoch)
+                throw new FencedOutError('superseded');
+            },
             assertNotHeld: async () => {},
             signal,
           },
@@ -328,12 +342,11 @@ function createLocks(strings: Map<string, string>, call: Call) {
         return 'OK';
       }),
     get: (key: string) => call(() => strings.get(key) ?? null),
-    eval: (script: string, _keys: number, key: string, value: string) =>
+    eval: (script: string, _keys: number, key: string, value: string, next: string) =>
       call(() => {
-        const isOwn = strings.get(key) === value;
-        if (script.includes("'DEL'")) return isOwn && strings.delete(key) ? 1 : 0;
-        if (strings.has(key) && !isOwn) return 0;
-        strings.set(key, value);
+        if (strings.get(key) !== value) return 0;
+        if (script.includes("'DEL'")) strings.delete(key);
+        else strings.set(key, next);
         return 1;
       }),
     del: (key: string) => call(() => (strings.delete(key) ? 1 : 0)),

@@ -56,3 +56,24 @@ it.each([
   },
   60_000,
 );
+
+/** A producer that sleeps before this call for longer than its lock lasts, while another migration comes. */
+async function mergeLate(call: number) {
+  const world = createPersonsWorld({ overwrite: false });
+  await world.add('one', [pair('device', 'user')]);
+  const meanwhile = async () => {
+    await world.add('two', [pair('device', 'other')]);
+    await world.send('two');
+  };
+  await world.send('one', { freeze: { call, meanwhile } });
+  return world;
+}
+
+it('a producer that slept sends no merge that was decided before another migration came', async () => {
+  const { calls } = await mergeLate(0);
+  for (let call = 1; call <= calls; call += ALL ? 1 : 5) {
+    const world = await mergeLate(call);
+    // What it sent before it slept had one user.
+    for (const { merge, said } of world.merged) expect({ call, merge, said }).toMatchObject({ said: 1 });
+  }
+}, 120_000);
