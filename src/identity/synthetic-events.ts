@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { toHashable } from '../lib/hashable-text.ts';
 import { flatten } from '../lib/json/flatten.ts';
 import { quote } from '../lib/json/quote.ts';
 import { createEventId } from '../sources/mapping/event-id.ts';
@@ -109,5 +110,5 @@ export function toGroupDistinctId(groupType: string, groupKey: string): string {
   if (id.length <= ID_MAX_LENGTH) return id;
   // The destination would cut it, and two groups might become one. Half a surrogate pair is dropped.
   const head = id.slice(0, ID_MAX_LENGTH - TAIL_LENGTH - 1).replace(/[\uD800-\uDBFF]$/, '');
-  return `${head}_${createHash('sha256').update(id).digest('hex').slice(0, TAIL_LENGTH)}`;
+  return `${head}_${createHash('sha256').update(toHashable(id)).digest('hex').slice(0, TAIL_LENGTH)}`;
 }

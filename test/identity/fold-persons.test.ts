@@ -116,6 +116,10 @@ test('the id of a group never exceeds 200 characters, and tells long keys apart'
     const id = toGroupDistinctId('t', lead + '🚀'.repeat(200));
     expect(Buffer.from(id).toString()).toBe(id);
   }
+  // What is half a surrogate pair stays so, for the destination to refuse, and no two become one.
+  const halves = ['\ud800', '\ud801'].map((half) => toGroupDistinctId('t', 'k'.repeat(300) + half));
+  expect(halves[0]).not.toBe(halves[1]);
+  expect(toGroupDistinctId('t', '\ud800')).toBe('$t_\ud800');
 });
 
 test('a person too large for one event is cut, in order, and loses nothing', async () => {

@@ -15,6 +15,12 @@ export async function* listFacts(staging: Staging, names: readonly string[]): As
   }
 }
 
+/** Whether it has any, removed or not. */
+export async function hasFacts(staging: Staging, name: string): Promise<boolean> {
+  for await (const _ of listFacts(staging, [name])) return true;
+  return false;
+}
+
 /** The identity facts that are still there of some migrations, and of all that a ledger knows. */
 export async function* listKnownFacts(
   staging: Staging,

@@ -12,7 +12,7 @@ import {
 } from '../../state/ledger/ledger.ts';
 import { clearStaging, listMigrations, loadMigration } from '../../state/migrations.ts';
 import { requireMigration } from '../life-store.ts';
-import { fingerprintFacts, listFacts } from './facts-of.ts';
+import { fingerprintFacts, hasFacts } from './facts-of.ts';
 import { areFactsRemoved, loadTurnsAtRemoval, markFactsRemoved } from './facts-removed.ts';
 import { loadPersons } from './load-persons.ts';
 import { findLost } from './rebuild-ledger.ts';
@@ -100,11 +100,6 @@ async function assertWhole(
   throw new ConfigError(
     `${staging.location} has lost ${lost}, by which Backhaul knows what was sent about persons. It is made again from the identity facts of all migrations when the next one to that destination runs, so "${name}" cannot be removed before. Run one; or remove it with --forget: then nothing is merged at that destination any more`,
   );
-}
-
-async function hasFacts(staging: Staging, name: string): Promise<boolean> {
-  for await (const _ of listFacts(staging, [name])) return true;
-  return false;
 }
 
 function orForget(name: string, resolveLedger: () => LedgerAccess): LedgerAccess {

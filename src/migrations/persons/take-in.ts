@@ -12,15 +12,9 @@ import { type Ledger, listLedgersOf, loadKnownFacts, saveKnownFacts } from '../.
 import { createLedgerTables } from '../../state/ledger/ledger-tables.ts';
 import { endTurn, loadTurnDocument, openTurn } from '../../state/ledger/turns.ts';
 import { hasVersions, saveVersions } from '../../state/ledger/versions.ts';
-import {
-  clearStaging,
-  listMigrations,
-  loadLatestEpoch,
-  loadMigration,
-  type MigrationRecord,
-} from '../../state/migrations.ts';
-import { fingerprintFacts, listFacts } from './facts-of.ts';
-import { areFactsRemoved } from './facts-removed.ts';
+import { clearStaging, listMigrations, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
+import { fingerprintFacts, hasFacts, listFacts } from './facts-of.ts';
+import { areFactsRemoved, loadLastLedger } from './facts-removed.ts';
 import { isSameDestination, type LedgerDestination, toLedgerDestination } from './ledger-destination.ts';
 import { findLostTurn } from './lost-turns.ts';
 import { atTurn, findEndedTurn, listEndedTurns, loadTurnPlan, released } from './turn.ts';
@@ -53,7 +47,10 @@ export async function takeInOthers(options: TakeInOptions): Promise<'done' | 'fa
     const facts = await fingerprintFacts(staging, record);
     if ((await loadKnownFacts(staging, ledger.id, name))?.facts === facts) continue;
     options.signal.throwIfAborted();
-    if (await areFactsRemoved(staging, name)) return 'facts_are_gone';
+    if (await areFactsRemoved(staging, name)) {
+      if (await hasFacts(staging, name)) return 'facts_are_gone';
+      continue;
+    }
     await takeIn(record, facts, options);
   }
   return 'done';
@@ -107,9 +104,9 @@ export async function takeIn(
  * Where one of the two names no project, by the key as well; of what was removed, the ledger of the key alone may know.
  */
 async function sendsTo(staging: Staging, name: string, { id, key }: Ledger): Promise<boolean> {
-  const epoch = await loadLatestEpoch(staging, name);
-  if (epoch?.ledger !== undefined && (epoch.ledger === id || epoch.ledger === key)) return true;
-  if (epoch?.key === id) return true;
+  const last = await loadLastLedger(staging, name);
+  if (last?.ledger !== undefined && (last.ledger === id || last.ledger === key)) return true;
+  if (last?.key === id) return true;
   return key !== undefined && key !== id && (await loadKnownFacts(staging, key, name)) !== undefined;
 }
 

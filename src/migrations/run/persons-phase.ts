@@ -92,7 +92,7 @@ export async function sendPersons(run: PersonsRun): Promise<Failure[]> {
 async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts: Facts): Promise<Failure[]> {
   const { staging, record, persons } = run;
   const { of, fingerprints } = facts;
-  await assertOneProject(staging, record.name, persons.destination);
+  await assertOneProject(staging, record.name, persons.destination, ledger);
   await rebuildWhereLost(run, ledger);
   const others = await takeInOthers({
     staging,

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { findHeld, sendHeldPersons } from '../../../src/migrations/persons/send-held.ts';
 import { loadStoredManifest } from '../../../src/migrations/prepare.ts';
 import { replayRejects } from '../../../src/migrations/rejects/replay.ts';
@@ -297,4 +297,42 @@ it('what is known under a key alone forbids merges under a name, also when its f
   bench.takeSent();
   await bench.run('gone-2', [{ user: 'mila', device: 'slide' }], project('gone'));
   expect(bench.takeSent().merges).toEqual([]);
+});
+
+it('a name that was removed forbids merges under its key alone, whatever the variable is called', async () => {
+  const own = await createPersonsBench();
+  onTestFinished(() => own.close());
+  const { url } = own.destination;
+  const where = { destination: { url, apiKey: '${KEY}', project: 'left' } };
+  await own.run('left-1', [{ user: 'nele', device: 'seesaw' }], where);
+  await removeMigration(own.runtime, 'left-1', { resolveLedger: () => expect.unreachable() });
+  own.takeSent();
+  const elsewhere = { destination: { url: url.replace('127.0.0.1', 'localhost'), apiKey: '${KEY_2}' } };
+  await own.run('left-2', [{ user: 'otto', device: 'seesaw' }], elsewhere);
+  expect(own.takeSent().merges).toEqual([]);
+});
+
+it('one key under two names at two hosts is refused until it is declared', async () => {
+  const own = await createPersonsBench();
+  onTestFinished(() => own.close());
+  const { url } = own.destination;
+  const named = (project: string, host: string, service?: string) => ({
+    destination: {
+      url: url.replace('127.0.0.1', host),
+      apiKey: '${KEY}',
+      project,
+      ...(service === undefined ? {} : { service }),
+    },
+  });
+  await own.run('name-1', [{ user: 'paula', device: 'ramp' }], named('shop', '127.0.0.1'));
+  const seen = [{ user: 'quentin', device: 'ramp' }];
+  const { host } = new URL(url);
+  await expect(own.run('name-2', seen, named('store', 'localhost'))).rejects.toThrow(
+    `"project: shop" with "service: ${host}" if both hosts lead to the same project`,
+  );
+  own.takeSent();
+  const { people } = await own.run('name-3', seen, named('shop', 'localhost', host));
+  expect(people).toMatchObject({ pairs: 0, setAside: { contradicted_merge: 1 } });
+  await own.run('name-2', seen, named('store', 'localhost', host.replace('127.0.0.1', 'localhost')));
+  expect(own.takeSent().merges).toEqual(['ramp → quentin']);
 });

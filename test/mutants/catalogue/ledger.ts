@@ -120,7 +120,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     id: 'LG10',
     what: 'one project at two hosts taken for two without a word',
     file: 'src/migrations/persons/ledger-destination.ts',
-    edits: [['if (!its || !mayBeSameProject(destination, its)) continue;', 'if (its) continue;']],
+    edits: [['if (!mayBeSameProject(destination, its)) continue;', 'if (its) continue;']],
     tests: ['test/migrations/persons/wrong-merges.test.ts'],
   },
   {
