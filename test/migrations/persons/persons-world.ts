@@ -197,7 +197,7 @@ export function createPersonsWorld({ overwrite }: { readonly overwrite: boolean 
         mapping: 'jsonl@1',
         tally: { counts, events: { sent: 0, accepted: 0 }, byDay: {}, byEvent: {}, byReason: {} },
         rejectSegments: [],
-        findings: await saveFacts(staging, key, fold.stored()),
+        findings: await saveFacts(staging, key, fold.takeStored()),
       });
       said.push(...facts);
     },
