@@ -7,6 +7,7 @@ import {
 import type { Staging } from '../contract/staging.ts';
 import { ConfigError } from '../lib/errors.ts';
 import { areStagedRejects } from '../pipeline/stage/stage-rejects.ts';
+import { SOURCE_TYPES } from '../sources/registry.ts';
 import { loadAcceptanceMark } from '../state/destination-marks.ts';
 import type { LedgerAccess } from '../state/ledger/ledger.ts';
 import { type Epoch, loadLatestEpoch, loadMigration, type MigrationRecord } from '../state/migrations.ts';
@@ -25,13 +26,21 @@ export async function findManifestDifferences(
   known: MigrationRecord,
   manifest: Manifest,
 ): Promise<string[]> {
-  const { 'destination.project': _, ...before } = known.identity as Partial<ManifestIdentity>;
+  const { 'destination.project': _, ...stored } = known.identity as Partial<ManifestIdentity>;
+  const before = { ...stored, ...withNewOptions(stored.source) };
   const { 'destination.project': __, stamps, ...now } = manifestIdentity(manifest).identity;
   // One of an earlier version stamps nothing, whatever the manifest says now.
   const differences = new Set(describeDifference(before, before.stamps ? { ...now, stamps } : now));
   for (const one of [known, ...(await loadOrigins(runtime.staging, known))])
     for (const line of await findProjectDifferences(runtime, one, manifest)) differences.add(line);
   return [...differences];
+}
+
+/** Options that came with a later version have their defaults: what it was begun with could not say otherwise. */
+function withNewOptions(source: unknown): { source?: unknown } {
+  const type = SOURCE_TYPES.find((each) => each.type === (source as { type?: unknown } | undefined)?.type);
+  const read = type?.block.safeParse(source);
+  return read?.success ? { source: read.data } : {};
 }
 
 /** The migrations that what this one sends is of, and so must go to the project of. Removed ones are left out. */

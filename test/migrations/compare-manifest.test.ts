@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
 import { manifestSchema } from '../../config/manifest/manifest.ts';
 import { findLedgerId, findManifestDifferences } from '../../src/migrations/compare-manifest.ts';
 import { createRecord } from '../../src/migrations/prepare.ts';
@@ -107,4 +107,14 @@ describe('stamps', () => {
     const { stamps: _, ...identity } = record.identity as Record<string, unknown>;
     expect(await compare({ ...record, identity }, manifestTo(), 'k')).toEqual([]);
   });
+});
+
+test('an option that a later version of a source brings is no difference, and another value of it is one', async () => {
+  const record = await begin(manifestTo(), { key: 'k', accepted: 0 });
+  const identity = record.identity as { source: Record<string, unknown> };
+  const { dropIp: _, ...source } = identity.source;
+  const older = { ...record, identity: { ...identity, source } };
+  expect(await compare(older, manifestTo(), 'k')).toEqual([]);
+  const dropping = { ...manifestTo(), source: { ...manifestTo().source, dropIp: true } };
+  expect(await compare(older, dropping, 'k')).toEqual(['source.dropIp: was false, is now true']);
 });
