@@ -3,7 +3,6 @@ import type { RunOptions, RunResult } from '../migrations/start.ts';
 import { commandLine, resumeCommand } from './command-line.ts';
 import type { CommandContext } from './context.ts';
 import { StoppedError } from './exit-code.ts';
-import { createRecentRate } from './render/recent-rate.ts';
 import { renderEnd, renderSaved } from './render/render-end.ts';
 import { renderReport } from './render/render-report.ts';
 import { renderStatus } from './render/render-status.ts';
@@ -25,7 +24,6 @@ export async function showRun<R extends RunResult | { readonly kind: 'nothing_to
 ): Promise<R> {
   const { terminal } = context;
   const stop = createStopSignal(terminal);
-  const measureRate = createRecentRate();
   stop.endWith(`Stopped before the run began; nothing of it was sent. Begin with: ${again}`);
   let result: R;
   try {
@@ -40,8 +38,7 @@ export async function showRun<R extends RunResult | { readonly kind: 'nothing_to
         );
       },
       onStatus(status) {
-        const rate = status.phase === 'import' ? measureRate(status.counts.read, performance.now()) : 0;
-        terminal.status(renderStatus(status, rate));
+        terminal.status((columns) => renderStatus(status, columns), status);
       },
     });
   } finally {

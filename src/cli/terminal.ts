@@ -8,13 +8,18 @@ export interface Terminal {
   data(document: unknown, text: () => string): void;
   /** A line for a person, on stderr. */
   info(line: string): void;
-  /** Replaces the last status line in place on a terminal; elsewhere prints one now and then. */
-  status(line: string): void;
+  /**
+   * Replaces the last status line in place on a terminal; elsewhere prints one now and then, with --json the
+   * document as a line of JSON.
+   */
+  status(render: (columns: number) => string, document?: unknown): void;
   endStatus(): void;
   readonly style: (format: Parameters<typeof styleText>[0], text: string) => string;
 }
 
 const PLAIN_EVERY_MS = 10_000;
+/** Of lines that go to a file. */
+const PLAIN_COLUMNS = 200;
 
 export function createTerminal(options: { json: boolean; env: NodeJS.ProcessEnv }): Terminal {
   const { json, env } = options;
@@ -39,15 +44,17 @@ export function createTerminal(options: { json: boolean; env: NodeJS.ProcessEnv 
       clear();
       process.stderr.write(`${line}\n`);
     },
-    status(line) {
+    status(render, document) {
       if (live) {
         const columns = process.stderr.columns || 80;
-        process.stderr.write(`\r\x1b[2K${cutLine(line, columns - 1)}`);
+        process.stderr.write(`\r\x1b[2K${cutLine(render(columns - 1), columns - 1)}`);
         statusShown = true;
         return;
       }
       const now = performance.now();
-      if (now - plainAtMs < PLAIN_EVERY_MS || line === lastPlain) return;
+      if (now - plainAtMs < PLAIN_EVERY_MS) return;
+      const line = json && document !== undefined ? stringifyJson(document) : render(PLAIN_COLUMNS);
+      if (line === lastPlain) return;
       plainAtMs = now;
       lastPlain = line;
       process.stderr.write(`${line}\n`);

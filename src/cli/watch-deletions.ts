@@ -60,7 +60,7 @@ export async function watchDeletions(
       const now = await count();
       lastResponseMs = performance.now();
       const done = { verified: now.verified - before.verified, deleted_events: now.events - before.events };
-      terminal.status(renderLine(run, now.open, done));
+      terminal.status(() => renderLine(run, now.open, done));
       if (run.state === 'completed' || run.state === 'failed') return { ...run, ...done, open: now.open };
     } catch (error) {
       if (error instanceof ConfigError || performance.now() - lastResponseMs > SILENT_FOR_MS) throw error;

@@ -139,6 +139,7 @@ export async function runPrepared(
           now,
           signal,
           onStatus: onStatus ?? (() => {}),
+          eventsPerMinute: manifest.limits.eventsPerMinute,
           watchRedis: (listener) => runtime.watchRedis(listener),
           volume: allowed.volume && { ...allowed.volume, map: createPinnedMap(record, manifest, runtime) },
           persons: {

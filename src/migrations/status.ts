@@ -6,7 +6,7 @@ import { loadControl } from '../state/control.ts';
 import { isDocument, layout, parsePartKey, parseReceiptKey, partKeys } from '../state/keys.ts';
 import { listMigrations } from '../state/migrations.ts';
 import { loadPartMeta } from '../state/parts.ts';
-import { loadProgressNote } from '../state/progress-note.ts';
+import { loadProgressNote, type Progress as ProgressOfRun } from '../state/progress-note.ts';
 import { loadReceipt } from '../state/receipts.ts';
 import { requireMigration } from './life-store.ts';
 import { type ShownState, toShownState, toState } from './lifecycle.ts';
@@ -18,6 +18,17 @@ export interface MigrationStatus extends Progress {
   readonly state: ShownState;
   /** Why it is in that state; empty where there is nothing to add. */
   readonly reason: string;
+  /** What its producer is doing; undefined unless it runs. */
+  readonly run?: RunProgress;
+}
+
+export interface RunProgress {
+  readonly phase: NonNullable<ProgressOfRun['phase']>;
+  readonly recordsPerSecond: number;
+  /** Undefined while it is not known. */
+  readonly secondsLeft?: number;
+  /** What is down and waited for, and why. */
+  readonly waitingFor?: string;
 }
 
 const WATCH_EVERY_MS = 2_000;
@@ -70,12 +81,14 @@ async function createOneReader(store: MigrationStore, name: string): Promise<() 
     const state = toState(record, control);
     const unleased = toShownState(state, false);
     const shown = unleased === 'interrupted' ? toShownState(state, await isLeased()) : unleased;
+    const { run, ...progress } = await readProgress();
     return {
       migration: name,
       state: shown,
       reason:
         shown === 'interrupted' ? 'no process runs it: the one that did was killed' : (control?.reason ?? ''),
-      ...(await readProgress()),
+      ...progress,
+      ...(shown === 'running' && run ? { run } : {}),
     };
   };
 }
@@ -87,6 +100,9 @@ export interface Progress {
   readonly counts: RecordCounts;
 }
 
+/** With what the producer noted of itself, while it ran. */
+type NotedProgress = Progress & { readonly run?: RunProgress };
+
 /** How many small objects are loaded at once; on S3 each is a round trip. */
 const READ_AHEAD = 16;
 
@@ -94,7 +110,7 @@ const READ_AHEAD = 16;
  * Returns a function that reads how far a migration is. Descriptions of parts and receipts never change, so
  * each is read once and added up; a read of a migration that makes no progress only lists its keys.
  */
-export function createProgressReader(staging: Staging, name: string): () => Promise<Progress> {
+export function createProgressReader(staging: Staging, name: string): () => Promise<NotedProgress> {
   let staged = 0;
   let counts = zeroCounts();
   const { prefix, receipts: receiptsPrefix } = layout(name);
@@ -113,8 +129,31 @@ export function createProgressReader(staging: Staging, name: string): () => Prom
       parts: { done, staged: await parts() },
       records: { staged },
       // Workers may have finished parts after the producer's last note.
-      counts: noted !== undefined && noted.read > counts.read ? noted : counts,
+      counts: noted !== undefined && noted.read > counts.read ? pickCounts(noted) : counts,
+      ...readRun(noted),
     };
+  };
+}
+
+const pickCounts = ({ read, delivered, skipped, duplicate, rejected }: ProgressOfRun): RecordCounts => ({
+  read,
+  delivered,
+  skipped,
+  duplicate,
+  rejected,
+});
+
+/** Nothing where version 0.1.0 wrote the note. */
+function readRun(noted: ProgressOfRun | undefined): { run?: RunProgress } {
+  if (noted?.phase === undefined) return {};
+  const { phase, recordsPerSecond = 0, secondsLeft, waitingFor } = noted;
+  return {
+    run: {
+      phase,
+      recordsPerSecond,
+      ...(secondsLeft === undefined ? {} : { secondsLeft }),
+      ...(waitingFor === undefined ? {} : { waitingFor }),
+    },
   };
 }
 

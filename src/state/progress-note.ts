@@ -1,10 +1,24 @@
-import { type RecordCounts, recordCounts } from '../contract/progress.ts';
+import { z } from 'zod';
+import { recordCounts } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
 import { encodeDocument, loadDocument } from './document.ts';
 import { layout } from './keys.ts';
 import { findNewestNumber } from './numbered.ts';
 
 const WRITE_EVERY_MS = 2_000;
+
+/** Records with an outcome, those of parts under way included, and what the producer was doing. */
+const progress = z.strictObject({
+  ...recordCounts.shape,
+  // Absent in what version 0.1.0 wrote.
+  phase: z.enum(['stage', 'count', 'import', 'people', 'report']).optional(),
+  recordsPerSecond: z.number().optional(),
+  /** Absent while it is not known. */
+  secondsLeft: z.number().optional(),
+  /** What is down and waited for, and why. */
+  waitingFor: z.string().optional(),
+});
+export type Progress = z.infer<typeof progress>;
 
 export interface ProgressNote {
   /** Writes the last state and stops. */
@@ -19,14 +33,14 @@ export interface ProgressNote {
 export function keepProgressNote(
   staging: Staging,
   { name, epoch }: { readonly name: string; readonly epoch: number },
-  counts: () => RecordCounts,
+  getProgress: () => Progress,
 ): ProgressNote {
   let written = '';
   let writing = Promise.resolve();
   const write = () => {
     writing = writing
       .then(async () => {
-        const now = counts();
+        const now = getProgress();
         if (JSON.stringify(now) === written) return;
         await staging.put(layout(name).progress(epoch), encodeDocument(now));
         written = JSON.stringify(now);
@@ -44,8 +58,8 @@ export function keepProgressNote(
 }
 
 /** Undefined before the first note. */
-export async function loadProgressNote(staging: Staging, name: string): Promise<RecordCounts | undefined> {
+export async function loadProgressNote(staging: Staging, name: string): Promise<Progress | undefined> {
   const keys = layout(name);
   const newest = await findNewestNumber(staging, keys.progressNotes);
-  return loadDocument(recordCounts, newest === 0 ? keys.oldProgress : keys.progress(newest), staging);
+  return loadDocument(progress, newest === 0 ? keys.oldProgress : keys.progress(newest), staging);
 }

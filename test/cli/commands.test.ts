@@ -173,6 +173,16 @@ describe('the command line', () => {
     expect(command).toMatch(/^BACKHAUL_DATA_DIR=\S+ .*backhaul.* rejects ls shop$/);
   }, 60_000);
 
+  it('lists no migrations where there are none, and says how one is started', async () => {
+    const env = { BACKHAUL_STAGING: '', BACKHAUL_DATA_DIR: join(folder, 'nothing') };
+    expect(await runBackhaul(['status', '--json'], { dataDir, env })).toMatchObject({
+      code: 0,
+      stdout: '[]\n',
+    });
+    const ended = await runBackhaul(['status'], { dataDir, env });
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('There are no migrations in') });
+  }, 60_000);
+
   it('gives the same report again, from what staging holds', async () => {
     const ended = await backhaul('report', 'shop', '--json');
     expect(parseReport(ended).counts.read).toBe(4);

@@ -88,6 +88,19 @@ it('adds up parts and receipts, and reads each of them once however often it loo
   expect(gets).toHaveLength(23);
 });
 
+it('shows how fast the producer noted that it is, and how long it still takes', async () => {
+  const staging = createFolderStaging(folder);
+  const counts = { read: 5, delivered: 5, skipped: 0, duplicate: 0, rejected: 0 };
+  const run = {
+    phase: 'import',
+    recordsPerSecond: 200,
+    secondsLeft: 90,
+    waitingFor: 'Redis: LOADING',
+  } as const;
+  await keepProgressNote(staging, { name: 'fast', epoch: 1 }, () => ({ ...counts, ...run })).close();
+  expect(await createProgressReader(staging, 'fast')()).toMatchObject({ counts, run });
+});
+
 it('takes what the producer has noted of parts under way, as long as receipts do not know more', async () => {
   const staging = createFolderStaging(folder);
   const note = (read: number, epoch = 2) => {

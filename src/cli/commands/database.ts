@@ -38,7 +38,7 @@ export async function moveToServer(context: CommandContext, options: { to?: stri
       log,
       signal: stop.signal,
       onProgress: (copied, total) =>
-        terminal.status(`${formatCount(copied)} of ${formatCount(total)} rows copied`),
+        terminal.status(() => `${formatCount(copied)} of ${formatCount(total)} rows copied`),
     });
     terminal.data({ moved: true, tables }, () =>
       renderList(

@@ -30,7 +30,8 @@ export async function plan(
     env: context.env,
     signal: stop.signal,
     onBegin: () => stop.listen(STOPPED),
-    onProgress: (read: number) => terminal.status(`plan --full  ${number(read)} records read, nothing sent`),
+    onProgress: (read: number) =>
+      terminal.status(() => `plan --full  ${number(read)} records read, nothing sent`),
   };
   try {
     const result = await planMigration(createPlanContext(settings), loaded, {

@@ -195,7 +195,7 @@ function createPartReader(staging: Staging, prefix: string, feed: PartFeed) {
 async function* importWork(run: EpochRun, feed: PartFeed): AsyncGenerator<Work> {
   for await (const part of feed.parts) {
     const receipt = await loadReceipt(run.staging, run.record.name, part.id);
-    if (receipt) run.board.finishPart(part.id, receipt.tally.counts);
+    if (receipt) run.board.addFinishedPart(receipt.tally.counts);
     else {
       run.assertVolume();
       if (run.board.getStatus().phase !== 'import') run.board.setPhase('import');

@@ -11,7 +11,7 @@ import { encodeDocument } from '../../state/document.ts';
 import { layout } from '../../state/keys.ts';
 import type { EpochOpening, MigrationRecord } from '../../state/migrations.ts';
 import { removeOfOlderEpochs } from '../../state/numbered.ts';
-import { keepProgressNote } from '../../state/progress-note.ts';
+import { keepProgressNote, type Progress } from '../../state/progress-note.ts';
 import { applyEvent } from '../life-store.ts';
 import type { MigrationQueue } from '../migration-runtime.ts';
 import { loadPersons } from '../persons/load-persons.ts';
@@ -41,6 +41,8 @@ export interface RunDeps {
   readonly now: () => Date;
   readonly signal: AbortSignal;
   readonly onStatus: (status: RunStatus) => void;
+  /** The budget of the destination; undefined where nothing limits the events. */
+  readonly eventsPerMinute: number | undefined;
   /** See MigrationRuntime. */
   readonly watchRedis: (listener: (trouble: string | undefined) => void) => () => void;
   readonly volume: (VolumeRule & { readonly map: ImportMap }) | undefined;
@@ -72,7 +74,10 @@ export async function runMigration(
 ): Promise<RunEnd> {
   let countFirst = deps.volume?.countFirst ?? false;
   for (let event = cause; ; ) {
-    const board = new StatusBoard(deps.onStatus);
+    const board = new StatusBoard(deps.onStatus, {
+      eventsPerMinute: deps.eventsPerMinute,
+      nowMs: () => performance.now(),
+    });
     const unwatch = deps.watchRedis((trouble) =>
       board.setWaitingFor(trouble === undefined ? undefined : `Redis: ${trouble}`),
     );
@@ -156,7 +161,7 @@ async function runEpoch(
   await assertRunning();
   await removeOfOlderEpochs(staging, record.name, epoch);
   board.setPhase('stage');
-  const note = keepProgressNote(staging, { name: record.name, epoch }, () => board.getStatus().counts);
+  const note = keepProgressNote(staging, { name: record.name, epoch }, () => toNote(board.getStatus()));
   const feed = createPartFeed((part) => board.addPart(part.records));
   const judgeVolume = () => assertCounted(record, lease, board, deps);
   const stager = await deps.startStaging(feed);
@@ -219,6 +224,14 @@ async function assertCounted(
   });
   volume.assertEvents(events, await countAccepted(staging, name));
 }
+
+const toNote = ({ counts, phase, speed, waitingFor }: RunStatus): Progress => ({
+  ...counts,
+  phase,
+  recordsPerSecond: Math.round(speed.recordsPerSecond),
+  ...(speed.secondsLeft === undefined ? {} : { secondsLeft: Math.round(speed.secondsLeft) }),
+  ...(waitingFor === undefined ? {} : { waitingFor }),
+});
 
 const describe = ({ work, reason }: Failure) => ({ what: `${work.name} ${work.id}`, reason });
 

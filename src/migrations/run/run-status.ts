@@ -1,5 +1,6 @@
 import { addCounts, zeroCounts } from '../../contract/counts.ts';
 import type { RecordCounts } from '../../contract/progress.ts';
+import { type Speed, Speedometer } from './speed.ts';
 
 /** How far a run is, for whoever watches it. */
 export interface RunStatus {
@@ -15,12 +16,23 @@ export interface RunStatus {
   readonly countedParts: number;
   /** What is down and waited for, and why; undefined while nothing is. */
   readonly waitingFor: string | undefined;
+  /** Of this run: what an earlier one imported counts as done, and takes no time. */
+  readonly speed: Speed;
+}
+
+export interface StatusBoardOptions {
+  /** The budget; undefined where nothing limits the events. */
+  readonly eventsPerMinute: number | undefined;
+  /** Of a clock that never goes back. */
+  readonly nowMs: () => number;
 }
 
 /** Adds up receipts and the progress of running jobs, and passes every change on. */
 export class StatusBoard {
   #phase: RunStatus['phase'] = 'stage';
   #settled = zeroCounts();
+  /** Of parts that an earlier run finished. */
+  #earlier = zeroCounts();
   readonly #running = new Map<string, RecordCounts>();
   readonly #onChange: (status: RunStatus) => void;
   readonly files = { staged: 0, total: 0 };
@@ -29,9 +41,13 @@ export class StatusBoard {
   countedParts = 0;
   #staged = 0;
   #waitingFor: string | undefined;
+  readonly #speedometer: Speedometer;
+  readonly #nowMs: () => number;
 
-  constructor(onChange: (status: RunStatus) => void) {
+  constructor(onChange: (status: RunStatus) => void, { eventsPerMinute, nowMs }: StatusBoardOptions) {
     this.#onChange = onChange;
+    this.#speedometer = new Speedometer(eventsPerMinute);
+    this.#nowMs = nowMs;
   }
 
   setPhase(phase: RunStatus['phase']): void {
@@ -62,20 +78,37 @@ export class StatusBoard {
     this.changed();
   }
 
+  /** A part that has its receipt from an earlier run. */
+  addFinishedPart(counts: RecordCounts): void {
+    this.#earlier = addCounts(this.#earlier, counts);
+    this.parts.done += 1;
+    this.changed();
+  }
+
   changed(): void {
     this.#onChange(this.getStatus());
   }
 
   getStatus(): RunStatus {
+    const own = [...this.#running.values()].reduce(addCounts, this.#settled);
     return {
       phase: this.#phase,
       files: { ...this.files },
       parts: { ...this.parts },
-      counts: [...this.#running.values()].reduce(addCounts, this.#settled),
+      counts: addCounts(own, this.#earlier),
       staged: this.#staged,
       personJobs: { ...this.personJobs },
       countedParts: this.countedParts,
       waitingFor: this.#waitingFor,
+      speed: this.#measureSpeed(own),
     };
+  }
+
+  #measureSpeed(own: RecordCounts): Speed {
+    const nowMs = this.#nowMs();
+    if (this.#phase === 'import') this.#speedometer.add(own, nowMs);
+    const { staged, total } = this.files;
+    const records = staged === total ? this.#staged - this.#earlier.read : undefined;
+    return this.#speedometer.measure(own, records, nowMs);
   }
 }

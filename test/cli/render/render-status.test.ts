@@ -12,27 +12,49 @@ const status = (more: Partial<RunStatus>): RunStatus => ({
   personJobs: { done: 0, total: 0 },
   countedParts: 0,
   waitingFor: undefined,
+  speed: { recordsPerSecond: 2_000, secondsLeft: 3.75 },
   ...more,
 });
 
 describe('the status line', () => {
-  it('tells what is waited for in place of a rate that stands still', () => {
-    expect(renderStatus(status({ phase: 'count', countedParts: 1 }), 0)).toBe(
+  it('names what is waited for in place of a speed that stands still', () => {
+    expect(renderStatus(status({ phase: 'count', countedParts: 1 }), 120)).toBe(
       'count    ████░░░░░░░░░░░░░░░░░░░░  20% events counted, nothing is sent yet',
     );
-    expect(renderStatus(status({ waitingFor: 'Redis: OOM command not allowed' }), 2_000)).toBe(
+    expect(renderStatus(status({ waitingFor: 'Redis: OOM command not allowed' }), 120)).toBe(
       'import   waiting for Redis: OOM command not allowed',
     );
   });
 
-  it('tells share, rate, time left, rejects, files and parts', () => {
-    expect(renderStatus(status({}), 2_000)).toBe(
-      'import   ██████░░░░░░░░░░░░░░░░░░  25% 2,500/10,000 records · 2,000/s · 4 s left · 10 rejected · files 1/1 · parts 2/5',
+  it('shows share, time left, rejects, speed, files and parts', () => {
+    expect(renderStatus(status({}), 130)).toBe(
+      'import   ██████░░░░░░░░░░░░░░░░░░  25% 2,500/10,000 records · 4 s left · 10 rejected · 2,000/s · files 1/1 · parts 2/5',
     );
   });
 
-  it('promises no end while files are still being staged', () => {
-    const line = renderStatus(status({ files: { staged: 0, total: 3 } }), 2_500);
+  it('drops the bar before any number, then what matters less', () => {
+    expect(renderStatus(status({}), 100)).toBe(
+      'import    25% 2,500/10,000 records · 4 s left · 10 rejected · 2,000/s · files 1/1 · parts 2/5',
+    );
+    expect(renderStatus(status({}), 80)).toBe(
+      'import    25% 2,500/10,000 records · 4 s left · 10 rejected · 2,000/s',
+    );
+    expect(renderStatus(status({}), 46)).toBe('import    25% 2,500/10,000 records · 4 s left');
+  });
+
+  it('fits any width in any phase', () => {
+    for (const phase of ['stage', 'count', 'import', 'people', 'report'] as const) {
+      for (const waitingFor of [undefined, 'Redis: OOM command not allowed']) {
+        for (let columns = 1; columns < 140; columns += 1) {
+          expect(renderStatus(status({ phase, waitingFor }), columns).length).toBeLessThanOrEqual(columns);
+        }
+      }
+    }
+  });
+
+  it('promises no end while it is not known', () => {
+    const speed = { recordsPerSecond: 2_500, secondsLeft: undefined };
+    const line = renderStatus(status({ files: { staged: 0, total: 3 }, speed }), 120);
     expect(line).toContain('2,500/10,000+ records');
     expect(line).not.toContain('left');
   });

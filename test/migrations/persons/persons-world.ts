@@ -238,7 +238,7 @@ export function createPersonsWorld({ overwrite }: { readonly overwrite: boolean 
           record,
           epoch,
           staging,
-          board: new StatusBoard(() => {}),
+          board: new StatusBoard(() => {}, { eventsPerMinute: undefined, nowMs: () => 0 }),
           assertVolume: () => {},
           schedulerDeps: {
             queue,

@@ -74,7 +74,7 @@ function createRun(queue: WorkQueue, staging: Staging, slices: readonly SourceSl
     },
     epoch: 1,
     staging,
-    board: new StatusBoard(() => {}),
+    board: new StatusBoard(() => {}, { eventsPerMinute: undefined, nowMs: () => 0 }),
     assertVolume: () => {},
     schedulerDeps: {
       queue,

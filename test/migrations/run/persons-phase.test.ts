@@ -91,7 +91,7 @@ const createRun = (
   redis,
   log: pino({ level: 'silent' }),
   now: () => new Date('2024-01-01T00:00:00Z'),
-  board: new StatusBoard(() => {}),
+  board: new StatusBoard(() => {}, { eventsPerMinute: undefined, nowMs: () => 0 }),
   assertVolume: () => {},
   persons: {
     hold: false,

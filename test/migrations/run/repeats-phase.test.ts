@@ -132,7 +132,7 @@ const createRun = (record: MigrationRecord, over: Staging = staging): EpochRun =
   epoch: 1,
   assertVolume: async () => {},
   staging: over,
-  board: new StatusBoard(() => {}),
+  board: new StatusBoard(() => {}, { eventsPerMinute: undefined, nowMs: () => 0 }),
   schedulerDeps: {
     queue: { add: async () => {}, listen: () => () => {}, state: async () => ({ kind: 'open' }) },
     windowSize: 1,
