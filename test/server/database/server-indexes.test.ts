@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { UnavailableError } from '../../../src/lib/errors.ts';
 import type { Db } from '../../../src/server/database/db.ts';
 import {
   buildServerIndexes,
@@ -103,4 +105,26 @@ describe.skipIf(typeof postgres !== 'object')('indexes on a server', () => {
       },
     };
   }
+});
+
+test('indexes are tried again where the server is away, and not where they cannot be built', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const errors = [new UnavailableError('away'), new Error('must be owner of table events')];
+  let attempts = 0;
+  const server: Db = {
+    kind: 'postgres',
+    query: async () => [],
+    transaction: () => Promise.reject(errors[attempts++] ?? new Error('once too often')),
+    watch: () => undefined,
+    close: async () => undefined,
+  };
+  const lines: string[] = [];
+  const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
+  const building = startIndexBuilding(server, log);
+  for (let tenSeconds = 0; tenSeconds < 5; tenSeconds++) await vi.advanceTimersByTimeAsync(10_000);
+  expect(attempts).toBe(2);
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toContain('must be owner of table events');
+  await building.close();
 });

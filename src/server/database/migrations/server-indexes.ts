@@ -85,9 +85,12 @@ export function startIndexBuilding(db: Db, log: Logger, tryAgainMs = TRY_AGAIN_M
       .catch((error: unknown) => {
         if (closed) return;
         // The API reports a database that is not ready, or gone, by itself.
-        if (!isOutage(error))
-          log.warn({ err: error }, 'an index could not be built: large questions take longer');
-        again();
+        if (isOutage(error)) again();
+        else {
+          const message =
+            'an index could not be built, so that large questions take longer; the next start tries again';
+          log.warn({ err: error }, message);
+        }
       })
       .finally(() => {
         building = undefined;
