@@ -16,12 +16,23 @@ export interface PairFact {
 export interface PersonFact {
   readonly kind: 'person';
   readonly distinctId: string;
+  /** May go on behind its `Z`, with what decides between facts of one millisecond; no tabs. */
   readonly time: string;
   /** The latest value by source time wins. */
   readonly set?: Values | DeferredValues | undefined;
   /** The earliest value by source time wins. */
   readonly setOnce?: Values | DeferredValues | undefined;
 }
+
+/**
+ * A name among the values that are set, which says that they are all there are at their time: what an earlier fact
+ * set and this one lacks is gone. Never sent.
+ */
+export const WHOLE_MARK = '$backhaul_whole';
+
+/** The moment of a fact, without what decides between facts of one millisecond. */
+export const toMoment = (time: string): string => time.slice(0, MOMENT_LENGTH);
+const MOMENT_LENGTH = '2023-05-01T12:00:00.000Z'.length;
 
 type Values = Readonly<Record<string, unknown>>;
 

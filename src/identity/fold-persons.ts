@@ -1,3 +1,4 @@
+import { toMoment, WHOLE_MARK } from '../contract/identity-fact.ts';
 import type { BatchLimits } from '../deliver/batch-builder.ts';
 import { ENVELOPE_BYTES } from '../deliver/envelope.ts';
 import type { StoredProperty } from '../state/facts/snapshots.ts';
@@ -68,7 +69,7 @@ function foldPerson(
   { overwrite, maxBytes }: FoldPersonsOptions,
 ): FoldedSubject {
   const { id, properties } = person;
-  const known = [properties.set.properties(), properties.setOnce.properties()] as const;
+  const known = [dropGone(properties.set.properties()), properties.setOnce.properties()] as const;
   const { set, later, fill, setOnce } = filter.selectPerson(of, ...known);
   const { packs, tooLarge } = packProperties(
     overwrite
@@ -78,7 +79,7 @@ function foldPerson(
   );
   // It may fit where an event may be larger.
   for (const { entry, key } of tooLarge) filter.withdraw(of, entry, key);
-  const time = findLatest(set, fill, setOnce);
+  const time = toMoment(findLatest(set, fill, setOnce));
   return {
     kind: 'person',
     of,
@@ -112,6 +113,13 @@ function foldGroup(
       ...unsure.map(([property]): Unmerged => ({ reason: 'group_may_be_newer', id: groupKey, property })),
     ],
   };
+}
+
+/** Without what is gone by the newest fact that says all there is at its time. */
+function dropGone(properties: readonly StoredProperty[]): readonly StoredProperty[] {
+  const whole = properties.find(([key]) => key === WHOLE_MARK)?.[1];
+  if (whole === undefined) return properties;
+  return properties.filter(([key, time]) => time >= whole && key !== WHOLE_MARK);
 }
 
 /** Properties of several lists in the order of their keys. Each list has that order, and no key is in two. */

@@ -1,3 +1,4 @@
+import { toMoment } from '../contract/identity-fact.ts';
 import { HASH_BYTES, toBeforeHash } from '../state/ledger/keyed-hash.ts';
 import type { RecordTable } from '../state/ledger/record-table.ts';
 
@@ -56,7 +57,7 @@ export const isLaterValue = (known: PropertyEntry | undefined, timeMs: number): 
 /** ISO 8601, or empty. */
 export function toTimeMs(time: string): number {
   if (time === lastTime) return lastMs;
-  const ms = Date.parse(time);
+  const ms = Date.parse(toMoment(time));
   lastTime = time;
   lastMs = Number.isNaN(ms) ? Number.NEGATIVE_INFINITY : ms;
   return lastMs;

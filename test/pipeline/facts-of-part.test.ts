@@ -69,6 +69,6 @@ test('the bytes of a part are given to nobody else before its identity facts are
   expect(persons).toHaveLength(PERSONS);
   expect(persons[7]).toMatchObject({
     id: 'u7',
-    properties: `1\t2023-01-01T00:00:00.000Z\t{"plan":"plan 7","team":"team 7"}`,
+    properties: expect.stringContaining('"plan":"plan 7","team":"team 7"}'),
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type IdentityFact, readValues } from '../../src/contract/identity-fact.ts';
+import { type IdentityFact, readValues, WHOLE_MARK } from '../../src/contract/identity-fact.ts';
 import { createBytesParser } from '../../src/sources/formats/parse-record.ts';
 import { bindSource, getSourceType } from '../../src/sources/registry.ts';
 import { createImportMap } from '../../src/sources/source.ts';
@@ -73,5 +73,9 @@ it.each(CASES)(
 function listValues(fact: IdentityFact): unknown[] {
   if (fact.kind === 'pair') return [];
   const all = fact.kind === 'group' ? [fact.set] : [fact.set, fact.setOnce];
-  return all.flatMap((values) => (values ? [{ ...readValues(values) }] : []));
+  return all.flatMap((values) => {
+    if (!values) return [];
+    const { [WHOLE_MARK]: _mark, ...named } = readValues(values);
+    return [named];
+  });
 }

@@ -21,9 +21,10 @@ const createEarlierRules =
   (ids: IdRules) =>
   ({ dropIp }: AmplitudeOptions): AmplitudeRules => ({
     ids,
+    toOrder: () => '',
     timeFields: ['event_time'],
     takesAmplitudeId: true,
-    userProperties: { toSetOnceName: toInitialName, isNone: isEmptyText },
+    userProperties: { toSetOnceName: toInitialName, isNone: isEmptyText, isWhole: false },
     describe(properties, record, own) {
       if (own) copyOwn(properties, own);
       applyAnyPlatform(properties, record);

@@ -37,7 +37,7 @@ export function createAmplitudeMap(
   idFrom: IdFrom,
 ): MapRecord<MappedEvent> {
   const { ids, takesAmplitudeId, timeFields, describe, setLibrary, finish } = rules;
-  const mapFacts = createMapFacts(rules.userProperties);
+  const mapFacts = createMapFacts(rules);
   const idNames = takesAmplitudeId ? 'user_id, device_id and amplitude_id' : 'user_id and device_id';
   // Already corrected for the clock of the client, in UTC, written without saying so.
   const readTime = createReadIso(options.timezone);

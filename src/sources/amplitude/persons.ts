@@ -4,7 +4,8 @@ import type { IdRules } from '../mapping/distinct-id.ts';
 import { ID_MAX_LENGTH } from '../mapping/identity.ts';
 import { toOwnName, toOwnNames } from '../mapping/properties.ts';
 import { asFields, type Fields } from '../mapping/table.ts';
-import { createReadUserProperties, type UserPropertyRules } from './user-properties.ts';
+import type { AmplitudeRules } from './rules.ts';
+import { createReadUserProperties } from './user-properties.ts';
 
 /** The person and time of a record; ids are those that may be sent. */
 export interface AmplitudeSubject {
@@ -20,7 +21,10 @@ export interface AmplitudeSubject {
  * pair: device_id and user_id of one record. person: user_properties, a snapshot at the time of the
  * event. group: group_properties, as `{ type: { key: { … } } }`.
  */
-export function createMapFacts(userProperties: UserPropertyRules) {
+export function createMapFacts({
+  userProperties,
+  toOrder,
+}: Pick<AmplitudeRules, 'userProperties' | 'toOrder'>) {
   const readUserProperties = createReadUserProperties(userProperties);
   return (record: Fields, subject: AmplitudeSubject): IdentityFact[] => {
     const { time, distinctId, userId, deviceId } = subject;
@@ -37,7 +41,8 @@ export function createMapFacts(userProperties: UserPropertyRules) {
 
     if (distinctId !== undefined) {
       const { set, setOnce } = readUserProperties(readField(record, 'user_properties'));
-      if (set || setOnce) facts.push({ kind: 'person', distinctId, time, set, setOnce });
+      if (set || setOnce)
+        facts.push({ kind: 'person', distinctId, time: time + toOrder(record), set, setOnce });
     }
 
     const groups = asFields(record['group_properties']);

@@ -10,6 +10,8 @@ export interface AmplitudeRules {
   readonly timeFields: readonly string[];
   /** Whether `amplitude_id` names the person of a record that has neither id. */
   readonly takesAmplitudeId: boolean;
+  /** What decides between records of one millisecond, to be written behind their time. */
+  readonly toOrder: (record: Fields) => string;
   readonly userProperties: UserPropertyRules;
   /** Sets what `event_properties`, where there are any, and the fields of the record say. */
   readonly describe: (properties: PropertyList, record: Fields, own: FieldsOrText | undefined) => void;

@@ -1,4 +1,4 @@
-import { type DeferredTraits, DeferredValues } from '../../contract/identity-fact.ts';
+import { type DeferredTraits, DeferredValues, WHOLE_MARK } from '../../contract/identity-fact.ts';
 import { JsonToken, NULL } from '../../lib/json/json-token.ts';
 import type { PropertyName } from '../../lib/json/property-list.ts';
 import { toOwnName } from '../mapping/properties.ts';
@@ -10,6 +10,8 @@ export interface UserPropertyRules {
   readonly toSetOnceName: (name: string) => string | undefined;
   /** Whether an `initial_*` property of this value, which may be still text, is none. */
   readonly isNone: (value: unknown) => boolean;
+  /** Whether what is set is all there is at the time of the record. */
+  readonly isWhole: boolean;
 }
 
 interface UserProperties {
@@ -113,7 +115,7 @@ class PlainTraits implements DeferredTraits {
 /** What is set once goes under the destination's `$initial_*`. */
 function split(
   traits: Fields,
-  { toSetOnceName, isNone }: UserPropertyRules,
+  { toSetOnceName, isNone, isWhole }: UserPropertyRules,
 ): { readonly set?: Fields; readonly setOnce?: Fields } {
   const set: Record<string, unknown> = {};
   let setOnce: Record<string, unknown> | undefined;
@@ -132,5 +134,6 @@ function split(
       setOnce[onceName] = value;
     }
   }
+  if (hasSet && isWhole) set[WHOLE_MARK] = true;
   return hasSet ? (setOnce ? { set, setOnce } : { set }) : setOnce ? { setOnce } : {};
 }
