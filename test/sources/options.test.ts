@@ -21,7 +21,7 @@ describe('options of a source', () => {
       elementEvents: 'keep',
       userPropertiesOnEvents: false,
     });
-    expect(callOptions.parse({})).toEqual({ dropEvents: [], dropIp: false, contextFields: 'keep' });
+    expect(callOptions.parse({})).toEqual({ dropEvents: [], dropIp: false });
     expect(csvOptions.parse({ mapping }).mapping).toMatchObject({
       timestamp: { format: 'iso' },
       nullValues: ['', '\\N'],

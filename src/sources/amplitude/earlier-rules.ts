@@ -6,6 +6,7 @@ import { copyProperties, createRenames } from '../mapping/properties.ts';
 import { compileTable, type FieldsOrText, hasField, hasValue, listFields } from '../mapping/table.ts';
 import type { AmplitudeOptions } from './options.ts';
 import type { AmplitudeRules } from './rules.ts';
+import { readSessionByStart } from './session.ts';
 import { ANY_PLATFORM, NOT_WEB, PAGE, WEB } from './tables.ts';
 
 const applyPage = compileTable(PAGE);
@@ -31,6 +32,7 @@ const createEarlierRules =
       if (record['platform'] === 'Web') applyWeb(properties, record);
       else applyNotWeb(properties, record);
     },
+    readSession: readSessionByStart,
     setLibrary,
     finish(properties) {
       if (dropIp) properties.delete('$ip');

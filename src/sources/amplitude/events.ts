@@ -9,10 +9,9 @@ import { createEventId, createRecordId, type IdFrom, readUuid } from '../mapping
 import { readEventName } from '../mapping/event-name.ts';
 import { readText } from '../mapping/identity.ts';
 import { isRejected, readRecordTime } from '../mapping/record-time.ts';
-import { createReadSessionId } from '../mapping/session-ids.ts';
 import { asFieldsOrText, type Fields, hasValue } from '../mapping/table.ts';
-import { createReadIso, createReadTime } from '../mapping/timestamp.ts';
-import type { MapRecord, WithTimezone } from '../source.ts';
+import { createReadIso } from '../mapping/timestamp.ts';
+import type { MapRecord, OnNote, WithTimezone } from '../source.ts';
 import type { AmplitudeOptions } from './options.ts';
 import { createMapFacts, readGroups } from './persons.ts';
 import type { AmplitudeRules } from './rules.ts';
@@ -35,6 +34,7 @@ export function createAmplitudeMap(
   options: AmplitudeOptions & WithTimezone,
   rules: AmplitudeRules,
   idFrom: IdFrom,
+  onNote: OnNote,
 ): MapRecord<MappedEvent> {
   const { ids, takesAmplitudeId, timeFields, describe, setLibrary, finish } = rules;
   const mapFacts = createMapFacts(rules);
@@ -97,7 +97,7 @@ export function createAmplitudeMap(
       properties.set('amplitude_user_properties', record['user_properties']);
     }
     setLibrary(properties, record['library']);
-    setSession(properties, record);
+    setSession(properties, record, time);
     const groups = readGroups(record['groups'], { ids, groupTypes });
     if (groups.keys) properties.set('$groups', groups.keys);
     if (groups.others) properties.set('amplitude_other_groups', groups.others);
@@ -106,19 +106,18 @@ export function createAmplitudeMap(
     const uuid = idFrom === 'record' ? createRecordId('amplitude', record) : createAmplitudeUuid(record);
     return mapped([{ event, uuid, timestamp: time, properties }], facts, knownId);
   }
-}
 
-const readSessionId = createReadSessionId('amplitude', createReadTime('epoch_ms', 'UTC'));
-
-/** session_id is the session's start in epoch ms on its device; -1 means outside of any session. */
-function setSession(properties: PropertyList, record: Fields): void {
-  const session = record['session_id'];
-  if (!hasValue(session) || session === -1 || session === '-1') return;
-  const owner =
-    readText(record['device_id']) ?? readText(record['user_id']) ?? readText(record['amplitude_id']);
-  const id = readSessionId([readText(record['app']) ?? '', owner ?? ''], readText(session) ?? '');
-  if (id === undefined) properties.set('amplitude_session_id', session);
-  else properties.set('$session_id', id);
+  /** session_id is the session's start in epoch ms on its device; -1 means outside of any session. */
+  function setSession(properties: PropertyList, record: Fields, time: string): void {
+    const session = record['session_id'];
+    if (!hasValue(session) || session === -1 || session === '-1') return;
+    const id = rules.readSession(record, readText(session) ?? '', time);
+    if (id !== undefined) properties.set('$session_id', id);
+    else {
+      properties.set('amplitude_session_id', session);
+      onNote('no_session_id');
+    }
+  }
 }
 
 /**

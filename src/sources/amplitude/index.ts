@@ -9,10 +9,10 @@ export const amplitude = defineFileSource({
   type: 'amplitude',
   options: amplitudeOptions,
   maps: {
-    1: (options, idFrom) => createAmplitudeMap(options, createRules1(options), idFrom),
-    2: (options, idFrom) => createAmplitudeMap(options, createRules2(options), idFrom),
-    3: (options, idFrom, _onNote, findPlace) =>
-      createAmplitudeMap(options, createRules3(options, findPlace), idFrom),
+    1: (options, idFrom, onNote) => createAmplitudeMap(options, createRules1(options), idFrom, onNote),
+    2: (options, idFrom, onNote) => createAmplitudeMap(options, createRules2(options), idFrom, onNote),
+    3: (options, idFrom, onNote, findPlace) =>
+      createAmplitudeMap(options, createRules3(options, findPlace), idFrom, onNote),
   },
   knownFields: listAmplitudeFields,
   takesViews: true,

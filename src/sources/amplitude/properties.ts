@@ -18,10 +18,11 @@ import { hasMeaning } from '../mapping/web/meaning.ts';
 import { findSystemOfDevice } from '../mapping/web/operating-system.ts';
 import type { FindPlace } from '../mapping/web/places.ts';
 import { DIRECT } from '../mapping/web/rules.ts';
-import type { WithGeoip } from '../source.ts';
+import type { WithGeoip, WithTimezone } from '../source.ts';
 import { setLibrary as setOneLibrary } from './earlier-rules.ts';
 import type { AmplitudeOptions } from './options.ts';
 import type { AmplitudeRules } from './rules.ts';
+import { createReadSession } from './session.ts';
 import { ANY_PLATFORM, NOT_WEB, PAGE, WEB } from './tables.ts';
 
 /**
@@ -29,7 +30,7 @@ import { ANY_PLATFORM, NOT_WEB, PAGE, WEB } from './tables.ts';
  * https://amplitude.com/docs/sdks/analytics/browser/browser-sdk-2#autocapture
  */
 export function createRules3(
-  { dropIp, geoip }: AmplitudeOptions & WithGeoip,
+  { dropIp, geoip, timezone }: AmplitudeOptions & WithGeoip & WithTimezone,
   findPlace: FindPlace | undefined,
 ): AmplitudeRules {
   const enrich = createEnrichWeb({ dropIp, geoip, findPlace });
@@ -49,6 +50,7 @@ export function createRules3(
       if (record['platform'] === 'Web') describeBrowser(properties, record);
       else describeDevice(properties, record);
     },
+    readSession: createReadSession(timezone),
     setLibrary,
     finish: (properties, record) => enrich(properties, namesReferrer(properties, record)),
   };

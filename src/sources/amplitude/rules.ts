@@ -1,6 +1,7 @@
 import type { PropertyList } from '../../lib/json/property-list.ts';
 import type { IdRules } from '../mapping/distinct-id.ts';
 import type { Fields, FieldsOrText } from '../mapping/table.ts';
+import type { ReadSession } from './session.ts';
 import type { UserPropertyRules } from './user-properties.ts';
 
 /** What differs between versions of the mapping. */
@@ -15,6 +16,7 @@ export interface AmplitudeRules {
   readonly userProperties: UserPropertyRules;
   /** Sets what `event_properties`, where there are any, and the fields of the record say. */
   readonly describe: (properties: PropertyList, record: Fields, own: FieldsOrText | undefined) => void;
+  readonly readSession: ReadSession;
   readonly setLibrary: (properties: PropertyList, library: unknown) => void;
   /** Sets what follows from the properties that are set. */
   readonly finish: (properties: PropertyList, record: Fields) => void;

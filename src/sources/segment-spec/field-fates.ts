@@ -15,7 +15,7 @@ const PAGE_FIELDS = new Set(listFields(PAGE_3));
 export function createListFieldFates(dialect: CallDialect, options: CallOptions): ListFieldFates {
   const known = listKnownContextOf(dialect.table);
   const read = new Set([...[NAMED, dialect.table].flatMap(listFields), ...RULED_FIELDS]);
-  const others: FieldFate = options.contextFields === 'keep' ? 'kept' : 'dropped';
+  const others: FieldFate = options.contextFields === 'drop' ? 'dropped' : 'kept';
 
   return (record) => {
     const type = record['type'];

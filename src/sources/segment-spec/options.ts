@@ -14,9 +14,10 @@ export const callOptions = z.strictObject({
     .describe('Group type of every group call and of `context.groupId`. Default: `company`.'),
   contextFields: z
     .enum(['keep', 'drop'])
-    .default('keep')
+    // No default: a migration that began before there was this option is not another one.
+    .optional()
     .describe(
-      'What becomes of fields of `context` that have no property of their own at the destination: `keep` sends them as `context_<path>`, `drop` leaves them behind.',
+      'What becomes of fields of `context` that have no property of their own at the destination: `keep` sends them as `context_<path>`, `drop` leaves them behind. Default: `keep`.',
     ),
 });
 export type CallOptions = z.infer<typeof callOptions>;

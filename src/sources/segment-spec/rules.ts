@@ -114,7 +114,7 @@ export const createRules3: CreateRules = ({ source, table }, options, onNote, fi
     correctTime: createCorrectTime(readTime, onNote),
     readGroupOf: createReadSameGroup(options.groupType, onNote),
     readContextFacts,
-    applyContext: createApplyContext(table, options.contextFields === 'keep'),
+    applyContext: createApplyContext(table, options.contextFields !== 'drop'),
     page: PAGE_RULES_3,
     setSession: createSetSession(source, readTime, onNote),
     finish: (properties, record) => enrich(properties, namesReferrer(record)),

@@ -1,0 +1,38 @@
+import { encodeKey } from '../mapping/event-id.ts';
+import { readText } from '../mapping/identity.ts';
+import { createReadSessionId, createReadSessionOfEvent } from '../mapping/session-ids.ts';
+import type { Fields } from '../mapping/table.ts';
+import { createReadIso, createReadTime } from '../mapping/timestamp.ts';
+
+/** The `$session_id` of an event at a time; undefined where there is none. */
+export type ReadSession = (record: Fields, session: string, time: string) => string | undefined;
+
+const readStart = createReadTime('epoch_ms', 'UTC');
+
+function readOwner(record: Fields): [app: string, owner: string] {
+  const owner =
+    readText(record['device_id']) ?? readText(record['user_id']) ?? readText(record['amplitude_id']);
+  return [readText(record['app']) ?? '', owner ?? ''];
+}
+
+const readByStart = createReadSessionId('amplitude', readStart);
+
+/** Versions 1 and 2: an id is made of the start alone. */
+export const readSessionByStart: ReadSession = (record, session) => readByStart(readOwner(record), session);
+
+/**
+ * Version 3. `session_id` is the start by the clock of the device, as `client_event_time` is; `event_time` is
+ * corrected.
+ * https://amplitude.com/docs/apis/analytics/export#response-schema
+ */
+export function createReadSession(timezone: string): ReadSession {
+  const readTime = createReadIso(timezone);
+  const read = createReadSessionOfEvent('amplitude', readStart);
+  return (record, session, time) =>
+    read({
+      owner: encodeKey(readOwner(record)),
+      session,
+      time,
+      deviceTime: readTime(record['client_event_time']),
+    });
+}
