@@ -13,7 +13,8 @@ export interface ManifestIdentity {
   readonly destination: string;
   /** Where the manifest names it. */
   readonly 'destination.project'?: string;
-  readonly people: Manifest['people'];
+  /** The ledger of the destination says whose shared devices are, so that is not compared here. */
+  readonly people: Omit<Manifest['people'], 'sharedDevices'>;
   /** Absent in what an earlier version began, which stamps nothing. */
   readonly stamps?: Manifest['stamps'];
   /** The moments that it means: another way to write them is no other window. */
@@ -23,11 +24,12 @@ export interface ManifestIdentity {
 export function manifestIdentity(manifest: Manifest): { identity: ManifestIdentity; sha256: string } {
   const project = manifest.destination?.project;
   const window = toTimeWindow(manifest);
+  const { sharedDevices: _, ...people } = manifest.people;
   const identity: ManifestIdentity = {
     source: manifest.source,
     destination: manifest.destination?.url.replace(/\/+$/, '') ?? 'bundled',
     ...(project === undefined ? {} : { 'destination.project': project }),
-    people: manifest.people,
+    people,
     stamps: manifest.stamps,
     ...(window === undefined ? {} : { window }),
   };

@@ -173,6 +173,12 @@ const createManifestObject = (types: SourceTypes) =>
           .max(200)
           .default('$group_identify')
           .describe('Event name that carries group properties; some services expect $groupidentify.'),
+        sharedDevices: z
+          .enum(['none', 'first', 'last'])
+          .exactOptional()
+          .describe(
+            "Whose an anonymous id is that was seen with several users: nobody's (none), that of the user who was seen with it first, or of the one who came to it last. Default: none, because a merge cannot be undone. One value for all migrations to a project.",
+          ),
       })
       .prefault({})
       .describe('How persons and groups are made from the history.'),

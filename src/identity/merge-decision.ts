@@ -1,4 +1,5 @@
 import { HASH_BYTES, toBeforeHash } from '../state/ledger/keyed-hash.ts';
+import type { SharedDevices } from '../state/ledger/ledger.ts';
 import type { RecordTable } from '../state/ledger/record-table.ts';
 
 /** What a ledger knows of one distinct id. */
@@ -25,6 +26,7 @@ export const UNKNOWN_ID: IdEntry = {
 
 /** What the facts at hand say of the id; users that are junk are left out. */
 export interface OwnPairs {
+  /** Of several, the one comes first whose a shared device is. */
   readonly users: readonly Buffer[];
   readonly isUser: boolean;
 }
@@ -44,6 +46,8 @@ export interface TurnAtLedger {
   readonly hasEnded: (turn: number) => boolean;
   /** The ledger has forgotten what was sent: nothing is merged. */
   readonly isForgotten: boolean;
+  /** Whose shared devices are. @default none: they stay unmerged */
+  readonly sharedDevices?: SharedDevices;
 }
 
 export interface MergeDecision {
@@ -67,13 +71,17 @@ export interface MergeDecision {
 
 /**
  * Whether an anonymous id is merged into its user (I11): if it was seen with one user alone and never as a user
- * itself, over the ledger and the facts at hand. Deciding the same again in the same turn gives the same, so that
+ * itself, over the ledger and the facts at hand; with several, where `sharedDevices` says whose it is. Deciding the same again in the same turn gives the same, so that
  * a turn can be continued after a crash.
  */
 export function decideMerge(known: IdEntry, own: OwnPairs, at: TurnAtLedger): MergeDecision {
-  const entry = at.purpose === 'take_in' ? addTakenIn(known, own, at.turn) : addFacts(known, own);
+  const { sharedDevices = 'none' } = at;
+  const entry =
+    at.purpose === 'take_in'
+      ? addTakenIn(known, own, at.turn, sharedDevices)
+      : addFacts(known, own, sharedDevices);
   const { user, sentAt } = entry;
-  const holds = user !== undefined && !entry.isShared && !entry.isUser;
+  const holds = user !== undefined && !(entry.isShared && sharedDevices === 'none') && !entry.isUser;
   const hasPair = own.users.length > 0;
 
   if (sentAt !== 0 && !holds) return { entry, verdict: 'contradicted', person: undefined };
@@ -93,19 +101,30 @@ export function decideMerge(known: IdEntry, own: OwnPairs, at: TurnAtLedger): Me
   return { entry: { ...entry, sentAt: at.turn }, verdict: 'merge', person: user };
 }
 
-function addFacts(known: IdEntry, own: OwnPairs): IdEntry {
+function addFacts(known: IdEntry, own: OwnPairs, sharedDevices: SharedDevices): IdEntry {
   const isUser = known.isUser || own.isUser;
   const user = known.user ?? own.users[0];
   const isShared = known.isShared || own.users.some((other) => user !== undefined && !other.equals(user));
-  // Of a shared id that was never merged no user needs to be remembered.
-  return { ...known, isUser, isShared, user: isShared && known.sentAt === 0 ? undefined : user };
+  if (!isShared || known.sentAt !== 0) return { ...known, isUser, isShared, user };
+  return { ...known, isUser, isShared, user: sharedDevices === 'none' ? undefined : chooseUser(known, own) };
+}
+
+/**
+ * Of a shared id that was never merged: the first of the users at hand. The ledger knows no times, so where it has
+ * seen another user than those at hand, nobody knows whose it is.
+ */
+function chooseUser(known: IdEntry, { users }: OwnPairs): Buffer | undefined {
+  const { user } = known;
+  if (user === undefined) return known.isShared ? undefined : users[0];
+  if (users.length === 0) return user;
+  return users.some((other) => other.equals(user)) ? users[0] : undefined;
 }
 
 /** A merge that was decided without a ledger was sent, whatever the ledger knows by now. */
-function addTakenIn(known: IdEntry, own: OwnPairs, turn: number): IdEntry {
-  const added = addFacts(known, own);
+function addTakenIn(known: IdEntry, own: OwnPairs, turn: number, sharedDevices: SharedDevices): IdEntry {
+  const added = addFacts(known, own, sharedDevices);
   const [user, ...others] = own.users;
-  const wasSent = user !== undefined && others.length === 0 && !own.isUser;
+  const wasSent = user !== undefined && (others.length === 0 || sharedDevices !== 'none') && !own.isUser;
   return wasSent && known.sentAt === 0 ? { ...added, user, sentAt: turn } : added;
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { sharedDevices } from '../state/ledger/ledger.ts';
 
 const count = z.number().int().nonnegative();
 
@@ -34,6 +35,10 @@ export const personsTally = z.strictObject({
   pairs: count,
   /** Anonymous ids of which an earlier migration, or an earlier run of this one, has sent the merge. */
   mergedBefore: count.optional(),
+  /** Shared devices among `pairs`, merged into one of their users as the manifest says. */
+  chosen: count.optional(),
+  /** Whose shared devices are. @default nobody's */
+  sharedDevices: sharedDevices.optional(),
   /** Ids whose properties were sent. */
   persons: count,
   groups: count,
@@ -76,9 +81,13 @@ export function mergePersonsTally(a: PersonsTally, b: PersonsTally): PersonsTall
     if (more !== undefined) counts[reason] = (counts[reason] ?? 0) + more;
   }
   const mergedBefore = (a.mergedBefore ?? 0) + (b.mergedBefore ?? 0);
+  const chosen = (a.chosen ?? 0) + (b.chosen ?? 0);
+  const devices = a.sharedDevices ?? b.sharedDevices;
   return {
     pairs: a.pairs + b.pairs,
     ...(mergedBefore === 0 ? {} : { mergedBefore }),
+    ...(chosen === 0 ? {} : { chosen }),
+    ...(devices === undefined ? {} : { sharedDevices: devices }),
     persons: a.persons + b.persons,
     groups: a.groups + b.groups,
     setAside: counts,

@@ -107,13 +107,17 @@ async function passOnSent(
 const MERGES_AT_ONCE = 10_000;
 
 function createResolvedWriter(
-  { staging, prefix, from, to }: Pick<ResolveBucketsOptions, 'staging' | 'prefix' | 'from' | 'to'>,
+  { staging, prefix, from, to, ledger }: ResolveBucketsOptions,
   flushBytes: number,
   pace: Pace,
 ) {
   const facts: FactsIndex[] = [];
   const merges: MergesIndex[] = [];
-  const people: PersonsTally = emptyPersonsTally();
+  const { sharedDevices = 'none' } = ledger;
+  const people: PersonsTally = {
+    ...emptyPersonsTally(),
+    ...(sharedDevices === 'none' ? {} : { sharedDevices }),
+  };
   const contradicted: string[] = [];
   let fold = new ResolvedFold();
   let pairs: string[] = [];
@@ -126,6 +130,9 @@ function createResolvedWriter(
     unmerged: (one) => addUnmerged(people, one),
     mergedBefore: () => {
       people.mergedBefore = (people.mergedBefore ?? 0) + 1;
+    },
+    chosen: () => {
+      people.chosen = (people.chosen ?? 0) + 1;
     },
     contradictedUser: (of) => void contradicted.push(of),
   };

@@ -3,6 +3,7 @@ import { isJunkId } from '../sources/mapping/identity.ts';
 import { toGroupId } from '../state/facts/fact-line.ts';
 import type { Merge, ResolvedFact } from '../state/facts/resolved-facts.ts';
 import type { KeyedHash } from '../state/ledger/keyed-hash.ts';
+import type { SharedDevices } from '../state/ledger/ledger.ts';
 import type { RecordTable } from '../state/ledger/record-table.ts';
 import type { FactFold } from './fact-fold.ts';
 import {
@@ -32,6 +33,8 @@ export interface ResolvedSink {
   lateMerge(late: LateMerge): void;
   /** A pair whose merge an earlier turn has sent. */
   mergedBefore(): void;
+  /** A shared device that is merged into one of its users. */
+  chosen(): void;
   /**
    * A user that was merged into another one before it was known as a user: what it is merged with now would
    * reach that other one. In hexadecimal.
@@ -72,6 +75,7 @@ export async function resolvePersons(
     const { verdict, person, user, floorMs } = decided;
     if (verdict === 'merge' && user) {
       sink.merge([user.id, id, user.time]);
+      if (users.size > 1 && decided.isShared) sink.chosen();
       if (person && floorMs > Number.NEGATIVE_INFINITY)
         sink.lateMerge({ id, user: user.id, of: person.toString('hex'), newestMs: floorMs });
     } else if (verdict === 'merged_before') sink.mergedBefore();
@@ -136,11 +140,12 @@ export async function resolvePersons(
 const NO_USERS: ReadonlyMap<string, string> = new Map();
 
 interface Decided extends Pick<MergeDecision, 'verdict' | 'person' | 'perhaps'> {
-  /** The only real user, with the first time both were seen together. */
+  /** The only real user, or the one whose a shared device is, with the first time both were seen together. */
   readonly user: { readonly id: string; readonly time: string } | undefined;
   readonly unmerged: readonly Unmerged[];
   /** Newest time of what was sent under the id itself before. */
   readonly floorMs: number;
+  readonly isShared: boolean;
 }
 
 /** What the facts at hand say of an id itself. */
@@ -166,9 +171,13 @@ function decide(
       user: undefined,
       unmerged,
       floorMs: Number.NEGATIVE_INFINITY,
+      isShared: false,
     };
   }
-  const real = all.filter(([user]) => !isJunkId(user));
+  const real = sortUsers(
+    all.filter(([user]) => !isJunkId(user)),
+    ledger.sharedDevices,
+  );
   const junk = all.filter(([user]) => isJunkId(user));
   const unmerged = junk.length > 0 ? [toUnmerged('junk_id', id, junk)] : [];
 
@@ -182,15 +191,31 @@ function decide(
   if (verdict === 'contradicted') unmerged.push(toUnmerged('contradicted_merge', id, real));
   else if (verdict !== 'merge' && verdict !== 'merged_before' && verdict !== 'none')
     unmerged.push(toUnmerged(verdict, id, real));
-  const [first] = real;
+  const chosen = real.length === 1 ? real[0] : findUser(real, person, ledger);
   return {
     verdict,
     person,
     perhaps,
-    user: first && real.length === 1 ? { id: first[0], time: first[1] } : undefined,
+    user: chosen && { id: chosen[0], time: chosen[1] },
     unmerged,
     floorMs: entry.newestMs,
+    isShared: entry.isShared,
   };
+}
+
+type UserSeen = readonly [user: string, time: string];
+
+/** The one comes first whose a shared device is; ties are decided by the text of the id. */
+function sortUsers(users: readonly UserSeen[], sharedDevices: SharedDevices = 'none'): readonly UserSeen[] {
+  if (sharedDevices === 'none' || users.length < 2) return users;
+  const sorted = users.toSorted(([a, first], [b, second]) =>
+    first === second ? (a < b ? -1 : 1) : first < second ? -1 : 1,
+  );
+  return sharedDevices === 'first' ? sorted : sorted.reverse();
+}
+
+function findUser(users: readonly UserSeen[], person: Buffer | undefined, { hash }: LedgerAtTurn) {
+  return person && users.find(([user]) => person.equals(hash.id(user)));
 }
 
 /** Decides about an id that is not junk, and enters facts and decision into the ledger. */

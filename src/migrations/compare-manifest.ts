@@ -5,11 +5,11 @@ import {
   manifestIdentity,
 } from '../../config/manifest/manifest-identity.ts';
 import type { Staging } from '../contract/staging.ts';
-import { ConfigError } from '../lib/errors.ts';
+import { ConfigError, SourceError } from '../lib/errors.ts';
 import { areStagedRejects } from '../pipeline/stage/stage-rejects.ts';
 import { SOURCE_TYPES } from '../sources/registry.ts';
 import { loadAcceptanceMark } from '../state/destination-marks.ts';
-import type { LedgerAccess } from '../state/ledger/ledger.ts';
+import { type LedgerAccess, findLedger as loadLedger } from '../state/ledger/ledger.ts';
 import { type Epoch, loadLatestEpoch, loadMigration, type MigrationRecord } from '../state/migrations.ts';
 import { listReceipts } from '../state/receipts.ts';
 import { parseReplayName } from './derived-name.ts';
@@ -107,6 +107,18 @@ export function toEpochLedger(manifest: Manifest, runtime: DestinationDeps): Pic
     ...(id === undefined ? {} : { ledger: id }),
     ...(key === undefined || key === id ? {} : { key }),
   };
+}
+
+/** Throws ConfigError where it says another thing about shared devices than what was sent to the project before. */
+export async function assertSameDevices(runtime: ComparingRuntime, manifest: Manifest): Promise<void> {
+  const access = findLedger(manifest, runtime);
+  if (!access) return;
+  try {
+    await loadLedger(runtime.staging, access);
+  } catch (error) {
+    // A damaged document is told of where it is used: the events do not need it.
+    if (!(error instanceof SourceError)) throw error;
+  }
 }
 
 function findLedger(manifest: Manifest, runtime: DestinationDeps): LedgerAccess | undefined {

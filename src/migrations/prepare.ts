@@ -21,7 +21,7 @@ import {
 } from '../state/migrations.ts';
 import { listFileReceipts } from '../state/parts.ts';
 import { checkSources } from './check-sources.ts';
-import { findManifestDifferences } from './compare-manifest.ts';
+import { assertSameDevices, findManifestDifferences } from './compare-manifest.ts';
 import { requireMigration } from './life-store.ts';
 import { findPinDifference, pinMapping } from './manifest/places.ts';
 import type { MigrationRuntime, MigrationStore, SourceAccess } from './migration-runtime.ts';
@@ -66,6 +66,7 @@ export async function prepareMigration(
   const { name } = manifest;
   const known = await loadMigration(staging, name);
   await assertOneProject(staging, name, toLedgerDestination(manifest));
+  await assertSameDevices(runtime, manifest);
 
   const find = () => findFiles(runtime, manifest, baseDir);
   let files = known ? await findCurrentSources(known, staging, find) : await find();

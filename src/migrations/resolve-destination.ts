@@ -31,5 +31,6 @@ export function resolveDestination(
 export function resolveLedger(manifest: Manifest, deps: DestinationDeps): LedgerAccess {
   const { apiKey } = resolveDestination(manifest, deps);
   const { url, project, service } = manifest.destination ?? {};
-  return toLedgerAccess({ url, project, service, apiKey });
+  const access = toLedgerAccess({ url, project, service, apiKey });
+  return { ...access, sharedDevices: manifest.people.sharedDevices ?? 'none' };
 }

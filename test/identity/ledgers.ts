@@ -15,6 +15,7 @@ import { parseJson } from '../../src/lib/json/parse-json.ts';
 import { BUCKETS } from '../../src/state/bucket.ts';
 import type { Merge, ResolvedFact } from '../../src/state/facts/resolved-facts.ts';
 import { createKeyedHash } from '../../src/state/ledger/keyed-hash.ts';
+import type { SharedDevices } from '../../src/state/ledger/ledger.ts';
 import { createMemoryTables, type LedgerTables } from '../../src/state/ledger/ledger-tables.ts';
 import { listProperties } from './facts.ts';
 
@@ -25,9 +26,11 @@ export interface TestLedger {
   last: number;
   readonly ended: Set<number>;
   isForgotten: boolean;
+  readonly sharedDevices: SharedDevices;
 }
 
-export const createTestLedger = (): TestLedger => ({
+export const createTestLedger = (sharedDevices: SharedDevices = 'none'): TestLedger => ({
+  sharedDevices,
   ids: createMemoryTables(ID_WIDTH),
   properties: createMemoryTables(PROPERTY_WIDTH),
   last: 0,
@@ -45,6 +48,7 @@ export const openAtTurn = (
   purpose,
   hasEnded: (other) => ledger.ended.has(other),
   isForgotten: ledger.isForgotten,
+  sharedDevices: ledger.sharedDevices,
 });
 
 /** A fact with its properties one by one. */
@@ -56,6 +60,7 @@ export interface TestTurn {
   readonly facts: ReturnType<typeof openFact>[];
   readonly unmerged: Unmerged[];
   readonly mergedBefore: number;
+  readonly chosen: number;
   /** Merges first. */
   readonly sent: SyntheticEvent[];
   /** The same, parsed. */
@@ -87,6 +92,7 @@ export async function takeTestTurn(
   const unmerged: Unmerged[] = [];
   const fold = new ResolvedFold();
   let mergedBefore = 0;
+  let chosen = 0;
   const tables = await ledger.ids.load(everyBucket);
   const sink = {
     merge: (merge: Merge) => void merges.push(merge),
@@ -94,6 +100,9 @@ export async function takeTestTurn(
     unmerged: (one: Unmerged) => void unmerged.push(one),
     mergedBefore: () => {
       mergedBefore += 1;
+    },
+    chosen: () => {
+      chosen += 1;
     },
     contradictedUser: () => {},
     lateMerge: ({ of, newestMs }: LateMerge) => fold.add({ kind: 'floor', of, timeMs: newestMs }),
@@ -119,5 +128,5 @@ export async function takeTestTurn(
         ];
   if (end) ledger.ended.add(turn);
   const events = sent.map(({ text }) => parseJson(text) as TargetEvent);
-  return { merges, facts: [...fold.facts()].map(openFact), unmerged, mergedBefore, sent, events };
+  return { merges, facts: [...fold.facts()].map(openFact), unmerged, mergedBefore, chosen, sent, events };
 }

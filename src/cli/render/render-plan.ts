@@ -53,6 +53,7 @@ function overview(plan: Plan): string[] {
         ? `${timeSpan.from} to ${timeSpan.to} (sampled)`
         : 'unknown: no sampled record becomes an event',
     ),
+    ...(plan.sharedDevices ? labelled('devices', DEVICES[plan.sharedDevices]) : []),
     ...(plan.window ? labelled('window', renderWindow(plan.window)) : []),
     ...(plan.staging ? labelled('staging', renderSpace(plan.staging)) : []),
     ...labelled('zone', `${plan.source.timezone}, for timestamps that carry none`),
@@ -68,6 +69,12 @@ function overview(plan: Plan): string[] {
       : labelled('duration', `${formatMinutes(plan.durationMinutes)} at that speed`)),
   ];
 }
+
+const DEVICES = {
+  none: 'those of several users stay apart from all of them',
+  first: 'those of several users are merged into the first one',
+  last: 'those of several users are merged into the last one',
+} as const;
 
 function renderWindow({ from, until }: NonNullable<Plan['window']>): string {
   const begin = from === undefined ? '' : `from ${from} `;

@@ -63,11 +63,17 @@ export function renderReport(report: Report, options: RenderOptions = {}): strin
         ...(people.mergedBefore === undefined
           ? []
           : [['merged by an earlier migration', people.mergedBefore] satisfies Cell[]]),
+        ...(people.chosen === undefined
+          ? []
+          : [['of these, shared by several users', people.chosen] satisfies Cell[]]),
         ['persons with properties', people.persons],
         ['groups', people.groups],
         ...byCount(people.setAside).map(([reason, count]): Cell[] => [`unmerged: ${reason}`, count]),
       ],
     ),
+    ...(people.sharedDevices === undefined || people.sharedDevices === 'none'
+      ? []
+      : [`  A device of several users is that of the ${people.sharedDevices} one (people.sharedDevices).`]),
     ...people.setAsideSample.slice(0, UNMERGED_SHOWN).map((one) => {
       const users = one.users?.length
         ? `: seen with ${formatCount(one.userCount ?? 0)} (${one.users.join(', ')})`

@@ -71,7 +71,9 @@ export async function enterFacts(
     await assertWhole(staging, { id }, name);
     return;
   }
-  const ledger = await openLedger(staging, orForget(name, resolveLedger));
+  // What was sent before decides: what is removed is only taken into account.
+  const { sharedDevices: _, ...access } = orForget(name, resolveLedger);
+  const ledger = await openLedger(staging, access);
   await assertWhole(staging, ledger, name);
   await takeIn(record, facts, { staging, ledger, now, signal, onMigration: () => {} });
 }

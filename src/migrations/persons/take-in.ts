@@ -12,7 +12,13 @@ import { type Ledger, listLedgersOf, loadKnownFacts, saveKnownFacts } from '../.
 import { createLedgerTables } from '../../state/ledger/ledger-tables.ts';
 import { endTurn, loadTurnDocument, openTurn } from '../../state/ledger/turns.ts';
 import { hasVersions, saveVersions } from '../../state/ledger/versions.ts';
-import { clearStaging, listMigrations, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
+import {
+  clearStaging,
+  listMigrations,
+  loadLatestEpoch,
+  loadMigration,
+  type MigrationRecord,
+} from '../../state/migrations.ts';
 import { fingerprintFacts, hasFacts, listFacts } from './facts-of.ts';
 import { areFactsRemoved, loadLastLedger } from './facts-removed.ts';
 import { isSameDestination, type LedgerDestination, toLedgerDestination } from './ledger-destination.ts';
@@ -72,7 +78,10 @@ export async function takeIn(
   const turn = await openTurn(staging, ledger.id, document, above);
   await saveVersions(staging, ledger);
   const work = layout(name).atTurn(turn);
-  const at = await atTurn(ledger, staging, turn, purpose);
+  const taken = await atTurn(ledger, staging, turn, purpose);
+  // What it sent was decided by its own manifest.
+  const decidedBy = (await loadLatestEpoch(staging, name))?.manifest ?? opening.manifest;
+  const at = purpose === 'take_in' ? { ...taken, sharedDevices: readSharedDevices(decidedBy) } : taken;
   const resolved = await resolveBuckets({
     ...source,
     prefix: work.factsBy('taken-in'),
@@ -174,5 +183,7 @@ async function hasBegunElsewhere(
   return false;
 }
 
-const isOverwriting = (manifest: unknown) =>
-  (manifest as Partial<Pick<Manifest, 'people'>> | undefined)?.people?.overwrite === true;
+const readPeople = (manifest: unknown) =>
+  (manifest as { readonly people?: Partial<Manifest['people']> } | undefined)?.people;
+const isOverwriting = (manifest: unknown) => readPeople(manifest)?.overwrite === true;
+const readSharedDevices = (manifest: unknown) => readPeople(manifest)?.sharedDevices ?? 'none';

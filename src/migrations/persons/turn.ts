@@ -122,5 +122,6 @@ export async function atTurn(
     purpose,
     hasEnded: (other) => ended.has(other),
     isForgotten: ledger.isForgotten,
+    sharedDevices: ledger.sharedDevices,
   };
 }

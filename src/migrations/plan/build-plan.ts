@@ -39,6 +39,7 @@ export function buildPlan(input: PlanInput): Plan {
     groupIdentifyEvent,
     limits,
     approval,
+    ...(input.sharedDevices === undefined ? {} : { sharedDevices: input.sharedDevices }),
     files,
     bytes: sum(files.map((file) => file.bytes)),
     ...(window ? { window } : {}),

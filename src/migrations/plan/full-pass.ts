@@ -20,7 +20,7 @@ import type { Checkpoints } from '../../state/checkpoints.ts';
 import { saveFacts } from '../../state/facts/fact-object.ts';
 import { type LedgerTable, partKeys, toFactsKey, toPlanFactsPrefix } from '../../state/keys.ts';
 import { createKeyedHash } from '../../state/ledger/keyed-hash.ts';
-import type { Ledger } from '../../state/ledger/ledger.ts';
+import type { Ledger, SharedDevices } from '../../state/ledger/ledger.ts';
 import { createLedgerTables, createMemoryTables } from '../../state/ledger/ledger-tables.ts';
 import { loadTurns } from '../../state/ledger/turns.ts';
 import type { PartStore } from '../../state/part-store.ts';
@@ -42,6 +42,8 @@ export interface FullPassInput {
   readonly overwritePeople: boolean;
   /** What is known of the destination; nothing is entered. Undefined where nothing is. */
   readonly ledger: Ledger | undefined;
+  /** @default 'none' */
+  readonly sharedDevices?: SharedDevices;
   readonly signal: AbortSignal;
   /** Called with each batch that a run would send. */
   readonly onBatch: (batch: Batch) => void;
@@ -99,12 +101,21 @@ export async function fullPass(input: FullPassInput): Promise<FullPass> {
 }
 
 async function foldAll(
-  { staging, scratch, signal, batch, overwritePeople, groupIdentifyEvent, ledger: known }: FullPassInput,
+  {
+    staging,
+    scratch,
+    signal,
+    batch,
+    overwritePeople,
+    groupIdentifyEvent,
+    ledger: known,
+    sharedDevices = 'none',
+  }: FullPassInput,
   facts: readonly FactsIndex[],
 ): Promise<{ people: PersonsTally; syntheticEvents: number }> {
   const ledger = known
     ? await atTurn(known, staging, (await loadTurns(staging, known.id)).last + 1, 'send')
-    : KNOWS_NOTHING;
+    : { ...KNOWS_NOTHING, sharedDevices };
   const openTables = (table: LedgerTable, width: number) =>
     createMemoryTables(width, known && createLedgerTables(staging, known.id, table, width));
   const all = { from: 0, to: BUCKETS, staging, signal, ledger };

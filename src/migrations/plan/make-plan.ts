@@ -45,6 +45,7 @@ export async function makePlan(
     groupIdentifyEvent: manifest.people.groupIdentifyEvent,
     limits,
     approval: manifest.approval,
+    sharedDevices: manifest.people.sharedDevices ?? 'none',
     window: toTimeWindow(manifest),
     files: files.map(({ name, bytes }) => ({ name, bytes })),
     sample,

@@ -65,6 +65,7 @@ export async function planFull(
       stamp: createManifestStamp(manifest),
       overwritePeople: manifest.people.overwrite,
       groupIdentifyEvent: manifest.people.groupIdentifyEvent,
+      sharedDevices: manifest.people.sharedDevices ?? 'none',
       ledger:
         manifest.destination && knowsApiKey(manifest, env)
           ? await findLedger(staging, resolveLedger(manifest, { env, bundled: undefined }))

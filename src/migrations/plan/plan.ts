@@ -2,6 +2,7 @@ import type { MapOutcome, RejectReason, SkipReason } from '../../contract/outcom
 import type { Window } from '../../pipeline/limit-to-window.ts';
 import type { StagingSpace } from '../../pipeline/stage/plan-space.ts';
 import type { ListFieldFates, MapNote } from '../../sources/source.ts';
+import type { SharedDevices } from '../../state/ledger/ledger.ts';
 import type { EventTimes } from './event-times.ts';
 import type { SampledPeople } from './sample-people.ts';
 
@@ -25,6 +26,8 @@ export interface PlanInput {
   readonly groupIdentifyEvent: string;
   readonly limits: PlanLimits;
   readonly approval: Approval | undefined;
+  /** Whose an anonymous id is that was seen with several users. */
+  readonly sharedDevices?: SharedDevices;
   readonly files: readonly PlanFile[];
   readonly sample: readonly SampledFile[];
   /** The manifest's, as moments in UTC. */
@@ -92,6 +95,7 @@ export interface Plan {
   readonly groupIdentifyEvent: string;
   readonly limits: PlanLimits;
   readonly approval: Approval | undefined;
+  readonly sharedDevices?: SharedDevices;
   readonly files: readonly (PlanFile & { readonly records: number; readonly sampled: boolean })[];
   readonly bytes: number;
   /** Events outside are skipped; `until` itself is out. */

@@ -1,6 +1,7 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
+import { ConfigError } from '../../lib/errors.ts';
 import { encodeDocument, loadDocument, loadIfWhole } from '../document.ts';
 import { LEDGERS, ledgerLayout, parseKnownKey, parseKnownName } from '../keys.ts';
 import { clearStaging } from '../migrations.ts';
@@ -15,6 +16,10 @@ import type { HashForm } from './keyed-hash.ts';
  * same migration continues its turn and sends the same, and others take it as sent once the turn has ended.
  */
 
+/** Whose an anonymous id is that was seen with several users. */
+export const sharedDevices = z.enum(['none', 'first', 'last']);
+export type SharedDevices = z.infer<typeof sharedDevices>;
+
 /** Which ledger a migration belongs to. */
 export interface LedgerAccess {
   readonly id: string;
@@ -22,6 +27,8 @@ export interface LedgerAccess {
   readonly secret: string;
   /** Fingerprint of the project key; the id itself where the manifest names no project. */
   readonly key?: string | undefined;
+  /** What the manifest says; undefined: it is not asked. */
+  readonly sharedDevices?: SharedDevices;
 }
 
 /** The bundled API is one destination, whatever its port. */
@@ -56,6 +63,8 @@ const ledgerDocument = z.strictObject({
   salt: z.string(),
   /** Hashes were dropped: nobody knows any more what was sent, so nothing is merged from then on. */
   forgottenAt: z.string().optional(),
+  /** For all migrations: one that decided otherwise would merge what another one kept apart. @default none */
+  sharedDevices: sharedDevices.exactOptional(),
 });
 type LedgerDocument = z.infer<typeof ledgerDocument>;
 
@@ -67,12 +76,17 @@ export interface Ledger {
   readonly hashKey: string;
   readonly hashForm: HashForm;
   readonly isForgotten: boolean;
+  readonly sharedDevices: SharedDevices;
 }
 
 /** Creates the ledger where there is none. */
 export async function openLedger(staging: Staging, access: LedgerAccess): Promise<Ledger> {
   const key = ledgerLayout(access.id).document;
-  const fresh: LedgerDocument = { format: 2, salt: randomBytes(32).toString('hex') };
+  const fresh: LedgerDocument = {
+    format: 2,
+    salt: randomBytes(32).toString('hex'),
+    ...(access.sharedDevices === undefined ? {} : { sharedDevices: access.sharedDevices }),
+  };
   let document = await loadDocument(ledgerDocument, key, staging);
   if (!document && (await staging.create(key, encodeDocument(fresh)))) document = fresh;
   document ??= await loadDocument(ledgerDocument, key, staging);
@@ -95,13 +109,26 @@ export async function isForgotten(staging: Staging, id: string): Promise<boolean
   return document?.forgottenAt !== undefined;
 }
 
+/** Throws ConfigError where the manifest says another thing about shared devices than what was sent before. */
 function toLedger(
-  { id, secret, key }: LedgerAccess,
-  { format, salt, forgottenAt }: LedgerDocument,
+  { id, secret, key, sharedDevices: wanted }: LedgerAccess,
+  { format, salt, forgottenAt, sharedDevices: pinned = 'none' }: LedgerDocument,
   isMarked: boolean,
 ): Ledger {
+  if (wanted !== undefined && wanted !== pinned) {
+    throw new ConfigError(
+      `people.sharedDevices is ${wanted}, and earlier migrations to this project were decided with ${pinned}: a device would be one user's in one migration and another's, or nobody's, in the next. Set people.sharedDevices to ${pinned}`,
+    );
+  }
   const hashKey = createHmac('sha256', salt).update(`ids\n${secret}`).digest('hex');
-  return { id, key, hashKey, hashForm: format, isForgotten: isMarked || forgottenAt !== undefined };
+  return {
+    id,
+    key,
+    hashKey,
+    hashForm: format,
+    isForgotten: isMarked || forgottenAt !== undefined,
+    sharedDevices: pinned,
+  };
 }
 
 /**
@@ -115,6 +142,7 @@ export async function forgetLedger(staging: Staging, id: string, now: Date): Pro
     format: 2,
     salt: randomBytes(32).toString('hex'),
     forgottenAt: document?.forgottenAt ?? now.toISOString(),
+    ...(document?.sharedDevices === undefined ? {} : { sharedDevices: document.sharedDevices }),
   };
   // First the marks: whoever finds only some of the hashes must not merge by them.
   await staging.put(keys.forgotten, encodeDocument({ at: forgotten.forgottenAt }));

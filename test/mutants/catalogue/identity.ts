@@ -6,7 +6,7 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     what: 'shared device merged into its first user',
     file: 'src/identity/merge-decision.ts',
     edits: [
-      ['const holds = user !== undefined && !entry.isShared &&', 'const holds = user !== undefined &&'],
+      ["user !== undefined && !(entry.isShared && sharedDevices === 'none') &&", 'user !== undefined &&'],
     ],
     tests: ['test/identity'],
   },

@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { encodeDocument } from '../../../src/state/document.ts';
 import { ledgerLayout } from '../../../src/state/keys.ts';
-import { forgetLedger, openLedger } from '../../../src/state/ledger/ledger.ts';
+import {
+  findLedger,
+  forgetLedger,
+  openLedger,
+  type SharedDevices,
+} from '../../../src/state/ledger/ledger.ts';
 import { createFolderStaging } from '../../../src/state/staging/folder.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'backhaul-ledgers-'));
@@ -23,4 +28,26 @@ test('a ledger keeps the form of the hashes that it began with', async () => {
     hashForm: 2,
     isForgotten: true,
   });
+});
+
+test('a ledger keeps whose shared devices are, and refuses another answer with a sentence', async () => {
+  const access = { id: 'first', secret: '' };
+  const openWith = (sharedDevices: SharedDevices) => openLedger(staging, { ...access, sharedDevices });
+  expect((await openWith('first')).sharedDevices).toBe('first');
+  expect((await openWith('first')).sharedDevices).toBe('first');
+  const refusal = /sharedDevices is last.*decided with first.*Set people.sharedDevices to first/s;
+  await expect(openWith('last')).rejects.toThrow(refusal);
+  await expect(findLedger(staging, { ...access, sharedDevices: 'last' })).rejects.toThrow(refusal);
+  await forgetLedger(staging, access.id, new Date(0));
+  await expect(openWith('last')).rejects.toThrow(refusal);
+  expect((await openLedger(staging, access)).sharedDevices).toBe('first');
+});
+
+test('a ledger of an earlier version kept shared devices apart', async () => {
+  const access = { id: 'earlier', secret: '' };
+  await openLedger(staging, access);
+  expect((await openLedger(staging, { ...access, sharedDevices: 'none' })).sharedDevices).toBe('none');
+  await expect(openLedger(staging, { ...access, sharedDevices: 'first' })).rejects.toThrow(
+    /decided with none/,
+  );
 });

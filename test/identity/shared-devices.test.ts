@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { IdentityFact, PairFact } from '../../src/contract/identity-fact.ts';
+import { createTestLedger, type TestTurn, takeTestTurn } from './ledgers.ts';
+
+/** A device that two users signed in on: whose events before a sign-in are, nobody knows. */
+
+const pair = (anonId: string, userId: string, minute: number): PairFact => ({
+  kind: 'pair',
+  anonId,
+  userId,
+  time: `2023-01-01T00:${String(minute).padStart(2, '0')}:00.000Z`,
+});
+const listMerges = ({ merges }: TestTurn) => merges.map(([userId, anonId]) => `${anonId} → ${userId}`);
+
+const shared = [
+  pair('tablet', 'ada', 3),
+  pair('tablet', 'bob', 1),
+  pair('tablet', 'cy', 2),
+  pair('phone', 'ada', 1),
+];
+
+describe('a device of several users', () => {
+  it.each([
+    ['none', ['phone → ada'], 0, ['shared_device']],
+    ['first', ['phone → ada', 'tablet → bob'], 1, []],
+    ['last', ['phone → ada', 'tablet → ada'], 1, []],
+  ] as const)('is merged as people.sharedDevices says: %s', async (policy, merges, chosen, unmerged) => {
+    const turn = await takeTestTurn(createTestLedger(policy), shared);
+    expect(listMerges(turn).sort()).toEqual([...merges].sort());
+    expect(turn.chosen).toBe(chosen);
+    expect(turn.unmerged.map(({ reason }) => reason)).toEqual(unmerged);
+  });
+
+  it('is decided by source times alone, whatever order and cut the facts have', async () => {
+    const anyPair = fc
+      .tuple(fc.constantFrom('d1', 'd2'), fc.constantFrom('a', 'b', 'c', 'null'), fc.nat(5))
+      .map(([anonId, userId, minute]) => pair(anonId, userId, minute));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(anyPair, { maxLength: 8 }),
+        fc.constantFrom('first', 'last'),
+        async (facts, policy) => {
+          const one = await takeTestTurn(createTestLedger(policy), facts);
+          const other = await takeTestTurn(createTestLedger(policy), [...facts, ...facts].reverse());
+          expect(listMerges(other).sort()).toEqual(listMerges(one).sort());
+        },
+      ),
+    );
+  });
+
+  it('stays with the user that it was merged into, and what is said about it goes there', async () => {
+    const ledger = createTestLedger('first');
+    await takeTestTurn(ledger, [pair('tablet', 'bob', 5)]);
+    const said: IdentityFact = {
+      kind: 'person',
+      distinctId: 'tablet',
+      time: '2023-01-02T00:00:00.000Z',
+      set: { plan: 'gold' },
+    };
+    const later = await takeTestTurn(ledger, [pair('tablet', 'ada', 1), said]);
+    expect(later.merges).toEqual([]);
+    expect(later.mergedBefore).toBe(1);
+    expect(later.unmerged).toEqual([]);
+  });
+
+  it('decides the same again in a turn that is continued', async () => {
+    const ledger = createTestLedger('last');
+    const first = await takeTestTurn(ledger, shared, { end: false });
+    const again = await takeTestTurn(ledger, shared, { turn: 1 });
+    expect(again.merges).toEqual(first.merges);
+    expect(again.events).toEqual(first.events);
+  });
+
+  it('stays unmerged where another migration saw a user of whom nobody knows the time', async () => {
+    const ledger = createTestLedger('first');
+    await takeTestTurn(ledger, [pair('tablet', 'bob', 5)], { purpose: 'note' });
+    const later = await takeTestTurn(ledger, [pair('tablet', 'ada', 1)]);
+    expect(later.merges).toEqual([]);
+    expect(later.unmerged.map(({ reason }) => reason)).toEqual(['shared_device']);
+  });
+
+  it('is merged when what was held is sent', async () => {
+    const ledger = createTestLedger('first');
+    await takeTestTurn(ledger, shared, { purpose: 'note' });
+    expect(listMerges(await takeTestTurn(ledger, shared))).toContain('tablet → bob');
+  });
+
+  it('is never merged where it is a user itself', async () => {
+    const turn = await takeTestTurn(createTestLedger('first'), [...shared, pair('x', 'tablet', 1)]);
+    expect(listMerges(turn)).not.toContain('tablet → bob');
+    expect(turn.unmerged.map(({ reason }) => reason)).toContain('already_identified');
+  });
+});
