@@ -147,10 +147,28 @@ function readSecret(tree: unknown, path: KeyPath, env: Environment): Secret {
   return variable.kind === 'value' ? variable : { kind: 'missing', message: missingVariable(name, variable) };
 }
 
+/** Data that was given in place of a manifest: what leads on is one line. */
+function assertNoData(path: string, text: string): void {
+  const isData =
+    DATA_NAMES.test(path) ||
+    text.includes('\u0000') ||
+    (/^\s*[[{]/.test(text) && !/["']?source["']?\s*:/.test(text));
+  if (isData)
+    throw new ConfigError(`${path} is data and no manifest; write one for it with: backhaul init ${path}`);
+}
+const DATA_NAMES = /\.(csv|tsv|gz|zip|jsonl|ndjson|parquet|avro)$/i;
+
 async function readText(path: string): Promise<string> {
+  if (path.startsWith('s3://'))
+    throw new ConfigError(
+      `${path} is no manifest but a place of data; write one for it with: backhaul init ${path}`,
+    );
   try {
-    return await readFile(path, 'utf8');
+    const text = await readFile(path, 'utf8');
+    assertNoData(path, text);
+    return text;
   } catch (error) {
+    if (error instanceof ConfigError) throw error;
     const code = (error as NodeJS.ErrnoException).code;
     if (code === 'ENOENT') {
       throw new ConfigError(
@@ -160,7 +178,7 @@ async function readText(path: string): Promise<string> {
     }
     if (code === 'EISDIR') {
       throw new ConfigError(
-        `${resolve(path)} is a folder; give the path of the YAML or JSON file that is the manifest`,
+        `${resolve(path)} is a folder; give the path of the YAML or JSON file that is the manifest, or write one for an export there with: backhaul init ${path}`,
         error,
       );
     }

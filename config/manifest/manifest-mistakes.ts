@@ -80,7 +80,10 @@ function explainUnion(
     const mistake =
       value === undefined
         ? missing(path, ` (${listed(options)})`)
-        : wrong(path, `takes ${listed(options)}, not ${shown(value)}${near}`);
+        : wrong(
+            path,
+            `takes ${listed(options)}, not ${shown(value)}${near}${near === '' ? OTHER_VENDORS : ''}`,
+          );
     const block = path.slice(0, -1);
     const others = locatedBlock.safeParse(getAt(subject.document, block)).error?.issues ?? [];
     return [mistake, ...others.flatMap((other) => explain(other, subject, block))];
@@ -114,6 +117,10 @@ function explainUnknownKey({ document, getSchema }: Subject, path: KeyPath, key:
       : `; did you mean "${elsewhere}"?`;
   return { path: [...path, key], message: `unknown key${hint}`, at: 'key' };
 }
+
+/** What comes from nobody in the list can still be declared. */
+const OTHER_VENDORS =
+  '; for what another vendor exports, "backhaul init <file or folder>" writes a manifest with a declared mapping (jsonl, csv)';
 
 const missing = (path: KeyPath, options = ''): Mistake => ({
   path,

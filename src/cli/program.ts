@@ -39,6 +39,13 @@ export function buildProgram(finish: (code: ExitCode) => void): Command {
   const command = (name: string, description: string) =>
     program.command(name).description(description).addOption(new Option('--json').hideHelp());
 
+  command('init <data>', 'look at an export (a file, folder or s3://…) and write a manifest for it')
+    .option('--out <file>', 'where to write it (default: <name>.yaml in this folder)')
+    .action(
+      act(async (context, data: string, options: { out?: string }) =>
+        (await import('./commands/init.ts')).init(context, data, options),
+      ),
+    );
   command('plan <manifest>', 'read a sample and show what a run would do; sends nothing')
     .option('--full', 'map every staged record without sending, so that conflicts are known before')
     .option('--sample <records>', 'records read of each file', '500')

@@ -88,6 +88,8 @@ export interface SourceType {
   readonly knownFields: () => ReadonlySet<string> | 'all';
   /** Takes a block that `block` has parsed. Throws a ZodError for any other. */
   readonly bind: (block: SourceBlock) => Source;
+  /** Whether a record is one of this vendor's, for `init`. Never throws. Absent: no vendor's own. */
+  readonly recognize?: (record: Fields) => boolean;
   /** What the support request calls the data: `Amplitude export`. */
   readonly exportName: string;
   readonly docs: SourceDocs;

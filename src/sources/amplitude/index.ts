@@ -16,6 +16,8 @@ export const amplitude = defineFileSource({
   },
   knownFields: listAmplitudeFields,
   takesViews: true,
+  recognize: (record) =>
+    'event_type' in record && 'event_time' in record && ('amplitude_id' in record || '$insert_id' in record),
   exportName: 'Amplitude export',
   docs: {
     reads: 'export zip, `.json.gz` members, raw exports on S3',

@@ -6,6 +6,7 @@ import { asFields, type Fields } from '../mapping/table.ts';
 import { createCallMaps, listCallFields } from '../segment-spec/calls.ts';
 import { createListFieldFates } from '../segment-spec/field-fates.ts';
 import { callOptions } from '../segment-spec/options.ts';
+import { isCall, isOfRudderstack } from '../segment-spec/recognize.ts';
 import type { CallDialect } from '../segment-spec/rules.ts';
 import { toSampleCall } from '../segment-spec/sample.ts';
 import { readSessionStart } from '../segment-spec/session.ts';
@@ -26,6 +27,7 @@ export const rudderstack = defineFileSource({
   maps: createCallMaps(RUDDERSTACK),
   knownFields: () => listCallFields(RUDDERSTACK),
   toListFieldFates: (options) => createListFieldFates(RUDDERSTACK, options),
+  recognize: (record) => isCall(record) && isOfRudderstack(record),
   exportName: 'RudderStack archive',
   docs: {
     reads: 'archives of calls as JSON lines',
