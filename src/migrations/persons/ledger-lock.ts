@@ -103,8 +103,10 @@ export async function takeLedgerLock(
     assertHeld: () => assertRenewed(renew()),
     async enterTurn(turn) {
       const next = JSON.stringify({ ...holder, turn });
-      await assertRenewed(renew(next));
+      const renewed = renew(next);
+      // Whatever the answer, and whether or not it is waited for: who lost the lock has neither.
       self = next;
+      await assertRenewed(renewed);
     },
     async release() {
       clearInterval(renewing);

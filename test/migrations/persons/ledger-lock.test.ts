@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { ledgerLockKey, takeLedgerLock } from '../../../src/migrations/persons/ledger-lock.ts';
 import { startRedis } from '../../support/redis.ts';
 
-it('who is told to end while the lock is asked for leaves it to others', async () => {
+it('who is told to end while the lock is asked for, or names its turn, leaves it to others', async () => {
   const server = await startRedis();
   const redis = new Redis(server.url);
   try {
@@ -15,6 +15,18 @@ it('who is told to end while the lock is asked for leaves it to others', async (
     await expect(asking).rejects.toThrow('enough');
     // Commands of one connection are answered in order: the second of these follows the release.
     await redis.ping();
+    expect(await redis.get(ledgerLockKey('a'))).toBeNull();
+
+    const later = new AbortController();
+    const lock = await takeLedgerLock('a', {
+      ...deps,
+      signal: later.signal,
+      migration: { id: '2', name: 'two' },
+    });
+    const entering = lock.enterTurn(1);
+    later.abort(new Error('enough'));
+    await expect(entering).rejects.toThrow('enough');
+    await lock.release();
     expect(await redis.get(ledgerLockKey('a'))).toBeNull();
   } finally {
     redis.disconnect();
