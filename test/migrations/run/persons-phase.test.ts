@@ -15,6 +15,7 @@ import { encodeDocument } from '../../../src/state/document.ts';
 import { saveFacts } from '../../../src/state/facts/fact-object.ts';
 import { layout, toRangeKey } from '../../../src/state/keys.ts';
 import { loadTurns } from '../../../src/state/ledger/turns.ts';
+import { createMigration } from '../../../src/state/migrations.ts';
 import { createReceipt } from '../../../src/state/receipts.ts';
 import { createFolderStaging } from '../../../src/state/staging/folder.ts';
 import { startRedis, type TestRedis } from '../../support/redis.ts';
@@ -55,6 +56,7 @@ async function createStaging(name: string): Promise<Staging> {
   const findings = await saveFacts(staging, layout(name).findings('f1/00000/1-1-1'), fold.takeStored());
   const receipt = { part: 'f1/00000', file: 'a', mapping: 'amplitude@1', tally: emptyTally() };
   await createReceipt(staging, name, { ...receipt, rejectSegments: [], findings });
+  await createMigration(staging, toRecord(name));
   return staging;
 }
 
