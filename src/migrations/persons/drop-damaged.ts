@@ -5,6 +5,7 @@ import { sendCheckpoint } from '../../identity/send-chunks.ts';
 import { type SentRange, sentRange } from '../../identity/sent-range.ts';
 import { gunzip } from '../../lib/gzip.ts';
 import { loadIfWhole } from '../../state/document.ts';
+import { areFactsWhole } from '../../state/facts/fact-object.ts';
 import { layout, SEND_STEPS } from '../../state/keys.ts';
 
 /**
@@ -37,10 +38,7 @@ export async function dropDamaged(staging: Staging, name: string, turn: number):
 }
 
 async function isResolvedWhole(staging: Staging, { facts, merges }: ResolvedRange): Promise<boolean> {
-  for (const { key, sections } of facts) {
-    const last = sections.at(-1);
-    if (last && !(await isWhole(staging, key, last.offset + last.length))) return false;
-  }
+  for (const index of facts) if (!(await areFactsWhole(staging, index))) return false;
   for (const { key, bytes } of merges) if (!(await isWhole(staging, key, bytes))) return false;
   return true;
 }

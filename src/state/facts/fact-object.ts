@@ -96,6 +96,23 @@ export async function readLines(staging: Staging, range: FactsRange): Promise<Li
   }
 }
 
+/** Whether an object has its size, and its checksums hold. */
+export async function areFactsWhole(staging: Staging, { key, sections }: FactsIndex): Promise<boolean> {
+  const last = sections.at(-1);
+  if (!last) return true;
+  const body = await staging.get(key);
+  if (body?.length !== last.offset + last.length) return false;
+  try {
+    if (isPacked(body)) await gunzip(body);
+    // Nothing says so of text without them.
+    else if (sections.some((section) => section.crc32 === undefined)) return false;
+    for (const section of sections) verifySection(body, 0, section);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function verifySection(body: Buffer, start: number, { offset, length, crc32: expected }: FactsSection): void {
   const from = offset - start;
   if (expected !== undefined && crc32(body.subarray(from, from + length)) !== expected)

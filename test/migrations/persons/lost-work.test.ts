@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dropDamaged } from '../../../src/migrations/persons/drop-damaged.ts';
 import { resumeMigration, startMigration } from '../../../src/migrations/start.ts';
 import { createPersonsBench, type PersonsBench, runOptions, type Seen } from './persons-bench.ts';
 
@@ -43,6 +44,15 @@ const flip = (path: string) => {
 const cut = (path: string) => writeFileSync(path, readFileSync(path).subarray(0, 9));
 
 describe('working data of persons', () => {
+  it('is kept where it is whole', async () => {
+    const work = await interrupt('whole', 2);
+    const turn = Number(/\/work\/(\d+)\/resolved\/.*\.json$/m.exec(work.join('\n'))?.[1]);
+    expect(turn).toBeGreaterThan(0);
+    expect(await dropDamaged(bench.runtime.staging, 'whole', turn)).toEqual([]);
+    expect(await resumeMigration(bench.runtime, 'whole', runOptions)).toMatchObject({ kind: 'finished' });
+    bench.takeSent();
+  });
+
   it.each([
     ['facts that are gone', 2, /\/facts\/.*\d+-\d+-\d+\.gz$/, rmSync],
     ['facts with another bit', 2, /\/facts\/.*\d+-\d+-\d+\.gz$/, flip],
