@@ -116,9 +116,10 @@ async function findSent(
     values.set(key, { property: [key, time, text], replaces: entry.replaced || entry.isHeldBack });
   };
   for await (const { key, sections } of sent.facts()) {
-    for (const { bucket, offset, length } of sections) {
-      if (!buckets.includes(bucket)) continue;
-      const lines = await readLines(staging, { key, offset, length });
+    for (const section of sections) {
+      if (!buckets.includes(section.bucket)) continue;
+      const { offset, length } = section;
+      const lines = await readLines(staging, { key, offset, length, sections: [section] });
       for (const fact of lines.parse(parseStoredFact, (order) => orders.has(order))) {
         if (fact.kind === 'person' && ids.has(fact.id))
           for (const [time, text] of parseProperties(fact.properties).set)

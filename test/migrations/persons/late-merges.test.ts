@@ -93,3 +93,17 @@ it('arrives too where it came between the decision about the merge and its end',
   expect(await world.send('second')).toBe('done');
   expect(world.live.get('user')?.properties).toEqual({ plan: 'newer', seats: 6 });
 });
+
+it('sends no value that is another in staging than the one that was kept', async () => {
+  const world = createPersonsWorld({ overwrite: true });
+  await world.add('first', [set('device', 5, { plan: 'free' }), set('user', 3, { plan: 'paid' })]);
+  expect(await world.send('first')).toBe('done');
+  for (const [key, body] of world.objects) {
+    const text = body.toString('latin1');
+    if (key.startsWith('first/') && text.includes('"free"'))
+      world.objects.set(key, Buffer.from(text.replace('"free"', '"frei"'), 'latin1'));
+  }
+  await world.add('second', [pair('device', 'user')]);
+  expect(await world.send('second')).toMatchObject({ failed: expect.stringContaining('first/findings/') });
+  expect(world.live.get('user')?.properties).not.toMatchObject({ plan: 'frei' });
+});
