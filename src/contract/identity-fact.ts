@@ -16,7 +16,7 @@ export interface PairFact {
 export interface PersonFact {
   readonly kind: 'person';
   readonly distinctId: string;
-  /** May go on behind its `Z`, with what decides between facts of one millisecond; no tabs. */
+  /** May continue behind its `Z`, with what decides between facts of one millisecond; no tabs. */
   readonly time: string;
   /** The latest value by source time wins. */
   readonly set?: Values | DeferredValues | undefined;

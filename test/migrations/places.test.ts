@@ -52,7 +52,7 @@ it('pins the file of places that a migration began with, and the parser of user 
     places: expect.stringMatching(/^[\da-f]{64}$/),
   });
 
-  // The original may change or go: the migration goes on with what it began with.
+  // The original may change or go: the migration continues with what it began with.
   writeFileSync(file, toCountry('FR', 'France'));
   expect(await startMigration(lab.runtime, loaded, importing())).toMatchObject({ kind: 'finished' });
   await rm(file);

@@ -24,7 +24,7 @@ export function createMigrationStamp({
   return data && createManifestStamp({ ...data, name: replays ?? name });
 }
 
-/** The stamps of a migration, for what is sent in its name; one of an earlier version goes on without. */
+/** The stamps of a migration, for what is sent in its name; one of an earlier version continues without. */
 export const readStamps = ({ identity }: Pick<MigrationRecord, 'identity'>): Manifest['stamps'] =>
   pinned.safeParse(identity).data?.stamps ?? { importId: false, source: false };
 

@@ -135,7 +135,7 @@ test('a tiny share is never rounded away', () => {
   expect(text).toContain('>99.99%');
 });
 
-test('tells how stamped events are found, compared and undone', () => {
+test('says how stamped events are found, compared and undone', () => {
   const input = finishedInput();
   const text = renderReport(
     buildReport({ ...input, stamps: { $import_job_id: "o'shop", source: 'amplitude' } }),

@@ -7,7 +7,7 @@ const bindSegment = (options: object) =>
 
 const toFates = (options: object = {}) => {
   const listFates = bindSegment(options).listFieldFates;
-  if (!listFates) throw new Error('this source tells what becomes of its fields');
+  if (!listFates) throw new Error('this source lists what becomes of its fields');
   return listFates;
 };
 

@@ -198,7 +198,7 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'PC1',
-    what: 'parts that were imported are cut anew where nothing says how',
+    what: 'parts that were imported are cut again where nothing says how',
     file: 'src/pipeline/stage/prove-cuts.ts',
     edits: [['if (!isSame) throw', 'if (!part) throw']],
     tests: ['test/pipeline/stage/stage-slice.test.ts'],

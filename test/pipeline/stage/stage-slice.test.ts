@@ -214,7 +214,7 @@ describe('staging a slice', () => {
     await stage(staging, packed);
     expect(await objects(staging)).toEqual(complete);
 
-    // Without these nothing says so, and parts that were imported are not cut anew.
+    // Without these nothing says so, and parts that were imported are not cut again.
     await lose();
     for (const part of around) await staging.remove(toBodyKey(part));
     const left = await objects(staging);

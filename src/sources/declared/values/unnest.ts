@@ -9,7 +9,7 @@ import type { PreparedRecord } from './prepare-record.ts';
 /** More items than this would not fit into one request. */
 const MAX_ITEMS = 1_000;
 
-/** A record for each item of a list, which stands in place of the list. */
+/** A record for each item of a list, which takes the place of the list. */
 export type Unnest = (prepared: PreparedRecord) => PreparedRecord[] | Rejected | Skipped;
 
 export function createUnnest(column: string, nullValues: ReadonlySet<string>): Unnest {

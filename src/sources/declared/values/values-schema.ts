@@ -25,7 +25,7 @@ const numberForm = z.strictObject({
         .describe('What stands between groups of three digits. Default: nothing may.'),
     })
     .refine(({ decimal, group }) => decimal !== group, 'takes two different characters')
-    .describe('Which characters stand in the numbers: 1.234 is two numbers.'),
+    .describe('Which characters the numbers are written with: 1.234 is two numbers.'),
 });
 const columnType = z.union([z.enum(SIMPLE_TYPES), numberForm], { error: TYPE });
 export type ColumnType = z.infer<typeof columnType>;
@@ -71,7 +71,7 @@ export const valueRules = {
     .strictObject({ column: path.describe('Holds the list, or its JSON text; a path reaches into objects.') })
     .exactOptional()
     .describe(
-      'Makes an event of each item of a list. For the rest of the mapping the item stands in place of the list, so `items.sku` is a column. Ids follow from those of the record and the place of the item.',
+      'Makes an event of each item of a list. For the rest of the mapping the item takes the place of the list, so `items.sku` is a column. Ids follow from those of the record and the place of the item.',
     ),
   constants: z
     .record(path, scalar)

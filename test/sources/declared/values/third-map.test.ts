@@ -167,7 +167,7 @@ describe('unnesting', () => {
     { sku: 'b', qty: '2' },
   ];
 
-  test('makes an event of each item, which stands in place of the list', () => {
+  test('makes an event of each item, which takes the place of the list', () => {
     const outcome = map(
       { unnest, event: { column: 'items.sku' }, spreadColumns: ['items'], types: { 'items.qty': 'number' } },
       { items, shop: 'x' },
