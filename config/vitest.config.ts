@@ -11,6 +11,7 @@ const PROCESS = [
   'test/chaos/**',
   'test/cli/*',
   'test/e2e/**',
+  'test/deploy/rehearsal.test.ts',
   'test/embedded/**',
   'test/runtime/**',
   'test/services/**',
@@ -37,6 +38,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 180_000,
     maxWorkers: 3,
+    setupFiles: [`${ROOT}test/support/fix-seed.ts`],
     sequence: { sequencer: SlowestFirst },
     reporters: ['default', new LeftOutReporter()],
     projects: [

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { SOURCE_TYPES, type SourceTypes } from '../../src/sources/registry.ts';
 import { parsePercentage } from '../units.ts';
 import { byteSize, secretReference, serviceAddress, shareOrCount, whole } from './manifest-fields.ts';
+import { scheduleBlock } from './schedule.ts';
 import { toTimeWindow, windowBlock } from './window.ts';
 
 const KIB = 1024;
@@ -187,6 +188,11 @@ const createManifestObject = (types: SourceTypes) =>
       .default('send')
       .describe(
         'hold: keep what this export says about persons until "backhaul persons send" sends it, together with all others that are held. For an export that is split over several migrations.',
+      ),
+    schedule: scheduleBlock
+      .exactOptional()
+      .describe(
+        'When what is new in the source is taken in again and again, by "backhaul serve" or any worker. Set by a run, or by "backhaul schedule set".',
       ),
   });
 

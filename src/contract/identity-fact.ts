@@ -3,13 +3,52 @@
  * never by arrival (invariant I2). `time` is ISO 8601 UTC with milliseconds, so that text order is time
  * order.
  */
-export type IdentityFact = PairFact | PersonFact | GroupFact;
+export type IdentityFact = PairFact | PersonFact | GroupFact | RenameFact | JoinFact;
 
 /** `anonId` and `userId` were seen on the same record: the same person. */
 export interface PairFact {
   readonly kind: 'pair';
   readonly anonId: string;
   readonly userId: string;
+  readonly time: string;
+}
+
+/** The vendor was told that a user has another id from now on; `from` may be an anonymous id as well. */
+export interface RenameFact {
+  readonly kind: 'rename';
+  readonly from: string;
+  readonly to: string;
+  readonly time: string;
+}
+
+/** The vendor found that two of its persons are one, in each project that has both. */
+export interface JoinFact {
+  readonly kind: 'join';
+  readonly person: string;
+  readonly into: string;
+  readonly time: string;
+}
+
+/** Ids of a vendor's persons may be given out once a project, so an id of two projects may be two persons. */
+export const toPersonOf = (person: string, project: string): string => `${person}${PROJECT_MARK}${project}`;
+
+/** The vendor's own id, and the rest, which names the project. */
+export function cutPersonOf(person: string): readonly [id: string, rest: string] {
+  const end = person.indexOf(PROJECT_MARK);
+  return end === -1 ? [person, ''] : [person.slice(0, end), person.slice(end)];
+}
+/** In no id. */
+const PROJECT_MARK = ' of project ';
+
+/** Who an event is of, and which person that is for the vendor. */
+export interface Seen {
+  /** The vendor's own id of the person, where it has one; never a distinct id. */
+  readonly person: string | undefined;
+  /** An anonymous id that the record shows beside the user; the vendor counts both as one user. */
+  readonly beside?: string | undefined;
+  /** The distinct id of the event. */
+  readonly id: string;
+  readonly isUser: boolean;
   readonly time: string;
 }
 
@@ -40,6 +79,8 @@ type Values = Readonly<Record<string, unknown>>;
 export interface DeferredTraits {
   readonly set: Values;
   readonly setOnce: Values;
+  /** The canonical JSON text of either, where it is had without making the values. */
+  render?(part: 'set' | 'setOnce'): string;
 }
 
 /**
@@ -50,9 +91,9 @@ export class DeferredValues {
   /** Of the values that are defined; one set for all records that have the same. */
   readonly keys: ReadonlySet<string>;
   readonly #traits: DeferredTraits;
-  readonly #part: keyof DeferredTraits;
+  readonly #part: 'set' | 'setOnce';
 
-  constructor(keys: ReadonlySet<string>, traits: DeferredTraits, part: keyof DeferredTraits) {
+  constructor(keys: ReadonlySet<string>, traits: DeferredTraits, part: 'set' | 'setOnce') {
     this.keys = keys;
     this.#traits = traits;
     this.#part = part;
@@ -60,6 +101,11 @@ export class DeferredValues {
 
   get values(): Values {
     return this.#traits[this.#part];
+  }
+
+  /** Their canonical JSON text; undefined where it has to be made of the values. */
+  render(): string | undefined {
+    return this.#traits.render?.(this.#part);
   }
 }
 

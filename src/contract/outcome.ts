@@ -1,5 +1,5 @@
 import type { MappedEvent, TargetEvent } from './event.ts';
-import type { IdentityFact } from './identity-fact.ts';
+import type { IdentityFact, Seen } from './identity-fact.ts';
 
 /** The result of mapping one record. Bad data is a value: a map never throws (invariant I7). */
 export type MapOutcome<Event extends MappedEvent = TargetEvent> = Mapped<Event> | Skipped | Rejected;
@@ -12,6 +12,7 @@ export interface Mapped<Event extends MappedEvent = TargetEvent> {
   readonly userId?: UserId;
   /** Of a record whose events are of several users: the ids of the others. */
   readonly otherUserIds?: readonly string[];
+  readonly seen?: Seen | undefined;
 }
 
 export interface Skipped {
@@ -22,6 +23,7 @@ export interface Skipped {
   readonly userId?: UserId;
   /** What it is counted under, where that is known. @default the time of its first fact, and no event name */
   readonly of?: { readonly timestamp: string; readonly event?: string };
+  readonly seen?: Seen | undefined;
 }
 
 /**
@@ -39,7 +41,8 @@ export interface Rejected {
 
 /**
  * `feeds_people` and `feeds_groups` mark records that carry facts about persons or groups and no event, `no_items`
- * those whose list is empty where each item would be an event,
+ * those whose list is empty where each item would be an event, `merged_ids` rows of a file that says which of the
+ * vendor's persons are one,
  * `before_window` and `after_window` those of another time than the manifest's window.
  */
 export type SkipReason =
@@ -48,6 +51,7 @@ export type SkipReason =
   | 'session_marker'
   | 'excluded_by_manifest'
   | 'no_items'
+  | 'merged_ids'
   | 'before_window'
   | 'after_window';
 
@@ -70,13 +74,15 @@ export const mapped = <Event extends MappedEvent>(
   events: readonly Event[],
   facts: readonly IdentityFact[] = [],
   userId?: UserId,
-): Mapped<Event> => ({ kind: 'mapped', events, facts, userId });
+  seen?: Seen,
+): Mapped<Event> => ({ kind: 'mapped', events, facts, userId, seen });
 
 export const skipped = (
   reason: SkipReason,
   facts: readonly IdentityFact[] = [],
   userId?: UserId,
-): Skipped => ({ kind: 'skipped', reason, facts, userId });
+  seen?: Seen,
+): Skipped => ({ kind: 'skipped', reason, facts, userId, seen });
 
 export const rejected = (reason: RejectReason, detail: string): Rejected => ({
   kind: 'rejected',

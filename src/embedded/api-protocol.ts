@@ -23,6 +23,20 @@ export const apiSettings = z.strictObject({
   geoipFile: z.string().exactOptional(),
   /** When the events of deleted persons are deleted: five fields of cron, UTC. */
   deletionSchedule: z.string(),
+  /** Where migrations are kept. @default a folder in the data folder */
+  storage: z
+    .strictObject({
+      /** `s3://bucket/prefix`. @default a folder in the data folder */
+      staging: z.string().exactOptional(),
+      s3: z.strictObject({
+        endpoint: z.string().exactOptional(),
+        region: z.string().exactOptional(),
+        accessKeyId: z.string().exactOptional(),
+        secretAccessKey: z.string().exactOptional(),
+        forcePathStyle: z.boolean().exactOptional(),
+      }),
+    })
+    .exactOptional(),
   /** Definitions that the project has from the start. @default none */
   seed: seedSchema.exactOptional(),
 });

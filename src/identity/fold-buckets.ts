@@ -6,7 +6,7 @@ import type { KeyedHash } from '../state/ledger/keyed-hash.ts';
 import type { LedgerTables } from '../state/ledger/ledger-tables.ts';
 import { type FoldedSubject, foldPersons, getPropertiesMaxBytes } from './fold-persons.ts';
 import { type BucketRange, type LoadLimits, loadFolds, RESOLVED_FACTS } from './load-folds.ts';
-import { emptyPersonsTally, tallyUnmerged } from './persons-tally.ts';
+import { countActive, emptyPersonsTally, tallyUnmerged } from './persons-tally.ts';
 import { createPropertyFilter, hashGroupMark } from './property-filter.ts';
 import type { LedgerAtTurn } from './resolve-persons.ts';
 import type { SentChunk } from './send-chunks.ts';
@@ -96,10 +96,12 @@ function* cutChunks(
 function joinSubjects(chunk: readonly FoldedSubject[], hash: KeyedHash): SentChunk {
   const countDescribed = (kind: FoldedSubject['kind']) =>
     chunk.filter((one) => one.kind === kind && one.events.length > 0).length;
+  const active = emptyPersonsTally();
+  for (const { months } of chunk) if (months) countActive(active, 'destination', months);
   return {
     events: chunk.flatMap((one) => one.events),
     tally: {
-      ...emptyPersonsTally(),
+      ...active,
       ...tallyUnmerged(chunk.flatMap((one) => one.unmerged)),
       persons: countDescribed('person'),
       groups: countDescribed('group'),

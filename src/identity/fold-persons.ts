@@ -38,6 +38,8 @@ export interface FoldedSubject {
   /** Estimated size of the values as JSON. */
   readonly bytes: number;
   readonly unmerged: readonly Unmerged[];
+  /** With events of the person. */
+  readonly months?: Iterable<number> | undefined;
 }
 
 /**
@@ -50,13 +52,16 @@ export function* foldPersons(
   options: FoldPersonsOptions,
   after = '',
 ): Generator<FoldedSubject> {
-  for (const of of new Set(
-    [...resolved.persons.keys(), ...resolved.groups.keys(), ...resolved.floors.keys()].sort(),
-  )) {
+  const subjects = new Set(resolved.persons.keys());
+  for (const others of [resolved.groups, resolved.floors, resolved.active])
+    for (const of of others.keys()) subjects.add(of);
+  for (const of of [...subjects].sort()) {
     if (of <= after) continue;
     for (const [key, timeMs] of resolved.floors.get(of) ?? []) filter.raiseFloor(of, key, timeMs);
     const person = resolved.persons.get(of);
-    if (person) yield foldPerson(of, person, filter, options);
+    const months = resolved.active.get(of);
+    if (person) yield { ...foldPerson(of, person, filter, options), months };
+    else if (months) yield { kind: 'person', of, events: [], names: [], bytes: 0, unmerged: [], months };
     const group = resolved.groups.get(of);
     if (group) yield foldGroup(of, group, filter, options);
   }

@@ -1,8 +1,8 @@
 import type { FactsIndex } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
 import { createPace, type Pace } from '../lib/async/pace.ts';
-import { getOrder, ORDER_BITS } from '../state/bucket.ts';
-import { getBucketId, ORDER_DIGITS, parseStoredFact, type StoredFact } from '../state/facts/fact-line.ts';
+import { ORDER_BITS } from '../state/bucket.ts';
+import { getFactOrder, ORDER_DIGITS, parseStoredFact, type StoredFact } from '../state/facts/fact-line.ts';
 import { estimateTextBytes, type FactsRange, readLines } from '../state/facts/fact-object.ts';
 import { parseResolvedFact, type ResolvedFact } from '../state/facts/resolved-facts.ts';
 import { FactFold } from './fact-fold.ts';
@@ -30,6 +30,8 @@ export const LOAD_LIMITS: LoadLimits = {
 /** What is folded: how to read a line of it, and where its id is among all ids. */
 export interface FoldKind<Fact, Fold> {
   parse(line: string): Fact;
+  /** How to read lines of an object. @default parse */
+  parseOf?(key: string): (line: string) => Fact;
   /** Its first byte is the bucket. */
   getOrder(fact: Fact): number;
   create(): Fold;
@@ -38,11 +40,13 @@ export interface FoldKind<Fact, Fold> {
   getWeight(fold: Fold): number;
   /** Number of ids. */
   getSize(fold: Fold): number;
+  /** @default every line is */
+  isWanted?(order: number): boolean;
 }
 
 export const FACTS: FoldKind<StoredFact, FactFold> = {
   parse: parseStoredFact,
-  getOrder: (fact) => getOrder(getBucketId(fact)),
+  getOrder: getFactOrder,
   create: () => new FactFold(),
   add: (fold, fact) => fold.addStored(fact),
   list: (fold) => fold.takeStored(),
@@ -178,9 +182,11 @@ async function* loadRun<Fact, Fold>(
     for (let start = 0; start < ranges.length; start += READS_IN_FLIGHT) {
       signal.throwIfAborted();
       const some = ranges.slice(start, start + READS_IN_FLIGHT);
-      for (const lines of await Promise.all(some.map((range) => readLines(staging, range)))) {
-        const isWanted = (order: number) => isIn(span as Span, order);
-        for (const fact of lines.parse(kind.parse, isWanted)) {
+      const read = await Promise.all(some.map((range) => readLines(staging, range)));
+      for (const [index, lines] of read.entries()) {
+        const parse = kind.parseOf?.(some[index]?.key ?? '') ?? kind.parse;
+        const isWanted = (order: number) => isIn(span as Span, order) && (kind.isWanted?.(order) ?? true);
+        for (const fact of lines.parse(parse, isWanted)) {
           if (isIn(span, kind.getOrder(fact))) kind.add(fold, fact);
           if (kind.getWeight(fold) > foldBytes && kind.getSize(fold) > 1 && span.high - span.low > 1)
             span = await halve(span);

@@ -1,3 +1,4 @@
+import { FencedOutError } from '../lib/errors.ts';
 import { HASH_BYTES, toBeforeHash } from '../state/ledger/keyed-hash.ts';
 import type { SharedDevices } from '../state/ledger/ledger.ts';
 import type { RecordTable } from '../state/ledger/record-table.ts';
@@ -8,10 +9,18 @@ export interface IdEntry {
   readonly isUser: boolean;
   /** It was seen with more than one user. */
   readonly isShared: boolean;
-  /** The only user seen with it, or the one it was merged into. */
+  /** The only user seen with it, or the one it was merged into; where `isOfRemoved`, the vendor's person perhaps. */
   readonly user: Buffer | undefined;
   /** Turn in which the merge into `user` was sent; 0: never. */
   readonly sentAt: number;
+  /** It was merged into `user`, or is to be, although it is a user itself: the vendor was told of its new id. */
+  readonly isRenamed: boolean;
+  /** It is a user by facts that nobody has sent: so nothing was merged into it. */
+  readonly isNoted: boolean;
+  /** It was seen with some user under an earlier name, which other facts may contradict. */
+  readonly isByName: boolean;
+  /** It is of a vendor's person whose user nobody knows any more: facts that said so were removed. */
+  readonly isOfRemoved: boolean;
   /** Newest source time of a set property that was sent under the id itself, ms since 1970. */
   readonly newestMs: number;
 }
@@ -21,6 +30,10 @@ export const UNKNOWN_ID: IdEntry = {
   isShared: false,
   user: undefined,
   sentAt: 0,
+  isRenamed: false,
+  isNoted: false,
+  isByName: false,
+  isOfRemoved: false,
   newestMs: Number.NEGATIVE_INFINITY,
 };
 
@@ -28,7 +41,23 @@ export const UNKNOWN_ID: IdEntry = {
 export interface OwnPairs {
   /** Of several, the one comes first whose a shared device is. */
   readonly users: readonly Buffer[];
+  /** No others were ever seen with the id. Only asked where shared devices are somebody's. @default true */
+  readonly areAll?: boolean;
   readonly isUser: boolean;
+  /** It is a user with another id by now, the only one of `users`. @default false */
+  readonly isRenamed?: boolean;
+  /** Some of `users` was seen with it under an earlier name. @default false */
+  readonly isByName?: boolean;
+  /** These facts say all earlier names of users that it was ever seen with, so `users` holds them. @default false */
+  readonly areAllNamed?: boolean;
+  /** Persons of the vendor that it is of, with their users where the ledger knows them. @default none */
+  readonly placed?: readonly Placed[];
+}
+
+export interface Placed {
+  readonly person: Buffer;
+  /** Undefined: nobody knows any more. */
+  readonly user: Buffer | undefined;
 }
 
 /**
@@ -44,10 +73,21 @@ export interface TurnAtLedger {
   readonly purpose: LedgerPurpose;
   /** Whether all that a turn entered as sent has been sent. */
   readonly hasEnded: (turn: number) => boolean;
+  /** Whether a turn that has not ended, and never will, has sent nothing. @default nobody knows of any */
+  readonly sentNothing?: (turn: number) => boolean;
   /** The ledger has forgotten what was sent: nothing is merged. */
   readonly isForgotten: boolean;
   /** Whose shared devices are. @default none: they stay unmerged */
   readonly sharedDevices?: SharedDevices;
+}
+
+/**
+ * Throws FencedOutError where a later turn, of which this one knows nothing, has entered something: a process that slept
+ * must not enter it once more under its own turn, which nobody will end.
+ */
+export function assertNotLate({ turn, hasEnded }: Pick<TurnAtLedger, 'turn' | 'hasEnded'>, sentAt: number) {
+  if (sentAt > turn && !hasEnded(sentAt))
+    throw new FencedOutError(`turn ${sentAt} came after turn ${turn} of the ledger`);
 }
 
 export interface MergeDecision {
@@ -60,6 +100,7 @@ export interface MergeDecision {
     | 'contradicted'
     | 'shared_device'
     | 'already_identified'
+    | 'removed_person'
     | 'ledger_forgotten'
     /** There is no pair to decide about, or nothing is to be sent. */
     | 'none';
@@ -78,10 +119,14 @@ export function decideMerge(known: IdEntry, own: OwnPairs, at: TurnAtLedger): Me
   const { sharedDevices = 'none' } = at;
   const entry =
     at.purpose === 'take_in'
-      ? addTakenIn(known, own, at.turn, sharedDevices)
-      : addFacts(known, own, sharedDevices);
+      ? addTakenIn(known, own, at, sharedDevices)
+      : addFacts(known, own, sharedDevices, at);
   const { user, sentAt } = entry;
-  const holds = user !== undefined && !(entry.isShared && sharedDevices === 'none') && !entry.isUser;
+  const holds =
+    user !== undefined &&
+    !(entry.isOfRemoved && !wasSent(entry, at)) &&
+    !(entry.isShared && sharedDevices === 'none') &&
+    (!entry.isUser || entry.isRenamed);
   const hasPair = own.users.length > 0;
 
   if (sentAt !== 0 && !holds) return { entry, verdict: 'contradicted', person: undefined };
@@ -92,40 +137,92 @@ export function decideMerge(known: IdEntry, own: OwnPairs, at: TurnAtLedger): Me
       : { entry, verdict: 'none', person: undefined, perhaps: user };
   }
   if (!holds) {
-    const verdict = entry.isUser ? 'already_identified' : 'shared_device';
-    return { entry, verdict, person: undefined };
+    const reason = entry.isOfRemoved ? 'removed_person' : 'shared_device';
+    return { entry, verdict: entry.isUser ? 'already_identified' : reason, person: undefined };
   }
+  // Nobody can tell whether a name that these facts do not say is one of these users by now.
+  if (entry.isByName && own.areAllNamed !== true && !wasSent(entry, at))
+    return { entry, verdict: 'shared_device', person: undefined, perhaps: sentAt === 0 ? undefined : user };
   if (sentAt !== 0 && sentAt !== at.turn && at.hasEnded(sentAt))
     return { entry, verdict: 'merged_before', person: user };
   if (at.isForgotten) return { entry, verdict: 'ledger_forgotten', person: undefined };
   return { entry: { ...entry, sentAt: at.turn }, verdict: 'merge', person: user };
 }
 
-function addFacts(known: IdEntry, own: OwnPairs, sharedDevices: SharedDevices): IdEntry {
-  const isUser = known.isUser || own.isUser;
-  const user = known.user ?? own.users[0];
-  const isShared = known.isShared || own.users.some((other) => user !== undefined && !other.equals(user));
-  if (!isShared || known.sentAt !== 0) return { ...known, isUser, isShared, user };
-  return { ...known, isUser, isShared, user: sharedDevices === 'none' ? undefined : chooseUser(known, own) };
+/** Whether the merge of an id was sent, beyond doubt. */
+const wasSent = ({ sentAt }: IdEntry, { hasEnded }: Pick<TurnAtLedger, 'hasEnded'>) =>
+  sentAt !== 0 && hasEnded(sentAt);
+
+/** What was known of an id, once the user of the vendor's person is known that it was of. */
+export function nameUser(known: IdEntry, placed: readonly Placed[]): IdEntry {
+  const { isOfRemoved, user, sentAt } = known;
+  if (!isOfRemoved || user === undefined || sentAt !== 0) return known;
+  const isNamed = placed.some((one) => one.user !== undefined && one.person.equals(user));
+  return isNamed ? { ...known, isOfRemoved: false, user: undefined } : known;
 }
 
 /**
- * Of a shared id that was never merged: the first of the users at hand. The ledger knows no times, so where it has
- * seen another user than those at hand, nobody knows whose it is.
+ * Whether a user may be merged into the id that it has by now: not where an earlier turn may have merged anything
+ * into it, because the destination refuses to merge an identified person. `areAllNamed`: see OwnPairs.
  */
-function chooseUser(known: IdEntry, { users }: OwnPairs): Buffer | undefined {
-  const { user } = known;
-  if (user === undefined) return known.isShared ? undefined : users[0];
-  if (users.length === 0) return user;
-  return users.some((other) => other.equals(user)) ? users[0] : undefined;
+export const mayRename = (known: IdEntry, user: Buffer, areAllNamed = false): boolean =>
+  known.sentAt !== 0
+    ? known.user?.equals(user) === true
+    : !known.isShared &&
+      (!known.isByName || areAllNamed) &&
+      (known.user === undefined || known.user.equals(user)) &&
+      (!known.isUser || known.isNoted);
+
+function addFacts(
+  before: IdEntry,
+  own: OwnPairs,
+  sharedDevices: SharedDevices,
+  at: Pick<TurnAtLedger, 'purpose' | 'hasEnded'>,
+): IdEntry {
+  const { purpose } = at;
+  const { placed = [] } = own;
+  const known = nameUser(before, placed);
+  const unnamed: Buffer[] = [];
+  let { isOfRemoved } = known;
+  for (const { person, user } of placed) {
+    if (user === undefined) {
+      // It cannot be undone.
+      if (wasSent(known, at)) continue;
+      isOfRemoved = true;
+    } else if (sharedDevices !== 'none' && !own.users.some((one) => one.equals(user))) isOfRemoved = true;
+    unnamed.push(user ?? person);
+  }
+  const isUser = known.isUser || own.isUser;
+  // A new name that was only noted may have been refused since: with what others sent, it holds no more.
+  const isRenamed = own.isRenamed === true || (known.isRenamed && known.sentAt !== 0);
+  const isNoted = own.isUser ? purpose === 'note' && (!known.isUser || known.isNoted) : known.isNoted;
+  const isByName = known.isByName || own.isByName === true;
+  const users = [...own.users, ...unnamed];
+  const user = known.user ?? users[0];
+  const isShared = known.isShared || users.some((other) => user !== undefined && !other.equals(user));
+  const marks = { isUser, isShared, isRenamed, isNoted, isByName, isOfRemoved };
+  if (!isShared || known.sentAt !== 0) return { ...known, ...marks, user };
+  return { ...known, ...marks, user: sharedDevices === 'none' ? undefined : chooseUser(known, own) };
+}
+
+/**
+ * Of a shared id that was never merged: the first of the users at hand. Where another one is known besides, whom the
+ * ledger has no name of, it may be that one's.
+ */
+function chooseUser(known: IdEntry, { users, areAll = true }: OwnPairs): Buffer | undefined {
+  if (users.length === 0) return known.user;
+  return areAll ? users[0] : undefined;
 }
 
 /** A merge that was decided without a ledger was sent, whatever the ledger knows by now. */
-function addTakenIn(known: IdEntry, own: OwnPairs, turn: number, sharedDevices: SharedDevices): IdEntry {
-  const added = addFacts(known, own, sharedDevices);
+function addTakenIn(known: IdEntry, own: OwnPairs, at: TurnAtLedger, sharedDevices: SharedDevices): IdEntry {
+  const added = addFacts(known, own, sharedDevices, at);
   const [user, ...others] = own.users;
-  const wasSent = user !== undefined && (others.length === 0 || sharedDevices !== 'none') && !own.isUser;
-  return wasSent && known.sentAt === 0 ? { ...added, user, sentAt: turn } : added;
+  const isSent =
+    user !== undefined &&
+    (others.length === 0 || sharedDevices !== 'none') &&
+    (!own.isUser || own.isRenamed === true);
+  return isSent && known.sentAt === 0 ? { ...added, user, sentAt: at.turn } : added;
 }
 
 /** A record: hash of the id, flags, hash of the user, turn, newest time. */
@@ -138,6 +235,10 @@ const NEWEST = TURN + 4;
 const IS_USER = 1;
 const IS_SHARED = 2;
 const HAS_USER = 4;
+const IS_RENAMED = 8;
+const IS_NOTED = 16;
+const IS_OF_REMOVED = 32;
+const IS_BY_NAME = 64;
 
 export function readIdEntry(table: RecordTable, id: Buffer): IdEntry {
   const offset = table.find(id);
@@ -151,18 +252,29 @@ export function readIdEntry(table: RecordTable, id: Buffer): IdEntry {
         ? undefined
         : Buffer.from(table.bytes.subarray(offset + USER, offset + USER + HASH_BYTES)),
     sentAt: table.bytes.readUInt32BE(offset + TURN),
+    isRenamed: (flags & IS_RENAMED) !== 0,
+    isNoted: (flags & IS_NOTED) !== 0,
+    isByName: (flags & IS_BY_NAME) !== 0,
+    isOfRemoved: (flags & IS_OF_REMOVED) !== 0,
     newestMs: table.bytes.readDoubleBE(offset + NEWEST),
   };
 }
 
-function writeIdEntry(
+export function writeIdEntry(
   table: RecordTable,
   id: Buffer,
-  { isUser, isShared, user, sentAt, newestMs }: IdEntry,
+  { isUser, isShared, isRenamed, isNoted, isByName, isOfRemoved, user, sentAt, newestMs }: IdEntry,
 ): void {
   const offset = table.insert(id);
   const { bytes } = table;
-  bytes[offset + FLAGS] = (isUser ? IS_USER : 0) | (isShared ? IS_SHARED : 0) | (user ? HAS_USER : 0);
+  bytes[offset + FLAGS] =
+    (isUser ? IS_USER : 0) |
+    (isShared ? IS_SHARED : 0) |
+    (user ? HAS_USER : 0) |
+    (isRenamed ? IS_RENAMED : 0) |
+    (isNoted ? IS_NOTED : 0) |
+    (isByName ? IS_BY_NAME : 0) |
+    (isOfRemoved ? IS_OF_REMOVED : 0);
   bytes.fill(0, offset + USER, offset + TURN);
   user?.copy(bytes, offset + USER);
   bytes.writeUInt32BE(sentAt, offset + TURN);
@@ -178,6 +290,47 @@ export function enterId(table: RecordTable, id: Buffer, entry: IdEntry, known: I
   writeIdEntry(table, id, entry);
 }
 
+/**
+ * Enters the users of a vendor's person, and returns the only one over all that is known, or that there are several.
+ * `isAll`: the ledger was told of no others, so one of those that it knows may have a new name by now. `isByName`: some
+ * of them was seen under an earlier name.
+ */
+export function enterVendorPerson(
+  table: RecordTable,
+  person: Buffer,
+  users: readonly Buffer[],
+  {
+    hasSeveral = false,
+    isAll = false,
+    isByName = false,
+  }: { readonly hasSeveral?: boolean; readonly isAll?: boolean; readonly isByName?: boolean } = {},
+): Pick<IdEntry, 'user' | 'isShared' | 'isByName'> {
+  const known = readIdEntry(table, person);
+  const before = isAll && users.length > 0 ? UNKNOWN_ID : known;
+  const user = before.user ?? users[0];
+  const isShared =
+    hasSeveral || before.isShared || users.some((other) => user !== undefined && !other.equals(user));
+  const entry = { ...known, user, isShared, isByName: known.isByName || isByName };
+  if (!areSameEntries(known, entry)) writeIdEntry(table, person, entry);
+  return entry;
+}
+
+/** What was sent of an id; a merge that a turn entered and never sent is taken back first. */
+export function readSentEntry(
+  table: RecordTable,
+  id: Buffer,
+  { sentNothing = () => false }: Pick<TurnAtLedger, 'sentNothing'>,
+): IdEntry {
+  const known = readIdEntry(table, id);
+  if (known.sentAt === 0 || !sentNothing(known.sentAt)) return known;
+  withdrawMerge(table, id, known.sentAt);
+  const before = readIdEntry(table, id);
+  if (before.sentAt === 0 || !sentNothing(before.sentAt)) return before;
+  const never = { ...before, sentAt: 0 };
+  writeIdEntry(table, id, never);
+  return never;
+}
+
 /** Takes back that a turn sent the merge of an anonymous id, which the destination refused; what was seen stays. */
 export function withdrawMerge(table: RecordTable, id: Buffer, turn: number): void {
   const known = readIdEntry(table, id);
@@ -189,6 +342,10 @@ export function withdrawMerge(table: RecordTable, id: Buffer, turn: number): voi
 const areSameEntries = (a: IdEntry, b: IdEntry): boolean =>
   a.isUser === b.isUser &&
   a.isShared === b.isShared &&
+  a.isRenamed === b.isRenamed &&
+  a.isNoted === b.isNoted &&
+  a.isByName === b.isByName &&
+  a.isOfRemoved === b.isOfRemoved &&
   a.sentAt === b.sentAt &&
   a.newestMs === b.newestMs &&
   (a.user === undefined ? b.user === undefined : b.user !== undefined && a.user.equals(b.user));

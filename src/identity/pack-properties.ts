@@ -41,9 +41,9 @@ const PACK_BYTES = 56 * 1024;
 export function packProperties(
   properties: readonly FieldProperty[],
   maxBytes: number,
-): { packs: FieldProperty[][]; tooLarge: FieldProperty[] } {
+): { packs: (readonly FieldProperty[])[]; tooLarge: FieldProperty[] } {
   if (properties.length > 0 && countAtMost(properties) <= Math.min(PACK_BYTES, maxBytes))
-    return { packs: [[...properties]], tooLarge: [] };
+    return { packs: [properties], tooLarge: [] };
   const packs: FieldProperty[][] = [];
   const tooLarge: FieldProperty[] = [];
   let room = 0;

@@ -7,6 +7,10 @@ const count = z.number().int().nonnegative();
 export const unmergedReason = z.enum([
   'shared_device', // several users on one anonymous id: a wrong merge cannot be undone
   'junk_id', // an id such as "null" or "anonymous", which the destination refuses to merge
+  'several_users', // one person of the vendor with several user ids; the destination merges no two users
+  'no_user', // ids of one person of the vendor, none of which is a user's
+  'over_limit', // joined or renamed by the vendor, and more such than are kept in memory
+  'removed_person', // of a vendor's person of whom other ids were removed: its user is not known any more; or that may be another one by a new name
   'already_identified', // the anonymous id is also used as a user id
   'contradicted_merge', // merged in an earlier migration; what is known by now would forbid it
   'merged_user', // the user was merged into another one, before it was known as a user
@@ -16,12 +20,14 @@ export const unmergedReason = z.enum([
   'property_too_large', // one property alone is larger than an event may be
 ]);
 
+const uniques = z.record(z.string(), z.strictObject({ vendor: count, destination: count }));
+
 /** A fact that was left unmerged, and why. */
 const unmerged = z.strictObject({
   reason: unmergedReason,
-  /** A distinct id, or the key of a group. It stays as it is. */
+  /** A distinct id, the key of a group, or the vendor's id of a person. It stays as it is. */
   id: z.string(),
-  /** The first few users seen with it, earliest first. */
+  /** The first few users seen with it, earliest first; where there is none, ids. */
   users: z.array(z.string()).optional(),
   /** All users seen with it. */
   userCount: count.optional(),
@@ -42,10 +48,18 @@ export const personsTally = z.strictObject({
   /** Ids whose properties were sent. */
   persons: count,
   groups: count,
+  /**
+   * Persons with events, by month (`2023-05`, UTC): as the vendor counts its users, and as there are at the
+   * destination after the merges. Absent where the vendor's rule is not known.
+   */
+  uniques: uniques.optional(),
   setAside: z.partialRecord(unmergedReason, count),
   setAsideSample: z.array(unmerged),
 });
 export type PersonsTally = z.infer<typeof personsTally>;
+
+/** Users of one id that are shown. */
+export const USERS_SHOWN = 5;
 
 /** Unmerged facts that are kept as a sample, per reason. */
 export const UNMERGED_SAMPLE = 20;
@@ -73,6 +87,34 @@ export function addUnmerged(tally: PersonsTally, one: Unmerged): void {
   if (tally.setAsideSample.length > SAMPLE_KEPT) tally.setAsideSample = pickSample(tally.setAsideSample);
 }
 
+/** Counts one person in each of some months. */
+export function countActive(
+  tally: PersonsTally,
+  where: 'vendor' | 'destination',
+  months: Iterable<number>,
+): void {
+  for (const month of months) {
+    tally.uniques ??= {};
+    const name = `${String(Math.floor(month / 12)).padStart(4, '0')}-${String((month % 12) + 1).padStart(2, '0')}`;
+    let one = tally.uniques[name];
+    if (!one) {
+      one = { vendor: 0, destination: 0 };
+      tally.uniques[name] = one;
+    }
+    one[where] += 1;
+  }
+}
+
+function addUniques(a: PersonsTally['uniques'], b: PersonsTally['uniques']): PersonsTally['uniques'] {
+  if (!a || !b) return a ?? b;
+  const names = [...new Set([...Object.keys(a), ...Object.keys(b)])].sort();
+  const sum = (name: string, where: 'vendor' | 'destination') =>
+    (a[name]?.[where] ?? 0) + (b[name]?.[where] ?? 0);
+  return Object.fromEntries(
+    names.map((name) => [name, { vendor: sum(name, 'vendor'), destination: sum(name, 'destination') }]),
+  );
+}
+
 /** Associative and commutative: the sample keeps the first ids in text order, whatever was added first. */
 export function mergePersonsTally(a: PersonsTally, b: PersonsTally): PersonsTally {
   const counts = { ...a.setAside };
@@ -83,6 +125,7 @@ export function mergePersonsTally(a: PersonsTally, b: PersonsTally): PersonsTall
   const mergedBefore = (a.mergedBefore ?? 0) + (b.mergedBefore ?? 0);
   const chosen = (a.chosen ?? 0) + (b.chosen ?? 0);
   const devices = a.sharedDevices ?? b.sharedDevices;
+  const active = addUniques(a.uniques, b.uniques);
   return {
     pairs: a.pairs + b.pairs,
     ...(mergedBefore === 0 ? {} : { mergedBefore }),
@@ -90,6 +133,7 @@ export function mergePersonsTally(a: PersonsTally, b: PersonsTally): PersonsTall
     ...(devices === undefined ? {} : { sharedDevices: devices }),
     persons: a.persons + b.persons,
     groups: a.groups + b.groups,
+    ...(active === undefined ? {} : { uniques: active }),
     setAside: counts,
     setAsideSample: pickSample([...a.setAsideSample, ...b.setAsideSample]),
   };

@@ -1,6 +1,7 @@
 import type { StoredProperty } from '../state/facts/snapshots.ts';
 import type { KeyedHash } from '../state/ledger/keyed-hash.ts';
 import type { RecordTable } from '../state/ledger/record-table.ts';
+import { assertNotLate } from './merge-decision.ts';
 import {
   decideProperty,
   enterProperty,
@@ -91,6 +92,16 @@ export function createPropertyFilter(options: {
 }): PropertyFilter {
   const { hash, tables, at, overwrite } = options;
 
+  let lastOf = '';
+  let lastTable: RecordTable | undefined;
+  /** That of a subject; the properties of one follow one another. */
+  const findTable = (of: string): RecordTable | undefined => {
+    if (of === lastOf) return lastTable;
+    lastOf = of;
+    lastTable = tables.get(Number.parseInt(of.slice(0, 2), 16));
+    return lastTable;
+  };
+
   /** Enters the value when it is sent as the best that is known. */
   const select = (
     of: string,
@@ -99,11 +110,12 @@ export function createPropertyFilter(options: {
     value: { keep: 'latest' | 'earliest'; replaces: boolean; isHeldBack?: boolean },
     on: { readonly later?: (key: string) => void; readonly first?: () => void } = {},
   ): PropertyVerdict => {
-    const table = tables.get(Number.parseInt(of.slice(0, 2), 16));
+    const table = findTable(of);
     if (!table) return 'send';
     const property = hash.property(of, field, key);
     const timeMs = toTimeMs(time);
     const known = readPropertyEntry(table, property);
+    if (known) assertNotLate(at, known.sentAt);
     const verdict = decideProperty(known, { timeMs, keep: value.keep, replaces: value.replaces }, at);
     if (verdict !== 'send') return verdict;
     const isLater = isLaterValue(known, timeMs);
@@ -114,13 +126,13 @@ export function createPropertyFilter(options: {
     return verdict;
   };
   const isKnown = (of: string, field: string, key: string): boolean => {
-    const table = tables.get(Number.parseInt(of.slice(0, 2), 16));
+    const table = findTable(of);
     const entry = table && readPropertyEntry(table, hash.property(of, field, key));
     return entry !== undefined && (entry.sentAt === at.turn || at.hasEnded(entry.sentAt));
   };
 
   const addEntered = (of: string, more: number): void => {
-    const table = tables.get(Number.parseInt(of.slice(0, 2), 16));
+    const table = findTable(of);
     if (!table) return;
     const entered = hash.property(of, ENTERED, '');
     const known = readPropertyEntry(table, entered);
@@ -135,12 +147,12 @@ export function createPropertyFilter(options: {
     isHeldBack: false,
   });
   const readMark = (of: string, field: string, key: string): number => {
-    const table = tables.get(Number.parseInt(of.slice(0, 2), 16));
+    const table = findTable(of);
     const entry = table && readPropertyEntry(table, hash.property(of, field, key));
     return entry?.timeMs ?? Number.NEGATIVE_INFINITY;
   };
   const raiseMark = (of: string, field: string, key: string, timeMs: number): void => {
-    const table = tables.get(Number.parseInt(of.slice(0, 2), 16));
+    const table = findTable(of);
     if (!table || timeMs <= readMark(of, field, key)) return;
     const mark = hash.property(of, field, key);
     writePropertyEntry(table, mark, toMark(timeMs), readPropertyEntry(table, mark));
@@ -170,8 +182,8 @@ export function createPropertyFilter(options: {
         else fill.push(one);
       }
       if (overwrite && firsts > 0) addEntered(of, firsts);
-      const wasSet = new Set(set.map(([key]) => key));
-      const filled = new Set(fill.map(([key]) => key));
+      const wasSet = listKeys(set);
+      const filled = listKeys(fill);
       const candidates = overwrite
         ? setOnce.filter(([key]) => !filled.has(key))
         : setOnce.filter(([key]) => !wasSet.has(key) && !isKnown(of, SET, key));
@@ -199,11 +211,21 @@ export function createPropertyFilter(options: {
       return { set: sent, later: later.keys(), isNew, unsure };
     },
     withdraw(of, entry, key) {
-      const table = tables.get(Number.parseInt(of.slice(0, 2), 16));
+      const table = findTable(of);
       if (table) withdrawProperty(table, hash.property(of, entry, key), at.turn);
     },
   };
 }
+
+/** Most subjects have those of the one before: one set serves all of them. */
+function listKeys(properties: readonly StoredProperty[]): ReadonlySet<string> {
+  if (properties.length === 0) return NO_KEYS;
+  if (properties.length !== lastKeys.size || !properties.every(([key]) => lastKeys.has(key)))
+    lastKeys = new Set(properties.map(([key]) => key));
+  return lastKeys;
+}
+const NO_KEYS: ReadonlySet<string> = new Set();
+let lastKeys = NO_KEYS;
 
 /** Most subjects have none. */
 function createLaterKeys() {

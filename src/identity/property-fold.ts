@@ -106,7 +106,7 @@ export class PropertyFold {
   snapshots(): readonly Snapshot[] {
     if (this.#byKey) return toSnapshots(this.#list(this.#byKey));
     if (this.isEmpty) return [];
-    this.#text ??= renderSnapshot(readValues(this.#values ?? {}));
+    this.#text ??= render(this.#values ?? {});
     this.#values = undefined;
     return [[this.#time, this.#text]];
   }
@@ -155,6 +155,9 @@ export class PropertyFold {
     if (isBetter) byKey.set(key, version);
   }
 }
+
+const render = (values: Values | DeferredValues): string =>
+  (values instanceof DeferredValues ? values.render() : undefined) ?? renderSnapshot(readValues(values));
 
 /** A map entry with its short strings. */
 const ENTRY_BYTES = 150;

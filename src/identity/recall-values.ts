@@ -27,7 +27,7 @@ import type { LedgerAtTurn } from './resolve-persons.ts';
 /** An id that is merged now, or perhaps was, after set properties were sent under the id itself. */
 export interface LateMerge {
   readonly id: string;
-  /** Undefined where its merge was entered in a turn that has not ended, and may never be sent. */
+  /** Undefined where its merge was entered in a turn that has not ended, and may never be sent, or others sent it. */
   readonly user: string | undefined;
   /** Of the user: see ResolvedFact. */
   readonly of: string;

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { type FactsIndex, factsIndex } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
 import { createPace, type Pace } from '../lib/async/pace.ts';
-import { BucketLines, saveLines } from '../state/facts/fact-object.ts';
+import { BucketLines } from '../state/facts/bucket-lines.ts';
+import { saveLines } from '../state/facts/fact-object.ts';
 import {
   type MergesIndex,
   mergesIndex,
@@ -13,8 +14,15 @@ import { toMergesKey, toResolvedFactsKey } from '../state/keys.ts';
 import type { LedgerTables } from '../state/ledger/ledger-tables.ts';
 import type { RecordTable } from '../state/ledger/record-table.ts';
 import { bucketVersions } from '../state/ledger/versions.ts';
+import { type Connected, loadRenames } from './connect/connect-persons.ts';
 import { type BucketRange, FACTS, LOAD_LIMITS, type LoadLimits, loadFolds } from './load-folds.ts';
-import { addUnmerged, emptyPersonsTally, type PersonsTally, personsTally } from './persons-tally.ts';
+import {
+  addUnmerged,
+  countActive,
+  emptyPersonsTally,
+  type PersonsTally,
+  personsTally,
+} from './persons-tally.ts';
 import { type LateMerge, recallValues, type SentValues } from './recall-values.ts';
 import { type LedgerAtTurn, type ResolvedSink, resolvePersons } from './resolve-persons.ts';
 import { ResolvedFold } from './resolved-fold.ts';
@@ -40,6 +48,8 @@ export interface ResolveBucketsOptions extends BucketRange {
   readonly prefix: string;
   /** The identity facts of all parts. */
   readonly facts: Iterable<FactsIndex> | AsyncIterable<FactsIndex>;
+  /** What follows from what the vendor says. @default nothing */
+  readonly connected?: Connected | undefined;
   readonly ledger: LedgerAtTurn;
   /** Its table of ids. */
   readonly tables: LedgerTables;
@@ -55,7 +65,8 @@ export interface ResolveBucketsOptions extends BucketRange {
  * passes send the merges and fold the facts. Repeating a range in the same turn yields the same facts.
  */
 export async function resolveBuckets(options: ResolveBucketsOptions): Promise<ResolvedRange> {
-  const { from, to, signal, ledger, limits = LOAD_LIMITS } = options;
+  const { from, to, signal, ledger, connected, limits = LOAD_LIMITS } = options;
+  const renames = connected && (await loadRenames(options.staging, connected));
   const pace = createPace();
   const writer = createResolvedWriter(options, limits.foldBytes / 4, pace);
   let open: Map<number, RecordTable> = new Map();
@@ -63,7 +74,7 @@ export async function resolveBuckets(options: ResolveBucketsOptions): Promise<Re
 
   const source = {
     staging: options.staging,
-    facts: options.facts,
+    facts: connected ? withConnected(options.facts, connected) : options.facts,
     range: { from, to },
     signal,
     limits,
@@ -76,7 +87,7 @@ export async function resolveBuckets(options: ResolveBucketsOptions): Promise<Re
       opened = buckets.join();
     }
     for (const table of open.values()) await table.reserve(fold.size / buckets.length, pace);
-    await resolvePersons(fold, ledger, open, writer.sink, pace);
+    await resolvePersons(fold, ledger, open, writer.sink, pace, renames);
     const late = writer.takeLateMerges();
     if (late.length > 0) await passOnSent(late, options, buckets, writer.sink, pace);
     await writer.flushWhenLarge();
@@ -85,6 +96,14 @@ export async function resolveBuckets(options: ResolveBucketsOptions): Promise<Re
   // Last: what a turn enters as sent must be where a resumed turn finds it.
   await options.tables.save(open);
   return resolved;
+}
+
+async function* withConnected(
+  facts: ResolveBucketsOptions['facts'],
+  connected: Connected,
+): AsyncGenerator<FactsIndex> {
+  yield* facts;
+  yield* connected.facts;
 }
 
 async function passOnSent(
@@ -98,7 +117,9 @@ async function passOnSent(
     for (const { of, newestMs } of late) sink.fact({ kind: 'floor', of, timeMs: newestMs });
     return;
   }
-  const { facts, unmerged } = await recallValues(late, { staging, ledger, sent, buckets, pace });
+  // What others sent under an id is not sent now: it is only known up to when anything may be live.
+  const wanted = ledger.purpose === 'take_in' ? late.map((one) => ({ ...one, user: undefined })) : late;
+  const { facts, unmerged } = await recallValues(wanted, { staging, ledger, sent, buckets, pace });
   for (const fact of facts) sink.fact(fact);
   for (const one of unmerged) sink.unmerged(one);
 }
@@ -107,7 +128,7 @@ async function passOnSent(
 const MERGES_AT_ONCE = 10_000;
 
 function createResolvedWriter(
-  { staging, prefix, from, to, ledger }: ResolveBucketsOptions,
+  { staging, prefix, from, to, ledger, connected }: ResolveBucketsOptions,
   flushBytes: number,
   pace: Pace,
 ) {
@@ -119,6 +140,7 @@ function createResolvedWriter(
     ...(sharedDevices === 'none' ? {} : { sharedDevices }),
   };
   const contradicted: string[] = [];
+  const countsIds = !connected?.hasPersons;
   let fold = new ResolvedFold();
   let pairs: string[] = [];
   let late: LateMerge[] = [];
@@ -130,6 +152,10 @@ function createResolvedWriter(
     unmerged: (one) => addUnmerged(people, one),
     mergedBefore: () => {
       people.mergedBefore = (people.mergedBefore ?? 0) + 1;
+    },
+    vendorActive: (months) => {
+      // Where the vendor has persons of its own, these are counted.
+      if (countsIds) countActive(people, 'vendor', months);
     },
     chosen: () => {
       people.chosen = (people.chosen ?? 0) + 1;

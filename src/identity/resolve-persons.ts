@@ -3,19 +3,23 @@ import { isJunkId } from '../sources/mapping/identity.ts';
 import { toGroupId } from '../state/facts/fact-line.ts';
 import type { Merge, ResolvedFact } from '../state/facts/resolved-facts.ts';
 import type { KeyedHash } from '../state/ledger/keyed-hash.ts';
-import type { SharedDevices } from '../state/ledger/ledger.ts';
 import type { RecordTable } from '../state/ledger/record-table.ts';
 import type { FactFold } from './fact-fold.ts';
 import {
+  assertNotLate,
   decideMerge,
   enterId,
   type MergeDecision,
-  readIdEntry,
+  nameUser,
+  type Placed,
+  readSentEntry,
   type TurnAtLedger,
   UNKNOWN_ID,
 } from './merge-decision.ts';
+import { areAllNames, enterNames } from './merges/earlier-names.ts';
+import { type DeviceAtLedger, orderUsers, type UserSeen } from './merges/users-seen.ts';
 import type { PersonProperties } from './person-properties.ts';
-import type { Unmerged } from './persons-tally.ts';
+import { type Unmerged, USERS_SHOWN } from './persons-tally.ts';
 import { toTimeMs } from './property-decision.ts';
 import type { LateMerge } from './recall-values.ts';
 
@@ -33,6 +37,8 @@ export interface ResolvedSink {
   lateMerge(late: LateMerge): void;
   /** A pair whose merge an earlier turn has sent. */
   mergedBefore(): void;
+  /** Months in which the vendor counts the id as a user of its own. */
+  vendorActive(months: Iterable<number>): void;
   /** A shared device that is merged into one of its users. */
   chosen(): void;
   /**
@@ -46,7 +52,8 @@ export interface ResolvedSink {
  * Decides which identities belong together, from all facts known under the ids of `known` and from what the
  * ledger knows of these ids: an anonymous id that was seen with exactly one user, and never as a user id
  * itself, is merged into that user. Every other pair stays unmerged, because a wrong merge cannot be undone.
- * Chains cannot arise: the user id of one pair is never accepted as the anonymous id of another. What the facts
+ * Chains cannot arise: the user id of one pair is never accepted as the anonymous id of another, and a user that was
+ * renamed is replaced by the id that it has by now. What the facts
  * and the decisions change in the ledger is entered into `tables`, which hold the buckets of all these ids.
  */
 export async function resolvePersons(
@@ -55,12 +62,19 @@ export async function resolvePersons(
   tables: ReadonlyMap<number, RecordTable>,
   sink: ResolvedSink,
   pace: Pace,
+  renames: Renames = NO_RENAMES,
 ): Promise<void> {
+  const noting: LedgerAtTurn = { ...ledger, purpose: 'note' };
   /** Of the ids with a pair or a user mark. */
   const reported = new Set<string>();
-  const decideFor = (id: string, users: ReadonlyMap<string, string>) => {
+  const decideFor = (id: string, users: UsersFound) => {
     const newestMs = toTimeMs(known.persons.get(id)?.newestSet ?? '');
-    const decided = decide(id, users, { isUser: known.users.has(id), newestMs }, ledger, tables);
+    const placed = [...(known.placed.get(id) ?? [])].map(([person, user]) => ({
+      person: Buffer.from(person, 'hex'),
+      user: user === undefined ? undefined : Buffer.from(user, 'hex'),
+    }));
+    const own = { isUser: known.users.has(id), isRenamed: renames.has(id), placed, newestMs };
+    const decided = decide(id, users, own, isWaiting(id, known) ? noting : ledger, tables);
     for (const one of decided.unmerged) {
       sink.unmerged(one);
       reported.add(id);
@@ -70,30 +84,40 @@ export async function resolvePersons(
     return decided;
   };
 
-  for (const [id, users] of known.pairs) {
+  for (const id of listPaired(known)) {
+    const users = findUsers(id, known, renames, ledger.hash);
     const decided = decideFor(id, users);
     const { verdict, person, user, floorMs } = decided;
     if (verdict === 'merge' && user) {
       sink.merge([user.id, id, user.time]);
-      if (users.size > 1 && decided.isShared) sink.chosen();
+      if (users.all.size > 1 && decided.isShared) sink.chosen();
       if (person && floorMs > Number.NEGATIVE_INFINITY)
         sink.lateMerge({ id, user: user.id, of: person.toString('hex'), newestMs: floorMs });
     } else if (verdict === 'merged_before') sink.mergedBefore();
+    passActivity(id, decided);
     const facts = known.persons.get(id);
     if (facts) passPerson(id, facts, decided);
     if (pace.isDue()) await pace.rest();
   }
   for (const id of known.users) {
-    if (known.pairs.has(id)) continue;
+    if (isPaired(id, known)) continue;
     const decided = decideFor(id, NO_USERS);
+    passActivity(id, decided);
     const facts = known.persons.get(id);
     if (facts) passPerson(id, facts, decided);
     if (pace.isDue()) await pace.rest();
   }
   for (const [id, facts] of known.persons) {
-    if (known.pairs.has(id) || known.users.has(id)) continue;
+    if (isPaired(id, known) || known.users.has(id)) continue;
     const decided = decideFor(id, NO_USERS);
+    passActivity(id, decided);
     passPerson(id, facts, decided);
+    if (pace.isDue()) await pace.rest();
+  }
+  for (const id of known.active.keys()) {
+    if (isPaired(id, known) || known.users.has(id) || known.persons.has(id)) continue;
+    // What earlier turns know of it counts as well, and nothing is entered.
+    passActivity(id, decideFor(id, NO_USERS));
     if (pace.isDue()) await pace.rest();
   }
   for (const group of known.groups.values()) {
@@ -103,20 +127,31 @@ export async function resolvePersons(
     if (pace.isDue()) await pace.rest();
   }
 
+  /** Of whom an id with events is, and whether the vendor counts it beside its user. */
+  function passActivity(id: string, { of }: Decided): void {
+    const active = known.active.get(id);
+    if (!active) return;
+    const { isUser, months, besideUser } = active;
+    if (months.length > 0) {
+      const sorted = months.length === 1 ? months : [...months].sort((a, b) => a - b);
+      sink.fact({ kind: 'active', of, months: sorted });
+    }
+    sink.vendorActive(isUser ? months : months.filter((month) => !besideUser.includes(month)));
+  }
+
   function passPerson(
     id: string,
     properties: PersonProperties,
-    { verdict, person, perhaps, user, floorMs }: Decided,
+    { verdict, person, perhaps, of, isJunk, user, floorMs }: Decided,
   ): void {
     if (properties.isEmpty) return;
-    if (isJunkId(id)) {
+    if (isJunk) {
       // Many visitors share such an id: their properties folded together would describe nobody.
       if (!reported.has(id)) sink.unmerged({ reason: 'junk_id', id });
       return;
     }
     // At the destination the id belongs to somebody of whom these properties may not speak.
     if (verdict === 'contradicted') return;
-    const of = (person ?? ledger.hash.id(id)).toString('hex');
     if (perhaps) {
       // Each may have the values of the other one, or none of them: these fill gaps, and older ones replace nothing.
       const other = perhaps.toString('hex');
@@ -137,9 +172,79 @@ export async function resolvePersons(
   }
 }
 
-const NO_USERS: ReadonlyMap<string, string> = new Map();
+/** Users of an id, each with the first time. */
+interface UsersFound extends Pick<DeviceAtLedger, 'paired' | 'said'> {
+  /** By pair or by verdict. */
+  readonly all: ReadonlyMap<string, string>;
+  /** Hashes of earlier names under which users were seen. */
+  readonly names: ReadonlySet<string>;
+}
+
+const NOBODY: ReadonlyMap<string, string> = new Map();
+const NO_NAMES: ReadonlySet<string> = new Set();
+const NO_USERS: UsersFound = { all: NOBODY, paired: NOBODY, said: NOBODY, names: NO_NAMES };
+
+/** Users that have another id by now, and that id; it has no other one itself. */
+export type Renames = ReadonlyMap<string, string>;
+const NO_RENAMES: Renames = new Map();
+
+type PairsOf = Pick<FactFold, 'pairs' | 'verdicts' | 'waitingVerdicts' | 'placed'>;
+
+const isPaired = (id: string, { pairs, verdicts, waitingVerdicts, placed }: PairsOf): boolean =>
+  pairs.has(id) || verdicts.has(id) || waitingVerdicts.has(id) || placed.has(id);
+
+function* listPaired({ pairs, verdicts, waitingVerdicts, placed }: PairsOf): Generator<string> {
+  yield* pairs.keys();
+  for (const id of verdicts.keys()) if (!pairs.has(id)) yield id;
+  for (const id of waitingVerdicts.keys()) if (!pairs.has(id) && !verdicts.has(id)) yield id;
+  for (const id of placed.keys())
+    if (!pairs.has(id) && !verdicts.has(id) && !waitingVerdicts.has(id)) yield id;
+}
+
+/** Only migrations that are still to send their persons speak of it: they merge it, or are contradicted by then. */
+const isWaiting = (id: string, { pairs, verdicts, waitingVerdicts, users, persons, active }: FactFold) =>
+  waitingVerdicts.has(id) &&
+  ![pairs, verdicts, users, persons, active].some(
+    (known: ReadonlySet<string> | ReadonlyMap<string, unknown>) => known.has(id),
+  );
+
+/**
+ * The users that an id was seen with, each under the id that it has by now, and those that the vendor takes it for.
+ * So nothing is merged into an earlier id of a user, which the destination would then refuse to merge.
+ */
+function findUsers(
+  id: string,
+  { pairs, verdicts, waitingVerdicts, named }: Omit<PairsOf, 'placed'> & Pick<FactFold, 'named'>,
+  renames: Renames,
+  hash: KeyedHash,
+): UsersFound {
+  const seen = pairs.get(id) ?? NOBODY;
+  const verdict = verdicts.get(id) ?? NOBODY;
+  const waiting = waitingVerdicts.get(id) ?? NOBODY;
+  if (verdict.size + waiting.size + renames.size === 0)
+    return { all: seen, paired: seen, said: NOBODY, names: NO_NAMES };
+  const all = new Map<string, string>();
+  const add = (users: Map<string, string>, user: string, time: string) => {
+    const known = users.get(user);
+    if (user !== id && (known === undefined || time < known)) users.set(user, time);
+  };
+  const paired = new Map<string, string>();
+  let names = named.get(id) ?? NO_NAMES;
+  for (const [user, time] of seen) {
+    const name = renames.get(user);
+    if (name !== undefined) names = new Set([...names, hash.id(user).toString('hex')]);
+    add(paired, name ?? user, time);
+  }
+  const said = new Map<string, string>();
+  for (const users of [verdict, waiting]) for (const [user, time] of users) add(said, user, time);
+  for (const users of [paired, said]) for (const [user, time] of users) add(all, user, time);
+  return { all, paired, said, names };
+}
 
 interface Decided extends Pick<MergeDecision, 'verdict' | 'person' | 'perhaps'> {
+  /** Hash of the person that the facts of the id are of, in hexadecimal. */
+  readonly of: string;
+  readonly isJunk: boolean;
   /** The only real user, or the one whose a shared device is, with the first time both were seen together. */
   readonly user: { readonly id: string; readonly time: string } | undefined;
   readonly unmerged: readonly Unmerged[];
@@ -151,43 +256,40 @@ interface Decided extends Pick<MergeDecision, 'verdict' | 'person' | 'perhaps'> 
 /** What the facts at hand say of an id itself. */
 interface OwnFacts {
   readonly isUser: boolean;
+  readonly isRenamed: boolean;
+  readonly placed: readonly Placed[];
   /** Of its set properties. */
   readonly newestMs: number;
 }
 
 function decide(
   id: string,
-  users: ReadonlyMap<string, string>,
+  users: UsersFound,
   own: OwnFacts,
   ledger: LedgerAtTurn,
   tables: ReadonlyMap<number, RecordTable>,
 ): Decided {
-  const all = [...users];
+  const all = [...users.all];
   if (isJunkId(id)) {
     const unmerged = all.length > 0 ? [toUnmerged('junk_id', id, all)] : [];
     return {
       verdict: 'none',
       person: undefined,
+      of: ledger.hash.id(id).toString('hex'),
+      isJunk: true,
       user: undefined,
       unmerged,
       floorMs: Number.NEGATIVE_INFINITY,
       isShared: false,
     };
   }
-  const real = sortUsers(
-    all.filter(([user]) => !isJunkId(user)),
-    ledger.sharedDevices,
-  );
-  const junk = all.filter(([user]) => isJunkId(user));
+  const real: UserSeen[] = [];
+  const junk: UserSeen[] = [];
+  for (const one of all) (isJunkId(one[0]) ? junk : real).push(one);
   const unmerged = junk.length > 0 ? [toUnmerged('junk_id', id, junk)] : [];
 
-  const { verdict, person, perhaps, entry } = enter(
-    id,
-    real.map(([user]) => user),
-    own,
-    ledger,
-    tables,
-  );
+  const key = ledger.hash.id(id);
+  const { verdict, person, perhaps, entry } = enter(key, real, users, own, ledger, tables);
   if (verdict === 'contradicted') unmerged.push(toUnmerged('contradicted_merge', id, real));
   else if (verdict !== 'merge' && verdict !== 'merged_before' && verdict !== 'none')
     unmerged.push(toUnmerged(verdict, id, real));
@@ -196,6 +298,8 @@ function decide(
     verdict,
     person,
     perhaps,
+    of: (person ?? key).toString('hex'),
+    isJunk: false,
     user: chosen && { id: chosen[0], time: chosen[1] },
     unmerged,
     floorMs: entry.newestMs,
@@ -203,41 +307,51 @@ function decide(
   };
 }
 
-type UserSeen = readonly [user: string, time: string];
-
-/** The one comes first whose a shared device is; ties are decided by the text of the id. */
-function sortUsers(users: readonly UserSeen[], sharedDevices: SharedDevices = 'none'): readonly UserSeen[] {
-  if (sharedDevices === 'none' || users.length < 2) return users;
-  const sorted = users.toSorted(([a, first], [b, second]) =>
-    first === second ? (a < b ? -1 : 1) : first < second ? -1 : 1,
-  );
-  return sharedDevices === 'first' ? sorted : sorted.reverse();
-}
-
 function findUser(users: readonly UserSeen[], person: Buffer | undefined, { hash }: LedgerAtTurn) {
   return person && users.find(([user]) => person.equals(hash.id(user)));
 }
 
-/** Decides about an id that is not junk, and enters facts and decision into the ledger. */
+/** Decides about an id that is not junk, by its hash, and enters facts and decision into the ledger. */
 function enter(
-  id: string,
-  users: readonly string[],
-  { isUser, newestMs }: OwnFacts,
+  key: Buffer,
+  users: readonly UserSeen[],
+  { paired, said, names }: UsersFound,
+  { isUser, isRenamed, placed, newestMs }: OwnFacts,
   ledger: LedgerAtTurn,
   tables: ReadonlyMap<number, RecordTable>,
 ): MergeDecision {
-  const key = ledger.hash.id(id);
   const table = tables.get(key[0] ?? 0);
-  const known = table ? readIdEntry(table, key) : UNKNOWN_ID;
-  const decision = decideMerge(known, { users: users.map((user) => ledger.hash.id(user)), isUser }, ledger);
+  const known = table ? readSentEntry(table, key, ledger) : UNKNOWN_ID;
+  assertNotLate(ledger, known.sentAt);
+  const { hash, sharedDevices = 'none' } = ledger;
+  const inOrder =
+    sharedDevices === 'none' || !table
+      ? { users, areAll: true }
+      : orderUsers(
+          users,
+          { id: key, known: nameUser(known, placed), hash, table, paired, said },
+          sharedDevices,
+        );
+  if (table && names.size > 0) enterNames(names, { id: key, hash, table });
+  const decision = decideMerge(
+    known,
+    {
+      users: inOrder.users.map(([user]) => hash.id(user)),
+      areAll: inOrder.areAll,
+      isUser,
+      isRenamed,
+      isByName: names.size > 0,
+      areAllNamed: table !== undefined && names.size > 0 && areAllNames(names, { id: key, hash, table }),
+      placed,
+    },
+    ledger,
+  );
   const isSentItself =
     ledger.purpose !== 'note' && decision.verdict !== 'contradicted' && decision.person === undefined;
   const entry = isSentItself && newestMs > known.newestMs ? { ...decision.entry, newestMs } : decision.entry;
   if (table) enterId(table, key, entry, known);
   return decision;
 }
-
-const USERS_SHOWN = 5;
 
 function toUnmerged(
   reason: Unmerged['reason'],

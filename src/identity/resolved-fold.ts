@@ -1,4 +1,5 @@
 import type { ResolvedFact } from '../state/facts/resolved-facts.ts';
+import { joinMonths } from './join-months.ts';
 import { PersonProperties } from './person-properties.ts';
 
 /** All that is known of one person, whatever its ids. */
@@ -24,10 +25,12 @@ export class ResolvedFold {
   readonly groups = new Map<string, ResolvedGroup>();
   /** By `of`, and by key; that without a key is below undefined. See the fact of this kind. */
   readonly floors = new Map<string, Map<string | undefined, number>>();
+  /** Months with events, by `of`. */
+  readonly active = new Map<string, readonly number[]>();
   #weight = 0;
 
   get size(): number {
-    return this.persons.size + this.groups.size + this.floors.size;
+    return this.persons.size + this.groups.size + this.floors.size + this.active.size;
   }
 
   /** Estimated memory, in bytes. */
@@ -38,6 +41,10 @@ export class ResolvedFold {
   add(fact: ResolvedFact): void {
     if (fact.kind === 'person') {
       this.#weight += this.#person(fact).properties.addText(fact.properties);
+    } else if (fact.kind === 'active') {
+      const known = this.active.get(fact.of);
+      if (!known) this.#weight += SUBJECT_BYTES;
+      this.active.set(fact.of, known ? joinMonths(known, fact.months) : fact.months);
     } else if (fact.kind === 'floor') {
       const floors = this.floors.get(fact.of) ?? new Map<string | undefined, number>();
       this.floors.set(fact.of, floors);
@@ -51,6 +58,7 @@ export class ResolvedFold {
 
   /** All facts, in no particular order. */
   *facts(): Generator<ResolvedFact> {
+    for (const [of, months] of this.active) yield { kind: 'active', of, months };
     for (const [of, floors] of this.floors) {
       for (const [key, timeMs] of floors)
         yield { kind: 'floor', of, timeMs, ...(key === undefined ? {} : { key }) };

@@ -37,6 +37,10 @@ export const emptySentRange = (): SentRange => ({
 export const countRefused = ({ refusedCount, refused }: Pick<SentRange, 'refused' | 'refusedCount'>) =>
   refusedCount ?? refused.length;
 
+/** A sum whose count of refused events was damaged would end a run as one with too many rejects. */
+export const hasItsSample = (sum: Pick<SentRange, 'refused' | 'refusedCount'>): boolean =>
+  sum.refused.length === Math.min(countRefused(sum), REFUSED_SAMPLE);
+
 export function addSentRanges(a: SentRange, b: SentRange): SentRange {
   return {
     people: mergePersonsTally(a.people, b.people),

@@ -83,7 +83,7 @@ function renderContent(properties: readonly FieldProperty[]): string {
   let text = '';
   for (const one of properties) {
     const later = one.laterMs === undefined ? '' : `,${one.laterMs}`;
-    text += `${text === '' ? '' : ','}["${one.field}",${quote(one.key)},${quote(one.text)}${later}]`;
+    text += `${text === '' ? '' : ','}["${one.field}",${quoteName(one.key)},${quote(one.text)}${later}]`;
   }
   return `[${text}]`;
 }
@@ -95,10 +95,25 @@ function renderFields(properties: readonly FieldProperty[]): string {
   for (const { field, key, text: value } of properties) {
     if (field === open) text += ',';
     else text += `${open === '' ? '' : '}'},"${field}":{`;
-    text += `${quote(key)}:${value}`;
+    text += `${quoteName(key)}:${value}`;
     open = field;
   }
   return open === '' ? '' : `${text}}`;
+}
+
+/** Of a project there are few names. */
+const quotedNames = new Map<string, string>();
+const NAMES_KEPT = 1_000;
+const NAME_MAX_LENGTH = 100;
+
+function quoteName(name: string): string {
+  if (name.length > NAME_MAX_LENGTH) return quote(name);
+  const known = quotedNames.get(name);
+  if (known !== undefined) return known;
+  if (quotedNames.size === NAMES_KEPT) quotedNames.clear();
+  const quoted = flatten(quote(name));
+  quotedNames.set(name, quoted);
+  return quoted;
 }
 
 const ID_MAX_LENGTH = 200;

@@ -8,14 +8,23 @@ const FIELD = '(?:[\\d*/,?#L-]|sun|mon|tue|wed|thu|fri|sat|jan|feb|mar|apr|may|j
 const FIVE_FIELDS = new RegExp(`^${FIELD}(?: ${FIELD}){4}$`, 'i');
 
 /**
- * The first moment after `after` that a schedule names: the five fields of cron, in UTC. Undefined for a
- * text that is no schedule, or that names no moment at all (30 February).
+ * The first moment after `after` that a schedule names: the five fields of cron, in a time zone. Undefined for a
+ * text that is no schedule, or that names no moment at all (30 February). Where clocks are put forward, a moment
+ * that is left out is an hour later.
+ * @default timezone UTC
  */
-export function nextOccurrence(schedule: string, after: Date): Date | undefined {
-  if (!FIVE_FIELDS.test(schedule)) return undefined;
+export function nextOccurrence(schedule: string, after: Date, timezone = 'UTC'): Date | undefined {
+  for (const next of occurrences(schedule, after, timezone)) return next;
+  return undefined;
+}
+
+/** All of them, in order. */
+export function* occurrences(schedule: string, after: Date, timezone = 'UTC'): Generator<Date> {
+  if (!FIVE_FIELDS.test(schedule)) return;
   try {
-    return CronExpressionParser.parse(schedule, { currentDate: after, tz: 'UTC' }).next().toDate();
+    const expression = CronExpressionParser.parse(schedule, { currentDate: after, tz: timezone });
+    for (;;) yield expression.next().toDate();
   } catch {
-    return undefined;
+    // It is no schedule, or has come to its end.
   }
 }

@@ -121,7 +121,8 @@ export async function assertSameDevices(runtime: ComparingRuntime, manifest: Man
   }
 }
 
-function findLedger(manifest: Manifest, runtime: DestinationDeps): LedgerAccess | undefined {
+/** Undefined where this process does not know its key. */
+export function findLedger(manifest: Manifest, runtime: DestinationDeps): LedgerAccess | undefined {
   try {
     return resolveLedger(manifest, runtime);
   } catch (error) {

@@ -5,7 +5,7 @@ import type { Staging } from '../contract/staging.ts';
 import { ConfigError, getMessage } from '../lib/errors.ts';
 import type { PlanContext } from './migration-runtime.ts';
 import { explainGroupEvent } from './plan/checklist.ts';
-import { formatCount } from './plan/format-text.ts';
+import { counted, formatBytes } from './plan/format-text.ts';
 import { findFiles } from './prepare.ts';
 import { probeDestination, sendProbe } from './probe-destination.ts';
 
@@ -98,7 +98,7 @@ async function checkManifest(path: string, env: Environment) {
 async function checkSource({ manifest, baseDir }: LoadedManifest, context: CheckContext): Promise<string> {
   const files = await findFiles(context, manifest, baseDir);
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  return `${formatCount(files.length)} files, ${formatCount(bytes / 1024 ** 2)} MiB`;
+  return `${counted(files.length, 'file')}, ${formatBytes(bytes)}`;
 }
 
 async function checkDestination(

@@ -1,6 +1,7 @@
 import type { Staging } from '../contract/staging.ts';
 import { ConfigError, FencedOutError } from '../lib/errors.ts';
 import { addControl, type Control, loadNewestControl } from '../state/control.ts';
+import { layout, parseRecordKey } from '../state/keys.ts';
 import {
   listMigrations,
   loadLatestEpochNumber,
@@ -72,7 +73,8 @@ export async function decideStored(
 
 /** Throws RefusedError with the migrations that there are: a name is most often mistyped, or of another data folder. */
 export async function requireMigration(staging: Staging, name: string): Promise<MigrationRecord> {
-  const record = await loadMigration(staging, name);
+  const isName = parseRecordKey(layout(name).record) !== undefined;
+  const record = isName ? await loadMigration(staging, name) : undefined;
   if (record) return record;
   const refusal = 'no_such_migration';
   const names = await listMigrations(staging);

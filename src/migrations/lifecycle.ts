@@ -300,13 +300,14 @@ export function decideLease(
   return holder.host === here.host && !here.isAlive(holder.pid) ? 'remove' : 'refuse';
 }
 
-export type ShownState = Control['state'] | 'interrupted';
+/** `unknown`: it should run, and Redis cannot say whether it does. */
+export type ShownState = Control['state'] | 'interrupted' | 'unknown';
 
-/** The state that people are shown. `leased`: a producer holds the lease. */
-export function toShownState(state: State, leased: boolean): ShownState {
-  if (state === 'none' || state === 'created' || state === 'running')
-    return leased ? 'running' : 'interrupted';
-  return state;
+/** The state that people are shown. `leased`: whether a producer holds the lease, undefined where it is unknown. */
+export function toShownState(state: State, leased: boolean | undefined): ShownState {
+  if (state !== 'none' && state !== 'created' && state !== 'running') return state;
+  if (leased === undefined) return 'unknown';
+  return leased ? 'running' : 'interrupted';
 }
 
 /** A sentence without its full stop; callers add the command that helps. */

@@ -21,11 +21,11 @@ import {
 } from '../state/migrations.ts';
 import { listFileReceipts } from '../state/parts.ts';
 import { checkSources } from './check-sources.ts';
-import { assertSameDevices, findManifestDifferences } from './compare-manifest.ts';
+import { assertSameDevices, findLedger, findManifestDifferences } from './compare-manifest.ts';
 import { requireMigration } from './life-store.ts';
 import { findPinDifference, pinMapping } from './manifest/places.ts';
 import type { MigrationRuntime, MigrationStore, SourceAccess } from './migration-runtime.ts';
-import { assertOneProject, toLedgerDestination } from './persons/ledger-destination.ts';
+import { assertFirstName, assertOneProject, toLedgerDestination } from './persons/ledger-destination.ts';
 import { checkHeaders } from './plan/check-headers.ts';
 import { type Allowed, preflight } from './preflight.ts';
 
@@ -52,6 +52,10 @@ export interface Prepared {
  */
 export type NewFiles = 'refuse' | 'leave' | 'take';
 
+/** Whether a file may be taken in, or may still be written: an object of a bucket appears whole. */
+export const isSettled = ({ location, modified }: Pick<SourceSlice, 'location' | 'modified'>, before: Date) =>
+  location === 'shared' || !(Date.parse(modified) > before.getTime());
+
 /**
  * Finds the source, and creates the migration or recognises it. One that exists continues only while manifest
  * and sources are what they were; else throws a ConfigError with what differs and what the choices are.
@@ -61,15 +65,22 @@ export async function prepareMigration(
   runtime: MigrationRuntime,
   { manifest, baseDir }: ManifestAt,
   newFiles: NewFiles,
+  /** New files that changed later are left out. @default none are */
+  settledBefore?: Date,
 ): Promise<Prepared> {
   const { staging } = runtime;
   const { name } = manifest;
   const known = await loadMigration(staging, name);
-  await assertOneProject(staging, name, toLedgerDestination(manifest));
+  const destination = toLedgerDestination(manifest);
+  const ledger = findLedger(manifest, runtime);
+  await assertOneProject(staging, name, destination, ledger);
+  if (!known) await assertFirstName(staging, name, destination, ledger);
   await assertSameDevices(runtime, manifest);
 
   const find = () => findFiles(runtime, manifest, baseDir);
-  let files = known ? await findCurrentSources(known, staging, find) : await find();
+  const settled = <F extends SourceSlice>(found: readonly F[]) =>
+    settledBefore ? found.filter((file) => isSettled(file, settledBefore)) : [...found];
+  let files = known ? await findCurrentSources(known, staging, find) : settled(await find());
   if (!known) await checkHeaders(files, manifest.source);
   let added: readonly SourceSlice[] = [];
 
@@ -85,7 +96,7 @@ export async function prepareMigration(
       const changes = await checkSources(known.files, files, staged, hashSlice);
       differences.push(...changes.differences);
       if (newFiles === 'refuse') differences.push(...changes.added.map((file) => `${file.name} is new`));
-      if (newFiles === 'take') added = changes.added;
+      if (newFiles === 'take') added = settled(changes.added);
       files = [...changes.known, ...added];
     }
     if (differences.length > 0) throw changed(name, differences, staging.location);
@@ -132,7 +143,7 @@ async function findCurrentSources(
   }
 }
 
-async function loadStagedFiles(staging: Staging, name: string): Promise<Map<string, StagedFile>> {
+export async function loadStagedFiles(staging: Staging, name: string): Promise<Map<string, StagedFile>> {
   const files = new Map<string, StagedFile>();
   for await (const receipt of listFileReceipts(staging, layout(name).prefix))
     for (const file of listStagedFiles(receipt)) files.set(file.fileId, file);
@@ -154,6 +165,7 @@ export async function findFiles(
 async function assertNothingLeft(staging: Staging, name: string): Promise<void> {
   const { prefix, record } = layout(name);
   for await (const { key } of staging.list(prefix)) {
+    if (await loadMigration(staging, name)) throw startedMeanwhile(name);
     throw new ConfigError(
       `${staging.location} holds ${key}, but no migration "${name}" (${record} is missing): it may belong to one whose record was removed. ` +
         `Put the record back to continue that one; or remove the folder ${prefix} and run again, or give the manifest another name (nothing is delivered twice)`,
@@ -166,7 +178,7 @@ export async function createRecord(
   opening: ManifestAt,
   files: MigrationRecord['files'],
   mapping = getMappingName(opening.manifest.source.type),
-  derived: Pick<MigrationRecord, 'releases' | 'replays' | 'pins'> = {},
+  derived: Pick<MigrationRecord, 'releases' | 'replays' | 'replaysReason' | 'stampedAs' | 'pins'> = {},
 ): Promise<MigrationRecord> {
   const { manifest } = opening;
   const { identity, sha256 } = manifestIdentity(manifest);
@@ -183,10 +195,13 @@ export async function createRecord(
     opening: { manifest, baseDir: opening.baseDir },
   };
   if (await createMigration(staging, record)) return record;
-  throw new ConfigError(
-    `migration "${manifest.name}" was started by another process this very moment; run the command again`,
-  );
+  throw startedMeanwhile(manifest.name);
 }
+
+const startedMeanwhile = (name: string) =>
+  new ConfigError(
+    `migration "${name}" was started by another process this very moment; run the command again`,
+  );
 
 /** The migration with the files of a top-up; they stay its own, whatever becomes of this run. */
 async function addFiles(

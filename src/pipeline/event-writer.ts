@@ -99,12 +99,12 @@ export class EventWriter {
     finish(a ^ SEED_OBJECT, b, 4);
   }
 
-  #list({ names, values }: PropertyList): void {
+  #list({ count, names, values }: PropertyList): void {
     const start = this.#out.end;
     let a = 0;
     let b = 0;
     let members = 0;
-    for (let at = 0; at < names.length; at += 1) {
+    for (let at = 0; at < count; at += 1) {
       const value = values[at];
       if (value === undefined) continue; // as JSON.stringify leaves it out
       this.#member(names[at] as PropertyName, value);
@@ -277,9 +277,8 @@ function makeRoom(
     moved.set(names.includes(name) ? toOwnName(name) : name, value);
   };
   if (properties instanceof PropertyList) {
-    properties.names.forEach((name, at) => {
-      put(name.text, properties.values[at]);
-    });
+    const { count, names: own, values } = properties;
+    for (let at = 0; at < count; at += 1) put((own[at] as PropertyName).text, values[at]);
   } else for (const [name, value] of Object.entries(properties)) put(name, value);
   return moved;
 }

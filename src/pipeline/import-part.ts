@@ -93,11 +93,9 @@ export async function importPart(part: PartMeta, deps: ImportDeps, signal: Abort
     outcomes.labels,
     Object.keys(tally.byEvent),
   );
-  // A checkpoint of version 0.1.0 counts different records of one uuid as duplicates: their part has none.
-  const isWhole = sent.rows === tally.counts.delivered;
   const [savedFacts, savedFingerprints] = await Promise.all([
     facts.size > 0 ? store.saveFacts(segment, facts.takeStored()) : undefined,
-    isWhole && sent.rows > 0 ? store.saveFingerprints(segment, sent) : undefined,
+    sent.rows > 0 ? store.saveFingerprints(segment, sent) : undefined,
   ]);
   // Facts are read from its bytes until they are saved.
   records.release();

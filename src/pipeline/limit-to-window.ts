@@ -1,4 +1,5 @@
 import type { MappedEvent } from '../contract/event.ts';
+import type { IdentityFact } from '../contract/identity-fact.ts';
 import type { MapOutcome, Skipped } from '../contract/outcome.ts';
 import type { MapRecord } from '../sources/source.ts';
 
@@ -35,7 +36,7 @@ export function limitToWindow<Event extends MappedEvent>(
       if (events.length === 1 && first) {
         // One record has one time, nearly always: nothing is made for it.
         if (!isInside(first.timestamp)) return skip(first.timestamp, first.event);
-        return facts.every(({ time }) => isInside(time)) ? outcome : { ...outcome, facts: inside(facts) };
+        return facts.every(isKept) ? outcome : { ...outcome, facts: inside(facts) };
       }
       const kept = events.filter(({ timestamp }) => isInside(timestamp));
       if (kept.length === 0 && first) return skip(first.timestamp, first.event);
@@ -44,11 +45,19 @@ export function limitToWindow<Event extends MappedEvent>(
     const kept = inside(facts);
     const [first] = facts;
     if (kept.length === 0 && first) return skip(first.time);
-    return kept.length === facts.length ? outcome : { ...outcome, facts: kept };
+    const seen = outcome.seen && isInside(outcome.seen.time) ? outcome.seen : undefined;
+    return kept.length === facts.length && seen === outcome.seen
+      ? outcome
+      : { ...outcome, facts: kept, seen };
   };
 
-  function inside<Fact extends { readonly time: string }>(all: readonly Fact[]): Fact[] {
-    return all.filter(({ time }) => isInside(time));
+  /** That two of the vendor's persons are one holds at any time. */
+  function isKept({ kind, time }: IdentityFact): boolean {
+    return kind === 'join' || isInside(time);
+  }
+
+  function inside(all: readonly IdentityFact[]): IdentityFact[] {
+    return all.filter(isKept);
   }
 }
 

@@ -5,6 +5,7 @@ import { type MapOutcome, rejected } from '../contract/outcome.ts';
 import type { BatchBuilder } from '../deliver/batch-builder.ts';
 import type { Stamp } from '../deliver/stamp.ts';
 import type { FactFold } from '../identity/fact-fold.ts';
+import { PropertyList } from '../lib/json/property-list.ts';
 import { type ParseBytes, rejectOversize } from '../sources/formats/parse-record.ts';
 import type { ImportMap } from '../sources/source.ts';
 import type { PartRecords } from '../state/part-records.ts';
@@ -20,7 +21,7 @@ export interface MapDeps {
   /** Receives the outcome of every record, as far as mapping decides it. */
   readonly outcomes: Outcomes;
   /** Receives the identity facts of every record. */
-  readonly facts: Pick<FactFold, 'add' | 'addUser'>;
+  readonly facts: Pick<FactFold, 'add' | 'addUser' | 'addSeen'>;
   /** Receives every record that becomes events. */
   readonly fingerprints: Fingerprints;
   readonly stamp?: Stamp | undefined;
@@ -54,6 +55,7 @@ export async function* mapToBatches(
       if (outcome.kind === 'mapped' && outcome.otherUserIds)
         for (const id of outcome.otherUserIds) facts.addUser(id);
       for (const fact of outcome.facts) facts.add(fact);
+      if (outcome.seen) facts.addSeen(outcome.seen, outcome.kind === 'mapped');
     }
     if (outcome.kind === 'rejected') outcomes.rejected(record, outcome);
     else if (outcome.kind === 'skipped') outcomes.skipped(record, outcome);
@@ -62,6 +64,7 @@ export async function* mapToBatches(
       const label = outcomes.toLabel(events);
       batches.startRecord();
       writer.write(events, startEvent);
+      release(events);
       const first = fingerprints.add(record, writer.words, label);
       if (record < from) continue;
       if (first !== undefined) {
@@ -84,6 +87,11 @@ export async function* mapToBatches(
     const segment = { from: start, to: records.count };
     yield { segment, batch: batches.events > 0 ? batches.take() : undefined };
   }
+}
+
+/** The events are text by now: of what follows, nothing reads their properties. */
+function release(events: readonly MappedEvent[]): void {
+  for (const { properties } of events) if (properties instanceof PropertyList) properties.release();
 }
 
 function mapRecord(

@@ -2,11 +2,11 @@ import type { z } from 'zod';
 import type { MappedEvent, TargetEvent } from '../contract/event.ts';
 import type { MapOutcome } from '../contract/outcome.ts';
 import type { Slice } from '../contract/slice.ts';
+import type { FindPlace } from '../lib/places.ts';
 import type { SourceBucket } from './files/s3-file.ts';
 import type { RecordChunk } from './formats/read-records.ts';
 import type { IdFrom } from './mapping/event-id.ts';
 import type { Fields } from './mapping/table.ts';
-import type { FindPlace } from './mapping/web/places.ts';
 
 /** Pure and total: any JSON object yields an outcome, the same one every time (I2, I7). */
 export type MapRecord<Event extends MappedEvent = TargetEvent> = (
@@ -124,6 +124,8 @@ export interface Source {
   readonly createImportMap?: (settings?: MapSettings) => ImportMap;
   /** What the block names and none of these records has, each as a sentence. */
   readonly findUnmatched?: (records: readonly Fields[]) => string[];
+  /** For plans, which show records: one without the personal data that the map hashes. Absent: it hashes none. */
+  readonly hideHashed?: ((record: Fields) => Fields) | undefined;
   /** For plans. @default top-level fields by `knownFields` */
   readonly listFieldFates?: ListFieldFates | undefined;
   /** Whether records can be refused by the header above them, so that headers are worth a look before a start. */

@@ -1,8 +1,11 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Staging } from '../contract/staging.ts';
 import { SourceError } from '../lib/errors.ts';
 import { isDocument } from './keys.ts';
 import { recoveryHint } from './recovery-hint.ts';
+
+/** Whole, and nothing that this version may take for lost and make again. */
+class NewerDocumentError extends SourceError {}
 
 /** The bytes of a stored document: JSON indented by one space, with a newline at its end. */
 export const encodeDocument = (value: unknown): Buffer => Buffer.from(`${JSON.stringify(value, null, 1)}\n`);
@@ -10,12 +13,17 @@ export const encodeDocument = (value: unknown): Buffer => Buffer.from(`${JSON.st
 /**
  * Reads what Backhaul itself wrote under `key`.
  *
- * @throws SourceError for anything else, which is damage worth stopping for
+ * @throws SourceError for anything else, which is damage worth stopping for, or from a newer version
  */
 export function parseDocument<T>(schema: z.ZodType<T>, body: Buffer, key: string, staging: Staging): T {
   try {
     return schema.parse(JSON.parse(body.toString('utf8')));
   } catch (error) {
+    if (error instanceof z.ZodError && error.issues.every(({ code }) => code === 'unrecognized_keys'))
+      throw new NewerDocumentError(
+        `${staging.location}: ${key} has what this version of Backhaul does not know (${error.issues[0]?.message}): a newer version wrote it, so use that one, or a later, in every producer and worker`,
+        error,
+      );
     throw new SourceError(
       `${staging.location}: ${key} is not what Backhaul wrote there; ${recoveryHint(key)}`,
       error,
@@ -43,7 +51,7 @@ export async function loadIfWhole<T>(
   try {
     return body && parseDocument(schema, body, key, staging);
   } catch (error) {
-    if (error instanceof SourceError) return undefined;
+    if (error instanceof SourceError && !(error instanceof NewerDocumentError)) return undefined;
     throw error;
   }
 }

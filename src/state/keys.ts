@@ -20,6 +20,8 @@ export const layout = (name: string) => {
     /** The states of the migration, one after the other; each is created once. */
     controls: `${prefix}control/`,
     control: (number: number) => `${prefix}control/${toOrdinal(number)}${JSON_END}`,
+    /** Attempts to tell the webhook of a state, by the number of the state. */
+    notices: `${prefix}notices/`,
     /** Each epoch has its own, so that an older one changes nothing of a newer one (I5). */
     reports: `${prefix}reports/`,
     report: (epoch: number) => `${prefix}reports/${toOrdinal(epoch)}${JSON_END}`,
@@ -74,6 +76,8 @@ export const layout = (name: string) => {
     turn: (turn: number) => `${prefix}people/turns/${toOrdinal(turn)}${JSON_END}`,
     /** What each of them came to, by the producer of an epoch. */
     endedTurns: `${prefix}people/ended/`,
+    /** What its producers wrote. */
+    endedTurnOf: (turn: number) => `${prefix}people/ended/${toOrdinal(turn)}/`,
     endedTurn: (turn: number, epoch: number) =>
       `${prefix}people/ended/${toOrdinal(turn)}/${toOrdinal(epoch)}${JSON_END}`,
     /** Names the migration that sent what this one held. */
@@ -93,6 +97,8 @@ const turnLayout = (prefix: string) => ({
   factsBy: (writer: string) => `${prefix}facts/${writer}/`,
   /** Receipts and checkpoints of ranges of buckets: see `toRangeKey`. */
   resolved: `${prefix}resolved/`,
+  /** What the vendor says of its persons and of renamed users, as pairs; made before ids are resolved. */
+  connected: `${prefix}connected/`,
   merged: `${prefix}merged/`,
   folded: `${prefix}folded/`,
   /** Records of the ledger that say more than the destination accepted; the receipts name those that count. */
@@ -105,11 +111,52 @@ const turnLayout = (prefix: string) => ({
 
 export type TurnKeys = ReturnType<typeof turnLayout>;
 
+/** What runs migrations again and again, by the name of the migration. */
+export const SCHEDULES = '_schedules/';
+
+export const scheduleLayout = (name: string) => {
+  const prefix = `${SCHEDULES}${name}/`;
+  return {
+    /** The schedule as it was set, paused and so on; each is created once, and the newest counts. */
+    versions: `${prefix}versions/`,
+    version: (number: number) => `${prefix}versions/${toOrdinal(number)}${JSON_END}`,
+    /** What each of its runs came to. */
+    runs: `${prefix}runs/`,
+    run: (number: number) => `${prefix}runs/${toOrdinal(number)}${JSON_END}`,
+    /** Attempts to tell the webhook of a run. */
+    notices: `${prefix}notices/`,
+  };
+};
+
+/** When the webhook was first used: what was before is not told. */
+export const NOTICES_SINCE = '_notices/since.json';
+
+/** An attempt to tell the webhook, below one of the folders of notices. */
+export const toAttemptKey = (folder: string, { notice, attempt }: AttemptNumber): string =>
+  `${folder}${toOrdinal(notice)}/${toOrdinal(attempt)}${JSON_END}`;
+
+/** `shop/notices/00000007/00000002.json` is attempt 2 to tell state 7; undefined for any other name. */
+export function parseAttemptKey(key: string): AttemptNumber | undefined {
+  const notice = parseOrdinal(/\/notices\/(\d{8,})\/\d{8,}\.json$/, key);
+  const attempt = parseOrdinal(/\/notices\/\d{8,}\/(\d{8,})\.json$/, key);
+  return notice !== undefined && attempt !== undefined ? { notice, attempt } : undefined;
+}
+
+/** `notice` is the number of what is told: of a state, or of a run of a schedule. */
+export interface AttemptNumber {
+  readonly notice: number;
+  readonly attempt: number;
+}
+
+/** `shop` of `_schedules/shop/versions/00000001.json`; undefined for any other name. */
+export const parseScheduleKey = (key: string): string | undefined =>
+  /^_schedules\/([a-z0-9][a-z0-9_.-]*)\/versions\/\d{8,}\.json$/.exec(key)?.[1];
+
 /** Every ledger, one folder each. */
 export const LEDGERS = '_ledgers/';
 
-/** Tables of a ledger: of distinct ids, and of properties of persons and groups. */
-export type LedgerTable = 'ids' | 'properties';
+/** Tables of a ledger: of distinct ids, of properties of persons and groups, and of vendors' persons that were joined. */
+export type LedgerTable = 'ids' | 'properties' | 'joined';
 
 /** Keys of the ledger of one destination and project. */
 export const ledgerLayout = (id: string) => {
@@ -279,7 +326,7 @@ export const parseEpochKey = (key: string): number | undefined => parseOrdinal(/
 
 /** `7` of `shop/control/00000007.json`, of a report, a note of progress and the like; undefined for any other name. */
 export const parseNumberedKey = (key: string): number | undefined =>
-  parseOrdinal(/\/(?:control|reports|progress|versions)\/(\d{8,})\.json$/, key);
+  parseOrdinal(/\/(?:control|reports|progress|versions|runs)\/(\d{8,})\.json$/, key);
 
 /** The number that a pattern's first group holds; undefined where the key is none that Backhaul built. */
 function parseOrdinal(pattern: RegExp, key: string): number | undefined {

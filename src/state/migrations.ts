@@ -51,6 +51,10 @@ export const migrationRecord = z.strictObject({
   releases: z.array(z.string()).optional(),
   /** The migration whose rejects it sends again. */
   replays: z.string().exactOptional(),
+  /** Only those of one reason. */
+  replaysReason: z.string().exactOptional(),
+  /** The migration that its events name, where that is another one: of a replay of a replay the first of all. */
+  stampedAs: z.string().exactOptional(),
   /** What it was created with, for a resume before the first epoch was opened. */
   opening,
 });
@@ -66,17 +70,20 @@ export async function loadMigration(staging: Staging, name: string): Promise<Mig
   const record = await loadDocument(migrationRecord, layout(name).record, staging);
   if (!record) return undefined;
   const files = new Map(record.files.map((file) => [file.fileId, file]));
-  for await (const added of listDocuments(staging, layout(name).topUps, (key) =>
-    loadDocument(topUp, key, staging),
-  ))
+  for await (const added of listTopUps(staging, name))
     for (const file of added.files) if (!files.has(file.fileId)) files.set(file.fileId, file);
   return { ...record, files: [...files.values()] };
 }
 
 /** Files that were taken into a migration after it was created. Written once. */
 export const topUp = z.strictObject({ at: z.string(), files: migrationRecord.shape.files });
+export type TopUp = z.infer<typeof topUp>;
 
-export async function addTopUp(staging: Staging, name: string, added: z.infer<typeof topUp>): Promise<void> {
+/** In the order in which they were taken in. */
+export const listTopUps = (staging: Staging, name: string): AsyncGenerator<TopUp> =>
+  listDocuments(staging, layout(name).topUps, (key) => loadDocument(topUp, key, staging));
+
+export async function addTopUp(staging: Staging, name: string, added: TopUp): Promise<void> {
   for (let number = 1; ; number += 1)
     if (await staging.create(layout(name).topUp(number), encodeDocument(added))) return;
 }

@@ -7,6 +7,19 @@ import { findNewestNumber } from './numbered.ts';
 
 const WRITE_EVERY_MS = 2_000;
 
+const count = z.number().int().nonnegative();
+
+/** Events that were accepted in each of a row of intervals of one width, oldest first. */
+export const throughput = z.strictObject({
+  /** Start of the first interval, ms since 1970. */
+  fromMs: z.number(),
+  stepMs: z.number().positive(),
+  events: z.array(count),
+  /** Most events that were ever counted as accepted: what is counted again after a resume is not new. */
+  total: count,
+});
+export type Throughput = z.infer<typeof throughput>;
+
 /** Records with an outcome, those of parts under way included, and what the producer was doing. */
 const progress = z.strictObject({
   ...recordCounts.shape,
@@ -17,6 +30,16 @@ const progress = z.strictObject({
   secondsLeft: z.number().optional(),
   /** What is down and waited for, and why. */
   waitingFor: z.string().optional(),
+  // Absent in what earlier versions wrote.
+  /** Events of these records in requests answered 2xx. */
+  events: count.optional(),
+  /** Whether nothing but the budget holds the run back. */
+  heldByBudget: z.boolean().optional(),
+  /** The budget; absent where nothing limits the events. */
+  eventsPerMinute: z.number().optional(),
+  /** Ranges of persons and groups that are resolved and sent. */
+  personJobs: z.strictObject({ done: count, total: count }).optional(),
+  throughput: throughput.optional(),
 });
 export type Progress = z.infer<typeof progress>;
 

@@ -1,4 +1,4 @@
-import { isLedgerKey, layout, parseMigrationName, parsePartOfFindings } from './keys.ts';
+import { isLedgerKey, layout, parseMigrationName, parsePartOfFindings, parseReceiptKey } from './keys.ts';
 
 /**
  * What to do about an object of a migration that is missing or damaged. What a part left is made again. Folder and record must be removed
@@ -9,9 +9,10 @@ export function recoveryHint(key: string): string {
     return 'restore it; or remove this one object, and nothing else of the ledger, and resume: what is known of persons at this destination is then made again from the identity facts of all migrations';
   }
   const name = parseMigrationName(key);
-  const { prefix, record, receipt } = layout(name);
-  const part = parsePartOfFindings(name, key);
+  const { prefix, record, receipts, receipt } = layout(name);
+  const part =
+    parsePartOfFindings(name, key) ?? (key.startsWith(receipts) ? parseReceiptKey(name, key) : undefined);
   if (part !== undefined)
-    return `restore it, or remove ${receipt(part)} and resume: that part is imported again (nothing is delivered twice)`;
+    return `restore it, or remove ${receipt(part)} and resume "${name}": that part is imported again (nothing is delivered twice)`;
   return `restore it, or remove both ${prefix} and ${record} and run the migration again (nothing is delivered twice)`;
 }

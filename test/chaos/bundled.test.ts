@@ -1,8 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe } from 'vitest';
-import { killAllBackhaul } from '../support/backhaul-process.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { killAllBackhaul, readPid } from '../support/backhaul-process.ts';
 import { ALL } from '../support/form.ts';
+import { until } from '../support/until.ts';
 import { createLab, LAB_TIMEOUT_MS, type Lab } from './lab.ts';
 import { atRandomMoments } from './moments.ts';
 import { producerKilled, redisWiped } from './scenarios.ts';
@@ -37,6 +38,20 @@ describe.runIf(ALL)('into the bundled API', () => {
       if (run.isRunning()) await bench.killPart('api');
       await bench.expectSameEnd(await run.ended);
     },
+  );
+
+  it(
+    'the API is killed while it starts, which the same command heals',
+    async () => {
+      const bench = await lab.open('starting');
+      const run = bench.start('run', '--json', bench.manifest);
+      process.kill(await until('a pid of the API', () => readPid(bench.dataDir, 'api')), 'SIGKILL');
+      const ended = await run.ended;
+      expect(ended.code, ended.stderr).toBe(5);
+      expect(ended.stderr).toContain(`Continue with: `);
+      await bench.expectSameEnd(ended);
+    },
+    LAB_TIMEOUT_MS,
   );
 
   atRandomMoments(

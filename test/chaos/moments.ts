@@ -1,6 +1,7 @@
 import { it } from 'vitest';
 import { ALL } from '../support/form.ts';
 import { createRandom } from '../support/seeded-random.ts';
+import { TEST_SEED } from '../support/test-seed.ts';
 import { LAB_TIMEOUT_MS, type Lab } from './lab.ts';
 import type { Scenario } from './scenarios.ts';
 
@@ -9,7 +10,6 @@ import type { Scenario } from './scenarios.ts';
  * BACKHAUL_TEST_SEED draws others.
  */
 export const MOMENTS = Number(process.env['BACKHAUL_TEST_MOMENTS'] ?? 1);
-const SEED = Number(process.env['BACKHAUL_TEST_SEED'] ?? 1);
 
 /** A run that ended before its moment came proves little, and tells how long runs really take. */
 const TRIES = 3;
@@ -31,7 +31,7 @@ export function atRandomMoments(
   { smoke = false }: MomentOptions = {},
 ): void {
   const random = createRandom(
-    SEED * 1_000 + [...id].reduce((sum, letter) => sum * 7 + letter.charCodeAt(0), 0),
+    TEST_SEED * 1_000 + [...id].reduce((sum, letter) => sum * 7 + letter.charCodeAt(0), 0),
   );
   const shares = Array.from({ length: MOMENTS }, (_, index) => (index + random()) / MOMENTS);
   it.runIf(smoke || ALL).each(shares.map((share) => [share.toFixed(3), share] as const))(

@@ -19,7 +19,7 @@ const RESUMABLE = 5;
 /** Refused: another process holds the lease. */
 const USAGE = 2;
 /** The first line of progress. */
-const HAS_BEGUN = /^(?:stage|import|persons) /m;
+const HAS_BEGUN = /^\{"phase":/m;
 
 const killProducer: Fault = async (world) => {
   const producer = world.producer();

@@ -4,6 +4,7 @@ import { killAllBackhaul } from '../support/backhaul-process.ts';
 import { ALL } from '../support/form.ts';
 import { type Radosgw, startRadosgw } from '../support/radosgw.ts';
 import { createRandom } from '../support/seeded-random.ts';
+import { TEST_SEED } from '../support/test-seed.ts';
 import { until } from '../support/until.ts';
 import { createWorkplace, type Workplace, writeExports } from '../support/workplace.ts';
 import { drawFault } from './storm-faults.ts';
@@ -26,7 +27,6 @@ import {
 const FAULTS = Number(process.env['BACKHAUL_TEST_FAULTS'] ?? 8);
 /** Two rounds at least: one over a folder, one over S3. */
 const FAULTS_OF_A_ROUND = Math.min(12, Math.ceil(FAULTS / 2));
-const SEED = Number(process.env['BACKHAUL_TEST_SEED'] ?? 1);
 const TIMEOUT_MS = FAULTS * 60_000 + 300_000;
 const BUCKET = 'backhaul-storm';
 const FILES = 6;
@@ -58,7 +58,7 @@ describe.runIf(ALL || process.env['BACKHAUL_TEST_FAULTS'] !== undefined)('a stor
   it(
     `${FAULTS} of them change nothing about what arrives, and ask for no resume that they need not`,
     async () => {
-      const random = createRandom(SEED);
+      const random = createRandom(TEST_SEED);
       const rounds: Round[] = [];
       let left = FAULTS;
       try {
@@ -80,10 +80,10 @@ describe.runIf(ALL || process.env['BACKHAUL_TEST_FAULTS'] !== undefined)('a stor
           world = undefined;
         }
         console.info(
-          `${renderStorm(rounds, SEED)}\n  every round exactly as undisturbed: ${renderOutcome(reference)}`,
+          `${renderStorm(rounds, TEST_SEED)}\n  every round exactly as undisturbed: ${renderOutcome(reference)}`,
         );
       } catch (error) {
-        console.info(`${renderStorm(rounds, SEED)}\n  the last round failed`);
+        console.info(`${renderStorm(rounds, TEST_SEED)}\n  the last round failed`);
         throw error;
       }
     },

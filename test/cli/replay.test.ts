@@ -54,6 +54,27 @@ describe('rejects replay', () => {
     expect(bench.arrived()).toEqual([1, 2]);
   }, 120_000);
 
+  it('is continued by the same command where it was killed, and never begun beside another one', async (context) => {
+    const bench = await createReplayBench(context);
+    bench.destination.overrule(() => {
+      void killAllBackhaul();
+      return { status: 503, body: '' };
+    });
+    const again = ['rejects', 'replay', NAME, '--manifest', bench.mend()];
+    expect((await bench.command(...again)).code).toBeNull();
+    const other = await bench.command('rejects', 'replay', NAME);
+    expect(other.code, other.stderr).toBe(2);
+    expect(other.stderr).toContain(`"backhaul resume ${NAME}.replay-1"`);
+
+    bench.destination.overrule(undefined);
+    const ended = await bench.command(...again, '--json');
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(parseReport(ended)).toMatchObject({ migration: `${NAME}.replay-1`, counts: { delivered: 1 } });
+    const records = () => readdirSync(join(stagingOf(bench), '_migrations'));
+    expect(records()).toEqual([`${NAME}.json`, `${NAME}.replay-1.json`]);
+    expect(bench.arrived()).toEqual([1, 2]);
+  }, 120_000);
+
   it('imports nothing of a replay that was killed before it was a migration', async (context) => {
     const bench = await createReplayBench(context);
     const staged = join(stagingOf(bench), NAME, 'parts');

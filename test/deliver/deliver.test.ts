@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { RequestListener, ServerResponse } from 'node:http';
-import { gunzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gunzipSync, gzipSync } from 'node:zlib';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createUnlimitedBudget } from '../../src/deliver/budget.ts';
@@ -331,6 +331,34 @@ describe('deliver', () => {
     await expect(delivering(url).deliver(toBatch([targetEvent(1)]), open)).rejects.toThrow(
       /redirects to http:\/\/elsewhere\.example/,
     );
+  });
+
+  it.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+  ] as const)(
+    'reads an answer that a proxy packed as %s though nobody asked for it',
+    async (encoding, pack) => {
+      const asked = new Set<string | undefined>();
+      const url = await answering((request, response) => {
+        asked.add(request.headers['accept-encoding'] as string | undefined);
+        response.writeHead(200, { 'content-encoding': encoding }).end(pack(TAKEN));
+      });
+      expect(await delivering(url).deliver(toBatch([targetEvent(1)]), open)).toEqual([{ kind: 'accepted' }]);
+      expect([...asked]).toEqual(['identity']);
+    },
+  );
+
+  it('believes no answer that says it is packed and is not, or is a bomb', async () => {
+    const bodies = [Buffer.from('packed?'), gzipSync(`{"status":1,"pad":"${' '.repeat(70_000)}"}`)];
+    for (const body of bodies) {
+      const url = await answering((_request, response) => {
+        response.writeHead(200, { 'content-encoding': 'gzip' }).end(body);
+      });
+      const { deliver } = delivering(url, { retry: { ...QUICK, attempts: 3 } });
+      await expect(deliver(toBatch([targetEvent(1)]), open)).rejects.toThrow(PausedError);
+    }
   });
 
   it.each([

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it, type TestContext } from 'vitest';
 import { killAllBackhaul, parseReport, runBackhaul } from '../support/backhaul-process.ts';
+import { createLivePersons } from '../support/live-persons.ts';
 import { startRedis } from '../support/redis.ts';
 import { startStrictDestination } from '../support/strict-destination.ts';
 import { createWorkplace } from '../support/workplace.ts';
@@ -107,6 +108,52 @@ it(
     expect(second.code, second.stderr).toBe(0);
     expect([...destination.events().keys()]).toEqual(stored);
     expect(destination.conflicts).toEqual([]);
+  },
+  TIMEOUT_MS,
+);
+
+it(
+  'a user who was renamed, before and after, is one person with what was last said of it',
+  async (context) => {
+    const { destination, backhaul, put } = await createBench(context);
+    const call = (day: number, type: string, fields: object) => ({
+      type,
+      messageId: `m-${day}`,
+      timestamp: `2024-02-0${day}T04:05:06.000Z`,
+      ...(type === 'track' ? { event: 'Opened' } : {}),
+      ...fields,
+    });
+    put('calls/b.jsonl', [
+      call(1, 'track', { anonymousId: 'phone' }),
+      call(2, 'identify', { anonymousId: 'phone', userId: 'first', traits: { plan: 'free' } }),
+      call(5, 'track', { anonymousId: 'tablet', userId: 'second' }),
+      call(8, 'track', { userId: 'other' }),
+    ]);
+    put('calls/a.jsonl', [
+      call(7, 'track', { anonymousId: 'phone', userId: 'last' }),
+      call(6, 'alias', { previousId: 'second', userId: 'last' }),
+      call(4, 'identify', { userId: 'second', traits: { plan: 'gold' } }),
+      call(3, 'alias', { previousId: 'first', userId: 'second' }),
+    ]);
+
+    const ended = await backhaul('run', 'renamed', { type: 'segment', from: 'calls' });
+    expect(ended.code, ended.stderr).toBe(0);
+    const live = createLivePersons();
+    for (const event of destination.events().values()) live.take(event);
+    expect(live.list()).toEqual([
+      { ids: ['first', 'last', 'phone', 'second', 'tablet'], properties: { plan: 'gold' } },
+      { ids: ['other'], properties: {} },
+    ]);
+    // The earlier names are merged, never merged into: the destination would refuse to merge them further.
+    expect([...live.merges()].sort()).toEqual([
+      'first → last',
+      'phone → last',
+      'second → last',
+      'tablet → last',
+    ]);
+    expect(parseReport(ended)).toMatchObject({
+      people: { pairs: 4, setAside: {}, uniques: { '2024-02': { vendor: 3, destination: 2 } } },
+    });
   },
   TIMEOUT_MS,
 );

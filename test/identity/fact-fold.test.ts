@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { DeferredValues, type IdentityFact, readValues } from '../../src/contract/identity-fact.ts';
 import { FactFold } from '../../src/identity/fact-fold.ts';
 import { ExactNumber } from '../../src/lib/json/exact-number.ts';
+import { BucketLines } from '../../src/state/facts/bucket-lines.ts';
 import { parseStoredFact, renderFact, type StoredFact } from '../../src/state/facts/fact-line.ts';
-import { BucketLines } from '../../src/state/facts/fact-object.ts';
 import { anyFact, listProperties } from './facts.ts';
 
 const foldFacts = (facts: readonly IdentityFact[]) => {

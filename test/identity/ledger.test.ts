@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TargetEvent } from '../../src/contract/event.ts';
 import type { IdentityFact } from '../../src/contract/identity-fact.ts';
+import { FencedOutError } from '../../src/lib/errors.ts';
 import { stringifyJson } from '../../src/lib/json/stringify-json.ts';
 import { anyFact } from './facts.ts';
 import { createTestLedger, type TestTurn, takeTestTurn } from './ledgers.ts';
@@ -157,7 +158,7 @@ describe('a ledger over several migrations', () => {
                   : [],
               ),
             );
-            for (const [key, time] of fact.kind === 'floor' ? [] : fact.set) {
+            for (const [key, time] of 'set' in fact ? fact.set : []) {
               if (!replaced.has(key)) continue;
               const before = times.get(`${fact.of} ${key}`);
               if (before !== undefined) expect(time > before).toBe(true);
@@ -339,5 +340,23 @@ describe('properties', () => {
     expect((await takeTestTurn(ledger, [group(3, DAY[2])])).events).toMatchObject([
       { properties: { $group_set: { seats: 3 } } },
     ]);
+  });
+});
+
+describe('a process that slept while a later turn came', () => {
+  const time = '2023-01-01T00:00:00.000Z';
+  const pair: IdentityFact = { kind: 'pair', anonId: 'device', userId: 'user', time };
+  const set: IdentityFact = { kind: 'person', distinctId: 'user', time, set: { plan: 'x' } };
+
+  it.each([
+    ['merge', [pair]],
+    ['property', [set]],
+  ])('enters no %s that it has entered', async (_, facts) => {
+    const ledger = createTestLedger();
+    await takeTestTurn(ledger, facts, { turn: 2, end: false });
+    await expect(takeTestTurn(ledger, facts, { turn: 1 })).rejects.toThrow(FencedOutError);
+    // The turn itself is continued, and one above it is not late.
+    await takeTestTurn(ledger, facts, { turn: 2, end: false });
+    expect((await takeTestTurn(ledger, facts, { turn: 3 })).sent).toHaveLength(1);
   });
 });

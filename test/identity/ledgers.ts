@@ -53,7 +53,7 @@ export const openAtTurn = (
 
 /** A fact with its properties one by one. */
 const openFact = (fact: ResolvedFact) =>
-  fact.kind === 'floor' ? fact : { ...fact, ...listProperties(fact.properties) };
+  fact.kind === 'floor' || fact.kind === 'active' ? fact : { ...fact, ...listProperties(fact.properties) };
 
 export interface TestTurn {
   readonly merges: Merge[];
@@ -101,6 +101,7 @@ export async function takeTestTurn(
     mergedBefore: () => {
       mergedBefore += 1;
     },
+    vendorActive: () => {},
     chosen: () => {
       chosen += 1;
     },

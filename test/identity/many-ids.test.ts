@@ -6,7 +6,7 @@ import type { FactsIndex } from '../../src/contract/progress.ts';
 import { DEFAULT_BATCH_LIMITS } from '../../src/deliver/batch-builder.ts';
 import { FactFold } from '../../src/identity/fact-fold.ts';
 import { foldBuckets } from '../../src/identity/fold-buckets.ts';
-import { listMerges } from '../../src/identity/list-merges.ts';
+import { listMerges } from '../../src/identity/merges/list-merges.ts';
 import { type ResolvedRange, resolveBuckets } from '../../src/identity/resolve-buckets.ts';
 import type { SentChunk } from '../../src/identity/send-chunks.ts';
 import { BUCKETS } from '../../src/state/bucket.ts';

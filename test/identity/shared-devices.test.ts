@@ -86,6 +86,36 @@ describe('a device of several users', () => {
     expect(listMerges(await takeTestTurn(ledger, shared))).toContain('tablet → bob');
   });
 
+  it.each([
+    ['first', 'tablet → bob'],
+    ['last', 'tablet → ada'],
+  ] as const)('is the %s one of all exports that were held and are sent together', async (policy, merge) => {
+    const ledger = createTestLedger(policy);
+    const exports = [[pair('tablet', 'ada', 5)], [pair('tablet', 'bob', 1)], [pair('tablet', 'cy', 2)]];
+    for (const facts of exports) await takeTestTurn(ledger, facts, { purpose: 'note' });
+    expect(listMerges(await takeTestTurn(ledger, exports.flat()))).toEqual([merge]);
+  });
+
+  it('stays unmerged where a user that is held came to it at another time than is said here', async () => {
+    const ledger = createTestLedger('first');
+    const held = [pair('tablet', 'bob', 4), pair('tablet', 'ada', 2)];
+    await takeTestTurn(ledger, held, { purpose: 'note' });
+    const sent = [pair('tablet', 'ada', 8), pair('tablet', 'cy', 6)];
+    expect(listMerges(await takeTestTurn(ledger, sent))).toEqual([]);
+    // Known with all of their times, they are in order again.
+    expect(listMerges(await takeTestTurn(ledger, [...held, ...sent]))).toEqual(['tablet → ada']);
+  });
+
+  it('is of the last one by the first time of each, whichever migration says it', async () => {
+    const ledger = createTestLedger('last');
+    const held = [pair('tablet', 'ada', 8), pair('tablet', 'bob', 7)];
+    await takeTestTurn(ledger, held, { purpose: 'note' });
+    // By now bob came to it after ada.
+    expect(listMerges(await takeTestTurn(ledger, [pair('tablet', 'ada', 5)]))).toEqual([]);
+    const all = await takeTestTurn(ledger, [...held, pair('tablet', 'ada', 9)]);
+    expect(listMerges(all)).toEqual(['tablet → bob']);
+  });
+
   it('is never merged where it is a user itself', async () => {
     const turn = await takeTestTurn(createTestLedger('first'), [...shared, pair('x', 'tablet', 1)]);
     expect(listMerges(turn)).not.toContain('tablet → bob');

@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type JobResult, QUEUE_PREFIX, retryPolicy } from '../../jobs/catalog.ts';
+import { startWorkers, type WorkersDeps } from '../../jobs/start-workers.ts';
 import { createWorkQueue } from '../../jobs/work-queue.ts';
 import { createJobWorker, type Handler } from '../../jobs/worker.ts';
 import { ConfigError, FencedOutError, UnableError } from '../../src/lib/errors.ts';
@@ -67,7 +68,7 @@ describe('a worker', () => {
     });
     const redis = new Redis(server.url);
     const handler: Handler<'resolve-people'> = async (_, { signal }) => {
-      await redis.del('{bh}:resolve-people:unlocked:lock'); // as it expires while the process is frozen
+      await redis.del(`${QUEUE_PREFIX}:resolve-people:unlocked:lock`); // as it expires while the process is frozen
       await once(signal, 'abort');
       setImmediate(ended);
       throw signal.reason;
@@ -107,6 +108,20 @@ describe('a worker', () => {
     ]);
     expect(await queue.state('resolve-people', 'broken')).toMatchObject({ kind: 'failed' });
     expect(await queue.state('resolve-people', 'never-offered')).toEqual({ kind: 'missing' });
+  });
+
+  it('of another version, which would fail it, does not see a job', async () => {
+    const earlier = new Queue('resolve-people', { connection: { url: server.url }, prefix: '{bh}' });
+    try {
+      await offer('versioned');
+      expect(await earlier.getJob('versioned')).toBeUndefined();
+      expect(await earlier.getJobCountByTypes('wait', 'prioritized', 'delayed', 'active')).toBe(0);
+      const end = settled('versioned');
+      startWorker(async () => ({ kind: 'done' }));
+      expect(await end).toMatchObject({ state: { kind: 'done' } });
+    } finally {
+      await earlier.close();
+    }
   });
 
   it('hands its job back when it is closed, and the next worker continues it at once', async () => {
@@ -185,6 +200,29 @@ describe('a worker', () => {
       state: { kind: 'failed', reason: expect.stringContaining('not a resolve-people job') },
     });
   });
+});
+
+it('a process opens one connection for each queue that it waits at, and one for all it says there', async () => {
+  const redis = new Redis(server.url);
+  const count = async () =>
+    String(await redis.call('client', 'list', 'type', 'normal'))
+      .trim()
+      .split('\n').length - 1;
+  const queues = Object.keys(QUEUES).length;
+  expect(await count()).toBe(queues + 1);
+  const workers = startWorkers({
+    redisUrl: server.url,
+    redis,
+    staging: {} as WorkersDeps['staging'],
+    migrations: { isWaiting: () => false } as unknown as WorkersDeps['migrations'],
+    produces: undefined,
+    concurrency: 1,
+    log,
+  });
+  // The workers of staging files, of a migration's own queue, are not among them.
+  await vi.waitFor(async () => expect(await count()).toBe(queues + 1 + (queues - 1) + 1));
+  await workers.close();
+  redis.disconnect();
 });
 
 describe('without Redis', () => {

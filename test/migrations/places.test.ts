@@ -3,10 +3,12 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { planMigration } from '../../src/migrations/plan.ts';
+import { removeMigration } from '../../src/migrations/remove/remove-migration.ts';
+import { resolveLedger } from '../../src/migrations/resolve-destination.ts';
 import { resumeMigration, startMigration } from '../../src/migrations/start.ts';
 import { createPlanContext } from '../../src/runtime/open-store.ts';
 import { AGENT_PARSER } from '../../src/sources/mapping/web/agent.ts';
-import { layout } from '../../src/state/keys.ts';
+import { layout, toPlacesKey } from '../../src/state/keys.ts';
 import { loadMigration } from '../../src/state/migrations.ts';
 import { importing, type MigrationLab, openMigrationLab } from '../support/migration-lab.ts';
 import { writeMmdb } from '../support/mmdb.ts';
@@ -60,10 +62,20 @@ it('pins the file of places that a migration began with, and the parser of user 
   expect(JSON.stringify([...lab.destination.events().values()])).not.toContain('"FR"');
 
   const other = { ...record, pins: { agentParser: 'bowser@1.0.0' } };
+  const stored = await staging.get(layout('placed').record);
   await staging.put(layout('placed').record, Buffer.from(JSON.stringify(other)));
   await expect(startMigration(lab.runtime, loaded, importing())).rejects.toThrow(
     `user agents were parsed by bowser@1.0.0, this version has ${AGENT_PARSER}`,
   );
+
+  if (stored) await staging.put(layout('placed').record, stored);
+  // Removed, it leaves the copy to others, which may have found it there already.
+  const places = record?.pins?.places ?? '';
+  const removed = await removeMigration(lab.runtime, 'placed', {
+    resolveLedger: (manifest) => resolveLedger(manifest, { env: lab.env, bundled: undefined }),
+  });
+  expect(removed).toEqual({ keptPlaces: toPlacesKey(places) });
+  expect(await staging.get(toPlacesKey(places))).toBeDefined();
 });
 
 it('refuses a file of places that cannot be read before anything is created', async () => {

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { QUEUE_PREFIX } from '../../jobs/catalog.ts';
 import { leaseKey } from '../../src/migrations/run/lease.ts';
 import type { RunStatus } from '../../src/migrations/run/run-status.ts';
 import { startMigration } from '../../src/migrations/start.ts';
@@ -87,7 +88,11 @@ describe('a Redis that answers errors during a run', () => {
   it.runIf(ALL)(
     'is waited for until every lock of a job has expired, too',
     () =>
-      runThrough('long', 'OOM', async () => (await lab.redis.keys('{bh}:import-part:*:lock')).length === 0),
+      runThrough(
+        'long',
+        'OOM',
+        async () => (await lab.redis.keys(`${QUEUE_PREFIX}:import-part:*:lock`)).length === 0,
+      ),
     180_000,
   );
 

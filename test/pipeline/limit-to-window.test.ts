@@ -70,6 +70,13 @@ test('a record that only feeds persons is outside with its facts', () => {
   expect(limit(timeless)).toBe(timeless);
 });
 
+test('what a record without facts says of the persons of the vendor is left out where it is outside', () => {
+  const seen = (time: string) => ({ person: '1', id: 'd', isUser: false, time });
+  const marker = (time: string) => skipped('session_marker', [], undefined, seen(time));
+  expect(limit(marker(BEFORE))).toMatchObject({ reason: 'session_marker', seen: undefined });
+  expect(limit(marker(FROM))).toMatchObject({ seen: seen(FROM) });
+});
+
 test('a window may have one end alone, and a reject stays one', () => {
   expect(limit(mapped([at(BEFORE)]), { until: UNTIL })).toMatchObject({ kind: 'mapped' });
   expect(limit(mapped([at('2100-12-31T00:00:00.000Z')]), { from: FROM })).toMatchObject({ kind: 'mapped' });

@@ -71,7 +71,7 @@ it.each(CASES)(
 );
 
 function listValues(fact: IdentityFact): unknown[] {
-  if (fact.kind === 'pair') return [];
+  if (fact.kind !== 'group' && fact.kind !== 'person') return [];
   const all = fact.kind === 'group' ? [fact.set] : [fact.set, fact.setOnce];
   return all.flatMap((values) => {
     if (!values) return [];

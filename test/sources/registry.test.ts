@@ -177,7 +177,7 @@ describe.each(VERSIONS)('the map $source@$version', ({ source, version, block, r
         );
         expect(stringifyJson(arbitrary), 'a map leaves its record alone').toBe(before);
       }),
-      { numRuns },
+      { numRuns, examples: [[record], [{}]] },
     );
     expect(kinds).toContain('mapped');
     expect(kinds).toContain('rejected');

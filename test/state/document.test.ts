@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { SourceError } from '../../src/lib/errors.ts';
-import { encodeDocument, loadDocument, parseDocument } from '../../src/state/document.ts';
+import { encodeDocument, loadDocument, loadIfWhole, parseDocument } from '../../src/state/document.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'document-'));
@@ -26,12 +26,17 @@ it('loads what was stored, and nothing where nothing is', async () => {
   expect(await loadDocument(schema, KEY, staging)).toEqual({ name: 'shop', parts: [] });
 });
 
-it.each(['', '{"name":"shop"', '{"name":"shop"}', '{"name":"shop","parts":[],"more":1}'])(
-  'takes %j for damage, and names the place',
-  (text) => {
-    expect(() => parseDocument(schema, Buffer.from(text), KEY, staging)).toThrow(SourceError);
-    expect(() => parseDocument(schema, Buffer.from(text), KEY, staging)).toThrow(
-      `${folder}: ${KEY} is not what Backhaul wrote there; `,
-    );
-  },
-);
+it.each(['', '{"name":"shop"', '{"name":"shop"}'])('takes %j for damage, and names the place', (text) => {
+  expect(() => parseDocument(schema, Buffer.from(text), KEY, staging)).toThrow(SourceError);
+  expect(() => parseDocument(schema, Buffer.from(text), KEY, staging)).toThrow(
+    `${folder}: ${KEY} is not what Backhaul wrote there; `,
+  );
+});
+
+it('of a newer version says so, and does not take it for lost', async () => {
+  await staging.put(KEY, Buffer.from('{"name":"shop","parts":[],"more":1}'));
+  for (const load of [loadDocument, loadIfWhole])
+    await expect(load(schema, KEY, staging)).rejects.toThrow(/"more".*: a newer version wrote it/);
+  await staging.put(KEY, Buffer.from('{"name":"shop"}'));
+  expect(await loadIfWhole(schema, KEY, staging)).toBeUndefined();
+});

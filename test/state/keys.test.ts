@@ -6,6 +6,7 @@ import {
   isLedgerKey,
   layout,
   ledgerLayout,
+  parseAttemptKey,
   parseEpochKey,
   parseFileReceiptKey,
   parseKnownKey,
@@ -15,10 +16,13 @@ import {
   parseRangeKey,
   parseReceiptKey,
   parseRecordKey,
+  parseScheduleKey,
   parseTurnKey,
   parseVersionKey,
   partKeys,
   RECORDS,
+  scheduleLayout,
+  toAttemptKey,
   toBudgetKey,
   toFactsKey,
   toMergesKey,
@@ -37,6 +41,26 @@ const SEGMENT = '0a1b2c3d4e5f/00017/3-12-20000';
 const RANGE = { from: 8, to: 16 };
 
 describe('keys of staging, as earlier versions stored them', () => {
+  it('of schedules, and of attempts to tell the webhook', () => {
+    const keys = scheduleLayout('shop.2024');
+    expect({ ...keys, version: keys.version(3), run: keys.run(12) }).toEqual({
+      versions: '_schedules/shop.2024/versions/',
+      version: '_schedules/shop.2024/versions/00000003.json',
+      runs: '_schedules/shop.2024/runs/',
+      run: '_schedules/shop.2024/runs/00000012.json',
+      notices: '_schedules/shop.2024/notices/',
+    });
+    expect(parseScheduleKey(keys.version(3))).toBe('shop.2024');
+    for (const other of [keys.run(3), `${keys.versions}3.json`, '_schedules/.DS_Store'])
+      expect(parseScheduleKey(other)).toBeUndefined();
+    for (const folder of [keys.notices, layout('shop.2024').notices]) {
+      const key = toAttemptKey(folder, { notice: 7, attempt: 2 });
+      expect(key).toBe(`${folder}00000007/00000002.json`);
+      expect(parseAttemptKey(key)).toEqual({ notice: 7, attempt: 2 });
+      expect(parseAttemptKey(`${folder}00000007/._00000002.json`)).toBeUndefined();
+    }
+  });
+
   it('of a migration', () => {
     const keys = layout('shop.2024');
     expect({
@@ -56,6 +80,7 @@ describe('keys of staging, as earlier versions stored them', () => {
       repeatsRejects: keys.repeatsRejects('0f1e', '00002', PART),
       turn: keys.turn(7),
       endedTurn: keys.endedTurn(7, 2),
+      endedTurnOf: keys.endedTurnOf(7),
       atTurn: undefined,
       topUp: keys.topUp(12),
       control: keys.control(3),
@@ -65,6 +90,7 @@ describe('keys of staging, as earlier versions stored them', () => {
       prefix: 'shop.2024/',
       record: '_migrations/shop.2024.json',
       controls: 'shop.2024/control/',
+      notices: 'shop.2024/notices/',
       control: 'shop.2024/control/00000003.json',
       reports: 'shop.2024/reports/',
       report: 'shop.2024/reports/00000002.json',
@@ -103,6 +129,7 @@ describe('keys of staging, as earlier versions stored them', () => {
       turn: 'shop.2024/people/turns/00000007.json',
       endedTurns: 'shop.2024/people/ended/',
       endedTurn: 'shop.2024/people/ended/00000007/00000002.json',
+      endedTurnOf: 'shop.2024/people/ended/00000007/',
       released: 'shop.2024/people/released.json',
       facts: ['shop.2024/findings/', 'shop.2024/people/findings/', 'shop.2024/people/work/'],
       factsRemoved: 'shop.2024/people/facts-removed.json',

@@ -8,11 +8,18 @@ export interface LivePerson {
   readonly properties: Readonly<Values>;
 }
 
+export interface GroupValue {
+  /** Type and key of the group, and the name of the property. */
+  readonly of: string;
+  readonly value: unknown;
+}
+
 /** Persons as the service makes them of events in the order of their arrival. */
 export function createLivePersons() {
   const taken = new Set<string>();
   const persons = new Map<string, { ids: Set<string>; properties: Values }>();
   const merges: string[] = [];
+  const groupValues: GroupValue[] = [];
 
   const find = (id: string) => {
     const known = persons.get(id);
@@ -43,6 +50,12 @@ export function createLivePersons() {
         merge(anonId, distinctId);
         merges.push(`${anonId} → ${distinctId}`);
       }
+      if (event === '$group_identify') {
+        const of = `${String(properties['$group_type'])} ${String(properties['$group_key'])}`;
+        const set = (properties['$group_set'] ?? {}) as Values;
+        for (const [name, value] of Object.entries(set)) groupValues.push({ of: `${of} ${name}`, value });
+        return;
+      }
       const person = find(distinctId);
       const once = (properties['$set_once'] ?? {}) as Values;
       const set = (properties['$set'] ?? {}) as Values;
@@ -50,6 +63,8 @@ export function createLivePersons() {
     },
     /** In the order of their arrival, as `device → user`. */
     merges: (): readonly string[] => merges,
+    /** Properties of groups in the order of their arrival; each replaces the one before. */
+    groupValues: (): readonly GroupValue[] => groupValues,
     get: (id: string): LivePerson | undefined => {
       const person = persons.get(id);
       return person && { ids: [...person.ids].sort(), properties: person.properties };

@@ -10,6 +10,8 @@ import { createRandom } from './seeded-random.ts';
  */
 export interface StrictDestinationOptions {
   readonly apiKey: string;
+  /** Other keys of the same project. */
+  readonly otherKeys?: readonly string[];
   /** Time between request and answer. */
   readonly latencyMs?: number;
   /** Of the request before compression; 20 MiB. */
@@ -123,7 +125,7 @@ export async function startStrictDestination(options: StrictDestinationOptions):
     if (body.length > (options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES)) {
       return refuse(413, 'request_too_large', 'Request too large.');
     }
-    const envelope = readEnvelope(body, options.apiKey);
+    const envelope = readEnvelope(body, [options.apiKey, ...(options.otherKeys ?? [])]);
     if (envelope.kind === 'refused') return refuse(envelope.status, envelope.code, envelope.detail);
     note.events = envelope.batch.length;
     arrivals.push({ atMs: performance.now(), events: envelope.batch.length });
@@ -134,7 +136,7 @@ export async function startStrictDestination(options: StrictDestinationOptions):
       response.writeHead(overruling.status).end(overruling.body);
       return;
     }
-    const { fault, draw } = drawFault();
+    const { fault, draw } = drawFault(envelope.batch);
     if (fault === 'badRequest') return refuse(400, 'invalid_payload', 'Invalid payload: try me');
     if (fault === 'tooLarge') return refuse(413, 'request_too_large', 'Request too large.');
     if (fault === 'tooMany')
@@ -209,16 +211,33 @@ export function mostInAnyWindow(arrivals: readonly Arrival[], windowMs: number):
 
 const identity = (event: StoredEvent) => JSON.stringify([event.event, event.distinctId, event.timestamp]);
 
-function createFaults(faults: Faults | undefined): () => { fault: Fault | undefined; draw: number } {
+/** A sender gives up an event that is refused alone three times, so a false refusal comes at most twice. */
+const MOST_FALSE_REFUSALS = 2;
+
+function createFaults(
+  faults: Faults | undefined,
+): (batch: readonly unknown[]) => { fault: Fault | undefined; draw: number } {
   if (!faults) return () => ({ fault: undefined, draw: 0 });
   const { seed, ...probabilities } = faults;
   const random = createRandom(seed);
-  return () => {
+  const falseRefusals = new Map<string, number>();
+
+  function mayRefuse(batch: readonly unknown[]): boolean {
+    if (batch.length > 1) return true;
+    const event = JSON.stringify(batch);
+    const count = (falseRefusals.get(event) ?? 0) + 1;
+    falseRefusals.set(event, count);
+    return count <= MOST_FALSE_REFUSALS;
+  }
+
+  return (batch) => {
     let left = random();
     const draw = random();
     for (const [name, probability] of Object.entries(probabilities)) {
       left -= probability;
-      if (left < 0) return { fault: name as Fault, draw };
+      if (left >= 0) continue;
+      const isRefusal = name === 'badRequest' || name === 'tooLarge';
+      return { fault: isRefusal && !mayRefuse(batch) ? undefined : (name as Fault), draw };
     }
     return { fault: undefined, draw };
   };
@@ -244,7 +263,7 @@ type Envelope =
   | { kind: 'batch'; batch: unknown[] }
   | { kind: 'refused'; status: number; code: string; detail: string };
 
-function readEnvelope(body: Buffer, apiKey: string): Envelope {
+function readEnvelope(body: Buffer, apiKeys: readonly unknown[]): Envelope {
   const refused = (status: number, code: string, detail: string) =>
     ({ kind: 'refused', status, code, detail }) as const;
   let parsed: unknown;
@@ -255,7 +274,8 @@ function readEnvelope(body: Buffer, apiKey: string): Envelope {
   }
   if (!isObject(parsed)) return refused(400, 'invalid_payload', 'Invalid payload: not an object');
   if (!('api_key' in parsed)) return refused(401, 'missing_api_key', 'API key not provided.');
-  if (parsed['api_key'] !== apiKey) return refused(401, 'invalid_api_key', 'Project API key invalid.');
+  if (!apiKeys.includes(parsed['api_key']))
+    return refused(401, 'invalid_api_key', 'Project API key invalid.');
   if (parsed['historical_migration'] !== true) {
     return refused(400, 'invalid_payload', 'Invalid payload: historical_migration must be true');
   }

@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import { initManifest } from '../../migrations/init/init.ts';
+import { counted } from '../../migrations/plan/format-text.ts';
 import { createPlanContext } from '../../runtime/open-store.ts';
 import { commandLine, quoted } from '../command-line.ts';
 import type { CommandContext } from '../context.ts';
@@ -19,7 +20,7 @@ export async function init(
   context.terminal.data(result, () =>
     [
       seen,
-      `Of ${number(sample.records)} sampled records ${number(sample.mapped)} become events${sample.rejected > 0 ? `, and ${number(sample.rejected)} are rejected: ${example ?? ''}` : '.'}`,
+      `Of ${counted(sample.records, 'sampled record')} ${number(sample.mapped)} ${sample.mapped === 1 ? 'becomes an event' : 'become events'}${sample.rejected > 0 ? `, and ${number(sample.rejected)} are rejected: ${example ?? ''}` : '.'}`,
       `Written: ${shown}. What is guessed is marked with CHECK. Next: ${commandLine(context, `plan ${quoted(shown)}`)}`,
     ].join('\n'),
   );

@@ -1,3 +1,4 @@
+import { explainRefusal } from '../../migrations/lifecycle.ts';
 import type { Report } from '../../migrations/report/report.ts';
 import type { RunResult } from '../../migrations/start.ts';
 
@@ -28,6 +29,8 @@ export function renderEnd(result: RunResult, { again, resume, rejects }: NextCom
     case 'unavailable':
       return [renderSaved(result.reason, result.begun ? resume : again)];
     case 'held':
+      if (result.state === 'removed')
+        return [explainRefusal('removed', { ...result, name: result.migration, state: 'removed' })];
       return [
         renderSaved(`The migration was ${result.state}${result.reason ? `: ${result.reason}` : ''}`, resume),
       ];

@@ -11,6 +11,7 @@ import {
   wrap,
 } from '../../migrations/plan/format-text.ts';
 import type { Estimate, Field, Pair, Plan } from '../../migrations/plan/plan.ts';
+import { DEVICES, describePlaces, describeTimeSpan, describeWindow, NOTES } from './plan-texts.ts';
 
 const EVENTS_SHOWN = 15;
 const FIELDS_SHOWN = 30;
@@ -36,7 +37,7 @@ export function renderPlan(plan: Plan): string {
 }
 
 function overview(plan: Plan): string[] {
-  const { sample, limits, timeSpan } = plan;
+  const { sample, limits } = plan;
   return [
     `Plan of migration "${printable(plan.migration)}" (nothing was sent)`,
     ...labelled(
@@ -47,17 +48,12 @@ function overview(plan: Plan): string[] {
     ...labelled('sample', `${counted(sample.records, 'record')} of ${counted(sample.files, 'file')}`),
     ...labelled('records', estimate(plan.records)),
     ...labelled('events', `${estimate(plan.events)}, and synthetic ones for persons and groups`),
-    ...labelled(
-      'time span',
-      timeSpan
-        ? `${timeSpan.from} to ${timeSpan.to} (sampled)`
-        : 'unknown: no sampled record becomes an event',
-    ),
+    ...labelled('time span', describeTimeSpan(plan)),
     ...(plan.sharedDevices ? labelled('devices', DEVICES[plan.sharedDevices]) : []),
-    ...(plan.window ? labelled('window', renderWindow(plan.window)) : []),
+    ...(plan.window ? labelled('window', describeWindow(plan.window)) : []),
     ...(plan.staging ? labelled('staging', renderSpace(plan.staging)) : []),
     ...labelled('zone', `${plan.source.timezone}, for timestamps that carry none`),
-    ...labelled('places', renderPlaces(plan.source.geoip)),
+    ...labelled('places', describePlaces(plan.source.geoip)),
     ...labelled(
       'speed',
       limits.eventsPerMinute === undefined
@@ -68,26 +64,6 @@ function overview(plan: Plan): string[] {
       ? []
       : labelled('duration', `${formatMinutes(plan.durationMinutes)} at that speed`)),
   ];
-}
-
-const DEVICES = {
-  none: 'those of several users stay apart from all of them',
-  first: 'those of several users are merged into the first one',
-  last: 'those of several users are merged into the last one',
-} as const;
-
-function renderWindow({ from, until }: NonNullable<Plan['window']>): string {
-  const begin = from === undefined ? '' : `from ${from} `;
-  return `only events ${begin}${until === undefined ? 'on' : `until ${until}, which is out itself`}`;
-}
-
-/** Where the countries and cities of events come from. */
-function renderPlaces(geoip: string | undefined): string {
-  if (geoip === undefined)
-    return 'as the export names them; the service looks none up ($geoip_disable). source.geoip takes a .mmdb file, or leaves it to the service';
-  if (geoip === 'destination')
-    return 'looked up by the service, from $ip and its table of today; not for events without $ip';
-  return `as the export names them, else by $ip from ${printable(geoip)}, which is copied and pinned when the migration begins`;
 }
 
 function renderSpace({ location, packing, bytes, freeBytes }: NonNullable<Plan['staging']>): string {
@@ -126,15 +102,6 @@ function fields({ fields: { mapped, kept = [], unmapped } }: Plan): string[] {
     ...more(unmapped.length - FIELDS_SHOWN),
   ];
 }
-
-type Note = NonNullable<Plan['notes']>[number]['note'];
-
-const NOTES: Readonly<Record<Note, string>> = {
-  no_session_id: 'without $session_id: none fits the event',
-  time_computed: 'times computed from client and server clocks',
-  time_after_arrival: 'times after arrival, set back to it',
-  own_group_type: 'group types that only group calls name',
-};
 
 function notes({ notes: found = [], sample }: Plan): string[] {
   if (found.length === 0) return [];

@@ -71,6 +71,7 @@ export function renderReport(report: Report, options: RenderOptions = {}): strin
         ...byCount(people.setAside).map(([reason, count]): Cell[] => [`unmerged: ${reason}`, count]),
       ],
     ),
+    ...uniqueLines(report, table),
     ...(people.sharedDevices === undefined || people.sharedDevices === 'none'
       ? []
       : [`  A device of several users is that of the ${people.sharedDevices} one (people.sharedDevices).`]),
@@ -81,6 +82,7 @@ export function renderReport(report: Report, options: RenderOptions = {}): strin
       const what = one.property === undefined ? users : `: property ${one.property}`;
       return `    ${shortened(`${one.reason} ${one.id}${what}`, width - 4)}`;
     }),
+    ...listVendorLines(people.setAside).map((line) => style('yellow', line)),
     ...(people.setAside.contradicted_merge === undefined
       ? []
       : [
@@ -96,6 +98,12 @@ export function renderReport(report: Report, options: RenderOptions = {}): strin
           `  Send it with that of the other parts of the export: backhaul persons send ${report.migration} <others>`,
         ]
       : []),
+    ...(people.lost === undefined
+      ? []
+      : [
+          style('yellow', '  More was sent about persons and groups than is counted here:'),
+          `  staging has lost ${people.lost.join(', ')}. Restore it from a backup and run "backhaul resume ${report.migration}" to count it; nothing has to be sent again.`,
+        ]),
     ...(people.releasedBy === undefined ? [] : [`  Persons were sent by migration ${people.releasedBy}.`]),
     ...(people.refusedCount > 0
       ? [style('red', `  events about persons and groups refused: ${formatCount(people.refusedCount)}`)]
@@ -172,3 +180,69 @@ function unfinishedLines({ unfinished }: Report, width: number): string[] {
   ];
   return lines.length > 0 ? ['', 'Not finished', ...lines] : [];
 }
+
+type RenderTable = (
+  name: string,
+  header: readonly string[],
+  all: readonly (readonly Cell[])[],
+) => readonly string[];
+
+/** Users with events of each month, and what the vendor counts otherwise. */
+function uniqueLines({ people, byReason }: Report, table: RenderTable): readonly string[] {
+  const months = Object.entries(people.uniques ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
+  if (months.length === 0 || people.held) return [];
+  const apart = Object.entries(people.setAside).filter(([reason]) => APART.has(reason));
+  const outside = Object.entries(byReason).filter(([reason]) => OUTSIDE.has(reason));
+  const causes = [
+    ...apart.map(([reason, count]) => `${formatCount(count)} ${reason}`),
+    ...outside.map(([reason, count]) => `${formatCount(count)} records ${reason}`),
+  ];
+  return [
+    ...table(
+      'Unique users by month (UTC)',
+      ['month', 'vendor', 'destination', 'difference'],
+      months.map(([month, { vendor, destination }]): Cell[] => [
+        month,
+        vendor,
+        destination,
+        destination - vendor,
+      ]),
+    ),
+    ...(causes.length > 0 && months.some(([, { vendor, destination }]) => vendor !== destination)
+      ? wrap(`Set apart by: ${causes.join(', ')}.`, '  ')
+      : []),
+  ];
+}
+
+/** Why ids that are one user for the vendor are several persons. */
+const APART: ReadonlySet<string> = new Set([
+  'shared_device',
+  'junk_id',
+  'several_users',
+  'no_user',
+  'over_limit',
+  'removed_person',
+  'already_identified',
+  'contradicted_merge',
+  'merged_user',
+  'ledger_forgotten',
+]);
+const OUTSIDE: ReadonlySet<string> = new Set(['before_window', 'after_window', 'no_identity', 'id_too_long']);
+
+/** What keeps persons of the vendor apart at the destination, and what can be done by hand. */
+const listVendorLines = ({
+  several_users: severalUsers,
+  no_user: noUser,
+}: Report['people']['setAside']): string[] => [
+  ...(severalUsers === undefined
+    ? []
+    : [
+        `  ${formatCount(severalUsers)} of the vendor's persons have several user ids, which no $identify merges at the destination.`,
+        '  By hand: a $merge_dangerously event with the id to keep as distinct_id and the other as alias. It cannot be undone.',
+      ]),
+  ...(noUser === undefined
+    ? []
+    : [
+        `  ${formatCount(noUser)} of the vendor's persons have several ids and no user: each id can still be merged into its user later.`,
+      ]),
+];

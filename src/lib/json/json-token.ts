@@ -1,3 +1,4 @@
+import { parseJson } from './parse-json.ts';
 import type { PropertyName } from './property-list.ts';
 
 /** What a token is; 0 is nothing. */
@@ -48,12 +49,17 @@ export class JsonToken {
     return this.end - this.start;
   }
 
-  /** Of a string. */
-  get startsWithBlank(): boolean {
-    return (this.text.bytes[this.start + 1] as number) <= BLANK;
+  /** The first byte of a string, or its quote where it is empty. */
+  get firstByte(): number {
+    return this.text.bytes[this.start + 1] as number;
   }
 
-  /** The value as JSON.parse gives it; the scanner leaves long numbers to others. */
+  /** The last one. */
+  get lastByte(): number {
+    return this.text.bytes[this.end - 2] as number;
+  }
+
+  /** The value as `parseJson` gives it. */
   read(): unknown {
     switch (this.kind) {
       case STRING:
@@ -67,7 +73,7 @@ export class JsonToken {
         return false;
       default:
         if (this.kind === OBJECT && this.end - this.start === EMPTY_OBJECT) return {};
-        return JSON.parse(this.text.bytes.toString('utf8', this.start, this.end));
+        return parseJson(this.text.bytes.toString('utf8', this.start, this.end));
     }
   }
 
@@ -78,6 +84,7 @@ export class JsonToken {
     let at = start;
     let known = this.#readFrom;
     if (bytes === this.#readOf && end - start === this.#readTo - known) {
+      if (start === known) return this.#read;
       while (at < end && bytes[at] === bytes[known]) {
         at += 1;
         known += 1;
@@ -87,9 +94,9 @@ export class JsonToken {
     this.#readOf = bytes;
     this.#readFrom = start;
     this.#readTo = end;
-    if (!this.isPlain) this.#read = JSON.parse(bytes.toString('utf8', start, end));
+    if (!this.isPlain) this.#read = parseJson(bytes.toString('utf8', start, end));
     else if (this.kind === STRING) this.#read = bytes.toString('latin1', start + 1, end - 1);
-    else this.#read = Number(bytes.toString('latin1', start, end));
+    else this.#read = readWhole(bytes, start, end) ?? Number(bytes.toString('latin1', start, end));
     return this.#read;
   }
 }
@@ -107,6 +114,17 @@ class TokenMembers {
   }
 }
 
+/** A number of at most 15 digits and nothing else. */
+function readWhole(bytes: Buffer, start: number, end: number): number | undefined {
+  let value = 0;
+  for (let at = start; at < end; at += 1) {
+    const digit = (bytes[at] as number) - ZERO;
+    if (!(digit >= 0 && digit <= 9)) return undefined;
+    value = value * 10 + digit;
+  }
+  return value;
+}
+
+const ZERO = 0x30;
 const EMPTY_STRING = 2;
 const EMPTY_OBJECT = 2;
-const BLANK = 0x20;

@@ -7,24 +7,33 @@ import { JsonToken } from './json-token.ts';
  * names is a hash table to V8, built again for every record. `toObject` and the writer of event texts read it.
  */
 export class PropertyList {
-  #names: PropertyName[] = [];
-  #values: unknown[] = [];
+  #names: PropertyName[];
+  #values: unknown[];
+  #count = 0;
+  #marks = 0;
   #hasNumbers = false;
   readonly #id: number;
 
   constructor() {
+    const room = spareRoom.pop();
+    this.#names = room?.names ?? [];
+    this.#values = room?.values ?? [];
     lastId = (lastId + 1) | 0;
     this.#id = lastId;
     owner = lastId;
   }
 
-  /** In the order of an object's keys. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** In the order of an object's keys; only `count` of them are of this list. */
   get names(): readonly PropertyName[] {
     if (this.#hasNumbers) this.#sortNumbers();
     return this.#names;
   }
 
-  /** One may be undefined, and is left out of texts then; one that is still text is a JsonToken. */
+  /** As many. One may be undefined, and is left out of texts then; one that is still text is a JsonToken. */
   get values(): readonly unknown[] {
     if (this.#hasNumbers) this.#sortNumbers();
     return this.#values;
@@ -51,9 +60,13 @@ export class PropertyList {
       this.#values[place] = value;
       return;
     }
+    const at = this.#count;
+    this.#count = at + 1;
     named.list = this.#id;
-    named.place = this.#names.push(named) - 1;
-    this.#values.push(value);
+    named.place = at;
+    this.#names[at] = named;
+    this.#values[at] = value;
+    this.#marks |= named.mark;
     if (named.isNumber) this.#hasNumbers = true;
   }
 
@@ -61,16 +74,32 @@ export class PropertyList {
     const named = typeof name === 'string' ? getName(name) : name;
     const place = this.#find(named);
     if (place === -1) return;
-    this.#names.splice(place, 1);
-    this.#values.splice(place, 1);
+    this.#count -= 1;
+    this.#names.copyWithin(place, place + 1, this.#count + 1);
+    this.#values.copyWithin(place, place + 1, this.#count + 1);
     named.list = 0;
     this.#claim();
+  }
+
+  /** Whether a name of that mark may be in it; false is certain. See `markNames`. */
+  mayHave(mark: number): boolean {
+    return (this.#marks & mark) !== 0;
+  }
+
+  /** Leaves its memory to another list. Nobody may use it any more. */
+  release(): void {
+    if (spareRoom.length < SPARE_LISTS && this.#names.length <= MOST_SPARE_NAMES) {
+      spareRoom.push({ names: this.#names, values: this.#values });
+    }
+    this.#names = [];
+    this.#values = [];
+    this.#count = 0;
   }
 
   toObject(): Record<string, unknown> {
     const { names, values } = this;
     const object: Record<string, unknown> = {};
-    for (let at = 0; at < names.length; at += 1) {
+    for (let at = 0; at < this.#count; at += 1) {
       object[(names[at] as PropertyName).text] = readValue(values[at]);
     }
     return object;
@@ -84,7 +113,8 @@ export class PropertyList {
 
   #claim(): void {
     owner = this.#id;
-    for (const [place, name] of this.#names.entries()) {
+    for (let place = 0; place < this.#count; place += 1) {
+      const name = this.#names[place] as PropertyName;
       name.list = this.#id;
       name.place = place;
       known.set(name.text, name);
@@ -92,7 +122,7 @@ export class PropertyList {
   }
 
   #sortNumbers(): void {
-    const members = this.#names.map((name, at) => ({ name, value: this.#values[at] }));
+    const members = this.#names.slice(0, this.#count).map((name, at) => ({ name, value: this.#values[at] }));
     const numbers = members.filter(({ name }) => name.isNumber);
     numbers.sort((a, b) => Number(a.name.text) - Number(b.name.text));
     const sorted = [...numbers, ...members.filter(({ name }) => !name.isNumber)];
@@ -102,6 +132,11 @@ export class PropertyList {
     this.#claim();
   }
 }
+
+/** Arrays of lists that were released: growing new ones is most of the garbage of an event. */
+const spareRoom: { readonly names: PropertyName[]; readonly values: unknown[] }[] = [];
+const SPARE_LISTS = 8;
+const MOST_SPARE_NAMES = 512;
 
 /** Values that only pass through stay text. */
 const readValue = (value: unknown): unknown => (value instanceof JsonToken ? value.read() : value);
@@ -120,6 +155,10 @@ export interface PropertyName {
   readonly hashB: number;
   /** An index of an array: an object has such keys in front, in ascending order. */
   readonly isNumber: boolean;
+  /** Whether a table holds it. */
+  isPinned: boolean;
+  /** See `markNames`; 0 of most names. */
+  mark: number;
   /** The list that it was set in last, as a number: a reference would be one more for the garbage collector. */
   list: number;
   /** Its place there. */
@@ -155,9 +194,25 @@ const pinned = new Map<string, PropertyName>();
 /** A name that stays known, to be kept by who sets it for every record. */
 export function pinName(text: string): PropertyName {
   const name = getName(text);
+  name.isPinned = true;
   pinned.set(text, name);
   return name;
 }
+
+let marks = 0;
+
+/**
+ * Pins names that are looked for together, and seldom there. The mark returned is for `mayHave`, which says in one
+ * step that a list has none of them.
+ */
+export function markNames(texts: Iterable<string>): number {
+  if (marks === MOST_MARKS) throw new RangeError(`there are ${MOST_MARKS} marks of names already`);
+  const mark = 1 << marks;
+  marks += 1;
+  for (const text of texts) pinName(text).mark |= mark;
+  return mark;
+}
+const MOST_MARKS = 31;
 
 export function getName(text: string): PropertyName {
   let name = known.get(text);
@@ -169,6 +224,8 @@ export function getName(text: string): PropertyName {
       hashA: lanes[0] as number,
       hashB: lanes[1] as number,
       isNumber: INDEX.test(text) && Number(text) < 2 ** 32 - 1,
+      isPinned: false,
+      mark: 0,
       list: 0,
       place: 0,
     };

@@ -6,8 +6,8 @@ import { createView, type RecordView, ScannedRecord } from './record-view.ts';
 
 /**
  * Finds the fields of a record in its text, in one pass over its bytes, without making values of them: most are
- * only copied into an event. What it is not sure of (long numbers, exponents, deep nesting, whatever is not JSON)
- * it leaves to the exact parser, so that it never takes what JSON.parse would not.
+ * only copied into an event. What it is not sure of (exponents, deep nesting, whatever is not JSON) it leaves to the
+ * exact parser, so that it never takes what JSON.parse would not.
  */
 export class RecordScanner {
   readonly #record: ScannedRecord;
@@ -18,6 +18,8 @@ export class RecordScanner {
   /** Of fields that nobody reads. */
   readonly #unread: JsonToken;
   #bytes: Buffer = Buffer.alloc(0);
+  /** The same bytes, to be read four at once. */
+  #words: DataView = new DataView(new ArrayBuffer(0));
   /** The next byte. */
   #at = 0;
   /**
@@ -43,7 +45,10 @@ export class RecordScanner {
   scan(bytes: Buffer, start: number, end: number): RecordView | undefined {
     if (bytes[start] !== OPEN_BRACE) return undefined;
     this.#limitKeys();
-    this.#bytes = bytes;
+    if (this.#bytes !== bytes) {
+      this.#bytes = bytes;
+      this.#words = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    }
     this.#at = start;
     this.#oddities = 0;
     this.#hasWide = false;
@@ -148,20 +153,10 @@ export class RecordScanner {
 
   /** Ends behind the colon. Most records have the same names in the same order. */
   #scanKey(before: Key, isFirst: boolean): Key | undefined {
-    const bytes = this.#bytes;
     const likely = isFirst ? before.first : before.next;
-    if (likely) {
-      const { label } = likely;
-      let at = this.#at;
-      let known = 1; // behind the comma
-      while (known < label.length && bytes[at] === label[known]) {
-        at += 1;
-        known += 1;
-      }
-      if (known === label.length) {
-        this.#at = at;
-        return likely;
-      }
+    if (likely && this.#startsWith(likely)) {
+      this.#at += likely.length;
+      return likely;
     }
     const key = this.#findKey();
     if (key) {
@@ -169,6 +164,17 @@ export class RecordScanner {
       else before.next = key;
     }
     return key;
+  }
+
+  #startsWith({ words, length }: Key): boolean {
+    const text = this.#words;
+    const start = this.#at;
+    const last = words.length - 1;
+    if (last < 0 || start + length > text.byteLength) return false;
+    for (let index = 0; index < last; index += 1) {
+      if (text.getInt32(start + index * WORD, true) !== words[index]) return false;
+    }
+    return text.getInt32(start + length - WORD, true) === words[last];
   }
 
   #findKey(): Key | undefined {
@@ -222,7 +228,7 @@ export class RecordScanner {
     return true;
   }
 
-  /** Numbers that a double holds; those that JavaScript would write in another way are odd. */
+  /** Without an exponent. Those that a double may not hold, or JavaScript would write in another way, are odd. */
   #scanNumber(): boolean {
     const bytes = this.#bytes;
     const start = this.#at;
@@ -241,7 +247,8 @@ export class RecordScanner {
     } else if (bytes[whole] === ZERO && whole > start) this.#oddities += 1;
     this.#at = at;
     const byte = bytes[at] as number;
-    return at - start < MIN_UNSAFE_LENGTH && byte !== LOWER_E && byte !== UPPER_E;
+    if (at - start >= MIN_UNSAFE_LENGTH) this.#oddities += 1;
+    return byte !== LOWER_E && byte !== UPPER_E;
   }
 
   #scanWord(word: Uint8Array): boolean {
@@ -288,8 +295,10 @@ export class RecordScanner {
 /** A name, with what is expected around it. */
 class Key {
   readonly name: PropertyName;
-  /** `,"name":` */
-  readonly label: Uint8Array;
+  /** Of `"name":` */
+  readonly length: number;
+  /** The same as numbers of four bytes each, of which the last two may overlap. None: it is shorter than one. */
+  readonly words: readonly number[];
   /** Of a record's own fields: where its value is noted. */
   readonly field: JsonToken | undefined;
   /** The name that followed it last. */
@@ -303,10 +312,24 @@ class Key {
 
   constructor(name: PropertyName, field: JsonToken | undefined) {
     this.name = name;
-    this.label = name.bytes;
+    const label = name.bytes.subarray(1); // behind the comma
+    this.length = label.length;
+    this.words = toWords(label);
     this.field = field;
     this.isOdd = name.isNumber || !name.bytes.subarray(2, -2).every((byte) => IS_PLAIN[byte] === 1);
   }
+}
+
+/** Bytes of a word. */
+const WORD = 4;
+
+function toWords(label: Uint8Array): number[] {
+  const text = new DataView(label.buffer, label.byteOffset, label.length);
+  const words: number[] = [];
+  for (let at = 0; at < label.length && label.length >= WORD; at += WORD) {
+    words.push(text.getInt32(Math.min(at, label.length - WORD), true));
+  }
+  return words;
 }
 
 const KEYS_KNOWN = 4_096;

@@ -1,6 +1,9 @@
 import { readUuid } from '../../sources/mapping/event-id.ts';
 import { readText, readTrimmedId } from '../../sources/mapping/identity.ts';
 import { asFields, type Fields } from '../../sources/mapping/table.ts';
+import { ANONYMOUS, EVENT, GROUPS, ID, KNOWN, TIME } from './column-names.ts';
+import { guessEventNames, guessRenames, isOfProperties, isTableOfPages, PROPERTIES } from './guess-names.ts';
+import { guessNumber, type NumberGuess } from './guess-numbers.ts';
 import { guessTime, type TimeGuess } from './guess-time.ts';
 
 /** What a table seems to say, for a mapping that plans. Columns are names, or paths into objects. */
@@ -15,92 +18,14 @@ export interface ColumnGuess {
   readonly uuid: string | undefined;
   readonly groups: readonly { readonly type: string; readonly column: string }[];
   readonly json: readonly string[];
+  /** Columns whose fields are properties of the event. */
+  readonly spread: readonly string[];
+  /** Names of events that the destination knows under names of its own. */
+  readonly eventNames: readonly (readonly [exported: string, name: string])[];
   readonly renames: readonly (readonly [column: string, name: string])[];
+  /** Columns of text that is numbers. */
+  readonly numbers: readonly NumberGuess[];
 }
-
-/** Names as they are compared, best first. */
-const EVENT = ['event', 'event_name', 'event_type', 'action', 'activity', 'event_action', 'type', 'name'];
-const KNOWN = [
-  'user_id',
-  'userid',
-  'distinct_id',
-  'customer_id',
-  'customerid',
-  'member_id',
-  'visitor_id',
-  'profile_id',
-  'contact_id',
-  'user',
-  'uid',
-  'customer',
-  'username',
-  'email',
-  'user_email',
-  'person_id',
-  'actor_id',
-  'subscriber_id',
-];
-const ANONYMOUS = [
-  'anonymous_id',
-  'anonymousid',
-  'user_pseudo_id',
-  'device_id',
-  'deviceid',
-  'domain_userid',
-  'client_id',
-  'cookie_id',
-  'visitor',
-  'visitor_cookie',
-  'network_userid',
-];
-const TIME = [
-  'timestamp',
-  'event_time',
-  'event_timestamp',
-  'time',
-  'original_timestamp',
-  'occurred_at',
-  'happened_at',
-  'created_at',
-  'created',
-  'datetime',
-  'date_time',
-  'ts',
-  'at',
-  'derived_tstamp',
-  'collector_tstamp',
-  'date',
-  'event_date',
-];
-const ID = ['insert_id', 'event_id', 'message_id', 'uuid', 'event_uuid', 'id', 'fivetran_id', 'row_id'];
-const GROUPS: Readonly<Record<string, string>> = {
-  company_id: 'company',
-  company: 'company',
-  account_id: 'account',
-  organization_id: 'organization',
-  organisation_id: 'organization',
-  org_id: 'organization',
-  workspace_id: 'workspace',
-  team_id: 'team',
-  tenant_id: 'tenant',
-};
-const RENAMES: Readonly<Record<string, string>> = {
-  current_url: '$current_url',
-  page_url: '$current_url',
-  url: '$current_url',
-  page_location: '$current_url',
-  referrer: '$referrer',
-  page_referrer: '$referrer',
-  referer: '$referrer',
-  user_agent: '$raw_user_agent',
-  useragent: '$raw_user_agent',
-  context_user_agent: '$raw_user_agent',
-  ip: '$ip',
-  ip_address: '$ip',
-  remote_ip: '$ip',
-  user_ipaddress: '$ip',
-  context_ip: '$ip',
-};
 
 /** `insertId`, `$insert_id` and `Insert ID` are one name. */
 const plain = (name: string): string =>
@@ -113,6 +38,8 @@ const plain = (name: string): string =>
 interface Column {
   readonly name: string;
   readonly plain: string;
+  /** Of a field in an object of properties: its own name, as it is compared. */
+  readonly inner: string | undefined;
   /** Of the records that have one. */
   readonly values: readonly unknown[];
 }
@@ -124,26 +51,38 @@ export function guessColumns(records: readonly Fields[], fallback: string): Colu
   const columns = listColumns(records);
   const find = (names: readonly string[], fits: (column: Column) => boolean = () => true) =>
     names.flatMap((name) => columns.filter((column) => column.plain === name && fits(column)));
+  // As Mixpanel and others export what they say of an event, id and time included.
+  const findInner = (names: readonly string[], fits: (column: Column) => boolean = () => true) =>
+    names.flatMap((name) => columns.filter((column) => column.inner === name && fits(column)));
 
-  const times = [...find(TIME), ...columns.filter(({ plain: name }) => !TIME.includes(name))].flatMap(
-    (column) => {
-      // A number by itself may be anything: only where the name says so.
-      const isNamed =
-        TIME.includes(column.plain) || /(_at|time|date|stamp|tstamp|_ts|_on)$/.test(column.plain);
-      const isOfAll = column.values.length >= records.length * 0.95;
-      const guess =
-        isNamed || column.values.every((value) => DATE.test(String(value)))
-          ? guessTime(column.values)
-          : undefined;
-      return guess ? [{ column: column.name, isOfAll, ...guess }] : [];
-    },
-  );
+  const times = [
+    ...find(TIME),
+    ...findInner(TIME),
+    ...columns.filter(({ plain: name, inner = '' }) => !TIME.includes(name) && !TIME.includes(inner)),
+  ].flatMap((column) => {
+    // A number by itself may be anything: only where the name says so.
+    const isNamed =
+      TIME.includes(column.inner ?? column.plain) ||
+      /(_at|time|date|stamp|tstamp|_ts|_on)$/.test(column.plain);
+    const isOfAll = column.values.length >= records.length * 0.95;
+    const guess =
+      isNamed || column.values.every((value) => DATE.test(String(value)))
+        ? guessTime(column.values)
+        : undefined;
+    return guess ? [{ column: column.name, isOfAll, ...guess }] : [];
+  });
   const time = times.find(({ isOfAll }) => isOfAll) ?? times[0];
   if (!time) return 'no column holds times: an event needs to say when it happened';
 
   const isId = ({ values }: Column) => values.some((value) => readTrimmedId(value) !== undefined);
-  const known = find(KNOWN, isId);
-  const anonymous = find(ANONYMOUS, isId).slice(0, 2);
+  const outer = find(KNOWN, isId);
+  const outerAnonymous = find(ANONYMOUS, isId);
+  const isInside = outer.length + outerAnonymous.length === 0;
+  const known = isInside ? findInner(KNOWN, isId) : outer;
+  const anonymous = (isInside && known.length === 0 ? findInner(ANONYMOUS, isId) : outerAnonymous).slice(
+    0,
+    2,
+  );
   const isUnique = ({ values }: Column) =>
     values.length === records.length && new Set(values.map(readText)).size === records.length;
   const ids = find(ID, isUnique);
@@ -156,7 +95,8 @@ export function guessColumns(records: readonly Fields[], fallback: string): Colu
   const key = ids.find((column) => !people.includes(column));
   const event = find(
     EVENT,
-    ({ values }) => values.length >= records.length * 0.95 && values.every(isName),
+    ({ values }) =>
+      values.length >= records.length * 0.95 && values.filter(isName).length > values.length / 2,
   )[0];
   const taken = new Set([...people, ...anonymous].map(({ name }) => name));
   const groups = [
@@ -166,15 +106,17 @@ export function guessColumns(records: readonly Fields[], fallback: string): Colu
         .map((column) => [GROUPS[column.plain] ?? '', column.name]),
     ),
   ];
-  const renames = [
-    ...new Map(
-      find(Object.keys(RENAMES))
-        .toReversed()
-        .map((column) => [RENAMES[column.plain] ?? '', column.name]),
-    ),
-  ];
+  const used = new Set([...taken, event?.name, time.column, ...groups.map(([, column]) => column)]);
+  const renames = guessRenames(
+    columns
+      .filter(({ name }) => !used.has(name))
+      .map((column) => (column.inner === undefined ? column : { ...column, plain: column.inner })),
+  );
   return {
-    event: event ? { column: event.name } : { constant: fallback },
+    event: event
+      ? { column: event.name }
+      : { constant: isTableOfPages(fallback, renames) ? '$pageview' : fallback },
+    eventNames: guessEventNames(event?.values ?? []),
     known: people.map(({ name }) => name),
     anonymous: anonymous.map(({ name }) => name),
     timestamp: time,
@@ -185,7 +127,13 @@ export function guessColumns(records: readonly Fields[], fallback: string): Colu
     json: columns
       .filter(({ values }) => values.length > 0 && values.every(isJsonText))
       .map(({ name }) => name),
-    renames: renames.map(([to, column]) => [column, to] as const),
+    spread: columns.filter(isOfProperties).map(({ name }) => name),
+    renames,
+    numbers: columns
+      .filter(
+        ({ name }) => !used.has(name) && name !== key?.name && !times.some(({ column }) => column === name),
+      )
+      .flatMap((column) => guessNumber(column) ?? []),
   };
 }
 
@@ -207,6 +155,7 @@ function isJsonText(value: unknown): boolean {
 /** Columns, and the fields of objects one level below. */
 function listColumns(records: readonly Fields[]): Column[] {
   const columns = new Map<string, unknown[]>();
+  const inners = new Map<string, string>();
   const add = (name: string, value: unknown) => {
     const values = columns.get(name) ?? [];
     columns.set(name, values);
@@ -216,8 +165,16 @@ function listColumns(records: readonly Fields[]): Column[] {
   for (const record of records) {
     for (const [name, value] of Object.entries(record)) {
       add(name, value);
-      for (const [inner, of] of Object.entries(asFields(value) ?? {})) add(`${name}.${inner}`, of);
+      for (const [inner, of] of Object.entries(asFields(value) ?? {})) {
+        add(`${name}.${inner}`, of);
+        if (PROPERTIES.has(plain(name))) inners.set(`${name}.${inner}`, plain(inner));
+      }
     }
   }
-  return [...columns].map(([name, values]) => ({ name, plain: plain(name), values }));
+  return [...columns].map(([name, values]) => ({
+    name,
+    plain: plain(name),
+    inner: inners.get(name),
+    values,
+  }));
 }

@@ -41,7 +41,9 @@ export async function lookAtFile(slice: Slice, context: SourceContext): Promise<
     const asJson = await read({});
     const isJson = asJson.first !== undefined && /^\s*[{[]/.test(asJson.first);
     const { first, delimiter, ...seen } =
-      isJson || asJson.first === undefined ? asJson : await read({ format: 'csv' });
+      isJson || asJson.first === undefined
+        ? asJson
+        : await read({ format: TSV.test(slice.name) ? 'tsv' : 'csv' });
     const look: Look = { compression, encoding, delimiter: isJson ? undefined : delimiter, ...seen };
     if (!seen.isGarbled && (first !== undefined || encoding === 'utf-8')) {
       if (seen.unreadable === 0 || look.records.length > 0) return look;
@@ -51,6 +53,9 @@ export async function lookAtFile(slice: Slice, context: SourceContext): Promise<
   if (best) return best;
   throw new SourceError(`${slice.name} cannot be read`);
 }
+
+/** Without a header row, or with JSON in its cells, the first line does not tell. */
+const TSV = /\.tsv(?:\.gz)?$/i;
 
 interface Seen {
   readonly first: string | undefined;

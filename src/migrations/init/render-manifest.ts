@@ -1,10 +1,11 @@
 import type { Encoding } from '../../sources/formats/decode-text.ts';
 import type { ColumnGuess } from './guess-columns.ts';
+import type { NumberGuess } from './guess-numbers.ts';
 
 export interface ManifestFacts {
   readonly name: string;
   /** For `source.from`. */
-  readonly from: string;
+  readonly from: readonly string[];
   /** What was looked at, in a sentence. */
   readonly seen: string;
   readonly type: string;
@@ -29,7 +30,7 @@ export function renderManifest({ name, from, seen, type, table }: ManifestFacts)
     'source:',
     `  type: ${type}`,
     '  # Files, globs, folders or s3://bucket/prefix; paths start from the folder of this file.',
-    `  from: ${quote(from)}`,
+    `  from: ${quoteAll(from)}`,
     ...(table ? renderTable(table) : ['  # The zone of timestamps that carry none.', '  timezone: UTC']),
     '',
     '# Where history ends, such as when live tracking began:',
@@ -44,7 +45,21 @@ export function renderManifest({ name, from, seen, type, table }: ManifestFacts)
 }
 
 function renderTable({ encoding, delimiter, columns }: NonNullable<ManifestFacts['table']>): string[] {
-  const { timestamp, event, known, anonymous, key, uuid, groups, json, renames, otherTimes } = columns;
+  const {
+    timestamp,
+    event,
+    known,
+    anonymous,
+    key,
+    uuid,
+    groups,
+    json,
+    spread,
+    eventNames,
+    renames,
+    numbers,
+    otherTimes,
+  } = columns;
   const people = [...known, ...anonymous];
   const [anonymousId] = known.length > 0 ? anonymous : [];
   return [
@@ -91,6 +106,19 @@ function renderTable({ encoding, delimiter, columns }: NonNullable<ManifestFacts
           `    key: [${quote(key)}]`,
         ]),
     ...(json.length > 0 ? ['    # Text that is JSON.', `    jsonColumns: ${quoteList(json)}`] : []),
+    ...(spread.length > 0
+      ? [
+          '    # Its fields are properties of the event themselves.',
+          `    spreadColumns: ${quoteList(spread)}`,
+        ]
+      : []),
+    ...('column' in event && eventNames.length > 0
+      ? [
+          '    # What the destination, and its web insights, know under names of their own.',
+          '    values:',
+          `      ${quote(event.column)}: { ${eventNames.map(([from, to]) => `${quote(from)}: ${quote(to)}`).join(', ')} }`,
+        ]
+      : []),
     ...(groups.length > 0
       ? [
           '    # Groups that the event belongs to.',
@@ -107,10 +135,21 @@ function renderTable({ encoding, delimiter, columns }: NonNullable<ManifestFacts
       : []),
     '    # Every other column becomes a property of the event. To leave some behind, or to read their values:',
     '    # exclude: [password_hash]',
-    '    # types: { amount: number, active: boolean }',
+    ...(numbers.length === 0
+      ? ['    # types: { amount: number, active: boolean }']
+      : [
+          '    # CHECK: these are numbers in the sample, and sent as text, which no insight adds up, unless they get a type.',
+          '    # Where a cell of them is no number, its record is rejected then.',
+          `    # types: { ${numbers.map(renderNumber).join(', ')} }`,
+        ]),
     '    # hash: { columns: [email], key: "${BACKHAUL_HASH_KEY}" }',
   ];
 }
+
+const renderNumber = ({ column, decimal, group }: NumberGuess): string =>
+  decimal === '.' && group === undefined
+    ? `${quote(column)}: number`
+    : `${quote(column)}: { number: { decimal: ${quote(decimal)}${group === undefined ? '' : `, group: ${quote(group)}`} } }`;
 
 /** `${` would name a variable: see interpolate.ts. */
 const quote = (text: string): string => JSON.stringify(text.replaceAll('${', '$${'));

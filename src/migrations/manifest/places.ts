@@ -4,11 +4,13 @@ import { resolve } from 'node:path';
 import type { Manifest } from '../../../config/manifest/manifest.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { ConfigError, getMessage } from '../../lib/errors.ts';
+import { type FindPlace, openPlaces } from '../../lib/places.ts';
 import { DESTINATION } from '../../sources/common-options.ts';
 import { AGENT_PARSER } from '../../sources/mapping/web/agent.ts';
-import { type FindPlace, openPlaces } from '../../sources/mapping/web/places.ts';
 import { toPlacesKey } from '../../state/keys.ts';
 import type { MappingPins, MigrationRecord } from '../../state/migrations.ts';
+
+const SETTING = 'source.geoip';
 
 /** The file of places that a manifest names. */
 interface PlacesFile {
@@ -23,7 +25,7 @@ async function readPlacesFile({ source }: Manifest, baseDir: string): Promise<Pl
   try {
     return { path, bytes: await readFile(path) };
   } catch (cause) {
-    throw new ConfigError(`source.geoip: ${path} cannot be read: ${getMessage(cause)}`, cause);
+    throw new ConfigError(`${SETTING}: ${path} cannot be read: ${getMessage(cause)}`, cause);
   }
 }
 
@@ -33,7 +35,7 @@ export async function openManifestPlaces(
   baseDir: string,
 ): Promise<FindPlace | undefined> {
   const file = await readPlacesFile(manifest, baseDir);
-  return file && openPlaces(file.bytes, file.path);
+  return file && openPlaces(file.bytes, SETTING, file.path);
 }
 
 /**
@@ -48,7 +50,7 @@ export async function pinMapping(
 ): Promise<MappingPins> {
   const file = await readPlacesFile(manifest, baseDir);
   if (!file) return { agentParser: AGENT_PARSER };
-  openPlaces(file.bytes, file.path);
+  openPlaces(file.bytes, SETTING, file.path);
   const places = hash(file.bytes);
   await staging.create(toPlacesKey(places), file.bytes);
   return { agentParser: AGENT_PARSER, places };
@@ -74,7 +76,7 @@ export async function openPinnedPlaces(
   if (places === undefined) return undefined;
   const key = toPlacesKey(places);
   const bytes = await staging.get(key);
-  if (bytes && hash(bytes) === places) return openPlaces(bytes, key);
+  if (bytes && hash(bytes) === places) return openPlaces(bytes, SETTING, key);
   throw new ConfigError(
     `${staging.location} ${bytes ? 'holds another file of places under' : 'lacks the file of places'} ${key}, by which events of this migration were made: copy the file that source.geoip named when it began (its SHA-256 is the name) there, and resume`,
   );

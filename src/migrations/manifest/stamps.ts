@@ -12,16 +12,18 @@ const pinned = z.object({
 });
 
 /**
- * The stamp of a migration; a replay carries that of the migration that it is of, so that one filter finds all.
+ * The stamp of a migration; a replay, also one of a replay, carries that of the migration whose
+ * records it sends, so that one filter finds all.
  * None for a migration of a version that stamped nothing: one half of its events would be found, and one not.
  */
 export function createMigrationStamp({
   name,
   replays,
+  stampedAs = replays,
   identity,
-}: Pick<MigrationRecord, 'name' | 'replays' | 'identity'>): Stamp | undefined {
+}: Pick<MigrationRecord, 'name' | 'replays' | 'stampedAs' | 'identity'>): Stamp | undefined {
   const { data } = pinned.safeParse(identity);
-  return data && createManifestStamp({ ...data, name: replays ?? name });
+  return data && createManifestStamp({ ...data, name: stampedAs ?? name });
 }
 
 /** The stamps of a migration, for what is sent in its name; one of an earlier version continues without. */

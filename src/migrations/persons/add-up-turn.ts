@@ -1,4 +1,5 @@
 import type { Staging } from '../../contract/staging.ts';
+import { connected } from '../../identity/connect/connect-persons.ts';
 import { mergePersonsTally } from '../../identity/persons-tally.ts';
 import { resolvedRange } from '../../identity/resolve-buckets.ts';
 import { addSentRanges, emptySentRange, type SentRange } from '../../identity/sent-range.ts';
@@ -15,5 +16,7 @@ export async function addUpTurn(staging: Staging, keys: TurnKeys, attempts: Atte
   let { people } = sum;
   for await (const resolved of listDocuments(resolvedRange, staging, keys.resolved))
     people = mergePersonsTally(people, resolved.people);
+  for await (const one of listDocuments(connected, staging, keys.connected))
+    people = mergePersonsTally(people, one.people);
   return { ...sum, people };
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
+import { connected } from '../../identity/connect/connect-persons.ts';
 import { type ResolvedRange, resolvedRange } from '../../identity/resolve-buckets.ts';
 import { sendCheckpoint } from '../../identity/send-chunks.ts';
 import { type SentRange, sentRange } from '../../identity/sent-range.ts';
@@ -29,6 +30,9 @@ export async function dropDamaged(staging: Staging, name: string, turn: number):
       dropped.push(key);
     }
   };
+  await check(keys.connected, connected, ({ facts, renames }) =>
+    isResolvedWhole(staging, { facts, merges: renames }),
+  );
   await check(keys.resolved, resolvedRange, (range) => isResolvedWhole(staging, range));
   for (const step of SEND_STEPS) {
     await check(keys[step], sentRange, (sent) => isSentWhole(staging, sent));
@@ -37,7 +41,10 @@ export async function dropDamaged(staging: Staging, name: string, turn: number):
   return dropped;
 }
 
-async function isResolvedWhole(staging: Staging, { facts, merges }: ResolvedRange): Promise<boolean> {
+async function isResolvedWhole(
+  staging: Staging,
+  { facts, merges }: Pick<ResolvedRange, 'facts' | 'merges'>,
+): Promise<boolean> {
   for (const index of facts) if (!(await areFactsWhole(staging, index))) return false;
   for (const { key, bytes } of merges) if (!(await isWhole(staging, key, bytes))) return false;
   return true;

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { FactsIndex } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
+import type { KnownFacts } from '../../identity/connect/context.ts';
 import { estimateTextBytes } from '../../state/facts/fact-object.ts';
 import { isDocument, layout } from '../../state/keys.ts';
-import { listKnownMigrations } from '../../state/ledger/ledger.ts';
-import type { MigrationRecord } from '../../state/migrations.ts';
+import { listKnownMigrations, loadKnownFacts } from '../../state/ledger/ledger.ts';
+import { loadMigration, type MigrationRecord } from '../../state/migrations.ts';
 import { listReceipts } from '../../state/receipts.ts';
 import { areFactsRemoved } from './facts-removed.ts';
 
@@ -29,6 +30,38 @@ export async function* listKnownFacts(
 ): AsyncGenerator<FactsIndex> {
   for (const name of new Set([...names, ...(await listKnownMigrations(staging, ledger))]))
     if (!(await areFactsRemoved(staging, name))) yield* listFacts(staging, [name]);
+}
+
+/** The identity facts that are still there of all that a ledger knows, but of some migrations; see KnownFacts. */
+export async function* listOtherFacts(
+  staging: Staging,
+  ledger: string,
+  except: readonly string[],
+): AsyncGenerator<KnownFacts> {
+  for (const name of await listKnownMigrations(staging, ledger)) {
+    if (except.includes(name) || (await areFactsRemoved(staging, name))) continue;
+    const isWaiting = (await loadKnownFacts(staging, ledger, name))?.state !== 'sent';
+    for await (const index of listFacts(staging, [name])) yield { ...index, isWaiting };
+  }
+}
+
+/** Whether a ledger was never told anything but the identity facts of these migrations, which are still there. */
+export async function haveSaidAll(
+  staging: Staging,
+  ledger: string,
+  names: readonly string[],
+): Promise<boolean> {
+  for (const name of await listKnownMigrations(staging, ledger)) {
+    if (names.includes(name)) continue;
+    // One that releases others has none of its own.
+    if ((await hasFacts(staging, name)) || !(await loadMigration(staging, name))) return false;
+  }
+  for (const name of names) {
+    const id = (await loadMigration(staging, name))?.id;
+    const { migrations = [] } = (await loadKnownFacts(staging, ledger, name)) ?? {};
+    if (migrations.some((one) => one !== id) || (await areFactsRemoved(staging, name))) return false;
+  }
+  return true;
 }
 
 /** Of their text, estimated. */

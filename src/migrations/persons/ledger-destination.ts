@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
 import { ConfigError } from '../../lib/errors.ts';
+import { loadAcceptanceMark } from '../../state/destination-marks.ts';
 import type { LedgerAccess } from '../../state/ledger/ledger.ts';
 import { listMigrations, loadLatestEpoch, loadMigration } from '../../state/migrations.ts';
+import { hasFacts } from './facts-of.ts';
+import { areFactsRemoved, loadLastLedger } from './facts-removed.ts';
 
 /**
  * What stored manifests say of the project that they send to. The key itself is stored nowhere, so two
@@ -40,6 +43,15 @@ export function toLedgerDestination(manifest: unknown): LedgerDestination | unde
   return { host: new URL(url).host, project, service, apiKey };
 }
 
+/** That of a migration: what it declared since it began counts. */
+export async function loadDestination(
+  staging: Staging,
+  name: string,
+): Promise<LedgerDestination | undefined> {
+  const opened = (await loadLatestEpoch(staging, name)) ?? (await loadMigration(staging, name))?.opening;
+  return opened && toLedgerDestination(opened.manifest);
+}
+
 export function isSameDestination(a: LedgerDestination, b: LedgerDestination): boolean {
   if (a.project !== undefined && b.project !== undefined)
     return getService(a) === getService(b) && a.project === b.project;
@@ -59,6 +71,14 @@ const mayBeSameProject = (a: LedgerDestination, b: LedgerDestination): boolean =
   a.service === undefined &&
   b.service === undefined;
 
+/** A key is of one project of a service; two services may have the same one. */
+const isAtSameService = (a: LedgerDestination, b: LedgerDestination): boolean =>
+  getService(a) === getService(b);
+
+/** Whether migrations of one key that name different projects send to one project all the same. */
+export const hasTwoNames = (a: LedgerDestination, b: LedgerDestination): boolean =>
+  a.project !== undefined && b.project !== undefined && a.project !== b.project && isAtSameService(a, b);
+
 /**
  * Throws ConfigError where it cannot be known whether another migration sends to the same project: it names the same
  * one at another host, or another one there with the same key. `ledger`: where the key is known.
@@ -72,16 +92,14 @@ export async function assertOneProject(
   if (destination?.project === undefined || destination.service !== undefined) return;
   for (const other of await listMigrations(staging)) {
     if (other === name) continue;
-    // What it declared since it began counts.
-    const epoch = await loadLatestEpoch(staging, other);
-    const opened = epoch ?? (await loadMigration(staging, other))?.opening;
-    const its = opened && toLedgerDestination(opened.manifest);
+    const its = await loadDestination(staging, other);
     if (!its) continue;
     const [here, there] = [destination.host ?? 'the bundled API', its.host ?? 'the bundled API'];
-    const hasOneKey = ledger?.key !== undefined && epoch?.key === ledger.key && its.service === undefined;
-    if (hasOneKey && its.project !== undefined && its.project !== destination.project && here !== there)
+    const hasAnother = its.project !== undefined && its.project !== destination.project;
+    const mayHaveItsKey = hasAnother && here !== there && its.service === undefined;
+    if (mayHaveItsKey && ledger?.key !== undefined && (await hasLastKey(staging, other, ledger.key)))
       throw new ConfigError(
-        `"${name}" sends to project "${destination.project}" at ${here}, and "${other}" with the same key to project "${its.project}" at ${there}. A key is of one project, and Backhaul would merge persons wrongly if it kept them apart. Under destination of a new manifest, name "project: ${its.project}" with "service: ${there}" if both hosts lead to the same project; or add "service: ${here}" to that of "${name}" if these are two services, and resume it`,
+        `"${name}" sends to project "${destination.project}" at ${here}, and "${other}" with the same key to project "${its.project}" at ${there}. A key is of one project, and Backhaul would merge persons wrongly if it kept them apart. Under destination of a new manifest, name "project: ${its.project}" with "service: ${there}" if both hosts lead to the same project; or add "service: ${here}" to that of "${name}" if these are two services, and run it again`,
       );
     if (!mayBeSameProject(destination, its)) continue;
     throw new ConfigError(
@@ -89,3 +107,43 @@ export async function assertOneProject(
     );
   }
 }
+
+/**
+ * Throws ConfigError where a new migration gives the project of a key a second name: under both, it would be decided
+ * about twice. The name of the first migration that events were accepted of counts, so that where an earlier
+ * version accepted two, one of them stays in use. Migrations under both continue: what they send is decided together.
+ */
+export async function assertFirstName(
+  staging: Staging,
+  name: string,
+  destination: LedgerDestination | undefined,
+  ledger: Pick<LedgerAccess, 'key'> | undefined,
+): Promise<void> {
+  if (destination?.project === undefined || ledger?.key === undefined) return;
+  let first:
+    | { readonly name: string; readonly project: string | undefined; readonly createdAt: string }
+    | undefined;
+  for (const other of await listMigrations(staging)) {
+    if (other === name || !(await hasLastKey(staging, other, ledger.key))) continue;
+    if (!(await hasSent(staging, other))) continue;
+    const its = await loadDestination(staging, other);
+    const createdAt = (await loadMigration(staging, other))?.createdAt;
+    if (its?.project === undefined || createdAt === undefined || !isAtSameService(its, destination)) continue;
+    if (first && first.createdAt <= createdAt) continue;
+    first = { name: other, project: its.project, createdAt };
+  }
+  if (!first || first.project === destination.project) return;
+  throw new ConfigError(
+    `"${name}" names project "${destination.project}", and "${first.name}" sent events with the same key to project "${first.project}". A key is of one project, and persons are merged wrongly where one has two names. If it is the same project, write "project: ${first.project}" under destination of "${name}" (the name is used by Backhaul alone); else give "${name}" the key of its own project. Then run it again; nothing was sent`,
+  );
+}
+
+/** Whether events of a migration were accepted. The mark goes when it is removed, its receipts stay. */
+const hasSent = async (staging: Staging, name: string): Promise<boolean> =>
+  (await areFactsRemoved(staging, name))
+    ? hasFacts(staging, name)
+    : (await loadAcceptanceMark(staging, name)) !== undefined;
+
+/** Whether its last producer had the key, also where it was removed. */
+const hasLastKey = async (staging: Staging, name: string, key: string): Promise<boolean> =>
+  (await loadLastLedger(staging, name))?.key === key;

@@ -4,8 +4,10 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { raceAbort, waitFor } from '../../lib/async/abort.ts';
 import { ConfigError, FencedOutError } from '../../lib/errors.ts';
+import type { LedgerAccess } from '../../state/ledger/ledger.ts';
 import { decideLease, type LeaseHolder } from '../lifecycle.ts';
 import { isRunning } from '../run/is-running.ts';
+import { lookAtLock } from '../run/look-at-lock.ts';
 
 /*
  * The lock of a ledger: one migration at a time decides and sends about the persons of a destination, so that an
@@ -78,7 +80,7 @@ export async function takeLedgerLock(
     });
   };
   for (let waits = 0; (await set()) !== 'OK'; ) {
-    const held = await raceAbort(redis.get(key), signal);
+    const held = await raceAbort(lookAtLock(redis, key, LOCK_MS), signal);
     if (held === null) continue;
     const other = parseHolder(held, key);
     // An earlier producer of this migration is fenced out by its epoch.
@@ -113,6 +115,35 @@ export async function takeLedgerLock(
       await redis.eval(RELEASE, 1, key, self);
     },
   };
+}
+
+/**
+ * The lock of a ledger, behind that of the project key: where only one of two manifests names the project, they have
+ * two ledgers, and an older value that one sends could arrive behind a newer one of the other.
+ */
+export async function takeProjectLock(
+  { id, key = id }: Pick<LedgerAccess, 'id' | 'key'>,
+  deps: LedgerLockDeps,
+): Promise<LedgerLock> {
+  if (key === id) return takeLedgerLock(id, deps);
+  const outer = await takeLedgerLock(key, deps);
+  try {
+    const inner = await takeLedgerLock(id, deps);
+    return {
+      async assertHeld() {
+        await outer.assertHeld();
+        await inner.assertHeld();
+      },
+      enterTurn: (turn) => inner.enterTurn(turn),
+      async release() {
+        await inner.release();
+        await outer.release();
+      },
+    };
+  } catch (error) {
+    await outer.release().catch(() => {});
+    throw error;
+  }
 }
 
 /** For workers, before they send: throws FencedOutError unless the migration has the ledger, and this turn. */

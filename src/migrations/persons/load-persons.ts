@@ -4,9 +4,9 @@ import type { Staging } from '../../contract/staging.ts';
 import { mergePersonsTally, personsTally } from '../../identity/persons-tally.ts';
 import { addSentRanges, emptySentRange, type SentRange, sentRange } from '../../identity/sent-range.ts';
 import { loadDocument } from '../../state/document.ts';
-import { layout } from '../../state/keys.ts';
+import { layout, ledgerLayout, parseTurnKey } from '../../state/keys.ts';
 import { listDocuments } from './list-documents.ts';
-import { listEndedTurns, released } from './turn.ts';
+import { listEndedEpochs, listEndedTurns, loadTurnPlan, released } from './turn.ts';
 
 /** What a migration sent about persons and groups, over all of its turns. */
 export interface SentPersons {
@@ -15,6 +15,8 @@ export interface SentPersons {
   readonly isHeld: boolean;
   /** Migration that sent what this one held. */
   readonly releasedBy: string | undefined;
+  /** Objects that said what a turn came to, and are gone: what was sent in it is not among `sent`. */
+  readonly lost: readonly string[];
 }
 
 /** What version 0.1.0 kept of a range of buckets that it resolved. */
@@ -29,13 +31,29 @@ export async function loadPersons(staging: Staging, name: string): Promise<SentP
     turns += 1;
     heldAt = purpose === 'note' ? turn : 0;
     // Every turn decides about all facts: of what stays unmerged the last one counts.
-    const { setAside: _, setAsideSample: __, mergedBefore: ___, ...people } = sum.people;
+    const { setAside: _, setAsideSample: __, mergedBefore: ___, uniques: ____, ...people } = sum.people;
     const before = { ...sum, people: { ...emptySentRange().people, ...people } };
     sum = addSentRanges(before, result);
   }
-  if (turns === 0) sum = await loadEarlier(staging, name);
+  const lost = await listLost(staging, name);
+  if (turns === 0 && lost.length === 0) sum = await loadEarlier(staging, name);
   const release = await loadDocument(released, keys.released, staging);
-  return { sent: sum, isHeld: heldAt > (release?.turn ?? 0), releasedBy: release?.by };
+  return { sent: sum, isHeld: heldAt > (release?.turn ?? 0), releasedBy: release?.by, lost };
+}
+
+/** A ledger knows that a turn ended only after what it came to was written. */
+async function listLost(staging: Staging, name: string): Promise<string[]> {
+  const keys = layout(name);
+  const ended = await listEndedEpochs(staging, name);
+  const lost: string[] = [];
+  for await (const { key } of staging.list(keys.turns)) {
+    const turn = parseTurnKey(key);
+    if (turn === undefined || ended.has(turn)) continue;
+    const plan = await loadTurnPlan(staging, name, turn);
+    if (plan && (await staging.get(ledgerLayout(plan.ledger).endedTurn(turn))))
+      lost.push(keys.endedTurnOf(turn));
+  }
+  return lost;
 }
 
 async function loadEarlier(staging: Staging, name: string): Promise<SentRange> {

@@ -22,6 +22,7 @@ export async function listNotedVersions(staging: Staging, ledger: string): Promi
     if (!document) continue;
     const keys = layout(document.name).atTurn(turn);
     const folders: [LedgerTable, string][] = [
+      ['ids', keys.connected],
       ['ids', keys.resolved],
       ['properties', keys.folded],
       ['properties', keys.checkpoints('folded')],

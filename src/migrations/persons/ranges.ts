@@ -1,16 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Staging } from '../../contract/staging.ts';
+import { connected } from '../../identity/connect/connect-persons.ts';
 import { foldBuckets } from '../../identity/fold-buckets.ts';
-import { listMerges } from '../../identity/list-merges.ts';
 import type { BucketRange } from '../../identity/load-folds.ts';
 import { ID_WIDTH } from '../../identity/merge-decision.ts';
+import { listMerges } from '../../identity/merges/list-merges.ts';
 import { PROPERTY_WIDTH } from '../../identity/property-decision.ts';
 import { type ResolvedRange, resolveBuckets, resolvedRange } from '../../identity/resolve-buckets.ts';
 import { type SentChunk, sendCheckpoint, sendChunks } from '../../identity/send-chunks.ts';
 import type { SentRange } from '../../identity/sent-range.ts';
 import { SourceError } from '../../lib/errors.ts';
 import { encodeDocument, loadDocument } from '../../state/document.ts';
+import { MEMBER_BUCKETS } from '../../state/facts/fact-line.ts';
 import { layout, type SendStep, toRangeKey } from '../../state/keys.ts';
 import { createLedgerTables } from '../../state/ledger/ledger-tables.ts';
 import type { OpenMigration } from '../open-migrations.ts';
@@ -45,6 +47,7 @@ export async function resolveRange(work: RangeWork, deps: RangeDeps): Promise<vo
     // A folder per writer: the receipt of the range names the objects that count (I5).
     prefix: keys.factsBy(`${migration.epoch}-${randomUUID()}`),
     facts: listFacts(staging, plan.of),
+    connected: await loadDocument(connected, toRangeKey(keys.connected, MEMBER_BUCKETS), staging),
     ledger,
     tables,
     sent: migration.settings.overwritePeople

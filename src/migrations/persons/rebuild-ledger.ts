@@ -8,6 +8,7 @@ import {
   clearLedger,
   findLostVersion,
   hasVersions,
+  loadVersionsNumber,
   saveFirstVersions,
   saveVersions,
 } from '../../state/ledger/versions.ts';
@@ -34,22 +35,26 @@ export async function rebuildWhereLost(
   { staging, record, log, now }: RebuildDeps,
   ledger: Ledger,
 ): Promise<void> {
-  const isKnown = await hasVersions(staging, ledger.id);
-  const found = await findLost(staging, ledger);
-  // Of a ledger that is gone as a whole, what migrations keep of their turns is all that is left.
-  const isLookedAt = isKnown && !ledger.isForgotten;
-  const lost = found ?? (isLookedAt ? undefined : (await findLostTurn(staging, ledger.id))?.key);
-  if (lost === undefined) {
-    // From here on a ledger without this document is one that lost it.
-    if (!isKnown) await saveVersions(staging, ledger);
-    return;
+  for (;;) {
+    const number = await loadVersionsNumber(staging, ledger.id);
+    const found = await findLost(staging, ledger);
+    // Of a ledger that is gone as a whole, what migrations keep of their turns is all that is left.
+    const isLookedAt = number > 0 && !ledger.isForgotten;
+    const lost = found ?? (isLookedAt ? undefined : (await findLostTurn(staging, ledger.id))?.key);
+    if (lost === undefined) {
+      // From here on a ledger without this document is one that lost it.
+      if (number === 0) await saveVersions(staging, ledger);
+      return;
+    }
+    // Who slept here may have found what others have written since.
+    if ((await loadVersionsNumber(staging, ledger.id)) !== number) continue;
+    await assertCanBeMadeAgain(staging, ledger, lost);
+    log.warn(
+      { migration: record.name },
+      `${staging.location} has lost ${lost}; what is known of persons at this destination is read again from all migrations`,
+    );
+    if (await clearLedger(staging, ledger.id, number)) break;
   }
-  await assertCanBeMadeAgain(staging, ledger, lost);
-  log.warn(
-    { migration: record.name },
-    `${staging.location} has lost ${lost}; what is known of persons at this destination is read again from all migrations`,
-  );
-  await clearLedger(staging, ledger.id);
   // Turns that were begun with the lost one must not be continued.
   const at = now().toISOString();
   const document = { migration: record.id, name: record.name, at };

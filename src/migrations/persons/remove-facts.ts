@@ -14,6 +14,7 @@ import { clearStaging, listMigrations, loadMigration } from '../../state/migrati
 import { requireMigration } from '../life-store.ts';
 import { fingerprintFacts, hasFacts } from './facts-of.ts';
 import { areFactsRemoved, loadTurnsAtRemoval, markFactsRemoved } from './facts-removed.ts';
+import { hasLinks, keepLinks } from './keep-links.ts';
 import { loadPersons } from './load-persons.ts';
 import { findLost } from './rebuild-ledger.ts';
 import { takeIn } from './take-in.ts';
@@ -24,6 +25,8 @@ export interface RemoveFactsDeps {
   readonly signal: AbortSignal;
   /** The ledger of the migration. Throws ConfigError where this process does not know the project key. */
   readonly resolveLedger: () => LedgerAccess;
+  /** Does work while no other migration has a turn at this ledger. @default does it at once */
+  readonly whileHeld?: (ledger: string, work: () => Promise<void>) => Promise<void>;
 }
 
 /**
@@ -35,8 +38,9 @@ export interface RemoveFactsDeps {
 export async function removeFacts(
   name: string,
   { forget }: { readonly forget: boolean },
-  { staging, now, signal, resolveLedger }: RemoveFactsDeps,
+  deps: RemoveFactsDeps,
 ): Promise<void> {
+  const { staging, now } = deps;
   const keys = layout(name);
   if (forget) {
     // One that came back from a backup may not know the migration any more.
@@ -44,19 +48,19 @@ export async function removeFacts(
     for (const id of new Set([...(await listLedgersOf(staging, name)), ...atRemoval]))
       await forgetLedger(staging, id, now());
   } else {
-    await enterFacts(name, { staging, now, signal, resolveLedger });
+    await enterFacts(name, deps);
   }
   await markFactsRemoved(staging, name, now());
   for (const folder of keys.facts) await clearStaging(staging, folder);
 }
 
 /**
- * Makes sure that a ledger knows the facts of a migration before they are removed. Where one does already, its
- * key is not asked for. Throws as removeFacts does, without having removed anything.
+ * Makes sure that a ledger knows the facts of a migration before they are removed. Where one does already, and no
+ * vendor says in them who is one person, its key is not asked for. Throws as removeFacts does, without having removed anything.
  */
 export async function enterFacts(
   name: string,
-  { staging, now, signal, resolveLedger }: RemoveFactsDeps,
+  { staging, now, signal, resolveLedger, whileHeld = (_, work) => work() }: RemoveFactsDeps,
 ): Promise<void> {
   const record = await requireMigration(staging, name);
   if (!(await hasFacts(staging, name)) || (await areFactsRemoved(staging, name))) return;
@@ -66,16 +70,23 @@ export async function enterFacts(
     );
   }
   const facts = await fingerprintFacts(staging, record);
+  const knowing: string[] = [];
   for (const id of await listLedgersOf(staging, name)) {
     if ((await loadKnownFacts(staging, id, name))?.facts !== facts) continue;
     await assertWhole(staging, { id }, name);
-    return;
+    knowing.push(id);
   }
+  const keepsLinks = await hasLinks(staging, name);
+  if (knowing.length > 0 && !keepsLinks) return;
   // What was sent before decides: what is removed is only taken into account.
   const { sharedDevices: _, ...access } = orForget(name, resolveLedger);
   const ledger = await openLedger(staging, access);
-  await assertWhole(staging, ledger, name);
-  await takeIn(record, facts, { staging, ledger, now, signal, onMigration: () => {} });
+  await whileHeld(ledger.id, async () => {
+    await assertWhole(staging, ledger, name);
+    const entering = { staging, ledger, now, signal, onMigration: () => {} };
+    if (knowing.length === 0) await takeIn(record, facts, entering);
+    if (keepsLinks && !ledger.isForgotten) await keepLinks(record, entering);
+  });
 }
 
 /** Throws ConfigError while another migration is about to send the persons of this one: it needs the facts. */

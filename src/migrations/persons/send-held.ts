@@ -95,6 +95,7 @@ export async function sendHeldPersons(
 async function listHeld(staging: Staging, selection: HeldSelection): Promise<Held[]> {
   const names = selection.kind === 'names' ? selection.names : await listMigrations(staging);
   const held: Held[] = [];
+  const released: string[] = [];
   for (const name of names) {
     const record = await requireMigration(staging, name);
     if (record.releases) continue;
@@ -102,10 +103,21 @@ async function listHeld(staging: Staging, selection: HeldSelection): Promise<Hel
     const destination = toLedgerDestination(loaded.manifest);
     if (!destination || !(await isHeld(staging, name, loaded))) {
       if (selection.kind !== 'names') continue;
-      throw new ConfigError(`migration "${name}" holds no persons: they were sent, or there are none`);
+      const { releasedBy } = await loadPersons(staging, name);
+      if (releasedBy === undefined)
+        throw new ConfigError(
+          `migration "${name}" holds no persons: its manifest does not say \`persons: hold\`, or there are none`,
+        );
+      released.push(
+        `migration "${name}" holds no persons: migration "${releasedBy}" has sent them; its report says which`,
+      );
+      continue;
     }
     if (isSelected(destination, selection)) held.push({ record, loaded, destination });
   }
+  // Where all of them were sent, the same command was given before; some of them are another set than the one that was.
+  const [first] = released;
+  if (first !== undefined && released.length < names.length) throw new ConfigError(first);
   return held.sort((a, b) => (a.record.createdAt < b.record.createdAt ? -1 : 1));
 }
 

@@ -1,5 +1,6 @@
 import type { Manifest } from '../../../config/manifest/manifest.ts';
 import type { Staging } from '../../contract/staging.ts';
+import { connectPersons } from '../../identity/connect/connect-persons.ts';
 import { foldBuckets } from '../../identity/fold-buckets.ts';
 import { ID_WIDTH, type LedgerPurpose } from '../../identity/merge-decision.ts';
 import { PROPERTY_WIDTH } from '../../identity/property-decision.ts';
@@ -19,10 +20,12 @@ import {
   loadMigration,
   type MigrationRecord,
 } from '../../state/migrations.ts';
-import { fingerprintFacts, hasFacts, listFacts } from './facts-of.ts';
-import { areFactsRemoved, loadLastLedger } from './facts-removed.ts';
+import { fingerprintFacts, hasFacts, listFacts, listKnownFacts, listOtherFacts } from './facts-of.ts';
+import { areFactsRemoved } from './facts-removed.ts';
+import { findRemovedJoins } from './keep-links.ts';
 import { isSameDestination, type LedgerDestination, toLedgerDestination } from './ledger-destination.ts';
 import { findLostTurn } from './lost-turns.ts';
+import { findSameProject } from './same-project.ts';
 import { atTurn, findEndedTurn, listEndedTurns, loadTurnPlan, released } from './turn.ts';
 
 export interface TakeInOptions {
@@ -44,12 +47,18 @@ export interface TakeInOptions {
  */
 export async function takeInOthers(options: TakeInOptions): Promise<'done' | 'facts_are_gone'> {
   const { staging, ledger, destination, except } = options;
-  for (const name of await listMigrations(staging)) {
+  const names = await listMigrations(staging);
+  // Most send to the same destination, which their manifests say; the others cost a few requests each.
+  let sameProject: ReadonlySet<string> | undefined;
+  for (const name of names) {
     if (except.has(name)) continue;
     const record = await loadMigration(staging, name);
     const its = record && toLedgerDestination(record.opening.manifest);
     if (!record || !its || !destination) continue;
-    if (!isSameDestination(its, destination) && !(await sendsTo(staging, name, ledger))) continue;
+    if (!isSameDestination(its, destination)) {
+      sameProject ??= await findSameProject(staging, names, ledger, destination);
+      if (!sameProject.has(name)) continue;
+    }
     const facts = await fingerprintFacts(staging, record);
     if ((await loadKnownFacts(staging, ledger.id, name))?.facts === facts) continue;
     options.signal.throwIfAborted();
@@ -68,7 +77,6 @@ export async function takeIn(
   { staging, ledger, now, signal, onMigration }: Omit<TakeInOptions, 'destination' | 'except'>,
 ): Promise<void> {
   const sent = await findSent(staging, ledger, { id, name }, facts);
-  const purpose: LedgerPurpose = sent === 'nothing' ? 'note' : 'take_in';
   const source = { staging, from: 0, to: BUCKETS, signal };
   onMigration(name);
   const document = { migration: id, name, at: now().toISOString() };
@@ -78,45 +86,59 @@ export async function takeIn(
   const turn = await openTurn(staging, ledger.id, document, above);
   await saveVersions(staging, ledger);
   const work = layout(name).atTurn(turn);
-  const taken = await atTurn(ledger, staging, turn, purpose);
-  // What it sent was decided by its own manifest.
-  const decidedBy = (await loadLatestEpoch(staging, name))?.manifest ?? opening.manifest;
-  const at = purpose === 'take_in' ? { ...taken, sharedDevices: readSharedDevices(decidedBy) } : taken;
-  const resolved = await resolveBuckets({
-    ...source,
-    prefix: work.factsBy('taken-in'),
-    facts: listFacts(staging, [name]),
-    ledger: at,
-    tables: createLedgerTables(staging, ledger.id, 'ids', ID_WIDTH),
-  });
-  if (purpose === 'take_in') {
-    const chunks = foldBuckets({
-      ...source,
-      facts: resolved.facts,
-      ledger: at,
-      tables: createLedgerTables(staging, ledger.id, 'properties', PROPERTY_WIDTH),
-      overwrite: isOverwriting(opening.manifest),
-      groupIdentifyEvent: '$group_identify', // its events are not sent
-    });
-    for await (const _ of chunks) signal.throwIfAborted();
-  }
+  // What it sent was decided by its own facts; what follows from others beside them was not.
+  if (sent !== 'nothing') await enter('take_in');
+  await enter('note');
   await clearStaging(staging, work.prefix);
   await saveVersions(staging, ledger);
   // What was only begun to be sent may have to be sent again: its turn never ends.
   if (sent !== 'something') await endTurn(staging, ledger.id, turn);
   const state = sent === 'all' ? 'sent' : 'noted';
-  await saveKnownFacts(staging, ledger.id, name, { facts, state });
-}
+  await saveKnownFacts(staging, ledger.id, { id, name }, { facts, state });
 
-/**
- * By the ledger that its last producer had: a key is of one project, whatever the host and the variable are called.
- * Where one of the two names no project, by the key as well; of what was removed, the ledger of the key alone may know.
- */
-async function sendsTo(staging: Staging, name: string, { id, key }: Ledger): Promise<boolean> {
-  const last = await loadLastLedger(staging, name);
-  if (last?.ledger !== undefined && (last.ledger === id || last.ledger === key)) return true;
-  if (last?.key === id) return true;
-  return key !== undefined && key !== id && (await loadKnownFacts(staging, key, name)) !== undefined;
+  async function enter(purpose: LedgerPurpose): Promise<void> {
+    const taken = await atTurn(ledger, staging, turn, purpose);
+    // What it sent was decided by its own manifest.
+    const decidedBy = (await loadLatestEpoch(staging, name))?.manifest ?? opening.manifest;
+    const at = purpose === 'take_in' ? { ...taken, sharedDevices: readSharedDevices(decidedBy) } : taken;
+    const tables = createLedgerTables(staging, ledger.id, 'ids', ID_WIDTH);
+    const prefix = work.factsBy(purpose);
+    const connected = await connectPersons({
+      staging,
+      prefix,
+      listFacts: () => listFacts(staging, [name]),
+      ...(purpose === 'note' ? { listKnown: () => listOtherFacts(staging, ledger.id, [name]) } : {}),
+      removedJoins: purpose === 'note' ? () => findRemovedJoins(staging, ledger) : undefined,
+      ledger: at,
+      tables,
+      signal,
+    });
+    const resolved = await resolveBuckets({
+      ...source,
+      prefix,
+      facts: listFacts(staging, [name]),
+      connected,
+      ledger: at,
+      tables,
+      sent: isOverwriting(opening.manifest)
+        ? {
+            facts: () => listKnownFacts(staging, ledger.id, [name]),
+            tables: createLedgerTables(staging, ledger.id, 'properties', PROPERTY_WIDTH),
+          }
+        : undefined,
+    });
+    if (purpose === 'take_in') {
+      const chunks = foldBuckets({
+        ...source,
+        facts: resolved.facts,
+        ledger: at,
+        tables: createLedgerTables(staging, ledger.id, 'properties', PROPERTY_WIDTH),
+        overwrite: isOverwriting(opening.manifest),
+        groupIdentifyEvent: '$group_identify', // its events are not sent
+      });
+      for await (const _ of chunks) signal.throwIfAborted();
+    }
+  }
 }
 
 /**
@@ -124,7 +146,7 @@ async function sendsTo(staging: Staging, name: string, { id, key }: Ledger): Pro
  * perhaps nothing, or to another project. It forbids what contradicts it, and is sent again where it belongs to
  * what somebody sends.
  */
-async function findSent(
+export async function findSent(
   staging: Staging,
   ledger: Ledger,
   { id, name }: Pick<MigrationRecord, 'id' | 'name'>,

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
 import type { LedgerPurpose } from '../../identity/merge-decision.ts';
 import type { LedgerAtTurn } from '../../identity/resolve-persons.ts';
-import { sentRange } from '../../identity/sent-range.ts';
+import { hasItsSample, sentRange } from '../../identity/sent-range.ts';
 import { encodeDocument, loadDocument, loadIfWhole } from '../../state/document.ts';
 import { layout, parseEndedTurnKey, parseTurnKey } from '../../state/keys.ts';
 import { createKeyedHash } from '../../state/ledger/keyed-hash.ts';
 import { type Ledger, type LedgerAccess, openLedger } from '../../state/ledger/ledger.ts';
-import { loadTurns } from '../../state/ledger/turns.ts';
+import { loadTurnDocument, loadTurns } from '../../state/ledger/turns.ts';
 
 /** One turn of a migration at its ledger. */
 const turnPlan = z.strictObject({
@@ -20,6 +20,8 @@ const turnPlan = z.strictObject({
   facts: z.string(),
   /** Ranges that the buckets are cut into; constant, because each range has receipts. */
   ranges: z.number().int().positive(),
+  /** Whether all ids were resolved, after which merges are sent; earlier versions do not say. */
+  mayHaveSent: z.boolean().exactOptional(),
   /** Its earlier turns that had come to something: what a sleeper says of the others later does not count (I5). */
   ended: z.array(z.number().int().positive()).exactOptional(),
 });
@@ -44,7 +46,7 @@ const endedTurn = z.strictObject({
   of: z.array(z.string()),
   /** Fingerprint of the migration's own facts. */
   facts: z.string().exactOptional(),
-  result: sentRange,
+  result: sentRange.refine(hasItsSample, 'the events refused do not fit their sample'),
 });
 export type EndedTurn = z.infer<typeof endedTurn>;
 
@@ -114,14 +116,34 @@ export async function atTurn(
   turn: number,
   purpose: LedgerPurpose,
 ): Promise<LedgerAtTurn & { readonly id: string }> {
-  const { ended } = await loadTurns(staging, ledger.id);
+  const { ended, known } = await loadTurns(staging, ledger.id);
+  const unsent = await findUnsent(
+    staging,
+    ledger.id,
+    [...known].filter((one) => one < turn && !ended.has(one)),
+  );
   return {
     id: ledger.id,
     hash: createKeyedHash(ledger.hashKey, ledger.hashForm),
     turn,
     purpose,
     hasEnded: (other) => ended.has(other),
+    sentNothing: (other) => unsent.has(other),
     isForgotten: ledger.isForgotten,
     sharedDevices: ledger.sharedDevices,
   };
+}
+
+/**
+ * Of turns that a later one came after before they ended: those that had sent nothing by then. They never will, as
+ * nobody continues them and whoever has the ledger's lock by now is another one.
+ */
+async function findUnsent(staging: Staging, ledger: string, turns: readonly number[]): Promise<Set<number>> {
+  const unsent = new Set<number>();
+  for (const turn of turns) {
+    const document = await loadTurnDocument(staging, ledger, turn);
+    const plan = document && (await loadIfWhole(turnPlan, layout(document.name).turn(turn), staging));
+    if (plan?.ledger === ledger && plan.mayHaveSent === false) unsent.add(turn);
+  }
+  return unsent;
 }

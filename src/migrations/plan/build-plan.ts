@@ -1,5 +1,6 @@
 import type { TargetEvent } from '../../contract/event.ts';
 import type { SkipReason } from '../../contract/outcome.ts';
+import { hideQuoted } from '../rejects/hide-quoted.ts';
 import { compareFields, listTopLevelFates } from './compare-fields.ts';
 import { TimeCounts } from './event-times.ts';
 import { findSharedIds } from './find-shared-ids.ts';
@@ -55,7 +56,7 @@ export function buildPlan(input: PlanInput): Plan {
     times: countTimes(times).toEventTimes(source.timezone, false),
     people: countSampledPeople(sampled.map(({ outcome }) => outcome)),
     fields: compareFields(sampled, source.listFieldFates ?? listTopLevelFates(source.knownFields)),
-    pairs: selectPairs(sampled, PAIRS),
+    pairs: selectPairs(sampled, PAIRS, source.hideHashed),
     skips: byReason(
       sampled.flatMap(({ outcome, file }) =>
         outcome.kind === 'skipped' ? [{ reason: outcome.reason, file, detail: '' }] : [],
@@ -63,7 +64,17 @@ export function buildPlan(input: PlanInput): Plan {
       estimated,
     ).map(({ reason, inSample, estimated }) => ({ reason, inSample, estimated })),
     rejects: byReason(
-      sampled.flatMap(({ outcome, file }) => (outcome.kind === 'rejected' ? [{ ...outcome, file }] : [])),
+      sampled.flatMap(({ outcome, file }) =>
+        outcome.kind === 'rejected'
+          ? [
+              {
+                ...outcome,
+                detail: source.hideHashed ? hideQuoted(outcome.reason, outcome.detail) : outcome.detail,
+                file,
+              },
+            ]
+          : [],
+      ),
       estimated,
     ),
     ...(input.notes && input.notes.size > 0

@@ -4,9 +4,10 @@ import type { FactsIndex } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import type { BatchLimits } from '../../deliver/batch-builder.ts';
 import type { Stamp } from '../../deliver/stamp.ts';
+import { connectPersons } from '../../identity/connect/connect-persons.ts';
 import { foldBuckets } from '../../identity/fold-buckets.ts';
 import { ID_WIDTH } from '../../identity/merge-decision.ts';
-import { emptyPersonsTally, mergePersonsTally, type PersonsTally } from '../../identity/persons-tally.ts';
+import { mergePersonsTally, type PersonsTally } from '../../identity/persons-tally.ts';
 import { PROPERTY_WIDTH } from '../../identity/property-decision.ts';
 import { resolveBuckets } from '../../identity/resolve-buckets.ts';
 import type { LedgerAtTurn } from '../../identity/resolve-persons.ts';
@@ -25,7 +26,8 @@ import { createLedgerTables, createMemoryTables } from '../../state/ledger/ledge
 import { loadTurns } from '../../state/ledger/turns.ts';
 import type { PartStore } from '../../state/part-store.ts';
 import { loadPart } from '../../state/parts.ts';
-import { listKnownFacts } from '../persons/facts-of.ts';
+import { listKnownFacts, listOtherFacts } from '../persons/facts-of.ts';
+import { findRemovedJoins } from '../persons/keep-links.ts';
 import { atTurn } from '../persons/turn.ts';
 import { ReceiptTotals } from '../report/receipt-totals.ts';
 
@@ -119,11 +121,28 @@ async function foldAll(
   const openTables = (table: LedgerTable, width: number) =>
     createMemoryTables(width, known && createLedgerTables(staging, known.id, table, width));
   const all = { from: 0, to: BUCKETS, staging, signal, ledger };
+  const tables = openTables('ids', ID_WIDTH);
+  const prefix = toPlanFactsPrefix(scratch);
+  const connected = await connectPersons({
+    staging,
+    signal,
+    ledger,
+    tables,
+    prefix,
+    listFacts: () => facts,
+    ...(known
+      ? {
+          listKnown: () => listOtherFacts(staging, known.id, []),
+          removedJoins: () => findRemovedJoins(staging, known),
+        }
+      : {}),
+  });
   const resolved = await resolveBuckets({
     ...all,
-    tables: openTables('ids', ID_WIDTH),
-    prefix: toPlanFactsPrefix(scratch),
+    tables,
+    prefix,
     facts,
+    connected,
     sent:
       known && overwritePeople
         ? {
@@ -136,7 +155,7 @@ async function foldAll(
         : undefined,
   });
   const merges = resolved.merges.reduce((sum, { count }) => sum + count, 0);
-  let people = mergePersonsTally({ ...emptyPersonsTally(), pairs: merges }, resolved.people);
+  let people = mergePersonsTally({ ...connected.people, pairs: merges }, resolved.people);
   let syntheticEvents = merges;
   const folded = foldBuckets({
     ...all,

@@ -1,6 +1,6 @@
 import type { Manifest } from '../../../config/manifest/manifest.ts';
 import { toTimeWindow } from '../../../config/manifest/window.ts';
-import type { FindPlace } from '../../sources/mapping/web/places.ts';
+import type { FindPlace } from '../../lib/places.ts';
 import { bindSource, getSourceType, type SourceTypes } from '../../sources/registry.ts';
 import type { MapNote, SourceSlice } from '../../sources/source.ts';
 import { createSampleMap } from '../manifest/create-maps.ts';
@@ -39,6 +39,7 @@ export async function makePlan(
       timezone: source.timezone,
       geoip: source.geoip,
       knownFields: getSourceType(source.type, types).knownFields(),
+      hideHashed: bound.hideHashed,
       listFieldFates: bound.listFieldFates,
     },
     destination: manifest.destination?.url,

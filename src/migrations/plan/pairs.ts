@@ -1,6 +1,7 @@
 import type { TargetEvent } from '../../contract/event.ts';
 import { stringifyJson } from '../../lib/json/stringify-json.ts';
 import { shorten } from '../../lib/preview.ts';
+import type { Fields } from '../../sources/mapping/table.ts';
 import type { Field, Pair, SampledRecord } from './plan.ts';
 
 const VALUE_MAX = 200;
@@ -9,11 +10,18 @@ const VALUE_MAX = 200;
 export function selectPairs(
   sampled: readonly (SampledRecord & { readonly file: string })[],
   count: number,
+  hide: (record: Fields) => Fields = (record) => record,
 ): Pair[] {
   const mapped = sampled.flatMap(({ file, text, fields, outcome }) => {
     const event = outcome.kind === 'mapped' ? outcome.events[0] : undefined;
     return event
-      ? [{ file, event, record: fields ? listFields(fields) : [['', shorten(text, VALUE_MAX)] as const] }]
+      ? [
+          {
+            file,
+            event,
+            record: fields ? listFields(hide(fields)) : [['', shorten(text, VALUE_MAX)] as const],
+          },
+        ]
       : [];
   });
   const firsts = [

@@ -3,7 +3,7 @@ import { knowsApiKey } from '../../../config/manifest/load-manifest.ts';
 import type { Manifest } from '../../../config/manifest/manifest.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { DEFAULT_BATCH_LIMITS } from '../../deliver/batch-builder.ts';
-import type { FindPlace } from '../../sources/mapping/web/places.ts';
+import type { FindPlace } from '../../lib/places.ts';
 import { getMappingName } from '../../sources/registry.ts';
 import type { SourceSlice } from '../../sources/source.ts';
 import { toPlanPrefix } from '../../state/keys.ts';
@@ -87,6 +87,7 @@ export async function planFull(
         sent: { people, events: { sent: syntheticEvents, accepted: syntheticEvents }, refused: [] },
         isHeld: manifest.persons === 'hold',
         releasedBy: undefined,
+        lost: [],
       },
       failures: [],
       lostObjects: [],

@@ -1,7 +1,7 @@
 import type { MapOutcome, RejectReason, SkipReason } from '../../contract/outcome.ts';
 import type { Window } from '../../pipeline/limit-to-window.ts';
 import type { StagingSpace } from '../../pipeline/stage/plan-space.ts';
-import type { ListFieldFates, MapNote } from '../../sources/source.ts';
+import type { ListFieldFates, MapNote, Source } from '../../sources/source.ts';
 import type { SharedDevices } from '../../state/ledger/ledger.ts';
 import type { EventTimes } from './event-times.ts';
 import type { SampledPeople } from './sample-people.ts';
@@ -19,6 +19,8 @@ export interface PlanInput {
     readonly knownFields: ReadonlySet<string> | 'all';
     /** What becomes of each field of a record, where the source says so. */
     readonly listFieldFates?: ListFieldFates | undefined;
+    /** The source's own: without it nothing of a record is hidden. */
+    readonly hideHashed?: Source['hideHashed'];
   };
   /** Address of the service; undefined for the bundled API. */
   readonly destination: string | undefined;

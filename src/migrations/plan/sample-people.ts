@@ -26,7 +26,7 @@ export function countSampledPeople(outcomes: readonly MapOutcome[]): SampledPeop
       if (fact.kind === 'pair')
         users.set(fact.anonId, (users.get(fact.anonId) ?? new Set()).add(fact.userId));
       else if (fact.kind === 'person') withProperties.add(fact.distinctId);
-      else groups.add(JSON.stringify([fact.groupType, fact.groupKey]));
+      else if (fact.kind === 'group') groups.add(JSON.stringify([fact.groupType, fact.groupKey]));
     }
   }
   const shared = [...users.values()].filter(({ size }) => size > 1).length;

@@ -14,7 +14,8 @@ import { readStamps } from '../manifest/stamps.ts';
 import type { MigrationRuntime } from '../migration-runtime.ts';
 import { preflight } from '../preflight.ts';
 import { createRecord, type ManifestAt, toPrepared } from '../prepare.ts';
-import { type RunOptions, type RunResult, runPrepared } from '../start.ts';
+import { type RunOptions, type RunResult, runPrepared, startMigration } from '../start.ts';
+import { findBegunReplay } from './begun-replay.ts';
 import { readRejectLines } from './rejects.ts';
 
 export interface ReplayInput {
@@ -26,7 +27,8 @@ export interface ReplayInput {
 
 /**
  * Sends rejected records again: they become the parts of a migration of their own, run with the corrected
- * manifest. Their uuids do not depend on the migration, so a replay adds nothing twice. Throws ConfigError,
+ * manifest. Their uuids do not depend on the migration, so a replay adds nothing twice. One that was begun in the same
+ * way and did not end is continued. Throws ConfigError,
  * PreflightError and UnavailableError as long as that migration does not exist.
  */
 export async function replayRejects(
@@ -39,12 +41,14 @@ export async function replayRejects(
   await assertDecided(staging, name, loaded);
   const original = await requireMigration(staging, name);
   await assertSameProject(runtime, original, loaded.manifest);
+  // What is scheduled is the migration itself.
+  const { schedule: _, ...terms } = loaded.manifest;
+  const stamped = { ...terms, stamps: readStamps(original) };
+  const begun = await findBegunReplay(runtime, name, { loaded: { ...loaded, manifest: stamped }, reason });
+  if (begun !== undefined)
+    return startMigration(runtime, { ...loaded, manifest: { ...stamped, name: begun } }, options);
   const allowed = await preflight(runtime, loaded.manifest, []);
-  const manifest = {
-    ...loaded.manifest,
-    name: await findFreeName(staging, name, 'replay'),
-    stamps: readStamps(original),
-  };
+  const manifest = { ...stamped, name: await findFreeName(staging, name, 'replay') };
   const { prefix } = layout(manifest.name);
   await clearStaging(staging, prefix); // of a replay that was killed before it had its record
   const files = await stageRejects(staging, prefix, selectRejects(staging, name, reason));
@@ -55,7 +59,12 @@ export async function replayRejects(
   const { type } = manifest.source;
   const pinned = readPinnedVersion(mapping, type) === undefined ? getMappingName(type) : mapping;
   const pins = original.pins ?? (await pinMapping(staging, manifest, loaded.baseDir));
-  const record = await createRecord(runtime, replay, files, pinned, { replays: name, pins });
+  const record = await createRecord(runtime, replay, files, pinned, {
+    replays: name,
+    ...(reason === undefined ? {} : { replaysReason: reason }),
+    stampedAs: original.stampedAs ?? original.replays ?? name,
+    pins,
+  });
   return runPrepared(runtime, toPrepared(record, replay, [], allowed), 'run', options);
 }
 

@@ -1,14 +1,17 @@
 import type { Manifest } from '../../../config/manifest/manifest.ts';
 import type { Staging } from '../../contract/staging.ts';
+import { ConfigError } from '../../lib/errors.ts';
 import { migrationKey, mirrorControl } from '../../state/checkpoints.ts';
 import { loadControl } from '../../state/control.ts';
 import { encodeDocument } from '../../state/document.ts';
-import { layout, ledgerLayout } from '../../state/keys.ts';
+import { layout, ledgerLayout, toPlacesKey } from '../../state/keys.ts';
 import { forgetLedger, type LedgerAccess, listLedgersOf } from '../../state/ledger/ledger.ts';
 import { loadMigration, type MigrationRecord } from '../../state/migrations.ts';
+import { isScheduled } from '../../state/schedules/schedules.ts';
 import { applyEvent, decideStored, RefusedError, requireMigration } from '../life-store.ts';
 import { explainRefusal } from '../lifecycle.ts';
 import type { MigrationStore } from '../migration-runtime.ts';
+import { takeLedgerLock } from '../persons/ledger-lock.ts';
 import { assertNotReleased, enterFacts, removeFacts } from '../persons/remove-facts.ts';
 import { loadStoredManifest } from '../prepare.ts';
 import { findReportKey, loadStoredReport, type Report } from '../report/report.ts';
@@ -28,23 +31,35 @@ export interface RemoveOptions {
   readonly resolveLedger: ResolveLedger;
 }
 
+export interface Removed {
+  /**
+   * Key of the file of places that it pinned. It is kept: another process may be about to begin a migration with the
+   * same file, and finds it there before it says so.
+   */
+  readonly keptPlaces?: string;
+}
+
 /** Objects that are removed at once; on S3 each is a round trip. */
 const AT_ONCE = 16;
 
 /**
  * Removes what a migration keeps of its export: parts, rejects, and the values of its identity facts. Its
  * record, its receipts and its report stay, the report without ids of persons. May be interrupted and called again. Throws
- * RefusedError while the migration runs, and ConfigError where the ledger of its destination does not know its
+ * RefusedError while the migration runs, and ConfigError where it has a schedule, or where the ledger of its destination does not know its
  * identity facts and cannot be told.
  */
 export async function removeMigration(
   store: MigrationStore,
   name: string,
   { keepRejects = false, forget = false, resolveLedger }: RemoveOptions,
-): Promise<void> {
+): Promise<Removed> {
   const { staging, now } = store;
-  if (forget && (await forgetGone(store, name))) return;
+  if (forget && (await forgetGone(store, name))) return {};
   const record = await requireMigration(staging, name);
+  if (await isScheduled(staging, name))
+    throw new ConfigError(
+      `migration "${name}" has a schedule, which would import it again; remove that first: backhaul schedule rm ${name}`,
+    );
   await decideStored(staging, name, { kind: 'remove' }, await loadControl(staging, name));
   await assertNotLeased(store, record);
   await assertNotReleased(staging, name);
@@ -54,6 +69,7 @@ export async function removeMigration(
     now,
     signal: new AbortController().signal,
     resolveLedger: () => resolveLedger(manifest),
+    whileHeld: (ledger: string, work: () => Promise<void>) => workWhileHeld(store, record, ledger, work),
   };
   if (!forget) await enterFacts(name, facts);
   const at = now().toISOString();
@@ -72,11 +88,13 @@ export async function removeMigration(
     await hidePersons(staging, name);
     const rejects = keepRejects ? [keys.rejects, keys.repeats] : [];
     // Receipts hold counts alone, and tell the ledger which facts there were.
-    const states = [keys.controls, keys.oldControl, keys.reports, keys.oldReport];
+    const states = [keys.controls, keys.oldControl, keys.notices, keys.reports, keys.oldReport];
     const kept = [...states, keys.receipts, keys.factsRemoved, ...rejects];
     await removeAll(staging, keys.prefix, (key) => kept.some((each) => key.startsWith(each)));
   }
   await store.askRedis((redis) => redis.del(migrationKey(record.id))).catch(() => {});
+  const places = record.pins?.places;
+  return places === undefined ? {} : { keptPlaces: toPlacesKey(places) };
 }
 
 /**
@@ -101,6 +119,39 @@ async function assertNotLeased({ askRedis }: MigrationStore, { id, name }: Migra
     'still_running',
     explainRefusal('still_running', { name, state: 'running', reason: '' }),
   );
+}
+
+/** Without Redis no migration has a turn; with it, one that has is not waited for. */
+async function workWhileHeld(
+  { askRedis }: MigrationStore,
+  { id, name }: MigrationRecord,
+  ledger: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  let isHeld = false;
+  const asked = askRedis(async (redis) => {
+    const lock = await takeLedgerLock(ledger, {
+      redis,
+      migration: { id, name },
+      assertRunning: async () => {},
+      onWait: (holder) => {
+        throw new ConfigError(
+          `migration "${holder}" is about to send persons to the same destination; remove "${name}" when it has finished`,
+        );
+      },
+      signal: new AbortController().signal,
+    });
+    isHeld = true;
+    try {
+      await work();
+    } finally {
+      await lock.release().catch(() => {});
+    }
+  });
+  await asked.catch((error: unknown) => {
+    if (isHeld || error instanceof ConfigError) throw error;
+  });
+  if (!isHeld) await work();
 }
 
 async function removeAll(staging: Staging, prefix: string, isKept: (key: string) => boolean): Promise<void> {

@@ -1,7 +1,8 @@
-import { ConfigError, getMessage, SourceError } from '../../lib/errors.ts';
+import { BackhaulError, getMessage } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { loadControl } from '../../state/control.ts';
 import { listMigrations } from '../../state/migrations.ts';
+import { isScheduled } from '../../state/schedules/schedules.ts';
 import type { MigrationStore } from '../migration-runtime.ts';
 import { type ResolveLedger, removeMigration } from './remove-migration.ts';
 
@@ -25,12 +26,13 @@ export async function sweepFinished(
       const control = await loadControl(store.staging, name);
       if (control?.state !== 'finished') continue;
       if (store.now().getTime() - Date.parse(control.at) < afterDays * DAY_MS) continue;
+      if (await isScheduled(store.staging, name)) continue; // its next run would find nothing to continue
       await removeMigration(store, name, { resolveLedger });
       removed.push(name);
     } catch (error) {
-      // A damaged migration keeps no other from being removed.
-      if (!(error instanceof ConfigError || error instanceof SourceError)) throw error;
-      log.warn({ migration: name, err: getMessage(error) }, 'a finished migration is not removed yet');
+      // A migration that is damaged, or that somebody resumes at this moment, keeps no other from being removed.
+      const err = error instanceof BackhaulError ? getMessage(error) : error;
+      log.warn({ migration: name, err }, 'a finished migration is not removed yet');
     }
   }
   return removed;

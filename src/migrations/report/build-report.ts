@@ -111,6 +111,7 @@ export function buildReport(input: ReportInput): Report {
       refused: (people?.refused ?? []).slice(0, SAMPLE),
       ...(persons?.isHeld ? { held: true } : {}),
       ...(persons?.releasedBy === undefined ? {} : { releasedBy: persons.releasedBy }),
+      ...(persons && persons.lost.length > 0 ? { lost: [...persons.lost] } : {}),
     },
     unfinished: {
       parts: missing.length,

@@ -7,7 +7,7 @@ import { layout } from '../../state/keys.ts';
 import type { MigrationRecord } from '../../state/migrations.ts';
 import { listFileReceipts, listParts } from '../../state/parts.ts';
 import { listReceipts } from '../../state/receipts.ts';
-import { createGeneration, loadRepeats } from '../../state/repeats.ts';
+import { createGeneration, loadRepeats, loadRepeatsIfWhole } from '../../state/repeats.ts';
 import { createMigrationStamp } from '../manifest/stamps.ts';
 import type { ReportInput } from './build-report.ts';
 import { ReceiptTotals } from './receipt-totals.ts';
@@ -18,9 +18,15 @@ export type Books = Omit<ReportInput, 'persons' | 'failures' | 'isOver'>;
 /**
  * Reads every receipt and description, also while a run is under way. Objects that receipts name are looked
  * up in listings; rejects and fingerprints are compared with their digests. Throws SourceError for a document that cannot be believed.
+ *
+ * @param willFold The caller folds repeats next, which makes a result that cannot be believed again.
  */
-export async function loadBooks(staging: Staging, record: MigrationRecord): Promise<Books> {
-  const { prefix } = layout(record.name);
+export async function loadBooks(
+  staging: Staging,
+  record: MigrationRecord,
+  { willFold = false }: { readonly willFold?: boolean } = {},
+): Promise<Books> {
+  const { prefix, repeatsResult } = layout(record.name);
   const totals = new ReceiptTotals();
   const named = new NamedObjects(record.name);
   const generations = createGeneration();
@@ -30,7 +36,9 @@ export async function loadBooks(staging: Staging, record: MigrationRecord): Prom
     named.add(receipt);
   }
   const generation = generations.end();
-  const repeats = await loadRepeats(staging, record.name, generation);
+  const repeats = willFold
+    ? await loadRepeatsIfWhole(staging, repeatsResult(generation.name), generation.rows)
+    : await loadRepeats(staging, record.name, generation);
   if (repeats) named.addRejects(repeats.rejectSegments);
   // Slices before parts: one that ends between the two listings must not seem to have lost parts.
   const stagedFiles = [];

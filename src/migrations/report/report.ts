@@ -64,6 +64,8 @@ export const report = z.strictObject({
     held: z.boolean().optional(),
     /** Migration that sent what this one held. */
     releasedBy: z.string().optional(),
+    /** What said what was sent about persons in earlier turns, and is gone: that is not counted here. */
+    lost: z.array(z.string()).optional(),
   }),
   /** What has no receipt yet; all zero and empty once the migration is finished. */
   unfinished: z.strictObject({

@@ -58,7 +58,7 @@ async function countPart(records: PartRecords, { format }: PartMeta, map: Import
     map,
     batches,
     outcomes: new Outcomes(records.count),
-    facts: { add: () => {}, addUser: () => {} },
+    facts: { add: () => {}, addUser: () => {}, addSeen: () => {} },
     fingerprints: new Fingerprints(records.count),
   });
   let events = 0;

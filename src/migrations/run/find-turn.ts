@@ -50,6 +50,7 @@ export async function findTurn(
     of: [...of],
     facts,
     ranges: countRanges(bytes),
+    mayHaveSent: false,
     ended: [...(await listEndedEpochs(staging, record.name)).keys()],
   };
   const turn = await openTurn(staging, ledger.id, {

@@ -120,13 +120,15 @@ export async function stageAndImport(
     return runScheduler(importWork(run, feed), {
       ...schedulerDeps,
       onProgress: ({ id }, progress) => {
-        const counts = recordCounts.safeParse(progress);
-        if (counts.success) board.setProgress(id, counts.data);
+        const reported = partProgress.safeParse(progress);
+        if (!reported.success) return;
+        const { events = reported.data.delivered, ...counts } = reported.data;
+        board.setProgress(id, counts, events);
       },
       onSettled: async ({ id }) => {
         const receipt = await loadReceipt(staging, run.record.name, id);
         if (!receipt) return 'again';
-        board.finishPart(id, receipt.tally.counts);
+        board.finishPart(id, receipt.tally);
         return 'settled';
       },
     });
@@ -160,6 +162,9 @@ async function* stageWork(run: EpochRun, slices: readonly StagedSlice[]): AsyncG
 }
 
 const sum = (numbers: Iterable<number>): number => [...numbers].reduce((total, number) => total + number, 0);
+
+/** Outcomes of a part that is being imported; workers of earlier versions do not count its events. */
+const partProgress = z.object({ ...recordCounts.shape, events: z.number().int().nonnegative().optional() });
 
 /** Parts of a slice that exist so far. */
 const sliceProgress = z.object({ parts: z.number() });
@@ -195,7 +200,7 @@ function createPartReader(staging: Staging, prefix: string, feed: PartFeed) {
 async function* importWork(run: EpochRun, feed: PartFeed): AsyncGenerator<Work> {
   for await (const part of feed.parts) {
     const receipt = await loadReceipt(run.staging, run.record.name, part.id);
-    if (receipt) run.board.addFinishedPart(receipt.tally.counts);
+    if (receipt) run.board.addFinishedPart(receipt.tally);
     else {
       run.assertVolume();
       if (run.board.getStatus().phase !== 'import') run.board.setPhase('import');

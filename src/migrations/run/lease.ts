@@ -29,6 +29,7 @@ import {
   type LeaseHolder,
 } from '../lifecycle.ts';
 import { isRunning } from './is-running.ts';
+import { lookAtLock } from './look-at-lock.ts';
 
 const LEASE_MS = 15_000;
 const RENEW_EVERY_MS = 5_000;
@@ -126,7 +127,9 @@ export async function acquireLease(
       return number;
     };
     const assertLatest = async () => {
-      if ((await loadLatestEpochNumber(staging, record.name)) !== epoch) throw superseded(record.name);
+      const listed = await loadLatestEpochNumber(staging, record.name);
+      if (listed > epoch) throw superseded(record.name);
+      if (listed < epoch) throw new ConfigError(explainLag(staging.location));
     };
     epoch = await open(latest + 1);
     // Redis may remember more epochs than staging, where its folder was removed: the new one must be higher.
@@ -206,6 +209,10 @@ function assertContinues(state: Control['state'] | undefined): void {
   if (state !== undefined && DUTIES[state].producer === 'end') throw new ControlError(state);
 }
 
+/** Parts, receipts and epochs are found by listings: one that is behind would hide work that is done. */
+const explainLag = (location: string) =>
+  `${location} does not list what was written to it a moment ago: Backhaul needs a storage whose listings show each object at once, as S3 does. Set BACKHAUL_STAGING to such a one, or turn off what caches or copies its listings`;
+
 const superseded = (name: string) =>
   new FencedOutError(explainRefusal('superseded', { name, state: 'running', reason: '' }));
 
@@ -216,7 +223,7 @@ async function takeLease(redis: Redis, record: MigrationRecord, self: string): P
       ownLeases.add(self);
       return;
     }
-    const held = await redis.get(key);
+    const held = await lookAtLock(redis, key, LEASE_MS);
     if (held === null) continue;
     const holder = parseHolder(held, key);
     const isAlive = (pid: number) => (pid === process.pid ? ownLeases.has(held) : isRunning(pid));

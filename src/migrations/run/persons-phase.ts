@@ -1,10 +1,14 @@
 import type { Redis } from 'ioredis';
+import { connectPersons } from '../../identity/connect/connect-persons.ts';
+import { ID_WIDTH } from '../../identity/merge-decision.ts';
 import { countRefused, type SentRange } from '../../identity/sent-range.ts';
 import { settleWithin } from '../../lib/async/timeout.ts';
 import { FencedOutError, SourceError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { BUCKETS } from '../../state/bucket.ts';
 import { encodeDocument } from '../../state/document.ts';
-import { layout } from '../../state/keys.ts';
+import { MEMBER_BUCKETS } from '../../state/facts/fact-line.ts';
+import { layout, toRangeKey } from '../../state/keys.ts';
 import {
   forgetLedger,
   type Ledger,
@@ -13,20 +17,35 @@ import {
   openLedger,
   saveKnownFacts,
 } from '../../state/ledger/ledger.ts';
+import { createLedgerTables } from '../../state/ledger/ledger-tables.ts';
 import { endTurn } from '../../state/ledger/turns.ts';
 import { saveVersions } from '../../state/ledger/versions.ts';
 import { clearStaging, loadLatestEpochNumber } from '../../state/migrations.ts';
 import { requireMigration } from '../life-store.ts';
 import { addUpTurn } from '../persons/add-up-turn.ts';
 import { loadAttempts, reopenRefused } from '../persons/attempts.ts';
-import { countFactBytes, fingerprintFacts } from '../persons/facts-of.ts';
+import {
+  countFactBytes,
+  fingerprintFacts,
+  haveSaidAll,
+  listFacts,
+  listOtherFacts,
+} from '../persons/facts-of.ts';
+import { findRemovedJoins } from '../persons/keep-links.ts';
 import { assertOneProject, type LedgerDestination } from '../persons/ledger-destination.ts';
-import { type LedgerLock, LedgerLockLostError, takeLedgerLock } from '../persons/ledger-lock.ts';
+import { type LedgerLock, LedgerLockLostError, takeProjectLock } from '../persons/ledger-lock.ts';
 import { listNotedVersions } from '../persons/noted-versions.ts';
 import { findLost, rebuildWhereLost } from '../persons/rebuild-ledger.ts';
 import { withdrawRefused } from '../persons/refused-records.ts';
-import { takeInOthers } from '../persons/take-in.ts';
-import { type EndedTurn, listEndedEpochs } from '../persons/turn.ts';
+import { findSent, takeIn, takeInOthers } from '../persons/take-in.ts';
+import {
+  atTurn,
+  type EndedTurn,
+  listEndedEpochs,
+  listEndedTurns,
+  saveTurnPlan,
+  type TurnPlan,
+} from '../persons/turn.ts';
 import { type Facts, findTurn, listSteps } from './find-turn.ts';
 import type { EpochRun } from './import-phase.ts';
 import { cutRanges, runRanges } from './persons-ranges.ts';
@@ -70,7 +89,7 @@ export async function sendPersons(run: PersonsRun): Promise<Failure[]> {
 
   const access = persons.resolveLedger();
   for (;;) {
-    const lock = await takeLedgerLock(access.id, {
+    const lock = await takeProjectLock(access, {
       redis: run.redis,
       migration: record,
       assertRunning: run.schedulerDeps.assertRunning,
@@ -112,15 +131,20 @@ async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts
     return takeTurn(run, lock, { ...ledger, isForgotten: true }, facts);
   }
   if (await isKnown(run, ledger, facts)) return [];
+  if (persons.hold && (await takeInReleased(run, ledger, facts)) === 'all') return [];
 
   const { turn, plan } = await findTurn(run, ledger, facts);
   await lock.enterTurn(turn);
   const keys = layout(record.name).atTurn(turn);
   const ranges = cutRanges(plan.ranges);
+  await connectTurn(run, ledger, turn, plan);
   const attempts = await loadAttempts(staging, keys);
   const steps = listSteps(keys, plan, attempts);
   Object.assign(run.board.personJobs, { done: 0, total: steps.length * ranges.length });
   for (const [job, toReceiptKey] of steps) {
+    // Before the first merge goes out: where another turn comes now, nobody knows what was sent in this one.
+    if (job !== 'resolve-people' && plan.mayHaveSent === false)
+      await saveTurnPlan(staging, record.name, turn, { ...plan, mayHaveSent: true });
     const failures = await runRanges(run, lock, { job, toReceiptKey, turn, ranges });
     if (failures.length > 0) return failures;
     await lock.assertHeld();
@@ -153,12 +177,57 @@ async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts
   await endTurn(staging, ledger.id, turn);
   for (const [name, fingerprint] of fingerprints) {
     const state = plan.purpose === 'send' ? 'sent' : 'noted';
-    await saveKnownFacts(staging, ledger.id, name, { facts: fingerprint, state });
+    await saveKnownFacts(staging, ledger.id, await requireMigration(staging, name), {
+      facts: fingerprint,
+      state,
+    });
     if (name !== record.name)
       await staging.put(layout(name).released, encodeDocument({ by: record.name, turn, facts: fingerprint }));
   }
   await clearStaging(staging, keys.prefix);
   return [];
+}
+
+/** What the vendor says of persons, as pairs, before the ids of all ranges are resolved by them. */
+async function connectTurn(
+  { staging, record, epoch, schedulerDeps: { signal } }: PersonsRun,
+  ledger: Ledger,
+  turn: number,
+  { of, purpose }: TurnPlan,
+): Promise<void> {
+  const keys = layout(record.name).atTurn(turn);
+  const key = toRangeKey(keys.connected, MEMBER_BUCKETS);
+  if (await staging.get(key)) return;
+  const tables = createLedgerTables(staging, ledger.id, 'ids', ID_WIDTH);
+  const connected = await connectPersons({
+    staging,
+    prefix: keys.factsBy(`${epoch}-connected`),
+    listFacts: () => listFacts(staging, of),
+    listKnown: () => listOtherFacts(staging, ledger.id, of),
+    isAll: await haveSaidAll(staging, ledger.id, of),
+    removedJoins: () => findRemovedJoins(staging, ledger),
+    ledger: await atTurn(ledger, staging, turn, purpose),
+    tables,
+    signal,
+  });
+  await staging.create(key, encodeDocument({ ...connected, versions: tables.listVersions(0, BUCKETS) }));
+}
+
+/**
+ * What others have sent of persons that are held: a ledger that was made again knows nothing of it, and this turn will
+ * only note them.
+ */
+async function takeInReleased(
+  { staging, record, log, now, schedulerDeps }: PersonsRun,
+  ledger: Ledger,
+  { fingerprints }: Facts,
+): Promise<'all' | 'something' | 'nothing'> {
+  const facts = fingerprints.get(record.name) ?? '';
+  const sent = await findSent(staging, ledger, record, facts);
+  if (sent === 'nothing') return sent;
+  const onMigration = () => log.info({ migration: record.name }, 'taking what was released into account');
+  await takeIn(record, facts, { staging, ledger, now, signal: schedulerDeps.signal, onMigration });
+  return sent;
 }
 
 /** Before the next step relies on it: what a step could not read it took for unknown. */
@@ -192,12 +261,17 @@ function toRefusal(name: string, result: SentRange): Failure {
   };
 }
 
-/** Whether the ledger knows these very facts, and all that was to be sent of them was sent. */
+/**
+ * Whether the ledger knows these very facts, and all that was to be sent of them was sent. Where persons are held, a
+ * turn of the migration's own must say so: another migration that took it in has noted its facts, but holds nothing.
+ */
 async function isKnown({ staging, persons }: PersonsRun, ledger: Ledger, facts: Facts): Promise<boolean> {
   for (const [name, fingerprint] of facts.fingerprints) {
     const known = await loadKnownFacts(staging, ledger.id, name);
     if (known?.facts !== fingerprint) return false;
-    if (known.state === 'noted' && !persons.hold) return false;
+    if (known.state === 'sent') continue;
+    const last = persons.hold ? (await listEndedTurns(staging, name)).at(-1) : undefined;
+    if (last?.purpose !== 'note' || last.facts !== fingerprint) return false;
   }
   return true;
 }

@@ -56,6 +56,8 @@ export async function foldRepeats(run: EpochRun, rangeRows?: number): Promise<Re
   const resultKey = keys.repeatsResult(generation.name);
   const known = await loadRepeatsIfWhole(staging, resultKey, generation.rows);
   if (known) return known;
+  // Beside a result that is damaged, its ranges may have lost rejects, which nobody looks for any more.
+  const isDamaged = (await staging.get(resultKey)) !== undefined;
 
   const total = new RepeatsTally();
   const ranges = planRepeatRanges(
@@ -67,7 +69,7 @@ export async function foldRepeats(run: EpochRun, rangeRows?: number): Promise<Re
     await schedulerDeps.assertRunning();
     const id = String(number).padStart(5, '0');
     const key = keys.repeatsRange(generation.name, id);
-    let folded = await loadRepeatsIfWhole(staging, key);
+    let folded = isDamaged ? undefined : await loadRepeatsIfWhole(staging, key);
     if (!folded) {
       const toRejectsKey = (part: string) => keys.repeatsRejects(generation.name, id, part);
       folded = await foldRange(staging, keys.prefix, sources, range, toRejectsKey, schedulerDeps.signal);

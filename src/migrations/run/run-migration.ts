@@ -11,7 +11,7 @@ import { encodeDocument } from '../../state/document.ts';
 import { layout } from '../../state/keys.ts';
 import type { EpochOpening, MigrationRecord } from '../../state/migrations.ts';
 import { removeOfOlderEpochs } from '../../state/numbered.ts';
-import { keepProgressNote, type Progress } from '../../state/progress-note.ts';
+import { keepProgressNote, loadProgressNote, type Progress } from '../../state/progress-note.ts';
 import { applyEvent } from '../life-store.ts';
 import type { MigrationQueue } from '../migration-runtime.ts';
 import { loadPersons } from '../persons/load-persons.ts';
@@ -26,6 +26,7 @@ import { type PersonsRun, type PersonsSettings, sendPersons } from './persons-ph
 import { foldRepeats } from './repeats-phase.ts';
 import { type RunStatus, StatusBoard } from './run-status.ts';
 import type { Failure } from './scheduler.ts';
+import { addThroughput } from './throughput.ts';
 import type { Work } from './work-queue.ts';
 
 /** Jobs open at once in a migration. */
@@ -159,29 +160,32 @@ async function runEpoch(
   };
 
   await assertRunning();
+  const before = await loadProgressNote(staging, record.name).catch(() => undefined);
   await removeOfOlderEpochs(staging, record.name, epoch);
   board.setPhase('stage');
+  const toNote = createNotes(before, deps);
   const note = keepProgressNote(staging, { name: record.name, epoch }, () => toNote(board.getStatus()));
   const feed = createPartFeed((part) => board.addPart(part.records));
   const judgeVolume = () => assertCounted(record, lease, board, deps);
   const stager = await deps.startStaging(feed);
   const failures: Failure[] = [];
-  try {
-    failures.push(...(await stageAndImport(run, slices, feed, countFirst ? judgeVolume : undefined)));
-  } finally {
-    await stager.close();
-    await note.close();
-  }
-  const books = await loadBooks(staging, record);
-  let report = buildReport({ ...books, failures: failures.map(describe), isOver: true });
-  // What is lost may be the very fact that forbids a merge, and a merge cannot be undone.
-  if (failures.length === 0 && report.balanced) {
+  const importAll = async (): Promise<Report> => {
+    try {
+      failures.push(...(await stageAndImport(run, slices, feed, countFirst ? judgeVolume : undefined)));
+    } finally {
+      await stager.close();
+    }
+    const books = await loadBooks(staging, record, { willFold: true });
+    const report = buildReport({ ...books, failures: failures.map(describe), isOver: true });
+    // What is lost may be the very fact that forbids a merge, and a merge cannot be undone.
+    if (failures.length > 0 || !report.balanced) return report;
     const repeats = await foldRepeats(run);
     board.setPhase('people');
     failures.push(...(await sendPersons(run)));
     const persons = failures.length === 0 ? { persons: await loadPersons(staging, record.name) } : {};
-    report = buildReport({ ...books, repeats, ...persons, failures: failures.map(describe), isOver: true });
-  }
+    return buildReport({ ...books, repeats, ...persons, failures: failures.map(describe), isOver: true });
+  };
+  const report = await importAll().finally(() => note.close());
   board.setPhase('report');
   await assertRunning();
   await staging.put(layout(record.name).report(epoch), encodeDocument(report));
@@ -225,13 +229,28 @@ async function assertCounted(
   volume.assertEvents(events, await countAccepted(staging, name));
 }
 
-const toNote = ({ counts, phase, speed, waitingFor }: RunStatus): Progress => ({
-  ...counts,
-  phase,
-  recordsPerSecond: Math.round(speed.recordsPerSecond),
-  ...(speed.secondsLeft === undefined ? {} : { secondsLeft: Math.round(speed.secondsLeft) }),
-  ...(waitingFor === undefined ? {} : { waitingFor }),
-});
+/** Notes of one epoch. The throughput continues that of the one before. */
+function createNotes(
+  before: Progress | undefined,
+  { eventsPerMinute, now }: Pick<RunDeps, 'eventsPerMinute' | 'now'>,
+): (status: RunStatus) => Progress {
+  let throughput = before?.throughput;
+  return ({ counts, events, phase, speed, waitingFor, personJobs }) => {
+    throughput = addThroughput(throughput, { atMs: now().getTime(), events });
+    return {
+      ...counts,
+      phase,
+      recordsPerSecond: Math.round(speed.recordsPerSecond),
+      ...(speed.secondsLeft === undefined ? {} : { secondsLeft: Math.round(speed.secondsLeft) }),
+      ...(waitingFor === undefined ? {} : { waitingFor }),
+      events,
+      heldByBudget: phase === 'import' && speed.heldByBudget,
+      ...(eventsPerMinute === undefined ? {} : { eventsPerMinute }),
+      ...(personJobs.total === 0 ? {} : { personJobs }),
+      throughput,
+    };
+  };
+}
 
 const describe = ({ work, reason }: Failure) => ({ what: `${work.name} ${work.id}`, reason });
 

@@ -1,5 +1,5 @@
 import { addCounts, zeroCounts } from '../../contract/counts.ts';
-import type { RecordCounts } from '../../contract/progress.ts';
+import type { RecordCounts, Tally } from '../../contract/progress.ts';
 import { type Speed, Speedometer } from './speed.ts';
 
 /** How far a run is, for whoever watches it. */
@@ -9,6 +9,8 @@ export interface RunStatus {
   readonly parts: { readonly done: number; readonly known: number };
   /** Records with an outcome, those of parts still open included. */
   readonly counts: RecordCounts;
+  /** Events of these records that were accepted. */
+  readonly events: number;
   /** Records staged so far; all of them once every file is staged. */
   readonly staged: number;
   readonly personJobs: { readonly done: number; readonly total: number };
@@ -27,13 +29,26 @@ export interface StatusBoardOptions {
   readonly nowMs: () => number;
 }
 
+/** How far a part is: outcomes of its records, and events that were accepted. */
+interface PartProgress {
+  readonly counts: RecordCounts;
+  readonly events: number;
+}
+
+const NOTHING: PartProgress = { counts: zeroCounts(), events: 0 };
+
+const add = (a: PartProgress, b: PartProgress): PartProgress => ({
+  counts: addCounts(a.counts, b.counts),
+  events: a.events + b.events,
+});
+
 /** Adds up receipts and the progress of running jobs, and passes every change on. */
 export class StatusBoard {
   #phase: RunStatus['phase'] = 'stage';
-  #settled = zeroCounts();
+  #settled: PartProgress = NOTHING;
   /** Of parts that an earlier run finished. */
-  #earlier = zeroCounts();
-  readonly #running = new Map<string, RecordCounts>();
+  #earlier: PartProgress = NOTHING;
+  readonly #running = new Map<string, PartProgress>();
   readonly #onChange: (status: RunStatus) => void;
   readonly files = { staged: 0, total: 0 };
   readonly parts = { done: 0, known: 0 };
@@ -66,21 +81,21 @@ export class StatusBoard {
     this.changed();
   }
 
-  setProgress(part: string, counts: RecordCounts): void {
-    this.#running.set(part, counts);
+  setProgress(part: string, counts: RecordCounts, events: number): void {
+    this.#running.set(part, { counts, events });
     this.changed();
   }
 
-  finishPart(part: string, counts: RecordCounts): void {
+  finishPart(part: string, { counts, events }: Pick<Tally, 'counts' | 'events'>): void {
     this.#running.delete(part);
-    this.#settled = addCounts(this.#settled, counts);
+    this.#settled = add(this.#settled, { counts, events: events.accepted });
     this.parts.done += 1;
     this.changed();
   }
 
   /** A part that has its receipt from an earlier run. */
-  addFinishedPart(counts: RecordCounts): void {
-    this.#earlier = addCounts(this.#earlier, counts);
+  addFinishedPart({ counts, events }: Pick<Tally, 'counts' | 'events'>): void {
+    this.#earlier = add(this.#earlier, { counts, events: events.accepted });
     this.parts.done += 1;
     this.changed();
   }
@@ -90,17 +105,19 @@ export class StatusBoard {
   }
 
   getStatus(): RunStatus {
-    const own = [...this.#running.values()].reduce(addCounts, this.#settled);
+    const own = [...this.#running.values()].reduce(add, this.#settled);
+    const all = add(own, this.#earlier);
     return {
       phase: this.#phase,
       files: { ...this.files },
       parts: { ...this.parts },
-      counts: addCounts(own, this.#earlier),
+      counts: all.counts,
+      events: all.events,
       staged: this.#staged,
       personJobs: { ...this.personJobs },
       countedParts: this.countedParts,
       waitingFor: this.#waitingFor,
-      speed: this.#measureSpeed(own),
+      speed: this.#measureSpeed(own.counts),
     };
   }
 
@@ -108,7 +125,7 @@ export class StatusBoard {
     const nowMs = this.#nowMs();
     if (this.#phase === 'import') this.#speedometer.add(own, nowMs);
     const { staged, total } = this.files;
-    const records = staged === total ? this.#staged - this.#earlier.read : undefined;
+    const records = staged === total ? this.#staged - this.#earlier.counts.read : undefined;
     return this.#speedometer.measure(own, records, nowMs);
   }
 }

@@ -5,6 +5,8 @@ export interface Speed {
   readonly recordsPerSecond: number;
   /** Undefined until it can be known: nothing was imported yet, or the number of records is not known. */
   readonly secondsLeft: number | undefined;
+  /** Whether the budget is used up: nothing else holds the run back. */
+  readonly heldByBudget: boolean;
 }
 
 /** The window of the budget (I6). */
@@ -49,17 +51,19 @@ export class Speedometer {
     const first = this.#samples[0];
     const elapsedMs = first === undefined ? 0 : nowMs - first.atMs;
     if (first === undefined || elapsedMs < SAMPLE_EVERY_MS)
-      return { recordsPerSecond: 0, secondsLeft: undefined };
+      return { recordsPerSecond: 0, secondsLeft: undefined, heldByBudget: false };
     const recordsPerSecond = ((read - first.read) * 1000) / elapsedMs;
-    if (total === undefined || read === 0) return { recordsPerSecond, secondsLeft: undefined };
+    const sentInWindow = delivered - this.#countBefore(nowMs - WINDOW_MS);
+    const heldByBudget = sentInWindow >= BUDGET_BOUND * this.#cap;
+    if (total === undefined || read === 0) return { recordsPerSecond, secondsLeft: undefined, heldByBudget };
     const records = Math.max(0, total - read);
     const events = Math.ceil((records * delivered) / read);
-    const sentInWindow = delivered - this.#countBefore(nowMs - WINDOW_MS);
     const bySpeed = recordsPerSecond > 0 ? records / recordsPerSecond : undefined;
-    if (sentInWindow < BUDGET_BOUND * this.#cap) return { recordsPerSecond, secondsLeft: bySpeed };
+    if (!heldByBudget) return { recordsPerSecond, secondsLeft: bySpeed, heldByBudget };
     const free = Math.max(0, this.#cap - sentInWindow);
     return {
       recordsPerSecond,
+      heldByBudget,
       secondsLeft: events <= free ? bySpeed : this.#computeWaitMs(events - free, nowMs) / 1000,
     };
   }

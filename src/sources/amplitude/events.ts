@@ -1,16 +1,16 @@
 import type { MappedEvent } from '../../contract/event.ts';
-import type { IdentityFact } from '../../contract/identity-fact.ts';
+import { type IdentityFact, type Seen, toPersonOf } from '../../contract/identity-fact.ts';
 import { type MapOutcome, mapped, rejected, skipped } from '../../contract/outcome.ts';
 import { PropertyList } from '../../lib/json/property-list.ts';
 import { readField } from '../../lib/json/record-view.ts';
 import { shown } from '../../lib/preview.ts';
-import { toDistinctId } from '../mapping/distinct-id.ts';
+import { type IdRules, toDistinctId } from '../mapping/distinct-id.ts';
 import { createEventId, createRecordId, type IdFrom, readUuid } from '../mapping/event-id.ts';
 import { readEventName } from '../mapping/event-name.ts';
 import { readText } from '../mapping/identity.ts';
 import { isRejected, readRecordTime } from '../mapping/record-time.ts';
 import { asFieldsOrText, type Fields, hasValue } from '../mapping/table.ts';
-import { createReadIso } from '../mapping/timestamp.ts';
+import { createReadIso, createReadTime } from '../mapping/timestamp.ts';
 import type { MapRecord, OnNote, WithTimezone } from '../source.ts';
 import type { AmplitudeOptions } from './options.ts';
 import { createMapFacts, readGroups } from './persons.ts';
@@ -47,6 +47,8 @@ export function createAmplitudeMap(
   return function mapAmplitude(record): MapOutcome<MappedEvent> {
     const type = readText(record['event_type']) ?? '';
     if (dropped.has(type)) return skipped('excluded_by_manifest');
+    if (type === '' && !takesAmplitudeId && hasValue(record['merged_amplitude_id']))
+      return mapMergedIds(record);
 
     const userId = ids.read(record['user_id']);
     const deviceId = ids.read(record['device_id']);
@@ -64,16 +66,38 @@ export function createAmplitudeMap(
     if (isRejected(time)) return isMarker ? skipped('session_marker') : time;
     const facts = mapFacts(record, { time, ids, groupTypes, distinctId, userId, deviceId });
     const knownId = ids.marksUsers ? userId : undefined;
-    if (isMarker) return skipped('session_marker', facts, knownId);
-    if (type === '$identify') return skipped('feeds_people', facts, knownId);
+    const person = takesAmplitudeId ? undefined : readPerson(record, ids);
+    const isUser = userId !== undefined;
+    const seen = person === undefined ? undefined : { person, id: distinctId, isUser, time };
+    if (isMarker) return skipped('session_marker', facts, knownId, seen);
+    if (type === '$identify') return skipped('feeds_people', facts, knownId, seen);
 
-    return mapEvent(record, type, { distinctId, knownId }, time, facts);
+    return mapEvent(record, type, { distinctId, knownId, seen }, time, facts);
   };
+
+  /**
+   * A row of a file of merged ids: both are one person from then on.
+   * https://help.amplitude.com/hc/en-us/articles/360031075492-Exporting-Merged-User-ID-Mappings
+   * https://amplitude.com/docs/data/destination-catalog/amazon-s3
+   */
+  function mapMergedIds(record: Fields): MapOutcome<MappedEvent> {
+    const person = ids.read(record['amplitude_id']);
+    const into = ids.read(record['merged_amplitude_id']);
+    if (person === undefined || into === undefined)
+      return rejected('no_identity', 'a row of merged ids needs amplitude_id and merged_amplitude_id');
+    const field = MERGE_TIMES.find((name) => hasValue(record[name])) ?? MERGE_TIMES[0];
+    const isNumber = /^\d+$/.test(readText(record[field]) ?? '');
+    const time = isNumber
+      ? readRecordTime(record[field], field, readMs, 'epoch_ms')
+      : readRecordTime(record[field], field, readTime);
+    if (isRejected(time)) return time;
+    return skipped('merged_ids', [{ kind: 'join', person, into, time }]);
+  }
 
   function mapEvent(
     record: Fields,
     type: string,
-    { distinctId, knownId }: { readonly distinctId: string; readonly knownId: string | undefined },
+    { distinctId, knownId, seen }: Whose,
     time: string,
     facts: readonly IdentityFact[],
   ): MapOutcome<MappedEvent> {
@@ -104,7 +128,7 @@ export function createAmplitudeMap(
     finish(properties, record);
 
     const uuid = idFrom === 'record' ? createRecordId('amplitude', record) : createAmplitudeUuid(record);
-    return mapped([{ event, uuid, timestamp: time, properties }], facts, knownId);
+    return mapped([{ event, uuid, timestamp: time, properties }], facts, knownId, seen);
   }
 
   /** session_id is the session's start in epoch ms on its device; -1 means outside of any session. */
@@ -118,6 +142,23 @@ export function createAmplitudeMap(
       onNote('no_session_id');
     }
   }
+}
+
+/** Of a project, as an export may hold several of them, and each counts its users by itself. */
+function readPerson(record: Fields, ids: IdRules): string | undefined {
+  const person = ids.read(record['amplitude_id']);
+  const project = readText(record['app']);
+  return person === undefined || project === undefined ? person : toPersonOf(person, project);
+}
+
+/** Text in exports to warehouses, milliseconds since 1970 in those to S3. */
+const MERGE_TIMES = ['merge_event_time', 'merge_time', 'merge_server_time'] as const;
+const readMs = createReadTime('epoch_ms', 'UTC');
+
+interface Whose {
+  readonly distinctId: string;
+  readonly knownId: string | undefined;
+  readonly seen: Seen | undefined;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { type PropertyList, pinName } from '../../lib/json/property-list.ts';
+import type { FindPlace } from '../../lib/places.ts';
 import { trimmedIds } from '../mapping/distinct-id.ts';
 import { readText } from '../mapping/identity.ts';
 import { copyProperties, createRenames, type Renames } from '../mapping/properties.ts';
@@ -16,7 +17,6 @@ import { CAMPAIGN_PARAMETERS } from '../mapping/web/campaign.ts';
 import { chooseDeviceType, createEnrichWeb } from '../mapping/web/enrich-web.ts';
 import { hasMeaning } from '../mapping/web/meaning.ts';
 import { findSystemOfDevice } from '../mapping/web/operating-system.ts';
-import type { FindPlace } from '../mapping/web/places.ts';
 import { DIRECT } from '../mapping/web/rules.ts';
 import type { WithGeoip, WithTimezone } from '../source.ts';
 import { setLibrary as setOneLibrary } from './earlier-rules.ts';
@@ -64,11 +64,25 @@ function toOrder(record: Fields): string {
   const time = readText(record['event_time']) ?? '';
   const number = readText(record['event_id']) ?? '';
   const uploaded = readText(record['server_upload_time']) ?? '';
-  const micros = /\.\d{3}(\d{1,6})/.exec(time)?.[1] ?? '';
-  const order = /^\d{1,16}$/.test(number) ? number.padStart(16, '0') : NO_NUMBER;
-  return `${micros.padEnd(6, '0')}${order}${/^[\d :.TZ-]{1,32}$/.test(uploaded) ? uploaded : ''}`;
+  const micros = readMicros(time);
+  const order = isDigits(number) ? number.padStart(16, '0') : NO_NUMBER;
+  return `${micros}${order}${isTime(uploaded) ? uploaded : ''}`;
 }
 const NO_NUMBER = '0'.repeat(16);
+const NO_MICROS = '0'.repeat(6);
+
+/** What stands behind the milliseconds, six digits of it. */
+function readMicros(time: string): string {
+  const from = time.indexOf('.') + 4;
+  // As the vendor writes nearly all of them.
+  if (from === 'yyyy-mm-dd hh:mm:ss.mmm'.length && time.endsWith('000') && time.length === from + 3) {
+    return NO_MICROS;
+  }
+  return (/\.\d{3}(\d{1,6})/.exec(time)?.[1] ?? '').padEnd(6, '0');
+}
+
+const isDigits = (text: string): boolean => /^\d{1,16}$/.test(text);
+const isTime = (text: string): boolean => /^[\d :.TZ-]{1,32}$/.test(text);
 
 const PAGE_3: Table = {
   ...PAGE,
@@ -130,16 +144,27 @@ const isReferrer = (value: unknown): boolean =>
   !hasMeaning(value) ||
   (typeof value === 'string' && (value === DIRECT || parseAddress(value) !== undefined));
 
+/** Kind and system of a browser by its device_ fields: of neighbouring records they are the same. */
+let lastFamily: string | undefined;
+let lastType: string | undefined;
+let lastSystem: string | undefined;
+let lastKind: string | undefined;
+
 /** In a browser the os_ fields hold the browser, and the device_ fields device and operating system. */
 function describeBrowser(properties: PropertyList, record: Fields): void {
   applyWeb(properties, record);
   const family = readMeaning(record['device_family']);
   const type = readMeaning(record['device_type']);
-  const system =
-    (family === undefined ? undefined : findSystemOfDevice(family)) ??
-    (type === undefined ? undefined : findSystemOfDevice(type));
-  if (system !== undefined) properties.set('$os', system);
-  setDeviceType(properties, chooseDeviceType(family, type, undefined, system));
+  if (family !== lastFamily || type !== lastType) {
+    lastFamily = family;
+    lastType = type;
+    lastSystem =
+      (family === undefined ? undefined : findSystemOfDevice(family)) ??
+      (type === undefined ? undefined : findSystemOfDevice(type));
+    lastKind = chooseDeviceType(family, type, undefined, lastSystem);
+  }
+  if (lastSystem !== undefined) properties.set(OS, lastSystem);
+  setDeviceType(properties, lastKind);
 }
 
 function describeDevice(properties: PropertyList, record: Fields): void {
@@ -151,8 +176,12 @@ function describeDevice(properties: PropertyList, record: Fields): void {
 }
 
 function setDeviceType(properties: PropertyList, kind: string | undefined): void {
-  if (kind !== undefined && !properties.has('$device_type')) properties.set('$device_type', kind);
+  if (kind !== undefined && !properties.has(DEVICE_TYPE)) properties.set(DEVICE_TYPE, kind);
 }
+
+const OS = pinName('$os');
+const DEVICE_TYPE = pinName('$device_type');
+const PREVIOUS_PAGE_TYPE = pinName('[Amplitude] Previous Page Type');
 
 function readMeaning(value: unknown): string | undefined {
   return typeof value === 'string' && hasMeaning(value) ? value : undefined;
@@ -161,7 +190,7 @@ function readMeaning(value: unknown): string | undefined {
 /** A page view names what led to it: the referrer, or the page before it on the same site. */
 const namesReferrer = (properties: PropertyList, record: Fields): boolean => {
   if (record['event_type'] !== '[Amplitude] Page Viewed') return false;
-  const previous = properties.get('[Amplitude] Previous Page Type');
+  const previous = properties.get(PREVIOUS_PAGE_TYPE);
   return !hasMeaning(previous) || previous === 'direct';
 };
 

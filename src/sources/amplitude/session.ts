@@ -27,10 +27,18 @@ export const readSessionByStart: ReadSession = (record, session) => readByStart(
  */
 export function createReadSession(timezone: string): ReadSession {
   const readTime = createReadIso(timezone);
+  // Neighbouring records have one owner; its key is long.
+  let lastOwner: readonly [string, string] | undefined;
+  let lastKey = '';
+  const toKey = (owner: readonly [string, string]): string => {
+    if (owner[0] !== lastOwner?.[0] || owner[1] !== lastOwner[1]) lastKey = encodeKey(owner);
+    lastOwner = owner;
+    return lastKey;
+  };
   const read = createReadSessionOfEvent('amplitude', readStart);
   return (record, session, time) =>
     read({
-      owner: encodeKey(readOwner(record)),
+      owner: toKey(readOwner(record)),
       session,
       time,
       deviceTime: readTime(record['client_event_time']),

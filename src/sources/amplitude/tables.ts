@@ -59,7 +59,7 @@ export const NOT_WEB: Table = {
 
 /** What is read beside the tables. */
 const RULED_FIELDS =
-  'event_type event_time client_event_time server_upload_time user_id device_id amplitude_id uuid $insert_id session_id ip_address library platform event_properties user_properties groups group_properties device_family device_type';
+  'event_type event_time client_event_time server_upload_time user_id device_id amplitude_id uuid $insert_id session_id ip_address library platform event_properties user_properties groups group_properties device_family device_type merged_amplitude_id merge_event_time merge_server_time';
 
 export const listAmplitudeFields = (): ReadonlySet<string> =>
   new Set([...[ANY_PLATFORM, WEB, NOT_WEB].flatMap(listFields), ...RULED_FIELDS.split(' ')]);

@@ -1,6 +1,8 @@
 import { type DeferredTraits, DeferredValues, WHOLE_MARK } from '../../contract/identity-fact.ts';
+import { canonicalJson } from '../../lib/json/canonical-json.ts';
 import { JsonToken, NULL } from '../../lib/json/json-token.ts';
 import type { PropertyName } from '../../lib/json/property-list.ts';
+import { findValueEnd } from '../../lib/json/value-end.ts';
 import { toOwnName } from '../mapping/properties.ts';
 import { asFields, type Fields } from '../mapping/table.ts';
 
@@ -23,15 +25,25 @@ interface UserProperties {
 interface Shape {
   readonly names: readonly PropertyName[];
   readonly marks: readonly Mark[];
-  readonly set: ReadonlySet<string>;
-  readonly setOnce: ReadonlySet<string>;
+  readonly set: Part;
+  readonly setOnce: Part;
+}
+
+interface Part {
+  readonly keys: ReadonlySet<string>;
+  /** In the order of canonical JSON. */
+  readonly members: readonly Member[];
+}
+
+interface Member {
+  /** The name as JSON, with the colon. */
+  readonly label: string;
+  /** The place of its value in the record; what is no number is the value itself. */
+  readonly of: unknown;
 }
 
 /** A property that is null, one that says nothing, any other. */
 type Mark = 0 | 1 | 2;
-
-/** A value of each kind. */
-const MARKED = [null, 'EMPTY', true] as const;
 
 /** Values that are still text are parsed when somebody looks at them. */
 export function createReadUserProperties(rules: UserPropertyRules): (value: unknown) => UserProperties {
@@ -51,17 +63,11 @@ export function createReadUserProperties(rules: UserPropertyRules): (value: unkn
       if (at === count) return last;
     }
     const marks = values.slice(0, count).map(toMark);
-    // An object with a value of each kind shows which of them count.
-    const { set = {}, setOnce = {} } = split(
-      Object.fromEntries(marks.map((mark, at) => [names[at]?.text, MARKED[mark]])),
-      rules,
-    );
-    lastShape = {
-      names: names.slice(0, count),
-      marks,
-      set: new Set(Object.keys(set)),
-      setOnce: new Set(Object.keys(setOnce)),
-    };
+    // An object whose values are their places shows which of them count, and under which names.
+    const places = marks.map((mark, at) => [names[at]?.text, mark === 0 ? null : at]);
+    const isNone = (place: unknown) => marks[place as number] === 1;
+    const { set = {}, setOnce = {} } = split(Object.fromEntries(places), { ...rules, isNone });
+    lastShape = { names: names.slice(0, count), marks, set: toPart(set), setOnce: toPart(setOnce) };
     return lastShape;
   };
 
@@ -71,13 +77,21 @@ export function createReadUserProperties(rules: UserPropertyRules): (value: unkn
       return traits ? split(traits, rules) : {};
     }
     if (!value.isPlain) return split(value.read() as Fields, rules);
-    const { set, setOnce } = findShape(value);
-    const traits = new PlainTraits(value, rules);
+    const shape = findShape(value);
+    const { set, setOnce } = shape;
+    const traits = new PlainTraits(value, shape, rules);
     return {
-      set: set.size > 0 ? new DeferredValues(set, traits, 'set') : undefined,
-      setOnce: setOnce.size > 0 ? new DeferredValues(setOnce, traits, 'setOnce') : undefined,
+      set: set.keys.size > 0 ? new DeferredValues(set.keys, traits, 'set') : undefined,
+      setOnce: setOnce.keys.size > 0 ? new DeferredValues(setOnce.keys, traits, 'setOnce') : undefined,
     };
   };
+}
+
+/** Of values that are places: see findShape. */
+function toPart(places: Fields): Part {
+  const keys = Object.keys(places);
+  const toMember = (key: string) => ({ label: `${JSON.stringify(key)}:`, of: places[key] });
+  return { keys: new Set(keys), members: [...keys].sort().map(toMember) };
 }
 
 /** The user properties of a record, by their place in the bytes of the part: nothing of them is copied. */
@@ -85,13 +99,15 @@ class PlainTraits implements DeferredTraits {
   readonly #bytes: Buffer;
   readonly #start: number;
   readonly #end: number;
+  readonly #shape: Shape;
   readonly #rules: UserPropertyRules;
   #split: ReturnType<typeof split> | undefined;
 
-  constructor({ text, start, end }: JsonToken, rules: UserPropertyRules) {
+  constructor({ text, start, end }: JsonToken, shape: Shape, rules: UserPropertyRules) {
     this.#bytes = text.bytes;
     this.#start = start;
     this.#end = end;
+    this.#shape = shape;
     this.#rules = rules;
   }
 
@@ -103,14 +119,54 @@ class PlainTraits implements DeferredTraits {
     return this.#read().setOnce ?? {};
   }
 
+  /** Cut out of the record: what JSON.stringify would write is what stands there. */
+  render(part: 'set' | 'setOnce'): string {
+    const json = this.#toText();
+    if (json !== lastCut) cutValues(json, this.#shape.names);
+    let text = '';
+    for (const { label, of } of this.#shape[part].members) {
+      text += text === '' ? `{${label}` : `,${label}`;
+      text += typeof of === 'number' ? getValue(json, of) : canonicalJson(of);
+    }
+    return `${text}}`;
+  }
+
   #read(): ReturnType<typeof split> {
-    this.#split ??= split(
-      JSON.parse(this.#bytes.toString('latin1', this.#start, this.#end)) as Fields,
-      this.#rules,
-    );
+    this.#split ??= split(JSON.parse(this.#toText()) as Fields, this.#rules);
     return this.#split;
   }
+
+  #toText(): string {
+    return this.#bytes.toString('latin1', this.#start, this.#end);
+  }
 }
+
+/** Where the values of the object are that was cut last: mostly both parts of it are rendered one after the other. */
+let lastCut = '';
+const starts: number[] = [];
+const ends: number[] = [];
+
+/** `json`: a plain object with these names. */
+function cutValues(json: string, names: readonly PropertyName[]): void {
+  let at = 1;
+  for (const [place, { bytes }] of names.entries()) {
+    at += bytes.length - 1; // of the name, which has a comma in front
+    starts[place] = at;
+    at = findValueEnd(json, at);
+    ends[place] = at;
+    at += 1;
+  }
+  lastCut = json;
+}
+
+/** Objects and what may hold them are made again: the order of their keys is that of the record. */
+function getValue(json: string, place: number): string {
+  const text = json.slice(starts[place], ends[place]);
+  const first = text.charCodeAt(0);
+  return first === OPEN_BRACE || first === OPEN_BRACKET ? canonicalJson(JSON.parse(text)) : text;
+}
+const OPEN_BRACE = 0x7b;
+const OPEN_BRACKET = 0x5b;
 
 /** What is set once goes under the destination's `$initial_*`. */
 function split(

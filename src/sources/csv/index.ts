@@ -4,6 +4,7 @@ import { declaredMaps } from '../declared/declared.ts';
 import { findUnmatched } from '../declared/find-unmatched.ts';
 import { createMappingSchema } from '../declared/options.ts';
 import { SAMPLE_OPTIONS, toSampleRow } from '../declared/sample.ts';
+import { createHideHashed } from '../declared/values/hide-hashed.ts';
 import { defineFileSource } from '../files/define-file-source.ts';
 import { createCheckColumns } from './check-columns.ts';
 
@@ -27,6 +28,7 @@ export const csv = defineFileSource({
   type: 'csv',
   options: csvOptions,
   maps: declaredMaps,
+  toHideHashed: ({ mapping }) => createHideHashed(mapping),
   findUnmatched: ({ mapping }, records) => findUnmatched(mapping, records),
   knownFields: () => 'all',
   toReadOptions: ({ delimiter, encoding, mapping }) => ({

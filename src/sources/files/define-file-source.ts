@@ -21,6 +21,7 @@ export interface FileSourceDefinition<Shape extends z.ZodRawShape>
   /** Whether the maps take views of records: they read `knownFields` and nothing else of them. @default false */
   readonly takesViews?: boolean;
   readonly findUnmatched?: (options: FileSourceOptions<Shape>, records: readonly Fields[]) => string[];
+  readonly toHideHashed?: (options: FileSourceOptions<Shape>) => Source['hideHashed'];
   /** @default top-level fields by `knownFields` */
   readonly toListFieldFates?: (options: FileSourceOptions<Shape>) => ListFieldFates;
   /** @default formats are recognised by what a file holds */
@@ -44,6 +45,7 @@ export function defineFileSource<Shape extends z.ZodRawShape>(definition: FileSo
     toReadOptions,
     toListFieldFates,
     findUnmatched,
+    toHideHashed,
     takesViews = false,
     ...facts
   } = definition;
@@ -66,6 +68,7 @@ export function defineFileSource<Shape extends z.ZodRawShape>(definition: FileSo
             viewFields: settings?.idFrom === 'record' ? undefined : viewFields,
           }),
         findUnmatched: (records) => findUnmatched?.(bound, records) ?? [],
+        hideHashed: toHideHashed?.(bound),
         listFieldFates: toListFieldFates?.(bound),
         checksHeaders: read.checkColumns !== undefined,
         discover: (context) => findSourceFiles(place.from, context),

@@ -107,7 +107,8 @@ async function statReadable(path: string, entry: string): Promise<Stats> {
     return await stat(path);
   } catch (error) {
     throw new ConfigError(
-      `source.from: "${entry}" leads to ${path}, which cannot be looked at (${getMessage(error)})`,
+      `source.from: "${entry}" leads to ${path}, which cannot be looked at (${getMessage(error)}); ` +
+        'if it is a link, correct or remove it; if its name is not UTF-8, rename it',
       error,
     );
   }

@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import type { Slice } from '../../contract/slice.ts';
-import { ConfigError, getMessage, SourceError } from '../../lib/errors.ts';
+import { ConfigError, getMessage, SourceError, UnavailableError } from '../../lib/errors.ts';
+import { explainOpenFiles } from '../../lib/open-files.ts';
 import type { ByteRange, SourceFile } from './source-file.ts';
 
 const CHUNK_BYTES = 512 * 1024;
@@ -90,5 +91,8 @@ function explain(error: unknown, name: string, path: string): unknown {
       error,
     );
   }
-  return error;
+  const noFiles = explainOpenFiles(error);
+  return noFiles === undefined
+    ? error
+    : new UnavailableError(`${name} cannot be read: ${noFiles}`, 'backoff', error);
 }

@@ -5,7 +5,10 @@ export type Magic =
   | { readonly kind: 'zip' }
   | { readonly kind: 'foreign'; readonly what: string; readonly advice: string };
 
-export const MAGIC_BYTES = 8;
+/** A tar begins with the name of its first file. */
+const TAR = { at: 257, text: 'ustar' };
+
+export const MAGIC_BYTES = TAR.at + TAR.text.length;
 
 const UNPACK = 'unpack it, or pack it as gzip';
 const EXPORT = 'export it as JSON lines or CSV';
@@ -23,13 +26,18 @@ const FOREIGN: readonly (readonly [hex: string, what: string, advice: string])[]
   ['53514c6974652066', 'an SQLite database', EXPORT],
 ];
 
+const LONGEST = Math.max(...FOREIGN.map(([hex]) => hex.length / 2));
+
 export function classifyMagic(head: Buffer): Magic {
-  const hex = head.subarray(0, MAGIC_BYTES).toString('hex');
+  const hex = head.subarray(0, LONGEST).toString('hex');
   if (hex.startsWith('1f8b')) return { kind: 'gzip' };
   // The second one opens an archive without members.
   if (hex.startsWith('504b0304') || hex.startsWith('504b0506')) return { kind: 'zip' };
   for (const [magic, what, advice] of FOREIGN) {
     if (hex.startsWith(magic)) return { kind: 'foreign', what, advice };
+  }
+  if (head.toString('latin1', TAR.at, MAGIC_BYTES) === TAR.text) {
+    return { kind: 'foreign', what: 'a tar archive', advice: 'unpack it, and name what it holds' };
   }
   return { kind: 'plain' };
 }

@@ -6,7 +6,7 @@ import { gunzip, TrailingGarbageError } from './gunzip.ts';
 import { classifyMagic, MAGIC_BYTES } from './magic.ts';
 import { peek } from './peek.ts';
 import { type ReadOptions, SNIFF_BYTES, sniffFormat, type TextForm } from './sniff-format.ts';
-import { CsvSplitter } from './split-csv.ts';
+import { CsvSplitter, StrayQuoteError } from './split-csv.ts';
 import { LineSplitter } from './split-lines.ts';
 import { ValueSplitter } from './split-values.ts';
 import type { Splitter } from './splitter.ts';
@@ -33,6 +33,8 @@ interface Meter {
 
 /** A chunk is yielded once it holds this much text, so that nothing awaits per record. */
 const CHUNK_BYTES = 512 * 1024;
+/** Of stray quotes in one text that it is read again for, each to find the rows that the quote hid. */
+const MOST_STRAY_QUOTES = 4;
 /** Gzip in gzip happens (a `.gz` uploaded with compression); three times is a mistake. */
 const GZIP_LEVELS = 2;
 
@@ -55,23 +57,86 @@ export async function* readRecords(
   if (isZip || !isSmall) await close();
   if (isZip) {
     let before = 0;
-    for await (const { name, open, bytes: size, unpackedBytes } of zipMembers(file, onBytes)) {
+    const seen = createOnce(onBytes);
+    for await (const { name, open, bytes: size, unpackedBytes } of zipMembers(file, seen.see)) {
       const toSourceBytes = (taken: number) => before + (size * taken) / Math.max(1, unpackedBytes);
-      yield* readText(open(), name, `${file.name}, member ${name}`, options, toSourceBytes);
+      const where = `${file.name}, member ${name}`;
+      seen.begin();
+      yield* readThrough(open, seen.again, { member: name, where, options, toSourceBytes });
       before += size;
     }
   } else {
-    const all = isSmall ? bytes : file.open();
-    yield* readText(tap(all, onBytes), undefined, file.name, options, (taken) => taken);
+    let first: AsyncIterable<Buffer> | undefined = isSmall ? bytes : undefined;
+    const seen = createOnce(onBytes);
+    const open = () => {
+      const all = first ?? file.open();
+      first = undefined;
+      return tap(all, seen.see);
+    };
+    const toSourceBytes = (taken: number) => taken;
+    yield* readThrough(open, seen.again, { member: undefined, where: file.name, options, toSourceBytes });
+  }
+}
+
+/** Passes bytes on once, also where a text is read again from its beginning. */
+function createOnce(onBytes: (bytes: Buffer) => void) {
+  let [at, passed] = [0, 0];
+  return {
+    begin() {
+      at = 0;
+      passed = 0;
+    },
+    again() {
+      at = 0;
+    },
+    see(bytes: Buffer) {
+      const known = Math.max(0, passed - at);
+      at += bytes.length;
+      if (known >= bytes.length) return;
+      passed = at;
+      onBytes(known === 0 ? bytes : bytes.subarray(known));
+    },
+  };
+}
+
+interface TextAt {
+  readonly member: string | undefined;
+  readonly where: string;
+  readonly options: ReadOptions;
+  readonly toSourceBytes: (taken: number) => number;
+}
+
+/** Reads a text again where a stray quote hid rows, without the records that it gave before. */
+async function* readThrough(
+  open: () => AsyncIterable<Buffer>,
+  onAgain: () => void,
+  at: TextAt,
+): AsyncGenerator<RecordChunk> {
+  const strayQuotes = new Set<number>();
+  let given = 0;
+  for (;;) {
+    let count = 0;
+    try {
+      for await (const chunk of readText(open(), at, strayQuotes)) {
+        const known = Math.max(0, given - count);
+        count += chunk.records.length;
+        if (known >= chunk.records.length) continue;
+        given = count;
+        yield known === 0 ? chunk : { ...chunk, records: chunk.records.slice(known) };
+      }
+      return;
+    } catch (error) {
+      if (!(error instanceof StrayQuoteError) || strayQuotes.size === MOST_STRAY_QUOTES) throw error;
+      strayQuotes.add(error.line);
+      onAgain();
+    }
   }
 }
 
 async function* readText(
   packed: AsyncIterable<Buffer>,
-  member: string | undefined,
-  where: string,
-  options: ReadOptions,
-  toSourceBytes: (taken: number) => number,
+  { member, where, options, toSourceBytes }: TextAt,
+  strayQuotes: ReadonlySet<number>,
 ): AsyncGenerator<RecordChunk> {
   const meter: Meter = { bytes: 0 };
   const text = decodeText(unpack(packed, where, meter), options.encoding);
@@ -92,7 +157,7 @@ async function* readText(
     const { head, bytes } = await peek(text, SNIFF_BYTES);
     const form = sniffFormat(head, options);
     if (form.kind === 'csv') format = { kind: 'csv', delimiter: form.delimiter };
-    splitter = createSplitter(form, member, where, options);
+    splitter = createSplitter(form, member, where, options, strayQuotes);
     for await (const chunk of bytes) {
       splitter.push(chunk, records);
       pendingBytes += chunk.length;
@@ -119,8 +184,9 @@ function createSplitter(
   member: string | undefined,
   where: string,
   { checkColumns }: ReadOptions,
+  strayQuotes: ReadonlySet<number>,
 ): Splitter {
-  if (form.kind === 'csv') return new CsvSplitter(form.delimiter, member, where, checkColumns);
+  if (form.kind === 'csv') return new CsvSplitter(form.delimiter, member, where, checkColumns, strayQuotes);
   if (form.kind === 'lines') return new LineSplitter(member);
   return new ValueSplitter(form.kind, member, where);
 }

@@ -2,6 +2,7 @@ import { type PartRecord, RECORD_MAX_BYTES } from '../../contract/part.ts';
 import { SourceError } from '../../lib/errors.ts';
 import { createRowParser, findRows, uniqueNames } from './csv-row.ts';
 import { RecordCarry } from './record-carry.ts';
+import { RowEndFinder } from './row-end.ts';
 import type { ReadOptions } from './sniff-format.ts';
 import type { Splitter } from './splitter.ts';
 
@@ -13,6 +14,22 @@ const HEADER_MAX_BYTES = 1024 * 1024;
 const BARE_RETURNS =
   'and all behind it are one line: the line ends are bare carriage returns; save it with Unix or Windows line ends';
 
+/**
+ * A quoted cell is larger than a record may be, and nothing closes it: the quote is a stray one, and the rows behind
+ * its line were read over. They are found by reading again with `strayQuotes`, which names the line.
+ */
+export class StrayQuoteError extends SourceError {
+  readonly line: number;
+
+  constructor(where: string, line: number) {
+    super(
+      `${where}, line ${line}: a quote opens a cell that is larger than ${RECORD_MAX_BYTES} bytes and is never closed; ` +
+        'close it, or double it where it is meant as text',
+    );
+    this.line = line;
+  }
+}
+
 /** The header lacks columns that the manifest declares: the manifest and the file do not fit each other. */
 export class MissingColumnsError extends SourceError {}
 
@@ -21,6 +38,7 @@ export class MissingColumnsError extends SourceError {}
  * Latin-1: a character is then a byte, so its cursor is a byte position and no UTF-8 character can be
  * torn. A stray quote would make every parser swallow rows to the next quote or the end of the file;
  * here a row with faulty quotes ends at its first line end, one reject, and reading continues behind it.
+ * A row that is too long to be held is one reject as well, to its end, however many lines it has.
  */
 export class CsvSplitter implements Splitter {
   header: Uint8Array | undefined;
@@ -28,8 +46,12 @@ export class CsvSplitter implements Splitter {
   private readonly member: string | undefined;
   private readonly delimiter: string;
   private readonly checkColumns: ReadOptions['checkColumns'];
-  /** An endless line, being skipped to its end. */
+  private readonly strayQuotes: ReadonlySet<number>;
+  /** A row that is too long, being skipped to its end. */
   private readonly carry: RecordCarry;
+  /** Where that row ends; undefined where its quotes are faulty, so that it ends with its line. */
+  private rowEnd: RowEndFinder | undefined;
+  private carriedLineEnds = 0;
   private rest: Buffer = Buffer.alloc(0);
   private windowBytes = FULL_BYTES;
   private line = 1;
@@ -39,39 +61,70 @@ export class CsvSplitter implements Splitter {
     member: string | undefined,
     where: string,
     checkColumns?: ReadOptions['checkColumns'],
+    strayQuotes: ReadonlySet<number> = new Set(),
   ) {
     this.delimiter = delimiter;
     this.checkColumns = checkColumns;
     this.member = member;
     this.where = where;
+    this.strayQuotes = strayQuotes;
     this.carry = new RecordCarry(member);
   }
 
   push(chunk: Buffer, out: PartRecord[]): void {
     let bytes = chunk;
     if (this.carry.bytes > 0) {
-      const lineEnd = chunk.indexOf(LF);
-      if (lineEnd === -1) {
-        this.carry.add(chunk);
+      const end = this.findCarriedEnd(chunk);
+      if (end === -1) {
+        this.carryOn(chunk);
         return;
       }
-      this.finishCarried(chunk.subarray(0, lineEnd), out);
-      bytes = chunk.subarray(lineEnd + 1);
+      this.finishCarried(chunk.subarray(0, end), out);
+      bytes = chunk.subarray(end + 1);
     }
     const all = this.rest.length === 0 ? bytes : Buffer.concat([this.rest, bytes]);
     this.rest = all.subarray(this.split(all, false, out));
     // No line end in all of it: no row, and no use in holding it.
     if (this.rest.length > RECORD_MAX_BYTES) {
-      this.carry.add(this.rest);
+      this.startCarrying(this.rest);
       this.rest = Buffer.alloc(0);
     }
   }
 
   end(out: PartRecord[]): void {
-    if (this.carry.bytes > 0) this.finishCarried(Buffer.alloc(0), out);
+    if (this.carry.bytes > 0) {
+      if (this.rowEnd?.mayEnd === false && this.carriedLineEnds > 0) throw this.strayQuote();
+      this.finishCarried(Buffer.alloc(0), out);
+    }
     const { rest } = this;
     if (rest.length === 0) return;
     this.split(rest[rest.length - 1] === LF ? rest : Buffer.concat([rest, Buffer.from('\n')]), true, out);
+  }
+
+  /** False where the row's quotes are faulty, or known to be: it ends with its line then. */
+  private startCarrying(row: Buffer): boolean {
+    const rowEnd = new RowEndFinder(Buffer.from(this.delimiter, 'utf8'));
+    const isSound = !this.strayQuotes.has(this.line) && rowEnd.find(row) === -1;
+    this.rowEnd = isSound ? rowEnd : undefined;
+    if (isSound || !row.includes(LF)) this.carryOn(row);
+    return isSound;
+  }
+
+  private carryOn(piece: Buffer): void {
+    this.carry.add(piece);
+    this.carriedLineEnds += countLineEnds(piece);
+  }
+
+  private findCarriedEnd(chunk: Buffer): number {
+    const end = this.rowEnd?.find(chunk) ?? 'fault';
+    if (end !== 'fault') return end;
+    if (this.carriedLineEnds > 0) throw this.strayQuote();
+    this.rowEnd = undefined;
+    return chunk.indexOf(LF);
+  }
+
+  private strayQuote(): StrayQuoteError {
+    return new StrayQuoteError(this.where, this.line);
   }
 
   /** Emits rows and returns how many bytes they took; what is left needs more text to be judged. */
@@ -87,7 +140,11 @@ export class CsvSplitter implements Splitter {
       at += taken;
       const sawAll = at + this.windowBytes >= all.length;
       const isTooLong = sawAll && (isEnd || all.length - at > RECORD_MAX_BYTES);
-      if (isFaulty || (taken === 0 && isTooLong)) {
+      const isLong = taken === 0 && isTooLong;
+      if (isLong && !isFaulty && !isEnd && this.header && this.startCarrying(all.subarray(at))) {
+        return all.length;
+      }
+      if (isFaulty || isLong) {
         const lineEnd = all.indexOf(LF, at);
         this.emit(all.subarray(at, lineEnd), out);
         at = lineEnd + 1;
@@ -131,7 +188,8 @@ export class CsvSplitter implements Splitter {
 
   private finishCarried(last: Buffer, out: PartRecord[]): void {
     const record = this.carry.take(last, this.line);
-    this.line += 1;
+    this.line += 1 + this.carriedLineEnds + countLineEnds(last);
+    this.carriedLineEnds = 0;
     if (!this.header) {
       const head = record?.kind === 'oversize' ? record.head : record?.bytes;
       throw this.badHeader(

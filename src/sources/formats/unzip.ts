@@ -34,8 +34,11 @@ export async function* zipMembers(
     const members: { name: string; entry: Entry }[] = [];
     for await (const entry of zip.eachEntry()) {
       const name = decodeName(entry);
-      if (!name.endsWith('/') && !isNoise(name)) members.push({ name: cleanName(name), entry });
+      // A folder has no content; a name may end in a slash all the same.
+      if (name.endsWith('/') && entry.uncompressedSize === 0) continue;
+      if (!isNoise(name)) members.push({ name: cleanName(name), entry });
     }
+    await assertDirectoryEnds(zip, file);
     members.sort((a, b) => compareNaturally(a.name, b.name));
     const packed = members.reduce((sum, { entry }) => sum + entry.compressedSize, 0);
     for (const { name, entry } of members) {
@@ -66,6 +69,23 @@ async function openZip(file: SourceFile, onBytes: (bytes: Buffer) => void): Prom
     });
   } catch (error) {
     throw error instanceof BackhaulError ? error : damaged(file.name, error);
+  }
+}
+
+const DIRECTORY_ENTRY = '504b0102';
+const END_OF_DIRECTORY = '504b0506';
+const END_BYTES = 22;
+
+/**
+ * The number of members that an archive states has 16 bits. Programs that write no zip64 state the rest of
+ * 70,000 members, and archives that were put one behind the other may be read as one of them.
+ */
+async function assertDirectoryEnds(zip: ZipFile, file: SourceFile): Promise<void> {
+  const at = Number(zip.readEntryCursor); // the types call it a boolean
+  const next = (await file.readAt(at, Math.min(4, file.bytes - at))).toString('hex');
+  const endsFile = at + END_BYTES + Buffer.byteLength(zip.comment) === file.bytes;
+  if (next === DIRECTORY_ENTRY || (next === END_OF_DIRECTORY && !endsFile)) {
+    throw damaged(file.name, new Error(`it states ${zip.entryCount} members, and holds more`));
   }
 }
 

@@ -4,6 +4,7 @@ import { declaredMaps } from '../declared/declared.ts';
 import { findUnmatched } from '../declared/find-unmatched.ts';
 import { createMappingSchema } from '../declared/options.ts';
 import { SAMPLE_OPTIONS, toSampleRow } from '../declared/sample.ts';
+import { createHideHashed } from '../declared/values/hide-hashed.ts';
 import { defineFileSource } from '../files/define-file-source.ts';
 
 export const jsonlOptions = z.strictObject({
@@ -18,6 +19,7 @@ export const jsonl = defineFileSource({
   type: 'jsonl',
   options: jsonlOptions,
   maps: declaredMaps,
+  toHideHashed: ({ mapping }) => createHideHashed(mapping),
   findUnmatched: ({ mapping }, records) => findUnmatched(mapping, records),
   knownFields: () => 'all',
   toReadOptions: ({ encoding }) => (encoding === undefined ? {} : { encoding }),

@@ -1,5 +1,5 @@
 import { JsonToken } from '../../lib/json/json-token.ts';
-import type { PropertyList, PropertyName } from '../../lib/json/property-list.ts';
+import { type PropertyList, type PropertyName, pinName } from '../../lib/json/property-list.ts';
 import type { Fields, FieldsOrText } from './table.ts';
 
 /**
@@ -42,6 +42,8 @@ export type Renames = ReadonlyMap<string, string | null>;
 export function createRenames(extra: Iterable<readonly [string, string | null]> = []): Renames {
   const renames = new Map<string, string | null>(RESERVED.map((name) => [name, `source_${name}`]));
   for (const [from, to] of extra) renames.set(from, to);
+  // `copyProperties` looks for pinned names alone.
+  for (const from of renames.keys()) pinName(from);
   return renames;
 }
 
@@ -51,7 +53,7 @@ export function copyProperties(properties: PropertyList, source: FieldsOrText, r
     const { count, names, values } = source.members;
     for (let at = 0; at < count; at += 1) {
       const name = names[at] as PropertyName;
-      const to = renames.get(name.text);
+      const to = name.isPinned ? renames.get(name.text) : undefined;
       if (to !== null) properties.set(to ?? name, values[at]);
     }
     return;

@@ -1,5 +1,5 @@
 import { createSessionUuid, encodeKey } from './event-id.ts';
-import type { ReadTime } from './timestamp.ts';
+import { parseIso, type ReadTime } from './timestamp.ts';
 
 /** Sessions that are remembered: those of the records around. */
 const KNOWN_SESSIONS = 10_000;
@@ -72,8 +72,19 @@ export function createReadSessionOfEvent(
   readStart: ReadTime,
 ): (of: SessionOfEvent) => string | undefined {
   const known = new Map<string, KnownSession>();
+  let lastOwner: string | undefined;
+  let lastText = '';
+  let last: KnownSession | undefined;
 
   const findSession = (owner: string, session: string): KnownSession => {
+    if (last && owner === lastOwner && session === lastText) return last;
+    lastOwner = owner;
+    lastText = session;
+    last = findKnown(owner, session);
+    return last;
+  };
+
+  const findKnown = (owner: string, session: string): KnownSession => {
     const key = `${session.length}:${session}${owner}`;
     let found = known.get(key);
     if (!found) {
@@ -87,8 +98,8 @@ export function createReadSessionOfEvent(
 
   return ({ owner, session, time, deviceTime }) => {
     const found = findSession(owner, session);
-    const timeMs = Date.parse(time);
-    const wrongByMs = deviceTime === undefined ? 0 : timeMs - Date.parse(deviceTime);
+    const timeMs = parseIso(time);
+    const wrongByMs = deviceTime === undefined ? 0 : timeMs - parseIso(deviceTime);
     const idMs = found.startMs + Math.round(wrongByMs / CLOCK_STEP_MS) * CLOCK_STEP_MS - MARGIN_MS;
     // NaN fails both comparisons.
     if (!(idMs > 0 && idMs <= timeMs && timeMs - idMs <= LONGEST_MS)) return undefined;

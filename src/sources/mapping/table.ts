@@ -20,7 +20,7 @@ export function compileTable(table: Table, holds: (value: unknown) => boolean = 
     target: pinName(target),
     columns: (typeof from === 'string' ? [from] : from).map(compilePath),
   }));
-  const findPlaces = createFindPlaces(rows.map(({ columns }) => columns.map(({ name }) => name.text)));
+  const bind = createBind(rows);
 
   return (properties, source) => {
     if (source instanceof JsonToken) {
@@ -32,14 +32,14 @@ export function compileTable(table: Table, holds: (value: unknown) => boolean = 
       }
     } else if (source instanceof RecordView) {
       const record = RecordView.getRecord(source);
-      const places = findPlaces(record);
-      for (let row = 0; row < rows.length; row += 1) {
-        const { target, columns } = rows[row] as (typeof rows)[number];
-        const at = places[row] as readonly number[];
+      const { tokens } = record;
+      const bound = bind(record);
+      for (let row = 0; row < bound.length; row += 1) {
+        const { target, columns } = bound[row] as BoundRow;
         for (let index = 0; index < columns.length; index += 1) {
-          const token = record.tokens[at[index] as number];
-          const { rest } = columns[index] as Column;
-          if (token?.isThere && setText(properties, target, token, rest, holds)) break;
+          const { at, rest } = columns[index] as BoundColumn;
+          const token = tokens[at] as JsonToken;
+          if (token.isThere && setText(properties, target, token, rest, holds)) break;
         }
       }
     } else {
@@ -75,17 +75,37 @@ function setText(
   return true;
 }
 
-/** Where the fields of a table are among those of a record; all records of a source have the same ones. */
-function createFindPlaces(names: readonly (readonly string[])[]) {
+interface BoundColumn {
+  /** Its place among the tokens of a record. */
+  readonly at: number;
+  readonly rest: readonly string[];
+}
+
+interface BoundRow {
+  readonly target: PropertyName;
+  readonly columns: readonly BoundColumn[];
+}
+
+/**
+ * Where the fields of a table are among those of a record: all records of a source have the same ones. Tokens
+ * themselves would keep the bytes of a part from being freed.
+ */
+function createBind(rows: readonly { readonly target: PropertyName; readonly columns: readonly Column[] }[]) {
   let known: ReadonlySet<string> | undefined;
-  let places: readonly (readonly number[])[] = [];
-  return ({ fields }: ScannedRecord) => {
+  let bound: readonly BoundRow[] = [];
+  return ({ fields }: ScannedRecord): readonly BoundRow[] => {
     if (fields !== known) {
       const all = [...fields];
       known = fields;
-      places = names.map((columns) => columns.map((name) => all.indexOf(name)));
+      bound = rows.map(({ target, columns }) => ({
+        target,
+        columns: columns.flatMap(({ name, rest }) => {
+          const at = all.indexOf(name.text);
+          return at === -1 ? [] : [{ at, rest }];
+        }),
+      }));
     }
-    return places;
+    return bound;
   };
 }
 

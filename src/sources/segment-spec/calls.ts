@@ -16,9 +16,11 @@ import {
   mapAlias,
   mapGroup,
   mapIdentify,
+  mapMerge,
   readDistinctId,
   readGroupType,
   readPair,
+  readSeen,
   readUser,
 } from './persons.ts';
 import { type CallDialect, type CallRules, createRules1, createRules2, createRules3 } from './rules.ts';
@@ -66,18 +68,26 @@ function createCallMap(
       case 'screen':
         return mapEvent(record, type, given, time);
       case 'identify':
-        return mapIdentify(record, time, ids);
+        return withSeen(mapIdentify(record, time, ids), record, time);
       case 'alias':
-        return mapAlias(record, time, ids);
+        return mapAlias(record, time, ids, rules.saysNames);
       case 'group':
         return mapGroup(record, time, ids, rules.readGroupOf);
       default:
+        if (type === 'merge' && dialect.source === 'rudderstack' && rules.saysNames)
+          return mapMerge(record, time, ids);
         return rejected(
           'bad_field',
           `type is ${shown(type)}; a call is one of track, page, screen, identify, alias, group`,
         );
     }
   };
+
+  function withSeen(outcome: MapOutcome<MappedEvent>, record: Fields, time: string) {
+    return rules.saysNames && outcome.kind === 'skipped'
+      ? { ...outcome, seen: readSeen(record, time, ids) }
+      : outcome;
+  }
 
   function mapEvent(
     record: Fields,
@@ -104,7 +114,7 @@ function createCallMap(
     if (ownFields) copyProperties(properties, ownFields, type === 'page' ? rules.page.renames : OWN_NAMES);
     if (type === 'page' && ownFields) rules.page.apply(properties, ownFields);
     if (type === 'screen') {
-      const name = hasValue(record['name']) ? record['name'] : ownFields?.['name'];
+      const name = rules.readScreenName(record, ownFields);
       if (hasValue(name)) properties.set('$screen_name', name);
     }
     if (rules.host) setHost(properties, rules.host);
@@ -121,7 +131,8 @@ function createCallMap(
     const facts = readPair(record, time, ids);
     const said = rules.readContextFacts(record, distinctId, time);
     if (said) facts.push(said);
-    return mapped([{ event, uuid, timestamp: time, properties }], facts, readUser(record, ids));
+    const seen = rules.saysNames ? readSeen(record, time, ids) : undefined;
+    return mapped([{ event, uuid, timestamp: time, properties }], facts, readUser(record, ids), seen);
   }
 }
 

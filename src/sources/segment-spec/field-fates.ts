@@ -27,8 +27,13 @@ export function createListFieldFates(dialect: CallDialect, options: CallOptions)
       const fields = asFields(value);
       if (name === 'context' && fields) {
         for (const { path, isRead } of listContextFields(fields, known)) {
-          const isUsed = isEvent || (type === 'identify' && path === 'context.traits');
-          found.push([path, isUsed ? (isRead ? 'mapped' : others) : 'dropped']);
+          const isTraits = path === 'context.traits';
+          const isUsed = isEvent || (type === 'identify' && isTraits);
+          const traits = isTraits ? asFields(fields['traits']) : undefined;
+          if (!traits) found.push([path, isUsed ? (isRead ? 'mapped' : others) : 'dropped']);
+          else
+            for (const trait of listNames(traits))
+              found.push([`${path}.${trait}`, isUsed ? 'kept' : 'dropped']);
         }
       } else if (name === 'properties' && fields) {
         for (const field of listNames(fields)) {

@@ -1,4 +1,4 @@
-import type { IdentityFact } from '../../contract/identity-fact.ts';
+import type { IdentityFact, Seen } from '../../contract/identity-fact.ts';
 import { type MapOutcome, rejected, skipped } from '../../contract/outcome.ts';
 import { shown } from '../../lib/preview.ts';
 import { type IdRules, toDistinctId } from '../mapping/distinct-id.ts';
@@ -6,6 +6,8 @@ import { readText } from '../mapping/identity.ts';
 import { toOwnNames } from '../mapping/properties.ts';
 import { isRejected } from '../mapping/record-time.ts';
 import { asFields, type Fields, hasValue } from '../mapping/table.ts';
+import { hasMeaning } from '../mapping/web/meaning.ts';
+import { readReferringDomain } from '../mapping/web/rules.ts';
 import type { OnNote } from '../source.ts';
 
 const DEFAULT_GROUP_TYPE = 'company';
@@ -29,7 +31,11 @@ export function mapIdentify(record: Fields, time: string, ids: IdRules): MapOutc
   return skipped('feeds_people', facts, readUser(record, ids));
 }
 
-export function mapAlias(record: Fields, time: string, ids: IdRules): MapOutcome {
+/**
+ * `saysNames`: from version 3, that a known user has another id by now merges the two, as the call is made for.
+ * https://segment.com/docs/connections/spec/alias/
+ */
+export function mapAlias(record: Fields, time: string, ids: IdRules, saysNames: boolean): MapOutcome {
   const userId = ids.readSendable(record['userId']);
   const previousId = ids.readSendable(record['previousId']);
   if (userId === undefined || previousId === undefined) {
@@ -39,7 +45,31 @@ export function mapAlias(record: Fields, time: string, ids: IdRules): MapOutcome
     );
   }
   const facts = readPair(record, time, ids);
-  if (previousId !== userId) facts.push({ kind: 'pair', anonId: previousId, userId, time });
+  if (previousId !== userId) {
+    facts.push({ kind: 'pair', anonId: previousId, userId, time });
+    if (saysNames) facts.push({ kind: 'rename', from: previousId, to: userId, time });
+  }
+  return skipped('feeds_people', facts, readUser(record, ids));
+}
+
+const ANONYMOUS_ID = /^anonymous_?id$/i;
+
+/**
+ * RudderStack's `merge` lists further identifiers of a person. Most are no distinct ids, such as an address; an
+ * anonymous id is. https://www.rudderstack.com/docs/event-spec/standard-events/merge/
+ */
+export function mapMerge(record: Fields, time: string, ids: IdRules): MapOutcome {
+  const facts = readPair(record, time, ids);
+  const userId = ids.readSendable(record['userId']);
+  const list: readonly unknown[] = Array.isArray(record['mergeProperties']) ? record['mergeProperties'] : [];
+  for (const one of list) {
+    const fields = asFields(one);
+    const anonId = ANONYMOUS_ID.test(readText(fields?.['type']) ?? '')
+      ? ids.readSendable(fields?.['value'])
+      : undefined;
+    if (userId !== undefined && anonId !== undefined && anonId !== userId)
+      facts.push({ kind: 'pair', anonId, userId, time });
+  }
   return skipped('feeds_people', facts, readUser(record, ids));
 }
 
@@ -97,6 +127,19 @@ export function readPair(record: Fields, time: string, ids: IdRules): IdentityFa
 export const readUser = (record: Fields, ids: IdRules) =>
   ids.marksUsers ? ids.readSendable(record['userId']) : undefined;
 
+/**
+ * Segment counts the user ids of a month, and the anonymous ids that no call of it shows with a user.
+ * https://segment.com/docs/guides/usage-and-billing/mtus-and-throughput/
+ */
+export function readSeen(record: Fields, time: string, ids: IdRules): Seen | undefined {
+  const userId = ids.readSendable(record['userId']);
+  const anonId = ids.readSendable(record['anonymousId']);
+  if (userId === undefined)
+    return anonId === undefined ? undefined : { person: undefined, id: anonId, isUser: false, time };
+  const beside = anonId === userId ? undefined : anonId;
+  return { person: undefined, id: userId, isUser: true, beside, time };
+}
+
 /** What the context of a track, page or screen call says of its person. */
 export type ReadContextFacts = (record: Fields, distinctId: string, time: string) => IdentityFact | undefined;
 
@@ -119,11 +162,13 @@ export const readContextFacts: ReadContextFacts = (record, distinctId, time) => 
   return { kind: 'person', distinctId, time: toJustBefore(time), set, setOnce };
 };
 
+/** RudderStack's clients leave the domain of `$direct` empty; what follows from the referrer is the same for both. */
 function readFirstVisit(page: Fields): Fields | undefined {
   const referrer = page['initial_referrer'];
-  const domain = page['initial_referring_domain'];
-  const hasReferrer = hasValue(referrer);
-  if (hasValue(domain)) {
+  const given = page['initial_referring_domain'];
+  const domain = hasMeaning(given) ? given : readReferringDomain(readText(referrer) ?? '');
+  const hasReferrer = hasMeaning(referrer);
+  if (domain !== undefined) {
     return hasReferrer
       ? { $initial_referrer: referrer, $initial_referring_domain: domain }
       : { $initial_referring_domain: domain };

@@ -1,22 +1,23 @@
 import type { PropertyList } from '../../lib/json/property-list.ts';
+import type { FindPlace } from '../../lib/places.ts';
 import { exactIds, type IdRules, trimmedIds } from '../mapping/distinct-id.ts';
+import { readText } from '../mapping/identity.ts';
 import { createRenames, type Renames } from '../mapping/properties.ts';
 import {
   type ApplyTable,
   asFields,
   compileTable,
   type Fields,
+  hasValue,
   listFields,
   type Table,
 } from '../mapping/table.ts';
 import { createReadIso, type ReadTime } from '../mapping/timestamp.ts';
-import { createEnrichWeb } from '../mapping/web/enrich-web.ts';
-import type { FindPlace } from '../mapping/web/places.ts';
+import { chooseDeviceType, createEnrichWeb } from '../mapping/web/enrich-web.ts';
 import type { OnNote, WithGeoip, WithTimezone } from '../source.ts';
 import { type CreateCallId, createIdByCall, createIdByMessage } from './call-id.ts';
 import { type CorrectTime, createCorrectTime, keepTime } from './call-time.ts';
 import { copyOtherContext, listKnownContext } from './context-fields.ts';
-import { setDeviceType } from './device-type.ts';
 import type { CallOptions } from './options.ts';
 import {
   createReadOwnGroup,
@@ -49,10 +50,14 @@ export interface CallRules {
   readonly createId: CreateCallId;
   readonly correctTime: CorrectTime;
   readonly readGroupOf: ReadGroupOf;
+  /** Whether calls that say that two ids are one person are believed of known users, too. */
+  readonly saysNames: boolean;
   readonly readContextFacts: ReadContextFacts;
   /** What comes from beside the event's own properties. */
   readonly applyContext: (properties: PropertyList, record: Fields) => void;
   readonly page: PageRules;
+  /** What a screen call calls its screen; `own` are its properties. */
+  readonly readScreenName: (record: Fields, own: Fields | undefined) => unknown;
   /** Scheme and host of an address, where the web layer does not read it. */
   readonly host?: RegExp;
   readonly setSession: SetSession;
@@ -81,6 +86,15 @@ const createPageRules = (table: Table): PageRules => ({
 const PAGE_RULES = createPageRules(PAGE);
 const PAGE_RULES_3 = createPageRules(PAGE_3);
 
+const readGivenScreenName = (record: Fields, own: Fields | undefined): unknown =>
+  hasValue(record['name']) ? record['name'] : own?.['name'];
+
+/** RudderStack's clients of phones name the screen in `event`. */
+function readAnyScreenName(record: Fields, own: Fields | undefined): unknown {
+  const given = readGivenScreenName(record, own);
+  return hasValue(given) ? given : record['event'];
+}
+
 const createEarlyRules =
   (ids: IdRules, createId: CreateCallId): CreateRules =>
   ({ table, setSession = () => {} }, options) => ({
@@ -89,9 +103,11 @@ const createEarlyRules =
     createId,
     correctTime: keepTime,
     readGroupOf: createReadOwnGroup(options.groupType, ids),
+    saysNames: false,
     readContextFacts: readNoContextFacts,
     applyContext: compileTable({ ...CONTEXT, ...table }),
     page: PAGE_RULES,
+    readScreenName: readGivenScreenName,
     host: /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#:]+)/i,
     setSession,
     finish(properties) {
@@ -113,9 +129,11 @@ export const createRules3: CreateRules = ({ source, table }, options, onNote, fi
     createId: createIdByCall,
     correctTime: createCorrectTime(readTime, onNote),
     readGroupOf: createReadSameGroup(options.groupType, onNote),
+    saysNames: true,
     readContextFacts,
     applyContext: createApplyContext(table, options.contextFields !== 'drop'),
     page: PAGE_RULES_3,
+    readScreenName: readAnyScreenName,
     setSession: createSetSession(source, readTime, onNote),
     finish: (properties, record) => enrich(properties, namesReferrer(record)),
   };
@@ -143,6 +161,19 @@ function createApplyContext(table: Table, keepsOthers: boolean): CallRules['appl
     if (typeof context['library'] === 'string') properties.set('$lib', context['library']);
     if (keepsOthers) copyOtherContext(properties, context, known);
   };
+}
+
+/**
+ * `context.device.type` is a platform where clients of phones fill it in (`ios`, `Android`), and a type of device
+ * only where a customer does.
+ * https://segment.com/docs/connections/spec/common/#context-fields-automatically-collected
+ */
+function setDeviceType(properties: PropertyList, context: Fields): void {
+  const device = asFields(context['device']);
+  const given = readText(device?.['type']);
+  if (given === undefined) return;
+  const type = chooseDeviceType(given, undefined, readText(device?.['model']), undefined);
+  if (type !== undefined) properties.set('$device_type', type);
 }
 
 /** Of the latest version. */

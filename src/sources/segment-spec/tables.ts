@@ -54,8 +54,8 @@ export const CONTEXT_3: Table = {
   ...SAME,
   $host: 'context.page.host',
   $referring_domain: 'context.page.referring_domain',
-  $viewport_width: 'context.screen.innerWidth',
-  $viewport_height: 'context.screen.innerHeight',
+  $viewport_width: ['context.screen.innerWidth', 'properties.viewport_width'],
+  $viewport_height: ['context.screen.innerHeight', 'properties.viewport_height'],
 };
 
 // Event property <- properties of a page call, which know better than its context.
@@ -73,7 +73,7 @@ export const NAMED: Table = { name: 'name', category: 'category' };
 
 /** What the rules read beside the tables. */
 export const RULED_FIELDS =
-  'type event userId anonymousId previousId groupId messageId timestamp originalTimestamp sentAt receivedAt properties traits context'.split(
+  'type event userId anonymousId previousId groupId messageId timestamp originalTimestamp sentAt receivedAt properties traits context mergeProperties'.split(
     ' ',
   );
 

@@ -1,31 +1,12 @@
+import { isAscii } from 'node:buffer';
 import { crc32, gzipSync } from 'node:zlib';
 import type { FactsIndex, FactsSection } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { SourceError } from '../../lib/errors.ts';
 import { gunzip, gzip } from '../../lib/gzip.ts';
-import { flatten } from '../../lib/json/flatten.ts';
 import { recoveryHint } from '../recovery-hint.ts';
-import { ORDER_DIGITS, readBucket, renderFact, type StoredFact } from './fact-line.ts';
-
-/** Lines by bucket: see renderFact. */
-export class BucketLines {
-  readonly #byBucket: string[][] = [];
-
-  add(text: string): void {
-    const line = flatten(text);
-    const bucket = readBucket(line);
-    const known = this.#byBucket[bucket];
-    if (known) known.push(line);
-    else this.#byBucket[bucket] = [line];
-  }
-
-  /** Buckets with lines, in ascending order; lines are sorted, so that equal facts make equal objects. */
-  *texts(): Generator<{ readonly bucket: number; readonly body: Buffer }> {
-    for (const [bucket, lines] of this.#byBucket.entries()) {
-      if (lines) yield { bucket, body: Buffer.from(`${lines.sort().join('\n')}\n`) };
-    }
-  }
-}
+import { BucketLines, readOrder } from './bucket-lines.ts';
+import { renderFact, type StoredFact } from './fact-line.ts';
 
 export async function saveFacts(
   staging: Staging,
@@ -137,11 +118,13 @@ export class Lines {
   /** `isWanted`: of lines that begin with an order, by that; see renderFact. */
   *parse<T>(parseLine: (line: string) => T, isWanted?: (order: number) => boolean): Generator<T> {
     const body = this.#body;
+    // The same text, made without looking for characters of several bytes.
+    const encoding = isAscii(body) ? 'latin1' : 'utf8';
     for (let start = 0; start < body.length; ) {
       const end = body.indexOf(LF, start);
       const stop = end === -1 ? body.length : end;
       if (stop > start && (!isWanted || body[start] === BRACE || isWanted(readOrder(body, start))))
-        yield this.#parseOne(parseLine, body.toString('utf8', start, stop));
+        yield this.#parseOne(parseLine, body.toString(encoding, start, stop));
       start = stop + 1;
     }
   }
@@ -158,15 +141,6 @@ export class Lines {
 const LF = 0x0a;
 /** Of a line that an earlier version wrote. */
 const BRACE = 0x7b;
-
-function readOrder(body: Buffer, start: number): number {
-  let order = 0;
-  for (let at = start; at < start + ORDER_DIGITS; at += 1) {
-    const code = body[at] ?? 0;
-    order = order * 16 + (code <= 0x39 ? code - 0x30 : code - 0x57);
-  }
-  return order;
-}
 
 const toDamage = (where: string, key: string, location: string, cause: unknown) =>
   new SourceError(`${location}: ${where} is not what Backhaul wrote there; ${recoveryHint(key)}`, cause);

@@ -25,6 +25,8 @@ export type ResolvedFact =
    * since 1970. `key`: this one; without it any, as the ledger does not tell which.
    */
   | { readonly kind: 'floor'; readonly of: string; readonly key?: string; readonly timeMs: number }
+  /** Months with events of the person: see the stored fact of this kind. */
+  | { readonly kind: 'active'; readonly of: string; readonly months: readonly number[] }
   | {
       readonly kind: 'group';
       readonly of: string;
@@ -42,6 +44,8 @@ export function renderResolvedFact(fact: ResolvedFact): string {
       return `${fact.of}${fact.isAlias ? 'm' : 'p'}\t${quote(fact.id)}\t${fact.properties}`;
     case 'floor':
       return `${fact.of}f\t${fact.timeMs}${fact.key === undefined ? '' : `\t${quote(fact.key)}`}`;
+    case 'active':
+      return `${fact.of}a\t${fact.months.join()}`;
     case 'group':
       return `${fact.of}g\t${quote(fact.groupType)}\t${quote(fact.groupKey)}\t${fact.time}\t${fact.properties}`;
   }
@@ -68,6 +72,7 @@ export function parseResolvedFact(line: string): ResolvedFact {
     const timeMs = z.coerce.number().parse(fields.next());
     return { kind: 'floor', of, timeMs, ...(fields.isAtEnd ? {} : { key: fields.string() }) };
   }
+  if (letter === 'a') return { kind: 'active', of, months: fields.numbers() };
   if (letter !== 'g') throw new Error('no kind of fact');
   return {
     kind: 'group',

@@ -1,4 +1,5 @@
 import { flatten } from '../../lib/json/flatten.ts';
+import { findStringEnd, findValueEnd } from '../../lib/json/value-end.ts';
 
 /**
  * Properties that share a source time: the time, and their canonical JSON text as one object, its keys sorted.
@@ -114,35 +115,6 @@ function findName(text: string, start: number, member: number): Name {
   };
   if (member < NAMES_KEPT) lastNames[member] = name;
   return name;
-}
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-
-/** Behind the closing quote of the string that begins at `start`. */
-function findStringEnd(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
-    let escapes = 0;
-    while (text.charCodeAt(end - 1 - escapes) === BACKSLASH) escapes += 1;
-    if (escapes % 2 === 0) return end + 1;
-  }
-  throw new Error('a string without an end');
-}
-
-/** At the comma or brace behind the value that begins at `start`. */
-function findValueEnd(text: string, start: number): number {
-  if (text.charCodeAt(start) === QUOTE) return findStringEnd(text, start);
-  let depth = 0;
-  for (let at = start; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) at = findStringEnd(text, at) - 1;
-    else if (code === 0x7b || code === 0x5b) depth += 1;
-    else if (code === 0x7d || code === 0x5d) {
-      if (depth === 0) return at;
-      depth -= 1;
-    } else if (code === 0x2c && depth === 0) return at;
-  }
-  throw new Error('a value without an end');
 }
 
 /** The value of the JSON string from `start` to `end`. */

@@ -67,7 +67,7 @@ export function createLedgerTables(
         const key = keys.version(table, bucket, version);
         if (!(await staging.create(key, wrap(await records.encode(pace), width)))) {
           versions = undefined;
-          throw new FencedOutError(`${key} was written by another process`);
+          throw writtenByAnother(key);
         }
         records.changed = false;
         versions?.set(bucket, version);
@@ -111,9 +111,32 @@ export async function loadVersions(staging: Staging, prefix: string): Promise<Ma
   return versions;
 }
 
+const writtenByAnother = (key: string) =>
+  new FencedOutError(
+    `another process decides about persons of the same project (it wrote ${key}): resume this migration when that one has ended; nothing is lost. Processes that share a staging need the same REDIS_URL, so that they take turns`,
+  );
+
+/**
+ * Empties every bucket by one more version, so that no number is given twice: a process that slept meanwhile neither
+ * writes what would be taken for the newest version, nor removes one that is written after it.
+ */
+export async function clearLedgerTable(staging: Staging, ledger: string, table: LedgerTable): Promise<void> {
+  const keys = ledgerLayout(ledger);
+  const before: string[] = [];
+  for await (const { key } of staging.list(keys.table(table))) before.push(key);
+  await inBlocks([...(await loadVersions(staging, keys.table(table)))], async ([bucket, version]) => {
+    const key = keys.version(table, bucket, version + 1);
+    if (!(await staging.create(key, EMPTIED))) throw writtenByAnother(key);
+  });
+  await inBlocks(before, (key) => staging.remove(key));
+}
+
+/** Where one fails nothing is under way any more when it throws: a late write would fence out whoever comes next. */
 async function inBlocks<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   for (let start = 0; start < items.length; start += AT_ONCE) {
-    await Promise.all(items.slice(start, start + AT_ONCE).map(work));
+    const settled = await Promise.allSettled(items.slice(start, start + AT_ONCE).map(work));
+    const failed = settled.find((one) => one.status === 'rejected');
+    if (failed) throw failed.reason;
   }
 }
 
@@ -122,7 +145,11 @@ const DIGEST_BYTES = 32;
 /** The records behind their digest, which also covers their width. */
 const wrap = (records: Buffer, width: number): Buffer => Buffer.concat([digest(records, width), records]);
 
+/** In place of records, whatever their width. */
+const EMPTIED = createHash('sha256').update('emptied').digest();
+
 function unwrap(body: Buffer, width: number, key: string, staging: Staging): Buffer {
+  if (body.equals(EMPTIED)) return Buffer.alloc(0);
   const records = body.subarray(DIGEST_BYTES);
   if (records.length % width === 0 && digest(records, width).equals(body.subarray(0, DIGEST_BYTES)))
     return records;

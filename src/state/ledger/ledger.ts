@@ -149,6 +149,7 @@ export async function forgetLedger(staging: Staging, id: string, now: Date): Pro
   await staging.put(keys.document, encodeDocument(forgotten));
   await clearStaging(staging, keys.table('ids'));
   await clearStaging(staging, keys.table('properties'));
+  await clearStaging(staging, keys.table('joined'));
 }
 
 /** Which facts of a migration a ledger knows. */
@@ -157,6 +158,8 @@ const knownFacts = z.strictObject({
   facts: z.string(),
   /** `noted`: they are only taken into account; nothing about persons was sent. */
   state: z.enum(['sent', 'noted']),
+  /** Ids of the migrations that had the name so far: the folder of one may have been removed by hand. */
+  migrations: z.array(z.string()).exactOptional(),
 });
 type KnownFacts = z.infer<typeof knownFacts>;
 
@@ -187,8 +190,10 @@ export async function listLedgersOf(staging: Staging, migration: string): Promis
 export async function saveKnownFacts(
   staging: Staging,
   ledger: string,
-  migration: string,
-  known: KnownFacts,
+  { id, name }: { readonly id: string; readonly name: string },
+  { facts, state }: Pick<KnownFacts, 'facts' | 'state'>,
 ): Promise<void> {
-  await staging.put(ledgerLayout(ledger).known(migration), encodeDocument(known));
+  const before = (await loadKnownFacts(staging, ledger, name))?.migrations ?? [];
+  const known: KnownFacts = { facts, state, migrations: [...new Set([...before, id])] };
+  await staging.put(ledgerLayout(ledger).known(name), encodeDocument(known));
 }

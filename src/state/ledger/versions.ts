@@ -6,7 +6,7 @@ import { type LedgerTable, ledgerLayout, parseNumberedKey } from '../keys.ts';
 import { clearStaging } from '../migrations.ts';
 import { findNewestNumber } from '../numbered.ts';
 import type { Ledger } from './ledger.ts';
-import { type BucketVersions, loadVersions } from './ledger-tables.ts';
+import { type BucketVersions, clearLedgerTable, loadVersions } from './ledger-tables.ts';
 import { loadTurns } from './turns.ts';
 
 /*
@@ -16,7 +16,7 @@ import { loadTurns } from './turns.ts';
  * A ledger without any such document is new only where it has nothing else.
  */
 
-const LEDGER_TABLES = ['ids', 'properties'] as const satisfies readonly LedgerTable[];
+const LEDGER_TABLES = ['ids', 'properties', 'joined'] as const satisfies readonly LedgerTable[];
 
 /** By bucket. */
 export const bucketVersions = z.record(z.string(), z.number().int().positive());
@@ -25,6 +25,7 @@ const versionsDocument = z.strictObject({
   key: z.string(),
   ids: bucketVersions,
   properties: bucketVersions,
+  joined: bucketVersions.exactOptional(),
   /** The last turn that was opened: the tables name turns, so a number must not be given twice. */
   turn: z.number().int().nonnegative().optional(),
   /** The turn in which the ledger was made again the last time; it knows nothing of those before. */
@@ -115,10 +116,12 @@ async function listVersions(
     return versions;
   };
   const { last } = await loadTurns(staging, ledger.id);
+  const joined = await load('joined');
   return {
     key: digestKey(ledger),
     ids: await load('ids'),
     properties: await load('properties'),
+    ...(Object.keys(joined).length === 0 ? {} : { joined }),
     turn: Math.max(last, before?.turn ?? 0),
     ...(before?.rebuiltAt === undefined ? {} : { rebuiltAt: before.rebuiltAt }),
   };
@@ -176,7 +179,7 @@ export async function findLostVersion(
 }
 
 export const hasVersions = async (staging: Staging, id: string): Promise<boolean> =>
-  (await loadNoted(staging, id)).number > 0;
+  (await loadVersionsNumber(staging, id)) > 0;
 
 /** Whether anything was ever done at a ledger. */
 async function hasMoreThanDocument(staging: Staging, id: string): Promise<boolean> {
@@ -189,12 +192,20 @@ async function hasMoreThanDocument(staging: Staging, id: string): Promise<boolea
 /** What people and operating systems leave in folders says nothing. */
 const isOwnKey = (key: string) => !key.startsWith('.', key.lastIndexOf('/') + 1);
 
-/** Removes all that the ledger knows, so that it is made again from the migrations; numbers of turns stay. */
-export async function clearLedger(staging: Staging, id: string): Promise<void> {
+/** Number of the newest document; 0 before the first. Whoever has a turn at the ledger adds one. */
+export const loadVersionsNumber = async (staging: Staging, id: string): Promise<number> =>
+  (await loadNoted(staging, id)).number;
+
+/**
+ * Removes all that the ledger knows, so that it is made again from the migrations; numbers of turns stay. `number`: of
+ * the newest document when it was found out that something was lost. Where there is a newer one, somebody had a turn
+ * meanwhile: nothing is removed, and false is returned.
+ */
+export async function clearLedger(staging: Staging, id: string, number: number): Promise<boolean> {
   const keys = ledgerLayout(id);
-  // First the known facts: without them the rest is not believed.
+  // First: from here on nothing of the rest is believed, and a sleeper that found a loss long ago removes nothing.
+  if (!(await addVersions(staging, id, number, { emptied: true }))) return false;
   await clearStaging(staging, keys.knownFacts);
-  for (const table of LEDGER_TABLES) await clearStaging(staging, keys.table(table));
-  // A sleeper that was first expects what is gone now, which is noticed as well.
-  await addVersions(staging, id, (await loadNoted(staging, id)).number, { emptied: true });
+  for (const table of LEDGER_TABLES) await clearLedgerTable(staging, id, table);
+  return true;
 }

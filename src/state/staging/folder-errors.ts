@@ -1,4 +1,5 @@
 import { ConfigError, getMessage, UnavailableError } from '../../lib/errors.ts';
+import { explainOpenFiles } from '../../lib/open-files.ts';
 
 /**
  * Turns an error of the file system into the class that names who must act: the operator (space, rights), or
@@ -10,7 +11,7 @@ export function toFolderError(error: unknown, location: string, doing: string): 
     case 'ENOSPC':
     case 'EDQUOT':
       return new ConfigError(
-        `${location} is full (could not ${doing}): free some space or set BACKHAUL_DATA_DIR to a larger disk, then resume; nothing is lost`,
+        `${location} is full (could not ${doing}): free some space, or move the folder to a larger disk and correct BACKHAUL_DATA_DIR or BACKHAUL_STAGING; then resume, nothing is lost`,
         error,
       );
     case 'EACCES':
@@ -18,6 +19,12 @@ export function toFolderError(error: unknown, location: string, doing: string): 
     case 'EROFS':
       return new ConfigError(
         `${location} is not accessible (could not ${doing}: ${why}): give this user the right to read and write there, or set BACKHAUL_DATA_DIR to a folder of its own`,
+        error,
+      );
+    case 'EEXIST':
+    case 'ENOTDIR':
+      return new ConfigError(
+        `${location} has a file where a folder belongs (could not ${doing}: ${why}): move that file away, or set BACKHAUL_DATA_DIR to a folder of its own`,
         error,
       );
     case 'EIO':
@@ -28,8 +35,13 @@ export function toFolderError(error: unknown, location: string, doing: string): 
         'backoff',
         error,
       );
-    default:
-      return error;
+    default: {
+      // Those that are open now are closed soon.
+      const noFiles = explainOpenFiles(error);
+      return noFiles === undefined
+        ? error
+        : new UnavailableError(`${location}: could not ${doing}, ${noFiles}`, 'backoff', error);
+    }
   }
 }
 

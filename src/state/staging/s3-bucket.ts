@@ -111,7 +111,12 @@ export function createS3Bucket(options: S3Options): S3Bucket {
       end,
       etag,
       idleTimeoutMs,
-      request: (from, tag, signal) => guard(doing, () => requestRange(key, from, end, tag, signal)),
+      request: (from, tag, signal) =>
+        guard(doing, async () => {
+          const response = await requestRange(key, from, end, tag, signal);
+          requireEtag(response.ETag);
+          return response;
+        }),
       toError: (error) => toS3Error(error, { bucket, endpoint: options.endpoint, doing }),
     });
   };
@@ -122,7 +127,7 @@ export function createS3Bucket(options: S3Options): S3Bucket {
         const response = await client.send(
           new PutObjectCommand({ Bucket: bucket, Key: key, Body: toBuffer(body) }),
         );
-        return { etag: unquote(response.ETag) };
+        return { etag: requireEtag(response.ETag) };
       }),
     // A retry after a lost response may find the object that its first try created, and return false: callers
     // must not conclude from "exists" that another process created it.
@@ -131,7 +136,7 @@ export function createS3Bucket(options: S3Options): S3Bucket {
         for (let tries = 1; ; tries += 1) {
           try {
             const command = { Bucket: bucket, Key: key, Body: toBuffer(body), IfNoneMatch: '*' };
-            await client.send(new PutObjectCommand(command));
+            requireEtag((await client.send(new PutObjectCommand(command))).ETag);
             return true;
           } catch (error) {
             if (isS3Status(error, 412)) return false;
@@ -186,6 +191,12 @@ function createClient(options: S3Options): S3Client {
     maxAttempts: 4,
     requestHandler: { connectionTimeout: 10_000, socketTimeout: 60_000 },
   });
+}
+
+/** Every S3 server names the object that it wrote or reads: a proxy that answers for it with a page does not. */
+function requireEtag(etag: string | undefined): string {
+  if (etag === undefined) throw new Error('the answer has no ETag, so it is not that of an S3 server');
+  return unquote(etag);
 }
 
 async function* nothing(): AsyncGenerator<Buffer> {}

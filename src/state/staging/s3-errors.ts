@@ -35,7 +35,7 @@ function classify(original: unknown, error: Error, { bucket, endpoint, doing }: 
   }
   if (CREDENTIALS.has(name) || status === 401) {
     return new ConfigError(
-      `${where} does not know these credentials (could not ${doing}: ${getMessage(error)}): check the access key, its secret and the endpoint`,
+      `${where} does not know these credentials (could not ${doing}: ${getMessage(error)}): check the access key, its secret and the endpoint, then run the command again; what was saved stays`,
       error,
     );
   }
@@ -67,7 +67,10 @@ function classify(original: unknown, error: Error, { bucket, endpoint, doing }: 
     return new SourceError(`${where}: the object is shorter than expected (could not ${doing})`, error);
   }
   if (name === 'Region is missing' || getMessage(error) === 'Region is missing') {
-    return new ConfigError(`${where}: no region is set; set the bucket's region, or an endpoint`, error);
+    return new ConfigError(
+      `${where}: no region is set; set BACKHAUL_S3_REGION or AWS_REGION to that of the bucket, or BACKHAUL_S3_ENDPOINT for another server than AWS`,
+      error,
+    );
   }
   // The rest is 5xx, throttling and failures of the connection, or a refusal.
   const isRefusal =

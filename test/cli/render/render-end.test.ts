@@ -57,6 +57,12 @@ describe('the end of a run', () => {
     );
   });
 
+  it('offers no resume of a migration that was removed before the run began with it', () => {
+    expect(show({ kind: 'held', migration, state: 'removed', reason: 'removed at noon' })).toBe(
+      'migration "shop" was removed; give the manifest another name, or remove "shop" with --forget',
+    );
+  });
+
   it('has the reason and the command when somebody paused the migration', () => {
     expect(show({ kind: 'held', migration, state: 'paused', reason: 'the key is wrong' })).toBe(
       `The migration was paused: the key is wrong. Everything so far is saved. Continue with: ${commands.resume}`,

@@ -161,3 +161,36 @@ test('says nothing of the way back where nothing was sent, or nothing is stamped
   expect(renderReport({ ...report, events: nothing })).not.toContain('At the destination');
   expect(renderReport(buildReport(finishedInput()))).not.toContain('At the destination');
 });
+
+test('says that it does not count all about persons where staging has lost it', () => {
+  const { persons, ...input } = finishedInput();
+  if (!persons) throw new Error('it has persons');
+  const lost = ['shop/people/ended/00000003/'];
+  const text = renderReport(buildReport({ ...input, persons: { ...persons, lost } }));
+  expect(text).toContain('More was sent about persons and groups than is counted here');
+  expect(text).toContain(`staging has lost ${lost[0]}. Restore it`);
+});
+
+test('compares unique users by month, and says what keeps them apart', () => {
+  const report = buildReport(finishedInput());
+  const people = {
+    ...report.people,
+    setAside: { ...report.people.setAside, several_users: 2, no_user: 1 },
+    uniques: {
+      '2023-11': { vendor: 900, destination: 903 },
+      '2023-12': { vendor: 1_200, destination: 1_200 },
+    },
+  };
+  const text = renderReport({ ...report, people });
+  expect(text).toContain(
+    `
+    Unique users by month (UTC)
+      month    vendor  destination  difference
+      2023-11     900          903           3
+      2023-12   1,200        1,200           0`.replaceAll('\n    ', '\n'),
+  );
+  expect(text).toContain(
+    'Set apart by: 1 shared_device, 2 several_users, 1 no_user, 1 records\n  no_identity.',
+  );
+  expect(text).toContain('By hand: a $merge_dangerously event');
+});

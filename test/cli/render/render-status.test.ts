@@ -9,10 +9,11 @@ const status = (more: Partial<RunStatus>): RunStatus => ({
   parts: { done: 2, known: 5 },
   counts: { ...zeroCounts(), read: 2_500, delivered: 2_490, rejected: 10 },
   staged: 10_000,
+  events: 0,
   personJobs: { done: 0, total: 0 },
   countedParts: 0,
   waitingFor: undefined,
-  speed: { recordsPerSecond: 2_000, secondsLeft: 3.75 },
+  speed: { recordsPerSecond: 2_000, secondsLeft: 3.75, heldByBudget: false },
   ...more,
 });
 
@@ -53,7 +54,7 @@ describe('the status line', () => {
   });
 
   it('promises no end while it is not known', () => {
-    const speed = { recordsPerSecond: 2_500, secondsLeft: undefined };
+    const speed = { recordsPerSecond: 2_500, secondsLeft: undefined, heldByBudget: false };
     const line = renderStatus(status({ files: { staged: 0, total: 3 }, speed }), 120);
     expect(line).toContain('2,500/10,000+ records');
     expect(line).not.toContain('left');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { limitNames, PropertyList } from '../../../src/lib/json/property-list.ts';
+import { limitNames, markNames, PropertyList } from '../../../src/lib/json/property-list.ts';
 
 /** Names that an object puts in front, and some that only look like them. */
 const name = fc.oneof(
@@ -15,9 +15,11 @@ const step = fc.record({
   value: fc.oneof(fc.integer(), fc.constant(undefined)),
 });
 
+const listNames = (list: PropertyList) => list.names.slice(0, list.count).map(({ text }) => text);
+
 it('is what an object is, in the order of its keys too, also where two lists are written in turns', () => {
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+    fc.property(fc.array(step, { maxLength: 60 }), fc.boolean(), (steps, isReleased) => {
       const lists = [new PropertyList(), new PropertyList()] as const;
       const objects: [Record<string, unknown>, Record<string, unknown>] = [{}, {}];
       for (const { list: at, doing, name: text, value } of steps) {
@@ -35,7 +37,8 @@ it('is what an object is, in the order of its keys too, also where two lists are
       for (const [at, object] of objects.entries()) {
         const list = lists[at] as PropertyList;
         expect(Object.entries(list.toObject())).toEqual(Object.entries(object));
-        expect(list.names.map(({ text }) => text)).toEqual(Object.keys(object));
+        expect(listNames(list)).toEqual(Object.keys(object));
+        if (isReleased) list.release();
       }
     }),
   );
@@ -53,5 +56,21 @@ it('stays what it is however many names other lists have', () => {
   kept.set('more', 2);
   kept.set('kept', 3);
   expect(kept.toObject()).toEqual({ kept: 3, more: 2 });
-  expect(kept.names.map(({ text }) => text)).toEqual(['kept', 'more']);
+  expect(listNames(kept)).toEqual(['kept', 'more']);
+});
+
+it('has nothing of the list whose memory it got, and says which marked names it may have', () => {
+  const mark = markNames(['looked for', 'this too']);
+  const list = new PropertyList();
+  list.set('a', 1);
+  list.set('this too', 2);
+  expect(list.mayHave(mark)).toBe(true);
+  list.release();
+  const next = new PropertyList();
+  next.set('b', 3);
+  expect(next.mayHave(mark)).toBe(false);
+  expect(next.has('a')).toBe(false);
+  expect(next.toObject()).toEqual({ b: 3 });
+  next.set('looked for', 4);
+  expect(next.mayHave(mark)).toBe(true);
 });

@@ -118,9 +118,22 @@ describe('a view of a record', () => {
     }
   });
 
+  it('keeps every digit of long numbers, in fields and inside of them', () => {
+    const scanner = new RecordScanner(new Set(FIELDS));
+    const digits = [
+      '1234567890123456',
+      '17041189549083123',
+      '-9007199254740993',
+      '0.12345678901234567',
+      '1.50',
+    ];
+    for (const number of digits) {
+      expect(isSame(`{"a":${number},"own":{"b":${number},"list":[1,{"c":${number}}]}}`, scanner)).toBe(true);
+    }
+  });
+
   it('leaves to the parser what only it does exactly', () => {
-    expect(scan('{"a":1234567890123456}')).toBeUndefined();
-    expect(scan('{"a":123456789012345}')).toBeDefined();
+    expect(scan('{"a":1234567890123456e1}')).toBeUndefined();
     expect(scan('{"x":1e400}')).toBeUndefined();
     expect(scan(`{"a":${'['.repeat(7)}${']'.repeat(7)}}`)).toBeDefined();
     expect(scan(`{"a":${'['.repeat(8)}${']'.repeat(8)}}`)).toBeUndefined();
@@ -158,5 +171,32 @@ describe('a view of a record', () => {
     list.set('kept', 2);
     expect(list.toObject()).toEqual({ kept: 2 });
     expect(list.names).toHaveLength(1);
+  });
+});
+
+describe('a name that is expected', () => {
+  const named = (key: string) => new RecordScanner(new Set([key]));
+
+  it('is told from others of its length by each of its bytes', () => {
+    for (let length = 1; length <= 13; length += 1) {
+      const expected = 'abcdefghijklm'.slice(0, length);
+      const scanner = named(expected);
+      for (let at = 0; at < length; at += 1) {
+        const other = `${expected.slice(0, at)}~${expected.slice(at + 1)}`;
+        expect(scan(`{"${expected}":1}`, scanner)?.[expected]).toBe(1);
+        const view = scan(`{"${other}":2}`, scanner);
+        expect(view && parseWhole(view)).toEqual({ [other]: 2 });
+        expect(view?.[expected]).toBeUndefined();
+      }
+    }
+  });
+
+  it('is not looked for behind the end of the bytes', () => {
+    const scanner = named('a_long_name');
+    expect(scan('{"a_long_name":1}', scanner)?.['a_long_name']).toBe(1);
+    for (const end of [2, 5, 12, 14]) {
+      const bytes = Buffer.from('{"a_long_name":1}').subarray(0, end);
+      expect(scanner.scan(bytes, 0, end)).toBeUndefined();
+    }
   });
 });

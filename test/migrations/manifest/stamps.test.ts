@@ -9,7 +9,7 @@ const parse = (stamps?: unknown) =>
     source: { type: 'amplitude', from: 'x' },
     ...(stamps === undefined ? {} : { stamps }),
   });
-const properties = (stamps?: unknown, more: { replays?: string } = {}) =>
+const properties = (stamps?: unknown, more: { replays?: string; stampedAs?: string } = {}) =>
   createMigrationStamp({ name: 'a', identity: manifestIdentity(parse(stamps)).identity, ...more })
     ?.properties;
 
@@ -21,6 +21,8 @@ test('name the migration and the source, under names of the manifest', () => {
 
 test('of a replay name the migration whose rejects it sends', () => {
   expect(properties(undefined, { replays: 'shop' })).toMatchObject({ $import_job_id: 'shop' });
+  const again = { replays: 'shop.replay-1', stampedAs: 'shop' };
+  expect(properties(undefined, again)).toMatchObject({ $import_job_id: 'shop' });
 });
 
 test('are none where an earlier version began the migration', () => {

@@ -2,7 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { emptySentRange } from '../../../src/identity/sent-range.ts';
+import { emptySentRange, REFUSED_SAMPLE } from '../../../src/identity/sent-range.ts';
+import { loadPersons } from '../../../src/migrations/persons/load-persons.ts';
 import {
   type EndedTurn,
   findEndedTurn,
@@ -12,6 +13,7 @@ import {
 } from '../../../src/migrations/persons/turn.ts';
 import { encodeDocument } from '../../../src/state/document.ts';
 import { layout } from '../../../src/state/keys.ts';
+import { endTurn } from '../../../src/state/ledger/turns.ts';
 import { createFolderStaging } from '../../../src/state/staging/folder.ts';
 
 let folder: string;
@@ -25,7 +27,9 @@ const open = () => {
   return {
     staging,
     end: (name: string, turn: number, epoch: number, refusedCount: number) => {
-      const result = { ...emptySentRange(), refusedCount };
+      const one = { event: '$identify', distinctId: 'a', uuid: '', detail: '' };
+      const refused = Array.from({ length: Math.min(refusedCount, REFUSED_SAMPLE) }, () => one);
+      const result = { ...emptySentRange(), refusedCount, refused };
       const ended: EndedTurn = { turn, purpose: 'send', of: [name], result };
       return staging.put(layout(name).endedTurn(turn, epoch), encodeDocument(ended));
     },
@@ -67,4 +71,17 @@ it('a turn that came to nothing before the next one began never comes to anythin
     [2, 0],
     [10, 1],
   ]);
+});
+
+it('what a turn came to that its ledger knows as ended, and whose document is gone, is not nothing', async () => {
+  const { staging, end, begin } = open();
+  await begin('gone', 1);
+  await end('gone', 1, 1, 7);
+  await begin('gone', 2);
+  await begin('gone', 3);
+  await endTurn(staging, '0a1b', 1);
+  expect((await loadPersons(staging, 'gone')).lost).toEqual([]);
+  await endTurn(staging, '0a1b', 3);
+  const { sent, lost } = await loadPersons(staging, 'gone');
+  expect([sent.refusedCount, lost]).toEqual([7, ['gone/people/ended/00000003/']]);
 });

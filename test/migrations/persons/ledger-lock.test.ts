@@ -34,6 +34,32 @@ it('who is told to end while the lock is asked for, or names its turn, leaves it
   }
 });
 
+it('who waits for a ledger waits no longer for a machine that is gone, though the clock of Redis was set back', async () => {
+  const server = await startRedis();
+  const redis = new Redis(server.url);
+  try {
+    const key = ledgerLockKey('a');
+    const holder = { host: 'gone', pid: 1, migration: '2', name: 'two', token: '' };
+    await redis.set(key, JSON.stringify(holder), 'PX', 86_400_000);
+    const lefts: number[] = [];
+    const lock = await takeLedgerLock('a', {
+      redis,
+      migration: { id: '1', name: 'one' },
+      onWait: () => {},
+      assertRunning: async () => {
+        lefts.push(await redis.pttl(key));
+        await redis.pexpire(key, 1); // as after 15 s
+      },
+      signal: new AbortController().signal,
+    });
+    await lock.release();
+    expect(Math.max(...lefts)).toBeLessThanOrEqual(15_000);
+  } finally {
+    redis.disconnect();
+    await server.stop();
+  }
+});
+
 it('who waits for a ledger, or has it, ends when told to although Redis is gone for good', async () => {
   const server = await startRedis();
   const redis = new Redis(server.url, { maxRetriesPerRequest: null });

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => bench?.close());
 
 const where = (name: string, more: object = {}) => ({
-  destination: { url: bench.destination.url, apiKey: '${KEY}', project: name },
+  destination: bench.project(name),
   ...more,
 });
 

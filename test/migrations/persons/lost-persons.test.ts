@@ -18,7 +18,7 @@ afterAll(() => bench?.close());
 
 const overwrite = { people: { overwrite: true } };
 const project = (name: string) => ({
-  destination: { url: bench.destination.url, apiKey: '${KEY}', project: name },
+  destination: bench.project(name),
 });
 
 it('what a top-up added is sent, although another migration came before it ended', async () => {

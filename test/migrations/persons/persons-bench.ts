@@ -16,8 +16,9 @@ import {
 import { createWorkplace } from '../../support/workplace.ts';
 
 const API_KEY = 'phc_persons';
-/** Two names of one key. */
-const env = { KEY: API_KEY, KEY_2: API_KEY };
+const ROTATED_KEY = 'phc_rotated';
+/** Two names of one key, and the key that follows it. */
+const KEYS = { KEY: API_KEY, KEY_2: API_KEY, NEXT_KEY: ROTATED_KEY };
 
 /** A record: who, on which device, when, and the person's plan. */
 export interface Seen {
@@ -30,10 +31,18 @@ export interface Seen {
   readonly size?: string;
 }
 
+export interface ProjectDestination {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly project: string;
+}
+
 /** One project, to which migrations of a few records each are imported in this process. */
 export interface PersonsBench {
   readonly runtime: Runtime;
   readonly destination: StrictDestination;
+  /** The manifest's destination for a project that has a name, and a key of its own. */
+  project(name: string): ProjectDestination;
   write(name: string, seen: readonly Seen[], manifest?: object): Promise<ManifestAt>;
   run(name: string, seen: readonly Seen[], manifest?: object): Promise<Report>;
   /** Synthetic events that arrived since the last call, merges as `device → user`, properties as JSON. */
@@ -55,7 +64,9 @@ export function getReport(result: RunResult | { readonly kind: string }): Report
 export async function createPersonsBench(): Promise<PersonsBench> {
   const server = await startRedis();
   const workplace = createWorkplace();
-  const destination = await startStrictDestination({ apiKey: API_KEY });
+  const env: Record<string, string> = { ...KEYS };
+  const keys = [ROTATED_KEY];
+  const destination = await startStrictDestination({ apiKey: API_KEY, otherKeys: keys });
   const settings = loadSettings({ REDIS_URL: server.url, BACKHAUL_DATA_DIR: workplace.dataDir('here') });
   const runtime = await openRuntime(settings, env, { api: false }, pino({ level: 'silent' }));
   const taken = new Set<string>();
@@ -87,6 +98,12 @@ export async function createPersonsBench(): Promise<PersonsBench> {
   return {
     runtime,
     destination,
+    project(name) {
+      const variable = `KEY_OF_${name.replaceAll(/[^a-z\d]/gi, '_').toUpperCase()}`;
+      env[variable] = `phc_${name}`;
+      keys.push(`phc_${name}`);
+      return { url: destination.url, apiKey: `\${${variable}}`, project: name };
+    },
     write,
     async run(name, seen, manifest) {
       return getReport(await startMigration(runtime, await write(name, seen, manifest), runOptions));

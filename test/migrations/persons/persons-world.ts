@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { zeroCounts } from '../../../src/contract/counts.ts';
 import type { Deliver } from '../../../src/contract/delivery.ts';
-import type { IdentityFact } from '../../../src/contract/identity-fact.ts';
+import type { IdentityFact, Seen } from '../../../src/contract/identity-fact.ts';
 import type { Staging } from '../../../src/contract/staging.ts';
 import { FactFold } from '../../../src/identity/fact-fold.ts';
 import { FencedOutError, getMessage } from '../../../src/lib/errors.ts';
@@ -22,7 +22,7 @@ import type { WorkEvent, WorkQueue } from '../../../src/migrations/run/work-queu
 import type { Control } from '../../../src/state/control.ts';
 import { saveFacts } from '../../../src/state/facts/fact-object.ts';
 import { LEDGERS, layout, toFactsKey } from '../../../src/state/keys.ts';
-import { toLedgerAccess } from '../../../src/state/ledger/ledger.ts';
+import { type SharedDevices, toLedgerAccess } from '../../../src/state/ledger/ledger.ts';
 import {
   createMigration,
   loadLatestEpochNumber,
@@ -59,7 +59,7 @@ export type Ended = 'done' | 'killed' | { readonly failed: string };
 export interface PersonsWorld {
   readonly live: LivePersons;
   /** Everything that was said about persons so far, whether it was removed since or not. */
-  readonly said: readonly IdentityFact[];
+  readonly said: readonly Stated[];
   /** What finished migrations reported as unmerged, as reason and id. */
   readonly reported: ReadonlySet<string>;
   /** Merges as they arrived, and how many facts had been said by then. */
@@ -71,7 +71,7 @@ export interface PersonsWorld {
   /** Events of which this is true are refused. */
   refuses: (event: StoredEvent) => boolean;
   /** Begins a migration, or tops it up; nothing about persons is sent. */
-  add(name: string, facts: readonly IdentityFact[]): Promise<void>;
+  add(name: string, facts: readonly Stated[]): Promise<void>;
   /** Resumes a migration. `releases`: it sends what these hold. */
   send(name: string, options?: SendOptions): Promise<Ended>;
   remove(name: string, options?: { forget?: boolean; kill?: Kill | undefined }): Promise<Ended>;
@@ -88,10 +88,12 @@ export interface SendOptions {
   readonly acceptRefusals?: boolean;
 }
 
+/** What a record states: a fact, or of whom its event is. */
+export type Stated = IdentityFact | (Seen & { readonly kind: 'seen' });
+
 class Killed extends Error {}
 
 const DESTINATION = { url: 'http://service.test', project: 'p', apiKey: 'key' };
-const access = toLedgerAccess(DESTINATION);
 const log = pino({ level: 'silent' });
 
 const toManifest = (name: string, overwrite: boolean) => ({
@@ -105,11 +107,18 @@ const toManifest = (name: string, overwrite: boolean) => ({
   people: { overwrite },
 });
 
-export function createPersonsWorld({ overwrite }: { readonly overwrite: boolean }): PersonsWorld {
+export function createPersonsWorld({
+  overwrite,
+  sharedDevices,
+}: {
+  readonly overwrite: boolean;
+  readonly sharedDevices?: SharedDevices;
+}): PersonsWorld {
+  const access = { ...toLedgerAccess(DESTINATION), ...(sharedDevices ? { sharedDevices } : {}) };
   const objects = new Map<string, Buffer>();
   const strings = new Map<string, string>();
   const live = createLivePersons();
-  const said: IdentityFact[] = [];
+  const said: Stated[] = [];
   const reported = new Set<string>();
   const merged: { merge: string; said: number }[] = [];
   let latest = { calls: 0 };
@@ -188,7 +197,13 @@ export function createPersonsWorld({ overwrite }: { readonly overwrite: boolean 
       if (!(await loadMigration(staging, name))) await begin(staging, name);
       const part = `f-${[...objects.keys()].filter((key) => key.startsWith(layout(name).receipts)).length}`;
       const fold = new FactFold();
-      for (const fact of facts) fold.add(fact);
+      for (const fact of facts) {
+        if (fact.kind !== 'seen') fold.add(fact);
+        else {
+          fold.addSeen(fact);
+          if (fact.isUser) fold.addUser(fact.id);
+        }
+      }
       const key = toFactsKey(`${name}/`, `${part}/1-1`);
       const counts = zeroCounts();
       await createReceipt(staging, name, {
@@ -271,7 +286,9 @@ export function createPersonsWorld({ overwrite }: { readonly overwrite: boolean 
       const process = start(kill);
       const { staging, redis } = process;
       const store = { staging, now, askRedis: <T>(ask: (redis: Redis) => Promise<T>) => ask(redis) };
-      return settle(process, () => removeMigration(store, name, { forget, resolveLedger: () => access }));
+      return settle(process, async () => {
+        await removeMigration(store, name, { forget, resolveLedger: () => access });
+      });
     },
     backUp: () => new Map([...objects].filter(([key]) => key.startsWith(LEDGERS))),
     restore(backup) {

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => bench?.close());
 
 const where = (name: string) => ({
-  destination: { url: bench.destination.url, apiKey: '${KEY}', project: name },
+  destination: bench.project(name),
   people: { overwrite: true },
 });
 

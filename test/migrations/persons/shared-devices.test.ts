@@ -12,7 +12,7 @@ const seen = [
   { user: 'ada', device: 'tablet', time: '2021-01-01T00:00:00Z' },
 ];
 const where = (project: string, sharedDevices?: string) => ({
-  destination: { url: bench.destination.url, apiKey: '${KEY}', project },
+  destination: bench.project(project),
   ...(sharedDevices === undefined ? {} : { people: { sharedDevices } }),
 });
 

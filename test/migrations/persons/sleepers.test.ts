@@ -77,3 +77,67 @@ it('a producer that slept sends no merge that was decided before another migrati
     for (const { merge, said } of world.merged) expect({ call, merge, said }).toMatchObject({ said: 1 });
   }
 }, 120_000);
+
+/** A producer that sleeps before this call until another one has had the first turn of the ledger. */
+async function lookLate(call: number) {
+  const world = createPersonsWorld({ overwrite: false });
+  await world.add('one', [pair('device', 'user')]);
+  const meanwhile = async () => {
+    await world.add('two', [pair('phone', 'user')]);
+    expect(await world.send('two')).toBe('done');
+  };
+  await world.send('one', { freeze: { call, meanwhile } });
+  return world;
+}
+
+it('a producer that slept does not take for lost what others have written meanwhile', async () => {
+  const { calls } = await lookLate(0);
+  // From then on it has a turn.
+  for (let call = 1; call <= (ALL ? calls : 40); call += 1) {
+    const world = await lookLate(call);
+    const madeAgain = [...world.objects].filter(
+      ([key, body]) => key.includes('/versions/') && /"emptied"|"rebuiltAt"/.test(body.toString()),
+    );
+    expect({ call, madeAgain }).toEqual({ call, madeAgain: [] });
+  }
+}, 120_000);
+
+/**
+ * A producer that sleeps before this call, so that its turn never ends, while another one says things of both ids. Later
+ * the merge that its turn was about is forbidden.
+ */
+async function neverMerge(call: number) {
+  const world = createPersonsWorld({ overwrite: true });
+  const setPlan = (distinctId: string, hour: number): IdentityFact => ({
+    kind: 'person',
+    distinctId,
+    time: `2023-01-01T0${hour}:00:00.000Z`,
+    set: { plan: `at ${hour}` },
+  });
+  await world.add('one', [pair('device', 'user'), setPlan('device', 1)]);
+  const meanwhile = async () => {
+    await world.add('two', [setPlan('user', 2)]);
+    expect(await world.send('two')).toBe('done');
+    await world.add('two', [setPlan('user', 3), setPlan('device', 4)]);
+    expect(await world.send('two')).toBe('done');
+  };
+  await world.send('one', { freeze: { call, meanwhile } });
+  const { calls } = world;
+  await world.add('two', [pair('device', 'other')]);
+  expect(await world.send('two')).toBe('done');
+  expect(await world.send('one')).toBe('done');
+  return { world, calls };
+}
+
+it('a merge of a turn that had sent nothing holds back no value of its user', async () => {
+  const { calls } = await neverMerge(0);
+  let withheld = 0;
+  for (let call = 1; call <= calls; call += ALL ? 1 : 7) {
+    const { world } = await neverMerge(call);
+    if (world.live.merges().length > 0 || world.reported.has('contradicted_merge device')) continue;
+    withheld += 1;
+    expect([call, world.live.get('user')?.properties]).toEqual([call, { plan: 'at 3' }]);
+  }
+  // In most of these the turn had begun.
+  expect(withheld).toBeGreaterThan(5);
+}, 120_000);

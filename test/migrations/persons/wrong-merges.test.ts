@@ -9,7 +9,7 @@ import { resumeMigration, startMigration } from '../../../src/migrations/start.t
 import { ledgerLayout } from '../../../src/state/keys.ts';
 import { toLedgerAccess } from '../../../src/state/ledger/ledger.ts';
 import { clearStaging } from '../../../src/state/migrations.ts';
-import { createPersonsBench, type PersonsBench, runOptions } from './persons-bench.ts';
+import { createPersonsBench, getReport, type PersonsBench, runOptions } from './persons-bench.ts';
 
 /** Ways in which two persons became one at the destination. */
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => bench?.close());
 
 const project = (name: string) => ({
-  destination: { url: bench.destination.url, apiKey: '${KEY}', project: name },
+  destination: bench.project(name),
 });
 
 it('a known user without an anonymous id is not merged into whoever has its id as anonymous one', async () => {
@@ -210,9 +210,8 @@ it('one name of a project at two hosts is sent to only when the manifest declare
   const { host } = new URL(url);
   const at = (service?: string) => ({
     destination: {
+      ...bench.project('named'),
       url: url.replace('127.0.0.1', 'localhost'),
-      apiKey: '${KEY}',
-      project: 'named',
       ...(service === undefined ? {} : { service }),
     },
   });
@@ -290,13 +289,15 @@ it('a key is of one project, whether or not a manifest names it, under any varia
 });
 
 it('what is known under a key alone forbids merges under a name, also when its facts were removed', async () => {
-  await bench.run('gone-1', [{ user: 'lisa', device: 'slide' }], {
-    destination: { url: bench.destination.url, apiKey: '${KEY_2}' },
-  });
-  await removeMigration(bench.runtime, 'gone-1', { resolveLedger: () => expect.unreachable() });
-  bench.takeSent();
-  await bench.run('gone-2', [{ user: 'mila', device: 'slide' }], project('gone'));
-  expect(bench.takeSent().merges).toEqual([]);
+  const own = await createPersonsBench();
+  onTestFinished(() => own.close());
+  const { url } = own.destination;
+  await own.run('gone-1', [{ user: 'lisa', device: 'slide' }], { destination: { url, apiKey: '${KEY_2}' } });
+  await removeMigration(own.runtime, 'gone-1', { resolveLedger: () => expect.unreachable() });
+  own.takeSent();
+  const named = { destination: { url, apiKey: '${KEY}', project: 'gone' } };
+  await own.run('gone-2', [{ user: 'mila', device: 'slide' }], named);
+  expect(own.takeSent().merges).toEqual([]);
 });
 
 it('a name that was removed forbids merges under its key alone, whatever the variable is called', async () => {
@@ -327,12 +328,78 @@ it('one key under two names at two hosts is refused until it is declared', async
   await own.run('name-1', [{ user: 'paula', device: 'ramp' }], named('shop', '127.0.0.1'));
   const seen = [{ user: 'quentin', device: 'ramp' }];
   const { host } = new URL(url);
+  const sent = own.destination.requests.length;
   await expect(own.run('name-2', seen, named('store', 'localhost'))).rejects.toThrow(
     `"project: shop" with "service: ${host}" if both hosts lead to the same project`,
   );
+  expect(own.destination.requests).toHaveLength(sent);
   own.takeSent();
   const { people } = await own.run('name-3', seen, named('shop', 'localhost', host));
   expect(people).toMatchObject({ pairs: 0, setAside: { contradicted_merge: 1 } });
+  await removeMigration(own.runtime, 'name-3', { resolveLedger: (of) => resolveLedger(of, own.runtime) });
+  await removeMigration(own.runtime, 'name-1', { resolveLedger: (of) => resolveLedger(of, own.runtime) });
+  await expect(own.run('name-2', seen, named('store', 'localhost'))).rejects.toThrow(
+    'A key is of one project',
+  );
   await own.run('name-2', seen, named('store', 'localhost', host.replace('127.0.0.1', 'localhost')));
   expect(own.takeSent().merges).toEqual(['ramp → quentin']);
+});
+
+it('a second name for the project of a key is refused before anything is sent', async () => {
+  const own = await createPersonsBench();
+  onTestFinished(() => own.close());
+  const named = (project: string, service?: string) => ({
+    destination: { ...own.project('shop'), project, ...(service === undefined ? {} : { service }) },
+  });
+  await own.run('first', [{ user: 'rita', device: 'bell' }], named('shop'));
+  const sent = own.destination.requests.length;
+  const seen = [{ user: 'samir', device: 'bell' }];
+  const loaded = await own.write('second', seen, named('store'));
+  await expect(startMigration(own.runtime, loaded, runOptions)).rejects.toThrow(
+    'write "project: shop" under destination of "second"',
+  );
+  expect(own.destination.requests).toHaveLength(sent);
+
+  const { people } = await own.run('second', seen, named('shop'));
+  expect(people).toMatchObject({ pairs: 0, setAside: { contradicted_merge: 1 } });
+  // Two services may have the same key.
+  await own.run('elsewhere', seen, named('store', 'another.service'));
+  expect(own.takeSent().merges).toEqual(['bell → rita', 'bell → samir']);
+
+  // The first name counts as well when who brought it is removed.
+  for (const name of ['first', 'second', 'elsewhere'])
+    await removeMigration(own.runtime, name, { resolveLedger: (of) => resolveLedger(of, own.runtime) });
+  await expect(own.run('third', seen, named('store'))).rejects.toThrow('write "project: shop"');
+});
+
+it('two names that a key has already are decided together, and the first one goes on', async () => {
+  const own = await createPersonsBench();
+  onTestFinished(() => own.close());
+  const named = (project: string) => ({ destination: { ...own.project('shop'), project } });
+  const refuse = { status: 401, body: '{"detail":"no"}' };
+  own.destination.overrule(refuse);
+  const first = await own.write('first', [{ user: 'rita', device: 'bell' }], named('shop'));
+  expect(await startMigration(own.runtime, first, runOptions)).toMatchObject({ kind: 'held' });
+  // Nobody knows yet that the key is of the other name.
+  own.destination.overrule((_, text) => (text.includes('"$identify"') ? refuse : undefined));
+  const seen = [
+    { user: 'samir', device: 'bell' },
+    { user: 'samir', device: 'lamp' },
+  ];
+  const second = await own.write('second', seen, named('store'));
+  expect(await startMigration(own.runtime, second, runOptions)).toMatchObject({ kind: 'held' });
+  own.destination.overrule(undefined);
+
+  const resumed = getReport(await resumeMigration(own.runtime, 'first', runOptions));
+  expect(resumed.people).toMatchObject({ pairs: 0, setAside: { contradicted_merge: 1 } });
+  await resumeMigration(own.runtime, 'second', runOptions);
+  expect(own.takeSent().merges).toEqual(['lamp → samir']);
+  const third = [{ user: 'tilda', device: 'lamp' }];
+  await expect(own.run('third', third, named('store'))).rejects.toThrow('write "project: shop"');
+  const { people } = await own.run('third', third, named('shop'));
+  expect(people).toMatchObject({ pairs: 0, setAside: { contradicted_merge: 1 } });
+  await removeMigration(own.runtime, 'second', { resolveLedger: () => expect.unreachable() });
+  const last = await own.run('last', [{ user: 'ulla', device: 'lamp' }], named('shop'));
+  expect(last.people).toMatchObject({ pairs: 0 });
+  expect(own.takeSent().merges).toEqual([]);
 });

@@ -23,9 +23,12 @@ const track = {
 
 it('counts fields of calls at every depth as mapped, kept or dropped', () => {
   const fields = compareFields([{ fields: track }, { fields: { ...track, writeKey: null } }], toFates());
-  expect(fields.mapped).toEqual(['context.page.url', 'context.traits', 'event', 'type']);
+  expect(fields.mapped).toEqual(['context.page.url', 'event', 'type']);
   expect(fields.kept).toEqual(
-    ['context.page.tab_url', 'context.tenant', 'properties.a'].map((field) => ({ field, inSample: 2 })),
+    ['context.page.tab_url', 'context.tenant', 'context.traits.plan', 'properties.a'].map((field) => ({
+      field,
+      inSample: 2,
+    })),
   );
   expect(fields.unmapped).toEqual([
     { field: 'integrations.All', inSample: 2 },
@@ -40,7 +43,7 @@ it('counts what the manifest leaves behind as dropped', () => {
 });
 
 it.each([
-  ['identify', { mapped: ['context.traits', 'type'], kept: ['traits.b'] }],
+  ['identify', { mapped: ['type'], kept: ['context.traits.plan', 'traits.b'] }],
   ['group', { mapped: ['type'], kept: ['traits.b'] }],
   ['alias', { mapped: ['type'], kept: [] }],
 ])('knows what a %s call makes use of', (type, expected) => {

@@ -62,6 +62,7 @@ export function finishedInput(): ReportInput {
       },
       isHeld: false,
       releasedBy: undefined,
+      lost: [],
     },
     failures: [],
     lostObjects: [],

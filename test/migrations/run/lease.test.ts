@@ -26,6 +26,7 @@ import {
 import { createFolderStaging } from '../../../src/state/staging/folder.ts';
 import { startRedis, type TestRedis } from '../../support/redis.ts';
 import { saveControl } from '../../support/save-control.ts';
+import { until } from '../../support/until.ts';
 
 let server: TestRedis;
 let redis: Redis;
@@ -73,6 +74,13 @@ describe('acquiring the lease of a migration', () => {
     await second.assertRunning();
   });
 
+  it('is refused on a storage whose listings are behind, and not as if another producer had it', async () => {
+    const staging = createFolderStaging(folder);
+    const behind: Staging = { ...staging, async *list() {} };
+    const lease = acquireLease(record, OPENING, { kind: 'run' }, { staging: behind, redis, now });
+    await expect(lease).rejects.toThrow(/does not list what was written to it a moment ago/);
+  });
+
   it('stops the one who held it before', async () => {
     const first = await take();
     await first.release();
@@ -102,6 +110,22 @@ describe('acquiring the lease of a migration', () => {
   it('takes the lease of a process that is gone at once', async () => {
     const holder = JSON.stringify({ host: hostname(), pid: 2 ** 22 - 7, token: 'dead' });
     await redis.set(leaseKey(record.id), holder);
+    expect((await take()).epoch).toBe(1);
+  });
+
+  it('waits for the lease of another machine no longer than it lasts, though the clock of Redis was set back', async () => {
+    const holder = JSON.stringify({ host: 'gone', pid: 1, token: 'dead' });
+    const key = leaseKey(record.id);
+    for (const [lasts, most] of [
+      [86_400_000, 15_000],
+      [9_000, 9_000],
+    ] as const) {
+      await redis.set(key, holder, 'PX', lasts);
+      await expect(take()).rejects.toThrow('process 1 on gone');
+      expect(await redis.pttl(key)).toBeLessThanOrEqual(most);
+    }
+    await redis.pexpire(key, 1);
+    await until('the lease ends', async () => ((await redis.exists(key)) === 0 ? true : undefined));
     expect((await take()).epoch).toBe(1);
   });
 

@@ -16,7 +16,6 @@ import { foldRepeats } from '../../../src/migrations/run/repeats-phase.ts';
 import { StatusBoard } from '../../../src/migrations/run/run-status.ts';
 import { importPart } from '../../../src/pipeline/import-part.ts';
 import { stageSlice } from '../../../src/pipeline/stage/stage-slice.ts';
-import { TallyBuilder } from '../../../src/pipeline/tally.ts';
 import { createEventId } from '../../../src/sources/mapping/event-id.ts';
 import type { Checkpoints } from '../../../src/state/checkpoints.ts';
 import { layout } from '../../../src/state/keys.ts';
@@ -331,33 +330,23 @@ describe('repeats over all parts', () => {
     }
   });
 
+  it('are found again with their rejects, where these are gone beside a damaged result', async () => {
+    const record = await importFiles([[row(1, 'a')], [row(1, 'b')]]);
+    const found = await foldRepeats(createRun(record));
+    const { repeats } = layout(record.name);
+    for (const { key } of found.rejectSegments) await staging.remove(key);
+    for await (const { key } of staging.list(repeats))
+      if (key.endsWith('result.json')) await staging.put(key, Buffer.from('{'));
+    expect(await foldRepeats(createRun(record))).toEqual(found);
+    expect((await report(record)).problems).toEqual([]);
+  });
+
   it('of refused and of too large records are rejected like these, in one part and in two', async () => {
     for (const value of [REFUSED, HUGE]) {
       const one = await importAndFold([[row(1, value), row(1, value), row(2, 'a')]]);
       expect(one.counts).toMatchObject({ read: 3, delivered: 1, duplicate: 0, rejected: 2 });
       expect(await importAndFold([[row(1, value)], [row(1, value), row(2, 'a')]])).toEqual(one);
     }
-  });
-
-  it('are not counted in a part that version 0.1.0 began, where it counted otherwise', async () => {
-    const rows = [row(1, 'a'), row(1, 'b'), row(2, 'c')];
-    const tally = new TallyBuilder();
-    const counted = { day: '2024-05-01', event: 'Order Completed' };
-    tally.addEvents(1, 1);
-    tally.addOutcome({ ...counted, outcome: 'delivered' });
-    tally.addOutcome({ ...counted, outcome: 'duplicate', reason: 'same_uuid_in_part' });
-    const record = await importFiles([rows], false, {
-      ...noCheckpoints,
-      begin: async (part) => ({
-        fence: { part, epoch: 2, counter: 1 },
-        checkpoint: { part, position: 2, tally: tally.build(), rejectSegments: [] },
-      }),
-    });
-    await foldRepeats(createRun(record));
-    const { counts, repeats, events, problems } = await report(record);
-    expect(counts).toMatchObject({ read: 3, delivered: 2, duplicate: 1 });
-    expect({ repeats, problems }).toEqual({ repeats: { counted: true, partsWithout: 1 }, problems: [] });
-    expect(events.distinct).toBeUndefined();
   });
 
   it('are counted again when parts are added', async () => {

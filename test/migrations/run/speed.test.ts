@@ -81,19 +81,32 @@ test('and at any speed above or below the budget', () => {
 
 test('knows no end before anything was imported, and while files are staged', () => {
   const meter = new Speedometer(10_000);
-  expect(meter.measure(counts(0), 100, 0)).toEqual({ recordsPerSecond: 0, secondsLeft: undefined });
+  expect(meter.measure(counts(0), 100, 0)).toEqual({
+    recordsPerSecond: 0,
+    secondsLeft: undefined,
+    heldByBudget: false,
+  });
   meter.add(counts(0), 0);
   meter.add(counts(500), 1_000);
   expect(meter.measure(counts(500), undefined, 1_000)).toEqual({
     recordsPerSecond: 500,
     secondsLeft: undefined,
+    heldByBudget: false,
   });
-  expect(meter.measure(counts(500), 1_500, 1_000)).toEqual({ recordsPerSecond: 500, secondsLeft: 2 });
+  expect(meter.measure(counts(500), 1_500, 1_000)).toEqual({
+    recordsPerSecond: 500,
+    secondsLeft: 2,
+    heldByBudget: false,
+  });
 });
 
 test('a run that stands still has no end in sight', () => {
   const meter = new Speedometer(undefined);
   meter.add(counts(500), 0);
   for (let atMs = 0; atMs <= 120_000; atMs += 1_000) meter.add(counts(500), atMs);
-  expect(meter.measure(counts(500), 1_000, 120_000)).toEqual({ recordsPerSecond: 0, secondsLeft: undefined });
+  expect(meter.measure(counts(500), 1_000, 120_000)).toEqual({
+    recordsPerSecond: 0,
+    secondsLeft: undefined,
+    heldByBudget: false,
+  });
 });

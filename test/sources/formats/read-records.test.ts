@@ -120,6 +120,20 @@ describe('packing', () => {
     }
   });
 
+  it.each([1, 1_000])('refuses a tar, plain and gzipped, in chunks of %i', async (chunkBytes) => {
+    const header = Buffer.alloc(512);
+    header.write('events.json');
+    header.write('ustar', 257);
+    const tar = Buffer.concat([header, Buffer.from('{"a":1}\n'.padEnd(512, '\0'))]);
+    for (const body of [tar, gzipSync(tar)]) {
+      const { records, failure } = await readAll(memoryFile(body, chunkBytes));
+      expect(records).toEqual([]);
+      expect(String(failure)).toContain(
+        'is a tar archive, which is not read; unpack it, and name what it holds',
+      );
+    }
+  });
+
   it('takes empty files, plain, gzipped and zipped, for no records', async () => {
     const empty = [
       Buffer.alloc(0),
@@ -198,6 +212,33 @@ describe('zip', () => {
     expect(texts).toEqual(['{"a":1}']);
     expect(failure).toBeInstanceOf(SourceError);
     expect(String(failure)).toMatch(/member b\.json is encrypted/);
+  });
+
+  it('reads a member whose name ends like that of a folder', async () => {
+    const { texts } = await readAll(
+      memoryFile(
+        writeZip([
+          { name: 'a/', body: Buffer.alloc(0) },
+          { name: 'b/', body: Buffer.from('{"b":1}') },
+        ]),
+      ),
+    );
+    expect(texts).toEqual(['{"b":1}']);
+  });
+
+  it('refuses an archive that holds more members than it states, instead of leaving them out', async () => {
+    const member = (name: string) => ({ name, body: Buffer.from(`{"in":"${name}"}`) });
+    const wrapped = writeZip([member('a'), member('b')]);
+    wrapped.writeUInt16LE(1, wrapped.length - 12);
+    // The directory of the second one is looked for where that of the first is.
+    const joined = Buffer.concat([writeZip([member('a')]), writeZip([member('b')])]);
+    for (const zip of [wrapped, joined]) {
+      const { records, failure } = await readAll(memoryFile(zip, 1_000, 'x.zip'));
+      expect(records).toEqual([]);
+      expect(String(failure)).toMatch(
+        /x\.zip is a damaged or unusual zip \(it states 1 members, and holds more\)/,
+      );
+    }
   });
 
   it('fails a cut-off archive, a damaged member and a wrong checksum', async () => {

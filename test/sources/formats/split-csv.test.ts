@@ -1,9 +1,13 @@
+import { createHash } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import Papa from 'papaparse';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { RECORD_MAX_BYTES } from '../../../src/contract/part.ts';
 import { SourceError } from '../../../src/lib/errors.ts';
 import { createRecordParser } from '../../../src/sources/formats/parse-record.ts';
+import { readRecords } from '../../../src/sources/formats/read-records.ts';
+import { ALL } from '../../support/form.ts';
 import { memoryFile, readAll } from './memory-file.ts';
 
 const csv = { format: 'csv' } as const;
@@ -129,6 +133,52 @@ describe('CSV', () => {
     expect(read.records).toHaveLength(300_002);
     expect(read.texts[0]).toBe('1,"open');
     expect(read.lines.at(-1)).toBe(300_003);
+  });
+
+  it('reads a row that is too long as one reject, whatever its quoted cells hold', async () => {
+    const fake = '7,"fake"'.replaceAll('"', '""');
+    for (const cell of [
+      `${fake}\n`.repeat(1_000_000),
+      'x'.repeat(RECORD_MAX_BYTES + 5),
+      `${'x'.repeat(RECORD_MAX_BYTES + 5)}\n7,fake\n`,
+    ]) {
+      const body = `id,text,more\n1,a,b\n2,"${cell}" ,"c\n7,fake"\r\n3,a,b\n`;
+      for (const chunkBytes of ALL ? [64 * 1024 - 1, 512 * 1024] : [512 * 1024]) {
+        const read = await readAll(memoryFile(body, chunkBytes), csv);
+        expect(read.failure).toBeUndefined();
+        expect(read.records.map(({ kind }) => kind)).toEqual(['record', 'oversize', 'record']);
+        expect(read.lines).toEqual([2, 3, 4 + cell.split('\n').length]);
+      }
+    }
+  });
+
+  it('reads again, in whatever it is packed, where a stray quote hid rows behind the limit', async () => {
+    const rows = '9,aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n'.repeat(300_000);
+    const body = `id,text\n0,first\n1,"open\n${rows}2,"quoted"\n3,"open\n${rows}4,"open\n5,last`;
+    const { writeZip } = await import('./write-zip.ts');
+    const zip = writeZip([{ name: 'a.csv', body: Buffer.from(body) }]);
+    for (const packed of ALL ? [Buffer.from(body), gzipSync(body), zip] : [zip]) {
+      const seen = createHash('sha256');
+      const texts: string[] = [];
+      const file = memoryFile(packed, 512 * 1024);
+      for await (const { records } of readRecords(file, csv, (bytes) => seen.update(bytes))) {
+        for (const record of records)
+          texts.push(record.kind === 'record' ? String(record.bytes) : record.kind);
+      }
+      expect(texts).toHaveLength(600_006);
+      expect([texts[1], texts[300_002], texts[300_003]]).toEqual(['1,"open', '2,"quoted"', '3,"open']);
+      expect(texts.slice(-2)).toEqual(['4,"open', '5,last']);
+      const once = createHash('sha256');
+      for await (const _ of readRecords(file, { format: 'jsonl' }, (bytes) => once.update(bytes)));
+      expect(seen.digest('hex')).toBe(once.digest('hex'));
+    }
+  });
+
+  it.runIf(ALL)('names the line where more quotes are stray than it reads again for', async () => {
+    const rows = '9,aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n'.repeat(270_000);
+    const body = `id,text\n${`1,"open\n${rows}`.repeat(5)}`;
+    const read = await readAll(memoryFile(body, 512 * 1024), csv);
+    expect(String(read.failure)).toContain('line 1080006: a quote opens a cell that is larger than');
   });
 
   it('keeps the head of an endless line and continues behind it', async () => {

@@ -1,7 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../../src/lib/errors.ts';
 import { ExactNumber } from '../../../src/lib/json/exact-number.ts';
-import { createReadIso, createReadTime } from '../../../src/sources/mapping/timestamp.ts';
+import { createReadIso, createReadTime, parseIso } from '../../../src/sources/mapping/timestamp.ts';
 
 const utc = createReadIso('UTC');
 
@@ -139,4 +140,13 @@ describe('declared patterns', () => {
   it('reads English month names on every machine', () => {
     expect(createReadTime('d MMMM yyyy', 'UTC')('14 March 2023')).toBe('2023-03-14T00:00:00.000Z');
   });
+});
+
+it('reads a time as Date.parse does, on whatever day the one before was', () => {
+  const time = fc.date({ min: new Date('1970-01-01'), max: new Date('2100-12-31'), noInvalidDate: true });
+  fc.assert(
+    fc.property(time, (date) => {
+      expect(parseIso(date.toISOString())).toBe(date.getTime());
+    }),
+  );
 });

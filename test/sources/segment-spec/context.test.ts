@@ -44,6 +44,12 @@ const ROWS: readonly [rule: string, from: string, context: object, expected: obj
     { $device_type: 'Mobile', context_device_type: 'Android' },
   ],
   ['platform of a tablet', SPEC, { device: { type: 'ios', model: 'iPad13,1' } }, { $device_type: 'Tablet' }],
+  [
+    'platform of another tablet',
+    SPEC,
+    { device: { type: 'Android', model: 'SM-T510' } },
+    { $device_type: 'Tablet' },
+  ],
   ['type of a device', SPEC, { device: { type: 'desktop' } }, { $device_type: 'Desktop' }],
   ['group', SPEC, { groupId: 'g-1' }, { $groups: { company: 'g-1' } }],
   [
@@ -154,6 +160,27 @@ describe('the traits in a context', () => {
         setOnce: { $initial_referrer: 'https://a.example/', $initial_referring_domain: 'a.example' },
       },
     ]);
+  });
+
+  it.each([
+    [{ initial_referrer: '$direct', initial_referring_domain: '' }, '$direct', '$direct'],
+    [
+      { initial_referrer: 'https://www.google.com/search' },
+      'https://www.google.com/search',
+      'www.google.com',
+    ],
+    [{ initial_referrer: 'a friend' }, 'a friend', undefined],
+    [{ initial_referrer: 'EMPTY', initial_referring_domain: 'a.example' }, undefined, 'a.example'],
+  ])('name the domain that their first visit %j came from', (page, referrer, domain) => {
+    const [fact] = factsOf({ context: { page } });
+    expect(fact).toEqual(
+      expect.objectContaining({
+        setOnce: {
+          ...(referrer === undefined ? {} : { $initial_referrer: referrer }),
+          ...(domain === undefined ? {} : { $initial_referring_domain: domain }),
+        },
+      }),
+    );
   });
 });
 

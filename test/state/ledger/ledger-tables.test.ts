@@ -7,7 +7,7 @@ import { FencedOutError, SourceError } from '../../../src/lib/errors.ts';
 import { getBucket } from '../../../src/state/bucket.ts';
 import { ledgerLayout } from '../../../src/state/keys.ts';
 import { createKeyedHash, HASH_BYTES } from '../../../src/state/ledger/keyed-hash.ts';
-import { createLedgerTables } from '../../../src/state/ledger/ledger-tables.ts';
+import { clearLedgerTable, createLedgerTables } from '../../../src/state/ledger/ledger-tables.ts';
 import { RecordTable } from '../../../src/state/ledger/record-table.ts';
 import { createFolderStaging } from '../../../src/state/staging/folder.ts';
 
@@ -105,9 +105,42 @@ describe('the tables of a ledger', () => {
     ] as const)
       for (const table of tables.values()) write(table, 'a', value);
     await theirs.save(their);
-    await expect(mine.save(my)).rejects.toThrow(FencedOutError);
+    const refused = mine.save(my);
+    await expect(refused).rejects.toThrow(FencedOutError);
+    await expect(refused).rejects.toThrow(/resume this migration when that one has ended/);
     expect(read((await open('fenced').load([1])).get(1), 'a')).toBe(2);
     expect(read((await mine.load([1])).get(1), 'a')).toBe(2);
+  });
+
+  it('fence out, once emptied, who had loaded what they held', async () => {
+    const fill = async () => {
+      const tables = open('emptied');
+      const loaded = await tables.load([4]);
+      for (const table of loaded.values()) write(table, 'a', 1);
+      return () => tables.save(loaded);
+    };
+    await (await fill())();
+    const sleeping = await fill();
+    await clearLedgerTable(staging, 'emptied', 'ids');
+    expect(read((await open('emptied').load([4])).get(4), 'a')).toBeUndefined();
+    await (await fill())();
+    await expect(sleeping()).rejects.toThrow(FencedOutError);
+    expect(await keysOf('emptied')).toEqual([2, 3].map((n) => ledgerLayout('emptied').version('ids', 4, n)));
+  });
+
+  it('leave nothing under way when they could not be saved', async () => {
+    let written = 0;
+    const create = async (key: string, body: Buffer) => {
+      if (key.includes('/01/')) return false;
+      const created = await staging.create(key, body);
+      written += 1;
+      return created;
+    };
+    const slow = createLedgerTables({ ...staging, create }, 'settled', 'ids', WIDTH);
+    const loaded = await slow.load([1, 2, 3]);
+    for (const table of loaded.values()) write(table, 'a', 1);
+    await expect(slow.save(loaded)).rejects.toThrow(FencedOutError);
+    expect(written).toBe(2);
   });
 
   it('are not believed when they are damaged', async () => {

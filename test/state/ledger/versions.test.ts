@@ -72,7 +72,7 @@ test('what was lost stays noted when versions are saved again, until the ledger 
   await staging.remove(keys.version('ids', 7, 1));
   await saveVersions(staging, ledger);
   expect(await findLostVersion(staging, ledger)).toBe(keys.version('ids', 7, 1));
-  await clearLedger(staging, ledger.id);
+  expect(await clearLedger(staging, ledger.id, 2)).toBe(true);
   expect(await findLostVersion(staging, ledger)).toBe(keys.versions(3));
   await saveFirstVersions(staging, ledger, 1);
   expect(await findLostVersion(staging, ledger)).toBeUndefined();
@@ -140,11 +140,20 @@ test('a writer that slept while the ledger was emptied does not make it whole', 
   const { sleepy, asleep, wake } = sleepBeforeCreate();
   const sleeping = saveVersions(sleepy, ledger);
   await asleep;
-  await clearLedger(staging, ledger.id);
+  expect(await clearLedger(staging, ledger.id, 1)).toBe(true);
   wake();
   await sleeping;
   expect(await findLostVersion(staging, ledger)).toBe(keys.versions(2));
   await saveFirstVersions(staging, ledger, 1);
+  expect(await findLostVersion(staging, ledger)).toBeUndefined();
+});
+
+test('a ledger at which somebody had a turn since is not emptied', async () => {
+  await saveBucket('ids');
+  await saveVersions(staging, ledger);
+  await saveVersions(staging, ledger);
+  expect(await clearLedger(staging, ledger.id, 1)).toBe(false);
+  expect(await staging.get(keys.version('ids', 7, 1))).toBeDefined();
   expect(await findLostVersion(staging, ledger)).toBeUndefined();
 });
 

@@ -46,6 +46,9 @@ describe('a folder', () => {
     const error = Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' });
     expect(toFolderError(error, `folder ${file}`, 'write a')).toMatchObject({ code: 'config' });
     expect(String(toFolderError(error, `folder ${file}`, 'write a'))).toMatch(/right to read and write/);
+    await expect(createFolderStaging(file).create('a/b', Buffer.from('x'))).rejects.toThrow(
+      /has a file where a folder belongs/,
+    );
   });
 
   it('says what to do when the disk is full, keeps what was there, and continues once there is room', async ({
@@ -61,7 +64,7 @@ describe('a folder', () => {
         .put('a', Buffer.alloc(4 * 1024 * 1024, 1))
         .catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(ConfigError);
-      expect(String(failure)).toMatch(/is full.*free some space/);
+      expect(String(failure)).toMatch(/is full.*free some space, or move the folder/);
       expect(String(await staging.get('a'))).toBe('old');
       await staging.put('a', Buffer.alloc(1024 * 1024, 1));
     } finally {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { UnavailableError } from '../../../src/lib/errors.ts';
 import { createS3Bucket } from '../../../src/state/staging/s3-bucket.ts';
 
-/** A server that answers listings, and cuts some of them off. */
+/** A server that answers listings, and cuts some of them off; or a proxy answers for it. */
 let server: Server;
 let endpoint: string;
 let answers: ((response: ServerResponse) => void)[] = [];
@@ -41,11 +41,12 @@ beforeEach(() => {
   requests = 0;
 });
 
+const open = (outageMs?: number) =>
+  createS3Bucket({ bucket: 'b', endpoint, accessKeyId: 'id', secretAccessKey: 'key', outageMs });
+
 async function list(outageMs?: number): Promise<string[]> {
-  const credentials = { accessKeyId: 'id', secretAccessKey: 'key' };
-  const bucket = createS3Bucket({ bucket: 'b', endpoint, ...credentials, outageMs });
   const keys: string[] = [];
-  for await (const { key } of bucket.list('shop/')) keys.push(key);
+  for await (const { key } of open(outageMs).list('shop/')) keys.push(key);
   return keys;
 }
 
@@ -68,6 +69,28 @@ describe('a listing', () => {
   it('that is cut off time and again is no shorter listing', async () => {
     answers = Array.from({ length: 40 }, () => respond(PAGE.slice(0, 400)));
     await expect(list(100)).rejects.toThrow(UnavailableError);
+    answers = [];
+  });
+});
+
+describe('a page that a proxy answers with', () => {
+  const page = (response: ServerResponse) =>
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<html><body>Please sign in</body></html>');
+  const object = (body: string) => (response: ServerResponse) =>
+    response.writeHead(200, { etag: '"e"' }).end(body);
+
+  it('is no object', async () => {
+    answers = [page, object('the object')];
+    expect(String(await open().get('shop/a'))).toBe('the object');
+  });
+
+  it('writes nothing', async () => {
+    answers = [page, object('')];
+    expect(await open().put('shop/a', Buffer.from('x'))).toEqual({ etag: 'e' });
+    answers = [page, object('')];
+    expect(await open().create('shop/a', Buffer.from('x'))).toBe(true);
+    answers = Array.from({ length: 40 }, () => page);
+    await expect(open(100).create('shop/a', Buffer.from('x'))).rejects.toThrow(UnavailableError);
     answers = [];
   });
 });

@@ -1,7 +1,7 @@
 /** Styles of the page of a plan; those of its plots come from charts. */
 export const PAGE_STYLES = `
 :root { color-scheme: light dark; --page: #f6f6f3; --card: #fff; --line: #e3e3dc; --text: #1d1f20; --quiet: #5c6165; --alarm: #b42318; --good: #15803d; }
-@media (prefers-color-scheme: dark) {
+@media screen and (prefers-color-scheme: dark) {
   :root { --page: #141517; --card: #1d1f22; --line: #35393e; --text: #e9e9e6; --quiet: #9da2a6; --alarm: #ff8f84; --good: #4ade80; }
 }
 * { box-sizing: border-box; }
@@ -14,6 +14,7 @@ h4 { margin: 0 0 0.25rem; font-size: 0.8125rem; font-weight: 600; color: var(--q
 section { margin: 1rem 0 0; padding: 1rem 1.125rem 1.125rem; background: var(--card); border: 1px solid var(--line); border-radius: 0.5rem; }
 .quiet { margin: 0.5rem 0 0; color: var(--quiet); font-size: 0.8125rem; }
 .problem { margin: 1rem 0 0; padding: 0.875rem 1.125rem; background: var(--card); border: 1px solid var(--line); border-left: 4px solid var(--alarm); border-radius: 0.375rem; font: inherit; white-space: pre-wrap; }
+.quiet code { white-space: nowrap; }
 code { padding: 0 0.25em; background: var(--page); border-radius: 0.25rem; font: 0.875em ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 dl { margin: 0; display: grid; gap: 0.5rem 1.5rem; grid-template-columns: repeat(auto-fill, minmax(min(100%, 18rem), 1fr)); }
 dt { color: var(--quiet); font-size: 0.8125rem; }
@@ -34,5 +35,12 @@ thead th { color: var(--quiet); font-weight: 500; font-size: 0.8125rem; }
 .checks span { display: inline-block; width: 1.75rem; text-indent: 0; font-weight: 650; }
 .checks .done span { color: var(--good); }
 .checks .warning span { color: var(--alarm); }
-@media print { section { break-inside: avoid; } }
+@media print {
+  :root { color-scheme: light; --page: #fff; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+  .page { max-width: none; padding: 0; }
+  .scroll { overflow: visible; }
+  .scroll td, .scroll td:nth-child(4) { min-width: 0; max-width: none; overflow-wrap: anywhere; }
+  tr, li, .insight, h1, h2, h3, h4 { break-inside: avoid; }
+  h2, h3, h4 { break-after: avoid; }
+}
 `;

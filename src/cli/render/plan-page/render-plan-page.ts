@@ -11,6 +11,7 @@ import {
 } from '../../../migrations/plan/format-text.ts';
 import type { Estimate, Field, Pair, Plan } from '../../../migrations/plan/plan.ts';
 import type { Report } from '../../../migrations/report/report.ts';
+import { DEVICES, describePlaces, describeTimeSpan, describeWindow, NOTES } from '../plan-texts.ts';
 import { renderDays, renderHours, renderNames } from './render-plots.ts';
 import { renderMore, renderTable, section } from './section.ts';
 import { wrapPage } from './wrap-page.ts';
@@ -42,6 +43,7 @@ export function renderPlanPage({ plan, full, problems, madeAt }: PlanPage): Prom
       ${renderPeople(plan, full)}
       ${renderFields(plan)}
       ${renderOutcomes(plan, full)}
+      ${renderNotes(plan)}
       ${renderPairs(plan.pairs)}
       ${renderChecklist(makeChecklist(plan))}
     </main>`,
@@ -49,19 +51,17 @@ export function renderPlanPage({ plan, full, problems, madeAt }: PlanPage): Prom
 }
 
 function renderOverview(plan: Plan, full: Report | undefined): Html {
-  const { timeSpan, limits } = plan;
+  const { limits } = plan;
   const facts: (readonly [name: string, value: string])[] = [
     ['Source', `${plan.source.type}, ${counted(plan.files.length, 'file')}, ${formatBytes(plan.bytes)}`],
     ['Destination', plan.destination === 'bundled' ? 'the bundled API' : plan.destination],
     ['Records', full ? formatCount(full.counts.read) : formatEstimate(plan.records)],
     ['Events', full ? formatCount(full.events.sent) : formatEstimate(plan.events)],
-    [
-      'Time span',
-      timeSpan
-        ? `${timeSpan.from} to ${timeSpan.to} (sampled)`
-        : 'unknown: no sampled record becomes an event',
-    ],
+    ['Time span', describeTimeSpan(plan)],
+    ...(plan.window ? ([['Window', describeWindow(plan.window)]] as const) : []),
     ['Time zone', `${plan.source.timezone}, for timestamps that carry none`],
+    ['Places', describePlaces(plan.source.geoip)],
+    ...(plan.sharedDevices ? ([['Devices', DEVICES[plan.sharedDevices]]] as const) : []),
     [
       'Speed',
       limits.eventsPerMinute === undefined
@@ -84,13 +84,16 @@ function renderOverview(plan: Plan, full: Report | undefined): Html {
   );
 }
 
-function renderPeople({ people }: Plan, full: Report | undefined): Html {
+function renderPeople({ people, sharedDevices = 'none' }: Plan, full: Report | undefined): Html {
   const rows: (readonly [name: string, count: number])[] = full
     ? [
         ['Anonymous ids merged into their user', full.people.pairs],
         ...(full.people.mergedBefore === undefined
           ? []
           : ([['Merged by an earlier migration', full.people.mergedBefore]] as const)),
+        ...(full.people.chosen === undefined
+          ? []
+          : ([['Of these, shared by several users', full.people.chosen]] as const)),
         ['Persons with properties', full.people.persons],
         ['Groups', full.people.groups],
         ...Object.entries(full.people.setAside).map(
@@ -100,7 +103,7 @@ function renderPeople({ people }: Plan, full: Report | undefined): Html {
     : [
         ['Different distinct ids', people.distinctIds],
         ['Anonymous ids seen with one user', people.merges],
-        ['Anonymous ids seen with several users (shared devices, left unmerged)', people.shared],
+        [`Anonymous ids seen with several users (shared devices, ${SHARED[sharedDevices]})`, people.shared],
         ['Ids with properties', people.withProperties],
         ['Groups', people.groups],
       ];
@@ -111,6 +114,7 @@ function renderPeople({ people }: Plan, full: Report | undefined): Html {
       rows.map(([name, count]) => [name, formatCount(count)]),
     )}
       ${full ? '' : html`<p class="quiet">Merges depend on every record: <code>backhaul plan --full</code> decides them without sending.</p>`}
+      ${full ? renderUniques(full) : ''}
       ${
         full && full.people.setAsideSample.length > 0
           ? html`<h3>Unmerged, the first ones</h3>${renderTable(
@@ -124,15 +128,40 @@ function renderPeople({ people }: Plan, full: Report | undefined): Html {
   );
 }
 
+const SHARED = {
+  none: 'left unmerged',
+  first: 'merged into the first one',
+  last: 'merged into the last one',
+} as const;
+
+function renderUniques({ people: { uniques = {}, held } }: Report) {
+  const months = Object.entries(uniques).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  if (months.length === 0 || held) return '';
+  return html`<h3>Unique users by month (UTC)</h3>${renderTable(
+    ['month', 'vendor', 'destination', 'difference'],
+    months.map(([month, { vendor, destination }]) => [
+      month,
+      formatCount(vendor),
+      formatCount(destination),
+      formatCount(destination - vendor),
+    ]),
+  )}`;
+}
+
 const FIELDS_SHOWN = 60;
 const UNMERGED_SHOWN = 20;
 
-function renderFields({ fields: { mapped, unmapped }, sample }: Plan): Html {
+function renderFields({ fields: { mapped, kept = [], unmapped }, sample }: Plan): Html {
   const list = (names: readonly string[]) =>
     html`<p>${names.map((name) => html`<code>${printable(name)}</code> `)}</p>`;
   return section(
     'Fields',
     html`<h3>${formatCount(mapped.length)} read</h3>${list(mapped.slice(0, FIELDS_SHOWN))}${renderMore(mapped.length - FIELDS_SHOWN, 'field')}
+      ${
+        kept.length === 0
+          ? ''
+          : html`<h3>${formatCount(kept.length)} kept as they are</h3>${list(kept.slice(0, FIELDS_SHOWN).map(({ field }) => field))}${renderMore(kept.length - FIELDS_SHOWN, 'field')}`
+      }
       <h3>${formatCount(unmapped.length)} left behind</h3>
       ${
         unmapped.length === 0
@@ -182,6 +211,21 @@ function renderOutcomes(plan: Plan, full: Report | undefined): Html {
   if (rows.length === 0)
     return section(title, html`<p class="quiet">Every sampled record becomes an event.</p>`);
   return section(title, renderTable(['outcome', 'sampled', 'estimated', 'for example'], rows));
+}
+
+function renderNotes({ notes = [], sample }: Plan): Html {
+  if (notes.length === 0) return html``;
+  return section(
+    'What the mapping decides for records',
+    renderTable(
+      ['', 'sampled', 'estimated'],
+      notes.map(({ note, inSample, estimated }) => [
+        NOTES[note],
+        `${formatCount(inSample)} (${formatShare(inSample / sample.records)})`,
+        formatCount(estimated),
+      ]),
+    ),
+  );
 }
 
 function renderPairs(pairs: readonly Pair[]): Html {

@@ -1,49 +1,41 @@
 import { readFileSync } from 'node:fs';
-import { type CityResponse, Reader } from 'mmdb-lib';
 import { ConfigError, getMessage } from '../../../lib/errors.ts';
+import { openPlaces } from '../../../lib/places.ts';
 import type { JsonObject } from '../../http/json.ts';
 
 /** Properties of the place of an address; none where it is not known. */
 export type Locations = (address: string) => JsonObject;
 
-/**
- * Looks addresses up in a file in MaxMind's format (GeoLite2 City and the like).
- * https://maxmind.github.io/MaxMind-DB/
- *
- * @throws ConfigError for a file that cannot be read
- */
+const SETTING = 'GEOIP_DB';
+
+/** Throws ConfigError for a file that cannot be read, or is none of places. */
 export function openLocations(path: string): Locations {
-  const reader = openReader(path);
+  const findPlace = openPlaces(readFile(path), SETTING, path);
   return (address) => {
-    const found = isThisMachine(address) ? null : reader.get(address);
-    return found === null ? {} : toProperties(found);
+    const place = isThisMachine(address) ? undefined : findPlace(address);
+    if (place === undefined) return {};
+    return Object.fromEntries(Object.entries(place).filter(([name]) => DECIDED_BY.has(name)));
   };
 }
 
-function openReader(path: string): Reader<CityResponse> {
+function readFile(path: string): Buffer {
   try {
-    return new Reader<CityResponse>(readFileSync(path));
+    return readFileSync(path);
   } catch (cause) {
-    throw new ConfigError(
-      `GEOIP_DB: ${path} cannot be read as a MaxMind database (.mmdb): ${getMessage(cause)}`,
-      cause,
-    );
+    throw new ConfigError(`${SETTING}: ${path} cannot be read: ${getMessage(cause)}`, cause);
   }
 }
 
 /** A request from it says nothing of a visitor. */
 const isThisMachine = (address: string): boolean => /^(?:127\.|::1$|::ffff:127\.)/.test(address);
 
-/** The names that the service gives them. What the file does not know is absent. */
-function toProperties({ city, country, continent, postal, location }: CityResponse): JsonObject {
-  const properties = {
-    $geoip_city_name: city?.names.en,
-    $geoip_country_name: country?.names.en,
-    $geoip_country_code: country?.iso_code,
-    $geoip_continent_name: continent?.names.en,
-    $geoip_continent_code: continent?.code,
-    $geoip_postal_code: postal?.code,
-    $geoip_time_zone: location?.time_zone,
-  };
-  return Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined));
-}
+/** What the service's decisions know of a place: less than its events do. */
+const DECIDED_BY: ReadonlySet<string> = new Set([
+  '$geoip_city_name',
+  '$geoip_country_name',
+  '$geoip_country_code',
+  '$geoip_continent_name',
+  '$geoip_continent_code',
+  '$geoip_postal_code',
+  '$geoip_time_zone',
+]);

@@ -29,14 +29,10 @@ export function createPrepareRecord(
   mapping: DeclaredMapping,
   { nullValues, hashKey }: { readonly nullValues: ReadonlySet<string>; readonly hashKey: string | undefined },
 ): PrepareRecord | undefined {
-  const { hash, values = {}, types = {}, unnest } = mapping;
+  const { hash, values = {}, types = {} } = mapping;
   const hashing = hash ? createHash(hash.columns, requireKey(hashKey), nullValues) : undefined;
-  // Text of JSON is read first where a rule leads into it.
-  const texts = [...mapping.jsonColumns, ...(unnest ? [unnest.column] : [])];
-  const listTextsAbove = (paths: readonly string[]) =>
-    texts.filter((column) => paths.some((path) => path.startsWith(`${column}.`)));
-  const jsonOfHash = listTextsAbove(hash?.columns ?? []);
-  const jsonOfTypes = listTextsAbove([...Object.keys(values), ...Object.keys(types)]);
+  const jsonOfHash = listTextsAbove(mapping, hash?.columns ?? []);
+  const jsonOfTypes = listTextsAbove(mapping, [...Object.keys(values), ...Object.keys(types)]);
   const typed = { ...Object.fromEntries(jsonOfTypes.map((column) => [column, 'json' as const])), ...types };
   const paths = [...new Set([...jsonOfTypes, ...Object.keys(values), ...Object.keys(types)])];
   if (!hashing && paths.length === 0) return undefined;
@@ -63,7 +59,9 @@ export function createPrepareRecord(
         if (!type || isNull(value, nullValues)) return value;
         const read = type.read(value);
         if (read !== BAD) return read;
-        bad ??= rejected('bad_field', `${path} is ${shown(value)}; the manifest says it is a ${type.noun}`);
+        // What would have been hashed is not shown either.
+        const found = jsonOfHash.includes(path) ? 'something else' : shown(value);
+        bad ??= rejected('bad_field', `${path} is ${found}; the manifest says it is ${type.noun}`);
         return value;
       });
     }
@@ -78,6 +76,15 @@ export function createPrepareRecord(
     return bad ?? { hashed, record };
   };
 }
+
+/** Columns whose text is JSON that some of the paths lead into: it is read first. */
+export const listTextsAbove = (
+  { jsonColumns, unnest }: DeclaredMapping,
+  paths: readonly string[],
+): string[] =>
+  [...jsonColumns, ...(unnest ? [unnest.column] : [])].filter((column) =>
+    paths.some((path) => path.startsWith(`${column}.`)),
+  );
 
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'boolean' ? String(value) : value === null ? undefined : readText(value);

@@ -8,7 +8,7 @@ import type { ColumnType } from './values-schema.ts';
 export const BAD = Symbol('bad value');
 
 export interface TypedValue {
-  /** What a bad value is not, for messages. */
+  /** What a bad value is not, for messages: `a boolean`, `JSON`. */
   readonly noun: string;
   readonly read: (value: unknown) => unknown;
 }
@@ -21,12 +21,12 @@ export function createTypedValue(type: ColumnType): TypedValue {
     case 'number':
       return createNumber({ decimal: '.' });
     case 'boolean':
-      return { noun: 'boolean', read: readBoolean };
+      return { noun: 'a boolean', read: readBoolean };
     case 'json':
       return { noun: 'JSON', read: readJson };
     default: {
       const readTime = createReadTime(type, 'UTC');
-      return { noun: `time of ${type} between 1970 and 2100`, read: (value) => readTime(value) ?? BAD };
+      return { noun: `a time of ${type} between 1970 and 2100`, read: (value) => readTime(value) ?? BAD };
     }
   }
 }
@@ -57,7 +57,7 @@ function createNumber({
   readonly decimal: '.' | ',';
   readonly group?: '.' | ',' | "'" | ' ';
 }): TypedValue {
-  const noun = `number with ${decimal === ',' ? 'a decimal comma' : 'a decimal point'}${group === undefined ? '' : ` and groups of three by ${JSON.stringify(group)}`}`;
+  const noun = `a number with ${decimal === ',' ? 'a decimal comma' : 'a decimal point'}${group === undefined ? '' : ` and groups of three by ${JSON.stringify(group)}`}`;
   const separators = group === ' ' ? '[ \\u00a0\\u202f]' : group === undefined ? '' : `[${group}]`;
   const whole = group === undefined ? '\\d+' : `\\d{1,3}(?:${separators}\\d{3})+|\\d+`;
   const form = new RegExp(`^([+-]?)(${whole})?(?:[${decimal}](\\d*))?(?:[eE]([+-]?\\d{1,3}))?$`);

@@ -1,6 +1,6 @@
 import { BROWSER_MAP, parse } from 'bowser';
 import { spellBrowser } from './browser.ts';
-import type { DeviceType } from './device-type.ts';
+import { type DeviceType, readDeviceType } from './device-type.ts';
 import { readOperatingSystem } from './operating-system.ts';
 
 /**
@@ -26,8 +26,9 @@ export function parseAgent(text: string): Agent {
   const agent = text.trim().slice(0, LONGEST_AGENT);
   if (agent === '') return {};
   const { browser: found, os, platform } = parse(agent);
-  // Of what it does not know the parser gives the first word.
-  const browser = KNOWN_BROWSERS.has(found.name ?? '') ? found : {};
+  // Of what it does not know the parser gives the first word, and apps on Android it takes for its browser.
+  const isBrowser = KNOWN_BROWSERS.has(found.name ?? '') && !APP.test(agent);
+  const browser = isBrowser ? found : {};
   // Neither a visitor nor a device.
   if (platform.type === 'bot') return browser.name === undefined ? {} : { $browser: browser.name };
   const system = os.name === undefined ? undefined : (readOperatingSystem(os.name)?.name ?? os.name);
@@ -36,11 +37,14 @@ export function parseAgent(text: string): Agent {
     $browser_version: readVersion(browser.version),
     $os: system,
     $os_version: toSystemVersion(system, os),
-    $device_type: system === undefined ? undefined : toDeviceType(platform.type ?? '', agent),
+    $device_type: toDeviceType(platform.type ?? '', system, agent),
   };
 }
 
 const KNOWN_BROWSERS: ReadonlySet<string> = new Set(Object.values(BROWSER_MAP));
+
+/** What Android's own HTTP client calls itself. https://source.android.com/docs/core/runtime */
+const APP = /^Dalvik\//;
 
 /** https://github.com/PostHog/posthog-js (detectBrowser) */
 const ON_IOS: Readonly<Record<string, string>> = {
@@ -70,7 +74,8 @@ function toSystemVersion(
     versionName,
   }: { readonly version?: string | undefined; readonly versionName?: string | undefined },
 ): string | undefined {
-  if (version === undefined) return undefined;
+  // The parser leaves it empty where the agent names a system alone.
+  if (version === undefined || version === '') return undefined;
   if (system === 'Windows') return versionName ?? version;
   if (system !== 'iOS' && system !== 'Mac OS X') return version;
   return /^\d+\.\d+$/.test(version) ? `${version}.0` : version;
@@ -78,8 +83,10 @@ function toSystemVersion(
 
 const DEVICE_TYPES: Readonly<Record<string, DeviceType>> = { mobile: 'Mobile', tablet: 'Tablet', tv: 'TV' };
 
-/** The parser takes consoles for televisions, and knows no type of Chrome OS. */
-function toDeviceType(platform: string, agent: string): DeviceType {
+/** The parser takes consoles for televisions and every app on Android for one of a tablet, and knows no type of Chrome OS. */
+function toDeviceType(platform: string, system: string | undefined, agent: string): DeviceType | undefined {
+  if (APP.test(agent)) return readDeviceType(agent);
   if (/xbox|playstation|nintendo/i.test(agent)) return 'Console';
+  if (system === undefined) return undefined;
   return DEVICE_TYPES[platform] ?? (/watch/i.test(agent) ? 'Wearable' : 'Desktop');
 }

@@ -12,7 +12,7 @@ const KINDS: readonly (readonly [RegExp, DeviceType])[] = [
   ],
   [/\bwatch|\bwearable/i, 'Wearable'],
   [/\bxbox|\bplaystation|\bnintendo|\bouya\b|\bconsole\b/i, 'Console'],
-  [/\btv\b|\btvos\b|\bsmart-?tv|\broku\b/i, 'TV'],
+  [/\btv\b|\btvos\b|\bsmart-?tv|\bapple ?tv|\broku\b/i, 'TV'],
   [/\biphone|\bipod|\b(?:smart|mobile )?phone\b|\bsmartphone|\bmobile\b|\bhandset/i, 'Mobile'],
   [/\bdesktop|\blaptop|\bcomputer|\bpc\b|\bnotebook/i, 'Desktop'],
 ];
@@ -31,13 +31,14 @@ const KINDS_OF_SYSTEMS: Readonly<Record<string, DeviceType>> = {
 
 const REMEMBERED = 2_000;
 
-/** The kind that a text says by itself: `Tablet`, `Apple iPad Pro`, `SM-T510`. */
-export const readDeviceType = remember(REMEMBERED, (text) =>
+/** The kind that a text says by itself: `Tablet`, `SMART_TV`, `Apple iPad Pro`, `SM-T510`. */
+export const readDeviceType = remember(REMEMBERED, (text) => {
+  const words = text.replaceAll('_', ' ');
   // A name of a system is no kind, though one holds the word "phone".
-  /^(?:iphone os|windows phone)\b/i.test(text)
+  return /^(?:iphone os|windows phone)\b/i.test(words)
     ? undefined
-    : KINDS.find(([pattern]) => pattern.test(text))?.[1],
-);
+    : KINDS.find(([pattern]) => pattern.test(words))?.[1];
+});
 
 /** The kind that follows from the system of a device: whatever runs `iPadOS` is a tablet, other iOS is a phone. */
 export const findTypeOfSystem = remember(REMEMBERED, (text): DeviceType | undefined => {

@@ -1,10 +1,11 @@
-import { type PropertyList, type PropertyName, pinName } from '../../../lib/json/property-list.ts';
+import { JsonToken } from '../../../lib/json/json-token.ts';
+import { markNames, type PropertyList, type PropertyName, pinName } from '../../../lib/json/property-list.ts';
+import { COUNTRY_PARTS, type FindPlace } from '../../../lib/places.ts';
 import { remember } from '../../../lib/remember.ts';
 import { DESTINATION } from '../../common-options.ts';
 import { CAMPAIGN_PARAMETERS } from './campaign.ts';
 import { findTypeOfSystem, isPlatform, readDeviceType } from './device-type.ts';
 import { dropMeaningless, hasMeaning } from './meaning.ts';
-import { COUNTRY_PARTS, type FindPlace } from './places.ts';
 import { DIRECT, WEB_RULES, type WebRule } from './rules.ts';
 
 /** What of a source's options the layer acts by. */
@@ -28,11 +29,11 @@ export type EnrichWeb = (properties: PropertyList, namesReferrer: boolean) => vo
  */
 export function createEnrichWeb({ dropIp = false, geoip, findPlace }: WebSettings): EnrichWeb {
   const isLeftToDestination = geoip === DESTINATION && !dropIp;
-  const rules = WEB_RULES.map(compileRule);
   return (properties, namesReferrer) => {
     dropMeaningless(properties, DESCRIBING);
+    if (properties.mayHave(CAMPAIGN)) dropMeaningless(properties, CAMPAIGN_NAMES);
     if (namesReferrer && properties.has(CURRENT_URL)) setDirect(properties);
-    for (const apply of rules) apply(properties);
+    for (const apply of APPLY_RULES) apply(properties);
     setDeviceType(properties);
     if (findPlace) setPlace(properties, findPlace);
     if (dropIp) properties.delete(IP);
@@ -59,9 +60,12 @@ const GEOIP_DISABLE = pinName('$geoip_disable');
 const DESCRIBING: readonly PropertyName[] = [
   ...['$referrer', '$referring_domain', '$browser', '$browser_version', '$os', '$os_version', '$device'],
   ...['$device_type', '$device_model', '$device_manufacturer', '$network_carrier', '$locale'],
+  ...['$current_url', '$host', '$pathname', '$app_version', '$browser_language', '$timezone'],
   ...['$geoip_city_name', '$geoip_subdivision_1_name', '$geoip_country_name', '$geoip_country_code'],
-  ...CAMPAIGN_PARAMETERS,
 ].map(pinName);
+const CAMPAIGN_NAMES: readonly PropertyName[] = CAMPAIGN_PARAMETERS.map(pinName);
+/** Few events have any of them. */
+const CAMPAIGN = markNames(CAMPAIGN_PARAMETERS);
 
 /** Texts that each rule remembers what they came to. */
 const REMEMBERED = 2_000;
@@ -70,32 +74,54 @@ interface Member {
   readonly name: PropertyName;
   readonly value: unknown;
   readonly replaces: boolean;
+  /** What stands before the port of a host: a value that is just this lacks it. */
+  readonly withoutPort: string | undefined;
 }
 
-function compileRule({ from, derive, respells = [] }: WebRule): (properties: PropertyList) => void {
+function compileRule({
+  from,
+  derive,
+  respells = [],
+  addsPort = [],
+}: WebRule): (properties: PropertyList) => void {
   const names = from.map(pinName);
+  const sources = markNames(from);
   const toMembers = remember(REMEMBERED, (text): readonly Member[] =>
     Object.entries(derive(text))
       .filter(([, value]) => value !== undefined)
-      .map(([name, value]) => ({ name: pinName(name), value, replaces: respells.includes(name) })),
+      .map(([name, value]) => ({
+        name: pinName(name),
+        value,
+        replaces: respells.includes(name),
+        withoutPort: addsPort.includes(name) ? PORT.exec(String(value))?.[1] : undefined,
+      })),
   );
   return (properties) => {
+    if (!properties.mayHave(sources)) return;
     for (const name of names) {
       const text = readText(properties, name);
       if (text === undefined) continue;
-      for (const { name, value, replaces } of toMembers(text)) {
-        if (replaces || !hasMeaning(properties.getText(name))) properties.set(name, value);
+      for (const { name, value, replaces, withoutPort } of toMembers(text)) {
+        const isLacking =
+          !hasMeaning(properties.getText(name)) ||
+          (withoutPort !== undefined && readText(properties, name)?.toLowerCase() === withoutPort);
+        if (replaces || isLacking) properties.set(name, value);
       }
       return;
     }
   };
 }
 
+const PORT = /^(.+):\d+$/;
+
 /** https://github.com/PostHog/posthog-js: a page without a referrer has this one. */
 function setDirect(properties: PropertyList): void {
   if (hasMeaning(properties.getText(REFERRER)) || hasMeaning(properties.getText(REFERRING_DOMAIN))) return;
   properties.set(REFERRER, DIRECT);
 }
+
+/** One set for all sources: what texts came to is remembered for each of them alike. */
+const APPLY_RULES = WEB_RULES.map(compileRule);
 
 /** What the vendor says of a place is kept, and only completed where the file means the same place. */
 function setPlace(properties: PropertyList, findPlace: FindPlace): void {
@@ -118,14 +144,14 @@ function setPlace(properties: PropertyList, findPlace: FindPlace): void {
 /** A kind of device, never a platform; what a customer calls a kind stays. */
 function setDeviceType(properties: PropertyList): void {
   const given = readText(properties, DEVICE_TYPE);
-  const device = readText(properties, DEVICE);
-  const os = readText(properties, OS);
   if (given !== undefined) {
     const kind = readDeviceType(given);
     if (kind === given) return;
     if (kind === undefined && !isPlatform(given)) return;
   }
-  const kind = chooseDeviceType(given, device, readText(properties, DEVICE_MODEL), os);
+  const device = readText(properties, DEVICE);
+  const model = readText(properties, DEVICE_MODEL);
+  const kind = chooseDeviceType(given, device, model, readText(properties, OS));
   if (kind !== undefined) properties.set(DEVICE_TYPE, kind);
   else if (given !== undefined) properties.delete(DEVICE_TYPE);
 }
@@ -146,7 +172,8 @@ export function chooseDeviceType(
 }
 
 function readText(properties: PropertyList, name: PropertyName): string | undefined {
-  if (!hasMeaning(properties.getText(name))) return undefined;
-  const value = properties.get(name);
-  return typeof value === 'string' ? value : undefined;
+  const value = properties.getText(name);
+  if (!hasMeaning(value)) return undefined;
+  const text = value instanceof JsonToken ? value.read() : value;
+  return typeof text === 'string' ? text : undefined;
 }

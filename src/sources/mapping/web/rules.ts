@@ -15,6 +15,8 @@ export interface WebRule {
   readonly derive: (text: string) => Derived;
   /** Those of the derived properties that replace what is there, as another spelling of it. @default none */
   readonly respells?: readonly string[];
+  /** Those of them that are a host, which many exports name without its port. @default none */
+  readonly addsPort?: readonly string[];
   /** Where it is written that it is so. */
   readonly docs: string;
 }
@@ -32,12 +34,12 @@ export const WEB_RULES: readonly WebRule[] = [
         ? { $host: address.host, $pathname: address.pathname, ...readCampaign(address.query) }
         : {};
     },
+    addsPort: ['$host'],
     docs: 'https://posthog.com/docs/product-analytics/autocapture, https://posthog.com/docs/data/utm-segmentation',
   },
   {
     from: ['$referrer'],
-    derive: (text) =>
-      text === DIRECT ? { $referring_domain: DIRECT } : { $referring_domain: parseAddress(text)?.host },
+    derive: (text) => ({ $referring_domain: readReferringDomain(text) }),
     docs: 'https://posthog.com/docs/data/channel-type',
   },
   {
@@ -65,3 +67,7 @@ export const WEB_RULES: readonly WebRule[] = [
 
 /** What stands for the referrer of a page that no other page led to. https://posthog.com/docs/data/channel-type */
 export const DIRECT = '$direct';
+
+/** Undefined where the text is no address. */
+export const readReferringDomain = (referrer: string): string | undefined =>
+  referrer === DIRECT ? DIRECT : parseAddress(referrer)?.host;

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { renderPlanPage } from '../../../../src/cli/render/plan-page/render-plan-page.ts';
+import { renderPlan } from '../../../../src/cli/render/render-plan.ts';
 import { mapped, rejected, skipped } from '../../../../src/contract/outcome.ts';
 import { buildPlan } from '../../../../src/migrations/plan/build-plan.ts';
 import { planInput, sampled, targetEvent } from '../../../migrations/plan/plan-input.ts';
@@ -49,10 +50,56 @@ test('shows days in the zone of the source, those without events too', async () 
   expect(page).toContain('Of the sampled records alone');
 });
 
+test('lists fields that are kept as they are, beside those that are read', async () => {
+  const kept = [{ field: 'context.traits.plan', inSample: 3 }];
+  const page = await renderPlanPage({
+    plan: { ...plan, fields: { mapped: ['user'], kept, unmapped: [] } },
+    full: undefined,
+    problems: [],
+    madeAt: new Date(0),
+  });
+  expect(page).toMatch(/1 kept as they are<\/h3>\s*<p><code>context\.traits\.plan/);
+  expect(await render()).not.toContain('kept as they are');
+});
+
 test('has no empty card where nothing becomes an event', async () => {
   const empty = buildPlan(planInput({ sample: [] }));
   const page = await renderPlanPage({ plan: empty, full: undefined, problems: [], madeAt: new Date(0) });
   expect(page).toContain('No sampled record becomes an event.');
   expect(page).not.toContain('NaN');
   expect(page).not.toContain('undefined');
+});
+
+test('says what the terminal says of window, places, devices and sessions', async () => {
+  const window = { from: '2023-05-01T00:00:00.000Z', until: '2023-06-01T00:00:00.000Z' };
+  const notes = [{ note: 'no_session_id' as const, inSample: 2, estimated: 20 }];
+  const shown = { ...plan, window, notes, sharedDevices: 'last' as const };
+  const page = await renderPlanPage({ plan: shown, full: undefined, problems: [], madeAt: new Date(0) });
+  const lines = renderPlan(shown).replace(/\s+/g, ' ');
+  for (const text of [
+    'until 2023-06-01T00:00:00.000Z, which is out itself',
+    'the service looks none up ($geoip_disable)',
+    'those of several users are merged into the last one',
+    'without $session_id: none fits the event',
+  ]) {
+    expect(page).toContain(text);
+    expect(lines).toContain(text);
+  }
+  expect(page).toContain('(shared devices, merged into the last one)');
+  expect(await render()).toContain('(shared devices, left unmerged)');
+  expect(await render()).not.toContain('What the mapping decides');
+});
+
+test('gives the days of all events where all were read, not those of the sample', async () => {
+  const times = {
+    ...plan.times,
+    ofAll: true,
+    byDay: [{ day: '2022-01-01', events: 1 }, ...plan.times.byDay],
+  };
+  const whole = { ...plan, times };
+  const page = await renderPlanPage({ plan: whole, full: undefined, problems: [], madeAt: new Date(0) });
+  const span = '2022-01-01 to 2023-05-04, days of Europe/Berlin';
+  expect(page).toContain(span);
+  expect(renderPlan(whole)).toContain(span);
+  expect(await render()).toContain('(sampled)');
 });

@@ -56,7 +56,7 @@ describe('types', () => {
       { at: '12' },
       'at is "12"; the manifest says it is a time of epoch_ms between 1970 and 2100',
     ],
-    [{ 'a.b': 'json' }, { a: { b: '{' } }, 'a.b is "{"; the manifest says it is a JSON'],
+    [{ 'a.b': 'json' }, { a: { b: '{' } }, 'a.b is "{"; the manifest says it is JSON'],
   ])('%j rejects %j, and says what and why', (types, record, detail) => {
     expect(map({ types }, record)).toMatchObject({ kind: 'rejected', reason: 'bad_field', detail });
   });

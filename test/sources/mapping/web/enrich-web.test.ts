@@ -39,8 +39,13 @@ const AGENTS = {
   androidTablet:
     'Mozilla/5.0 (Linux; Android 12; SM-X906C) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36',
   playStation: 'Mozilla/5.0 (PlayStation 4 11.00) AppleWebKit/605.1.15 (KHTML, like Gecko)',
+  playStation5:
+    'Mozilla/5.0 (PlayStation 5 6.02) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/13.0 Safari/605.1.15',
+  firstIphone:
+    'Mozilla/5.0 (iPhone; U; CPU like Mac OS X; en) AppleWebKit/420+ (KHTML, like Gecko) Version/3.0 Mobile/1A543a Safari/419.3',
   bot: 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
   script: 'curl/8.0',
+  androidApp: 'Dalvik/2.1.0 (Linux; U; Android 12; Pixel 6 Build/SD1A.210817)',
 };
 
 const toAgent = (
@@ -58,7 +63,8 @@ const toAgent = (
 });
 
 /** rule, properties as a source set them, what is added or changed */
-const CASES: readonly (readonly [string, Properties, Properties])[] = [
+type Case = readonly [string, Properties, Properties];
+const CASES: readonly Case[] = [
   [
     'host with its port and path of an address (https://posthog.com/docs/product-analytics/autocapture)',
     { $current_url: 'https://Shop.Example:8443/plans/a%20b?ref=mail#top' },
@@ -73,6 +79,21 @@ const CASES: readonly (readonly [string, Properties, Properties])[] = [
     'a host that the record names stays',
     { $current_url: 'https://a.example/x', $host: 'b.example' },
     { $pathname: '/x' },
+  ],
+  [
+    'a host that is named without its port gets it (https://developer.mozilla.org/en-US/docs/Web/API/Location/host)',
+    { $current_url: 'http://localhost:8080/x', $host: 'localhost' },
+    { $host: 'localhost:8080', $pathname: '/x' },
+  ],
+  [
+    'no other host gets the port of an address',
+    { $current_url: 'http://localhost:8080/x', $host: 'local' },
+    { $pathname: '/x' },
+  ],
+  [
+    'an address that says nothing is none, and neither are its parts',
+    { $current_url: '(not set)', $host: 'EMPTY', $pathname: 'unknown', $app_version: ' ' },
+    { $current_url: undefined, $host: undefined, $pathname: undefined, $app_version: undefined },
   ],
   ['what is no address has no host', { $current_url: '/plans?utm_source=mail' }, {}],
   ['nor has one that is no text', { $current_url: 7, $referrer: ['https://a.example'] }, {}],
@@ -168,7 +189,22 @@ const CASES: readonly (readonly [string, Properties, Properties])[] = [
     { $raw_user_agent: AGENTS.androidTablet },
     toAgent('Chrome', 120, 'Android', '12', 'Tablet'),
   ],
+  [
+    'a console, whatever its system',
+    { $raw_user_agent: AGENTS.playStation5 },
+    { $browser: 'Safari', $browser_version: 13, $device_type: 'Console' },
+  ],
+  [
+    'an agent that gives no version has none',
+    { $raw_user_agent: AGENTS.firstIphone },
+    toAgent('Mobile Safari', 3, 'iOS', undefined, 'Mobile'),
+  ],
   ['a bot has no device', { $raw_user_agent: AGENTS.bot }, { $browser: 'Googlebot' }],
+  [
+    'an app on Android has no browser (https://source.android.com/docs/core/runtime)',
+    { $raw_user_agent: AGENTS.androidApp },
+    { $os: 'Android', $os_version: '12', $device_type: 'Mobile' },
+  ],
   ['a script has nothing', { $raw_user_agent: AGENTS.script }, {}],
   ['nor has what only begins as a browser does', { $raw_user_agent: 'Mozilla/5.0 (compatible)' }, {}],
   [
@@ -185,6 +221,15 @@ const CASES: readonly (readonly [string, Properties, Properties])[] = [
   ['android', { $os: 'android', $os_version: '13' }, { $os: 'Android', $device_type: 'Mobile' }],
   ['Ubuntu', { $os: 'Ubuntu' }, { $os: 'Linux', $device_type: 'Desktop' }],
   ['Windows', { $os: 'windows' }, { $os: 'Windows', $device_type: 'Desktop' }],
+  ...['win32', 'Win64', 'Win10'].map(
+    ($os): Case => [
+      `${$os} (https://developer.mozilla.org/en-US/docs/Web/API/Navigator/platform)`,
+      { $os },
+      { $os: 'Windows', $device_type: 'Desktop' },
+    ],
+  ),
+  ...['OSX', 'MacIntel'].map(($os): Case => [$os, { $os }, { $os: 'Mac OS X', $device_type: 'Desktop' }]),
+  ...['CentOS', 'openSUSE'].map(($os): Case => [$os, { $os }, { $os: 'Linux', $device_type: 'Desktop' }]),
   ['CrOS', { $os: 'CrOS' }, { $os: 'Chrome OS', $device_type: 'Desktop' }],
   ['any other system stays', { $os: 'FreeBSD' }, {}],
   ['browsers as parsers spell them', { $browser: 'Chrome Mobile iOS' }, { $browser: 'Chrome iOS' }],
@@ -194,6 +239,8 @@ const CASES: readonly (readonly [string, Properties, Properties])[] = [
   ['nor web', { $device_type: 'web' }, { $device_type: undefined }],
   ['tablet by its name', { $device_type: 'ios', $device: 'Apple iPad Pro' }, { $device_type: 'Tablet' }],
   ['other spelling', { $device_type: 'smartphone' }, { $device_type: 'Mobile' }],
+  ['SMART_TV', { $device_type: 'SMART_TV' }, { $device_type: 'TV' }],
+  ['AppleTV', { $device_type: 'AppleTV11,1' }, { $device_type: 'TV' }],
   ['PC', { $device_type: 'PC' }, { $device_type: 'Desktop' }],
   ["a customer's own kind stays", { $device_type: 'Kiosk', $os: 'Linux' }, {}],
 ];

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { ConfigError } from '../../../../src/lib/errors.ts';
 import { PropertyList } from '../../../../src/lib/json/property-list.ts';
+import { openPlaces } from '../../../../src/lib/places.ts';
 import { createEnrichWeb } from '../../../../src/sources/mapping/web/enrich-web.ts';
-import { openPlaces } from '../../../../src/sources/mapping/web/places.ts';
 import { writeMmdb } from '../../../support/mmdb.ts';
 
 const LONDON = {
@@ -17,6 +17,7 @@ const findPlace = openPlaces(
     '81.2.69.0/24': LONDON,
     '2.0.0.0/8': { country: { iso_code: 'FR', names: { en: 'France' } } },
   }),
+  'source.geoip',
   'city.mmdb',
 );
 
@@ -74,7 +75,7 @@ it('leaves places to the service only where the event has the address of the per
 });
 
 it('takes no other bytes for a file of places, and no text for an address', () => {
-  expect(() => openPlaces(Buffer.from('places'), 'city.mmdb')).toThrow(ConfigError);
+  expect(() => openPlaces(Buffer.from('places'), 'source.geoip', 'city.mmdb')).toThrow(ConfigError);
   for (const text of [
     '',
     '81.2.69',

@@ -1,6 +1,6 @@
 import { type CityResponse, Reader } from 'mmdb-lib';
-import { ConfigError, getMessage } from '../../../lib/errors.ts';
-import { remember } from '../../../lib/remember.ts';
+import { ConfigError, getMessage } from './errors.ts';
+import { remember } from './remember.ts';
 
 /** The place of an address under the names that the service gives its parts; those that are not known are absent. */
 export type Place = Readonly<Record<string, string | number>>;
@@ -14,16 +14,17 @@ const REMEMBERED = 5_000;
  * Finds places in the bytes of a file in MaxMind's format (GeoLite2 City and the like).
  * https://maxmind.github.io/MaxMind-DB/
  *
+ * @param setting Where the file was named, for messages
  * @param name For messages
  * @throws ConfigError for bytes that are no such file
  */
-export function openPlaces(bytes: Buffer, name: string): FindPlace {
+export function openPlaces(bytes: Buffer, setting: string, name: string): FindPlace {
   let reader: Reader<CityResponse>;
   try {
     reader = new Reader<CityResponse>(bytes);
   } catch (cause) {
     throw new ConfigError(
-      `source.geoip: ${name} cannot be read as a MaxMind database (.mmdb): ${getMessage(cause)}`,
+      `${setting}: ${name} cannot be read as a MaxMind database (.mmdb): ${getMessage(cause)}`,
       cause,
     );
   }

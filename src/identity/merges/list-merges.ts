@@ -1,8 +1,8 @@
-import type { Staging } from '../contract/staging.ts';
-import { type MergesIndex, readMerges } from '../state/facts/resolved-facts.ts';
-import { emptyPersonsTally, tallyUnmerged, type Unmerged } from './persons-tally.ts';
-import type { SentChunk } from './send-chunks.ts';
-import { createMergeEvent } from './synthetic-events.ts';
+import type { Staging } from '../../contract/staging.ts';
+import { type MergesIndex, readMerges } from '../../state/facts/resolved-facts.ts';
+import { emptyPersonsTally, tallyUnmerged, type Unmerged } from '../persons-tally.ts';
+import type { SentChunk } from '../send-chunks.ts';
+import { createMergeEvent } from '../synthetic-events.ts';
 
 export interface ListMergesOptions {
   readonly after: string | undefined;

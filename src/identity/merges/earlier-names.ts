@@ -1,0 +1,42 @@
+import type { KeyedHash } from '../../state/ledger/keyed-hash.ts';
+import type { RecordTable } from '../../state/ledger/record-table.ts';
+import { readIdEntry, UNKNOWN_ID, writeIdEntry } from '../merge-decision.ts';
+
+interface NamedAtLedger {
+  /** Hash of the id that was seen with users under earlier names. */
+  readonly id: Buffer;
+  readonly hash: KeyedHash;
+  /** The bucket of the id. */
+  readonly table: RecordTable;
+}
+
+/**
+ * Records of the ledger's table of ids: each earlier name under which an id was seen with a user, and how many there
+ * are. A name is the hash of a user, or of all earlier names that a vendor's person has.
+ */
+const NAMED = 'named';
+
+/** Enters earlier names under which an id was seen with a user. Repeating it changes nothing. */
+export function enterNames(names: ReadonlySet<string>, at: NamedAtLedger): void {
+  const { table } = at;
+  let count = countNames(at);
+  for (const name of names) {
+    const key = toKey(at, name);
+    if (table.find(key) !== -1) continue;
+    writeIdEntry(table, key, { ...UNKNOWN_ID, newestMs: 1 });
+    count += 1;
+  }
+  if (count !== countNames(at)) writeIdEntry(table, toKey(at, ''), { ...UNKNOWN_ID, newestMs: count });
+}
+
+/** Whether these are all earlier names that were ever entered. */
+export function areAllNames(names: ReadonlySet<string>, at: NamedAtLedger): boolean {
+  let found = 0;
+  for (const name of names) if (at.table.find(toKey(at, name)) !== -1) found += 1;
+  return found === countNames(at);
+}
+
+const toKey = ({ id, hash }: NamedAtLedger, name: string) =>
+  Buffer.from(hash.property(id.toString('hex'), NAMED, name));
+
+const countNames = (at: NamedAtLedger): number => Math.max(0, readIdEntry(at.table, toKey(at, '')).newestMs);

@@ -1,0 +1,82 @@
+import type { KeyedHash } from '../../state/ledger/keyed-hash.ts';
+import type { SharedDevices } from '../../state/ledger/ledger.ts';
+import type { RecordTable } from '../../state/ledger/record-table.ts';
+import { type IdEntry, readIdEntry, UNKNOWN_ID, writeIdEntry } from '../merge-decision.ts';
+
+/** A user, and when an anonymous id was first seen with it. */
+export type UserSeen = readonly [user: string, time: string];
+
+export interface UsersInOrder {
+  /** The one comes first whose a shared device is; ties are decided by the text of the id. */
+  readonly users: readonly UserSeen[];
+  /** They are all that is known, so that the first one is the device's over all facts. */
+  readonly areAll: boolean;
+}
+
+/**
+ * The users of a device that may be shared, by the first time of each over all that the ledger knows, which learns the
+ * times at hand. Repeating it changes nothing. Only for ledgers that say whose shared devices are.
+ *
+ * The vendor takes a verdict back when a person turns out to have several users, so a time by verdict counts only while
+ * the facts at hand say it; an earlier one that they do not say leaves the order unknown.
+ */
+export function orderUsers(
+  users: readonly UserSeen[],
+  { id, known, hash, table, paired, said }: DeviceAtLedger,
+  policy: Exclude<SharedDevices, 'none'>,
+): UsersInOrder {
+  const of = id.toString('hex');
+  const toKey = (field: string, user: string) => Buffer.from(hash.property(of, field, user));
+  const countKey = toKey(SEEN_WITH, '');
+  let count = Math.max(0, readMs(table, countKey));
+  // What was entered without times is of users that nobody can name.
+  if (count === 0 && (known.user !== undefined || known.isShared)) count = UNKNOWN_USERS;
+  let isInDoubt = false;
+  const learn = (key: Buffer, time: string | undefined) => {
+    const read = readMs(table, key);
+    const before = read === Number.NEGATIVE_INFINITY ? Number.POSITIVE_INFINITY : read;
+    const now = time === undefined ? Number.POSITIVE_INFINITY : Date.parse(time);
+    if (now < before) writeMs(table, key, now);
+    return { before, now, first: Math.min(before, now) };
+  };
+  const timed = users.map((one) => {
+    const [user] = one;
+    const hex = hash.id(user).toString('hex');
+    const pair = learn(toKey(SEEN_WITH, hex), paired.get(user));
+    const verdict = learn(toKey(SAID_TO_BE_OF, hex), said.get(user));
+    if (pair.before === Number.POSITIVE_INFINITY && verdict.before === Number.POSITIVE_INFINITY) count += 1;
+    if (verdict.before < Math.min(verdict.now, pair.first)) isInDoubt = true;
+    return { one, ms: Math.min(pair.first, verdict.now) };
+  });
+  if (users.length > 0) writeMs(table, countKey, count);
+  timed.sort((a, b) => a.ms - b.ms || (a.one[0] < b.one[0] ? -1 : 1));
+  if (policy === 'last') timed.reverse();
+  return { users: timed.map(({ one }) => one), areAll: count === users.length && !isInDoubt };
+}
+
+export interface DeviceAtLedger {
+  /** Hash of its id. */
+  readonly id: Buffer;
+  readonly known: IdEntry;
+  readonly hash: KeyedHash;
+  /** The bucket of the id. */
+  readonly table: RecordTable;
+  /** When records first showed a user with it. */
+  readonly paired: ReadonlyMap<string, string>;
+  /** Since when the vendor takes it for a user, as the facts at hand say. */
+  readonly said: ReadonlyMap<string, string>;
+}
+
+/**
+ * Records of the ledger's table of ids: for each user of a device the first time by pair and by the vendor's verdict, and
+ * the number of its users.
+ */
+const SEEN_WITH = 'seen with';
+const SAID_TO_BE_OF = 'said to be of';
+const UNKNOWN_USERS = 1e9;
+
+const readMs = (table: RecordTable, key: Buffer): number => readIdEntry(table, key).newestMs;
+
+function writeMs(table: RecordTable, key: Buffer, newestMs: number): void {
+  if (readMs(table, key) !== newestMs) writeIdEntry(table, key, { ...UNKNOWN_ID, newestMs });
+}

@@ -1,0 +1,48 @@
+import type { Staging } from '../../contract/staging.ts';
+import { type Ledger, loadKnownFacts } from '../../state/ledger/ledger.ts';
+import { loadLastLedger } from './facts-removed.ts';
+import { hasTwoNames, type LedgerDestination, loadDestination } from './ledger-destination.ts';
+
+/**
+ * Migrations that send to the project of a ledger, by the ledgers and keys that their last producers had: a key is of
+ * one project, whatever the host and the variable are called, and so is a name, whatever its key was before.
+ * Two names with one key are two projects for each other only where they are declared to be at two services. Of what
+ * was removed, the ledger of the key alone may know.
+ */
+export async function findSameProject(
+  staging: Staging,
+  names: readonly string[],
+  { id, key = id }: Pick<Ledger, 'id' | 'key'>,
+  destination: LedgerDestination,
+): Promise<ReadonlySet<string>> {
+  const lasts = new Map<
+    string,
+    { readonly ledger?: string | undefined; readonly key?: string | undefined }
+  >();
+  for (const name of names) {
+    const last = await loadLastLedger(staging, name);
+    if (last) lasts.set(name, last);
+  }
+  const isNamed = key !== id;
+  const hasItsKey = async (name: string) => {
+    const its = await loadDestination(staging, name);
+    return its !== undefined && hasTwoNames(its, destination);
+  };
+  const ties = new Set([id, key]);
+  const found = new Set<string>();
+  for (let size = 0; size < ties.size; ) {
+    size = ties.size;
+    for (const [name, last] of lasts) {
+      const isTied =
+        (last.ledger !== undefined && ties.has(last.ledger)) ||
+        (last.key !== undefined && ties.has(last.key) && (!isNamed || (await hasItsKey(name))));
+      if (!isTied) continue;
+      found.add(name);
+      for (const tie of [last.ledger, last.key]) if (tie !== undefined) ties.add(tie);
+    }
+  }
+  if (isNamed)
+    for (const name of names)
+      if (!found.has(name) && (await loadKnownFacts(staging, key, name))) found.add(name);
+  return found;
+}

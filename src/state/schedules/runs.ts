@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import type { Staging } from '../../contract/staging.ts';
+import { encodeDocument, loadDocument } from '../document.ts';
+import { parseNumberedKey, scheduleLayout } from '../keys.ts';
+import { findNewestNumber } from '../numbered.ts';
+
+const OUTCOMES = [
+  /** What was new is imported. */
+  'done',
+  /** Everything was in already. */
+  'nothing_new',
+  /** Another process was running the migration. */
+  'busy',
+  /** An operator paused, cancelled or removed the migration. */
+  'held',
+  'failed',
+] as const;
+
+/** What one run of a schedule came to; created once, when it ends. */
+const scheduledRun = z.strictObject({
+  /** The last moment of the schedule that this run stands for, ISO 8601. */
+  due: z.string(),
+  startedAt: z.string(),
+  endedAt: z.string(),
+  /** Moments before it at which nothing ran. */
+  missed: z.number(),
+  outcome: z.enum(OUTCOMES),
+  /** Empty where there is nothing to add. */
+  reason: z.string(),
+  /** Files that were taken in. */
+  files: z.number(),
+  /** Runs in a row that failed, this one included; one that found another process at work breaks no row. */
+  failures: z.number(),
+});
+export type ScheduledRun = z.infer<typeof scheduledRun>;
+
+const RUNS_KEPT = 100;
+
+export interface NumberedRun {
+  /** 0 before the first. */
+  readonly number: number;
+  readonly run: ScheduledRun | undefined;
+}
+
+export async function loadLastRun(staging: Staging, name: string): Promise<NumberedRun> {
+  const keys = scheduleLayout(name);
+  const number = await findNewestNumber(staging, keys.runs);
+  return {
+    number,
+    run: number === 0 ? undefined : await loadDocument(scheduledRun, keys.run(number), staging),
+  };
+}
+
+/** Undefined where it was removed. */
+export const loadRun = (staging: Staging, name: string, number: number): Promise<ScheduledRun | undefined> =>
+  loadDocument(scheduledRun, scheduleLayout(name).run(number), staging);
+
+/** False where there is a run of that number. The oldest ones are removed. */
+export async function addRun(
+  staging: Staging,
+  name: string,
+  { number, run }: { readonly number: number; readonly run: ScheduledRun },
+): Promise<boolean> {
+  const keys = scheduleLayout(name);
+  if (!(await staging.create(keys.run(number), encodeDocument(run)))) return false;
+  for await (const { key } of staging.list(keys.runs))
+    if ((parseNumberedKey(key) ?? number) <= number - RUNS_KEPT) await staging.remove(key);
+  return true;
+}

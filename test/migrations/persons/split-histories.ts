@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import type { SharedDevices } from '../../../src/state/ledger/ledger.ts';
+import type { LivePersons } from '../../support/live-persons.ts';
+import { countCases } from '../../support/test-seed.ts';
+import { createPersonsWorld, type PersonsWorld, type Stated } from './persons-world.ts';
+
+export const RUNS = Number(process.env['BACKHAUL_HISTORIES'] ?? countCases(12, 300));
+
+const DEVICES = ['a1', 'a2', 'a3'];
+export const USERS = ['u1', 'u2', 'u3'];
+const PERSONS = ['1', '2', '3'];
+const anyTime = fc.nat({ max: 9 }).map((hour) => `2023-01-01T0${hour}:00:00.000Z`);
+
+/** What a vendor that has persons of its own may state. */
+export const anyStated: fc.Arbitrary<Stated> = fc.oneof(
+  fc.record({
+    kind: fc.constant('pair' as const),
+    anonId: fc.constantFrom(...DEVICES),
+    userId: fc.constantFrom(...USERS),
+    time: anyTime,
+  }),
+  fc
+    .tuple(fc.constantFrom(...PERSONS), fc.constantFrom(...DEVICES, ...USERS), anyTime)
+    .map(([person, id, time]) => ({ kind: 'seen' as const, person, id, isUser: USERS.includes(id), time })),
+  fc.record({
+    kind: fc.constant('join' as const),
+    person: fc.constantFrom(...PERSONS),
+    into: fc.constantFrom(...PERSONS),
+    time: anyTime,
+  }),
+);
+
+/** Both facts of an alias call: a device has a user, or a user has another id by now. */
+const anyAlias: fc.Arbitrary<readonly Stated[]> = fc
+  .tuple(fc.constantFrom(...USERS, ...USERS, ...DEVICES), fc.constantFrom(...USERS), anyTime)
+  .filter(([from, to]) => from !== to)
+  .map(([from, to, time]) => [
+    { kind: 'pair', anonId: from, userId: to, time },
+    { kind: 'rename', from, to, time },
+  ]);
+
+/** What one record may state where users have other ids by now. */
+export const anyRecord: fc.Arbitrary<readonly Stated[]> = fc.oneof(
+  { weight: 3, arbitrary: anyStated.map((fact) => [fact]) },
+  { weight: 1, arbitrary: anyAlias },
+);
+
+/** Persons of the destination after one migration with all of it. */
+async function sendWhole(said: readonly Stated[], sharedDevices: SharedDevices): Promise<LivePersons> {
+  const whole = createPersonsWorld({ overwrite: false, sharedDevices });
+  if (said.length > 0) {
+    await whole.add('whole', said);
+    expect(await whole.send('whole')).toBe('done');
+  }
+  return whole.live;
+}
+
+/** What one migration with all of it merges. */
+export async function listMerges(
+  said: readonly Stated[],
+  sharedDevices: SharedDevices,
+): Promise<readonly string[]> {
+  return (await sendWhole(said, sharedDevices)).merges();
+}
+
+/**
+ * Each merge must hold over all that was said when it was sent: both ids are one person where one migration sends all of
+ * that. Where users have other ids by now, a merge may name another one of the same person.
+ */
+export async function expectPersonsToHold(
+  { merged, said }: Pick<PersonsWorld, 'merged' | 'said'>,
+  sharedDevices: SharedDevices,
+): Promise<void> {
+  for (const { merge, said: count } of merged) {
+    const [device = '', user = ''] = merge.split(' → ');
+    const known = said.slice(0, count);
+    const ids = listSameIds(device, known, await sendWhole(known, sharedDevices));
+    expect({ merge, known, ids }).toMatchObject({ ids: expect.arrayContaining([user]) });
+  }
+}
+
+/**
+ * Those of its person. One migration renames nobody who has two new ids; where these are one person, what is merged
+ * into that one is right as well.
+ */
+function listSameIds(device: string, said: readonly Stated[], live: LivePersons): readonly string[] {
+  const idsOf = (id: string) => live.get(id)?.ids ?? [id];
+  const same = new Set(idsOf(device));
+  for (const id of same) {
+    const names = new Set(
+      said.flatMap((fact) => (fact.kind === 'rename' && fact.from === id ? [fact.to] : [])),
+    );
+    const users = said.flatMap((fact) => (fact.kind === 'pair' && fact.anonId === id ? [fact.userId] : []));
+    const [ids, ...others] = [...names].map(idsOf);
+    if (!ids || others.length === 0 || users.some((user) => !names.has(user))) continue;
+    if (others.every((other) => other[0] === ids[0])) for (const one of ids) same.add(one);
+  }
+  return [...same];
+}
