@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Figures } from './figures.ts';
 import { renderMarkdown } from './render.ts';
+import { renderSizing } from './render-sizing.ts';
 
 /** Writes the figures of `docs/`. Sections that were not measured keep those that are there. */
 export function saveFigures(root: string, fresh: Figures): void {
@@ -10,6 +11,7 @@ export function saveFigures(root: string, fresh: Figures): void {
   const figures = saved === undefined ? fresh : keepOtherSections(saved, fresh);
   writeFileSync(path, `${JSON.stringify(figures, null, 2)}\n`);
   writeFileSync(join(root, 'docs/benchmark-figures.md'), renderMarkdown(figures));
+  writeFileSync(join(root, 'docs/sizing.md'), renderSizing(figures));
 }
 
 /** Tables that are kept say which run they are of. */

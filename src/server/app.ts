@@ -5,6 +5,7 @@ import { addKeyRoutes } from './accounts/key-routes.ts';
 import { addMemberRoutes } from './accounts/member-routes.ts';
 import { addProjectRoutes } from './accounts/project-routes.ts';
 import { addUserRoutes } from './accounts/user-routes.ts';
+import { addActionRoutes } from './actions/routes.ts';
 import { addActorRoutes } from './actors/routes.ts';
 import { createAccessCheck } from './auth/access.ts';
 import { createThrottle } from './auth/throttle.ts';
@@ -25,7 +26,7 @@ import { createHealthCheck } from './health.ts';
 import { allowOrigin, isForBrowsers } from './http/cors.ts';
 import { methodNotAllowed, notFound, respondWithError } from './http/errors.ts';
 import { createCorrelationFinder } from './insights/correlation/compute.ts';
-import { createActorFinder } from './insights/find-actors.ts';
+import { createActorFinder } from './insights/lists/find-actors.ts';
 import { createQuestionTurns } from './insights/question-turns.ts';
 import { createInsightResults } from './insights/results.ts';
 import { addDocsRoutes } from './openapi/routes.ts';
@@ -99,6 +100,7 @@ export function declareRoutes(deps: ApiDeps): Api {
   addKeyRoutes(api, deps);
   addUserRoutes(api, deps);
   addMemberRoutes(api, deps);
+  addActionRoutes(api, { db, now });
   addCohortRoutes(api, { db, now });
   const runInTurn = createQuestionTurns(db.kind === 'pglite' ? 1 : 3);
   addActorRoutes(api, {

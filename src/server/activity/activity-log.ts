@@ -33,6 +33,28 @@ export async function recordActivity(tx: Queryable, activity: Activity): Promise
   );
 }
 
+/** A change that names its fields without their values: of a flag, a cohort or an action. */
+export interface ChangeOfFields {
+  readonly scope: 'FeatureFlag' | 'Cohort' | 'Action';
+  readonly activity: 'created' | 'updated' | 'deleted';
+  readonly id: number;
+  readonly name: string | null;
+  /** Null: the thing as a whole, as when it was made. */
+  readonly fields: readonly string[] | null;
+}
+
+/** As `recordActivity`. */
+export function recordChangeOfFields(
+  tx: Queryable,
+  { projectId, userId }: Pick<Activity, 'projectId' | 'userId'>,
+  { scope, activity, id, name, fields }: ChangeOfFields,
+): Promise<void> {
+  const changes =
+    fields?.map((field) => ({ type: scope, action: 'changed', field, before: null, after: null })) ?? null;
+  const detail = { name, changes, merge: null, trigger: null, short_id: null, type: null };
+  return recordActivity(tx, { projectId, userId, scope, itemId: String(id), activity, detail });
+}
+
 /** Newest first. Without `itemId`: of all items of the scope. */
 export async function loadActivity(
   db: Queryable,

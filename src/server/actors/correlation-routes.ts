@@ -8,6 +8,7 @@ import {
   type CorrelationFinder,
 } from '../insights/correlation/compute.ts';
 import { FUNNEL_PARAMETERS } from '../insights/funnel/actors.ts';
+import { describeSampling, readSamplingFactor, samplingSchema } from '../insights/sampling.ts';
 import { type Api, addRoute } from '../routing/route.ts';
 import { toRefusal } from './refuse-invalid.ts';
 import { asBody, asQuery, INSIGHT_PARAMETERS } from './schema.ts';
@@ -44,6 +45,7 @@ const correlationsSchema = z
         .boolean()
         .openapi({ description: 'One total is more than ten times the other: ratios say little.' }),
     }),
+    sampling: samplingSchema.optional(),
     is_cached: z.boolean(),
     last_refresh: z.string(),
   })
@@ -83,6 +85,7 @@ export function addCorrelationRoutes(api: Api, deps: CorrelationDeps): void {
               failure_total: failureTotal,
               skewed: isSkewed,
             },
+            ...describeSampling(readSamplingFactor(filters)),
             is_cached: false,
             last_refresh: new Date(askedAt).toISOString(),
           });

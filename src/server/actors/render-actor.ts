@@ -1,6 +1,6 @@
 import type { Db } from '../database/db.ts';
-import type { Actor } from '../insights/actor.ts';
-import type { FoundActor } from '../insights/find-actors.ts';
+import type { Actor } from '../insights/lists/actor.ts';
+import type { FoundActor } from '../insights/lists/find-actors.ts';
 import { renderPerson } from '../persons/render-person.ts';
 import { loadPersons, type StoredPerson } from '../persons/store.ts';
 import type { ActorBody } from './schema.ts';

@@ -3,10 +3,11 @@ import { FORMS, respondWithCsv, wantsCsv } from '../http/content-negotiation.ts'
 import { isJsonObject, type JsonObject, toText } from '../http/json.ts';
 import { linkTo, parsePage } from '../http/paging.ts';
 import { toByteStream } from '../http/response.ts';
-import type { ActorList } from '../insights/actor-list.ts';
-import { ACTOR_LISTS } from '../insights/actor-lists.ts';
 import type { CorrelationFinder } from '../insights/correlation/compute.ts';
-import type { ActorFinder, ActorPage, FoundActors } from '../insights/find-actors.ts';
+import type { ActorList } from '../insights/lists/actor-list.ts';
+import { ACTOR_LISTS } from '../insights/lists/actor-lists.ts';
+import type { ActorFinder, ActorPage, FoundActors } from '../insights/lists/find-actors.ts';
+import { describeSampling, readSamplingFactor } from '../insights/sampling.ts';
 import { getPublicUrl } from '../routing/public-url.ts';
 import { type Api, addRoute, type Call } from '../routing/route.ts';
 import { addCorrelationRoutes } from './correlation-routes.ts';
@@ -80,6 +81,7 @@ async function respond(call: ActorCall, deps: ActorDeps, list: ActorList): Promi
   const frame = {
     ...describePage(getPublicUrl(c), list, page, found),
     missing_persons: 0,
+    ...describeSampling(readSamplingFactor(filters)),
     is_cached: false,
     last_refresh: new Date(askedAt).toISOString(),
     total_count: found.total,

@@ -1,7 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import { formQuery } from '../http/content-negotiation.ts';
 import { pageQuery } from '../http/paging.ts';
-import type { ActorList } from '../insights/actor-list.ts';
+import type { ActorList } from '../insights/lists/actor-list.ts';
+import { samplingSchema } from '../insights/sampling.ts';
 
 export const actorSchema = z
   .object({
@@ -24,6 +25,7 @@ const pageFields = {
   next: z.string().nullable(),
   initial: z.string(),
   missing_persons: z.int().openapi({ description: 'Always 0: the list holds everybody who is counted.' }),
+  sampling: samplingSchema.optional(),
   is_cached: z.boolean(),
   last_refresh: z.string(),
   total_count: z
@@ -50,14 +52,14 @@ export const retainedSchema = z
 /** As in the filters of an insight, which clients send along as they are. */
 export const INSIGHT_PARAMETERS = {
   events: 'JSON: a list of `{id, name, order, math, math_property, properties}`; `id: null` is every event.',
-  actions: 'Refused where it is not empty.',
+  actions: 'JSON: a list of the same, whose `id` is the one of an action.',
   properties: 'JSON: conditions on all events, as of the list of persons.',
   date_from: 'ISO 8601 in the zone of the project, relative (`-7d`, `mStart`) or `all`. Default `-7d`.',
   date_to: 'The same; the default is now. Whole days, unless it has an hour.',
   explicit_date: 'True: dates are moments, and nothing is rounded.',
   interval: '`hour`, `day` (default), `week` or `month`.',
   filter_test_accounts: 'Without effect.',
-  sampling_factor: 'Without effect: all events are counted.',
+  sampling_factor: 'Above 0, up to 1. All events are counted whatever it is, which `sampling` says.',
   include_recordings: 'Without effect.',
   aggregation_group_type_index: 'Refused.',
 } as const;

@@ -1,5 +1,5 @@
 import { stringifyJson } from '../../lib/json/stringify-json.ts';
-import type { ActorList } from '../insights/actor-list.ts';
+import type { ActorList } from '../insights/lists/actor-list.ts';
 
 /** A page of a list as JSON text, its further rows read while it is sent. */
 export async function* streamActors(

@@ -6,10 +6,16 @@ import { FORMS, formQuery, respondNegotiated } from '../http/content-negotiation
 import { invalidInput } from '../http/errors.ts';
 import { type JsonObject, parseJsonObject } from '../http/json.ts';
 import { getCalendar } from '../insights/ask-database.ts';
-import { loadEventTimes } from '../insights/events-store.ts';
-import { readTimelineQuery, TIMELINE_PARAMETERS, type TimelineQuery } from '../insights/timeline-query.ts';
+import { listNames, loadEventTimes, requireAction } from '../insights/events-store.ts';
+import {
+  listPersonKeys,
+  readTimelineQuery,
+  TIMELINE_PARAMETERS,
+  type TimelineQuery,
+} from '../insights/timeline-query.ts';
 import { findPerson } from '../persons/find-person.ts';
 import { type DateRange, parseDateRange } from '../query/date-range.ts';
+import { loadActions } from '../query/definitions/action-store.ts';
 import { addIntervals } from '../query/interval.ts';
 import { type Api, addRoute } from '../routing/route.ts';
 import { refuseInvalid } from './refuse-invalid.ts';
@@ -66,16 +72,37 @@ export function addTimelineRoutes(
       const { format, ...filters } = query as JsonObject & z.infer<typeof formQuery>;
       const asked = refuseInvalid(() => readTimelineQuery(filters));
       const range = await findRange(db, c, asked, now());
-      const points = await readPoints(db, c, asked, range);
+      const wanted = await findWanted(db, c, asked);
+      const points = await readPoints(db, c, wanted, range);
       const document = {
         points,
-        crucial_property_keys: asked.keys,
+        crucial_property_keys: wanted.keys,
         effective_date_from: range.from.toISO(),
         effective_date_to: range.until.minus(1).toISO(),
       };
       return respondNegotiated({ c, query: { format } }, document);
     },
   );
+}
+
+interface Wanted {
+  /** Names of events; undefined: all. */
+  readonly events: readonly string[] | undefined;
+  /** Sorted. */
+  readonly keys: readonly string[];
+}
+
+/** What the series and their actions are about. */
+async function findWanted(db: Db, c: Context<ApiEnv>, { series, keys }: TimelineQuery): Promise<Wanted> {
+  const saved = series.flatMap((one) => one.saved ?? []);
+  const ids = saved.map(({ actionId }) => actionId);
+  const scope = { actions: await loadActions(db, c.get('project').id, ids) };
+  const steps = saved.flatMap((one) => requireAction(scope, one).steps);
+  const names = series.map((one) => listNames(scope, one));
+  return {
+    events: names.length === 0 || names.includes(undefined) ? undefined : names.flatMap((own) => own ?? []),
+    keys: [...new Set([...keys, ...steps.flatMap(({ filter }) => listPersonKeys(filter))])].sort(),
+  };
 }
 
 async function findRange(
@@ -98,7 +125,7 @@ const MAX_EVENTS = 200_000;
 async function readPoints(
   db: Db,
   c: Context<ApiEnv>,
-  { keys, events }: TimelineQuery,
+  { keys, events }: Wanted,
   { from, until }: DateRange,
 ): Promise<readonly TimelinePoint[]> {
   const { distinctIds } = await findPerson(db, c);

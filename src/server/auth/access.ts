@@ -9,6 +9,7 @@ import { parseRowId } from '../http/row-id.ts';
 import { isStorable } from '../http/safe-json.ts';
 import { loadPersonalKey, type PersonalKey } from './keys.ts';
 import { loadProject, loadProjectByKey, loadProjects, type Project } from './projects.ts';
+import type { Role } from './roles.ts';
 import { grants, type Scope } from './scopes.ts';
 import type { Throttle } from './throttle.ts';
 import { loadMemberLevel, loadUser, type User } from './users.ts';
@@ -25,8 +26,13 @@ export interface ProjectKeyAccess {
   readonly projectKey: string;
 }
 
+/** A page of operations, or numbers for machines; takes user and password (roles.ts). */
+export interface RoleAccess {
+  readonly role: Role;
+}
+
 /** `public`: takes no personal key, and why; never below `/api/`. */
-export type Access = KeyAccess | ProjectKeyAccess | { readonly public: string };
+export type Access = KeyAccess | ProjectKeyAccess | RoleAccess | { readonly public: string };
 
 /**
  * Who may call what, by method and path: `GET /api/projects/`. Derived from the routes as they are declared
@@ -46,6 +52,8 @@ export interface ApiEnv {
     level: number;
     /** Set on every route below `/api/` (routing/public-url.ts). */
     publicUrl: string | undefined;
+    /** Set on every route that takes a role. */
+    role: Role;
   };
 }
 
@@ -103,7 +111,8 @@ export function createAccessCheck(
 
 /** Undefined: no key opens the route. */
 function getScopes(access: Access | undefined): readonly Scope[] | undefined {
-  if (access === undefined || 'public' in access || 'projectKey' in access) return undefined;
+  if (access === undefined || 'public' in access || 'projectKey' in access || 'role' in access)
+    return undefined;
   return access.scopes ?? [];
 }
 

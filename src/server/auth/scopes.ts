@@ -19,6 +19,8 @@ export const SCOPES = [
   // Beyond the contract.
   'sharing_configuration:write',
   'cohort:write',
+  'action:read',
+  'action:write',
   'feature_flag:read',
   'feature_flag:write',
   'insight:read',

@@ -1,4 +1,4 @@
-import { recordActivity } from '../activity/activity-log.ts';
+import { recordChangeOfFields } from '../activity/activity-log.ts';
 import type { Queryable } from '../database/db.ts';
 import { invalidInput, notFound } from '../http/errors.ts';
 import { type CountDeps, countMembers } from './count-cohorts.ts';
@@ -52,7 +52,7 @@ export async function insertIn(
   await checkRoom(tx, projectId);
   if (definition) await checkDefinition(tx, projectId, definition.filter, now);
   const id = await insertCohort(tx, projectId, userId, { name, description, isStatic, definition });
-  await log(tx, context, 'created', id, name, null);
+  await recordChangeOfFields(tx, context, { scope: 'Cohort', activity: 'created', id, name, fields: null });
   return id;
 }
 
@@ -73,7 +73,13 @@ export async function changeIn(
   await updateCohort(tx, id, { name, description, deleted, definition });
   const fields = Object.entries({ name, description, deleted, filters: definition });
   const touched = fields.flatMap(([field, value]) => (value === undefined ? [] : [field]));
-  await log(tx, context, deleted === true ? 'deleted' : 'updated', id, name ?? cohort.name, touched);
+  await recordChangeOfFields(tx, context, {
+    scope: 'Cohort',
+    activity: deleted === true ? 'deleted' : 'updated',
+    id,
+    name: name ?? cohort.name,
+    fields: touched,
+  });
   return definition !== undefined;
 }
 
@@ -94,18 +100,4 @@ function readDefinition(isStatic: boolean, wanted: ChangedCohortBody): ParsedDef
 async function checkRoom(tx: Queryable, projectId: number): Promise<void> {
   if ((await countCohorts(tx, projectId)) < MAX_COHORTS_OF_PROJECT) return;
   throw invalidInput(`A project may have ${MAX_COHORTS_OF_PROJECT} cohorts at most.`);
-}
-
-async function log(
-  tx: Queryable,
-  { projectId, userId }: ChangeContext,
-  activity: 'created' | 'updated' | 'deleted',
-  id: number,
-  name: string | null,
-  fields: readonly string[] | null,
-): Promise<void> {
-  const changes =
-    fields?.map((field) => ({ type: 'Cohort', action: 'changed', field, before: null, after: null })) ?? null;
-  const detail = { name, changes, merge: null, trigger: null, short_id: null, type: null };
-  await recordActivity(tx, { projectId, userId, scope: 'Cohort', itemId: String(id), activity, detail });
 }

@@ -1,7 +1,9 @@
 import type { Db, Queryable } from '../database/db.ts';
 import type { Sql } from '../database/sql.ts';
 import { ApiError } from '../http/errors.ts';
-import { readDefinition } from '../query/cohort-definition.ts';
+import { actionIdsIn } from '../query/definitions/action-definition.ts';
+import { loadActions } from '../query/definitions/action-store.ts';
+import { readDefinition } from '../query/definitions/cohort-definition.ts';
 import { isTooSlow, limitTime } from '../query/time-limit.ts';
 import { MAX_COHORTS_OF_PROJECT } from './change-cohort.ts';
 import { holdsFor } from './member-store.ts';
@@ -19,7 +21,9 @@ export async function loadPersonCohorts(
 ): Promise<StoredCohort[]> {
   const began = performance.now();
   const cohorts = await loadCohortPage(db, projectId, { limit: MAX_COHORTS_OF_PROJECT, offset: 0 });
-  const definitions = new Map(cohorts.map((cohort) => [cohort.id, readDefinition(cohort)]));
+  const read = new Map(cohorts.map((cohort) => [cohort.id, readDefinition(cohort)]));
+  const actionIds = [...read.values()].flatMap(({ filter }) => actionIdsIn(filter));
+  const definitions = { cohorts: read, actions: await loadActions(db, projectId, actionIds) };
   const isIn = async (tx: Queryable, { id }: StoredCohort): Promise<boolean> => {
     if (performance.now() - began > LIMIT_MS) throw tooSlow();
     const filter = { kind: 'cohort', cohortId: id, negated: false } as const;

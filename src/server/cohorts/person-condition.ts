@@ -1,9 +1,9 @@
 import type { Queryable } from '../database/db.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { invalidInput } from '../http/errors.ts';
-import { type CohortDefinitions, cohortIdsIn } from '../query/cohort-definition.ts';
-import { loadCohorts } from '../query/cohort-store.ts';
 import { compileFilter } from '../query/compile-filter.ts';
+import { type Definitions, loadDefinitions } from '../query/definitions/action-store.ts';
+import { cohortIdsIn } from '../query/definitions/cohort-definition.ts';
 import type { Filter } from '../query/filter.ts';
 
 /** The condition of a filter on `p`, the person. */
@@ -13,7 +13,7 @@ export async function compileForPersons(
   filter: Filter,
   now: number,
 ): Promise<Sql> {
-  return compileWith(projectId, filter, now, await loadCohorts(db, projectId, filter));
+  return compileWith(projectId, filter, now, await loadDefinitions(db, projectId, filter));
 }
 
 /**
@@ -27,26 +27,22 @@ export async function checkDefinition(
   now: number,
   ownId?: number,
 ): Promise<void> {
-  const cohorts = await loadCohorts(db, projectId, filter);
+  const definitions = await loadDefinitions(db, projectId, filter);
+  const { cohorts } = definitions;
   const missing = cohortIdsIn(filter).find((id) => !cohorts.has(id));
   if (missing !== undefined) throw invalidInput(`Cohort ${missing} does not exist.`, 'filters');
   if (ownId !== undefined && cohorts.has(ownId)) {
     throw invalidInput('A cohort cannot contain itself.', 'filters');
   }
-  compileWith(projectId, filter, now, cohorts);
+  compileWith(projectId, filter, now, definitions);
 }
 
-/** The same with the cohorts that it reaches already loaded. */
-export const compileWith = (
-  projectId: number,
-  filter: Filter,
-  now: number,
-  cohorts: CohortDefinitions,
-): Sql =>
+/** The same with what it reaches already loaded. */
+export const compileWith = (projectId: number, filter: Filter, now: number, definitions: Definitions): Sql =>
   compileFilter(filter, {
     projectId,
     now,
     person: { id: sql`p.id`, properties: sql`p.properties` },
-    cohorts,
+    ...definitions,
     attr: 'filters',
   });

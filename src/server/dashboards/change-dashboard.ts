@@ -3,6 +3,7 @@ import type { Queryable } from '../database/db.ts';
 import { permissionDenied } from '../http/errors.ts';
 import { normaliseTags } from '../http/tags.ts';
 import { markDeleted } from '../insights/store.ts';
+import { checkReferences } from '../query/definitions/check-references.ts';
 import { type Change, changesBetween, recordChange } from './activity.ts';
 import type { DashboardDeps } from './dashboard-deps.ts';
 import { filterEditable } from './insights/levels.ts';
@@ -31,6 +32,7 @@ export async function changeDashboard(
     if (body.deleted !== undefined)
       await lockInsightPlaces(tx, caller.projectId, await loadEveryInsight(tx, id));
     const before = await lockForEditing(tx, caller, id, { deletedToo: restoring });
+    await checkReferences(tx, caller.projectId, body.filters, 'filters');
     const after = merge(before, body);
     if (after.restriction !== before.restriction && !mayRestrict(before, caller)) {
       throw permissionDenied(

@@ -15,6 +15,7 @@ import { flags } from './migrations/0011-flags.ts';
 import { eventTimes } from './migrations/0012-event-times.ts';
 import { wideRows } from './migrations/0013-wide-rows.ts';
 import { projectCalendars } from './migrations/0014-project-calendars.ts';
+import { actions } from './migrations/0015-actions.ts';
 
 export const MIGRATIONS: readonly Migration[] = [
   firstRooms,
@@ -31,6 +32,7 @@ export const MIGRATIONS: readonly Migration[] = [
   eventTimes,
   wideRows,
   projectCalendars,
+  actions,
 ];
 /** Any number will do, as long as every process takes the same. */
 const MIGRATION_LOCK = 4_201_967;

@@ -1,5 +1,5 @@
 import { parseJson } from '../../lib/json/parse-json.ts';
-import { recordActivity } from '../activity/activity-log.ts';
+import { recordChangeOfFields } from '../activity/activity-log.ts';
 import { lockProject } from '../capture/ingest/project-lock.ts';
 import type { Queryable } from '../database/db.ts';
 import { ApiError, invalidInput, notFound } from '../http/errors.ts';
@@ -46,7 +46,13 @@ export async function createFlag(
   const keepsValue = ensure_experience_continuity ?? false;
   const id = await insertFlag(tx, projectId, userId, { key, name, active, keepsValue, filters });
   await checkAll(tx, projectId, id);
-  await log(tx, context, 'created', { id, name: key }, null);
+  await recordChangeOfFields(tx, context, {
+    scope: 'FeatureFlag',
+    activity: 'created',
+    id,
+    name: key,
+    fields: null,
+  });
   return id;
 }
 
@@ -79,7 +85,13 @@ export async function changeFlag(
   if (active !== false && deleted !== true) await checkAll(tx, projectId, id);
   const fields = Object.entries({ key, name, filters, active, deleted, ensure_experience_continuity });
   const touched = fields.flatMap(([field, value]) => (value === undefined ? [] : [field]));
-  await log(tx, context, deleted === true ? 'deleted' : 'updated', { id, name: key ?? flag.key }, touched);
+  await recordChangeOfFields(tx, context, {
+    scope: 'FeatureFlag',
+    activity: deleted === true ? 'deleted' : 'updated',
+    id,
+    name: key ?? flag.key,
+    fields: touched,
+  });
 }
 
 /** The definition of a stored flag; undefined where it cannot be read any more. */
@@ -170,18 +182,4 @@ function refuseTwoMeanings(flags: readonly Flag[]): void {
       'key',
     );
   }
-}
-
-async function log(
-  tx: Queryable,
-  { projectId, userId }: ChangeContext,
-  activity: 'created' | 'updated' | 'deleted',
-  { id, name }: { readonly id: number; readonly name: string },
-  fields: readonly string[] | null,
-): Promise<void> {
-  const changes =
-    fields?.map((field) => ({ type: 'FeatureFlag', action: 'changed', field, before: null, after: null })) ??
-    null;
-  const detail = { name, changes, merge: null, trigger: null, short_id: null, type: null };
-  await recordActivity(tx, { projectId, userId, scope: 'FeatureFlag', itemId: String(id), activity, detail });
 }

@@ -2,7 +2,7 @@ import { parseJson } from '../../lib/json/parse-json.ts';
 import type { Db, Queryable } from '../database/db.ts';
 import { runSql, sql } from '../database/sql.ts';
 import { ApiError, invalidInput } from '../http/errors.ts';
-import { loadAllCohorts } from '../query/cohort-store.ts';
+import { loadAllCohorts } from '../query/definitions/cohort-store.ts';
 import { type CompiledFlags, compileFlags } from './evaluate/compile-flags.ts';
 import type { Flag } from './flag.ts';
 import { parseFlag } from './parse-flag.ts';

@@ -4,13 +4,16 @@ import { getSqlState } from '../database/db.ts';
 import { HOW_TO_MOVE } from '../database/outgrown.ts';
 import { sql } from '../database/sql.ts';
 import { ApiError } from '../http/errors.ts';
-import { loadCohorts } from '../query/cohort-store.ts';
 import { type DateRange, fitRange, parseDateRange, type RangeContext } from '../query/date-range.ts';
+import { loadDefinitions } from '../query/definitions/action-store.ts';
+import { requireCohorts } from '../query/definitions/cohort-store.ts';
 import type { FilterGroup } from '../query/filter.ts';
 import type { AskedInterval } from '../query/interval.ts';
 import { STEP_LIMIT_MS } from '../query/over-blocks.ts';
 import { inTime, isTooSlow, limitTime } from '../query/time-limit.ts';
-import { type EventScope, loadEventTimes, sortInMemory } from './events-store.ts';
+import { toCohortFilter } from './breakdown-store.ts';
+import type { BreakdownBy, Entity } from './entity.ts';
+import { type EventScope, loadEventTimes, requireAction, sortInMemory } from './events-store.ts';
 import { InsightError, invalid, tooLarge, tooSlow } from './insight-error.ts';
 import type { DateWords } from './insight-kind.ts';
 import { AT_ONCE, type StepSizes, type Steps, startSteps } from './steps.ts';
@@ -37,8 +40,9 @@ export interface Question<T> {
   readonly interval: AskedInterval;
   /** Holds for every event. */
   readonly filter: FilterGroup;
-  /** Further filters that the answer is made with. */
-  readonly filters: readonly FilterGroup[];
+  /** Every entity whose filter the answer is made with. */
+  readonly entities: readonly Entity[];
+  readonly breakdown?: BreakdownBy | undefined;
   /** What is read here is read in the transaction, or in the steps, of the question. */
   readonly answer: (tx: Queryable, steps: Steps, scope: EventScope, range: DateRange) => Promise<T>;
 }
@@ -105,12 +109,24 @@ export const getCalendar = (
 async function answer<T>(
   tx: Queryable,
   steps: Steps,
-  { projectId, dates, interval, filter, filters, answer: find }: Question<T>,
+  { projectId, dates, interval, filter, entities, breakdown, answer: find }: Question<T>,
   { now, guard }: Pick<EventScope, 'now' | 'guard'>,
 ): Promise<T> {
-  const every: FilterGroup = { kind: 'group', operator: 'and', members: [filter, ...filters] };
-  const cohorts = await loadCohorts(tx, projectId, every);
-  const scope: EventScope = { projectId, now, filter, cohorts, guard, place: sql`true` };
+  const filters = entities.map((entity) => entity.filter);
+  const every: FilterGroup = {
+    kind: 'group',
+    operator: 'and',
+    members: [filter, toCohortFilter(breakdown), ...filters],
+  };
+  const saved = entities.flatMap((entity) => entity.saved ?? []);
+  const actionIds = saved.map(({ actionId }) => actionId);
+  const definitions = await loadDefinitions(tx, projectId, every, actionIds);
+  const { cohorts } = definitions;
+  for (const one of saved) requireAction(definitions, one);
+  requireCohorts(filter, cohorts, 'properties');
+  requireCohorts(toCohortFilter(breakdown), cohorts, 'breakdown', 'breakdown');
+  for (const { name, filter: own } of entities) requireCohorts(own, cohorts, `properties of "${name}"`);
+  const scope: EventScope = { projectId, now, filter, ...definitions, guard, place: sql`true` };
   const project = await loadProject(tx, projectId);
   const needsTimes = dates.from === 'all' || interval === 'auto';
   const times = needsTimes ? await loadEventTimes(tx, projectId, now) : undefined;

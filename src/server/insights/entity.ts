@@ -1,10 +1,12 @@
 import { type JsonObject, sameJson } from '../http/json.ts';
 import type { FilterGroup } from '../query/filter.ts';
 
-/** Events of one name, or all. */
+/** Events of one name, those of an action, or all. */
 export interface Entity {
-  /** Null: every event. */
+  /** Null: whatever their name. */
   readonly event: string | null;
+  /** The action whose events these are, and the parameter that names it. */
+  readonly saved?: { readonly actionId: number; readonly attr: string };
   /** As it is displayed. */
   readonly name: string;
   readonly customName: string | null;
@@ -17,7 +19,7 @@ export interface Entity {
 
 /** Selects the same events. */
 export const isSameEntity = (a: Entity, b: Entity): boolean =>
-  a.event === b.event && sameJson(a.filter, b.filter);
+  a.event === b.event && a.saved?.actionId === b.saved?.actionId && sameJson(a.filter, b.filter);
 
 export interface PropertyOf {
   readonly owner: 'event' | 'person';
@@ -38,8 +40,32 @@ export interface Series extends Entity {
   readonly measure: Measure;
 }
 
-export interface Breakdown extends PropertyOf {
+/** What gives an event its value: a property, one of its session, or the cohorts that its person is in. */
+export type BreakdownBy =
+  | PropertyOf
+  | { readonly owner: 'session'; readonly key: SessionProperty }
+  | { readonly owner: 'cohort'; readonly cohorts: readonly (number | typeof EVERYBODY)[] };
+
+export type Breakdown = BreakdownBy & {
   /** Values beyond are added up under `Other`. */
   readonly limit: number;
   readonly hideOther: boolean;
-}
+};
+
+/** Stands for all values of a breakdown beyond its limit. */
+export const OTHER_VALUES = '$$_breakdown_other_$$';
+
+/** Among cohorts: whoever it is. */
+export const EVERYBODY = 'all';
+
+export const SESSION_PROPERTIES = [
+  '$session_duration',
+  '$entry_current_url',
+  '$entry_pathname',
+  '$end_current_url',
+  '$end_pathname',
+  '$pageview_count',
+  '$screen_count',
+  '$autocapture_count',
+] as const;
+export type SessionProperty = (typeof SESSION_PROPERTIES)[number];

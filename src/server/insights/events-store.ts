@@ -1,23 +1,29 @@
 import type { Queryable } from '../database/db.ts';
 import { allOf, anyOf, runSql, type Sql, sql } from '../database/sql.ts';
-import type { CohortDefinitions } from '../query/cohort-definition.ts';
 import { compileFilter, type FilterSubject } from '../query/compile-filter.ts';
+import { type ActionDefinition, namesOf, noSuchAction } from '../query/definitions/action-definition.ts';
+import type { Definitions } from '../query/definitions/action-store.ts';
+import { compileAction } from '../query/definitions/compile-action.ts';
 import type { FilterGroup } from '../query/filter.ts';
 import type { Entity, PropertyOf } from './entity.ts';
 import { tooLarge } from './insight-error.ts';
 
 /** The events that an insight is about, and what its conditions need to know. */
-export interface EventScope {
+export interface EventScope extends Definitions {
   readonly projectId: number;
   /** Milliseconds since 1970. */
   readonly now: number;
   /** Holds for every event. */
   readonly filter: FilterGroup;
-  readonly cohorts: CohortDefinitions;
   /** A condition on every row of a statement that reads much, which fails once the statement took too long. */
   readonly guard: Sql;
   /** A condition on where events `e` are in their table: those of a step. */
   readonly place: Sql;
+  /**
+   * Sessions by `actor`, their id, with a `value` each: joined as `s` where a breakdown needs them.
+   * @default none
+   */
+  readonly sessions?: Sql;
 }
 
 /** A span of time in ISO 8601; `until` is the first moment after it. */
@@ -39,32 +45,84 @@ export const ACTOR = sql`coalesce(d.person_id::text, 'u' || e.person_id::text, '
 export const eventsWhere = (scope: EventScope, { from, until }: Span, condition: Sql): Sql => sql`
   from events e
   left join person_distinct_ids d on d.project_id = e.project_id and d.distinct_id = e.distinct_id
-  left join persons p on p.id = d.person_id
+  left join persons p on p.id = d.person_id${
+    scope.sessions === undefined
+      ? sql``
+      : sql`
+  left join ${scope.sessions} s on s.actor = e.properties ->> '$session_id'`
+  }
   where e.project_id = ${scope.projectId}::integer and ${scope.place}
     and e.timestamp >= ${from}::timestamptz and e.timestamp < ${until}::timestamptz
     and ${condition} and ${compileFilter(scope.filter, toSubject(scope))} and ${scope.guard}`;
 
 /** Whether `e` is one of an entity's events. */
-export const matchEntity = (scope: EventScope, { event, filter }: Pick<Entity, 'event' | 'filter'>): Sql => {
-  const condition = compileFilter(filter, toSubject(scope));
+export const matchEntity = (
+  scope: EventScope,
+  { event, saved, filter }: Pick<Entity, 'event' | 'saved' | 'filter'>,
+): Sql => {
+  const subject = toSubject(scope);
+  const condition = compileFilter(filter, subject);
+  if (saved !== undefined) {
+    const columns = { name: sql`e.event`, properties: sql`e.properties` };
+    const action = compileAction(requireAction(scope, saved), columns, (own) => compileFilter(own, subject));
+    return allOf([action, condition]);
+  }
   return event === null ? condition : allOf([sql`e.event = ${event}::text`, condition]);
 };
 
+/** Refuses (400) an action that the project does not have, or has no more. */
+export function requireAction(
+  { actions }: Pick<EventScope, 'actions'>,
+  { actionId, attr }: NonNullable<Entity['saved']>,
+): ActionDefinition {
+  const action = actions.get(actionId);
+  if (action === undefined) throw noSuchAction(actionId, attr);
+  return action;
+}
+
+/** Names that the events of an entity may have; undefined: any. */
+export function listNames(
+  scope: Pick<EventScope, 'actions'>,
+  { event, saved }: Entity,
+): string[] | undefined {
+  if (saved !== undefined) return namesOf(requireAction(scope, saved));
+  return event === null ? undefined : [event];
+}
+
+/** Whether the person of `e` is in a cohort, as filters say it. */
+export const matchCohort = (scope: EventScope, cohortId: number): Sql =>
+  compileFilter({ kind: 'cohort', cohortId, negated: false }, toSubject(scope));
+
+/** The same of a person `p`. */
+export const matchPersonCohort = ({ projectId, now, cohorts, actions }: EventScope, cohortId: number): Sql =>
+  compileFilter(
+    { kind: 'cohort', cohortId, negated: false },
+    {
+      projectId,
+      now,
+      cohorts,
+      actions,
+      person: { id: sql`p.id`, properties: sql`coalesce(p.properties, '{}')` },
+    },
+  );
+
 /** Where all have names these are a condition of their own, which Postgres looks up in the index. */
 export function matchAnyEntity(scope: EventScope, entities: readonly Entity[]): Sql {
-  const names = [...new Set(entities.flatMap(({ event }) => event ?? []))];
-  const isNamed = entities.every(({ event }) => event !== null);
-  const hasFilter = entities.some(({ filter }) => filter.members.length > 0);
+  const lists = entities.map((entity) => listNames(scope, entity));
+  const names = [...new Set(lists.flatMap((list) => list ?? []))];
+  const isNamed = !lists.includes(undefined);
+  const hasFilter = entities.some(({ saved, filter }) => saved !== undefined || filter.members.length > 0);
   return allOf([
     ...(isNamed ? [sql`e.event = any(${names}::text[])`] : []),
     ...(isNamed && !hasFilter ? [] : [anyOf(entities.map((entity) => matchEntity(scope, entity)))]),
   ]);
 }
 
-const toSubject = ({ projectId, now, cohorts }: EventScope): FilterSubject => ({
+const toSubject = ({ projectId, now, cohorts, actions }: EventScope): FilterSubject => ({
   projectId,
   now,
   cohorts,
+  actions,
   person: { id: sql`d.person_id`, properties: sql`coalesce(p.properties, '{}')` },
   event: sql`e.properties`,
 });

@@ -4,7 +4,7 @@ import type { JsonObject } from '../http/json.ts';
 import type { DateRange } from '../query/date-range.ts';
 import type { FilterGroup } from '../query/filter.ts';
 import type { AskedInterval } from '../query/interval.ts';
-import type { Entity } from './entity.ts';
+import type { Breakdown, Entity } from './entity.ts';
 import type { EventScope } from './events-store.ts';
 import type { Steps } from './steps.ts';
 
@@ -22,6 +22,8 @@ export interface CommonQuery {
   readonly dates: DateWords;
   /** Holds for every event of the insight. */
   readonly filter: FilterGroup;
+  /** The share of the events that was asked for (sampling.ts). All are counted. */
+  readonly samplingFactor?: number;
 }
 
 export interface KindQuery<K extends string> extends CommonQuery {
@@ -31,7 +33,7 @@ export interface KindQuery<K extends string> extends CommonQuery {
 /** In the shapes that clients of the service read from `result` of an insight. */
 export interface KindData<K extends string> {
   readonly insight: K;
-  readonly result: readonly unknown[];
+  readonly result: unknown;
 }
 
 /**
@@ -56,6 +58,8 @@ export interface InsightKind<K extends string, Q extends KindQuery<K>, D extends
   readonly parse: (filters: JsonObject, common: CommonQuery) => Q;
   /** Every entity whose filter the query uses. */
   readonly listEntities: (query: Q) => readonly Entity[];
+  /** @default none */
+  readonly getBreakdown?: (query: Q) => Breakdown | undefined;
   /** The interval that the date range is rounded to. */
   readonly getInterval: (query: Q) => AskedInterval;
   readonly compute: (

@@ -54,6 +54,8 @@ export type InsightResult = ComputedInsight | FailedInsight;
 export interface ComputedInsight {
   readonly kind: 'computed';
   readonly data: InsightData;
+  /** The share of the events that was asked for; all are counted. */
+  readonly samplingFactor?: number | undefined;
   /** When the events were read: `last_refresh` of tile and insight. */
   readonly computedAt: string;
   /** True when it was computed for an earlier request, or for another one at the same time: `is_cached`. */
@@ -73,7 +75,9 @@ export interface FailedInsight {
 }
 
 type Failure = Omit<FailedInsight, 'filtersHash'>;
-type Outcome = { readonly kind: 'data'; readonly data: InsightData } | Failure;
+type Outcome =
+  | { readonly kind: 'data'; readonly data: InsightData; readonly samplingFactor: number | undefined }
+  | Failure;
 
 export interface InsightResultsOptions {
   /** Milliseconds since 1970. */
@@ -154,6 +158,7 @@ export function createInsightResults({
         return {
           kind: 'data',
           data: await computeInsight(db, projectId, query, { now: madeAt, timeLimitMs, sizes }),
+          samplingFactor: query.samplingFactor,
         };
       } catch (error) {
         return toFailure(error);
@@ -199,6 +204,7 @@ function toResult(
   return {
     kind: 'computed',
     data: value.data,
+    samplingFactor: value.samplingFactor,
     computedAt: new Date(madeAt).toISOString(),
     isCached,
     filtersHash,

@@ -35,7 +35,7 @@ const FACTS_A_STEP = 25_000;
 const MOST_GROUPS = 1000;
 /**
  * The text of statements comes from this source alone, names of tables too. They are used in turn: no kind of
- * insight needs more than three of them at the same time.
+ * insight needs more than six of them at the same time.
  */
 const TABLES = [
   sql`pg_temp.insight_1`,
@@ -142,6 +142,7 @@ export function startSteps(db: Db, budgetMs: number, sizes: StepSizes = {}): Ste
       );
     const table = await createTable(selectGroup(0));
     for (let group = 1; group < groups; group++) await run(sql`insert into ${table} ${selectGroup(group)}`);
+    counts.set(table, await count(table));
     return table;
   }
 

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../http/json.ts';
 import type { Filter } from '../query/filter.ts';
 import type { Interval } from '../query/interval.ts';
+import type { Entity } from './entity.ts';
 import type { DateWords } from './insight-kind.ts';
 import { readCommon } from './parse/common.ts';
 import { readAnySeries } from './parse/entities.ts';
@@ -10,13 +11,14 @@ import { readBreakdown, readInterval } from './parse/fields.ts';
 export interface TimelineQuery {
   readonly dates: DateWords;
   readonly interval: Interval;
-  /** Names of events; undefined: all. */
-  readonly events: readonly string[] | undefined;
-  /** Properties of persons in filters and breakdown, sorted. */
+  /** Whose events count; of none: all. */
+  readonly series: readonly Entity[];
+  /** Properties of persons in filters and breakdown; those that actions ask for are not among them. */
   readonly keys: readonly string[];
 }
 
 export const TIMELINE_PARAMETERS = {
+  actions: 'JSON: a list of `{id, properties}`, whose events count as well.',
   events: 'JSON: a list of `{id, properties}`, whose events count; without it all do.',
   properties: 'JSON: conditions, whose person properties are followed.',
   breakdown: 'Name of a property, which is followed where it is one of persons.',
@@ -33,18 +35,17 @@ export function readTimelineQuery(filters: JsonObject): TimelineQuery {
   const series = readAnySeries(filters);
   const breakdown = readBreakdown(filters);
   const interval = readInterval(filters);
-  const all = series.some(({ event }) => event === null);
   const keys = [filter, ...series.map((entity) => entity.filter)].flatMap(listPersonKeys);
   if (breakdown?.owner === 'person') keys.push(breakdown.key);
   return {
     dates,
     interval: interval === 'auto' ? 'day' : interval,
-    events: series.length === 0 || all ? undefined : series.flatMap(({ event }) => event ?? []),
-    keys: [...new Set(keys)].sort(),
+    series,
+    keys,
   };
 }
 
-function listPersonKeys(filter: Filter): string[] {
+export function listPersonKeys(filter: Filter): string[] {
   if (filter.kind === 'group') return filter.members.flatMap(listPersonKeys);
   return filter.kind === 'property' && filter.owner === 'person' ? [filter.key] : [];
 }

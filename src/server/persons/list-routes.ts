@@ -5,9 +5,9 @@ import { FORMS, respondWithCsv, wantsCsv } from '../http/content-negotiation.ts'
 import { invalidInput } from '../http/errors.ts';
 import { paged, type pageQuery, parsePage, renderPage } from '../http/paging.ts';
 import { respondWithJson, toByteStream } from '../http/response.ts';
-import { loadCohorts } from '../query/cohort-store.ts';
 import { compileFilter } from '../query/compile-filter.ts';
 import { parseIsoDate } from '../query/date-text.ts';
+import { loadDefinitions } from '../query/definitions/action-store.ts';
 import type { FilterGroup } from '../query/filter.ts';
 import { parseFilter } from '../query/parse-filter.ts';
 import { getPublicUrl } from '../routing/public-url.ts';
@@ -108,7 +108,7 @@ async function readFilter(
     projectId,
     now,
     person: { id: sql`p.id`, properties: sql`p.properties` },
-    cohorts: await loadCohorts(db, projectId, wanted),
+    ...(await loadDefinitions(db, projectId, wanted)),
   });
   return { ...named, condition };
 }

@@ -1,5 +1,6 @@
 import { DateTime } from 'luxon';
 import { type Sql, sql } from '../database/sql.ts';
+import type { EventColumns } from './definitions/compile-action.ts';
 import type { BehaviourFilter, Comparison } from './filter.ts';
 
 interface Doer {
@@ -21,7 +22,11 @@ const COMPARISONS: Readonly<Record<Comparison, Sql>> = {
  * Whether a behaviour applies to a person. `lte` and `lt` require that they did it at least once, as in the
  * service, which counts the events of persons who have some.
  */
-export function compileBehaviour(filter: BehaviourFilter, doer: Doer, condition: (event: Sql) => Sql): Sql {
+export function compileBehaviour(
+  filter: Pick<BehaviourFilter, 'window' | 'times' | 'negated'>,
+  doer: Doer,
+  condition: (event: EventColumns, person: { readonly id: Sql; readonly properties: Sql }) => Sql,
+): Sql {
   const { projectId, now, personId } = doer;
   const until = DateTime.fromMillis(now, { zone: 'utc' });
   const from = until.minus({ [`${filter.window.unit}s`]: filter.window.count });
@@ -29,10 +34,16 @@ export function compileBehaviour(filter: BehaviourFilter, doer: Doer, condition:
     join events filter_events on filter_events.project_id = filter_ids.project_id
       and filter_events.distinct_id = filter_ids.distinct_id
     where filter_ids.project_id = ${projectId}::integer
-      and filter_events.event = ${filter.event}::text
       and filter_events.timestamp >= ${instant(from)}::timestamptz
       and filter_events.timestamp <= ${instant(until)}::timestamptz
-      and ${condition(sql`filter_events.properties`)}`;
+      and ${condition(
+        { name: sql`filter_events.event`, properties: sql`filter_events.properties` },
+        {
+          id: sql`filter_ids.person_id`,
+          properties: sql`(select filter_persons.properties from persons filter_persons
+            where filter_persons.id = filter_ids.person_id)`,
+        },
+      )}`;
   // In this form Postgres may check one person or compute the set of all, whichever is cheaper.
   const did =
     filter.times === undefined

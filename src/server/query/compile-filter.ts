@@ -1,9 +1,15 @@
 import { allOf, anyOf, type Sql, sql } from '../database/sql.ts';
 import { invalidInput } from '../http/errors.ts';
-import type { CohortDefinitions } from './cohort-definition.ts';
 import { compileBehaviour } from './compile-behaviour.ts';
 import { compileProperty } from './compile-property.ts';
-import type { CohortFilter, Filter, FilterGroup, PropertyFilter } from './filter.ts';
+import {
+  type ActionDefinition,
+  type ActionDefinitions,
+  noSuchAction,
+} from './definitions/action-definition.ts';
+import { type CohortDefinitions, cohortIdsIn } from './definitions/cohort-definition.ts';
+import { compileAction } from './definitions/compile-action.ts';
+import type { BehaviourFilter, CohortFilter, Filter, FilterGroup, PropertyFilter } from './filter.ts';
 
 /**
  * What a condition applies to. A filter on anything missing here is refused with 400. Columns are
@@ -22,8 +28,10 @@ export interface FilterSubject {
    * @default those of the event's groups
    */
   readonly group?: Sql;
-  /** Every cohort that the filter reaches (`loadCohorts`); one that is not here has no members. */
+  /** Every cohort that the filter reaches (`loadDefinitions`); one that is not here has no members. */
   readonly cohorts?: CohortDefinitions;
+  /** Every action that behaviours of the filter reach; one that is not here is refused. */
+  readonly actions?: ActionDefinitions;
   /**
    * The parameter, for error messages.
    * @default 'properties'
@@ -70,13 +78,37 @@ function compile(filter: Filter, subject: FilterSubject, walk: Walk): Sql {
       return compileProperty(selectProperties(filter, subject), filter, subject.now);
     case 'cohort':
       return compileCohort(filter, subject, walk);
-    case 'behaviour': {
-      const { id } = requirePerson(subject);
-      const { projectId, now, attr = 'properties' } = subject;
-      const condition = (event: Sql) => compile(filter.eventFilter, { projectId, now, attr, event }, walk);
-      return compileBehaviour(filter, { projectId, now, personId: id }, condition);
-    }
+    case 'behaviour':
+      return compileDeed(filter, subject, walk);
   }
+}
+
+function compileDeed(filter: BehaviourFilter, subject: FilterSubject, walk: Walk): Sql {
+  const { id: personId } = requirePerson(subject);
+  const { projectId, now, attr = 'properties', actions } = subject;
+  const { did, eventFilter } = filter;
+  const base = { projectId, now, attr };
+  return compileBehaviour(filter, { projectId, now, personId }, (event, person) =>
+    allOf([
+      'event' in did
+        ? sql`${event.name} = ${did.event}::text`
+        : compileAction(requireAction(did.actionId, actions, attr), event, (own) =>
+            compile(own, { ...base, event: event.properties, person }, walk),
+          ),
+      compile(eventFilter, { ...base, event: event.properties }, walk),
+    ]),
+  );
+}
+
+/** An action that asks for cohorts could be a condition of these again. */
+function requireAction(id: number, actions: ActionDefinitions | undefined, attr: string): ActionDefinition {
+  const action = actions?.get(id);
+  if (action === undefined) throw noSuchAction(id, attr);
+  if (action.steps.every(({ filter }) => cohortIdsIn(filter).length === 0)) return action;
+  throw invalidInput(
+    `Action ${id} has conditions on cohorts, so that it cannot be a behaviour: choose events.`,
+    attr,
+  );
 }
 
 function compileCohort(filter: CohortFilter, subject: FilterSubject, walk: Walk): Sql {

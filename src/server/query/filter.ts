@@ -42,7 +42,8 @@ export interface CohortFilter {
 /** A person did something, in a window of time that ends now. */
 export interface BehaviourFilter {
   readonly kind: 'behaviour';
-  readonly event: string;
+  /** Events of a name, or those of an action. */
+  readonly did: { readonly event: string } | { readonly actionId: number };
   /** Properties that the events must have. */
   readonly eventFilter: FilterGroup;
   readonly window: TimeSpan;

@@ -22,4 +22,16 @@ export function wholeNumber(value: unknown): number | undefined {
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
+/** What to do where an id is of no cohort. */
+export const WHERE_COHORTS_ARE = 'GET /api/projects/:project_id/cohorts/ lists the cohorts of the project.';
+
+/** The same of actions. */
+export const WHERE_ACTIONS_ARE = 'GET /api/projects/:project_id/actions/ lists the actions of the project.';
+
+/** The id of a row, which is above 0; undefined for what is none. */
+export function idOf(value: unknown): number | undefined {
+  const id = wholeNumber(value);
+  return id === undefined || id === 0 || id >= 2 ** 31 ? undefined : id;
+}
+
 export const isNegated = (item: JsonObject): boolean => item['negation'] === true;

@@ -1,4 +1,5 @@
-import { invalidInput } from '../http/errors.ts';
+import { stringifyJson } from '../../lib/json/stringify-json.ts';
+import { type ApiError, invalidInput } from '../http/errors.ts';
 import { isJsonObject, type JsonObject, toText } from '../http/json.ts';
 import {
   type Filter,
@@ -10,7 +11,14 @@ import {
   TESTS,
 } from './filter.ts';
 import type { Bounds } from './filter-bounds.ts';
-import { isNegated, isScalar, type Malformed, malformed, wholeNumber } from './item-fields.ts';
+import {
+  isNegated,
+  isScalar,
+  type Malformed,
+  malformed,
+  WHERE_COHORTS_ARE,
+  wholeNumber,
+} from './item-fields.ts';
 import { parseBehaviour } from './parse-behaviour.ts';
 import { storable } from './storable.ts';
 
@@ -39,7 +47,7 @@ export function parseLeaf(item: unknown, context: LeafContext): Filter | Malform
     case 'cohort':
     case 'static-cohort':
     case 'precalculated-cohort':
-      return parseCohort(item);
+      return parseCohort(item, context);
     case 'behavioral':
       return parseBehaviour(item, context);
     default:
@@ -48,15 +56,16 @@ export function parseLeaf(item: unknown, context: LeafContext): Filter | Malform
   }
 }
 
-function parseCohort(item: JsonObject): Filter | Malformed {
+/** One that cannot be read is refused, not left out: without it every number would be of other persons. */
+function parseCohort(item: JsonObject, { attr }: LeafContext): Filter {
   const { value, operator } = item;
-  const ids = (Array.isArray(value) ? value : [value]).map(wholeNumber);
-  const members = ids.flatMap((id) =>
-    id === undefined || id >= 2 ** 31 ? [] : [{ kind: 'cohort', cohortId: id, negated: false } as const],
-  );
-  if (members.length === 0 || members.length < ids.length) {
-    return malformed('The value of a cohort filter must be its id.');
-  }
+  const given: readonly unknown[] = Array.isArray(value) ? value : [value];
+  if (given.length === 0) throw noCohortId('an empty list', attr);
+  const members = given.map((one) => {
+    const id = wholeNumber(one);
+    if (id === undefined || id >= 2 ** 31) throw noCohortId(describe(one), attr);
+    return { kind: 'cohort', cohortId: id, negated: false } as const;
+  });
   const negated = isNegated(item) !== (operator === 'not_in' || operator === 'is_not');
   const [only] = members;
   if (only !== undefined && members.length === 1) return { ...only, negated };
@@ -67,6 +76,15 @@ function parseCohort(item: JsonObject): Filter | Malformed {
     members: members.map((member) => ({ ...member, negated })),
   };
 }
+
+const describe = (value: unknown): string =>
+  value === undefined ? 'nothing' : isScalar(value) ? `"${cut(toText(value))}"` : cut(stringifyJson(value));
+
+const noCohortId = (given: string, attr: string): ApiError =>
+  invalidInput(
+    `The value of a cohort filter is the id of a cohort, a whole number, or a list of ids, not ${given}. ${WHERE_COHORTS_ARE}`,
+    attr,
+  );
 
 function parseProperty(
   item: JsonObject,

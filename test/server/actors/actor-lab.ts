@@ -1,9 +1,9 @@
 import { createSemaphore } from '../../../src/lib/async/semaphore.ts';
 import type { Db } from '../../../src/server/database/db.ts';
 import type { JsonObject } from '../../../src/server/http/json.ts';
-import type { Actor } from '../../../src/server/insights/actor.ts';
-import { ACTOR_LISTS } from '../../../src/server/insights/actor-lists.ts';
-import { createActorFinder } from '../../../src/server/insights/find-actors.ts';
+import type { Actor } from '../../../src/server/insights/lists/actor.ts';
+import { ACTOR_LISTS } from '../../../src/server/insights/lists/actor-lists.ts';
+import { createActorFinder } from '../../../src/server/insights/lists/find-actors.ts';
 import { createLab, type Lab, NOW } from '../insights/lab.ts';
 import { type Somebody, toBatch } from './history.ts';
 
@@ -16,6 +16,10 @@ export interface Listed {
 export interface ActorLab extends Lab {
   /** Everybody in a list, by the ids of the history. Its total is as long, or it throws. */
   list(path: string, filters: JsonObject): Promise<Listed[]>;
+  /** A static cohort of persons by the ids of the history; its id. */
+  makeCohort(ids: readonly string[]): Promise<number>;
+  /** An action of these steps; its id. */
+  makeAction(steps: readonly JsonObject[]): Promise<number>;
 }
 
 /** A project with a history, in which insights and lists can be asked for. */
@@ -40,6 +44,23 @@ export async function createActorLab(db: Db, people: readonly Somebody[], earlie
   };
   return {
     ...lab,
+    async makeCohort(ids) {
+      const [cohort] = await db.query<{ id: number }>(
+        `with made as (insert into cohorts (project_id, name, is_static, filters)
+            values ($1, 'c', true, '{}') returning id),
+          members as (insert into cohort_members (cohort_id, person_id)
+            select distinct made.id, d.person_id from made, person_distinct_ids d
+            where d.project_id = $1 and d.distinct_id = any($2::text[]) returning 1)
+        select id from made`,
+        [lab.api.project.id, ids],
+      );
+      return cohort?.id ?? 0;
+    },
+    async makeAction(steps) {
+      const response = await lab.api.call('POST', 'actions/', { name: 'generated', steps });
+      if (response.status !== 201) throw new Error(await response.text());
+      return ((await response.json()) as { id: number }).id;
+    },
     async list(path, filters) {
       const kind = ACTOR_LISTS.find((each) => each.path === path);
       if (kind === undefined) throw new Error(`there is no ${path}`);

@@ -65,6 +65,14 @@ onEveryDatabase('the persons behind numbers', (db) => {
     expect(people[2]).toMatchObject({ id: null, distinct_ids: [], properties: {} });
   });
 
+  test('are those of the interval itself where the line is smoothed, and of all events', async () => {
+    const { sampling, ...smoothed } = await api.read<Answer & { sampling?: object }>(
+      `${views}&smoothing_intervals=7&sampling_factor=0.5`,
+    );
+    expect(sampling).toEqual({ asked: 0.5, used: 1, error: 0 });
+    expect(smoothed.results).toEqual((await api.read<Answer>(views)).results);
+  });
+
   test('come in pages that follow one another', async () => {
     const seen: string[] = [];
     let path: string | undefined = `${views}&limit=3`;
@@ -169,21 +177,32 @@ onEveryDatabase('the persons behind numbers', (db) => {
     ['stickiness/?entity_id=view&stickiness_days=0', 'stickiness_days', /./],
     ['stickiness/?stickiness_days=1', 'entity_id', /An entity id and the entity type must be provided/],
     ['trends/', 'entity_id', /An entity id and the entity type must be provided/],
-    ['trends/?entity_id=view&entity_type=actions', 'entity_type', /Actions/],
+    ['trends/?entity_id=view&entity_type=actions', 'entity_id', /id of an action/],
+    ['trends/?entity_id=7&entity_type=actions', 'entity_id', /no action 7/],
     ['trends/?entity_id=view&entity_math=guess', 'entity_math', /guess/],
-    [`trends/?entity_id=view&entity_type=actions&entity_math=total&${event}`, 'entity_type', /Actions/],
-    ['trends/?entity_id=view&actions=[{"id":1}]', 'actions', /Actions/],
-    ['stickiness/?entity_id=view&stickiness_days=1&actions=[{"id":1}]', 'actions', /Actions/],
+    [`trends/?entity_id=view&entity_type=actions&entity_math=total&${event}`, 'entity_id', /id of an action/],
+    ['trends/?entity_id=view&actions=[{"id":"x"}]', 'actions', /id of an action/],
+    ['stickiness/?entity_id=view&stickiness_days=1&actions=[{"id":"x"}]', 'actions', /id of an action/],
     ['trends/?entity_id=view&date_from=never', 'date_from', /is no date/],
     ['trends/?entity_id=view&properties=no', 'properties', /./],
     ['trends/?entity_id=view&events=no', 'events', /./],
-    ['trends/?entity_id=view&breakdown=a&breakdown_type=cohort', 'breakdown_type', /cohort/],
+    ['trends/?entity_id=view&breakdown=a&breakdown_type=cohort', 'breakdown', /cohort/],
+    [
+      'trends/?entity_id=view&breakdown=424242&breakdown_type=cohort&breakdown_value=424242',
+      'breakdown',
+      /no cohort 424242/,
+    ],
+    [
+      'trends/?entity_id=view&breakdown=7&breakdown_type=cohort&breakdown_value=8',
+      'breakdown_value',
+      /one of the cohorts/,
+    ],
     ['trends/?entity_id=view&aggregation_group_type_index=0', 'aggregation_group_type_index', /groups/],
     ['retention/?period=Year', 'period', 'Period Year is unsupported.'],
     ['retention/?breakdown_values=["a"]', 'breakdown_values', /./],
     ['retention/?breakdown_values=[1,2]', 'breakdown_values', /./],
     ['retention/?selected_interval=x', 'selected_interval', /./],
-    [`retention/?target_entity=${json({ id: 'a', type: 'actions' })}`, 'target_entity', /Actions/],
+    [`retention/?target_entity=${json({ id: 'a', type: 'actions' })}`, 'target_entity', /id of an action/],
     [`funnel/?${event}&funnel_step=1`, 'events', /two steps/],
     [`funnel/?${two}`, 'funnel_step', /missing/],
     [`funnel/?${two}&funnel_step=3`, 'funnel_step', /1 to 2/],
@@ -201,7 +220,7 @@ onEveryDatabase('the persons behind numbers', (db) => {
       'funnel_to_step',
       /0 to 1/,
     ],
-    [`funnel/?${two}&funnel_viz_type=time_to_convert&funnel_step=1`, 'funnel_viz_type', /over time/],
+    [`funnel/?${two}&funnel_viz_type=time_to_convert&funnel_time_from=x`, 'funnel_time_from', /./],
     [`funnel/correlation/?${two}`, 'funnel_correlation_person_entity', 'No entity for persons specified'],
     [
       `funnel/correlation/?${two}&funnel_correlation_type=properties`,

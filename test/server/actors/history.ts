@@ -10,6 +10,10 @@ export interface Happened {
   readonly plan: string;
   /** Property `amount`. */
   readonly amount: number;
+  /** Property `$session_id`; empty: the event has none. */
+  readonly session: string;
+  /** It is one of the action that the history is tried with. */
+  readonly isOfAction?: boolean;
 }
 
 /** Somebody with all events of theirs, under whatever ids. */
@@ -40,6 +44,7 @@ const event = fc.record({
   moment: fc.constantFrom(...MOMENTS),
   plan: fc.constantFrom(...PLANS),
   amount: fc.integer({ min: -3, max: 3 }),
+  session: fc.constantFrom('', 's', 't'),
   order: fc.nat(0xffff),
 });
 
@@ -56,8 +61,9 @@ export const histories: fc.Arbitrary<Somebody[]> = fc
       id: `p${index}`,
       kind,
       events: events
-        .map(({ day, moment, order, ...rest }, place) => ({
+        .map(({ day, moment, order, session, ...rest }, place) => ({
           ...rest,
+          session: session && `${session}${index}`,
           at: FIRST_DAY + day * 1440 * MINUTE + moment,
           uuid: `${hex(order, 8)}-0000-4000-8000-${hex(index, 6)}${hex(place, 6)}`,
         }))
@@ -67,17 +73,30 @@ export const histories: fc.Arbitrary<Somebody[]> = fc
 
 const hex = (value: number, length: number) => value.toString(16).padStart(length, '0');
 
+/** Property `$current_url` of an event. */
+export const urlOf = ({ name, plan }: Pick<Happened, 'name' | 'plan'>): string =>
+  `https://shop.example/${name}/${plan}`;
+
+const TEAMS = ['', 'x', 'y'] as const;
+
+/** Property `team` of a person; empty: they have none, or there is no person. */
+export const teamOf = ({ id, kind }: Pick<Somebody, 'id' | 'kind'>): string =>
+  kind === 'robot' ? '' : (TEAMS[Number(id.slice(1)) % TEAMS.length] ?? '');
+
 /** The same as events of a batch, in order of time. */
 export function toBatch(people: readonly Somebody[]): Record<string, unknown>[] {
   const events = people.flatMap(({ id, kind, events: own }) =>
-    own.map(({ uuid, name, at, plan, amount }, index) => ({
+    own.map(({ uuid, name, at, plan, amount, session }, index) => ({
       uuid,
       event: name,
       timestamp: new Date(at).toISOString(),
       properties: {
         distinct_id: kind === 'merged' && index % 2 === 1 ? `${id}-visitor` : id,
         amount,
+        $current_url: urlOf({ name, plan }),
         ...(plan === '' ? {} : { plan }),
+        ...(session === '' ? {} : { $session_id: session }),
+        ...(teamOf({ id, kind }) === '' ? {} : { $set: { team: teamOf({ id, kind }) } }),
         ...(kind === 'robot' ? { $process_person_profile: false } : {}),
       },
     })),

@@ -58,8 +58,14 @@ const idsOf = (people: readonly Somebody[], holds: (somebody: Somebody) => boole
     .map(({ id }) => id)
     .sort();
 
+/** The name that stands for the action of a history. */
+export const ACTION = 'the action';
+
+const isOf = (event: Happened, name: string | undefined): boolean =>
+  name === ACTION ? event.isOfAction === true : event.name === name;
+
 const within = (events: readonly Happened[], name: string | null, from: number, until: number): Happened[] =>
-  events.filter((event) => (name === null || event.name === name) && event.at >= from && event.at < until);
+  events.filter((event) => (name === null || isOf(event, name)) && event.at >= from && event.at < until);
 
 const createdAt = ({ kind, events }: Somebody): number | undefined =>
   kind === 'robot' ? undefined : Math.min(...events.map(({ at }) => at));
@@ -101,19 +107,23 @@ export interface Retention {
   readonly returning: string | null;
   readonly firstTime: boolean;
   readonly range: Range;
+  /** Which target events count. @default all */
+  readonly isWanted?: (event: Happened, somebody: Somebody) => boolean;
 }
 
 /** Of one row: every person with 1 or 0 for each interval from the row's. */
 export function retained(
   people: readonly Somebody[],
-  { target, returning, firstTime, range }: Retention,
+  { target, returning, firstTime, range, isWanted = () => true }: Retention,
   row: number,
 ): Map<string, number[]> {
   const starts = listStarts(range);
   const start = starts[row] ?? 0;
   const end = next(start, range.interval);
-  const found = people.filter(({ events }) => {
-    const own = within(events, target, firstTime ? -Infinity : start, end);
+  const found = people.filter((somebody) => {
+    const own = within(somebody.events, target, firstTime ? -Infinity : start, end).filter((event) =>
+      isWanted(event, somebody),
+    );
     return firstTime ? own.length > 0 && Math.min(...own.map(({ at }) => at)) >= start : own.length > 0;
   });
   return new Map(
@@ -156,13 +166,13 @@ export function listAttempts(events: readonly Happened[], rules: FunnelRules): n
 function attemptOrdered(events: readonly Happened[], start: number, rules: FunnelRules): number[] {
   const { steps, window, exclusion } = rules;
   const first = events[start];
-  if (first === undefined || first.name !== steps[0]) return [];
+  if (first === undefined || !isOf(first, steps[0])) return [];
   const times = [first.at];
   for (let step = 1; step < steps.length; step++) {
     const before = times.at(-1) ?? 0;
     const isSame = steps[step] === steps[step - 1];
     const later = events
-      .filter(({ name, at }) => name === steps[step] && (isSame ? at > before : at >= before))
+      .filter((event) => isOf(event, steps[step]) && (isSame ? event.at > before : event.at >= before))
       .map(({ at }) => at);
     const time = Math.min(...later);
     if (time > first.at + window) break;
@@ -173,7 +183,7 @@ function attemptOrdered(events: readonly Happened[], start: number, rules: Funne
     const to = Math.min(times[exclusion.to] ?? Infinity, first.at + window);
     if (
       from !== undefined &&
-      events.some(({ name, at }) => name === exclusion.name && at > from && at < to)
+      events.some((event) => isOf(event, exclusion.name) && event.at > from && event.at < to)
     ) {
       return [];
     }
@@ -185,7 +195,7 @@ function attemptStrict(events: readonly Happened[], start: number, { steps, wind
   const [first, times]: [number, number[]] = [events[start]?.at ?? 0, []];
   for (const [step, name] of steps.entries()) {
     const event = events[start + step];
-    if (event === undefined || event.name !== name || event.at > first + window) break;
+    if (event === undefined || !isOf(event, name) || event.at > first + window) break;
     times.push(event.at);
   }
   return times;
@@ -197,19 +207,39 @@ function attemptUnordered(
   { steps, window }: FunnelRules,
 ): number[] {
   const first = events[start];
-  if (first === undefined || !steps.includes(first.name)) return [];
+  if (first === undefined || !steps.some((step) => isOf(first, step))) return [];
   const reach = events.filter(({ at }) => at >= first.at && at <= first.at + window);
   return steps
-    .flatMap((step) => reach.find(({ name }) => name === step)?.at ?? [])
+    .flatMap((step) => reach.find((event) => isOf(event, step))?.at ?? [])
     .sort((one, other) => one - other);
 }
 
-/** Everybody's first, or last, value of a plan at any of these steps; empty where they have none. */
-export function touchedPlan(events: readonly Happened[], steps: readonly string[], isLast: boolean): string {
-  const plans = events
-    .filter(({ name, plan }) => steps.includes(name) && plan !== '')
-    .map(({ plan }) => plan);
-  return (isLast ? plans.at(-1) : plans[0]) ?? '';
+/** Everybody's first, or last, value at any of these steps; empty where they have none. */
+export function touchedValue(
+  events: readonly Happened[],
+  steps: readonly string[],
+  isLast: boolean,
+  toValue: (event: Happened) => string = ({ plan }) => plan,
+): string {
+  const values = events
+    .filter((event) => steps.some((step) => isOf(event, step)))
+    .flatMap((event) => toValue(event) || []);
+  return (isLast ? values.at(-1) : values[0]) ?? '';
+}
+
+/** How long the session of an event took in whole seconds, of which only the events of a span and a day around count. */
+export function sessionLength(
+  { session }: Happened,
+  events: readonly Happened[],
+  { from, until }: Pick<Range, 'from' | 'until'>,
+): string {
+  if (session === '') return '';
+  const times = events
+    .filter(
+      (event) => event.session === session && event.at >= from - 86_400_000 && event.at < until + 86_400_000,
+    )
+    .map(({ at }) => at);
+  return String(Math.floor((Math.max(...times) - Math.min(...times)) / 1000));
 }
 
 /** What every person did of a trend's events in a span: the events. */
@@ -217,12 +247,14 @@ export function doers(
   people: readonly Somebody[],
   name: string | null,
   span: { readonly from: number; readonly until: number },
-  plan?: (plan: string) => boolean,
+  isWanted: (event: Happened, somebody: Somebody) => boolean = () => true,
 ): Map<string, Happened[]> {
   const found = new Map<string, Happened[]>();
-  for (const { id, events } of people) {
-    const own = within(events, name, span.from, span.until).filter((event) => plan?.(event.plan) ?? true);
-    if (own.length > 0) found.set(id, own);
+  for (const somebody of people) {
+    const own = within(somebody.events, name, span.from, span.until).filter((event) =>
+      isWanted(event, somebody),
+    );
+    if (own.length > 0) found.set(somebody.id, own);
   }
   return found;
 }

@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Db } from '../../../src/server/database/db.ts';
-import type { FunnelStep } from '../../../src/server/insights/funnel/model.ts';
+import type { FunnelRates, FunnelStep, FunnelTimes } from '../../../src/server/insights/funnel/model.ts';
 import { onEveryDatabase } from '../../support/databases.ts';
+import { type ActionStep, actionSteps, markEvents, toSteps } from './action-kit.ts';
 import { type ActorLab, createActorLab, type Listed } from './actor-lab.ts';
-import { FIRST_DAY, type Happened, histories, NAMES, type Somebody } from './history.ts';
+import { FIRST_DAY, type Happened, histories, NAMES, type Somebody, teamOf } from './history.ts';
 import {
+  ACTION,
   activeIn,
   bestAttempt,
   doers,
@@ -19,8 +21,9 @@ import {
   type Range,
   reachedSteps,
   retained,
+  sessionLength,
   startOf,
-  touchedPlan,
+  touchedValue,
 } from './reference.ts';
 
 /*
@@ -33,7 +36,8 @@ const RUNS = Number(process.env['BACKHAUL_TEST_HISTORIES'] ?? 15);
 
 const DAY = 86_400_000;
 const day = (time: number) => new Date(time).toISOString().slice(0, 10);
-const names = fc.constantFrom(...NAMES);
+/** Of an event, or of the action that a history is tried with. */
+const names = fc.constantFrom(...NAMES, ACTION);
 
 const ranges = fc
   .record({
@@ -58,6 +62,67 @@ const LOOK_BACK: ReadonlyMap<string, number> = new Map([
   ['monthly_active', 30 * DAY],
 ]);
 
+/** The action of the last lab. */
+let action: { readonly id: number; readonly steps: readonly ActionStep[] } = { id: 0, steps: [] };
+
+const entityOf = (name: string) => (name === ACTION ? { id: action.id, type: 'actions' } : { id: name });
+
+const targetOf = (name: string) => {
+  const { id, type = 'events' } = { type: undefined, ...entityOf(name) };
+  return { entity_id: id, entity_type: type };
+};
+
+/** What numbers are broken down by: of an event, its session, or its person. */
+const breakdowns = fc.constantFrom(undefined, 'plan', 'session', 'team', 'cohort');
+type By = undefined | 'plan' | 'session' | 'team' | 'cohort';
+
+/** Ids of the two cohorts of the last lab that was asked by cohorts. */
+let cohorts: readonly number[] = [];
+
+/** The first half of all, and every second one; without a person nobody is in a cohort. */
+const isIn = ({ id, kind }: Somebody, index: number) =>
+  kind !== 'robot' && (index === 0 ? Number(id.slice(1)) < 3 : Number(id.slice(1)) % 2 === 0);
+
+const valuesOfPerson = (somebody: Somebody): (number | string)[] => [
+  ...cohorts.filter((_, index) => isIn(somebody, index)),
+  'all',
+];
+
+/** The values that an event has. */
+function valuesOf(
+  by: By,
+  event: Happened,
+  somebody: Somebody,
+  reach: Pick<Range, 'from' | 'until'>,
+): (number | string)[] {
+  if (by === 'cohort') return valuesOfPerson(somebody);
+  if (by === 'team') return [teamOf(somebody)];
+  return [by === 'session' ? sessionLength(event, somebody.events, reach) : event.plan];
+}
+
+/** The fields that break an insight down. Cohorts are made in the project of the lab. */
+async function breakDown(lab: ActorLab, people: readonly Somebody[], by: By, limit: number): Promise<object> {
+  if (by === undefined) return {};
+  if (by === 'plan') return { breakdown: 'plan', breakdown_limit: limit };
+  if (by === 'team') return { breakdown: 'team', breakdown_type: 'person', breakdown_limit: limit };
+  if (by === 'session') {
+    return { breakdown: '$session_duration', breakdown_type: 'session', breakdown_limit: limit };
+  }
+  const made = [0, 1].map((index) =>
+    lab.makeCohort(people.filter((one) => isIn(one, index)).map(({ id }) => id)),
+  );
+  cohorts = await Promise.all(made);
+  return { breakdown: [...cohorts, 'all'], breakdown_type: 'cohort' };
+}
+
+const isOneNumber = (display: string) => display === 'BoldNumber';
+
+/** From when on the events of a trend are read. */
+function toReach({ from, until, interval }: Range, look: number | undefined, isOne: boolean): number {
+  if (look === undefined) return from;
+  return (isOne ? until : next(startOf(from, interval), interval)) - look;
+}
+
 const idsOf = (listed: readonly Listed[]) => listed.map(({ id }) => id).sort();
 
 /** Which numbers of an insight the lists are compared for: all of them would take too long. */
@@ -75,7 +140,7 @@ onEveryDatabase('the list behind a number', (db) => {
         db,
         fc.record({ name: names, ...span }),
         async (lab, people, { name, range: { filters, range }, seed }) => {
-          const asked = { ...filters, events: [{ id: name }] };
+          const asked = { ...filters, events: [entityOf(name)] };
           const shown = await lab.compute('LIFECYCLE', asked);
           const starts = listStarts(range);
           const numbers = shown.flatMap(({ status, data }) =>
@@ -101,12 +166,12 @@ onEveryDatabase('the list behind a number', (db) => {
         db,
         fc.record({ name: names, ...span }),
         async (lab, people, { name, range: { filters, range }, seed }) => {
-          const asked = { ...filters, events: [{ id: name }] };
+          const asked = { ...filters, events: [entityOf(name)] };
           const [shown] = await lab.compute('STICKINESS', asked);
           const days = shown?.days ?? [];
           expect(shown?.data).toEqual(days.map((count) => activeIn(people, name, range, count).length));
           for (const stickiness_days of [1, ...pick(days, seed, 2)]) {
-            const point = { entity_id: name, entity_type: 'events', stickiness_days };
+            const point = { ...targetOf(name), stickiness_days };
             expect(idsOf(await lab.list('stickiness', { ...asked, ...point }))).toEqual(
               activeIn(people, name, range, stickiness_days),
             );
@@ -122,41 +187,59 @@ onEveryDatabase('the list behind a number', (db) => {
       total: fc.integer({ min: 1, max: 8 }),
       firstTime: fc.boolean(),
       last: fc.nat(17),
+      by: breakdowns,
+      limit: fc.integer({ min: 1, max: 3 }),
       seed: fc.nat(),
     });
     test('of a retention', () =>
       holds(
         db,
         retentions,
-        async (lab, people, { target, returning, period, total, firstTime, last, seed }) => {
+        async (lab, people, { target, returning, period, total, firstTime, last, by, limit, seed }) => {
           const end = startOf(FIRST_DAY + last * DAY, period);
           const range = { from: next(end, period, 1 - total), until: next(end, period), interval: period };
           const asked = {
-            target_entity: { id: target },
-            returning_entity: { id: returning },
+            target_entity: entityOf(target),
+            returning_entity: entityOf(returning),
             period: `${period.charAt(0).toUpperCase()}${period.slice(1)}`,
             total_intervals: total,
             retention_type: firstTime ? 'retention_first_time' : 'retention_recurring',
             date_to: new Date(FIRST_DAY + last * DAY).toISOString(),
           };
-          const rules = { target, returning, firstTime, range };
-          const shown = await lab.compute('RETENTION', asked);
-          expect(shown.map(({ values }) => values.map(({ count }) => count))).toEqual(
-            listStarts(range).map((_, row) => {
-              const all = [...retained(people, rules, row).values()];
-              return Array.from(
-                { length: total - row },
-                (__, later) => all.filter((one) => one[later] === 1).length,
+          const broken = { ...asked, ...(await breakDown(lab, people, by, limit)) };
+          const shown = await lab.compute('RETENTION', broken);
+          const values = [...new Set(shown.map(({ breakdown_value: value }) => value))];
+          const named = values.filter((value) => value !== OTHER);
+          const reach = { ...range, from: firstTime ? -Infinity : range.from };
+          const rulesOf = (value: string | number | undefined) => ({
+            ...{ target, returning, firstTime, range },
+            isWanted: (event: Happened, somebody: Somebody) => {
+              const own = valuesOf(by, event, somebody, reach);
+              return (
+                value === undefined ||
+                (value === OTHER ? !named.some((one) => own.includes(one ?? '')) : own.includes(value))
               );
-            }),
-          );
-          const rows = shown.map((_, row) => row);
-          const filled = rows.filter((row) => (shown[row]?.values[0]?.count ?? 0) > 0);
-          for (const selected_interval of pick(filled, seed, 2)) {
-            const listed = await lab.list('retention', { ...asked, selected_interval });
-            expect(new Map(listed.map(({ id, appearances }) => [id, appearances]))).toEqual(
-              retained(people, rules, selected_interval),
+            },
+          });
+          for (const value of values) {
+            const rows = shown.filter((row) => row.breakdown_value === value);
+            expect(rows.map((row) => row.values.map(({ count }) => count))).toEqual(
+              listStarts(range).map((_, row) => {
+                const all = [...retained(people, rulesOf(value), row).values()];
+                return Array.from(
+                  { length: total - row },
+                  (__, later) => all.filter((one) => one[later] === 1).length,
+                );
+              }),
             );
+            const filled = rows.flatMap((row, index) => ((row.values[0]?.count ?? 0) > 0 ? [index] : []));
+            for (const selected_interval of pick(filled, seed, 2)) {
+              const point = value === undefined ? {} : { breakdown_values: [value] };
+              const listed = await lab.list('retention', { ...broken, ...point, selected_interval });
+              expect(new Map(listed.map(({ id, appearances }) => [id, appearances]))).toEqual(
+                retained(people, rulesOf(value), selected_interval),
+              );
+            }
           }
         },
       ));
@@ -171,7 +254,9 @@ onEveryDatabase('the list behind a number', (db) => {
         { count: 1, unit: 'week', ms: 7 * DAY },
       ),
       isBarred: fc.boolean(),
-      attribution: fc.constantFrom(undefined, 'first_touch', 'last_touch'),
+      barred: fc.constantFrom('c', ACTION),
+      attribution: fc.constantFrom('first_touch', 'last_touch'),
+      by: breakdowns,
       limit: fc.integer({ min: 1, max: 3 }),
       seed: fc.nat(),
     });
@@ -179,38 +264,51 @@ onEveryDatabase('the list behind a number', (db) => {
       holds(
         db,
         funnels,
-        async (lab, people, { steps, order, window, isBarred, attribution, limit, seed }) => {
+        async (lab, people, { steps, order, window, isBarred, barred, attribution, by, limit, seed }) => {
           const own = order === 'unordered' ? [...new Set(steps)] : steps;
           if (own.length < 2) return;
           const bars = isBarred && order === 'ordered';
           const asked = {
-            events: own.map((id, index) => ({ id, order: index })),
+            events: own.map((name, index) => ({ ...entityOf(name), order: index })),
             date_from: day(FIRST_DAY),
             funnel_order_type: order,
             funnel_window_interval: window.count,
             funnel_window_interval_unit: window.unit,
-            ...(bars ? { exclusions: [{ id: 'c', funnel_from_step: 0, funnel_to_step: 1 }] } : {}),
-            ...(attribution
-              ? { breakdown: 'plan', breakdown_attribution_type: attribution, breakdown_limit: limit }
+            ...(bars
+              ? { exclusions: [{ ...entityOf(barred), funnel_from_step: 0, funnel_to_step: 1 }] }
               : {}),
+            ...(await breakDown(lab, people, by, limit)),
+            breakdown_attribution_type: attribution,
           };
           const rules = {
             steps: own,
             order,
             window: window.ms,
-            ...(bars ? { exclusion: { name: 'c', from: 0, to: 1 } } : {}),
+            ...(bars ? { exclusion: { name: barred, from: 0, to: 1 } } : {}),
           };
           const reached = new Map(people.map(({ id, events }) => [id, reachedSteps(events, rules)]));
-          const plans = new Map(
-            people.map(({ id, events }) => [id, touchedPlan(events, own, attribution === 'last_touch')]),
+          const all = { from: FIRST_DAY, until: Infinity };
+          const ownValues = new Map(
+            people.map((somebody): [string, readonly unknown[]] => {
+              const isLast = attribution === 'last_touch';
+              const toValue = (event: Happened) => String(valuesOf(by, event, somebody, all)[0]);
+              return [
+                somebody.id,
+                by === 'cohort'
+                  ? valuesOfPerson(somebody).map(String)
+                  : [touchedValue(somebody.events, own, isLast, toValue)],
+              ];
+            }),
           );
           const result = await lab.compute('FUNNELS', asked);
-          const funnelsShown = (attribution ? result : [result]) as readonly (readonly FunnelStep[])[];
+          const funnelsShown = (by ? result : [result]) as readonly (readonly FunnelStep[])[];
           const values = funnelsShown.map(([first]) => first?.breakdown_value?.[0]);
           const named = values.filter((value) => value !== 'Other');
           const isOf = (id: string, value: string | undefined) =>
             value === undefined ||
-            (value === 'Other' ? !named.includes(plans.get(id)) : plans.get(id) === value);
+            (value === 'Other'
+              ? !named.some((one) => ownValues.get(id)?.includes(one))
+              : ownValues.get(id)?.includes(value));
           const whoReached = (value: string | undefined, holds: (count: number) => boolean) =>
             people
               .map(({ id }) => id)
@@ -241,44 +339,131 @@ onEveryDatabase('the list behind a number', (db) => {
       ));
 
     const overTime = fc.record({
-      steps: fc.constantFrom(['a', 'b'], ['b', 'a', 'c'], ['a', 'a']),
+      steps: fc.constantFrom(['a', 'b'], ['b', 'a', 'c'], ['a', 'a'], ['a', ACTION]),
       order: fc.constantFrom<FunnelRules['order']>('ordered', 'strict'),
       window: fc.constantFrom({ count: 1, unit: 'day', ms: DAY }, { count: 1, unit: 'week', ms: 7 * DAY }),
-      isLost: fc.boolean(),
+      first: fc.nat(1),
+      attribution: fc.constantFrom(undefined, 'first_touch', 'last_touch'),
+      limit: fc.integer({ min: 1, max: 3 }),
       ...span,
     });
     test('of a funnel over time', () =>
-      holds(
-        db,
-        overTime,
-        async (lab, people, { steps, order, window, isLost, range: { filters, range }, seed }) => {
-          const rules = { steps, order, window: window.ms };
-          for (const start of pick(listStarts(range), seed, 2)) {
-            const wanted = people.filter(({ events }) => {
-              const own = events.filter(({ at }) => at >= range.from && at < range.until);
-              const all = listAttempts(own, rules).filter(
-                ([first]) => first !== undefined && startOf(first, range.interval) === start,
+      holds(db, overTime, async (lab, people, question) => {
+        const { steps, order, window, first, attribution, limit, seed } = question;
+        const { filters, range } = question.range;
+        const to = steps.length - 1;
+        const from = Math.min(first, to - 1);
+        const asked = {
+          ...filters,
+          events: steps.map((name, index) => ({ ...entityOf(name), order: index })),
+          funnel_order_type: order,
+          funnel_window_interval: window.count,
+          funnel_window_interval_unit: window.unit,
+          funnel_viz_type: 'trends',
+          funnel_from_step: from,
+          ...(attribution
+            ? { breakdown: 'plan', breakdown_attribution_type: attribution, breakdown_limit: limit }
+            : {}),
+        };
+        const rules = { steps, order, window: window.ms };
+        const within = people.map(({ id, events }) => ({
+          id,
+          events: events.filter(({ at }) => at >= range.from && at < range.until),
+        }));
+        const plans = new Map(
+          within.map(({ id, events }) => [id, touchedValue(events, steps, attribution === 'last_touch')]),
+        );
+        const result = (await lab.compute('FUNNELS', asked)) as readonly FunnelRates[];
+        const named = result.map(({ breakdown_value: value }) => value?.[0]);
+        const who = (value: string | undefined, start: number, holdsFor: (most: number) => boolean) =>
+          within
+            .filter(({ id, events }) => {
+              const plan = plans.get(id) ?? '';
+              if (value === 'Other' ? named.includes(plan) : value !== undefined && plan !== value)
+                return false;
+              const all = listAttempts(events, rules).filter(
+                ([began]) => began !== undefined && startOf(began, range.interval) === start,
               );
-              const most = Math.max(0, ...all.map(({ length }) => length));
-              return isLost ? most > 0 && most < steps.length : most === steps.length;
-            });
-            const listed = await lab.list('funnel', {
-              ...filters,
-              events: steps.map((id, index) => ({ id, order: index })),
-              funnel_order_type: order,
-              funnel_window_interval: window.count,
-              funnel_window_interval_unit: window.unit,
-              funnel_viz_type: 'trends',
-              entrance_period_start: new Date(start).toISOString(),
-              drop_off: isLost,
-            });
-            expect(idsOf(listed)).toEqual(wanted.map(({ id }) => id).sort());
+              return holdsFor(Math.max(0, ...all.map(({ length }) => length)));
+            })
+            .map(({ id }) => id)
+            .sort();
+        const starts = listStarts(range);
+        for (const { breakdown_value: [value] = [], ...line } of result) {
+          expect(line.reached_from_step_count).toEqual(
+            starts.map((start) => who(value, start, (most) => most > from).length),
+          );
+          expect(line.reached_to_step_count).toEqual(
+            starts.map((start) => who(value, start, (most) => most > to).length),
+          );
+          for (const start of pick(starts, seed, 2)) {
+            for (const isLost of [true, false]) {
+              const listed = await lab.list('funnel', {
+                ...asked,
+                ...(value === undefined ? {} : { funnel_step_breakdown: value === 'Other' ? OTHER : value }),
+                entrance_period_start: new Date(start).toISOString(),
+                drop_off: isLost,
+              });
+              expect(idsOf(listed)).toEqual(
+                who(value, start, (most) => (isLost ? most > from && most <= to : most > to)),
+              );
+            }
           }
-        },
-      ));
+        }
+      }));
+
+    const times = fc.record({
+      steps: fc.constantFrom(['a', 'b'], ['b', 'a', 'c'], ['a', 'a'], ['a', ACTION]),
+      order: fc.constantFrom<FunnelRules['order']>('ordered', 'strict', 'unordered'),
+      bins: fc.constantFrom(undefined, 1, 3, 90),
+      first: fc.nat(1),
+    });
+    test('of times to convert', () =>
+      holds(db, times, async (lab, people, { steps, order, bins, first }) => {
+        const own = order === 'unordered' ? [...new Set(steps)] : steps;
+        if (own.length < 2) return;
+        const to = own.length - 1;
+        const from = Math.min(first, to - 1);
+        const asked = {
+          events: own.map((name, index) => ({ ...entityOf(name), order: index })),
+          date_from: day(FIRST_DAY),
+          funnel_order_type: order,
+          funnel_viz_type: 'time_to_convert',
+          funnel_from_step: from,
+          bin_count: bins,
+        };
+        const took = new Map(
+          people.flatMap(({ id, events }): [string, number][] => {
+            const at = bestAttempt(events, { steps: own, order, window: 14 * DAY });
+            const [start, end] = [at[from], at[to]];
+            return start === undefined || end === undefined ? [] : [[id, (end - start) / 1000]];
+          }),
+        );
+        const shown = (await lab.compute('FUNNELS', asked)) as FunnelTimes;
+        const all = [...took.values()];
+        expect(shown.bins.reduce((sum, [, persons]) => sum + persons, 0)).toBe(took.size);
+        if (bins !== undefined) expect(shown.bins.length).toBeLessThanOrEqual(bins + 1);
+        expect(shown.average_conversion_time ?? 0).toBeCloseTo(
+          all.reduce((sum, seconds) => sum + seconds, 0) / Math.max(1, all.length),
+          3,
+        );
+        expect(idsOf(await lab.list('funnel', asked))).toEqual([...took.keys()].sort());
+        for (const [low, persons] of shown.bins.filter(([, count]) => count > 0)) {
+          const edges = { funnel_time_from: low, funnel_time_until: low + shown.bin_width };
+          const listed = await lab.list('funnel', { ...asked, ...edges });
+          expect(listed).toHaveLength(persons);
+          expect(idsOf(listed)).toEqual(
+            [...took]
+              .filter(([, seconds]) => seconds >= low && seconds < low + shown.bin_width)
+              .map(([id]) => id)
+              .sort(),
+          );
+        }
+      }));
 
     const correlations = fc.record({
-      steps: fc.constantFrom(['a', 'b'], ['b', 'a'], ['a', 'a']),
+      steps: fc.constantFrom(['a', 'b'], ['b', 'a'], ['a', 'a'], ['a', ACTION]),
+      entity: fc.constantFrom('c', ACTION),
       order: fc.constantFrom<FunnelRules['order']>('ordered', 'unordered', 'strict'),
       window: fc.constantFrom(
         { count: 2, unit: 'minute', ms: 120_000 },
@@ -289,10 +474,13 @@ onEveryDatabase('the list behind a number', (db) => {
       plan: fc.constantFrom(undefined, 'x'),
     });
     test('of a correlation', () =>
-      holds(db, correlations, async (lab, people, { steps, order, window, converted, plan }) => {
+      holds(db, correlations, async (lab, people, { steps, order, window, entity, converted, plan }) => {
         const own = order === 'unordered' ? [...new Set(steps)] : steps;
         if (own.length < 2) return;
         const rules = { steps: own, order, window: window.ms };
+        const stepNames = own.flatMap((name) =>
+          name === ACTION ? action.steps.map((step) => step.name) : [name],
+        );
         const wanted = people.filter(({ events }) => {
           const times = bestAttempt(events, rules);
           const [first] = times;
@@ -302,21 +490,22 @@ onEveryDatabase('the list behind a number', (db) => {
           const end = isThrough ? (times.at(-1) ?? 0) : first + window.ms;
           return events.some(
             (event) =>
-              event.name === 'c' &&
+              (entity === ACTION ? event.isOfAction === true : event.name === entity) &&
+              !stepNames.includes(event.name) &&
               event.at > first &&
               event.at < end &&
               (plan === undefined || event.plan === plan),
           );
         });
         const listed = await lab.list('funnel/correlation', {
-          events: own.map((id, index) => ({ id, order: index })),
+          events: own.map((name, index) => ({ ...entityOf(name), order: index })),
           date_from: day(FIRST_DAY),
           funnel_order_type: order,
           funnel_window_interval: window.count,
           funnel_window_interval_unit: window.unit,
           funnel_correlation_person_converted: converted,
           funnel_correlation_person_entity: {
-            id: 'c',
+            ...entityOf(entity),
             ...(plan === undefined ? {} : { properties: [{ key: 'plan', value: plan }] }),
           },
         });
@@ -325,8 +514,8 @@ onEveryDatabase('the list behind a number', (db) => {
 
     const pathsAsked = fc.record({
       stepLimit: fc.integer({ min: 2, max: 4 }),
-      startPoint: fc.option(names, { nil: undefined }),
-      endPoint: fc.option(names, { nil: undefined }),
+      startPoint: fc.option(fc.constantFrom(...NAMES), { nil: undefined }),
+      endPoint: fc.option(fc.constantFrom(...NAMES), { nil: undefined }),
       seed: fc.nat(),
     });
     test('of paths', () =>
@@ -379,29 +568,30 @@ onEveryDatabase('the list behind a number', (db) => {
         'unique_session',
       ),
       display: fc.constantFrom('ActionsLineGraph', 'ActionsLineGraphCumulative', 'BoldNumber'),
-      isBroken: fc.boolean(),
+      by: breakdowns,
       limit: fc.integer({ min: 1, max: 3 }),
       ...span,
     });
     test('of a trend', () =>
-      holds(db, trends, async (lab, people, { name, math, display, isBroken, limit, range: given, seed }) => {
+      holds(db, trends, async (lab, people, { name, math, display, by, limit, range: given, seed }) => {
         const { filters, range } = given;
         const asked = {
           ...filters,
           display,
-          events: [{ id: name, math, math_property: 'amount' }],
-          ...(isBroken ? { breakdown: 'plan', breakdown_limit: limit } : {}),
+          events: [{ ...entityOf(name), math, math_property: 'amount' }],
+          ...(await breakDown(lab, people, by, limit)),
         };
         const shown = await lab.compute('TRENDS', asked);
+        const look = LOOK_BACK.get(math);
+        const reach = { ...range, from: toReach(range, look, isOneNumber(display)) };
         const values = shown.map(({ breakdown_value: value }) => value);
         const named = values.filter((value) => value !== OTHER);
-        const isOne = display === 'BoldNumber';
+        const isOne = isOneNumber(display);
         const starts = isOne ? [range.from] : listStarts(range);
         const numbers = shown.flatMap(({ breakdown_value: value, data, aggregated_value: total }) =>
           (isOne ? [total ?? 0] : data).map((count, index) => ({ value, count, start: starts[index] ?? 0 })),
         );
-        const look = LOOK_BACK.get(math);
-        const who = ({ value, start }: { value: string | undefined; start: number }) => {
+        const who = ({ value, start }: { value: string | number | undefined; start: number }) => {
           const end = isOne ? range.until : next(start, range.interval);
           const from =
             display === 'ActionsLineGraphCumulative' && math === 'dau'
@@ -409,8 +599,13 @@ onEveryDatabase('the list behind a number', (db) => {
               : look === undefined
                 ? start
                 : end - look;
-          const isOf = (plan: string) =>
-            value === undefined || (value === OTHER ? !named.includes(plan) : plan === value);
+          const isOf = (event: Happened, somebody: Somebody) => {
+            const values = valuesOf(by, event, somebody, reach);
+            return (
+              value === undefined ||
+              (value === OTHER ? !named.some((one) => values.includes(one ?? '')) : values.includes(value))
+            );
+          };
           return doers(people, name, { from, until: Math.min(end, range.until) }, isOf);
         };
         if (look !== undefined || math === 'dau') {
@@ -421,8 +616,7 @@ onEveryDatabase('the list behind a number', (db) => {
         }
         for (const number of pick(numbers, seed)) {
           const point = {
-            entity_id: name,
-            entity_type: 'events',
+            ...targetOf(name),
             entity_order: 0,
             ...(isOne ? {} : { target_date: new Date(number.start).toISOString() }),
             ...(number.value === undefined ? {} : { breakdown_value: number.value }),
@@ -443,7 +637,8 @@ function measure(math: string, events: readonly Happened[]): number {
   const amounts = events.map(({ amount }) => amount);
   if (math === 'sum') return amounts.reduce((sum, amount) => sum + amount, 0);
   if (math === 'max') return Math.max(...amounts);
-  return math === 'unique_session' ? 0 : events.length;
+  const sessions = new Set(events.flatMap(({ session }) => session || []));
+  return math === 'unique_session' ? sessions.size : events.length;
 }
 
 async function holds<Q>(
@@ -455,9 +650,12 @@ async function holds<Q>(
   let lab: ActorLab | undefined;
   const property = fc.asyncProperty(
     histories,
+    actionSteps,
     fc.array(questions, { minLength: 1, maxLength: 4 }),
-    async (people, asked) => {
-      lab = await createActorLab(db(), people, lab);
+    async (generated, steps, asked) => {
+      lab = await createActorLab(db(), generated, lab);
+      action = { id: await lab.makeAction(toSteps(steps)), steps };
+      const people = markEvents(generated, steps);
       for (const question of asked) await check(lab, people, question);
     },
   );

@@ -93,7 +93,7 @@ onEveryDatabase('access', (db) => {
     );
     const { access } = declareRoutes({ db: db(), log: silent });
     const declared = [...access].flatMap(([route, entry]) =>
-      'public' in entry || 'projectKey' in entry ? [] : [[route, entry.scopes ?? []]],
+      'public' in entry || 'projectKey' in entry || 'role' in entry ? [] : [[route, entry.scopes ?? []]],
     );
     expect(Object.fromEntries(declared)).toEqual(EXPECTED_ACCESS);
     const byProjectKey = [...access].flatMap(([route, entry]) => ('projectKey' in entry ? [route] : []));

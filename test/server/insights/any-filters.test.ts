@@ -8,7 +8,7 @@ const anything = fc.jsonValue({ maxDepth: 3 });
 const KEYS =
   `insight events actions properties interval date_from date_to explicit_date breakdown breakdown_type
   breakdowns breakdown_limit display compare formula funnel_window_interval funnel_window_interval_unit
-  funnel_order_type funnel_viz_type exclusions target_entity returning_entity period total_intervals
+  funnel_order_type funnel_viz_type funnel_from_step funnel_to_step bin_count exclusions target_entity returning_entity period total_intervals
   retention_type include_event_types start_point end_point step_limit path_groupings`.split(/\s+/);
 const insight = fc.constantFrom('TRENDS', 'FUNNELS', 'RETENTION', 'LIFECYCLE', 'STICKINESS', 'PATHS');
 const source = fc.constantFrom(

@@ -238,10 +238,15 @@ onBothDatabases('insights', (db) => {
         results.compute(db(), api.project.id, storedInsight({ ...views, ...filters }), {
           dashboardFilters: { ...dashboardFilters },
         });
-      expect(await ask({ smoothing_intervals: 7 })).toMatchObject({
+      expect(await ask({ data_warehouse: [{ id: 'x' }] })).toMatchObject({
         kind: 'failed',
         reason: 'unsupported',
-        message: 'Smoothed lines are not supported.',
+        message: expect.stringContaining('data warehouse'),
+      });
+      expect(await ask({ actions: [{ id: 424_242 }] })).toMatchObject({
+        kind: 'failed',
+        reason: 'invalid',
+        message: expect.stringContaining('There is no action 424242 in this project.'),
       });
       expect(await ask({ date_from: 'yesterday' })).toMatchObject({
         kind: 'failed',

@@ -118,7 +118,7 @@ describe('a query object', () => {
   it.each([
     [{ kind: 'DataTableNode' }, /"DataTableNode"/],
     [node({ kind: 'HogQLQuery', query: 'select 1' }), /"HogQLQuery"/],
-    [node({ kind: 'TrendsQuery', series: [{ kind: 'ActionsNode', id: 4 }] }), /Actions/],
+    [node({ kind: 'TrendsQuery', series: [{ kind: 'ActionsNode', id: 'x' }] }), /id of an action/],
     [node({ kind: 'TrendsQuery', series: [{ kind: 'OtherNode' }] }), /"OtherNode"/],
     [node({ kind: 'TrendsQuery', series: [pageviews], trendsFilter: { formula: 'B' } }), /no series/],
     [node({ kind: 'TrendsQuery', series: [pageviews], trendsFilter: { formulas: ['A', 'B'] } }), /no series/],

@@ -97,6 +97,16 @@ const stickiness: InsightData = {
   result: [{ action: {}, label: HOSTILE, count: 3, data: [2, 1], days: [1, 2], labels: ['1 day', '2 days'] }],
 };
 
+const rates = (data: readonly number[], value: string) => ({
+  count: data.length,
+  data,
+  days: ['2024-01-01', '2024-01-02', '2024-01-03'],
+  labels: ['1-Jan-2024', '2-Jan-2024', '3-Jan-2024'],
+  reached_from_step_count: [2, 2, 8],
+  reached_to_step_count: [1, 0, 1],
+  breakdown_value: [value],
+});
+
 const everything: Record<string, InsightData> = {
   lines: lines(series(HOSTILE, [1, 2, 3, 4, 5]), series('b', [5, 4, 3, 2, 1])),
   'many lines': lines(...Array.from({ length: 30 }, (_, index) => series(`${HOSTILE}${index}`, [index, 1]))),
@@ -106,9 +116,27 @@ const everything: Record<string, InsightData> = {
   number: totals('BoldNumber', total(HOSTILE, 5), total('b', 15)),
   table: totals('ActionsTable', total(HOSTILE, 5), total('b', 15)),
   map: totals('WorldMap', total(HOSTILE, 5)),
-  funnel: { insight: 'FUNNELS', result: [step('a', 0, 50, null), step(HOSTILE, 1, 20, 90)] },
+  'funnel over time': {
+    insight: 'FUNNELS',
+    shown: 'trends',
+    result: [rates([50, 0, 12.5], HOSTILE), rates([1, 2, 3], '')],
+  },
+  'times to convert': {
+    insight: 'FUNNELS',
+    shown: 'time_to_convert',
+    result: {
+      bins: [
+        [0, 3],
+        [60, 1],
+      ],
+      bin_width: 60,
+      average_conversion_time: 45,
+    },
+  },
+  funnel: { insight: 'FUNNELS', shown: 'steps', result: [step('a', 0, 50, null), step(HOSTILE, 1, 20, 90)] },
   'funnel by value': {
     insight: 'FUNNELS',
+    shown: 'steps',
     result: [HOSTILE, ''].map((value) =>
       [step('a', 0, 50, null), step('b', 1, 20, 90)].map((one) => ({ ...one, breakdown_value: [value] })),
     ),
@@ -221,6 +249,19 @@ describe('a result for people', () => {
     expect(long).not.toContain('insight-pointer');
   });
 
+  it('says what smoothed lines are, and draws those of few events as well', () => {
+    const data: InsightData = {
+      insight: 'TRENDS',
+      display: 'ActionsLineGraph',
+      smoothing: 7,
+      result: [series('View', [0, 0, 0])],
+    };
+    expect(textOf(render(data))).toContain('Each point is the mean of 7 intervals');
+    expect(render(data)).toContain('insight-line');
+    const { smoothing: _, ...counted } = data;
+    expect(render(counted)).not.toContain('insight-line');
+  });
+
   it('leaves out years of nothing', () => {
     const days = Array.from(
       { length: 60 },
@@ -301,10 +342,21 @@ describe('a result for people', () => {
 
   it('reads a funnel step by step', () => {
     expect(
-      textOf(render({ insight: 'FUNNELS', result: [step('a', 0, 50, null), step('b', 1, 20, 90)] })),
+      textOf(
+        render({
+          insight: 'FUNNELS',
+          shown: 'steps',
+          result: [step('a', 0, 50, null), step('b', 1, 20, 90)],
+        }),
+      ),
     ).toBe(
       '1. Entered 50 100% 2. b 20 40% 40% of the step before, after 1 min 30 s on average (median 1 min 30 s)',
     );
+  });
+
+  it('reads times to convert as persons by span of time', () => {
+    const shown = everything['times to convert'];
+    expect(shown && textOf(render(shown))).toBe('0 s to 1 min 3 1 min to 2 min 1 45 s on average.');
   });
 
   it('reads retention as shares of each row', () => {
@@ -322,8 +374,10 @@ describe('a result for people', () => {
     expect(textOf(render(lines(series('a', [0, 0]))))).toBe(nothing);
     expect(textOf(render(lines()))).toBe(nothing);
     expect(textOf(render({ insight: 'PATHS', result: [] }))).toBe(nothing);
-    expect(textOf(render({ insight: 'FUNNELS', result: [step('a', 0, 0, null)] }))).toBe(nothing);
-    expect(textOf(render({ insight: 'FUNNELS', result: [] }))).toBe(nothing);
+    expect(textOf(render({ insight: 'FUNNELS', shown: 'steps', result: [step('a', 0, 0, null)] }))).toBe(
+      nothing,
+    );
+    expect(textOf(render({ insight: 'FUNNELS', shown: 'steps', result: [] }))).toBe(nothing);
     const failed = {
       kind: 'failed',
       reason: 'unsupported',

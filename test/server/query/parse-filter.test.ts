@@ -120,7 +120,7 @@ describe('a filter is read', () => {
       ],
       all({
         kind: 'behaviour',
-        event: '$pageview',
+        did: { event: '$pageview' },
         eventFilter: none,
         window: { count: 30, unit: 'day' },
         times: { comparison: 'lte', count: 3 },
@@ -141,7 +141,7 @@ describe('a filter is read', () => {
       ],
       all({
         kind: 'behaviour',
-        event: 'paid',
+        did: { event: 'paid' },
         eventFilter: all(property('a', [1])),
         window: { count: 2, unit: 'week' },
         negated: false,
@@ -190,9 +190,6 @@ const MALFORMED: readonly unknown[] = [
   { key: 'a', value: 1, type: 5 },
   { key: 'a', value: 1, type: 'group' },
   { key: 'a', value: 1, type: 'group', group_type_index: 5 },
-  { key: 'id', value: 'x', type: 'cohort' },
-  { key: 'id', value: 2 ** 31, type: 'cohort' },
-  { key: 'id', value: [], type: 'cohort' },
   { key: '', value: 'performed_event', type: 'behavioral', time_value: 1, time_interval: 'day' },
   { key: 'e', value: 'performed_event', type: 'behavioral', time_value: 0, time_interval: 'day' },
   { key: 'e', value: 'performed_event', type: 'behavioral', time_value: 1, time_interval: 'decade' },
@@ -231,6 +228,34 @@ describe('an item that is none', () => {
 });
 
 describe('what is refused', () => {
+  test.each([
+    'x',
+    '',
+    null,
+    undefined,
+    -1,
+    1.5,
+    2 ** 31,
+    {},
+    [],
+    [7, 'x'],
+    '0199a0d2-0000-7000-8000-000000000000',
+  ])('a cohort that is named by %j, where any other filter is left out', (value) => {
+    const filter = [
+      {
+        type: 'OR',
+        values: [
+          { key: 'id', value, type: 'cohort' },
+          { key: 'b', value: 1 },
+        ],
+      },
+    ];
+    expect(refusal(filter)).toEqual({
+      detail: expect.stringMatching(/^The value of a cohort filter is the id of a cohort, .* GET /s),
+      attr: 'properties',
+    });
+  });
+
   test.each(['{', '[1', '5', 'true', '"text"', `${'['.repeat(5000)}`])(
     'text that is no filter: %.20s',
     (text) => {
@@ -262,9 +287,15 @@ describe('what is refused', () => {
       'Behaviour "stopped_performing_event" is not supported.',
     ],
     [
-      'behaviour of actions',
-      [{ key: 1, type: 'behavioral', value: 'performed_event', event_type: 'actions' }],
-      'Behaviour of actions is not supported, only of events.',
+      'behaviour of an action that is none',
+      [{ key: 'signed up', type: 'behavioral', value: 'performed_event', event_type: 'actions' }],
+      'The key of a behaviour of actions is the id of an action, a whole number. ' +
+        'GET /api/projects/:project_id/actions/ lists the actions of the project.',
+    ],
+    [
+      'behaviour of anything else',
+      [{ key: 1, type: 'behavioral', value: 'performed_event', event_type: 'tables' }],
+      'The event_type of a behaviour is events or actions.',
     ],
   ])('%s', (_, given, detail) => {
     expect(refusal(given)).toEqual({ detail, attr: 'properties' });

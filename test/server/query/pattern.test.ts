@@ -192,7 +192,9 @@ onBothDatabases('a pattern', (db) => {
           const pattern = toPostgresPattern(flags + source);
           // Whether é is part of a word depends on the locale of the server.
           const isClear = !/\\b/i.test(source) || /^\p{ASCII}*$/u.test(text);
-          return pattern !== undefined && isClear ? [{ flags, source, pattern, text }] : [];
+          // A bracket that comes first in a class is one of its characters; for JavaScript the class is empty.
+          const hasEmptyClass = /\[\^?\]/.test(source);
+          return pattern !== undefined && isClear && !hasEmptyClass ? [{ flags, source, pattern, text }] : [];
         });
         const rows = await runSql<{ found: boolean }>(
           db(),

@@ -1,6 +1,7 @@
 import type { User } from '../../auth/users.ts';
 import type { JsonObject } from '../../http/json.ts';
 import type { InsightResult } from '../../insights/results.ts';
+import { describeSampling } from '../../insights/sampling.ts';
 import type { StoredInsight } from '../../insights/store.ts';
 import type { TilePlace } from '../tiles/store.ts';
 
@@ -34,6 +35,7 @@ export function renderInsightBody(
     deleted: insight.deleted,
     ...renderFreshness(result),
     result: result?.kind === 'computed' ? result.data.result : null,
+    ...(result?.kind === 'computed' ? describeSampling(result.samplingFactor) : {}),
     created_at: insight.createdAt,
     created_by: getUser(users, insight.createdBy),
     description: insight.description,

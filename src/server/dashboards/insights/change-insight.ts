@@ -4,6 +4,7 @@ import { notFound, permissionDenied } from '../../http/errors.ts';
 import { normaliseTags } from '../../http/tags.ts';
 import type { StoredInsight } from '../../insights/store.ts';
 import { loadForChange, saveChanges } from '../../insights/store.ts';
+import { checkReferences } from '../../query/definitions/check-references.ts';
 import { computeLevels, mayEdit } from './levels.ts';
 import { loadInsightPlaces, lockInsightPlaces } from './places.ts';
 import type { ChangedInsightBody } from './schema.ts';
@@ -25,6 +26,7 @@ export async function changeInsight(
     throw permissionDenied("You don't have edit permissions for this insight.");
   }
   if (before === undefined || (before.deleted && body.deleted !== false)) throw notFound();
+  await checkInsight(tx, caller.projectId, body);
   return saveChanges(tx, caller.userId, {
     ...before,
     name: body.name === undefined ? before.name : body.name,
@@ -37,4 +39,14 @@ export async function changeInsight(
     favorited: body.favorited ?? before.favorited,
     deleted: body.deleted ?? before.deleted,
   });
+}
+
+/** Refuses (400) what an insight must not be written with. */
+export async function checkInsight(
+  db: Queryable,
+  projectId: number,
+  { filters, query }: Pick<ChangedInsightBody, 'filters' | 'query'>,
+): Promise<void> {
+  await checkReferences(db, projectId, filters, 'filters');
+  await checkReferences(db, projectId, query, 'query');
 }

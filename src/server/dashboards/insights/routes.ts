@@ -13,7 +13,7 @@ import { getPublicUrl } from '../../routing/public-url.ts';
 import { type Api, addRoute } from '../../routing/route.ts';
 import type { DashboardDeps } from '../dashboard-deps.ts';
 import { renderFailure, renderInsightBody } from './body.ts';
-import { changeInsight } from './change-insight.ts';
+import { changeInsight, checkInsight } from './change-insight.ts';
 import { computeLevels } from './levels.ts';
 import { loadInsightPlaces } from './places.ts';
 import { changedInsightSchema, computedQuery, insightSchema, listQuery, newInsightSchema } from './schema.ts';
@@ -62,6 +62,7 @@ export function addInsightRoutes(api: Api, deps: DashboardDeps): void {
       responses: { 201: { description: 'The insight, without a result.', schema: insightSchema } },
     },
     async ({ c, body }) => {
+      await checkInsight(db, c.get('project').id, body);
       const insight = await saveInsight(db, c.get('project').id, c.get('user').id, {
         name: body.name ?? null,
         derivedName: body.derived_name ?? null,

@@ -3,6 +3,7 @@ import { userSchema } from '../../auth/users.ts';
 import { booleanField, boundedObject, textField } from '../../http/fields.ts';
 import { pageQuery } from '../../http/paging.ts';
 import { tagsField } from '../../http/tags.ts';
+import { samplingSchema } from '../../insights/sampling.ts';
 import { MAX_NAME } from '../../insights/store.ts';
 
 const MAX_DESCRIPTION = 10_000;
@@ -58,6 +59,7 @@ export const insightSchema = z
     last_refresh: z.string().nullable(),
     is_cached: z.boolean(),
     result: z.unknown(),
+    sampling: samplingSchema.optional(),
     created_at: z.string(),
     created_by: userSchema.nullable(),
     updated_at: z.string(),

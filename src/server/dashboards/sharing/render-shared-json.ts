@@ -54,15 +54,18 @@ function renderInsight(insight: StoredInsight, result: InsightResult | undefined
     derived_name: insight.derivedName,
     description: insight.description,
     filters: data ? { insight: data.insight, ...('display' in data ? { display: data.display } : {}) } : {},
-    result: data ? data.result.map(withoutFilters) : null,
+    result: data ? hideFilters(data.result) : null,
     timezone: insight.timeZone,
     ...LEVELS,
   };
 }
 
 /** Series name the entity that they count, with the filters on it. */
-function withoutFilters(item: InsightData['result'][number]): unknown {
-  if (!('action' in item) || !isJsonObject(item.action)) return item;
-  const { properties: _, ...action } = item.action;
+const hideFilters = (result: InsightData['result']): unknown =>
+  Array.isArray(result) ? result.map(withoutFilters) : result;
+
+function withoutFilters(item: unknown): unknown {
+  if (!isJsonObject(item) || !isJsonObject(item['action'])) return item;
+  const { properties: _, ...action } = item['action'];
   return { ...item, action };
 }

@@ -3,6 +3,7 @@ import type { Queryable } from '../../database/db.ts';
 import { type ApiError, invalidInput, notFound } from '../../http/errors.ts';
 import { normaliseTags } from '../../http/tags.ts';
 import { loadInsights, type NewInsight, saveInsight } from '../../insights/store.ts';
+import { checkReferences } from '../../query/definitions/check-references.ts';
 import { recordChange } from '../activity.ts';
 import type { DashboardDeps } from '../dashboard-deps.ts';
 import { openForEditing } from '../open-dashboard.ts';
@@ -56,7 +57,9 @@ export async function writeTiles(
     if (text) return { textId: await saveText(tx, text.body, userId), insightId: null };
     if (!insight) throw invalidInput('A new tile needs a text or an insight.', `tiles__${index}`);
     if (insight.id == null) {
-      const saved = await saveInsight(tx, projectId, userId, toNewInsight(insight, index));
+      const wanted = toNewInsight(insight, index);
+      await checkReferences(tx, projectId, [wanted.filters, wanted.query], `tiles__${index}__insight`);
+      const saved = await saveInsight(tx, projectId, userId, wanted);
       return { insightId: saved.id, textId: null };
     }
     if (!placeable.has(insight.id)) throw noSuch(index, 'insight__id');

@@ -1,4 +1,4 @@
-import type { CohortDefinitions } from '../../query/cohort-definition.ts';
+import type { CohortDefinitions } from '../../query/definitions/cohort-definition.ts';
 import type { Filter, PropertyFilter } from '../../query/filter.ts';
 import { compileMatch, type Leaves, type Match } from '../../query/match/filter.ts';
 import { compileMatchProperty } from '../../query/match/property.ts';

@@ -1,4 +1,4 @@
-import type { CohortDefinitions } from '../../query/cohort-definition.ts';
+import type { CohortDefinitions } from '../../query/definitions/cohort-definition.ts';
 import { UnmatchableError } from '../../query/match/filter.ts';
 import { type Flag, type Holdout, indexByName, type Variant } from '../flag.ts';
 import { type CompiledCondition, compileCondition } from './compile-condition.ts';

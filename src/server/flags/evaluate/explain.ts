@@ -159,7 +159,7 @@ function describeFilter(filter: Filter): string {
     case 'cohort':
       return `${filter.negated ? 'not in' : 'in'} cohort ${filter.cohortId}`;
     case 'behaviour':
-      return `did ${filter.event}`;
+      return 'event' in filter.did ? `did ${filter.did.event}` : `did action ${filter.did.actionId}`;
     case 'group':
       return filter.members.map((member) => `(${describeFilter(member)})`).join(` ${filter.operator} `);
   }

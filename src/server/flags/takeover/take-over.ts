@@ -6,7 +6,7 @@ import type { Db, Queryable } from '../../database/db.ts';
 import { runSql, sql } from '../../database/sql.ts';
 import { ApiError } from '../../http/errors.ts';
 import { isJsonObject, type JsonObject } from '../../http/json.ts';
-import { cohortIdsIn } from '../../query/cohort-definition.ts';
+import { cohortIdsIn } from '../../query/definitions/cohort-definition.ts';
 import { type ChangeContext, changeFlag, createFlag, parseStoredFilters } from '../change-flag.ts';
 import { loadFlagByKey } from '../store.ts';
 import { type ExportedFlag, type FlagExport, readExport } from './read-export.ts';

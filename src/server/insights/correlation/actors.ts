@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../http/json.ts';
 import type { FilterGroup } from '../../query/filter.ts';
-import { type ActorList, type ActorQuestion, listActors } from '../actor-list.ts';
 import type { Entity } from '../entity.ts';
 import { FUNNEL_PARAMETERS } from '../funnel/actors.ts';
 import { parseFunnel } from '../funnel/parse.ts';
 import { invalid, naming } from '../insight-error.ts';
 import { wholeRange } from '../intervals.ts';
+import { type ActorList, type ActorQuestion, listActors } from '../lists/actor-list.ts';
 import { readCommon } from '../parse/common.ts';
 import { entityDocument, readEntity } from '../parse/entities.ts';
 import { flag, given, oneOf, readFields, readFilter } from '../parse/fields.ts';
@@ -44,7 +44,7 @@ const pointFields = z.object({
 
 function parseCorrelationActors(filters: JsonObject): ActorQuestion {
   const fields = readFields(pointFields, filters);
-  const query = parseFunnel(filters, readCommon(filters));
+  const query = { ...parseFunnel(filters, readCommon(filters)), breakdown: undefined };
   const converted = fields.funnel_correlation_person_converted;
   const common = { dates: query.dates, filter: query.filter, interval: 'day' } as const;
   const entities = [...query.steps, ...query.exclusions];
@@ -61,7 +61,9 @@ function parseCorrelationActors(filters: JsonObject): ActorQuestion {
   if (document === undefined) {
     throw invalid('No entity for persons specified', 'funnel_correlation_person_entity');
   }
-  const entity = naming('funnel_correlation_person_entity', () => readEntity(document));
+  const entity = naming('funnel_correlation_person_entity', () =>
+    readEntity(document, 'funnel_correlation_person_entity'),
+  );
   return {
     ...common,
     entities: [...entities, entity],
@@ -70,7 +72,13 @@ function parseCorrelationActors(filters: JsonObject): ActorQuestion {
   };
 }
 
-const ANYTHING: Omit<Entity, 'filter'> = { event: null, name: '', customName: null, order: 0, action: {} };
+const ANYTHING: Omit<Entity, 'filter'> = {
+  event: null,
+  name: 'the person',
+  customName: null,
+  order: 0,
+  action: {},
+};
 
 function readProperty(given: unknown): FilterGroup {
   const filter = naming('funnel_correlation_property_values', () => readFilter(given, 'person'));

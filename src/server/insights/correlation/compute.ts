@@ -79,7 +79,7 @@ export function createCorrelationFinder({
   sizes = {},
 }: CorrelationOptions): CorrelationFinder {
   return async (db, projectId, filters) => {
-    const query = parseFunnel(filters, readCommon(filters));
+    const query = { ...parseFunnel(filters, readCommon(filters)), breakdown: undefined };
     const things = readThings(filters);
     const rows = await runInTurn(() =>
       askDatabase(
@@ -89,7 +89,7 @@ export function createCorrelationFinder({
           dates: query.dates,
           interval: 'day',
           filter: query.filter,
-          filters: [...query.steps, ...query.exclusions].map(({ filter }) => filter),
+          entities: [...query.steps, ...query.exclusions],
           answer: (tx, steps, scope, range) =>
             countCorrelated(tx, steps, scope, wholeRange(range), query, things),
         },

@@ -9,6 +9,7 @@ import {
   eventsWhere,
   MAX_VALUE_CHARACTERS,
   matchEntity,
+  requireAction,
   runFacts,
   type Span,
 } from '../events-store.ts';
@@ -67,10 +68,18 @@ const isOnTheWay = ({ steps: { length: last }, window }: FunnelQuery): Sql =>
 /** Events of that kind; those that the steps are about do not count. */
 const otherEvents = (scope: EventScope, span: Span, query: FunnelQuery, entity: Entity): Sql =>
   sql`select ${ACTOR} as actor, e.timestamp as at
-    ${eventsWhere(scope, span, sql`${matchEntity(scope, entity)} and ${isNoStep(query)}`)}`;
+    ${eventsWhere(scope, span, sql`${matchEntity(scope, entity)} and ${isNoStep(scope, query)}`)}`;
 
-const isNoStep = ({ steps }: FunnelQuery): Sql =>
-  sql`e.event <> all(${steps.flatMap(({ event }) => event ?? [])}::text[])`;
+const isNoStep = (scope: EventScope, { steps }: FunnelQuery): Sql =>
+  sql`e.event <> all(${steps.flatMap((step) => listStepNames(scope, step))}::text[])`;
+
+/** Of an action those names that its steps have, even where others have none, as in the service. */
+const listStepNames = (scope: EventScope, { event, saved }: Entity): readonly string[] =>
+  saved === undefined
+    ? event === null
+      ? []
+      : [event]
+    : requireAction(scope, saved).steps.flatMap((step) => step.event ?? []);
 
 /** What persons may have in common. */
 export type CorrelatedThings =
@@ -103,17 +112,15 @@ export async function countCorrelated(
   const others =
     things.type === 'properties'
       ? undefined
-      : await steps.collect(scope, (within) => labelledEvents(within, span, query, things));
+      : await steps.collect(scope, (within) => otherThings(within, span, query, things));
   const last = query.steps.length;
   const counted = await steps.derive(
     others === undefined ? [matched] : [matched, others],
     (of) => sql`with facts as (${funnelFacts(scope, of(matched), query)}),
         having_it as (${
-          others === undefined
+          others === undefined || things.type === 'properties'
             ? labelledPersons(things)
-            : sql`
-          select distinct facts.actor, steps, label
-          from facts join ${of(others)} as others on others.actor = facts.actor where ${isOnTheWay(query)}`
+            : labelledOthers(of(others), query, things)
         })
       select label, count(*) filter (where steps = ${last}::integer) as success,
         count(*) filter (where steps < ${last}::integer) as failure from having_it group by label
@@ -132,21 +139,31 @@ export async function countCorrelated(
 /** Values that are a single one. */
 const isScalar = (value: Sql): Sql => sql`jsonb_typeof(${value}) in ('string', 'number', 'boolean')`;
 
-function labelledEvents(
-  scope: EventScope,
-  span: Span,
-  query: FunnelQuery,
-  things: Exclude<CorrelatedThings, { readonly type: 'properties' }>,
-): Sql {
+type CorrelatedEvents = Exclude<CorrelatedThings, { readonly type: 'properties' }>;
+
+/** Events with what is needed to label them. */
+function otherThings(scope: EventScope, span: Span, query: FunnelQuery, things: CorrelatedEvents): Sql {
+  const wanted =
+    things.type === 'events'
+      ? sql`${isNoStep(scope, query)} and e.event <> all(${things.excluded}::text[])`
+      : sql`${isNoStep(scope, query)} and e.event = any(${things.events}::text[])`;
+  const properties = things.type === 'events' ? sql`` : sql`, e.properties`;
+  return sql`select ${ACTOR} as actor, e.timestamp as at, e.event${properties}
+    ${eventsWhere(scope, span, wanted)}`;
+}
+
+/**
+ * What persons did on their way, once each. Properties become rows only there: they are twenty times as many as
+ * events, most of which are not on the way of anybody.
+ */
+function labelledOthers(others: Sql, query: FunnelQuery, things: CorrelatedEvents): Sql {
+  const onTheWay = sql`facts join ${others} as others on others.actor = facts.actor where ${isOnTheWay(query)}`;
   if (things.type === 'events') {
-    const wanted = sql`${isNoStep(query)} and e.event <> all(${things.excluded}::text[])`;
-    return sql`select ${ACTOR} as actor, e.timestamp as at, array[e.event] as label
-      ${eventsWhere(scope, span, wanted)}`;
+    return sql`select distinct facts.actor, steps, array[others.event] as label from ${onTheWay}`;
   }
-  const wanted = sql`${isNoStep(query)} and e.event = any(${things.events}::text[])`;
-  return sql`select actor, at, array[event, key, left(value #>> '{}', ${MAX_VALUE_CHARACTERS}::integer)] as label
-    from (select ${ACTOR} as actor, e.timestamp as at, e.event, e.properties
-      ${eventsWhere(scope, span, wanted)}) as own
+  return sql`select distinct actor, steps,
+      array[event, key, left(value #>> '{}', ${MAX_VALUE_CHARACTERS}::integer)] as label
+    from (select facts.actor, steps, others.event, others.properties from ${onTheWay} offset 0) as own
     cross join lateral jsonb_each(own.properties) as member (key, value)
     where key <> all(${things.excluded}::text[]) and ${isScalar(sql`value`)}`;
 }
@@ -161,11 +178,12 @@ function labelledPersons(things: CorrelatedThings): Sql {
     where ${isNamed} and key <> all(${things.excluded}::text[]) and ${isScalar(sql`member.value`)}`;
 }
 
-const isLike = ({ projectId, now, cohorts }: EventScope, property: FilterGroup): Sql =>
+const isLike = ({ projectId, now, cohorts, actions }: EventScope, property: FilterGroup): Sql =>
   compileFilter(property, {
     projectId,
     now,
     cohorts,
+    actions,
     attr: 'funnel_correlation_property_values',
     person: { id: sql`p.id`, properties: sql`coalesce(p.properties, '{}')` },
   });

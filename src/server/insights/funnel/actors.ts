@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../http/json.ts';
-import { type ActorList, type ActorQuestion, listActors, NOBODY } from '../actor-list.ts';
 import { invalid } from '../insight-error.ts';
 import { cutRange, findBucketOf, wholeRange } from '../intervals.ts';
-import { readBreakdownValue } from '../parse/breakdown-value.ts';
+import { type ActorList, type ActorQuestion, listActors, NOBODY } from '../lists/actor-list.ts';
+import { readPart } from '../parse/breakdown-value.ts';
 import { readCommon } from '../parse/common.ts';
-import { count, flag, given, integer, parseList, readFields, readInterval, words } from '../parse/fields.ts';
+import { flag, given, integer, parseList, readFields, seconds, words } from '../parse/fields.ts';
+import type { FunnelQuery } from './model.ts';
 import { parseFunnel } from './parse.ts';
 import { findInFunnel, findInPeriod } from './store.ts';
 
@@ -16,8 +17,8 @@ export const FUNNEL_PARAMETERS = {
   funnel_window_interval_unit: '`second`, `minute`, `hour`, `day` (default), `week` or `month`.',
   funnel_window_days: 'The same in days, as older clients write it.',
   exclusions: 'JSON: a list of `{id, funnel_from_step, funnel_to_step}`, steps from 0.',
-  breakdown: 'Name of a property.',
-  breakdown_type: '`event` (default) or `person`.',
+  breakdown: 'Name of a property, or ids of cohorts.',
+  breakdown_type: '`event` (default), `person`, `session` or `cohort`.',
   breakdown_limit: 'As of the insight (default 25).',
   breakdown_attribution_type: '`first_touch` (default) or `last_touch`.',
 } as const;
@@ -37,11 +38,14 @@ export const funnelActors: ActorList = {
     funnel_step_breakdown:
       'Only those with this value; empty for none, `$$_breakdown_other_$$` for all beyond the limit.',
     funnel_viz_type:
-      '`steps` (default), or `trends` for a funnel over time; then the next four name the number.',
+      '`steps` (default); `trends` for a funnel over time: then the next four name the number, in place of ' +
+      '`funnel_step`; `time_to_convert`: then two steps and two times do.',
     entrance_period_start: 'A moment of the interval in which they entered.',
     drop_off: 'True: who was lost before the last of the steps. False: who reached it.',
     funnel_from_step: 'The first of the steps, from 0 (default).',
     funnel_to_step: 'The last of them, by default the last of the funnel.',
+    funnel_time_from: 'Seconds from the first of the two steps to the last: at least so many.',
+    funnel_time_until: 'Fewer than so many.',
   },
   parse: parseFunnelActors,
 };
@@ -52,31 +56,42 @@ const pointFields = z.object({
 });
 
 function parseFunnelActors(filters: JsonObject): ActorQuestion {
-  if (filters['funnel_viz_type'] === 'trends') return parsePeriodActors(filters);
   const query = parseFunnel(filters, readCommon(filters));
+  if (query.shown === 'trends') return parsePeriodActors(filters, query);
+  if (query.shown === 'time_to_convert') return parseTimeActors(filters, query);
   const reached = readReached(filters, query.steps.length);
-  const value = query.breakdown && readBreakdownValue(filters, 'funnel_step_breakdown');
+  const { value, ...own } = readPart(query.breakdown, filters, 'funnel_step_breakdown');
+  const asked = { ...query, ...own };
   return {
-    dates: query.dates,
-    filter: query.filter,
-    interval: 'day',
-    entities: [...query.steps, ...query.exclusions],
+    ...describeQuestion(asked),
     find: async (_tx, steps, scope, range) =>
-      listActors(await findInFunnel(steps, scope, wholeRange(range), query, { reached, value })),
+      listActors(await findInFunnel(steps, scope, wholeRange(range), asked, { reached, value })),
   };
 }
 
-const periodFields = z.object({
-  entrance_period_start: given(words),
-  drop_off: flag,
-  funnel_from_step: count(0, 100),
-  funnel_to_step: count(0, 100),
-});
+const describeQuestion = ({ dates, filter, steps, exclusions, breakdown }: FunnelQuery) =>
+  ({ dates, filter, interval: 'day', entities: [...steps, ...exclusions], breakdown }) as const;
+
+const timeFields = z.object({ funnel_time_from: seconds, funnel_time_until: seconds });
+
+/** Of times to convert: who took so long. */
+function parseTimeActors(filters: JsonObject, query: FunnelQuery): ActorQuestion {
+  const { funnel_time_from: from, funnel_time_until: until } = readFields(timeFields, filters);
+  const reached = query.steps.map((_, index) => index + 1).filter((number) => number > query.span.to);
+  const part = { reached, value: undefined, took: { from, until } };
+  return {
+    ...describeQuestion(query),
+    find: async (_tx, steps, scope, range) =>
+      listActors(await findInFunnel(steps, scope, wholeRange(range), query, part)),
+  };
+}
+
+const periodFields = z.object({ entrance_period_start: given(words), drop_off: flag });
 
 /** Of a funnel over time: who entered in one period, and reached a step or was lost before it. */
-function parsePeriodActors({ funnel_viz_type: _, ...filters }: JsonObject): ActorQuestion {
+function parsePeriodActors(filters: JsonObject, query: FunnelQuery): ActorQuestion {
   const fields = readFields(periodFields, filters);
-  const { entrance_period_start: text, drop_off: isLost, funnel_from_step: from = 0 } = fields;
+  const { entrance_period_start: text, drop_off: isLost } = fields;
   const attr = 'entrance_period_start';
   if (text === undefined) {
     throw invalid(`Filter parameter ${attr} must be provided for funnel trends persons!`, attr);
@@ -87,24 +102,19 @@ function parsePeriodActors({ funnel_viz_type: _, ...filters }: JsonObject): Acto
       'drop_off',
     );
   }
-  const query = parseFunnel(filters, readCommon(filters));
-  const last = query.steps.length;
-  const to = fields.funnel_to_step ?? last - 1;
-  if (to >= last || from > to) {
-    throw invalid(`The steps must be from 0 to ${last - 1}, the first before the last.`, 'funnel_to_step');
-  }
-  const all = query.steps.map((__, index) => index + 1);
+  const { from, to } = query.span;
+  const all = query.steps.map((_, index) => index + 1);
   const reached = all.filter((number) => (isLost ? number > from && number <= to : number > to));
+  const { value, ...own } = readPart(query.breakdown, filters, 'funnel_step_breakdown');
+  const asked = { ...query, ...own };
   return {
-    dates: query.dates,
-    filter: query.filter,
-    interval: readInterval(filters),
-    entities: [...query.steps, ...query.exclusions],
+    ...describeQuestion(asked),
+    interval: query.interval,
     async find(_tx, steps, scope, range) {
       const buckets = cutRange(range);
       const period = findBucketOf({ text, attr }, buckets, range, scope.now);
       if (period === undefined) return NOBODY;
-      return listActors(await findInPeriod(steps, scope, buckets, query, { period, reached }));
+      return listActors(await findInPeriod(steps, scope, buckets, asked, { period, reached, value }));
     },
   };
 }

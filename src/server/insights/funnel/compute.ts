@@ -1,5 +1,6 @@
 import type { Queryable } from '../../database/db.ts';
 import type { DateRange } from '../../query/date-range.ts';
+import { loadCohortNames } from '../breakdown-store.ts';
 import type { EventScope } from '../events-store.ts';
 import { wholeRange } from '../intervals.ts';
 import type { Steps } from '../steps.ts';
@@ -14,18 +15,24 @@ export async function computeFunnel(
   range: DateRange,
 ): Promise<FunnelData> {
   const rows = await loadFunnel(tx, steps, scope, wholeRange(range), query);
-  return { insight: 'FUNNELS', result: shapeFunnel(rows, query) };
+  const names = await loadCohortNames(tx, scope.projectId, query.breakdown);
+  return { insight: 'FUNNELS', shown: 'steps', result: shapeFunnel(rows, query, names) };
 }
 
 /** The steps of all persons; with a breakdown those of each value, the others last. */
-function shapeFunnel(rows: readonly FunnelRow[], query: FunnelQuery): FunnelSteps {
+function shapeFunnel(
+  rows: readonly FunnelRow[],
+  query: FunnelQuery,
+  names: ReadonlyMap<string, string>,
+): FunnelSteps {
   const { breakdown } = query;
   if (breakdown === undefined) return toSteps(rows[0], query);
   const shown = rows.filter(({ value }) => value !== null || !breakdown.hideOther);
   return [...shown.filter(({ value }) => value !== null), ...shown.filter(({ value }) => value === null)].map(
     (row) => {
-      const value = [row.value === null ? 'Other' : row.value];
-      return toSteps(row, query).map((step) => ({ ...step, breakdown: value, breakdown_value: value }));
+      const value = row.value ?? 'Other';
+      const marks = { breakdown: [names.get(value) ?? value], breakdown_value: [value] };
+      return toSteps(row, query).map((step) => ({ ...step, ...marks }));
     },
   );
 }

@@ -1,5 +1,6 @@
 import { allOf, anyOf, joinSql, type Sql, sql } from '../../database/sql.ts';
-import { isSameEntity } from '../entity.ts';
+import { selectValue, unnestCohorts } from '../breakdown-store.ts';
+import { type Breakdown, isSameEntity } from '../entity.ts';
 import {
   ACTOR,
   type EventScope,
@@ -7,8 +8,8 @@ import {
   findBucket,
   matchAnyEntity,
   matchEntity,
+  matchPersonCohort,
   type Span,
-  selectText,
 } from '../events-store.ts';
 import type { Buckets } from '../intervals.ts';
 import type { FunnelQuery, FunnelWindow } from './model.ts';
@@ -30,21 +31,30 @@ export function funnelFacts(scope: EventScope, matched: Sql, query: FunnelQuery)
   }
   return sql`with ${selectGoes(scope, matched, query)}, ${best}
     select best.actor, steps, ${selectTimes(query)} as at, coalesce(touched.value, '') as value
-    from best left join (${touchedValues(query)}) as touched on touched.actor = best.actor`;
+    from best ${joinValues(scope, query, breakdown, sql`best`)}`;
 }
 
 /**
- * One fact for a person and a period in which they entered: how many `steps` the go reached that came furthest of
- * those that began in it.
+ * One fact for a person and a `period` in which they entered, from 1: how many `steps` the go reached that came
+ * furthest of those that began in it, and the `value` of the breakdown.
  */
-export const funnelFactsByPeriod = (
+export function funnelFactsByPeriod(
   scope: EventScope,
   matched: Sql,
   query: FunnelQuery,
   { starts }: Pick<Buckets, 'starts'>,
-): Sql =>
-  sql`with ${selectGoes(scope, matched, query)}
+): Sql {
+  const periods = sql`
     select actor, ${findBucket(sql`start`, starts)} as period, max(reached) as steps from goes group by 1, 2`;
+  const { breakdown } = query;
+  if (breakdown === undefined) {
+    return sql`with ${selectGoes(scope, matched, query)}
+      select *, '' as value from (${periods}) as periods`;
+  }
+  return sql`with ${selectGoes(scope, matched, query)}
+    select periods.*, coalesce(touched.value, '') as value
+    from (${periods}) as periods ${joinValues(scope, query, breakdown, sql`periods`)}`;
+}
 
 /**
  * CTEs of the events that matter and of the goes that they make: who, when it started, how many steps it reached,
@@ -80,8 +90,20 @@ export function matchedEvents(
   const hasTies = order === 'strict' || breakdown !== undefined;
   return sql`select ${ACTOR} as actor, e.timestamp as at, ${hasTies ? sql`e.uuid` : sql`null::uuid`} as uuid,
       ${flags(steps)} as steps, ${flags(exclusions)} as exclusions,
-      ${breakdown ? selectText(breakdown) : sql`''`} as value
+      ${breakdown?.owner === 'cohort' ? sql`''` : selectValue(scope, breakdown)} as value
     ${eventsWhere(scope, span, relevant)}`;
+}
+
+/** Joins `touched`: the value of each person, or a row for each of the cohorts that they are in. */
+function joinValues(scope: EventScope, query: FunnelQuery, breakdown: Breakdown, of: Sql): Sql {
+  if (breakdown.owner !== 'cohort') {
+    return sql`left join (${touchedValues(query)}) as touched on touched.actor = ${of}.actor`;
+  }
+  const values = unnestCohorts(breakdown.cohorts, (id) => matchPersonCohort(scope, id));
+  return sql`join (
+    select actor, ${values} as value from (select distinct actor from matched) as actors
+    left join persons p on p.id = case when actor ~ '^[0-9]' then actor::integer end
+  ) as touched on touched.actor = ${of}.actor`;
 }
 
 /** The value of the breakdown that each person's first or last step event with one has. */

@@ -12,10 +12,12 @@ import {
   parseList,
   readBreakdown,
   readFields,
+  readInterval,
   words,
 } from '../parse/fields.ts';
 import {
   FUNNEL_ORDERS,
+  FUNNEL_VIEWS,
   type FunnelExclusion,
   type FunnelQuery,
   type FunnelWindow,
@@ -23,6 +25,7 @@ import {
 } from './model.ts';
 
 const MAX_STEPS = 20;
+const MAX_BINS = 90;
 const DEFAULT_WINDOW = 14;
 const SECONDS = { second: 1, minute: 60, hour: 3600, day: 86_400, week: 604_800, month: 2_678_400 } as const;
 /** A hundred years: longer than any history. */
@@ -30,7 +33,10 @@ const MAX_WINDOW_SECONDS = 100 * 366 * 86_400;
 
 const funnelFields = z.object({
   funnel_order_type: oneOf(FUNNEL_ORDERS),
-  funnel_viz_type: given(words),
+  funnel_viz_type: oneOf(FUNNEL_VIEWS),
+  funnel_from_step: count(0, MAX_STEPS),
+  funnel_to_step: count(0, MAX_STEPS),
+  bin_count: count(1, MAX_BINS),
   funnel_window_interval: count(1, MAX_WINDOW_SECONDS),
   funnel_window_interval_unit: oneOf(WINDOW_UNITS),
   funnel_window_days: count(1, MAX_WINDOW_SECONDS),
@@ -43,12 +49,6 @@ const exclusionFields = z.object({ funnel_from_step: integer, funnel_to_step: in
 
 export function parseFunnel(filters: JsonObject, common: CommonQuery): FunnelQuery {
   const fields = readFields(funnelFields, filters);
-  const shown = fields.funnel_viz_type ?? 'steps';
-  if (shown !== 'steps')
-    throw unsupported(
-      'Funnels are shown by step: over time and by time to convert are not supported.',
-      'funnel_viz_type',
-    );
   if (fields.funnel_aggregate_by_hogql !== undefined)
     throw unsupported('Funnels count persons only.', 'funnel_aggregate_by_hogql');
   const steps = readSeries(filters);
@@ -64,6 +64,11 @@ export function parseFunnel(filters: JsonObject, common: CommonQuery): FunnelQue
   if (order === 'unordered' && hasRepeats(steps)) {
     throw unsupported('A funnel without an order may have each step once.', 'events');
   }
+  const shown = fields.funnel_viz_type ?? 'steps';
+  const breakdown = readBreakdown(filters);
+  if (shown === 'time_to_convert' && breakdown !== undefined) {
+    throw unsupported('Times to convert are shown of all persons, without a breakdown.', 'breakdown');
+  }
   return {
     insight: 'FUNNELS',
     ...common,
@@ -71,8 +76,12 @@ export function parseFunnel(filters: JsonObject, common: CommonQuery): FunnelQue
     order,
     window: readWindow(fields),
     exclusions,
-    breakdown: readBreakdown(filters),
+    breakdown,
     attribution: readAttribution(fields.breakdown_attribution_type),
+    shown,
+    interval: readInterval(filters),
+    span: shown === 'steps' ? { from: 0, to: steps.length - 1 } : readSpan(fields, steps.length),
+    binCount: fields.bin_count,
   };
 }
 
@@ -94,7 +103,18 @@ function readExclusion(document: unknown, stepCount: number): FunnelExclusion {
   if (from < 0 || to <= from || to >= stepCount) {
     throw invalid('An exclusion must lie between a step of the funnel and a later one.');
   }
-  return { ...readEntity(document), from, to };
+  return { ...readEntity(document, 'exclusions'), from, to };
+}
+
+function readSpan(
+  { funnel_from_step: from = 0, funnel_to_step: to }: z.infer<typeof funnelFields>,
+  stepCount: number,
+): FunnelQuery['span'] {
+  const last = stepCount - 1;
+  const span = { from, to: to ?? last };
+  if (span.from < span.to && span.to <= last) return span;
+  const attr = from >= last ? 'funnel_from_step' : 'funnel_to_step';
+  throw invalid(`${attr}: The steps must be from 0 to ${last}, the first before the last.`, attr);
 }
 
 function readAttribution(type = 'first_touch'): FunnelQuery['attribution'] {

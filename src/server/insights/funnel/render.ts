@@ -2,10 +2,40 @@ import { html } from 'hono/html';
 import { renderBars } from '../../../charts/bars.ts';
 import { formatDuration, formatNumber, formatShare } from '../../../charts/format.ts';
 import type { Html } from '../../../charts/html.ts';
-import type { FunnelStep, FunnelSteps } from './model.ts';
+import { renderOverTime } from '../../../charts/over-time.ts';
+import { pickColor } from '../../../charts/plot.ts';
+import type { FunnelData, FunnelRates, FunnelStep, FunnelSteps, FunnelTimes } from './model.ts';
 
-export function renderFunnel(result: FunnelSteps): Html {
-  return isBrokenDown(result) ? renderValues(result) : renderSteps(result);
+export function renderFunnel(data: FunnelData): Html {
+  switch (data.shown) {
+    case 'steps':
+      return isBrokenDown(data.result) ? renderValues(data.result) : renderSteps(data.result);
+    case 'trends':
+      return renderRates(data.result);
+    case 'time_to_convert':
+      return renderTimes(data.result);
+  }
+}
+
+function renderRates(result: readonly FunnelRates[]): Html {
+  const series = result.map(({ data, breakdown: value }, index) => ({
+    name: value === undefined ? 'converted, %' : value.join(', ') || 'none',
+    values: data,
+    color: pickColor(index),
+  }));
+  return renderOverTime('lines', series, result[0]?.days ?? []);
+}
+
+function renderTimes({ bins, bin_width: width, average_conversion_time: average }: FunnelTimes): Html {
+  const most = Math.max(1, ...bins.map(([, persons]) => persons));
+  const bars = bins.map(([seconds, persons]) => ({
+    label: `${formatDuration(seconds)} to ${formatDuration(seconds + width)}`,
+    value: formatNumber(persons),
+    share: persons / most,
+  }));
+  return html`<div class="insight">${renderBars(bars)}${
+    average === null ? '' : html`<p class="insight-note">${formatDuration(average)} on average.</p>`
+  }</div>`;
 }
 
 const isBrokenDown = (result: FunnelSteps): result is readonly (readonly FunnelStep[])[] =>
@@ -42,7 +72,7 @@ function renderValues(result: readonly (readonly FunnelStep[])[]): Html {
     <thead><tr><td></td>${(result[0] ?? []).map((step) => html`<th scope="col">${renderName(step)}</th>`)}</tr></thead>
     <tbody>${result.map(
       (steps) =>
-        html`<tr><th scope="row">${steps[0]?.breakdown_value?.join(', ') || 'none'}</th>${steps.map(
+        html`<tr><th scope="row">${steps[0]?.breakdown?.join(', ') || 'none'}</th>${steps.map(
           ({ count }, index) =>
             html`<td>${formatNumber(count)}${index > 0 ? html` <small>${formatShare(count, steps[0]?.count ?? 0)}</small>` : ''}</td>`,
         )}</tr>`,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../http/json.ts';
-import { type ActorList, type ActorQuestion, listActors, NOBODY } from '../actor-list.ts';
 import { invalid } from '../insight-error.ts';
 import { findBucketOf } from '../intervals.ts';
+import { type ActorList, type ActorQuestion, listActors, NOBODY } from '../lists/actor-list.ts';
 import { readCommon } from '../parse/common.ts';
 import { readSeries } from '../parse/entities.ts';
 import { given, oneOf, readFields, readInterval, words } from '../parse/fields.ts';
@@ -29,12 +29,13 @@ function parseLifecycleActors(filters: JsonObject): ActorQuestion {
   const { target_date: date, lifecycle_type: status } = readFields(pointFields, filters);
   if (date === undefined) throw invalid('Must include specified date', 'target_date');
   if (status === undefined) throw invalid('Must include lifecycle type', 'lifecycle_type');
-  const [entity] = readSeries(filters);
+  const series = readSeries(filters);
+  const [entity] = series;
   if (entity === undefined) throw invalid('Choose an event.', 'events');
   return {
     ...readCommon(filters),
     interval: readInterval(filters),
-    entities: [entity],
+    entities: series,
     async find(_tx, steps, scope, range) {
       const buckets = cutLifecycle(range);
       const bucket = findBucketOf({ text: date, attr: 'target_date' }, buckets, range, scope.now);

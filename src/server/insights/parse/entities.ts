@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isJsonObject, type JsonObject } from '../../http/json.ts';
 import type { FilterGroup } from '../../query/filter.ts';
+import { idOf, WHERE_ACTIONS_ARE } from '../../query/item-fields.ts';
 import {
   COUNT_MATHS,
   type CountMath,
@@ -32,18 +33,23 @@ type EntityFields = z.infer<typeof entityFields>;
 
 const seriesFields = z.object({
   events: parseList(entityFields, MAX_SERIES),
-  actions: parseList(z.unknown(), MAX_SERIES),
+  actions: parseList(entityFields, MAX_SERIES),
   data_warehouse: parseList(z.unknown(), MAX_SERIES),
 });
 
 /** What the insight counts, in the order it is shown. */
 export function readSeries(filters: unknown): Series[] {
   const { events = [], actions = [], data_warehouse: tables = [] } = readFields(seriesFields, filters);
-  if (actions.length > 0) throw noActions();
   if (tables.length > 0) throw unsupported('Tables of a data warehouse are not supported: choose events.');
-  if (events.length === 0) throw invalid('Choose at least one event.', 'events');
-  return events
-    .map((fields, index) => ({ ...toEntity(fields, fields.order ?? index), measure: toMeasure(fields) }))
+  const chosen = [...events, ...actions.map((fields) => ({ ...fields, type: 'actions' }))];
+  if (chosen.length === 0) throw invalid('Choose at least one event or action.', 'events');
+  if (chosen.length > MAX_SERIES)
+    throw invalid(`Choose ${MAX_SERIES} events and actions at most.`, 'actions');
+  return chosen
+    .map((fields, index) => ({
+      ...toEntity(fields, fields.order ?? index, index < events.length ? 'events' : 'actions'),
+      measure: toMeasure(fields),
+    }))
     .sort((a, b) => a.order - b.order);
 }
 
@@ -53,35 +59,34 @@ export function readAnySeries(filters: unknown): Series[] {
   return lists.every((list = []) => list.length === 0) ? [] : readSeries(filters);
 }
 
-/** One series of its own. */
-export function readOneSeries(document: unknown): Series {
+/** One series of its own; `attr` is the parameter that names it. */
+export function readOneSeries(document: unknown, attr: string): Series {
   const fields = readFields(entityFields, document);
-  return { ...toEntity(fields, fields.order ?? 0), measure: toMeasure(fields) };
+  return { ...toEntity(fields, fields.order ?? 0, attr), measure: toMeasure(fields) };
 }
 
-/** One entity of its own, such as the target of retention. */
-export function readEntity(document: unknown): Entity {
-  return toEntity(readFields(entityFields, document), 0);
+/** One entity of its own, such as the target of retention; `attr` is the parameter that holds it. */
+export function readEntity(document: unknown, attr: string): Entity {
+  return toEntity(readFields(entityFields, document), 0, attr);
 }
 
 export const entityDocument = fromJson(z.custom<JsonObject>(isJsonObject, 'Must be an object.'));
 
-const noActions = () =>
-  unsupported('Actions are not supported: choose the events that the action stands for.', 'actions');
-
-function toEntity(fields: EntityFields, order: number): Entity {
+function toEntity(fields: EntityFields, order: number, attr: string): Entity {
   const { id, type = 'events' } = fields;
-  if (type === 'actions') throw noActions();
-  if (type !== 'events')
-    throw unsupported(`Entities of type "${type.slice(0, 40)}" are not supported: choose events.`);
-  const event = id === undefined ? null : String(id);
-  const name = fields.name ?? event ?? 'All events';
+  if (type !== 'events' && type !== 'actions')
+    throw unsupported(`Entities of type "${type.slice(0, 40)}" are not supported: choose events or actions.`);
+  const actionId = type === 'actions' ? readActionId(id, attr) : undefined;
+  const event = id === undefined || actionId !== undefined ? null : String(id);
+  const name = fields.name ?? event ?? (actionId === undefined ? 'All events' : `Action ${actionId}`);
   const filter: FilterGroup = readFilter(fields.properties);
-  return { event, name, customName: fields.custom_name ?? null, order, filter, action: describeAction() };
+  const saved = actionId === undefined ? {} : { saved: { actionId, attr } };
+  const customName = fields.custom_name ?? null;
+  return { event, ...saved, name, customName, order, filter, action: describeAction() };
 
   function describeAction(): JsonObject {
     return {
-      id: event,
+      id: actionId ?? event,
       type,
       order,
       name,
@@ -94,8 +99,21 @@ function toEntity(fields: EntityFields, order: number): Entity {
   }
 }
 
+function readActionId(id: unknown, attr: string): number {
+  const actionId = idOf(id);
+  if (actionId !== undefined) return actionId;
+  throw invalid(`${attr}: the id of an action is a whole number. ${WHERE_ACTIONS_ARE}`, attr);
+}
+
 const isCountMath = (math: string): math is CountMath => COUNT_MATHS.some((known) => known === math);
 const isPropertyMath = (math: string): math is PropertyMath => PROPERTY_MATHS.some((known) => known === math);
+
+const noSuchMath = (math: string) => unsupported(`Counting by "${math.slice(0, 40)}" is not supported.`);
+
+/** Throws InsightError for what no series counts by. */
+export function checkMath(math: string): void {
+  if (!isCountMath(math) && !isPropertyMath(math)) throw noSuchMath(math);
+}
 
 function toMeasure({
   math = 'total',
@@ -103,7 +121,7 @@ function toMeasure({
   math_property_type: type = '',
 }: EntityFields): Measure {
   if (isCountMath(math)) return { math };
-  if (!isPropertyMath(math)) throw unsupported(`Counting by "${math.slice(0, 40)}" is not supported.`);
+  if (!isPropertyMath(math)) throw noSuchMath(math);
   if (key === undefined) throw invalid(`Counting by ${math} needs a property: math_property is missing.`);
   if (type.startsWith('session') || key === '$session_duration') {
     throw unsupported('Properties of sessions are not supported: choose a property of events or persons.');

@@ -4,8 +4,9 @@ import { ApiError } from '../../http/errors.ts';
 import { parseSafely } from '../../http/safe-json.ts';
 import type { FilterGroup, Owner } from '../../query/filter.ts';
 import { type AskedInterval, parseInterval } from '../../query/interval.ts';
+import { WHERE_COHORTS_ARE, wholeNumber } from '../../query/item-fields.ts';
 import { parseFilter } from '../../query/parse-filter.ts';
-import type { Breakdown } from '../entity.ts';
+import { type Breakdown, EVERYBODY, SESSION_PROPERTIES, type SessionProperty } from '../entity.ts';
 import { invalid, unsupported } from '../insight-error.ts';
 import type { DateWords } from '../insight-kind.ts';
 
@@ -24,6 +25,12 @@ const plainNumber = (value: unknown): unknown => (isExactNumber(value) ? value.t
 
 /** A whole number that must be there. */
 export const integer = z.preprocess(plainNumber, z.coerce.number().int());
+
+/** Above 0, up to 1. */
+export const share = given(z.preprocess(plainNumber, z.coerce.number().gt(0).max(1)));
+
+/** From 0. */
+export const seconds = given(z.preprocess(plainNumber, z.coerce.number().min(0).max(1e15)));
 
 export const flag = given(z.union([z.boolean(), z.stringbool()]));
 
@@ -88,7 +95,10 @@ export function readInterval(filters: unknown): AskedInterval {
 const breakdownFields = z.object({
   breakdown: given(z.union([words, z.number(), z.array(z.unknown())])),
   breakdown_type: given(words),
-  breakdowns: parseList(z.object({ property: words, type: given(words) }), 10),
+  breakdowns: parseList(
+    z.object({ property: z.union([words, z.number(), z.array(z.unknown())]), type: given(words) }),
+    10,
+  ),
   breakdown_limit: count(1, 1000),
   breakdown_hide_other_aggregation: flag,
   breakdown_histogram_bin_count: given(z.unknown()),
@@ -101,28 +111,63 @@ export function readBreakdown(filters: unknown): Breakdown | undefined {
   const fields = readFields(breakdownFields, filters);
   const single = { property: fields.breakdown, type: fields.breakdown_type };
   const [first, second] = fields.breakdowns?.length ? fields.breakdowns : [single];
-  const listed = Array.isArray(first?.property) ? first.property : [first?.property];
-  if (second !== undefined || listed.length > 1) {
+  const listed: readonly unknown[] = Array.isArray(first?.property) ? first.property : [first?.property];
+  const owner = first?.type ?? 'event';
+  if (second !== undefined || (listed.length > 1 && owner !== 'cohort')) {
     throw unsupported('A breakdown by several properties is not supported: choose one.', 'breakdown');
   }
   const [property] = listed;
   if (property === undefined) return undefined;
-  if (typeof property !== 'string')
-    throw unsupported('A breakdown must name a property of events or persons.', 'breakdown');
-  const owner = first?.type ?? 'event';
-  if (owner !== 'event' && owner !== 'person') {
-    throw unsupported(
-      `A breakdown by ${owner.slice(0, 40)} is not supported: choose a property of events or persons.`,
-      'breakdown_type',
-    );
-  }
   if (fields.breakdown_histogram_bin_count !== undefined || fields.breakdown_normalize_url === true) {
     throw unsupported('A breakdown in bins or with normalised addresses is not supported.');
   }
-  return {
-    owner,
-    key: property,
+  const shown = {
     limit: fields.breakdown_limit ?? DEFAULT_BREAKDOWN_LIMIT,
     hideOther: fields.breakdown_hide_other_aggregation ?? false,
   };
+  if (owner === 'cohort') {
+    const cohorts = [...new Set(listed.flatMap(readCohortIds))];
+    if (cohorts.length > MAX_COHORTS)
+      throw invalid(`breakdown: ${MAX_COHORTS} cohorts at most.`, 'breakdown');
+    return { owner, cohorts, ...shown, limit: cohorts.length };
+  }
+  if (typeof property !== 'string')
+    throw unsupported('A breakdown must name a property of events or persons.', 'breakdown');
+  if (owner === 'session') return { owner, key: readSessionProperty(property), ...shown };
+  if (owner !== 'event' && owner !== 'person') {
+    throw unsupported(
+      `A breakdown by ${owner.slice(0, 40)} is not supported: choose a property of events, persons or sessions, or cohorts.`,
+      'breakdown_type',
+    );
+  }
+  return { owner, key: property, ...shown };
+}
+
+/** More make a statement that takes longer to plan than to run. */
+const MAX_COHORTS = 50;
+
+/** An id, `all`, or the JSON text of a list of them. */
+function readCohortIds(given: unknown): (number | typeof EVERYBODY)[] {
+  const value = typeof given === 'string' && given.startsWith('[') ? parsed(given) : given;
+  const ids: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return ids.map((one) => {
+    if (one === EVERYBODY) return EVERYBODY;
+    const id = wholeNumber(one);
+    // 0 is another word of clients for everybody.
+    if (id === 0) return EVERYBODY;
+    if (id !== undefined && id < 2 ** 31) return id;
+    throw invalid(
+      `breakdown: a breakdown by cohorts takes their ids, whole numbers, or "all". ${WHERE_COHORTS_ARE}`,
+      'breakdown',
+    );
+  });
+}
+
+function readSessionProperty(name: string): SessionProperty {
+  const known = SESSION_PROPERTIES.find((property) => property === name);
+  if (known !== undefined) return known;
+  throw unsupported(
+    `Sessions have no property "${name.slice(0, 40)}" here, but ${SESSION_PROPERTIES.join(', ')}.`,
+    'breakdown',
+  );
 }

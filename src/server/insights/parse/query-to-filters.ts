@@ -22,6 +22,7 @@ export function queryToFilters(query: JsonObject): JsonObject {
     interval: source['interval'],
     properties: source['properties'],
     filter_test_accounts: source['filterTestAccounts'],
+    sampling_factor: source['samplingFactor'],
     aggregation_group_type_index: source['aggregation_group_type_index'],
     ...convertSeries(source['series']),
     ...getObject(source, 'breakdownFilter'),

@@ -2,13 +2,14 @@ import { z } from 'zod';
 import type { JsonObject } from '../../http/json.ts';
 import type { Series } from '../entity.ts';
 import { invalid, naming } from '../insight-error.ts';
-import { readAnySeries, readOneSeries } from './entities.ts';
+import { checkMath, readAnySeries, readOneSeries } from './entities.ts';
 import { count, given, readFields, words } from './fields.ts';
 
 /** The parameters that name one series, with what they are. */
 export const TARGET_PARAMETERS = {
-  entity_id: 'Name of the event; also as `entityId`.',
-  entity_type: '`events`; without `entity_id` it means every event. Also as `type`.',
+  entity_id: 'Name of the event, or id of the action; also as `entityId`.',
+  entity_type:
+    '`events` (default) or `actions`; without `entity_id` `events` means every event. Also as `type`.',
   entity_math: 'How the series counts, where several are of one event.',
   entity_order: 'The `order` of the series in `events`; it goes before the id.',
 } as const;
@@ -34,14 +35,18 @@ export function readTargetSeries(filters: JsonObject): Series {
       id === undefined ? 'entity_id' : 'entity_type',
     );
   }
+  if (math !== undefined) naming('entity_math', () => checkMath(math));
   const all = readAnySeries(filters);
-  const event = id === undefined ? null : String(id);
   const isEvent = (type ?? 'events') === 'events';
-  const ofEvent = isEvent ? all.filter((series) => series.event === event) : [];
+  const attr = isEvent ? 'entity_math' : type === 'actions' ? 'entity_id' : 'entity_type';
+  const named = naming(attr, () => readOneSeries({ id, type, math }, attr));
+  const same = all.filter(
+    ({ event, saved }) => event === named.event && saved?.actionId === named.saved?.actionId,
+  );
   return (
     all.find((series) => series.order === order) ??
-    ofEvent.find(({ measure }) => math === undefined || measure.math === math) ??
-    ofEvent[0] ??
-    naming(isEvent ? 'entity_math' : 'entity_type', () => readOneSeries({ id, type, math }))
+    same.find(({ measure }) => math === undefined || measure.math === math) ??
+    same[0] ??
+    named
   );
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../http/json.ts';
-import { type ActorList, type ActorQuestion, listActors } from '../actor-list.ts';
 import { wholeRange } from '../intervals.ts';
+import { type ActorList, type ActorQuestion, listActors } from '../lists/actor-list.ts';
 import { readCommon } from '../parse/common.ts';
 import { given, readFields, words } from '../parse/fields.ts';
 import { parsePaths } from './parse.ts';

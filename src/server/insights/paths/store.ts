@@ -1,10 +1,10 @@
 import type { Queryable } from '../../database/db.ts';
-import { allOf, anyOf, type Sql, sql } from '../../database/sql.ts';
+import { allOf, anyOf, joinSql, type Sql, sql } from '../../database/sql.ts';
 import { ACTOR, type EventScope, eventsWhere, runFacts, type Span, selectText } from '../events-store.ts';
 import type { Steps } from '../steps.ts';
 import type { PathEdge, PathsQuery } from './model.ts';
 
-/** The edges that most sessions went along. */
+/** The edges that most sessions went along. They are counted by their items, so that each has its keys made once. */
 export async function loadPaths(
   tx: Queryable,
   steps: Steps,
@@ -12,22 +12,28 @@ export async function loadPaths(
   span: Span,
   query: PathsQuery,
 ): Promise<PathEdge[]> {
-  const facts = await collectFacts(steps, scope, span, query);
+  const items = await steps.collect(scope, (within) => pathItems(within, span, query));
+  const counted = await steps.derive(
+    [items],
+    (of) => sql`select step, item, item_after, count(*) as value, sum(milliseconds) as milliseconds
+      from (${pathFacts(scope, of(items), query)}) as facts where item_after is not null
+      group by step, item, item_after`,
+  );
   const rows = await runFacts<Omit<PathEdge, 'average_conversion_time'> & { readonly averageMs: number }>(
     tx,
-    sql`select source, target, count(*) as value, avg(milliseconds) as "averageMs"
-      from ${facts} as facts where target is not null
-      group by source, target
-      having count(*) between ${query.minEdgeWeight ?? 0}::bigint and ${query.maxEdgeWeight ?? MAX_WEIGHT}::bigint
+    sql`select ${SOURCE} as source, ${TARGET} as target, value, milliseconds / value as "averageMs"
+      from (
+        select step, item, item_after, sum(value)::bigint as value, sum(milliseconds) as milliseconds
+        from ${counted} as counted group by step, item, item_after) as edges
+      where value between ${query.minEdgeWeight ?? 0}::bigint and ${query.maxEdgeWeight ?? MAX_WEIGHT}::bigint
       order by value desc, source, target limit ${query.edgeLimit}::integer`,
   );
   return rows.map(({ averageMs, ...edge }) => ({ ...edge, average_conversion_time: averageMs }));
 }
 
-async function collectFacts(steps: Steps, scope: EventScope, span: Span, query: PathsQuery): Promise<Sql> {
-  const items = await steps.collect(scope, (within) => pathItems(within, span, query));
-  return steps.derive([items], (of) => pathFacts(scope, of(items), query));
-}
+/** Keys of items as edges name them. */
+const SOURCE = sql`(step || '_' || item)`;
+const TARGET = sql`(step + 1 || '_' || item_after)`;
 
 /** A part of paths by its items, as `source` and `target` of edges name them. */
 export interface PathPart {
@@ -47,15 +53,19 @@ export async function findOnPaths(
   query: PathsQuery,
   { source, target, end }: PathPart,
 ): Promise<Sql> {
-  const facts = await collectFacts(steps, scope, span, query);
+  const items = await steps.collect(scope, (within) => pathItems(within, span, query));
   const conditions =
     end !== undefined
-      ? [sql`source = ${end}::text`, sql`target is null`]
+      ? [sql`${SOURCE} = ${end}::text`, sql`item_after is null`]
       : [
-          ...(source === undefined ? [] : [sql`source = ${source}::text`, sql`target is not null`]),
-          ...(target === undefined ? [] : [sql`target = ${target}::text`]),
+          ...(source === undefined ? [] : [sql`${SOURCE} = ${source}::text`, sql`item_after is not null`]),
+          ...(target === undefined ? [] : [sql`${TARGET} = ${target}::text`]),
         ];
-  return sql`(select distinct actor from ${facts} as facts where ${allOf(conditions)})`;
+  return steps.derive(
+    [items],
+    (of) =>
+      sql`select distinct actor from (${pathFacts(scope, of(items), query)}) as facts where ${allOf(conditions)}`,
+  );
 }
 
 const MAX_WEIGHT = Number.MAX_SAFE_INTEGER;
@@ -64,46 +74,57 @@ const MAX_WEIGHT = Number.MAX_SAFE_INTEGER;
 const SESSION_GAP = sql`interval '30 minutes'`;
 
 /**
- * One fact for a person, a session of theirs and an item in it, with the item that followed, or null after the
- * last that is shown; an item that repeats itself counts once. A path begins with its session or at the starting
- * point, or it leads to the end point; then the steps right before that are shown. All windows have one order, so
- * that the items are sorted once.
+ * One fact for a person, a session of theirs and an item in it: its `step`, and the item that followed, or null
+ * after the last that is shown; an item that repeats itself counts once. A path begins with its session or at the
+ * starting point, or it leads to the end point; then the steps right before that are shown. All windows have one
+ * order, so that the items are sorted once; nothing here is a CTE, behind which Postgres would sort again.
  */
 function pathFacts({ guard }: EventScope, itemsIn: Sql, query: PathsQuery): Sql {
-  const { startPoint, endPoint, stepLimit } = query;
-  const point = startPoint ?? endPoint;
-  const each = sql`over (partition by actor order by at, uuid, item)`;
+  const isOnPath = sql`(step < ${query.stepLimit}::integer and not ends)`;
+  const items = sql`(
+    select actor, at, uuid, item, item_before, coalesce(at - at_before >= ${SESSION_GAP}, true) as is_new
+    from (
+      select actor, at, uuid, item, lag(at) ${EACH} as at_before, lag(item) ${EACH} as item_before
+      from ${itemsIn} as parts) as befores) as news
+    where is_new or item <> item_before`;
+  const hasPoint = query.startPoint !== undefined || query.endPoint !== undefined;
+  return sql`select actor, step, item, case when ${isOnPath} then item_after end as item_after,
+      case when ${isOnPath} then extract(epoch from at_after - at)::float8 * 1000 end as milliseconds
+    from (${hasPoint ? stepsAtPoint(items, query) : stepsOfSessions(items, query)}) as steps
+    where step <= ${query.stepLimit}::integer and ${guard}`;
+}
+
+const EACH = sql`over (partition by actor order by at, uuid, item)`;
+
+const FOLLOWED = sql`actor, at, item, lead(item) ${EACH} as item_after, lead(at) ${EACH} as at_after,
+  coalesce(lead(is_new) ${EACH}, true) as ends`;
+
+/** Of paths that begin with their session: how many items ago that was, as far as steps are shown. */
+function stepsOfSessions(items: Sql, { stepLimit }: PathsQuery): Sql {
+  const ago = Array.from(
+    { length: stepLimit - 1 },
+    (_, index) => sql`when lag(is_new, ${index + 1}::integer) ${EACH} then ${index + 2}::integer`,
+  );
+  return sql`select ${FOLLOWED}, case when is_new then 1 ${joinSql(ago, ' ')} end as step from ${items}`;
+}
+
+/** Of paths that begin or end at an item. */
+function stepsAtPoint(items: Sql, { startPoint, endPoint, stepLimit }: PathsQuery): Sql {
+  const point = startPoint ?? endPoint ?? '';
   const soFar = sql`over (partition by actor order by at, uuid, item rows unbounded preceding)`;
-  const [first, isLast] =
-    endPoint === undefined
-      ? [point === undefined ? sql`1` : sql`met`, sql`false`]
-      : [sql`greatest(met - ${stepLimit - 1}::integer, 1)`, sql`place = met`];
-  const met =
-    point === undefined
-      ? sql`null::bigint`
-      : sql`min(place) filter (where item = ${point}::text) over (partition by actor, session)`;
-  return sql`with befores as (
-      select actor, at, uuid, item, lag(at) ${each} as at_before, lag(item) ${each} as item_before
-      from ${itemsIn} as parts),
-    news as (
-      select actor, at, uuid, item, coalesce(at - at_before >= ${SESSION_GAP}, true) as is_new, item_before
-      from befores),
-    numbers as (
-      select actor, at, item, row_number() ${each} as number, is_new, lead(item) ${each} as item_after,
-        lead(at) ${each} as at_after, lead(is_new) ${each} as ends_before_new, uuid
-      from news where is_new or item <> item_before),
-    sessions as (
-      select *, max(number) filter (where is_new) ${soFar} as session from numbers),
-    places as (select *, number - session + 1 as place from sessions),
-    marked as (select *, ${met} as met from places),
-    steps as (
-      select *, place - ${first} + 1 as step, (coalesce(ends_before_new, true) or ${isLast}) as ends
-      from marked where ${endPoint === undefined ? sql`true` : sql`place <= met`})
-    select actor, session, step || '_' || item as source,
-      case when not ends and step < ${stepLimit}::integer then (step + 1) || '_' || item_after end as target,
-      case when not ends and step < ${stepLimit}::integer
-        then extract(epoch from at_after - at)::float8 * 1000 end as milliseconds
-    from steps where step between 1 and ${stepLimit}::integer and ${guard}`;
+  const first = endPoint === undefined ? sql`met` : sql`greatest(met - ${stepLimit - 1}::integer, 1)`;
+  return sql`select actor, at, item, item_after, at_after, place - ${first} + 1 as step,
+      ends or ${endPoint === undefined ? sql`false` : sql`place = met`} as ends
+    from (
+      select *, min(place) filter (where item = ${point}::text) over (partition by actor, session) as met
+      from (
+        select *, number - session + 1 as place from (
+          select *, max(number) filter (where is_new) ${soFar} as session from (
+            select ${FOLLOWED}, uuid, row_number() ${EACH} as number, is_new from ${items}) as numbers
+          ) as sessions
+        ) as places
+      ) as marked
+    where place >= ${first} ${endPoint === undefined ? sql`` : sql`and place <= met`}`;
 }
 
 /** What a path is made of: addresses of page views, names of screens, names of other events. */
@@ -123,14 +144,22 @@ function pathItems(scope: EventScope, span: Span, { include, exclude, groupings 
           select name from unnest(${groupings.map(toLikePattern)}::text[], ${groupings}::text[])
             with ordinality as wild (pattern, name, place)
           where named like pattern order by place limit 1), named)`;
-  // The last slash of an address is ignored, unless it is the whole address. With an offset, Postgres reads it once.
+  const address = sql`case when event = '$pageview' and raw like '_%/' then left(raw, -1) else raw end`;
+  const excluded =
+    exclude.length === 0
+      ? sql`true`
+      : sql`item <> all(${exclude}::text[]) and event <> all(${exclude}::text[])`;
+  // The last slash of an address is ignored, unless it is the whole address. What is volatile stays where it is, so
+  // that properties are read once and not sorted with the items; an offset does the same, but only one process at work.
   return sql`select actor, at, uuid, item from (
       select actor, at, uuid, event, ${grouped} as item from (
-        select ${ACTOR} as actor, e.timestamp as at, e.uuid, e.event,
-          case e.event when '$pageview' then case when ${url} like '_%/' then left(${url}, -1) else ${url} end
-            when '$screen' then ${screen} else e.event end as named
-        ${eventsWhere(scope, span, wanted.length === 0 ? sql`true` : anyOf(wanted))} offset 0) as named_events) as items
-    where item <> '' and item <> all(${exclude}::text[]) and event <> all(${exclude}::text[])`;
+        select actor, at, uuid, event, ${address} as named from (
+          select ${ACTOR} as actor, e.timestamp as at, e.uuid, e.event,
+            case e.event when '$pageview' then ${url} when '$screen' then ${screen} else e.event end as raw,
+            clock_timestamp() as read_at
+          ${eventsWhere(scope, span, wanted.length === 0 ? sql`true` : anyOf(wanted))}) as raw_events
+        ) as named_events) as items
+    where item <> '' and ${excluded}`;
 }
 
 /** `/users/*` → `%/users/%%`: found anywhere in an item, as the service does it. */

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { sql } from '../../database/sql.ts';
 import type { JsonObject } from '../../http/json.ts';
-import { type ActorList, type ActorQuestion, NOBODY } from '../actor-list.ts';
+import { type ActorList, type ActorQuestion, NOBODY } from '../lists/actor-list.ts';
+import { readPart } from '../parse/breakdown-value.ts';
 import { readCommon } from '../parse/common.ts';
-import { count, parseList, readBreakdown, readFields, words } from '../parse/fields.ts';
+import { count, parseList, readFields, words } from '../parse/fields.ts';
 import { cutRetention } from './compute.ts';
 import { MAX_INTERVALS, parseRetention } from './parse.ts';
 import { findRetained } from './store.ts';
@@ -21,10 +22,12 @@ export const retentionActors: ActorList = {
     total_intervals: 'How many periods (default 11).',
     retention_type: '`retention_recurring` (default) or `retention_first_time`.',
     selected_interval: 'Index of the row, from 0 (default).',
-    breakdown: 'Name of a property of the target event or its person.',
-    breakdown_type: '`event` (default) or `person`.',
+    breakdown: 'Name of a property of the target event, its person or session, or ids of cohorts.',
+    breakdown_type: '`event` (default), `person`, `session` or `cohort`.',
+    breakdown_limit: 'As of the insight (default 25).',
     breakdown_values:
-      'JSON: a list of one: only target events with this value. Without a breakdown, the index of the row.',
+      'JSON: a list of one: only target events with this value, `$$_breakdown_other_$$` for all beyond the limit. ' +
+      'Without a breakdown, the index of the row.',
   },
   parse: parseRetentionActors,
 };
@@ -36,21 +39,27 @@ const pointFields = z.object({
 
 function parseRetentionActors(filters: JsonObject): ActorQuestion {
   const { selected_interval: selected, breakdown_values: [value] = [] } = readFields(pointFields, filters);
-  const property = readBreakdown(filters);
-  const index = selected ?? (property === undefined ? readIndex(value) : 0);
-  const { breakdown: _, breakdowns: __, ...own } = filters;
-  const ofValue = property && value !== undefined ? { ofValue: { property, value: String(value) } } : {};
-  const query = { ...parseRetention(own, readCommon(filters)), ...ofValue };
+  const asked = parseRetention(filters, readCommon(filters));
+  const index = selected ?? (asked.breakdown === undefined ? readIndex(value) : 0);
+  const part = readPart(asked.breakdown, { breakdown_values: value }, 'breakdown_values');
+  // Without a value it does not matter which one an event has.
+  const breakdown = part.value === undefined ? undefined : part.breakdown;
+  const query = { ...asked, breakdown };
   return {
     dates: query.dates,
     filter: query.filter,
     interval: query.period,
     entities: [query.target, query.returning],
-    async find(_tx, steps, scope, range) {
+    breakdown,
+    async find(tx, steps, scope, range) {
       const buckets = cutRetention(range, query);
       if (index >= buckets.starts.length) return NOBODY;
+      const retained = await findRetained(tx, steps, scope, buckets, query, {
+        row: index + 1,
+        value: part.value,
+      });
       return {
-        rows: sql`select * from ${await findRetained(steps, scope, buckets, query, index + 1)} as retained`,
+        rows: sql`select * from ${retained} as retained`,
         order: sql`cardinality(array_positions(appearances, 1)) desc`,
       };
     },

@@ -10,6 +10,7 @@ export const retention: InsightKind<'RETENTION', RetentionQuery, RetentionData> 
   source: { kind: 'RetentionQuery', filterKey: 'retentionFilter' },
   parse: parseRetention,
   listEntities: ({ target, returning }) => [target, returning],
+  getBreakdown: ({ breakdown }) => breakdown,
   getInterval: ({ period }) => period,
   compute: computeRetention,
   isEmpty: ({ result }) => result.every(({ values }) => values.every(({ count }) => count === 0)),

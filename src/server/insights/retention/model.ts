@@ -1,5 +1,5 @@
 import type { Interval } from '../../query/interval.ts';
-import type { Entity, PropertyOf } from '../entity.ts';
+import type { Breakdown, Entity } from '../entity.ts';
 import type { KindData, KindQuery } from '../insight-kind.ts';
 
 export interface RetentionQuery extends KindQuery<'RETENTION'> {
@@ -7,9 +7,9 @@ export interface RetentionQuery extends KindQuery<'RETENTION'> {
   readonly returning: Entity;
   readonly period: Interval;
   readonly totalIntervals: number;
-  /** Only target events whose property has this value count, empty for none. */
-  readonly ofValue?: { readonly property: PropertyOf; readonly value: string };
-  /** Only the first target event of a person counts. */
+  /** Rows for each value that target events have. */
+  readonly breakdown: Breakdown | undefined;
+  /** Only the first target event of a person, with a breakdown of a person and a value, counts. */
   readonly firstTime: boolean;
 }
 
@@ -22,4 +22,8 @@ export interface RetentionRow {
   readonly label: string;
   /** Persons of this row who came back so many periods later; the first is the row's size. */
   readonly values: readonly { readonly count: number }[];
+  /** With a breakdown, as of trends. */
+  readonly breakdown_value?: string | number;
+  /** The same for display. */
+  readonly breakdown?: string;
 }

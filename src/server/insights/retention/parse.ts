@@ -28,14 +28,15 @@ export function parseRetention(filters: JsonObject, common: CommonQuery): Retent
   if (type !== 'retention_recurring' && type !== 'retention_first_time') {
     throw unsupported(`Retention of type "${type.slice(0, 40)}" is not supported.`, 'retention_type');
   }
-  if (readBreakdown(filters) !== undefined)
-    throw unsupported('Retention by a breakdown is not supported.', 'breakdown');
   const target = fields.target_entity ?? PAGEVIEWS;
   return {
     insight: 'RETENTION',
     ...common,
-    target: naming('target_entity', () => readEntity(target)),
-    returning: naming('returning_entity', () => readEntity(fields.returning_entity ?? target)),
+    target: naming('target_entity', () => readEntity(target, 'target_entity')),
+    returning: naming('returning_entity', () =>
+      readEntity(fields.returning_entity ?? target, 'returning_entity'),
+    ),
+    breakdown: readBreakdown(filters),
     period: known,
     totalIntervals: fields.total_intervals ?? DEFAULT_INTERVALS,
     firstTime: type === 'retention_first_time',

@@ -7,9 +7,19 @@ const SHADES = 9;
 
 /** A row for each period: its persons, and the share of them that came back so many periods later. */
 export function renderRetention(all: readonly RetentionRow[]): Html {
+  const values = [...new Set(all.map(({ breakdown }) => breakdown))];
+  return html`${values.map((value) =>
+    renderTable(
+      all.filter(({ breakdown }) => breakdown === value),
+      value,
+    ),
+  )}`;
+}
+
+function renderTable(all: readonly RetentionRow[], value: string | undefined): Html {
   const rows = dropEmptyStart(all);
   const period = rows[0]?.label.split(' ')[0] ?? '';
-  return html`<div class="insight insight-scroll" tabindex="0"><table class="insight-retention">
+  return html`<div class="insight insight-scroll" tabindex="0"><table class="insight-retention">${value === undefined ? '' : html`<caption>${value}</caption>`}
     <thead><tr><td></td><th scope="col">People</th>${rows
       .slice(1)
       .map((_, index) => html`<th scope="col">${period} ${index + 1}</th>`)}</tr></thead>

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../http/json.ts';
 import { MAX_INTERVALS } from '../../query/interval.ts';
-import { type ActorList, type ActorQuestion, listActors, NOBODY } from '../actor-list.ts';
 import { invalid } from '../insight-error.ts';
 import { cutRange } from '../intervals.ts';
+import { type ActorList, type ActorQuestion, listActors, NOBODY } from '../lists/actor-list.ts';
 import { readCommon } from '../parse/common.ts';
+import { readAnySeries } from '../parse/entities.ts';
 import { count, readFields, readInterval } from '../parse/fields.ts';
 import { readTargetSeries, TARGET_PARAMETERS } from '../parse/target-series.ts';
 import { findActiveIn } from './store.ts';
@@ -36,7 +37,7 @@ function parseStickinessActors(filters: JsonObject): ActorQuestion {
   return {
     ...readCommon(filters),
     interval: readInterval(filters),
-    entities: [entity],
+    entities: [entity, ...readAnySeries(filters)],
     async find(_tx, steps, scope, range) {
       const buckets = cutRange(range);
       if (buckets.starts.length < active) return NOBODY;

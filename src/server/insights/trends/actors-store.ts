@@ -7,12 +7,12 @@ import {
   ACTIVE_DAYS,
   AGGREGATES,
   COUNTS_PERSONS,
+  collectFacts,
   daysBefore,
   loadMostPersons,
   lookBack,
   selectGreatest,
   type TrendRequest,
-  trendFacts,
 } from './facts.ts';
 
 /** One number of a trend. */
@@ -38,7 +38,7 @@ export async function findInTrend(
   // What is beyond the limit is known from the facts of all buckets only.
   const { from, until } = isOther ? lookBackAsCounted(request) : span;
   const reach = { ...request, buckets: { ...request.buckets, from, until } };
-  const facts = await steps.collect(scope, (within) => trendFacts(within, reach));
+  const facts = await collectFacts(steps, scope, reach, lookBackAsCounted(request));
   const greatest =
     isOther && request.breakdown !== undefined
       ? await loadGreatest(tx, steps, facts, request, request.breakdown)

@@ -3,17 +3,18 @@ import { sql } from '../../database/sql.ts';
 import type { JsonObject } from '../../http/json.ts';
 import type { DateRange } from '../../query/date-range.ts';
 import { addIntervals, toIntervalStart } from '../../query/interval.ts';
-import { type ActorList, type ActorQuestion, type Actors, NOBODY } from '../actor-list.ts';
 import type { DateWords } from '../insight-kind.ts';
 import { type Buckets, cutRange, findBucketOf, wholeRange } from '../intervals.ts';
-import { readBreakdownValue } from '../parse/breakdown-value.ts';
+import { type ActorList, type ActorQuestion, type Actors, NOBODY } from '../lists/actor-list.ts';
+import { readPart } from '../parse/breakdown-value.ts';
 import { readCommon } from '../parse/common.ts';
+import { readAnySeries } from '../parse/entities.ts';
 import { count, given, readBreakdown, readFields, readInterval, words } from '../parse/fields.ts';
 import { readTargetSeries, TARGET_PARAMETERS } from '../parse/target-series.ts';
 import { findInTrend } from './actors-store.ts';
 import { countsFirstOnly } from './compute.ts';
 import { AGGREGATED_DISPLAYS } from './model.ts';
-import { readDisplay } from './parse.ts';
+import { readDisplay, smoothingIntervals } from './parse.ts';
 
 /** Who did what one number of a trend counts, those who did most first. */
 export const trendsActors: ActorList = {
@@ -27,30 +28,35 @@ export const trendsActors: ActorList = {
       'A moment in the interval whose number is meant, where the dates are those of the insight. Without it ' +
       'the dates are those of the number: the same day twice is the whole interval that it is in, but for displays ' +
       'of one number.',
-    breakdown: 'Name of a property.',
-    breakdown_type: '`event` (default) or `person`.',
+    breakdown: 'Name of a property, or ids of cohorts.',
+    breakdown_type: '`event` (default), `person`, `session` or `cohort`.',
     breakdown_limit: 'As of the insight (default 25).',
     breakdown_value:
       'The value whose number is meant, empty for events without one; `$$_breakdown_other_$$` for all beyond ' +
       'the limit, over the dates. Without it every value.',
+    smoothing_intervals: 'Without effect: the list is that of the interval itself.',
     display: '`ActionsLineGraphCumulative` counts from the beginning of the dates, as the insight does.',
   },
   parse: parseTrendsActors,
 };
 
-const pointFields = z.object({ target_date: given(words), breakdown_limit: count(1, 1000) });
+const pointFields = z.object({
+  target_date: given(words),
+  breakdown_limit: count(1, 1000),
+  smoothing_intervals: smoothingIntervals,
+});
 
 function parseTrendsActors(filters: JsonObject): ActorQuestion {
   const { target_date: date } = readFields(pointFields, filters);
   const series = readTargetSeries(filters);
-  const breakdown = readBreakdown(filters);
-  const value = breakdown === undefined ? undefined : readBreakdownValue(filters, 'breakdown_value');
+  const { breakdown, value } = readPart(readBreakdown(filters), filters, 'breakdown_value');
   const display = readDisplay(filters);
   const common = readCommon(filters);
   return {
     ...common,
     interval: readInterval(filters),
-    entities: [series],
+    entities: [series, ...readAnySeries(filters)],
+    breakdown,
     async find(tx, steps, scope, range): Promise<Actors> {
       const point = findPoint(date, common.dates, range, scope.now, AGGREGATED_DISPLAYS.has(display));
       if (point === undefined) return NOBODY;

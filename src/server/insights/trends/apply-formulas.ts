@@ -14,7 +14,7 @@ export function applyFormulas(
     values.map((value) => ({ ...applyFormula(named, bySeries, value), label: toLabel(named.name, value) })),
   );
 
-  function toLabel(name: string, value: string | undefined): string {
+  function toLabel(name: string, value: string | number | undefined): string {
     if (value === undefined) return name;
     return formulas.length > 1 ? `${name} - ${describeValue(value)}` : describeValue(value);
   }
@@ -23,7 +23,7 @@ export function applyFormulas(
 function applyFormula(
   { formula, name }: NamedFormula,
   bySeries: readonly (readonly TrendSeries[])[],
-  value: string | undefined,
+  value: string | number | undefined,
 ): TrendSeries {
   const lines = bySeries.map((series) => series.find(({ breakdown_value: own }) => own === value));
   const [model] = lines.filter((line) => line !== undefined);

@@ -1,6 +1,7 @@
 import type { Queryable } from '../../database/db.ts';
 import type { DateRange } from '../../query/date-range.ts';
-import type { Series } from '../entity.ts';
+import { loadCohortNames } from '../breakdown-store.ts';
+import { EVERYBODY, OTHER_VALUES, type Series } from '../entity.ts';
 import type { EventScope } from '../events-store.ts';
 import { checkSize } from '../insight-error.ts';
 import { type Buckets, cutRange, previousRange, wholeRange } from '../intervals.ts';
@@ -9,11 +10,11 @@ import { applyFormulas } from './apply-formulas.ts';
 import {
   AGGREGATED_DISPLAYS,
   describeValue,
-  OTHER_VALUES,
   type TrendSeries,
   type TrendsData,
   type TrendsQuery,
 } from './model.ts';
+import { smoothLine } from './smooth-line.ts';
 import { loadTrend, type TrendPoint } from './store.ts';
 
 export async function computeTrends(
@@ -24,6 +25,7 @@ export async function computeTrends(
   range: DateRange,
 ): Promise<TrendsData> {
   const result: TrendSeries[] = [];
+  const names = await loadCohortNames(tx, scope.projectId, query.breakdown);
   for (const { buckets, mark } of listPeriods(query, range)) {
     const bySeries: TrendSeries[][] = [];
     for (const series of query.series) {
@@ -36,12 +38,18 @@ export async function computeTrends(
               breakdown: query.breakdown,
               firstOnly: countsFirstOnly(query.display, series),
             });
-      bySeries.push(shapeTrend(points, series, query, buckets));
+      bySeries.push(shapeTrend(points, series, { ...query, names }, buckets));
     }
     const shown = query.formulas.length > 0 ? applyFormulas(query.formulas, bySeries) : bySeries.flat();
     result.push(...shown.map((one) => ({ ...one, ...mark })));
   }
-  return { insight: 'TRENDS', display: query.display, result };
+  const isSmooth = query.smoothing > 1 && !AGGREGATED_DISPLAYS.has(query.display);
+  return {
+    insight: 'TRENDS',
+    display: query.display,
+    ...(isSmooth ? { smoothing: query.smoothing } : {}),
+    result,
+  };
 }
 
 const CUMULATIVE = 'ActionsLineGraphCumulative';
@@ -71,12 +79,16 @@ function listPeriods(query: TrendsQuery, range: DateRange): Period[] {
 function shapeTrend(
   points: readonly TrendPoint[],
   series: Series,
-  query: Pick<TrendsQuery, 'display' | 'breakdown' | 'series'>,
+  query: Pick<TrendsQuery, 'display' | 'breakdown' | 'series' | 'smoothing'> & {
+    readonly names: ReadonlyMap<string, string>;
+  },
   buckets: Buckets,
 ): TrendSeries[] {
   const { breakdown, display } = query;
   const lines = new Map<string | null, number[]>();
   if (breakdown === undefined) lines.set('', zeros(buckets));
+  // A cohort that nobody of is there has a line as well.
+  for (const value of query.names.keys()) if (isAsked(value)) lines.set(value, zeros(buckets));
   for (const { bucket, value, total } of points) {
     if (value === null && breakdown?.hideOther) continue;
     const line = lines.get(value) ?? zeros(buckets);
@@ -89,24 +101,32 @@ function shapeTrend(
     .sort((a, b) => Number(a.value === null) - Number(b.value === null))
     .map(({ value, shown }) => ({ ...shown, ...(breakdown === undefined ? {} : describeBreakdown(value)) }));
 
+  function isAsked(value: string): boolean {
+    return breakdown?.owner === 'cohort' && breakdown.cohorts.some((id) => String(id) === value);
+  }
+
   function toSeries(line: readonly number[]): TrendSeries {
     const { action, name: label } = series;
     if (AGGREGATED_DISPLAYS.has(display)) {
       const [total = 0] = line;
       return { action, label, count: total, data: [], labels: [], days: [], aggregated_value: total };
     }
-    const data = display === CUMULATIVE ? runningSum(line) : line;
+    const data = smoothLine(display === CUMULATIVE ? runningSum(line) : line, query.smoothing);
     const count = display === CUMULATIVE ? (data.at(-1) ?? 0) : data.reduce((sum, value) => sum + value, 0);
     return { action, label, count, data, labels: buckets.labels, days: buckets.days };
   }
 
   function describeBreakdown(value: string | null): Pick<TrendSeries, 'label' | 'breakdown_value'> {
-    const breakdownValue = value ?? OTHER_VALUES;
-    const shown = describeValue(breakdownValue);
+    const own = breakdown?.owner === 'cohort' ? toCohortValue(value) : value;
+    const breakdownValue = own ?? OTHER_VALUES;
+    const shown = query.names.get(value ?? '') ?? describeValue(breakdownValue);
     const label = query.series.length > 1 ? `${series.name} - ${shown}` : shown;
     return { label, breakdown_value: breakdownValue };
   }
 }
+
+const toCohortValue = (value: string | null) =>
+  value === null || value === EVERYBODY ? value : Number(value);
 
 /** As the database orders them: events without a value come last. */
 function compareValues(a: string | null, b: string | null): number {

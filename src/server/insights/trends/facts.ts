@@ -1,6 +1,7 @@
 import { DAY_MS } from '../../../lib/day.ts';
 import type { Queryable } from '../../database/db.ts';
 import { type Sql, sql } from '../../database/sql.ts';
+import { selectValue, withSessions } from '../breakdown-store.ts';
 import type { Breakdown, Measure, PropertyMath, Series } from '../entity.ts';
 import {
   ACTOR,
@@ -9,6 +10,7 @@ import {
   findBucket,
   matchEntity,
   runFacts,
+  type Span,
   selectNumber,
   selectText,
 } from '../events-store.ts';
@@ -23,12 +25,57 @@ export interface TrendRequest {
   readonly firstOnly: boolean;
 }
 
-/** One fact an event: when, its bucket and value of the breakdown, who did it, and what is measured. */
-export function trendFacts(scope: EventScope, { series, buckets, breakdown }: TrendRequest): Sql {
+/** `whole`: the span of the trend, where the request is about a part of it; sessions are those of the whole. */
+export async function collectFacts(
+  steps: Steps,
+  scope: EventScope,
+  request: TrendRequest,
+  whole: Span = request.buckets,
+): Promise<Sql> {
+  const own = await withSessions(steps, scope, whole, request.breakdown);
+  return steps.collect(own, (within) => trendFacts(within, request));
+}
+
+/** One fact an event and value of the breakdown: when, its bucket, the value, who did it, and what is measured. */
+function trendFacts(scope: EventScope, { series, buckets, breakdown }: TrendRequest): Sql {
   return sql`select e.timestamp as at, ${findBucket(sql`e.timestamp`, buckets.starts)} as bucket,
-      ${breakdown ? selectText(breakdown) : sql`''`} as value, ${ACTOR} as actor,
+      ${selectValue(scope, breakdown)} as value, ${ACTOR} as actor,
       ${measured(series.measure)} as measured
     ${eventsWhere(scope, buckets, matchEntity(scope, series))}`;
+}
+
+/**
+ * The same where only persons are counted, in steps: the last moment of each person in a bucket, once for a value.
+ * That is a tenth of the facts of a history in which persons do ten things a week. Ids are turned into persons once
+ * these are few, and what a value takes from persons is read then: in every step, all ids and persons would be read
+ * again.
+ */
+export async function collectPersons(steps: Steps, scope: EventScope, request: TrendRequest): Promise<Sql> {
+  const { buckets, breakdown, series } = request;
+  const own = await withSessions(steps, scope, buckets, breakdown);
+  const isOfPerson = breakdown?.owner === 'person' || breakdown?.owner === 'cohort';
+  // Of the ids: `actor` is what facts are divided by.
+  const ids = await steps.collect(
+    own,
+    (within) => sql`select actor, person_id, bucket, value, max(at) as at from (
+        select e.distinct_id as actor, e.person_id, ${findBucket(sql`e.timestamp`, buckets.starts)} as bucket,
+          ${isOfPerson ? sql`''` : selectValue(within, breakdown)} as value, e.timestamp as at
+        ${eventsWhere(within, buckets, matchEntity(within, series))}) as each_event
+      group by actor, person_id, bucket, value`,
+  );
+  const selectPersons = (of: (source: Sql) => Sql) => sql`
+    select max(e.at) as at, e.bucket, e.value, ${ACTOR} as actor, d.person_id
+    from (select actor as distinct_id, person_id, bucket, value, at from ${of(ids)} as ids) as e
+    left join person_distinct_ids d on d.project_id = ${scope.projectId}::integer and d.distinct_id = e.distinct_id
+    group by e.bucket, e.value, ${ACTOR}, d.person_id`;
+  return steps.derive(
+    [ids],
+    (
+      of,
+    ) => sql`select d.at, d.bucket, ${isOfPerson ? selectValue(own, breakdown) : sql`d.value`} as value, d.actor,
+        null::text as measured
+      from (${selectPersons(of)}) as d left join persons p on p.id = d.person_id`,
+  );
 }
 
 const SESSION = { owner: 'event', key: '$session_id' } as const;

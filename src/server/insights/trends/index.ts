@@ -11,10 +11,13 @@ export const trends: InsightKind<'TRENDS', TrendsQuery, TrendsData> = {
   source: { kind: 'TrendsQuery', filterKey: 'trendsFilter', toFilters: convertFormulas },
   parse: parseTrends,
   listEntities: ({ series }) => series,
+  getBreakdown: ({ breakdown }) => breakdown,
   getInterval: ({ interval }) => interval,
   compute: computeTrends,
-  isEmpty: ({ display, result }) =>
+  // Means that are rounded down do not say that nothing was counted.
+  isEmpty: ({ display, smoothing, result }) =>
     display !== 'BoldNumber' &&
+    smoothing === undefined &&
     result.every(({ count, data }) => count === 0 && data.every((value) => value === 0)),
   render: renderTrends,
 };

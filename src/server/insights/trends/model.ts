@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../http/json.ts';
 import type { AskedInterval } from '../../query/interval.ts';
-import type { Breakdown, Series } from '../entity.ts';
+import { type Breakdown, OTHER_VALUES, type Series } from '../entity.ts';
 import type { KindData, KindQuery } from '../insight-kind.ts';
 import type { Formula } from './formula.ts';
 
@@ -34,6 +34,8 @@ export interface TrendsQuery extends KindQuery<'TRENDS'> {
   readonly breakdown: Breakdown | undefined;
   readonly display: Display;
   readonly compare: boolean;
+  /** How many intervals each point is the mean of; 1: lines are as counted. */
+  readonly smoothing: number;
   /** Shown instead of the series, which they are computed from. */
   readonly formulas: readonly NamedFormula[];
 }
@@ -45,14 +47,14 @@ export interface NamedFormula {
 
 export interface TrendsData extends KindData<'TRENDS'> {
   readonly display: string;
+  /** How many intervals each point is the mean of, where it is not one. */
+  readonly smoothing?: number;
   readonly result: readonly TrendSeries[];
 }
 
-/** Stands for all values of a breakdown beyond its limit. */
-export const OTHER_VALUES = '$$_breakdown_other_$$';
-
 /** A value of a breakdown as people read it. */
-export const describeValue = (value: string): string => (value === OTHER_VALUES ? 'Other' : value || 'none');
+export const describeValue = (value: string | number): string =>
+  value === OTHER_VALUES ? 'Other' : String(value) || 'none';
 
 export interface TrendSeries {
   /** The entity that is counted, as in the filters; null for a formula. */
@@ -66,8 +68,11 @@ export interface TrendSeries {
   readonly days: readonly string[];
   /** Displays of one number a series: the value over the whole range. */
   readonly aggregated_value?: number;
-  /** With a breakdown: its value as text; empty for events without one, OTHER_VALUES for all beyond the limit. */
-  readonly breakdown_value?: string;
+  /**
+   * With a breakdown: its value as text; empty for events without one, OTHER_VALUES for all beyond the limit; of
+   * cohorts the id, or `all`.
+   */
+  readonly breakdown_value?: string | number;
   readonly compare?: boolean;
   readonly compare_label?: 'current' | 'previous';
 }

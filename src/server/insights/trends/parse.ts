@@ -18,17 +18,18 @@ import { DISPLAYS, type Display, type TrendsQuery } from './model.ts';
 
 const MAX_FORMULAS = 10;
 
+export const smoothingIntervals = count(1, 1000);
+
 const trendFields = z.object({
   compare: flag,
   compare_to: given(words),
   formula: given(words),
   formulas: parseList(z.object({ formula: words, custom_name: given(words) }), MAX_FORMULAS),
-  smoothing_intervals: count(1, 1000),
+  smoothing_intervals: smoothingIntervals,
 });
 
 export function parseTrends(filters: JsonObject, common: CommonQuery): TrendsQuery {
   const fields = readFields(trendFields, filters);
-  if ((fields.smoothing_intervals ?? 1) > 1) throw unsupported('Smoothed lines are not supported.');
   if (fields.compare === true && fields.compare_to !== undefined) {
     throw unsupported('A comparison with another period than the one before is not supported.');
   }
@@ -46,6 +47,7 @@ export function parseTrends(filters: JsonObject, common: CommonQuery): TrendsQue
     breakdown: readBreakdown(filters),
     display: readDisplay(filters),
     compare: fields.compare ?? false,
+    smoothing: fields.smoothing_intervals ?? 1,
   };
 }
 

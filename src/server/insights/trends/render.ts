@@ -9,7 +9,7 @@ import { AGGREGATED_DISPLAYS, DISPLAYS } from './model.ts';
 
 const COLUMNS: ReadonlySet<string> = new Set(['ActionsBar', 'ActionsStackedBar', 'ActionsUnstackedBar']);
 
-export function renderTrends({ display, result }: TrendsData): Html {
+export function renderTrends({ display, smoothing = 1, result }: TrendsData): Html {
   if (DISPLAYS.some((known) => known === display && AGGREGATED_DISPLAYS.has(known))) {
     return renderTotals(display, result);
   }
@@ -30,7 +30,9 @@ export function renderTrends({ display, result }: TrendsData): Html {
   });
   // Periods that are compared cannot be stacked.
   const form = COLUMNS.has(display) && !isCompared ? 'columns' : 'lines';
-  return renderOverTime(form, series, result[0]?.days ?? []);
+  const plot = renderOverTime(form, series, result[0]?.days ?? []);
+  if (smoothing === 1) return plot;
+  return html`${plot}<p class="insight-note">Each point is the mean of ${smoothing} intervals, its own and those before it, rounded down.</p>`;
 }
 
 const identifyLine = ({ action, label }: TrendSeries): string => `${String(action?.['order'])} ${label}`;

@@ -7,11 +7,12 @@ import {
   ACTIVE_DAYS,
   AGGREGATES,
   COUNTS_PERSONS,
+  collectFacts,
+  collectPersons,
   loadMostPersons,
   lookBack,
   selectGreatest,
   type TrendRequest,
-  trendFacts,
 } from './facts.ts';
 
 export interface TrendPoint {
@@ -31,15 +32,14 @@ export async function loadTrend(
 ): Promise<TrendPoint[]> {
   const { math } = request.series.measure;
   const days = ACTIVE_DAYS.get(math);
-  const facts = await steps.collect(scope, (within) =>
-    trendFacts(within, days === undefined ? request : lookBack(request, days)),
-  );
+  const wanted = days === undefined ? request : lookBack(request, days);
+  const countsPersons = COUNTS_PERSONS.has(math) && steps.areSeveral;
+  const facts = await (countsPersons ? collectPersons : collectFacts)(steps, scope, wanted);
   const select = (from: Sql, greatest?: readonly string[]) =>
     days === undefined ? totals(from, request, greatest) : activePeople(from, request, days, greatest);
-  const counted =
-    COUNTS_PERSONS.has(math) && steps.areSeveral
-      ? await countPersons(tx, steps, facts, request.breakdown, select)
-      : sql`(${select(facts)})`;
+  const counted = countsPersons
+    ? await countPersons(tx, steps, facts, request.breakdown, select)
+    : sql`(${select(facts)})`;
   return runFacts(
     tx,
     sql`select bucket, value, sum(total)::float8 as total from ${counted} as counted group by bucket, value`,

@@ -1,5 +1,5 @@
-import type { CohortDefinitions } from '../cohort-definition.ts';
-import type { CohortFilter, Filter, PropertyFilter } from '../filter.ts';
+import type { CohortDefinitions } from '../definitions/cohort-definition.ts';
+import type { BehaviourFilter, CohortFilter, Filter, PropertyFilter } from '../filter.ts';
 
 export type Match<S> = (subject: S) => boolean;
 
@@ -36,9 +36,12 @@ export function compileMatch<S>(
     case 'cohort':
       return compileCohort(filter, cohorts, leaves, inside);
     case 'behaviour':
-      throw new UnmatchableError(`The event "${filter.event}" that somebody did cannot be looked up here.`);
+      throw new UnmatchableError(`${nameDeed(filter.did)} that somebody did cannot be looked up here.`);
   }
 }
+
+const nameDeed = (did: BehaviourFilter['did']): string =>
+  'event' in did ? `The event "${did.event}"` : `The action ${did.actionId}`;
 
 function compileGroup<S>(operator: 'and' | 'or', members: readonly Match<S>[]): Match<S> {
   const [only] = members;

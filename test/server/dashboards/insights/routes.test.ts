@@ -82,11 +82,30 @@ onEveryDatabase('the insights of a project', (db) => {
   });
 
   test('may ask for what cannot be had, and then say why', async () => {
-    const { id } = await make({ filters: { ...views, smoothing_intervals: 7 } });
+    const { id } = await make({ filters: { ...views, data_warehouse: [{ id: 'x' }] } });
     expect(await succeed(200, ask('GET', `${id}/`))).toMatchObject({
       result: null,
       last_refresh: null,
-      error: { type: 'unsupported', message: 'Smoothed lines are not supported.' },
+      error: { type: 'unsupported', message: expect.stringContaining('data warehouse') },
+    });
+  });
+
+  test('say that all events are counted, whatever share of them is asked for', async () => {
+    const { id } = await make({ filters: { ...views, sampling_factor: 0.1 } });
+    const sampling = { asked: 0.1, used: 1, error: 0 };
+    const sampled = await succeed(200, ask('GET', `${id}/`));
+    expect(sampled).toMatchObject({ sampling });
+    const { id: other } = await make({ filters: views });
+    const { result, ...whole } = await succeed(200, ask('GET', `${other}/`));
+    expect(whole).not.toHaveProperty('sampling');
+    expect(sampled['result']).toEqual(result);
+  });
+
+  test.each([0, 1.01, -0.1, 'half'])('refuse to count a share of %s', async (factor) => {
+    const { id } = await make({ filters: { ...views, sampling_factor: factor } });
+    expect(await succeed(200, ask('GET', `${id}/`))).toMatchObject({
+      result: null,
+      error: { type: 'invalid', message: expect.stringMatching(/^sampling_factor: /) },
     });
   });
 

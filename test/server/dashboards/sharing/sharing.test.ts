@@ -105,7 +105,9 @@ onEveryDatabase('sharing', (db) => {
       expect(html).toContain('<h2>Notes</h2>');
       expect(html).not.toContain('<script');
       expect(html).toContain('&lt;script&gt;');
-      expect(html).toContain('<strong>This insight cannot be shown.</strong> Choose at least one event.');
+      expect(html).toContain(
+        '<strong>This insight cannot be shown.</strong> Choose at least one event or action.',
+      );
       expect(html).not.toMatch(/\b(?:src|style|on\w+)=/);
       expect(html).not.toContain('owner@backhaul.invalid');
 

@@ -3,7 +3,7 @@ import { compileFlags } from '../../../../src/server/flags/evaluate/compile-flag
 import { decideFlags } from '../../../../src/server/flags/evaluate/decide.ts';
 import type { Facts } from '../../../../src/server/flags/evaluate/facts.ts';
 import { findCycle } from '../../../../src/server/flags/parse-flag.ts';
-import type { CohortDefinition } from '../../../../src/server/query/cohort-definition.ts';
+import type { CohortDefinition } from '../../../../src/server/query/definitions/cohort-definition.ts';
 import { parseFilter } from '../../../../src/server/query/parse-filter.ts';
 import { found, makeFlag, person, subject } from '../flag-lab.ts';
 

@@ -1,10 +1,23 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/server/http/json.ts';
-import type { FunnelStep } from '../../../../src/server/insights/funnel/model.ts';
+import type {
+  FunnelRates,
+  FunnelStep,
+  FunnelSteps,
+  FunnelTimes,
+} from '../../../../src/server/insights/funnel/model.ts';
 import { onEveryDatabase } from '../../../support/databases.ts';
 import { createLab, did, type Lab } from '../lab.ts';
 
 const steps = (...ids: readonly string[]) => ids.map((id, order) => ({ id, type: 'events', order }));
+
+const toQuery = (filters: object): string =>
+  new URLSearchParams(
+    Object.entries(filters).map(([key, value]): [string, string] => [
+      key,
+      typeof value === 'string' ? value : JSON.stringify(value),
+    ]),
+  ).toString();
 
 onEveryDatabase('funnels', (db) => {
   let lab: Lab;
@@ -34,10 +47,48 @@ onEveryDatabase('funnels', (db) => {
     );
   });
 
-  const ask = (filters: JsonObject) =>
-    lab.compute('FUNNELS', { events: steps('view', 'cart', 'paid'), date_from: '2024-01-01', ...filters });
+  const ask = async (filters: JsonObject) =>
+    (await lab.compute('FUNNELS', {
+      events: steps('view', 'cart', 'paid'),
+      date_from: '2024-01-01',
+      ...filters,
+    })) as FunnelSteps;
   const counts = async (filters: JsonObject = {}): Promise<number[]> =>
     (await ask(filters)).map((step) => ('count' in step ? step.count : -1));
+
+  test('over time are the share of those who entered in each period that came through', async () => {
+    const asked = {
+      ...{ funnel_viz_type: 'trends', events: steps('view', 'paid'), interval: 'week' },
+      ...{ date_from: '2023-12-31', date_to: '2024-01-13' },
+    };
+    const entered = await lab.api.read<{ total_count: number }>(
+      `persons/funnel/?${toQuery({ ...asked, entrance_period_start: '2024-01-01', drop_off: false, funnel_to_step: 1 })}`,
+    );
+    const [line] = (await lab.compute('FUNNELS', asked)) as readonly FunnelRates[];
+    expect(line).toMatchObject({
+      count: 2,
+      days: ['2023-12-31', '2024-01-07'],
+      labels: ['31-Dec-2023', '7-Jan-2024'],
+    });
+    const [all = 0, through = 0] = [line?.reached_from_step_count[0], line?.reached_to_step_count[0]];
+    expect(through).toBe(entered.total_count);
+    expect(line?.data[0]).toBe(Math.round((through / all) * 10_000) / 100);
+    expect(all).toBeGreaterThan(through);
+  });
+
+  test('by time to convert have a bin for every span of it', async () => {
+    const asked = { events: steps('view', 'cart'), funnel_viz_type: 'time_to_convert', bin_count: 2 };
+    const shown = (await lab.compute('FUNNELS', { ...asked, date_from: '2024-01-01' })) as FunnelTimes;
+    const listed = (more: object) =>
+      lab.api.read<{ total_count: number }>(
+        `persons/funnel/?${toQuery({ ...asked, ...more, date_from: '2024-01-01' })}`,
+      );
+    const [first, second] = shown.bins;
+    expect(shown.bins.length).toBeGreaterThan(1);
+    expect((second?.[0] ?? 0) - (first?.[0] ?? 0)).toBe(shown.bin_width);
+    expect((await listed({})).total_count).toBe(shown.bins.reduce((sum, [, persons]) => sum + persons, 0));
+    expect((await listed({ funnel_time_until: second?.[0] })).total_count).toBe(first?.[1]);
+  });
 
   test('count who came how far, and how long that took', async () => {
     expect(await ask({ funnel_window_interval: 3, funnel_window_interval_unit: 'hour' })).toEqual([
@@ -125,7 +176,9 @@ onEveryDatabase('funnels', (db) => {
       did('tie', 'view', '01-05 10:00', { page: 'b' }),
     );
     const of = async (events: readonly JsonObject[], more: JsonObject = {}) =>
-      (await twice.compute('FUNNELS', { events, ...more })).map((step) => 'count' in step && step.count);
+      ((await twice.compute('FUNNELS', { events, ...more })) as FunnelSteps).map(
+        (step) => 'count' in step && step.count,
+      );
     expect(await of(steps('view', 'view'))).toEqual([3, 1]);
     expect(await of(steps('view', 'view', 'view'))).toEqual([3, 1, 0]);
     const onA = { id: 'view', order: 1, properties: [{ key: 'page', value: 'a', type: 'event' }] };
@@ -206,7 +259,10 @@ onEveryDatabase('funnels', (db) => {
       ...names.map((name, step) => did('ann', name, `01-05 10:${String(step).padStart(2, '0')}`)),
     );
     for (const funnel_order_type of ['ordered', 'strict', 'unordered']) {
-      const shown = await long.compute('FUNNELS', { events: steps(...names), funnel_order_type });
+      const shown = (await long.compute('FUNNELS', {
+        events: steps(...names),
+        funnel_order_type,
+      })) as FunnelSteps;
       expect(shown.map((step) => 'count' in step && step.count)).toEqual(names.map(() => 1));
     }
   });

@@ -66,6 +66,7 @@ describe('the filters of trends', () => {
       dates: { from: undefined, to: undefined, explicit: false },
       filter: NO_FILTER,
       formulas: [],
+      smoothing: 1,
       series: [
         {
           event: '$pageview',
@@ -99,6 +100,34 @@ describe('the filters of trends', () => {
     expect(query).toMatchObject({ interval: 'day', series: [{ event: 'a' }] });
   });
 
+  it.each([
+    [
+      [7, '8', 'all'],
+      [7, 8, 'all'],
+    ],
+    ['7', [7]],
+    [7, [7]],
+    ['[7,"all"]', [7, 'all']],
+    [
+      [0, 7, 7],
+      ['all', 7],
+    ],
+  ])('may break down by cohorts %j', (breakdown, cohorts) => {
+    const expected = { breakdown: { owner: 'cohort', cohorts, limit: cohorts.length } };
+    const filters = { events: [PAGEVIEW], breakdown, breakdown_type: 'cohort', breakdown_limit: 1 };
+    expect(parseInsightFilters(filters)).toMatchObject(expected);
+    const listed = { events: [PAGEVIEW], breakdowns: [{ property: breakdown, type: 'cohort' }] };
+    expect(parseInsightFilters(listed)).toMatchObject(expected);
+  });
+
+  it.each([['x'], [[7, -1]], [[2 ** 31]], [Array.from({ length: 51 }, (_, id) => id + 1)]])(
+    'refuse cohorts that are none: %j',
+    (breakdown) => {
+      const result = failure({ events: [PAGEVIEW], breakdown, breakdown_type: 'cohort' });
+      expect(result).toEqual({ reason: 'invalid', message: expect.stringMatching(/^breakdown: .*cohorts/) });
+    },
+  );
+
   it('may name one property in a list of breakdowns', () => {
     const events = [PAGEVIEW];
     const expected = { breakdown: { owner: 'event', key: 'a', limit: 25 } };
@@ -118,6 +147,44 @@ describe('the filters of trends', () => {
     });
   });
 
+  it('are of events and actions, in their order', () => {
+    const actions = [
+      { id: '3', name: 'Sign-up', order: 0 },
+      { id: 4, order: 2, math: 'dau' },
+    ];
+    expect(parseInsightFilters({ events: [{ id: 'a', order: 1 }], actions })).toMatchObject({
+      series: [
+        {
+          event: null,
+          saved: { actionId: 3, attr: 'actions' },
+          name: 'Sign-up',
+          action: { id: 3, type: 'actions' },
+        },
+        { event: 'a' },
+        { event: null, saved: { actionId: 4, attr: 'actions' }, name: 'Action 4', measure: { math: 'dau' } },
+      ],
+    });
+    expect(parseInsightFilters({ events: [{ id: 5, type: 'actions' }] })).toMatchObject({
+      series: [{ event: null, saved: { actionId: 5, attr: 'events' } }],
+    });
+  });
+
+  it.each([undefined, null, '', 'x', -1, 0, 1.5, 2 ** 31])('take no action of id %j', (id) => {
+    expect(failure({ actions: [{ id }] })).toEqual({
+      reason: 'invalid',
+      message: expect.stringContaining('the id of an action is a whole number'),
+    });
+  });
+
+  it('are as many as there are letters, together', () => {
+    const half = (id: unknown, count: number) => Array.from({ length: count }, () => ({ id }));
+    expect(() => parseInsightFilters({ events: half('a', 13), actions: half(1, 13) })).not.toThrow();
+    expect(failure({ events: half('a', 13), actions: half(1, 14) })).toEqual({
+      reason: 'invalid',
+      message: 'Choose 26 events and actions at most.',
+    });
+  });
+
   it('count minutes by the hour and draw what is not known as lines', () => {
     expect(parseInsightFilters({ events: [PAGEVIEW], interval: 'minute', display: 'Spiral' })).toMatchObject({
       interval: 'hour',
@@ -126,13 +193,13 @@ describe('the filters of trends', () => {
   });
 
   it.each([
-    ['smoothed lines', { smoothing_intervals: 2 }, /Smoothed lines/],
-    ['smoothing', { smoothing_intervals: 7 }, /Smoothed/],
-    ['an action', { actions: [{ id: 3, type: 'actions' }] }, /Actions are not supported/],
-    ['an action among the events', { events: [{ id: 3, type: 'actions' }] }, /Actions are not supported/],
     ['a table', { data_warehouse: [{ id: 'x' }] }, /data warehouse/],
-    ['a breakdown by cohort', { breakdown: [1], breakdown_type: 'cohort' }, /must name a property/],
-    ['a breakdown by session', { breakdown: '$duration', breakdown_type: 'session' }, /by session/],
+    ['a breakdown by a group', { breakdown: 'plan', breakdown_type: 'group' }, /by group/],
+    [
+      'a property that sessions do not have',
+      { breakdown: '$duration', breakdown_type: 'session' },
+      /no property "\$duration"/,
+    ],
     ['two breakdowns', { breakdowns: [{ property: 'a' }, { property: 'b' }] }, /several properties/],
     ['bins', { breakdown: 'a', breakdown_histogram_bin_count: 10 }, /bins/],
     ['groups', { aggregation_group_type_index: 0 }, /groups/i],
@@ -162,12 +229,37 @@ describe('the filters of trends', () => {
       parseJson('{"breakdown":"a","breakdown_limit":12345678901234567890}'),
       /^breakdown_limit: /,
     ],
+    ['smoothing over nothing', { smoothing_intervals: 0 }, /^smoothing_intervals: /],
+    ['smoothing over more than a thousand', { smoothing_intervals: 1001 }, /^smoothing_intervals: /],
+    ['a share of none', { sampling_factor: 0 }, /^sampling_factor: /],
+    ['a share above all', { sampling_factor: '1.001' }, /^sampling_factor: /],
     ['27 series', { events: Array.from({ length: 27 }, () => PAGEVIEW) }, /^events: /],
     ['a name beyond all measure', { events: [{ id: 'x'.repeat(1001) }] }, /^events\.0\.id: /],
     ['properties that are no filter', { properties: 'no json' }, /unparsable/],
   ])('are refused with %s', (_, filters, message) => {
     const result = failure({ events: [PAGEVIEW], ...(isJsonObject(filters) ? filters : {}) });
     expect(result).toEqual({ reason: 'invalid', message: expect.stringMatching(message) });
+  });
+
+  it.each([
+    [0.001, 0.001],
+    ['1', 1],
+    ['', undefined],
+    [null, undefined],
+  ])('may ask for a share of %s', (given, samplingFactor) => {
+    expect(parseInsightFilters({ events: [PAGEVIEW], sampling_factor: given }).samplingFactor).toBe(
+      samplingFactor,
+    );
+  });
+
+  it.each([
+    [1000, 1000],
+    ['7', 7],
+    [null, 1],
+  ])('may smooth over %s intervals', (given, smoothing) => {
+    expect(parseInsightFilters({ events: [PAGEVIEW], smoothing_intervals: given })).toMatchObject({
+      smoothing,
+    });
   });
 
   it('may hold 26 series', () => {
@@ -219,7 +311,20 @@ describe('the filters of other insights', () => {
       'invalid',
       /hundred/,
     ],
-    ['a view over time', { funnel_viz_type: 'trends' }, 'unsupported', /by step/],
+    ['a view of its own', { funnel_viz_type: 'flow' }, 'invalid', /^funnel_viz_type/],
+    ['a step past the end', { funnel_viz_type: 'trends', funnel_to_step: 3 }, 'invalid', /from 0 to 2/],
+    [
+      'no step between',
+      { funnel_viz_type: 'trends', funnel_from_step: 1, funnel_to_step: 1 },
+      'invalid',
+      /from 0 to 2/,
+    ],
+    [
+      'times to convert by a property',
+      { funnel_viz_type: 'time_to_convert', breakdown: 'plan' },
+      'unsupported',
+      /without a breakdown/,
+    ],
     [
       'an exclusion backwards',
       { exclusions: [{ ...exclusion, funnel_from_step: 1 }] },
@@ -274,7 +379,7 @@ describe('the filters of other insights', () => {
     ['101 intervals', { total_intervals: 101 }, 'invalid', /^total_intervals/],
     ['another type', { retention_type: 'retention_rolling' }, 'unsupported', /retention_rolling/],
     ['a target that is no entity', { target_entity: 'x' }, 'invalid', /^target_entity/],
-    ['a breakdown', { breakdown: '$os' }, 'unsupported', /breakdown/],
+    ['two breakdowns', { breakdown: ['$os', 'plan'] }, 'unsupported', /several/],
   ])('refuse retention with %s', (_, filters, reason, message) => {
     expect(failure({ insight: 'RETENTION', ...filters })).toEqual({
       reason,

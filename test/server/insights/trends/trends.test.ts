@@ -61,6 +61,31 @@ onEveryDatabase('trends', (db) => {
     expect(shown).toMatchObject({ label: 'Formula (A / B)', action: null, data: [1, 1.5, 0, 1] });
   });
 
+  test('are smoothed, each line and period by itself, and formulas of them', async () => {
+    expect(await data({ smoothing_intervals: 2 })).toEqual([[1, 2, 1, 1]]);
+    expect(await series({ smoothing_intervals: 2 })).toMatchObject([{ count: 5 }]);
+    expect(await data({ smoothing_intervals: '3', compare: true })).toEqual([
+      [1, 2, 1, 1],
+      [0, 0, 0, 0],
+    ]);
+    expect(await data({ smoothing_intervals: 2, display: 'ActionsLineGraphCumulative' })).toEqual([
+      [1, 2, 4, 5],
+    ]);
+    expect(await data({ smoothing_intervals: 2, breakdown: '$browser' })).toEqual([
+      [1, 1, 0, 0],
+      [0, 0, 0, 1],
+      [0, 0, 0, 0],
+      [0, 0, 0, 0],
+    ]);
+    const events = [view, { ...view, order: 1, math: 'dau' }];
+    expect(await data({ events, formula: 'A / B', smoothing_intervals: 2 })).toEqual([[1, 2, 1, 1]]);
+  });
+
+  test('of one number are not smoothed', async () => {
+    const [shown] = await series({ display: 'BoldNumber', smoothing_intervals: 7 });
+    expect(shown).toMatchObject({ aggregated_value: 6, count: 6 });
+  });
+
   test('choose the interval from the data where it is auto, and end with it', async () => {
     const [shown] = await series({ date_from: 'all', interval: 'auto' });
     expect(shown?.days).toHaveLength(10);

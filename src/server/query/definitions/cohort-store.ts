@@ -1,6 +1,8 @@
-import type { Queryable } from '../database/db.ts';
-import { runSql, sql } from '../database/sql.ts';
-import { ApiError, invalidInput } from '../http/errors.ts';
+import type { Queryable } from '../../database/db.ts';
+import { runSql, sql } from '../../database/sql.ts';
+import { ApiError, invalidInput } from '../../http/errors.ts';
+import type { Filter } from '../filter.ts';
+import { WHERE_COHORTS_ARE } from '../item-fields.ts';
 import {
   type CohortDefinition,
   type CohortDefinitions,
@@ -8,7 +10,6 @@ import {
   readDefinition,
   type StoredDefinition,
 } from './cohort-definition.ts';
-import type { Filter } from './filter.ts';
 
 /** What one filter may reach, cohorts of cohorts included. */
 export const MAX_COHORTS = 100;
@@ -29,6 +30,21 @@ export async function loadCohorts(
     wanted = cohorts.flatMap((cohort) => cohortIdsIn(cohort.filter)).filter((id) => !asked.has(id));
   }
   return found;
+}
+
+/**
+ * Refuses (400) a filter that names a cohort which the project does not have, or has no more: of such a one the
+ * numbers would be wrong. `where` says whose filter it is.
+ */
+export function requireCohorts(
+  filter: Filter,
+  cohorts: CohortDefinitions,
+  where: string,
+  attr = 'properties',
+): void {
+  const missing = cohortIdsIn(filter).find((id) => !cohorts.has(id));
+  if (missing === undefined) return;
+  throw invalidInput(`${where}: there is no cohort ${missing} in this project. ${WHERE_COHORTS_ARE}`, attr);
 }
 
 /**

@@ -1,11 +1,11 @@
-import type { Semaphore } from '../../lib/async/semaphore.ts';
-import type { Db } from '../database/db.ts';
-import { type Sql, sql } from '../database/sql.ts';
-import type { Page } from '../http/paging.ts';
+import type { Semaphore } from '../../../lib/async/semaphore.ts';
+import type { Db } from '../../database/db.ts';
+import { type Sql, sql } from '../../database/sql.ts';
+import type { Page } from '../../http/paging.ts';
+import { askDatabase, type Moment } from '../ask-database.ts';
+import { runFacts } from '../events-store.ts';
 import { type Actor, parseActor } from './actor.ts';
 import type { ActorQuestion, Actors } from './actor-list.ts';
-import { askDatabase, type Moment } from './ask-database.ts';
-import { runFacts } from './events-store.ts';
 
 export interface FoundActor {
   readonly actor: Actor;
@@ -57,7 +57,7 @@ export function createActorFinder({
   timeLimitMs = TIME_LIMIT_MS,
   sizes = {},
 }: ActorFinderOptions): ActorFinder {
-  return (db, projectId, { dates, filter, interval, entities, find }, page) =>
+  return (db, projectId, { dates, filter, interval, entities, breakdown, find }, page) =>
     runInTurn(() =>
       askDatabase<FoundActors>(
         db,
@@ -66,7 +66,8 @@ export function createActorFinder({
           dates,
           interval,
           filter,
-          filters: entities.map((entity) => entity.filter),
+          entities,
+          breakdown,
           answer: async (tx, steps, scope, range) =>
             toActors(await runFacts<PageRow>(tx, selectPage(await find(tx, steps, scope, range), page))),
         },

@@ -1,7 +1,7 @@
-import { parseJson } from '../../lib/json/parse-json.ts';
-import { isJsonObject } from '../http/json.ts';
-import { type Filter, type FilterGroup, NO_FILTER } from './filter.ts';
-import { parseFilter } from './parse-filter.ts';
+import { parseJson } from '../../../lib/json/parse-json.ts';
+import { isJsonObject } from '../../http/json.ts';
+import { type Filter, type FilterGroup, NO_FILTER } from '../filter.ts';
+import { parseFilter } from '../parse-filter.ts';
 
 /** What a cohort's members have in common, as filters need it. */
 export interface CohortDefinition {

@@ -1,12 +1,12 @@
-import type { Queryable } from '../database/db.ts';
-import { type Sql, sql } from '../database/sql.ts';
-import type { JsonObject } from '../http/json.ts';
-import type { DateRange } from '../query/date-range.ts';
-import type { AskedInterval } from '../query/interval.ts';
-import type { Entity } from './entity.ts';
-import type { EventScope } from './events-store.ts';
-import type { CommonQuery } from './insight-kind.ts';
-import type { Steps } from './steps.ts';
+import type { Queryable } from '../../database/db.ts';
+import { type Sql, sql } from '../../database/sql.ts';
+import type { JsonObject } from '../../http/json.ts';
+import type { DateRange } from '../../query/date-range.ts';
+import type { AskedInterval } from '../../query/interval.ts';
+import type { BreakdownBy, Entity } from '../entity.ts';
+import type { EventScope } from '../events-store.ts';
+import type { CommonQuery } from '../insight-kind.ts';
+import type { Steps } from '../steps.ts';
 
 /**
  * A kind of list: the persons behind the numbers of one kind of insight. They are derived from the facts that the numbers are
@@ -34,6 +34,7 @@ export interface ActorQuestion extends CommonQuery {
   readonly interval: AskedInterval;
   /** Every entity whose filter is used. */
   readonly entities: readonly Entity[];
+  readonly breakdown?: BreakdownBy | undefined;
   readonly find: (tx: Queryable, steps: Steps, scope: EventScope, range: DateRange) => Promise<Actors>;
 }
 
