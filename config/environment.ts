@@ -4,6 +4,9 @@ import { getMessage } from '../src/lib/errors.ts';
 /** The variables of a process, as `process.env` has them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Of this process, for those that are not the command line: the API has that of the process that started it. */
+export const readEnvironment = (): Environment => process.env;
+
 export type Variable =
   | { readonly kind: 'value'; readonly value: string }
   | { readonly kind: 'absent' }

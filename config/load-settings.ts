@@ -87,8 +87,13 @@ function findUnknownNames(env: Environment, fields: readonly SettingField[]): st
 }
 
 function findContradictions(settings: Settings): string[] {
-  const { s3, queues } = settings;
+  const { s3, queues, webhook } = settings;
   const mistakes: string[] = [];
+  if ((webhook.url === undefined) !== (webhook.secret === undefined)) {
+    mistakes.push(
+      'BACKHAUL_WEBHOOK_URL and BACKHAUL_WEBHOOK_SECRET must be set together: set both, or neither',
+    );
+  }
   if ((s3.accessKeyId === undefined) !== (s3.secretAccessKey === undefined)) {
     mistakes.push(
       'BACKHAUL_S3_ACCESS_KEY_ID and BACKHAUL_S3_SECRET_ACCESS_KEY must be set together: set both, or neither',

@@ -10,6 +10,18 @@ export function renderSettingsTable(): string {
   return ['| Setting | Default | What it does |', '|---|---|---|', ...rows, ''].join('\n');
 }
 
+/** docs/reference/settings.md. */
+export const renderSettingsReference = (): string =>
+  `# Settings
+
+Settings come from environment variables and belong to a machine or a fleet; what belongs to one migration is in its [manifest](manifest.md). All are optional: without any, everything runs embedded. A secret can be in a file instead, named by the same variable with \`_FILE\` at its end.
+
+[config/example.env](../../config/example.env) has the same list as a file to copy. The AWS SDK also reads its own variables (\`AWS_PROFILE\`, \`AWS_REGION\` and so on).
+
+This page is generated from the schema (\`UPDATE_GOLDEN=1 npx vitest run --config config/vitest.config.ts test/docs\` rewrites it).
+
+${renderSettingsTable()}`;
+
 /** config/example.env: every setting, commented out, with its default. */
 export function renderExampleEnv(): string {
   const head = [

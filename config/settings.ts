@@ -44,6 +44,12 @@ const isNetwork = (text: string): boolean => {
   );
 };
 
+const isWebhookSecret = (value: string): boolean => {
+  const [, base64 = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(value) ?? [];
+  const { length } = Buffer.from(base64, 'base64');
+  return length >= 24 && length <= 64;
+};
+
 const s3Location = z.string().refine(isS3Location, {
   error: 'it takes s3://bucket or s3://bucket/prefix; leave it unset for a folder in the data folder',
 });
@@ -58,6 +64,10 @@ const networks = z
 
 const schedule = z.string().refine((value) => nextOccurrence(value, new Date(0)) !== undefined, {
   error: 'it takes the five fields of cron, such as "0 5 * * 0" (minute, hour, day, month, day of the week)',
+});
+
+const webhookSecret = z.string().refine(isWebhookSecret, {
+  error: 'it takes whsec_ and 24 to 64 bytes in base64, such as: echo "whsec_$(openssl rand -base64 32)"',
 });
 
 const boolean = z.stringbool({ error: 'it takes true or false' });
@@ -165,6 +175,12 @@ export const settingsSchema = z.strictObject({
     .default(2)
     .describe('Parts that one worker process imports at once.')
     .register(settingNames, { env: 'BACKHAUL_WORKER_CONCURRENCY' }),
+  workerPort: wholeNumber(1, 65_535)
+    .exactOptional()
+    .describe(
+      'Port on which "backhaul worker" answers /healthz (it is alive) and /readyz (Redis and staging can be reached), at BACKHAUL_HOST. Unset: none.',
+    )
+    .register(settingNames, { env: 'BACKHAUL_WORKER_PORT' }),
   keepDays: wholeNumber(1, 36_500)
     .exactOptional()
     .describe(
@@ -174,18 +190,38 @@ export const settingsSchema = z.strictObject({
   queues: z.strictObject({
     user: text
       .default('backhaul')
-      .describe('User name of the queue dashboard.')
+      .describe('User name of the pages of migrations, of /metrics and of the queue dashboard.')
       .register(settingNames, { env: 'BACKHAUL_QUEUES_USER' }),
     password: text
       .exactOptional()
       .describe(
-        'Password of the queue dashboard at /queues, read-only. Unset: a generated one in keys.json of the data folder.',
+        'Password of the pages of migrations, of /metrics and of the queue dashboard at /queues, read-only. Unset: a generated one in keys.json of the data folder.',
       )
       .register(settingNames, { env: 'BACKHAUL_QUEUES_PASSWORD', secret: true }),
     adminPassword: text
       .exactOptional()
-      .describe('Password of the same dashboard with the right to retry, remove and pause jobs.')
+      .describe(
+        'Password of the same pages with the right to pause, resume, cancel and replay migrations, and to retry, remove and pause jobs.',
+      )
       .register(settingNames, { env: 'BACKHAUL_QUEUES_ADMIN_PASSWORD', secret: true }),
+  }),
+  webhook: z.strictObject({
+    url: address(['http:', 'https:'])
+      .exactOptional()
+      .describe(
+        'Address that is told when a migration starts, finishes, pauses, stops or fails, and of schedules that were missed or fail. Unset: nobody is told.',
+      )
+      .register(settingNames, { env: 'BACKHAUL_WEBHOOK_URL', secret: true }),
+    secret: webhookSecret
+      .exactOptional()
+      .describe(
+        'Signs what is told, as whsec_ and 24 to 64 bytes in base64: echo "whsec_$(openssl rand -base64 32)". Needed with the address.',
+      )
+      .register(settingNames, { env: 'BACKHAUL_WEBHOOK_SECRET', secret: true }),
+    allowPrivate: boolean
+      .default(false)
+      .describe('Also tells addresses of this machine and of private networks, such as in a rehearsal.')
+      .register(settingNames, { env: 'BACKHAUL_WEBHOOK_ALLOW_PRIVATE' }),
   }),
   deletionSchedule: schedule
     .default(DELETION_SCHEDULE)
@@ -203,6 +239,10 @@ export const settingsSchema = z.strictObject({
     .exactOptional()
     .describe('Project key of a destination, for manifests: `apiKey: ${BACKHAUL_PROJECT_API_KEY}`.')
     .register(settingNames, { env: 'BACKHAUL_PROJECT_API_KEY', secret: true }),
+  hashKey: text
+    .exactOptional()
+    .describe('Key for hashing personal data, for manifests: `hash: { key: ${BACKHAUL_HASH_KEY} }`.')
+    .register(settingNames, { env: 'BACKHAUL_HASH_KEY', secret: true }),
   noColor: text
     .transform(() => true)
     .default(false)

@@ -37,11 +37,13 @@ export const payloads = {
     /** Only of these. @default every project */
     projectIds: z.array(z.number().int()).exactOptional(),
   }),
+  /** When it is due, and what was taken in, is in staging. */
+  'run-schedule': z.strictObject({ migration: z.string() }),
 } as const;
 
 export type JobName = keyof typeof payloads;
 /** Jobs that a producer offers. */
-export type MigrationJob = Exclude<JobName, 'delete-events'>;
+export type MigrationJob = Exclude<JobName, 'delete-events' | 'run-schedule'>;
 export type Payload<N extends JobName> = z.infer<(typeof payloads)[N]>;
 
 /** What a finished job returns; its results are in staging. */
@@ -67,8 +69,14 @@ export const retryPolicy = {
 export const backoffMs = (attemptsMade: number) =>
   Math.min(60_000, 1_000 * 2 ** Math.min(attemptsMade - 1, 10));
 
+/**
+ * Version of what processes of one fleet must agree on: payloads, and what jobs read and write in staging. A release
+ * that changes either increases it. Workers of another version then do not see its jobs; they would fail them.
+ */
+const JOBS_VERSION = 2;
+
 /** One hash tag for all queues: scripts over several keys work on a cluster. */
-export const QUEUE_PREFIX = '{bh}';
+export const QUEUE_PREFIX = `{bh}:jobs-${JOBS_VERSION}`;
 
 /**
  * Only the producer can read files on its own disk, so they are staged through a queue of its own; every
@@ -84,3 +92,5 @@ export const SHARED_JOBS = [
 ] as const satisfies JobName[];
 /** Taken by API processes alone: only they can open the embedded database. */
 export const DELETION_JOB = 'delete-events' as const satisfies JobName;
+/** The clock of schedules. Apart from the other queues: a busy queue would begin nothing on time. */
+export const SCHEDULE_JOB = 'run-schedule' as const satisfies JobName;

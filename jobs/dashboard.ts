@@ -1,4 +1,3 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { HonoAdapter } from '@bull-board/hono';
@@ -14,26 +13,31 @@ const DASHBOARD_PATH = '/queues';
 
 export interface DashboardOptions {
   readonly redisUrl: string;
-  readonly user: string;
-  /** Opens the dashboard, read-only. */
-  readonly password: string;
-  /** Opens it with the right to retry, remove and pause jobs. */
-  readonly adminPassword?: string | undefined;
+  /** Viewers read; operators also retry, remove and pause jobs. A response goes to whoever may do neither. */
+  readonly admit: (context: Context) => 'viewer' | 'operator' | Response;
   readonly log: Logger;
+}
+
+export interface Dashboard {
+  readonly routes: Hono;
+  /** Jobs of its queues. Throws where Redis cannot be reached. */
+  countJobs(): Promise<{ queue: string; waiting: number; active: number; failed: number }[]>;
+  askRedis<T>(ask: (redis: Redis) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
 }
 
 /**
  * bull-board at `/queues`. A person who may act on jobs may act on Redis, so it always requires credentials,
- * and shows buttons to the admin password alone. bull-board knows roles by adapter and not by person:
+ * and shows buttons to operators alone. bull-board knows roles by adapter and not by person:
  * so there are two boards at one address.
  */
-export function createDashboard(options: DashboardOptions): { routes: Hono; close(): Promise<void> } {
+export function createDashboard(options: DashboardOptions): Dashboard {
   const connection = new Redis(options.redisUrl, { maxRetriesPerRequest: 2, enableOfflineQueue: true });
   const names = [...SHARED_JOBS, DELETION_JOB];
   const queues = names.map((name) => new Queue(name, { connection, prefix: QUEUE_PREFIX }));
   logConnectionErrors([connection, ...queues], options.log);
   const viewer = createBoard(queues, true);
-  const admin = createBoard(queues, false);
+  const operator = createBoard(queues, false);
 
   const routes = new Hono();
   routes.use(`${DASHBOARD_PATH}/*`, async (context, next) => {
@@ -46,21 +50,26 @@ export function createDashboard(options: DashboardOptions): { routes: Hono; clos
     context.header('content-security-policy', "style-src 'self' 'unsafe-inline'; font-src 'self' data:");
   });
   const serve = (context: Context) => {
-    const role = authorize(context.req.header('authorization'), options);
-    if (!role) {
-      context.header('www-authenticate', 'Basic realm="Backhaul queues", charset="UTF-8"');
-      return context.text('User and password are asked for.\n', 401);
-    }
-    // A page of another site could make a browser that knows the password send this.
-    if (context.req.method !== 'GET' && context.req.header('sec-fetch-site') === 'cross-site') {
-      return context.text('Not from another site.\n', 403);
-    }
-    return (role === 'admin' ? admin : viewer).fetch(context.req.raw, context.env);
+    const role = options.admit(context);
+    if (role instanceof Response) return role;
+    return (role === 'operator' ? operator : viewer).fetch(context.req.raw, context.env);
   };
   routes.all(DASHBOARD_PATH, serve);
   routes.all(`${DASHBOARD_PATH}/*`, serve);
   return {
     routes,
+    countJobs: () =>
+      Promise.all(
+        queues.map(async (queue) => {
+          const counts = await queue.getJobCounts('waiting', 'prioritized', 'delayed', 'active', 'failed');
+          const { prioritized = 0, delayed = 0, active = 0, failed = 0 } = counts;
+          // What is delayed of deletions is their next time: no worker is needed until then.
+          const later = queue.name === DELETION_JOB ? 0 : delayed;
+          const waiting = (counts['waiting'] ?? counts['wait'] ?? 0) + prioritized + later;
+          return { queue: queue.name, waiting, active, failed };
+        }),
+      ),
+    askRedis: (ask) => ask(connection),
     async close() {
       await Promise.allSettled(queues.map((queue) => queue.close()));
       connection.disconnect();
@@ -84,7 +93,13 @@ function createBoard(queues: readonly Queue[], readOnlyMode: boolean): Hono {
   createBullBoard({
     queues: adapters,
     serverAdapter: server,
-    options: { uiConfig: { boardTitle: 'Backhaul', hideRedisDetails: true } },
+    options: {
+      uiConfig: {
+        boardTitle: 'Backhaul',
+        hideRedisDetails: true,
+        miscLinks: [{ text: 'Migrations', url: '/' }],
+      },
+    },
   });
   const board = new Hono();
   board.route(DASHBOARD_PATH, server.registerPlugin());
@@ -99,6 +114,7 @@ const DESCRIPTIONS: Record<JobName, string> = {
   'merge-people': 'Sends which ids belong to one person.',
   'fold-people': 'Sends what is known of persons and groups.',
   'delete-events': 'Deletes the events of deleted persons from the bundled API.',
+  'run-schedule': 'Takes what is new in a source into its migration, at the times of its schedule.',
 };
 
 const REASONS: Record<Payload<'delete-events'>['because'], string> = {
@@ -119,6 +135,7 @@ export function getTitle(name: JobName, data: unknown): string {
   };
   if (because) return `delete events · ${REASONS[because]}`;
   if (slice) return `${migration} · ${slice.name}`;
+  if (name === 'run-schedule') return `${migration} · on schedule`;
   if (part) return `${migration} · ${part.file} · part ${part.number} (${part.records} records)`;
   return from === undefined ? `${migration} · ${name}` : `${migration} · persons, buckets ${from} to ${to}`;
 }
@@ -131,17 +148,3 @@ function renderProgress(progress: unknown): string | number {
     .map(([what, count]) => `${Number(count).toLocaleString('en-US')} ${what}`)
     .join(' · ');
 }
-
-type Role = 'viewer' | 'admin';
-
-function authorize(header: string | undefined, options: DashboardOptions): Role | undefined {
-  const encoded = /^Basic\s+([A-Za-z0-9+/=]+)\s*$/i.exec(header ?? '')?.[1];
-  if (!encoded) return undefined;
-  const given = Buffer.from(encoded, 'base64').toString('utf8');
-  const { user, password, adminPassword } = options;
-  if (adminPassword !== undefined && same(given, `${user}:${adminPassword}`)) return 'admin';
-  return same(given, `${user}:${password}`) ? 'viewer' : undefined;
-}
-
-const digest = (text: string) => createHash('sha256').update(text).digest();
-const same = (a: string, b: string) => timingSafeEqual(digest(a), digest(b));

@@ -33,7 +33,8 @@ export function importPartHandler({ staging, redis, migrations }: ImportPartDeps
         stamp: settings.stamp,
         deliver,
         requestsInFlight: settings.requestsInFlight,
-        onProgress: ({ tally }: Checkpoint) => run.progress({ ...tally.counts }),
+        onProgress: ({ tally }: Checkpoint) =>
+          run.progress({ ...tally.counts, events: tally.events.accepted }),
       };
       await importPart(part, deps, signal);
       return { kind: 'done' as const };

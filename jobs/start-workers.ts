@@ -1,8 +1,10 @@
 import type { Redis } from 'ioredis';
 import type { Staging } from '../src/contract/staging.ts';
+import { connectRedis } from '../src/lib/connect-redis.ts';
 import type { Logger } from '../src/lib/logger.ts';
 import type { OpenMigrations } from '../src/migrations/open-migrations.ts';
 import { importPartHandler } from './import-part.ts';
+import { logConnectionErrors } from './log-connection-errors.ts';
 import { personsHandler } from './persons.ts';
 import { stageSliceHandler } from './stage-slice.ts';
 import { createJobWorker } from './worker.ts';
@@ -29,11 +31,13 @@ export interface Workers {
   close(): Promise<void>;
 }
 
-/** One process's workers for every queue that is shared. */
+/** One process's workers for every queue that is shared. Each waits for jobs on a connection of its own. */
 export function startWorkers(workersDeps: WorkersDeps): Workers {
   const { redisUrl, redis, staging, migrations, concurrency, log } = workersDeps;
   const deps = { redis, staging, migrations };
-  const common = { redisUrl, log, isWaiting: migrations.isWaiting };
+  const connection = connectRedis(redisUrl);
+  logConnectionErrors([connection], log);
+  const common = { redisUrl, connection, log, isWaiting: migrations.isWaiting };
   const workers = [
     createJobWorker({
       ...common,
@@ -51,20 +55,22 @@ export function startWorkers(workersDeps: WorkersDeps): Workers {
         handler: personsHandler(job, deps),
       }),
     ),
-    startSliceWorker(workersDeps),
+    startSliceWorker({ ...workersDeps, connection }),
   ];
   return {
     async close() {
       await Promise.all(workers.map((worker) => worker.close()));
+      connection.disconnect();
     },
   };
 }
 
 /** Stages slices on shared storage and imports nothing: for a producer that leaves importing to others. */
-export function startSliceWorker(deps: SliceWorkerDeps): Workers {
-  const { redisUrl, redis, staging, migrations, produces, log } = deps;
+export function startSliceWorker(deps: SliceWorkerDeps & { readonly connection?: Redis }): Workers {
+  const { redisUrl, connection, redis, staging, migrations, produces, log } = deps;
   return createJobWorker({
     redisUrl,
+    ...(connection === undefined ? {} : { connection }),
     log,
     queueName: 'stage-slice',
     job: 'stage-slice',

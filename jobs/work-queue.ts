@@ -20,14 +20,13 @@ export async function createWorkQueue(
     for (const listener of listeners) listener(event);
   };
   const queues = new Map<string, Queue>();
-  const closers: (() => Promise<void>)[] = [];
+  const heard: QueueEvents[] = [];
+  const connection = connectRedis(redisUrl);
 
   for (const [job, queueName] of Object.entries(queueNames)) {
-    const connection = connectRedis(redisUrl);
-    const eventsConnection = connectRedis(redisUrl);
     const queue = new Queue(queueName, { connection, prefix: QUEUE_PREFIX, defaultJobOptions: retryPolicy });
-    const events = new QueueEvents(queueName, { connection: eventsConnection, prefix: QUEUE_PREFIX });
-    logConnectionErrors([queue, events, connection, eventsConnection], log);
+    // It waits for events on a connection of its own.
+    const events = new QueueEvents(queueName, { connection, prefix: QUEUE_PREFIX });
     events.on('completed', ({ jobId, returnvalue }) =>
       emit({ kind: 'settled', jobId, state: parseResult(returnvalue) }),
     );
@@ -35,14 +34,11 @@ export async function createWorkQueue(
       emit({ kind: 'settled', jobId, state: { kind: 'failed', reason: failedReason } }),
     );
     events.on('progress', ({ jobId, data }) => emit({ kind: 'progress', jobId, progress: data }));
-    await events.waitUntilReady();
     queues.set(job, queue);
-    closers.push(async () => {
-      await settleWithin(Promise.allSettled([queue.close(), events.close()]), CLOSE_WITHIN_MS);
-      connection.disconnect();
-      eventsConnection.disconnect();
-    });
+    heard.push(events);
   }
+  logConnectionErrors([connection, ...queues.values(), ...heard], log);
+  await Promise.all(heard.map((events) => events.waitUntilReady()));
   const getQueue = (job: string) => {
     const queue = queues.get(job);
     if (!queue) throw new Error(`no queue for job ${job}`);
@@ -84,7 +80,9 @@ export async function createWorkQueue(
       }
     },
     async close() {
-      await Promise.all(closers.map((close) => close()));
+      const closed = [...queues.values(), ...heard].map((each) => each.close());
+      await settleWithin(Promise.allSettled(closed), CLOSE_WITHIN_MS);
+      connection.disconnect();
     },
   };
 }

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { DelayedError, type Job, Queue, UnrecoverableError, WaitingError, Worker } from 'bullmq';
+import type { Redis } from 'ioredis';
 import { settleWithin } from '../src/lib/async/timeout.ts';
 import { connectRedis } from '../src/lib/connect-redis.ts';
 import {
@@ -37,6 +38,8 @@ export type Handler<N extends JobName> = (payload: Payload<N>, run: JobRun) => P
 
 export interface WorkerDeps<N extends JobName> {
   readonly redisUrl: string;
+  /** For all but waiting for jobs; shared by workers of a process, and closed by whoever opened it. @default an own one */
+  readonly connection?: Redis;
   readonly queueName: string;
   readonly job: N;
   readonly handler: Handler<N>;
@@ -67,7 +70,7 @@ const PUT_BACK_MS = 3_000;
  */
 export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close(): Promise<void> } {
   const { redisUrl, queueName, job: name, handler, concurrency, log } = deps;
-  const connection = connectRedis(redisUrl);
+  const connection = deps.connection ?? connectRedis(redisUrl);
   const unexpected = new Map<string, number>();
   const lostLocks = new Set<string>();
   const queue = new Queue(queueName, { connection, prefix: QUEUE_PREFIX });
@@ -188,7 +191,7 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close
     workers.delete(worker);
   };
 
-  logConnectionErrors([connection], log);
+  if (!deps.connection) logConnectionErrors([connection], log);
   startWorker(workInSlot, concurrency);
   const relief = startRelief({
     queue,
@@ -207,7 +210,7 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close
       const closed = [...workers].map((worker) => worker.close());
       for (const worker of workers) worker.cancelAllJobs('shutdown');
       await settleWithin(Promise.all(closed), deps.closeWithinMs ?? CLOSE_WITHIN_MS);
-      connection.disconnect();
+      if (!deps.connection) connection.disconnect();
     },
   };
 }

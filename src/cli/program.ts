@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command, Option } from 'commander';
+import { Argument, Command, Option } from 'commander';
 import { findProjectRoot } from '../embedded/project-root.ts';
+import { SCRIPTS } from './completion/scripts.ts';
 import type { CommandContext } from './context.ts';
-import type { ExitCode } from './exit-code.ts';
+import { EXIT, type ExitCode } from './exit-code.ts';
+import { addHelpTexts } from './help-texts.ts';
 import { addManageCommands } from './manage-commands.ts';
 import { renderLogLine } from './render/render-log-line.ts';
+import { addScheduleCommands } from './schedule-commands.ts';
 import { createTerminal } from './terminal.ts';
 
 /** Every command of the command line. Commands are imported when called, so that `--help` stays quick. */
@@ -142,14 +145,15 @@ export function buildProgram(finish: (code: ExitCode) => void): Command {
       ),
     );
 
-  command('worker', 'import parts of any migration until stopped')
+  addScheduleCommands(program, act);
+  command('worker', 'import parts of any migration, and run schedules, until stopped')
     .option('--concurrency <parts>', 'parts at once in this process')
     .action(
       act(async (context, options: { concurrency?: string }) =>
         (await import('./commands/worker.ts')).worker(context, options),
       ),
     );
-  command('serve', 'run the bundled API and the queue dashboard until stopped').action(
+  command('serve', 'run the bundled API, the queue dashboard and schedules until stopped').action(
     act(async (context) => (await import('./commands/serve.ts')).serve(context)),
   );
   addManageCommands(program, act);
@@ -168,6 +172,15 @@ export function buildProgram(finish: (code: ExitCode) => void): Command {
         (await import('./commands/demo.ts')).demo(context, options),
       ),
     );
+  program
+    .command('completion')
+    .description('print a script that completes commands, options, files and names of migrations')
+    .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(SCRIPTS)))
+    .action((shell: string) => {
+      process.stdout.write(SCRIPTS[shell] ?? '');
+      finish(EXIT.done);
+    });
+  addHelpTexts(program);
   return program;
 }
 

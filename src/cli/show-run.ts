@@ -26,6 +26,8 @@ export async function showRun<R extends RunResult | { readonly kind: 'nothing_to
   const stop = createStopSignal(terminal);
   stop.endWith(`Stopped before the run began; nothing of it was sent. Begin with: ${again}`);
   let result: R;
+  let begun = '';
+  const tellStarter = createStarterNote();
   try {
     result = await start({
       signal: stop.signal,
@@ -33,11 +35,13 @@ export async function showRun<R extends RunResult | { readonly kind: 'nothing_to
       acceptRefusals,
       onBegin(migration) {
         onBegin?.(migration);
+        begun = migration;
         stop.listen(
           `Stopped; everything so far is saved. Continue with: ${resumeCommand(context, migration)}`,
         );
       },
       onStatus(status) {
+        tellStarter(begun);
         terminal.status((columns) => renderStatus(status, columns), status);
       },
     });
@@ -47,6 +51,16 @@ export async function showRun<R extends RunResult | { readonly kind: 'nothing_to
   }
   if (result.kind !== 'nothing_to_replay') showEnd(context, result, again);
   return result;
+}
+
+/** Tells the page that started this process, once, that the migration runs (server/operations). */
+function createStarterNote(): (migration: string) => void {
+  let isTold = false;
+  return (migration) => {
+    if (isTold || migration === '' || !process.connected) return;
+    isTold = true;
+    process.send?.({ migration });
+  };
 }
 
 function showEnd(context: CommandContext, result: RunResult, again: string): void {

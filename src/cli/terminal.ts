@@ -4,7 +4,7 @@ import { stringifyJson } from '../lib/json/stringify-json.ts';
 /** stdout is for data, stderr for everything that a person reads meanwhile. */
 export interface Terminal {
   readonly json: boolean;
-  /** A document on stdout: JSON with --json, else the given text. */
+  /** A document on stdout: JSON with --json, else the given text. Throws OutputEndedError where an earlier one failed. */
   data(document: unknown, text: () => string): void;
   /** A line for a person, on stderr. */
   info(line: string): void;
@@ -16,6 +16,9 @@ export interface Terminal {
   endStatus(): void;
   readonly style: (format: Parameters<typeof styleText>[0], text: string) => string;
 }
+
+/** Nobody reads what a command prints any more, or its disk is full, and it has nothing else to do. */
+export class OutputEndedError extends Error {}
 
 const PLAIN_EVERY_MS = 10_000;
 /** Of lines that go to a file. */
@@ -38,6 +41,7 @@ export function createTerminal(options: { json: boolean; env: NodeJS.ProcessEnv 
     json,
     data(document, text) {
       clear();
+      if (process.stdout.errored) throw new OutputEndedError();
       process.stdout.write(json ? `${stringifyJson(document)}\n` : `${text()}\n`);
     },
     info(line) {

@@ -19,6 +19,17 @@ export interface MigrationStore {
   readonly now: () => Date;
   /** Undefined where no Redis runs; starts none. Throws where one is configured and cannot be used. */
   askRedis<T>(ask: (redis: Redis) => Promise<T>): Promise<T | undefined>;
+  /** Who is told of states of migrations; undefined: nobody. */
+  readonly webhook?: Webhook | undefined;
+}
+
+/** Whom to tell. */
+export interface Webhook {
+  readonly url: string;
+  /** `whsec_` and base64. */
+  readonly secret: string;
+  /** Whether addresses of this machine and of private networks are told. */
+  readonly allowPrivate: boolean;
 }
 
 export interface SourceAccess {

@@ -1,5 +1,6 @@
 import { readHashKey } from '../../config/manifest/load-manifest.ts';
 import { raceAbort } from '../lib/async/abort.ts';
+import { SourceError } from '../lib/errors.ts';
 import { canonicalJson } from '../lib/json/canonical-json.ts';
 import { readPinnedVersion } from '../sources/registry.ts';
 import type { ImportMap } from '../sources/source.ts';
@@ -10,6 +11,7 @@ import { type Interruption, toInterruption } from './interruption.ts';
 import { decideStored, requireMigration } from './life-store.ts';
 import { createManifestMap } from './manifest/create-maps.ts';
 import type { MigrationRuntime } from './migration-runtime.ts';
+import { keepTelling } from './notify/keep-telling.ts';
 import { toLedgerDestination } from './persons/ledger-destination.ts';
 import { loadStoredManifest, type ManifestAt, type Prepared, prepareMigration } from './prepare.ts';
 import type { Report } from './report/report.ts';
@@ -18,6 +20,7 @@ import { ControlError } from './run/lease.ts';
 import { type RunEnd, runMigration } from './run/run-migration.ts';
 import type { RunStatus } from './run/run-status.ts';
 import type { Failure } from './run/scheduler.ts';
+import { setSchedule } from './schedule/schedules.ts';
 
 export interface RunOptions {
   /** Stops the run at the next batch; the message of its reason is kept in control. */
@@ -72,21 +75,32 @@ export async function startMigration(
   const { topUp = false } = options;
   let kind: 'run' | 'run_edited' | 'top_up' = 'run';
   const prepared = await orInterrupted(runtime, name, async () => {
+    const { schedule } = loaded.manifest;
     if (topUp) await requireMigration(runtime.staging, name);
     // Before the source is looked at. Control that outlived its record decides nothing.
     if (await loadMigration(runtime.staging, name)) {
       kind = (await isEdited(runtime, loaded)) ? 'run_edited' : topUp ? 'top_up' : 'run';
       await decideStored(runtime.staging, name, { kind }, await loadControl(runtime.staging, name));
     }
-    return prepareMigration(runtime, loaded, topUp ? 'take' : 'refuse');
+    const ready = await prepareMigration(runtime, loaded, topUp ? 'take' : 'refuse');
+    if (schedule) await setSchedule(runtime, loaded, schedule);
+    return ready;
   });
   return 'kind' in prepared ? prepared : runPrepared(runtime, prepared, kind, options);
 }
 
-/** Whether the manifest is another one than that of the last epoch. What may differ is checked later. */
+/**
+ * Whether the manifest is another one than that of the last epoch, or that one cannot be read: the message of a
+ * resume then asks for a run. What may differ is checked later.
+ */
 async function isEdited({ staging }: MigrationRuntime, { manifest }: ManifestAt): Promise<boolean> {
-  const stored = await loadStoredManifest(staging, manifest.name);
-  return canonicalJson(stored.manifest) !== canonicalJson(manifest);
+  try {
+    const stored = await loadStoredManifest(staging, manifest.name);
+    return canonicalJson(stored.manifest) !== canonicalJson(manifest);
+  } catch (error) {
+    if (error instanceof SourceError) return true;
+    throw error;
+  }
 }
 
 /** Continues a migration from what staging knows, whatever ended it; throws as startMigration does. */
@@ -115,6 +129,7 @@ export async function runPrepared(
   onBegin?.(record.name);
   const ledger = toEpochLedger(manifest, runtime);
   const signal = AbortSignal.any([stop, runtime.failed]);
+  const telling = await keepTelling(runtime, record.name);
   try {
     const queue = await raceAbort(runtime.openQueue(record.id), signal);
     const producer = { produces: record.name };
@@ -169,6 +184,8 @@ export async function runPrepared(
       failed: runtime.failed,
       reason: await loadReason(runtime, record.name, error),
     });
+  } finally {
+    await telling.close();
   }
 }
 
@@ -194,7 +211,7 @@ function toResult(prepared: Prepared, { report, failures }: RunEnd): RunResult {
 }
 
 /** Before a migration is run, only what is down or refused is a result. */
-async function orInterrupted<T>(
+export async function orInterrupted<T>(
   { failed }: MigrationRuntime,
   migration: string,
   work: () => Promise<T>,

@@ -9,7 +9,7 @@ import { createFolderStaging } from '../state/staging/folder.ts';
  * The folder or bucket that the settings name. The S3 SDK is loaded only where it is used: that takes longer
  * than most commands.
  */
-export async function openStaging(settings: Settings): Promise<Staging> {
+export async function openStaging(settings: Pick<Settings, 'dataDir' | 'staging' | 's3'>): Promise<Staging> {
   const where = settings.staging;
   if (!where) return createFolderStaging(resolve(settings.dataDir, 'staging'));
   const match = /^s3:\/\/([^/]+)\/?(.*)$/.exec(where);

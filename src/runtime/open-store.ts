@@ -1,6 +1,6 @@
 import type { Settings } from '../../config/settings.ts';
 import { findRunningRedis } from '../embedded/supervisor.ts';
-import type { MigrationStore, PlanContext } from '../migrations/migration-runtime.ts';
+import type { MigrationStore, PlanContext, Webhook } from '../migrations/migration-runtime.ts';
 import { createBucketOpener, openStaging } from './open-staging.ts';
 import { reachRedis } from './reach-redis.ts';
 
@@ -9,6 +9,7 @@ export async function openStore(settings: Settings): Promise<MigrationStore> {
   return {
     staging: await openStaging(settings),
     now: () => new Date(),
+    webhook: toWebhook(settings),
     async askRedis(ask) {
       const redisUrl = settings.redisUrl ?? (await findRunningRedis(settings.dataDir));
       return redisUrl === undefined ? undefined : reachRedis(redisUrl, ask);
@@ -22,3 +23,8 @@ export const createPlanContext = (settings: Settings): PlanContext => ({
   openStaging: () => openStaging(settings),
   openSourceBucket: createBucketOpener(settings),
 });
+
+/** Whom the settings have told; undefined: nobody. */
+export function toWebhook({ webhook: { url, secret, allowPrivate } }: Settings): Webhook | undefined {
+  return url === undefined || secret === undefined ? undefined : { url, secret, allowPrivate };
+}

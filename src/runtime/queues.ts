@@ -1,11 +1,15 @@
 import { stageQueue } from '../../jobs/catalog.ts';
+import { startScheduleJobs } from '../../jobs/run-schedule.ts';
 import { stageFileHandler } from '../../jobs/stage-file.ts';
 import { startSliceWorker, startWorkers, type Workers } from '../../jobs/start-workers.ts';
 import { createWorkQueue } from '../../jobs/work-queue.ts';
 import { createJobWorker } from '../../jobs/worker.ts';
 import type { Closable, MigrationRuntime, StagingWork } from '../migrations/migration-runtime.ts';
+import { keepTelling } from '../migrations/notify/keep-telling.ts';
 import { createManifestOpener } from '../migrations/open-manifest.ts';
 import { createOpenMigrations, type OpenMigrations } from '../migrations/open-migrations.ts';
+import { runSchedule } from '../migrations/schedule/run-schedule.ts';
+import { listSchedules } from '../migrations/schedule/schedules.ts';
 import type { Runtime } from './runtime.ts';
 
 /*
@@ -68,4 +72,38 @@ export function startStagingWorker(
     log,
     handler: stageFileHandler({ staging, redis, migrationId, files, onPart }),
   });
+}
+
+/** Tops migrations up at the times of their schedules, and tells the webhook of all, until it is closed. */
+export async function startRuntimeSchedules(
+  runtime: MigrationRuntime & Pick<Runtime, 'redisUrl'>,
+  { importHere }: { readonly importHere: boolean },
+): Promise<Closable> {
+  const { redisUrl, log } = runtime;
+  const telling = await keepTelling(runtime);
+  const jobs = startScheduleJobs({
+    redisUrl,
+    log,
+    work: {
+      list: () => listSchedules(runtime),
+      async run(name, signal) {
+        const options = { signal, importHere };
+        const result = await runSchedule(runtime, name, options);
+        if (result.kind === 'stopped') throw new Error(result.reason);
+        if (result.kind === 'not_due') return;
+        const { outcome, reason, files, missed } = result.run;
+        const level = outcome === 'failed' ? 'warn' : 'info';
+        log[level](
+          { migration: name, outcome, files, missed, ...(reason && { reason }) },
+          'a schedule has run',
+        );
+      },
+    },
+  });
+  return {
+    async close() {
+      await jobs.close();
+      await telling.close();
+    },
+  };
 }

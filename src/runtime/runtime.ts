@@ -9,6 +9,7 @@ import { getMessage } from '../lib/errors.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Closable, MigrationRuntime, Producer } from '../migrations/migration-runtime.ts';
 import { createBucketOpener, openStaging } from './open-staging.ts';
+import { toWebhook } from './open-store.ts';
 import { watchRedisTrouble } from './redis-trouble.ts';
 
 /** The Redis, staging and bundled API that a process is connected to. Constructed here alone. */
@@ -20,6 +21,8 @@ export interface Runtime extends MigrationRuntime {
   /** The bundled API, where this process runs it or is attached to it. */
   readonly bundled: BundledApi | undefined;
   startWorkers(options: WorkerOptions): Promise<Closable>;
+  /** Tops migrations up at the times of their schedules. `importHere`: see RunOptions. */
+  startSchedules(options: { readonly importHere: boolean }): Promise<Closable>;
   close(): Promise<void>;
 }
 
@@ -41,13 +44,14 @@ export interface BundledApi {
 
 async function readApiSettings(settings: Settings): Promise<ApiSettings> {
   const { apiRequestsPerMinute: requestsPerMinute, publicUrl, deletionSchedule, seedFile } = settings;
-  const { trustedProxies, geoipFile } = settings;
+  const { trustedProxies, geoipFile, s3, staging } = settings;
   return {
     ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(trustedProxies === undefined ? {} : { trustedProxies }),
     ...(geoipFile === undefined ? {} : { geoipFile }),
     deletionSchedule,
+    storage: { s3, ...(staging === undefined ? {} : { staging }) },
     ...(seedFile === undefined ? {} : { seed: await loadSeed(seedFile) }),
   };
 }
@@ -111,9 +115,10 @@ export async function openRuntime(
     bundled: elsewhere ?? supervisor.api,
     failed: failed.signal,
     now: () => new Date(),
+    webhook: toWebhook(settings),
     openSourceBucket: createBucketOpener(settings),
   };
-  return {
+  const runtime: Runtime = {
     ...base,
     askRedis: (ask) => ask(redis),
     watchRedis: trouble.watch,
@@ -123,10 +128,12 @@ export async function openRuntime(
     startSliceWorker: async ({ produces }) =>
       (await import('./queues.ts')).startRuntimeSliceWorker(base, produces),
     startStaging: async (work) => (await import('./queues.ts')).startStagingWorker(base, work),
+    startSchedules: async (options) => (await import('./queues.ts')).startRuntimeSchedules(runtime, options),
     async close() {
       trouble.close();
       redis.disconnect();
       await supervisor.close();
     },
   };
+  return runtime;
 }

@@ -30,6 +30,7 @@ import { createActorFinder } from './insights/lists/find-actors.ts';
 import { createQuestionTurns } from './insights/question-turns.ts';
 import { createInsightResults } from './insights/results.ts';
 import { addDocsRoutes } from './openapi/routes.ts';
+import { addOperationRoutes, type OperationsDeps } from './operations/routes.ts';
 import { addPersonRoutes } from './persons/routes.ts';
 import { publicAddress } from './routing/public-url.ts';
 import { type Api, addPublicRoute, createApi } from './routing/route.ts';
@@ -64,6 +65,8 @@ export interface ApiDeps {
    * @default none is known
    */
   readonly locations?: Locations | undefined;
+  /** Pages of migrations, actions on them and numbers for machines. @default none */
+  readonly operations?: OperationsDeps | undefined;
   /** A project key that every start makes valid again, so that it cannot be replaced. */
   readonly fixedProjectKey?: string | undefined;
 }
@@ -125,6 +128,7 @@ export function declareRoutes(deps: ApiDeps): Api {
   addDefinitionRoutes(api, db);
   addDeletionRoutes(api, db, deps.deletionRuns);
   addDocsRoutes(api);
+  if (deps.operations) addOperationRoutes(api, deps.operations);
   const health = {
     methods: ['GET'],
     path: '/healthz',

@@ -1,9 +1,15 @@
 import { createInterface } from 'node:readline';
+import { readEnvironment } from '../../config/environment.ts';
+import { readApiKey, readHashKey } from '../../config/manifest/load-manifest.ts';
 import { createDashboard } from '../../jobs/dashboard.ts';
 import { startDeletionJobs } from '../../jobs/delete-events.ts';
 import { type ApiReply, apiOrder } from '../embedded/api-protocol.ts';
 import { BackhaulError, getMessage } from '../lib/errors.ts';
 import { createLogger } from '../lib/logger.ts';
+import { loadStoredManifest } from '../migrations/prepare.ts';
+import { openStaging } from '../runtime/open-staging.ts';
+import { admit } from './auth/roles.ts';
+import { createProducers } from './operations/start-producer.ts';
 import { startApi } from './server.ts';
 
 /**
@@ -22,16 +28,30 @@ async function serve(line: string): Promise<void> {
     const {
       logLevel,
       dashboard: boards,
-      settings: { deletionSchedule: schedule, ...settings },
+      settings: { deletionSchedule: schedule, storage = { s3: {} }, ...settings },
       ...order
     } = apiOrder.parse(JSON.parse(line));
     const log = createLogger(logLevel);
-    const dashboard = createDashboard({ ...boards, log });
+    const { redisUrl, ...credentials } = boards;
+    const dashboard = createDashboard({ redisUrl, admit: (c) => admit(c, credentials), log });
+    const staging = await openStaging({ ...storage, dataDir: order.dataDir });
     const api = await startApi({
       ...order,
       ...settings,
       log,
-      startDeletionJobs: (work) => startDeletionJobs({ redisUrl: boards.redisUrl, schedule, work, log }),
+      startDeletionJobs: (work) => startDeletionJobs({ redisUrl, schedule, work, log }),
+      operations: {
+        store: { staging, now: () => new Date(), askRedis: dashboard.askRedis },
+        credentials,
+        producers: createProducers(order.dataDir),
+        async assertKeys(name) {
+          const { manifest } = await loadStoredManifest(staging, name);
+          const env = readEnvironment();
+          readApiKey(manifest, env);
+          readHashKey(manifest, env);
+        },
+        countJobs: dashboard.countJobs,
+      },
       extraRoutes: (app) => void app.route('/', dashboard.routes),
     });
     const { url, waitingFor } = api;

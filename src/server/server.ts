@@ -4,6 +4,7 @@ import type { Hono } from 'hono';
 import type { Logger } from 'pino';
 import type { Seed } from '../../config/seed.ts';
 import { ConfigError, getMessage } from '../lib/errors.ts';
+import type { MigrationStore } from '../migrations/migration-runtime.ts';
 import { buildApi } from './app.ts';
 import { savePersonalKey } from './auth/keys.ts';
 import { ensureProject } from './auth/projects.ts';
@@ -20,7 +21,9 @@ import type { DeletionRuns } from './deletions/routes.ts';
 import { createDeletionWork, type DeletionWork } from './deletions/run-deletions.ts';
 import { openLocations } from './flags/decide/location.ts';
 import { declareFlags } from './flags/declare-flags.ts';
+import { createHealthCheck } from './health.ts';
 import { MAX_HEADER_BYTES, respondToClientError } from './http/client-error.ts';
+import type { OperationsDeps } from './operations/routes.ts';
 
 /** A request must have arrived whole by then: a client that trickles its body is cut off. */
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -74,6 +77,8 @@ export interface ApiOptions {
   readonly requestTimeoutMs?: number;
   /** More routes for the same port, such as the queue dashboard. */
   readonly extraRoutes?: (app: Hono) => void;
+  /** Pages of migrations and numbers for machines. @default none */
+  readonly operations?: Omit<OperationsDeps, 'checks' | 'closing'>;
   /** Starts the job that deletes events (jobs/delete-events.ts). Without it deletions never run. */
   readonly startDeletionJobs?: (work: DeletionWork) => DeletionRuns & { close(): Promise<void> };
 }
@@ -93,13 +98,20 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const host = options.host ?? '127.0.0.1';
   const opened = await openDatabaseOf(options);
   const { db } = opened;
+  const closing = new AbortController();
   let deletionRuns: ReturnType<NonNullable<ApiOptions['startDeletionJobs']>> | undefined;
   try {
     deletionRuns = options.startDeletionJobs?.(createDeletionWork(db, log));
     const { requestsPerMinute, publicUrl, trustedProxies } = options;
     const locations = options.geoipFile === undefined ? undefined : openLocations(options.geoipFile);
     const fixedProjectKey = options.bootstrap?.projectKey;
+    const operations = options.operations && {
+      ...options.operations,
+      closing: closing.signal,
+      checks: createReadyChecks(db, options.operations.store),
+    };
     const app = buildApi({
+      operations,
       db,
       log,
       deletionRuns,
@@ -118,6 +130,8 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       url: server.url,
       waitingFor: opened.waitingFor,
       async close() {
+        closing.abort();
+        await options.operations?.producers.close();
         watch.close();
         await server.close();
         await deletionRuns?.close();
@@ -131,6 +145,12 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     throw error;
   }
 }
+
+const createReadyChecks = (db: Db, { staging, askRedis }: MigrationStore) => ({
+  database: createHealthCheck(db),
+  redis: () => askRedis((redis) => redis.ping()),
+  staging: () => staging.get('_migrations/none.json'),
+});
 
 function openDatabaseOf({ databaseUrl, dataDir, log, bootstrap, seed }: ApiOptions): Promise<OpenedDatabase> {
   const db =

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -190,6 +190,21 @@ describe('the command line', () => {
     expect(status).toMatchObject({ migration: 'shop', state: 'finished', counts: { read: 4 } });
   });
 
+  it('ends with 1 where its output cannot be written, and runs on where nobody reads along', async () => {
+    const file = await open(inFolder('export.csv'), 'r');
+    const { fd } = file;
+    const unwritten = await startBackhaul(['report', 'shop', '--json'], { dataDir, stdout: fd }).ended;
+    const unread = await startBackhaul(['run', inFolder('shop.yaml'), '--json'], { dataDir, stderr: fd })
+      .ended;
+    await file.close();
+    expect(unwritten).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^The output could not be written \(EBADF/),
+    });
+    expect(unread.code).toBe(3);
+    expect(parseReport(unread)).toEqual(parseReport(shop));
+  });
+
   it('reports from the receipts as long as no run has come to its end', async () => {
     const stored = join(dataDir, 'staging/shop/reports');
     await rename(stored, `${stored}.away`);
@@ -225,6 +240,9 @@ describe('the command line', () => {
         /^folder \S+: shop\/receipts\/\S+ is not what Backhaul wrote there; .*\n$/,
       );
     }
+    const listed = await backhaul('status');
+    expect(listed.code, listed.stderr).toBe(1);
+    expect(listed.stdout).toMatch(/shop: damaged\n {2}folder \S+: shop\/receipts\/\S+ is not what Backhaul/);
     await rm(receipt);
     await rm(join(dataDir, 'staging/shop/reports'), { recursive: true });
     expect((await backhaul('report', 'shop')).code).toBe(5);
@@ -245,6 +263,7 @@ describe('the command line', () => {
       'source',
       'destination',
     ]);
+    expect(checks[5].detail).toMatch(/^1 file, \d+ B$/);
   }, 60_000);
 
   it('shows each reject with its line and its own text', async () => {

@@ -26,6 +26,7 @@ describe('loadSettings', () => {
     expect(loadSettings({}, '/home/ada')).toEqual({
       dataDir: '/home/ada/.backhaul',
       s3: {},
+      webhook: { allowPrivate: false },
       logLevel: 'info',
       host: '127.0.0.1',
       port: 0,
@@ -123,6 +124,9 @@ describe('loadSettings', () => {
 
   test('wants both S3 keys or none, and two different passwords', () => {
     expect(mistakesOf({ BACKHAUL_S3_ACCESS_KEY_ID: 'id' })).toContain('must be set together');
+    expect(mistakesOf({ BACKHAUL_WEBHOOK_URL: 'https://hooks.example.com' })).toContain(
+      'must be set together',
+    );
     expect(
       mistakesOf({ BACKHAUL_QUEUES_PASSWORD: 'same', BACKHAUL_QUEUES_ADMIN_PASSWORD: 'same' }),
     ).toContain('must differ');
@@ -161,5 +165,20 @@ describe('loadSettings', () => {
 
   test('has no _FILE twin for what is no secret', () => {
     expect(mistakesOf({ BACKHAUL_HOST_FILE: '/x' })).toContain('BACKHAUL_HOST_FILE is not a setting');
+  });
+
+  test('takes a secret of webhooks of 24 to 64 bytes, and shows neither it nor the address', () => {
+    const take = (bytes: number) => {
+      const secret = `whsec_${Buffer.alloc(bytes, 'k').toString('base64')}`;
+      return { BACKHAUL_WEBHOOK_URL: 'https://hooks.example.com/T0P', BACKHAUL_WEBHOOK_SECRET: secret };
+    };
+    for (const bytes of [24, 64]) {
+      const settings = loadSettings(take(bytes));
+      expect(settings.webhook.allowPrivate).toBe(false);
+      expect(collectSecrets(settings)).toEqual(Object.values(take(bytes)));
+    }
+    for (const bytes of [23, 65]) expect(mistakesOf(take(bytes))).toContain('24 to 64 bytes');
+    expect(mistakesOf(take(23))).not.toContain(take(23).BACKHAUL_WEBHOOK_SECRET);
+    expect(mistakesOf({ ...take(24), BACKHAUL_WEBHOOK_URL: 'ftp://T0P' })).not.toContain('T0P');
   });
 });

@@ -1,7 +1,7 @@
 import { Queue } from 'bullmq';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DELETION_JOB, QUEUE_PREFIX } from '../../jobs/catalog.ts';
-import { getTitle } from '../../jobs/dashboard.ts';
+import { createDashboard, getTitle } from '../../jobs/dashboard.ts';
 import { type DeletionJobs, type DeletionWork, startDeletionJobs } from '../../jobs/delete-events.ts';
 import { UnavailableError } from '../../src/lib/errors.ts';
 import { silent } from '../support/databases.ts';
@@ -56,6 +56,16 @@ describe('the job that deletes events', () => {
     const at = new Date(next ?? 0);
     expect([at.getUTCDay(), at.getUTCHours(), at.getUTCMinutes(), at.getUTCSeconds()]).toEqual([0, 5, 0, 0]);
     expect(at.getTime()).toBeGreaterThan(Date.now());
+  });
+
+  it('counts as no open job until its time has come, so that workers can be scaled to none', async () => {
+    const dashboard = createDashboard({ redisUrl: server.url, admit: () => 'viewer', log: silent });
+    closers.push(dashboard.close);
+    start({});
+    await scheduled();
+    expect(await queue.getDelayedCount()).toBe(1);
+    const isOpen = (await dashboard.countJobs()).filter(({ waiting, active }) => waiting + active > 0);
+    expect(isOpen).toEqual([]);
   });
 
   it('follows a changed setting, and keeps one schedule for any number of processes', async () => {

@@ -12,25 +12,27 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { PART_MAX_RECORDS } from '../../src/contract/part.ts';
 import { SourceError } from '../../src/lib/errors.ts';
+import type { ManifestAt } from '../../src/migrations/prepare.ts';
 import { listRejects } from '../../src/migrations/rejects/rejects.ts';
 import { isFinished, loadReport } from '../../src/migrations/report.ts';
 import type { RunStatus } from '../../src/migrations/run/run-status.ts';
 import { resumeMigration, startMigration } from '../../src/migrations/start.ts';
-import { loadStatus } from '../../src/migrations/status.ts';
+import { loadStatus } from '../../src/migrations/status/watch.ts';
 import { importing, line, type MigrationLab, openMigrationLab } from '../support/migration-lab.ts';
 
 /** A finished migration of two parts, whose objects are damaged one at a time. */
 let lab: MigrationLab;
 let folder: string;
+let shop: ManifestAt;
 /** The ids of the parts: of three records, one of them rejected, and of four. */
 let small: string;
 let large: string;
 
 beforeAll(async () => {
   lab = await openMigrationLab();
-  const loaded = await lab.writeManifest('shop');
+  shop = await lab.writeManifest('shop');
   lab.writeFile('shop', 'b.json', [line('b-1'), line('b-2'), line('b-3'), line('b-4', 'never')]);
-  expect(await startMigration(lab.runtime, loaded, importing())).toMatchObject({ kind: 'finished' });
+  expect(await startMigration(lab.runtime, shop, importing())).toMatchObject({ kind: 'finished' });
   folder = join(lab.workplace.dataDir('here'), 'staging', 'shop');
   const parts = listFiles('parts').filter((name) => name.endsWith('.json'));
   const ids = parts.map((name) => JSON.parse(readFileSync(at('parts', name), 'utf8')));
@@ -124,6 +126,34 @@ describe('a receipt', () => {
     rmSync(at('reports'), { recursive: true });
     const soFar = await loadReport(lab.runtime, 'shop');
     expect([soFar.balanced, isFinished(soFar)]).toEqual([true, false]);
+  });
+});
+
+describe('the result of counting repeats', () => {
+  it.each(['', '{"rows":7}\n'])(
+    'that is damaged (%j) is named by a report, and made again by a resume',
+    async (body) => {
+      const [result = ''] = listFiles('repeats').filter((name) => name.endsWith('result.json'));
+      const whole = readFileSync(at('repeats', result), 'utf8');
+      writeFileSync(at('repeats', result), body);
+      await expect(loadReport(lab.runtime, 'shop')).rejects.toThrow(
+        /resume "shop", which counts repeats again/,
+      );
+      expect(await resumeMigration(lab.runtime, 'shop', importing())).toMatchObject({ kind: 'finished' });
+      expect(readFileSync(at('repeats', result), 'utf8')).toBe(whole);
+    },
+  );
+});
+
+describe('the manifest of an epoch', () => {
+  it('that this version does not take is replaced by that of a run, as a resume says', async () => {
+    const latest = at('epochs', readdirSync(at('epochs')).toSorted().at(-1) ?? '');
+    const epoch = JSON.parse(readFileSync(latest, 'utf8'));
+    writeFileSync(latest, JSON.stringify({ ...epoch, manifest: { ...epoch.manifest, retired: true } }));
+    await expect(resumeMigration(lab.runtime, 'shop', importing())).rejects.toThrow(
+      /run the migration again with/,
+    );
+    expect(await startMigration(lab.runtime, shop, importing())).toMatchObject({ kind: 'finished' });
   });
 });
 

@@ -12,7 +12,7 @@ import { sweepFinished } from '../../src/migrations/remove/sweep.ts';
 import { loadReport } from '../../src/migrations/report.ts';
 import { resolveLedger } from '../../src/migrations/resolve-destination.ts';
 import { resumeMigration, startMigration } from '../../src/migrations/start.ts';
-import { loadStatus } from '../../src/migrations/status.ts';
+import { loadStatus } from '../../src/migrations/status/watch.ts';
 import { migrationKey } from '../../src/state/checkpoints.ts';
 import { loadControl } from '../../src/state/control.ts';
 import { loadMigration } from '../../src/state/migrations.ts';
@@ -164,9 +164,9 @@ describe('finished migrations', () => {
   it('are removed once they are as old as the setting says', async () => {
     await finish('old');
     const { at = '' } = (await loadControl(lab.runtime.staging, 'old')) ?? {};
-    const sweep = (days: number) =>
+    const sweep = (days: number, staging = lab.runtime.staging) =>
       sweepFinished(
-        { ...lab.runtime, now: () => new Date(Date.parse(at) + days * 24 * 3_600_000) },
+        { ...lab.runtime, staging, now: () => new Date(Date.parse(at) + days * 24 * 3_600_000) },
         {
           afterDays: 30,
           resolveLedger: (manifest) => resolveLedger(manifest, { env: lab.env, bundled: undefined }),
@@ -178,6 +178,13 @@ describe('finished migrations', () => {
     mkdirSync(join(staged(), 'damaged/control'), { recursive: true });
     writeFileSync(join(staged(), 'damaged/control/00000001.json'), '{');
     copyFileSync(join(staged(), '_migrations/old.json'), join(staged(), '_migrations/damaged.json'));
+    // Nor does one that cannot be looked at for a reason that nobody foresaw.
+    const { staging } = lab.runtime;
+    const get: typeof staging.get = async (key, take) => {
+      if (key.startsWith('damaged/')) throw new Error('unforeseen');
+      return staging.get(key, take);
+    };
+    expect(await sweep(29.99, { ...staging, get })).toEqual([]);
     expect(await sweep(30)).toContain('old');
     rmSync(join(staged(), '_migrations/damaged.json'));
     expect(await loadStatus(lab.runtime, 'old')).toMatchObject([{ state: 'removed' }]);

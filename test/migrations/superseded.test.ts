@@ -5,7 +5,7 @@ import type { Staging } from '../../src/contract/staging.ts';
 import { isFinished, loadReport } from '../../src/migrations/report.ts';
 import { leaseKey } from '../../src/migrations/run/lease.ts';
 import { startMigration } from '../../src/migrations/start.ts';
-import { loadStatus } from '../../src/migrations/status.ts';
+import { loadStatus } from '../../src/migrations/status/watch.ts';
 import type { Runtime } from '../../src/runtime/runtime.ts';
 import { migrationKey } from '../../src/state/checkpoints.ts';
 import { loadMigration } from '../../src/state/migrations.ts';

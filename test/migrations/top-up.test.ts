@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pauseMigration } from '../../src/migrations/control.ts';
 import { resumeMigration, startMigration } from '../../src/migrations/start.ts';
-import { loadStatus } from '../../src/migrations/status.ts';
+import { loadStatus } from '../../src/migrations/status/watch.ts';
 import { importing, line, type MigrationLab, openMigrationLab, stageOnly } from '../support/migration-lab.ts';
 
 let lab: MigrationLab;

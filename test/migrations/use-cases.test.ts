@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Staging } from '../../src/contract/staging.ts';
 import { cancelMigration, pauseMigration } from '../../src/migrations/control.ts';
 import { checkMigration } from '../../src/migrations/doctor.ts';
 import { planMigration } from '../../src/migrations/plan.ts';
@@ -8,7 +9,8 @@ import { replayRejects } from '../../src/migrations/rejects/replay.ts';
 import { loadReport } from '../../src/migrations/report.ts';
 import { leaseKey } from '../../src/migrations/run/lease.ts';
 import { type RunResult, resumeMigration, startMigration } from '../../src/migrations/start.ts';
-import { loadStatus, type MigrationStatus, watchStatus } from '../../src/migrations/status.ts';
+import type { MigrationStatus } from '../../src/migrations/status/view.ts';
+import { loadStatus, watchStatus } from '../../src/migrations/status/watch.ts';
 import { createPlanContext, openStore } from '../../src/runtime/open-store.ts';
 import { migrationKey } from '../../src/state/checkpoints.ts';
 import { loadMigration } from '../../src/state/migrations.ts';
@@ -150,6 +152,23 @@ describe('other ends of a run', () => {
     );
   });
 
+  it('is no such advice where another process has begun the migration since', async () => {
+    const loaded = await lab.writeManifest('race');
+    const { staging } = runtime;
+    let begun: Promise<unknown> | undefined;
+    const late: Staging = Object.assign(Object.create(staging), {
+      async *list(prefix: string) {
+        if (prefix === 'race/') begun ??= startMigration(runtime, loaded, stageOnly(''));
+        await begun;
+        yield* staging.list(prefix);
+      },
+    });
+    await expect(startMigration({ ...runtime, staging: late }, loaded, importing())).rejects.toThrow(
+      'migration "race" was started by another process this very moment; run the command again',
+    );
+    expect(begun).toBeDefined();
+  });
+
   it('are too many rejects, and a missing approval before anything exists', async () => {
     const strict = await lab.writeManifest('strict', { rejects: { failAbove: 0 } });
     const result: RunResult = await startMigration(runtime, strict, importing());
@@ -201,6 +220,12 @@ describe('the rejects of a migration', () => {
     const replayed = await replayRejects(runtime, 'picky', { loaded }, importing({ onBegin }));
     expect(replayed).toMatchObject({ migration: 'picky.replay-1', report: { counts: { read: 1 } } });
     expect(began).toEqual(['picky.replay-1']);
+
+    // Events of a replay of a replay name the migration that one filter is for.
+    const again = await replayRejects(runtime, 'picky.replay-1', { loaded }, importing());
+    expect(again).toMatchObject({ report: { counts: { read: 1 } } });
+    const record = await loadMigration(runtime.staging, again.migration);
+    expect(record).toMatchObject({ replays: 'picky.replay-1', stampedAs: 'picky' });
   });
 });
 

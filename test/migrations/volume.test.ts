@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunStatus } from '../../src/migrations/run/run-status.ts';
 import { startMigration } from '../../src/migrations/start.ts';
-import { loadStatus } from '../../src/migrations/status.ts';
+import { loadStatus } from '../../src/migrations/status/watch.ts';
 import { importing, line, type MigrationLab, openMigrationLab } from '../support/migration-lab.ts';
 
 /** The contract's limit of events, lowered: it is judged on events, before the first request. */

@@ -25,12 +25,22 @@ interface Results {
  * @throws {Error} when nothing was run, for example because no file matched.
  */
 export async function runTests(root: string, tests: readonly string[]): Promise<TestRun> {
+  const { code, ...ended } = await runOnce(root, tests, ['--bail', '1']);
+  // Several files at once that end at the first failure may lose its report.
+  return code === 0 || ended.failed.length > 0 ? ended : runOnce(root, tests, []);
+}
+
+async function runOnce(
+  root: string,
+  tests: readonly string[],
+  options: readonly string[],
+): Promise<TestRun & { readonly code: number | null }> {
   const results = join(root, 'mutant-results.json');
   rmSync(results, { force: true });
-  const output = await run(root, [
+  const { code, output } = await run(root, [
     join(root, 'node_modules/vitest/vitest.mjs'),
     'run',
-    ...['--config', 'config/vitest.config.ts', '--bail', '1'],
+    ...['--config', 'config/vitest.config.ts', ...options],
     ...['--reporter', 'json', '--outputFile', results],
     ...tests,
   ]);
@@ -39,7 +49,7 @@ export async function runTests(root: string, tests: readonly string[]): Promise<
     const names = assertionResults.filter((each) => each.status === 'failed').map((each) => each.fullName);
     return names.length === 0 && status === 'failed' ? [name] : names;
   });
-  return { passed: numPassedTests, failed, output };
+  return { code, passed: numPassedTests, failed, output };
 }
 
 function readResults(file: string, output: string): Results {
@@ -52,7 +62,10 @@ function readResults(file: string, output: string): Results {
 
 const KEPT_CHARACTERS = 4000;
 
-async function run(cwd: string, args: readonly string[]): Promise<string> {
+async function run(
+  cwd: string,
+  args: readonly string[],
+): Promise<{ readonly code: number | null; readonly output: string }> {
   // Variables of the vitest that this runs in would change the one that it starts.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST')));
   const child = spawn(process.execPath, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -62,6 +75,8 @@ async function run(cwd: string, args: readonly string[]): Promise<string> {
       output = (output + text).slice(-KEPT_CHARACTERS);
     });
   }
-  await new Promise((resolve, reject) => child.once('close', resolve).once('error', reject));
-  return output;
+  const code = await new Promise<number | null>((resolve, reject) =>
+    child.once('close', resolve).once('error', reject),
+  );
+  return { code, output };
 }

@@ -19,7 +19,9 @@ function listPackages(path: string, seen = new Set<string>()): Set<string> {
   return packages;
 }
 
-const commands = readdirSync(join(ROOT, 'src/cli/commands')).map((name) => `src/cli/commands/${name}`);
+const commands = readdirSync(join(ROOT, 'src/cli/commands'), { encoding: 'utf8', recursive: true })
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => `src/cli/commands/${name}`);
 
 it.each(['src/cli/main.ts', ...commands])('%s loads neither the queue nor S3 before it uses them', (path) => {
   const packages = listPackages(join(ROOT, path));

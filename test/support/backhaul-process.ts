@@ -32,6 +32,9 @@ export interface BackhaulOptions {
   readonly dataDir: string;
   /** Added to PATH and HOME; nothing else of the test's environment is passed on. */
   readonly env?: Readonly<Record<string, string>>;
+  /** File descriptors in place of pipes, for startBackhaul. */
+  readonly stdout?: number;
+  readonly stderr?: number;
 }
 
 const running = new Set<ChildProcess>();
@@ -39,17 +42,17 @@ const running = new Set<ChildProcess>();
 export function startBackhaul(args: readonly string[], options: BackhaulOptions): BackhaulProcess {
   const child = spawn(process.execPath, [ENTRY, ...args], {
     env: toEnvironment(options),
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', options.stdout ?? 'pipe', options.stderr ?? 'pipe'],
   });
   running.add(child);
   const { pid } = child;
   if (pid === undefined) throw new Error('node itself cannot be started');
   let stdout = '';
   let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;
   });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
   });
   const ended = new Promise<Ended>((resolve) => {

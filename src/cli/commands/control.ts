@@ -1,5 +1,7 @@
 import { ConfigError } from '../../lib/errors.ts';
 import { type ControlResult, cancelMigration, pauseMigration } from '../../migrations/control.ts';
+import type { MigrationStore } from '../../migrations/migration-runtime.ts';
+import { keepTelling } from '../../migrations/notify/keep-telling.ts';
 import { openStore } from '../../runtime/open-store.ts';
 import { resumeCommand } from '../command-line.ts';
 import type { CommandContext } from '../context.ts';
@@ -9,11 +11,26 @@ const REASON = 'asked for on the command line';
 
 /** `backhaul pause <name>`. */
 export const pause = async (context: CommandContext, name: string): Promise<ExitCode> =>
-  show(context, name, await pauseMigration(await openStore(context.settings), name, REASON));
+  show(context, name, await telling(context, name, (store) => pauseMigration(store, name, REASON)));
 
 /** `backhaul cancel <name>`. */
 export const cancel = async (context: CommandContext, name: string): Promise<ExitCode> =>
-  show(context, name, await cancelMigration(await openStore(context.settings), name, REASON));
+  show(context, name, await telling(context, name, (store) => cancelMigration(store, name, REASON)));
+
+/** Where no process runs the migration, this one tells the webhook. */
+async function telling<T>(
+  { settings, log }: CommandContext,
+  name: string,
+  act: (store: MigrationStore) => Promise<T>,
+): Promise<T> {
+  const store = await openStore(settings);
+  const kept = await keepTelling({ ...store, log }, name);
+  try {
+    return await act(store);
+  } finally {
+    await kept.close();
+  }
+}
 
 function show(context: CommandContext, name: string, result: ControlResult): ExitCode {
   if (result.kind === 'refused') throw new ConfigError(result.reason);

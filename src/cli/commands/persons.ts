@@ -21,10 +21,10 @@ export async function send(
   const selection = await readSelection(context, what);
   const held = await orStopped(again, async () => findHeld(await openStaging(settings), selection));
   if (!held) {
-    terminal.info(`No migration holds persons for ${what.join(' ')}.`);
+    terminal.info(`No migration holds persons for ${what.join(' ')} (any more): there is nothing to send.`);
     return EXIT.done;
   }
-  return withRuntime(context, held.loaded.manifest.destination === undefined, async (runtime) => {
+  const sent = withRuntime(context, held.loaded.manifest.destination === undefined, async (runtime) => {
     const shown = {
       again,
       produceOnly,
@@ -34,6 +34,7 @@ export async function send(
     const { kind } = await showRun(context, shown, (options) => sendHeldPersons(runtime, held, options));
     return RUN_EXIT[kind];
   });
+  return orStopped(again, () => sent);
 }
 
 async function readSelection({ env }: CommandContext, what: readonly string[]): Promise<HeldSelection> {

@@ -5,11 +5,11 @@ import { listRejects, showRejects } from '../../migrations/rejects/rejects.ts';
 import { replayRejects } from '../../migrations/rejects/replay.ts';
 import { openStaging } from '../../runtime/open-staging.ts';
 import { openStore } from '../../runtime/open-store.ts';
-import { commandLine } from '../command-line.ts';
+import { commandLine, quoted } from '../command-line.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode, RUN_EXIT } from '../exit-code.ts';
 import { number } from '../render/render-status.ts';
-import { showRun } from '../show-run.ts';
+import { orStopped, showRun } from '../show-run.ts';
 import { withRuntime } from '../with-runtime.ts';
 
 /** `backhaul rejects ls`: how many, for which reason, with one example each. */
@@ -57,9 +57,13 @@ export async function replay(
   const loaded = path
     ? await loadManifest(path, { env })
     : await loadStoredManifest(await openStaging(settings), name);
-  return withRuntime(context, loaded.manifest.destination === undefined, async (runtime) => {
+  const again = commandLine(
+    context,
+    `rejects replay ${name}${path ? ` --manifest ${quoted(path)}` : ''}${reason ? ` --reason ${quoted(reason)}` : ''}`,
+  );
+  const replayed = withRuntime(context, loaded.manifest.destination === undefined, async (runtime) => {
     const shown = {
-      again: commandLine(context, `rejects replay ${name}`),
+      again,
       onBegin: (replay: string) => terminal.info(`Replaying the rejects of ${name} as migration ${replay}.`),
     };
     const { kind } = await showRun(context, shown, (options) =>
@@ -72,4 +76,5 @@ export async function replay(
     );
     return EXIT.done;
   });
+  return orStopped(again, () => replayed);
 }

@@ -20,12 +20,18 @@ export async function rm(
 ): Promise<ExitCode> {
   const { settings, terminal } = context;
   const options = { keepRejects, forget, resolveLedger: createResolver(context) };
-  await removeMigration(await openStore(settings), name, options);
-  terminal.data({ migration: name, removed: true, keepRejects, forget }, () =>
+  const { keptPlaces } = await removeMigration(await openStore(settings), name, options);
+  const kept = keptPlaces === undefined ? {} : { keptPlaces };
+  terminal.data({ migration: name, removed: true, keepRejects, forget, ...kept }, () =>
     forget
       ? `${name} is removed, with its report and all that was known of the persons of its destination.`
       : `${name} is removed. Its report stays: ${commandLine(context, `report ${name}`)}`,
   );
+  if (keptPlaces !== undefined) {
+    terminal.info(
+      `The file of places stays in staging as ${keptPlaces}, because other migrations may need it; it holds nothing of the export.`,
+    );
+  }
   return EXIT.done;
 }
 
@@ -35,8 +41,13 @@ export async function sweep(context: CommandContext): Promise<void> {
   const { keepDays: afterDays } = settings;
   if (afterDays === undefined) return;
   const options = { afterDays, resolveLedger: createResolver(context), log };
-  for (const name of await sweepFinished(await openStore(settings), options))
-    terminal.info(`${name} finished more than ${afterDays} days ago and is removed; its report stays.`);
+  try {
+    for (const name of await sweepFinished(await openStore(settings), options))
+      terminal.info(`${name} finished more than ${afterDays} days ago and is removed; its report stays.`);
+  } catch (error) {
+    // The run has ended as it has, and the next one removes them.
+    log.warn({ err: error }, 'finished migrations are not removed yet');
+  }
 }
 
 const createResolver =

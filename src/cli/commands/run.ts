@@ -1,7 +1,8 @@
 import { loadManifest } from '../../../config/manifest/load-manifest.ts';
 import { loadStoredManifest } from '../../migrations/prepare.ts';
-import { resumeMigration, startMigration } from '../../migrations/start.ts';
+import { type RunResult, resumeMigration, startMigration } from '../../migrations/start.ts';
 import { openStaging } from '../../runtime/open-staging.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
 import { commandLine, quoted, resumeCommand } from '../command-line.ts';
 import type { CommandContext } from '../context.ts';
 import { type ExitCode, RUN_EXIT } from '../exit-code.ts';
@@ -30,14 +31,36 @@ export async function run(
 ): Promise<ExitCode> {
   const loaded = await loadManifest(path, { env: context.env });
   const again = commandLine(context, `run ${quoted(path)}${topUp ? ' --top-up' : ''}`);
-  return withRuntime(context, loaded.manifest.destination === undefined, async (runtime) => {
-    const { kind } = await showRun(context, { again, produceOnly }, (options) =>
+  const start = (runtime: Runtime) =>
+    showRun(context, { again, produceOnly, onBegin: createPageLink(context, runtime) }, (options) =>
       startMigration(runtime, loaded, { ...options, topUp }),
     );
-    await sweep(context);
-    return RUN_EXIT[kind];
-  });
+  return runAndSweep(context, { again, api: loaded.manifest.destination === undefined }, start);
 }
+
+/** `again`: the command that continues where parts of the data folder do not start. */
+const runAndSweep = (
+  context: CommandContext,
+  { again, api }: { readonly again: string; readonly api: boolean },
+  start: (runtime: Runtime) => Promise<RunResult>,
+): Promise<ExitCode> =>
+  orStopped(again, () =>
+    withRuntime(context, api, async (runtime) => {
+      const { kind } = await start(runtime);
+      await sweep(context);
+      return RUN_EXIT[kind];
+    }),
+  );
+
+/** Shows where the migration can be watched, where a server is known. */
+const createPageLink =
+  ({ terminal, settings }: CommandContext, { bundled }: Runtime) =>
+  (migration: string): void => {
+    if (bundled === undefined || terminal.json) return;
+    terminal.info(
+      `Watch it at ${settings.publicUrl ?? bundled.url}/migrations/${migration} (user ${bundled.queues.user}, password of the queues)`,
+    );
+  };
 
 /** `backhaul resume <name>`: the same from what staging knows, whatever ended the migration. */
 export async function resume(
@@ -52,11 +75,11 @@ export async function resume(
   context.terminal.info(
     `Resuming ${name} with ${renderTerms(manifest)}. To change them: edit the manifest and run it.`,
   );
-  return withRuntime(context, manifest.destination === undefined, async (runtime) => {
-    const { kind } = await showRun(context, { again, produceOnly, acceptRefusals }, (options) =>
-      resumeMigration(runtime, name, options),
+  const start = (runtime: Runtime) =>
+    showRun(
+      context,
+      { again, produceOnly, acceptRefusals, onBegin: createPageLink(context, runtime) },
+      (options) => resumeMigration(runtime, name, options),
     );
-    await sweep(context);
-    return RUN_EXIT[kind];
-  });
+  return runAndSweep(context, { again, api: manifest.destination === undefined }, start);
 }

@@ -1,11 +1,13 @@
-import { loadStatus, type MigrationStatus, type RunProgress, watchStatus } from '../../migrations/status.ts';
+import { describeTrouble } from '../../migrations/notify/find-trouble.ts';
+import type { MigrationStatus, RunProgress } from '../../migrations/status/view.ts';
+import { loadStatus, loadView, watchStatus } from '../../migrations/status/watch.ts';
 import { openStore } from '../../runtime/open-store.ts';
 import { resumeCommand } from '../command-line.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { bar, duration, number } from '../render/render-status.ts';
 import { listenForStop } from '../stop-signal.ts';
-import { cutLine } from '../terminal.ts';
+import { cutLine, OutputEndedError } from '../terminal.ts';
 
 /** `backhaul status [name]`: of one migration, or of all. */
 export async function status(
@@ -19,19 +21,20 @@ export async function status(
   const toDocument = (all: readonly MigrationStatus[]) => (name === undefined ? all : all[0]);
 
   if (!options.watch) {
-    const all = await loadStatus(store, name);
+    const all = name === undefined ? await loadStatus(store) : [await loadView(store, name)];
     terminal.data(toDocument(all), () =>
       all.length === 0
         ? none
         : all.map((each) => renderFull(each, resumeCommand(context, each.migration))).join('\n\n'),
     );
-    return EXIT.done;
+    return all.some(({ state }) => state === 'damaged') ? EXIT.failed : EXIT.done;
   }
   const stop = listenForStop(terminal, '');
   try {
     await watchStatus(store, name, {
       signal: stop.signal,
       onStatus(all) {
+        if (process.stderr.errored) throw new OutputEndedError();
         if (terminal.json) terminal.data(toDocument(all), () => '');
         else if (all.length === 0) terminal.info(none);
         else terminal.status((columns) => renderLines(all, columns));
@@ -65,18 +68,22 @@ function renderLine({ migration, state, counts, records, run }: MigrationStatus,
 }
 
 function renderFull(status: MigrationStatus, resume: string): string {
-  const { counts, parts, records, reason, run } = status;
+  const { counts, parts, records, reason, run, webhook } = status;
+  if (status.state === 'damaged') return `${status.migration}: damaged\n  ${reason}`;
   return [
     `${status.migration}: ${status.state}${reason ? ` (${reason})` : ''}`,
     `  ${bar(counts.read, records.staged)}  ${number(counts.read)} of ${number(records.staged)} staged records, ${parts.done} of ${parts.staged} parts`,
     `  delivered ${number(counts.delivered)} · skipped ${number(counts.skipped)} · duplicate ${number(counts.duplicate)} · rejected ${number(counts.rejected)}`,
     ...(run ? [`  ${renderRun(run)}`] : []),
-    ...(['running', 'finished', 'removed'].includes(status.state) ? [] : [`  continue with: ${resume}`]),
+    ...(webhook ? [`  the ${describeTrouble(webhook)}`] : []),
+    ...(['running', 'unknown', 'finished', 'removed'].includes(status.state)
+      ? []
+      : [`  continue with: ${resume}`]),
   ].join('\n');
 }
 
 function renderRun({ phase, recordsPerSecond, secondsLeft, waitingFor }: RunProgress): string {
-  if (waitingFor !== undefined) return `${phase}: waiting for ${waitingFor}`;
   const left = secondsLeft === undefined ? '' : ` · ${duration(secondsLeft)} left`;
-  return `${phase}: ${number(recordsPerSecond)} records a second${left}`;
+  const waiting = waitingFor === undefined ? '' : ` · waiting for ${waitingFor}`;
+  return `${phase}: ${number(recordsPerSecond)} records a second${left}${waiting}`;
 }

@@ -1,5 +1,6 @@
 import { findRunningRedis, runsBundledApi } from '../../embedded/supervisor.ts';
 import { ConfigError, getMessage } from '../../lib/errors.ts';
+import { startHealthServer } from '../../runtime/health-server.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode, StoppedError } from '../exit-code.ts';
 import { listenForStop, untilAborted } from '../stop-signal.ts';
@@ -23,13 +24,16 @@ export async function worker(
   const context = { settings, env, terminal, log };
   const api = settings.apiUrl !== undefined || (await runsBundledApi(settings.dataDir));
   return withRuntime(context, api, async (runtime) => {
+    const health = await startHealthServer(settings, runtime);
     const workers = await runtime.startWorkers({ concurrency });
+    const schedules = await runtime.startSchedules({ importHere: false });
     const stop = listenForStop(terminal, 'Stopped; jobs were handed back.');
     terminal.info(
       `Worker ${process.pid} imports up to ${concurrency} parts at once. Ctrl-C hands them back.`,
     );
     await untilAborted(AbortSignal.any([stop.signal, runtime.failed]));
-    await workers.close();
+    await Promise.all([schedules.close(), workers.close()]);
+    health.close();
     stop.dispose();
     if (runtime.failed.aborted) {
       throw new StoppedError(

@@ -1,6 +1,7 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { AccessTable, ApiEnv, KeyAccess } from '../auth/access.ts';
+import type { Role } from '../auth/roles.ts';
 import { errorSchema, invalidInput } from '../http/errors.ts';
 import { isJsonObject } from '../http/json.ts';
 import { readRequestBody } from '../http/request-body.ts';
@@ -101,6 +102,16 @@ export function addPublicRoute(
 ): void {
   for (const method of methods) access.set(`${method} ${path}`, { public: why });
   app.on([...methods], path, handle);
+}
+
+/** A page of operations, or numbers for machines: user and password of that role open it. */
+export function addRoleRoute(
+  { app, access }: Api,
+  { method, path, role }: { readonly method: 'GET' | 'POST'; readonly path: string; readonly role: Role },
+  handle: (c: Context<ApiEnv>) => Response | Promise<Response>,
+): void {
+  access.set(`${method} ${path}`, { role });
+  app.on(method, path, handle);
 }
 
 /** An endpoint below `/api/` for clients in browsers, which send the project key as `token` of the query. */

@@ -5,16 +5,35 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     id: 'E1',
     what: 'shared device merged into its first user',
     file: 'src/identity/merge-decision.ts',
-    edits: [
-      ["user !== undefined && !(entry.isShared && sharedDevices === 'none') &&", 'user !== undefined &&'],
-    ],
+    edits: [["!(entry.isShared && sharedDevices === 'none') &&", '']],
     tests: ['test/identity'],
+  },
+  {
+    id: 'REMOVED-1',
+    what: 'a device merged that removed facts knew as of a person without a user',
+    file: 'src/identity/merge-decision.ts',
+    edits: [['!(entry.isOfRemoved && !wasSent(entry, at)) &&', '']],
+    tests: ['test/migrations/persons/removed-exports.test.ts'],
+  },
+  {
+    id: 'NAMED-1',
+    what: 'a device merged under a name that other facts may contradict',
+    file: 'src/identity/merge-decision.ts',
+    edits: [['entry.isByName && own.areAllNamed !== true &&', 'entry.isByName && sentAt < 0 &&']],
+    tests: ['test/migrations/persons/split-exports.test.ts'],
+  },
+  {
+    id: 'REMOVED-2',
+    what: 'persons that removed facts joined taken for whole',
+    file: 'src/identity/connect/removed-joins.ts',
+    edits: [['if (found !== size)', 'if (found < 0)']],
+    tests: ['test/migrations/persons/removed-exports.test.ts'],
   },
   {
     id: 'E1a',
     what: 'what the ledger knows of users forgotten: a replay merges a shared device',
     file: 'src/identity/merge-decision.ts',
-    edits: [['const isShared = known.isShared || own.users', 'const isShared = own.users']],
+    edits: [['const isShared = known.isShared || users', 'const isShared = users']],
     tests: ['test/identity'],
   },
   {
@@ -184,7 +203,7 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
   {
     id: 'E17',
     what: 'a user that was merged into another one takes merges',
-    file: 'src/identity/list-merges.ts',
+    file: 'src/identity/merges/list-merges.ts',
     edits: [['if (isContradicted(userId))', 'if (isContradicted(userId) && false)']],
     tests: ['test/migrations/persons'],
   },

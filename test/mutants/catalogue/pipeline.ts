@@ -216,7 +216,7 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
     file: 'src/migrations/run/repeats-phase.ts',
     edits: [
       [
-        '    let folded = await loadRepeatsIfWhole(staging, key);',
+        '    let folded = isDamaged ? undefined : await loadRepeatsIfWhole(staging, key);',
         '    let folded = await loadRepeatsIfWhole(staging, `${key}.none`);',
       ],
     ],

@@ -185,7 +185,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     id: 'PN6',
     what: 'whoever continues from an item counts as lost there',
     file: 'src/server/insights/paths/store.ts',
-    edits: [['[sql`source = ${end}::text`, sql`target is null`]', '[sql`source = ${end}::text`]']],
+    edits: [['[sql`${SOURCE} = ${end}::text`, sql`item_after is null`]', '[sql`${SOURCE} = ${end}::text`]']],
     tests: ['test/server/actors'],
   },
   {

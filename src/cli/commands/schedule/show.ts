@@ -1,0 +1,52 @@
+import { ConfigError } from '../../../lib/errors.ts';
+import { loadCoverage } from '../../../migrations/schedule/coverage.ts';
+import { listNext } from '../../../migrations/schedule/find-due.ts';
+import { listSchedules, requireSchedule } from '../../../migrations/schedule/schedules.ts';
+import { openStore } from '../../../runtime/open-store.ts';
+import type { CommandContext } from '../../context.ts';
+import { EXIT, type ExitCode } from '../../exit-code.ts';
+import { renderCoverage, renderSchedules } from '../../render/render-schedules.ts';
+
+/** `backhaul schedule ls`. */
+export async function list({ settings, terminal }: CommandContext): Promise<ExitCode> {
+  const store = await openStore(settings);
+  const all = await listSchedules(store);
+  terminal.data(all, () =>
+    all.length === 0
+      ? `There are no schedules in ${store.staging.location} yet; "backhaul schedule set <manifest>" makes one.`
+      : renderSchedules(all),
+  );
+  return all.some(({ state }) => state === 'damaged') ? EXIT.failed : EXIT.done;
+}
+
+/** `backhaul schedule next <name>`: as the queue computes it. */
+export async function next(
+  { settings, terminal }: CommandContext,
+  name: string,
+  options: { count: string },
+): Promise<ExitCode> {
+  const count = Number(options.count);
+  if (!Number.isInteger(count) || count < 1 || count > 1_000)
+    throw new ConfigError(`--count takes a whole number from 1 to 1000, not "${options.count}"`);
+  const { staging, now } = await openStore(settings);
+  const schedule = await requireSchedule(staging, name);
+  const { state, timezone } = schedule;
+  const moments = listNext(schedule, now(), count).map((moment) => ({
+    at: moment.toISOString(),
+    local: moment.toLocaleString('sv-SE', { timeZone: timezone, timeZoneName: 'shortOffset' }),
+  }));
+  terminal.data({ migration: name, state, timezone, next: moments }, () =>
+    [
+      ...(state === 'paused' ? [`${name} is paused; it would run at:`] : []),
+      ...moments.map(({ at, local }) => `${local}  ${at}`),
+    ].join('\n'),
+  );
+  return EXIT.done;
+}
+
+/** `backhaul schedule coverage <name>`: what is in, what came late and what is missing, by day. */
+export async function coverage({ settings, terminal }: CommandContext, name: string): Promise<ExitCode> {
+  const found = await loadCoverage(await openStore(settings), name);
+  terminal.data(found, () => renderCoverage(found));
+  return EXIT.done;
+}

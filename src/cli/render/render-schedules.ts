@@ -1,0 +1,77 @@
+import type { Coverage } from '../../migrations/schedule/coverage.ts';
+import type { ScheduleView } from '../../migrations/schedule/schedules.ts';
+import { renderList } from './render-list.ts';
+import { formatCount } from './text-table.ts';
+
+type Run = NonNullable<ScheduleView['lastRun']>;
+
+export const renderSchedules = (all: readonly ScheduleView[]): string =>
+  [
+    renderList(
+      ['migration', 'state', 'cron', 'time zone', 'next', 'last run'],
+      all.map(({ migration, state, cron, timezone, next, overdueSince, lastRun }) => [
+        migration,
+        state,
+        cron,
+        timezone,
+        overdueSince === undefined ? toMinute(next) : `due since ${toMinute(overdueSince)}`,
+        lastRun === undefined ? 'none yet' : `${toMinute(lastRun.endedAt)} ${NAMES[lastRun.outcome]}`,
+      ]),
+    ),
+    ...all.flatMap(({ migration, lastRun, reason }) =>
+      reason === '' ? [] : [`  ${migration}: ${lastRun ? describeRun(lastRun) : reason}`],
+    ),
+  ].join('\n');
+
+/** `2 files taken in`, or what stopped it. */
+export function describeRun({ outcome, files, missed, failures, reason }: Run): string {
+  const taken = files === 1 ? '1 file taken in' : `${formatCount(files)} files taken in`;
+  return [
+    outcome === 'done' && files > 0 ? taken : NAMES[outcome],
+    ...(missed > 0 ? [`${formatCount(missed)} missed before`] : []),
+    ...(outcome === 'failed' && failures > 1 ? [`${formatCount(failures)} times in a row`] : []),
+    ...(reason === '' ? [] : [reason]),
+  ].join('; ');
+}
+
+const NAMES: Readonly<Record<Run['outcome'], string>> = {
+  done: 'done',
+  nothing_new: 'nothing new',
+  busy: 'run by another process',
+  held: 'held',
+  failed: 'failed',
+};
+
+export function renderCoverage({ days, missing, undated }: Coverage): string {
+  const gaps = new Map(missing.map((gap) => [gap.from, gap]));
+  const rows = days
+    .map(({ day, counts, late, firstAt, lastAt }) => ({
+      day,
+      row: [
+        day,
+        counts.read,
+        counts.delivered,
+        counts.rejected,
+        late,
+        firstAt === lastAt ? toMinute(firstAt) : `${toMinute(firstAt)}, last ${toMinute(lastAt)}`,
+      ],
+    }))
+    .concat(
+      [...gaps.values()].map(({ from, to }) => ({
+        day: from,
+        row: [from === to ? from : `${from} to ${to}`, 0, 0, 0, 0, 'missing'],
+      })),
+    )
+    .sort((a, b) => (a.day < b.day ? -1 : 1))
+    .map(({ row }) => row);
+  return [
+    ...(rows.length === 0
+      ? ['Nothing is imported yet.']
+      : [renderList(['day (UTC)', 'records', 'delivered', 'rejected', 'late', 'taken in'], rows)]),
+    ...(undated === 0 ? [] : [`  ${formatCount(undated)} records have no time that can be read.`]),
+  ].join('\n');
+}
+
+/** In UTC, as everywhere. */
+const toMinute = (iso: string | undefined): string =>
+  iso === undefined ? '-' : `${iso.slice(0, 10)} ${iso.slice(11, 16)}Z`;

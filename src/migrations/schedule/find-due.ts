@@ -1,0 +1,50 @@
+import { nextOccurrence, occurrences } from '../../lib/cron.ts';
+import type { ScheduledRun } from '../../state/schedules/runs.ts';
+import type { Schedule } from '../../state/schedules/schedules.ts';
+
+export interface Due {
+  /** The last moment of the schedule that has come. */
+  readonly due: Date;
+  /** Moments before it at which no run was under way, since the last run. */
+  readonly missed: number;
+}
+
+/** More are not counted: the run of them all is one. */
+const MOST_COUNTED = 1_000;
+
+/** What has come due since the last run; undefined where nothing has. */
+export function findDue(
+  schedule: Pick<Schedule, 'cron' | 'timezone' | 'since'>,
+  last: Pick<ScheduledRun, 'due' | 'endedAt'> | undefined,
+  now: Date,
+): Due | undefined {
+  const since = new Date(Math.max(Date.parse(schedule.since), Date.parse(last?.due ?? schedule.since)));
+  const busyUntil = Date.parse(last?.endedAt ?? schedule.since);
+  let due: Date | undefined;
+  let missed = 0;
+  let count = 0;
+  for (const next of occurrences(schedule.cron, since, schedule.timezone)) {
+    if (next > now) break;
+    if (count === MOST_COUNTED) return { due: now, missed };
+    if (due && due.getTime() > busyUntil) missed += 1;
+    due = next;
+    count += 1;
+  }
+  return due && { due, missed };
+}
+
+/** The next moments of a schedule, after now or what has come due. */
+export function listNext(
+  schedule: Pick<Schedule, 'cron' | 'timezone'>,
+  after: Date,
+  count: number,
+): readonly Date[] {
+  const moments: Date[] = [];
+  for (let next = toNext(schedule, after); next && moments.length < count; next = toNext(schedule, next))
+    moments.push(next);
+  return moments;
+}
+
+/** As the queue computes it: from the moment before, not in one go. */
+const toNext = ({ cron, timezone }: Pick<Schedule, 'cron' | 'timezone'>, after: Date) =>
+  nextOccurrence(cron, after, timezone);

@@ -1,0 +1,208 @@
+import { existsSync } from 'node:fs';
+import { knowsApiKey, knowsHashKey, parseStoredManifest } from '../../../config/manifest/load-manifest.ts';
+import { getMessage, UnableError, UnavailableError } from '../../lib/errors.ts';
+import type { SourceBlock } from '../../sources/source.ts';
+import { loadControl } from '../../state/control.ts';
+import { loadMigration, type MigrationRecord } from '../../state/migrations.ts';
+import { addRun, loadLastRun, type ScheduledRun } from '../../state/schedules/runs.ts';
+import { loadNewestSchedule, type Schedule } from '../../state/schedules/schedules.ts';
+import { decideStored } from '../life-store.ts';
+import type { MigrationRuntime } from '../migration-runtime.ts';
+import { findFiles, isSettled, loadStagedFiles, type ManifestAt, prepareMigration } from '../prepare.ts';
+import { leaseKey } from '../run/lease.ts';
+import { orInterrupted, type RunOptions, type RunResult, runPrepared } from '../start.ts';
+import { type Due, findDue } from './find-due.ts';
+
+export interface RunScheduleOptions
+  extends Pick<RunOptions, 'signal' | 'importHere' | 'onBegin' | 'onStatus'> {
+  /** Runs it although nothing is due. @default false */
+  readonly now?: boolean;
+}
+
+export type ScheduleResult =
+  /** There is no active schedule, or another process ran it meanwhile. */
+  | { readonly kind: 'not_due' }
+  /** This process was told to end; what is left is due still. */
+  | { readonly kind: 'stopped'; readonly reason: string }
+  | { readonly kind: 'ran'; readonly run: ScheduledRun; readonly result: TopUpResult | undefined };
+
+type TopUpResult = RunResult | { readonly kind: 'nothing_new'; readonly migration: string };
+
+/**
+ * One run of a schedule: takes in what is new in the source since whatever was taken in before, not since the last
+ * run, so that runs that were missed, that failed or that overlap cost nothing. What it came to is kept in staging.
+ *
+ * Throws UnableError where this process cannot run the migration, but others may: it lacks a key, the bundled API or
+ * the folder of the manifest. Throws UnavailableError where staging cannot be used.
+ */
+export async function runSchedule(
+  runtime: MigrationRuntime,
+  name: string,
+  options: RunScheduleOptions,
+): Promise<ScheduleResult> {
+  const { staging, now } = runtime;
+  const { schedule } = await loadNewestSchedule(staging, name);
+  if (schedule === undefined || schedule.state === 'removed') return { kind: 'not_due' };
+  const last = await loadLastRun(staging, name);
+  const startedAt = now();
+  const found = schedule.state === 'active' ? findDue(schedule, last.run, startedAt) : undefined;
+  const due = found ?? (options.now ? { due: startedAt, missed: 0 } : undefined);
+  if (due === undefined) return { kind: 'not_due' };
+
+  const { result, files, problem } = await topUp(runtime, { schedule, name }, options);
+  if (result?.kind === 'stopped') return { kind: 'stopped', reason: result.reason };
+  const { outcome, reason } = result ? toOutcome(result) : { outcome: 'failed' as const, reason: problem };
+  const write = async (): Promise<ScheduledRun> => {
+    for (;;) {
+      const before = await loadLastRun(staging, name);
+      const failedBefore = before.run?.failures ?? 0;
+      const isBusy = outcome === 'busy';
+      const run = {
+        ...toTimes(due, startedAt, now()),
+        // What runs it now may be the run that seems missed, and says itself whether it failed.
+        ...(isBusy ? { missed: 0 } : {}),
+        outcome,
+        reason,
+        files,
+        failures: outcome === 'failed' ? failedBefore + 1 : isBusy ? failedBefore : 0,
+      };
+      if (await addRun(staging, name, { number: before.number + 1, run })) return run;
+    }
+  };
+  return { kind: 'ran', run: await write(), result };
+}
+
+const toTimes = ({ due, missed }: Due, startedAt: Date, endedAt: Date) => ({
+  due: due.toISOString(),
+  missed,
+  startedAt: startedAt.toISOString(),
+  endedAt: endedAt.toISOString(),
+});
+
+interface ToppedUp {
+  /** Undefined where it failed before anything could run. */
+  readonly result: TopUpResult | undefined;
+  readonly files: number;
+  readonly problem: string;
+}
+
+/** A failure of any kind is what the run came to: the next one begins all the same. */
+async function topUp(
+  runtime: MigrationRuntime,
+  { schedule, name }: { readonly schedule: Schedule; readonly name: string },
+  options: RunScheduleOptions,
+): Promise<ToppedUp> {
+  let files = 0;
+  try {
+    const { manifest, baseDir } = toManifestAt(runtime, schedule);
+    const known = await loadMigration(runtime.staging, name);
+    const settledBefore = new Date(runtime.now().getTime() - schedule.lagMinutes * 60_000);
+    const prepared = await orInterrupted(runtime, name, async () => {
+      const control = await loadControl(runtime.staging, name);
+      if (known) await decideStored(runtime.staging, name, { kind: 'top_up' }, control);
+      else if (await isNothingSettled(runtime, { manifest, baseDir }, settledBefore)) return undefined;
+      // A producer knows the files that it began with: what is new is for the next run.
+      if (known && (await isLeased(runtime, known))) return 'busy' as const;
+      const ready = await prepareMigration(
+        runtime,
+        { manifest, baseDir },
+        known ? 'take' : 'refuse',
+        settledBefore,
+      );
+      files = ready.record.files.length - (known?.files.length ?? 0);
+      const isDone = control?.state === 'finished' && files === 0;
+      return isDone && (await isAllStaged(runtime, ready.record)) ? undefined : ready;
+    });
+    if (prepared === undefined)
+      return { result: { kind: 'nothing_new', migration: name }, files, problem: '' };
+    if (prepared === 'busy') return { result: { ...BUSY, migration: name }, files, problem: '' };
+    if ('kind' in prepared) return { result: prepared, files, problem: '' };
+    return {
+      result: await runPrepared(runtime, prepared, known ? 'top_up' : 'run', options),
+      files,
+      problem: '',
+    };
+  } catch (error) {
+    if (error instanceof UnableError) throw error;
+    if (options.signal.aborted) return { result: stopped(name, options.signal), files, problem: '' };
+    if (error instanceof UnavailableError) throw error;
+    return { result: undefined, files, problem: getMessage(error) };
+  }
+}
+
+const BUSY = {
+  kind: 'refused',
+  refusal: 'already_running',
+  reason: 'another process runs the migration; what is new is for the next run',
+} as const;
+
+const stopped = (migration: string, { reason }: AbortSignal) =>
+  ({ kind: 'stopped', migration, reason: getMessage(reason) }) as const;
+
+/** Throws UnableError where this process cannot do what others may be able to. */
+function toManifestAt(runtime: MigrationRuntime, schedule: Schedule): ManifestAt {
+  const { baseDir } = schedule;
+  const manifest = parseStoredManifest(schedule.manifest, runtime.staging.location);
+  const { name } = manifest;
+  if (!knowsApiKey(manifest, runtime.env) || !knowsHashKey(manifest, runtime.env))
+    throw new UnableError(`this process has no key for the schedule of migration "${name}"`);
+  if (manifest.destination === undefined && runtime.bundled === undefined)
+    throw new UnableError(`this process has no bundled API for the schedule of migration "${name}"`);
+  if (!isOfBuckets(manifest.source) && !existsSync(baseDir))
+    throw new UnableError(`the schedule of migration "${name}" is of ${baseDir}, which is not there`);
+  return { manifest, baseDir };
+}
+
+const isOfBuckets = ({ from }: SourceBlock): boolean =>
+  Array.isArray(from) && from.every((place) => String(place).startsWith('s3://'));
+
+/** A migration is not created of no file: it would be one without headers to check. */
+async function isNothingSettled(
+  runtime: MigrationRuntime,
+  { manifest, baseDir }: ManifestAt,
+  before: Date,
+): Promise<boolean> {
+  const found = await findFiles(runtime, manifest, baseDir);
+  return found.length > 0 && !found.some((file) => isSettled(file, before));
+}
+
+const isLeased = ({ redis }: MigrationRuntime, { id }: MigrationRecord): Promise<boolean> =>
+  redis.exists(leaseKey(id)).then((found) => found === 1);
+
+/** Files that were entered by a producer that was killed before it staged them. */
+async function isAllStaged(
+  { staging }: MigrationRuntime,
+  { name, files }: MigrationRecord,
+): Promise<boolean> {
+  const staged = await loadStagedFiles(staging, name);
+  return files.every(({ fileId }) => staged.has(fileId));
+}
+
+type Outcome = Pick<ScheduledRun, 'outcome' | 'reason'>;
+
+function toOutcome(result: Exclude<TopUpResult, { kind: 'stopped' }>): Outcome {
+  switch (result.kind) {
+    case 'finished':
+      return { outcome: 'done', reason: '' };
+    case 'rejects_above_threshold':
+      return { outcome: 'done', reason: 'more records were rejected than the manifest allows' };
+    case 'nothing_new':
+      return { outcome: 'nothing_new', reason: '' };
+    case 'failed':
+      return {
+        outcome: 'failed',
+        reason: result.failures.map(({ work, reason }) => `${work.name} ${work.id}: ${reason}`)[0] ?? '',
+      };
+    case 'unbalanced':
+      return { outcome: 'failed', reason: `the books do not balance: ${result.report.problems[0] ?? ''}` };
+    case 'held':
+      return { outcome: 'held', reason: result.reason || `the migration is ${result.state}` };
+    case 'superseded':
+      return { outcome: 'busy', reason: result.reason };
+    case 'refused':
+      return { outcome: result.refusal === 'already_running' ? 'busy' : 'held', reason: result.reason };
+    case 'unavailable':
+    case 'approval_needed':
+      return { outcome: 'failed', reason: result.reason };
+  }
+}

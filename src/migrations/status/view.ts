@@ -1,0 +1,205 @@
+import type { RecordCounts } from '../../contract/progress.ts';
+import type { Control } from '../../state/control.ts';
+import type { MigrationRecord } from '../../state/migrations.ts';
+import type { Progress } from '../../state/progress-note.ts';
+import { type ShownState, toShownState, toState } from '../lifecycle.ts';
+import type { WebhookTrouble } from '../notify/find-trouble.ts';
+import type { Report } from '../report/report.ts';
+import { type HeatMap, toHeatMap } from './heat-map.ts';
+import { type Totals, toOutcome } from './totals.ts';
+
+/** What staging and the lease say of a migration. */
+export interface StatusFacts {
+  readonly record: Pick<MigrationRecord, 'name' | 'createdAt' | 'destination' | 'mapping' | 'replays'> & {
+    readonly files: readonly { readonly bytes: number }[];
+  };
+  readonly control: Control | undefined;
+  /** Whether a producer holds the lease; undefined where Redis does not answer. */
+  readonly isLeased: boolean | undefined;
+  readonly note: Progress | undefined;
+  readonly totals: Totals;
+  /** Absent where the webhook knows the newest state, or was not to be told. */
+  readonly webhook?: WebhookTrouble | undefined;
+}
+
+/** What the list shows of a migration. */
+export interface MigrationStatus {
+  readonly migration: string;
+  /** `damaged`: staging holds something else than was written there. */
+  readonly state: ShownState | 'damaged';
+  /** Why it is in that state; empty where there is nothing to add. */
+  readonly reason: string;
+  /** ISO 8601. */
+  readonly createdAt: string;
+  /** When it entered its state, ISO 8601. */
+  readonly since: string;
+  /** Address without credentials, or `bundled API`. */
+  readonly destination: string;
+  readonly parts: { readonly done: number; readonly staged: number };
+  readonly records: { readonly staged: number };
+  readonly counts: RecordCounts;
+  /** Accepted by the destination. */
+  readonly events: number;
+  /** `source`: of its files as they are stored. `staged` and `imported`: of its parts, unpacked. */
+  readonly bytes: { readonly source: number; readonly staged: number; readonly imported: number };
+  /** What its producer is doing; undefined unless it runs. */
+  readonly run?: RunProgress;
+  /** Present where the webhook could not be told of the newest state. */
+  readonly webhook?: WebhookTrouble;
+}
+
+export interface RunProgress {
+  readonly phase: NonNullable<Progress['phase']>;
+  readonly recordsPerSecond: number;
+  /** Undefined while it is not known. */
+  readonly secondsLeft?: number;
+  /** What is waited for, and why: what is down, or the budget. */
+  readonly waitingFor?: string;
+  /** Ranges of persons and groups. */
+  readonly personJobs?: { readonly done: number; readonly total: number };
+}
+
+/** Everything that is known of one migration. */
+export interface MigrationView extends MigrationStatus {
+  readonly mapping: string;
+  readonly replays?: string;
+  /** Undefined where nothing limits the events. */
+  readonly eventsPerMinute?: number;
+  /** Events that were accepted, by interval. Absent before the first, and of runs of earlier versions. */
+  readonly throughput?: {
+    readonly fromMs: number;
+    readonly stepMs: number;
+    readonly events: readonly number[];
+  };
+  readonly reasons: readonly ReasonView[];
+  readonly heatMap: HeatMap;
+  /** Its states, newest first. */
+  readonly history: readonly { readonly state: string; readonly at: string; readonly reason: string }[];
+  /** Of the last run, once it has ended. */
+  readonly report?: Report;
+}
+
+export interface ReasonView {
+  readonly outcome: 'skipped' | 'duplicate' | 'rejected';
+  readonly reason: string;
+  readonly count: number;
+  /** Of rejected records: the first few that were found. */
+  readonly samples: readonly RejectSample[];
+}
+
+export interface RejectSample {
+  /** File and line. */
+  readonly place: string;
+  readonly detail: string;
+  /** The start of the record. */
+  readonly text: string;
+}
+
+export interface ViewFacts extends StatusFacts {
+  readonly samples: ReadonlyMap<string, readonly RejectSample[]>;
+  readonly history: readonly Control[];
+  readonly report: Report | undefined;
+  readonly eventsPerMinute: number | undefined;
+}
+
+/** Whether the state asks for the lease: a migration that should run and has no producer is interrupted. */
+export const shouldRun = (control: Control | undefined): boolean =>
+  toShownState(toState({}, control), false) === 'interrupted';
+
+export function toMigrationStatus({
+  record,
+  control,
+  isLeased,
+  note,
+  totals,
+  webhook,
+}: StatusFacts): MigrationStatus {
+  const state = toShownState(toState(record, control), isLeased);
+  // Workers may have finished parts after the producer's last note.
+  const newest = note !== undefined && note.read > totals.counts.read ? note : undefined;
+  const run = state === 'running' ? toRun(note) : undefined;
+  return {
+    migration: record.name,
+    state,
+    reason: REASONS[state] ?? control?.reason ?? '',
+    createdAt: record.createdAt,
+    since: control?.at ?? record.createdAt,
+    destination: record.destination,
+    parts: totals.parts,
+    records: totals.records,
+    counts: newest ? pickCounts(newest) : totals.counts,
+    events: Math.max(totals.events, note?.events ?? 0),
+    bytes: { source: record.files.reduce((sum, { bytes }) => sum + bytes, 0), ...totals.bytes },
+    ...(run ? { run } : {}),
+    ...(webhook ? { webhook } : {}),
+  };
+}
+
+const REASONS: Readonly<Partial<Record<ShownState, string>>> = {
+  interrupted: 'no process runs it: the one that did was killed',
+  unknown: 'Redis does not answer, so nobody can say whether a process runs it',
+};
+
+/** Of a migration that cannot be read, so that the others are shown all the same. */
+export const toDamagedStatus = (name: string, reason: string): MigrationStatus => ({
+  migration: name,
+  state: 'damaged',
+  reason,
+  createdAt: '',
+  since: '',
+  destination: '',
+  parts: { done: 0, staged: 0 },
+  records: { staged: 0 },
+  counts: { read: 0, delivered: 0, skipped: 0, duplicate: 0, rejected: 0 },
+  events: 0,
+  bytes: { source: 0, staged: 0, imported: 0 },
+});
+
+export function toMigrationView(facts: ViewFacts): MigrationView {
+  const { record, note, totals, samples, history, report, eventsPerMinute } = facts;
+  const status = toMigrationStatus(facts);
+  const byReason = report ? Object.entries(report.byReason) : [...totals.byReason];
+  return {
+    ...status,
+    mapping: record.mapping,
+    ...(record.replays === undefined ? {} : { replays: record.replays }),
+    ...(eventsPerMinute === undefined ? {} : { eventsPerMinute }),
+    ...(note?.throughput ? { throughput: note.throughput } : {}),
+    reasons: byReason
+      .map(([reason, count]) => ({
+        outcome: toOutcome(reason),
+        reason,
+        count,
+        samples: samples.get(reason) ?? [],
+      }))
+      .sort((a, b) => b.count - a.count || (a.reason < b.reason ? -1 : 1)),
+    heatMap: toHeatMap(totals.files),
+    history: history.map(({ state, at, reason }) => ({ state, at, reason })),
+    ...(report ? { report } : {}),
+  };
+}
+
+/** Undefined where version 0.1.0 wrote the note. */
+function toRun(note: Progress | undefined): RunProgress | undefined {
+  if (note?.phase === undefined) return undefined;
+  const { phase, recordsPerSecond = 0, secondsLeft, personJobs } = note;
+  const waitingFor = note.waitingFor ?? (note.heldByBudget ? describeBudget(note) : undefined);
+  return {
+    phase,
+    recordsPerSecond,
+    ...(secondsLeft === undefined ? {} : { secondsLeft }),
+    ...(waitingFor === undefined ? {} : { waitingFor }),
+    ...(personJobs === undefined ? {} : { personJobs }),
+  };
+}
+
+const describeBudget = ({ eventsPerMinute }: Progress) =>
+  `the budget of ${(eventsPerMinute ?? 0).toLocaleString('en-US')} events a minute`;
+
+const pickCounts = ({ read, delivered, skipped, duplicate, rejected }: Progress): RecordCounts => ({
+  read,
+  delivered,
+  skipped,
+  duplicate,
+  rejected,
+});

@@ -1,0 +1,23 @@
+/**
+ * Replaces the parts of a page that have changed, as the server renders them. Without it the page loads itself
+ * again. What a reader has opened stays open, and the focus stays where it is.
+ */
+export const LIVE_SCRIPT = `'use strict';
+const source = new EventSource(document.body.dataset.live);
+const age = document.getElementById('age');
+source.onopen = () => { age.textContent = 'Live'; };
+source.onerror = () => { age.textContent = source.readyState === EventSource.CLOSED ? 'Not live; load the page again' : 'Connection lost; trying again'; };
+source.addEventListener('away', () => { age.textContent = 'Not up to date: what it is read from cannot be reached'; });
+source.addEventListener('live', () => { age.textContent = 'Live'; });
+source.onmessage = (event) => {
+  for (const [id, markup] of Object.entries(JSON.parse(event.data))) {
+    const part = document.getElementById(id);
+    if (part === null) continue;
+    const opened = [...part.querySelectorAll('details')].map((one) => one.open);
+    const focused = part.contains(document.activeElement) ? [...part.querySelectorAll('a,button,summary,[tabindex]')].indexOf(document.activeElement) : -1;
+    part.innerHTML = markup;
+    part.querySelectorAll('details').forEach((one, index) => { one.open = opened[index] ?? false; });
+    if (focused >= 0) part.querySelectorAll('a,button,summary,[tabindex]')[focused]?.focus({ preventScroll: true });
+  }
+};
+`;

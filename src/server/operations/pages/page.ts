@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import type { Context } from 'hono';
+import { html, raw } from 'hono/html';
+import type { Html } from '../../../charts/html.ts';
+import { INSIGHT_STYLES } from '../../../charts/styles.ts';
+import { OPERATIONS_STYLES } from './styles.ts';
+
+/** A part of a page that is rendered again when it changes: by the id of its element. */
+export type Fragments = Readonly<Record<string, Html>>;
+
+export interface OperationsPage {
+  readonly title: string;
+  /** Where it is loaded again: the answer to a form has the address of an action. */
+  readonly address: string;
+  /** Address of the stream of its fragments. */
+  readonly live: string;
+  readonly body: Html;
+}
+
+const STYLES = `${OPERATIONS_STYLES}${INSIGHT_STYLES}`;
+const POLICY = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash('sha256').update(STYLES).digest('base64')}'`,
+  "script-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** How often a page without a script loads itself again, in seconds. */
+const RELOAD_EVERY_S = 15;
+
+/** A page without styles or scripts of its own: one style sheet by its hash, one script of this origin. */
+export async function respondWithPage(
+  c: Context,
+  { title, address, live, body }: OperationsPage,
+  status: 200 | 400 | 403 | 404 | 409 = 200,
+): Promise<Response> {
+  const page = await html`<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="robots" content="noindex, nofollow">
+    <noscript><meta http-equiv="refresh" content="${RELOAD_EVERY_S};url=${address}"></noscript>
+    <title>${title}</title>
+    <style>${raw(STYLES)}</style>
+  </head>
+  <body data-live="${live}">
+    <a class="skip" href="#main">Skip to the content</a>
+    <div class="page">
+      <nav class="top" aria-label="Pages"><a href="/">Migrations</a> <a href="/queues">Queues</a> <a href="/docs/">API</a> <span class="age" id="age" role="status"><a href="${address}">Reload</a></span></nav>
+      <main id="main">${body}</main>
+    </div>
+    <script src="/operations/live.js" defer></script>
+  </body>
+</html>
+`;
+  return c.html(page.toString(), status, { 'content-security-policy': POLICY, 'cache-control': 'no-store' });
+}

@@ -1,0 +1,48 @@
+import { html } from 'hono/html';
+import { createWordAxis } from '../../../charts/axis.ts';
+import type { Html } from '../../../charts/html.ts';
+import { renderLines } from '../../../charts/lines.ts';
+import { DAY_MS } from '../../../lib/day.ts';
+import type { MigrationView } from '../../../migrations/status/view.ts';
+
+const MINUTE_MS = 60_000;
+/** As many as a pointer can find. */
+const MAX_POINTS = 120;
+
+export interface Rate {
+  readonly atMs: number;
+  readonly eventsPerMinute: number;
+}
+
+/**
+ * Events a minute by interval. No interval is shorter than a minute: a run that is held back by its budget sends in
+ * bursts, and only over a minute do these compare with the budget. The last one counts once it has passed.
+ */
+export function toRates({ fromMs, stepMs, events }: NonNullable<MigrationView['throughput']>): Rate[] {
+  const joined = Math.max(Math.ceil(MINUTE_MS / stepMs), Math.ceil(events.length / MAX_POINTS));
+  const widthMs = joined * stepMs;
+  const whole = Math.floor((events.length - 1) / joined);
+  return Array.from({ length: whole }, (_, index) => {
+    const sum = events.slice(index * joined, (index + 1) * joined).reduce((total, one) => total + one, 0);
+    return { atMs: fromMs + index * widthMs, eventsPerMinute: Math.round((sum * MINUTE_MS) / widthMs) };
+  });
+}
+
+export function renderThroughput({ throughput, eventsPerMinute }: MigrationView): Html {
+  const rates = throughput ? toRates(throughput) : [];
+  const [first, last] = [rates[0], rates.at(-1)];
+  if (first === undefined || last === undefined)
+    return html`<p class="quiet">Shown once a run has taken a minute.</p>`;
+  const isLong = last.atMs - first.atMs > DAY_MS;
+  const labels = rates.map(({ atMs }) => {
+    const text = new Date(atMs).toISOString();
+    return isLong ? text.slice(5, 16).replace('T', ' ') : text.slice(11, 16);
+  });
+  const series = [
+    { name: 'accepted', values: rates.map((rate) => rate.eventsPerMinute), color: 'insight-1' },
+    ...(eventsPerMinute === undefined
+      ? []
+      : [{ name: 'budget', values: rates.map(() => eventsPerMinute), color: 'insight-2', isEarlier: true }]),
+  ];
+  return html`<p class="quiet">Events a minute, UTC.</p>${renderLines(series, createWordAxis(labels))}`;
+}

@@ -1,0 +1,279 @@
+import { utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { UnableError } from '../../../src/lib/errors.ts';
+import { pauseMigration } from '../../../src/migrations/control.ts';
+import { loadStoredManifest } from '../../../src/migrations/prepare.ts';
+import { replayRejects } from '../../../src/migrations/rejects/replay.ts';
+import { removeMigration } from '../../../src/migrations/remove/remove-migration.ts';
+import { sweepFinished } from '../../../src/migrations/remove/sweep.ts';
+import { leaseKey } from '../../../src/migrations/run/lease.ts';
+import { loadCoverage } from '../../../src/migrations/schedule/coverage.ts';
+import { runSchedule } from '../../../src/migrations/schedule/run-schedule.ts';
+import {
+  listSchedules,
+  loadScheduleView,
+  pauseSchedule,
+  removeSchedule,
+  resumeSchedule,
+  setSchedule,
+} from '../../../src/migrations/schedule/schedules.ts';
+import { startMigration } from '../../../src/migrations/start.ts';
+import { loadStatus } from '../../../src/migrations/status/watch.ts';
+import type { Runtime } from '../../../src/runtime/runtime.ts';
+import { loadLatestEpochNumber, loadMigration } from '../../../src/state/migrations.ts';
+import {
+  importing,
+  line,
+  type MigrationLab,
+  openMigrationLab,
+  stageOnly,
+} from '../../support/migration-lab.ts';
+
+let lab: MigrationLab;
+beforeAll(async () => {
+  lab = await openMigrationLab();
+});
+afterAll(() => lab?.close());
+
+const DAY_MS = 24 * 3_600_000;
+const daily = { cron: '0 6 * * *', timezone: 'UTC', lagMinutes: 1 };
+/** A schedule that was set at noon of a day after the files of this test were written. */
+const NOON = (Math.floor(Date.now() / DAY_MS) + 2) * DAY_MS + DAY_MS / 2;
+const at = (days: number, hours = 0) => new Date(NOON + days * DAY_MS + hours * 3_600_000);
+
+/** The lab at a time of its own. */
+function createClock() {
+  let now = at(0);
+  const runtime: Runtime = { ...lab.runtime, now: () => now };
+  return {
+    runtime,
+    to(days: number, hours?: number) {
+      now = at(days, hours);
+    },
+  };
+}
+
+const options = (more: object = {}) => ({ signal: new AbortController().signal, importHere: true, ...more });
+
+async function schedule(name: string, more: object = {}) {
+  const clock = createClock();
+  const loaded = await lab.writeManifest(name, more);
+  await setSchedule(clock.runtime, loaded, daily);
+  return { ...clock, loaded, run: (given?: object) => runSchedule(clock.runtime, name, options(given)) };
+}
+
+const dayOf = (name: string, day: number) =>
+  [1, 2].map((n) => line(`${name}-${day}-${n}`, `2024-02-1${day}T04:05:06Z`));
+
+describe('a schedule', () => {
+  it('catches up days on which nothing ran, without gaps or repeats, late files included', async () => {
+    const { runtime, to, run } = await schedule('missed');
+    expect(await run()).toEqual({ kind: 'not_due' });
+    to(1);
+    lab.writeFile('missed', 'day-4.json', dayOf('missed', 4));
+    expect(await run()).toMatchObject({
+      kind: 'ran',
+      run: { outcome: 'done', files: 2, missed: 0, failures: 0, due: at(1, -6).toISOString() },
+    });
+    expect(await run()).toEqual({ kind: 'not_due' });
+
+    // For three days no process was there; day 5 never came, and day 3 came late.
+    const before = lab.destination.events().size;
+    for (const day of [6, 3, 7]) lab.writeFile('missed', `day-${day}.json`, dayOf('missed', day));
+    to(5);
+    expect((await loadScheduleView(runtime, 'missed'))?.overdueSince).toBe(at(5, -6).toISOString());
+    expect(await run()).toMatchObject({ run: { outcome: 'done', files: 3, missed: 3 } });
+    expect(lab.destination.events().size).toBe(before + 6);
+    expect(await run()).toEqual({ kind: 'not_due' });
+
+    expect(await loadCoverage(runtime, 'missed')).toMatchObject({
+      days: [
+        { day: '2024-02-03', counts: { delivered: 2 }, late: 0 },
+        { day: '2024-02-13', late: 2 },
+        { day: '2024-02-14', late: 0, counts: { read: 2 } },
+        { day: '2024-02-16', late: 0 },
+        { day: '2024-02-17', late: 0 },
+      ],
+      missing: [
+        { from: '2024-02-04', to: '2024-02-12' },
+        { from: '2024-02-15', to: '2024-02-15' },
+      ],
+      undated: 1,
+    });
+  });
+
+  it('does nothing to a migration where nothing is new', async () => {
+    const { runtime, to, run } = await schedule('quiet');
+    to(1);
+    await run();
+    const epoch = await loadLatestEpochNumber(runtime.staging, 'quiet');
+    const requests = lab.destination.requests.length;
+    to(2);
+    expect(await run()).toMatchObject({ run: { outcome: 'nothing_new', files: 0 } });
+    expect(await loadLatestEpochNumber(runtime.staging, 'quiet')).toBe(epoch);
+    expect(lab.destination.requests).toHaveLength(requests);
+  });
+
+  it('leaves a file that may still be written to the next run', async () => {
+    const { runtime, to, run } = await schedule('written');
+    const touch = (file: string, time: Date) =>
+      utimesSync(join(lab.workplace.folder, 'written', file), time, time);
+    to(1);
+    touch('a.json', new Date(at(1).getTime() - 59_000));
+    expect(await run()).toMatchObject({ run: { outcome: 'nothing_new' } });
+    expect(await loadStatus(runtime)).not.toContainEqual(expect.objectContaining({ migration: 'written' }));
+    to(2);
+    lab.writeFile('written', 'b.json', dayOf('written', 1));
+    touch('b.json', new Date(at(2).getTime() - 30_000));
+    expect(await run()).toMatchObject({ run: { outcome: 'done', files: 1 } });
+    to(3);
+    expect(await run()).toMatchObject({ run: { outcome: 'done', files: 1 } });
+    expect(await loadStatus(runtime, 'written')).toMatchObject([{ counts: { read: 5 } }]);
+  });
+
+  it('continues what a producer entered before it was killed', async () => {
+    const { runtime, to, run, loaded } = await schedule('entered');
+    to(1);
+    await run();
+    lab.writeFile('entered', 'b.json', dayOf('entered', 1));
+    const stop = new AbortController();
+    const onBegin = () => stop.abort(new Error('killed'));
+    await startMigration(runtime, loaded, importing({ topUp: true, signal: stop.signal, onBegin }));
+    to(2);
+    expect(await run()).toMatchObject({ run: { outcome: 'done', files: 0 } });
+    expect(await loadStatus(runtime, 'entered')).toMatchObject([{ counts: { read: 5 } }]);
+  });
+
+  it('keeps away from a migration that another process runs, and from one that an operator paused', async () => {
+    const { runtime, to, run, loaded } = await schedule('busy');
+    const first = new AbortController();
+    let running: Promise<unknown> = Promise.resolve();
+    await new Promise<void>((resolve) => {
+      const onStatus = () => resolve();
+      running = startMigration(runtime, loaded, { signal: first.signal, importHere: false, onStatus });
+    });
+    lab.writeFile('busy', 'b.json', dayOf('busy', 1));
+    // What is under way is kept when it ends, so its own time is no missed one.
+    to(2);
+    expect(await run()).toMatchObject({ run: { outcome: 'busy', files: 0, missed: 0 } });
+    first.abort(new Error('enough'));
+    await running.catch(() => {});
+
+    const held = await schedule('held');
+    await startMigration(held.runtime, held.loaded, stageOnly('enough'));
+    await pauseMigration(held.runtime, 'held', 'lunch');
+    held.to(1);
+    expect(await held.run()).toMatchObject({
+      run: { outcome: 'held', failures: 0, reason: 'migration "held" is paused (lunch)' },
+    });
+  });
+
+  it('counts failures in a row, and the next run begins all the same', async () => {
+    const { runtime, to, run } = await schedule('failing');
+    to(1);
+    await run();
+    const repaired = [line('failing-1'), line('failing-2'), line('failing-3', 'yesterday')];
+    lab.writeFile('failing', 'a.json', [...repaired, line('failing-4')]);
+    let day = 1;
+    for (const failures of [1, 2, 3]) {
+      day += 1;
+      to(day);
+      expect(await run()).toMatchObject({
+        run: { outcome: 'failed', failures, reason: expect.stringContaining('failing/a.json had') },
+        result: undefined,
+      });
+      if (failures > 1) continue;
+      // A time at which another process is at work is no failure, and does not end the row.
+      const lease = leaseKey((await loadMigration(runtime.staging, 'failing'))?.id ?? '');
+      await runtime.redis.set(lease, 'another process');
+      day += 1;
+      to(day);
+      expect(await run()).toMatchObject({ run: { outcome: 'busy', failures } });
+      await runtime.redis.del(lease);
+    }
+    lab.writeFile('failing', 'a.json', repaired);
+    to(day + 1);
+    expect(await run()).toMatchObject({ run: { outcome: 'nothing_new', failures: 0 } });
+    expect(await loadScheduleView(runtime, 'failing')).toMatchObject({ reason: '' });
+  });
+
+  it('that is stopped is due still', async () => {
+    const { to, run } = await schedule('stopped');
+    to(1);
+    const stop = new AbortController();
+    const onBegin = () => stop.abort(new Error('SIGTERM'));
+    expect(await run({ signal: stop.signal, onBegin })).toEqual({ kind: 'stopped', reason: 'SIGTERM' });
+    expect(await run()).toMatchObject({ run: { outcome: 'done' } });
+  });
+
+  it('is left to others by a process without its key or folder', async () => {
+    const { runtime, to } = await schedule('keyless');
+    to(1);
+    await expect(runSchedule({ ...runtime, env: {} }, 'keyless', options())).rejects.toThrow(UnableError);
+    const { manifest } = await lab.writeManifest('keyless');
+    await setSchedule(runtime, { manifest, baseDir: '/nowhere/at/all' }, daily);
+    await expect(runSchedule(runtime, 'keyless', options())).rejects.toThrow(/nowhere\/at\/all/);
+    expect((await loadScheduleView(runtime, 'keyless'))?.lastRun).toBeUndefined();
+  });
+});
+
+describe('an operator', () => {
+  it('pauses, resumes and removes a schedule; a paused one has no next run and misses nothing', async () => {
+    const { runtime, to, run, loaded } = await schedule('handled');
+    await pauseSchedule(runtime, 'handled');
+    to(3);
+    expect(await run()).toEqual({ kind: 'not_due' });
+    expect(await loadScheduleView(runtime, 'handled')).toMatchObject({ state: 'paused' });
+    await setSchedule(runtime, loaded, { ...daily, cron: '0 7 * * *' });
+    expect(await loadScheduleView(runtime, 'handled')).toMatchObject({ state: 'paused', cron: '0 7 * * *' });
+    expect(await run({ now: true })).toMatchObject({ run: { outcome: 'done', missed: 0 } });
+    await resumeSchedule(runtime, 'handled');
+    expect(await loadScheduleView(runtime, 'handled')).toMatchObject({ next: at(4, -5).toISOString() });
+    to(4);
+    expect(await run()).toMatchObject({ run: { outcome: 'nothing_new', missed: 0 } });
+
+    const removal = { resolveLedger: () => Promise.reject(new Error('not asked')) as never };
+    await expect(removeMigration(runtime, 'handled', removal)).rejects.toThrow(/schedule rm handled/);
+    to(400);
+    expect(await sweepFinished(runtime, { ...removal, afterDays: 1, log: runtime.log })).not.toContain(
+      'handled',
+    );
+    await removeSchedule(runtime, 'handled');
+    await expect(removeSchedule(runtime, 'handled')).rejects.toThrow(/has no schedule/);
+    expect((await listSchedules(runtime)).map(({ migration }) => migration)).not.toContain('handled');
+  });
+
+  it('is none of a replay of its rejects, also where that is continued', async () => {
+    const { runtime } = lab;
+    const loaded = await lab.writeManifest('replayed', { schedule: daily });
+    await startMigration(runtime, loaded, importing());
+    const stop = new AbortController();
+    const stopped = importing({ signal: stop.signal, onBegin: () => stop.abort(new Error('stopped')) });
+    for (const given of [stopped, importing()])
+      expect(await replayRejects(runtime, 'replayed', { loaded }, given)).toMatchObject({
+        migration: 'replayed.replay-1',
+      });
+    expect(await loadScheduleView(runtime, 'replayed.replay-1')).toBeUndefined();
+    const { manifest } = await loadStoredManifest(runtime.staging, 'replayed.replay-1');
+    expect(manifest.schedule).toBeUndefined();
+  });
+
+  it('sets one by running a manifest that has one', async () => {
+    const clock = createClock();
+    const loaded = await lab.writeManifest('declared', {
+      schedule: { cron: '15 3 * * 1', timezone: 'Asia/Tokyo' },
+    });
+    await startMigration(clock.runtime, loaded, importing());
+    expect(await loadScheduleView(clock.runtime, 'declared')).toMatchObject({
+      cron: '15 3 * * 1',
+      timezone: 'Asia/Tokyo',
+      lagMinutes: 1,
+    });
+    // The same again is no new version.
+    const version = await clock.runtime.staging.get('_schedules/declared/versions/00000002.json');
+    await setSchedule(clock.runtime, loaded, { cron: '15 3 * * 1', timezone: 'Asia/Tokyo', lagMinutes: 1 });
+    expect(version).toBeUndefined();
+    expect(await clock.runtime.staging.get('_schedules/declared/versions/00000002.json')).toBeUndefined();
+  });
+});

@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import type { MigrationStatus } from '../../../src/migrations/status/view.ts';
+import { MAX_MIGRATIONS, renderMetrics } from '../../../src/server/operations/metrics.ts';
+import { formatBytes } from '../../../src/server/operations/pages/format.ts';
+import { toRates } from '../../../src/server/operations/pages/render-throughput.ts';
+
+it('compares whole minutes with the budget, whatever bursts a run sends in', () => {
+  const burst = [10_000, 0, 0, 0, 0, 0];
+  const events = [...burst, ...burst, 700];
+  expect(toRates({ fromMs: 60_000, stepMs: 10_000, events })).toEqual([
+    { atMs: 60_000, eventsPerMinute: 10_000 },
+    { atMs: 120_000, eventsPerMinute: 10_000 },
+  ]);
+  expect(toRates({ fromMs: 0, stepMs: 10_000, events: [5, 5] })).toEqual([]);
+});
+
+it('takes wider intervals as they are', () => {
+  expect(toRates({ fromMs: 0, stepMs: 120_000, events: [20, 30, 1] })).toEqual([
+    { atMs: 0, eventsPerMinute: 10 },
+    { atMs: 120_000, eventsPerMinute: 15 },
+  ]);
+});
+
+it('bounds the migrations among the metrics, keeps those that run, and escapes labels', () => {
+  const status = (migration: string, state: MigrationStatus['state'], since: string): MigrationStatus => ({
+    migration,
+    state,
+    reason: '',
+    createdAt: since,
+    since,
+    destination: 'bundled API',
+    parts: { done: 0, staged: 0 },
+    records: { staged: 0 },
+    counts: { read: 0, delivered: 0, skipped: 0, duplicate: 0, rejected: 0 },
+    events: 0,
+    bytes: { source: 0, staged: 0, imported: 0 },
+  });
+  const many = Array.from({ length: MAX_MIGRATIONS + 5 }, (_, index) =>
+    status(`m${index}`, 'finished', '2024-01-02'),
+  );
+  const migrations = [...many, status('a"\\\n', 'running', '2024-01-01')];
+  const text = renderMetrics({ migrations, queues: undefined });
+  expect(text.match(/^backhaul_migration_source_bytes\{/gm)).toHaveLength(MAX_MIGRATIONS);
+  expect(text).toContain('backhaul_migration_source_bytes{migration="a\\"\\\\\\n"} 0\n');
+  expect(text).toContain('backhaul_redis_up 0\n');
+});
+
+it('writes bytes with a unit', () => {
+  expect([0, 999, 1_000, 1_250_000].map(formatBytes)).toEqual(['0 B', '999 B', '1 kB', '1.3 MB']);
+});
