@@ -1,6 +1,6 @@
 # syntax=docker/dockerfile:1
 # Any Node.js from 20.20 on works.
-ARG NODE_IMAGE=node:24-slim
+ARG NODE_IMAGE=node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
 
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app
@@ -28,7 +28,8 @@ COPY --from=build /app/dist dist
 # Without the other sources, the launcher treats this as an installed package and builds nothing.
 COPY src/setup src/setup
 RUN mkdir /data && chown node:node /data
-USER node
+# By number, so that Kubernetes can see that it is not root.
+USER 1000:1000
 VOLUME /data
 ENTRYPOINT ["node", "/app/src/setup/backhaul.mjs"]
 CMD ["worker"]

@@ -1,16 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { renderSettingsTable } from '../config/render-settings.ts';
-import { buildProgram } from '../src/cli/program.ts';
 import { renderSourcesTable } from '../src/sources/render-sources-table.ts';
+import { listCommands, parseCommand, toWords } from './support/parse-command.ts';
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
-const commands = [...readme.matchAll(/^```sh\n([\s\S]*?)^```/gm)]
-  .flatMap(([, block]) => (block ?? '').split('\n'))
-  .map((line) => line.replace(/\s+#.*$/, '').trim())
-  .filter(Boolean);
+const commands = listCommands(readme);
 
 describe('the README', () => {
   it('shows commands', () => {
@@ -24,7 +21,7 @@ describe('the README', () => {
       return;
     }
     expect([program, first]).toEqual(['npx', 'backhaul']);
-    expect(parse(command.split(' ').slice(2))).toBe('parsed');
+    expect(parseCommand(toWords(command).slice(2))).toBe('parsed');
   });
 
   it('has the table of settings that the schema makes', () => {
@@ -35,19 +32,3 @@ describe('the README', () => {
     expect(readme).toContain(renderSourcesTable());
   });
 });
-
-/** Takes the words through the real command line, with every action taken out. */
-function parse(words: readonly string[]): string {
-  const program = buildProgram(() => {});
-  let reached = '';
-  const mute = (command: typeof program) => {
-    command.exitOverride().action(() => {
-      reached = 'parsed';
-    });
-    for (const each of command.commands)
-      if (each.commands.length > 0 || each.name() !== 'help') mute(each as typeof program);
-  };
-  for (const each of program.commands) mute(each as typeof program);
-  program.parse(words as string[], { from: 'user' });
-  return reached;
-}

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -33,7 +33,16 @@ async function countModules(command: string): Promise<number> {
 // Clocks tell little on a busy machine; what a start costs is what it loads.
 test('--help and status load a few files, not the hundreds that packages consist of', async () => {
   expect(await countModules('--help')).toBeLessThan(25);
-  expect(await countModules('status')).toBeLessThan(50);
+  expect(await countModules('status')).toBeLessThan(60);
+});
+
+test('modules of packages are functions that V8 compiles with their chunk', () => {
+  const chunks = fileURLToPath(new URL('dist/bundle/', ROOT));
+  const wrapped = readdirSync(chunks)
+    .filter((name) => name.endsWith('.js'))
+    .flatMap((name) => readFileSync(join(chunks, name), 'utf8').match(/= .*__commonJS\w*\(.*/g) ?? []);
+  expect(wrapped.length).toBeGreaterThan(300);
+  expect(wrapped.filter((line) => !line.includes('((function('))).toEqual([]);
 });
 
 test('sending loads the connections of undici, and neither its fetch nor its WebSockets', async () => {

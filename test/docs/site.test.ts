@@ -1,0 +1,103 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const run = promisify(execFile);
+const ROOT = resolve(import.meta.dirname, '../..');
+const BUILD = join(ROOT, 'docs/site/build.mjs');
+const out = mkdtempSync(join(tmpdir(), 'backhaul-site-'));
+const site = join(out, 'site');
+const read = (path: string): string => readFileSync(join(site, path), 'utf8');
+const listPages = (): string[] =>
+  readdirSync(site, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.html'));
+
+beforeAll(() => run(process.execPath, [BUILD, site]));
+afterAll(() => rmSync(out, { recursive: true }));
+
+describe('the site that npm run docs writes', () => {
+  it('has a page for every page of docs', () => {
+    const pages = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => (name === 'README.md' ? 'index.html' : name.replace(/md$/, 'html')));
+    expect(listPages()).toEqual(expect.arrayContaining(pages));
+  });
+
+  it('works from a folder: all links lead to files and headings in it', () => {
+    const broken = listPages().flatMap((page) =>
+      [...read(page).matchAll(/ (?:href|src)="([^"]+)"/g)]
+        .map(([, link = '']) => link)
+        .filter((link) => !/^(https?|data|mailto):/.test(link))
+        .filter((link) => {
+          const [path = '', anchor] = link.split('#');
+          const target = path === '' ? page : relative(site, resolve(site, dirname(page), path));
+          try {
+            return anchor !== undefined && !read(target).includes(` id="${decodeURI(anchor)}"`);
+          } catch {
+            return true;
+          }
+        })
+        .map((link) => `${page}: ${link}`),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  it('asks no other host for anything', () => {
+    for (const page of listPages())
+      expect(read(page)).not.toMatch(/<(?:script|link|img|iframe)[^>]+(?:src|href)="(?:https?:)?\/\//);
+    expect(read('site.css')).not.toMatch(/@import|url\(/);
+    expect(read('site.js')).not.toMatch(/https?:|fetch\(|XMLHttpRequest/);
+  });
+
+  it('can be searched by sections, whose addresses exist', () => {
+    const text = read('search-index.js');
+    const index = JSON.parse(text.slice(text.indexOf('['), text.lastIndexOf(']') + 1)) as [
+      page: string,
+      title: string,
+      slug: string,
+      heading: string,
+      body: string,
+    ][];
+    expect(index.length).toBeGreaterThan(100);
+    for (const [page, , slug] of index) expect(read(page)).toContain(` id="${slug}"`);
+    const found = index.filter(([, , , , body]) => body.includes('does not accept the project API key'));
+    expect(found.map(([page, , slug]) => `${page}#${slug}`)).toContain('runbook.html#paused');
+  });
+
+  it('has colours of enough contrast, light and dark', () => {
+    const schemes = [...read('site.css').matchAll(/:root \{([^}]+)\}/g)].map(([, block = '']) =>
+      Object.fromEntries(
+        [...block.matchAll(/--(\w+): (#[0-9a-f]+)/g)].map(([, name, value]) => [name, value]),
+      ),
+    );
+    expect(schemes).toHaveLength(2);
+    for (const { page, raised, text, quiet, link } of schemes)
+      for (const ground of [page, raised])
+        for (const ink of [text, quiet, link])
+          expect(getContrast(String(ground), String(ink))).toBeGreaterThan(4.5);
+  });
+
+  it('replaces its own folder, and no other', async () => {
+    await run(process.execPath, [BUILD, site]);
+    const other = mkdtempSync(join(out, 'other-'));
+    writeFileSync(join(other, 'mine.txt'), '');
+    await expect(run(process.execPath, [BUILD, other])).rejects.toThrow('holds something else');
+    expect(readdirSync(other)).toEqual(['mine.txt']);
+  });
+});
+
+/** https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio */
+function getContrast(one: string, other: string): number {
+  const [light = 0, dark = 0] = [getLuminance(one), getLuminance(other)].sort((a, b) => b - a);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+function getLuminance(color: string): number {
+  const digits = color.length === 4 ? color.replace(/[0-9a-f]/g, '$&$&') : color;
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5]
+    .map((at) => Number.parseInt(digits.slice(at, at + 2), 16) / 255)
+    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
