@@ -26,6 +26,8 @@ export function connectRedis(url: string): Redis {
     retryStrategy: (attempt) =>
       performance.now() - metOutageAtMs < OUTAGE_RETRY_MS ? OUTAGE_RETRY_MS : getReconnectMs(attempt),
   });
+  // ioredis adds a listener for each such answer, of as many commands as were under way.
+  redis.on('connect', () => redis.stream.setMaxListeners(0));
   return redis;
 }
 
