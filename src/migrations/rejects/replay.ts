@@ -70,15 +70,17 @@ export async function replayRejects(
 
 /**
  * A replay ends with persons of its own. While parts of the migration are not imported, the fact that forbids a
- * merge may still be in one of them.
+ * merge may still be in one of them. A cancelled one can be resumed; only a removed one is over for good.
  */
 async function assertDecided(staging: Staging, name: string, { manifest }: ManifestAt): Promise<void> {
   if (manifest.persons === 'hold') return;
   await requireMigration(staging, name);
   const state = (await loadControl(staging, name))?.state;
-  if (state === 'finished' || state === 'cancelled' || state === 'removed') return;
+  if (state === 'finished' || state === 'removed') return;
+  const over =
+    state === 'cancelled' ? `, give it up for good with "backhaul rm ${name} --keep-rejects",` : ',';
   throw new ConfigError(
-    `migration "${name}" has not finished, and what it has not imported yet may forbid merges that a replay would send: finish it first with "backhaul resume ${name}", or set persons: hold in the manifest of the replay`,
+    `migration "${name}" has not finished, and what it has not imported yet may forbid merges that a replay would send: finish it first with "backhaul resume ${name}"${over} or set persons: hold in the manifest of the replay`,
   );
 }
 

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import type { Manifest } from '../../../config/manifest/manifest.ts';
+import { cancelMigration } from '../../../src/migrations/control.ts';
 import { findHeld, sendHeldPersons } from '../../../src/migrations/persons/send-held.ts';
 import { loadStoredManifest } from '../../../src/migrations/prepare.ts';
 import { replayRejects } from '../../../src/migrations/rejects/replay.ts';
@@ -96,6 +98,35 @@ it('rejects are not replayed before the migration has finished, unless persons a
   await resumeMigration(bench.runtime, 'half', runOptions);
   expect(await replayRejects(bench.runtime, 'half', { loaded }, runOptions)).toMatchObject({
     migration: 'half.replay-1',
+  });
+  bench.takeSent();
+});
+
+it('rejects of a cancelled migration are not replayed either, as it can be resumed, until it is removed', async () => {
+  const seen = [
+    { user: 'ines', device: 'desk' },
+    { user: 'ines', device: 'desk', time: '03/01/2021' },
+  ];
+  const loaded = await bench.write('given-up', seen, project('given-up'));
+  const stop = new AbortController();
+  const onStatus = ({ phase }: RunStatus) => {
+    if (phase === 'people') stop.abort(new Error('enough'));
+  };
+  await startMigration(bench.runtime, loaded, { ...runOptions, signal: stop.signal, onStatus });
+  await cancelMigration(bench.runtime, 'given-up', 'not wanted');
+  bench.takeSent();
+  await expect(replayRejects(bench.runtime, 'given-up', { loaded }, runOptions)).rejects.toThrow(
+    '"backhaul rm given-up --keep-rejects"',
+  );
+  expect(bench.takeSent()).toEqual({ merges: [], properties: [] });
+
+  const toLedger = (manifest: Manifest) => resolveLedger(manifest, bench.runtime);
+  await removeMigration(bench.runtime, 'given-up', { keepRejects: true, resolveLedger: toLedger });
+  await expect(resumeMigration(bench.runtime, 'given-up', runOptions)).resolves.toMatchObject({
+    kind: 'refused',
+  });
+  expect(await replayRejects(bench.runtime, 'given-up', { loaded }, runOptions)).toMatchObject({
+    migration: 'given-up.replay-1',
   });
   bench.takeSent();
 });
