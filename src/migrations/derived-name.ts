@@ -13,6 +13,12 @@ export function createDerivedName(name: string, kind: 'replay' | 'persons', numb
 /** The migration that a replay of an earlier version is of, whose record does not name it; its name may be cut. */
 export const parseReplayName = (name: string): string | undefined => /^(.+)\.replay-\d+$/.exec(name)?.[1];
 
+/** Whether it may be the name of a replay of `of`; one of two long names may be cut to the same. */
+export function isReplayNameOf(name: string, of: string): boolean {
+  const number = /\.replay-(\d+)$/.exec(name)?.[1];
+  return number !== undefined && createDerivedName(of, 'replay', Number(number)) === name;
+}
+
 /** The first of these names that no migration has. */
 export async function findFreeName(
   staging: Staging,

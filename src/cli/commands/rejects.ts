@@ -61,13 +61,17 @@ export async function replay(
     context,
     `rejects replay ${name}${path ? ` --manifest ${quoted(path)}` : ''}${reason ? ` --reason ${quoted(reason)}` : ''}`,
   );
+  const onContinue = (replay: string) =>
+    terminal.info(
+      `${replay} was begun before and has not finished: it continues with the rejects that there were then. Replay again afterwards to send those that came since.`,
+    );
   const replayed = withRuntime(context, loaded.manifest.destination === undefined, async (runtime) => {
     const shown = {
       again,
       onBegin: (replay: string) => terminal.info(`Replaying the rejects of ${name} as migration ${replay}.`),
     };
     const { kind } = await showRun(context, shown, (options) =>
-      replayRejects(runtime, name, { loaded, reason }, options),
+      replayRejects(runtime, name, { loaded, reason, onContinue }, options),
     );
     if (kind !== 'nothing_to_replay') return RUN_EXIT[kind];
     if (terminal.json) terminal.data({ migration: name, replayed: 0 }, () => '');

@@ -1,7 +1,9 @@
 import { ConfigError } from '../../lib/errors.ts';
+import { areStagedRejects } from '../../pipeline/stage/stage-rejects.ts';
 import { loadControl } from '../../state/control.ts';
 import { listMigrations, loadMigration } from '../../state/migrations.ts';
 import { findManifestDifferences } from '../compare-manifest.ts';
+import { isReplayNameOf } from '../derived-name.ts';
 import type { MigrationRuntime } from '../migration-runtime.ts';
 import type { ReplayInput } from './replay.ts';
 
@@ -16,8 +18,11 @@ export async function findBegunReplay(
 ): Promise<string | undefined> {
   const others: string[] = [];
   for (const each of await listMigrations(runtime.staging)) {
+    if (!isReplayNameOf(each, name)) continue;
     const record = await loadMigration(runtime.staging, each);
-    if (record?.replays !== name) continue;
+    if (!record || !areStagedRejects(record.files)) continue;
+    // Version 0.1.0 did not say of which migration, nor for which reason.
+    if ((record.replays ?? name) !== name) continue;
     const state = (await loadControl(runtime.staging, each))?.state;
     if (state === 'finished' || state === 'cancelled' || state === 'removed') continue;
     const isSame = record.replaysReason === reason;

@@ -23,6 +23,8 @@ export interface ReplayInput {
   readonly loaded: ManifestAt;
   /** Only rejects of one reason. */
   readonly reason?: string | undefined;
+  /** Called where one that was begun is continued: it sends the rejects that there were when it began. */
+  readonly onContinue?: ((migration: string) => void) | undefined;
 }
 
 /**
@@ -34,7 +36,7 @@ export interface ReplayInput {
 export async function replayRejects(
   runtime: MigrationRuntime,
   name: string,
-  { loaded, reason }: ReplayInput,
+  { loaded, reason, onContinue }: ReplayInput,
   options: RunOptions,
 ): Promise<RunResult | { readonly kind: 'nothing_to_replay'; readonly migration: string }> {
   const { staging } = runtime;
@@ -45,8 +47,10 @@ export async function replayRejects(
   const { schedule: _, ...terms } = loaded.manifest;
   const stamped = { ...terms, stamps: readStamps(original) };
   const begun = await findBegunReplay(runtime, name, { loaded: { ...loaded, manifest: stamped }, reason });
-  if (begun !== undefined)
+  if (begun !== undefined) {
+    onContinue?.(begun);
     return startMigration(runtime, { ...loaded, manifest: { ...stamped, name: begun } }, options);
+  }
   const allowed = await preflight(runtime, loaded.manifest, []);
   const manifest = { ...stamped, name: await findFreeName(staging, name, 'replay') };
   const { prefix } = layout(manifest.name);
