@@ -198,7 +198,7 @@ export async function createRecord(
   throw startedMeanwhile(manifest.name);
 }
 
-const startedMeanwhile = (name: string) =>
+export const startedMeanwhile = (name: string) =>
   new ConfigError(
     `migration "${name}" was started by another process this very moment; run the command again`,
   );

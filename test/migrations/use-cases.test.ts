@@ -6,6 +6,7 @@ import { planMigration } from '../../src/migrations/plan.ts';
 import { loadStoredManifest } from '../../src/migrations/prepare.ts';
 import { listRejects, showRejects } from '../../src/migrations/rejects/rejects.ts';
 import { replayRejects } from '../../src/migrations/rejects/replay.ts';
+import { loadStoredReport } from '../../src/migrations/report/report.ts';
 import { loadReport } from '../../src/migrations/report.ts';
 import { leaseKey } from '../../src/migrations/run/lease.ts';
 import { type RunResult, resumeMigration, startMigration } from '../../src/migrations/start.ts';
@@ -220,6 +221,24 @@ describe('the rejects of a migration', () => {
     const replayed = await replayRejects(runtime, 'picky', { loaded }, importing({ onBegin }));
     expect(replayed).toMatchObject({ migration: 'picky.replay-1', report: { counts: { read: 1 } } });
     expect(began).toEqual(['picky.replay-1']);
+
+    // Another process chose the same name, and slept until this one was done.
+    const sleepy: typeof runtime = Object.create(runtime, {
+      staging: {
+        value: {
+          ...runtime.staging,
+          async *list(prefix: string) {
+            if (prefix === 'picky.replay-2/') await replayRejects(runtime, 'picky', { loaded }, importing());
+            yield* runtime.staging.list(prefix);
+          },
+        },
+      },
+    });
+    await expect(replayRejects(sleepy, 'picky', { loaded }, importing())).rejects.toThrow(
+      '"picky.replay-2" was started by another process this very moment',
+    );
+    expect(await loadStoredReport(runtime.staging, 'picky.replay-2')).toMatchObject({ balanced: true });
+    expect(await listRejects(store, 'picky.replay-2')).toMatchObject([{ count: 1 }]);
 
     // Events of a replay of a replay name the migration that one filter is for.
     const again = await replayRejects(runtime, 'picky.replay-1', { loaded }, importing());

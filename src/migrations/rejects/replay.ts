@@ -5,7 +5,7 @@ import { stageRejects } from '../../pipeline/stage/stage-rejects.ts';
 import { getMappingName, readPinnedVersion } from '../../sources/registry.ts';
 import { loadControl } from '../../state/control.ts';
 import { layout } from '../../state/keys.ts';
-import { clearStaging } from '../../state/migrations.ts';
+import { loadMigration } from '../../state/migrations.ts';
 import { assertSameProject } from '../compare-manifest.ts';
 import { findFreeName } from '../derived-name.ts';
 import { requireMigration } from '../life-store.ts';
@@ -13,7 +13,7 @@ import { pinMapping } from '../manifest/places.ts';
 import { readStamps } from '../manifest/stamps.ts';
 import type { MigrationRuntime } from '../migration-runtime.ts';
 import { preflight } from '../preflight.ts';
-import { createRecord, type ManifestAt, toPrepared } from '../prepare.ts';
+import { createRecord, type ManifestAt, startedMeanwhile, toPrepared } from '../prepare.ts';
 import { type RunOptions, type RunResult, runPrepared, startMigration } from '../start.ts';
 import { findBegunReplay } from './begun-replay.ts';
 import { readRejectLines } from './rejects.ts';
@@ -54,7 +54,7 @@ export async function replayRejects(
   const allowed = await preflight(runtime, loaded.manifest, []);
   const manifest = { ...stamped, name: await findFreeName(staging, name, 'replay') };
   const { prefix } = layout(manifest.name);
-  await clearStaging(staging, prefix); // of a replay that was killed before it had its record
+  await clearLeftover(staging, manifest.name);
   const files = await stageRejects(staging, prefix, selectRejects(staging, name, reason));
   if (files.length === 0) return { kind: 'nothing_to_replay', migration: name };
   const replay = { ...loaded, manifest };
@@ -86,6 +86,14 @@ async function assertDecided(staging: Staging, name: string, { manifest }: Manif
   throw new ConfigError(
     `migration "${name}" has not finished, and what it has not imported yet may forbid merges that a replay would send: finish it first with "backhaul resume ${name}"${over} or set persons: hold in the manifest of the replay`,
   );
+}
+
+/** Removes what a replay left that was killed before it had its record, and nothing of one that has it by now. */
+async function clearLeftover(staging: Staging, name: string): Promise<void> {
+  for await (const { key } of staging.list(layout(name).prefix)) {
+    if (await loadMigration(staging, name)) throw startedMeanwhile(name);
+    await staging.remove(key);
+  }
 }
 
 async function* selectRejects(
