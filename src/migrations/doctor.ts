@@ -96,7 +96,7 @@ async function checkManifest(path: string, env: Environment) {
 }
 
 async function checkSource({ manifest, baseDir }: LoadedManifest, context: CheckContext): Promise<string> {
-  const files = await findFiles(context, manifest, baseDir);
+  const files = await findFiles(context, { manifest, baseDir });
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   return `${counted(files.length, 'file')}, ${formatBytes(bytes)}`;
 }

@@ -40,7 +40,7 @@ export async function planMigration(
   { manifest, baseDir }: ManifestAt,
   { recordsPerFile, full }: PlanOptions,
 ): Promise<PlanResult> {
-  const files = await findFiles(context, manifest, baseDir);
+  const files = await findFiles(context, { manifest, baseDir });
   await checkHeaders(files, manifest.source);
   const staging = await context.openStaging();
   const findPlace = await openManifestPlaces(manifest, baseDir);

@@ -52,6 +52,13 @@ export interface Prepared {
  */
 export type NewFiles = 'refuse' | 'leave' | 'take';
 
+export interface PrepareOptions {
+  /** New files that changed later are left out. @default none are */
+  readonly settledBefore?: Date;
+  /** See SourceContext. @default false */
+  readonly allowEmpty?: boolean;
+}
+
 /** Whether a file may be taken in, or may still be written: an object of a bucket appears whole. */
 export const isSettled = ({ location, modified }: Pick<SourceSlice, 'location' | 'modified'>, before: Date) =>
   location === 'shared' || !(Date.parse(modified) > before.getTime());
@@ -65,8 +72,7 @@ export async function prepareMigration(
   runtime: MigrationRuntime,
   { manifest, baseDir }: ManifestAt,
   newFiles: NewFiles,
-  /** New files that changed later are left out. @default none are */
-  settledBefore?: Date,
+  { settledBefore, allowEmpty = false }: PrepareOptions = {},
 ): Promise<Prepared> {
   const { staging } = runtime;
   const { name } = manifest;
@@ -77,10 +83,11 @@ export async function prepareMigration(
   if (!known) await assertFirstName(staging, name, destination, ledger);
   await assertSameDevices(runtime, manifest);
 
-  const find = () => findFiles(runtime, manifest, baseDir);
+  const find = () => findFiles(runtime, { manifest, baseDir }, allowEmpty);
   const settled = <F extends SourceSlice>(found: readonly F[]) =>
     settledBefore ? found.filter((file) => isSettled(file, settledBefore)) : [...found];
-  let files = known ? await findCurrentSources(known, staging, find) : settled(await find());
+  const current = known && (await findCurrentSources(known, staging, find));
+  let files = known ? (current ?? []) : settled(await find());
   if (!known) await checkHeaders(files, manifest.source);
   let added: readonly SourceSlice[] = [];
 
@@ -91,7 +98,7 @@ export async function prepareMigration(
       differences.push(`the mapping was ${known.mapping}, this version has ${listMappingNames(type)}`);
     const pinDifference = findPinDifference(known);
     if (pinDifference !== undefined) differences.push(pinDifference);
-    if (files.length > 0) {
+    if (current) {
       const staged = await loadStagedFiles(staging, name);
       const changes = await checkSources(known.files, files, staged, hashSlice);
       differences.push(...changes.differences);
@@ -127,18 +134,18 @@ export const toPrepared = (
   tooManyRejects: (counts) => tooManyRejects(manifest.rejects.failAbove, counts),
 });
 
-/** The source as it is now; no files where all of them are staged and the source cannot be found any more. */
+/** The source as it is now; undefined where all of it is staged and it cannot be found any more. */
 async function findCurrentSources(
   known: MigrationRecord,
   staging: Staging,
   find: () => Promise<SourceSlice[]>,
-): Promise<SourceSlice[]> {
-  if (areStagedRejects(known.files) || known.releases) return [];
+): Promise<SourceSlice[] | undefined> {
+  if (areStagedRejects(known.files) || known.releases) return undefined;
   try {
     return await find();
   } catch (error) {
     const staged = await loadStagedFiles(staging, known.name);
-    if (known.files.every(({ fileId }) => staged.has(fileId))) return [];
+    if (known.files.every(({ fileId }) => staged.has(fileId))) return undefined;
     throw error;
   }
 }
@@ -152,11 +159,11 @@ export async function loadStagedFiles(staging: Staging, name: string): Promise<M
 
 export async function findFiles(
   { openSourceBucket }: SourceAccess,
-  manifest: Manifest,
-  baseDir: string,
+  { manifest, baseDir }: ManifestAt,
+  allowEmpty = false,
 ): Promise<SourceSlice[]> {
   const source = bindSource(manifest.source);
-  const access = { baseDir, openS3: openSourceBucket };
+  const access = { baseDir, openS3: openSourceBucket, allowEmpty };
   const slices = await source.discover(access);
   return slices.map((slice) => toSourceSlice(slice, source, access));
 }

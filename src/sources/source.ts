@@ -132,7 +132,7 @@ export interface Source {
   readonly checksHeaders: boolean;
   /**
    * What there is to move, in the order in which it is to be staged. Throws ConfigError where the block
-   * names nothing that exists.
+   * names nothing that exists; a place that is there and holds nothing may be allowed (`allowEmpty`).
    */
   readonly discover: (context: SourceContext) => Promise<Slice[]>;
   /**
@@ -154,6 +154,8 @@ export interface SourceContext {
   readonly baseDir: string;
   /** Opens a bucket of S3. Absent: no access to S3 is set up. */
   readonly openS3?: ((bucket: string) => Promise<SourceBucket>) | undefined;
+  /** Whether folders and prefixes that hold nothing are no mistake: what belongs there may come. @default false */
+  readonly allowEmpty?: boolean;
 }
 
 /** A slice that can be read in this process. */

@@ -26,7 +26,9 @@ export type ScheduleResult =
   | { readonly kind: 'stopped'; readonly reason: string }
   | { readonly kind: 'ran'; readonly run: ScheduledRun; readonly result: TopUpResult | undefined };
 
-type TopUpResult = RunResult | { readonly kind: 'nothing_new'; readonly migration: string };
+type TopUpResult =
+  | RunResult
+  | { readonly kind: 'nothing_new'; readonly migration: string; readonly reason: string };
 
 /**
  * One run of a schedule: takes in what is new in the source since whatever was taken in before, not since the last
@@ -100,22 +102,18 @@ async function topUp(
     const prepared = await orInterrupted(runtime, name, async () => {
       const control = await loadControl(runtime.staging, name);
       if (known) await decideStored(runtime.staging, name, { kind: 'top_up' }, control);
-      else if (await isNothingSettled(runtime, { manifest, baseDir }, settledBefore)) return undefined;
+      const wait = known ? undefined : await explainWait(runtime, { manifest, baseDir }, settledBefore);
+      if (wait !== undefined) return nothingNew(name, wait);
       // A producer knows the files that it began with: what is new is for the next run.
-      if (known && (await isLeased(runtime, known))) return 'busy' as const;
-      const ready = await prepareMigration(
-        runtime,
-        { manifest, baseDir },
-        known ? 'take' : 'refuse',
+      if (known && (await isLeased(runtime, known))) return { ...BUSY, migration: name };
+      const ready = await prepareMigration(runtime, { manifest, baseDir }, known ? 'take' : 'refuse', {
         settledBefore,
-      );
+        allowEmpty: true,
+      });
       files = ready.record.files.length - (known?.files.length ?? 0);
       const isDone = control?.state === 'finished' && files === 0;
-      return isDone && (await isAllStaged(runtime, ready.record)) ? undefined : ready;
+      return isDone && (await isAllStaged(runtime, ready.record)) ? nothingNew(name) : ready;
     });
-    if (prepared === undefined)
-      return { result: { kind: 'nothing_new', migration: name }, files, problem: '' };
-    if (prepared === 'busy') return { result: { ...BUSY, migration: name }, files, problem: '' };
     if ('kind' in prepared) return { result: prepared, files, problem: '' };
     return {
       result: await runPrepared(runtime, prepared, known ? 'top_up' : 'run', options),
@@ -136,6 +134,8 @@ const BUSY = {
   reason: 'another process runs the migration; what is new is for the next run',
 } as const;
 
+const nothingNew = (migration: string, reason = '') => ({ kind: 'nothing_new', migration, reason }) as const;
+
 const stopped = (migration: string, { reason }: AbortSignal) =>
   ({ kind: 'stopped', migration, reason: getMessage(reason) }) as const;
 
@@ -148,22 +148,23 @@ function toManifestAt(runtime: MigrationRuntime, schedule: Schedule): ManifestAt
     throw new UnableError(`this process has no key for the schedule of migration "${name}"`);
   if (manifest.destination === undefined && runtime.bundled === undefined)
     throw new UnableError(`this process has no bundled API for the schedule of migration "${name}"`);
-  if (!isOfBuckets(manifest.source) && !existsSync(baseDir))
+  if (isOfFolder(manifest.source) && !existsSync(baseDir))
     throw new UnableError(`the schedule of migration "${name}" is of ${baseDir}, which is not there`);
   return { manifest, baseDir };
 }
 
-const isOfBuckets = ({ from }: SourceBlock): boolean =>
-  Array.isArray(from) && from.every((place) => String(place).startsWith('s3://'));
+const isOfFolder = ({ from }: SourceBlock): boolean =>
+  Array.isArray(from) && from.some((place) => !String(place).startsWith('s3://'));
 
-/** A migration is not created of no file: it would be one without headers to check. */
-async function isNothingSettled(
+/** Why a migration is not created yet, if it is not: of no file, it would be one without headers to check. */
+async function explainWait(
   runtime: MigrationRuntime,
   { manifest, baseDir }: ManifestAt,
-  before: Date,
-): Promise<boolean> {
-  const found = await findFiles(runtime, manifest, baseDir);
-  return found.length > 0 && !found.some((file) => isSettled(file, before));
+  settledBefore: Date,
+): Promise<string | undefined> {
+  const found = await findFiles(runtime, { manifest, baseDir }, true);
+  if (found.length === 0) return 'the source holds nothing yet';
+  return found.some((file) => isSettled(file, settledBefore)) ? undefined : 'its files may still be written';
 }
 
 const isLeased = ({ redis }: MigrationRuntime, { id }: MigrationRecord): Promise<boolean> =>
@@ -187,7 +188,7 @@ function toOutcome(result: Exclude<TopUpResult, { kind: 'stopped' }>): Outcome {
     case 'rejects_above_threshold':
       return { outcome: 'done', reason: 'more records were rejected than the manifest allows' };
     case 'nothing_new':
-      return { outcome: 'nothing_new', reason: '' };
+      return { outcome: 'nothing_new', reason: result.reason };
     case 'failed':
       return {
         outcome: 'failed',

@@ -19,11 +19,13 @@ import { createFileId } from './source-file.ts';
  */
 export async function findSourceFiles(
   from: readonly string[],
-  { baseDir, openS3 }: SourceContext,
+  { baseDir, openS3, allowEmpty = false }: SourceContext,
 ): Promise<Slice[]> {
   const found = new Map<string, Slice>();
   for (const entry of from) {
-    const files = entry.startsWith('s3://') ? await findOnS3(entry, openS3) : await findLocal(entry, baseDir);
+    const files = entry.startsWith('s3://')
+      ? await findOnS3(entry, { openS3, allowEmpty })
+      : await findLocal(entry, { baseDir, allowEmpty });
     for (const [identity, file] of files) {
       const known = found.get(identity);
       if (!known || compareNaturally(file.name, known.name) < 0) found.set(identity, file);
@@ -64,7 +66,10 @@ const GLOB = {
 /** A file, and what identifies it: two entries may find the same one. */
 type Found = [identity: string, file: Slice][];
 
-async function findLocal(entry: string, baseDir: string): Promise<Found> {
+async function findLocal(
+  entry: string,
+  { baseDir, allowEmpty }: { readonly baseDir: string; readonly allowEmpty: boolean },
+): Promise<Found> {
   const path = resolve(baseDir, entry);
   const itself = await stat(path).catch(() => undefined);
   let paths: string[];
@@ -83,10 +88,23 @@ async function findLocal(entry: string, baseDir: string): Promise<Found> {
     });
     for (const [identity, slice] of await Promise.all(looked)) found.push([identity, slice]);
   }
-  if (found.length === 0)
-    throw await explainNothingFound(entry, baseDir, itself?.isDirectory() ? path : undefined);
-  return found;
+  if (found.length > 0) return found;
+  const folder = itself?.isDirectory() ? path : undefined;
+  // A folder that is not there may be misspelt, or not mounted.
+  if (allowEmpty && (folder ?? (await isFolderOfGlob(entry, baseDir)))) return found;
+  throw await explainNothingFound(entry, baseDir, folder);
 }
+
+/** Whether the folder is there that a glob looks in. */
+async function isFolderOfGlob(entry: string, baseDir: string): Promise<boolean> {
+  if (!GLOB_SIGN.test(entry)) return false;
+  const folder = await stat(dirname(toLiteral(entry, baseDir))).catch(() => undefined);
+  return folder?.isDirectory() ?? false;
+}
+
+const GLOB_SIGN = /[*?{[(!]/;
+/** An entry up to where its glob begins. */
+const toLiteral = (entry: string, baseDir: string) => resolve(baseDir, entry.replace(/[*?{[(!].*$/, 'x'));
 
 const LOOKED_AT_ONCE = 64;
 
@@ -114,7 +132,10 @@ async function statReadable(path: string, entry: string): Promise<Stats> {
   }
 }
 
-async function findOnS3(entry: string, openS3: SourceContext['openS3']): Promise<Found> {
+async function findOnS3(
+  entry: string,
+  { openS3, allowEmpty }: Pick<SourceContext, 'openS3' | 'allowEmpty'>,
+): Promise<Found> {
   const match = /^s3:\/\/([^/]+)(?:\/(.*))?$/.exec(entry);
   const bucketName = match?.[1];
   const prefix = match?.[2] ?? '';
@@ -134,7 +155,7 @@ async function findOnS3(entry: string, openS3: SourceContext['openS3']): Promise
     const file = toSlice(`s3://${bucketName}/${object.key}`, object.bytes, object.etag, 'shared');
     found.push([file.name, file]);
   }
-  if (found.length === 0) {
+  if (found.length === 0 && !allowEmpty) {
     throw new ConfigError(
       `source.from: "${entry}" matches no object of bucket ${bucketName}; check the prefix (it is case-sensitive and takes no leading slash)`,
     );
@@ -149,7 +170,7 @@ async function explainNothingFound(
 ): Promise<ConfigError> {
   if (emptyFolder)
     return new ConfigError(`source.from: the folder "${entry}" (${emptyFolder}) holds no files`);
-  const folder = await findNearestFolder(resolve(baseDir, entry.replace(/[*?{[(!].*$/, 'x')));
+  const folder = await findNearestFolder(toLiteral(entry, baseDir));
   const names = (await readdir(folder, { withFileTypes: true }).catch(() => []))
     .map((item) => (item.isDirectory() ? `${item.name}/` : item.name))
     .filter((name) => !name.startsWith('.'))

@@ -1,4 +1,4 @@
-import { utimesSync } from 'node:fs';
+import { renameSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { UnableError } from '../../../src/lib/errors.ts';
@@ -130,6 +130,67 @@ describe('a schedule', () => {
     to(3);
     expect(await run()).toMatchObject({ run: { outcome: 'done', files: 1 } });
     expect(await loadStatus(runtime, 'written')).toMatchObject([{ counts: { read: 5 } }]);
+  });
+
+  it('of a folder that is empty at first fails no run, and takes what comes', async () => {
+    const { runtime, to, run, loaded } = await schedule('empty');
+    const file = join(lab.workplace.folder, 'empty', 'a.json');
+    renameSync(file, `${file}.later`);
+    for (const day of [1, 2]) {
+      to(day);
+      expect(await run()).toMatchObject({
+        run: { outcome: 'nothing_new', failures: 0, reason: 'the source holds nothing yet' },
+      });
+    }
+    expect(await loadMigration(runtime.staging, 'empty')).toBeUndefined();
+    renameSync(`${file}.later`, file);
+    to(3);
+    expect(await run()).toMatchObject({ run: { outcome: 'done', files: 1 } });
+
+    // Emptied behind the import: what is in stays in.
+    rmSync(file);
+    to(4);
+    expect(await run()).toMatchObject({ run: { outcome: 'nothing_new', failures: 0 } });
+    // A folder that is not there is a mistake, or a disk that is not mounted.
+    rmSync(join(lab.workplace.folder, 'empty'), { recursive: true });
+    const elsewhere = { ...loaded.manifest, name: 'nowhere' };
+    await setSchedule(runtime, { ...loaded, manifest: elsewhere }, { ...daily, cron: '0 7 * * *' });
+    to(5);
+    expect(await runSchedule(runtime, 'nowhere', options())).toMatchObject({
+      run: { outcome: 'failed', failures: 1, reason: expect.stringContaining('matches no file') },
+    });
+  });
+
+  it('takes what is new in one place while another one is empty', async () => {
+    const { to, run } = await schedule('places', {
+      source: {
+        ...(await lab.writeManifest('places')).manifest.source,
+        from: ['places/*.json', 'places-2/*.json'],
+      },
+    });
+    lab.writeFile('places-2', 'b.json', dayOf('places', 1));
+    to(1);
+    expect(await run()).toMatchObject({ run: { outcome: 'done', files: 2 } });
+    rmSync(join(lab.workplace.folder, 'places', 'a.json'));
+    lab.writeFile('places-2', 'c.json', dayOf('places', 2));
+    to(2);
+    expect(await run()).toMatchObject({ run: { outcome: 'done', files: 1 } });
+  });
+
+  it('fails where a file is gone that was entered and never staged', async () => {
+    const { to, run, loaded } = await schedule('unstaged');
+    to(1);
+    await run();
+    lab.writeFile('unstaged', 'b.json', dayOf('unstaged', 1));
+    const stop = new AbortController();
+    const onBegin = () => stop.abort(new Error('killed'));
+    const { runtime } = lab;
+    await startMigration(runtime, loaded, importing({ topUp: true, signal: stop.signal, onBegin }));
+    for (const file of ['a.json', 'b.json']) rmSync(join(lab.workplace.folder, 'unstaged', file));
+    to(2);
+    expect(await run()).toMatchObject({
+      run: { outcome: 'failed', reason: expect.stringContaining('b.json is gone, and was not staged') },
+    });
   });
 
   it('continues what a producer entered before it was killed', async () => {

@@ -92,6 +92,16 @@ describe('finding', () => {
     expect(await readFailure('empty')).toMatch(/"empty".*holds no files/);
   });
 
+  it('finds nothing in folders that may be empty, and still fails where there is no folder', async () => {
+    const findWhatCame = async (...from: string[]) =>
+      (await findSourceFiles(from, { baseDir, allowEmpty: true })).map(({ name }) => name);
+    expect(await findWhatCame('empty', 'empty/*.json', '*.gz', 'exports/h_9.json', 'exports/*.csv')).toEqual([
+      'exports/h_9.json',
+    ]);
+    for (const missing of ['no/such/folder', 'no/such/folder/*.gz', 'exports/gone.json'])
+      await expect(findWhatCame(missing)).rejects.toThrow(/matches no file/);
+  });
+
   it('explains entries on S3 that cannot work', async () => {
     expect(await readFailure('s3://')).toMatch(/names no bucket/);
     expect(await readFailure('s3://bucket/a/*.gz')).toMatch(/an entry is a prefix/);
