@@ -40,7 +40,13 @@ const container = z.looseObject({
       name: z.string(),
       value: z.string().optional(),
       valueFrom: z
-        .strictObject({ secretKeyRef: z.strictObject({ name: z.literal('backhaul'), key: z.string() }) })
+        .strictObject({
+          secretKeyRef: z.strictObject({
+            name: z.literal('backhaul'),
+            key: z.string(),
+            optional: z.literal(true).optional(),
+          }),
+        })
         .optional(),
     }),
   ),
@@ -173,12 +179,20 @@ function listServerPaths(): string[] {
 const SAMPLES: Readonly<Record<string, string>> = {
   REDIS_URL: 'rediss://:secret@queue.example.com:6379',
   DATABASE_URL: 'postgres://backhaul:secret@database.example.com/backhaul',
+  BACKHAUL_WEBHOOK_URL: 'https://chat.example.com/hook',
+  BACKHAUL_WEBHOOK_SECRET: `whsec_${'s'.repeat(32)}`,
 };
-const toEnvironment = ({ envFrom, env }: z.infer<typeof container>): Record<string, string> => {
+/** `optional`: whether the Secret has the keys that it may lack. */
+const toEnvironment = (
+  { envFrom, env }: z.infer<typeof container>,
+  { optional = true } = {},
+): Record<string, string> => {
   const maps = envFrom.map(({ configMapRef }) =>
     z.looseObject({ data: names }).parse(find('ConfigMap', configMapRef.name)),
   );
-  const own = env.map(({ name, value }) => [name, value ?? SAMPLES[name] ?? `secret of ${name}`]);
+  const own = env
+    .filter(({ valueFrom }) => optional || valueFrom?.secretKeyRef.optional !== true)
+    .map(({ name, value }) => [name, value ?? SAMPLES[name] ?? `secret of ${name}`]);
   return { ...Object.assign({}, ...maps.map(({ data }) => data)), ...Object.fromEntries(own) };
 };
 
@@ -198,6 +212,14 @@ describe.each(workloads.map((one) => [one.metadata.name, one] as const))('%s', (
     const secret = new Set(listSettingFields().flatMap((field) => (field.secret ? [field.env] : [])));
     for (const { name, value } of main.env)
       if (secret.has(name)) expect([name, value]).toEqual([name, undefined]);
+  });
+
+  test('tells somebody where the Secret says whom, and starts where it does not', () => {
+    expect(loadSettings(toEnvironment(main), '/').webhook).toMatchObject({
+      url: SAMPLES['BACKHAUL_WEBHOOK_URL'],
+      secret: SAMPLES['BACKHAUL_WEBHOOK_SECRET'],
+    });
+    expect(loadSettings(toEnvironment(main, { optional: false }), '/').webhook.url).toBeUndefined();
   });
 
   test('runs a command that there is', () => {
@@ -287,12 +309,15 @@ test('the network denies what it does not name, to every pod', () => {
   );
 });
 
-test('the guide creates the Secret with every key that is used, and no other', () => {
-  const used = [...JSON.stringify(objects).matchAll(/"(?:name":"backhaul",")key":"(\w+)"/g)].map(
-    ([, key]) => key,
-  );
+test('the guide creates the Secret with every key that it must have, names the others, and has no other', () => {
+  const used = [...JSON.stringify(objects).matchAll(/"name":"backhaul","key":"(\w+)"(,"optional":true)?/g)];
   const guide = readText('docs/deployment.md');
   const created = [...guide.matchAll(/--from-literal=(\w+)=/g)].map(([, key]) => key);
-  expect(used.length).toBeGreaterThan(5);
-  expect(new Set(created)).toEqual(new Set(used));
+  const needed = used.flatMap(([, key, optional]) => (optional ? [] : [key]));
+  expect(needed.length).toBeGreaterThan(5);
+  expect(new Set(created)).toEqual(new Set(needed));
+  const rest = used.flatMap(([, key, optional]) => (optional ? [key] : []));
+  expect(new Set(rest)).toEqual(new Set(['BACKHAUL_WEBHOOK_URL', 'BACKHAUL_WEBHOOK_SECRET']));
+  const kubernetes = guide.slice(guide.indexOf('## Kubernetes'));
+  for (const key of rest) expect(kubernetes).toContain(`\`${key}\``);
 });
