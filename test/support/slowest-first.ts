@@ -11,6 +11,10 @@ const SLOWEST = [
   'test/chaos/wipes',
   'test/chaos/bundled',
   'test/services/chaos-s3',
+  'test/migrations/redis-outage',
+  'test/services/shared-slices',
+  'test/deploy/rehearsal',
+  'test/server/actors/same-number',
   // In npm test, too.
   'test/deliver/redis-budget',
   'test/deliver/redis-budget-fleet',
