@@ -18,18 +18,18 @@ export interface BlockRange {
 
 const toTid = (block: number) => `(${block},0)`;
 
+/** Whether rows with that `ctid` are in these blocks. */
+export const isWithin = (ctid: Sql, { from, until }: BlockRange): Sql =>
+  sql`${ctid} >= ${toTid(from)}::tid and ${ctid} < ${toTid(until)}::tid`;
+
+const CTIDS = { events: sql`e.ctid`, persons: sql`p.ctid` };
+type Table = keyof typeof CTIDS;
+
 /** Whether rows of the table, `e` or `p` in the statement, are in these blocks. */
-const PLACES = {
-  events: ({ from, until }: BlockRange): Sql =>
-    sql`e.ctid >= ${toTid(from)}::tid and e.ctid < ${toTid(until)}::tid`,
-  persons: ({ from, until }: BlockRange): Sql =>
-    sql`p.ctid >= ${toTid(from)}::tid and p.ctid < ${toTid(until)}::tid`,
-};
-type Table = keyof typeof PLACES;
+export const selectPlace = (table: Table, range: BlockRange): Sql => isWithin(CTIDS[table], range);
 
-export const selectPlace = (table: Table, range: BlockRange): Sql => PLACES[table](range);
-
-export async function countBlocks(db: Queryable, table: Table): Promise<number> {
+/** @param table its name, with its schema where that is not the usual one */
+export async function countBlocks(db: Queryable, table: string): Promise<number> {
   const [row] = await runSql<{ blocks: number }>(
     db,
     sql`select (pg_relation_size(${table}::text::regclass)
