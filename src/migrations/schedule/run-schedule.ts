@@ -59,14 +59,18 @@ export async function runSchedule(
       const before = await loadLastRun(staging, name);
       const failedBefore = before.run?.failures ?? 0;
       const isBusy = outcome === 'busy';
+      const times = toTimes(due, startedAt, now());
+      const isGood = outcome === 'done' || outcome === 'nothing_new';
+      const succeededAt = isGood ? times.endedAt : before.run?.succeededAt;
       const run = {
-        ...toTimes(due, startedAt, now()),
+        ...times,
         // What runs it now may be the run that seems missed, and says itself whether it failed.
         ...(isBusy ? { missed: 0 } : {}),
         outcome,
         reason,
         files,
         failures: outcome === 'failed' ? failedBefore + 1 : isBusy ? failedBefore : 0,
+        ...(succeededAt === undefined ? {} : { succeededAt }),
       };
       if (await addRun(staging, name, { number: before.number + 1, run })) return run;
     }

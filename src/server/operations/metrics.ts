@@ -1,4 +1,7 @@
+import type { ScheduleView } from '../../migrations/schedule/schedules.ts';
 import type { MigrationStatus } from '../../migrations/status/view.ts';
+import { type Metric, renderExposition } from './exposition.ts';
+import { listScheduleMetrics } from './schedule-metrics.ts';
 
 /** Jobs of one queue by state. */
 export interface QueueDepth {
@@ -10,15 +13,9 @@ export interface QueueDepth {
 
 export interface MetricsInput {
   readonly migrations: readonly MigrationStatus[];
+  readonly schedules: readonly ScheduleView[];
   /** Undefined where Redis cannot be reached. */
   readonly queues: readonly QueueDepth[] | undefined;
-}
-
-interface Metric {
-  readonly name: string;
-  readonly type: 'gauge' | 'counter';
-  readonly help: string;
-  readonly samples: readonly { readonly labels: Readonly<Record<string, string>>; readonly value: number }[];
 }
 
 /** More would be a burden for whoever scrapes: those that run, then the newest. */
@@ -37,14 +34,10 @@ const STATES = [
 ] as const;
 const OUTCOMES = ['delivered', 'skipped', 'duplicate', 'rejected'] as const;
 
-/** The text format of Prometheus, version 0.0.4: https://prometheus.io/docs/instrumenting/exposition_formats/ */
-export const renderMetrics = (input: MetricsInput): string =>
-  listMetrics(input)
-    .filter(({ samples }) => samples.length > 0)
-    .map(renderMetric)
-    .join('');
+export const renderMetrics = ({ schedules, ...input }: MetricsInput): string =>
+  renderExposition([...listMetrics(input), ...listScheduleMetrics(schedules)]);
 
-function listMetrics({ migrations, queues }: MetricsInput): Metric[] {
+function listMetrics({ migrations, queues }: Omit<MetricsInput, 'schedules'>): Metric[] {
   const shown = [...migrations]
     .sort(
       (a, b) => Number(b.state === 'running') - Number(a.state === 'running') || (a.since < b.since ? 1 : -1),
@@ -133,14 +126,3 @@ function listMetrics({ migrations, queues }: MetricsInput): Metric[] {
     },
   ];
 }
-
-function renderMetric({ name, type, help, samples }: Metric): string {
-  const lines = samples.map(({ labels, value }) => {
-    const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapeLabel(text)}"`);
-    return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}\n`;
-  });
-  return `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n${lines.join('')}`;
-}
-
-const escapeHelp = (text: string) => text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
-const escapeLabel = (text: string) => escapeHelp(text).replaceAll('"', '\\"');

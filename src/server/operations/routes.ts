@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import { html } from 'hono/html';
 import { streamSSE } from 'hono/streaming';
 import { runChecks } from '../../lib/async/run-checks.ts';
 import { ConfigError, SourceError } from '../../lib/errors.ts';
@@ -15,11 +16,13 @@ import { LIVE_SCRIPT } from './live-script.ts';
 import { type LiveValue, MAX_LISTENERS } from './live-value.ts';
 import { type QueueDepth, renderMetrics } from './metrics.ts';
 import { type Fragments, respondWithPage } from './pages/page.ts';
+import { renderCoveragePage } from './pages/render-coverage.ts';
 import { renderList, renderListPage } from './pages/render-list.ts';
 import { renderMigration, renderMigrationPage } from './pages/render-migration.ts';
+import { renderSchedules, renderSchedulesCard } from './pages/render-schedules.ts';
 import { sendChanges } from './send-changes.ts';
 import type { Producers } from './start-producer.ts';
-import { createViews } from './views.ts';
+import { createViews, type Overview } from './views.ts';
 
 export interface OperationsDeps {
   readonly store: MigrationStore;
@@ -90,16 +93,16 @@ export function addOperationRoutes(api: Api, deps: OperationsDeps): void {
   }
 
   const viewer = 'viewer' as const;
-  addRoleRoute(api, { method: 'GET', path: '/', role: viewer }, async (c) =>
-    respondWithPage(c, {
-      title: 'Migrations · Backhaul',
-      address: '/',
-      live: '/operations/live',
-      body: renderListPage(renderList(await views.readAll())),
-    }),
-  );
+  addRoleRoute(api, { method: 'GET', path: '/', role: viewer }, async (c) => {
+    const parts = renderOverview(await views.readAll());
+    const page = { title: 'Migrations · Backhaul', address: '/', live: '/operations/live' };
+    return respondWithPage(c, {
+      ...page,
+      body: html`${renderListPage(parts)}${renderSchedulesCard(parts)}`,
+    });
+  });
   addRoleRoute(api, { method: 'GET', path: '/operations/live', role: viewer }, (c) =>
-    stream(c, views.liveList, renderList),
+    stream(c, views.liveList, renderOverview),
   );
   addRoleRoute(api, { method: 'GET', path: '/operations/live.js', role: viewer }, (c) =>
     c.body(LIVE_SCRIPT, 200, {
@@ -134,6 +137,13 @@ export function addOperationRoutes(api: Api, deps: OperationsDeps): void {
     const reader = toReader(c, name);
     return stream(c, live, (view) => renderMigration(view, reader));
   });
+  addMigrationRoute({ method: 'GET', path: '/migrations/:name/coverage', role: viewer }, async (c, name) =>
+    respondWithPage(c, {
+      title: `Coverage of ${name}`,
+      address: `/migrations/${name}/coverage`,
+      body: renderCoveragePage(name, await views.readCoverage(name)),
+    }),
+  );
   const post = { method: 'POST', path: '/migrations/:name/:action', role: 'operator' } as const;
   addMigrationRoute(post, async (c, name) => {
     const { action = '' } = c.req.param();
@@ -155,11 +165,8 @@ export function addOperationRoutes(api: Api, deps: OperationsDeps): void {
     return c.redirect(`/migrations/${done.to}`, 303);
   });
   addRoleRoute(api, { method: 'GET', path: '/metrics', role: viewer }, async (c) => {
-    const [migrations, queues] = await Promise.all([
-      views.readAll(),
-      deps.countJobs().catch(() => undefined),
-    ]);
-    return c.body(renderMetrics({ migrations, queues }), 200, {
+    const [all, queues] = await Promise.all([views.readAll(), deps.countJobs().catch(() => undefined)]);
+    return c.body(renderMetrics({ ...all, queues }), 200, {
       'content-type': 'text/plain; version=0.0.4; charset=utf-8',
     });
   });
@@ -181,6 +188,11 @@ export function addOperationRoutes(api: Api, deps: OperationsDeps): void {
     return c.json(health, health.status === 'ok' ? 200 : 503);
   });
 }
+
+const renderOverview = ({ migrations, schedules }: Overview): Fragments => ({
+  ...renderList(migrations),
+  ...renderSchedules(schedules, new Set(migrations.map(({ migration }) => migration))),
+});
 
 function explainMissingKey(error: unknown): string {
   if (!(error instanceof ConfigError)) throw error;

@@ -31,6 +31,8 @@ const scheduledRun = z.strictObject({
   files: z.number(),
   /** Runs in a row that failed, this one included; one that found another process at work breaks no row. */
   failures: z.number(),
+  /** When a run last ended well, this one included, ISO 8601; absent where none did. */
+  succeededAt: z.string().exactOptional(),
 });
 export type ScheduledRun = z.infer<typeof scheduledRun>;
 

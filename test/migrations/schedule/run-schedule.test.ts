@@ -241,7 +241,12 @@ describe('a schedule', () => {
       day += 1;
       to(day);
       expect(await run()).toMatchObject({
-        run: { outcome: 'failed', failures, reason: expect.stringContaining('failing/a.json had') },
+        run: {
+          outcome: 'failed',
+          failures,
+          succeededAt: at(1).toISOString(),
+          reason: expect.stringContaining('failing/a.json had'),
+        },
         result: undefined,
       });
       if (failures > 1) continue;
@@ -255,7 +260,9 @@ describe('a schedule', () => {
     }
     lab.writeFile('failing', 'a.json', repaired);
     to(day + 1);
-    expect(await run()).toMatchObject({ run: { outcome: 'nothing_new', failures: 0 } });
+    expect(await run()).toMatchObject({
+      run: { outcome: 'nothing_new', failures: 0, succeededAt: at(day + 1).toISOString() },
+    });
     expect(await loadScheduleView(runtime, 'failing')).toMatchObject({ reason: '' });
   });
 

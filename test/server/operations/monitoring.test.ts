@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadSettings } from '../../../config/load-settings.ts';
+import type { ScheduleView } from '../../../src/migrations/schedule/schedules.ts';
 import { toDamagedStatus } from '../../../src/migrations/status/view.ts';
 import { renderMetrics } from '../../../src/server/operations/metrics.ts';
 import { parseExposition } from '../../support/exposition.ts';
@@ -32,7 +33,28 @@ const rules: readonly Rule[] = parse(read('alerts.yml')).groups.flatMap(
 const run = { phase: 'import', recordsPerSecond: 1, secondsLeft: 60 } as const;
 const status = { ...toDamagedStatus('shop', ''), state: 'running', run } as const;
 const queues = [{ queue: 'import-part', waiting: 0, active: 0, failed: 0 }];
-const metrics = parseExposition(renderMetrics({ migrations: [status], queues }));
+const schedule: ScheduleView = {
+  migration: 'shop',
+  state: 'active',
+  reason: '',
+  cron: '0 6 * * *',
+  timezone: 'UTC',
+  lagMinutes: 1,
+  next: '2024-03-03T06:00:00.000Z',
+  overdueSince: '2024-03-02T06:00:00.000Z',
+  lastRun: {
+    due: '2024-03-01T06:00:00.000Z',
+    startedAt: '2024-03-01T06:00:00.000Z',
+    endedAt: '2024-03-01T06:01:00.000Z',
+    succeededAt: '2024-02-29T06:01:00.000Z',
+    missed: 0,
+    outcome: 'failed',
+    reason: 'the folder is gone',
+    files: 0,
+    failures: 1,
+  },
+};
+const metrics = parseExposition(renderMetrics({ migrations: [status], schedules: [schedule], queues }));
 /** By metric, by label: the values that it has. */
 const labels = new Map(
   [...metrics].map(([name, { samples }]) => {
@@ -110,6 +132,7 @@ describe.each(rules)('$alert', ({ for: wait, labels: { severity }, annotations }
 it('every state that needs somebody has an alert', () => {
   const alerted = rules.map(({ expr }) => expr).join('\n');
   for (const state of ['paused', 'interrupted', 'stopped', 'damaged']) expect(alerted).toContain(state);
+  expect(alerted).toContain('backhaul_schedule_state{state="damaged"}');
 });
 
 it('the scrape is of the port of docker-compose.yml and the user that the server has by default', () => {

@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseStoredManifest } from '../../../config/manifest/load-manifest.ts';
 import type { Staging } from '../../../src/contract/staging.ts';
 import { ConfigError } from '../../../src/lib/errors.ts';
+import { setSchedule } from '../../../src/migrations/schedule/schedules.ts';
 import { buildApi, declareRoutes } from '../../../src/server/app.ts';
 import type { Db } from '../../../src/server/database/db.ts';
 import { createFormToken, listActions } from '../../../src/server/operations/actions.ts';
@@ -114,6 +116,7 @@ describe('who may open what', () => {
     'GET /operations/sign-in': 'viewer',
     'GET /migrations/:name': 'viewer',
     'GET /migrations/:name/live': 'viewer',
+    'GET /migrations/:name/coverage': 'viewer',
     'POST /migrations/:name/:action': 'operator',
     'GET /metrics': 'viewer',
     'GET /queue-depth': 'viewer',
@@ -159,7 +162,7 @@ describe('who may open what', () => {
 
 describe('the pages', () => {
   it('have a strict policy, no style attribute and no inline script', async () => {
-    for (const path of ['/', `/migrations/${NAME}`]) {
+    for (const path of ['/', `/migrations/${NAME}`, `/migrations/${NAME}/coverage`]) {
       const response = await get(path, 'act');
       const text = await response.text();
       expect(response.status).toBe(200);
@@ -184,6 +187,7 @@ describe('the pages', () => {
     const ask = [
       () => get('/migrations/none'),
       () => get('/migrations/none/live'),
+      () => get('/migrations/none/coverage'),
       () => get('/migrations/..%2F..%2Fnone/live'),
       () => post('/migrations/none/pause', { token }),
     ];
@@ -331,6 +335,28 @@ it('a damaged migration is shown as such, and hides no other', async () => {
     await staging.put(key, whole);
   }
   expect(await (await get('/')).text()).not.toContain('badge damaged');
+});
+
+it('schedules are on the first page and among the metrics', async () => {
+  const now = () => new Date('2024-05-01T00:00:00Z');
+  const manifest = parseStoredManifest(
+    { name: NAME, source: { type: 'segment', from: ['x.jsonl'] } },
+    'a test',
+  );
+  const terms = { cron: '0 6 * * *', timezone: 'UTC', lagMinutes: 1 };
+  await setSchedule({ staging, now }, { manifest, baseDir: folder }, terms);
+  const page = await (await get('/')).text();
+  expect(page).toContain(`href="/migrations/${NAME}/coverage"`);
+  expect(page).toContain('2024-05-01 06:00:00');
+  const next = parseExposition(await (await get('/metrics')).text()).get(
+    'backhaul_schedule_next_run_timestamp_seconds',
+  );
+  expect(next?.samples).toEqual([
+    { labels: { migration: NAME }, value: Date.parse('2024-05-01T06:00:00Z') / 1_000 },
+  ]);
+  const coverage = await (await get(`/migrations/${NAME}/coverage`)).text();
+  expect(coverage).toContain('Nothing is imported yet');
+  expect(coverage).not.toMatch(/<script|data-live|http-equiv="refresh"/);
 });
 
 describe('numbers for machines', () => {

@@ -39,7 +39,7 @@ it('bounds the migrations among the metrics, keeps those that run, and escapes l
     status(`m${index}`, 'finished', '2024-01-02'),
   );
   const migrations = [...many, status('a"\\\n', 'running', '2024-01-01')];
-  const text = renderMetrics({ migrations, queues: undefined });
+  const text = renderMetrics({ migrations, schedules: [], queues: undefined });
   expect(text.match(/^backhaul_migration_source_bytes\{/gm)).toHaveLength(MAX_MIGRATIONS);
   expect(text).toContain('backhaul_migration_source_bytes{migration="a\\"\\\\\\n"} 0\n');
   expect(text).toContain('backhaul_redis_up 0\n');

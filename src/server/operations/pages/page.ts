@@ -12,8 +12,8 @@ export interface OperationsPage {
   readonly title: string;
   /** Where it is loaded again: the answer to a form has the address of an action. */
   readonly address: string;
-  /** Address of the stream of its fragments. */
-  readonly live: string;
+  /** Address of the stream of its fragments. Absent: nothing of it changes by itself. */
+  readonly live?: string;
   readonly body: Html;
 }
 
@@ -43,17 +43,17 @@ export async function respondWithPage(
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <meta name="robots" content="noindex, nofollow">
-    <noscript><meta http-equiv="refresh" content="${RELOAD_EVERY_S};url=${address}"></noscript>
+    ${live !== undefined && html`<noscript><meta http-equiv="refresh" content="${RELOAD_EVERY_S};url=${address}"></noscript>`}
     <title>${title}</title>
     <style>${raw(STYLES)}</style>
   </head>
-  <body data-live="${live}">
+  <body${live !== undefined && html` data-live="${live}"`}>
     <a class="skip" href="#main">Skip to the content</a>
     <div class="page">
       <nav class="top" aria-label="Pages"><a href="/">Migrations</a> <a href="/queues">Queues</a> <a href="/docs/">API</a> <span class="age" id="age" role="status"><a href="${address}">Reload</a></span></nav>
       <main id="main">${body}</main>
     </div>
-    <script src="/operations/live.js" defer></script>
+    ${live !== undefined && html`<script src="/operations/live.js" defer></script>`}
   </body>
 </html>
 `;

@@ -25,7 +25,7 @@ h2 { margin: 0 0 0.75rem; font-size: 1rem; font-weight: 600; }
 .quiet { color: var(--quiet); font-size: 0.8125rem; }
 p { margin: 0.375rem 0; }
 .badge { display: inline-block; padding: 0.0625rem 0.5rem; border: 1px solid currentColor; border-radius: 1rem; font-size: 0.8125rem; font-weight: 600; color: var(--quiet); white-space: nowrap; }
-.running, .finished { color: var(--good); }
+.running, .finished, .active { color: var(--good); }
 .interrupted, .stopped, .cancelled, .damaged { color: var(--bad); }
 .paused, .unknown { color: var(--warn); }
 .head { display: flex; flex-wrap: wrap; gap: 0.5rem 0.875rem; align-items: center; margin-bottom: 0.25rem; }

@@ -1,0 +1,64 @@
+import { html } from 'hono/html';
+import type { Html } from '../../../charts/html.ts';
+import type { ScheduleView } from '../../../migrations/schedule/schedules.ts';
+import { formatCount, formatTime } from './format.ts';
+import type { Fragments } from './page.ts';
+
+/** `migrations`: names of those that have begun, and so have pages. */
+export const renderSchedules = (
+  all: readonly ScheduleView[],
+  migrations: ReadonlySet<string>,
+): Fragments => ({
+  schedules: all.length === 0 ? EMPTY : renderTable(all, migrations),
+});
+
+export const renderSchedulesCard = (fragments: Fragments): Html => html`
+  <section class="card" aria-labelledby="h-schedules"><h2 id="h-schedules">Schedules</h2><div class="scroll" id="schedules" tabindex="0" role="region" aria-labelledby="h-schedules">${fragments['schedules']}</div></section>`;
+
+const EMPTY = html`<p class="quiet">No migration has a schedule. Give one a schedule with <code>backhaul schedule set &lt;manifest&gt;</code>.</p>`;
+
+const renderTable = (
+  all: readonly ScheduleView[],
+  migrations: ReadonlySet<string>,
+): Html => html`<table class="list">
+  <thead><tr><th scope="col">Migration</th><th scope="col">State</th><th scope="col">Schedule</th><th scope="col">Next run (UTC)</th><th scope="col">Last run (UTC)</th><th scope="col">Result</th></tr></thead>
+  <tbody>${all.map((schedule) => {
+    const { migration, state, cron, timezone, lastRun } = schedule;
+    return html`<tr>
+    <th scope="row">${migrations.has(migration) ? html`<a href="/migrations/${migration}">${migration}</a> <a class="quiet" href="/migrations/${migration}/coverage" aria-label="Coverage of ${migration}">coverage</a>` : migration}</th>
+    <td><span class="badge ${state}">${state}</span></td>
+    <td>${cron === '' ? '' : html`<code>${cron}</code> <span class="quiet">${timezone}</span>`}</td>
+    <td>${renderNext(schedule)}</td>
+    <td>${lastRun ? formatTime(lastRun.endedAt) : 'none yet'}</td>
+    <td>${renderResult(schedule)}</td></tr>`;
+  })}</tbody></table>`;
+
+const renderNext = ({ next, overdueSince }: ScheduleView): Html | string =>
+  overdueSince === undefined
+    ? next === undefined
+      ? ''
+      : formatTime(next)
+    : html`<span class="unknown">due since ${formatTime(overdueSince)}</span>`;
+
+type Run = NonNullable<ScheduleView['lastRun']>;
+
+const OUTCOMES: Readonly<Record<Run['outcome'], string>> = {
+  done: 'done',
+  nothing_new: 'nothing new',
+  busy: 'run by another process',
+  held: 'held',
+  failed: 'failed',
+};
+
+function renderResult({ lastRun, reason }: ScheduleView): Html | string {
+  if (lastRun === undefined) return reason;
+  const { outcome, files, missed, failures, succeededAt } = lastRun;
+  const notes = [
+    ...(files > 0 ? [`${formatCount(files)} new ${files === 1 ? 'file' : 'files'}`] : []),
+    ...(missed > 0 ? [`${formatCount(missed)} missed before`] : []),
+    ...(failures > 1 ? [`${formatCount(failures)} failures in a row`] : []),
+    ...(failures > 0 && succeededAt !== undefined ? [`last success ${formatTime(succeededAt)}`] : []),
+    ...(lastRun.reason === '' ? [] : [lastRun.reason]),
+  ];
+  return html`<span class="${outcome === 'failed' && 'damaged'}">${OUTCOMES[outcome]}</span>${notes.length > 0 && html` <span class="quiet">${notes.join('; ')}</span>`}`;
+}
