@@ -8,6 +8,7 @@ import { settleWithin } from '../lib/async/timeout.ts';
 import { ConfigError, getMessage } from '../lib/errors.ts';
 import { type Budget, type BudgetClock, createLocalPause, type Permit, SYSTEM_CLOCK } from './budget.ts';
 import { LEAVE, OPEN, SETTLE, SLOW_DOWN, TAKE, WAIT_REASONS } from './budget-scripts.ts';
+import { createOwnGrants } from './own-grants.ts';
 import { getBackoffCeilingMs } from './retry-policy.ts';
 
 export interface RedisBudgetOptions {
@@ -67,6 +68,7 @@ export function createRedisBudget(options: RedisBudgetOptions): Budget {
   const countedMs = windowMs + Math.ceil(windowMs * DRIFT);
   const who = randomUUID();
   const localPause = createLocalPause(clock);
+  const own = createOwnGrants({ cap, countedMs, requestTimeoutMs, clock });
   // A process waits in the fleet's queue once, however many requests it has.
   const takeTurn = createSemaphore(1);
 
@@ -97,7 +99,7 @@ export function createRedisBudget(options: RedisBudgetOptions): Budget {
     return { waitMs: Number(reply[0]), reason: WAIT_REASONS[Number(reply[1])] ?? 'unknown' };
   }
 
-  function createPermit(id: string, events: number): Permit {
+  function createPermit(id: string, events: number, onEnd: () => void): Permit {
     let settling: Promise<void> | undefined;
     // Continues in the background while Redis is unavailable: the grant must be settled (see SETTLE).
     const settle = () =>
@@ -107,6 +109,7 @@ export function createRedisBudget(options: RedisBudgetOptions): Budget {
       );
     return {
       settle: () => {
+        if (settling === undefined) onEnd();
         settling ??= settle();
         return settling;
       },
@@ -133,9 +136,11 @@ export function createRedisBudget(options: RedisBudgetOptions): Budget {
         await clock.wait(Math.min(waitMs, countedMs), signal);
         continue;
       }
-      const permit = createPermit(id, events);
-      if (clock.now() - requestedMs <= requestTimeoutMs * TRAVEL_SHARE) return permit;
-      await permit.settle();
+      const ownMs = own.getWaitMs(events);
+      if (ownMs > 0) await clock.wait(ownMs, signal);
+      if (clock.now() - requestedMs <= requestTimeoutMs * TRAVEL_SHARE)
+        return createPermit(id, events, own.add(events));
+      await createPermit(id, events, () => {}).settle();
       id = randomUUID();
     }
   }

@@ -6,6 +6,7 @@ import type { Budget } from '../../src/deliver/budget.ts';
 import { createRedisBudget, openCount, type RedisBudgetOptions } from '../../src/deliver/redis-budget.ts';
 import { ConfigError } from '../../src/lib/errors.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
+import { type Arrival, mostInAnyWindow } from '../support/strict-destination.ts';
 import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts';
 
 /** A real Redis; the time is the test's own, so that a window takes no minute. */
@@ -74,6 +75,15 @@ async function measureTake(budget: Budget, events: number): Promise<number> {
   return clock.now() - startMs;
 }
 
+/** The Redis with a clock of its own. */
+const onClock = (now: () => number): Redis =>
+  Object.create(redis, {
+    eval: {
+      value: (script: string, keys: number, ...rest: string[]) =>
+        redis.eval(script, keys, ...rest.slice(0, keys), now(), ...rest.slice(keys + 1)),
+    },
+  });
+
 const lossesIn = ({ lines }: TestBudget) => lines.filter((line) => line.includes('lost')).length;
 
 describe('the budget in Redis', () => {
@@ -141,10 +151,10 @@ describe('the budget in Redis', () => {
     (what) =>
       clock.run(async () => {
         let stepMs = 0;
-        const stepping = { now: () => clock.now() - stepMs, wait: clock.wait };
+        const stepping = onClock(() => clock.now() - stepMs);
         const key = newKey();
-        const budget = await budgetOn(key, { clock: stepping });
-        const other = await budgetOn(key, { clock: stepping });
+        const budget = await budgetOn(key, { redis: stepping });
+        const other = await budgetOn(key, { redis: stepping });
         const startMs = clock.now();
         await measureTake(budget, what === 'pacing' ? CAP / 2 : what.startsWith('grants') ? CAP : 1);
         if (what === 'a lost count') await redis.del(key);
@@ -161,6 +171,28 @@ describe('the budget in Redis', () => {
         expect(clock.now() - startMs).toBeGreaterThan((longestMs * COUNTED_MS) / 3);
       }),
   );
+
+  it('holds the cap where the clock of Redis is set forward, and goes on as before', () =>
+    clock.run(async () => {
+      let stepMs = 0;
+      const budget = await budgetOn(newKey(), { redis: onClock(() => clock.now() + stepMs) });
+      const arrivals: Arrival[] = [];
+      const stepsMs = [1.5, 2.1, 2.2, 4].map((windows) => clock.now() + windows * WINDOW_MS);
+      const endMs = clock.now() + 8 * WINDOW_MS;
+      while (clock.now() < endMs) {
+        const permit = await budget.take(budget.eventsPerPermit, open);
+        arrivals.push({ events: budget.eventsPerPermit, atMs: clock.now() });
+        await clock.wait(200);
+        await permit.settle();
+        if (clock.now() > (stepsMs[0] ?? Number.POSITIVE_INFINITY)) {
+          stepsMs.shift();
+          stepMs += 24 * 3_600_000;
+        }
+      }
+      expect(stepsMs).toEqual([]);
+      expect(mostInAnyWindow(arrivals, WINDOW_MS)).toBeLessThanOrEqual(CAP);
+      expect(arrivals.length).toBeGreaterThan((0.9 * 7 * CAP) / budget.eventsPerPermit);
+    }));
 
   it('gives way when aborted: the place in the queue goes to the next', () =>
     clock.run(async () => {

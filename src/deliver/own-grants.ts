@@ -1,0 +1,60 @@
+import type { BudgetClock } from './budget.ts';
+
+interface Grant {
+  readonly events: number;
+  /** Until when it counts. */
+  untilMs: number;
+}
+
+export interface OwnGrantsOptions {
+  /** Most events in any window. */
+  readonly cap: number;
+  /** How long a grant counts after its request was settled. */
+  readonly countedMs: number;
+  /** Longest lifetime of a request. */
+  readonly requestTimeoutMs: number;
+  readonly clock: Pick<BudgetClock, 'now'>;
+}
+
+/**
+ * The grants of this process, counted once more by its own clock, which nobody sets: a clock of Redis that is set
+ * forward lets the fleet's count expire early. Without such a step the fleet's count is never below this one.
+ */
+export function createOwnGrants({ cap, countedMs, requestTimeoutMs, clock }: OwnGrantsOptions) {
+  const grants = new Set<Grant>();
+  let sum = 0;
+
+  function expire(): void {
+    for (const grant of grants) {
+      if (grant.untilMs >= clock.now()) continue;
+      grants.delete(grant);
+      sum -= grant.events;
+    }
+  }
+
+  return {
+    /** Until this many events fit into the window; 0 where they do. */
+    getWaitMs(events: number): number {
+      expire();
+      let over = sum + events - cap;
+      if (over <= 0) return 0;
+      let freeMs = clock.now();
+      for (const grant of [...grants].sort((a, b) => a.untilMs - b.untilMs)) {
+        // One that is not settled counts for at least another window.
+        freeMs = Math.min(grant.untilMs, clock.now() + countedMs);
+        over -= grant.events;
+        if (over <= 0) break;
+      }
+      return freeMs - clock.now() + 1;
+    },
+    /** Returns what is to be called when the request has ended. */
+    add(events: number): () => void {
+      const grant = { events, untilMs: clock.now() + requestTimeoutMs + countedMs };
+      grants.add(grant);
+      sum += events;
+      return () => {
+        grant.untilMs = clock.now() + countedMs;
+      };
+    },
+  };
+}
