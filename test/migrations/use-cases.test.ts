@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Staging } from '../../src/contract/staging.ts';
+import { ConfigError } from '../../src/lib/errors.ts';
 import { cancelMigration, pauseMigration } from '../../src/migrations/control.ts';
 import { checkMigration } from '../../src/migrations/doctor.ts';
 import { planMigration } from '../../src/migrations/plan.ts';
@@ -14,6 +15,7 @@ import type { MigrationStatus } from '../../src/migrations/status/view.ts';
 import { loadStatus, watchStatus } from '../../src/migrations/status/watch.ts';
 import { createPlanContext, openStore } from '../../src/runtime/open-store.ts';
 import { migrationKey } from '../../src/state/checkpoints.ts';
+import { layout } from '../../src/state/keys.ts';
 import { loadMigration } from '../../src/state/migrations.ts';
 import { importing, line, type MigrationLab, openMigrationLab, stageOnly } from '../support/migration-lab.ts';
 
@@ -103,8 +105,37 @@ describe('a migration that is started, paused and resumed', () => {
     ]);
     expect(await lab.redis.exists(leaseKey(record?.id ?? ''))).toBe(0);
     expect(await loadStatus(runtime, 'twice')).toMatchObject([
-      { state: 'interrupted', reason: 'no process runs it: the one that did was killed' },
+      {
+        state: 'interrupted',
+        reason: 'no process runs it: the one that did was killed, or could not write why it ended',
+      },
     ]);
+  });
+
+  it('says that the disk was full, in the room of its progress note', async () => {
+    let isFull = true;
+    const write = async <T>(key: string, work: () => Promise<T>): Promise<T> => {
+      if (!isFull || !/^crowded\/(control\/\d+[2-9]|reports)/.test(key)) return work();
+
+      throw new ConfigError(`folder is full (could not write ${key})`);
+    };
+    const { staging } = runtime;
+    const crowded: Staging = {
+      ...staging,
+      put: (key, body) => write(key, () => staging.put(key, body)),
+      create: (key, body) => write(key, () => staging.create(key, body)),
+      async remove(key) {
+        if (key === layout('crowded').progress(1)) isFull = false;
+        await staging.remove(key);
+      },
+    };
+    const onFullDisk: typeof runtime = Object.create(runtime, { staging: { value: crowded } });
+    const loaded = await lab.writeManifest('crowded');
+    await expect(startMigration(onFullDisk, loaded, importing())).rejects.toThrow('is full');
+    expect(await loadStatus(runtime, 'crowded')).toMatchObject([
+      { state: 'stopped', reason: 'folder is full (could not write crowded/reports/00000001.json)' },
+    ]);
+    expect(await resumeMigration(runtime, 'crowded', importing())).toMatchObject({ kind: 'finished' });
   });
 
   it('takes edited limits after a pause, which a resume then keeps', async () => {

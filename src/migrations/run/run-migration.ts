@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import type { Staging } from '../../contract/staging.ts';
 import { raceAbort } from '../../lib/async/abort.ts';
 import { settleWithin } from '../../lib/async/timeout.ts';
-import { FencedOutError, getMessage } from '../../lib/errors.ts';
+import { ConfigError, FencedOutError, getMessage } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { StagedSlice } from '../../pipeline/stage/slice-groups.ts';
 import type { ImportMap } from '../../sources/source.ts';
@@ -272,7 +272,15 @@ async function noteStopped(
     if (entered.kind !== 'enter') return;
     await settleWithin(mirrorControl(redis, id, entered), REDIS_WITHIN_MS);
   };
-  await note().catch(() => {}); // staging may be what is down; the run ends all the same
+  const makeRoom = async (error: unknown) => {
+    if (!(error instanceof ConfigError)) throw error;
+    // A full disk has room for this once a document is gone that only informs.
+    await staging.remove(layout(name).progress(epoch));
+    await note();
+  };
+  await note()
+    .catch(makeRoom)
+    .catch(() => {}); // staging may be what is down; the run ends all the same
 }
 
 const toJobIdPrefix = ({ name, id }: MigrationRecord) => `${name}_${id.slice(0, 8)}`;

@@ -136,7 +136,7 @@ export function toMigrationStatus({
 }
 
 const REASONS: Readonly<Partial<Record<ShownState, string>>> = {
-  interrupted: 'no process runs it: the one that did was killed',
+  interrupted: 'no process runs it: the one that did was killed, or could not write why it ended',
   unknown: 'Redis does not answer, so nobody can say whether a process runs it',
 };
 
