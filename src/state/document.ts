@@ -19,9 +19,18 @@ export function parseDocument<T>(schema: z.ZodType<T>, body: Buffer, key: string
   try {
     return schema.parse(JSON.parse(body.toString('utf8')));
   } catch (error) {
-    if (error instanceof z.ZodError && error.issues.every(({ code }) => code === 'unrecognized_keys'))
+    const codes = error instanceof z.ZodError ? error.issues.map(({ code }) => code) : [];
+    const what = error instanceof z.ZodError ? error.issues[0]?.message : undefined;
+    const otherVersion = 'so use that one, or a later, in every producer and worker';
+    if (codes.length > 0 && codes.every((code) => code === 'unrecognized_keys'))
       throw new NewerDocumentError(
-        `${staging.location}: ${key} has what this version of Backhaul does not know (${error.issues[0]?.message}): a newer version wrote it, so use that one, or a later, in every producer and worker`,
+        `${staging.location}: ${key} has what this version of Backhaul does not know (${what}): a newer version wrote it, ${otherVersion}`,
+        error,
+      );
+    // A value that is none of a list may be one that a newer version added, or a damaged one.
+    if (codes.length > 0 && codes.every((code) => code === 'unrecognized_keys' || code === 'invalid_value'))
+      throw new SourceError(
+        `${staging.location}: ${key} is not what this version of Backhaul writes there (${what}): perhaps a newer version wrote it, ${otherVersion}; else ${recoveryHint(key)}`,
         error,
       );
     throw new SourceError(

@@ -40,3 +40,12 @@ it('of a newer version says so, and does not take it for lost', async () => {
   await staging.put(KEY, Buffer.from('{"name":"shop"}'));
   expect(await loadIfWhole(schema, KEY, staging)).toBeUndefined();
 });
+
+it('with a value that this version does not know is perhaps of a newer one, and may be made again', async () => {
+  const states = z.strictObject({ state: z.enum(['running', 'stopped']) });
+  await staging.put(KEY, Buffer.from('{"state":"archived","by":"somebody"}'));
+  await expect(loadDocument(states, KEY, staging)).rejects.toThrow(
+    /is not what this version of Backhaul writes there \(.*running.*\): perhaps a newer version wrote it, .*; else /,
+  );
+  expect(await loadIfWhole(states, KEY, staging)).toBeUndefined();
+});
