@@ -19,6 +19,7 @@ const PROCESS = [
   'test/server/*',
   'test/server/capture/process.test.ts',
   'test/server/database/pglite.test.ts',
+  'test/server/operations/browser.test.ts',
 ];
 /** Tests of the bundled API over a database (test/support/databases.ts). */
 const DATABASE = ['test/clients/**', 'test/server/**'];

@@ -1,15 +1,23 @@
 /**
  * Replaces the parts of a page that have changed, as the server renders them. Without it the page loads itself
- * again. What a reader has opened stays open, and the focus stays where it is.
+ * again. What a reader has opened stays open, and the focus stays where it is. A page that nobody sees listens to
+ * nothing: browsers keep pages that were left, and open six connections at most.
  */
 export const LIVE_SCRIPT = `'use strict';
-const source = new EventSource(document.body.dataset.live);
 const age = document.getElementById('age');
-source.onopen = () => { age.textContent = 'Live'; };
-source.onerror = () => { age.textContent = source.readyState === EventSource.CLOSED ? 'Not live; load the page again' : 'Connection lost; trying again'; };
-source.addEventListener('away', () => { age.textContent = 'Not up to date: what it is read from cannot be reached'; });
-source.addEventListener('live', () => { age.textContent = 'Live'; });
-source.onmessage = (event) => {
+let source;
+const stop = () => { source?.close(); source = undefined; };
+const follow = () => {
+  stop();
+  if (document.hidden) return;
+  source = new EventSource(document.body.dataset.live);
+  source.onopen = () => { age.textContent = 'Live'; };
+  source.onerror = () => { age.textContent = source?.readyState === EventSource.CLOSED ? 'Not live; load the page again' : 'Connection lost; trying again'; };
+  source.addEventListener('away', () => { age.textContent = 'Not up to date: what it is read from cannot be reached'; });
+  source.addEventListener('live', () => { age.textContent = 'Live'; });
+  source.onmessage = update;
+};
+const update = (event) => {
   for (const [id, markup] of Object.entries(JSON.parse(event.data))) {
     const part = document.getElementById(id);
     if (part === null) continue;
@@ -20,4 +28,7 @@ source.onmessage = (event) => {
     if (focused >= 0) part.querySelectorAll('a,button,summary,[tabindex]')[focused]?.focus({ preventScroll: true });
   }
 };
+document.addEventListener('visibilitychange', follow);
+addEventListener('pagehide', stop);
+addEventListener('pageshow', follow);
 `;

@@ -22,11 +22,17 @@ const POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLES).digest('base64')}'`,
   "script-src 'self'",
+  'img-src data:',
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'self'",
   "frame-ancestors 'none'",
 ].join('; ');
+
+/** Of its own, as browsers ask for one in any case. */
+const ICON = `data:image/svg+xml,${encodeURIComponent(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#1d4fd7"/><path d="M4 12V9m4 3V4m4 8V7" stroke="#fff" stroke-width="2"/></svg>',
+)}`;
 
 /** How often a page without a script loads itself again, in seconds. */
 const RELOAD_EVERY_S = 15;
@@ -45,6 +51,7 @@ export async function respondWithPage(
     <meta name="robots" content="noindex, nofollow">
     ${live !== undefined && html`<noscript><meta http-equiv="refresh" content="${RELOAD_EVERY_S};url=${address}"></noscript>`}
     <title>${title}</title>
+    <link rel="icon" href="${ICON}">
     <style>${raw(STYLES)}</style>
   </head>
   <body${live !== undefined && html` data-live="${live}"`}>

@@ -53,7 +53,7 @@ const PHASES: Readonly<Record<NonNullable<MigrationView['run']>['phase'], string
 
 function renderState({ state, reason, run, destination, webhook }: MigrationView): Html {
   const waiting = run?.waitingFor === undefined ? '' : `Waiting for ${run.waitingFor}.`;
-  return html`<div class="head"><span class="badge ${state}">${state}</span><span>${run ? PHASES[run.phase] : ''}</span><span class="quiet">to ${destination}</span></div>
+  return html`<div class="head"><span class="badge ${state}">${state}</span>${run && html`<span>${PHASES[run.phase]}</span>`}<span class="quiet">to ${destination}</span></div>
     ${reason !== '' && html`<p class="reason">${reason}</p>`}${waiting !== '' && html`<p class="reason">${waiting}</p>`}${webhook !== undefined && html`<p class="reason">The ${describeTrouble(webhook)}.</p>`}`;
 }
 
