@@ -4,10 +4,11 @@ import { getSqlState } from '../database/db.ts';
 import { HOW_TO_MOVE } from '../database/outgrown.ts';
 import { sql } from '../database/sql.ts';
 import { ApiError } from '../http/errors.ts';
+import { selectDeeds } from '../query/compile-filter.ts';
 import { type DateRange, fitRange, parseDateRange, type RangeContext } from '../query/date-range.ts';
 import { loadDefinitions } from '../query/definitions/action-store.ts';
 import { requireCohorts } from '../query/definitions/cohort-store.ts';
-import type { FilterGroup } from '../query/filter.ts';
+import { behavioursIn, type FilterGroup } from '../query/filter.ts';
 import type { AskedInterval } from '../query/interval.ts';
 import { STEP_LIMIT_MS } from '../query/over-blocks.ts';
 import { inTime, isTooSlow, limitTime } from '../query/time-limit.ts';
@@ -126,7 +127,11 @@ async function answer<T>(
   requireCohorts(filter, cohorts, 'properties');
   requireCohorts(toCohortFilter(breakdown), cohorts, 'breakdown', 'breakdown');
   for (const { name, filter: own } of entities) requireCohorts(own, cohorts, `properties of "${name}"`);
-  const scope: EventScope = { projectId, now, filter, ...definitions, guard, place: sql`true` };
+  const behaviours = [every, ...[...cohorts.values()].map((cohort) => cohort.filter)].flatMap(behavioursIn);
+  const doers = await steps.findDoers(behaviours, (behaviour, place) =>
+    selectDeeds(behaviour, { projectId, now, ...definitions }, sql`${place} and ${guard}`),
+  );
+  const scope: EventScope = { projectId, now, filter, ...definitions, doers, guard, place: sql`true` };
   const project = await loadProject(tx, projectId);
   const needsTimes = dates.from === 'all' || interval === 'auto';
   const times = needsTimes ? await loadEventTimes(tx, projectId, now) : undefined;

@@ -15,6 +15,8 @@ export interface EventScope extends Definitions {
   readonly now: number;
   /** Holds for every event. */
   readonly filter: FilterGroup;
+  /** Those who did what behaviours ask for, where that is known. @default each statement finds out */
+  readonly doers?: FilterSubject['doers'] | undefined;
   /** A condition on every row of a statement that reads much, which fails once the statement took too long. */
   readonly guard: Sql;
   /** A condition on where events `e` are in their table: those of a step. */
@@ -94,14 +96,11 @@ export const matchCohort = (scope: EventScope, cohortId: number): Sql =>
   compileFilter({ kind: 'cohort', cohortId, negated: false }, toSubject(scope));
 
 /** The same of a person `p`. */
-export const matchPersonCohort = ({ projectId, now, cohorts, actions }: EventScope, cohortId: number): Sql =>
+export const matchPersonCohort = (scope: EventScope, cohortId: number): Sql =>
   compileFilter(
     { kind: 'cohort', cohortId, negated: false },
     {
-      projectId,
-      now,
-      cohorts,
-      actions,
+      ...knownBy(scope),
       person: { id: sql`p.id`, properties: sql`coalesce(p.properties, '{}')` },
     },
   );
@@ -118,11 +117,17 @@ export function matchAnyEntity(scope: EventScope, entities: readonly Entity[]): 
   ]);
 }
 
-const toSubject = ({ projectId, now, cohorts, actions }: EventScope): FilterSubject => ({
+/** What compiling a filter needs to know, besides what it applies to. */
+export const knownBy = ({ projectId, now, cohorts, actions, doers }: EventScope): FilterSubject => ({
   projectId,
   now,
   cohorts,
   actions,
+  ...(doers === undefined ? {} : { doers }),
+});
+
+const toSubject = (scope: EventScope): FilterSubject => ({
+  ...knownBy(scope),
   person: { id: sql`d.person_id`, properties: sql`coalesce(p.properties, '{}')` },
   event: sql`e.properties`,
 });

@@ -1,5 +1,7 @@
 import type { Db, Queryable, SqlValue } from '../database/db.ts';
 import { runSql, type Sql, sql } from '../database/sql.ts';
+import { selectDoers } from '../query/compile-behaviour.ts';
+import type { BehaviourFilter } from '../query/filter.ts';
 import { type BlockRange, countBlocks, isWithin, overBlocks, selectPlace } from '../query/over-blocks.ts';
 import { isTooSlow } from '../query/time-limit.ts';
 import { type EventScope, sortInMemory } from './events-store.ts';
@@ -18,6 +20,14 @@ export interface Steps {
   /** Facts of events; gives what stands behind `from`. `select` reads events with `eventsWhere` of its scope. */
   collect(scope: EventScope, select: (scope: EventScope) => Sql): Promise<Sql>;
   /**
+   * The persons who do what these behaviours ask for, where statements should not find out each by itself
+   * (`FilterSubject.doers`). `select` counts deeds of persons (`selectDeeds`) in the events that `place` names.
+   */
+  findDoers(
+    behaviours: readonly BehaviourFilter[],
+    select: (behaviour: BehaviourFilter, place: Sql) => Sql,
+  ): Promise<ReadonlyMap<BehaviourFilter, Sql>>;
+  /**
    * What is derived from facts, which have a column `actor`, for each actor apart from the others. `of` gives
    * the facts to derive from.
    */
@@ -26,6 +36,7 @@ export interface Steps {
 
 export const AT_ONCE: Steps = {
   areSeveral: false,
+  findDoers: async () => new Map(),
   collect: async (scope, select) => sql`(${select(scope)})`,
   derive: async (_sources, select) => sql`(${select((source) => source)})`,
 };
@@ -47,9 +58,16 @@ const NAMES = [
 ];
 const TABLES = NAMES.map((name) => sql`pg_temp.${name}`);
 const COPY = sql`pg_temp.insight_copy`;
+/** Of these behaviours the doers are kept to the end; those beyond are found by each statement. */
+const DOERS = [
+  sql`pg_temp.insight_doers_1`,
+  sql`pg_temp.insight_doers_2`,
+  sql`pg_temp.insight_doers_3`,
+  sql`pg_temp.insight_doers_4`,
+];
 /** Actors are in one of so many shares; a step derives from some shares. */
 const SHARES = 1000;
-const SHARE = sql`(abs(hashtext(facts.actor)::bigint) % 1000)::smallint`;
+const SHARE = sql`(abs(hashtext(facts.actor)::bigint) % ${SHARES}::integer)::smallint`;
 
 const RUNS_A_VACUUM = 50;
 const VACUUM = [
@@ -117,15 +135,31 @@ export function startSteps(db: Db, budgetMs: number, sizes: StepSizes = {}): Ste
 
   async function collect(scope: EventScope, select: (scope: EventScope) => Sql): Promise<Sql> {
     const table = await createTable(select({ ...scope, place: sql`false` }));
-    const end = await countBlocks(tx, 'events');
-    const insert = async (range: BlockRange) => {
-      const place = selectPlace('events', range);
-      return (await run(sql`insert into ${table} ${select({ ...scope, place })}`)).ms;
-    };
-    await overBlocks(end, insert, firstBlocks);
+    await fill(table, (range) => select({ ...scope, place: selectPlace('events', range) }));
     counts.set(table, await count(table));
     return table;
   }
+
+  /** From one piece of the table of events after another. */
+  async function fill(table: Sql, select: (range: BlockRange) => Sql): Promise<void> {
+    const insert = async (range: BlockRange) => (await run(sql`insert into ${table} ${select(range)}`)).ms;
+    await overBlocks(await countBlocks(tx, 'events'), insert, firstBlocks);
+  }
+
+  const findDoers: Steps['findDoers'] = async (behaviours, select) => {
+    const found = new Map<BehaviourFilter, Sql>();
+    for (const [index, table] of DOERS.entries()) {
+      const behaviour = behaviours[index];
+      if (behaviour === undefined) break;
+      const deeds = await createTable(select(behaviour, sql`false`));
+      await fill(deeds, (range) => select(behaviour, isWithin(sql`filter_events.ctid`, range)));
+      await run(sql`drop table if exists ${table}`);
+      await run(sql`create temporary table ${table} as ${selectDoers(behaviour, deeds)}`);
+      await run(sql`analyze ${table}`);
+      found.set(behaviour, table);
+    }
+    return found;
+  };
 
   async function derive(sources: readonly Sql[], select: (of: (source: Sql) => Sql) => Sql): Promise<Sql> {
     const facts = Math.max(...sources.map((source) => counts.get(source) ?? 0));
@@ -186,9 +220,9 @@ export function startSteps(db: Db, budgetMs: number, sizes: StepSizes = {}): Ste
 
   return {
     tx,
-    steps: { areSeveral: true, collect, derive },
+    steps: { areSeveral: true, collect, findDoers, derive },
     async close() {
-      for (const table of TABLES.slice(0, tables)) {
+      for (const table of tables === 0 ? [] : [...TABLES.slice(0, tables), ...DOERS, COPY]) {
         await db.transaction((own) => runSql(own, sql`drop table if exists ${table}`), 'question');
       }
       runs += 1;

@@ -1,6 +1,6 @@
 import { allOf, anyOf, type Sql, sql } from '../database/sql.ts';
 import { invalidInput } from '../http/errors.ts';
-import { compileBehaviour } from './compile-behaviour.ts';
+import { compileBehaviour, countDeeds, type MatchDeed, matchDoers } from './compile-behaviour.ts';
 import { compileProperty } from './compile-property.ts';
 import {
   type ActionDefinition,
@@ -32,6 +32,11 @@ export interface FilterSubject {
   readonly cohorts?: CohortDefinitions;
   /** Every action that behaviours of the filter reach; one that is not here is refused. */
   readonly actions?: ActionDefinitions;
+  /**
+   * Tables of those who did what behaviours of the filter ask for (`person_id`), whether or not these are negated.
+   * @default each statement finds out
+   */
+  readonly doers?: ReadonlyMap<BehaviourFilter, Sql>;
   /**
    * The parameter, for error messages.
    * @default 'properties'
@@ -85,10 +90,27 @@ function compile(filter: Filter, subject: FilterSubject, walk: Walk): Sql {
 
 function compileDeed(filter: BehaviourFilter, subject: FilterSubject, walk: Walk): Sql {
   const { id: personId } = requirePerson(subject);
-  const { projectId, now, attr = 'properties', actions } = subject;
-  const { did, eventFilter } = filter;
+  const doers = subject.doers?.get(filter);
+  if (doers !== undefined) return matchDoers(filter, doers, personId);
+  const { projectId, now } = subject;
+  return compileBehaviour(filter, { projectId, now, personId }, matchDeed(filter, subject, walk));
+}
+
+/** How often each person did what a behaviour asks for, in some events `filter_events` (`countDeeds`). */
+export const selectDeeds = (
+  filter: BehaviourFilter,
+  subject: Pick<FilterSubject, 'projectId' | 'now' | 'actions'>,
+  place: Sql,
+): Sql =>
+  countDeeds(filter, subject, matchDeed(filter, subject, { inside: [], count: createCounter() }), place);
+
+function matchDeed(
+  { did, eventFilter }: BehaviourFilter,
+  { projectId, now, attr = 'properties', actions }: FilterSubject,
+  walk: Walk,
+): MatchDeed {
   const base = { projectId, now, attr };
-  return compileBehaviour(filter, { projectId, now, personId }, (event, person) =>
+  return (event, person) =>
     allOf([
       'event' in did
         ? sql`${event.name} = ${did.event}::text`
@@ -96,8 +118,7 @@ function compileDeed(filter: BehaviourFilter, subject: FilterSubject, walk: Walk
             compile(own, { ...base, event: event.properties, person }, walk),
           ),
       compile(eventFilter, { ...base, event: event.properties }, walk),
-    ]),
-  );
+    ]);
 }
 
 /** An action that asks for cohorts could be a condition of these again. */

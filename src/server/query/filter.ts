@@ -100,3 +100,9 @@ export const NEGATIONS = {
 export type Operator = Test | keyof typeof NEGATIONS;
 
 export const NO_FILTER: FilterGroup = { kind: 'group', operator: 'and', members: [] };
+
+/** The behaviours that a filter asks for itself. */
+export function behavioursIn(filter: Filter): BehaviourFilter[] {
+  if (filter.kind === 'behaviour') return [filter];
+  return filter.kind === 'group' ? filter.members.flatMap(behavioursIn) : [];
+}

@@ -219,4 +219,11 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     ],
     tests: ['test/server/capture/same-row.test.ts'],
   },
+  {
+    id: 'DOERS-1',
+    what: 'on the embedded database, who did something once counts as having done it often enough',
+    file: 'src/server/query/compile-behaviour.ts',
+    edits: [['${times === undefined ? sql`` : sql`having sum(times) ${compare(times)}`}', '']],
+    tests: ['test/server/insights/behaviours.test.ts'],
+  },
 ];

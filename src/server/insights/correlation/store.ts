@@ -7,6 +7,7 @@ import {
   ACTOR,
   type EventScope,
   eventsWhere,
+  knownBy,
   MAX_VALUE_CHARACTERS,
   matchEntity,
   requireAction,
@@ -178,12 +179,9 @@ function labelledPersons(things: CorrelatedThings): Sql {
     where ${isNamed} and key <> all(${things.excluded}::text[]) and ${isScalar(sql`member.value`)}`;
 }
 
-const isLike = ({ projectId, now, cohorts, actions }: EventScope, property: FilterGroup): Sql =>
+const isLike = (scope: EventScope, property: FilterGroup): Sql =>
   compileFilter(property, {
-    projectId,
-    now,
-    cohorts,
-    actions,
+    ...knownBy(scope),
     attr: 'funnel_correlation_property_values',
     person: { id: sql`p.id`, properties: sql`coalesce(p.properties, '{}')` },
   });
