@@ -16,6 +16,7 @@ import type { RecordTable } from '../state/ledger/record-table.ts';
 import { bucketVersions } from '../state/ledger/versions.ts';
 import { type Connected, loadRenames } from './connect/connect-persons.ts';
 import { type BucketRange, FACTS, LOAD_LIMITS, type LoadLimits, loadFolds } from './load-folds.ts';
+import { loadDoubted } from './merges/doubted-users.ts';
 import {
   addUnmerged,
   countActive,
@@ -53,6 +54,8 @@ export interface ResolveBucketsOptions extends BucketRange {
   readonly ledger: LedgerAtTurn;
   /** Its table of ids. */
   readonly tables: LedgerTables;
+  /** The one of ids that got another one; see loadDoubted. @default none did */
+  readonly earlierIds?: LedgerTables | undefined;
   /** For migrations whose values replace live ones. Without it, what was sent under an id is not looked for. */
   readonly sent?: SentValues | undefined;
   readonly signal: AbortSignal;
@@ -87,7 +90,11 @@ export async function resolveBuckets(options: ResolveBucketsOptions): Promise<Re
       opened = buckets.join();
     }
     for (const table of open.values()) await table.reserve(fold.size / buckets.length, pace);
-    await resolvePersons(fold, ledger, open, writer.sink, pace, renames);
+    const doubted =
+      ledger.sharedDevices === 'last' && options.earlierIds
+        ? await loadDoubted(fold, renames, { hash: ledger.hash, earlierIds: options.earlierIds, pace })
+        : undefined;
+    await resolvePersons(fold, ledger, open, writer.sink, pace, { renames, doubted });
     const late = writer.takeLateMerges();
     if (late.length > 0) await passOnSent(late, options, buckets, writer.sink, pace);
     await writer.flushWhenLarge();

@@ -62,7 +62,7 @@ export async function resolvePersons(
   tables: ReadonlyMap<number, RecordTable>,
   sink: ResolvedSink,
   pace: Pace,
-  renames: Renames = NO_RENAMES,
+  { renames = NO_RENAMES, doubted = NO_NAMES }: NamesAtHand = {},
 ): Promise<void> {
   const noting: LedgerAtTurn = { ...ledger, purpose: 'note' };
   /** Of the ids with a pair or a user mark. */
@@ -73,7 +73,8 @@ export async function resolvePersons(
       person: Buffer.from(person, 'hex'),
       user: user === undefined ? undefined : Buffer.from(user, 'hex'),
     }));
-    const own = { isUser: known.users.has(id), isRenamed: renames.has(id), placed, newestMs };
+    const isRenamed = renames.has(id);
+    const own = { isUser: known.users.has(id), isRenamed, placed, newestMs, doubted };
     const decided = decide(id, users, own, isWaiting(id, known) ? noting : ledger, tables);
     for (const one of decided.unmerged) {
       sink.unmerged(one);
@@ -188,6 +189,13 @@ const NO_USERS: UsersFound = { all: NOBODY, paired: NOBODY, said: NOBODY, names:
 export type Renames = ReadonlyMap<string, string>;
 const NO_RENAMES: Renames = new Map();
 
+export interface NamesAtHand {
+  /** @default none */
+  readonly renames?: Renames | undefined;
+  /** Users who may be one with another one: see loadDoubted. @default none */
+  readonly doubted?: ReadonlySet<string> | undefined;
+}
+
 type PairsOf = Pick<FactFold, 'pairs' | 'verdicts' | 'waitingVerdicts' | 'placed'>;
 
 const isPaired = (id: string, { pairs, verdicts, waitingVerdicts, placed }: PairsOf): boolean =>
@@ -258,6 +266,7 @@ interface OwnFacts {
   readonly isUser: boolean;
   readonly isRenamed: boolean;
   readonly placed: readonly Placed[];
+  readonly doubted: ReadonlySet<string>;
   /** Of its set properties. */
   readonly newestMs: number;
 }
@@ -316,7 +325,7 @@ function enter(
   key: Buffer,
   users: readonly UserSeen[],
   { paired, said, names }: UsersFound,
-  { isUser, isRenamed, placed, newestMs }: OwnFacts,
+  { isUser, isRenamed, placed, doubted, newestMs }: OwnFacts,
   ledger: LedgerAtTurn,
   tables: ReadonlyMap<number, RecordTable>,
 ): MergeDecision {
@@ -337,7 +346,7 @@ function enter(
     known,
     {
       users: inOrder.users.map(([user]) => hash.id(user)),
-      areAll: inOrder.areAll,
+      areAll: inOrder.areAll && !(doubted.size > 0 && users.some(([user]) => doubted.has(user))),
       isUser,
       isRenamed,
       isByName: names.size > 0,

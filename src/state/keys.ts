@@ -155,8 +155,11 @@ export const parseScheduleKey = (key: string): string | undefined =>
 /** Every ledger, one folder each. */
 export const LEDGERS = '_ledgers/';
 
-/** Tables of a ledger: of distinct ids, of properties of persons and groups, and of vendors' persons that were joined. */
-export type LedgerTable = 'ids' | 'properties' | 'joined';
+/**
+ * Tables of a ledger: of distinct ids, of properties of persons and groups, of vendors' persons that were joined, and of
+ * ids that got another one.
+ */
+export type LedgerTable = 'ids' | 'properties' | 'joined' | 'earlier';
 
 /** Keys of the ledger of one destination and project. */
 export const ledgerLayout = (id: string) => {

@@ -62,7 +62,8 @@ export async function importPeople(
   const { signal } = new AbortController();
   known.last += 1;
   const ledger = openAtTurn(known, known.last);
-  const all = { staging, ledger, tables: known.ids, signal, ...(limits ? { limits } : {}) };
+  const { ids: tables, earlierIds } = known;
+  const all = { staging, ledger, tables, earlierIds, signal, ...(limits ? { limits } : {}) };
   const connected = await connectPersons({ ...all, prefix: `${prefix}c/`, listFacts: () => facts, kept });
   let { people } = connected;
   const resolvedFacts: FactsIndex[] = [];

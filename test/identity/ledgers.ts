@@ -1,5 +1,6 @@
 import type { TargetEvent } from '../../src/contract/event.ts';
 import type { IdentityFact } from '../../src/contract/identity-fact.ts';
+import { EARLIER_ID_WIDTH } from '../../src/identity/connect/earlier-ids.ts';
 import { FactFold } from '../../src/identity/fact-fold.ts';
 import { type FoldPersonsOptions, foldPersons } from '../../src/identity/fold-persons.ts';
 import { ID_WIDTH, type LedgerPurpose } from '../../src/identity/merge-decision.ts';
@@ -22,6 +23,7 @@ import { listProperties } from './facts.ts';
 /** A ledger in memory, and the turns that were taken at it. */
 export interface TestLedger {
   readonly ids: LedgerTables;
+  readonly earlierIds: LedgerTables;
   readonly properties: LedgerTables;
   last: number;
   readonly ended: Set<number>;
@@ -32,6 +34,7 @@ export interface TestLedger {
 export const createTestLedger = (sharedDevices: SharedDevices = 'none'): TestLedger => ({
   sharedDevices,
   ids: createMemoryTables(ID_WIDTH),
+  earlierIds: createMemoryTables(EARLIER_ID_WIDTH),
   properties: createMemoryTables(PROPERTY_WIDTH),
   last: 0,
   ended: new Set(),

@@ -13,6 +13,7 @@ import { emptyPersonsTally, personsTally } from '../persons-tally.ts';
 import type { Renames } from '../resolve-persons.ts';
 import { acceptRenames } from './accept-renames.ts';
 import { type ConnectOptions, KEPT } from './context.ts';
+import { enterEarlierIds } from './earlier-ids.ts';
 import { JoinedPersons } from './link-fold.ts';
 import { pairMembers } from './pair-members.ts';
 import { keepJoins } from './removed-joins.ts';
@@ -28,6 +29,8 @@ export const connected = z.strictObject({
   hasPersons: z.boolean(),
   /** Of the buckets of the ledger that hold what was decided. */
   versions: bucketVersions.exactOptional(),
+  /** Of those that hold earlier ids. */
+  earlierIds: bucketVersions.exactOptional(),
 });
 export type Connected = z.infer<typeof connected>;
 
@@ -64,11 +67,14 @@ export async function connectPersons(options: ConnectOptions): Promise<Connected
   };
   if (options.isRemoving && removedJoins)
     await keepJoins(joined, joinedHere, options.ledger.hash, removedJoins);
+  const isEarlierId = await enterEarlierIds(context);
   const renames = await acceptRenames(context, people);
   const statements = {
     joined,
     joinedHere: new Set(joinedHere.map((person) => joined.find(person))),
     renames,
+    // Where nobody else says anything, all new names are known.
+    mayHaveOther: options.isAll ? () => false : isEarlierId,
   };
   const facts = bytes.members + known.members > 0 ? await pairMembers(statements, context, people) : [];
   const lines = [...renames].map(([from, { to, time }]) => JSON.stringify([to, from, time]));

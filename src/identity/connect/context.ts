@@ -17,6 +17,8 @@ export interface ConnectOptions {
   readonly isAll?: boolean;
   /** The ledger's table of persons that removed facts joined. @default no facts were removed */
   readonly removedJoins?: (() => Promise<LedgerTables | undefined>) | undefined;
+  /** The ledger's table of ids that got another one. */
+  readonly earlierIds: LedgerTables;
   /** The facts at hand are about to be removed: of whom ids are is kept where that is not decided. @default false */
   readonly isRemoving?: boolean;
   readonly ledger: LedgerAtTurn;

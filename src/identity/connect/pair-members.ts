@@ -13,13 +13,14 @@ import type { Context, KnownFacts } from './context.ts';
 import { loadFormerUsers } from './former-names.ts';
 import { type JoinedPersons, type Link, LinkFold, type VendorPerson } from './link-fold.ts';
 import { loadRemovedJoins } from './removed-joins.ts';
-import { loadFormerIds } from './statements.ts';
 
 export interface MemberStatements {
   readonly joined: JoinedPersons;
   /** Names of those that are joined by the facts at hand. */
   readonly joinedHere: ReadonlySet<string>;
   readonly renames: Accepted;
+  /** A user may be one with another one, as the facts at hand need not say. */
+  readonly mayHaveOther: (user: string) => boolean;
 }
 
 /**
@@ -27,7 +28,7 @@ export interface MemberStatements {
  * these have said everything.
  */
 export async function pairMembers(
-  { joined, joinedHere, renames }: MemberStatements,
+  { joined, joinedHere, renames, mayHaveOther }: MemberStatements,
   context: Context,
   people: PersonsTally,
 ): Promise<FactsIndex[]> {
@@ -59,8 +60,6 @@ export async function pairMembers(
     ? await loadRemovedJoins(joined, ledger.hash, removedJoins)
     : () => false;
   const former = await loadFormerUsers(joined, wanted, context);
-  // Where nobody else says anything, all new names are known.
-  const mayHaveOther = isAll ? () => false : await loadFormerIds(context);
 
   for await (const { fold, buckets } of loadMembers()) {
     const open = await tables.load(buckets.map((bucket) => bucket - MEMBER_BUCKETS.from));

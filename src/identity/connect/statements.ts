@@ -43,20 +43,11 @@ export async function* loadCandidates(context: Context): AsyncGenerator<Candidat
   if (candidates.size > 0) yield candidates;
 }
 
-/**
- * Whether some migration says that an id has another one by now: its facts, or those of others that are still there.
- * Beyond the limit, every id may have one.
- */
-export async function loadFormerIds(context: Context): Promise<(id: string) => boolean> {
-  const ids = new Set<string>();
+/** Ids that have another one by now, as some migration says whose facts are still there; some more than once. */
+export async function* loadRenamed(context: Context): AsyncGenerator<string> {
   for (const from of [context.listFacts(), context.listKnown()])
     for await (const facts of loadStatements(from, context))
-      for (const fact of facts) {
-        if (fact.kind !== 'rename') continue;
-        ids.add(fact.from);
-        if (ids.size > context.kept.renamed) return () => true;
-      }
-  return (id) => ids.has(id);
+      for (const fact of facts) if (fact.kind === 'rename') yield fact.from;
 }
 
 const STATEMENT_BYTES = 300;

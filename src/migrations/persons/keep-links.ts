@@ -1,5 +1,6 @@
 import type { Staging } from '../../contract/staging.ts';
 import { connectPersons } from '../../identity/connect/connect-persons.ts';
+import { EARLIER_ID_WIDTH } from '../../identity/connect/earlier-ids.ts';
 import { JOINED_WIDTH } from '../../identity/connect/removed-joins.ts';
 import { ID_WIDTH } from '../../identity/merge-decision.ts';
 import { resolveBuckets } from '../../identity/resolve-buckets.ts';
@@ -7,7 +8,11 @@ import { BUCKETS } from '../../state/bucket.ts';
 import { MEMBER_BUCKETS } from '../../state/facts/fact-line.ts';
 import { layout } from '../../state/keys.ts';
 import { type Ledger, listKnownMigrations } from '../../state/ledger/ledger.ts';
-import { createLedgerTables, type LedgerTables } from '../../state/ledger/ledger-tables.ts';
+import {
+  createLedgerTables,
+  type LedgerTables,
+  type StoredTables,
+} from '../../state/ledger/ledger-tables.ts';
 import { endTurn, openTurn } from '../../state/ledger/turns.ts';
 import { saveVersions } from '../../state/ledger/versions.ts';
 import { clearStaging, type MigrationRecord } from '../../state/migrations.ts';
@@ -52,6 +57,7 @@ export async function keepLinks(
     listFacts: () => listFacts(staging, [name]),
     listKnown: () => listOtherFacts(staging, ledger.id, [name]),
     isRemoving: true,
+    earlierIds: openEarlierIds(staging, ledger),
     removedJoins: async () => openRemovedJoins(staging, ledger),
     ledger: at,
     tables,
@@ -73,6 +79,10 @@ export async function findRemovedJoins(
     if (await areFactsRemoved(staging, name)) return openRemovedJoins(staging, ledger);
   return undefined;
 }
+
+/** What the ledger knows of ids that got another one. */
+export const openEarlierIds = (staging: Staging, { id }: Pick<Ledger, 'id'>): StoredTables =>
+  createLedgerTables(staging, id, 'earlier', EARLIER_ID_WIDTH);
 
 const openRemovedJoins = (staging: Staging, { id }: Pick<Ledger, 'id'>): LedgerTables =>
   createLedgerTables(staging, id, 'joined', JOINED_WIDTH);

@@ -6,7 +6,7 @@ import { loadTurnDocument, loadTurns } from '../../state/ledger/turns.ts';
 import { bucketVersions, type NotedVersions } from '../../state/ledger/versions.ts';
 
 /** What receipts and checkpoints of ranges have in common; those of earlier versions note nothing. */
-const noting = z.looseObject({ versions: bucketVersions.optional() });
+const noting = z.looseObject({ versions: bucketVersions.optional(), earlierIds: bucketVersions.optional() });
 
 /**
  * The versions of buckets that the turns which have not ended have noted. What they sent is not sent again when they
@@ -30,8 +30,9 @@ export async function listNotedVersions(staging: Staging, ledger: string): Promi
     for (const [table, folder] of folders) {
       for await (const one of staging.list(folder)) {
         if (!isDocument(one.key)) continue;
-        const { versions } = (await loadIfWhole(noting, one.key, staging)) ?? {};
+        const { versions, earlierIds } = (await loadIfWhole(noting, one.key, staging)) ?? {};
         if (versions) noted.push({ table, versions });
+        if (earlierIds) noted.push({ table: 'earlier', versions: earlierIds });
       }
     }
   }

@@ -18,6 +18,7 @@ import { createLedgerTables } from '../../state/ledger/ledger-tables.ts';
 import type { OpenMigration } from '../open-migrations.ts';
 import { loadAttempts } from './attempts.ts';
 import { listFacts, listKnownFacts } from './facts-of.ts';
+import { openEarlierIds } from './keep-links.ts';
 import { assertHasLedger } from './ledger-lock.ts';
 import { listDocuments } from './list-documents.ts';
 import { saveRefused } from './refused-records.ts';
@@ -50,6 +51,7 @@ export async function resolveRange(work: RangeWork, deps: RangeDeps): Promise<vo
     connected: await loadDocument(connected, toRangeKey(keys.connected, MEMBER_BUCKETS), staging),
     ledger,
     tables,
+    earlierIds: openEarlierIds(staging, ledger),
     sent: migration.settings.overwritePeople
       ? {
           facts: () => listKnownFacts(staging, ledger.id, plan.of),

@@ -22,7 +22,7 @@ import {
 } from '../../state/migrations.ts';
 import { fingerprintFacts, hasFacts, listFacts, listKnownFacts, listOtherFacts } from './facts-of.ts';
 import { areFactsRemoved } from './facts-removed.ts';
-import { findRemovedJoins } from './keep-links.ts';
+import { findRemovedJoins, openEarlierIds } from './keep-links.ts';
 import { isSameDestination, type LedgerDestination, toLedgerDestination } from './ledger-destination.ts';
 import { findLostTurn } from './lost-turns.ts';
 import { findSameProject } from './same-project.ts';
@@ -108,6 +108,7 @@ export async function takeIn(
       prefix,
       listFacts: () => listFacts(staging, [name]),
       ...(purpose === 'note' ? { listKnown: () => listOtherFacts(staging, ledger.id, [name]) } : {}),
+      earlierIds: openEarlierIds(staging, ledger),
       removedJoins: purpose === 'note' ? () => findRemovedJoins(staging, ledger) : undefined,
       ledger: at,
       tables,

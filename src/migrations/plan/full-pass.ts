@@ -5,6 +5,7 @@ import type { Staging } from '../../contract/staging.ts';
 import type { BatchLimits } from '../../deliver/batch-builder.ts';
 import type { Stamp } from '../../deliver/stamp.ts';
 import { connectPersons } from '../../identity/connect/connect-persons.ts';
+import { EARLIER_ID_WIDTH } from '../../identity/connect/earlier-ids.ts';
 import { foldBuckets } from '../../identity/fold-buckets.ts';
 import { ID_WIDTH } from '../../identity/merge-decision.ts';
 import { mergePersonsTally, type PersonsTally } from '../../identity/persons-tally.ts';
@@ -122,12 +123,14 @@ async function foldAll(
     createMemoryTables(width, known && createLedgerTables(staging, known.id, table, width));
   const all = { from: 0, to: BUCKETS, staging, signal, ledger };
   const tables = openTables('ids', ID_WIDTH);
+  const earlierIds = openTables('earlier', EARLIER_ID_WIDTH);
   const prefix = toPlanFactsPrefix(scratch);
   const connected = await connectPersons({
     staging,
     signal,
     ledger,
     tables,
+    earlierIds,
     prefix,
     listFacts: () => facts,
     ...(known
@@ -140,6 +143,7 @@ async function foldAll(
   const resolved = await resolveBuckets({
     ...all,
     tables,
+    earlierIds,
     prefix,
     facts,
     connected,

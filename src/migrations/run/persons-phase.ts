@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { connectPersons } from '../../identity/connect/connect-persons.ts';
+import { type Connected, connectPersons } from '../../identity/connect/connect-persons.ts';
 import { ID_WIDTH } from '../../identity/merge-decision.ts';
 import { countRefused, type SentRange } from '../../identity/sent-range.ts';
 import { settleWithin } from '../../lib/async/timeout.ts';
@@ -31,7 +31,7 @@ import {
   listFacts,
   listOtherFacts,
 } from '../persons/facts-of.ts';
-import { findRemovedJoins } from '../persons/keep-links.ts';
+import { findRemovedJoins, openEarlierIds } from '../persons/keep-links.ts';
 import { assertOneProject, type LedgerDestination } from '../persons/ledger-destination.ts';
 import { type LedgerLock, LedgerLockLostError, takeProjectLock } from '../persons/ledger-lock.ts';
 import { listNotedVersions } from '../persons/noted-versions.ts';
@@ -199,6 +199,7 @@ async function connectTurn(
   const key = toRangeKey(keys.connected, MEMBER_BUCKETS);
   if (await staging.get(key)) return;
   const tables = createLedgerTables(staging, ledger.id, 'ids', ID_WIDTH);
+  const earlierIds = openEarlierIds(staging, ledger);
   const connected = await connectPersons({
     staging,
     prefix: keys.factsBy(`${epoch}-connected`),
@@ -206,11 +207,17 @@ async function connectTurn(
     listKnown: () => listOtherFacts(staging, ledger.id, of),
     isAll: await haveSaidAll(staging, ledger.id, of),
     removedJoins: () => findRemovedJoins(staging, ledger),
+    earlierIds,
     ledger: await atTurn(ledger, staging, turn, purpose),
     tables,
     signal,
   });
-  await staging.create(key, encodeDocument({ ...connected, versions: tables.listVersions(0, BUCKETS) }));
+  const noting: Connected = {
+    ...connected,
+    versions: tables.listVersions(0, BUCKETS),
+    earlierIds: earlierIds.listVersions(0, BUCKETS),
+  };
+  await staging.create(key, encodeDocument(noting));
 }
 
 /**

@@ -150,6 +150,7 @@ export async function forgetLedger(staging: Staging, id: string, now: Date): Pro
   await clearStaging(staging, keys.table('ids'));
   await clearStaging(staging, keys.table('properties'));
   await clearStaging(staging, keys.table('joined'));
+  await clearStaging(staging, keys.table('earlier'));
 }
 
 /** Which facts of a migration a ledger knows. */

@@ -16,7 +16,7 @@ import { loadTurns } from './turns.ts';
  * A ledger without any such document is new only where it has nothing else.
  */
 
-const LEDGER_TABLES = ['ids', 'properties', 'joined'] as const satisfies readonly LedgerTable[];
+const LEDGER_TABLES = ['ids', 'properties', 'joined', 'earlier'] as const satisfies readonly LedgerTable[];
 
 /** By bucket. */
 export const bucketVersions = z.record(z.string(), z.number().int().positive());
@@ -26,6 +26,7 @@ const versionsDocument = z.strictObject({
   ids: bucketVersions,
   properties: bucketVersions,
   joined: bucketVersions.exactOptional(),
+  earlier: bucketVersions.exactOptional(),
   /** The last turn that was opened: the tables name turns, so a number must not be given twice. */
   turn: z.number().int().nonnegative().optional(),
   /** The turn in which the ledger was made again the last time; it knows nothing of those before. */
@@ -117,11 +118,13 @@ async function listVersions(
   };
   const { last } = await loadTurns(staging, ledger.id);
   const joined = await load('joined');
+  const earlier = await load('earlier');
   return {
     key: digestKey(ledger),
     ids: await load('ids'),
     properties: await load('properties'),
     ...(Object.keys(joined).length === 0 ? {} : { joined }),
+    ...(Object.keys(earlier).length === 0 ? {} : { earlier }),
     turn: Math.max(last, before?.turn ?? 0),
     ...(before?.rebuiltAt === undefined ? {} : { rebuiltAt: before.rebuiltAt }),
   };

@@ -46,6 +46,21 @@ export const anyRecord: fc.Arbitrary<readonly Stated[]> = fc.oneof(
   { weight: 1, arbitrary: anyAlias },
 );
 
+/**
+ * Facts of records, each record at a time of its own: of two users with one time either may be the first, whatever they
+ * are called by then.
+ */
+export function inTime<T extends { readonly facts: readonly (readonly Stated[])[] }>(
+  steps: readonly T[],
+): (Omit<T, 'facts'> & { readonly facts: Stated[] })[] {
+  let ms = 0;
+  const atOnce = (facts: readonly Stated[]) => {
+    ms += 1;
+    return facts.map((fact) => ({ ...fact, time: new Date(Date.parse(fact.time) + ms).toISOString() }));
+  };
+  return steps.map((step) => ({ ...step, facts: step.facts.flatMap(atOnce) }));
+}
+
 /** Persons of the destination after one migration with all of it. */
 async function sendWhole(said: readonly Stated[], sharedDevices: SharedDevices): Promise<LivePersons> {
   const whole = createPersonsWorld({ overwrite: false, sharedDevices });

@@ -23,6 +23,13 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/persons/split-exports.test.ts'],
   },
   {
+    id: 'NAMED-2',
+    what: 'a shared device given to the last of its users although two of them may be one',
+    file: 'src/identity/resolve-persons.ts',
+    edits: [['doubted.size > 0 && users.some', 'doubted.size < 0 && users.some']],
+    tests: ['test/migrations/persons/split-exports.test.ts'],
+  },
+  {
     id: 'REMOVED-2',
     what: 'persons that removed facts joined taken for whole',
     file: 'src/identity/connect/removed-joins.ts',

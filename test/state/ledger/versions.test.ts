@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import type { Staging } from '../../../src/contract/staging.ts';
-import { ledgerLayout } from '../../../src/state/keys.ts';
+import { type LedgerTable, ledgerLayout } from '../../../src/state/keys.ts';
 import { type Ledger, openLedger } from '../../../src/state/ledger/ledger.ts';
 import { createLedgerTables } from '../../../src/state/ledger/ledger-tables.ts';
 import { loadTurnDocument, openTurn } from '../../../src/state/ledger/turns.ts';
@@ -30,7 +30,7 @@ beforeEach(async () => {
 });
 
 /** Saves bucket 7 of a table once more. */
-async function saveBucket(table: 'ids' | 'properties'): Promise<void> {
+async function saveBucket(table: LedgerTable): Promise<void> {
   const tables = createLedgerTables(staging, ledger.id, table, WIDTH);
   const loaded = await tables.load([7]);
   for (const one of loaded.values()) one.changed = true;
@@ -66,17 +66,20 @@ test('what a turn that has not ended noted is missed, and what it did not is not
   expect(await findLostVersion(staging, ledger)).toBe(keys.version('properties', 7, 2));
 });
 
-test('what was lost stays noted when versions are saved again, until the ledger is emptied', async () => {
-  await saveBucket('ids');
-  await saveVersions(staging, ledger);
-  await staging.remove(keys.version('ids', 7, 1));
-  await saveVersions(staging, ledger);
-  expect(await findLostVersion(staging, ledger)).toBe(keys.version('ids', 7, 1));
-  expect(await clearLedger(staging, ledger.id, 2)).toBe(true);
-  expect(await findLostVersion(staging, ledger)).toBe(keys.versions(3));
-  await saveFirstVersions(staging, ledger, 1);
-  expect(await findLostVersion(staging, ledger)).toBeUndefined();
-});
+test.each(['ids', 'joined', 'earlier'] as const)(
+  'what was lost of %s stays noted when versions are saved again, until the ledger is emptied',
+  async (table) => {
+    await saveBucket(table);
+    await saveVersions(staging, ledger);
+    await staging.remove(keys.version(table, 7, 1));
+    await saveVersions(staging, ledger);
+    expect(await findLostVersion(staging, ledger)).toBe(keys.version(table, 7, 1));
+    expect(await clearLedger(staging, ledger.id, 2)).toBe(true);
+    expect(await findLostVersion(staging, ledger)).toBe(keys.versions(3));
+    await saveFirstVersions(staging, ledger, 1);
+    expect(await findLostVersion(staging, ledger)).toBeUndefined();
+  },
+);
 
 test('a turn whose document is gone is missed, because tables name it; a damaged one is nobody’s', async () => {
   await saveVersions(staging, ledger);
