@@ -103,8 +103,10 @@ export async function pairMembers(
         return;
       }
       if (isShared) {
-        // They may be one by a name that the facts at hand do not say, so that the devices are that user's.
-        if (!isAll && (isByName || mayBeOne)) place(undefined);
+        // They may be one by a name that the facts at hand do not say, so that the devices are that user's. Of users that
+        // only facts say which are gone, nobody would know it then.
+        const areGone = isRemoving || (removedJoins !== undefined && known.size < 2);
+        if (areGone || (!isAll && (isByName || mayBeOne))) place(undefined);
         if (user !== undefined && isTouched) addUnmerged(people, toApart('several_users', name, known));
         return;
       }

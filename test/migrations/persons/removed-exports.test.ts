@@ -1,41 +1,66 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createPersonsWorld, type Stated } from './persons-world.ts';
-import { anyStated, listMerges, RUNS } from './split-histories.ts';
+import type { SharedDevices } from '../../../src/state/ledger/ledger.ts';
+import { createPersonsWorld, type Kill, type PersonsWorld, type Stated } from './persons-world.ts';
+import { anyRecord, anyStated, expectPersonsToHold, inTime, listMerges, RUNS } from './split-histories.ts';
 
 /*
  * Exports of a vendor that has persons of its own, whose migrations are removed after they ended: what the vendor said
  * there forbids a merge as before (I11), whatever kills the removal. A merge may be missing then.
  */
 
-const anyStep = fc.record({
-  name: fc.constantFrom('m1', 'm2', 'm3', 'm4', 'm5'),
-  facts: fc.array(anyStated, { minLength: 1, maxLength: 4 }),
-  removes: fc.boolean(),
-  kill: fc.option(fc.record({ call: fc.integer({ min: 1, max: 200 }), after: fc.boolean() }), {
-    nil: undefined,
-  }),
-});
+const anyStepOf = <T>(fact: fc.Arbitrary<T>) =>
+  fc.record({
+    name: fc.constantFrom('m1', 'm2', 'm3', 'm4', 'm5'),
+    facts: fc.array(fact, { minLength: 1, maxLength: 4 }),
+    removes: fc.boolean(),
+    kill: fc.option(fc.record({ call: fc.integer({ min: 1, max: 200 }), after: fc.boolean() }), {
+      nil: undefined,
+    }),
+  });
+
+interface Step {
+  readonly name: string;
+  readonly facts: readonly Stated[];
+  readonly removes: boolean;
+  readonly kill?: Kill | undefined;
+}
+
+async function play(steps: readonly Step[], sharedDevices: SharedDevices): Promise<PersonsWorld> {
+  const world = createPersonsWorld({ overwrite: false, sharedDevices });
+  const removed = new Set<string>();
+  for (const { name, facts, removes, kill } of steps) {
+    if (removed.has(name)) continue;
+    await world.add(name, facts);
+    expect(await world.send(name)).toBe('done');
+    if (!removes) continue;
+    removed.add(name);
+    if ((await world.remove(name, { kill })) === 'killed') await world.remove(name);
+  }
+  return world;
+}
 
 it.each(['none', 'first', 'last'] as const)(
   'a removed migration forbids what it forbade before, shared devices: %s',
   async (policy) => {
     await fc.assert(
-      fc.asyncProperty(fc.array(anyStep, { minLength: 2, maxLength: 6 }), async (steps) => {
-        const world = createPersonsWorld({ overwrite: false, sharedDevices: policy });
-        const removed = new Set<string>();
-        for (const { name, facts, removes, kill } of steps) {
-          if (removed.has(name)) continue;
-          await world.add(name, facts);
-          expect(await world.send(name)).toBe('done');
-          if (!removes) continue;
-          removed.add(name);
-          if ((await world.remove(name, { kill })) === 'killed') await world.remove(name);
-        }
-
+      fc.asyncProperty(fc.array(anyStepOf(anyStated), { minLength: 2, maxLength: 6 }), async (steps) => {
+        const world = await play(steps, policy);
         for (const { merge, said } of world.merged)
           expect(await listMerges(world.said.slice(0, said), policy)).toContain(merge);
       }),
+      { numRuns: RUNS },
+    );
+  },
+  600_000,
+);
+
+it.each(['none', 'first', 'last'] as const)(
+  'and so it does where users have other ids by now, shared devices: %s',
+  async (policy) => {
+    const anySteps = fc.array(anyStepOf(anyRecord), { minLength: 2, maxLength: 6 }).map(inTime);
+    await fc.assert(
+      fc.asyncProperty(anySteps, async (steps) => expectPersonsToHold(await play(steps, policy), policy)),
       { numRuns: RUNS },
     );
   },
@@ -137,4 +162,36 @@ it('the user of a person is known under the name that it has by now', async () =
     [join('1', '2'), seen('1', 'a1'), seen('1', 'u1')],
   );
   expect(merges).toEqual([]);
+});
+
+const alias = (from: string, to: string): readonly Stated[] => [
+  pair(from, to),
+  { kind: 'rename', from, to, time },
+];
+const shared: readonly Stated[] = [seen('1', 'u1'), seen('1', 'u2'), seen('1', 'a1')];
+
+it.each([
+  ['the name', alias('u1', 'u2'), [[...shared, pair('a1', 'u3')]]],
+  ['the name, and the person came between', alias('u1', 'u2'), [shared, [pair('a1', 'u3')]]],
+  ['the person', shared, [[...alias('u1', 'u2'), pair('a1', 'u3')]]],
+  ['the person, and the name came between', shared, [alias('u1', 'u2'), [pair('a1', 'u3')]]],
+  ['the users of the person', shared.slice(0, 2), [shared.slice(2), alias('u1', 'u2'), [pair('a1', 'u3')]]],
+] as const)(
+  'a device of two users of a person that are one by a name is not merged into another one, removed: %s',
+  async (_, before, after) => {
+    const { merges, reported } = await playRemoving(before, ...after);
+    expect(merges).not.toContain('a1 → u3');
+    expect(reported).toContain('removed_person a1');
+  },
+);
+
+it('under the policy last, a device that was seen with both names of a user is of nobody where the name was removed', async () => {
+  const at = (userId: string, hour: number): Stated => ({
+    ...pair('a1', userId),
+    time: `2023-01-01T0${hour}:00:00.000Z`,
+  });
+  const later = [at('u1', 1), at('u3', 2), at('u2', 3)];
+  const { merges, reported } = await playRemovingUnder('last', alias('u1', 'u2'), later);
+  expect(merges).toEqual(['u1 → u2']);
+  expect(reported).toContain('shared_device a1');
 });

@@ -30,6 +30,27 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/persons/split-exports.test.ts'],
   },
   {
+    id: 'NAMED-4',
+    what: 'names forgotten with the facts that said them',
+    file: 'src/identity/connect/earlier-ids.ts',
+    edits: [['await earlierIds.save(open);', '']],
+    tests: ['test/migrations/persons/removed-exports.test.ts'],
+  },
+  {
+    id: 'REMOVED-3',
+    what: 'devices of a person with several users forgotten with the facts about it',
+    file: 'src/identity/connect/pair-members.ts',
+    edits: [['isRemoving || (removedJoins', '(removedJoins']],
+    tests: ['test/migrations/persons/removed-exports.test.ts'],
+  },
+  {
+    id: 'REMOVED-4',
+    what: 'a person taken to have several users for good, although only facts that are gone say so',
+    file: 'src/identity/connect/pair-members.ts',
+    edits: [['known.size < 2)', 'known.size < 0)']],
+    tests: ['test/migrations/persons/removed-exports.test.ts'],
+  },
+  {
     id: 'REMOVED-2',
     what: 'persons that removed facts joined taken for whole',
     file: 'src/identity/connect/removed-joins.ts',
