@@ -166,12 +166,12 @@ export function nameUser(known: IdEntry, placed: readonly Placed[]): IdEntry {
  * into it, because the destination refuses to merge an identified person. `areAllNamed`: see OwnPairs.
  */
 export const mayRename = (known: IdEntry, user: Buffer, areAllNamed = false): boolean =>
-  known.sentAt !== 0
+  !known.isShared &&
+  (known.sentAt !== 0
     ? known.user?.equals(user) === true
-    : !known.isShared &&
-      (!known.isByName || areAllNamed) &&
+    : (!known.isByName || areAllNamed) &&
       (known.user === undefined || known.user.equals(user)) &&
-      (!known.isUser || known.isNoted);
+      (!known.isUser || known.isNoted));
 
 function addFacts(
   before: IdEntry,

@@ -339,3 +339,17 @@ it('under the policy last, a device that was seen with both names of a user is o
   expect(world.live.merges().toSorted()).toEqual(['a2 → u2', 'u1 → u2']);
   expect([...world.reported]).toContain('shared_device a1');
 });
+
+it.each(['none', 'first', 'last'] as const)(
+  'a new name that was sent and is contradicted since makes no merge of the devices of its user, shared devices: %s',
+  async (policy) => {
+    const steps = [
+      { name: 'm1', facts: alias('u3', 'u2') },
+      { name: 'm2', facts: alias('u3', 'u1') },
+      { name: 'm1', facts: [pair('a3', 'u3')] },
+    ];
+    const world = await play(steps, policy);
+    await expectPersonsToHold(world, policy);
+    expect(world.live.merges()).toEqual(['u3 → u2']);
+  },
+);

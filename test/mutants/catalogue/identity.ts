@@ -30,6 +30,13 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/persons/split-exports.test.ts'],
   },
   {
+    id: 'NAMED-3',
+    what: 'devices merged under a name that was sent and is contradicted',
+    file: 'src/identity/merge-decision.ts',
+    edits: [['  !known.isShared &&\n', '  (known.sentAt !== 0 || !known.isShared) &&\n']],
+    tests: ['test/migrations/persons/split-exports.test.ts'],
+  },
+  {
     id: 'NAMED-4',
     what: 'names forgotten with the facts that said them',
     file: 'src/identity/connect/earlier-ids.ts',
