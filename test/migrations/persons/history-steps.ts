@@ -7,11 +7,11 @@ export const DEVICES = ['a1', 'a2', 'a3'];
 const USERS = ['u1', 'u2'];
 export const IDS = [...DEVICES, ...USERS];
 
-/** Without a time: every fact gets one of its own, because of two values of one time either may win. */
-type Said = ((time: string, value: string) => Stated) & { toString(): string };
+/** What a record says; without a time: every record gets one of its own, because of two values of one time either may win. */
+type Said = ((time: string, value: string) => readonly Stated[]) & { toString(): string };
 
 const named = (text: string, make: (time: string, value: string) => Stated): Said =>
-  Object.assign(make, { toString: () => text });
+  Object.assign((time: string, value: string) => [make(time, value)], { toString: () => text });
 
 const anySaid: fc.Arbitrary<Said> = fc.oneof(
   fc
@@ -46,12 +46,24 @@ const anySaid: fc.Arbitrary<Said> = fc.oneof(
   ),
 );
 
+/** An alias call: a device has a user, or a user has another id by now. */
+const anyAlias: fc.Arbitrary<Said> = fc
+  .tuple(fc.constantFrom(...IDS), fc.constantFrom(...USERS, 'u3'))
+  .filter(([from, to]) => from !== to)
+  .map(([from, to]) =>
+    Object.assign(
+      (time: string): readonly Stated[] => [
+        { kind: 'pair', anonId: from, userId: to, time },
+        { kind: 'rename', from, to, time },
+      ],
+      { toString: () => `${from} is ${to}` },
+    ),
+  );
+
 export interface Fact {
   readonly say: Said;
   readonly hour: number;
 }
-const anyFact: fc.Arbitrary<Fact> = fc.record({ say: anySaid, hour: fc.nat({ max: 200 }) });
-const anyFacts = fc.array(anyFact, { minLength: 1, maxLength: 4 });
 const anyKill: fc.Arbitrary<Kill | undefined> = fc.option(
   fc.record({ call: fc.integer({ min: 1, max: 330 }), after: fc.boolean() }),
   { nil: undefined, freq: 3 },
@@ -68,10 +80,6 @@ export interface Sleep {
   readonly name: string;
   readonly facts: readonly Fact[];
 }
-const anySleep: fc.Arbitrary<Sleep | undefined> = fc.option(
-  fc.record({ call: fc.integer({ min: 1, max: 330 }), name: anyName, facts: anyFacts }),
-  { nil: undefined, freq: 3 },
-);
 
 export type Step =
   | { kind: 'add'; name: string; facts: readonly Fact[]; kill: Kill | undefined; sleep: Sleep | undefined }
@@ -91,32 +99,55 @@ export type Step =
   | { kind: 'backUp' }
   | { kind: 'restore' };
 
-export const anyStep: fc.Arbitrary<Step> = fc.oneof(
-  {
-    weight: 8,
-    arbitrary: fc.record({
-      kind: fc.constant('add' as const),
-      name: anyName,
-      facts: anyFacts,
-      kill: anyKill,
-      sleep: anySleep,
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      kind: fc.constant('replay' as const),
-      of: anyName,
-      again: fc.array(fc.nat({ max: 7 }), { maxLength: 3 }),
-      facts: fc.array(anyFact, { maxLength: 2 }),
-      kill: anyKill,
-      sleep: anySleep,
-    }),
-  },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('resume' as const), name: anyName, kill: anyKill }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('release' as const), kill: anyKill }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('remove' as const), name: anyName, kill: anyKill }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('forget' as const), name: anyName, kill: anyKill }) },
-  { weight: 1, arbitrary: fc.constant({ kind: 'backUp' as const }) },
-  { weight: 1, arbitrary: fc.constant({ kind: 'restore' as const }) },
+function anyStepOf(said: fc.Arbitrary<Said>): fc.Arbitrary<Step> {
+  const anyFact: fc.Arbitrary<Fact> = fc.record({ say: said, hour: fc.nat({ max: 200 }) });
+  const anyFacts = fc.array(anyFact, { minLength: 1, maxLength: 4 });
+  const anySleep: fc.Arbitrary<Sleep | undefined> = fc.option(
+    fc.record({ call: fc.integer({ min: 1, max: 330 }), name: anyName, facts: anyFacts }),
+    { nil: undefined, freq: 3 },
+  );
+  return fc.oneof(
+    {
+      weight: 8,
+      arbitrary: fc.record({
+        kind: fc.constant('add' as const),
+        name: anyName,
+        facts: anyFacts,
+        kill: anyKill,
+        sleep: anySleep,
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constant('replay' as const),
+        of: anyName,
+        again: fc.array(fc.nat({ max: 7 }), { maxLength: 3 }),
+        facts: fc.array(anyFact, { maxLength: 2 }),
+        kill: anyKill,
+        sleep: anySleep,
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({ kind: fc.constant('resume' as const), name: anyName, kill: anyKill }),
+    },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('release' as const), kill: anyKill }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({ kind: fc.constant('remove' as const), name: anyName, kill: anyKill }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({ kind: fc.constant('forget' as const), name: anyName, kill: anyKill }),
+    },
+    { weight: 1, arbitrary: fc.constant({ kind: 'backUp' as const }) },
+    { weight: 1, arbitrary: fc.constant({ kind: 'restore' as const }) },
+  );
+}
+
+export const anyStep = anyStepOf(anySaid);
+/** Users may have other ids by now. */
+export const anyNamedStep = anyStepOf(
+  fc.oneof({ weight: 2, arbitrary: anySaid }, { weight: 1, arbitrary: anyAlias }),
 );
