@@ -16,6 +16,7 @@ import { addDashboardRoutes } from './dashboards/routes.ts';
 import type { Db } from './database/db.ts';
 import { addDefinitionRoutes } from './definitions/routes.ts';
 import { addDeletionRoutes, type DeletionRuns } from './deletions/routes.ts';
+import { addCountRoutes } from './events/count-routes.ts';
 import { addEventRoutes } from './events/routes.ts';
 import { addFlagClientRoutes } from './flags/client-routes.ts';
 import { createDecider } from './flags/decide/decide.ts';
@@ -117,6 +118,7 @@ export function declareRoutes(deps: ApiDeps): Api {
   addFlagRoutes(api, { db, decider, now });
   addFlagClientRoutes(api, db);
   addEventRoutes(api, db);
+  addCountRoutes(api, db);
   const getSender = createSenderLookup(deps.trustedProxies);
   addIngestRoutes(api, { db, log, now, getSender });
   addDecideRoutes(api, { decider, getSender, locations: deps.locations });

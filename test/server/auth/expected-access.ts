@@ -85,6 +85,8 @@ export const EXPECTED_ACCESS: Readonly<Record<string, readonly Scope[]>> = {
   'PATCH /api/projects/:project_id/cohorts/:id/add_persons_to_static_cohort/': ['cohort:write'],
   'PATCH /api/projects/:project_id/cohorts/:id/remove_persons_from_static_cohort/': ['cohort:write'],
   'GET /api/projects/:project_id/event_counts/': ['query:read'],
+  'GET /api/projects/:project_id/event_counts/months/': ['query:read'],
+  'GET /api/projects/:project_id/event_counts/days/': ['query:read'],
   'GET /api/projects/:project_id/events/': ['query:read'],
   'GET /api/projects/:project_id/events/ids.ndjson': ['query:read'],
   'GET /api/deletions/': ['*'],
