@@ -239,6 +239,12 @@ export const settingsSchema = z.strictObject({
     .exactOptional()
     .describe('Project key of a destination, for manifests: `apiKey: ${BACKHAUL_PROJECT_API_KEY}`.')
     .register(settingNames, { env: 'BACKHAUL_PROJECT_API_KEY', secret: true }),
+  personalApiKey: text
+    .exactOptional()
+    .describe(
+      'Personal key of a destination, with the scopes query:read and project:read: "backhaul verify" asks with it what arrived.',
+    )
+    .register(settingNames, { env: 'BACKHAUL_PERSONAL_API_KEY', secret: true }),
   hashKey: text
     .exactOptional()
     .describe('Key for hashing personal data, for manifests: `hash: { key: ${BACKHAUL_HASH_KEY} }`.')

@@ -9,6 +9,7 @@ export const EXIT = {
   rejectsAboveThreshold: 3,
   preflightRefused: 4,
   stoppedResumable: 5,
+  differences: 6,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];

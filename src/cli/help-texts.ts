@@ -11,6 +11,11 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   cancel: ['cancel amplitude-2023'],
   rm: ['rm amplitude-2023', 'rm amplitude-2023 --keep-rejects'],
   report: ['report amplitude-2023', 'report amplitude-2023 --json'],
+  verify: [
+    'verify amplitude-2023',
+    'verify amplitude-2023 --html comparison.html',
+    'verify amplitude-2023 --counts vendor.csv --json',
+  ],
   'rejects ls': ['rejects ls amplitude-2023'],
   'rejects show': ['rejects show amplitude-2023 --reason bad_timestamp --limit 5'],
   'rejects replay': ['rejects replay amplitude-2023 --manifest corrected.yaml'],
@@ -58,6 +63,7 @@ Exit codes:
   3  finished, with more rejects than the manifest allows
   4  refused before anything was sent: an approval is required
   5  stopped, and "backhaul resume <name>" continues
+  6  verified, and differences remain that nothing explains
 
 Environment (the README lists all settings):
   BACKHAUL_DATA_DIR  folder of embedded data (default: .backhaul)

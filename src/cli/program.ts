@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Argument, Command, Option } from 'commander';
 import { findProjectRoot } from '../embedded/project-root.ts';
+import type { VerifyCommandOptions } from './commands/compare/verify.ts';
 import { SCRIPTS } from './completion/scripts.ts';
 import type { CommandContext } from './context.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
@@ -104,6 +105,16 @@ export function buildProgram(finish: (code: ExitCode) => void): Command {
   command('report <name>', 'the counts of a migration, by file, day, event and reason').action(
     act(async (context, name: string) => (await import('./commands/report.ts')).report(context, name)),
   );
+  command('verify <name>', 'compare the report with what the destination holds, or the vendor has counted')
+    .option('--counts <file>', 'CSV of the vendor: day,event,count and perhaps users')
+    .option('--html <file>', 'also write the comparison as a page')
+    .option('--project <id>', 'id of the project at the destination (default: found by its key)')
+    .option('--api-url <url>', 'address of the private API of the destination, where it has one of its own')
+    .action(
+      act(async (context, name: string, options: VerifyCommandOptions) =>
+        (await import('./commands/compare/verify.ts')).verify(context, name, options),
+      ),
+    );
 
   const rejects = program.command('rejects').description('records that could not be sent, and why');
   const rejectsCommand = (name: string, description: string) =>

@@ -12,8 +12,8 @@ export const DUPLICATE = 3;
 export const REJECTED = 4;
 
 /** The event name under which records without an event are counted. */
-const NO_EVENT = '(none)';
-const UNKNOWN_DAY = 'unknown';
+export const NO_EVENT = '(none)';
+export const UNKNOWN_DAY = 'unknown';
 
 /**
  * The outcomes of the records of a part, by their numbers: a byte and a label each, and notes for the few that

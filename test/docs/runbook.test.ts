@@ -12,7 +12,9 @@ const ROOMS = [
   ...['deliver', 'embedded', 'identity', 'pipeline', 'runtime', 'sources', 'state'].map(
     (room) => `src/${room}`,
   ),
-  ...['manifest', 'persons', 'plan', 'rejects', 'remove', 'run'].map((room) => `src/migrations/${room}`),
+  ...['manifest', 'persons', 'plan', 'rejects', 'remove', 'run', 'verify'].map(
+    (room) => `src/migrations/${room}`,
+  ),
   'config/manifest',
 ];
 /** Fewer fixed characters name nothing, such as "… …: …". */

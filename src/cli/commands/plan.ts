@@ -1,7 +1,5 @@
-import { writeFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { loadManifest } from '../../../config/manifest/load-manifest.ts';
-import { ConfigError, getMessage } from '../../lib/errors.ts';
+import { ConfigError } from '../../lib/errors.ts';
 import { planMigration } from '../../migrations/plan.ts';
 import { createPlanContext } from '../../runtime/open-store.ts';
 import type { CommandContext } from '../context.ts';
@@ -11,6 +9,7 @@ import { renderPlan } from '../render/render-plan.ts';
 import { renderReport } from '../render/render-report.ts';
 import { number } from '../render/render-status.ts';
 import { createStopSignal } from '../stop-signal.ts';
+import { parsePagePath, writePage } from '../write-page.ts';
 
 /** `backhaul plan`: what a run would do; sends nothing. Exit 3 for too many rejects, 4 when the run would be refused. */
 export async function plan(
@@ -23,7 +22,7 @@ export async function plan(
   if (!Number.isInteger(recordsPerFile) || recordsPerFile < 1) {
     throw new ConfigError(`--sample takes a whole number above 0, not "${options.sample}"`);
   }
-  const pagePath = parsePagePath(options.html);
+  const pagePath = parsePagePath(options.html, 'plan.html');
   const loaded = await loadManifest(path, { env: context.env, needsKey: false });
   const stop = createStopSignal(terminal);
   const full = {
@@ -57,7 +56,7 @@ export async function plan(
     );
     if (pagePath !== undefined) {
       const page = { plan: planned, full: report, problems, madeAt: new Date() };
-      await writePage(pagePath, page);
+      await writePage(pagePath, 'the plan', await renderPage(page));
       terminal.info(
         `The plan is in ${pagePath}, a page without scripts. It shows values of sampled records.`,
       );
@@ -70,21 +69,9 @@ export async function plan(
   }
 }
 
-/** Undefined without the option. A page replaces an earlier one, but never a file of another kind. */
-function parsePagePath(path: string | undefined): string | undefined {
-  if (path === undefined) return undefined;
-  if (/\.html?$/i.test(path)) return resolve(path);
-  throw new ConfigError(`--html takes the path of a page to write, such as plan.html, not "${path}"`);
-}
-
-/** Only for its owner, as it shows values of records. */
-async function writePage(path: string, page: PlanPage): Promise<void> {
+async function renderPage(page: PlanPage): Promise<string> {
   const { renderPlanPage } = await import('../render/plan-page/render-plan-page.ts');
-  try {
-    await writeFile(path, await renderPlanPage(page), { mode: 0o600 });
-  } catch (error) {
-    throw new ConfigError(`The page of the plan cannot be written: ${getMessage(error)}`, error);
-  }
+  return renderPlanPage(page);
 }
 
 const STOPPED =

@@ -65,7 +65,8 @@ export function renderNames(plan: Plan, full: Report | undefined): Html {
 /** A plot has a column for each day. History with times of many centuries is damaged, and only its ends are drawn. */
 const MOST_DAYS = 40_000;
 
-function listDays(first: string, last: string): string[] {
+/** Every day from the first to the last. */
+export function listDays(first: string, last: string): string[] {
   const days: string[] = [];
   const end = Date.parse(last);
   for (let at = Date.parse(first); at <= end && days.length < MOST_DAYS; at += 86_400_000) {

@@ -1,0 +1,83 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readApiKey } from '../../../../config/manifest/load-manifest.ts';
+import type { Manifest } from '../../../../config/manifest/manifest.ts';
+import { ConfigError } from '../../../lib/errors.ts';
+import { loadStoredManifest } from '../../../migrations/prepare.ts';
+import { openServiceCounts, toPrivateUrl } from '../../../migrations/verify/ask-service.ts';
+import { createBundledCounts } from '../../../migrations/verify/bundled-counts.ts';
+import { readCountsFile } from '../../../migrations/verify/counts-file.ts';
+import { type Verification, type VerifyOptions, verifyMigration } from '../../../migrations/verify/verify.ts';
+import { openStore } from '../../../runtime/open-store.ts';
+import type { BundledApi } from '../../../runtime/runtime.ts';
+import { callApi } from '../../call-api.ts';
+import type { CommandContext } from '../../context.ts';
+import { EXIT, type ExitCode } from '../../exit-code.ts';
+import { renderComparison } from '../../render/comparison/render-comparison.ts';
+import { withBundled } from '../../with-runtime.ts';
+import { parsePagePath, writePage } from '../../write-page.ts';
+
+export interface VerifyCommandOptions {
+  readonly counts?: string;
+  readonly html?: string;
+  readonly project?: string;
+  readonly apiUrl?: string;
+}
+
+/** `backhaul verify <name>`: old against new. Exit 0 where all is equal or explained, 6 where something is not. */
+export async function verify(
+  context: CommandContext,
+  name: string,
+  options: VerifyCommandOptions,
+): Promise<ExitCode> {
+  const pagePath = parsePagePath(options.html, 'comparison.html');
+  const store = await openStore(context.settings);
+  const { manifest } = await loadStoredManifest(store.staging, name);
+  const vendor = options.counts === undefined ? undefined : readCountsFile(options.counts);
+  const compare = (openCounts: VerifyOptions['openCounts']) =>
+    verifyMigration(store, name, { openCounts, vendor });
+  const result = manifest.destination
+    ? await compare(chooseService(context, manifest, options))
+    : await withBundled(context, (api) => compare(openBundled(api)));
+  await showVerification(context, result, pagePath);
+  return result.unexplained === 0 ? EXIT.done : EXIT.differences;
+}
+
+/** Prints the comparison, and writes it as a page where a path is given. */
+export async function showVerification(
+  { terminal }: CommandContext,
+  result: Verification,
+  pagePath: string | undefined,
+): Promise<void> {
+  terminal.data(result, () => renderComparison(result));
+  if (pagePath === undefined) return;
+  const { renderComparisonPage } = await import('../../render/comparison/render-comparison-page.ts');
+  await writePage(pagePath, 'the comparison', await renderComparisonPage(result, new Date()));
+  terminal.info(`The comparison is in ${pagePath}, a page without scripts.`);
+}
+
+export const openBundled =
+  (api: Pick<BundledApi, 'url' | 'personalKey'>): NonNullable<VerifyOptions['openCounts']> =>
+  async (wanted) =>
+    createBundledCounts((path) => callApi(api, { path: `/api/projects/@current/${path}` }), wanted);
+
+/** Undefined where the vendor's counts alone are compared, because there is no key to ask the destination with. */
+function chooseService(
+  { settings, env, terminal }: CommandContext,
+  manifest: Manifest,
+  { counts, project, apiUrl }: VerifyCommandOptions,
+): VerifyOptions['openCounts'] {
+  const { personalApiKey: personalKey } = settings;
+  const url = toPrivateUrl(apiUrl ?? manifest.destination?.url ?? '');
+  if (!URL.canParse(url)) throw new ConfigError(`--api-url takes an address, not "${apiUrl}"`);
+  if (personalKey === undefined) {
+    const why = `BACKHAUL_PERSONAL_API_KEY is not set, and ${new URL(url).host} answers no questions without a personal key`;
+    if (counts === undefined)
+      throw new ConfigError(
+        `${why}: set it (scopes query:read and project:read), or compare with the vendor's counts: --counts vendor.csv`,
+      );
+    terminal.info(`${why}: only the vendor's counts are compared.`);
+    return undefined;
+  }
+  const of = project === undefined ? { key: readApiKey(manifest, env) ?? '' } : { id: project };
+  return (wanted) => openServiceCounts({ url, personalKey, project: of, wait: sleep }, wanted);
+}

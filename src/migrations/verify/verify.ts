@@ -1,0 +1,177 @@
+import type { Staging } from '../../contract/staging.ts';
+import { ConfigError } from '../../lib/errors.ts';
+import { listMigrations, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
+import { requireMigration } from '../life-store.ts';
+import { createMigrationStamp, readStamps } from '../manifest/stamps.ts';
+import type { MigrationStore } from '../migration-runtime.ts';
+import { loadStoredManifest } from '../prepare.ts';
+import type { Report } from '../report/report.ts';
+import { loadReport } from '../report.ts';
+import { compareDestination, compareUsersByEvent } from './compare-destination.ts';
+import { compareVendor } from './compare-vendor.ts';
+import { type Comparison, listUnexplained } from './comparison.ts';
+import { type DestinationCounts, readDestination, type WantedEvents } from './destination-counts.ts';
+import { type Cell, EventCounts, toCellKey } from './event-counts.ts';
+import { addUpReports, type Outcomes } from './outcomes-of.ts';
+
+export interface VerifyOptions {
+  /** Asks the destination. Absent: it is not asked. */
+  readonly openCounts?: ((wanted: WantedEvents) => Promise<DestinationCounts>) | undefined;
+  /** The vendor's own counts. */
+  readonly vendor?: AsyncIterable<Cell> | undefined;
+}
+
+export interface Verification {
+  readonly migration: string;
+  /** Replays of its rejects, which are counted with it. */
+  readonly replays: readonly string[];
+  readonly destination: string;
+  readonly comparisons: readonly Comparison[];
+  /** Events about persons and groups: those that were sent, and those at the destination. Not judged. */
+  readonly synthetic?: { readonly sent: number; readonly held: number };
+  /** What a reader of the numbers must know, in sentences. */
+  readonly notes: readonly string[];
+  /** Rows that nothing explains. */
+  readonly unexplained: number;
+}
+
+/**
+ * Compares what the report of a migration says with what its destination holds, and with the vendor's own numbers.
+ * Memory goes by days and names. Changes nothing. Throws RefusedError for a name that no migration has, ConfigError
+ * for one that is not finished, and what `openCounts` and `vendor` throw.
+ */
+export async function verifyMigration(
+  store: MigrationStore,
+  asked: string,
+  { openCounts, vendor }: VerifyOptions,
+): Promise<Verification> {
+  const { staging } = store;
+  const [record, ...replays] = await loadFamily(staging, asked);
+  const reports: Report[] = [];
+  for (const { name } of [record, ...replays]) reports.push(await loadFinished(store, name));
+  const [report, ...others] = reports;
+  if (!report) throw new Error('a migration has a report');
+  const outcomes = addUpReports(report, others);
+  const given = vendor && (await readVendor(vendor));
+  const wanted = await toWanted(staging, record);
+  const held = openCounts && (await readHeld(await openCounts(wanted), wanted, outcomes, given?.cells));
+
+  const people = reports.map((each) => each.people);
+  const comparisons: Comparison[] = [];
+  if (held) {
+    const uniques = others.length === 0 && !report.people.held ? report.people.uniques : undefined;
+    const isStamped = wanted.stamp !== undefined;
+    comparisons.push(compareDestination({ outcomes, held: held.held, isStamped, uniques }));
+  }
+  if (given) {
+    const compared = compareVendor(given.counts, outcomes);
+    const hasMerges = people.some(({ pairs, mergedBefore = 0 }) => pairs + mergedBefore > 0);
+    const users = held && compareUsersByEvent(given.cells.values(), (key) => held.cells.get(key), hasMerges);
+    comparisons.push(
+      users && users.rows.length > 0 ? { ...compared, tables: [...compared.tables, users] } : compared,
+    );
+  }
+  return {
+    migration: record.name,
+    replays: replays.map(({ name }) => name),
+    destination: report.destination,
+    comparisons,
+    ...(held ? { synthetic: { sent: outcomes.synthetic, held: held.synthetic } } : {}),
+    notes: listNotes(outcomes, wanted, held),
+    unexplained: comparisons.reduce((sum, each) => sum + listUnexplained(each).length, 0),
+  };
+}
+
+/** The migration that events name in their stamp, and all replays that carry the same stamp. */
+async function loadFamily(
+  staging: Staging,
+  asked: string,
+): Promise<readonly [MigrationRecord, ...MigrationRecord[]]> {
+  const record = await requireMigration(staging, asked);
+  const root = (await loadMigration(staging, getRoot(record))) ?? record;
+  const replays: MigrationRecord[] = [];
+  for (const name of await listMigrations(staging)) {
+    const other = name === root.name ? undefined : await loadMigration(staging, name);
+    if (other && getRoot(other) === root.name) replays.push(other);
+  }
+  return [root, ...replays];
+}
+
+const getRoot = ({ name, replays, stampedAs = replays }: MigrationRecord): string => stampedAs ?? name;
+
+async function loadFinished(store: MigrationStore, name: string): Promise<Report> {
+  const report = await loadReport(store, name);
+  const { parts, files } = report.unfinished;
+  if (parts === 0 && files.length === 0) return report;
+  throw new ConfigError(
+    `migration "${name}" is not finished, so what is missing may still come: finish it with "backhaul resume ${name}", then verify`,
+  );
+}
+
+async function toWanted(staging: Staging, record: MigrationRecord): Promise<WantedEvents> {
+  const { manifest } = await loadStoredManifest(staging, record.name);
+  const { importId: property } = readStamps(record);
+  const value = property === false ? undefined : createMigrationStamp(record)?.properties[property];
+  return {
+    stamp: property === false || value === undefined ? undefined : { property, value },
+    synthetic: ['$identify', manifest.people.groupIdentifyEvent],
+  };
+}
+
+interface Given {
+  readonly counts: EventCounts;
+  /** Those that say how many users there are. */
+  readonly cells: ReadonlyMap<string, Cell>;
+}
+
+async function readVendor(vendor: AsyncIterable<Cell>): Promise<Given> {
+  const counts = new EventCounts();
+  const cells = new Map<string, Cell>();
+  for await (const cell of vendor) {
+    counts.add(cell);
+    if (cell.users !== undefined) cells.set(toCellKey(cell), cell);
+  }
+  return { counts, cells };
+}
+
+const readHeld = (
+  counts: DestinationCounts,
+  wanted: WantedEvents,
+  { byDay }: Outcomes,
+  cells: Given['cells'] | undefined,
+) =>
+  readDestination(
+    counts,
+    wanted,
+    // Without a stamp, days of which nothing was sent are those of others.
+    ({ day }) => wanted.stamp !== undefined || (byDay[day]?.delivered ?? 0) > 0,
+    (key) => cells?.has(key) ?? false,
+  );
+
+function listNotes(
+  { isOneToOne, distinct }: Outcomes,
+  { stamp }: WantedEvents,
+  held: Awaited<ReturnType<typeof readHeld>> | undefined,
+): string[] {
+  const notes: string[] = [];
+  if (!isOneToOne)
+    notes.push(
+      'Some records are several events, or were refused in part: the report counts days and names of records, so only the sum of all events is compared with the destination.',
+    );
+  if (distinct === undefined)
+    notes.push('Repeats are not counted over all parts, so the report may count an event twice.');
+  if (!held) return notes;
+  if (!stamp)
+    notes.push(
+      'Events of this migration carry no stamp (stamps.importId), so other events of the project count with them.',
+    );
+  if (held.repeats > 0)
+    notes.push(
+      `The destination stores ${held.repeats} rows that repeat others. It removes them by itself; here they count once.`,
+    );
+  if (stamp && held.held.others > 0)
+    notes.push(
+      `The project has ${held.held.others} other events. An event that another migration sent before is there once, under the name of that one.`,
+    );
+  return notes;
+}
