@@ -26,7 +26,7 @@ export function importPartHandler({ staging, redis, migrations }: ImportPartDeps
           part,
           nowMs: () => performance.now(),
         }),
-        store: createPartStore(staging, record.name),
+        store: createPartStore(staging, record),
         map: maps[part.idFrom ?? 'vendor'],
         mapping: record.mapping,
         batch: settings.batch,

@@ -63,7 +63,7 @@ export const runParts: Contender = async ({ input, url, folder }) => {
 function createDeps(staging: Staging, { deliver }: Delivering): ImportDeps {
   return {
     checkpoints: createCheckpointsInMemory(),
-    store: createPartStore(staging, MIGRATION),
+    store: createPartStore(staging, { name: MIGRATION, id: MIGRATION }),
     map: createBenchMap('amplitude'),
     mapping: getMappingName('amplitude'),
     batch: DEFAULT_BATCH_LIMITS,

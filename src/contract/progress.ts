@@ -101,6 +101,8 @@ export type FingerprintIndex = z.infer<typeof fingerprintIndex>;
 /** The final counts of one part. Created once, never replaced (invariant I5). */
 export const receipt = z.strictObject({
   part: z.string(),
+  /** Id of the migration: an earlier one may have had its name. Absent in receipts of earlier versions. */
+  migration: z.string().exactOptional(),
   file: z.string(),
   mapping: z.string(),
   tally,

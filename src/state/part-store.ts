@@ -11,15 +11,16 @@ import type { StoredFact } from './facts/fact-line.ts';
 import { saveFacts } from './facts/fact-object.ts';
 import { type EncodedFingerprints, saveFingerprints } from './fingerprints.ts';
 import { layout } from './keys.ts';
+import type { MigrationRecord } from './migrations.ts';
 import type { PartRecords } from './part-records.ts';
 import { loadPart } from './parts.ts';
-import { createReceipt, loadReceipt } from './receipts.ts';
+import { createReceipt, isReceiptOf, loadReceipt } from './receipts.ts';
 import { type RejectedRecords, readRejects, saveRejects } from './rejects.ts';
 
 /** Reads the parts of a migration and saves what importing them leaves. Segments: see `toSegmentName`. */
 export interface PartStore {
   loadPart(part: PartMeta): Promise<PartRecords>;
-  /** Undefined until the part is imported to its end. */
+  /** Undefined until this very migration has imported the part to its end. */
   loadReceipt(partId: string): Promise<Receipt | undefined>;
   saveRejects(segment: string, rejects: RejectedRecords): Promise<RejectSegment>;
   /** Which records of the part a saved segment holds, and why. */
@@ -30,11 +31,17 @@ export interface PartStore {
   createReceipt(receipt: Receipt): Promise<Receipt>;
 }
 
-export function createPartStore(staging: Staging, migration: string): PartStore {
-  const keys = layout(migration);
+export function createPartStore(
+  staging: Staging,
+  { name, id }: Pick<MigrationRecord, 'name' | 'id'>,
+): PartStore {
+  const keys = layout(name);
   return {
     loadPart: (part) => loadPart(staging, keys.prefix, part),
-    loadReceipt: (partId) => loadReceipt(staging, migration, partId),
+    async loadReceipt(partId) {
+      const receipt = await loadReceipt(staging, name, partId);
+      return receipt && isReceiptOf(receipt, id) ? receipt : undefined;
+    },
     saveRejects: (segment, rejects) => saveRejects(staging, keys.rejectSegment(segment), rejects),
     loadRejected: async (segment) =>
       // The reason was written by this program: a later one would not continue an older checkpoint.
@@ -46,6 +53,6 @@ export function createPartStore(staging: Staging, migration: string): PartStore 
     saveFingerprints: (segment, fingerprints) =>
       saveFingerprints(staging, keys.fingerprints(segment), fingerprints),
     saveFacts: (segment, facts) => saveFacts(staging, keys.findings(segment), facts),
-    createReceipt: (receipt) => createReceipt(staging, migration, receipt),
+    createReceipt: (receipt) => createReceipt(staging, name, { ...receipt, migration: id }),
   };
 }

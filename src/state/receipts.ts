@@ -6,11 +6,23 @@ import { encodeDocument, listDocuments, loadDocument } from './document.ts';
 import { countFingerprints } from './fingerprints.ts';
 import { layout, parseReceiptKey } from './keys.ts';
 
-/** Creates the receipt of a part, or returns the one that exists: the first one counts (I5). */
+/**
+ * Creates the receipt of a part, or returns the one that exists: the first one counts (I5). One that a worker of a
+ * removed migration of the same name left late is replaced.
+ */
 export async function createReceipt(staging: Staging, name: string, receipt: Receipt): Promise<Receipt> {
-  if (await staging.create(layout(name).receipt(receipt.part), encodeDocument(receipt))) return receipt;
-  return (await loadReceipt(staging, name, receipt.part)) ?? receipt;
+  const key = layout(name).receipt(receipt.part);
+  while (!(await staging.create(key, encodeDocument(receipt)))) {
+    const existing = await loadReceipt(staging, name, receipt.part);
+    if (existing && isReceiptOf(existing, receipt.migration)) return existing;
+    if (existing) await staging.remove(key);
+  }
+  return receipt;
 }
+
+/** Whether a receipt is of the migration with this id: another one may have had its name. */
+export const isReceiptOf = ({ migration }: Pick<Receipt, 'migration'>, id: string | undefined): boolean =>
+  migration === undefined || id === undefined || migration === id;
 
 /** Undefined until the part is imported to its end. SourceError for a receipt that cannot be believed. */
 export async function loadReceipt(

@@ -1,5 +1,5 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ import { loadStatus } from '../../src/migrations/status/watch.ts';
 import { migrationKey } from '../../src/state/checkpoints.ts';
 import { loadControl } from '../../src/state/control.ts';
 import { loadMigration } from '../../src/state/migrations.ts';
-import { importing, type MigrationLab, openMigrationLab, stageOnly } from '../support/migration-lab.ts';
+import { importing, line, type MigrationLab, openMigrationLab, stageOnly } from '../support/migration-lab.ts';
 import { saveControl } from '../support/save-control.ts';
 
 let lab: MigrationLab;
@@ -189,4 +189,24 @@ describe('finished migrations', () => {
     rmSync(join(staged(), '_migrations/damaged.json'));
     expect(await loadStatus(lab.runtime, 'old')).toMatchObject([{ state: 'removed' }]);
   });
+});
+
+it('gives its name to a migration that believes no receipt of it, when a worker of it wakes up late', async () => {
+  await finish('renewed');
+  const [receipt = ''] = listFiles('renewed/receipts');
+  const late = join(staged(), 'renewed/receipts', receipt);
+  const body = readFileSync(late);
+  await remove('renewed', { forget: true });
+
+  const loaded = await lab.writeManifest('renewed');
+  lab.writeFile('renewed', 'a.json', [line('renewed-new-1'), line('renewed-new-2'), line('renewed-new-3')]);
+  await startMigration(lab.runtime, loaded, stageOnly('for now'));
+  mkdirSync(dirname(late), { recursive: true });
+  writeFileSync(late, body);
+  expect(await resumeMigration(lab.runtime, 'renewed', importing())).toMatchObject({
+    kind: 'finished',
+    report: { balanced: true, counts: { read: 3, delivered: 3 } },
+  });
+  const arrived = [...lab.destination.events().values()].map(({ properties }) => properties['n']);
+  expect(arrived).toEqual(expect.arrayContaining(['renewed-new-1', 'renewed-new-2', 'renewed-new-3']));
 });

@@ -89,7 +89,7 @@ async function importAll(saves?: number) {
       part,
       {
         checkpoints,
-        store: createPartStore(staging, NAME),
+        store: createPartStore(staging, { name: NAME, id: NAME }),
         map,
         mapping: 'jsonl@2',
         batch: { events: 1, bytes: 10_000, eventBytes: 10_000 },
@@ -141,7 +141,7 @@ it('keeps each reject with its own file and line, and a replay stages them as on
   });
   const records: string[] = [];
   for await (const part of listParts(staging, 'replay/')) {
-    const loaded = await createPartStore(staging, 'replay').loadPart(part);
+    const loaded = await createPartStore(staging, { name: 'replay', id: 'replay' }).loadPart(part);
     for (const record of loaded) records.push(`${record.file}:${record.line}`);
   }
   expect(records).toEqual(places);

@@ -121,7 +121,7 @@ export async function createSpineBench(): Promise<SpineBench> {
         nowMs: () => clockMs,
       },
     );
-    const store = createPartStore(staging, MIGRATION);
+    const store = createPartStore(staging, { name: MIGRATION, id: MIGRATION });
     const deps = {
       checkpoints,
       store: {

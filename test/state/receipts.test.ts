@@ -1,7 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Receipt, receipt as receiptSchema } from '../../src/contract/progress.ts';
 import { TallyBuilder } from '../../src/pipeline/tally.ts';
-import { findReceiptFault } from '../../src/state/receipts.ts';
+import { createPartStore } from '../../src/state/part-store.ts';
+import { createReceipt, findReceiptFault } from '../../src/state/receipts.ts';
+import { createFolderStaging } from '../../src/state/staging/folder.ts';
 
 const PART = 'abc/00000';
 
@@ -61,5 +66,41 @@ describe('a receipt', () => {
     expect(receiptSchema.parse({ ...makeReceipt(), rejectSegments: [key] }).rejectSegments).toEqual([
       { key },
     ]);
+  });
+});
+
+describe('the receipt of a part', () => {
+  const { findings: _, ...base } = makeReceipt({ rejectSegments: [] });
+  const { counts } = base.tally;
+  const clean = { ...base, tally: { ...base.tally, counts: { ...counts, delivered: 2, rejected: 0 } } };
+
+  async function openStore(id: string) {
+    const folder = await mkdtemp(join(tmpdir(), 'receipts-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const staging = createFolderStaging(folder);
+    return { staging, store: createPartStore(staging, { name: 'shop', id }) };
+  }
+
+  it('is created once: the first one counts', async () => {
+    const { store } = await openStore('one');
+    const first = await store.createReceipt(clean);
+    expect(await store.createReceipt({ ...clean, mapping: 'csv@2' })).toEqual(first);
+    expect(await store.loadReceipt(PART)).toEqual(first);
+  });
+
+  it('is not that of a removed migration of the same name, whose worker woke up late', async () => {
+    const { staging, store } = await openStore('one');
+    await createPartStore(staging, { name: 'shop', id: 'removed' }).createReceipt(clean);
+    expect(await store.loadReceipt(PART)).toBeUndefined();
+    const own = await store.createReceipt({ ...clean, mapping: 'csv@2' });
+    expect(own).toMatchObject({ migration: 'one', mapping: 'csv@2' });
+    expect(await store.loadReceipt(PART)).toEqual(own);
+  });
+
+  it('of an earlier version is believed, which did not name its migration', async () => {
+    const { staging, store } = await openStore('one');
+    await createReceipt(staging, 'shop', clean);
+    expect(await store.loadReceipt(PART)).toEqual(clean);
+    expect(await store.createReceipt(clean)).toEqual(clean);
   });
 });

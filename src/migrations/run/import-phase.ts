@@ -8,7 +8,7 @@ import { countFiles, type StagedSlice } from '../../pipeline/stage/slice-groups.
 import { layout, toPartId } from '../../state/keys.ts';
 import type { MigrationRecord } from '../../state/migrations.ts';
 import { listFileReceipts, listParts, loadFileReceipt, loadPartMeta } from '../../state/parts.ts';
-import { loadReceipt } from '../../state/receipts.ts';
+import { isReceiptOf, loadReceipt } from '../../state/receipts.ts';
 import type { StatusBoard } from './run-status.ts';
 import { type Failure, runScheduler, type SchedulerDeps } from './scheduler.ts';
 import type { Work } from './work-queue.ts';
@@ -127,7 +127,7 @@ export async function stageAndImport(
       },
       onSettled: async ({ id }) => {
         const receipt = await loadReceipt(staging, run.record.name, id);
-        if (!receipt) return 'again';
+        if (!receipt || !isReceiptOf(receipt, run.record.id)) return 'again';
         board.finishPart(id, receipt.tally);
         return 'settled';
       },
@@ -200,7 +200,7 @@ function createPartReader(staging: Staging, prefix: string, feed: PartFeed) {
 async function* importWork(run: EpochRun, feed: PartFeed): AsyncGenerator<Work> {
   for await (const part of feed.parts) {
     const receipt = await loadReceipt(run.staging, run.record.name, part.id);
-    if (receipt) run.board.addFinishedPart(receipt.tally);
+    if (receipt && isReceiptOf(receipt, run.record.id)) run.board.addFinishedPart(receipt.tally);
     else {
       run.assertVolume();
       if (run.board.getStatus().phase !== 'import') run.board.setPhase('import');

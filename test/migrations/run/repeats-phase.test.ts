@@ -102,7 +102,7 @@ async function importFiles(
   await createMigration(staging, record);
   const deps = {
     checkpoints,
-    store: createPartStore(staging, name),
+    store: createPartStore(staging, record),
     map: mapRow,
     mapping: record.mapping,
     batch: { events: 7, bytes: 100_000, eventBytes: 2_000 },
@@ -357,7 +357,7 @@ describe('repeats over all parts', () => {
     const slice = memorySlice(`${JSON.stringify(row(1, 'a'))}\n`, { name: 'later.json' });
     const deps = {
       checkpoints: noCheckpoints,
-      store: createPartStore(staging, record.name),
+      store: createPartStore(staging, record),
       map: mapRow,
       mapping: record.mapping,
       batch: { events: 7, bytes: 100_000, eventBytes: 2_000 },
