@@ -46,6 +46,8 @@ describe('a folder', () => {
     const error = Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' });
     expect(toFolderError(error, `folder ${file}`, 'write a')).toMatchObject({ code: 'config' });
     expect(String(toFolderError(error, `folder ${file}`, 'write a'))).toMatch(/right to read and write/);
+    const large = Object.assign(new Error('EFBIG: file too large'), { code: 'EFBIG' });
+    expect(String(toFolderError(large, `folder ${file}`, 'write a'))).toMatch(/write a.*ulimit -f/);
     await expect(createFolderStaging(file).create('a/b', Buffer.from('x'))).rejects.toThrow(
       /has a file where a folder belongs/,
     );
