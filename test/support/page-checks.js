@@ -50,20 +50,25 @@ const listFaint = () =>
     return contrast >= 4.5 ? [] : [`${text}: contrast ${contrast.toFixed(2)}`];
   });
 
-/** Texts that lie on each other. What a box of its own scrolls is cut off there. */
+/** What of a box is seen: boxes around it that scroll or cut off hide the rest. */
+const toSeen = (of, { left, right, top, bottom }) => {
+  const seen = { left, right, top, bottom };
+  for (let one = of; one && one !== document.documentElement; one = one.parentElement) {
+    if (one instanceof SVGElement || getComputedStyle(one).overflowX === 'visible') continue;
+    const frame = one.getBoundingClientRect();
+    seen.left = Math.max(seen.left, frame.left);
+    seen.right = Math.min(seen.right, frame.right);
+    seen.top = Math.max(seen.top, frame.top);
+    seen.bottom = Math.min(seen.bottom, frame.bottom);
+  }
+  return seen;
+};
+
+/** Texts that lie on each other. */
 const listOverlaps = () => {
-  const boxes = listTexts().flatMap(({ of, text, boxes: all }) => {
-    const frame = of.closest('.scroll, .insight-scroll, pre')?.getBoundingClientRect();
-    return all
-      .map(({ left, right, top, bottom }) => ({
-        text,
-        left,
-        top,
-        bottom,
-        right: Math.min(right, frame?.right ?? Number.POSITIVE_INFINITY),
-      }))
-      .filter((box) => box.left < box.right);
-  });
+  const boxes = listTexts().flatMap(({ of, text, boxes: all }) =>
+    all.map((box) => ({ text, ...toSeen(of, box) })).filter((box) => box.left < box.right && box.top < box.bottom),
+  );
   const MOST_PX = 2; // lines of text touch each other
   const lies = (a, b) =>
     Math.min(a.right, b.right) - Math.max(a.left, b.left) > MOST_PX &&

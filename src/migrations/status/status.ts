@@ -15,6 +15,7 @@ import { hideQuoted } from '../rejects/hide-quoted.ts';
 import { loadStoredReport, type Report } from '../report/report.ts';
 import { leaseKey } from '../run/lease.ts';
 import { loadHistory } from './history.ts';
+import { toTerms } from './terms.ts';
 import { type Totals, TotalsBuilder, toOutcome } from './totals.ts';
 import {
   type MigrationStatus,
@@ -74,7 +75,7 @@ export async function createMigrationReader(store: MigrationStore, name: string)
         history,
         report,
         samples,
-        eventsPerMinute: manifest.limits.eventsPerMinute,
+        terms: toTerms(manifest),
       });
     },
   };

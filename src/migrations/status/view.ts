@@ -5,7 +5,9 @@ import type { Progress } from '../../state/progress-note.ts';
 import { type ShownState, toShownState, toState } from '../lifecycle.ts';
 import type { WebhookTrouble } from '../notify/find-trouble.ts';
 import type { Report } from '../report/report.ts';
+import { type ErrorView, listErrors } from './errors.ts';
 import { type HeatMap, toHeatMap } from './heat-map.ts';
+import type { Terms } from './terms.ts';
 import { type Totals, toOutcome } from './totals.ts';
 
 /** What staging and the lease say of a migration. */
@@ -63,8 +65,9 @@ export interface RunProgress {
 export interface MigrationView extends MigrationStatus {
   readonly mapping: string;
   readonly replays?: string;
-  /** Undefined where nothing limits the events. */
-  readonly eventsPerMinute?: number;
+  readonly terms: Terms;
+  /** Of the source. */
+  readonly files: number;
   /** Events that were accepted, by interval. Absent before the first, and of runs of earlier versions. */
   readonly throughput?: {
     readonly fromMs: number;
@@ -73,6 +76,8 @@ export interface MigrationView extends MigrationStatus {
   };
   readonly reasons: readonly ReasonView[];
   readonly heatMap: HeatMap;
+  /** What ended or held runs, and what failed in the last one. */
+  readonly errors: readonly ErrorView[];
   /** Its states, newest first. */
   readonly history: readonly { readonly state: string; readonly at: string; readonly reason: string }[];
   /** Of the last run, once it has ended. */
@@ -99,7 +104,7 @@ export interface ViewFacts extends StatusFacts {
   readonly samples: ReadonlyMap<string, readonly RejectSample[]>;
   readonly history: readonly Control[];
   readonly report: Report | undefined;
-  readonly eventsPerMinute: number | undefined;
+  readonly terms: Terms;
 }
 
 /** Whether the state asks for the lease: a migration that should run and has no producer is interrupted. */
@@ -156,14 +161,15 @@ export const toDamagedStatus = (name: string, reason: string): MigrationStatus =
 });
 
 export function toMigrationView(facts: ViewFacts): MigrationView {
-  const { record, note, totals, samples, history, report, eventsPerMinute } = facts;
+  const { record, note, totals, samples, history, report, terms } = facts;
   const status = toMigrationStatus(facts);
   const byReason = report ? Object.entries(report.byReason) : [...totals.byReason];
   return {
     ...status,
     mapping: record.mapping,
     ...(record.replays === undefined ? {} : { replays: record.replays }),
-    ...(eventsPerMinute === undefined ? {} : { eventsPerMinute }),
+    terms,
+    files: record.files.length,
     ...(note?.throughput ? { throughput: note.throughput } : {}),
     reasons: byReason
       .map(([reason, count]) => ({
@@ -174,6 +180,7 @@ export function toMigrationView(facts: ViewFacts): MigrationView {
       }))
       .sort((a, b) => b.count - a.count || (a.reason < b.reason ? -1 : 1)),
     heatMap: toHeatMap(totals.files),
+    errors: listErrors(history, report),
     history: history.map(({ state, at, reason }) => ({ state, at, reason })),
     ...(report ? { report } : {}),
   };

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { PartMeta } from '../../../src/contract/part.ts';
 import type { Receipt, RecordCounts } from '../../../src/contract/progress.ts';
+import type { Report } from '../../../src/migrations/report/report.ts';
+import { listErrors } from '../../../src/migrations/status/errors.ts';
 import { MAX_COLUMNS, MAX_ROWS, toHeatMap } from '../../../src/migrations/status/heat-map.ts';
+import type { Terms } from '../../../src/migrations/status/terms.ts';
 import { type FileTotals, TotalsBuilder, toOutcome } from '../../../src/migrations/status/totals.ts';
 import {
   type StatusFacts,
@@ -74,6 +77,15 @@ function toFacts(given: Partial<StatusFacts> = {}): StatusFacts {
   };
 }
 
+const terms: Terms = {
+  source: 'csv',
+  eventsPerMinute: 10_000,
+  failAbove: '1%',
+  persons: 'send',
+  sharedDevices: 'none',
+  overwrite: false,
+};
+
 const note: Progress = { ...counts(15, 3), phase: 'import', recordsPerSecond: 5, events: 12 };
 
 describe('the status of a migration', () => {
@@ -138,7 +150,7 @@ it('shows reasons with their outcome and samples, the most frequent first', () =
     samples: new Map([['no_identity', [sample]]]),
     history: [control('running')],
     report: undefined,
-    eventsPerMinute: 10_000,
+    terms,
   });
   expect(view.reasons).toEqual([
     { outcome: 'skipped', reason: 'before_window', count: 7, samples: [] },
@@ -149,6 +161,25 @@ it('shows reasons with their outcome and samples, the most frequent first', () =
     'duplicate',
     'rejected',
   ]);
+});
+
+it('lists what ended runs and what failed in the last one, and nothing that an operator did', () => {
+  const at = '2024-02-01T00:00:00Z';
+  const history: Control[] = [
+    control('finished'),
+    { state: 'paused', reason: 'wrong key', at, epoch: 3 },
+    control('paused', 'asked for'),
+    { state: 'running', reason: 'began', at, epoch: 2 },
+    { state: 'stopped', reason: 'disk full', at, epoch: 1 },
+  ];
+  const failures = [{ what: 'import-part 1', reason: 'damaged' }];
+  const report = { unfinished: { failures } } as unknown as Report;
+  expect(listErrors(history, report)).toEqual([
+    { what: 'import-part 1', reason: 'damaged' },
+    { what: 'paused', reason: 'wrong key', at },
+    { what: 'stopped', reason: 'disk full', at },
+  ]);
+  expect(listErrors(history.slice(0, 1), undefined)).toEqual([]);
 });
 
 describe('the heat map', () => {

@@ -1,8 +1,19 @@
+import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { getRequestListener } from '@hono/node-server';
+import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/cli/exit-code.ts';
 import { findFreePort } from '../../../src/embedded/free-port.ts';
+import type { MigrationView } from '../../../src/migrations/status/view.ts';
+import { respondWithPage } from '../../../src/server/operations/pages/page.ts';
+import {
+  renderMigration,
+  renderMigrationPage,
+} from '../../../src/server/operations/pages/render-migration.ts';
 import {
   type BackhaulProcess,
   killAllBackhaul,
@@ -14,6 +25,7 @@ import { ALL } from '../../support/form.ts';
 import { startRedis, type TestRedis } from '../../support/redis.ts';
 import { type StrictDestination, startStrictDestination } from '../../support/strict-destination.ts';
 import { createWorkplace, type Workplace } from '../../support/workplace.ts';
+import { createRunningView, createStoppedView } from './rich-view.ts';
 
 const NAME = 'shop';
 const REPLAY = `${NAME}.replay-1`;
@@ -107,6 +119,15 @@ describe.runIf(ALL && CHROMIUM !== undefined)('in Chromium', () => {
     }
   });
 
+  it.each(SCREENS)('has none with long texts and many days at $width px, dark: $isDark', async (screen) => {
+    for (const view of [createRunningView(), createStoppedView()]) {
+      const shown = await serveView(view);
+      await page.open(shown.url);
+      expect(await listFlaws(screen), view.state).toEqual([]);
+      await shown.close();
+    }
+  });
+
   it('would show the flaws that are looked for', async () => {
     await page.open(url);
     await page.evaluate(`for (const style of [
@@ -176,6 +197,23 @@ describe.runIf(ALL && CHROMIUM !== undefined)('in Chromium', () => {
     }
   }
 });
+
+/** The page of an operator, which hears of nothing new. */
+async function serveView(view: MigrationView): Promise<{ url: string; close(): Promise<void> }> {
+  const app = new Hono();
+  const body = renderMigrationPage(view.migration, renderMigration(view, { token: 'token' }), view.reason);
+  app.get('/', (c) => respondWithPage(c, { title: view.migration, address: '/', live: '/live', body }));
+  app.get('/operations/live.js', (c) => c.body('', 200, { 'content-type': 'text/javascript' }));
+  const server = createServer(getRequestListener(app.fetch)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    async close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
 
 /** Two days of records in one file, of which each request takes five; two cannot be mapped. */
 function writeMigration(workplace: Workplace, destinationUrl: string): string {

@@ -1,8 +1,14 @@
 import { expect, it } from 'vitest';
+import { buildReport } from '../../../src/migrations/report/build-report.ts';
 import type { MigrationStatus } from '../../../src/migrations/status/view.ts';
 import { MAX_MIGRATIONS, renderMetrics } from '../../../src/server/operations/metrics.ts';
 import { formatBytes } from '../../../src/server/operations/pages/format.ts';
+import { renderErrors } from '../../../src/server/operations/pages/render-errors.ts';
+import { renderPlan } from '../../../src/server/operations/pages/render-plan.ts';
 import { toRates } from '../../../src/server/operations/pages/render-throughput.ts';
+import { renderVerification } from '../../../src/server/operations/pages/render-verification.ts';
+import { finishedInput } from '../../migrations/report/sample-receipts.ts';
+import { createRunningView, createStoppedView } from './rich-view.ts';
 
 it('compares whole minutes with the budget, whatever bursts a run sends in', () => {
   const burst = [10_000, 0, 0, 0, 0, 0];
@@ -47,4 +53,44 @@ it('bounds the migrations among the metrics, keeps those that run, and escapes l
 
 it('writes bytes with a unit', () => {
   expect([0, 999, 1_000, 1_250_000].map(formatBytes)).toEqual(['0 B', '999 B', '1 kB', '1.3 MB']);
+});
+
+const toText = async (html: ReturnType<typeof renderPlan>) =>
+  String(await html)
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ');
+
+it('says what a migration was asked to do', async () => {
+  const plan = await toText(renderPlan(createRunningView()));
+  expect(plan).toContain('Source amplitude, 12 files of 1.5 GB');
+  expect(plan).toContain('from 2020-01-01 00:00:00, before 2024-01-01 00:00:00 UTC');
+  expect(plan).toContain('10,000 events a minute; 36 min for the records that are staged');
+});
+
+it('says whether the books balance, what is not counted, and how to compare', async () => {
+  const report = { ...buildReport(finishedInput()), stamps: { $import_job_id: 'shop' } };
+  const finished = await toText(renderVerification({ ...createStoppedView(), report }));
+  expect(finished).toContain(' balanced Read = delivered + skipped + duplicate + rejected');
+  expect(finished).toContain(
+    `the destination has ${report.events.accepted + report.events.synthetic} different events with $import_job_id = shop`.replace(
+      '1209',
+      '1,209',
+    ),
+  );
+  const open = {
+    ...report,
+    balanced: false,
+    problems: ['one is missing'],
+    repeats: { counted: false, partsWithout: 0 },
+  };
+  const stopped = await toText(renderVerification({ ...createStoppedView(), report: open }));
+  for (const text of ['not balanced', 'one is missing', 'Repeats over all parts are not counted yet'])
+    expect(stopped).toContain(text);
+});
+
+it('shows what failed and what stopped runs, and says when nothing did', async () => {
+  const errors = await toText(renderErrors(createStoppedView()));
+  expect(errors).toMatch(/failed import-part .*damaged.* stopped 2024-05-01 .* paused .*API key/);
+  expect(errors).not.toContain('asked for');
+  expect(await toText(renderErrors({ ...createRunningView(), errors: [] }))).toContain('Nothing has stopped');
 });

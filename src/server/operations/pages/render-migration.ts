@@ -7,8 +7,11 @@ import type { MigrationView, ReasonView } from '../../../migrations/status/view.
 import { type Action, listActions } from '../actions.ts';
 import { formatBytes, formatCount, formatTime, toWords } from './format.ts';
 import type { Fragments } from './page.ts';
+import { renderErrors } from './render-errors.ts';
 import { renderFiles } from './render-files.ts';
+import { renderPlan } from './render-plan.ts';
 import { renderThroughput } from './render-throughput.ts';
+import { renderVerification } from './render-verification.ts';
 
 /** Who looks at a page: `token` is that of an operator's forms. */
 export interface Reader {
@@ -22,7 +25,9 @@ export const renderMigration = (view: MigrationView, reader: Reader): Fragments 
   throughput: renderThroughput(view),
   reasons: renderReasons(view),
   files: renderFiles(view.heatMap),
-  persons: renderPersons(view),
+  plan: renderPlan(view),
+  errors: renderErrors(view),
+  verification: renderVerification(view),
   history: renderHistory(view),
 });
 
@@ -39,7 +44,11 @@ export const renderMigrationPage = (name: string, parts: Fragments, notice?: str
   </div>
   <section class="card" aria-labelledby="h-files"><h2 id="h-files">Files and days</h2><div id="files">${parts['files']}</div></section>
   <div class="two">
-    <section class="card" aria-labelledby="h-persons"><h2 id="h-persons">Persons and report</h2><div id="persons">${parts['persons']}</div></section>
+    <section class="card" aria-labelledby="h-verification"><h2 id="h-verification">Report and verification</h2><div id="verification">${parts['verification']}</div></section>
+    <section class="card" aria-labelledby="h-plan"><h2 id="h-plan">Plan</h2><div id="plan">${parts['plan']}</div></section>
+  </div>
+  <div class="two">
+    <section class="card" aria-labelledby="h-errors"><h2 id="h-errors">Last errors</h2><div id="errors">${parts['errors']}</div></section>
     <section class="card" aria-labelledby="h-history"><h2 id="h-history">States</h2><div id="history">${parts['history']}</div></section>
   </div>`;
 
@@ -77,7 +86,8 @@ function renderActions(view: MigrationView, { token }: Reader): Html {
   )}</div><p class="quiet">${actions.map((action) => html`<span id="hint-${action}">${action}: ${HINTS[action]}.</span> `)}</p>`;
 }
 
-function renderFigures({ counts, records, events, bytes, parts, run, eventsPerMinute }: MigrationView): Html {
+function renderFigures({ counts, records, events, bytes, parts, run, terms }: MigrationView): Html {
+  const { eventsPerMinute } = terms;
   const figure = (name: string, value: string, aside = '') =>
     html`<div><dt>${name}</dt><dd>${value}${aside !== '' && html`<small>${aside}</small>`}</dd></div>`;
   return html`<progress max="${Math.max(1, records.staged)}" value="${counts.read}" aria-label="Records with an outcome">${formatWholeShare(counts.read, records.staged)}</progress>
@@ -120,26 +130,6 @@ function renderReasons({ reasons, migration }: MigrationView): Html {
           ({ place, detail, text }) => html`<p class="quiet">${place}: ${detail}</p><pre>${text}</pre>`,
         )}<p class="quiet">Send them again after a correction:</p><pre>backhaul rejects replay ${migration} --reason ${reason}</pre></details>`,
     )}${rejected && html`<p class="quiet">All of them: <code>backhaul rejects ls ${migration}</code></p>`}`;
-}
-
-function renderPersons({ report, run, migration, mapping }: MigrationView): Html {
-  const about = html`<p class="quiet">Mapping ${mapping}. The whole report: <code>backhaul report ${migration}</code></p>`;
-  if (report === undefined)
-    return html`<p>${run?.phase === 'people' ? 'Persons and groups are being sent.' : 'Persons and groups are sent once all events are in; the report follows.'}</p>${about}`;
-  const { people, balanced, problems, unfinished, byDay } = report;
-  const days = Object.keys(byDay)
-    .filter((day) => day !== 'unknown')
-    .sort();
-  const unmerged = Object.entries(people.setAside);
-  return html`<dl class="figures">
-      <div><dt>Merged ids</dt><dd>${formatCount(people.pairs)}</dd></div>
-      <div><dt>Persons</dt><dd>${formatCount(people.persons)}</dd></div>
-      <div><dt>Groups</dt><dd>${formatCount(people.groups)}</dd></div>
-    </dl>
-    ${unmerged.length > 0 && html`<p>Not merged: ${unmerged.map(([reason, count]) => `${formatCount(count ?? 0)} ${toWords(reason)}`).join(', ')}.</p>`}
-    <p>${balanced ? 'The books balance: read = delivered + skipped + duplicate + rejected.' : 'The books do not balance.'}${days.length > 0 ? ` Days ${days[0]} to ${days.at(-1)}.` : ''}</p>
-    ${problems.length > 0 && html`<ul>${problems.map((problem) => html`<li>${problem}</li>`)}</ul>`}
-    ${unfinished.failures.length > 0 && html`<p>Failed for good:</p><ul>${unfinished.failures.slice(0, 10).map(({ what, reason }) => html`<li>${what}: ${reason}</li>`)}</ul>`}${about}`;
 }
 
 const renderHistory = ({ history, createdAt }: MigrationView): Html =>

@@ -1,9 +1,10 @@
 import { html } from 'hono/html';
-import { createWordAxis } from '../../../charts/axis.ts';
+import { createTimeAxis, createWordAxis } from '../../../charts/axis.ts';
 import type { Html } from '../../../charts/html.ts';
 import { renderLines } from '../../../charts/lines.ts';
 import { DAY_MS } from '../../../lib/day.ts';
 import type { MigrationView } from '../../../migrations/status/view.ts';
+import { formatTime } from './format.ts';
 
 const MINUTE_MS = 60_000;
 /** As many as a pointer can find. */
@@ -28,21 +29,19 @@ export function toRates({ fromMs, stepMs, events }: NonNullable<MigrationView['t
   });
 }
 
-export function renderThroughput({ throughput, eventsPerMinute }: MigrationView): Html {
+export function renderThroughput({ throughput, terms: { eventsPerMinute } }: MigrationView): Html {
   const rates = throughput ? toRates(throughput) : [];
   const [first, last] = [rates[0], rates.at(-1)];
   if (first === undefined || last === undefined)
     return html`<p class="quiet">Shown once a run has taken a minute.</p>`;
+  const times = rates.map(({ atMs }) => formatTime(new Date(atMs).toISOString()));
   const isLong = last.atMs - first.atMs > DAY_MS;
-  const labels = rates.map(({ atMs }) => {
-    const text = new Date(atMs).toISOString();
-    return isLong ? text.slice(5, 16).replace('T', ' ') : text.slice(11, 16);
-  });
+  const axis = isLong ? createTimeAxis(times) : createWordAxis(times.map((time) => time.slice(11, 16)));
   const series = [
     { name: 'accepted', values: rates.map((rate) => rate.eventsPerMinute), color: 'insight-1' },
     ...(eventsPerMinute === undefined
       ? []
       : [{ name: 'budget', values: rates.map(() => eventsPerMinute), color: 'insight-2', isEarlier: true }]),
   ];
-  return html`<p class="quiet">Events a minute, UTC.</p>${renderLines(series, createWordAxis(labels))}`;
+  return html`<p class="quiet">Events a minute, UTC.</p>${renderLines(series, axis)}`;
 }

@@ -31,12 +31,17 @@ p { margin: 0.375rem 0; }
 .head { display: flex; flex-wrap: wrap; gap: 0.5rem 0.875rem; align-items: center; margin-bottom: 0.25rem; }
 .reason { max-width: 75ch; }
 .card { margin-top: 1rem; padding: 1rem 1.125rem; background: var(--card); border: 1px solid var(--line); border-radius: 0.5rem; min-width: 0; }
-.two { display: grid; gap: 0 1rem; grid-template-columns: minmax(0, 1fr); }
+.two { display: grid; gap: 0 1rem; align-items: start; grid-template-columns: minmax(0, 1fr); }
 @media (min-width: 60rem) { .two { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
 .figures { display: grid; gap: 0.875rem 1.5rem; grid-template-columns: repeat(auto-fit, minmax(8.5rem, 1fr)); margin: 0; }
+p + .figures, .figures + p { margin-top: 0.875rem; }
 .figures dt { color: var(--quiet); font-size: 0.8125rem; }
 .figures dd { margin: 0; font-size: 1.25rem; font-weight: 600; line-height: 1.3; }
 .figures small { display: block; font-size: 0.8125rem; font-weight: 400; color: var(--quiet); }
+.terms { margin: 0; }
+.terms div { display: grid; grid-template-columns: 8rem minmax(0, 1fr); gap: 0 0.75rem; padding: 0.25rem 0; border-bottom: 1px solid var(--line); }
+.terms dt { color: var(--quiet); font-size: 0.8125rem; }
+.terms dd { margin: 0; }
 progress { width: 100%; height: 0.625rem; margin: 0.25rem 0 0.875rem; accent-color: var(--blue); }
 form { display: inline; }
 .actions { display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: center; margin: 0.875rem 0 0; }
@@ -51,7 +56,7 @@ thead th { color: var(--quiet); font-size: 0.8125rem; font-weight: 500; }
 .n { text-align: right; white-space: nowrap; }
 .heat { width: auto; font-size: 0.75rem; overflow-wrap: normal; }
 .heat th, .heat td { padding: 0.25rem 0.3125rem; }
-.heat tbody th { max-width: 16rem; min-width: 8rem; font-weight: 400; overflow-wrap: anywhere; }
+.heat tbody th { max-width: 16rem; min-width: min(14rem, 40vw); font-weight: 400; overflow-wrap: anywhere; }
 .heat td { text-align: right; white-space: nowrap; border: 1px solid var(--card); }
 .heat thead th { white-space: nowrap; }
 .h1 { background: rgb(var(--shade) / 0.08); } .h2 { background: rgb(var(--shade) / 0.16); } .h3 { background: rgb(var(--shade) / 0.24); } .h4 { background: rgb(var(--shade) / 0.32); } .h5 { background: rgb(var(--shade) / 0.4); }
@@ -66,6 +71,9 @@ ol.plain li { padding: 0.375rem 0; border-bottom: 1px solid var(--line); }
   h1 { font-size: 1.375rem; }
   .list thead { display: none; }
   .list tr { display: grid; grid-template-columns: 1fr auto; padding: 0.5rem 0; border-bottom: 1px solid var(--line); }
-  .list td, .list th { border: 0; padding: 0.125rem 0.25rem; }
+  .list td, .list th { border: 0; padding: 0.125rem 0.25rem; text-align: left; }
+  .list td:nth-child(even) { text-align: right; }
+  .list td:empty { display: none; }
+  .list td:last-child { grid-column: 1 / -1; text-align: left; }
 }
 `;
