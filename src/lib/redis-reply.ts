@@ -44,6 +44,17 @@ export function getReplyCode(error: unknown): string | undefined {
   return QUOTED_BY_SCRIPT.exec(error.message)?.[1] ?? code;
 }
 
+/**
+ * Whether a server takes writes, by its INFO. One that does not, because its disk or memory is full or it is a
+ * replica, keeps answering reads, and what it holds expires.
+ */
+export function takesWrites(info: string): boolean {
+  const read = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
+  const maxmemory = Number(read('maxmemory') ?? 0);
+  const isFull = maxmemory > 0 && Number(read('used_memory') ?? 0) >= maxmemory;
+  return read('aof_last_write_status') !== 'err' && read('role') !== 'slave' && !isFull;
+}
+
 /** Looks into what wraps replies: causes, aggregated errors, and what made a transaction be discarded (EXECABORT). */
 export function classifyReply(error: unknown): ReplyKind {
   const code = getReplyCode(error);

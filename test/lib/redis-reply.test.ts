@@ -1,7 +1,7 @@
 import { Redis, ReplyError } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectRedis } from '../../src/lib/connect-redis.ts';
-import { classifyReply, getReplyCode } from '../../src/lib/redis-reply.ts';
+import { classifyReply, getReplyCode, takesWrites } from '../../src/lib/redis-reply.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 
 const reply = (message: string): Error => new (ReplyError as new (message: string) => Error)(message);
@@ -124,4 +124,14 @@ describe('a real Redis', () => {
       redis.disconnect();
     }
   });
+});
+
+it.each([
+  ['role:master\r\nused_memory:900\r\nmaxmemory:0\r\naof_last_write_status:ok\r\n', true],
+  ['role:master\r\nused_memory:900\r\nmaxmemory:1000\r\n', true],
+  ['role:master\r\nused_memory:1000\r\nmaxmemory:1000\r\n', false],
+  ['role:master\r\naof_last_write_status:err\r\n', false],
+  ['role:slave\r\n', false],
+])('reads from INFO whether a server takes writes: %j', (info, expected) => {
+  expect(takesWrites(info)).toBe(expected);
 });

@@ -110,6 +110,15 @@ describe('a migration that is started, paused and resumed', () => {
         reason: 'no process runs it: the one that did was killed, or could not write why it ended',
       },
     ]);
+
+    // A producer that waits for room in Redis cannot renew its lease.
+    await lab.redis.config('SET', 'maxmemory', '1');
+    const whileFull = await loadStatus(runtime, 'twice').finally(() =>
+      lab.redis.config('SET', 'maxmemory', '0'),
+    );
+    expect(whileFull).toMatchObject([
+      { state: 'unknown', reason: expect.stringContaining('takes no writes') },
+    ]);
   });
 
   it('says that the disk was full, in the room of its progress note', async () => {

@@ -1,6 +1,7 @@
 import type { Receipt } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { shorten } from '../../lib/preview.ts';
+import { takesWrites } from '../../lib/redis-reply.ts';
 import { type Control, loadNewestControl } from '../../state/control.ts';
 import { isDocument, layout, parsePartKey, parseReceiptKey, partKeys } from '../../state/keys.ts';
 import type { MigrationRecord } from '../../state/migrations.ts';
@@ -42,12 +43,18 @@ export async function createMigrationReader(store: MigrationStore, name: string)
     if (record.id !== seen.record.id) seen = openSeen(staging, name, record);
     return { ...seen, record };
   };
-  /** No producer holds it where there is no Redis; undefined where there is one that does not answer. */
+  /**
+   * No producer holds it where there is no Redis; undefined where there is one that does not answer, or takes no
+   * writes: a lease that cannot be renewed expires, though its producer waits.
+   */
   const isLeased = ({ id }: MigrationRecord) =>
     store
-      .askRedis(async (redis) => (await redis.exists(leaseKey(id))) === 1)
+      .askRedis(async (redis) => {
+        if ((await redis.exists(leaseKey(id))) === 1) return { leased: true };
+        return { leased: takesWrites(await redis.info()) ? false : undefined };
+      })
       .then(
-        (leased) => leased ?? false,
+        (known) => (known === undefined ? false : known.leased),
         () => undefined,
       );
   const readFacts = async ({ record, readTotals }: Seen): Promise<StatusFacts & ControlAt> => {

@@ -142,7 +142,7 @@ export function toMigrationStatus({
 
 const REASONS: Readonly<Partial<Record<ShownState, string>>> = {
   interrupted: 'no process runs it: the one that did was killed, or could not write why it ended',
-  unknown: 'Redis does not answer, so nobody can say whether a process runs it',
+  unknown: 'Redis does not answer, or takes no writes, so nobody can say whether a process runs it',
 };
 
 /** Of a migration that cannot be read, so that the others are shown all the same. */
