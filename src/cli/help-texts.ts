@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   init: ['init exports/amplitude', 'init s3://exports/2023 --out move.yaml'],
   plan: ['plan move.yaml', 'plan move.yaml --full --html plan.html'],
+  rehearse: ['rehearse move.yaml', 'rehearse move.yaml --sample 1000'],
   run: ['run move.yaml', 'run move.yaml --top-up', 'run move.yaml --produce-only --json'],
   resume: ['resume amplitude-2023', 'resume amplitude-2023 --accept-refusals'],
   status: ['status', 'status amplitude-2023 --watch', 'status amplitude-2023 --json'],

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Argument, Command, Option } from 'commander';
 import { findProjectRoot } from '../embedded/project-root.ts';
+import type { RehearseCommandOptions } from './commands/compare/rehearse.ts';
 import type { VerifyCommandOptions } from './commands/compare/verify.ts';
 import { SCRIPTS } from './completion/scripts.ts';
 import type { CommandContext } from './context.ts';
@@ -57,6 +58,14 @@ export function buildProgram(finish: (code: ExitCode) => void): Command {
     .action(
       act(async (context, manifest: string, options: { full?: boolean; sample: string; html?: string }) =>
         (await import('./commands/plan.ts')).plan(context, manifest, options),
+      ),
+    );
+  command('rehearse <manifest>', 'run a manifest into a bundled API of its own, and compare what arrived')
+    .option('--sample <records>', 'only so many records of each file')
+    .option('--html <file>', 'where to write the comparison (default: in the folder of the rehearsal)')
+    .action(
+      act(async (context, manifest: string, options: RehearseCommandOptions) =>
+        (await import('./commands/compare/rehearse.ts')).rehearse(context, manifest, options),
       ),
     );
   command('run <manifest>', 'run a migration, or continue the one of that name')
