@@ -6,7 +6,7 @@ import { importPart } from '../src/pipeline/import-part.ts';
 import { createRedisCheckpoints } from '../src/state/checkpoints.ts';
 import { createPartStore } from '../src/state/part-store.ts';
 import { createStagedCheckpoints } from '../src/state/staged-checkpoints.ts';
-import type { Handler } from './worker.ts';
+import type { Handler, JobRun } from './worker.ts';
 
 export interface ImportPartDeps {
   readonly staging: Staging;
@@ -14,11 +14,16 @@ export interface ImportPartDeps {
   readonly migrations: OpenMigrations;
 }
 
+/** What lasts shorter is not worth a word. */
+const LOOK_EVERY_MS = 1_000;
+
 /** Job `import-part`: one staged part becomes events, rejects, identity facts and a receipt. */
 export function importPartHandler({ staging, redis, migrations }: ImportPartDeps): Handler<'import-part'> {
   return ({ migration, epoch, part }, run) =>
     migrations.use(migration, epoch, run.signal, async (open, signal) => {
       const { record, settings, maps, deliver } = open;
+      const report = createReport(run.progress);
+      const watch = setInterval(() => report.setTrouble(open.trouble?.()), LOOK_EVERY_MS).unref();
       const deps = {
         checkpoints: createStagedCheckpoints(createRedisCheckpoints(redis, record.id, open.epoch), {
           staging,
@@ -33,10 +38,27 @@ export function importPartHandler({ staging, redis, migrations }: ImportPartDeps
         stamp: settings.stamp,
         deliver,
         requestsInFlight: settings.requestsInFlight,
-        onProgress: ({ tally }: Checkpoint) =>
-          run.progress({ ...tally.counts, events: tally.events.accepted }),
+        onProgress: report.setCheckpoint,
       };
-      await importPart(part, deps, signal);
+      await importPart(part, deps, signal).finally(() => clearInterval(watch));
       return { kind: 'done' as const };
     });
+}
+
+/** Progress of a part: outcomes up to its last checkpoint, and what the destination answers while it is waited for. */
+function createReport(send: JobRun['progress']) {
+  let counted = {};
+  let waitingFor: string | undefined;
+  return {
+    setCheckpoint({ tally }: Checkpoint): void {
+      counted = { ...tally.counts, events: tally.events.accepted };
+      waitingFor = undefined;
+      send(counted);
+    },
+    setTrouble(trouble: string | undefined): void {
+      if (trouble === waitingFor) return;
+      waitingFor = trouble;
+      send(trouble === undefined ? counted : { ...counted, waitingFor: trouble });
+    },
+  };
 }

@@ -61,6 +61,8 @@ export interface Delivering {
   readonly byteCap: () => number;
   /** Whether events wait, for a permit or for the next attempt, and nothing was sent for a while. */
   readonly isWaiting: () => boolean;
+  /** What the destination answered last, where the same is sent again because of it. */
+  readonly trouble: () => string | undefined;
   /** Aborts requests in flight. */
   readonly close: () => Promise<void>;
 }
@@ -97,6 +99,7 @@ export function createDeliver(options: DeliverOptions): Delivering {
   const triesAtFirst = options.acceptRefusals ? REFUSALS_NEEDED : REFUSALS_NEEDED - 1;
   /** The first event that was accepted. */
   let knownGood: Batch | undefined;
+  let trouble: string | undefined;
 
   /** One request: a slot, a permit, a response. The slot comes first, so that no permit is held idle. */
   async function attempt(request: Buffer, events: number, signal: AbortSignal): Promise<Decision> {
@@ -124,6 +127,7 @@ export function createDeliver(options: DeliverOptions): Delivering {
     let unproven = 0;
     for (let tries = 1; ; tries += 1) {
       const decision = await attempt(request, events, signal);
+      trouble = isRetried(decision) ? decision.detail : undefined;
       if (!isRetried(decision)) return decision;
       if (decision.kind === 'foreign') pages += 1;
       if (decision.kind === 'unproven') unproven += 1;
@@ -221,6 +225,8 @@ export function createDeliver(options: DeliverOptions): Delivering {
     byteCap: () => sizeCap.bytes,
 
     isWaiting: waiting.isLong,
+
+    trouble: () => trouble,
 
     async close() {
       closing.abort(new UnavailableError('delivery was closed while a batch was in flight'));

@@ -94,6 +94,7 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
       },
       openSlice: (slice) => toSourceSlice(slice, source, access),
       isWaiting: () => sender.current()?.isWaiting() ?? false,
+      trouble: () => sender.current()?.trouble(),
       close: async () => (await sender.peek())?.close(),
     };
   };

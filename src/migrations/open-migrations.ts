@@ -32,6 +32,8 @@ export interface OpenMigration {
   /** By `idFrom` of the description of a part; those without have `vendor`. */
   readonly maps: Readonly<Record<IdFrom, ImportMap>>;
   readonly deliver: Deliver;
+  /** What the destination answers instead of taking events, while they are sent again. @default nothing */
+  readonly trouble?: () => string | undefined;
   /** For slices on shared storage, with the settings of this process. */
   readonly openSlice: (slice: Slice) => SourceSlice;
 }

@@ -120,6 +120,7 @@ export async function stageAndImport(
     return runScheduler(importWork(run, feed), {
       ...schedulerDeps,
       onProgress: ({ id }, progress) => {
+        board.setRefusal(id, partTrouble.safeParse(progress).data?.waitingFor);
         const reported = partProgress.safeParse(progress);
         if (!reported.success) return;
         const { events = reported.data.delivered, ...counts } = reported.data;
@@ -165,6 +166,8 @@ const sum = (numbers: Iterable<number>): number => [...numbers].reduce((total, n
 
 /** Outcomes of a part that is being imported; workers of earlier versions do not count its events. */
 const partProgress = z.object({ ...recordCounts.shape, events: z.number().int().nonnegative().optional() });
+
+const partTrouble = z.object({ waitingFor: z.string() });
 
 /** Parts of a slice that exist so far. */
 const sliceProgress = z.object({ parts: z.number() });

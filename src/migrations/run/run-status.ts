@@ -56,6 +56,8 @@ export class StatusBoard {
   countedParts = 0;
   #staged = 0;
   #waitingFor: string | undefined;
+  /** What the destination answers instead of taking events, by part. */
+  readonly #refusals = new Map<string, string>();
   readonly #speedometer: Speedometer;
   readonly #nowMs: () => number;
 
@@ -86,8 +88,16 @@ export class StatusBoard {
     this.changed();
   }
 
+  /** `what`: undefined once nothing is. */
+  setRefusal(part: string, what: string | undefined): void {
+    if (what === undefined) this.#refusals.delete(part);
+    else this.#refusals.set(part, what);
+    this.changed();
+  }
+
   finishPart(part: string, { counts, events }: Pick<Tally, 'counts' | 'events'>): void {
     this.#running.delete(part);
+    this.#refusals.delete(part);
     this.#settled = add(this.#settled, { counts, events: events.accepted });
     this.parts.done += 1;
     this.changed();
@@ -116,9 +126,14 @@ export class StatusBoard {
       staged: this.#staged,
       personJobs: { ...this.personJobs },
       countedParts: this.countedParts,
-      waitingFor: this.#waitingFor,
+      waitingFor: this.#waitingFor ?? this.#describeRefusal(),
       speed: this.#measureSpeed(own.counts),
     };
+  }
+
+  #describeRefusal(): string | undefined {
+    const [first] = this.#refusals.values();
+    return first === undefined ? undefined : `the destination: ${first}`;
   }
 
   #measureSpeed(own: RecordCounts): Speed {
