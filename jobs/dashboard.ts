@@ -8,6 +8,7 @@ import { Redis } from 'ioredis';
 import type { Logger } from '../src/lib/logger.ts';
 import { DELETION_JOB, type JobName, type Payload, QUEUE_PREFIX, SHARED_JOBS } from './catalog.ts';
 import { logConnectionErrors } from './log-connection-errors.ts';
+import { type StagingQueue, watchStagingQueues } from './staging-queues.ts';
 
 const DASHBOARD_PATH = '/queues';
 
@@ -36,8 +37,10 @@ export function createDashboard(options: DashboardOptions): Dashboard {
   const names = [...SHARED_JOBS, DELETION_JOB];
   const queues = names.map((name) => new Queue(name, { connection, prefix: QUEUE_PREFIX }));
   logConnectionErrors([connection, ...queues], options.log);
-  const viewer = createBoard(queues, true);
-  const operator = createBoard(queues, false);
+  const boards = { viewer: createBoard(queues, true), operator: createBoard(queues, false) };
+  const staging = watchStagingQueues(connection, (found) => {
+    for (const board of Object.values(boards)) board.show(found);
+  });
 
   const routes = new Hono();
   routes.use(`${DASHBOARD_PATH}/*`, async (context, next) => {
@@ -49,10 +52,11 @@ export function createDashboard(options: DashboardOptions): Dashboard {
     // bull-board's page loads fonts from another site; no request here leaves the machine.
     context.header('content-security-policy', "style-src 'self' 'unsafe-inline'; font-src 'self' data:");
   });
-  const serve = (context: Context) => {
+  const serve = async (context: Context) => {
     const role = options.admit(context);
     if (role instanceof Response) return role;
-    return (role === 'operator' ? operator : viewer).fetch(context.req.raw, context.env);
+    await staging.look().catch(() => {}); // the board says itself that Redis is away
+    return boards[role].routes.fetch(context.req.raw, context.env);
   };
   routes.all(DASHBOARD_PATH, serve);
   routes.all(`${DASHBOARD_PATH}/*`, serve);
@@ -71,26 +75,35 @@ export function createDashboard(options: DashboardOptions): Dashboard {
       ),
     askRedis: (ask) => ask(connection),
     async close() {
+      await staging.close();
       await Promise.allSettled(queues.map((queue) => queue.close()));
       connection.disconnect();
     },
   };
 }
 
-function createBoard(queues: readonly Queue[], readOnlyMode: boolean): Hono {
+/** `show`: what is staged just now, beside the queues that are always there. */
+interface Board {
+  readonly routes: Hono;
+  show(staging: readonly StagingQueue[]): void;
+}
+
+function createBoard(queues: readonly Queue[], readOnlyMode: boolean): Board {
   const server = new HonoAdapter(serveStatic);
   server.setBasePath(DASHBOARD_PATH);
-  const adapters = queues.map((queue) => {
+  const createAdapter = (queue: Queue, job: JobName, displayName?: string) => {
     const adapter = new BullMQAdapter(queue, {
       readOnlyMode,
       allowRetries: !readOnlyMode,
-      description: DESCRIPTIONS[queue.name as JobName],
+      description: DESCRIPTIONS[job],
+      ...(displayName === undefined ? {} : { displayName }),
     });
-    adapter.setFormatter('name', (job) => getTitle(job.name as JobName, job.data));
+    adapter.setFormatter('name', ({ name, data }) => getTitle(name as JobName, data));
     adapter.setFormatter('progress', renderProgress);
     return adapter;
-  });
-  createBullBoard({
+  };
+  const adapters = queues.map((queue) => createAdapter(queue, queue.name as JobName));
+  const { replaceQueues } = createBullBoard({
     queues: adapters,
     serverAdapter: server,
     options: {
@@ -101,9 +114,22 @@ function createBoard(queues: readonly Queue[], readOnlyMode: boolean): Hono {
       },
     },
   });
-  const board = new Hono();
-  board.route(DASHBOARD_PATH, server.registerPlugin());
-  return board;
+  const routes = new Hono();
+  routes.route(DASHBOARD_PATH, server.registerPlugin());
+  return {
+    routes,
+    show: (staging) =>
+      replaceQueues([
+        ...staging.map(({ queue, migration }) =>
+          createAdapter(
+            queue,
+            'stage-file',
+            migration === undefined ? 'stage-file' : `stage-file · ${migration}`,
+          ),
+        ),
+        ...adapters,
+      ]),
+  };
 }
 
 const DESCRIPTIONS: Record<JobName, string> = {

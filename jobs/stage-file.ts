@@ -20,11 +20,12 @@ export interface StageFileDeps {
 export function stageFileHandler(deps: StageFileDeps): Handler<'stage-file'> {
   const { staging, redis, migrationId, files, onPart } = deps;
   const byId = new Map(files.map((file) => [file.fileId, file]));
-  return async ({ migration, epoch, fileId, packing }, { signal }) => {
+  return async ({ migration, epoch, fileId, packing }, { signal, progress }) => {
     const assertInForce = () => assertEpochInForce(redis, migrationId, epoch);
     await assertInForce();
     const slice = byId.get(fileId);
     if (!slice) throw new SourceError(`file ${fileId} is not among the files of migration "${migration}"`);
+    let records = 0;
     await stageSlice({
       slice,
       staging,
@@ -33,6 +34,8 @@ export function stageFileHandler(deps: StageFileDeps): Handler<'stage-file'> {
       async onPart(part) {
         await assertInForce();
         onPart(part);
+        records += part.records;
+        progress({ records });
       },
       signal,
     });

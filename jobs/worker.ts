@@ -58,6 +58,8 @@ export interface WorkerDeps<N extends JobName> {
 const LOCK_MS = 30_000;
 const STALLED_CHECK_MS = 10_000;
 const PROGRESS_EVERY_MS = 1_000;
+/** The dashboard shows how many jobs ended in each minute of a week. */
+const METRICS_MINUTES = 7 * 24 * 60;
 /** Time to finish the batch and save; without Redis nothing ends by itself, and nothing is lost. */
 const CLOSE_WITHIN_MS = 15_000;
 /** A job that was just seen in the queue is taken by then, if not by another process. */
@@ -165,6 +167,7 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close
       lockDuration: deps.lockMs ?? LOCK_MS,
       stalledInterval: STALLED_CHECK_MS,
       maxStalledCount: 1_000, // a job that stalls has done nothing wrong: its worker was killed
+      metrics: { maxDataPoints: METRICS_MINUTES },
       settings: { backoffStrategy: (attemptsMade: number) => backoffMs(attemptsMade) },
     });
     logConnectionErrors([worker], log);
