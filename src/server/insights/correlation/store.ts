@@ -123,8 +123,10 @@ export async function countCorrelated(
             ? labelledPersons(things)
             : labelledOthers(of(others), query, things)
         })
-      select label, count(*) filter (where steps = ${last}::integer) as success,
-        count(*) filter (where steps < ${last}::integer) as failure from having_it group by label
+      select array_remove(array[a, b, c], null) as label,
+        count(*) filter (where steps = ${last}::integer) as success,
+        count(*) filter (where steps < ${last}::integer) as failure
+      from having_it group by a, b, c
       union all
       select null::text[], count(*) filter (where steps = ${last}::integer),
         count(*) filter (where steps < ${last}::integer) from facts`,
@@ -154,16 +156,17 @@ function otherThings(scope: EventScope, span: Span, query: FunnelQuery, things: 
 }
 
 /**
- * What persons did on their way, once each. Properties become rows only there: they are twenty times as many as
- * events, most of which are not on the way of anybody.
+ * What persons did on their way, once each, by the parts `a`, `b` and `c` of its label: arrays take longer to tell
+ * apart. Properties become rows only there: they are twenty times as many as events, most of which are not on the way
+ * of anybody.
  */
 function labelledOthers(others: Sql, query: FunnelQuery, things: CorrelatedEvents): Sql {
   const onTheWay = sql`facts join ${others} as others on others.actor = facts.actor where ${isOnTheWay(query)}`;
   if (things.type === 'events') {
-    return sql`select distinct facts.actor, steps, array[others.event] as label from ${onTheWay}`;
+    return sql`select distinct facts.actor, steps, others.event as a, null as b, null as c from ${onTheWay}`;
   }
-  return sql`select distinct actor, steps,
-      array[event, key, left(value #>> '{}', ${MAX_VALUE_CHARACTERS}::integer)] as label
+  return sql`select distinct actor, steps, event as a, key as b,
+      left(value #>> '{}', ${MAX_VALUE_CHARACTERS}::integer) as c
     from (select facts.actor, steps, others.event, others.properties from ${onTheWay} offset 0) as own
     cross join lateral jsonb_each(own.properties) as member (key, value)
     where key <> all(${things.excluded}::text[]) and ${isScalar(sql`value`)}`;
@@ -172,7 +175,8 @@ function labelledOthers(others: Sql, query: FunnelQuery, things: CorrelatedEvent
 function labelledPersons(things: CorrelatedThings): Sql {
   const names = things.type === 'properties' ? things.names : undefined;
   const isNamed = names === undefined ? sql`true` : sql`key = any(${names}::text[])`;
-  return sql`select facts.actor, steps, array[key, left(member.value #>> '{}', ${MAX_VALUE_CHARACTERS}::integer)] as label
+  return sql`select facts.actor, steps, key as a,
+      left(member.value #>> '{}', ${MAX_VALUE_CHARACTERS}::integer) as b, null as c
     from facts
     join persons p on p.id = case when facts.actor ~ '^[0-9]' then facts.actor::integer end
     cross join lateral jsonb_each(p.properties) as member (key, value)
