@@ -86,7 +86,8 @@ export async function prepareMigration(
   const find = () => findFiles(runtime, { manifest, baseDir }, allowEmpty);
   const settled = <F extends SourceSlice>(found: readonly F[]) =>
     settledBefore ? found.filter((file) => isSettled(file, settledBefore)) : [...found];
-  const current = known && (await findCurrentSources(known, staging, find));
+  const isForNew = newFiles === 'take';
+  const current = known && (await findCurrentSources(known, staging, { find, isForNew }));
   let files = known ? (current ?? []) : settled(await find());
   if (!known) await checkHeaders(files, manifest.source);
   let added: readonly SourceSlice[] = [];
@@ -103,7 +104,7 @@ export async function prepareMigration(
       const changes = await checkSources(known.files, files, staged, hashSlice);
       differences.push(...changes.differences);
       if (newFiles === 'refuse') differences.push(...changes.added.map((file) => `${file.name} is new`));
-      if (newFiles === 'take') added = settled(changes.added);
+      if (isForNew) added = settled(changes.added);
       files = [...changes.known, ...added];
     }
     if (differences.length > 0) throw changed(name, differences, staging.location);
@@ -134,16 +135,20 @@ export const toPrepared = (
   tooManyRejects: (counts) => tooManyRejects(manifest.rejects.failAbove, counts),
 });
 
-/** The source as it is now; undefined where all of it is staged and it cannot be found any more. */
+/**
+ * The source as it is now; undefined where all of it is staged and it cannot be found any more. Whoever looks for
+ * what is new is not told that nothing is.
+ */
 async function findCurrentSources(
   known: MigrationRecord,
   staging: Staging,
-  find: () => Promise<SourceSlice[]>,
+  { find, isForNew }: { readonly find: () => Promise<SourceSlice[]>; readonly isForNew: boolean },
 ): Promise<SourceSlice[] | undefined> {
   if (areStagedRejects(known.files) || known.releases) return undefined;
   try {
     return await find();
   } catch (error) {
+    if (isForNew) throw error;
     const staged = await loadStagedFiles(staging, known.name);
     if (known.files.every(({ fileId }) => staged.has(fileId))) return undefined;
     throw error;

@@ -151,14 +151,15 @@ describe('a schedule', () => {
     rmSync(file);
     to(4);
     expect(await run()).toMatchObject({ run: { outcome: 'nothing_new', failures: 0 } });
-    // A folder that is not there is a mistake, or a disk that is not mounted.
+    // A folder that is not there is misspelt or not mounted, whether there was an import or not.
     rmSync(join(lab.workplace.folder, 'empty'), { recursive: true });
     const elsewhere = { ...loaded.manifest, name: 'nowhere' };
     await setSchedule(runtime, { ...loaded, manifest: elsewhere }, { ...daily, cron: '0 7 * * *' });
     to(5);
-    expect(await runSchedule(runtime, 'nowhere', options())).toMatchObject({
-      run: { outcome: 'failed', failures: 1, reason: expect.stringContaining('matches no file') },
-    });
+    for (const name of ['empty', 'nowhere'])
+      expect(await runSchedule(runtime, name, options())).toMatchObject({
+        run: { outcome: 'failed', failures: 1, reason: expect.stringContaining('matches no file') },
+      });
   });
 
   it('takes what is new in one place while another one is empty', async () => {
