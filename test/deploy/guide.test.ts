@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it, test } from 'vitest';
+import { parseManifest } from '../../config/manifest/load-manifest.ts';
+import { listSettingFields } from '../../config/settings.ts';
 import { readCompose, readText } from '../support/compose.ts';
 import { listCommands, parseCommand, toWords } from '../support/parse-command.ts';
 
@@ -8,6 +10,7 @@ const commands = [...guide.matchAll(/^ *```sh\n([\s\S]*?)^ *```/gm)]
   .flatMap(([, block = '']) => block.split('\n').map((line) => line.trim()))
   .filter(Boolean);
 const isSetting = (line: string) => /^[A-Z]\w*=/.test(line);
+const getExported = (line: string) => /^export ([A-Z]\w*)=/.exec(line)?.[1];
 
 test('every setting that the guide shows is a line of the example', () => {
   const shown = commands.filter(isSetting);
@@ -16,13 +19,29 @@ test('every setting that the guide shows is a line of the example', () => {
   expect(shown.filter((line) => !lines.includes(`#${line}`))).toEqual([]);
 });
 
+test('every variable that the guide exports is a setting', () => {
+  const exported = commands.flatMap((line) => getExported(line) ?? []);
+  expect(exported.length).toBeGreaterThan(2);
+  const known = listSettingFields().map(({ env }) => env);
+  expect(exported.filter((name) => !known.includes(name))).toEqual([]);
+});
+
+test('every manifest of the guide is one', () => {
+  const manifests = [...guide.matchAll(/^```yaml\n(name:[\s\S]*?)^```/gm)].map(([, text = '']) => text);
+  expect(manifests.length).toBeGreaterThan(0);
+  for (const text of manifests)
+    expect(parseManifest(text, 'docs/deployment.md', { env: {} }).manifest.schedule).toBeDefined();
+});
+
 describe('every command of the guide exists', () => {
-  it.each(commands.filter((line) => !isSetting(line)))('%s', (command) => {
+  it.each(commands.filter((line) => !isSetting(line) && !getExported(line)))('%s', (command) => {
     const words = toWords(command);
     for (const word of words.filter((one) => one.startsWith('deploy/'))) expect(existsSync(word)).toBe(true);
     if (command.startsWith('docker compose run --rm ')) {
       expect(Object.keys(readCompose().services)).toContain(words[4]);
       expect(parseCommand(words.slice(5))).toBe('parsed');
+    } else if (command.startsWith('npx backhaul ')) {
+      expect(parseCommand(words.slice(2))).toBe('parsed');
     } else expect(command).toMatch(/^(sh deploy\/|docker compose up |kubectl )/);
   });
 });

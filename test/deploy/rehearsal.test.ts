@@ -1,12 +1,19 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findRedisServer } from '../../src/embedded/find-redis-server.ts';
 import { findFreePort } from '../../src/embedded/free-port.ts';
+import { loadLastRun } from '../../src/state/schedules/runs.ts';
+import { addSchedule, loadNewestSchedule } from '../../src/state/schedules/schedules.ts';
+import { createS3Staging } from '../../src/state/staging/s3.ts';
+import { createS3Bucket } from '../../src/state/staging/s3-bucket.ts';
 import { killAllBackhaul, parseReport, startBackhaul } from '../support/backhaul-process.ts';
-import { createEnvLab, parseEnv, readCompose, switchOn } from '../support/compose.ts';
+import { createEnvLab, parseEnv, readCompose, readText, switchOn } from '../support/compose.ts';
 import { ALL } from '../support/form.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { startRadosgw } from '../support/radosgw.ts';
@@ -44,13 +51,16 @@ async function createNatively(name: string) {
       .replace('http://object-store:9000', s3?.endpoint ?? '')
       .replace(/^postgres:.*@database:5432\/.*$/, postgres?.url ?? '')
       .replace('/rehearsal/', join(process.cwd(), 'deploy/rehearsal/'))
+      .replace('/exports/', join(workplace.folder, '/'))
       .replace('0.0.0.0', '127.0.0.1')
       .replace(/(^|127\.0\.0\.1:)8000\b/, `$1${apiPort}`)
       .replace(/(^|127\.0\.0\.1:)8001\b/, `$1${workerPort}`);
   return { dataDir, queuePort, toNative };
 }
 
-async function start(name: string, variables: Readonly<Record<string, string>>) {
+type Environment = Readonly<Record<string, string>>;
+
+async function start(name: string, variables: Environment) {
   const { services } = readCompose(variables);
   const { dataDir, queuePort, toNative } = await createNatively(name);
   const getService = (service: string) => {
@@ -59,8 +69,8 @@ async function start(name: string, variables: Readonly<Record<string, string>>) 
     const env = Object.entries(found.environment).map(([key, value]) => [key, toNative(value)] as const);
     return { ...found, env: Object.fromEntries(env) };
   };
-  const backhaul = (service: string, args = getService(service).command ?? []) =>
-    startBackhaul(args.map(toNative), { dataDir, env: getService(service).env });
+  const backhaul = (service: string, args = getService(service).command ?? [], more: Environment = {}) =>
+    startBackhaul(args.map(toNative), { dataDir, env: { ...getService(service).env, ...more } });
   /** Exit code of its health check. */
   const check = async (service: string): Promise<number> => {
     const [kind, program = '', ...args] = getService(service).healthcheck?.test ?? [];
@@ -105,6 +115,70 @@ async function rehearse({ backhaul, untilHealthy }: Awaited<ReturnType<typeof st
   return worker;
 }
 
+/** The scheduled backfill of docs/deployment.md, with its manifest and its commands, by the API and two workers. */
+async function schedule({ backhaul, getService }: Awaited<ReturnType<typeof start>>) {
+  const guide = readText('docs/deployment.md');
+  const section = guide.slice(
+    guide.indexOf('### A scheduled backfill'),
+    guide.indexOf('## Several machines'),
+  );
+  const [, manifest = ''] = /```yaml\n([\s\S]*?)```/.exec(section) ?? [];
+  writeFileSync(join(workplace.folder, 'daily.yaml'), manifest);
+  const { env } = getService('worker');
+  const keys = {
+    endpoint: env['BACKHAUL_S3_ENDPOINT'] ?? '',
+    accessKeyId: env['BACKHAUL_S3_ACCESS_KEY_ID'] ?? '',
+    secretAccessKey: env['BACKHAUL_S3_SECRET_ACCESS_KEY'] ?? '',
+  };
+  const bucket = createS3Bucket({ ...keys, bucket: 'backhaul' });
+  const addDay = async (day: number) => {
+    const events = [1, 2].map((n) => ({
+      uuid: randomUUID(),
+      event_type: 'Opened',
+      event_time: `2024-02-0${day} 0${n}:00:00`,
+      user_id: `user-${n}`,
+    }));
+    const lines = events.map((event) => `${JSON.stringify(event)}\n`).join('');
+    await bucket.put(`exports/${day}.json.gz`, gzipSync(lines));
+  };
+
+  await addDay(1);
+  const said = new Map<string, string>();
+  for (const [, line = ''] of section.matchAll(/^docker compose run --rm worker (.*)$/gm)) {
+    const { code, stdout, stderr } = await backhaul('worker', [...line.split(' '), '--json']).ended;
+    expect([line, code], stderr).toEqual([line, 0]);
+    said.set(line.split(' ')[1] ?? '', stdout);
+  }
+  expect(JSON.parse(said.get('set') ?? '')).toMatchObject({ state: 'active', timezone: 'Europe/Berlin' });
+  expect(JSON.parse(said.get('run') ?? '')).toMatchObject({ outcome: 'done', files: 1 });
+  expect(JSON.parse(said.get('ls') ?? '')).toMatchObject([{ migration: 'daily', lastRun: { files: 1 } }]);
+  expect(JSON.parse(said.get('coverage') ?? '')).toMatchObject({
+    days: [{ day: '2024-02-01', counts: { delivered: 2 } }],
+  });
+
+  // Set three days ago, as nobody can wait so long.
+  const staging = createS3Staging({ ...keys, bucket: 'backhaul', prefix: 'staging' });
+  const { schedule: set } = await loadNewestSchedule(staging, 'daily');
+  if (set === undefined) throw new Error('there is no schedule');
+  await staging.remove('_schedules/daily/runs/00000001.json');
+  for (const day of [2, 3]) await addDay(day);
+  const since = new Date(Date.parse(set.since) - 3 * 24 * 3_600_000).toISOString();
+  await addSchedule(staging, 'daily', { number: 2, schedule: { ...set, since } });
+  // Each container has a port of its own.
+  backhaul('worker', undefined, { BACKHAUL_WORKER_PORT: '' });
+  const { run: caughtUp } = await until(
+    'the run of what was missed',
+    async () => {
+      const last = await loadLastRun(staging, 'daily');
+      return last.run ? last : undefined;
+    },
+    120_000,
+  );
+  expect(caughtUp).toMatchObject({ outcome: 'done', files: 2, missed: 2 });
+  const report = backhaul('worker', ['report', 'daily', '--json']);
+  expect(parseReport(await report.ended).counts).toMatchObject({ read: 6, delivered: 6, duplicate: 0 });
+}
+
 it('docker-compose.yml rehearses with the .env that the script writes, and notices a queue that is away', async () => {
   lab.make();
   const place = await start('compose', parseEnv(lab.read()));
@@ -133,5 +207,6 @@ describe.runIf(s3 !== undefined && postgres !== undefined)('with the profiles po
     const [program = '', ...args] = [...entrypoint, ...command];
     for (const _twice of [1, 2]) await run(program, args, { env: { PATH: process.env['PATH'], ...env } });
     await rehearse(place);
+    await schedule(place);
   }, 300_000);
 });
