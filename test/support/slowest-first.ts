@@ -8,11 +8,13 @@ import { BaseSequencer } from 'vitest/node';
 const SLOWEST = [
   // In the long form alone.
   'test/chaos/storm',
+  'test/chaos/partition',
   'test/chaos/wipes',
   'test/chaos/bundled',
   'test/services/chaos-s3',
   'test/migrations/redis-outage',
   'test/services/shared-slices',
+  'test/services/schedule-s3',
   'test/deploy/rehearsal',
   'test/server/actors/same-number',
   // In npm test, too.
