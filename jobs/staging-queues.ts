@@ -32,7 +32,7 @@ export function watchStagingQueues(connection: Redis, onChange: (queues: Staging
     const come = [...found].filter((name) => known.get(name)?.migration === undefined);
     const gone = [...known.keys()].filter((name) => !found.has(name));
     await Promise.all(come.map(open));
-    await Promise.all(gone.map((name) => known.get(name)?.queue.close()));
+    await Promise.all(gone.map(async (name) => known.get(name)?.queue.close()));
     for (const name of gone) known.delete(name);
     if (come.length + gone.length > 0) onChange([...known.values()]);
   };
