@@ -215,7 +215,7 @@ async function serveView(view: MigrationView): Promise<{ url: string; close(): P
   };
 }
 
-/** Two days of records in one file, of which each request takes five; two cannot be mapped. */
+/** Two days of records in one file, of which each request takes two; two records cannot be mapped. */
 function writeMigration(workplace: Workplace, destinationUrl: string): string {
   mkdirSync(join(workplace.folder, 'exports'));
   const lines = Array.from({ length: RECORDS }, (_, index) => {
@@ -241,7 +241,7 @@ function writeMigration(workplace: Workplace, destinationUrl: string): string {
       },
     },
     destination: { url: destinationUrl, apiKey: '${KEY}' },
-    limits: { batch: { events: 5 }, requestsInFlight: 1 },
+    limits: { batch: { events: 2 }, requestsInFlight: 1 },
     rejects: { failAbove: '50%' },
   });
 }
