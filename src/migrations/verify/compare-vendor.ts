@@ -67,17 +67,25 @@ function compareDays(old: Counts, by: ByKey): Row[] {
           toCauses(counts, losses),
     ),
   ];
-  const all = choices.map((choose) => shiftDays(days, choose));
-  const best = all.reduce((least, rows) => (sumOpen(rows) < sumOpen(least) ? rows : least));
-  return usePool(best, by[UNKNOWN_DAY], 'no_day');
+  const pool = by[UNKNOWN_DAY];
+  const missing = new Set(LOSS_CHOICES.map((losses) => -sumCauses(toCauses(pool, losses))));
+  const all = [...missing].flatMap((count) =>
+    choices.map((choose) => usePool(shiftDays(days, choose, count), pool, 'no_day')),
+  );
+  return all.reduce((least, rows) => (sumOpen(rows) < sumOpen(least) ? rows : least));
 }
 
-function shiftDays(days: readonly Difference[], choose: (day: Difference) => Explained[]): Row[] {
+function shiftDays(
+  days: readonly Difference[],
+  choose: (day: Difference) => Explained[],
+  missing: number,
+): Row[] {
   const rows = days.map((day) => toRow(day.key, day.old, day.now, choose(day)));
   const moves = explainShift(
     rows
       .filter(({ key }) => /^\d{4}-\d\d-\d\d$/.test(key))
       .map(({ key: day, old, now, unexplained: left }) => ({ day, old, now, left })),
+    missing,
   );
   return rows.map((row) => withCause(row, 'time_zone', moves.get(row.key) ?? 0));
 }

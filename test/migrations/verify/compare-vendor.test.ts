@@ -96,6 +96,23 @@ describe("the vendor's counts", () => {
     expect(days.map(explained)[2]?.causes).toEqual([['time_zone', 3]]);
   });
 
+  it('are of another zone, and records without a time are missing as well', () => {
+    const { days } = compare(
+      { byDay: { '2024-02-01': 10, '2024-02-02': 10 } },
+      {
+        byDay: {
+          '2024-02-01': counts(5),
+          '2024-02-02': counts(10),
+          '2024-02-03': counts(3),
+          unknown: counts(0, { rejected: 2 }),
+        },
+      },
+    );
+    expect(days.map(({ unexplained }) => unexplained)).toEqual([0, 0, 0]);
+    const causes = days.flatMap((row) => row.causes);
+    expect(causes.filter(({ cause }) => cause === 'no_day')).toEqual([{ cause: 'no_day', count: -2 }]);
+  });
+
   it('find an event under the name that the map gives it, where the number tells', () => {
     const { events } = compare(
       { byEvent: { 'Page Viewed': 12, gone: 4 } },

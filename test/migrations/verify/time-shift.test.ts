@@ -30,6 +30,20 @@ describe('a vendor in another time zone', () => {
     );
   });
 
+  it('is explained beside events that one day lacks for another reason', () => {
+    fc.assert(
+      fc.property(history, fc.nat(), fc.integer({ min: 1, max: 50 }), ({ old, now }, at, missing) => {
+        const index = at % old.length;
+        fc.pre((now[index] ?? 0) >= missing);
+        const fewer = now.map((count, day) => (day === index ? count - missing : count));
+        const days = toDifferences(old, fewer);
+        const moves = explainShift(days, missing);
+        const open = days.map(({ day, left }) => left - (moves.get(day) ?? 0));
+        expect(open.filter((count) => count !== 0)).toEqual([-missing]);
+      }),
+    );
+  });
+
   it('never explains what does not add up to nothing', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.nat(500), fc.nat(500)), { minLength: 1, maxLength: 30 }), (pairs) => {
