@@ -27,7 +27,7 @@ export async function startCuttingProxy(target: { host: string; port: number }):
   const lines = new Set<Line>();
   let cutOff: readonly number[] = [];
 
-  const isCut = ({ client }: Line): boolean => cutOff.length > 0 && cutOff.some((pid) => owns(pid, client));
+  const isCut = ({ client }: Line): boolean => cutOff.some((pid) => owns(pid, client));
   const join = (line: Line) => {
     const server = connect(target);
     line.server = server;

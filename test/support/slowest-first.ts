@@ -9,6 +9,7 @@ const SLOWEST = [
   // In the long form alone.
   'test/chaos/storm',
   'test/chaos/partition',
+  'test/chaos/partition',
   'test/chaos/wipes',
   'test/chaos/bundled',
   'test/services/chaos-s3',
