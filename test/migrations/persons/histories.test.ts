@@ -240,6 +240,7 @@ async function compare(played: Played, overwrite: boolean): Promise<void> {
   for (const merge of expected) if (!sent.has(merge)) expect(perhaps).toContain(ofPair(merge)[1]);
 
   const gone = new Set(removed.flatMap((fact) => (fact.kind === 'person' ? [fact.distinctId] : [])));
+  const away = new Set([...sent].map((merge) => ofPair(merge)[0]));
   // Of values that fill a gap, the one that came first stays.
   const once = new Set(
     world.said.flatMap((fact) => (fact.kind === 'person' ? Object.values(fact.setOnce ?? {}) : [])),
@@ -247,7 +248,7 @@ async function compare(played: Played, overwrite: boolean): Promise<void> {
   const show = ({ ids, properties }: LivePerson) => ({
     ids,
     properties:
-      overwrite && !ids.some((id) => DEVICES.includes(id) && gone.has(id))
+      overwrite && !ids.some((id) => (DEVICES.includes(id) || away.has(id)) && gone.has(id))
         ? Object.fromEntries(
             Object.entries(properties).map(([key, value]) => [key, once.has(value) ? 'once' : value]),
           )

@@ -130,14 +130,14 @@ export function createPersonsWorld({
     const end = new AbortController();
     const count = { calls: 0 };
     latest = count;
-    let hasSlept = false;
+    let sleep: Promise<void> | undefined;
     const call = async <T>(work: () => T, isDelivery = false): Promise<T> => {
       end.signal.throwIfAborted();
       count.calls += 1;
-      if (freeze && !hasSlept && count.calls >= freeze.call && !isDelivery) {
-        hasSlept = true;
+      if (freeze && !sleep && count.calls >= freeze.call && !isDelivery) {
         strings.clear(); // it sleeps for longer than a lock lasts
-        await freeze.meanwhile();
+        sleep = freeze.meanwhile();
+        await sleep;
       }
       if (count.calls !== kill?.call) return work();
       if (kill.after) work();
@@ -147,6 +147,8 @@ export function createPersonsWorld({
     return {
       signal: end.signal,
       call,
+      /** What happens meanwhile does, although another call ends the process. */
+      wake: () => sleep,
       staging: createMemoryStaging(objects, call),
       redis: createLocks(strings, call) as unknown as Redis,
     };
@@ -176,6 +178,7 @@ export function createPersonsWorld({
       if (process.signal.aborted) return 'killed';
       return { failed: getMessage(error) };
     } finally {
+      await process.wake();
       strings.clear(); // a lock expires, and so does that of a process which is gone
     }
   };
