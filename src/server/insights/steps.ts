@@ -74,6 +74,8 @@ const VACUUM = [
   sql`vacuum pg_catalog.pg_attribute`,
   sql`vacuum pg_catalog.pg_class`,
   sql`vacuum pg_catalog.pg_depend`,
+  sql`vacuum pg_catalog.pg_index`,
+  sql`vacuum pg_catalog.pg_statistic`,
   sql`vacuum pg_catalog.pg_type`,
 ];
 let runs = 0;
@@ -163,9 +165,12 @@ export function startSteps(db: Db, budgetMs: number, sizes: StepSizes = {}): Ste
 
   async function derive(sources: readonly Sql[], select: (of: (source: Sql) => Sql) => Sql): Promise<Sql> {
     const facts = Math.max(...sources.map((source) => counts.get(source) ?? 0));
-    for (let groups = Math.ceil(facts / factsAStep); groups > 1; groups *= 4) {
+    const fewest = Math.ceil(facts / factsAStep);
+    // Outside of what may be tried again, which gives back the name of the last table.
+    if (fewest > 1) for (const source of sources) await divide(source);
+    for (let groups = fewest; groups > 1; groups *= 4) {
       try {
-        return await deriveGroups(sources, groups, select);
+        return await deriveGroups(groups, select);
       } catch (error) {
         if (!isTooSlow(error) || groups >= MOST_GROUPS) throw error;
         tables -= 1; // the same name again: the facts must keep theirs
@@ -175,12 +180,7 @@ export function startSteps(db: Db, budgetMs: number, sizes: StepSizes = {}): Ste
   }
 
   /** Shares of actors are put into groups of about the same size; those of one group are derived from in one step. */
-  async function deriveGroups(
-    sources: readonly Sql[],
-    groups: number,
-    select: (of: (source: Sql) => Sql) => Sql,
-  ): Promise<Sql> {
-    for (const source of sources) await divide(source);
+  async function deriveGroups(groups: number, select: (of: (source: Sql) => Sql) => Sql): Promise<Sql> {
     const selectShares = (from: number, until: number) =>
       select(
         (source) => sql`(select * from ${source} as facts
