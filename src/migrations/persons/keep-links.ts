@@ -18,7 +18,7 @@ import { saveVersions } from '../../state/ledger/versions.ts';
 import { clearStaging, type MigrationRecord } from '../../state/migrations.ts';
 import { listFacts, listOtherFacts } from './facts-of.ts';
 import { areFactsRemoved } from './facts-removed.ts';
-import { atTurn } from './turn.ts';
+import { atTurn } from './ledger-at-turn.ts';
 
 /** Whether a vendor says in them who is one person. */
 export async function hasLinks(staging: Staging, name: string): Promise<boolean> {

@@ -25,7 +25,7 @@ interface Holder extends LeaseHolder {
   readonly migration: string;
   readonly name: string;
   readonly token: string;
-  /** Undefined before it is opened, and in locks of earlier versions. */
+  /** 0 before it is opened, undefined in locks of earlier versions. */
   readonly turn?: number | undefined;
 }
 
@@ -69,7 +69,15 @@ export async function takeLedgerLock(
 ): Promise<LedgerLock> {
   const key = ledgerLockKey(ledger);
   const { id, name } = migration;
-  const holder: Holder = { host: hostname(), pid: process.pid, migration: id, name, token: randomUUID() };
+  // Until its turn is known, a worker that slept since an earlier one sends nothing.
+  const holder: Holder = {
+    host: hostname(),
+    pid: process.pid,
+    migration: id,
+    name,
+    token: randomUUID(),
+    turn: 0,
+  };
   let self = JSON.stringify(holder);
   const set = () => {
     const asked = redis.set(key, self, 'PX', LOCK_MS, 'NX');

@@ -19,10 +19,11 @@ import type { OpenMigration } from '../open-migrations.ts';
 import { loadAttempts } from './attempts.ts';
 import { listFacts, listKnownFacts } from './facts-of.ts';
 import { openEarlierIds } from './keep-links.ts';
+import { openLedgerAtTurn } from './ledger-at-turn.ts';
 import { assertHasLedger } from './ledger-lock.ts';
 import { listDocuments } from './list-documents.ts';
 import { saveRefused } from './refused-records.ts';
-import { loadTurnPlan, openLedgerAtTurn } from './turn.ts';
+import { loadTurnPlan } from './turn.ts';
 
 /** One range of buckets in one turn of a migration. */
 export interface RangeWork extends BucketRange {

@@ -23,10 +23,11 @@ import {
 import { fingerprintFacts, hasFacts, listFacts, listKnownFacts, listOtherFacts } from './facts-of.ts';
 import { areFactsRemoved } from './facts-removed.ts';
 import { findRemovedJoins, openEarlierIds } from './keep-links.ts';
+import { atTurn } from './ledger-at-turn.ts';
 import { isSameDestination, type LedgerDestination, toLedgerDestination } from './ledger-destination.ts';
 import { findLostTurn } from './lost-turns.ts';
 import { findSameProject } from './same-project.ts';
-import { atTurn, findEndedTurn, listEndedTurns, loadTurnPlan, released } from './turn.ts';
+import { findEndedTurn, listEndedTurns, loadTurnPlan, released } from './turn.ts';
 
 export interface TakeInOptions {
   readonly staging: Staging;

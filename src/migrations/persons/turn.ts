@@ -1,16 +1,11 @@
 import { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
-import type { LedgerPurpose } from '../../identity/merge-decision.ts';
-import type { LedgerAtTurn } from '../../identity/resolve-persons.ts';
 import { hasItsSample, sentRange } from '../../identity/sent-range.ts';
 import { encodeDocument, loadDocument, loadIfWhole } from '../../state/document.ts';
 import { layout, parseEndedTurnKey, parseTurnKey } from '../../state/keys.ts';
-import { createKeyedHash } from '../../state/ledger/keyed-hash.ts';
-import { type Ledger, type LedgerAccess, openLedger } from '../../state/ledger/ledger.ts';
-import { loadTurnDocument, loadTurns } from '../../state/ledger/turns.ts';
 
 /** One turn of a migration at its ledger. */
-const turnPlan = z.strictObject({
+export const turnPlan = z.strictObject({
   ledger: z.string(),
   /** `note`: the manifest holds persons back. */
   purpose: z.enum(['send', 'note']),
@@ -99,51 +94,4 @@ export async function findEndedTurn(
   return epoch === undefined
     ? undefined
     : loadIfWhole(endedTurn, layout(name).endedTurn(turn, epoch), staging);
-}
-
-export async function openLedgerAtTurn(
-  staging: Staging,
-  access: LedgerAccess,
-  turn: number,
-  purpose: LedgerPurpose,
-): Promise<LedgerAtTurn & { readonly id: string }> {
-  return atTurn(await openLedger(staging, access), staging, turn, purpose);
-}
-
-export async function atTurn(
-  ledger: Ledger,
-  staging: Staging,
-  turn: number,
-  purpose: LedgerPurpose,
-): Promise<LedgerAtTurn & { readonly id: string }> {
-  const { ended, known } = await loadTurns(staging, ledger.id);
-  const unsent = await findUnsent(
-    staging,
-    ledger.id,
-    [...known].filter((one) => one < turn && !ended.has(one)),
-  );
-  return {
-    id: ledger.id,
-    hash: createKeyedHash(ledger.hashKey, ledger.hashForm),
-    turn,
-    purpose,
-    hasEnded: (other) => ended.has(other),
-    sentNothing: (other) => unsent.has(other),
-    isForgotten: ledger.isForgotten,
-    sharedDevices: ledger.sharedDevices,
-  };
-}
-
-/**
- * Of turns that a later one came after before they ended: those that had sent nothing by then. They never will, as
- * nobody continues them and whoever has the ledger's lock by now is another one.
- */
-async function findUnsent(staging: Staging, ledger: string, turns: readonly number[]): Promise<Set<number>> {
-  const unsent = new Set<number>();
-  for (const turn of turns) {
-    const document = await loadTurnDocument(staging, ledger, turn);
-    const plan = document && (await loadIfWhole(turnPlan, layout(document.name).turn(turn), staging));
-    if (plan?.ledger === ledger && plan.mayHaveSent === false) unsent.add(turn);
-  }
-  return unsent;
 }

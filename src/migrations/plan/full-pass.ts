@@ -29,7 +29,7 @@ import type { PartStore } from '../../state/part-store.ts';
 import { loadPart } from '../../state/parts.ts';
 import { listKnownFacts, listOtherFacts } from '../persons/facts-of.ts';
 import { findRemovedJoins } from '../persons/keep-links.ts';
-import { atTurn } from '../persons/turn.ts';
+import { atTurn } from '../persons/ledger-at-turn.ts';
 import { ReceiptTotals } from '../report/receipt-totals.ts';
 
 export interface FullPassInput {

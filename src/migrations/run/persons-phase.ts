@@ -32,6 +32,7 @@ import {
   listOtherFacts,
 } from '../persons/facts-of.ts';
 import { findRemovedJoins, openEarlierIds } from '../persons/keep-links.ts';
+import { atTurn } from '../persons/ledger-at-turn.ts';
 import { assertOneProject, type LedgerDestination } from '../persons/ledger-destination.ts';
 import { type LedgerLock, LedgerLockLostError, takeProjectLock } from '../persons/ledger-lock.ts';
 import { listNotedVersions } from '../persons/noted-versions.ts';
@@ -39,7 +40,6 @@ import { findLost, rebuildWhereLost } from '../persons/rebuild-ledger.ts';
 import { withdrawRefused } from '../persons/refused-records.ts';
 import { findSent, takeIn, takeInOthers } from '../persons/take-in.ts';
 import {
-  atTurn,
   type EndedTurn,
   listEndedEpochs,
   listEndedTurns,

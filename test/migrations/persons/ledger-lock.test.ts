@@ -1,7 +1,11 @@
 import { EventEmitter, once } from 'node:events';
 import { Redis } from 'ioredis';
 import { expect, it } from 'vitest';
-import { ledgerLockKey, takeLedgerLock } from '../../../src/migrations/persons/ledger-lock.ts';
+import {
+  assertHasLedger,
+  ledgerLockKey,
+  takeLedgerLock,
+} from '../../../src/migrations/persons/ledger-lock.ts';
 import { startRedis } from '../../support/redis.ts';
 
 it('who is told to end while the lock is asked for, or names its turn, leaves it to others', async () => {
@@ -95,3 +99,33 @@ it('who waits for a ledger, or has it, ends when told to although Redis is gone 
     await server.stop();
   }
 }, 10_000);
+
+it('a worker that slept since an earlier turn sends nothing, also before the next one is open', async () => {
+  const server = await startRedis();
+  const redis = new Redis(server.url);
+  try {
+    const lock = await takeLedgerLock('a', {
+      redis,
+      migration: { id: '1', name: 'one' },
+      assertRunning: async () => {},
+      onWait: () => {},
+      signal: new AbortController().signal,
+    });
+    const sends = (turn: number) =>
+      assertHasLedger(redis, 'a', { migration: '1', turn }).then(
+        () => true,
+        () => false,
+      );
+    expect(await sends(3)).toBe(false);
+    await lock.enterTurn(4);
+    expect([await sends(3), await sends(4)]).toEqual([false, true]);
+    await lock.release();
+    // A producer of an earlier version names no turn.
+    const earlier = { host: 'elsewhere', pid: 1, migration: '1', name: 'one', token: '' };
+    await redis.set(ledgerLockKey('a'), JSON.stringify(earlier));
+    expect(await sends(3)).toBe(true);
+  } finally {
+    redis.disconnect();
+    await server.stop();
+  }
+});

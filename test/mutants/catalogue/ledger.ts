@@ -208,4 +208,33 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     ],
     tests: ['test/migrations/persons/ended-turns.test.ts'],
   },
+  {
+    id: 'LW6',
+    what: 'a merge of an earlier turn sent by a worker that slept, while the next turn is being opened',
+    file: 'src/migrations/persons/ledger-lock.ts',
+    edits: [['    turn: 0,\n', '']],
+    tests: ['test/migrations/persons/ledger-lock.test.ts'],
+  },
+  {
+    id: 'LW7',
+    what: 'a turn taken for one that sent, because its plan was not there yet',
+    file: 'src/migrations/persons/ledger-at-turn.ts',
+    edits: [
+      [
+        'if (plan?.ledger === id) known.set(turn, plan.mayHaveSent === false);',
+        'known.set(turn, plan?.ledger === id && plan.mayHaveSent === false);',
+      ],
+    ],
+    tests: ['test/migrations/persons/ledger-at-turn.test.ts'],
+  },
+  {
+    id: 'LW8',
+    what: 'turns of a ledger that was removed taken for those of the one that came after it',
+    file: 'src/migrations/persons/ledger-at-turn.ts',
+    edits: [
+      ['ledgers.get(hashKey) ??', 'ledgers.get(id) ??'],
+      ['ledgers.set(hashKey, known);', 'ledgers.set(id, known); void hashKey;'],
+    ],
+    tests: ['test/migrations/persons/ledger-at-turn.test.ts'],
+  },
 ];
