@@ -3,9 +3,9 @@ import { connected } from '../../identity/connect/connect-persons.ts';
 import { mergePersonsTally } from '../../identity/persons-tally.ts';
 import { resolvedRange } from '../../identity/resolve-buckets.ts';
 import { addSentRanges, emptySentRange, type SentRange } from '../../identity/sent-range.ts';
+import { listDocuments, loadDocument } from '../../state/document.ts';
 import { SEND_STEPS, type TurnKeys } from '../../state/keys.ts';
 import { type Attempts, listSentRanges } from './attempts.ts';
-import { listDocuments } from './list-documents.ts';
 
 /** What stayed unmerged when ids were resolved, and what was sent. */
 export async function addUpTurn(staging: Staging, keys: TurnKeys, attempts: Attempts): Promise<SentRange> {
@@ -14,9 +14,13 @@ export async function addUpTurn(staging: Staging, keys: TurnKeys, attempts: Atte
     for await (const sent of listSentRanges(staging, keys, step, attempts)) sum = addSentRanges(sum, sent);
   }
   let { people } = sum;
-  for await (const resolved of listDocuments(resolvedRange, staging, keys.resolved))
+  for await (const resolved of listDocuments(staging, keys.resolved, (key) =>
+    loadDocument(resolvedRange, key, staging),
+  ))
     people = mergePersonsTally(people, resolved.people);
-  for await (const one of listDocuments(connected, staging, keys.connected))
+  for await (const one of listDocuments(staging, keys.connected, (key) =>
+    loadDocument(connected, key, staging),
+  ))
     people = mergePersonsTally(people, one.people);
   return { ...sum, people };
 }

@@ -3,9 +3,8 @@ import { factsIndex } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { mergePersonsTally, personsTally } from '../../identity/persons-tally.ts';
 import { addSentRanges, emptySentRange, type SentRange, sentRange } from '../../identity/sent-range.ts';
-import { loadDocument } from '../../state/document.ts';
+import { listDocuments, loadDocument } from '../../state/document.ts';
 import { layout, ledgerLayout, parseTurnKey } from '../../state/keys.ts';
-import { listDocuments } from './list-documents.ts';
 import { listEndedEpochs, listEndedTurns, loadTurnPlan, released } from './turn.ts';
 
 /** What a migration sent about persons and groups, over all of its turns. */
@@ -59,9 +58,14 @@ async function listLost(staging: Staging, name: string): Promise<string[]> {
 async function loadEarlier(staging: Staging, name: string): Promise<SentRange> {
   const keys = layout(name);
   let sum = emptySentRange();
-  for await (const folded of listDocuments(sentRange, staging, keys.folded)) sum = addSentRanges(sum, folded);
+  for await (const folded of listDocuments(staging, keys.folded, (key) =>
+    loadDocument(sentRange, key, staging),
+  ))
+    sum = addSentRanges(sum, folded);
   let { people } = sum;
-  for await (const resolved of listDocuments(earlierResolved, staging, keys.resolved))
+  for await (const resolved of listDocuments(staging, keys.resolved, (key) =>
+    loadDocument(earlierResolved, key, staging),
+  ))
     people = mergePersonsTally(people, resolved.people);
   return { ...sum, people };
 }

@@ -11,7 +11,7 @@ import { type ResolvedRange, resolveBuckets, resolvedRange } from '../../identit
 import { type SentChunk, sendCheckpoint, sendChunks } from '../../identity/send-chunks.ts';
 import type { SentRange } from '../../identity/sent-range.ts';
 import { SourceError } from '../../lib/errors.ts';
-import { encodeDocument, loadDocument } from '../../state/document.ts';
+import { encodeDocument, listDocuments, loadDocument } from '../../state/document.ts';
 import { MEMBER_BUCKETS } from '../../state/facts/fact-line.ts';
 import { layout, type SendStep, toRangeKey } from '../../state/keys.ts';
 import { createLedgerTables } from '../../state/ledger/ledger-tables.ts';
@@ -21,7 +21,6 @@ import { listFacts, listKnownFacts } from './facts-of.ts';
 import { openEarlierIds } from './keep-links.ts';
 import { openLedgerAtTurn } from './ledger-at-turn.ts';
 import { assertHasLedger } from './ledger-lock.ts';
-import { listDocuments } from './list-documents.ts';
 import { saveRefused } from './refused-records.ts';
 import { loadTurnPlan } from './turn.ts';
 
@@ -156,12 +155,17 @@ async function sendRange(
 /** A merge and its user are decided in different ranges, so every range must be resolved. */
 async function loadContradicted(staging: Staging, folder: string): Promise<ReadonlySet<string>> {
   const all = new Set<string>();
-  for await (const { contradicted = [] } of listDocuments(resolvedRange, staging, folder)) {
+  for await (const { contradicted = [] } of listDocuments(staging, folder, (key) =>
+    loadDocument(resolvedRange, key, staging),
+  )) {
     for (const of of contradicted) all.add(of);
   }
   return all;
 }
 
 async function* listResolvedFacts(staging: Staging, folder: string) {
-  for await (const { facts } of listDocuments(resolvedRange, staging, folder)) yield* facts;
+  for await (const { facts } of listDocuments(staging, folder, (key) =>
+    loadDocument(resolvedRange, key, staging),
+  ))
+    yield* facts;
 }
