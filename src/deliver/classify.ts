@@ -7,7 +7,7 @@ export interface TargetResponse {
   readonly status: number;
   readonly retryAfter: string | undefined;
   readonly location: string | undefined;
-  /** At most the first 64 KiB. */
+  /** At most the first 64 KiB, and `…` where there is more. */
   readonly body: string;
 }
 

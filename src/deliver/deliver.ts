@@ -90,7 +90,7 @@ export function createDeliver(options: DeliverOptions): Delivering {
   }
   const timeouts = { ...DEFAULT_SEND_TIMEOUTS, ...options.timeouts };
   const sender = createSender(destination.url, inFlight, timeouts, clock);
-  const slots = new Bottleneck({ maxConcurrent: inFlight });
+  const slots = createSlots(inFlight);
   const waiting = createWaitingNote(() => clock.now());
   const closing = new AbortController();
   setMaxListeners(0, closing.signal); // one per batch in flight
@@ -234,6 +234,16 @@ export function createDeliver(options: DeliverOptions): Delivering {
       await sender.close();
     },
   };
+}
+
+/**
+ * Bottleneck starts nothing before the time of the start before it, by the wall clock: set back by an hour, that
+ * clock would hold all requests for an hour. With no shortest time between two starts, that time is long ago.
+ */
+function createSlots(maxConcurrent: number): Bottleneck {
+  const slots = new Bottleneck({ maxConcurrent, minTime: Number.NEGATIVE_INFINITY });
+  void slots.schedule(async () => {}); // before any start it is that of its making
+  return slots;
 }
 
 type Retried = Extract<Decision, { kind: 'retry' | 'foreign' | 'unproven' }>;

@@ -101,12 +101,14 @@ export function createSender(
             body: compressed,
             signal: watchdog.signal,
           });
-          const head = await raceAbort(readHead(response.body), watchdog.signal);
+          const { head, isWhole } = await raceAbort(readHead(response.body), watchdog.signal);
+          const text = unpackBody(head, getFirst(response.headers['content-encoding']), RESPONSE_MAX_BYTES);
           return {
             status: response.statusCode,
             retryAfter: getFirst(response.headers['retry-after']),
             location: getFirst(response.headers['location']),
-            body: unpackBody(head, getFirst(response.headers['content-encoding']), RESPONSE_MAX_BYTES),
+            // A beginning that is JSON by itself is no answer: what follows may say no (I12).
+            body: isWhole ? text : `${text}…`,
           };
         } finally {
           ended.abort();
@@ -133,15 +135,16 @@ function keepParserBaseline(): void {
 const MOST_BUDGET = 2 ** 31 - 1;
 
 /** Leaving the loop early closes the connection: the rest of a large response is not needed. */
-async function readHead(body: AsyncIterable<Buffer>): Promise<Buffer> {
+async function readHead(body: AsyncIterable<Buffer>): Promise<{ head: Buffer; isWhole: boolean }> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of body) {
     chunks.push(chunk);
     bytes += chunk.length;
-    if (bytes >= RESPONSE_MAX_BYTES) break;
+    if (bytes > RESPONSE_MAX_BYTES) break;
   }
-  return Buffer.concat(chunks).subarray(0, RESPONSE_MAX_BYTES);
+  const head = Buffer.concat(chunks).subarray(0, RESPONSE_MAX_BYTES);
+  return { head, isWhole: bytes <= RESPONSE_MAX_BYTES };
 }
 
 function parseBatchAddress(url: string): { origin: string; path: string } {

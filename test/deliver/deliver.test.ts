@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { RequestListener, ServerResponse } from 'node:http';
 import { brotliCompressSync, deflateSync, gunzipSync, gzipSync } from 'node:zlib';
 import { pino } from 'pino';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createUnlimitedBudget } from '../../src/deliver/budget.ts';
 import { createDeliver, type DeliverOptions } from '../../src/deliver/deliver.ts';
 import { ConfigError, PausedError, UnavailableError } from '../../src/lib/errors.ts';
@@ -324,6 +324,20 @@ describe('deliver', () => {
     expect(String(error)).not.toContain(API_KEY);
   });
 
+  it('goes on where the clock of the machine is set back', async () => {
+    const destination = await strict();
+    const { deliver } = delivering(destination.url, { limits: { requestsInFlight: 1 } });
+    await deliver(toBatch([targetEvent(1)]), open);
+    const aDayAgo = Date.now() - 24 * 3_600_000;
+    const clock = vi.spyOn(Date, 'now').mockImplementation(() => aDayAgo);
+    try {
+      await Promise.all([2, 3].map((number) => deliver(toBatch([targetEvent(number)]), open)));
+    } finally {
+      clock.mockRestore();
+    }
+    expect(destination.events().size).toBe(3);
+  });
+
   it('follows no redirect', async () => {
     const url = await answering((_request, response) => {
       response.writeHead(307, { location: 'http://elsewhere.example/batch/' }).end();
@@ -359,6 +373,16 @@ describe('deliver', () => {
       const { deliver } = delivering(url, { retry: { ...QUICK, attempts: 3 } });
       await expect(deliver(toBatch([targetEvent(1)]), open)).rejects.toThrow(PausedError);
     }
+  });
+
+  it('believes no answer whose first 64 KiB alone are a yes', async () => {
+    const longest = TAKEN.padEnd(64 * 1024);
+    const url = await answering((_request, response) => void response.end(`${longest}{"status":0}`));
+    const { deliver } = delivering(url, { retry: { ...QUICK, attempts: 3 } });
+    await expect(deliver(toBatch([targetEvent(1)]), open)).rejects.toThrow(PausedError);
+
+    const whole = await answering((_request, response) => void response.end(longest));
+    expect(await delivering(whole).deliver(toBatch([targetEvent(1)]), open)).toEqual([{ kind: 'accepted' }]);
   });
 
   it.each([
