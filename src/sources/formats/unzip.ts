@@ -72,19 +72,21 @@ async function openZip(file: SourceFile, onBytes: (bytes: Buffer) => void): Prom
   }
 }
 
+const MEMBER = '504b0304';
 const DIRECTORY_ENTRY = '504b0102';
 const END_OF_DIRECTORY = '504b0506';
 const END_BYTES = 22;
 
 /**
  * The number of members that an archive states has 16 bits. Programs that write no zip64 state the rest of
- * 70,000 members, and archives that were put one behind the other may be read as one of them.
+ * 70,000 members, and archives that were put one behind the other may be read as one of them. A comment that holds
+ * the end of an empty archive makes any archive empty.
  */
 async function assertDirectoryEnds(zip: ZipFile, file: SourceFile): Promise<void> {
   const at = Number(zip.readEntryCursor); // the types call it a boolean
   const next = (await file.readAt(at, Math.min(4, file.bytes - at))).toString('hex');
   const endsFile = at + END_BYTES + Buffer.byteLength(zip.comment) === file.bytes;
-  if (next === DIRECTORY_ENTRY || (next === END_OF_DIRECTORY && !endsFile)) {
+  if (next === MEMBER || next === DIRECTORY_ENTRY || (next === END_OF_DIRECTORY && !endsFile)) {
     throw damaged(file.name, new Error(`it states ${zip.entryCount} members, and holds more`));
   }
 }

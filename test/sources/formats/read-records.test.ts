@@ -241,6 +241,21 @@ describe('zip', () => {
     }
   });
 
+  it('refuses an archive whose comment is the end of an empty one', async () => {
+    const whole = writeZip([{ name: 'a', body: Buffer.from('{"a":1}') }]);
+    const emptyEnd = writeZip([]);
+    whole.writeUInt16LE(emptyEnd.length, whole.length - 2); // length of the comment
+    const { records, failure } = await readAll(memoryFile(Buffer.concat([whole, emptyEnd]), 1_000, 'x.zip'));
+    expect(records).toEqual([]);
+    expect(String(failure)).toMatch(
+      /x\.zip is a damaged or unusual zip \(it states 0 members, and holds more\)/,
+    );
+    expect(await readAll(memoryFile(emptyEnd, 1_000, 'x.zip'))).toMatchObject({
+      records: [],
+      failure: undefined,
+    });
+  });
+
   it('fails a cut-off archive, a damaged member and a wrong checksum', async () => {
     const body = Buffer.from(lines(2_000));
     const whole = writeZip([{ name: 'a.json', body, deflate: true }]);
