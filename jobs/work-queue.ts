@@ -1,4 +1,4 @@
-import { type JobState, Queue, QueueEvents } from 'bullmq';
+import { type Job, type JobState, Queue, QueueEvents } from 'bullmq';
 import { settleWithin } from '../src/lib/async/timeout.ts';
 import { connectRedis } from '../src/lib/connect-redis.ts';
 import type { Logger } from '../src/lib/logger.ts';
@@ -67,6 +67,7 @@ export async function createWorkQueue(
       if (!job || state === 'unknown') return { kind: 'missing' };
       if (state === 'completed') return parseResult(job.returnvalue);
       if (state === 'failed') return { kind: 'failed', reason: job.failedReason ?? 'unknown' };
+      if (state === 'delayed' && wasTriedLater(job)) await job.promote().catch(() => {}); // taken this very moment
       return { kind: 'open' };
     },
     async forget(jobIdPrefix) {
@@ -86,6 +87,16 @@ export async function createWorkQueue(
     },
   };
 }
+
+/**
+ * A job waits for its next try until a time of the clock of whoever tried it. Where that clock was set back since, or
+ * is ahead of the others, it would wait as much longer.
+ */
+const wasTriedLater = ({ processedOn, timestamp }: Job): boolean =>
+  (processedOn ?? timestamp) > Date.now() + CLOCKS_DIFFER_MS;
+
+/** Clocks of a fleet differ by seconds. */
+const CLOCKS_DIFFER_MS = 60_000;
 
 /** A return value arrives as text in events and as an object in the job. */
 function parseResult(returnvalue: unknown): SettledState {

@@ -7,7 +7,7 @@ import { type JobResult, QUEUE_PREFIX, retryPolicy } from '../../jobs/catalog.ts
 import { startWorkers, type WorkersDeps } from '../../jobs/start-workers.ts';
 import { createWorkQueue } from '../../jobs/work-queue.ts';
 import { createJobWorker, type Handler } from '../../jobs/worker.ts';
-import { ConfigError, FencedOutError, UnableError } from '../../src/lib/errors.ts';
+import { ConfigError, FencedOutError, UnableError, UnavailableError } from '../../src/lib/errors.ts';
 import type { WorkEvent } from '../../src/migrations/run/work-queue.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 
@@ -185,6 +185,29 @@ describe('a worker', () => {
     expect(await end).toMatchObject({ state: { kind: 'done' } });
     expect(await queue.state('resolve-people', 'unable')).toEqual({ kind: 'open' });
   }, 30_000);
+
+  it('tries a job again soon after the clock was set back by a day', async () => {
+    const real = Date.now;
+    const clock = vi.spyOn(Date, 'now').mockImplementation(() => real() + 24 * 3_600_000);
+    try {
+      const worker = startWorker(async () => {
+        throw new UnavailableError('down', 'backoff');
+      });
+      await offer('later');
+      const raw = new Queue('resolve-people', { connection: { url: server.url }, prefix: QUEUE_PREFIX });
+      closers.push(() => raw.close());
+      await vi.waitFor(async () => expect(await raw.getJobState('later')).toBe('delayed'), 20_000);
+      await worker.close();
+      clock.mockRestore();
+
+      const end = settled('later');
+      startWorker(async () => ({ kind: 'done' }));
+      expect(await queue.state('resolve-people', 'later')).toEqual({ kind: 'open' });
+      expect(await end).toMatchObject({ state: { kind: 'done' } });
+    } finally {
+      clock.mockRestore();
+    }
+  });
 
   it('gives up on a job of another shape, and says so', async () => {
     startWorker(async () => ({ kind: 'done' }));

@@ -3,6 +3,7 @@ export interface WorkQueue {
   add(work: readonly QueuedWork[]): Promise<void>;
   /** Returns a function that stops listening. Events may be missed (Redis restarts): `state` decides. */
   listen(listener: (event: WorkEvent) => void): () => void;
+  /** Also lets a job go that waits for a time of a clock that was set back: it is asked for whatever is silent. */
   state(name: string, jobId: string): Promise<WorkState>;
 }
 
