@@ -14,7 +14,10 @@ export interface SourceObject {
   readonly etag: string;
 }
 
-/** Every read insists on the version that was listed, so a replaced object is an error, not a mixture. */
+/**
+ * Every read insists on the version that was listed, so a replaced object is an error, not a mixture; and on all of
+ * its bytes, as a text that ends early would look like a shorter one.
+ */
 export function createS3File(
   bucket: SourceBucket,
   key: string,
@@ -24,7 +27,15 @@ export function createS3File(
   return {
     name,
     bytes,
-    open: (range) => bucket.open(key, { ...range, ...version }),
+    async *open({ start, end } = { start: 0, end: bytes }) {
+      const range = start === 0 && end === bytes ? {} : { start, end };
+      let position = start;
+      for await (const chunk of bucket.open(key, { ...range, ...version })) {
+        position += chunk.length;
+        yield chunk;
+      }
+      if (position < end) throw new SourceError(`${name} ends at byte ${position}, before byte ${end}`);
+    },
     async readAt(offset, length) {
       const chunks: Buffer[] = [];
       for await (const chunk of this.open({ start: offset, end: offset + length })) chunks.push(chunk);

@@ -52,7 +52,7 @@ export async function* resumingBody(wanted: ResumingBody): AsyncGenerator<Buffer
     const response = await wanted.request(position, etag, abort.signal).catch((error: unknown) => {
       throw wanted.toError(error);
     });
-    if (position > 0 && response.ContentRange === undefined) {
+    if (position > 0 && response.ContentRange?.startsWith(`bytes ${position}-`) !== true) {
       throw new ConfigError('the S3 endpoint ignores the Range header; use one that serves byte ranges');
     }
     etag ??= response.ETag;

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import {
   DeleteObjectCommand,
   GetObjectCommand,
@@ -8,7 +9,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { resumingBody } from './resuming-body.ts';
-import { isNoSuchKey, isS3Status, toS3Error } from './s3-errors.ts';
+import { explainChange, isNoSuchKey, isS3Status, toS3Error } from './s3-errors.ts';
 import { PATIENCE, sitOut } from './sit-out.ts';
 
 export interface S3Options {
@@ -77,9 +78,12 @@ export function createS3Bucket(options: S3Options): S3Bucket {
     const command = { Bucket: bucket, Prefix: prefix, ContinuationToken: token };
     return guard(`list ${prefix}`, async () => {
       const page = await client.send(new ListObjectsV2Command(command));
-      const { Name, KeyCount, IsTruncated } = page;
+      const { Name, KeyCount, IsTruncated, NextContinuationToken: next } = page;
       if (Name === undefined && KeyCount === undefined && IsTruncated === undefined)
         throw new Error('the listing is empty or cut off');
+      // Either end would be a shorter listing, or one without an end.
+      if (IsTruncated && (!next || next === token))
+        throw new Error('the listing has more than it gives, and no way to go on');
       return page;
     });
   };
@@ -114,7 +118,12 @@ export function createS3Bucket(options: S3Options): S3Bucket {
       request: (from, tag, signal) =>
         guard(doing, async () => {
           const response = await requestRange(key, from, end, tag, signal);
-          requireEtag(response.ETag);
+          const { ETag, Body } = response;
+          // A server that does not know If-Match answers with what there is now.
+          const isOther = tag !== undefined && ETag !== undefined && unquote(ETag) !== unquote(tag);
+          if ((isOther || ETag === undefined) && Body instanceof Readable) Body.destroy();
+          if (isOther) throw explainChange({ bucket, endpoint: options.endpoint, doing });
+          requireEtag(ETag);
           return response;
         }),
       toError: (error) => toS3Error(error, { bucket, endpoint: options.endpoint, doing }),
@@ -206,4 +215,5 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, Math.
 const toBuffer = (body: Uint8Array): Buffer =>
   Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
 
-const unquote = (etag: string | undefined): string => (etag ?? '').replaceAll('"', '');
+/** Proxies that pack an answer call its etag weak. */
+const unquote = (etag: string | undefined): string => (etag ?? '').replace(/^W\//, '').replaceAll('"', '');

@@ -17,13 +17,22 @@ const CREDENTIALS = new Set([
 ]);
 
 /** Turns an error of the SDK into the class that names who must act: the operator, or nobody but a retry. */
-export function toS3Error(original: unknown, { bucket, endpoint, doing }: S3Context): unknown {
-  if (original instanceof BackhaulError) return original;
-  return classify(original, slim(original), { bucket, endpoint, doing });
+export function toS3Error(original: unknown, context: S3Context): unknown {
+  return original instanceof BackhaulError ? original : classify(original, slim(original), context);
 }
 
-function classify(original: unknown, error: Error, { bucket, endpoint, doing }: S3Context): BackhaulError {
-  const where = `s3://${bucket}${endpoint ? ` at ${endpoint}` : ''}`;
+const toWhere = ({ bucket, endpoint }: S3Context) => `s3://${bucket}${endpoint ? ` at ${endpoint}` : ''}`;
+
+/** An object is another one than the one whose reading was begun, or that was listed. */
+export const explainChange = (context: S3Context, cause?: unknown): SourceError =>
+  new SourceError(
+    `${toWhere(context)}: the object changed while it was being read (could not ${context.doing}); start again when nothing writes to it`,
+    cause,
+  );
+
+function classify(original: unknown, error: Error, context: S3Context): BackhaulError {
+  const { doing } = context;
+  const where = toWhere(context);
   const { name } = error;
   const status = getStatus(original);
 
@@ -36,6 +45,12 @@ function classify(original: unknown, error: Error, { bucket, endpoint, doing }: 
   if (CREDENTIALS.has(name) || status === 401) {
     return new ConfigError(
       `${where} does not know these credentials (could not ${doing}: ${getMessage(error)}): check the access key, its secret and the endpoint, then run the command again; what was saved stays`,
+      error,
+    );
+  }
+  if (name === 'RequestTimeTooSkewed') {
+    return new ConfigError(
+      `${where} has another time than this machine (could not ${doing}): set the clock that is wrong, such as by NTP, then run the command again; what was saved stays`,
       error,
     );
   }
@@ -57,12 +72,7 @@ function classify(original: unknown, error: Error, { bucket, endpoint, doing }: 
       error,
     );
   }
-  if (status === 412) {
-    return new SourceError(
-      `${where}: the object changed while it was being read (could not ${doing}); start again when nothing writes to it`,
-      error,
-    );
-  }
+  if (status === 412) return explainChange(context, error);
   if (status === 416) {
     return new SourceError(`${where}: the object is shorter than expected (could not ${doing})`, error);
   }

@@ -81,6 +81,28 @@ describe('the body of an object', () => {
     await expect(bucket.get('key')).rejects.toThrow(SourceError);
   });
 
+  it('is not mixed up of two versions by a server that does not know If-Match', async () => {
+    let requests = 0;
+    const { bucket } = await bucketThat((_, response, from) => {
+      requests += 1;
+      headFor(response, from, requests === 1 ? 'W/"v1"' : '"v2"');
+      if (requests === 1) response.write(body.subarray(0, 100), () => response.destroy());
+      else response.end(body.subarray(from));
+    });
+    const failure = await bucket.get('key').catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(SourceError);
+    expect(String(failure)).toMatch(/the object changed while it was being read/);
+    expect(requests).toBe(2);
+  });
+
+  it('is not mixed up by an endpoint that answers with another range', async () => {
+    const { bucket } = await bucketThat((_, response, from) => {
+      headFor(response, Math.floor(from / 64) * 64);
+      response.write(body.subarray(0, 100), () => response.destroy());
+    });
+    await expect(bucket.get('key')).rejects.toThrow(ConfigError);
+  });
+
   it('is not mixed up by an endpoint that ignores ranges', async () => {
     const { bucket } = await bucketThat((_, response) => {
       headFor(response, 0);
@@ -108,6 +130,16 @@ describe('errors of a bucket', () => {
       expect(cause).toBeInstanceOf(Error);
       expect(Object.keys(cause ?? {}).filter((key) => key.startsWith('$'))).toEqual([]);
     }
+  });
+
+  it('say that a clock is wrong', async () => {
+    const { bucket } = await bucketThat((_, response) => {
+      response.writeHead(403, { 'content-type': 'application/xml' });
+      response.end('<Error><Code>RequestTimeTooSkewed</Code><Message>no</Message></Error>');
+    });
+    const failure = await bucket.get('a').catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(ConfigError);
+    expect(String(failure)).toMatch(/s3:\/\/b at .* has another time than this machine/);
   });
 
   it('come only after an outage that the SDK alone does not sit out', async () => {

@@ -66,6 +66,27 @@ describe('a listing', () => {
     expect(requests).toBe(3);
   });
 
+  it.each([
+    ['without a token', ''],
+    ['with the token that was asked with', '<NextContinuationToken>t</NextContinuationToken>'],
+  ])('that says that there is more, %s, has no end there', async (_name, token) => {
+    const more = PAGE.replace('<IsTruncated>false', '<IsTruncated>true');
+    const [first, others] = KEYS.map((key) => `<Contents><Key>${key}</Key></Contents>`);
+    const toPage = (keys: string, next: string) =>
+      respond(more.replace(/<Contents>.*<\/Contents>/, `${keys}${next}`));
+    answers = [
+      toPage(first ?? '', '<NextContinuationToken>t</NextContinuationToken>'),
+      toPage(others ?? '', token),
+      respond(PAGE.replace(/<Contents>.*?<\/Contents>/, '')),
+    ];
+    expect(await list()).toEqual(KEYS);
+    expect(requests).toBe(3);
+
+    answers = Array.from({ length: 40 }, () => toPage(first ?? '', token));
+    await expect(list(100)).rejects.toThrow(UnavailableError);
+    answers = [];
+  });
+
   it('that is cut off time and again is no shorter listing', async () => {
     answers = Array.from({ length: 40 }, () => respond(PAGE.slice(0, 400)));
     await expect(list(100)).rejects.toThrow(UnavailableError);
