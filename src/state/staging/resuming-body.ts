@@ -23,8 +23,12 @@ export interface ResumingBody {
   readonly toError: (error: unknown) => unknown;
 }
 
-/** Tries without a new byte before reading fails. */
+/** Tries without a new byte, or at a standstill, before reading fails. */
 const STUCK_TRIES = 5;
+/** A body that brings fewer bytes in an idle timeout stands still: byte by byte, it would hold a run for hours. */
+const LEAST_BYTES = 1024;
+
+class StandstillError extends Error {}
 
 /**
  * The complete body of an object. The SDK does not retry once a body has begun, and waits for ever on a
@@ -47,6 +51,9 @@ export async function* resumingBody(wanted: ResumingBody): AsyncGenerator<Buffer
       );
     }
     stuck += 1;
+    const tries = stuck;
+    let fresh = 0;
+    let leftMs = wanted.idleTimeoutMs;
     const abort = new AbortController();
     // A failed request is final: it has been retried already.
     const response = await wanted.request(position, etag, abort.signal).catch((error: unknown) => {
@@ -66,19 +73,27 @@ export async function* resumingBody(wanted: ResumingBody): AsyncGenerator<Buffer
     try {
       for (;;) {
         // Only while bytes are awaited, never while the consumer is busy.
+        const askedMs = performance.now();
         const result = await withTimeout(
           chunks.next(),
-          wanted.idleTimeoutMs,
-          () => new Error(`no byte came for ${wanted.idleTimeoutMs} ms`),
+          leftMs,
+          () => new StandstillError(`${fresh} bytes came in ${wanted.idleTimeoutMs} ms`),
         );
         if (result.done) break;
         const chunk = result.value as Buffer;
         position += chunk.length;
         stuck = 0;
+        fresh += chunk.length;
+        leftMs = Math.max(0, leftMs - (performance.now() - askedMs));
+        if (fresh >= LEAST_BYTES) {
+          fresh = 0;
+          leftMs = wanted.idleTimeoutMs;
+        }
         yield chunk;
       }
       if (end === undefined) return;
     } catch (error) {
+      if (error instanceof StandstillError) stuck = tries;
       lastError = error;
     } finally {
       abort.abort();

@@ -23,7 +23,7 @@ export interface S3Options {
   readonly secretAccessKey?: string | undefined;
   /** Bucket in the path instead of the host name. @default true where an endpoint is given */
   readonly forcePathStyle?: boolean | undefined;
-  /** Time without a byte after which a body is requested again from where it stopped. @default 30,000 */
+  /** Time without a KiB after which a body is requested again from where it stopped; a listing may take twice as long. @default 30,000 */
   readonly idleTimeoutMs?: number | undefined;
   /** Time for which a server that is away is waited for. @default 30,000; 5,000 before its first answer */
   readonly outageMs?: number | undefined;
@@ -77,7 +77,8 @@ export function createS3Bucket(options: S3Options): S3Bucket {
   const listPage = async (prefix: string, token: string | undefined): Promise<ListObjectsV2CommandOutput> => {
     const command = { Bucket: bucket, Prefix: prefix, ContinuationToken: token };
     return guard(`list ${prefix}`, async () => {
-      const page = await client.send(new ListObjectsV2Command(command));
+      const abortSignal = AbortSignal.timeout(2 * idleTimeoutMs);
+      const page = await client.send(new ListObjectsV2Command(command), { abortSignal });
       const { Name, KeyCount, IsTruncated, NextContinuationToken: next } = page;
       if (Name === undefined && KeyCount === undefined && IsTruncated === undefined)
         throw new Error('the listing is empty or cut off');

@@ -69,6 +69,19 @@ describe('the body of an object', () => {
     expect(String(failure)).toMatch(/stopped at byte 100/);
   });
 
+  it('is given up when byte after byte trickles', async () => {
+    const trickles: NodeJS.Timeout[] = [];
+    const { bucket, requests } = await bucketThat((_, response, from) => {
+      headFor(response, from);
+      let at = from;
+      trickles.push(setInterval(() => response.write(body.subarray(at, ++at)), 5));
+    });
+    const failure = await bucket.get('key').catch((error: unknown) => error);
+    for (const trickle of trickles) clearInterval(trickle);
+    expect(failure).toBeInstanceOf(UnavailableError);
+    expect(requests).toHaveLength(5);
+  });
+
   it('fails when the object was replaced in the meantime', async () => {
     const { bucket } = await bucketThat((request, response, from) => {
       if (request.headers['if-match']) {

@@ -41,8 +41,15 @@ beforeEach(() => {
   requests = 0;
 });
 
-const open = (outageMs?: number) =>
-  createS3Bucket({ bucket: 'b', endpoint, accessKeyId: 'id', secretAccessKey: 'key', outageMs });
+const open = (outageMs?: number, idleTimeoutMs?: number) =>
+  createS3Bucket({
+    bucket: 'b',
+    endpoint,
+    accessKeyId: 'id',
+    secretAccessKey: 'key',
+    outageMs,
+    idleTimeoutMs,
+  });
 
 async function list(outageMs?: number): Promise<string[]> {
   const keys: string[] = [];
@@ -84,6 +91,20 @@ describe('a listing', () => {
 
     answers = Array.from({ length: 40 }, () => toPage(first ?? '', token));
     await expect(list(100)).rejects.toThrow(UnavailableError);
+    answers = [];
+  });
+
+  it('that trickles is no wait without an end', async () => {
+    const trickles: NodeJS.Timeout[] = [];
+    const trickle = (response: ServerResponse) => {
+      response.writeHead(200, { 'content-type': 'application/xml' });
+      let at = 0;
+      trickles.push(setInterval(() => response.write(PAGE.charAt(at++)), 5));
+    };
+    answers = Array.from({ length: 40 }, () => trickle);
+    const listing = open(0, 50).list('shop/')[Symbol.asyncIterator]();
+    await expect(listing.next()).rejects.toThrow(UnavailableError);
+    for (const each of trickles) clearInterval(each);
     answers = [];
   });
 
