@@ -11,6 +11,7 @@ import { addHelpTexts } from './help-texts.ts';
 import { addManageCommands } from './manage-commands.ts';
 import { renderLogLine } from './render/render-log-line.ts';
 import { addScheduleCommands } from './schedule-commands.ts';
+import { addStateCommands } from './state-commands.ts';
 import { createTerminal } from './terminal.ts';
 
 /** Every command of the command line. Commands are imported when called, so that `--help` stays quick. */
@@ -166,6 +167,7 @@ export function buildProgram(finish: (code: ExitCode) => void): Command {
     );
 
   addScheduleCommands(program, act);
+  addStateCommands(program, act, version());
   command('worker', 'import parts of any migration, and run schedules, until stopped')
     .option('--concurrency <parts>', 'parts at once in this process')
     .action(

@@ -10,6 +10,8 @@ import type { Control } from '../state/control.ts';
  *                 ▼  │ run, resume, top_up
  *              stopped
  *   remove: from everything but none and running; nothing leads out of removed.
+ *   export: from everything but none and importing, once nobody has the lease; out of moved and importing leads only
+ *   the end of an import, or taking it back (move/), to the state from before the export.
  *   pause, cancel: from everything but none and finished. Out of paused lead resume, and run with a manifest
  *   whose limits, key or approval were edited meanwhile; out of cancelled only resume.
  *
@@ -25,6 +27,10 @@ export const STATES = [
   'cancelled',
   'finished',
   'removed',
+  /** Exported to another place. */
+  'moved',
+  /** Its import has not ended. */
+  'importing',
 ] as const;
 
 /**
@@ -47,6 +53,8 @@ export const REQUESTS = [
   'cancel',
   /** Remove what it keeps of its export. */
   'remove',
+  /** Move it to another place. */
+  'export',
 ] as const;
 export type Request = (typeof REQUESTS)[number];
 
@@ -90,6 +98,10 @@ export type Refusal =
   | 'still_running'
   /** Its parts are gone. */
   | 'removed'
+  /** It is at another place. */
+  | 'moved'
+  /** It is not here yet. */
+  | 'importing'
   /** An epoch older than the one in force. */
   | 'superseded';
 
@@ -114,6 +126,7 @@ const TRANSITIONS: Readonly<Record<State, Readonly<Record<LifeEvent['kind'], Tra
     pause: refuse('no_such_migration'),
     cancel: refuse('no_such_migration'),
     remove: refuse('no_such_migration'),
+    export: refuse('no_such_migration'),
     pause_by_worker: refuse('no_such_migration'),
     stop: refuse('no_such_migration'),
     finish: refuse('no_such_migration'),
@@ -129,6 +142,7 @@ const TRANSITIONS: Readonly<Record<State, Readonly<Record<LifeEvent['kind'], Tra
     pause: enter('paused'),
     cancel: enter('cancelled'),
     remove: enter('removed'),
+    export: enter('moved'),
     pause_by_worker: enter('paused'),
     stop: stay,
     finish: enter('finished'),
@@ -144,6 +158,7 @@ const TRANSITIONS: Readonly<Record<State, Readonly<Record<LifeEvent['kind'], Tra
     pause: enter('paused'),
     cancel: enter('cancelled'),
     remove: refuse('still_running'),
+    export: enter('moved'), // of one that was killed: it takes the lease first
     pause_by_worker: enter('paused'),
     stop: enter('stopped'),
     finish: enter('finished'),
@@ -159,6 +174,7 @@ const TRANSITIONS: Readonly<Record<State, Readonly<Record<LifeEvent['kind'], Tra
     pause: enter('paused'),
     cancel: enter('cancelled'),
     remove: enter('removed'),
+    export: enter('moved'),
     pause_by_worker: enter('paused'),
     stop: stay,
     finish: enter('finished'),
@@ -174,6 +190,7 @@ const TRANSITIONS: Readonly<Record<State, Readonly<Record<LifeEvent['kind'], Tra
     pause: enter('paused'),
     cancel: enter('cancelled'),
     remove: enter('removed'),
+    export: enter('moved'),
     pause_by_worker: enter('paused'),
     stop: stay, // the pause holds, with its reason
     finish: enter('finished'), // it came too late: nothing is left to do
@@ -189,6 +206,7 @@ const TRANSITIONS: Readonly<Record<State, Readonly<Record<LifeEvent['kind'], Tra
     pause: enter('paused'),
     cancel: enter('cancelled'),
     remove: enter('removed'),
+    export: enter('moved'),
     pause_by_worker: enter('paused'),
     stop: stay,
     finish: enter('finished'),
@@ -204,6 +222,7 @@ const TRANSITIONS: Readonly<Record<State, Readonly<Record<LifeEvent['kind'], Tra
     pause: refuse('nothing_to_pause'),
     cancel: refuse('nothing_to_cancel'),
     remove: enter('removed'),
+    export: enter('moved'),
     pause_by_worker: stay,
     stop: stay,
     finish: stay,
@@ -219,6 +238,39 @@ const TRANSITIONS: Readonly<Record<State, Readonly<Record<LifeEvent['kind'], Tra
     pause: refuse('nothing_to_pause'),
     cancel: refuse('nothing_to_cancel'),
     remove: enter('removed'), // a removal that was interrupted
+    export: enter('moved'),
+    pause_by_worker: stay,
+    stop: stay,
+    finish: stay,
+    redis_wiped: refuse('superseded'),
+    superseded: stay,
+    producer_lost: stay,
+  },
+  moved: {
+    run: refuse('moved'),
+    run_edited: refuse('moved'),
+    top_up: refuse('moved'),
+    resume: refuse('moved'),
+    pause: refuse('moved'),
+    cancel: refuse('moved'),
+    remove: stay, // its objects go, and what marks it as moved stays with the ledger
+    export: stay, // an export that was interrupted, or whose file was lost
+    pause_by_worker: stay,
+    stop: stay,
+    finish: stay,
+    redis_wiped: refuse('superseded'),
+    superseded: stay,
+    producer_lost: stay,
+  },
+  importing: {
+    run: refuse('importing'),
+    run_edited: refuse('importing'),
+    top_up: refuse('importing'),
+    resume: refuse('importing'),
+    pause: refuse('importing'),
+    cancel: refuse('importing'),
+    remove: stay,
+    export: refuse('importing'),
     pause_by_worker: stay,
     stop: stay,
     finish: stay,
@@ -260,6 +312,8 @@ export const DUTIES: Readonly<Record<State, Duties>> = {
   cancelled: { producer: 'end', worker: 'hand_back' },
   finished: atWork,
   removed: { producer: 'end', worker: 'hand_back' },
+  moved: { producer: 'end', worker: 'hand_back' },
+  importing: { producer: 'end', worker: 'hand_back' },
 };
 
 /**
@@ -329,6 +383,10 @@ export function explainRefusal(
       return `migration "${name}" is ${state}; wait for its end, or cancel it first`;
     case 'removed':
       return `migration "${name}" was removed; give the manifest another name, or remove "${name}" with --forget`;
+    case 'moved':
+      return `migration "${name}" was moved away (${reason}). Continue it where that file was imported; or bring it back with the file of an export from there, "backhaul state import <file>"; or, if no such file was imported anywhere, with "backhaul state take-back ${name}"`;
+    case 'importing':
+      return `the import of migration "${name}" has not ended (${reason}); run the same "backhaul state import <file>" again`;
     case 'superseded':
       return 'another process has acquired this migration; this one stops, nothing is lost';
   }

@@ -86,6 +86,31 @@ function parseCheckpoint(stored: string | null): Checkpoint | undefined {
   }
 }
 
+/** Every checkpoint that Redis has of a migration, with the epoch and counter of its last holder. */
+export async function* listCheckpoints(
+  redis: Redis,
+  migrationId: string,
+): AsyncGenerator<{ readonly fence: Fence; readonly checkpoint: Checkpoint }> {
+  const epoch = Number(await redis.hget(migrationKey(migrationId), 'epoch'));
+  if (!(epoch > 0)) return;
+  for await (const keys of scanParts(redis, migrationId)) {
+    for (const key of keys) {
+      const [counter, stored = null] = await redis.hmget(key, 'counter', 'checkpoint');
+      const found = parseCheckpoint(stored);
+      if (found) yield { fence: { part: found.part, epoch, counter: Number(counter) }, checkpoint: found };
+    }
+  }
+}
+
+/** Drops what Redis remembers of parts that went on elsewhere; counters stay, so that no fence is issued twice. */
+export async function dropCheckpoints(redis: Redis, migrationId: string): Promise<void> {
+  for await (const keys of scanParts(redis, migrationId))
+    for (const key of keys) await redis.hdel(key, 'checkpoint');
+}
+
+const scanParts = (redis: Redis, migrationId: string) =>
+  redis.scanStream({ match: partKey(migrationId, '*'), count: 1_000 }) as AsyncIterable<string[]>;
+
 /** Counters of finished parts outlive every worker that could still hold one of their fences. */
 const COUNTER_KEPT_MS = 30 * 24 * 3600 * 1000;
 

@@ -10,7 +10,16 @@ import { findNewestNumber } from './numbered.ts';
  * the other, however long it slept, decides again by what is there now (I5). Redis only mirrors the newest.
  */
 
-export const controlState = z.enum(['running', 'stopped', 'paused', 'cancelled', 'finished', 'removed']);
+export const controlState = z.enum([
+  'running',
+  'stopped',
+  'paused',
+  'cancelled',
+  'finished',
+  'removed',
+  'moved',
+  'importing',
+]);
 
 export const control = z.strictObject({
   state: controlState,

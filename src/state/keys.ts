@@ -169,6 +169,8 @@ export const ledgerLayout = (id: string) => {
     document: `${prefix}ledger${JSON_END}`,
     /** Marks that the hashes were dropped; it outlives a ledger that is made again. */
     forgotten: `${prefix}forgotten${JSON_END}`,
+    /** Marks that it was exported with its migrations, or that their import has not ended. */
+    moved: `${prefix}moved${JSON_END}`,
     /** The versions of all buckets, again and again; each is created once, and the newest counts. */
     allVersions: `${prefix}versions/`,
     versions: (number: number) => `${prefix}versions/${toOrdinal(number)}${JSON_END}`,
@@ -259,8 +261,11 @@ export function parseBodyKey(
     : undefined;
 }
 
-/** Marks that events have been sent under the budget `name` before. */
-export const toBudgetKey = (name: string): string => `_budgets/${name}${JSON_END}`;
+/** Marks that events have been sent under budgets before. */
+export const BUDGETS = '_budgets/';
+
+/** That of the budget `name`. */
+export const toBudgetKey = (name: string): string => `${BUDGETS}${name}${JSON_END}`;
 
 /** Identity facts of one part, below the folder of a migration or of a plan. */
 export const toFactsKey = (prefix: string, segment: string): string => `${prefix}findings/${segment}.gz`;

@@ -1,8 +1,9 @@
+import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import type { PartMeta } from '../contract/part.ts';
 import { type Checkpoint, checkpoint as checkpointSchema } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
-import type { Checkpoints, Fence } from './checkpoints.ts';
+import { type Checkpoints, type Fence, listCheckpoints } from './checkpoints.ts';
 import { encodeDocument } from './document.ts';
 import { layout, parseCheckpointKey } from './keys.ts';
 import type { MigrationRecord } from './migrations.ts';
@@ -76,6 +77,20 @@ export function createStagedCheckpoints(redis: Checkpoints, deps: StagedCheckpoi
       for await (const { key } of staging.list(keys.checkpointsOf(fence.part))) await staging.remove(key);
     },
   };
+}
+
+/** Copies to staging what Redis knows better: its checkpoints, of parts that no process holds any more. */
+export async function stageCheckpoints(
+  staging: Staging,
+  redis: Redis,
+  { id: migrationId, name, mapping }: StagedCheckpointsDeps['record'],
+): Promise<void> {
+  for await (const { fence, checkpoint } of listCheckpoints(redis, migrationId)) {
+    const { partSha256 } = checkpoint;
+    if (partSha256 === undefined) continue;
+    const staged: StagedCheckpoint = { migrationId, mapping, partSha256, checkpoint };
+    await staging.put(layout(name).checkpoint(fence), encodeDocument(staged));
+  }
 }
 
 async function loadStaged(

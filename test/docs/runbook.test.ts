@@ -12,7 +12,7 @@ const ROOMS = [
   ...['deliver', 'embedded', 'identity', 'pipeline', 'runtime', 'sources', 'state'].map(
     (room) => `src/${room}`,
   ),
-  ...['manifest', 'persons', 'plan', 'rejects', 'remove', 'run', 'verify'].map(
+  ...['manifest', 'move', 'persons', 'plan', 'rejects', 'remove', 'run', 'verify'].map(
     (room) => `src/migrations/${room}`,
   ),
   'config/manifest',
@@ -64,6 +64,8 @@ describe('the runbook', () => {
       nothing_to_cancel: true,
       still_running: true,
       removed: true,
+      moved: true,
+      importing: true,
       superseded: true,
     };
     const texts = (Object.keys(refusals) as Refusal[])

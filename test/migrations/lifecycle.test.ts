@@ -24,17 +24,23 @@ import {
  */
 const COLUMNS = [...REQUESTS, ...INCIDENTS];
 const TABLE: Record<State, string> = {
-  none: 'running+ running+ no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration',
-  created: 'running+ running+ running+ running+ paused cancelled removed paused - finished running+ - -',
+  none: 'running+ running+ no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration no_such_migration',
+  created:
+    'running+ running+ running+ running+ paused cancelled removed moved paused - finished running+ - -',
   running:
-    'running+ running+ running+ running+ paused cancelled still_running paused stopped finished running+ - -',
-  stopped: 'running+ running+ running+ running+ paused cancelled removed paused - finished running+ - -',
-  paused: 'resume_first running+ resume_first running+ paused cancelled removed paused - finished - - -',
+    'running+ running+ running+ running+ paused cancelled still_running moved paused stopped finished running+ - -',
+  stopped:
+    'running+ running+ running+ running+ paused cancelled removed moved paused - finished running+ - -',
+  paused:
+    'resume_first running+ resume_first running+ paused cancelled removed moved paused - finished - - -',
   cancelled:
-    'resume_first resume_first resume_first running+ paused cancelled removed paused - finished - - -',
+    'resume_first resume_first resume_first running+ paused cancelled removed moved paused - finished - - -',
   finished:
-    'running+ running+ running+ running+ nothing_to_pause nothing_to_cancel removed - - - superseded - -',
-  removed: 'removed removed removed removed nothing_to_pause nothing_to_cancel removed - - - superseded - -',
+    'running+ running+ running+ running+ nothing_to_pause nothing_to_cancel removed moved - - - superseded - -',
+  removed:
+    'removed removed removed removed nothing_to_pause nothing_to_cancel removed moved - - - superseded - -',
+  moved: 'moved moved moved moved moved moved - - - - - superseded - -',
+  importing: 'importing importing importing importing importing importing - importing - - - superseded - -',
 };
 
 function write(transition: Transition): string {
@@ -61,6 +67,7 @@ describe('the life of a migration', () => {
       'pause',
       'cancel',
       'remove',
+      'export',
       'pause_by_worker',
       'stop',
       'finish',
@@ -163,6 +170,8 @@ describe('what producers and workers do', () => {
       'cancelled end hand_back',
       'finished continue work',
       'removed end hand_back',
+      'moved end hand_back',
+      'importing end hand_back',
     ]);
   });
 

@@ -162,6 +162,7 @@ describe('keys of staging, as earlier versions stored them', () => {
       prefix: '_ledgers/0a1b/',
       document: '_ledgers/0a1b/ledger.json',
       forgotten: '_ledgers/0a1b/forgotten.json',
+      moved: '_ledgers/0a1b/moved.json',
       allVersions: '_ledgers/0a1b/versions/',
       versions: '_ledgers/0a1b/versions/00000009.json',
       knownFacts: '_ledgers/0a1b/known/',

@@ -20,12 +20,14 @@ export async function rm(
 ): Promise<ExitCode> {
   const { settings, terminal } = context;
   const options = { keepRejects, forget, resolveLedger: createResolver(context) };
-  const { keptPlaces } = await removeMigration(await openStore(settings), name, options);
+  const { keptPlaces, isElsewhere = false } = await removeMigration(await openStore(settings), name, options);
   const kept = keptPlaces === undefined ? {} : { keptPlaces };
   terminal.data({ migration: name, removed: true, keepRejects, forget, ...kept }, () =>
-    forget
-      ? `${name} is removed, with its report and all that was known of the persons of its destination.`
-      : `${name} is removed. Its report stays: ${commandLine(context, `report ${name}`)}`,
+    isElsewhere
+      ? `What the export of ${name} left here is removed.`
+      : forget
+        ? `${name} is removed, with its report and all that was known of the persons of its destination.`
+        : `${name} is removed. Its report stays: ${commandLine(context, `report ${name}`)}`,
   );
   if (keptPlaces !== undefined) {
     terminal.info(

@@ -76,7 +76,7 @@ function renderFull(status: MigrationStatus, resume: string): string {
     `  delivered ${number(counts.delivered)} · skipped ${number(counts.skipped)} · duplicate ${number(counts.duplicate)} · rejected ${number(counts.rejected)}`,
     ...(run ? [`  ${renderRun(run)}`] : []),
     ...(webhook ? [`  the ${describeTrouble(webhook)}`] : []),
-    ...(['running', 'unknown', 'finished', 'removed'].includes(status.state)
+    ...(['running', 'unknown', 'finished', 'removed', 'moved', 'importing'].includes(status.state)
       ? []
       : [`  continue with: ${resume}`]),
   ].join('\n');

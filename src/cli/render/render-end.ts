@@ -29,8 +29,8 @@ export function renderEnd(result: RunResult, { again, resume, rejects }: NextCom
     case 'unavailable':
       return [renderSaved(result.reason, result.begun ? resume : again)];
     case 'held':
-      if (result.state === 'removed')
-        return [explainRefusal('removed', { ...result, name: result.migration, state: 'removed' })];
+      if (result.state === 'removed' || result.state === 'moved' || result.state === 'importing')
+        return [explainRefusal(result.state, { ...result, name: result.migration })];
       return [
         renderSaved(`The migration was ${result.state}${result.reason ? `: ${result.reason}` : ''}`, resume),
       ];

@@ -76,6 +76,8 @@ function toKind({ control, number, report, tooManyRejects }: StateFacts): Kind |
           }
         : { type: 'migration.finished', text: 'has finished', withCounts: true };
     case 'removed':
+    case 'moved':
+    case 'importing':
       return undefined;
   }
 }

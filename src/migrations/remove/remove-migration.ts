@@ -37,6 +37,8 @@ export interface Removed {
    * same file, and finds it there before it says so.
    */
   readonly keptPlaces?: string;
+  /** Nothing of it stays here: it was exported to another place. */
+  readonly isElsewhere?: boolean;
 }
 
 /** Objects that are removed at once; on S3 each is a round trip. */
@@ -60,7 +62,8 @@ export async function removeMigration(
     throw new ConfigError(
       `migration "${name}" has a schedule, which would import it again; remove that first: backhaul schedule rm ${name}`,
     );
-  await decideStored(staging, name, { kind: 'remove' }, await loadControl(staging, name));
+  const { kind } = await decideStored(staging, name, { kind: 'remove' }, await loadControl(staging, name));
+  if (kind === 'stay') return removeMoved(staging, name);
   await assertNotLeased(store, record);
   await assertNotReleased(staging, name);
   const { manifest } = await loadStoredManifest(staging, name);
@@ -95,6 +98,15 @@ export async function removeMigration(
   await store.askRedis((redis) => redis.del(migrationKey(record.id))).catch(() => {});
   const places = record.pins?.places;
   return places === undefined ? {} : { keptPlaces: toPlacesKey(places) };
+}
+
+/** What an export left behind. Its ledger stays, and says that it goes on elsewhere. */
+async function removeMoved(staging: Staging, name: string): Promise<Removed> {
+  const { prefix, record, controls } = layout(name);
+  await removeAll(staging, prefix, (key) => key.startsWith(controls));
+  await staging.remove(record); // then nobody finds it, and its states may go
+  await removeAll(staging, prefix, () => false);
+  return { isElsewhere: true };
 }
 
 /**

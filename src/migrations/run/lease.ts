@@ -63,6 +63,29 @@ export interface Lease {
   release(): Promise<void>;
 }
 
+/**
+ * Keeps producers of a migration away while `work` runs. Throws RefusedError where one is there; of a process of this
+ * machine that was killed the lease is taken over, of another machine it expires.
+ */
+export async function whileUnproduced<T>(
+  record: MigrationRecord,
+  redis: Redis,
+  work: () => Promise<T>,
+): Promise<T> {
+  const self = JSON.stringify({ host: hostname(), pid: process.pid, token: randomUUID() });
+  const key = leaseKey(record.id);
+  await takeLease(redis, record, self);
+  const renew = () => redis.eval(RENEW, 1, key, self, String(LEASE_MS));
+  const renewing = setInterval(() => void renew().catch(() => {}), RENEW_EVERY_MS).unref();
+  try {
+    return await work();
+  } finally {
+    clearInterval(renewing);
+    ownLeases.delete(self);
+    await redis.eval(RELEASE, 1, key, self).catch(() => {});
+  }
+}
+
 /** Leases of this process. One that has its pid and is not among them is of an earlier process. */
 const ownLeases = new Set<string>();
 

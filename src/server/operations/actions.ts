@@ -25,6 +25,8 @@ export function listActions({ state, counts }: Pick<MigrationStatus, 'state' | '
     case 'unknown':
       return ['pause', 'cancel'];
     case 'removed':
+    case 'moved':
+    case 'importing':
     case 'damaged':
       return [];
   }

@@ -30,6 +30,8 @@ const STATES = [
   'cancelled',
   'finished',
   'removed',
+  'moved',
+  'importing',
   'damaged',
 ] as const;
 const OUTCOMES = ['delivered', 'skipped', 'duplicate', 'rejected'] as const;

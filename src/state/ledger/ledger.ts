@@ -6,6 +6,7 @@ import { encodeDocument, loadDocument, loadIfWhole } from '../document.ts';
 import { LEDGERS, ledgerLayout, parseKnownKey, parseKnownName } from '../keys.ts';
 import { clearStaging } from '../migrations.ts';
 import type { HashForm } from './keyed-hash.ts';
+import { assertLedgerHere } from './moved.ts';
 
 /*
  * The ledger of one destination and project: what migrations have said about identities there, and what was
@@ -79,8 +80,9 @@ export interface Ledger {
   readonly sharedDevices: SharedDevices;
 }
 
-/** Creates the ledger where there is none. */
+/** Creates the ledger where there is none. Throws ConfigError where it was exported. */
 export async function openLedger(staging: Staging, access: LedgerAccess): Promise<Ledger> {
+  await assertLedgerHere(staging, access);
   const key = ledgerLayout(access.id).document;
   const fresh: LedgerDocument = {
     format: 2,
@@ -93,8 +95,9 @@ export async function openLedger(staging: Staging, access: LedgerAccess): Promis
   return toLedger(access, document ?? fresh, await hasForgottenMark(staging, access.id));
 }
 
-/** The ledger where there is one; writes nothing. */
+/** The ledger where there is one; writes nothing. Throws ConfigError where it was exported. */
 export async function findLedger(staging: Staging, access: LedgerAccess): Promise<Ledger | undefined> {
+  await assertLedgerHere(staging, access);
   const document = await loadDocument(ledgerDocument, ledgerLayout(access.id).document, staging);
   return document && toLedger(access, document, await hasForgottenMark(staging, access.id));
 }
