@@ -18,6 +18,12 @@ export function applyRepeats(tally: Tally, { total, byDay, byEvent }: Repeats): 
   };
 }
 
+/** The same for counts by UTC day. */
+export const applyRepeatsToDays = (
+  byDay: Readonly<Record<string, RecordCounts>>,
+  repeats: Repeats,
+): Record<string, RecordCounts> => moveAll(byDay, repeats.byDay);
+
 export function applyRepeatsToFiles(
   files: ReadonlyMap<string, FileTotals>,
   { byFile }: Repeats,

@@ -3,8 +3,10 @@ import type { RecordCounts } from '../../contract/progress.ts';
 import { parseSliceId } from '../../state/keys.ts';
 import { listTopUps } from '../../state/migrations.ts';
 import { listReceipts } from '../../state/receipts.ts';
+import { createGeneration, loadRepeats, type Repeats } from '../../state/repeats.ts';
 import { requireMigration } from '../life-store.ts';
 import type { MigrationStore } from '../migration-runtime.ts';
+import { applyRepeatsToDays } from '../report/apply-repeats.ts';
 
 /** What is in of one UTC day, by the times of the records. */
 export interface CoveredDay {
@@ -45,12 +47,26 @@ export async function loadCoverage(
   }
   // What the record lists was there first, also where a top-up that raced it lists it again.
   for (const { fileId, slice = fileId } of files) if (!takeOf.has(slice)) takeOf.set(slice, 0);
-  for await (const { part, tally } of listReceipts(staging, name)) {
+  const generation = createGeneration();
+  for await (const receipt of listReceipts(staging, name)) {
+    const { part, tally } = receipt;
+    generation.add(receipt);
     const byDay = takes[takeOf.get(parseSliceId(part)) ?? 0]?.byDay;
     for (const [day, counts] of Object.entries(tally.byDay))
       byDay?.set(day, addCounts(byDay.get(day) ?? zeroCounts(), counts));
   }
-  return toCoverage(takes);
+  return withRepeats(toCoverage(takes), await loadRepeats(staging, name, generation.end()));
+}
+
+/** Records of days that were read again count as the report counts them, once all parts were compared. */
+function withRepeats(coverage: Coverage, repeats: Repeats | undefined): Coverage {
+  if (!repeats) return coverage;
+  const byDay = applyRepeatsToDays(
+    Object.fromEntries(coverage.days.map(({ day, counts }) => [day, counts])),
+    repeats,
+  );
+  const days = coverage.days.map((one) => ({ ...one, counts: byDay[one.day] ?? one.counts }));
+  return { ...coverage, days };
 }
 
 /** `takes` in the order in which they were taken in. */

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { mapped, rejected } from '../../../src/contract/outcome.ts';
 import type { Slice } from '../../../src/contract/slice.ts';
 import { UnavailableError } from '../../../src/lib/errors.ts';
+import { loadReport } from '../../../src/migrations/report.ts';
 import { loadCoverage } from '../../../src/migrations/schedule/coverage.ts';
 import { runSchedule } from '../../../src/migrations/schedule/run-schedule.ts';
 import { setSchedule } from '../../../src/migrations/schedule/schedules.ts';
@@ -158,6 +159,11 @@ it('a source that is an API is caught up after three days, with what came late, 
   const coverage = await loadCoverage(runtime, 'visits');
   expect(coverage.days.map(({ day }) => day)).toEqual([-2, -1, 0, 1, 2, 3, 4].map(toDay));
   expect(coverage).toMatchObject({ missing: [], undated: 0 });
+  // A day that was read again counts what it had already as repeated, there as here.
+  const { byDay } = await loadReport(runtime, 'visits');
+  expect(Object.fromEntries(coverage.days.map(({ day, counts }) => [day, counts]))).toEqual(byDay);
+  expect(coverage.days.reduce((sum, { counts }) => sum + counts.delivered, 0)).toBe(expected.length);
+  expect(byDay[toDay(-1)]?.duplicate).toBeGreaterThanOrEqual(2);
 
   expect(await run({ now: true })).toMatchObject({ run: { outcome: 'nothing_new', files: 0 } });
   expect(listArrived()).toEqual(expected);
