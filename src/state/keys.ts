@@ -37,6 +37,9 @@ export const layout = (name: string) => {
     hashKey: `${prefix}hash-key.json`,
     /** Marks that the destination accepted an event. */
     accepted: `${prefix}accepted.json`,
+    /** What the last comparison with the destination came to. */
+    verifications: `${prefix}verifications/`,
+    verification: (number: number) => `${prefix}verifications/${toOrdinal(number)}${JSON_END}`,
     topUps: `${prefix}top-ups/`,
     topUp: (number: number) => `${prefix}top-ups/${String(number).padStart(5, '0')}${JSON_END}`,
     epochs: `${prefix}epochs/`,
@@ -334,7 +337,7 @@ export const parseEpochKey = (key: string): number | undefined => parseOrdinal(/
 
 /** `7` of `shop/control/00000007.json`, of a report, a note of progress and the like; undefined for any other name. */
 export const parseNumberedKey = (key: string): number | undefined =>
-  parseOrdinal(/\/(?:control|reports|progress|versions|runs)\/(\d{8,})\.json$/, key);
+  parseOrdinal(/\/(?:control|reports|progress|versions|runs|verifications)\/(\d{8,})\.json$/, key);
 
 /** The number that a pattern's first group holds; undefined where the key is none that Backhaul built. */
 function parseOrdinal(pattern: RegExp, key: string): number | undefined {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Verification } from '../../src/migrations/verify/verify.ts';
@@ -55,6 +55,14 @@ describe('verify', () => {
     expect(equal.code, equal.stderr).toBe(0);
     expect(equal.stdout).toContain('all events: report 2, destination 2');
     expect(equal.stdout).toContain('\nEqual.');
+    const showPage = async () => {
+      const { user, password } = api?.queues ?? { user: '', password: '' };
+      const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+      const shown = await fetch(`${api?.url}/migrations/verified`, { headers: { authorization } });
+      expect(shown.status).toBe(200);
+      return shown.text();
+    };
+    expect(await showPage()).toContain('<span class="badge finished">equal</span> Compared at');
 
     const sent = await fetch(`${api?.url}/batch/`, {
       method: 'POST',
@@ -84,6 +92,12 @@ describe('verify', () => {
     expect(html).toContain('<tr class="unexplained"><th scope="row">2020-05-05</th>');
     expect(html).not.toContain(api?.personalKey ?? '');
     expect(different.stderr).toContain(page);
+    // The last one takes the place of the one before.
+    const shown = await showPage();
+    expect(shown).toContain('<span class="badge damaged">different: nothing explains');
+    expect(shown).toContain('<th scope="row">2020-05-05</th>');
+    expect(shown).toContain('<code>backhaul verify verified</code>');
+    expect(readdirSync(join(dataDir, 'staging/verified/verifications'))).toEqual(['00000002.json']);
   }, 120_000);
 
   it('asks a service with a personal key, counts replays, and explains the numbers of the vendor', async (context) => {

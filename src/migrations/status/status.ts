@@ -15,6 +15,7 @@ import { findWebhookTrouble } from '../notify/find-trouble.ts';
 import { hideQuoted } from '../rejects/hide-quoted.ts';
 import { loadStoredReport, type Report } from '../report/report.ts';
 import { leaseKey } from '../run/lease.ts';
+import { loadLastVerification } from '../verify/kept.ts';
 import { loadHistory } from './history.ts';
 import { toTerms } from './terms.ts';
 import { type Totals, TotalsBuilder, toOutcome } from './totals.ts';
@@ -81,6 +82,7 @@ export async function createMigrationReader(store: MigrationStore, name: string)
         ...facts,
         history,
         report,
+        verification: report && (await loadLastVerification(staging, name)),
         samples,
         terms: toTerms(manifest),
       });

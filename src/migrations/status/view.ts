@@ -5,6 +5,7 @@ import type { Progress } from '../../state/progress-note.ts';
 import { type ShownState, toShownState, toState } from '../lifecycle.ts';
 import type { WebhookTrouble } from '../notify/find-trouble.ts';
 import type { Report } from '../report/report.ts';
+import type { KeptVerification } from '../verify/kept.ts';
 import { type ErrorView, listErrors } from './errors.ts';
 import { type HeatMap, toHeatMap } from './heat-map.ts';
 import type { Terms } from './terms.ts';
@@ -82,6 +83,8 @@ export interface MigrationView extends MigrationStatus {
   readonly history: readonly { readonly state: string; readonly at: string; readonly reason: string }[];
   /** Of the last run, once it has ended. */
   readonly report?: Report;
+  /** The last comparison with the destination, once it has ended. */
+  readonly verification?: KeptVerification;
 }
 
 export interface ReasonView {
@@ -104,6 +107,7 @@ export interface ViewFacts extends StatusFacts {
   readonly samples: ReadonlyMap<string, readonly RejectSample[]>;
   readonly history: readonly Control[];
   readonly report: Report | undefined;
+  readonly verification: KeptVerification | undefined;
   readonly terms: Terms;
 }
 
@@ -161,7 +165,7 @@ export const toDamagedStatus = (name: string, reason: string): MigrationStatus =
 });
 
 export function toMigrationView(facts: ViewFacts): MigrationView {
-  const { record, note, totals, samples, history, report, terms } = facts;
+  const { record, note, totals, samples, history, report, verification, terms } = facts;
   const status = toMigrationStatus(facts);
   const byReason = report ? Object.entries(report.byReason) : [...totals.byReason];
   return {
@@ -183,6 +187,7 @@ export function toMigrationView(facts: ViewFacts): MigrationView {
     errors: listErrors(history, report),
     history: history.map(({ state, at, reason }) => ({ state, at, reason })),
     ...(report ? { report } : {}),
+    ...(verification ? { verification } : {}),
   };
 }
 

@@ -37,7 +37,7 @@ export interface Verification {
 
 /**
  * Compares what the report of a migration says with what its destination holds, and with the vendor's own numbers.
- * Memory goes by days and names. Changes nothing. Throws RefusedError for a name that no migration has, ConfigError
+ * Memory goes by days and names. Changes nothing: see `keepVerification`. Throws RefusedError for a name that no migration has, ConfigError
  * for one that is not finished, and what `openCounts` and `vendor` throw.
  */
 export async function verifyMigration(

@@ -150,6 +150,7 @@ it('shows reasons with their outcome and samples, the most frequent first', () =
     samples: new Map([['no_identity', [sample]]]),
     history: [control('running')],
     report: undefined,
+    verification: undefined,
     terms,
   });
   expect(view.reasons).toEqual([

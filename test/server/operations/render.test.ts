@@ -77,6 +77,15 @@ it('says whether the books balance, what is not counted, and how to compare', as
       '1,209',
     ),
   );
+  expect(finished).toContain('different: nothing explains 1 row Compared at');
+  expect(finished).toContain(
+    'The report against the destination: 249,970 and 249,971 events (+1 UNEXPLAINED).',
+  );
+  expect(finished).toContain('… and 3 more that differ. To compare again: backhaul verify shop');
+  const { verification: _, ...unverified } = createStoppedView();
+  expect(await toText(renderVerification({ ...unverified, report }))).toContain(
+    'Not compared with the destination yet. To compare now: backhaul verify shop',
+  );
   const open = {
     ...report,
     balanced: false,

@@ -64,6 +64,33 @@ function createFacts(): ViewFacts {
       { state: 'paused', reason: 'asked for on the page of the migration', at: AT },
     ],
     report: undefined,
+    verification: {
+      at: AT,
+      unexplained: 1,
+      comparisons: [
+        {
+          old: 'report',
+          now: 'destination',
+          total: { key: 'all', old: 249_970, now: 249_971, causes: [], unexplained: 1 },
+          tables: [
+            {
+              by: 'event',
+              rows: [
+                { key: LONG, old: 0, now: 1, causes: [], unexplained: 1 },
+                {
+                  key: 'Opened',
+                  old: 12,
+                  now: 2,
+                  causes: [{ cause: 'renamed', count: -10, name: LONG }],
+                  unexplained: 0,
+                },
+              ],
+              more: 3,
+            },
+          ],
+        },
+      ],
+    },
     terms: {
       source: 'amplitude',
       window: { from: '2020-01-01T00:00:00.000Z', until: '2024-01-01T00:00:00.000Z' },

@@ -9,6 +9,7 @@ import { findFiles, type ManifestAt } from '../../../migrations/prepare.ts';
 import { toRehearsal } from '../../../migrations/rehearse/rehearsal-manifest.ts';
 import { writeSample } from '../../../migrations/rehearse/sample-source.ts';
 import { startMigration } from '../../../migrations/start.ts';
+import { keepVerification } from '../../../migrations/verify/kept.ts';
 import { verifyMigration } from '../../../migrations/verify/verify.ts';
 import { createPlanContext } from '../../../runtime/open-store.ts';
 import { commandLine, quoted } from '../../command-line.ts';
@@ -56,6 +57,7 @@ export async function rehearse(
     );
     if (!bundled || (kind !== 'finished' && kind !== 'rejects_above_threshold')) return RUN_EXIT[kind];
     const result = await verifyMigration(runtime, migration, { openCounts: openBundled(bundled) });
+    await keepVerification(runtime, result);
     await showVerification(context, result, givenPage ?? join(folder, 'comparison.html'));
     context.terminal.info(
       `What arrived stays in ${settings.dataDir} until the next rehearsal; look at it with: ${commandLine(context, 'serve')}`,

@@ -6,6 +6,7 @@ import { loadStoredManifest } from '../../../migrations/prepare.ts';
 import { openServiceCounts, toPrivateUrl } from '../../../migrations/verify/ask-service.ts';
 import { createBundledCounts } from '../../../migrations/verify/bundled-counts.ts';
 import { readCountsFile } from '../../../migrations/verify/counts-file.ts';
+import { keepVerification } from '../../../migrations/verify/kept.ts';
 import { type Verification, type VerifyOptions, verifyMigration } from '../../../migrations/verify/verify.ts';
 import { openStore } from '../../../runtime/open-store.ts';
 import type { BundledApi } from '../../../runtime/runtime.ts';
@@ -38,6 +39,7 @@ export async function verify(
   const result = manifest.destination
     ? await compare(chooseService(context, manifest, options))
     : await withBundled(context, (api) => compare(openBundled(api)));
+  await keepVerification(store, result);
   await showVerification(context, result, pagePath);
   return result.unexplained === 0 ? EXIT.done : EXIT.differences;
 }

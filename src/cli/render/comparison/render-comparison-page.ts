@@ -4,12 +4,21 @@ import { renderOverTime } from '../../../charts/over-time.ts';
 import { counted, formatCount, printable } from '../../../migrations/plan/format-text.ts';
 import type { Cause, Comparison, Row, Table } from '../../../migrations/verify/comparison.ts';
 import type { Verification } from '../../../migrations/verify/verify.ts';
+import {
+  CAUSES,
+  describeRow,
+  judge,
+  nameSides,
+  pickRows,
+  SUBJECTS,
+  signed,
+  titleOf,
+} from '../../../migrations/verify/words.ts';
 import { listDays } from '../plan-page/render-plots.ts';
 import { renderMore, section } from '../plan-page/section.ts';
 import { wrapPage } from '../plan-page/wrap-page.ts';
 import { COMPARISON_STYLES } from './comparison-styles.ts';
 import { renderVerdict } from './render-comparison.ts';
-import { CAUSES, describeRow, judge, nameSides, pickRows, SUBJECTS, signed, titleOf } from './words.ts';
 
 const ROWS = 500;
 

@@ -1,8 +1,16 @@
 import { counted, formatCount, wrap } from '../../../migrations/plan/format-text.ts';
 import type { Comparison, Table } from '../../../migrations/verify/comparison.ts';
 import type { Verification } from '../../../migrations/verify/verify.ts';
+import {
+  describeRow,
+  judge,
+  nameSides,
+  pickRows,
+  SUBJECTS,
+  signed,
+  titleOf,
+} from '../../../migrations/verify/words.ts';
 import { type Cell, printable, renderTable } from '../text-table.ts';
-import { describeRow, judge, nameSides, pickRows, SUBJECTS, signed, titleOf } from './words.ts';
 
 const ROWS = 15;
 const WIDTH = 100;

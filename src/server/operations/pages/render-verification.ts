@@ -2,10 +2,19 @@ import { html } from 'hono/html';
 import type { Html } from '../../../charts/html.ts';
 import type { Report } from '../../../migrations/report/report.ts';
 import type { MigrationView } from '../../../migrations/status/view.ts';
-import { formatCount, toWords } from './format.ts';
+import type { KeptVerification } from '../../../migrations/verify/kept.ts';
+import {
+  describeRow,
+  judge,
+  nameSides,
+  SUBJECTS,
+  signed,
+  titleOf,
+} from '../../../migrations/verify/words.ts';
+import { formatCount, formatTime, toWords } from './format.ts';
 
-/** Whether the books of the last run balance, and how its events are found at the destination. */
-export function renderVerification({ report, run, migration }: MigrationView): Html {
+/** Whether the books of the last run balance, and what the last comparison with the destination came to. */
+export function renderVerification({ report, run, migration, verification, since }: MigrationView): Html {
   if (report === undefined) {
     return html`<p>${run?.phase === 'people' ? 'Persons and groups are being sent.' : 'Persons and groups are sent once all events are in; the report follows.'}</p>`;
   }
@@ -18,7 +27,46 @@ export function renderVerification({ report, run, migration }: MigrationView): H
       ([name, value]) => html`<div><dt>${name}</dt><dd>${formatCount(value)}</dd></div>`,
     )}</dl>
     ${unmerged.length > 0 && html`<p>Not merged: ${unmerged.map(([reason, count]) => `${formatCount(count ?? 0)} ${toWords(reason)}`).join(', ')}.</p>`}
-    ${renderWayBack(report)}<p class="quiet">The whole report: <code>backhaul report ${migration}</code></p>`;
+    ${renderWayBack(report)}<p class="quiet">The whole report: <code>backhaul report ${migration}</code></p>
+    <h3>Old against new</h3>${verification ? renderKept(verification, since) : html`<p>Not compared with the destination yet.</p>`}
+    <p class="quiet">To compare ${verification ? 'again' : 'now'}: <code>backhaul verify ${migration}</code></p>`;
+}
+
+function renderKept({ at, unexplained, comparisons }: KeptVerification, since: string): Html {
+  const isEqual = comparisons.every(({ total, tables }) => judge(total) === 'equal' && !tables.some(hasRows));
+  const [badge, verdict] =
+    unexplained > 0
+      ? [
+          'damaged',
+          `different: nothing explains ${formatCount(unexplained)} ${unexplained === 1 ? 'row' : 'rows'}`,
+        ]
+      : ['finished', isEqual ? 'equal' : 'every difference is explained'];
+  return html`<p><span class="badge ${badge}">${verdict}</span> Compared at <time datetime="${at}">${formatTime(at)}</time> UTC.${at < since && ' The migration has run since then.'}</p>
+    ${comparisons.map(renderCompared)}`;
+}
+
+const hasRows = ({ rows }: { readonly rows: readonly unknown[] }) => rows.length > 0;
+
+type Compared = KeptVerification['comparisons'][number];
+
+function renderCompared(compared: Compared): Html {
+  const { total, tables } = compared;
+  const [old, now] = nameSides(compared);
+  const why = describeRow(total);
+  return html`<p>${titleOf(compared)}: ${formatCount(total.old)} and ${formatCount(total.now)} events${why && ` (${why})`}.</p>
+    ${tables.filter(hasRows).map(
+      ({
+        by,
+        rows,
+        more,
+      }) => html`<div class="scroll" tabindex="0" role="region" aria-label="${SUBJECTS[by].title}"><table>
+      <caption>${SUBJECTS[by].title}</caption>
+      <thead><tr><th scope="col">${SUBJECTS[by].column}</th><th scope="col" class="n">${old}</th><th scope="col" class="n">${now}</th><th scope="col" class="n">difference</th><th scope="col">why</th></tr></thead>
+      <tbody>${rows.map(
+        (row) =>
+          html`<tr><th scope="row">${row.key}</th><td class="n">${formatCount(row.old)}</td><td class="n">${formatCount(row.now)}</td><td class="n">${signed(row.now - row.old)}</td><td${judge(row) === 'unexplained' && html` class="damaged"`}>${describeRow(row)}</td></tr>`,
+      )}</tbody></table></div>${more > 0 && html`<p class="quiet">… and ${formatCount(more)} more that differ.</p>`}`,
+    )}`;
 }
 
 const listFigures = ({ events, people }: Report): readonly (readonly [string, number])[] => [

@@ -22,6 +22,8 @@ a { color: var(--blue); text-underline-offset: 0.15em; }
 .top .age { margin-left: auto; color: var(--quiet); }
 h1 { margin: 0; font-size: 1.625rem; line-height: 1.25; font-weight: 650; letter-spacing: -0.015em; }
 h2 { margin: 0 0 0.75rem; font-size: 1rem; font-weight: 600; }
+h3 { margin: 1.125rem 0 0.375rem; font-size: 0.9375rem; font-weight: 600; }
+caption { padding: 0.5rem 0 0.25rem; text-align: left; color: var(--quiet); font-size: 0.8125rem; }
 .quiet { color: var(--quiet); font-size: 0.8125rem; }
 p { margin: 0.375rem 0; }
 .badge { display: inline-block; padding: 0.0625rem 0.5rem; border: 1px solid currentColor; border-radius: 1rem; font-size: 0.8125rem; font-weight: 600; color: var(--quiet); white-space: nowrap; }

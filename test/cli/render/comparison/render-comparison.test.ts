@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { renderComparison } from '../../../../src/cli/render/comparison/render-comparison.ts';
 import { renderComparisonPage } from '../../../../src/cli/render/comparison/render-comparison-page.ts';
-import { CAUSES } from '../../../../src/cli/render/comparison/words.ts';
 import { addRows, type Cause, toRow } from '../../../../src/migrations/verify/comparison.ts';
 import type { Verification } from '../../../../src/migrations/verify/verify.ts';
+import { CAUSES } from '../../../../src/migrations/verify/words.ts';
 
 const days = [
   toRow('2024-02-01', 10, 7, [

@@ -1,5 +1,5 @@
-import { formatCount } from '../../../migrations/plan/format-text.ts';
-import type { Cause, Comparison, Explained, Row, Subject } from '../../../migrations/verify/comparison.ts';
+import { formatCount } from '../plan/format-text.ts';
+import type { Cause, Comparison, Explained, Row, Subject } from './comparison.ts';
 
 export const CAUSES: Readonly<Record<Cause, { readonly short: string; readonly why: string }>> = {
   skipped: {
