@@ -24,7 +24,7 @@ export function parseDocument<T>(schema: z.ZodType<T>, body: Buffer, key: string
     const otherVersion = 'so use that one, or a later, in every producer and worker';
     if (codes.length > 0 && codes.every((code) => code === 'unrecognized_keys'))
       throw new NewerDocumentError(
-        `${staging.location}: ${key} has what this version of Backhaul does not know (${what}): a newer version wrote it, ${otherVersion}`,
+        `${staging.location}: ${key} has what this version of Backhaul does not know (${what}): a newer version wrote it, ${otherVersion}; where none did, it is damaged: ${recoveryHint(key)}`,
         error,
       );
     // A value that is none of a list may be one that a newer version added, or a damaged one.

@@ -220,6 +220,12 @@ export function parseKnownKey(key: string, migration: string): string | undefine
   return key === ledgerLayout(id).known(migration) ? id : undefined;
 }
 
+/** The ledger's id of `_ledgers/<id>/turns/<turn>.json`, or undefined for every other key. */
+export function parseLedgerOfTurn(key: string, turn: number): string | undefined {
+  const id = key.slice(LEDGERS.length, key.indexOf('/', LEDGERS.length));
+  return key === ledgerLayout(id).turn(turn) ? id : undefined;
+}
+
 /** `shop` of `_ledgers/<id>/known/shop.json`; undefined for any other name than those that manifests may give. */
 export const parseKnownName = (key: string): string | undefined =>
   /\/known\/([a-z0-9][a-z0-9_.-]*)\.json$/.exec(key)?.[1];

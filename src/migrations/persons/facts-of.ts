@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import type { FactsIndex } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import type { KnownFacts } from '../../identity/connect/context.ts';
+import { SourceError } from '../../lib/errors.ts';
 import { estimateTextBytes } from '../../state/facts/fact-object.ts';
-import { isDocument, layout } from '../../state/keys.ts';
+import { isDocument, layout, parseReceiptKey } from '../../state/keys.ts';
 import { listKnownMigrations, loadKnownFacts } from '../../state/ledger/ledger.ts';
 import { loadMigration, type MigrationRecord } from '../../state/migrations.ts';
-import { listReceipts } from '../../state/receipts.ts';
+import { listReceipts, loadReceipt } from '../../state/receipts.ts';
 import { areFactsRemoved } from './facts-removed.ts';
 
 /** The identity facts of all parts of some migrations. */
@@ -16,10 +17,28 @@ export async function* listFacts(staging: Staging, names: readonly string[]): As
   }
 }
 
-/** Whether it has any, removed or not. */
+/** Whether it has any, removed or not; where a receipt is damaged, it may. */
 export async function hasFacts(staging: Staging, name: string): Promise<boolean> {
-  for await (const _ of listFacts(staging, [name])) return true;
+  try {
+    for await (const _ of listFacts(staging, [name])) return true;
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error;
+    return true;
+  }
   return false;
+}
+
+/** The first receipt of a migration that cannot be believed. */
+export async function findDamagedReceipt(staging: Staging, name: string): Promise<string | undefined> {
+  for await (const { key } of staging.list(layout(name).receipts)) {
+    try {
+      if (isDocument(key)) await loadReceipt(staging, name, parseReceiptKey(name, key));
+    } catch (error) {
+      if (!(error instanceof SourceError)) throw error;
+      return key;
+    }
+  }
+  return undefined;
 }
 
 /** The identity facts that are still there of some migrations, and of all that a ledger knows. */
@@ -41,9 +60,22 @@ export async function* listOtherFacts(
   for (const name of await listKnownMigrations(staging, ledger)) {
     if (except.includes(name) || (await areFactsRemoved(staging, name))) continue;
     const isWaiting = (await loadKnownFacts(staging, ledger, name))?.state !== 'sent';
-    for await (const index of listFacts(staging, [name])) yield { ...index, isWaiting };
+    try {
+      for await (const index of listFacts(staging, [name])) yield { ...index, isWaiting };
+    } catch (error) {
+      throw toDamageOfAnother(error, name);
+    }
   }
 }
+
+/** What is damaged of a migration holds up others to its destination, whose operators may not know it. */
+export const toDamageOfAnother = (error: unknown, name: string): unknown =>
+  error instanceof SourceError
+    ? new SourceError(
+        `${error.message}. What "${name}" says of persons may forbid a merge, so no other migration to the same destination sends persons before; resume those afterwards. Where "${name}" is not to be continued, run "backhaul rm ${name} --forget" instead: then nothing is merged at that destination any more`,
+        error,
+      )
+    : error;
 
 /** Whether a ledger was never told anything but the identity facts of these migrations, which are still there. */
 export async function haveSaidAll(

@@ -15,7 +15,7 @@ import {
 } from '../../state/ledger/ledger-tables.ts';
 import { endTurn, openTurn } from '../../state/ledger/turns.ts';
 import { saveVersions } from '../../state/ledger/versions.ts';
-import { clearStaging, type MigrationRecord } from '../../state/migrations.ts';
+import { clearStaging, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
 import { listFacts, listOtherFacts } from './facts-of.ts';
 import { areFactsRemoved } from './facts-removed.ts';
 import { atTurn } from './ledger-at-turn.ts';
@@ -70,13 +70,17 @@ export async function keepLinks(
   await endTurn(staging, ledger.id, turn);
 }
 
-/** What the ledger keeps of joins in facts that were removed; undefined where none were. */
+/**
+ * What the ledger keeps of joins in facts that were removed; undefined where none were. A migration that is gone as a
+ * whole may have been removed before.
+ */
 export async function findRemovedJoins(
   staging: Staging,
   ledger: Pick<Ledger, 'id'>,
 ): Promise<LedgerTables | undefined> {
   for (const name of await listKnownMigrations(staging, ledger.id))
-    if (await areFactsRemoved(staging, name)) return openRemovedJoins(staging, ledger);
+    if ((await areFactsRemoved(staging, name)) || !(await loadMigration(staging, name)))
+      return openRemovedJoins(staging, ledger);
   return undefined;
 }
 

@@ -1,10 +1,11 @@
 import type { Staging } from '../../contract/staging.ts';
-import { layout, ledgerLayout, parseTurnKey } from '../../state/keys.ts';
-import { loadTurns } from '../../state/ledger/turns.ts';
+import { loadIfWhole } from '../../state/document.ts';
+import { LEDGERS, layout, ledgerLayout, parseLedgerOfTurn, parseTurnKey } from '../../state/keys.ts';
+import { loadTurnDocument, loadTurns } from '../../state/ledger/turns.ts';
 import { loadRebuiltAt } from '../../state/ledger/versions.ts';
 import { listMigrations } from '../../state/migrations.ts';
 import { loadTurnsAtRemoval } from './facts-removed.ts';
-import { loadTurnPlan } from './turn.ts';
+import { turnPlan } from './turn.ts';
 
 /*
  * A ledger that was restored from an older backup is whole in itself, its versions included. What migrations keep of
@@ -19,7 +20,7 @@ interface NamedTurn {
   readonly name: string;
   readonly turn: number;
   /** Undefined: the plan of the turn says at which ledger it was. */
-  readonly ledger?: string;
+  readonly ledger?: string | undefined;
 }
 
 /** The highest turn of each ledger that migrations had known of when their facts were removed. */
@@ -62,7 +63,28 @@ export async function findLostTurn(
   let lost = 0;
   for (const { name, turn, ledger: at } of planned) {
     if (turn < rebuiltAt || turn <= lost || known.has(turn)) continue;
-    if ((at ?? (await loadTurnPlan(staging, name, turn))?.ledger) === ledger) lost = turn;
+    if (await isAtLedger({ name, turn, ledger: at }, ledger, staging)) lost = turn;
   }
   return lost === 0 ? undefined : { turn: lost, key: ledgerLayout(ledger).turn(lost) };
+}
+
+async function isAtLedger(
+  { name, turn, ledger: at }: NamedTurn,
+  ledger: string,
+  staging: Staging,
+): Promise<boolean> {
+  if (at !== undefined) return at === ledger;
+  const key = layout(name).turn(turn);
+  const plan = await loadIfWhole(turnPlan, key, staging);
+  if (plan) return plan.ledger === ledger;
+  // Gone meanwhile, or damaged: then it counts as lost here unless another ledger knows it.
+  return (await staging.get(key)) !== undefined && !(await isKnownElsewhere(staging, name, turn));
+}
+
+async function isKnownElsewhere(staging: Staging, name: string, turn: number): Promise<boolean> {
+  for await (const { key } of staging.list(LEDGERS)) {
+    const id = parseLedgerOfTurn(key, turn);
+    if (id !== undefined && (await loadTurnDocument(staging, id, turn))?.name === name) return true;
+  }
+  return false;
 }

@@ -13,7 +13,7 @@ import {
 import { clearStaging, listMigrations, loadMigration } from '../../state/migrations.ts';
 import { requireMigration } from '../life-store.ts';
 import { fingerprintFacts, hasFacts } from './facts-of.ts';
-import { areFactsRemoved, loadTurnsAtRemoval, markFactsRemoved } from './facts-removed.ts';
+import { areFactsRemoved, loadLastLedger, loadTurnsAtRemoval, markFactsRemoved } from './facts-removed.ts';
 import { hasLinks, keepLinks } from './keep-links.ts';
 import { loadPersons } from './load-persons.ts';
 import { findLost } from './rebuild-ledger.ts';
@@ -42,16 +42,25 @@ export async function removeFacts(
 ): Promise<void> {
   const { staging, now } = deps;
   const keys = layout(name);
+  let facts: string | undefined;
   if (forget) {
-    // One that came back from a backup may not know the migration any more.
-    const atRemoval = Object.keys(await loadTurnsAtRemoval(staging, name));
-    for (const id of new Set([...(await listLedgersOf(staging, name)), ...atRemoval]))
-      await forgetLedger(staging, id, now());
+    for (const id of await listLedgersToForget(staging, name)) await forgetLedger(staging, id, now());
   } else {
     await enterFacts(name, deps);
+    facts = await fingerprintFacts(staging, await requireMigration(staging, name));
   }
-  await markFactsRemoved(staging, name, now());
+  await markFactsRemoved(staging, name, { at: now(), facts });
   for (const folder of keys.facts) await clearStaging(staging, folder);
+}
+
+async function listLedgersToForget(staging: Staging, name: string): Promise<Set<string>> {
+  // One that came back from a backup may not know the migration any more.
+  const atRemoval = Object.keys(await loadTurnsAtRemoval(staging, name));
+  const ids = new Set([...(await listLedgersOf(staging, name)), ...atRemoval]);
+  // What no ledger was told yet would forbid merges there, too.
+  const last = (await loadLastLedger(staging, name))?.ledger;
+  if (last !== undefined && (await hasFacts(staging, name))) ids.add(last);
+  return ids;
 }
 
 /**
@@ -63,7 +72,7 @@ export async function enterFacts(
   { staging, now, signal, resolveLedger, whileHeld = (_, work) => work() }: RemoveFactsDeps,
 ): Promise<void> {
   const record = await requireMigration(staging, name);
-  if (!(await hasFacts(staging, name)) || (await areFactsRemoved(staging, name))) return;
+  if ((await areFactsRemoved(staging, name)) || !(await hasFacts(staging, name))) return;
   if ((await loadPersons(staging, name)).isHeld) {
     throw new ConfigError(
       `migration "${name}" holds persons that were not sent; send them first with "backhaul persons send ${name}"`,

@@ -6,8 +6,9 @@ import { ID_WIDTH, type LedgerPurpose } from '../../identity/merge-decision.ts';
 import { PROPERTY_WIDTH } from '../../identity/property-decision.ts';
 import { resolveBuckets } from '../../identity/resolve-buckets.ts';
 import { countRefused, sentRange } from '../../identity/sent-range.ts';
+import { ConfigError } from '../../lib/errors.ts';
 import { BUCKETS } from '../../state/bucket.ts';
-import { loadDocument, loadIfWhole } from '../../state/document.ts';
+import { loadIfWhole } from '../../state/document.ts';
 import { layout, parseRangeKey, parseTurnKey } from '../../state/keys.ts';
 import { type Ledger, listLedgersOf, loadKnownFacts, saveKnownFacts } from '../../state/ledger/ledger.ts';
 import { createLedgerTables } from '../../state/ledger/ledger-tables.ts';
@@ -20,14 +21,22 @@ import {
   loadMigration,
   type MigrationRecord,
 } from '../../state/migrations.ts';
-import { fingerprintFacts, hasFacts, listFacts, listKnownFacts, listOtherFacts } from './facts-of.ts';
-import { areFactsRemoved } from './facts-removed.ts';
+import {
+  findDamagedReceipt,
+  fingerprintFacts,
+  hasFacts,
+  listFacts,
+  listKnownFacts,
+  listOtherFacts,
+  toDamageOfAnother,
+} from './facts-of.ts';
+import { areFactsRemoved, loadKnownAtRemoval } from './facts-removed.ts';
 import { findRemovedJoins, openEarlierIds } from './keep-links.ts';
 import { atTurn } from './ledger-at-turn.ts';
 import { isSameDestination, type LedgerDestination, toLedgerDestination } from './ledger-destination.ts';
 import { findLostTurn } from './lost-turns.ts';
 import { findSameProject } from './same-project.ts';
-import { findEndedTurn, listEndedTurns, loadTurnPlan, released } from './turn.ts';
+import { findEndedTurn, listTurnsThatCount, released, turnPlan } from './turn.ts';
 
 export interface TakeInOptions {
   readonly staging: Staging;
@@ -61,15 +70,34 @@ export async function takeInOthers(options: TakeInOptions): Promise<'done' | 'fa
       if (!sameProject.has(name)) continue;
     }
     const facts = await fingerprintFacts(staging, record);
-    if ((await loadKnownFacts(staging, ledger.id, name))?.facts === facts) continue;
+    const known = await loadKnownFacts(staging, ledger.id, name);
+    if (known?.facts === facts) continue;
     options.signal.throwIfAborted();
     if (await areFactsRemoved(staging, name)) {
+      const atRemoval = await loadKnownAtRemoval(staging, name, ledger.id);
+      if (atRemoval) {
+        // Its document may be lost or damaged; that there is one says what the ledger keeps of it.
+        if (!known) await saveKnownFacts(staging, ledger.id, record, atRemoval);
+        continue;
+      }
+      await assertReceiptsWhole(staging, name);
       if (await hasFacts(staging, name)) return 'facts_are_gone';
       continue;
     }
-    await takeIn(record, facts, options);
+    await takeIn(record, facts, options).catch((error: unknown) => {
+      throw toDamageOfAnother(error, name);
+    });
   }
   return 'done';
+}
+
+/** Nothing is merged any more where facts were removed too early, so damage must not look like that. */
+async function assertReceiptsWhole(staging: Staging, name: string): Promise<void> {
+  const key = await findDamagedReceipt(staging, name);
+  if (key === undefined) return;
+  throw new ConfigError(
+    `${staging.location}: ${key} is damaged, and the identity facts of "${name}" were removed, so nobody knows whether all that it said of persons is known at this destination. Restore that object and resume; or run "backhaul rm ${name} --forget" and resume: then nothing is merged at this destination any more`,
+  );
 }
 
 export async function takeIn(
@@ -154,21 +182,24 @@ export async function findSent(
   { id, name }: Pick<MigrationRecord, 'id' | 'name'>,
   facts: string,
 ): Promise<'all' | 'something' | 'nothing'> {
-  const knowing = await listLedgersOf(staging, name);
   // Each of its turns has entered what it sent; of what came since then, nothing was sent.
-  if (knowing.includes(ledger.id)) return 'nothing';
+  if (await loadKnownFacts(staging, ledger.id, name)) return 'nothing';
+  // A damaged document of this ledger says nothing.
+  const knowing = (await listLedgersOf(staging, name)).filter((id) => id !== ledger.id);
   const keys = layout(name);
   const turns: (string | undefined)[] = [];
   let wasRefused = false;
-  for (const ended of await listEndedTurns(staging, name)) {
-    if (ended.purpose !== 'send') continue;
-    turns.push(ended.facts);
-    wasRefused ||= countRefused(ended.result) > 0;
+  for (const turn of await listTurnsThatCount(staging, name)) {
+    const ended = await findEndedTurn(staging, name, turn);
+    if (ended?.purpose === 'note') continue;
+    // What is damaged may have been sent.
+    turns.push(ended?.facts);
+    wasRefused ||= !ended || countRefused(ended.result) > 0;
   }
-  const release = await loadDocument(released, keys.released, staging);
-  if (release) {
-    turns.push(release.facts);
-    const ended = await findEndedTurn(staging, release.by, release.turn);
+  if (await staging.get(keys.released)) {
+    const release = await loadIfWhole(released, keys.released, staging);
+    turns.push(release?.facts);
+    const ended = release && (await findEndedTurn(staging, release.by, release.turn));
     wasRefused ||= ended !== undefined && countRefused(ended.result) > 0;
   }
   // The same variable may have held the key of another project, whose ledger knows what went there.
@@ -199,9 +230,11 @@ async function hasBegunElsewhere(
 ): Promise<boolean> {
   for await (const { key } of staging.list(layout(name).turns)) {
     const turn = parseTurnKey(key);
-    const plan = turn === undefined ? undefined : await loadTurnPlan(staging, name, turn);
-    if (turn === undefined || plan?.purpose !== 'send') continue;
-    if (plan.ledger !== ledger.id) return true;
+    if (turn === undefined) continue;
+    const plan = await loadIfWhole(turnPlan, key, staging);
+    if (plan?.purpose === 'note') continue;
+    if (plan && plan.ledger !== ledger.id) return true;
+    // A damaged one is of the ledger that knows the turn: its number is not given twice to a migration.
     if ((await loadTurnDocument(staging, ledger.id, turn))?.migration !== id) return true;
   }
   return false;

@@ -58,20 +58,27 @@ export const released = z.strictObject({
  * one turn that of the newest epoch counts.
  */
 export async function listEndedTurns(staging: Staging, name: string): Promise<EndedTurn[]> {
-  const keys = layout(name);
+  const all: EndedTurn[] = [];
+  for (const [turn, epoch] of await listEpochsThatCount(staging, name)) {
+    const one = await loadDocument(endedTurn, layout(name).endedTurn(turn, epoch), staging);
+    if (one) all.push(one);
+  }
+  return all;
+}
+
+/** The same without reading what they came to, which may be damaged. */
+export const listTurnsThatCount = async (staging: Staging, name: string): Promise<number[]> =>
+  (await listEpochsThatCount(staging, name)).map(([turn]) => turn);
+
+async function listEpochsThatCount(staging: Staging, name: string): Promise<[turn: number, epoch: number][]> {
   const epochs = await listEndedEpochs(staging, name);
-  for await (const { key } of staging.list(keys.turns)) {
+  for await (const { key } of staging.list(layout(name).turns)) {
     const later = parseTurnKey(key);
     const plan = later === undefined ? undefined : await loadIfWhole(turnPlan, key, staging);
     if (later === undefined || !plan?.ended) continue;
     for (const turn of epochs.keys()) if (turn < later && !plan.ended.includes(turn)) epochs.delete(turn);
   }
-  const all: EndedTurn[] = [];
-  for (const [turn, epoch] of [...epochs].sort(([a], [b]) => a - b)) {
-    const one = await loadDocument(endedTurn, keys.endedTurn(turn, epoch), staging);
-    if (one) all.push(one);
-  }
-  return all;
+  return [...epochs].sort(([a], [b]) => a - b);
 }
 
 /** The newest epoch that says what a turn came to, by turn. */

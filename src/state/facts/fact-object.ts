@@ -68,7 +68,10 @@ export interface FactsRange {
 export async function readLines(staging: Staging, range: FactsRange): Promise<Lines> {
   const { key, offset, length, sections = [] } = range;
   const where = `${key} (bytes ${offset} to ${offset + length})`;
-  const body = await staging.getRange(key, offset, length);
+  const body = await staging.getRange(key, offset, length).catch((error: unknown) => {
+    if (!(error instanceof SourceError)) throw error;
+    throw new SourceError(`${error.message}; ${recoveryHint(key)}`, error);
+  });
   try {
     for (const section of sections) verifySection(body, offset, section);
     return new Lines(isPacked(body) ? await gunzip(body) : body, where, staging.location);

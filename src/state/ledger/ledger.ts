@@ -157,7 +157,7 @@ export async function forgetLedger(staging: Staging, id: string, now: Date): Pro
 }
 
 /** Which facts of a migration a ledger knows. */
-const knownFacts = z.strictObject({
+export const knownFacts = z.strictObject({
   /** Fingerprint of the facts. */
   facts: z.string(),
   /** `noted`: they are only taken into account; nothing about persons was sent. */
@@ -165,7 +165,7 @@ const knownFacts = z.strictObject({
   /** Ids of the migrations that had the name so far: the folder of one may have been removed by hand. */
   migrations: z.array(z.string()).exactOptional(),
 });
-type KnownFacts = z.infer<typeof knownFacts>;
+export type KnownFacts = z.infer<typeof knownFacts>;
 
 /** Facts that are not known are taken in again, so a damaged document is none. */
 export const loadKnownFacts = (staging: Staging, ledger: string, migration: string) =>

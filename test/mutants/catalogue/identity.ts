@@ -224,7 +224,10 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     what: 'facts that came since a turn are taken as sent in it',
     file: 'src/migrations/persons/take-in.ts',
     edits: [
-      ["(knowing.includes(ledger.id)) return 'nothing';", "(knowing.includes(ledger.id)) return 'all';"],
+      [
+        "if (await loadKnownFacts(staging, ledger.id, name)) return 'nothing';",
+        "if (await loadKnownFacts(staging, ledger.id, name)) return 'all';",
+      ],
     ],
     tests: ['test/migrations/persons'],
   },

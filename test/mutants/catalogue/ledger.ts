@@ -1,5 +1,6 @@
 import type { Mutant } from '../mutant.ts';
 
+const DAMAGED = ['test/migrations/persons/damaged-others.test.ts'];
 const REFUSED = ['test/migrations/persons/refused-persons.test.ts'];
 const LOST = ['test/migrations/persons/lost-ledger.test.ts'];
 
@@ -236,5 +237,59 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
       ['ledgers.set(hashKey, known);', 'ledgers.set(id, known); void hashKey;'],
     ],
     tests: ['test/migrations/persons/ledger-at-turn.test.ts'],
+  },
+  {
+    id: 'LD1',
+    what: 'nothing merged at a destination any more, because a receipt of a removed migration is damaged',
+    file: 'src/migrations/persons/take-in.ts',
+    edits: [['      if (atRemoval) {', '      if (atRemoval && known) {']],
+    tests: DAMAGED,
+  },
+  {
+    id: 'LD2',
+    what: 'a ledger that was removed taken for the one that knew a removed migration',
+    file: 'src/migrations/persons/facts-removed.ts',
+    edits: [['const isSame = (await loadTurns(staging, ledger)).known.has(turn);', 'const isSame = true;']],
+    tests: DAMAGED,
+  },
+  {
+    id: 'LD3',
+    what: 'damage taken for facts that were removed too early',
+    file: 'src/migrations/persons/take-in.ts',
+    edits: [['      await assertReceiptsWhole(staging, name);\n', '']],
+    tests: DAMAGED,
+  },
+  {
+    id: 'LD4',
+    what: 'what a vendor joined in a removed migration forgotten with the mark of its removal',
+    file: 'src/migrations/persons/facts-removed.ts',
+    edits: [["?.state === 'removed';", "?.state === 'none';"]],
+    tests: DAMAGED,
+  },
+  {
+    id: 'LD5',
+    what: 'facts that no ledger knew removed with --forget, and contradicted by the next migration',
+    file: 'src/migrations/persons/remove-facts.ts',
+    edits: [['if (last !== undefined && (await hasFacts(staging, name))) ids.add(last);', '']],
+    tests: DAMAGED,
+  },
+  {
+    id: 'LD6',
+    what: 'persons of a finished migration wait for ever, because what the ledger says of it was damaged',
+    file: 'src/migrations/persons/take-in.ts',
+    edits: [
+      [
+        "if (await loadKnownFacts(staging, ledger.id, name)) return 'nothing';",
+        "if ((await listLedgersOf(staging, name)).includes(ledger.id)) return 'nothing';",
+      ],
+    ],
+    tests: DAMAGED,
+  },
+  {
+    id: 'LD7',
+    what: 'a damaged plan of a migration to another project holds up this one',
+    file: 'src/migrations/persons/lost-turns.ts',
+    edits: [[' && !(await isKnownElsewhere(staging, name, turn))', '']],
+    tests: DAMAGED,
   },
 ];

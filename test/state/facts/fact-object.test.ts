@@ -35,6 +35,13 @@ test('each bucket can be read alone, and neighbouring ones at once', async () =>
   );
 });
 
+test('lines of an object that is gone say which part is to be imported again', async () => {
+  const missing = { key: 'shop/findings/0ee979ade56b/00000/1-1-2.gz', offset: 0, length: 1 };
+  await expect(readLines(staging, missing)).rejects.toThrow(
+    /is gone; .*remove shop\/receipts\/0ee979ade56b\/00000\.json and resume "shop"/,
+  );
+});
+
 /** Staging whose space is paid for, and facts that are worth packing. */
 const paid = { ...staging, freeBytes: undefined } as unknown as Staging;
 const many: StoredFact[] = Array.from({ length: 9_000 }, (_, number) => ({
