@@ -1,6 +1,12 @@
 import type { IdentityFact, JoinFact, RenameFact, Seen } from '../contract/identity-fact.ts';
-import { type StoredFact, toGroupId } from '../state/facts/fact-line.ts';
-import { joinMonths } from './join-months.ts';
+import {
+  type StoredActivity,
+  type StoredFact,
+  type StoredMember,
+  toGroupId,
+} from '../state/facts/fact-line.ts';
+import { NO_PROPERTIES } from '../state/facts/snapshots.ts';
+import { KnownId, NO_MONTH } from './known-id.ts';
 import { PersonProperties } from './person-properties.ts';
 
 export interface GroupFold {
@@ -18,44 +24,18 @@ export interface GroupFold {
  * read twice (I2).
  */
 export class FactFold {
-  /** Users by anonymous id, with the first time both were seen together. */
-  readonly pairs = new Map<string, Map<string, string>>();
-  /** Ids that are the user id of some record. */
-  readonly users = new Set<string>();
-  readonly persons = new Map<string, PersonProperties>();
+  readonly ids = new Map<string, KnownId>();
   readonly groups = new Map<string, GroupFold>();
-  /** Pairs that follow from what the vendor says, of stored facts. */
-  readonly verdicts = new Map<string, Map<string, string>>();
-  /** The same, of ids whose own migrations are still to send their persons. */
-  readonly waitingVerdicts = new Map<string, Map<string, string>>();
-  /** The vendor's persons that an id is of, and the user of each, as hashes; of stored facts. */
-  readonly placed = new Map<string, Map<string, string | undefined>>();
-  /** Earlier names under which an id was seen with the users of `verdicts` and `waitingVerdicts`; of stored facts. */
-  readonly named = new Map<string, Set<string>>();
-  /** Of stored facts. */
-  readonly active = new Map<string, Activity>();
-  /** By distinct id. */
-  readonly #members = new Map<string, Member>();
   readonly #renames = new Map<string, RenameFact>();
   readonly #joins = new Map<string, JoinFact>();
+  /** Most facts are of the id of the one before. */
+  #lastId = '';
+  #last: KnownId | undefined;
   #weight = 0;
 
   /** Number of ids; 0 when there is nothing to save. */
   get size(): number {
-    return (
-      this.pairs.size +
-      this.users.size +
-      this.persons.size +
-      this.groups.size +
-      this.verdicts.size +
-      this.waitingVerdicts.size +
-      this.placed.size +
-      this.named.size +
-      this.active.size +
-      this.#members.size +
-      this.#renames.size +
-      this.#joins.size
-    );
+    return this.ids.size + this.groups.size + this.#renames.size + this.#joins.size;
   }
 
   /** Estimated memory of the stored facts added so far, in bytes. */
@@ -65,13 +45,13 @@ export class FactFold {
 
   /** An id that names a known user, with or without an anonymous id beside it. */
   addUser(id: string): void {
-    this.users.add(id);
+    this.#id(id).isUser = true;
   }
 
   /** Costs most records a look at what is known of their id. `isEvent`: the record counts as activity. */
   addSeen({ id, person, isUser, beside, time }: Seen, isEvent = true): void {
     const month = toMonth(time);
-    const member = this.#member(id, person, time);
+    const member = this.#id(id).findMember(person, time);
     if (isUser) member.isUser = true;
     if (time < member.time) member.time = time;
     if (isEvent && member.month !== month) {
@@ -82,7 +62,7 @@ export class FactFold {
       member.month = month;
     }
     if (beside === undefined) return;
-    const other = this.#member(beside, person, time);
+    const other = this.#id(beside).findMember(person, time);
     if (other.besideMonth !== month) {
       other.besideMonth = month;
       other.besideUser ??= new Set();
@@ -90,32 +70,15 @@ export class FactFold {
     }
   }
 
-  #member(id: string, person: string | undefined, time: string): Member {
-    const first = this.#members.get(id);
-    if (!first) {
-      const member = createMember(person, time);
-      this.#members.set(id, member);
-      return member;
-    }
-    let member = first;
-    while (member.person !== person) {
-      member.next ??= createMember(person, time);
-      member = member.next;
-    }
-    return member;
-  }
-
   add(fact: IdentityFact): void {
     if (fact.kind === 'pair') {
-      this.users.add(fact.userId);
+      this.addUser(fact.userId);
       // An id paired with itself merges nothing, but it is a user id.
-      if (fact.anonId !== fact.userId) {
-        addEarliest(this.pairs, fact.anonId, fact.userId, fact.time);
-      }
+      if (fact.anonId !== fact.userId) addPair(this.#id(fact.anonId), 'pairs', fact.userId, fact.time);
     } else if (fact.kind === 'person') {
-      const person = this.#person(fact.distinctId);
-      if (fact.set) person.set.add(fact.time, fact.set);
-      if (fact.setOnce) person.setOnce.add(fact.time, fact.setOnce);
+      const { set, setOnce } = this.#id(fact.distinctId).open();
+      if (fact.set) set.add(fact.time, fact.set);
+      if (fact.setOnce) setOnce.add(fact.time, fact.setOnce);
     } else if (fact.kind === 'group') {
       this.#group(fact).properties.set.add(fact.time, fact.set);
     } else if (fact.kind === 'rename') {
@@ -126,17 +89,23 @@ export class FactFold {
 
   addStored(fact: StoredFact): void {
     switch (fact.kind) {
-      case 'pair':
-        if ((this.pairs.get(fact.anonId)?.size ?? 0) >= USERS_KEPT) return;
-        if (addEarliest(this.pairs, fact.anonId, fact.userId, fact.time)) this.#weight += ENTRY_BYTES;
-        return;
-      case 'verdict':
-      case 'waiting_verdict': {
-        const verdicts = fact.kind === 'verdict' ? this.verdicts : this.waitingVerdicts;
-        if ((verdicts.get(fact.anonId)?.size ?? 0) >= USERS_KEPT) return;
-        if (addEarliest(verdicts, fact.anonId, fact.userId, fact.time)) this.#weight += ENTRY_BYTES;
+      case 'id': {
+        const known = this.#id(fact.id);
+        if (fact.isUser) known.isUser = true;
+        for (const [userId, time] of fact.pairs) this.#addPair(known, 'pairs', userId, time);
+        if (fact.active) this.#addActive(known, fact.active);
+        if (fact.properties !== NO_PROPERTIES) this.#weight += known.open().addText(fact.properties);
         return;
       }
+      case 'pair':
+        this.#addPair(this.#id(fact.anonId), 'pairs', fact.userId, fact.time);
+        return;
+      case 'verdict':
+        this.#addPair(this.#id(fact.anonId), 'verdicts', fact.userId, fact.time);
+        return;
+      case 'waiting_verdict':
+        this.#addPair(this.#id(fact.anonId), 'waitingVerdicts', fact.userId, fact.time);
+        return;
       case 'placed':
         this.#addPlaced(fact);
         return;
@@ -144,14 +113,13 @@ export class FactFold {
         this.#addNamed(fact);
         return;
       case 'active':
-        this.#addActive(fact);
+        this.#addActive(this.#id(fact.id), fact);
         return;
       case 'user':
-        if (!this.users.has(fact.id)) this.#weight += ENTRY_BYTES;
-        this.users.add(fact.id);
+        this.addUser(fact.id);
         return;
       case 'person':
-        this.#weight += this.#person(fact.id).addText(fact.properties);
+        this.#weight += this.#id(fact.id).open().addText(fact.properties);
         return;
       case 'group':
         this.#weight += this.#group(fact).properties.addText(fact.properties);
@@ -160,84 +128,64 @@ export class FactFold {
     }
   }
 
-  /** All facts, in no particular order. Persons leave the fold with their facts: together they are large. */
+  /** All facts, in no particular order. Properties of persons leave the fold with them. */
   *takeStored(): Generator<StoredFact> {
-    for (const [anonId, users] of this.pairs) {
-      for (const [userId, time] of users) yield { kind: 'pair', anonId, userId, time };
-    }
-    for (const [id, { isUser, months, besideUser }] of this.active)
-      yield { kind: 'active', id, isUser, months: toSorted(months), besideUser: toSorted(besideUser) };
-    for (const [anonId, users] of this.verdicts) {
-      for (const [userId, time] of users) yield { kind: 'verdict', anonId, userId, time };
-    }
-    for (const [anonId, users] of this.waitingVerdicts) {
-      for (const [userId, time] of users) yield { kind: 'waiting_verdict', anonId, userId, time };
-    }
-    for (const [id, persons] of this.placed)
-      for (const [person, user] of persons) yield { kind: 'placed', id, person, user };
-    for (const [id, names] of this.named) for (const name of names) yield { kind: 'named', id, name };
-    for (const [id, first] of this.#members) {
-      let months: readonly number[] = [];
-      let besideUser: readonly number[] = [];
-      let isUser = false;
-      for (let one: Member | undefined = first; one; one = one.next) {
-        const own = listMonths(one);
-        months = months.length === 0 ? own : toSorted(new Set([...months, ...own]));
-        if (one.besideUser) besideUser = toSorted(new Set([...besideUser, ...one.besideUser]));
-        isUser ||= one.isUser;
-        const { person, time } = one;
-        if (person !== undefined) yield { kind: 'member', person, id, isUser: one.isUser, time, months: own };
+    const byPerson = new Map<string, StoredMember[]>();
+    for (const [id, known] of this.ids) {
+      const stored = known.takeStored(id);
+      if (stored) yield stored;
+      yield* listVerdicts(id, known);
+      for (const [person, member] of known.listMembers(id)) {
+        const members = byPerson.get(person);
+        if (members) members.push(member);
+        else byPerson.set(person, [member]);
       }
-      if (months.length + besideUser.length > 0) yield { kind: 'active', id, isUser, months, besideUser };
     }
+    for (const [person, members] of byPerson)
+      yield { kind: 'members', person, members: members.sort(({ id: a }, { id: b }) => (a < b ? -1 : 1)) };
     yield* this.#renames.values();
     yield* this.#joins.values();
-    for (const id of this.users) yield { kind: 'user', id };
-    for (const [id, properties] of this.persons) {
-      this.persons.delete(id);
-      if (!properties.isEmpty) yield { kind: 'person', id, properties: properties.text };
-    }
     for (const { groupType, groupKey, time, properties } of this.groups.values()) {
       yield { kind: 'group', groupType, groupKey, time, properties: properties.text };
     }
   }
 
+  #id(id: string): KnownId {
+    if (id === this.#lastId && this.#last) return this.#last;
+    let known = this.ids.get(id);
+    if (!known) {
+      this.#weight += ID_BYTES;
+      known = new KnownId();
+      this.ids.set(id, known);
+    }
+    this.#lastId = id;
+    this.#last = known;
+    return known;
+  }
+
+  #addPair(known: KnownId, kind: PairKind, userId: string, time: string): void {
+    if ((known[kind]?.size ?? 0) >= USERS_KEPT) return;
+    if (addPair(known, kind, userId, time)) this.#weight += ENTRY_BYTES;
+  }
+
+  #addActive(known: KnownId, active: StoredActivity): void {
+    if (!known.active) this.#weight += ENTRY_BYTES;
+    known.addActive(active);
+  }
+
   #addPlaced({ id, person, user }: Extract<StoredFact, { kind: 'placed' }>): void {
-    const persons = this.placed.get(id) ?? new Map<string, string | undefined>();
-    this.placed.set(id, persons);
-    if (persons.size >= USERS_KEPT) return;
-    if (!persons.has(person)) this.#weight += ENTRY_BYTES;
-    persons.set(person, user ?? persons.get(person));
+    const known = this.#id(id);
+    known.placed ??= new Map();
+    if (known.placed.size >= USERS_KEPT) return;
+    if (!known.placed.has(person)) this.#weight += ENTRY_BYTES;
+    known.placed.set(person, user ?? known.placed.get(person));
   }
 
   #addNamed({ id, name }: Extract<StoredFact, { kind: 'named' }>): void {
-    const names = this.named.get(id) ?? new Set<string>();
-    this.named.set(id, names);
-    if (!names.has(name)) this.#weight += ENTRY_BYTES;
-    names.add(name);
-  }
-
-  #addActive({ id, isUser, months, besideUser }: Extract<StoredFact, { kind: 'active' }>): void {
-    let known = this.active.get(id);
-    if (!known) {
-      this.#weight += 2 * ENTRY_BYTES;
-      known = { isUser, months, besideUser };
-      this.active.set(id, known);
-      return;
-    }
-    if (isUser) known.isUser = true;
-    known.months = joinMonths(known.months, months);
-    known.besideUser = joinMonths(known.besideUser, besideUser);
-  }
-
-  #person(id: string): PersonProperties {
-    let person = this.persons.get(id);
-    if (!person) {
-      this.#weight += ENTRY_BYTES;
-      person = new PersonProperties();
-      this.persons.set(id, person);
-    }
-    return person;
+    const known = this.#id(id);
+    known.named ??= new Set();
+    if (!known.named.has(name)) this.#weight += ENTRY_BYTES;
+    known.named.add(name);
   }
 
   #group({ groupType, groupKey, time }: Pick<GroupFold, 'groupType' | 'groupKey' | 'time'>): GroupFold {
@@ -253,45 +201,6 @@ export class FactFold {
   }
 }
 
-/** A vendor's person that an id was seen with; of several, a list. */
-interface Member {
-  readonly person: string | undefined;
-  time: string;
-  isUser: boolean;
-  /** With events: the last one that was added, as most records are of it, and those before. */
-  month: number;
-  others: Set<number> | undefined;
-  /** In which a record shows the id beside a user. */
-  besideMonth: number;
-  besideUser: Set<number> | undefined;
-  next: Member | undefined;
-}
-
-/** In which months an id was seen. */
-export interface Activity {
-  isUser: boolean;
-  /** Each once; the list may be that of others, too. */
-  months: readonly number[];
-  besideUser: readonly number[];
-}
-
-const createMember = (person: string | undefined, time: string): Member => ({
-  person,
-  time,
-  isUser: false,
-  month: NO_MONTH,
-  others: undefined,
-  besideMonth: NO_MONTH,
-  besideUser: undefined,
-  next: undefined,
-});
-const NO_MONTH = -1;
-
-const listMonths = ({ month, others }: Member): readonly number[] =>
-  others ? toSorted(new Set([...others, month])) : month === NO_MONTH ? [] : [month];
-
-const toSorted = (months: Iterable<number>): number[] => [...months].sort((a, b) => a - b);
-
 /** Months since the year 0 of a time in ISO 8601. */
 const toMonth = (time: string): number => {
   const digit = (at: number) => time.charCodeAt(at) - 48;
@@ -305,19 +214,29 @@ const USERS_KEPT = 10_000;
 /** A map entry with its short strings. */
 const ENTRY_BYTES = 150;
 
+/** An id with what is known of it. */
+const ID_BYTES = 250;
+
+type PairKind = 'pairs' | 'verdicts' | 'waitingVerdicts';
+
 /** False when both were seen together before. */
-function addEarliest(
-  into: Map<string, Map<string, string>>,
-  id: string,
-  other: string,
-  time: string,
-): boolean {
-  const others = into.get(id);
-  if (!others) {
-    into.set(id, new Map([[other, time]]));
+function addPair(known: KnownId, kind: PairKind, userId: string, time: string): boolean {
+  const users = known[kind];
+  if (!users) {
+    known[kind] = new Map([[userId, time]]);
     return true;
   }
-  const known = others.get(other);
-  if (known === undefined || time < known) others.set(other, time);
-  return known === undefined;
+  const first = users.get(userId);
+  if (first === undefined || time < first) users.set(userId, time);
+  return first === undefined;
+}
+
+/** What follows from what the vendor says of an id. */
+function* listVerdicts(id: string, known: KnownId): Generator<StoredFact> {
+  const { verdicts, waitingVerdicts, placed, named } = known;
+  for (const [userId, time] of verdicts ?? []) yield { kind: 'verdict', anonId: id, userId, time };
+  for (const [userId, time] of waitingVerdicts ?? [])
+    yield { kind: 'waiting_verdict', anonId: id, userId, time };
+  for (const [person, user] of placed ?? []) yield { kind: 'placed', id, person, user };
+  for (const name of named ?? []) yield { kind: 'named', id, name };
 }

@@ -121,7 +121,7 @@ async function findSent(
       const { offset, length } = section;
       const lines = await readLines(staging, { key, offset, length, sections: [section] });
       for (const fact of lines.parse(parseStoredFact, (order) => orders.has(order))) {
-        if (fact.kind === 'person' && ids.has(fact.id))
+        if ((fact.kind === 'id' || fact.kind === 'person') && ids.has(fact.id))
           for (const [time, text] of parseProperties(fact.properties).set)
             splitMembers(text, (name, value) => add(fact.id, [name, time, value]));
         if (pace.isDue()) await pace.rest();

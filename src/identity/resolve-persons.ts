@@ -1,10 +1,11 @@
 import type { Pace } from '../lib/async/pace.ts';
 import { isJunkId } from '../sources/mapping/identity.ts';
-import { toGroupId } from '../state/facts/fact-line.ts';
+import { type StoredActivity, toGroupId } from '../state/facts/fact-line.ts';
 import type { Merge, ResolvedFact } from '../state/facts/resolved-facts.ts';
 import type { KeyedHash } from '../state/ledger/keyed-hash.ts';
 import type { RecordTable } from '../state/ledger/record-table.ts';
 import type { FactFold } from './fact-fold.ts';
+import type { KnownId } from './known-id.ts';
 import {
   assertNotLate,
   decideMerge,
@@ -67,58 +68,40 @@ export async function resolvePersons(
   const noting: LedgerAtTurn = { ...ledger, purpose: 'note' };
   /** Of the ids with a pair or a user mark. */
   const reported = new Set<string>();
-  const decideFor = (id: string, users: UsersFound) => {
-    const newestMs = toTimeMs(known.persons.get(id)?.newestSet ?? '');
-    const placed = [...(known.placed.get(id) ?? [])].map(([person, user]) => ({
-      person: Buffer.from(person, 'hex'),
-      user: user === undefined ? undefined : Buffer.from(user, 'hex'),
-    }));
-    const isRenamed = renames.has(id);
-    const own = { isUser: known.users.has(id), isRenamed, placed, newestMs, doubted };
-    const decided = decide(id, users, own, isWaiting(id, known) ? noting : ledger, tables);
-    for (const one of decided.unmerged) {
-      sink.unmerged(one);
+  const decideFor = (id: string, one: KnownId, users: UsersFound) => {
+    const placed = one.placed ? toPlaced(one.placed) : NOWHERE;
+    const own = {
+      isUser: one.isUser,
+      isRenamed: renames.has(id),
+      placed,
+      newestMs: toTimeMs(one.properties?.newestSet ?? ''),
+      doubted,
+    };
+    const decided = decide(id, users, own, isWaiting(one) ? noting : ledger, tables);
+    for (const unmerged of decided.unmerged) {
+      sink.unmerged(unmerged);
       reported.add(id);
     }
-    if (decided.verdict === 'contradicted' && known.users.has(id))
+    if (decided.verdict === 'contradicted' && one.isUser)
       sink.contradictedUser(ledger.hash.id(id).toString('hex'));
     return decided;
   };
 
-  for (const id of listPaired(known)) {
-    const users = findUsers(id, known, renames, ledger.hash);
-    const decided = decideFor(id, users);
+  for (const [id, one] of known.ids) {
+    const isPaired = one.pairs || one.verdicts || one.waitingVerdicts || one.placed;
+    // Where only earlier turns know of it, this counts as well.
+    if (!isPaired && !one.isUser && !one.properties && !one.active) continue;
+    const users = isPaired ? findUsers(id, one, renames, ledger.hash) : NO_USERS;
+    const decided = decideFor(id, one, users);
     const { verdict, person, user, floorMs } = decided;
-    if (verdict === 'merge' && user) {
+    if (isPaired && verdict === 'merge' && user) {
       sink.merge([user.id, id, user.time]);
       if (users.all.size > 1 && decided.isShared) sink.chosen();
       if (person && floorMs > Number.NEGATIVE_INFINITY)
         sink.lateMerge({ id, user: user.id, of: person.toString('hex'), newestMs: floorMs });
-    } else if (verdict === 'merged_before') sink.mergedBefore();
-    passActivity(id, decided);
-    const facts = known.persons.get(id);
-    if (facts) passPerson(id, facts, decided);
-    if (pace.isDue()) await pace.rest();
-  }
-  for (const id of known.users) {
-    if (isPaired(id, known)) continue;
-    const decided = decideFor(id, NO_USERS);
-    passActivity(id, decided);
-    const facts = known.persons.get(id);
-    if (facts) passPerson(id, facts, decided);
-    if (pace.isDue()) await pace.rest();
-  }
-  for (const [id, facts] of known.persons) {
-    if (isPaired(id, known) || known.users.has(id)) continue;
-    const decided = decideFor(id, NO_USERS);
-    passActivity(id, decided);
-    passPerson(id, facts, decided);
-    if (pace.isDue()) await pace.rest();
-  }
-  for (const id of known.active.keys()) {
-    if (isPaired(id, known) || known.users.has(id) || known.persons.has(id)) continue;
-    // What earlier turns know of it counts as well, and nothing is entered.
-    passActivity(id, decideFor(id, NO_USERS));
+    } else if (isPaired && verdict === 'merged_before') sink.mergedBefore();
+    if (one.active) passActivity(one.active, decided);
+    if (one.properties) passPerson(id, one.properties, decided);
     if (pace.isDue()) await pace.rest();
   }
   for (const group of known.groups.values()) {
@@ -129,10 +112,7 @@ export async function resolvePersons(
   }
 
   /** Of whom an id with events is, and whether the vendor counts it beside its user. */
-  function passActivity(id: string, { of }: Decided): void {
-    const active = known.active.get(id);
-    if (!active) return;
-    const { isUser, months, besideUser } = active;
+  function passActivity({ isUser, months, besideUser }: StoredActivity, { of }: Decided): void {
     if (months.length > 0) {
       const sorted = months.length === 1 ? months : [...months].sort((a, b) => a - b);
       sink.fact({ kind: 'active', of, months: sorted });
@@ -196,25 +176,17 @@ export interface NamesAtHand {
   readonly doubted?: ReadonlySet<string> | undefined;
 }
 
-type PairsOf = Pick<FactFold, 'pairs' | 'verdicts' | 'waitingVerdicts' | 'placed'>;
+const NOWHERE: readonly Placed[] = [];
 
-const isPaired = (id: string, { pairs, verdicts, waitingVerdicts, placed }: PairsOf): boolean =>
-  pairs.has(id) || verdicts.has(id) || waitingVerdicts.has(id) || placed.has(id);
-
-function* listPaired({ pairs, verdicts, waitingVerdicts, placed }: PairsOf): Generator<string> {
-  yield* pairs.keys();
-  for (const id of verdicts.keys()) if (!pairs.has(id)) yield id;
-  for (const id of waitingVerdicts.keys()) if (!pairs.has(id) && !verdicts.has(id)) yield id;
-  for (const id of placed.keys())
-    if (!pairs.has(id) && !verdicts.has(id) && !waitingVerdicts.has(id)) yield id;
-}
+const toPlaced = (placed: ReadonlyMap<string, string | undefined>): Placed[] =>
+  [...placed].map(([person, user]) => ({
+    person: Buffer.from(person, 'hex'),
+    user: user === undefined ? undefined : Buffer.from(user, 'hex'),
+  }));
 
 /** Only migrations that are still to send their persons speak of it: they merge it, or are contradicted by then. */
-const isWaiting = (id: string, { pairs, verdicts, waitingVerdicts, users, persons, active }: FactFold) =>
-  waitingVerdicts.has(id) &&
-  ![pairs, verdicts, users, persons, active].some(
-    (known: ReadonlySet<string> | ReadonlyMap<string, unknown>) => known.has(id),
-  );
+const isWaiting = ({ waitingVerdicts, pairs, verdicts, isUser, properties, active }: KnownId): boolean =>
+  waitingVerdicts !== undefined && !pairs && !verdicts && !isUser && !properties && !active;
 
 /**
  * The users that an id was seen with, each under the id that it has by now, and those that the vendor takes it for.
@@ -222,13 +194,13 @@ const isWaiting = (id: string, { pairs, verdicts, waitingVerdicts, users, person
  */
 function findUsers(
   id: string,
-  { pairs, verdicts, waitingVerdicts, named }: Omit<PairsOf, 'placed'> & Pick<FactFold, 'named'>,
+  { pairs, verdicts, waitingVerdicts, named }: KnownId,
   renames: Renames,
   hash: KeyedHash,
 ): UsersFound {
-  const seen = pairs.get(id) ?? NOBODY;
-  const verdict = verdicts.get(id) ?? NOBODY;
-  const waiting = waitingVerdicts.get(id) ?? NOBODY;
+  const seen = pairs ?? NOBODY;
+  const verdict = verdicts ?? NOBODY;
+  const waiting = waitingVerdicts ?? NOBODY;
   if (verdict.size + waiting.size + renames.size === 0)
     return { all: seen, paired: seen, said: NOBODY, names: NO_NAMES };
   const all = new Map<string, string>();
@@ -237,7 +209,7 @@ function findUsers(
     if (user !== id && (known === undefined || time < known)) users.set(user, time);
   };
   const paired = new Map<string, string>();
-  let names = named.get(id) ?? NO_NAMES;
+  let names: ReadonlySet<string> = named ?? NO_NAMES;
   for (const [user, time] of seen) {
     const name = renames.get(user);
     if (name !== undefined) names = new Set([...names, hash.id(user).toString('hex')]);

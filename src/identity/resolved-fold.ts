@@ -1,5 +1,5 @@
 import type { ResolvedFact } from '../state/facts/resolved-facts.ts';
-import { joinMonths } from './join-months.ts';
+import { joinMonths } from './known-id.ts';
 import { PersonProperties } from './person-properties.ts';
 
 /** All that is known of one person, whatever its ids. */
@@ -41,11 +41,9 @@ export class ResolvedFold {
   add(fact: ResolvedFact): void {
     if (fact.kind === 'person') {
       this.#weight += this.#person(fact).properties.addText(fact.properties);
-    } else if (fact.kind === 'active') {
-      const known = this.active.get(fact.of);
-      if (!known) this.#weight += SUBJECT_BYTES;
-      this.active.set(fact.of, known ? joinMonths(known, fact.months) : fact.months);
-    } else if (fact.kind === 'floor') {
+      if (fact.months) this.#addActive(fact.of, fact.months);
+    } else if (fact.kind === 'active') this.#addActive(fact.of, fact.months);
+    else if (fact.kind === 'floor') {
       const floors = this.floors.get(fact.of) ?? new Map<string | undefined, number>();
       this.floors.set(fact.of, floors);
       const known = floors.get(fact.key);
@@ -58,17 +56,23 @@ export class ResolvedFold {
 
   /** All facts, in no particular order. */
   *facts(): Generator<ResolvedFact> {
-    for (const [of, months] of this.active) yield { kind: 'active', of, months };
+    for (const [of, months] of this.active) if (!this.persons.has(of)) yield { kind: 'active', of, months };
     for (const [of, floors] of this.floors) {
       for (const [key, timeMs] of floors)
         yield { kind: 'floor', of, timeMs, ...(key === undefined ? {} : { key }) };
     }
     for (const [of, { id, isAlias, properties }] of this.persons) {
-      yield { kind: 'person', of, id, isAlias, properties: properties.text };
+      yield { kind: 'person', of, id, isAlias, months: this.active.get(of), properties: properties.text };
     }
     for (const [of, { groupType, groupKey, time, properties }] of this.groups) {
       yield { kind: 'group', of, groupType, groupKey, time, properties: properties.text };
     }
+  }
+
+  #addActive(of: string, months: readonly number[]): void {
+    const known = this.active.get(of);
+    if (!known) this.#weight += SUBJECT_BYTES;
+    this.active.set(of, known ? joinMonths(known, months) : months);
   }
 
   #person({ of, id, isAlias }: Extract<ResolvedFact, { kind: 'person' }>): ResolvedPerson {

@@ -93,6 +93,9 @@ const person = (
   setOnce,
 });
 
+/** An id of which nothing is known. */
+const nothing = { kind: 'id', isUser: false, active: undefined, pairs: [], properties: '0' } as const;
+
 const listStored = (fold: FactFold, kind: StoredFact['kind']) =>
   [...fold.takeStored()]
     .filter((fact) => fact.kind === kind)
@@ -104,9 +107,9 @@ test('the latest value set and the earliest value set once are kept, whatever ca
     person('3', { plan: 'business' }, { first_seen: 'third' }),
     person('1', { plan: 'free', old: true }, { first_seen: 'first' }),
   ]);
-  expect(listStored(fold, 'person')).toEqual([
+  expect(listStored(fold, 'id')).toEqual([
     {
-      kind: 'person',
+      ...nothing,
       id: 'u1',
       properties: expect.any(String),
       set: [
@@ -122,20 +125,18 @@ test('of two values at the same time the greater text wins in either order', () 
   const a = person('1', { plan: 'a' });
   const b = person('1', { plan: 'b' });
   for (const fold of [foldFacts([a, b]), foldFacts([b, a])]) {
-    expect(listStored(fold, 'person')).toMatchObject([
-      { set: [['plan', '2023-01-01T00:00:00.000Z', '"b"']] },
-    ]);
+    expect(listStored(fold, 'id')).toMatchObject([{ set: [['plan', '2023-01-01T00:00:00.000Z', '"b"']] }]);
   }
 });
 
 test('null is a value, undefined is none', () => {
   const fold = foldFacts([person('1', { plan: null, gone: undefined })]);
-  expect(listStored(fold, 'person')).toMatchObject([{ set: [['plan', '2023-01-01T00:00:00.000Z', 'null']] }]);
+  expect(listStored(fold, 'id')).toMatchObject([{ set: [['plan', '2023-01-01T00:00:00.000Z', 'null']] }]);
 });
 
 test('a number keeps the digits that a double cannot hold', () => {
   const fold = foldFacts([person('1', { account: new ExactNumber('1234567890123456789') })]);
-  expect(listStored(fold, 'person')).toMatchObject([
+  expect(listStored(fold, 'id')).toMatchObject([
     { set: [['account', expect.any(String), '1234567890123456789']] },
   ]);
 });
@@ -148,14 +149,14 @@ test('a pair is kept once with its first time, and marks its user', () => {
     time: `2023-01-0${day}T00:00:00.000Z`,
   });
   expect([...foldFacts([pair(2), pair(1), pair(3)]).takeStored()]).toEqual([
-    { kind: 'pair', anonId: 'd1', userId: 'u1', time: '2023-01-01T00:00:00.000Z' },
-    { kind: 'user', id: 'u1' },
+    { ...nothing, id: 'u1', isUser: true },
+    { ...nothing, id: 'd1', pairs: [['u1', '2023-01-01T00:00:00.000Z']] },
   ]);
 });
 
 test('an id paired with itself is a user and no pair', () => {
   const fold = foldFacts([{ kind: 'pair', anonId: 'x', userId: 'x', time: '2023-01-01T00:00:00.000Z' }]);
-  expect([...fold.takeStored()]).toEqual([{ kind: 'user', id: 'x' }]);
+  expect([...fold.takeStored()]).toEqual([{ ...nothing, id: 'x', isUser: true }]);
 });
 
 test('group types and keys that read alike when joined stay two groups', () => {
@@ -169,6 +170,59 @@ test('group types and keys that read alike when joined stay two groups', () => {
   expect(listStored(foldFacts([group('a', 'bc'), group('ab', 'c'), group('a', 'bc')]), 'group')).toHaveLength(
     2,
   );
+});
+
+test('all ids of a person of the vendor are one line, and all of an id is one', () => {
+  const fold = new FactFold();
+  const seen = (id: string, isUser: boolean, month: string) =>
+    fold.addSeen({
+      id,
+      person: 'v1',
+      isUser,
+      beside: isUser ? 'd1' : undefined,
+      time: `2023-${month}-01T00:00:00.000Z`,
+    });
+  seen('u1', true, '02');
+  seen('d1', false, '01');
+  seen('u1', true, '01');
+  fold.addUser('u1');
+  const jan = 2023 * 12;
+  const stored = [...fold.takeStored()];
+  expect(stored).toEqual([
+    { ...nothing, id: 'u1', isUser: true, active: { isUser: true, months: [jan, jan + 1], besideUser: [] } },
+    { ...nothing, id: 'd1', active: { isUser: false, months: [jan], besideUser: [jan, jan + 1] } },
+    {
+      kind: 'members',
+      person: 'v1',
+      members: [
+        { id: 'd1', isUser: false, time: '2023-01-01T00:00:00.000Z', months: [jan] },
+        { id: 'u1', isUser: true, time: '2023-01-01T00:00:00.000Z', months: [jan, jan + 1] },
+      ],
+    },
+  ]);
+  for (const fact of stored) expect(parseStoredFact(renderFact(fact))).toEqual(fact);
+});
+
+test('lines of an earlier version, each of which said one thing of an id, fold to the same', () => {
+  const time = '2023-01-01T00:00:00.000Z';
+  const fold = new FactFold();
+  for (const line of [
+    'u\t"d1"',
+    `a\t"d1"\t"u1"\t${time}`,
+    'm\t"d1"\t24277,24276\t24276',
+    `p\t"d1"\t1\t${time}\t{"plan":"a"}`,
+  ])
+    fold.addStored(parseStoredFact(`00000000${line}`));
+  expect([...fold.takeStored()]).toEqual([
+    {
+      kind: 'id',
+      id: 'd1',
+      isUser: true,
+      active: { isUser: false, months: [24276, 24277], besideUser: [24276] },
+      pairs: [['u1', time]],
+      properties: `1\t${time}\t{"plan":"a"}`,
+    },
+  ]);
 });
 
 test('an untouched fold has nothing to keep', () => {

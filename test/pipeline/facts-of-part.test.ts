@@ -65,7 +65,7 @@ test('the bytes of a part are given to nobody else before its identity facts are
     },
     new AbortController().signal,
   );
-  const persons = saved.filter((fact) => fact.kind === 'person');
+  const persons = saved.filter((fact) => fact.kind === 'id');
   expect(persons).toHaveLength(PERSONS);
   expect(persons[7]).toMatchObject({
     id: 'u7',

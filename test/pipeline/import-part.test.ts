@@ -74,13 +74,13 @@ describe('importPart', () => {
   });
 
   it('keeps the identity facts of every record that has any', () => {
-    const kinds = (kind: string) => reference.facts.filter((fact) => fact.kind === kind).length;
     const speaking = RECORDS - 3; // all but those that the map rejects
-    expect(kinds('pair')).toBe(speaking);
-    expect([kinds('user'), kinds('person'), kinds('group')]).toEqual([7, 7, 3]);
-    const properties = reference.facts.flatMap((fact) =>
-      fact.kind === 'person' ? listProperties(fact.properties).set : [],
-    );
+    const ids = reference.facts.filter((fact) => fact.kind === 'id');
+    expect(ids.filter(({ pairs }) => pairs.length === 1)).toHaveLength(speaking);
+    expect(ids.filter(({ isUser }) => isUser)).toHaveLength(7);
+    expect(ids.filter(({ properties }) => properties !== '0')).toHaveLength(7);
+    expect(reference.facts.filter(({ kind }) => kind === 'group')).toHaveLength(3);
+    const properties = ids.flatMap((fact) => listProperties(fact.properties).set);
     expect(properties).toHaveLength(speaking);
   });
 

@@ -1,6 +1,7 @@
 import { isJunkId } from '../../sources/mapping/identity.ts';
 import { getBucket, getOrder } from '../../state/bucket.ts';
 import type { StoredFact } from '../../state/facts/fact-line.ts';
+import { NO_PROPERTIES } from '../../state/facts/snapshots.ts';
 import type { FactFold } from '../fact-fold.ts';
 import { FACTS, type FoldKind, loadFolds } from '../load-folds.ts';
 import { mayRename, readIdEntry } from '../merge-decision.ts';
@@ -59,11 +60,11 @@ async function addRenames(
   people: PersonsTally,
 ): Promise<void> {
   const { kept, pace } = context;
-  for await (const { pairs, users } of loadOwn(candidates, context)) {
-    for (const from of users) {
-      const targets = candidates.get(from);
+  for await (const { ids } of loadOwn(candidates, context)) {
+    for (const [from, { isUser, pairs }] of ids) {
+      const targets = isUser ? candidates.get(from) : undefined;
       if (!targets || isJunkId(from)) continue;
-      const others = [...(pairs.get(from)?.keys() ?? [])].filter((id) => !isJunkId(id));
+      const others = [...(pairs?.keys() ?? [])].filter((id) => !isJunkId(id));
       const [to] = targets.keys();
       const time = to === undefined ? undefined : targets.get(to);
       if (to === undefined || time === undefined || targets.size > 1 || to === from) continue;
@@ -112,6 +113,7 @@ async function* loadOwn(candidates: Candidates, context: Context): AsyncGenerato
     isWanted: (order) => orders.has(order),
     add: (fold, fact) => {
       if (fact.kind === 'pair' || fact.kind === 'user') fold.addStored(fact);
+      else if (fact.kind === 'id') fold.addStored({ ...fact, active: undefined, properties: NO_PROPERTIES });
     },
   };
   const buckets = new Set([...candidates.keys()].map(getBucket));

@@ -1,5 +1,5 @@
 import { cutPersonOf } from '../../contract/identity-fact.ts';
-import type { StoredFact } from '../../state/facts/fact-line.ts';
+import type { StoredFact, StoredMember } from '../../state/facts/fact-line.ts';
 
 /** Users of one person of a vendor that are kept: with the second one, none is merged. */
 const USERS_KEPT = 10_000;
@@ -18,6 +18,8 @@ export interface VendorPerson {
   isOwn: boolean;
 }
 
+type LinkOf = Pick<Link, 'isKnown' | 'isWaiting'> & { readonly person: string };
+
 /** `isKnown`: by another migration. `isWaiting`: which is still to send its persons. */
 export type Link = StoredFact & { readonly isKnown?: boolean; readonly isWaiting?: boolean };
 
@@ -31,7 +33,11 @@ export class LinkFold {
   }
 
   add(fact: Link): void {
-    if (fact.kind !== 'member') return;
+    if (fact.kind === 'members') for (const member of fact.members) this.#add(fact, member);
+    else if (fact.kind === 'member') this.#add(fact, fact);
+  }
+
+  #add(fact: LinkOf, member: StoredMember): void {
     let person = this.persons.get(fact.person);
     if (!person) {
       person = { users: new Map(), others: new Map(), waiting: new Map(), months: new Set(), isOwn: false };
@@ -40,13 +46,13 @@ export class LinkFold {
     }
     if (!fact.isKnown) {
       person.isOwn = true;
-      for (const month of fact.months) person.months.add(month);
+      for (const month of member.months) person.months.add(month);
     }
-    const ids = fact.isUser ? person.users : fact.isWaiting ? person.waiting : person.others;
-    const known = ids.get(fact.id);
-    if (fact.isUser && known === undefined && ids.size >= USERS_KEPT) return;
+    const ids = member.isUser ? person.users : fact.isWaiting ? person.waiting : person.others;
+    const known = ids.get(member.id);
+    if (member.isUser && known === undefined && ids.size >= USERS_KEPT) return;
     if (known === undefined) this.#weight += ENTRY_BYTES;
-    if (known === undefined || fact.time < known) ids.set(fact.id, fact.time);
+    if (known === undefined || member.time < known) ids.set(member.id, member.time);
   }
 
   *list(): Generator<Link> {

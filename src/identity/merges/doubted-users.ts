@@ -10,7 +10,7 @@ import type { FactFold } from '../fact-fold.ts';
  * time of a user is that of all its ids. Who came first is, as that is the first of all times.
  */
 export async function loadDoubted(
-  { pairs, verdicts, waitingVerdicts }: Pick<FactFold, 'pairs' | 'verdicts' | 'waitingVerdicts'>,
+  { ids }: Pick<FactFold, 'ids'>,
   renames: ReadonlyMap<string, string> | undefined,
   {
     hash,
@@ -18,18 +18,17 @@ export async function loadDoubted(
     pace,
   }: { readonly hash: KeyedHash; readonly earlierIds: LedgerTables; readonly pace: Pace },
 ): Promise<ReadonlySet<string>> {
-  const kinds = [pairs, verdicts, waitingVerdicts];
   const byBucket = new Map<number, Set<string>>();
-  for (const kind of kinds)
-    for (const [id, seen] of kind) {
-      if (pace.isDue()) await pace.rest();
-      if (seen.size < 2 && kinds.every((other) => other === kind || !other.has(id))) continue;
-      for (const one of seen.keys()) {
-        const user = renames?.get(one) ?? one;
-        const bucket = getBucket(user);
-        byBucket.set(bucket, (byBucket.get(bucket) ?? new Set()).add(user));
-      }
+  for (const { pairs, verdicts, waitingVerdicts } of ids.values()) {
+    if (pace.isDue()) await pace.rest();
+    const all = [pairs, verdicts, waitingVerdicts].flatMap((users) => [...(users?.keys() ?? [])]);
+    if (all.length < 2) continue;
+    for (const one of all) {
+      const user = renames?.get(one) ?? one;
+      const bucket = getBucket(user);
+      byBucket.set(bucket, (byBucket.get(bucket) ?? new Set()).add(user));
     }
+  }
   const doubted = new Set<string>();
   const all = [...byBucket];
   for (let start = 0; start < all.length; start += BUCKETS_AT_ONCE) {

@@ -1,16 +1,15 @@
-import { z } from 'zod';
 import { quote } from '../../lib/json/quote.ts';
 import { BUCKETS, getOrder, ORDER_BITS } from '../bucket.ts';
-import { readString, renderProperties, toSnapshots } from './snapshots.ts';
+import { parseEarlier } from './earlier-lines.ts';
+import { Fields } from './fields.ts';
 
 /**
- * One line of an object of identity facts. A pair is stored in the bucket of its anonymous id. Every id of a
- * known user, in a pair or not, has a `user` mark in its own bucket, so that each bucket knows which of its ids
- * are also used as a user id. Parts mapped by version 1 of a mapping have marks of pairs only. `properties`: see
- * renderProperties; those of a group were set.
+ * One line of an object of identity facts, in the bucket of its id. `properties`: see renderProperties; those of a
+ * group were set.
  */
 export type StoredFact =
-  | { readonly kind: 'pair'; readonly anonId: string; readonly userId: string; readonly time: string }
+  | StoredId
+  | EarlierFact
   /**
    * A pair that follows from what the vendor knows of its persons. `waiting_verdict`: of an id of migrations that are
    * still to send their persons, so it is theirs to send.
@@ -33,8 +32,6 @@ export type StoredFact =
     }
   /** The id is of a person of the vendor that has users with other ids by now; a hash of their earlier ids. */
   | { readonly kind: 'named'; readonly id: string; readonly name: string }
-  | { readonly kind: 'user'; readonly id: string }
-  | { readonly kind: 'person'; readonly id: string; readonly properties: string }
   | {
       readonly kind: 'group';
       readonly groupType: string;
@@ -43,30 +40,51 @@ export type StoredFact =
       readonly time: string;
       readonly properties: string;
     }
-  /** Months with events of the id, and those in which a record shows it beside a user; since the year 0. */
-  | {
-      readonly kind: 'active';
-      readonly id: string;
-      readonly isUser: boolean;
-      readonly months: readonly number[];
-      readonly besideUser: readonly number[];
-    }
   | StoredLink;
+
+/** All that a part says of one id: most of what is known of a person is one line for each of its ids. */
+export interface StoredId {
+  readonly kind: 'id';
+  readonly id: string;
+  /** It is the user id of some record. Of parts mapped by version 1 of a mapping: of one with a pair. */
+  readonly isUser: boolean;
+  readonly active: StoredActivity | undefined;
+  /** Users that a record shows beside it, each with the first time, by their ids. */
+  readonly pairs: readonly (readonly [userId: string, time: string])[];
+  readonly properties: string;
+}
+
+/** Months with events of an id, and those in which a record shows it beside a user; since the year 0. */
+export interface StoredActivity {
+  readonly isUser: boolean;
+  readonly months: readonly number[];
+  readonly besideUser: readonly number[];
+}
+
+/** Lines of earlier versions, which said each on its own. */
+type EarlierFact =
+  | { readonly kind: 'pair'; readonly anonId: string; readonly userId: string; readonly time: string }
+  | { readonly kind: 'user'; readonly id: string }
+  | { readonly kind: 'person'; readonly id: string; readonly properties: string }
+  | ({ readonly kind: 'active'; readonly id: string } & StoredActivity);
 
 /** What the vendor says of its own persons, and of users that were renamed; in buckets of its own. */
 export type StoredLink =
-  /** `time`: when the id was first seen. */
-  | {
-      readonly kind: 'member';
-      readonly person: string;
-      readonly id: string;
-      readonly isUser: boolean;
-      readonly time: string;
-      /** With events. */
-      readonly months: readonly number[];
-    }
+  | { readonly kind: 'members'; readonly person: string; readonly members: readonly StoredMember[] }
+  /** One of several that are not written together. */
+  | ({ readonly kind: 'member'; readonly person: string } & StoredMember)
   | { readonly kind: 'join'; readonly person: string; readonly into: string }
   | { readonly kind: 'rename'; readonly from: string; readonly to: string; readonly time: string };
+
+/** An id of a vendor's person. */
+export interface StoredMember {
+  readonly id: string;
+  readonly isUser: boolean;
+  /** When the id was first seen. */
+  readonly time: string;
+  /** With events. */
+  readonly months: readonly number[];
+}
 
 /** Buckets of the members of a vendor's persons, by these, behind those of ids. */
 export const MEMBER_BUCKETS = { from: BUCKETS, to: 2 * BUCKETS };
@@ -79,7 +97,7 @@ export const toVendorId = (person: string): string => `vendor ${person}`;
 /** Where a line is among all lines. */
 export function getFactOrder(fact: StoredFact): number {
   const order = getOrder(getBucketId(fact));
-  if (fact.kind === 'member') return order + MEMBER_BUCKETS.from * 2 ** ORDER_BITS;
+  if (fact.kind === 'member' || fact.kind === 'members') return order + MEMBER_BUCKETS.from * 2 ** ORDER_BITS;
   if (fact.kind === 'join' || fact.kind === 'rename')
     return (order % 2 ** ORDER_BITS) + STATEMENT_BUCKETS.from * 2 ** ORDER_BITS;
   return order;
@@ -95,6 +113,7 @@ function getBucketId(fact: StoredFact): string {
     case 'group':
       return toGroupId(fact.groupType, fact.groupKey);
     case 'member':
+    case 'members':
     case 'join':
       return toVendorId(fact.person);
     case 'rename':
@@ -115,6 +134,8 @@ export const ORDER_DIGITS = (8 + ORDER_BITS) / 4;
 export function renderFact(fact: StoredFact): string {
   const order = getFactOrder(fact).toString(16).padStart(ORDER_DIGITS, '0');
   switch (fact.kind) {
+    case 'id':
+      return `${order}x\t${renderId(fact)}`;
     case 'pair':
       return `${order}a\t${quote(fact.anonId)}\t${quote(fact.userId)}\t${fact.time}`;
     case 'verdict':
@@ -123,6 +144,8 @@ export function renderFact(fact: StoredFact): string {
       return `${order}w\t${quote(fact.anonId)}\t${quote(fact.userId)}\t${fact.time}`;
     case 'member':
       return `${order}${fact.isUser ? 'k' : 'i'}\t${quote(fact.person)}\t${quote(fact.id)}\t${fact.time}\t${fact.months.join()}`;
+    case 'members':
+      return `${order}v\t${quote(fact.person)}${renderMembers(fact.members)}`;
     case 'active':
       return `${order}${fact.isUser ? 'n' : 'm'}\t${quote(fact.id)}\t${fact.months.join()}\t${fact.besideUser.join()}`;
     case 'join':
@@ -142,11 +165,64 @@ export function renderFact(fact: StoredFact): string {
   }
 }
 
+/** Id, marks, months, months beside a user, pairs, and properties. */
+function renderId({ id, isUser, active, pairs, properties }: StoredId): string {
+  const marks = (isUser ? IS_USER : 0) | (active ? IS_ACTIVE : 0) | (active?.isUser ? IS_ACTIVE_USER : 0);
+  let text = `${quote(id)}\t${marks}\t${active?.months.join() ?? ''}\t${active?.besideUser.join() ?? ''}\t${pairs.length}`;
+  for (const [userId, time] of pairs) text += `\t${quote(userId)}\t${time}`;
+  return `${text}\t${properties}`;
+}
+
+const IS_USER = 1;
+const IS_ACTIVE = 2;
+const IS_ACTIVE_USER = 4;
+
+function parseId(fields: Fields): StoredId {
+  const id = fields.string();
+  const marks = fields.count();
+  const months = fields.numbers();
+  const besideUser = fields.numbers();
+  const count = fields.count();
+  const pairs =
+    count === 0 ? NO_PAIRS : Array.from({ length: count }, () => [fields.string(), fields.next()] as const);
+  return {
+    kind: 'id',
+    id,
+    isUser: (marks & IS_USER) !== 0,
+    active:
+      (marks & IS_ACTIVE) === 0 ? undefined : { isUser: (marks & IS_ACTIVE_USER) !== 0, months, besideUser },
+    pairs,
+    properties: fields.properties(),
+  };
+}
+
+const NO_PAIRS: StoredId['pairs'] = [];
+
+function renderMembers(members: readonly StoredMember[]): string {
+  let text = '';
+  for (const { id, isUser, time, months } of members)
+    text += `\t${isUser ? 'k' : 'i'}\t${quote(id)}\t${time}\t${months.join()}`;
+  return text;
+}
+
+function parseMembers(fields: Fields): StoredMember[] {
+  const members: StoredMember[] = [];
+  do {
+    const isUser = fields.next() === 'k';
+    members.push({ isUser, id: fields.string(), time: fields.next(), months: fields.numbers() });
+  } while (!fields.isAtEnd);
+  return members;
+}
+
 /** Throws where the line is no stored fact. */
 export function parseStoredFact(line: string): StoredFact {
   if (line.startsWith('{')) return parseEarlier(line);
   const fields = new Fields(line, ORDER_DIGITS + 2);
   switch (line[ORDER_DIGITS]) {
+    case 'x':
+      return parseId(fields);
+    case 'v':
+      return { kind: 'members', person: fields.string(), members: parseMembers(fields) };
     case 'a':
       return { kind: 'pair', anonId: fields.string(), userId: fields.string(), time: fields.rest() };
     case 'd':
@@ -206,102 +282,3 @@ export function parseStoredFact(line: string): StoredFact {
       throw new Error('no kind of fact');
   }
 }
-
-const NO_NUMBERS: readonly number[] = [];
-let lastNumbersText = '';
-let lastNumbers = NO_NUMBERS;
-
-/** Reads a line from field to field; throws where there is none. */
-export class Fields {
-  readonly #line: string;
-  #at: number;
-
-  /** @param start Of the first field. */
-  constructor(line: string, start: number) {
-    this.#line = line;
-    this.#at = start;
-    if (line[start - 1] !== '\t') throw new Error('no line of fields');
-  }
-
-  get isAtEnd(): boolean {
-    return this.#at > this.#line.length;
-  }
-
-  next(): string {
-    const start = this.#at;
-    const end = this.#line.indexOf('\t', start);
-    const stop = end === -1 ? this.#line.length : end;
-    if (start > stop) throw new Error('a field is missing');
-    this.#at = stop + 1;
-    return this.#line.slice(start, stop);
-  }
-
-  /** The value of a JSON string. */
-  string(): string {
-    const text = this.next();
-    if (text.length < 2 || !text.startsWith('"') || !text.endsWith('"')) throw new Error('no string');
-    return readString(text, 0, text.length);
-  }
-
-  /** A list of whole numbers, separated by commas. Most lines have that of the line before: it is one list. */
-  numbers(): readonly number[] {
-    const text = this.next();
-    if (text === '') return NO_NUMBERS;
-    if (text === lastNumbersText) return lastNumbers;
-    if (!/^\d+(?:,\d+)*$/.test(text)) throw new Error('no numbers');
-    lastNumbers = text.split(',').map(Number);
-    lastNumbersText = text;
-    return lastNumbers;
-  }
-
-  rest(): string {
-    const text = this.#line.slice(this.#at);
-    if (text === '') throw new Error('a field is missing');
-    return text;
-  }
-
-  /** Looked at once they are folded; that they begin as such is checked here. */
-  properties(): string {
-    const text = this.rest();
-    if (!/^\d+(?:\t|$)/.test(text)) throw new Error('no properties');
-    return text;
-  }
-}
-
-/** Lines of version 0.1.0, and of those before its successor: JSON, with every value as JSON text in it. */
-export const earlierProperty = z.tuple([z.string(), z.string(), z.string()]);
-const earlierProperties = z.array(earlierProperty);
-
-const earlierFact = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('pair'), anonId: z.string(), userId: z.string(), time: z.string() }),
-  z.strictObject({ kind: z.literal('user'), id: z.string() }),
-  z.strictObject({
-    kind: z.literal('person'),
-    id: z.string(),
-    set: earlierProperties,
-    setOnce: earlierProperties,
-  }),
-  z.strictObject({
-    kind: z.literal('group'),
-    groupType: z.string(),
-    groupKey: z.string(),
-    time: z.string(),
-    set: earlierProperties,
-  }),
-]);
-
-function parseEarlier(line: string): StoredFact {
-  const fact = earlierFact.parse(JSON.parse(line));
-  if (fact.kind === 'pair' || fact.kind === 'user') return fact;
-  if (fact.kind === 'group') {
-    const { set, ...rest } = fact;
-    return { ...rest, properties: toProperties(set, []) };
-  }
-  const { set, setOnce, ...rest } = fact;
-  return { ...rest, properties: toProperties(set, setOnce) };
-}
-
-type EarlierProperties = z.infer<typeof earlierProperties>;
-
-export const toProperties = (set: EarlierProperties, setOnce: EarlierProperties): string =>
-  renderProperties(toSnapshots(set), toSnapshots(setOnce));

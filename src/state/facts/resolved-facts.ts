@@ -3,8 +3,9 @@ import type { Staging } from '../../contract/staging.ts';
 import { gzip } from '../../lib/gzip.ts';
 import { quote } from '../../lib/json/quote.ts';
 import { HASH_BYTES } from '../ledger/keyed-hash.ts';
-import { earlierProperty, Fields, toProperties } from './fact-line.ts';
+import { earlierProperty, toProperties } from './earlier-lines.ts';
 import { type Lines, readLines } from './fact-object.ts';
+import { Fields } from './fields.ts';
 
 /**
  * A fact under its final id. `of` is the keyed hash of the person or group, in hexadecimal: everything about one
@@ -19,6 +20,8 @@ export type ResolvedFact =
       readonly id: string;
       readonly isAlias: boolean;
       readonly properties: string;
+      /** Those of `active`, where they are known as well. */
+      readonly months?: readonly number[] | undefined;
     }
   /**
    * Set properties of the person may be known at the destination that were sent under another id: up to this time, ms
@@ -41,7 +44,9 @@ export type ResolvedFact =
 export function renderResolvedFact(fact: ResolvedFact): string {
   switch (fact.kind) {
     case 'person':
-      return `${fact.of}${fact.isAlias ? 'm' : 'p'}\t${quote(fact.id)}\t${fact.properties}`;
+      return fact.months
+        ? `${fact.of}${fact.isAlias ? 'n' : 'q'}\t${quote(fact.id)}\t${fact.months.join()}\t${fact.properties}`
+        : `${fact.of}${fact.isAlias ? 'm' : 'p'}\t${quote(fact.id)}\t${fact.properties}`;
     case 'floor':
       return `${fact.of}f\t${fact.timeMs}${fact.key === undefined ? '' : `\t${quote(fact.key)}`}`;
     case 'active':
@@ -66,6 +71,15 @@ export function parseResolvedFact(line: string): ResolvedFact {
       of,
       id: fields.string(),
       isAlias: letter === 'm',
+      properties: fields.properties(),
+    };
+  if (letter === 'q' || letter === 'n')
+    return {
+      kind: 'person',
+      of,
+      id: fields.string(),
+      isAlias: letter === 'n',
+      months: fields.numbers(),
       properties: fields.properties(),
     };
   if (letter === 'f') {

@@ -90,15 +90,22 @@ test('text of which one character is another is named, whichever of several sect
   await expect(readLines(staging, { key, offset: 0, length, sections: earlier })).resolves.toBeDefined();
 });
 
-test.each(['nonsense', '00000000', '00000000u', '00000000x\t"u1"', '00000000p\t"u1"', '00000000p\tu1\t0'])(
-  'a line that is no fact is named, with its object: %s',
-  async (line) => {
-    const body = Buffer.from(`${line}\n`);
-    await staging.put('f/foreign', body);
-    const lines = await readLines(staging, { key: 'f/foreign', offset: 0, length: body.length });
-    expect(() => [...lines.parse(parseStoredFact)]).toThrow(/f\/foreign .* remove both f\/ and/);
-  },
-);
+test.each([
+  'nonsense',
+  '00000000',
+  '00000000u',
+  '00000000z\t"u1"',
+  '00000000x\t"u1"',
+  '00000000p\t"u1"',
+  '00000000p\tu1\t0',
+  '00000000x\t"u1"\t1\t\t\t2\t"d1"\t2023-01-01T00:00:00.000Z\t0',
+  '00000000v\t"p1"',
+])('a line that is no fact is named, with its object: %s', async (line) => {
+  const body = Buffer.from(`${line}\n`);
+  await staging.put('f/foreign', body);
+  const lines = await readLines(staging, { key: 'f/foreign', offset: 0, length: body.length });
+  expect(() => [...lines.parse(parseStoredFact)]).toThrow(/f\/foreign .* remove both f\/ and/);
+});
 
 test('lines of version 0.1.0 are read', () => {
   const T1 = '2023-01-01T00:00:00.000Z';

@@ -15,6 +15,8 @@ test('a line holds all of its fact, behind the hash that it is sorted by', () =>
   const facts: ResolvedFact[] = [
     person,
     { ...person, isAlias: true },
+    { ...person, months: [24_276, 24_277] },
+    { ...person, isAlias: true, months: [] },
     { ...person, properties: '0' },
     group,
     { kind: 'floor', of, timeMs: 1_672_531_200_000.5 },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { joinMonths } from '../../src/identity/join-months.ts';
+import { joinMonths } from '../../src/identity/known-id.ts';
 
 test('months of two lists are there once, and neither list is changed', () => {
   const known = [3, 1];
