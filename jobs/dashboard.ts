@@ -5,6 +5,7 @@ import { serveStatic } from '@hono/node-server/serve-static';
 import { Queue } from 'bullmq';
 import { type Context, Hono } from 'hono';
 import { Redis } from 'ioredis';
+import { hideEvictionPolicy } from '../src/lib/eviction-policy.ts';
 import type { Logger } from '../src/lib/logger.ts';
 import { DELETION_JOB, type JobName, type Payload, QUEUE_PREFIX, SHARED_JOBS } from './catalog.ts';
 import { logConnectionErrors } from './log-connection-errors.ts';
@@ -33,7 +34,9 @@ export interface Dashboard {
  * so there are two boards at one address.
  */
 export function createDashboard(options: DashboardOptions): Dashboard {
-  const connection = new Redis(options.redisUrl, { maxRetriesPerRequest: 2, enableOfflineQueue: true });
+  const connection = hideEvictionPolicy(
+    new Redis(options.redisUrl, { maxRetriesPerRequest: 2, enableOfflineQueue: true }),
+  );
   const names = [...SHARED_JOBS, DELETION_JOB];
   const queues = names.map((name) => new Queue(name, { connection, prefix: QUEUE_PREFIX }));
   logConnectionErrors([connection, ...queues], options.log);

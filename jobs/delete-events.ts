@@ -4,6 +4,7 @@ import { Redis } from 'ioredis';
 import { settleWithin } from '../src/lib/async/timeout.ts';
 import { nextOccurrence } from '../src/lib/cron.ts';
 import { getMessage, UnavailableError } from '../src/lib/errors.ts';
+import { hideEvictionPolicy } from '../src/lib/eviction-policy.ts';
 import type { Logger } from '../src/lib/logger.ts';
 import { DELETION_JOB, type Payload, QUEUE_PREFIX, retryPolicy } from './catalog.ts';
 import { logConnectionErrors } from './log-connection-errors.ts';
@@ -66,7 +67,7 @@ const CLOSE_WITHIN_MS = 5_000;
  * have run while no API process ran, or while Redis lost its memory, is detected and run then.
  */
 export function startDeletionJobs({ redisUrl, schedule, work, log }: DeletionJobsOptions): DeletionJobs {
-  const connection = new Redis(redisUrl, { maxRetriesPerRequest: 2 });
+  const connection = hideEvictionPolicy(new Redis(redisUrl, { maxRetriesPerRequest: 2 }));
   const queue = new Queue(DELETION_JOB, {
     connection,
     prefix: QUEUE_PREFIX,

@@ -1,3 +1,4 @@
+import { explainEviction } from '../lib/eviction-policy.ts';
 import { reachRedis } from '../runtime/reach-redis.ts';
 import { type BundledApi, openRuntime, type Runtime } from '../runtime/runtime.ts';
 import type { CommandContext } from './context.ts';
@@ -8,7 +9,10 @@ export async function withRuntime<T>(
   api: boolean,
   act: (runtime: Runtime) => Promise<T>,
 ): Promise<T> {
-  if (settings.redisUrl) await reachRedis(settings.redisUrl, (redis) => redis.ping());
+  if (settings.redisUrl) {
+    const eviction = await reachRedis(settings.redisUrl, explainEviction);
+    if (eviction !== undefined) log.warn(eviction);
+  }
   const runtime = await openRuntime(settings, env, { api }, log);
   try {
     return await act(runtime);

@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { hideEvictionPolicy } from './eviction-policy.ts';
 import { classifyReply } from './redis-reply.ts';
 
 /** Until a command that Redis cannot do now is sent again. */
@@ -28,7 +29,7 @@ export function connectRedis(url: string): Redis {
   });
   // ioredis adds a listener for each such answer, of as many commands as were under way.
   redis.on('connect', () => redis.stream.setMaxListeners(0));
-  return redis;
+  return hideEvictionPolicy(redis);
 }
 
 /**

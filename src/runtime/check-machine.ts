@@ -2,6 +2,7 @@ import { mkdir, statfs } from 'node:fs/promises';
 import type { Settings } from '../../config/settings.ts';
 import { findRedisServer } from '../embedded/find-redis-server.ts';
 import { ConfigError } from '../lib/errors.ts';
+import { explainEviction } from '../lib/eviction-policy.ts';
 import type { CheckContext } from '../migrations/doctor.ts';
 import { formatCount } from '../migrations/plan/format-text.ts';
 import { reachRedis } from './reach-redis.ts';
@@ -23,12 +24,8 @@ async function checkRedis({ redisUrl, redisServer }: Settings): Promise<string> 
   return reachRedis(redisUrl, async (redis) => {
     const info = await redis.info();
     const field = (name: string) => new RegExp(`^${name}:(.*)$`, 'm').exec(info)?.[1]?.trim();
-    const policy = field('maxmemory_policy');
-    if (policy !== undefined && policy !== 'noeviction') {
-      throw new ConfigError(
-        `maxmemory-policy is ${policy}: Redis would drop jobs when full. Set it to noeviction in the configuration of that Redis`,
-      );
-    }
+    const eviction = await explainEviction(redis);
+    if (eviction !== undefined) throw new ConfigError(eviction);
     const aof =
       field('aof_enabled') === '1'
         ? 'append-only file on'
