@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FactsIndex } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import type { KnownFacts } from '../../identity/connect/context.ts';
-import { SourceError } from '../../lib/errors.ts';
+import { SourceError, UnavailableError } from '../../lib/errors.ts';
 import { estimateTextBytes } from '../../state/facts/fact-object.ts';
 import { isDocument, layout, parseReceiptKey } from '../../state/keys.ts';
 import { listKnownMigrations, loadKnownFacts } from '../../state/ledger/ledger.ts';
@@ -10,11 +10,52 @@ import { loadMigration, type MigrationRecord } from '../../state/migrations.ts';
 import { listReceipts, loadReceipt } from '../../state/receipts.ts';
 import { areFactsRemoved } from './facts-removed.ts';
 
-/** The identity facts of all parts of some migrations. */
-export async function* listFacts(staging: Staging, names: readonly string[]): AsyncGenerator<FactsIndex> {
-  for (const name of names) {
-    for await (const { findings } of listReceipts(staging, name)) if (findings) yield findings;
+/**
+ * The identity facts of all parts of some migrations. `receipts`: how many each has at least.
+ *
+ * @throws UnavailableError where a listing shows fewer: what it hides may forbid a merge
+ */
+export async function* listFacts(
+  staging: Staging,
+  names: readonly string[],
+  receipts: readonly number[] = [],
+): AsyncGenerator<FactsIndex> {
+  for (const [number, name] of names.entries()) {
+    let listed = 0;
+    for await (const { findings } of listReceipts(staging, name)) {
+      listed += 1;
+      if (findings) yield findings;
+    }
+    assertAllListed(staging, name, { listed, known: receipts[number] ?? 0 });
   }
+}
+
+/** How many receipts each migration has; `known`: of how many of them this process knows. Throws as listFacts does. */
+export async function countReceipts(
+  staging: Staging,
+  names: readonly string[],
+  known: ReadonlyMap<string, number>,
+): Promise<number[]> {
+  const counts: number[] = [];
+  for (const name of names) {
+    let listed = 0;
+    for await (const { key } of staging.list(layout(name).receipts)) if (isDocument(key)) listed += 1;
+    assertAllListed(staging, name, { listed, known: known.get(name) ?? 0 });
+    counts.push(listed);
+  }
+  return counts;
+}
+
+export function assertAllListed(
+  { location }: Staging,
+  name: string,
+  { listed, known }: { readonly listed: number; readonly known: number },
+): void {
+  if (listed >= known) return;
+  throw new UnavailableError(
+    `${location} lists ${listed} of the ${known} parts of "${name}" that were imported: its listings are behind`,
+    'backoff',
+  );
 }
 
 /** Whether it has any, removed or not; where a receipt is damaged, it may. */
@@ -97,9 +138,13 @@ export async function haveSaidAll(
 }
 
 /** Of their text, estimated. */
-export async function countFactBytes(staging: Staging, names: readonly string[]): Promise<number> {
+export async function countFactBytes(
+  staging: Staging,
+  names: readonly string[],
+  receipts?: readonly number[],
+): Promise<number> {
   let bytes = 0;
-  for await (const index of listFacts(staging, names)) {
+  for await (const index of listFacts(staging, names, receipts)) {
     for (const { length } of index.sections) bytes += estimateTextBytes(index, length);
   }
   return bytes;

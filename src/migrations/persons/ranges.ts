@@ -47,7 +47,7 @@ export async function resolveRange(work: RangeWork, deps: RangeDeps): Promise<vo
     staging,
     // A folder per writer: the receipt of the range names the objects that count (I5).
     prefix: keys.factsBy(`${migration.epoch}-${randomUUID()}`),
-    facts: listFacts(staging, plan.of),
+    facts: listFacts(staging, plan.of, plan.receipts),
     connected: await loadDocument(connected, toRangeKey(keys.connected, MEMBER_BUCKETS), staging),
     ledger,
     tables,

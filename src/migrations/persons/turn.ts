@@ -13,6 +13,8 @@ export const turnPlan = z.strictObject({
   of: z.array(z.string()),
   /** Fingerprint of these facts. */
   facts: z.string(),
+  /** How many receipts each of them had, so that no listing that is behind is taken for all; absent in earlier versions. */
+  receipts: z.array(z.number().int().nonnegative()).exactOptional(),
   /** Ranges that the buckets are cut into; constant, because each range has receipts. */
   ranges: z.number().int().positive(),
   /** Whether all ids were resolved, after which merges are sent; earlier versions do not say. */

@@ -15,6 +15,8 @@ export interface Facts {
   /** Migrations that they are of. */
   readonly of: readonly string[];
   readonly fingerprints: ReadonlyMap<string, string>;
+  /** How many receipts each of them has. */
+  readonly receipts: readonly number[];
   readonly bytes: number;
 }
 
@@ -25,7 +27,7 @@ export interface Facts {
 export async function findTurn(
   { staging, record, persons, log, now }: PersonsRun,
   ledger: Ledger,
-  { of, fingerprints, bytes }: Facts,
+  { of, fingerprints, receipts, bytes }: Facts,
 ): Promise<{ turn: number; plan: TurnPlan }> {
   const purpose = persons.hold ? 'note' : 'send';
   const facts = [...fingerprints.values()].join();
@@ -49,6 +51,7 @@ export async function findTurn(
     purpose,
     of: [...of],
     facts,
+    receipts: [...receipts],
     ranges: countRanges(bytes),
     mayHaveSent: false,
     ended: [...(await listEndedEpochs(staging, record.name)).keys()],

@@ -26,6 +26,7 @@ import { addUpTurn } from '../persons/add-up-turn.ts';
 import { loadAttempts, reopenRefused } from '../persons/attempts.ts';
 import {
   countFactBytes,
+  countReceipts,
   fingerprintFacts,
   haveSaidAll,
   listFacts,
@@ -79,7 +80,9 @@ const REDIS_WITHIN_MS = 1_000;
 export async function sendPersons(run: PersonsRun): Promise<Failure[]> {
   const { staging, record, persons } = run;
   const of = record.releases ?? [record.name];
-  const bytes = await countFactBytes(staging, of);
+  const known = new Map([[record.name, run.board.parts.done]]);
+  const receipts = await countReceipts(staging, of, known);
+  const bytes = await countFactBytes(staging, of, receipts);
   if (bytes === 0) return [];
   const fingerprints = new Map<string, string>();
   for (const name of of) {
@@ -98,7 +101,12 @@ export async function sendPersons(run: PersonsRun): Promise<Failure[]> {
       signal: run.schedulerDeps.signal,
     });
     try {
-      return await takeTurn(run, lock, await openLedger(staging, access), { of, fingerprints, bytes });
+      return await takeTurn(run, lock, await openLedger(staging, access), {
+        of,
+        fingerprints,
+        receipts,
+        bytes,
+      });
     } catch (error) {
       if (!(error instanceof LedgerLockLostError)) throw error;
       run.log.warn({ migration: record.name }, 'the lock of the ledger expired; waiting for it again');
@@ -193,7 +201,7 @@ async function connectTurn(
   { staging, record, epoch, schedulerDeps: { signal } }: PersonsRun,
   ledger: Ledger,
   turn: number,
-  { of, purpose }: TurnPlan,
+  { of, purpose, receipts }: TurnPlan,
 ): Promise<void> {
   const keys = layout(record.name).atTurn(turn);
   const key = toRangeKey(keys.connected, MEMBER_BUCKETS);
@@ -203,7 +211,7 @@ async function connectTurn(
   const connected = await connectPersons({
     staging,
     prefix: keys.factsBy(`${epoch}-connected`),
-    listFacts: () => listFacts(staging, of),
+    listFacts: () => listFacts(staging, of, receipts),
     listKnown: () => listOtherFacts(staging, ledger.id, of),
     isAll: await haveSaidAll(staging, ledger.id, of),
     removedJoins: () => findRemovedJoins(staging, ledger),

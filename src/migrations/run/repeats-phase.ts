@@ -14,6 +14,7 @@ import { loadPart, loadPartDescription } from '../../state/parts.ts';
 import { listReceipts } from '../../state/receipts.ts';
 import { saveRejects } from '../../state/rejects.ts';
 import { createGeneration, loadRepeatsIfWhole, type Repeats, saveRepeats } from '../../state/repeats.ts';
+import { assertAllListed } from '../persons/facts-of.ts';
 import type { EpochRun } from './import-phase.ts';
 
 /** Reads of small ranges at once. */
@@ -46,13 +47,16 @@ export async function foldRepeats(run: EpochRun, rangeRows?: number): Promise<Re
   const keys = layout(record.name);
   const sources: FoldSource[] = [];
   const generations = createGeneration();
+  let listed = 0;
   for await (const receipt of listReceipts(staging, record.name)) {
+    listed += 1;
     generations.add(receipt);
     const { part, file, byFile, fingerprints: index, tally } = receipt;
     const names = Object.keys(tally.byEvent);
     if (index) sources.push({ part, file, pieces: undefined, hasPieces: byFile !== undefined, index, names });
   }
   const generation = generations.end();
+  assertAllListed(staging, record.name, { listed, known: run.board.parts.done });
   const resultKey = keys.repeatsResult(generation.name);
   const known = await loadRepeatsIfWhole(staging, resultKey, generation.rows);
   if (known) return known;

@@ -70,6 +70,10 @@ export interface PersonsWorld {
   readonly objects: Map<string, Buffer>;
   /** Events of which this is true are refused. */
   refuses: (event: StoredEvent) => boolean;
+  /** Objects of which this is true are left out of a listing; listings are counted from 1. */
+  hides: (key: string, listing: number) => boolean;
+  /** Listings so far. */
+  readonly listings: number;
   /** Begins a migration, or tops it up; nothing about persons is sent. */
   add(name: string, facts: readonly Stated[]): Promise<void>;
   /** Resumes a migration. `releases`: it sends what these hold. */
@@ -122,6 +126,8 @@ export function createPersonsWorld({
   const reported = new Set<string>();
   const merged: { merge: string; said: number }[] = [];
   let latest = { calls: 0 };
+  let listings = 0;
+  const isListed = (number: number) => (key: string) => !world.hides(key, number);
   let seconds = 0;
   const now = () => new Date(Date.UTC(2024, 0, 1) + 1000 * ++seconds);
 
@@ -149,7 +155,7 @@ export function createPersonsWorld({
       call,
       /** What happens meanwhile does, although another call ends the process. */
       wake: () => sleep,
-      staging: createMemoryStaging(objects, call),
+      staging: createMemoryStaging(objects, call, () => isListed(++listings)),
       redis: createLocks(strings, call) as unknown as Redis,
     };
   };
@@ -182,6 +188,8 @@ export function createPersonsWorld({
       strings.clear(); // a lock expires, and so does that of a process which is gone
     }
   };
+  const countParts = (name: string) =>
+    [...objects.keys()].filter((key) => key.startsWith(layout(name).receipts)).length;
   const enter = (name: string, state: Control['state']) =>
     saveControl(outer.staging, name, { state, reason: '', at: now().toISOString() });
 
@@ -195,10 +203,14 @@ export function createPersonsWorld({
       return latest.calls;
     },
     refuses: () => false,
+    hides: () => false,
+    get listings() {
+      return listings;
+    },
     async add(name, facts) {
       const { staging } = outer;
       if (!(await loadMigration(staging, name))) await begin(staging, name);
-      const part = `f-${[...objects.keys()].filter((key) => key.startsWith(layout(name).receipts)).length}`;
+      const part = `f-${countParts(name)}`;
       const fold = new FactFold();
       for (const fact of facts) {
         if (fact.kind !== 'seen') fold.add(fact);
@@ -251,12 +263,14 @@ export function createPersonsWorld({
         if (job === 'resolve-people') return resolveRange(work, deps);
         return job === 'merge-people' ? mergeRange(work, deps) : foldRange(work, deps);
       }, signal);
+      const board = new StatusBoard(() => {}, { eventsPerMinute: undefined, nowMs: () => 0 });
+      board.parts.done = countParts(name);
       return settle(process, async () => {
         const failures = await sendPersons({
           record,
           epoch,
           staging,
-          board: new StatusBoard(() => {}, { eventsPerMinute: undefined, nowMs: () => 0 }),
+          board,
           assertVolume: () => {},
           schedulerDeps: {
             queue,
@@ -320,7 +334,11 @@ export function createPersonsWorld({
 
 type Call = <T>(work: () => T) => Promise<T>;
 
-function createMemoryStaging(objects: Map<string, Buffer>, call: Call): Staging {
+function createMemoryStaging(
+  objects: Map<string, Buffer>,
+  call: Call,
+  beginListing: () => (key: string) => boolean,
+): Staging {
   return {
     location: 'memory',
     put: (key, body) =>
@@ -342,7 +360,10 @@ function createMemoryStaging(objects: Map<string, Buffer>, call: Call): Staging 
         return body;
       }),
     async *list(prefix) {
-      const found = await call(() => [...objects.keys()].filter((key) => key.startsWith(prefix)).sort());
+      const isListed = beginListing();
+      const found = await call(() =>
+        [...objects.keys()].filter((key) => key.startsWith(prefix) && isListed(key)).sort(),
+      );
       for (const key of found) {
         const body = objects.get(key);
         if (body) yield { key, bytes: body.length };
