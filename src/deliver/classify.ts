@@ -117,7 +117,7 @@ function classifySuccess({ status, body }: TargetResponse, options: ClassifyOpti
 
 function renderFailure({ status, location }: TargetResponse, detail: string): string {
   if (status >= 300 && status < 400) {
-    const target = location ? ` to ${location}` : '';
+    const target = location ? ` to ${describe(location, '')}` : '';
     return `the destination redirects${target} (HTTP ${status}), and redirects are not followed: set destination.url to the final address`;
   }
   if (status === 404 || status === 405) {
@@ -138,6 +138,7 @@ function parseRetryAfter(header: string | undefined, nowMs: number): number | un
 }
 
 const LONGEST_TEXT = 200;
+const CONTROL = /\p{Cc}/gu;
 
 /** The detail of a JSON error, else the text of the page. */
 const extractErrorText = (body: string): string =>
@@ -152,9 +153,9 @@ export function renderAnswer(
   return `HTTP ${status} and ${seen === '' ? 'an empty body' : `the body ${seen}`}`;
 }
 
-/** Short enough for a report, and without the secret. */
+/** Short enough for a report, without the secret, and without what would control a terminal. */
 function describe(text: string, secret: string): string {
-  const line = text.replace(/\s+/g, ' ').trim();
+  const line = text.replace(/\s+/g, ' ').trim().replace(CONTROL, '\u{fffd}');
   const safe = secret === '' ? line : line.replaceAll(secret, '***');
   return shorten(safe, LONGEST_TEXT);
 }

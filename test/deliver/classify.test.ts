@@ -92,6 +92,14 @@ describe('classify', () => {
     });
   });
 
+  it('passes on nothing that would control a terminal', () => {
+    const page = '\u001b[2J\u001b]0;all is well\u0007\u009b31m no';
+    for (const given of [answer(401, page), answer(503, page), answer(200, `{"x":"${page}"}`)])
+      expect(JSON.stringify(classify(given, NOW_MS, { apiKey: 'k' }))).not.toMatch(
+        /\\u00[0189]|[\u0080-\u009f]/,
+      );
+  });
+
   it('counts the answer that the manifest declares', () => {
     const acceptance = { status: 204 };
     expect(classify(answer(204), NOW_MS, { apiKey: '', acceptance }).kind).toBe('accepted');
