@@ -4,6 +4,7 @@ import type { MigrationStatus } from '../../../src/migrations/status/view.ts';
 import { MAX_MIGRATIONS, renderMetrics } from '../../../src/server/operations/metrics.ts';
 import { formatBytes } from '../../../src/server/operations/pages/format.ts';
 import { renderErrors } from '../../../src/server/operations/pages/render-errors.ts';
+import { renderMigration } from '../../../src/server/operations/pages/render-migration.ts';
 import { renderPlan } from '../../../src/server/operations/pages/render-plan.ts';
 import { toRates } from '../../../src/server/operations/pages/render-throughput.ts';
 import { renderVerification } from '../../../src/server/operations/pages/render-verification.ts';
@@ -102,4 +103,12 @@ it('shows what failed and what stopped runs, and says when nothing did', async (
   expect(errors).toMatch(/failed import-part .*damaged.* stopped 2024-05-01 .* paused .*API key/);
   expect(errors).not.toContain('asked for');
   expect(await toText(renderErrors({ ...createRunningView(), errors: [] }))).toContain('Nothing has stopped');
+});
+
+it('does not say that nothing was skipped while the first part is under way', async () => {
+  const view = { ...createRunningView(), reasons: [] };
+  const none = { ...view, counts: { ...view.counts, skipped: 0, duplicate: 0, rejected: 0 } };
+  const show = async (of: typeof view) => String(await renderMigration(of, { token: undefined })['reasons']);
+  expect(await show(view)).toContain('Shown by reason once a part is done.');
+  expect(await show(none)).toContain('Nothing was skipped or rejected so far.');
 });

@@ -111,8 +111,12 @@ const COLORS: Readonly<Record<ReasonView['outcome'], string>> = {
   rejected: 'insight-7',
 };
 
-function renderReasons({ reasons, migration }: MigrationView): Html {
-  if (reasons.length === 0) return html`<p class="quiet">Nothing was skipped or rejected so far.</p>`;
+function renderReasons({ reasons, migration, counts }: MigrationView): Html {
+  if (reasons.length === 0) {
+    // Reasons are read from receipts, and counts from the producer's note, which is ahead of them.
+    const isAhead = counts.skipped + counts.duplicate + counts.rejected > 0;
+    return html`<p class="quiet">${isAhead ? 'Shown by reason once a part is done.' : 'Nothing was skipped or rejected so far.'}</p>`;
+  }
   const most = Math.max(1, ...reasons.map(({ count }) => count));
   const bars = reasons.map(({ outcome, reason, count }) => ({
     label: toWords(reason),

@@ -29,11 +29,11 @@ export function toRates({ fromMs, stepMs, events }: NonNullable<MigrationView['t
   });
 }
 
-export function renderThroughput({ throughput, terms: { eventsPerMinute } }: MigrationView): Html {
+export function renderThroughput({ state, throughput, terms: { eventsPerMinute } }: MigrationView): Html {
   const rates = throughput ? toRates(throughput) : [];
   const [first, last] = [rates[0], rates.at(-1)];
   if (first === undefined || last === undefined)
-    return html`<p class="quiet">Shown once a run has taken a minute.</p>`;
+    return html`<p class="quiet">${state === 'running' ? 'Shown once the run has taken a minute.' : 'No run has taken a minute.'}</p>`;
   const times = rates.map(({ atMs }) => formatTime(new Date(atMs).toISOString()));
   const isLong = last.atMs - first.atMs > DAY_MS;
   const axis = isLong ? createTimeAxis(times) : createWordAxis(times.map((time) => time.slice(11, 16)));

@@ -51,23 +51,22 @@ type Compared = KeptVerification['comparisons'][number];
 
 function renderCompared(compared: Compared): Html {
   const { total, tables } = compared;
-  const [old, now] = nameSides(compared);
   const why = describeRow(total);
   return html`<p>${titleOf(compared)}: ${formatCount(total.old)} and ${formatCount(total.now)} events${why && ` (${why})`}.</p>
-    ${tables.filter(hasRows).map(
-      ({
-        by,
-        rows,
-        more,
-      }) => html`<div class="scroll" tabindex="0" role="region" aria-label="${SUBJECTS[by].title}"><table>
-      <caption>${SUBJECTS[by].title}</caption>
-      <thead><tr><th scope="col">${SUBJECTS[by].column}</th><th scope="col" class="n">${old}</th><th scope="col" class="n">${now}</th><th scope="col" class="n">difference</th><th scope="col">why</th></tr></thead>
-      <tbody>${rows.map(
-        (row) =>
-          html`<tr><th scope="row">${row.key}</th><td class="n">${formatCount(row.old)}</td><td class="n">${formatCount(row.now)}</td><td class="n">${signed(row.now - row.old)}</td><td${judge(row) === 'unexplained' && html` class="damaged"`}>${describeRow(row)}</td></tr>`,
-      )}</tbody></table></div>${more > 0 && html`<p class="quiet">… and ${formatCount(more)} more that differ.</p>`}`,
-    )}`;
+    ${tables.filter(hasRows).map((table) => renderDiffering(compared, table))}`;
 }
+
+function renderDiffering(compared: Compared, { by, rows, more }: Compared['tables'][number]): Html {
+  const { title, column } = SUBJECTS[by];
+  const [old, now] = nameSides(compared, by);
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${title}"><table class="compared">
+      <caption>${title}</caption>
+      <thead><tr><th scope="col">${column}</th><th scope="col" class="n">${old}</th><th scope="col" class="n">${now}</th><th scope="col" class="n">difference</th><th scope="col">why</th></tr></thead>
+      <tbody>${rows.map(renderRow)}</tbody></table></div>${more > 0 && html`<p class="quiet">… and ${formatCount(more)} more that differ.</p>`}`;
+}
+
+const renderRow = (row: Compared['total']): Html =>
+  html`<tr><th scope="row">${row.key}</th><td class="n">${formatCount(row.old)}</td><td class="n">${formatCount(row.now)}</td><td class="n">${signed(row.now - row.old)}</td><td${judge(row) === 'unexplained' && html` class="damaged"`}>${describeRow(row)}</td></tr>`;
 
 const listFigures = ({ events, people }: Report): readonly (readonly [string, number])[] => [
   ['Events sent', events.sent],

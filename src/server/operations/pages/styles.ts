@@ -33,7 +33,7 @@ p { margin: 0.375rem 0; }
 .head { display: flex; flex-wrap: wrap; gap: 0.5rem 0.875rem; align-items: center; margin-bottom: 0.25rem; }
 .reason { max-width: 75ch; }
 .card { margin-top: 1rem; padding: 1rem 1.125rem; background: var(--card); border: 1px solid var(--line); border-radius: 0.5rem; min-width: 0; }
-.two { display: grid; gap: 0 1rem; align-items: start; grid-template-columns: minmax(0, 1fr); }
+.two { display: grid; gap: 0 1rem; grid-template-columns: minmax(0, 1fr); }
 @media (min-width: 60rem) { .two { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
 .figures { display: grid; gap: 0.875rem 1.5rem; grid-template-columns: repeat(auto-fit, minmax(8.5rem, 1fr)); margin: 0; }
 p + .figures, .figures + p { margin-top: 0.875rem; }
@@ -56,6 +56,7 @@ th, td { padding: 0.4375rem 0.625rem; border-bottom: 1px solid var(--line); text
 th { font-weight: 600; }
 thead th { color: var(--quiet); font-size: 0.8125rem; font-weight: 500; }
 .n { text-align: right; white-space: nowrap; }
+.compared th:first-child, .compared td:last-child { min-width: 7rem; }
 .heat { width: auto; font-size: 0.75rem; overflow-wrap: normal; }
 .heat th, .heat td { padding: 0.25rem 0.3125rem; }
 .heat tbody th { max-width: 16rem; min-width: min(14rem, 40vw); font-weight: 400; overflow-wrap: anywhere; }
