@@ -1,9 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CHROMIUM, openBrowser } from '../support/chromium.ts';
+import { ALL } from '../support/form.ts';
 
 const run = promisify(execFile);
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -42,6 +45,46 @@ describe('the site that npm run docs writes', () => {
         .map((link) => `${page}: ${link}`),
     );
     expect(broken).toEqual([]);
+  });
+
+  it('shows pictures that exist, and no more than a page may load', () => {
+    const shown = listPages().flatMap((page) =>
+      [...read(page).matchAll(/<img [^>]*>/g)].map(([image]) => {
+        const src = / src="([^"]+)"/.exec(image)?.[1] ?? '';
+        expect(image, page).toMatch(/ alt="[^"]{20,}"/);
+        return relative(site, resolve(site, dirname(page), src));
+      }),
+    );
+    const images = readdirSync(join(ROOT, 'docs/images')).map((name) => `images/${name}`);
+    expect(new Set(shown.filter((path) => path.endsWith('.png')))).toEqual(new Set(images));
+    expect(images.reduce((sum, path) => sum + statSync(join(site, path)).size, 0)).toBeLessThan(400_000);
+  });
+
+  it.runIf(ALL && CHROMIUM !== undefined)('is searched in a browser, and a hit followed', async () => {
+    const page = await openBrowser();
+    try {
+      await page.open(pathToFileURL(join(site, 'index.html')).href);
+      await page.click('form[role=search] input');
+      await page.type('take-back');
+      await page.waitFor(`document.querySelectorAll('#results li').length > 0`);
+      const hits = await page.evaluate<string[]>(
+        `[...document.querySelectorAll('#results a')].map((link) => link.textContent)`,
+      );
+      expect(hits).toContain('Move a migration to another machine: Bring it back');
+      await page.type(' nosuchword');
+      await page.waitFor(`document.querySelector('#results').textContent.startsWith('Nothing holds all of')`);
+      await page.evaluate(`document.querySelector('form[role=search] input').value = ''`);
+      await page.type('bring it back');
+      await page.waitFor(`document.querySelector('#results a')?.textContent.endsWith('Bring it back')`);
+      await page.press('Enter');
+      await page.waitFor(`location.pathname.endsWith('/move.html') && location.hash === '#bring-it-back'`);
+      expect(await page.evaluate(`document.querySelector('#bring-it-back').textContent`)).toBe(
+        'Bring it back',
+      );
+      expect(page.errors).toEqual([]);
+    } finally {
+      await page.close();
+    }
   });
 
   it('asks no other host for anything', () => {

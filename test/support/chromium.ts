@@ -25,6 +25,8 @@ export interface BrowserPage {
   waitFor(expression: string): Promise<void>;
   click(selector: string): Promise<void>;
   press(key: 'Tab' | 'Enter'): Promise<void>;
+  /** Into what has the focus. */
+  type(text: string): Promise<void>;
   emulate(screen: {
     readonly width: number;
     readonly isDark: boolean;
@@ -129,6 +131,9 @@ export async function openBrowser(): Promise<BrowserPage> {
     async press(key) {
       await send('Input.dispatchKeyEvent', { type: 'keyDown', ...KEYS[key] });
       await send('Input.dispatchKeyEvent', { type: 'keyUp', ...KEYS[key], text: undefined });
+    },
+    async type(text) {
+      await send('Input.insertText', { text });
     },
     async emulate({ width, isDark, hasScript = true }) {
       const size = { width, height: 900, deviceScaleFactor: 1, mobile: width < 600 };
