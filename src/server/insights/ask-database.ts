@@ -14,7 +14,7 @@ import { STEP_LIMIT_MS } from '../query/over-blocks.ts';
 import { inTime, isTooSlow, limitTime } from '../query/time-limit.ts';
 import { toCohortFilter } from './breakdown-store.ts';
 import type { BreakdownBy, Entity } from './entity.ts';
-import { type EventScope, loadEventTimes, requireAction, sortInMemory } from './events-store.ts';
+import { type EventScope, loadEventTimes, planForMuch, requireAction } from './events-store.ts';
 import { InsightError, invalid, tooLarge, tooSlow } from './insight-error.ts';
 import type { DateWords } from './insight-kind.ts';
 import { AT_ONCE, type StepSizes, type Steps, startSteps } from './steps.ts';
@@ -67,7 +67,7 @@ export async function askDatabase<T>(db: Db, question: Question<T>, moment: Mome
 function answerAtOnce<T>(db: Db, question: Question<T>, moment: Moment): Promise<T> {
   return db.transaction(async (tx) => {
     await limitTime(tx, moment.timeLimitMs);
-    await sortInMemory(tx);
+    await planForMuch(tx, db.kind);
     // A server ends the statement by its own clock.
     const guard = db.kind === 'pglite' ? inTime(moment.timeLimitMs) : sql`true`;
     return answer(tx, AT_ONCE, question, { now: moment.now, guard });

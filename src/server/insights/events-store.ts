@@ -1,4 +1,4 @@
-import type { Queryable } from '../database/db.ts';
+import type { Db, Queryable } from '../database/db.ts';
 import { allOf, anyOf, runSql, type Sql, sql } from '../database/sql.ts';
 import { compileFilter, type FilterSubject } from '../query/compile-filter.ts';
 import { type ActionDefinition, namesOf, noSuchAction } from '../query/definitions/action-definition.ts';
@@ -211,7 +211,16 @@ export function runFacts<R>(tx: Queryable, statement: Sql): Promise<R[]> {
   return runSql(tx, statement);
 }
 
-/** For the transaction: what fits into this much memory is not sorted on disk. */
-export async function sortInMemory(tx: Queryable): Promise<void> {
-  await runSql(tx, sql`select set_config('work_mem', '32MB', true)`);
+/** Memory of each sort, and half of that of each hash table, of a question. The embedded database reads in steps. */
+const WORK_MEMORY: Readonly<Record<Db['kind'], string>> = { pglite: '32MB', postgres: '64MB' };
+
+/**
+ * For a transaction that reads much: what fits into memory is not sorted on disk, and statements are not compiled, which
+ * took longer than it saved.
+ */
+export async function planForMuch(tx: Queryable, kind: Db['kind']): Promise<void> {
+  await runSql(
+    tx,
+    sql`select set_config('work_mem', ${WORK_MEMORY[kind]}, true), set_config('jit', 'off', true)`,
+  );
 }

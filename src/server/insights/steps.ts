@@ -4,7 +4,7 @@ import { selectDoers } from '../query/compile-behaviour.ts';
 import type { BehaviourFilter } from '../query/filter.ts';
 import { type BlockRange, countBlocks, isWithin, overBlocks, selectPlace } from '../query/over-blocks.ts';
 import { isTooSlow } from '../query/time-limit.ts';
-import { type EventScope, sortInMemory } from './events-store.ts';
+import { type EventScope, planForMuch } from './events-store.ts';
 import { tooSlow } from './insight-error.ts';
 
 /**
@@ -107,7 +107,7 @@ export function startSteps(db: Db, budgetMs: number, sizes: StepSizes = {}): Ste
     return db.transaction(async (own) => {
       const start = performance.now();
       try {
-        await sortInMemory(own);
+        await planForMuch(own, db.kind);
         const rows = await read(own);
         return { rows, ms: performance.now() - start };
       } finally {

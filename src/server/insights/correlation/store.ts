@@ -123,18 +123,20 @@ export async function countCorrelated(
             ? labelledPersons(things)
             : labelledOthers(of(others), query, things)
         })
-      select array_remove(array[a, b, c], null) as label,
-        count(*) filter (where steps = ${last}::integer) as success,
+      select a, b, c, count(*) filter (where steps = ${last}::integer) as success,
         count(*) filter (where steps < ${last}::integer) as failure
-      from having_it group by a, b, c
+      from having_it group by c, b, a
       union all
-      select null::text[], count(*) filter (where steps = ${last}::integer),
+      select null, null, null, count(*) filter (where steps = ${last}::integer),
         count(*) filter (where steps < ${last}::integer) from facts`,
   );
   return runFacts(
     tx,
-    sql`select label, sum(success)::bigint as success, sum(failure)::bigint as failure from ${counted} as counted
-      group by label order by label is not null, sum(success) + sum(failure) desc, label collate "C"
+    sql`select nullif(array_remove(array[a, b, c], null), '{}') as label, success, failure
+      from (
+        select a, b, c, sum(success)::bigint as success, sum(failure)::bigint as failure
+        from ${counted} as counted group by c, b, a) as things
+      order by a is not null, success + failure desc, a collate "C", b collate "C", c collate "C"
       limit ${MOST_THINGS}::integer`,
   );
 }
@@ -157,7 +159,7 @@ function otherThings(scope: EventScope, span: Span, query: FunnelQuery, things: 
 
 /**
  * What persons did on their way, once each, by the parts `a`, `b` and `c` of its label: arrays take longer to tell
- * apart. Properties become rows only there: they are twenty times as many as events, most of which are not on the way
+ * apart. Labels are sorted from their end, as bytes: values differ early, where names are the same for many. Properties become rows only there: they are twenty times as many as events, most of which are not on the way
  * of anybody.
  */
 function labelledOthers(others: Sql, query: FunnelQuery, things: CorrelatedEvents): Sql {
@@ -165,8 +167,8 @@ function labelledOthers(others: Sql, query: FunnelQuery, things: CorrelatedEvent
   if (things.type === 'events') {
     return sql`select distinct facts.actor, steps, others.event as a, null as b, null as c from ${onTheWay}`;
   }
-  return sql`select distinct actor, steps, event as a, key as b,
-      left(value #>> '{}', ${MAX_VALUE_CHARACTERS}::integer) as c
+  return sql`select distinct actor, steps, event as a, key collate "C" as b,
+      left(value #>> '{}', ${MAX_VALUE_CHARACTERS}::integer) collate "C" as c
     from (select facts.actor, steps, others.event, others.properties from ${onTheWay} offset 0) as own
     cross join lateral jsonb_each(own.properties) as member (key, value)
     where key <> all(${things.excluded}::text[]) and ${isScalar(sql`value`)}`;
@@ -175,8 +177,8 @@ function labelledOthers(others: Sql, query: FunnelQuery, things: CorrelatedEvent
 function labelledPersons(things: CorrelatedThings): Sql {
   const names = things.type === 'properties' ? things.names : undefined;
   const isNamed = names === undefined ? sql`true` : sql`key = any(${names}::text[])`;
-  return sql`select facts.actor, steps, key as a,
-      left(member.value #>> '{}', ${MAX_VALUE_CHARACTERS}::integer) as b, null as c
+  return sql`select facts.actor, steps, key collate "C" as a,
+      left(member.value #>> '{}', ${MAX_VALUE_CHARACTERS}::integer) collate "C" as b, null as c
     from facts
     join persons p on p.id = case when facts.actor ~ '^[0-9]' then facts.actor::integer end
     cross join lateral jsonb_each(p.properties) as member (key, value)

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../database/db.ts';
-import { allOf, anyOf, joinSql, type Sql, sql } from '../../database/sql.ts';
+import { allOf, anyOf, type Sql, sql } from '../../database/sql.ts';
 import { ACTOR, type EventScope, eventsWhere, runFacts, type Span, selectText } from '../events-store.ts';
 import type { Steps } from '../steps.ts';
 import type { PathEdge, PathsQuery } from './model.ts';
@@ -90,40 +90,40 @@ function pathFacts({ guard }: EventScope, itemsIn: Sql, query: PathsQuery): Sql 
   const hasPoint = query.startPoint !== undefined || query.endPoint !== undefined;
   return sql`select actor, step, item, case when ${isOnPath} then item_after end as item_after,
       case when ${isOnPath} then extract(epoch from at_after - at)::float8 * 1000 end as milliseconds
-    from (${hasPoint ? stepsAtPoint(items, query) : stepsOfSessions(items, query)}) as steps
+    from (${hasPoint ? stepsAtPoint(items, query) : stepsOfSessions(items)}) as steps
     where step <= ${query.stepLimit}::integer and ${guard}`;
 }
 
 const EACH = sql`over (partition by actor order by at, uuid, item)`;
 
-const FOLLOWED = sql`actor, at, item, lead(item) ${EACH} as item_after, lead(at) ${EACH} as at_after,
-  coalesce(lead(is_new) ${EACH}, true) as ends`;
+const SO_FAR = sql`over (partition by actor order by at, uuid, item rows unbounded preceding)`;
 
-/** Of paths that begin with their session: how many items ago that was, as far as steps are shown. */
-function stepsOfSessions(items: Sql, { stepLimit }: PathsQuery): Sql {
-  const ago = Array.from(
-    { length: stepLimit - 1 },
-    (_, index) => sql`when lag(is_new, ${index + 1}::integer) ${EACH} then ${index + 2}::integer`,
-  );
-  return sql`select ${FOLLOWED}, case when is_new then 1 ${joinSql(ago, ' ')} end as step from ${items}`;
-}
+/**
+ * Each item with its `place` in its session, from 1, and with what follows it there. Numbers cost the same however many
+ * steps are shown; looking back from each item for the beginning of its session took one window function a step.
+ */
+const placeItems = (items: Sql): Sql => sql`
+  select *, at_after is null as ends, number - session + 1 as place from (
+    select *, max(number) filter (where is_new) ${SO_FAR} as session from (
+      select actor, at, uuid, item, is_new, row_number() ${EACH} as number, lead(item) ${EACH} as item_after,
+        lead(case when not is_new then at end) ${EACH} as at_after
+      from ${items}) as numbers
+    ) as sessions`;
+
+/** Of paths that begin with their session. */
+const stepsOfSessions = (items: Sql): Sql =>
+  sql`select actor, at, item, item_after, at_after, ends, place as step from (${placeItems(items)}) as places`;
 
 /** Of paths that begin or end at an item. */
 function stepsAtPoint(items: Sql, { startPoint, endPoint, stepLimit }: PathsQuery): Sql {
   const point = startPoint ?? endPoint ?? '';
-  const soFar = sql`over (partition by actor order by at, uuid, item rows unbounded preceding)`;
   const first = endPoint === undefined ? sql`met` : sql`greatest(met - ${stepLimit - 1}::integer, 1)`;
   return sql`select actor, at, item, item_after, at_after, place - ${first} + 1 as step,
       ends or ${endPoint === undefined ? sql`false` : sql`place = met`} as ends
     from (
       select *, min(place) filter (where item = ${point}::text) over (partition by actor, session) as met
-      from (
-        select *, number - session + 1 as place from (
-          select *, max(number) filter (where is_new) ${soFar} as session from (
-            select ${FOLLOWED}, uuid, row_number() ${EACH} as number, is_new from ${items}) as numbers
-          ) as sessions
-        ) as places
-      ) as marked
+      from (${placeItems(items)}) as places
+    ) as marked
     where place >= ${first} ${endPoint === undefined ? sql`` : sql`and place <= met`}`;
 }
 
@@ -145,21 +145,22 @@ function pathItems(scope: EventScope, span: Span, { include, exclude, groupings 
             with ordinality as wild (pattern, name, place)
           where named like pattern order by place limit 1), named)`;
   const address = sql`case when event = '$pageview' and raw like '_%/' then left(raw, -1) else raw end`;
-  const excluded =
+  const wantsItem =
     exclude.length === 0
-      ? sql`true`
-      : sql`item <> all(${exclude}::text[]) and event <> all(${exclude}::text[])`;
-  // The last slash of an address is ignored, unless it is the whole address. What is volatile stays where it is, so
-  // that properties are read once and not sorted with the items; an offset does the same, but only one process at work.
+      ? sql`item <> ''`
+      : sql`item <> '' and item <> all(${exclude}::text[]) and event <> all(${exclude}::text[])`;
+  // The last slash of an address is ignored, unless it is the whole address. What is volatile stays where it is, and so
+  // do conditions on it: properties are read once and not sorted with the items. An offset does the same, but only one
+  // process at work.
   return sql`select actor, at, uuid, item from (
-      select actor, at, uuid, event, ${grouped} as item from (
-        select actor, at, uuid, event, ${address} as named from (
+      select actor, at, uuid, event, read_at, ${grouped} as item from (
+        select actor, at, uuid, event, read_at, ${address} as named from (
           select ${ACTOR} as actor, e.timestamp as at, e.uuid, e.event,
             case e.event when '$pageview' then ${url} when '$screen' then ${screen} else e.event end as raw,
             clock_timestamp() as read_at
           ${eventsWhere(scope, span, wanted.length === 0 ? sql`true` : anyOf(wanted))}) as raw_events
         ) as named_events) as items
-    where item <> '' and ${excluded}`;
+    where case when read_at is not null then ${wantsItem} end`;
 }
 
 /** `/users/*` → `%/users/%%`: found anywhere in an item, as the service does it. */

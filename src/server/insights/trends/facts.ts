@@ -45,10 +45,9 @@ function trendFacts(scope: EventScope, { series, buckets, breakdown }: TrendRequ
 }
 
 /**
- * The same where only persons are counted, in steps: the last moment of each person in a bucket, once for a value.
- * That is a tenth of the facts of a history in which persons do ten things a week. Ids are turned into persons once
- * these are few, and what a value takes from persons is read then: in every step, all ids and persons would be read
- * again.
+ * The same where only persons are counted: the last moment of each person in a bucket, once for a value. That is a
+ * tenth of the facts of a history in which persons do ten things a week. Ids are turned into persons once these are
+ * few, and what a value takes from persons is read then: in every step, all ids and persons would be read again.
  */
 export async function collectPersons(steps: Steps, scope: EventScope, request: TrendRequest): Promise<Sql> {
   const { buckets, breakdown, series } = request;

@@ -33,13 +33,14 @@ export async function loadTrend(
   const { math } = request.series.measure;
   const days = ACTIVE_DAYS.get(math);
   const wanted = days === undefined ? request : lookBack(request, days);
-  const countsPersons = COUNTS_PERSONS.has(math) && steps.areSeveral;
+  const countsPersons = COUNTS_PERSONS.has(math);
   const facts = await (countsPersons ? collectPersons : collectFacts)(steps, scope, wanted);
   const select = (from: Sql, greatest?: readonly string[]) =>
     days === undefined ? totals(from, request, greatest) : activePeople(from, request, days, greatest);
-  const counted = countsPersons
-    ? await countPersons(tx, steps, facts, request.breakdown, select)
-    : sql`(${select(facts)})`;
+  const counted =
+    countsPersons && steps.areSeveral
+      ? await countPersons(tx, steps, facts, request.breakdown, select)
+      : sql`(${select(facts)})`;
   return runFacts(
     tx,
     sql`select bucket, value, sum(total)::float8 as total from ${counted} as counted group by bucket, value`,
