@@ -7,11 +7,25 @@ const DECISIONS_S = 40;
 const START_UP_S = 18;
 /** Making the history is most of it, then asking on the embedded database. */
 const QUESTION_MICROS = { load: 200, ask: 150 };
+/** On PostgreSQL alone, and over a tenth of the history as well. */
+const GROWTH_MICROS = { load: 110, ask: 60 };
 const OPENING_S = 5;
 
 /** A rough guess: it depends on the machine, and doubles on a busy one. */
 export function estimateSeconds(plan: BenchPlan): number {
-  const { sections, wholePath, stages, persons, cores, memory, ingest, decisions, questions, startUp } = plan;
+  const {
+    sections,
+    wholePath,
+    stages,
+    persons,
+    cores,
+    memory,
+    ingest,
+    decisions,
+    questions,
+    growth,
+    startUp,
+  } = plan;
   const seconds: Readonly<Record<string, number>> = {
     'whole-path': wholePath.reduce(
       (sum, { records, latencyMs, rounds }) =>
@@ -25,6 +39,7 @@ export function estimateSeconds(plan: BenchPlan): number {
     ingest: ingest.rounds * ((ingest.events * INGEST_MICROS) / 1e6 + START_UP_S),
     decisions: decisions.rounds * DECISIONS_S,
     questions: (questions.events * (QUESTION_MICROS.load + questions.rounds * QUESTION_MICROS.ask)) / 1e6,
+    growth: (growth.events * 1.1 * (GROWTH_MICROS.load + (growth.rounds + 1) * GROWTH_MICROS.ask)) / 1e6,
     'start-up': startUp.rounds * START_UP_S,
   };
   return [...sections].reduce((sum, name) => sum + (seconds[name] ?? 0), OPENING_S);

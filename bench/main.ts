@@ -12,6 +12,7 @@ import { renderFigures } from './render.ts';
 import { saveFigures } from './save-figures.ts';
 import { measureCores } from './sections/cores.ts';
 import { measureDecisions } from './sections/decisions.ts';
+import { measureGrowth } from './sections/growth.ts';
 import { measureIngest } from './sections/ingest.ts';
 import { measureMemory } from './sections/memory.ts';
 import { measurePersons } from './sections/persons.ts';
@@ -62,6 +63,7 @@ async function measureSections(lab: Lab, plan: BenchPlan, root: string): Promise
     results.push(await measureDecisions(lab, { ...plan.decisions, root }));
   }
   if (sections.has('questions')) results.push(await measureQuestions(lab, plan.questions));
+  if (sections.has('growth')) results.push(await measureGrowth(lab, plan.growth));
   if (sections.has('start-up')) results.push(await measureStartUp(lab, { ...plan.startUp, root }));
   return results;
 }

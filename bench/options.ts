@@ -10,6 +10,7 @@ export const SECTIONS = [
   'ingest',
   'decisions',
   'questions',
+  'growth',
   'start-up',
 ] as const;
 export type SectionName = (typeof SECTIONS)[number];
@@ -30,7 +31,13 @@ export interface BenchPlan {
   readonly memory: readonly number[];
   readonly ingest: { readonly events: number; readonly rounds: number };
   readonly decisions: { readonly requests: number; readonly rounds: number };
-  readonly questions: { readonly events: number; readonly rounds: number };
+  readonly questions: { readonly events: number; readonly rounds: number; readonly limitS?: number };
+  readonly growth: {
+    readonly events: number;
+    readonly rounds: number;
+    readonly limitS: number;
+    readonly folder: string | undefined;
+  };
   readonly startUp: { readonly rounds: number };
 }
 
@@ -49,7 +56,9 @@ export const USAGE = `usage: npm run bench -- [options]
   --full             every size: 0.1 and 1 million records, 10 million for memory (hours)
   --only <names>     sections, separated by commas: ${SECTIONS.join(', ')}
   --records <n>      records of the whole path, persons and cores, and the size that memory ends with
-  --events <n>       events that questions are asked about
+  --events <n>       events that questions are asked about, and that growth ends with
+  --limit <s>        how long the database may work on one question: longer than the API lets it
+  --keep <folder>    the PostgreSQL cluster of growth, whose histories are used again by the next run
   --latency <ms>     latencies of the destination, separated by commas
   --rounds <n>       rounds of each section
   --against <folder> another checkout, built, to be compared with in the same rounds
@@ -62,6 +71,8 @@ const QUICK_RECORDS = 20_000;
 const QUICK_WHOLE_PATH = 100_000;
 const FULL_RECORDS = [100_000, 1_000_000];
 const LATENCIES = [0, 60];
+/** What grows is not cut off at the limit of the API. */
+const GROWTH_LIMIT_S = 120;
 
 export function parseOptions(args: readonly string[]): BenchOptions {
   const { values } = parseArgs({
@@ -71,6 +82,8 @@ export function parseOptions(args: readonly string[]): BenchOptions {
       only: { type: 'string' },
       records: { type: 'string' },
       events: { type: 'string' },
+      limit: { type: 'string' },
+      keep: { type: 'string' },
       latency: { type: 'string' },
       rounds: { type: 'string' },
       against: { type: 'string' },
@@ -82,6 +95,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
   const { full } = values;
   const given = parseWhole('--records', values.records, 1);
   const events = parseWhole('--events', values.events, 1000);
+  const limitS = parseWhole('--limit', values.limit, 1);
   const rounds = parseWhole('--rounds', values.rounds, 1);
   const latencies = values.latency?.split(',').map((text) => parseWhole('--latency', text, 0) ?? 0);
   const sizes = given === undefined ? (full ? FULL_RECORDS : [QUICK_WHOLE_PATH]) : [given];
@@ -102,7 +116,17 @@ export function parseOptions(args: readonly string[]): BenchOptions {
       memory: given === undefined ? [100_000, 1_000_000, 10_000_000] : [Math.ceil(given / 10), given],
       ingest: { events: given ?? (full ? 100_000 : 10_000), rounds: rounds ?? (full ? 3 : 1) },
       decisions: { requests: given ?? (full ? 50_000 : 10_000), rounds: rounds ?? (full ? 3 : 1) },
-      questions: { events: events ?? (full ? 1_000_000 : 50_000), rounds: rounds ?? (full ? 3 : 1) },
+      questions: {
+        events: events ?? (full ? 1_000_000 : 50_000),
+        rounds: rounds ?? (full ? 3 : 1),
+        ...(limitS === undefined ? {} : { limitS }),
+      },
+      growth: {
+        events: events ?? 10_000_000,
+        rounds: rounds ?? 1,
+        limitS: limitS ?? GROWTH_LIMIT_S,
+        folder: values.keep,
+      },
       startUp: { rounds: rounds ?? (full ? 7 : 3) },
     },
     json: values.json,
@@ -112,9 +136,11 @@ export function parseOptions(args: readonly string[]): BenchOptions {
   };
 }
 
-/** Memory alone takes an hour, so it is left out unless it is asked for. */
+/** These alone take an hour each, so they are left out unless they are asked for. */
+const LONG: ReadonlySet<SectionName> = new Set(['memory', 'growth']);
+
 function parseSections(text: string | undefined, full: boolean): ReadonlySet<SectionName> {
-  if (text === undefined) return new Set(SECTIONS.filter((name) => full || name !== 'memory'));
+  if (text === undefined) return new Set(SECTIONS.filter((name) => full || !LONG.has(name)));
   const names = text.split(',').map((name) => {
     const known = SECTIONS.find((each) => each === name);
     if (known === undefined) throw new TypeError(`--only "${name}" is none of ${SECTIONS.join(', ')}`);

@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+import { parseArgs } from 'node:util';
 import { pino } from 'pino';
 import { buildApi } from '../src/server/app.ts';
 import { createKey } from '../src/server/auth/keys.ts';
@@ -9,9 +10,13 @@ import { type BenchQuestion, listQuestions, SAVED } from './questions/list-quest
 import { loadHistory } from './questions/load-history.ts';
 
 /**
- * `run-questions load <database> <events>` makes a history; `run-questions ask <database> <rounds> [pid of
- * the server] [words of names]` asks the API about it and prints how long each answer took, as JSON. The database is
- * a URL, or a folder of an embedded one.
+ * `run-questions load <database> <events>` makes a history; `run-questions ask <database> <rounds>` asks the API about
+ * it and prints how long each answer took, as JSON. The database is a URL, or a folder of an embedded one. Options:
+ *
+ * - `--pid`: of the server, whose CPU time counts;
+ * - `--limit`: how many seconds the database may work on a question, instead of those that the API lets it;
+ * - `--warm`: asks each question once before it is measured;
+ * - `--words`: asks only those with these words in their names.
  */
 export interface AskedQuestion {
   readonly name: string;
@@ -24,13 +29,27 @@ export interface AskedQuestion {
   readonly failure?: string;
 }
 
-const [mode = '', database = '', number = '', serverPid = '', words = ''] = process.argv.slice(2);
-const MOST_TRIES = 10;
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    pid: { type: 'string', default: '' },
+    limit: { type: 'string' },
+    warm: { type: 'boolean', default: false },
+    words: { type: 'string', default: '' },
+  },
+});
+const [mode = '', database = '', number = ''] = positionals;
+const { pid: serverPid, warm, words } = values;
+const questionLimitMs = values.limit === undefined ? undefined : Number(values.limit) * 1000;
+/** Of ten seconds each, beyond those that the database may work. */
+const MOST_TRIES = 10 + (questionLimitMs ?? 0) / 10_000;
 const PENDING = 'It is being computed';
 const silent = pino({ level: 'silent' });
 const log = (line: string) => void process.stderr.write(`${line}\n`);
 const isServer = database.startsWith('postgres');
-const db = isServer ? createPoolDb(database, silent) : createPgliteDb(database);
+// A statement may take as long as the database may work on it.
+const answerWithin = questionLimitMs === undefined ? {} : { answerWithinMs: questionLimitMs };
+const db = isServer ? createPoolDb(database, silent, answerWithin) : createPgliteDb(database);
 try {
   if (mode === 'load') await load(Number(number));
   else process.stdout.write(`${JSON.stringify(await ask(Number(number)))}\n`);
@@ -45,7 +64,7 @@ async function load(events: number): Promise<void> {
 }
 
 async function ask(rounds: number): Promise<AskedQuestion[]> {
-  const app = buildApi({ db, log: silent });
+  const app = buildApi({ db, log: silent, questionLimitMs });
   const { token } = await createKey(db, { label: 'bench', scopes: ['*'] });
   const call = async (method: string, path: string, body?: unknown) => {
     const response = await app.request(`/api/projects/@current/${path}`, {
@@ -72,6 +91,7 @@ async function ask(rounds: number): Promise<AskedQuestion[]> {
     const cpuSeconds: number[] = [];
     let bytes = 0;
     let failure: string | undefined;
+    if (warm) await getAnswer(path, call);
     for (let round = 0; round < rounds && failure === undefined; round++) {
       const [start, startCpu] = [performance.now(), readCpuMs()];
       const { status, text } = await getAnswer(path, call);

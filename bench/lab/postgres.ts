@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { startServer } from './server.ts';
@@ -10,18 +10,29 @@ export interface BenchPostgres {
   stop(): Promise<void>;
 }
 
-/** A PostgreSQL server with its own defaults on an empty cluster; undefined when the machine has none. */
-export async function startPostgres(prefix: readonly string[]): Promise<BenchPostgres | undefined> {
+/**
+ * A PostgreSQL server with its own defaults; undefined when the machine has none.
+ *
+ * @param kept the folder of its cluster, which is made where there is none and stays
+ * @default kept an empty cluster
+ */
+export async function startPostgres(
+  prefix: readonly string[],
+  kept?: string,
+): Promise<BenchPostgres | undefined> {
   const programs = findPostgres();
   if (programs === undefined) return undefined;
   const user = findUnprivilegedUser();
-  const folder = mkdtempSync(join(tmpdir(), 'backhaul-bench-pg-'));
+  if (kept !== undefined) mkdirSync(kept, { recursive: true });
+  const folder = kept ?? mkdtempSync(join(tmpdir(), 'backhaul-bench-pg-'));
   if (user !== undefined) chownSync(folder, user.uid, user.gid);
   const data = join(folder, 'data');
   // The server creates its files with LC_ALL, and neither it nor initdb may run as root.
   const options = { ...user, cwd: folder, env: { PATH: process.env['PATH'], LC_ALL: 'C.UTF-8' } };
   const initdb = ['-D', data, '-U', 'backhaul', '-A', 'trust', '-E', 'UTF8', '--no-sync'];
-  execFileSync(join(programs, 'initdb'), initdb, { ...options, stdio: 'ignore' });
+  if (!existsSync(join(data, 'PG_VERSION'))) {
+    execFileSync(join(programs, 'initdb'), initdb, { ...options, stdio: 'ignore' });
+  }
   const server = await startServer(
     [...prefix, join(programs, 'postgres'), '-D', data, '-k', folder, '-c', 'listen_addresses='],
     { ...options, ready: /ready to accept connections/, stop: 'SIGINT' },
@@ -31,7 +42,7 @@ export async function startPostgres(prefix: readonly string[]): Promise<BenchPos
     pid: server.pid,
     async stop() {
       await server.stop();
-      rmSync(folder, { recursive: true, force: true });
+      if (kept === undefined) rmSync(folder, { recursive: true, force: true });
     },
   };
 }

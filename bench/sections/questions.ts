@@ -3,14 +3,15 @@ import type { Row, SectionResult } from '../figures.ts';
 import { createDatabase } from '../lab/databases.ts';
 import type { Lab } from '../lab/lab.ts';
 import { startPostgres } from '../lab/postgres.ts';
-import { runMeasured } from '../lab/run-measured.ts';
-import { toScriptPath } from '../lab/script.ts';
+import { askQuestions, loadQuestions } from '../questions/run-script.ts';
 import type { AskedQuestion } from '../run-questions.ts';
 import { dropUndefined, toSpread } from './spreads.ts';
 
 export interface QuestionsOptions {
   readonly events: number;
   readonly rounds: number;
+  /** How long the database may work on a question, in seconds. @default what the API lets it */
+  readonly limitS?: number;
 }
 
 /** What no answer may take, in seconds. */
@@ -20,38 +21,34 @@ type Title = keyof typeof LIMIT_S;
 /** Insights, lists of persons and pages over a history that the database made, on both databases. */
 export async function measureQuestions(
   lab: Lab,
-  { events, rounds }: QuestionsOptions,
+  { events, rounds, limitS }: QuestionsOptions,
 ): Promise<SectionResult> {
   const postgres = await startPostgres([]);
   const rows: Row[] = [];
   const problems: string[] = [];
   try {
     if (postgres !== undefined) {
-      await take('PostgreSQL', await createDatabase(postgres, 'questions'), String(postgres.pid));
+      await take('PostgreSQL', await createDatabase(postgres, 'questions'), postgres.pid);
     }
-    await take('embedded', join(await lab.createFolder('questions'), 'database'), '');
+    await take('embedded', join(await lab.createFolder('questions'), 'database'));
   } finally {
     await postgres?.stop();
   }
 
-  async function take(title: Title, database: string, pid: string): Promise<void> {
+  async function take(title: Title, database: string, pid?: number): Promise<void> {
     lab.log(`questions, ${events} events: ${title}`);
-    const run = async (...args: string[]) => {
-      const node = [process.execPath, toScriptPath('run-questions')];
-      const { code, stdout, stderr, peakMb } = await runMeasured([...node, ...args]);
-      if (code !== 0) problems.push(`questions, ${title}: ${stderr.slice(-600)}`);
-      return { text: code === 0 ? stdout : '', peakMb };
-    };
-    await run('load', database, String(events));
-    const asked = await run('ask', database, String(rounds), pid);
-    if (asked.text === '') return;
-    rows.push(...(JSON.parse(asked.text) as AskedQuestion[]).map((question) => toRow(title, question)));
+    const problem = (await loadQuestions(database, events)) ?? (await askAll(title, database, pid));
+    if (problem !== undefined) problems.push(`questions, ${title}: ${problem}`);
+  }
+
+  async function askAll(title: Title, database: string, pid?: number): Promise<string | undefined> {
+    const { asked, peakMb, problem } = await askQuestions(database, { rounds, pid, limitS });
+    rows.push(...asked.map((question) => toRow(title, question)));
     rows.push({
       name: `${title}: process of the API`,
-      cells: dropUndefined({
-        peakMb: asked.peakMb === undefined ? undefined : toSpread([asked.peakMb]),
-      }),
+      cells: dropUndefined({ peakMb: peakMb === undefined ? undefined : toSpread([peakMb]) }),
     });
+    return problem;
   }
 
   return {

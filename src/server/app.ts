@@ -50,6 +50,11 @@ export interface ApiDeps {
    */
   readonly requestsPerMinute?: number | undefined;
   /**
+   * How long the database may work on one question about events. For measurements beyond it.
+   * @default 10000
+   */
+  readonly questionLimitMs?: number | undefined;
+  /**
    * Where clients reach it, without a trailing slash.
    * @default the address of each request
    */
@@ -106,12 +111,17 @@ export function declareRoutes(deps: ApiDeps): Api {
   addMemberRoutes(api, deps);
   addActionRoutes(api, { db, now });
   addCohortRoutes(api, { db, now });
-  const runInTurn = createQuestionTurns(db.kind === 'pglite' ? 1 : 3);
+  const { questionLimitMs: timeLimitMs } = deps;
+  const questions = {
+    now,
+    runInTurn: createQuestionTurns(db.kind === 'pglite' ? 1 : 3),
+    ...(timeLimitMs === undefined ? {} : { timeLimitMs }),
+  };
   addActorRoutes(api, {
     db,
     now,
-    findActors: createActorFinder({ now, runInTurn }),
-    findCorrelations: createCorrelationFinder({ now, runInTurn }),
+    findActors: createActorFinder(questions),
+    findCorrelations: createCorrelationFinder(questions),
   });
   addPersonRoutes(api, { db, now });
   const decider = createDecider({ db, now });
@@ -124,7 +134,7 @@ export function declareRoutes(deps: ApiDeps): Api {
   addDecideRoutes(api, { decider, getSender, locations: deps.locations });
   addDashboardRoutes(api, {
     db,
-    results: createInsightResults({ now, runInTurn }),
+    results: createInsightResults(questions),
     now,
   });
   addDefinitionRoutes(api, db);

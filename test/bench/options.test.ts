@@ -3,9 +3,9 @@ import { estimateSeconds, renderDuration } from '../../bench/duration.ts';
 import { parseOptions, SECTIONS } from '../../bench/options.ts';
 
 describe('the options of a benchmark', () => {
-  it('leave the hours of memory out of the quick default', () => {
+  it('leave the hours of memory and growth out of the quick default', () => {
     const { plan } = parseOptions([]);
-    expect([...plan.sections]).toEqual(SECTIONS.filter((name) => name !== 'memory'));
+    expect([...plan.sections]).toEqual(SECTIONS.filter((name) => name !== 'memory' && name !== 'growth'));
     expect(estimateSeconds(plan)).toBeLessThan(10 * 60);
   });
 
@@ -41,6 +41,22 @@ describe('the options of a benchmark', () => {
     const { plan } = parseOptions(['--only', 'questions', '--events', '1000000']);
     expect(plan.questions).toEqual({ events: 1_000_000, rounds: 1 });
     expect(() => parseOptions(['--events', '999'])).toThrow(/whole number from 1000/);
+  });
+
+  it('let the database work longer on a question, and say what growth ends with', () => {
+    const { plan } = parseOptions([
+      '--only',
+      'growth',
+      '--events',
+      '20000',
+      '--limit',
+      '60',
+      '--keep',
+      'here',
+    ]);
+    expect(plan.growth).toEqual({ events: 20_000, rounds: 1, limitS: 60, folder: 'here' });
+    expect(plan.questions).toMatchObject({ limitS: 60 });
+    expect(() => parseOptions(['--limit', '0'])).toThrow(/whole number from 1/);
   });
 
   it('refuse what they do not know', () => {
