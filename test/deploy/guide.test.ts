@@ -3,14 +3,17 @@ import { describe, expect, it, test } from 'vitest';
 import { parseManifest } from '../../config/manifest/load-manifest.ts';
 import { listSettingFields } from '../../config/settings.ts';
 import { readCompose, readText } from '../support/compose.ts';
+import {
+  getBackhaul,
+  getExported,
+  isSetting,
+  listGuideCommands,
+  NOT_RUN,
+} from '../support/guide-commands.ts';
 import { listCommands, parseCommand, toWords } from '../support/parse-command.ts';
 
 const guide = readText('docs/deployment.md').replaceAll(/\\\n\s+/g, '');
-const commands = [...guide.matchAll(/^ *```sh\n([\s\S]*?)^ *```/gm)]
-  .flatMap(([, block = '']) => block.split('\n').map((line) => line.trim()))
-  .filter(Boolean);
-const isSetting = (line: string) => /^[A-Z]\w*=/.test(line);
-const getExported = (line: string) => /^export ([A-Z]\w*)=/.exec(line)?.[1];
+const commands = listGuideCommands();
 
 test('every setting that the guide shows is a line of the example', () => {
   const shown = commands.filter(isSetting);
@@ -44,6 +47,13 @@ describe('every command of the guide exists', () => {
       expect(parseCommand(words.slice(2))).toBe('parsed');
     } else expect(command).toMatch(/^(sh deploy\/|docker compose up |kubectl )/);
   });
+});
+
+// test/services/guide.test.ts runs the others.
+test('nothing but what needs Docker or a cluster is left to be run', () => {
+  const others = commands.filter((line) => !isSetting(line) && !getExported(line) && !getBackhaul(line));
+  expect(others).toHaveLength(NOT_RUN.length);
+  for (const [at, line] of others.entries()) expect(line.startsWith(NOT_RUN[at] ?? '?')).toBe(true);
 });
 
 test('every file that the guide names in backquotes of deploy/kubernetes exists', () => {

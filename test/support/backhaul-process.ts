@@ -32,6 +32,8 @@ export interface BackhaulOptions {
   readonly dataDir: string;
   /** Added to PATH and HOME; nothing else of the test's environment is passed on. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Working folder, for startBackhaul. @default that of the test */
+  readonly cwd?: string;
   /** File descriptors in place of pipes, for startBackhaul. */
   readonly stdout?: number;
   readonly stderr?: number;
@@ -42,6 +44,7 @@ const running = new Set<ChildProcess>();
 export function startBackhaul(args: readonly string[], options: BackhaulOptions): BackhaulProcess {
   const child = spawn(process.execPath, [ENTRY, ...args], {
     env: toEnvironment(options),
+    cwd: options.cwd,
     stdio: ['ignore', options.stdout ?? 'pipe', options.stderr ?? 'pipe'],
   });
   running.add(child);
