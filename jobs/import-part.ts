@@ -4,7 +4,7 @@ import type { Staging } from '../src/contract/staging.ts';
 import type { OpenMigrations } from '../src/migrations/open-migrations.ts';
 import { importPart } from '../src/pipeline/import-part.ts';
 import { createRedisCheckpoints } from '../src/state/checkpoints.ts';
-import { createPartStore } from '../src/state/part-store.ts';
+import { createPartStore, leaveNothingOfRemoved } from '../src/state/part-store.ts';
 import { createStagedCheckpoints } from '../src/state/staged-checkpoints.ts';
 import type { Handler, JobRun } from './worker.ts';
 
@@ -31,7 +31,7 @@ export function importPartHandler({ staging, redis, migrations }: ImportPartDeps
           part,
           nowMs: () => performance.now(),
         }),
-        store: createPartStore(staging, record),
+        store: leaveNothingOfRemoved(createPartStore(staging, record), staging, record),
         map: maps[part.idFrom ?? 'vendor'],
         mapping: record.mapping,
         batch: settings.batch,

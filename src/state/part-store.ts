@@ -7,11 +7,13 @@ import type {
   RejectSegment,
 } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
+import { FencedOutError } from '../lib/errors.ts';
+import { loadControl } from './control.ts';
 import type { StoredFact } from './facts/fact-line.ts';
 import { saveFacts } from './facts/fact-object.ts';
 import { type EncodedFingerprints, saveFingerprints } from './fingerprints.ts';
 import { layout } from './keys.ts';
-import type { MigrationRecord } from './migrations.ts';
+import { loadMigration, type MigrationRecord } from './migrations.ts';
 import type { PartRecords } from './part-records.ts';
 import { loadPart } from './parts.ts';
 import { createReceipt, isReceiptOf, loadReceipt } from './receipts.ts';
@@ -55,4 +57,37 @@ export function createPartStore(
     saveFacts: (segment, facts) => saveFacts(staging, keys.findings(segment), facts),
     createReceipt: (receipt) => createReceipt(staging, name, { ...receipt, migration: id }),
   };
+}
+
+/**
+ * A store that leaves nothing of a migration that was removed while its worker slept. Whoever removes it says so
+ * before it lists what there is. So a writer that looks after its write either finds that out and removes the one
+ * object, whose name is its own, or has written it before the listing. Throws FencedOutError then.
+ */
+export function leaveNothingOfRemoved(
+  store: PartStore,
+  staging: Staging,
+  migration: Pick<MigrationRecord, 'name' | 'id'>,
+): PartStore {
+  const keep = async <T extends { readonly key: string }>(saving: Promise<T>): Promise<T> => {
+    const saved = await saving;
+    if (!(await isRemoved(staging, migration))) return saved;
+    await staging.remove(saved.key);
+    throw new FencedOutError(`migration "${migration.name}" was removed`);
+  };
+  return {
+    ...store,
+    saveRejects: (segment, rejects) => keep(store.saveRejects(segment, rejects)),
+    saveFacts: (segment, facts) => keep(store.saveFacts(segment, facts)),
+    saveFingerprints: (segment, fingerprints) => keep(store.saveFingerprints(segment, fingerprints)),
+  };
+}
+
+/** What runs has a state; another migration may have the name by now. */
+async function isRemoved(
+  staging: Staging,
+  { name, id }: Pick<MigrationRecord, 'name' | 'id'>,
+): Promise<boolean> {
+  const [control, record] = await Promise.all([loadControl(staging, name), loadMigration(staging, name)]);
+  return record?.id !== id || control === undefined || control.state === 'removed';
 }

@@ -210,4 +210,18 @@ if redis.call('HGET', KEYS[1], 'epoch') ~= ARGV[1] then return 0 end
     ],
     tests: ['test/state/checkpoints.test.ts'],
   },
+  {
+    id: 'RM1',
+    what: 'personal data that a sleeping worker writes after its migration was removed stays in staging',
+    file: 'src/state/part-store.ts',
+    edits: [['    await staging.remove(saved.key);\n', '']],
+    tests: ['test/state/part-store.test.ts'],
+  },
+  {
+    id: 'RM2',
+    what: 'what a worker of a forgotten migration writes late stays with another of its name',
+    file: 'src/state/part-store.ts',
+    edits: [['record?.id !== id || ', 'record === undefined || id === "" || ']],
+    tests: ['test/state/part-store.test.ts'],
+  },
 ];

@@ -1,0 +1,111 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Staging } from '../../src/contract/staging.ts';
+import { FencedOutError } from '../../src/lib/errors.ts';
+import { removeMigration } from '../../src/migrations/remove/remove-migration.ts';
+import { layout } from '../../src/state/keys.ts';
+import { createMigration } from '../../src/state/migrations.ts';
+import { createPartStore, leaveNothingOfRemoved, type PartStore } from '../../src/state/part-store.ts';
+import { createFolderStaging } from '../../src/state/staging/folder.ts';
+import { saveControl } from '../support/save-control.ts';
+
+let folder: string;
+let staging: Staging;
+const at = '2024-02-03T04:05:06Z';
+const mapping = { event: { column: 'e' }, distinctId: { column: 'u' }, timestamp: { column: 't' } };
+const manifest = { name: 'shop', source: { type: 'jsonl', from: '*.json', mapping } };
+const record = (id: string) => ({
+  id,
+  name: 'shop',
+  identity: {},
+  identitySha256: '',
+  mapping: 'jsonl@1',
+  destination: 'http://service.test',
+  files: [],
+  createdAt: at,
+  opening: { manifest, baseDir: '/' },
+});
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'backhaul-removed-'));
+  staging = createFolderStaging(folder);
+  await createMigration(staging, record('1'));
+  await saveControl(staging, 'shop', { state: 'cancelled', reason: '', at });
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const SEGMENT = '0ee979ade56b/00000/1-1-2';
+const writes: Readonly<Record<string, (store: PartStore) => Promise<{ readonly key: string }>>> = {
+  rejects: (store) =>
+    store.saveRejects(SEGMENT, {
+      part: {} as never,
+      header: Buffer.from('email\n'),
+      records: {} as never,
+      notes: [],
+    }),
+  facts: (store) => store.saveFacts(SEGMENT, [{ kind: 'user', id: 'anna' }]),
+  fingerprints: (store) =>
+    store.saveFingerprints(SEGMENT, { body: Buffer.alloc(24), rows: 1, names: [], sections: [] } as never),
+};
+const what = Object.keys(writes);
+const write = (kind: string, store: PartStore) => writes[kind]?.(store) ?? Promise.reject(new Error(kind));
+
+/** Sleeps in every write until that has been done meanwhile. */
+function openStore(meanwhile: () => Promise<unknown>): PartStore {
+  const sleepy: Staging = {
+    ...staging,
+    async put(key, body) {
+      await meanwhile();
+      return staging.put(key, body);
+    },
+  };
+  const one = { name: 'shop', id: '1' };
+  return leaveNothingOfRemoved(createPartStore(sleepy, one), sleepy, one);
+}
+
+const remove = (forget: boolean) => {
+  const askRedis = () => Promise.reject(new Error('there is no Redis'));
+  const resolveLedger = () => ({ id: 'a', secret: '' });
+  return removeMigration({ staging, now: () => new Date(at), askRedis }, 'shop', { forget, resolveLedger });
+};
+
+async function listLeft(): Promise<string[]> {
+  const { rejects, allFindings, allFingerprints } = layout('shop');
+  const left: string[] = [];
+  for (const prefix of [rejects, allFindings, allFingerprints])
+    for await (const { key } of staging.list(prefix)) left.push(key);
+  return left;
+}
+
+it.each(what)('keeps %s of a migration that is there', async (kind) => {
+  const { key } = await write(
+    kind,
+    openStore(async () => {}),
+  );
+  expect(await listLeft()).toEqual([key]);
+});
+
+it.each(what)('leaves no %s of one that was removed meanwhile', async (kind) => {
+  await expect(
+    write(
+      kind,
+      openStore(() => remove(false)),
+    ),
+  ).rejects.toThrow(FencedOutError);
+  expect(await listLeft()).toEqual([]);
+});
+
+it.each(what)(
+  'leaves no %s of one that was forgotten meanwhile, also where another has its name',
+  async (kind) => {
+    const again = async () => {
+      await remove(true);
+      await createMigration(staging, record('2'));
+      await saveControl(staging, 'shop', { state: 'running', reason: '', at });
+    };
+    await expect(write(kind, openStore(again))).rejects.toThrow(FencedOutError);
+    expect(await listLeft()).toEqual([]);
+  },
+);
