@@ -46,6 +46,16 @@ export async function loadDocument<T>(
   key: string,
   staging: Staging,
 ): Promise<T | undefined> {
+  try {
+    return await readDocument(schema, key, staging);
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error;
+    // An answer that something on the way cut off is no damage: what is stored is read whole the next time.
+    return readDocument(schema, key, staging);
+  }
+}
+
+async function readDocument<T>(schema: z.ZodType<T>, key: string, staging: Staging): Promise<T | undefined> {
   const body = await staging.get(key);
   return body && parseDocument(schema, body, key, staging);
 }
@@ -56,9 +66,8 @@ export async function loadIfWhole<T>(
   key: string,
   staging: Staging,
 ): Promise<T | undefined> {
-  const body = await staging.get(key);
   try {
-    return body && parseDocument(schema, body, key, staging);
+    return await loadDocument(schema, key, staging);
   } catch (error) {
     if (error instanceof SourceError && !(error instanceof NewerDocumentError)) return undefined;
     throw error;

@@ -60,9 +60,18 @@ export const migrationRecord = z.strictObject({
 });
 export type MigrationRecord = z.infer<typeof migrationRecord>;
 
-/** False when a migration of this name exists; that one is not changed. */
-export function createMigration(staging: Staging, record: MigrationRecord): Promise<boolean> {
-  return staging.create(layout(record.name).record, encodeDocument(record));
+/**
+ * False when a migration of this name exists; that one is not changed.
+ *
+ * @throws SourceError where staging took the record and does not have it: no worker would find the migration
+ */
+export async function createMigration(staging: Staging, record: MigrationRecord): Promise<boolean> {
+  const key = layout(record.name).record;
+  if (!(await staging.create(key, encodeDocument(record)))) return false;
+  if ((await staging.get(key)) !== undefined) return true;
+  throw new SourceError(
+    `${staging.location} accepted ${key}, and does not have it. Nothing was sent; correct the storage, then run the command again`,
+  );
 }
 
 /** With the files of its top-ups. */

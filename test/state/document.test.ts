@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { z } from 'zod';
+import type { Staging } from '../../src/contract/staging.ts';
 import { SourceError } from '../../src/lib/errors.ts';
 import { encodeDocument, loadDocument, loadIfWhole, parseDocument } from '../../src/state/document.ts';
+import { createMigration, type MigrationRecord } from '../../src/state/migrations.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'document-'));
@@ -48,4 +50,28 @@ it('with a value that this version does not know is perhaps of a newer one, and 
     /is not what this version of Backhaul writes there \(.*running.*\): perhaps a newer version wrote it, .*; else /,
   );
   expect(await loadIfWhole(states, KEY, staging)).toBeUndefined();
+});
+
+it('that was cut off on its way is read again', async () => {
+  await staging.put(KEY, encodeDocument({ name: 'shop', parts: [] }));
+  for (const load of [loadDocument, loadIfWhole]) {
+    let cuts = 1;
+    const cutting: Staging = {
+      ...staging,
+      async get(key) {
+        const body = await staging.get(key);
+        cuts -= 1;
+        return cuts < 0 ? body : body?.subarray(0, 9);
+      },
+    };
+    expect(await load(schema, KEY, cutting)).toEqual({ name: 'shop', parts: [] });
+  }
+});
+
+it('of a migration that staging took and lost stops the migration before anything is sent', async () => {
+  const losing: Staging = { ...staging, create: async () => true };
+  const record = { name: 'lost' } as MigrationRecord;
+  await expect(createMigration(losing, record)).rejects.toThrow(
+    /accepted _migrations\/lost\.json, and does not have it\. Nothing was sent; /,
+  );
 });
