@@ -47,6 +47,13 @@ export function readApiKeys(dataDir: string): ApiKeys {
   );
 }
 
+/** The key that events are sent with to the bundled API of a data folder; undefined where none was ever started. */
+export function findProjectKey(dataDir: string): string | undefined {
+  const path = join(dataDir, 'keys.json');
+  const stored = readTextIfThere(path);
+  return stored === undefined ? undefined : parseApiKeys(stored, path).projectKey;
+}
+
 function parseApiKeys(text: string, path: string): ApiKeys {
   try {
     return apiKeys.parse(JSON.parse(text));

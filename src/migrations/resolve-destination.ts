@@ -13,24 +13,35 @@ export interface DestinationDeps {
 }
 
 /** Address and key of a manifest's destination. Throws ConfigError where this process does not know them. */
-export function resolveDestination(
-  manifest: Manifest,
-  { env, bundled }: DestinationDeps,
-): DeliverOptions['destination'] {
-  const apiKey = readApiKey(manifest, env);
-  if (manifest.destination && apiKey !== undefined) return { ...manifest.destination, apiKey };
-  if (!bundled) {
-    throw new ConfigError(
-      `migration "${manifest.name}" goes to the bundled API, and this process has none: start it with the same BACKHAUL_DATA_DIR as the run, or name a destination in the manifest`,
-    );
-  }
-  return { url: bundled.url, apiKey: bundled.projectKey };
+export function resolveDestination(manifest: Manifest, deps: DestinationDeps): DeliverOptions['destination'] {
+  const own = readOwn(manifest, deps.env);
+  if (own) return own;
+  const { url, projectKey } = requireBundled(manifest, deps.bundled);
+  return { url, apiKey: projectKey };
+}
+
+/** Of the bundled API, the key is enough: it may be away. */
+export interface LedgerDeps {
+  readonly env: Environment;
+  readonly bundled: { readonly projectKey: string } | undefined;
 }
 
 /** The ledger of a manifest's destination and project; throws as resolveDestination does. */
-export function resolveLedger(manifest: Manifest, deps: DestinationDeps): LedgerAccess {
-  const { apiKey } = resolveDestination(manifest, deps);
+export function resolveLedger(manifest: Manifest, { env, bundled }: LedgerDeps): LedgerAccess {
+  const apiKey = readOwn(manifest, env)?.apiKey ?? requireBundled(manifest, bundled).projectKey;
   const { url, project, service } = manifest.destination ?? {};
   const access = toLedgerAccess({ url, project, service, apiKey });
   return { ...access, sharedDevices: manifest.people.sharedDevices ?? 'none' };
+}
+
+function readOwn(manifest: Manifest, env: Environment): DeliverOptions['destination'] | undefined {
+  const apiKey = readApiKey(manifest, env);
+  return manifest.destination && apiKey !== undefined ? { ...manifest.destination, apiKey } : undefined;
+}
+
+function requireBundled<T>({ name }: Manifest, bundled: T | undefined): T {
+  if (bundled !== undefined) return bundled;
+  throw new ConfigError(
+    `migration "${name}" goes to the bundled API, and this process has none: start it with the same BACKHAUL_DATA_DIR as the run, or name a destination in the manifest`,
+  );
 }

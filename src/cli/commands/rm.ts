@@ -1,4 +1,5 @@
 import type { Manifest } from '../../../config/manifest/manifest.ts';
+import { findProjectKey } from '../../embedded/api-keys.ts';
 import { removeMigration } from '../../migrations/remove/remove-migration.ts';
 import { sweepFinished } from '../../migrations/remove/sweep.ts';
 import { resolveLedger } from '../../migrations/resolve-destination.ts';
@@ -52,7 +53,10 @@ export async function sweep(context: CommandContext): Promise<void> {
   }
 }
 
+/** The ledger of a rehearsal is found by the key of the bundled API, which need not run for that. */
 const createResolver =
-  ({ env }: CommandContext) =>
-  (manifest: Manifest) =>
-    resolveLedger(manifest, { env, bundled: undefined });
+  ({ env, settings }: CommandContext) =>
+  (manifest: Manifest) => {
+    const projectKey = manifest.destination ? undefined : findProjectKey(settings.dataDir);
+    return resolveLedger(manifest, { env, bundled: projectKey === undefined ? undefined : { projectKey } });
+  };

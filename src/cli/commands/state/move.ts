@@ -1,5 +1,4 @@
-import { readApiKeys } from '../../../embedded/api-keys.ts';
-import { ConfigError } from '../../../lib/errors.ts';
+import { findProjectKey } from '../../../embedded/api-keys.ts';
 import { exportState } from '../../../migrations/move/export-state.ts';
 import { importState } from '../../../migrations/move/import-state.ts';
 import { takeBack } from '../../../migrations/move/take-back.ts';
@@ -54,7 +53,7 @@ export async function importFrom(context: CommandContext, file: string): Promise
   );
   try {
     const { migrations, ...sums } = await importState(await openStore(settings), file, {
-      bundledKey: findBundledKey(settings.dataDir),
+      bundledKey: findProjectKey(settings.dataDir),
       signal: stop.signal,
       onProgress: (objects, of) =>
         terminal.status(() => `${formatCount(objects)} of ${formatCount(of)} objects imported`),
@@ -83,14 +82,4 @@ export async function takeBackMoved(context: CommandContext, name: string): Prom
     ].join('\n'),
   );
   return EXIT.done;
-}
-
-/** Undefined where no bundled API was ever started here. */
-function findBundledKey(dataDir: string): string | undefined {
-  try {
-    return readApiKeys(dataDir).projectKey;
-  } catch (error) {
-    if (error instanceof ConfigError) return undefined;
-    throw error;
-  }
 }
