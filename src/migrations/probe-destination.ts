@@ -97,4 +97,4 @@ function explainAnswer(address: string, answer: TargetResponse, destination: Des
 }
 
 /** Some services refuse an empty batch: they understood it. */
-const REFUSES_EMPTY = /empty|no events|at least (one|1)|without events/i;
+const REFUSES_EMPTY = /empty|no events?\b|at least (one|1)|without events/i;
