@@ -130,8 +130,11 @@ describe('deletions on the command line', () => {
       for (let sent = 0; sent < total; sent += 5_000) await send('dora', 5_000);
       await remove('dora');
       const run = startBackhaul(['deletions', 'run', '--json'], { dataDir });
-      const seen = await until('the middle of it', async () => (await newest())?.deleted_events || undefined);
-      expect(seen).toBeLessThan(total);
+      const begun = await until('its begin', async () => {
+        const one = await newest();
+        return one && one.state !== 'queued' ? one : undefined;
+      });
+      expect(begun.state).toBe('started');
       const pid = readPid(dataDir, 'api');
       if (pid === undefined) throw new Error('no API runs');
       process.kill(pid, 'SIGKILL');
