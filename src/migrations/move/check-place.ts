@@ -48,6 +48,7 @@ export async function findObstacle(
   for (const id of head.ledgers) {
     if (
       states.includes('here') ||
+      states.includes('importing') || // an import of this file wrote it, and ended before the states
       (await isLedgerMoved(staging, id)) ||
       !(await hasAny(staging, ledgerLayout(id).prefix))
     )

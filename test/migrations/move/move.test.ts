@@ -186,6 +186,25 @@ describe('an import that is interrupted', () => {
   });
 });
 
+describe('an import that ends between the ledger and the states', () => {
+  it('is continued with the same file', async () => {
+    const staging = stagingOf('ledger');
+    const failing: Staging = {
+      ...staging,
+      create: async (key, body) => {
+        if (key.includes('/control/') && !Buffer.from(body).includes('"importing"'))
+          throw new UnavailableError('the storage is away');
+        return staging.create(key, body);
+      },
+    };
+    await expect(importInto(failing, 'both')).rejects.toThrow('the storage is away');
+    expect((await loadControl(staging, 'first'))?.state).toBe('importing');
+    await importInto(staging, 'both');
+    expect((await loadControl(staging, 'first'))?.state).toBe('finished');
+    expect(await loadReport(at(staging), 'first')).toMatchObject({ balanced: true, problems: [] });
+  });
+});
+
 describe('the place that migrations were moved from', () => {
   it('gives its space back, and takes them in again', async () => {
     const { staging } = lab.runtime;
