@@ -78,16 +78,23 @@ export async function exportState(
     }
     for (const id of ledgers) await markLedgerMoved(staging, id, at);
   };
+  let head: ArchiveHead | undefined;
   try {
     await whileNoneRuns(records, redis, mark);
-    const head = await describe(staging, records, all, { ledgers, at, version: options.version });
+    head = await describe(staging, records, all, { ledgers, at, version: options.version });
     const written = await writeWhole(staging, head, partial, options);
+    const back = await findTakenBack(staging, head);
+    if (back !== undefined)
+      throw new ConfigError(
+        `migration "${back}" was taken back while it was exported, and would be at two places; export it again`,
+      );
     await rename(partial, file);
     return { ...written, file };
   } catch (error) {
     await rm(partial, { force: true });
     const begun = records.filter(({ name }) => before.get(name) !== 'moved').map(({ name }) => name);
-    if (begun.length === records.length) await restoreStates(staging, begun, ledgers, now());
+    const isOwn = head === undefined || (await findTakenBack(staging, head)) === undefined;
+    if (begun.length === records.length && isOwn) await restoreStates(staging, begun, ledgers, now());
     throw isOfFile(error) ? new ConfigError(`${file} cannot be written (${error.message})`, error) : error;
   }
 }
@@ -147,6 +154,15 @@ async function describe(
   }
   const places = [...new Set(records.flatMap(({ pins }) => pins?.places ?? []))].sort();
   return { writtenBy: version, at, migrations, ledgers: [...ledgers], places };
+}
+
+/** A migration that has left the state in which this export put it: another export may have begun since. */
+async function findTakenBack(staging: Staging, { migrations }: ArchiveHead): Promise<string | undefined> {
+  for (const { name, control } of migrations) {
+    const newest = await loadNewestControl(staging, name);
+    if (newest.number !== control || newest.control?.state !== 'moved') return name;
+  }
+  return undefined;
 }
 
 /** Until nothing was written while it was read. */

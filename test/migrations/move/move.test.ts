@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -6,6 +7,7 @@ import type { Staging } from '../../../src/contract/staging.ts';
 import { UnavailableError } from '../../../src/lib/errors.ts';
 import { exportState } from '../../../src/migrations/move/export-state.ts';
 import { importState } from '../../../src/migrations/move/import-state.ts';
+import { takeBack } from '../../../src/migrations/move/take-back.ts';
 import { removeMigration } from '../../../src/migrations/remove/remove-migration.ts';
 import { loadReport } from '../../../src/migrations/report.ts';
 import { resolveLedger } from '../../../src/migrations/resolve-destination.ts';
@@ -202,6 +204,45 @@ describe('an import that ends between the ledger and the states', () => {
     await importInto(staging, 'both');
     expect((await loadControl(staging, 'first'))?.state).toBe('finished');
     expect(await loadReport(at(staging), 'first')).toMatchObject({ balanced: true, problems: [] });
+  });
+});
+
+describe('an export', () => {
+  it('writes no file of what was taken back meanwhile', async () => {
+    const there = stagingOf('there');
+    const names = (await listMigrations(there)).sort();
+    let taken = 0;
+    const slow: Staging = {
+      ...there,
+      get: async (key) => {
+        if (key.includes('/receipts/') && taken++ === 0) await takeBack(at(there), 'first');
+        return there.get(key);
+      },
+    };
+    await expect(exportFrom({ staging: slow }, names, 'taken-back')).rejects.toThrow(
+      'was taken back while it was exported, and would be at two places; export it again',
+    );
+    expect(existsSync(fileOf('taken-back'))).toBe(false);
+    expect((await loadControl(there, 'first'))?.state).toBe('finished');
+  });
+
+  it('that fails leaves a later one alone', async () => {
+    const there = stagingOf('there');
+    const names = (await listMigrations(there)).sort();
+    let read = 0;
+    const slow: Staging = {
+      ...there,
+      get: async (key) => {
+        if (!key.includes('/receipts/') || read++ > 0) return there.get(key);
+        await takeBack(at(there), 'first');
+        await exportFrom({ staging: there }, names, 'later');
+        throw new UnavailableError('the storage is away');
+      },
+    };
+    await expect(exportFrom({ staging: slow }, names, 'earlier')).rejects.toThrow('the storage is away');
+    expect(existsSync(fileOf('later'))).toBe(true);
+    expect((await loadControl(there, 'first'))?.state).toBe('moved');
+    await takeBack(at(there), 'first');
   });
 });
 
