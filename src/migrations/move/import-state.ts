@@ -25,6 +25,8 @@ export interface ImportOptions {
 
 /** Bodies of at most 8 MiB that are written at once. */
 const WRITE_AT_ONCE = 8;
+/** How long an import writes before it looks again whether another process has ended it. */
+const LOOK_EVERY_MS = 1_000;
 /** Objects that are removed at once; on S3 each is a round trip. */
 const REMOVE_AT_ONCE = 16;
 
@@ -53,8 +55,10 @@ export async function importState(
   if (place.kind === 'free') {
     for (const id of head.ledgers) await markLedgerMoved(staging, id, at);
     for (const one of head.migrations) await markImporting(staging, one, { reason: `from ${path}`, at });
-    await clear(staging, head);
-    await read(path, () => write(staging, path, { signal, of: sums.files - 1, onProgress }));
+    const assertOpen = () => assertImporting(staging, head, path);
+    await clear(staging, head, assertOpen);
+    await read(path, () => write(staging, path, { signal, of: sums.files - 1, onProgress, assertOpen }));
+    await assertOpen();
   }
   await restoreStates(staging, names, head.ledgers, now(), before);
   await mirrorStates(store, names);
@@ -97,11 +101,23 @@ async function markImporting(
     await addControl(staging, name, { number, control: { state: 'importing', reason, at } });
 }
 
+/** Another process may have ended the same import while this one slept: what runs since then must stay as it is. */
+async function assertImporting(staging: Staging, head: ArchiveHead, path: string): Promise<void> {
+  for (const { name, control } of head.migrations) {
+    const newest = await loadNewestControl(staging, name);
+    if (newest.number === control + 1 && newest.control?.state === 'importing') continue;
+    throw new ConfigError(
+      `another process has imported migration "${name}" meanwhile; this import of ${path} ends (backhaul status ${name} shows what is there)`,
+    );
+  }
+}
+
 /** What an export left behind, or an import that was interrupted; the states of the migrations stay. */
-async function clear(staging: Staging, head: ArchiveHead): Promise<void> {
+async function clear(staging: Staging, head: ArchiveHead, assertOpen: () => Promise<void>): Promise<void> {
   const kept = head.migrations.map(({ name }) => layout(name).controls);
   let keys: string[] = [];
   const remove = async () => {
+    await assertOpen();
     await Promise.all(keys.map((key) => staging.remove(key)));
     keys = [];
   };
@@ -122,9 +138,22 @@ async function clear(staging: Staging, head: ArchiveHead): Promise<void> {
 async function write(
   staging: Staging,
   path: string,
-  { signal, of, onProgress }: Pick<ImportOptions, 'signal' | 'onProgress'> & { readonly of: number },
+  {
+    signal,
+    of,
+    onProgress,
+    assertOpen,
+  }: Pick<ImportOptions, 'signal' | 'onProgress'> & {
+    readonly of: number;
+    readonly assertOpen: () => Promise<void>;
+  },
 ): Promise<void> {
+  let lookedAt = 0;
   const put = async ({ name, body }: TarFile) => {
+    if (Date.now() - lookedAt > LOOK_EVERY_MS) {
+      await assertOpen();
+      lookedAt = Date.now();
+    }
     if (isShared(name)) await staging.create(name, body);
     else await staging.put(name, body);
   };

@@ -207,6 +207,33 @@ describe('an import that ends between the ledger and the states', () => {
   });
 });
 
+describe('an import that sleeps while another process ends it', () => {
+  it.each(['/control/', '/receipts/'])('changes nothing when it wakes at %s', async (word) => {
+    const staging = stagingOf(`asleep${word.replaceAll('/', '-')}`);
+    let slept = false;
+    const sleep = async (key: string) => {
+      if (slept || !key.includes(word)) return;
+      slept = true;
+      await importInto(staging, 'both');
+      await staging.put('first/new', Buffer.from('x'));
+    };
+    const sleeping: Staging = {
+      ...staging,
+      create: async (key, body) => {
+        await sleep(key);
+        return staging.create(key, body);
+      },
+      put: async (key, body) => {
+        await sleep(key);
+        return staging.put(key, body);
+      },
+    };
+    await expect(importInto(sleeping, 'both')).rejects.toThrow('another process has imported migration');
+    expect(await staging.get('first/new')).toBeDefined();
+    expect((await loadControl(staging, 'first'))?.state).toBe('finished');
+  });
+});
+
 describe('an export', () => {
   it('writes no file of what was taken back meanwhile', async () => {
     const there = stagingOf('there');
