@@ -274,7 +274,8 @@ function decide(
   if (verdict === 'contradicted') unmerged.push(toUnmerged('contradicted_merge', id, real));
   else if (verdict !== 'merge' && verdict !== 'merged_before' && verdict !== 'none')
     unmerged.push(toUnmerged(verdict, id, real));
-  const chosen = real.length === 1 ? real[0] : findUser(real, person, ledger);
+  // A shared device stays with the user that it was merged into, whom these facts need not name.
+  const chosen = real.length === 1 && !entry.isShared ? real[0] : findUser(real, person, ledger);
   return {
     verdict,
     person,

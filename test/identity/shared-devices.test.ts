@@ -62,6 +62,43 @@ describe('a device of several users', () => {
     expect(later.merges).toEqual([]);
     expect(later.mergedBefore).toBe(1);
     expect(later.unmerged).toEqual([]);
+    expect(later.events).toMatchObject([
+      { properties: { distinct_id: 'tablet', $set_once: { plan: 'gold' } } },
+    ]);
+  });
+
+  it('stays with the user that it was merged into, and nothing of that user goes to another one', async () => {
+    const ledger = createTestLedger('first');
+    await takeTestTurn(ledger, [pair('tablet', 'bob', 1)]);
+    const say = (distinctId: string, set: Record<string, string>): IdentityFact => ({
+      kind: 'person',
+      distinctId,
+      time: '2023-01-02T00:00:00.000Z',
+      set,
+    });
+    const later = await takeTestTurn(ledger, [
+      pair('tablet', 'ada', 2),
+      say('tablet', { plan: 'gold' }),
+      say('bob', { email: 'bob@shop.test' }),
+      say('ada', { email: 'ada@shop.test' }),
+    ]);
+    const sent = later.events.map(({ properties }) => [properties['distinct_id'], properties['$set_once']]);
+    expect(new Map(sent as [string, unknown][])).toEqual(
+      new Map([
+        ['bob', { plan: 'gold', email: 'bob@shop.test' }],
+        ['ada', { email: 'ada@shop.test' }],
+      ]),
+    );
+  });
+
+  it('is merged into nobody else while an earlier turn may still send it', async () => {
+    const ledger = createTestLedger('first');
+    const first = [pair('tablet', 'bob', 1)];
+    expect(listMerges(await takeTestTurn(ledger, first, { end: false }))).toEqual(['tablet → bob']);
+    const between = await takeTestTurn(ledger, [pair('tablet', 'ada', 2)]);
+    expect(listMerges(between)).toEqual([]);
+    expect(between.unmerged.map(({ reason }) => reason)).toEqual(['shared_device']);
+    expect(listMerges(await takeTestTurn(ledger, first))).toEqual(['tablet → bob']);
   });
 
   it('decides the same again in a turn that is continued', async () => {
