@@ -145,8 +145,8 @@ export function decideMerge(known: IdEntry, own: OwnPairs, at: TurnAtLedger): Me
     return { entry, verdict: 'shared_device', person: undefined, perhaps: sentAt === 0 ? undefined : user };
   if (sentAt !== 0 && sentAt !== at.turn && at.hasEnded(sentAt))
     return { entry, verdict: 'merged_before', person: user };
-  // Whoever entered it may still send it, and these facts name others alone.
-  if (sentAt !== 0 && !own.users.some((one) => one.equals(user)))
+  // Whoever entered it may have sent it, and by what is known now it may be another one's.
+  if (sentAt !== 0 && entry.isShared && !(own.areAll !== false && own.users[0]?.equals(user)))
     return { entry, verdict: 'shared_device', person: undefined, perhaps: user };
   if (at.isForgotten) return { entry, verdict: 'ledger_forgotten', person: undefined };
   return { entry: { ...entry, sentAt: at.turn }, verdict: 'merge', person: user };
