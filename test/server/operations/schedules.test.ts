@@ -89,7 +89,10 @@ it('the coverage of a migration has its days, the newest first, and those that a
       byDay: new Map(Object.entries({ '2024-03-01': counts(7), unknown: counts(2) })),
     },
   ];
-  const text = toText(String(await renderCoveragePage('shop', toCoverage(takes))));
+  const page = String(await renderCoveragePage('shop', toCoverage(takes)));
+  // On a phone the head of the table is hidden.
+  expect(page).toContain('<td class="n" data-of="delivered">1,199</td>');
+  const text = toText(page);
   expect(text).toContain(
     '2024-03-04 1,200 1,199 1 2024-03-05 06:00:00 2024-03-02 to 2024-03-03 0 missing 2024-03-01 7 6 1 7 2024-03-06',
   );

@@ -22,7 +22,13 @@ const getDay = (row: Row): string => ('day' in row ? row.day : row.from);
 
 function renderRow(row: Row): Html {
   if (!('day' in row))
-    return html`<tr><th scope="row">${row.from}${row.from !== row.to && ` to ${row.to}`}</th><td class="n">0</td><td></td><td></td><td></td><td class="unknown">missing</td></tr>`;
+    return html`<tr><th scope="row">${row.from}${row.from !== row.to && ` to ${row.to}`}</th>${renderCount('records', 0)}<td></td><td></td><td></td><td class="unknown">missing</td></tr>`;
   const { day, counts, late, firstAt, lastAt } = row;
-  return html`<tr><th scope="row">${day}</th><td class="n">${formatCount(counts.read)}</td><td class="n">${formatCount(counts.delivered)}</td><td class="n">${counts.rejected > 0 ? formatCount(counts.rejected) : ''}</td><td class="n">${late > 0 ? formatCount(late) : ''}</td><td>${formatTime(firstAt)}${firstAt !== lastAt && `, last ${formatTime(lastAt)}`}</td></tr>`;
+  return html`<tr><th scope="row">${day}</th>${renderCount('records', counts.read)}${renderCount('delivered', counts.delivered)}${renderCount('rejected', counts.rejected || undefined)}${renderCount('late', late || undefined)}<td>${formatTime(firstAt)}${firstAt !== lastAt && `, last ${formatTime(lastAt)}`}</td></tr>`;
 }
+
+/** On a phone the head of the table is hidden, and each number has its word behind it. */
+const renderCount = (of: string, count: number | undefined): Html =>
+  count === undefined
+    ? html`<td class="n"></td>`
+    : html`<td class="n" data-of="${of}">${formatCount(count)}</td>`;
