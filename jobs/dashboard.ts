@@ -58,6 +58,8 @@ export function createDashboard(options: DashboardOptions): Dashboard {
   const serve = async (context: Context) => {
     const role = options.admit(context);
     if (role instanceof Response) return role;
+    // bull-board has no page at its address with a slash, where people land who type one.
+    if (context.req.path === `${DASHBOARD_PATH}/`) return context.redirect(DASHBOARD_PATH);
     await staging.look().catch(() => {}); // the board says itself that Redis is away
     return boards[role].routes.fetch(context.req.raw, context.env);
   };

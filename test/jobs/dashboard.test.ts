@@ -36,6 +36,11 @@ const get = async (path: string) => (await dashboard.routes.request(`/queues/api
 const list = async (): Promise<readonly Shown[]> =>
   ((await get(`?activeQueue=${NAME}&status=latest`)) as { queues: readonly Shown[] }).queues;
 
+it('is found at its address with a slash, too', async () => {
+  const answer = await dashboard.routes.request('/queues/');
+  expect([answer.status, answer.headers.get('location')]).toEqual([302, '/queues']);
+});
+
 it('shows what a producer stages while it does, with progress and metrics, and leaves nothing behind', async () => {
   expect((await list()).map(({ name }) => name)).not.toContain(NAME);
   const payload = { migration: 'shop', epoch: 1, fileId: 'f', packing: 'none' };

@@ -28,17 +28,16 @@ const renderTable = (
     <th scope="row">${migrations.has(migration) ? html`<a href="/migrations/${migration}">${migration}</a> <a class="quiet" href="/migrations/${migration}/coverage" aria-label="Coverage of ${migration}">coverage</a>` : migration}</th>
     <td><span class="badge ${state}">${state}</span></td>
     <td>${cron === '' ? '' : html`<code>${cron}</code> <span class="quiet">${timezone}</span>`}</td>
-    <td>${renderNext(schedule)}</td>
-    <td>${lastRun ? formatTime(lastRun.endedAt) : 'none yet'}</td>
+    ${renderNext(schedule)}
+    ${lastRun ? html`<td data-before="last run">${formatTime(lastRun.endedAt)}</td>` : html`<td data-before="last run">none yet</td>`}
     <td>${renderResult(schedule)}</td></tr>`;
   })}</tbody></table>`;
 
-const renderNext = ({ next, overdueSince }: ScheduleView): Html | string =>
-  overdueSince === undefined
-    ? next === undefined
-      ? ''
-      : formatTime(next)
-    : html`<span class="unknown">due since ${formatTime(overdueSince)}</span>`;
+const renderNext = ({ next, overdueSince }: ScheduleView): Html => {
+  if (overdueSince !== undefined)
+    return html`<td><span class="unknown">due since ${formatTime(overdueSince)}</span></td>`;
+  return next === undefined ? html`<td></td>` : html`<td data-before="next">${formatTime(next)}</td>`;
+};
 
 type Run = NonNullable<ScheduleView['lastRun']>;
 

@@ -77,6 +77,7 @@ ol.plain li { padding: 0.375rem 0; border-bottom: 1px solid var(--line); }
   .list td, .list th { border: 0; padding: 0.125rem 0.25rem; text-align: left; }
   .list td:nth-child(even) { text-align: right; }
   .list td:empty { display: none; }
+  .list td[data-before]::before { content: attr(data-before) ' '; color: var(--quiet); }
   .list td[data-of]::after { content: ' ' attr(data-of); color: var(--quiet); }
   .list td:last-child { grid-column: 1 / -1; text-align: left; }
 }
