@@ -95,6 +95,7 @@ export async function exportState(
     const begun = records.filter(({ name }) => before.get(name) !== 'moved').map(({ name }) => name);
     const isOwn = head === undefined || (await findTakenBack(staging, head)) === undefined;
     if (begun.length === records.length && isOwn) await restoreStates(staging, begun, ledgers, now());
+    if (options.signal.aborted) throw options.signal.reason; // streams throw an error of their own
     throw isOfFile(error) ? new ConfigError(`${file} cannot be written (${error.message})`, error) : error;
   }
 }

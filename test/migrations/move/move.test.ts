@@ -253,6 +253,25 @@ describe('an export', () => {
     expect((await loadControl(there, 'first'))?.state).toBe('finished');
   });
 
+  it('that is stopped says so, and the migrations go on here', async () => {
+    const there = stagingOf('there');
+    const names = (await listMigrations(there)).sort();
+    const stop = new AbortController();
+    const slow: Staging = {
+      ...there,
+      get: async (key) => {
+        if (key.includes('/receipts/')) stop.abort(new UnavailableError('stopped by Ctrl-C'));
+        return there.get(key);
+      },
+    };
+    const options = { file: fileOf('stopped'), version: '0.0.0', signal: stop.signal };
+    await expect(exportState({ ...lab.runtime, staging: slow }, names, options)).rejects.toThrow(
+      'stopped by Ctrl-C',
+    );
+    expect(existsSync(fileOf('stopped'))).toBe(false);
+    expect((await loadControl(there, 'first'))?.state).toBe('finished');
+  });
+
   it('that fails leaves a later one alone', async () => {
     const there = stagingOf('there');
     const names = (await listMigrations(there)).sort();
