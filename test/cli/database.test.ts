@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await killAllBackhaul();
   await postgres?.stop();
-  await rm(dataDir, { recursive: true, force: true });
+  await rm(dataDir, { recursive: true, force: true, maxRetries: 10 });
 });
 
 it('a PostgreSQL server is there to test with', () => {

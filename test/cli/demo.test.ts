@@ -20,7 +20,7 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'backhaul-demo-'));
 }, 300_000);
 afterEach(killAllBackhaul);
-afterAll(() => rm(dataDir, { recursive: true, force: true }));
+afterAll(() => rm(dataDir, { recursive: true, force: true, maxRetries: 10 }));
 
 const isKept = (demo: BackhaulProcess) => demo.stderr().includes('Ctrl-C stops everything') || undefined;
 

@@ -27,7 +27,7 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(async () => {
   await killAllBackhaul();
-  await rm(dataDir, { recursive: true, force: true });
+  await rm(dataDir, { recursive: true, force: true, maxRetries: 10 });
 });
 
 describe('managing the bundled API', () => {

@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(async () => {
   await killAllBackhaul();
-  await rm(folder, { recursive: true, force: true });
+  await rm(folder, { recursive: true, force: true, maxRetries: 10 });
 });
 
 test('the bundled API has the cohorts that BACKHAUL_SEED declares', async () => {

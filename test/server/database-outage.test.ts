@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await postgres?.stop();
-  await rm(dataDir, { recursive: true, force: true });
+  await rm(dataDir, { recursive: true, force: true, maxRetries: 10 });
 });
 
 test('a PostgreSQL server is there to test with', () => {

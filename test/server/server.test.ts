@@ -23,7 +23,7 @@ let dataDir: string;
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'backhaul-api-'));
 });
-afterAll(() => rm(dataDir, { recursive: true, force: true }));
+afterAll(() => rm(dataDir, { recursive: true, force: true, maxRetries: 10 }));
 
 describe('the API of this process', () => {
   let api: RunningApi;
