@@ -69,6 +69,7 @@ describe('a migration that is moved', () => {
       await until('a part that is done', () => countReceipts(here) > 0 || undefined, TIMEOUT_MS);
       const done = api.arrivals.length;
       await until('batches of the next part', () => api.arrivals.length > done + 4 || undefined, TIMEOUT_MS);
+      api.setLatency(3_000); // the part stays in its middle for as long as the next command takes
       const busy = await here.command('state', 'export', NAME, '--to', away);
       expect(busy).toMatchObject({ code: 2 });
       expect(busy.stderr).toContain(`migration "${NAME}" is being run by process ${run.pid}`);
