@@ -8,7 +8,7 @@ import { restoreStates } from './restore.ts';
 import { findTogether, listTies } from './together.ts';
 
 /**
- * Undoes an export whose file was imported nowhere: the migration, and all that were exported with it, go on here.
+ * Undoes an export whose file was imported nowhere: the migration, and all that were exported with it, continue here.
  * Returns their names. Throws RefusedError where it was not moved, or where an import of it was begun.
  */
 export async function takeBack(store: MigrationStore, name: string): Promise<string[]> {

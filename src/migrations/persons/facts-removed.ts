@@ -41,7 +41,7 @@ export const loadTurnsAtRemoval = async (
 
 /**
  * What a ledger knew of a migration when its facts were removed; undefined unless it knew all of them, and still is the
- * same one: not made again since, nor removed and begun anew.
+ * same one: not made again since, nor removed and created again.
  */
 export async function loadKnownAtRemoval(
   staging: Staging,

@@ -100,7 +100,7 @@ export async function removeMigration(
   return places === undefined ? {} : { keptPlaces: toPlacesKey(places) };
 }
 
-/** What an export left behind. Its ledger stays, and says that it goes on elsewhere. */
+/** What an export left behind. Its ledger stays, and says that it continues elsewhere. */
 async function removeMoved(staging: Staging, name: string): Promise<Removed> {
   const { prefix, record, controls } = layout(name);
   await removeAll(staging, prefix, (key) => key.startsWith(controls));

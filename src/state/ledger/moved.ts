@@ -5,8 +5,8 @@ import { encodeDocument } from '../document.ts';
 import { ledgerLayout } from '../keys.ts';
 
 /*
- * A ledger that was exported goes on at another place. Here it does not know what is sent from there, and would allow
- * merges that are found to be wrong there (I11).
+ * A ledger that was exported is continued at another place. Here it does not know what is sent from there, and would
+ * allow merges that are found to be wrong there (I11).
  */
 
 const movedMark = z.strictObject({ at: z.string() });
