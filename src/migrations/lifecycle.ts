@@ -1,4 +1,4 @@
-import type { Control } from '../state/control.ts';
+import { type Control, controlState } from '../state/control.ts';
 
 /**
  * The life of a migration, as one pure state machine: what each event does in each state, who may write
@@ -18,20 +18,7 @@ import type { Control } from '../state/control.ts';
  * Staging holds the state (src/state/control.ts) and the epochs; Redis only mirrors both (I4). Events of a producer
  * or a worker carry its epoch, and one that is older than the epoch in force changes nothing (I5).
  */
-export const STATES = [
-  'none',
-  'created',
-  'running',
-  'stopped',
-  'paused',
-  'cancelled',
-  'finished',
-  'removed',
-  /** Exported to another place. */
-  'moved',
-  /** Its import has not ended. */
-  'importing',
-] as const;
+export const STATES = ['none', 'created', ...controlState.options] as const;
 
 /**
  * `none`: there is no record. `created`: there is a record and no control, as its first producer has not

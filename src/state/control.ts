@@ -17,7 +17,9 @@ export const controlState = z.enum([
   'cancelled',
   'finished',
   'removed',
+  /** Exported to another place. */
   'moved',
+  /** Its import has not ended. */
   'importing',
 ]);
 
