@@ -3,12 +3,13 @@
 # that has none. Keeps an .env that exists.
 set -eu
 cd "$(dirname "$0")/.."
-if [ -e .env ]; then
+keep() {
   echo ".env exists and is kept. Its passwords are those of the data: remove it only together with the volumes." >&2
   exit 1
-fi
+}
+if [ -e .env ]; then keep; fi
 umask 077
-draft=.env.draft.$$
+draft=$(mktemp .env.draft.XXXXXX)
 trap 'rm -f "$draft"' EXIT
 # Some shells end without the line above.
 trap 'exit 1' HUP INT TERM
@@ -18,5 +19,6 @@ while IFS= read -r line || [ -n "$line" ]; do
   esac
   printf '%s\n' "$line"
 done < deploy/example.env > "$draft"
-mv "$draft" .env
+# Unlike mv, neither replaces the .env that another run has made meanwhile. Not every file system has links.
+ln "$draft" .env 2>/dev/null || (set -C && cat "$draft" > .env) || keep
 echo "Wrote .env. Next: docker compose up --detach --wait" >&2

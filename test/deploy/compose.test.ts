@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { statSync } from 'node:fs';
-import { afterAll, describe, expect, test } from 'vitest';
+import { readdirSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { loadSettings } from '../../config/load-settings.ts';
 import { listSettingFields } from '../../config/settings.ts';
@@ -67,6 +68,26 @@ describe('the .env that deploy/make-env.sh writes', () => {
     expect(lab.read()).toBe(written);
   });
 
+  test.each([
+    ['', {}],
+    [', without links', { ln: 'exit 1' }],
+  ])('is not replaced where another run made it meanwhile%s', (_, programs) => {
+    const later = createEnvLab();
+    onTestFinished(later.remove);
+    const od = 'echo FIRST=1 > .env; command -p od "$@"';
+    expect(() => later.make({ ...programs, od })).toThrow(/\.env exists and is kept/);
+    expect(later.read()).toBe('FIRST=1\n');
+    expect(readdirSync(dirname(later.path)).filter((name) => name.startsWith('.env.'))).toEqual([]);
+  });
+
+  test('is the same without links', () => {
+    const other = createEnvLab();
+    onTestFinished(other.remove);
+    other.make({ ln: 'exit 1' });
+    expect(Object.keys(parseEnv(other.read()))).toEqual(Object.keys(variables));
+    expect(statSync(other.path).mode & 0o777).toBe(0o600);
+  });
+
   test('starts a rehearsal as it is, and as well without what profiles need', () => {
     const { REDIS_PASSWORD = '', QUEUES_PASSWORD = '' } = variables;
     for (const given of [variables, { REDIS_PASSWORD, QUEUES_PASSWORD }]) {
@@ -121,7 +142,11 @@ describe('the .env that deploy/make-env.sh writes', () => {
     };
     for (const name of ['api', 'worker']) {
       const { webhook } = loadSettings(readCompose(on).services[name]?.environment ?? {}, '/');
-      expect(webhook).toEqual({ url: 'https://hooks.example.com/', secret, allowPrivate: false });
+      expect(webhook).toEqual({
+        url: 'https://hooks.example.com/',
+        secret,
+        allowPrivate: false,
+      });
       expect(loadSettings(readCompose(variables).services[name]?.environment ?? {}, '/').webhook.url).toBe(
         undefined,
       );
@@ -201,7 +226,10 @@ test('the image installs from the lock file and has the folders of the package',
     expect(stage).not.toMatch(/npm (install|i) /);
   }
   const { bin, files } = z
-    .object({ bin: z.object({ backhaul: z.string() }), files: z.array(z.string()) })
+    .object({
+      bin: z.object({ backhaul: z.string() }),
+      files: z.array(z.string()),
+    })
     .parse(JSON.parse(readText('package.json')));
   const copied = [...image.matchAll(/^COPY (?:--from=build )?(\S+) (\S+)$/gm)].map(([, , target]) => target);
   const folders = files.filter((pattern) => !pattern.startsWith('!'));

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
@@ -111,7 +111,20 @@ export function createEnvLab() {
   const path = join(folder, '.env');
   return {
     path,
-    make: () => execFileSync('sh', [join(folder, 'deploy/make-env.sh')], { stdio: 'pipe' }),
+    /** `programs`: shell commands in place of programs that the script uses. */
+    make: (programs: Readonly<Record<string, string>> = {}) => {
+      const bin = join(folder, 'bin');
+      mkdirSync(bin, { recursive: true });
+      for (const [name, command] of Object.entries(programs))
+        writeFileSync(join(bin, name), `#!/bin/sh\n${command}\n`, {
+          mode: 0o755,
+        });
+      const env = { PATH: `${bin}${delimiter}${process.env['PATH']}` };
+      return execFileSync('sh', [join(folder, 'deploy/make-env.sh')], {
+        stdio: 'pipe',
+        env,
+      });
+    },
     read: () => readFileSync(path, 'utf8'),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
