@@ -1,4 +1,5 @@
 import type { Coverage } from '../../migrations/schedule/coverage.ts';
+import { describeWait } from '../../migrations/schedule/describe-wait.ts';
 import type { ScheduleView } from '../../migrations/schedule/schedules.ts';
 import { renderList } from './render-list.ts';
 import { formatCount } from './text-table.ts';
@@ -42,7 +43,7 @@ const NAMES: Readonly<Record<Run['outcome'], string>> = {
   failed: 'failed',
 };
 
-export function renderCoverage({ days, missing, undated }: Coverage): string {
+export function renderCoverage({ days, missing, undated, schedule }: Coverage): string {
   const gaps = new Map(missing.map((gap) => [gap.from, gap]));
   const rows = days
     .map(({ day, counts, late, firstAt, lastAt }) => ({
@@ -66,9 +67,13 @@ export function renderCoverage({ days, missing, undated }: Coverage): string {
     .map(({ row }) => row);
   return [
     ...(rows.length === 0
-      ? ['Nothing is imported yet.']
+      ? [`Nothing is imported yet.${schedule ? ` ${describeWait(schedule, toMinute)}` : ''}`]
       : [renderList(['day (UTC)', 'records', 'delivered', 'rejected', 'late', 'taken in'], rows)]),
-    ...(undated === 0 ? [] : [`  ${formatCount(undated)} records have no time that can be read.`]),
+    ...(undated === 0
+      ? []
+      : [
+          `  ${formatCount(undated)} ${undated === 1 ? 'record has' : 'records have'} no time that can be read.`,
+        ]),
   ].join('\n');
 }
 

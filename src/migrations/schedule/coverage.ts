@@ -4,9 +4,10 @@ import { parseSliceId } from '../../state/keys.ts';
 import { listTopUps } from '../../state/migrations.ts';
 import { listReceipts } from '../../state/receipts.ts';
 import { createGeneration, loadRepeats, type Repeats } from '../../state/repeats.ts';
-import { requireMigration } from '../life-store.ts';
+import { RefusedError, requireMigration } from '../life-store.ts';
 import type { MigrationStore } from '../migration-runtime.ts';
 import { applyRepeatsToDays } from '../report/apply-repeats.ts';
+import { listSchedules, type ScheduleView } from './schedules.ts';
 
 /** What is in of one UTC day, by the times of the records. */
 export interface CoveredDay {
@@ -25,6 +26,8 @@ export interface Coverage {
   readonly missing: readonly { readonly from: string; readonly to: string }[];
   /** Records without a time that can be read. */
   readonly undated: number;
+  /** Of a migration that no run has begun yet. */
+  readonly schedule?: ScheduleView;
 }
 
 /** What was taken in at one time: by the beginning of a migration, or by a top-up. */
@@ -33,11 +36,24 @@ export interface TakenIn {
   readonly byDay: ReadonlyMap<string, RecordCounts>;
 }
 
-/** Of what is imported, by day: what is in, what came late, and what is missing. Throws RefusedError. */
-export async function loadCoverage(
-  { staging }: Pick<MigrationStore, 'staging'>,
-  name: string,
-): Promise<Coverage> {
+/**
+ * Of what is imported, by day: what is in, what came late, and what is missing. Throws RefusedError for a name that no
+ * migration and no schedule has.
+ */
+export async function loadCoverage(store: CoverageStore, name: string): Promise<Coverage> {
+  try {
+    return await loadBegun(store, name);
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+    const schedule = (await listSchedules(store)).find(({ migration }) => migration === name);
+    if (schedule === undefined) throw error;
+    return { ...toCoverage([]), schedule };
+  }
+}
+
+type CoverageStore = Pick<MigrationStore, 'staging' | 'now'>;
+
+async function loadBegun({ staging }: CoverageStore, name: string): Promise<Coverage> {
   const { createdAt, files } = await requireMigration(staging, name);
   const takes = [{ at: createdAt, byDay: new Map<string, RecordCounts>() }];
   const takeOf = new Map<string, number>();

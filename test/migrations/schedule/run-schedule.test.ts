@@ -70,6 +70,11 @@ describe('a schedule', () => {
   it('catches up days on which nothing ran, without gaps or repeats, late files included', async () => {
     const { runtime, to, run } = await schedule('missed');
     expect(await run()).toEqual({ kind: 'not_due' });
+    expect(await loadCoverage(runtime, 'missed')).toMatchObject({
+      days: [],
+      schedule: { next: at(1, -6).toISOString() },
+    });
+    await expect(loadCoverage(runtime, 'misspelled')).rejects.toThrow('there is no migration "misspelled"');
     to(1);
     lab.writeFile('missed', 'day-4.json', dayOf('missed', 4));
     expect(await run()).toMatchObject({

@@ -101,6 +101,22 @@ it('the coverage of a migration has its days, the newest first, and those that a
   expect(nothing).toContain('Nothing is imported yet');
 });
 
+it('the coverage of a schedule that has not run says so, and leads to no page of a migration', async () => {
+  const render = async (schedule: ScheduleView) =>
+    String(await renderCoveragePage(schedule.migration, { ...toCoverage([]), schedule }));
+  const { lastRun: _, ...waiting } = daily;
+  const page = await render(waiting);
+  expect(toText(page)).toContain(
+    'Nothing is imported yet. The schedule has not run yet. Its next run is at 2024-03-02 05:00:00 UTC.',
+  );
+  expect(page).not.toContain('href');
+  expect(await render(fresh)).toContain('The schedule has not run yet. It is paused.');
+  expect(toText(await render(failing))).toContain(
+    'The last run of the schedule, at 2024-03-01 06:02:03 UTC, failed: a &lt;b&gt; is gone. It is due since 2024-03-01 05:00:00 UTC',
+  );
+  expect(await render(damaged)).toContain('The schedule is damaged: not written here');
+});
+
 describe('the metrics of schedules', () => {
   const read = (...all: ScheduleView[]) => parseExposition(renderExposition(listScheduleMetrics(all)));
   const ofShop = { migration: 'shop' };
