@@ -5,7 +5,11 @@ import type { KnownFacts } from '../../identity/connect/context.ts';
 import { SourceError, UnavailableError } from '../../lib/errors.ts';
 import { estimateTextBytes } from '../../state/facts/fact-object.ts';
 import { isDocument, layout, parseReceiptKey } from '../../state/keys.ts';
-import { listKnownMigrations, loadKnownFacts } from '../../state/ledger/ledger.ts';
+import {
+  type KnownFacts as InLedger,
+  listKnownMigrations,
+  loadKnownFacts,
+} from '../../state/ledger/ledger.ts';
 import { loadMigration, type MigrationRecord } from '../../state/migrations.ts';
 import { listReceipts, loadReceipt } from '../../state/receipts.ts';
 import { areFactsRemoved } from './facts-removed.ts';
@@ -92,7 +96,10 @@ export async function* listKnownFacts(
     if (!(await areFactsRemoved(staging, name))) yield* listFacts(staging, [name]);
 }
 
-/** The identity facts that are still there of all that a ledger knows, but of some migrations; see KnownFacts. */
+/**
+ * The identity facts that are still there of all that a ledger knows, but of some migrations; see KnownFacts. Throws as
+ * listFacts does.
+ */
 export async function* listOtherFacts(
   staging: Staging,
   ledger: string,
@@ -100,13 +107,32 @@ export async function* listOtherFacts(
 ): AsyncGenerator<KnownFacts> {
   for (const name of await listKnownMigrations(staging, ledger)) {
     if (except.includes(name) || (await areFactsRemoved(staging, name))) continue;
-    const isWaiting = (await loadKnownFacts(staging, ledger, name))?.state !== 'sent';
+    const known = await loadKnownFacts(staging, ledger, name);
+    const isWaiting = known?.state !== 'sent';
+    const receipts = await countKnown(staging, name, known);
     try {
-      for await (const index of listFacts(staging, [name])) yield { ...index, isWaiting };
+      for await (const index of listFacts(staging, [name], [receipts])) yield { ...index, isWaiting };
     } catch (error) {
       throw toDamageOfAnother(error, name);
     }
   }
+}
+
+/** Throws as listFacts does where fewer receipts of a migration are listed than a ledger was told of. */
+export async function assertKnownListed(
+  staging: Staging,
+  ledger: string,
+  name: string,
+  listed: number,
+): Promise<void> {
+  const known = await countKnown(staging, name, await loadKnownFacts(staging, ledger, name));
+  assertAllListed(staging, name, { listed, known });
+}
+
+/** Those of an earlier migration of the name say nothing of this one. */
+async function countKnown(staging: Staging, name: string, known: InLedger | undefined): Promise<number> {
+  if (!known?.receipts) return 0;
+  return known.receipts.of === (await loadMigration(staging, name))?.id ? known.receipts.count : 0;
 }
 
 /** What is damaged of a migration holds up others to its destination, whose operators may not know it. */
@@ -150,6 +176,12 @@ export async function countFactBytes(
   return bytes;
 }
 
+/** `receipts`: how many the fingerprint is of. */
+export interface FactsPrint {
+  readonly facts: string;
+  readonly receipts: number;
+}
+
 /**
  * Changes with every receipt that is added; receipts are never replaced, so none needs to be read. Another
  * migration under the same name may have receipts of the same sizes, so its id is part of it.
@@ -157,10 +189,13 @@ export async function countFactBytes(
 export async function fingerprintFacts(
   staging: Staging,
   { name, id }: Pick<MigrationRecord, 'name' | 'id'>,
-): Promise<string> {
+): Promise<FactsPrint> {
   const digest = createHash('sha256').update(`${id}\n`);
+  let receipts = 0;
   for await (const { key, bytes } of staging.list(layout(name).receipts)) {
-    if (isDocument(key)) digest.update(`${key} ${bytes}\n`);
+    if (!isDocument(key)) continue;
+    receipts += 1;
+    digest.update(`${key} ${bytes}\n`);
   }
-  return digest.digest('hex').slice(0, 32);
+  return { facts: digest.digest('hex').slice(0, 32), receipts };
 }

@@ -47,7 +47,7 @@ export async function removeFacts(
     for (const id of await listLedgersToForget(staging, name)) await forgetLedger(staging, id, now());
   } else {
     await enterFacts(name, deps);
-    facts = await fingerprintFacts(staging, await requireMigration(staging, name));
+    ({ facts } = await fingerprintFacts(staging, await requireMigration(staging, name)));
   }
   await markFactsRemoved(staging, name, { at: now(), facts });
   for (const folder of keys.facts) await clearStaging(staging, folder);
@@ -78,10 +78,10 @@ export async function enterFacts(
       `migration "${name}" holds persons that were not sent; send them first with "backhaul persons send ${name}"`,
     );
   }
-  const facts = await fingerprintFacts(staging, record);
+  const print = await fingerprintFacts(staging, record);
   const knowing: string[] = [];
   for (const id of await listLedgersOf(staging, name)) {
-    if ((await loadKnownFacts(staging, id, name))?.facts !== facts) continue;
+    if ((await loadKnownFacts(staging, id, name))?.facts !== print.facts) continue;
     await assertWhole(staging, { id }, name);
     knowing.push(id);
   }
@@ -93,7 +93,7 @@ export async function enterFacts(
   await whileHeld(ledger.id, async () => {
     await assertWhole(staging, ledger, name);
     const entering = { staging, ledger, now, signal, onMigration: () => {} };
-    if (knowing.length === 0) await takeIn(record, facts, entering);
+    if (knowing.length === 0) await takeIn(record, print, entering);
     if (keepsLinks && !ledger.isForgotten) await keepLinks(record, entering);
   });
 }

@@ -22,6 +22,8 @@ import {
   type MigrationRecord,
 } from '../../state/migrations.ts';
 import {
+  assertKnownListed,
+  type FactsPrint,
   findDamagedReceipt,
   fingerprintFacts,
   hasFacts,
@@ -69,22 +71,25 @@ export async function takeInOthers(options: TakeInOptions): Promise<'done' | 'fa
       sameProject ??= await findSameProject(staging, names, ledger, destination);
       if (!sameProject.has(name)) continue;
     }
-    const facts = await fingerprintFacts(staging, record);
+    const print = await fingerprintFacts(staging, record);
     const known = await loadKnownFacts(staging, ledger.id, name);
-    if (known?.facts === facts) continue;
+    if (known?.facts === print.facts) continue;
     options.signal.throwIfAborted();
     if (await areFactsRemoved(staging, name)) {
       const atRemoval = await loadKnownAtRemoval(staging, name, ledger.id);
       if (atRemoval) {
         // Its document may be lost or damaged; that there is one says what the ledger keeps of it.
-        if (!known) await saveKnownFacts(staging, ledger.id, record, atRemoval);
+        const { receipts } = atRemoval;
+        if (!known)
+          await saveKnownFacts(staging, ledger.id, record, { ...atRemoval, receipts: receipts?.count });
         continue;
       }
       await assertReceiptsWhole(staging, name);
       if (await hasFacts(staging, name)) return 'facts_are_gone';
       continue;
     }
-    await takeIn(record, facts, options).catch((error: unknown) => {
+    await assertKnownListed(staging, ledger.id, name, print.receipts);
+    await takeIn(record, print, options).catch((error: unknown) => {
       throw toDamageOfAnother(error, name);
     });
   }
@@ -102,7 +107,7 @@ async function assertReceiptsWhole(staging: Staging, name: string): Promise<void
 
 export async function takeIn(
   { id, name, opening }: MigrationRecord,
-  facts: string,
+  { facts, receipts }: FactsPrint,
   { staging, ledger, now, signal, onMigration }: Omit<TakeInOptions, 'destination' | 'except'>,
 ): Promise<void> {
   const sent = await findSent(staging, ledger, { id, name }, facts);
@@ -123,7 +128,7 @@ export async function takeIn(
   // What was only begun to be sent may have to be sent again: its turn never ends.
   if (sent !== 'something') await endTurn(staging, ledger.id, turn);
   const state = sent === 'all' ? 'sent' : 'noted';
-  await saveKnownFacts(staging, ledger.id, { id, name }, { facts, state });
+  await saveKnownFacts(staging, ledger.id, { id, name }, { facts, state, receipts });
 
   async function enter(purpose: LedgerPurpose): Promise<void> {
     const taken = await atTurn(ledger, staging, turn, purpose);
@@ -135,7 +140,7 @@ export async function takeIn(
     const connected = await connectPersons({
       staging,
       prefix,
-      listFacts: () => listFacts(staging, [name]),
+      listFacts: () => listFacts(staging, [name], [receipts]),
       ...(purpose === 'note' ? { listKnown: () => listOtherFacts(staging, ledger.id, [name]) } : {}),
       earlierIds: openEarlierIds(staging, ledger),
       removedJoins: purpose === 'note' ? () => findRemovedJoins(staging, ledger) : undefined,
@@ -146,7 +151,7 @@ export async function takeIn(
     const resolved = await resolveBuckets({
       ...source,
       prefix,
-      facts: listFacts(staging, [name]),
+      facts: listFacts(staging, [name], [receipts]),
       connected,
       ledger: at,
       tables,

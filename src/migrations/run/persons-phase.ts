@@ -25,6 +25,8 @@ import { requireMigration } from '../life-store.ts';
 import { addUpTurn } from '../persons/add-up-turn.ts';
 import { loadAttempts, reopenRefused } from '../persons/attempts.ts';
 import {
+  assertAllListed,
+  assertKnownListed,
   countFactBytes,
   countReceipts,
   fingerprintFacts,
@@ -85,9 +87,10 @@ export async function sendPersons(run: PersonsRun): Promise<Failure[]> {
   const bytes = await countFactBytes(staging, of, receipts);
   if (bytes === 0) return [];
   const fingerprints = new Map<string, string>();
-  for (const name of of) {
-    const facts = await fingerprintFacts(staging, await requireMigration(staging, name));
-    fingerprints.set(name, facts);
+  for (const [at, name] of of.entries()) {
+    const print = await fingerprintFacts(staging, await requireMigration(staging, name));
+    assertAllListed(staging, name, { listed: print.receipts, known: receipts[at] ?? 0 });
+    fingerprints.set(name, print.facts);
   }
 
   const access = persons.resolveLedger();
@@ -118,9 +121,10 @@ export async function sendPersons(run: PersonsRun): Promise<Failure[]> {
 
 async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts: Facts): Promise<Failure[]> {
   const { staging, record, persons } = run;
-  const { of, fingerprints } = facts;
+  const { of, fingerprints, receipts } = facts;
   await assertOneProject(staging, record.name, persons.destination, ledger);
   await rebuildWhereLost(run, ledger);
+  for (const [at, name] of of.entries()) await assertKnownListed(staging, ledger.id, name, receipts[at] ?? 0);
   const others = await takeInOthers({
     staging,
     ledger,
@@ -183,11 +187,12 @@ async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts
     await saveVersions(staging, ledger);
   }
   await endTurn(staging, ledger.id, turn);
-  for (const [name, fingerprint] of fingerprints) {
+  for (const [at, [name, fingerprint]] of [...fingerprints].entries()) {
     const state = plan.purpose === 'send' ? 'sent' : 'noted';
     await saveKnownFacts(staging, ledger.id, await requireMigration(staging, name), {
       facts: fingerprint,
       state,
+      receipts: receipts[at],
     });
     if (name !== record.name)
       await staging.put(layout(name).released, encodeDocument({ by: record.name, turn, facts: fingerprint }));
@@ -235,13 +240,17 @@ async function connectTurn(
 async function takeInReleased(
   { staging, record, log, now, schedulerDeps }: PersonsRun,
   ledger: Ledger,
-  { fingerprints }: Facts,
+  { of, fingerprints, receipts }: Facts,
 ): Promise<'all' | 'something' | 'nothing'> {
   const facts = fingerprints.get(record.name) ?? '';
   const sent = await findSent(staging, ledger, record, facts);
   if (sent === 'nothing') return sent;
   const onMigration = () => log.info({ migration: record.name }, 'taking what was released into account');
-  await takeIn(record, facts, { staging, ledger, now, signal: schedulerDeps.signal, onMigration });
+  await takeIn(
+    record,
+    { facts, receipts: receipts[of.indexOf(record.name)] ?? 0 },
+    { staging, ledger, now, signal: schedulerDeps.signal, onMigration },
+  );
   return sent;
 }
 

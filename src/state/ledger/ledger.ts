@@ -164,6 +164,8 @@ export const knownFacts = z.strictObject({
   state: z.enum(['sent', 'noted']),
   /** Ids of the migrations that had the name so far: the folder of one may have been removed by hand. */
   migrations: z.array(z.string()).exactOptional(),
+  /** How many receipts the one of this id had: a listing that shows fewer is behind. */
+  receipts: z.strictObject({ of: z.string(), count: z.number().int().nonnegative() }).exactOptional(),
 });
 export type KnownFacts = z.infer<typeof knownFacts>;
 
@@ -195,9 +197,14 @@ export async function saveKnownFacts(
   staging: Staging,
   ledger: string,
   { id, name }: { readonly id: string; readonly name: string },
-  { facts, state }: Pick<KnownFacts, 'facts' | 'state'>,
+  { facts, state, receipts }: Pick<KnownFacts, 'facts' | 'state'> & { readonly receipts: number | undefined },
 ): Promise<void> {
   const before = (await loadKnownFacts(staging, ledger, name))?.migrations ?? [];
-  const known: KnownFacts = { facts, state, migrations: [...new Set([...before, id])] };
+  const known: KnownFacts = {
+    facts,
+    state,
+    migrations: [...new Set([...before, id])],
+    ...(receipts === undefined ? {} : { receipts: { of: id, count: receipts } }),
+  };
   await staging.put(ledgerLayout(ledger).known(name), encodeDocument(known));
 }

@@ -1,13 +1,21 @@
 import { expect, it } from 'vitest';
 import type { IdentityFact } from '../../../src/contract/identity-fact.ts';
 import { layout } from '../../../src/state/keys.ts';
-import { createPersonsWorld } from './persons-world.ts';
+import { createPersonsWorld, type PersonsWorld, type Stated } from './persons-world.ts';
 
+const time = '2023-01-01T00:00:00.000Z';
 const pair = (anonId: string, userId: string): IdentityFact => ({
   kind: 'pair',
   anonId,
   userId,
-  time: '2023-01-01T00:00:00.000Z',
+  time,
+});
+const seen = (person: string, id: string, isUser = false): Stated => ({
+  kind: 'seen',
+  person,
+  id,
+  isUser,
+  time,
 });
 
 /** A tablet of two users, each of whom is seen in a part of its own. */
@@ -49,4 +57,82 @@ it('waits for listings that are behind, and says so', async () => {
   world.hides = () => false;
   expect(await world.send('one')).toBe('done');
   expect(world.live.merges()).toEqual(['phone → ada']);
+});
+
+interface OfTwo {
+  /** What one migration said before another one is sent. */
+  readonly parts: readonly Stated[][];
+  readonly isSent: boolean;
+  readonly other: readonly Stated[];
+  /** That there are in the end. */
+  readonly merges: readonly string[];
+}
+
+const OF_TWO: Readonly<Record<string, OfTwo>> = {
+  'says who has a person': {
+    parts: [[seen('p', 'phone')], [seen('p', 'ada', true)]],
+    isSent: true,
+    other: [seen('p', 'tablet')],
+    merges: ['phone → ada', 'tablet → ada'],
+  },
+  'is under way and says that a device is of two persons': {
+    parts: [[seen('q', 'phone')], [seen('q', 'tablet'), seen('q', 'ada', true)]],
+    isSent: false,
+    other: [seen('p', 'tablet'), seen('p', 'bob', true)],
+    merges: [],
+  },
+  'is under way and has the device with another user': {
+    parts: [[seen('q', 'ada', true)], [pair('tablet', 'ada')]],
+    isSent: false,
+    other: [seen('p', 'tablet'), seen('p', 'bob', true)],
+    merges: [],
+  },
+};
+
+async function createTwo({ parts, isSent, other }: OfTwo): Promise<PersonsWorld> {
+  const world = createPersonsWorld({ overwrite: false });
+  for (const part of parts) await world.add('one', part);
+  if (isSent) expect(await world.send('one')).toBe('done');
+  await world.add('two', other);
+  return world;
+}
+const listMerges = (world: PersonsWorld) => [...world.live.merges()].sort();
+const isOfOne = (key: string) => key === layout('one').receipt('f-1');
+
+it.each(Object.entries(OF_TWO))(
+  'decides over all facts of another migration that %s, where one listing hides a part of them',
+  async (_name, two) => {
+    const undisturbed = await createTwo(two);
+    const listings: number[] = [];
+    undisturbed.hides = (key, listing) => {
+      if (isOfOne(key)) listings.push(listing);
+      return false;
+    };
+    expect(await undisturbed.send('two')).toBe('done');
+    expect(listMerges(undisturbed)).toEqual(two.merges);
+    expect(listings.length).toBeGreaterThan(4);
+    for (const late of listings) {
+      const world = await createTwo(two);
+      world.hides = (key, listing) => isOfOne(key) && listing === late;
+      if ((await world.send('two')) !== 'done') expect(await world.send('two')).toBe('done');
+      expect([late, ...listMerges(world)]).toEqual([late, ...two.merges]);
+    }
+  },
+);
+
+it('waits for listings of a finished migration that stay behind, also where persons are released', async () => {
+  const behind = {
+    failed: 'memory lists 1 of the 2 parts of "one" that were imported: its listings are behind',
+  };
+  const parts = [[seen('p', 'phone')], [seen('p', 'ada', true)]];
+  const world = await createTwo({ parts, isSent: false, other: [seen('p', 'tablet')], merges: [] });
+  expect(await world.send('one', { hold: true })).toBe('done');
+  world.hides = isOfOne;
+  expect(await world.send('two')).toEqual(behind);
+  expect(await world.send('release', { releases: ['one'] })).toEqual(behind);
+  expect(world.live.merges()).toEqual([]);
+  world.hides = () => false;
+  expect(await world.send('release', { releases: ['one'] })).toBe('done');
+  expect(await world.send('two')).toBe('done');
+  expect(listMerges(world)).toEqual(['phone → ada', 'tablet → ada']);
 });
