@@ -13,6 +13,7 @@ export const unmergedReason = z.enum([
   'removed_person', // of a vendor's person of whom other ids were removed: its user is not known any more; or that may be another one by a new name
   'already_identified', // the anonymous id is also used as a user id
   'contradicted_merge', // merged in an earlier migration; what is known by now would forbid it
+  'merged_otherwise', // a shared device, merged into the one of its users whose it was by then; by what is known now, it is or may be another one's
   'merged_user', // the user was merged into another one, before it was known as a user
   'value_was_removed', // sent under an id before it was merged; it may be newer than the user's, and is not there to be sent again
   'ledger_forgotten', // what was merged before was forgotten on request

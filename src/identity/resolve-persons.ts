@@ -18,7 +18,7 @@ import {
   UNKNOWN_ID,
 } from './merge-decision.ts';
 import { areAllNames, enterNames } from './merges/earlier-names.ts';
-import { type DeviceAtLedger, orderUsers, type UserSeen } from './merges/users-seen.ts';
+import { type DeviceAtLedger, orderUsers, type UserSeen, type UsersInOrder } from './merges/users-seen.ts';
 import type { PersonProperties } from './person-properties.ts';
 import { type Unmerged, USERS_SHOWN } from './persons-tally.ts';
 import { toTimeMs } from './property-decision.ts';
@@ -270,10 +270,11 @@ function decide(
   const unmerged = junk.length > 0 ? [toUnmerged('junk_id', id, junk)] : [];
 
   const key = ledger.hash.id(id);
-  const { verdict, person, perhaps, entry } = enter(key, real, users, own, ledger, tables);
+  const { verdict, person, perhaps, entry, isOthers } = enter(key, real, users, own, ledger, tables);
   if (verdict === 'contradicted') unmerged.push(toUnmerged('contradicted_merge', id, real));
   else if (verdict !== 'merge' && verdict !== 'merged_before' && verdict !== 'none')
     unmerged.push(toUnmerged(verdict, id, real));
+  else if (verdict === 'merged_before' && isOthers) unmerged.push(toUnmerged('merged_otherwise', id, real));
   // A shared device stays with the user that it was merged into, whom these facts need not name.
   const chosen = real.length === 1 && !entry.isShared ? real[0] : findUser(real, person, ledger);
   return {
@@ -301,14 +302,14 @@ function enter(
   { isUser, isRenamed, placed, doubted, newestMs }: OwnFacts,
   ledger: LedgerAtTurn,
   tables: ReadonlyMap<number, RecordTable>,
-): MergeDecision {
+): MergeDecision & Pick<UsersInOrder, 'isOthers'> {
   const table = tables.get(key[0] ?? 0);
   const known = table ? readSentEntry(table, key, ledger) : UNKNOWN_ID;
   assertNotLate(ledger, known.sentAt);
   const { hash, sharedDevices = 'none' } = ledger;
   const inOrder =
     sharedDevices === 'none' || !table
-      ? { users, areAll: true }
+      ? { users, areAll: true, isOthers: false }
       : orderUsers(
           users,
           { id: key, known: nameUser(known, placed), hash, table, paired, said },
@@ -332,7 +333,7 @@ function enter(
     ledger.purpose !== 'note' && decision.verdict !== 'contradicted' && decision.person === undefined;
   const entry = isSentItself && newestMs > known.newestMs ? { ...decision.entry, newestMs } : decision.entry;
   if (table) enterId(table, key, entry, known);
-  return decision;
+  return { ...decision, isOthers: inOrder.isOthers };
 }
 
 function toUnmerged(

@@ -61,7 +61,7 @@ describe('a device of several users', () => {
     const later = await takeTestTurn(ledger, [pair('tablet', 'ada', 1), said]);
     expect(later.merges).toEqual([]);
     expect(later.mergedBefore).toBe(1);
-    expect(later.unmerged).toEqual([]);
+    expect(later.unmerged).toMatchObject([{ reason: 'merged_otherwise', id: 'tablet', users: ['ada'] }]);
     expect(later.events).toMatchObject([
       { properties: { distinct_id: 'tablet', $set_once: { plan: 'gold' } } },
     ]);

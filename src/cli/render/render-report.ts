@@ -92,6 +92,15 @@ export function renderReport(report: Report, options: RenderOptions = {}): strin
           ),
           '  The destination cannot undo a merge; nothing more is sent about these ids.',
         ]),
+    ...(people.setAside.merged_otherwise === undefined
+      ? []
+      : [
+          style(
+            'yellow',
+            `  ${formatCount(people.setAside.merged_otherwise)} shared devices were merged before into one of their users, and are or may be another one's by what is known now.`,
+          ),
+          '  The destination cannot undo a merge; what is said of these devices goes to that user. Exports that are held and released together are decided over all of them.',
+        ]),
     ...(people.held
       ? [
           style('yellow', '  Held: nothing about persons and groups was sent.'),
@@ -224,6 +233,7 @@ const APART: ReadonlySet<string> = new Set([
   'removed_person',
   'already_identified',
   'contradicted_merge',
+  'merged_otherwise',
   'merged_user',
   'ledger_forgotten',
 ]);

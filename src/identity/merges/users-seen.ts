@@ -11,6 +11,8 @@ export interface UsersInOrder {
   readonly users: readonly UserSeen[];
   /** They are all that is known, so that the first one is the device's over all facts. */
   readonly areAll: boolean;
+  /** It was merged into one of its users, and is, or may be, another one's by all that is known. */
+  readonly isOthers: boolean;
 }
 
 /**
@@ -32,6 +34,7 @@ export function orderUsers(
   // What was entered without times is of users that nobody can name.
   if (count === 0 && (known.user !== undefined || known.isShared)) count = UNKNOWN_USERS;
   let isInDoubt = false;
+  const merged = known.sentAt === 0 ? undefined : known.user?.toString('hex');
   const learn = (key: Buffer, time: string | undefined) => {
     const read = readMs(table, key);
     const before = read === Number.NEGATIVE_INFINITY ? Number.POSITIVE_INFINITY : read;
@@ -46,12 +49,35 @@ export function orderUsers(
     const verdict = learn(toKey(SAID_TO_BE_OF, hex), said.get(user));
     if (pair.before === Number.POSITIVE_INFINITY && verdict.before === Number.POSITIVE_INFINITY) count += 1;
     if (verdict.before < Math.min(verdict.now, pair.first)) isInDoubt = true;
-    return { one, ms: Math.min(pair.first, verdict.now) };
+    const isEarlier = pair.now < pair.before || verdict.now < verdict.before;
+    if (policy === 'last' && hex === merged && isEarlier) writeMs(table, toKey(WAS_EARLIER, ''), 1);
+    return { one, hex, ms: Math.min(pair.first, verdict.now) };
   });
   if (users.length > 0) writeMs(table, countKey, count);
   timed.sort((a, b) => a.ms - b.ms || (a.one[0] < b.one[0] ? -1 : 1));
   if (policy === 'last') timed.reverse();
-  return { users: timed.map(({ one }) => one), areAll: count === users.length && !isInDoubt };
+  return {
+    users: timed.map(({ one }) => one),
+    areAll: count === users.length && !isInDoubt,
+    isOthers: isOthers(),
+  };
+
+  function isOthers(): boolean {
+    if (merged === undefined || users.length === 0) return false;
+    const isFirst = timed[0]?.hex === merged;
+    if (count === users.length && !isInDoubt) return !isFirst;
+    // One of those that the facts at hand do not name may have come later.
+    if (readMs(table, toKey(WAS_EARLIER, '')) > 0) return true;
+    const other = timed.find(({ hex }) => hex !== merged);
+    if (!other) return false;
+    if (isInDoubt) return true;
+    if (timed.some(({ hex }) => hex === merged)) return !isFirst;
+    const pairMs = readMs(table, toKey(SEEN_WITH, merged));
+    const saidMs = readMs(table, toKey(SAID_TO_BE_OF, merged));
+    // Nobody knows whether a verdict still counts that the facts at hand do not say.
+    const isKnown = pairMs !== NEVER && (saidMs === NEVER || saidMs >= pairMs);
+    return !isKnown || (policy === 'first' ? other.ms <= pairMs : other.ms >= pairMs);
+  }
 }
 
 export interface DeviceAtLedger {
@@ -73,7 +99,10 @@ export interface DeviceAtLedger {
  */
 const SEEN_WITH = 'seen with';
 const SAID_TO_BE_OF = 'said to be of';
+/** The user that it was merged into was seen with it before the time that decided so. */
+const WAS_EARLIER = 'was earlier';
 const UNKNOWN_USERS = 1e9;
+const NEVER = Number.NEGATIVE_INFINITY;
 
 const readMs = (table: RecordTable, key: Buffer): number => readIdEntry(table, key).newestMs;
 

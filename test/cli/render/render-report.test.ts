@@ -171,6 +171,14 @@ test('says that it does not count all about persons where staging has lost it', 
   expect(text).toContain(`staging has lost ${lost[0]}. Restore it`);
 });
 
+test('says of how many shared devices the merge is, or may be, another one by now', () => {
+  const report = buildReport(finishedInput());
+  const people = { ...report.people, setAside: { merged_otherwise: 2 } };
+  const text = renderReport({ ...report, people });
+  expect(text).toContain('2 shared devices were merged before into one of their users');
+  expect(text).toContain('Exports that are held and released together');
+});
+
 test('compares unique users by month, and says what keeps them apart', () => {
   const report = buildReport(finishedInput());
   const people = {

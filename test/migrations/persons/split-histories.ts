@@ -9,7 +9,7 @@ export const RUNS = Number(process.env['BACKHAUL_HISTORIES'] ?? countCases(12, 3
 
 const DEVICES = ['a1', 'a2', 'a3'];
 export const USERS = ['u1', 'u2', 'u3'];
-const PERSONS = ['1', '2', '3'];
+export const PERSONS = ['1', '2', '3'];
 const anyTime = fc.nat({ max: 9 }).map((hour) => `2023-01-01T0${hour}:00:00.000Z`);
 
 /** What a vendor that has persons of its own may state. */

@@ -44,6 +44,27 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/persons/removed-exports.test.ts'],
   },
   {
+    id: 'SHARED-1',
+    what: 'a shared device merged into another user than the one whose it is by now, and nobody told',
+    file: 'src/identity/resolve-persons.ts',
+    edits: [["verdict === 'merged_before' && isOthers", "verdict === 'none' && isOthers"]],
+    tests: ['test/migrations/persons/shared-devices.test.ts'],
+  },
+  {
+    id: 'SHARED-2',
+    what: 'the user that a shared device was merged into taken for the first one by a verdict that may be taken back',
+    file: 'src/identity/merges/users-seen.ts',
+    edits: [['saidMs >= pairMs', 'saidMs < pairMs']],
+    tests: ['test/migrations/persons/shared-devices.test.ts'],
+  },
+  {
+    id: 'SHARED-3',
+    what: 'a device left with the last user, who was seen with it before others by now, and nobody told',
+    file: 'src/identity/merges/users-seen.ts',
+    edits: [["toKey(WAS_EARLIER, '')) > 0", "toKey(WAS_EARLIER, '')) > 1"]],
+    tests: ['test/migrations/persons/shared-devices.test.ts'],
+  },
+  {
     id: 'REMOVED-3',
     what: 'devices of a person with several users forgotten with the facts about it',
     file: 'src/identity/connect/pair-members.ts',
