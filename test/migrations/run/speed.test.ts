@@ -17,46 +17,108 @@ interface Run {
 /** No run of these tests takes two hours. */
 const MOST_MS = 7_200_000;
 
-/** A run in steps of 100 ms under a sliding window of a minute; what is measured at each, and when it ended. */
-function simulate({ total, share, cap, speed }: Run): {
-  measured: (Speed & { atMs: number })[];
-  endMs: number;
-} {
+/** A run in steps of 100 ms that is sent as fast as budget and machine let it; what is measured at each, and its end. */
+function simulate({ total, share, cap, speed }: Run): Measured {
   const meter = new Speedometer(cap);
-  const measured: (Speed & { atMs: number })[] = [];
-  const sent: { atMs: number; events: number }[] = [];
+  const measured: Measured['measured'] = [];
   let read = 0;
-  let delivered = 0;
   for (let atMs = 0; atMs < MOST_MS; atMs += 100) {
-    while ((sent[0]?.atMs ?? Number.POSITIVE_INFINITY) <= atMs - 60_000) sent.shift();
-    const free = cap - sent.reduce((sum, { events }) => sum + events, 0);
-    const records = Math.max(0, Math.min(total - read, speed / 10, Math.floor(free / share)));
-    const events = Math.round((read + records) * share) - delivered;
-    read += records;
-    delivered += events;
-    if (events > 0) sent.push({ atMs, events });
-    meter.add(counts(read, delivered), atMs);
+    read = Math.min(total, read + Math.min(speed, cap / 60 / share) / 10);
+    const now = counts(Math.floor(read), Math.floor(Math.floor(read) * share));
+    meter.add(now, atMs);
     if (read >= total) return { measured, endMs: atMs };
-    measured.push({ ...meter.measure(counts(read, delivered), total, atMs), atMs });
+    measured.push({ ...meter.measure(now, total, atMs), atMs });
   }
   throw new Error(`a run of ${total} records at ${speed} a second did not end`);
 }
 
-const furthestOff = (run: Run): number => {
-  const { measured, endMs } = simulate(run);
-  return Math.max(
+interface Measured {
+  readonly measured: (Speed & { atMs: number })[];
+  readonly endMs: number;
+}
+
+interface BatchRun {
+  readonly total: number;
+  readonly cap: number;
+  readonly batch: number;
+  /** Batches that wait for their permits in turn. */
+  readonly inFlight: number;
+  /** Of a request. */
+  readonly latencyMs: number;
+  /** Before the first permit. */
+  readonly waitMs: number;
+}
+
+const PERMITS_PER_WINDOW = 20;
+
+/** Batches in requests of a twentieth of the budget, each as long after the last one as the budget asks for (I6). */
+function simulateBatches({ total, cap, batch, inFlight, latencyMs, waitMs }: BatchRun): Measured {
+  const meter = new Speedometer(cap);
+  const measured: Measured['measured'] = [];
+  const size = Math.floor(cap / PERMITS_PER_WINDOW);
+  const waiting: { toSend: number; events: number }[] = [];
+  const sent: { events: number; isLast: boolean; answeredMs: number }[] = [];
+  let [begun, delivered, nextMs] = [0, 0, waitMs];
+  for (let atMs = 0; atMs < MOST_MS; atMs += 100) {
+    while ((sent[0]?.answeredMs ?? Number.POSITIVE_INFINITY) <= atMs) {
+      const { events, isLast } = sent.shift() ?? { events: 0, isLast: false };
+      if (isLast) delivered += events;
+    }
+    while (waiting.length < inFlight && begun < total) {
+      const events = Math.min(batch, total - begun);
+      waiting.push({ toSend: events, events });
+      begun += events;
+    }
+    const first = nextMs <= atMs ? waiting.shift() : undefined;
+    if (first) {
+      const events = Math.min(size, first.toSend);
+      const toSend = first.toSend - events;
+      sent.push({ events: first.events, isLast: toSend === 0, answeredMs: atMs + latencyMs });
+      if (toSend > 0) waiting.push({ ...first, toSend });
+      // A permit is occupied while its request runs.
+      nextMs += (events * (60_000 + latencyMs)) / cap;
+    }
+    meter.add(counts(delivered), atMs);
+    if (delivered >= total) return { measured, endMs: atMs };
+    measured.push({ ...meter.measure(counts(delivered), total, atMs), atMs });
+  }
+  throw new Error(`a run of ${total} records did not end`);
+}
+
+/** The furthest that a time left is from what was left, after the first minute of sending. */
+const findFurthest = ({ measured, endMs }: Measured, firstMs = 60_000, lastMs = 30_000): number =>
+  Math.max(
     0,
     ...measured
-      .filter(({ atMs }) => atMs > 60_000)
+      .filter(({ atMs }) => atMs > firstMs)
       // The last seconds are short for any share.
-      .filter(({ atMs }) => endMs - atMs > 30_000)
+      .filter(({ atMs }) => endMs - atMs > lastMs)
       .map(({ atMs, secondsLeft = 0 }) => Math.abs((secondsLeft * 1000) / (endMs - atMs) - 1)),
   );
-};
+const furthestOff = (run: Run): number => findFurthest(simulate(run));
 
-test('the time left is within a tenth after the first minute, at a steady budget that is sent in bursts', () => {
+test('the time left is within a tenth after the first minute, at a steady budget', () => {
   expect(furthestOff({ total: 95_000, share: 1, cap: 10_000, speed: 2_500 })).toBeLessThan(0.1);
 });
+
+test.each([
+  { cap: 3_000, batch: 1_000, inFlight: 4, latencyMs: 300 },
+  { cap: 6_000, batch: 1_000, inFlight: 8, latencyMs: 300 },
+  { cap: 6_000, batch: 1_000, inFlight: 4, latencyMs: 4_000 },
+  { cap: 10_000, batch: 1_000, inFlight: 8, latencyMs: 1_000 },
+  { cap: 10_000, batch: 500, inFlight: 4, latencyMs: 50 },
+])(
+  'and where $inFlight batches of $batch are seen at once, at $cap a minute and $latencyMs ms a request',
+  (run) => {
+    for (const waitMs of [0, 60_000]) {
+      const measured = simulateBatches({ ...run, total: run.cap * 12.3, waitMs });
+      // Before the first ones are seen, nothing is known; and when the last ones come, one of these makes a share.
+      const heapMs = (run.inFlight * run.batch * (60_000 + run.latencyMs)) / run.cap;
+      const off = findFurthest(measured, waitMs + Math.max(60_000, heapMs), Math.max(30_000, 2.4 * heapMs));
+      expect(off).toBeLessThan(0.1);
+    }
+  },
+);
 
 test('and at any speed above or below the budget', () => {
   const run = fc.record({
@@ -99,7 +161,7 @@ test('knows no end before anything was imported, and while files are staged', ()
   });
   expect(meter.measure(counts(500), 1_500, 1_000)).toEqual({
     recordsPerSecond: 500,
-    secondsLeft: 2,
+    secondsLeft: 6,
     heldByBudget: false,
   });
 });
