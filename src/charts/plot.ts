@@ -58,7 +58,7 @@ function drawGrid(scale: Scale): string {
 /** Closer to an edge than this share of the width, a label is not centred at its tick. */
 const EDGE = 0.06;
 
-/** Labels at their places below the plot; on narrow screens every second one. */
+/** Labels at their places below the plot; on narrow screens every second one, with what is below the one before it. */
 function renderTicks({ axis, isInPlaces = false }: Plot): Html {
   const count = axis.labels.length;
   return html`<svg class="insight-x" width="100%" height="${axis.ticks.some(({ below }) => below) ? 36 : 22}" aria-hidden="true">${axis.ticks.map(
@@ -66,7 +66,11 @@ function renderTicks({ axis, isInPlaces = false }: Plot): Html {
       const share = isInPlaces ? (index + 0.5) / count : count === 1 ? 0.5 : index / (count - 1);
       const anchor = share < EDGE ? 'start' : share > 1 - EDGE ? 'end' : 'middle';
       const x = `${Math.round(share * 10_000) / 100}%`;
-      return html`<g class="${place % 2 === 1 && !below && 'insight-minor'}"><line x1="${x}" x2="${x}" y2="4"/><text x="${x}" y="17" text-anchor="${anchor}">${label}</text>${below && html`<text x="${x}" y="31" text-anchor="${anchor}">${below}</text>`}</g>`;
+      const isMinor = place % 2 === 1;
+      const hidden = isMinor ? undefined : axis.ticks[place - 1]?.below;
+      const write = (text: string, name: string) =>
+        html`<text class="${name}" x="${x}" y="31" text-anchor="${anchor}">${text}</text>`;
+      return html`<g class="${isMinor && 'insight-minor'}"><line x1="${x}" x2="${x}" y2="4"/><text x="${x}" y="17" text-anchor="${anchor}">${label}</text>${below ? write(below, '') : hidden && write(hidden, 'insight-moved')}</g>`;
     },
   )}</svg>`;
 }

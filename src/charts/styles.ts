@@ -67,7 +67,8 @@ export const INSIGHT_STYLES = `
   .insight-names { display: block; }
   .insight-narrow { display: none; }
 }
-@container (max-width: 26rem) { .insight-minor { display: none; } }
+.insight-moved { display: none; }
+@container (max-width: 26rem) { .insight-minor { display: none; } .insight-moved { display: inline; } }
 .insight-numbers { margin-top: 0.5rem; }
 .insight-numbers summary { cursor: pointer; width: fit-content; }
 .insight-scroll { overflow-x: auto; }

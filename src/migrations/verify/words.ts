@@ -29,7 +29,7 @@ export const CAUSES: Readonly<Record<Cause, { readonly short: string; readonly w
   },
   merged_persons: {
     short: 'persons merged or kept apart',
-    why: 'The vendor counts users in another way than the destination counts persons after the merges.',
+    why: 'Users are counted as the vendor does, by its numbers or by its rule in the report; the destination counts persons after the merges.',
   },
   merged_elsewhere: {
     short: 'merged by other events',
@@ -50,9 +50,11 @@ export const SUBJECTS: Readonly<Record<Subject, { readonly title: string; readon
 
 const SIDES = { report: 'report', destination: 'destination', vendor: 'vendor' } as const;
 
-/** What stands above the numbers; of users it is always the vendor against the destination. */
-export const nameSides = ({ old, now }: Pick<Comparison, 'old' | 'now'>, by?: Subject): [string, string] =>
-  by === 'users' || by === 'users_by_event' ? ['vendor', 'destination'] : [SIDES[old], SIDES[now]];
+/** What stands above the numbers; of users the new side is always the destination. */
+export const nameSides = ({ old, now }: Pick<Comparison, 'old' | 'now'>, by?: Subject): [string, string] => [
+  SIDES[old],
+  by === 'users' || by === 'users_by_event' ? SIDES.destination : SIDES[now],
+];
 
 export const titleOf = (comparison: Comparison): string =>
   comparison.old === 'report'

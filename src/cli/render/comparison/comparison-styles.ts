@@ -5,7 +5,7 @@ export const COMPARISON_STYLES = `
   :root { --explained: #f0b866; --explained-tint: #35290f; --alarm-tint: #3b1f1d; --good-tint: #16301f; }
 }
 .verdict { margin: 1rem 0 0; padding: 0.75rem 1.125rem; border-radius: 0.375rem; border-left: 4px solid; font-weight: 600; }
-.verdict.equal { color: var(--good); background: var(--good-tint); }
+.verdict.equal { color: #12702f; background: var(--good-tint); }
 .verdict.unexplained { color: var(--alarm); background: var(--alarm-tint); }
 .sums { grid-template-columns: repeat(auto-fill, minmax(min(100%, 14rem), 1fr)); margin-bottom: 0.75rem; }
 .sums dd { font-size: 1.25rem; font-weight: 650; }
@@ -22,4 +22,16 @@ export const COMPARISON_STYLES = `
 .compared .unexplained th { border-left-color: var(--alarm); }
 .compared .unexplained td:nth-child(4), .compared .unexplained td:nth-child(5) { color: var(--alarm); font-weight: 600; }
 .all-equal { margin: 0; color: var(--good); }
+@media screen and (prefers-color-scheme: dark) { .verdict.equal { color: var(--good); } }
+@media screen and (max-width: 40rem) {
+  .compared thead { display: none; }
+  .compared, .compared tbody, .scroll .compared td { display: block; }
+  .scroll .compared tr { display: grid; grid-template-columns: repeat(3, auto); justify-content: space-between; gap: 0 0.75rem; padding: 0.375rem 0.5rem; border-bottom: 1px solid var(--line); border-left: 3px solid transparent; }
+  .scroll .compared tr.explained { border-left-color: var(--explained); }
+  .scroll .compared tr.unexplained { border-left-color: var(--alarm); }
+  .scroll .compared tr > * { padding: 0; border: 0; min-width: 0; max-width: none; }
+  .scroll .compared tr > :first-child, .scroll .compared tr > :last-child { grid-column: 1 / -1; }
+  .scroll .compared td:nth-child(n+2):nth-child(-n+4) { text-align: left; }
+  .compared td[data-of]::before { content: attr(data-of) ' '; color: var(--quiet); font-size: 0.8125rem; font-weight: 400; }
+}
 `;

@@ -89,7 +89,8 @@ function renderRows(comparison: Comparison, { by, rows }: Table): Html {
   const { title, column } = SUBJECTS[by];
   const { shown, more } = pickRows(rows, ROWS);
   const equal = rows.filter((row) => judge(row) === 'equal').length;
-  const header = [column, ...nameSides(comparison, by), 'difference', 'why'];
+  const [old, now] = nameSides(comparison, by);
+  const header = [column, old, now, 'difference', 'why'];
   return html`<h3>${title}</h3>
     ${
       shown.length === 0
@@ -98,7 +99,7 @@ function renderRows(comparison: Comparison, { by, rows }: Table): Html {
       <thead><tr>${header.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
       <tbody>${shown.map(
         (row) =>
-          html`<tr class="${judge(row)}"><th scope="row">${printable(row.key)}</th><td>${formatCount(row.old)}</td><td>${formatCount(row.now)}</td><td>${signed(row.now - row.old)}</td><td>${printable(describeRow(row))}</td></tr>`,
+          html`<tr class="${judge(row)}"><th scope="row">${printable(row.key)}</th><td data-of="${old}">${formatCount(row.old)}</td><td data-of="${now}">${formatCount(row.now)}</td><td data-of="difference">${signed(row.now - row.old)}</td><td>${printable(describeRow(row))}</td></tr>`,
       )}</tbody>
     </table></div>${renderMore(more, 'difference')}${equal > 0 ? html`<p class="quiet">${counted(equal, 'equal row')} not shown.</p>` : ''}`
     }`;

@@ -24,8 +24,8 @@ table { border-collapse: collapse; min-width: 100%; font-size: 0.875rem; }
 th, td { padding: 0.3125rem 0.75rem 0.3125rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
 thead th { color: var(--quiet); font-weight: 500; font-size: 0.8125rem; }
 .scroll table { overflow-wrap: normal; }
-.scroll td { min-width: 5rem; max-width: 32rem; overflow-wrap: break-word; }
-.scroll td:nth-child(4) { min-width: 16rem; }
+.scroll td { max-width: 32rem; overflow-wrap: break-word; }
+.scroll td.long { min-width: 16rem; }
 .pair { display: grid; gap: 1rem 2rem; grid-template-columns: minmax(0, 1fr); }
 @media (min-width: 48rem) { .pair { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); } }
 .fields { table-layout: fixed; width: 100%; }
@@ -39,7 +39,7 @@ thead th { color: var(--quiet); font-weight: 500; font-size: 0.8125rem; }
   :root { color-scheme: light; --page: #fff; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   .page { max-width: none; padding: 0; }
   .scroll { overflow: visible; }
-  .scroll td, .scroll td:nth-child(4) { min-width: 0; max-width: none; overflow-wrap: anywhere; }
+  .scroll td, .scroll td.long { min-width: 0; max-width: none; overflow-wrap: anywhere; }
   tr, li, .insight, h1, h2, h3, h4 { break-inside: avoid; }
   h2, h3, h4 { break-after: avoid; }
 }

@@ -45,7 +45,7 @@ export const renderMigrationPage = (name: string, parts: Fragments, notice?: str
   <section class="card" aria-labelledby="h-files"><h2 id="h-files">Files and days</h2><div id="files">${parts['files']}</div></section>
   <div class="two">
     <section class="card" aria-labelledby="h-verification"><h2 id="h-verification">Report and verification</h2><div id="verification">${parts['verification']}</div></section>
-    <section class="card" aria-labelledby="h-plan"><h2 id="h-plan">Plan</h2><div id="plan">${parts['plan']}</div></section>
+    <section class="card" aria-labelledby="h-plan"><h2 id="h-plan">Plan, by the manifest</h2><div id="plan">${parts['plan']}</div></section>
   </div>
   <div class="two">
     <section class="card" aria-labelledby="h-errors"><h2 id="h-errors">Last errors</h2><div id="errors">${parts['errors']}</div></section>

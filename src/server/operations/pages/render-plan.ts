@@ -9,7 +9,7 @@ import { formatBytes, formatCount, formatTime } from './format.ts';
 export const renderPlan = (view: MigrationView): Html =>
   html`<dl class="terms">${listTerms(view).map(
     ([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`,
-  )}</dl>`;
+  )}</dl><p class="quiet">By the manifest of the last run, and what is staged. What <code>backhaul plan</code> estimates from a sample is printed by that command and not kept.</p>`;
 
 type Term = readonly [name: string, value: string];
 

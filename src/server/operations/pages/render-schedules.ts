@@ -20,7 +20,7 @@ const EMPTY = html`<p class="quiet">No migration has a schedule. Give one a sche
 const renderTable = (
   all: readonly ScheduleView[],
   migrations: ReadonlySet<string>,
-): Html => html`<table class="list">
+): Html => html`<table class="list schedules">
   <thead><tr><th scope="col">Migration</th><th scope="col">State</th><th scope="col">Schedule</th><th scope="col">Next run (UTC)</th><th scope="col">Last run (UTC)</th><th scope="col">Result</th></tr></thead>
   <tbody>${all.map((schedule) => {
     const { migration, state, cron, timezone, lastRun } = schedule;
@@ -29,14 +29,16 @@ const renderTable = (
     <td><span class="badge ${state}">${state}</span></td>
     <td>${cron === '' ? '' : html`<code>${cron}</code> <span class="quiet">${timezone}</span>`}</td>
     ${renderNext(schedule)}
-    ${lastRun ? html`<td data-before="last run">${formatTime(lastRun.endedAt)}</td>` : html`<td data-before="last run">none yet</td>`}
+    ${lastRun ? html`<td class="when" data-before="last run">${formatTime(lastRun.endedAt)}</td>` : html`<td class="when" data-before="last run">none yet</td>`}
     <td>${renderResult(schedule)}</td></tr>`;
   })}</tbody></table>`;
 
 const renderNext = ({ next, overdueSince }: ScheduleView): Html => {
   if (overdueSince !== undefined)
-    return html`<td><span class="unknown">due since ${formatTime(overdueSince)}</span></td>`;
-  return next === undefined ? html`<td></td>` : html`<td data-before="next">${formatTime(next)}</td>`;
+    return html`<td class="when"><span class="unknown">due since ${formatTime(overdueSince)}</span></td>`;
+  return next === undefined
+    ? html`<td></td>`
+    : html`<td class="when" data-before="next">${formatTime(next)}</td>`;
 };
 
 type Run = NonNullable<ScheduleView['lastRun']>;

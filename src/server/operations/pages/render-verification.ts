@@ -62,11 +62,11 @@ function renderDiffering(compared: Compared, { by, rows, more }: Compared['table
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${title}"><table class="compared">
       <caption>${title}</caption>
       <thead><tr><th scope="col">${column}</th><th scope="col" class="n">${old}</th><th scope="col" class="n">${now}</th><th scope="col" class="n">difference</th><th scope="col">why</th></tr></thead>
-      <tbody>${rows.map(renderRow)}</tbody></table></div>${more > 0 && html`<p class="quiet">… and ${formatCount(more)} more that differ.</p>`}`;
+      <tbody>${rows.map((row) => renderRow(row, [old, now]))}</tbody></table></div>${more > 0 && html`<p class="quiet">… and ${formatCount(more)} more that differ.</p>`}`;
 }
 
-const renderRow = (row: Compared['total']): Html =>
-  html`<tr><th scope="row">${row.key}</th><td class="n">${formatCount(row.old)}</td><td class="n">${formatCount(row.now)}</td><td class="n">${signed(row.now - row.old)}</td><td${judge(row) === 'unexplained' && html` class="damaged"`}>${describeRow(row)}</td></tr>`;
+const renderRow = (row: Compared['total'], [old, now]: readonly [string, string]): Html =>
+  html`<tr><th scope="row">${row.key}</th><td class="n" data-of="${old}">${formatCount(row.old)}</td><td class="n" data-of="${now}">${formatCount(row.now)}</td><td class="n" data-of="difference">${signed(row.now - row.old)}</td><td${judge(row) === 'unexplained' && html` class="damaged"`}>${describeRow(row)}</td></tr>`;
 
 const listFigures = ({ events, people }: Report): readonly (readonly [string, number])[] => [
   ['Events sent', events.sent],

@@ -69,6 +69,10 @@ pre { margin: 0.375rem 0; padding: 0.5rem 0.625rem; overflow-x: auto; background
 summary { cursor: pointer; padding: 0.25rem 0; }
 ol.plain { margin: 0; padding: 0; list-style: none; }
 ol.plain li { padding: 0.375rem 0; border-bottom: 1px solid var(--line); }
+.schedules { min-width: 56rem; }
+.schedules th, .schedules code { white-space: nowrap; overflow-wrap: normal; }
+.schedules .when { white-space: nowrap; }
+.schedules td:last-child { min-width: 16rem; }
 @media (max-width: 40rem) {
   .page { padding: 1rem 0.875rem 2rem; }
   h1 { font-size: 1.375rem; }
@@ -80,5 +84,15 @@ ol.plain li { padding: 0.375rem 0; border-bottom: 1px solid var(--line); }
   .list td[data-before]::before { content: attr(data-before) ' '; color: var(--quiet); }
   .list td[data-of]::after { content: ' ' attr(data-of); color: var(--quiet); }
   .list td:last-child { grid-column: 1 / -1; text-align: left; }
+  .schedules { min-width: 0; }
+  .schedules th { white-space: normal; overflow-wrap: anywhere; }
+  .schedules .when { white-space: normal; }
+  .schedules td:last-child { min-width: 0; }
+  .compared thead { display: none; }
+  .compared, .compared tbody { display: block; }
+  .compared tr { display: grid; grid-template-columns: repeat(3, auto); justify-content: space-between; gap: 0 0.75rem; padding: 0.375rem 0; border-bottom: 1px solid var(--line); }
+  .compared th, .compared td { min-width: 0; padding: 0; border: 0; text-align: left; }
+  .compared tr > :first-child, .compared tr > :last-child { grid-column: 1 / -1; }
+  .compared td[data-of]::before { content: attr(data-of) ' '; color: var(--quiet); }
 }
 `;
