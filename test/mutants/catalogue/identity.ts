@@ -37,6 +37,13 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/persons/split-exports.test.ts'],
   },
   {
+    id: 'NAMED-5',
+    what: 'a user given a name that closes a circle over several migrations',
+    file: 'src/identity/connect/accept-renames.ts',
+    edits: [['if (!table || read(ledger.hash.id(root))?.user !== undefined) return', 'if (!table) return']],
+    tests: ['test/migrations/persons/circle-names.test.ts'],
+  },
+  {
     id: 'NAMED-4',
     what: 'names forgotten with the facts that said them',
     file: 'src/identity/connect/earlier-ids.ts',
