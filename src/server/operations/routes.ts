@@ -15,7 +15,7 @@ import { type Action, createFormToken, findForgery, isAction, listActions } from
 import { LIVE_SCRIPT } from './live-script.ts';
 import { type LiveValue, MAX_LISTENERS } from './live-value.ts';
 import { type QueueDepth, renderMetrics } from './metrics.ts';
-import { type Fragments, respondWithPage } from './pages/page.ts';
+import { type Fragments, respondWithPage, respondWithProblem } from './pages/page.ts';
 import { renderCoveragePage } from './pages/render-coverage.ts';
 import { renderList, renderListPage } from './pages/render-list.ts';
 import { renderMigration, renderMigrationPage } from './pages/render-migration.ts';
@@ -124,8 +124,10 @@ export function addOperationRoutes(api: Api, deps: OperationsDeps): void {
       try {
         return await handle(c, c.req.param('name') ?? '');
       } catch (error) {
-        if (error instanceof RefusedError) return c.text(`${error.message}\n`, 404);
-        if (error instanceof SourceError) return c.text(`${error.message}\n`, 500);
+        if (error instanceof RefusedError)
+          return respondWithProblem(c, { title: 'No such migration', text: error.message }, 404);
+        if (error instanceof SourceError)
+          return respondWithProblem(c, { title: 'Damaged in staging', text: error.message }, 500);
         throw error;
       }
     });

@@ -197,6 +197,17 @@ describe('the pages', () => {
     }
   });
 
+  it('are read by people, also where there is none', async () => {
+    const response = await app.request('/migrations/none', {
+      headers: { authorization: basic('look'), accept: 'text/html,*/*;q=0.8' },
+    });
+    expect(response.status).toBe(404);
+    expect(response.headers.get('content-type')).toContain('text/html');
+    const text = await response.text();
+    expect(text).toContain('name="viewport"');
+    expect(text).toContain('there is no migration &quot;none&quot;');
+  });
+
   it('show the migration that has the name of a forgotten one by now', async () => {
     const name = 'again';
     const readPage = async () => (await get(`/migrations/${name}`)).text();

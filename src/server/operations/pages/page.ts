@@ -34,6 +34,18 @@ const ICON = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#1d4fd7"/><path d="M4 12V9m4 3V4m4 8V7" stroke="#fff" stroke-width="2"/></svg>',
 )}`;
 
+/** A problem with a request: as a page for browsers, else as a line of text. */
+export function respondWithProblem(
+  c: Context,
+  { title, text }: { readonly title: string; readonly text: string },
+  status: 404 | 500,
+): Response | Promise<Response> {
+  const isBrowser = c.req.method === 'GET' && (c.req.header('accept') ?? '').includes('text/html');
+  if (!isBrowser) return c.text(`${text}\n`, status);
+  const body = html`<h1>${title}</h1><p class="notice">${text}</p>`;
+  return respondWithPage(c, { title, address: c.req.path, body }, status);
+}
+
 /** How often a page without a script loads itself again, in seconds. */
 const RELOAD_EVERY_S = 15;
 
@@ -41,7 +53,7 @@ const RELOAD_EVERY_S = 15;
 export async function respondWithPage(
   c: Context,
   { title, address, live, body }: OperationsPage,
-  status: 200 | 400 | 403 | 404 | 409 = 200,
+  status: 200 | 403 | 404 | 409 | 500 = 200,
 ): Promise<Response> {
   const page = await html`<!doctype html>
 <html lang="en">

@@ -69,9 +69,10 @@ pre { margin: 0.375rem 0; padding: 0.5rem 0.625rem; overflow-x: auto; background
 summary { cursor: pointer; padding: 0.25rem 0; }
 ol.plain { margin: 0; padding: 0; list-style: none; }
 ol.plain li { padding: 0.375rem 0; border-bottom: 1px solid var(--line); }
-.schedules { min-width: 56rem; }
+.schedules { min-width: 60rem; }
 .schedules th, .schedules code { white-space: nowrap; overflow-wrap: normal; }
 .schedules .when { white-space: nowrap; }
+.schedules td:nth-child(3) { min-width: 13rem; }
 .schedules td:last-child { min-width: 16rem; }
 @media (max-width: 40rem) {
   .page { padding: 1rem 0.875rem 2rem; }
@@ -86,8 +87,8 @@ ol.plain li { padding: 0.375rem 0; border-bottom: 1px solid var(--line); }
   .list td:last-child { grid-column: 1 / -1; text-align: left; }
   .schedules { min-width: 0; }
   .schedules th { white-space: normal; overflow-wrap: anywhere; }
-  .schedules .when { white-space: normal; }
-  .schedules td:last-child { min-width: 0; }
+  .schedules td.when { grid-column: 1 / -1; text-align: left; }
+  .schedules td:nth-child(3), .schedules td:last-child { min-width: 0; }
   .compared thead { display: none; }
   .compared, .compared tbody { display: block; }
   .compared tr { display: grid; grid-template-columns: repeat(3, auto); justify-content: space-between; gap: 0 0.75rem; padding: 0.375rem 0; border-bottom: 1px solid var(--line); }
