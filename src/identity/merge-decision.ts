@@ -122,12 +122,13 @@ export function decideMerge(known: IdEntry, own: OwnPairs, at: TurnAtLedger): Me
       ? addTakenIn(known, own, at, sharedDevices)
       : addFacts(known, own, sharedDevices, at);
   const { user, sentAt } = entry;
+  const hasPair = own.users.length > 0;
   const holds =
     user !== undefined &&
     !(entry.isOfRemoved && !wasSent(entry, at)) &&
     !(entry.isShared && sharedDevices === 'none') &&
-    (!entry.isUser || entry.isRenamed);
-  const hasPair = own.users.length > 0;
+    // Of a user with several new ones nobody can tell which it is by now, whosever shared devices are.
+    (!entry.isUser || (entry.isRenamed && !(entry.isShared && hasPair)));
 
   if (sentAt !== 0 && !holds) return { entry, verdict: 'contradicted', person: undefined };
   if (!hasPair || at.purpose === 'note') {

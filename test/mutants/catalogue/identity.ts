@@ -51,6 +51,13 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/persons/removed-exports.test.ts'],
   },
   {
+    id: 'RENAMED-1',
+    what: 'a new id that was perhaps not sent is, although the user has two by now',
+    file: 'src/identity/merge-decision.ts',
+    edits: [['entry.isRenamed && !(entry.isShared && hasPair)', 'entry.isRenamed']],
+    tests: ['test/migrations/persons/renames-at-kills.test.ts'],
+  },
+  {
     id: 'SHARED-1',
     what: 'a shared device merged into another user than the one whose it is by now, and nobody told',
     file: 'src/identity/resolve-persons.ts',
