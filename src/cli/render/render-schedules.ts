@@ -1,3 +1,4 @@
+import { wrap } from '../../migrations/plan/format-text.ts';
 import type { Coverage } from '../../migrations/schedule/coverage.ts';
 import { describeWait } from '../../migrations/schedule/describe-wait.ts';
 import type { ScheduleView } from '../../migrations/schedule/schedules.ts';
@@ -20,7 +21,7 @@ export const renderSchedules = (all: readonly ScheduleView[]): string =>
       ]),
     ),
     ...all.flatMap(({ migration, lastRun, reason }) =>
-      reason === '' ? [] : [`  ${migration}: ${lastRun ? describeRun(lastRun) : reason}`],
+      reason === '' ? [] : wrap(lastRun ? describeRun(lastRun) : reason, `  ${migration}: `, '    '),
     ),
   ].join('\n');
 

@@ -26,11 +26,11 @@ export const COMPARISON_STYLES = `
 @media screen and (max-width: 40rem) {
   .compared thead { display: none; }
   .compared, .compared tbody, .scroll .compared td { display: block; }
-  .scroll .compared tr { display: grid; grid-template-columns: repeat(3, auto); justify-content: space-between; gap: 0 0.75rem; padding: 0.375rem 0.5rem; border-bottom: 1px solid var(--line); border-left: 3px solid transparent; }
+  .scroll .compared tr { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 0.75rem; padding: 0.375rem 0.5rem; border-bottom: 1px solid var(--line); border-left: 3px solid transparent; }
   .scroll .compared tr.explained { border-left-color: var(--explained); }
   .scroll .compared tr.unexplained { border-left-color: var(--alarm); }
   .scroll .compared tr > * { padding: 0; border: 0; min-width: 0; max-width: none; }
-  .scroll .compared tr > :first-child, .scroll .compared tr > :last-child { grid-column: 1 / -1; }
+  .scroll .compared tr > :first-child, .scroll .compared tr > :last-child { flex: 0 0 100%; }
   .scroll .compared td:nth-child(n+2):nth-child(-n+4) { text-align: left; }
   .compared td[data-of]::before { content: attr(data-of) ' '; color: var(--quiet); font-size: 0.8125rem; font-weight: 400; }
 }

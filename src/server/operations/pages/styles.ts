@@ -90,10 +90,10 @@ ol.plain li { padding: 0.375rem 0; border-bottom: 1px solid var(--line); }
   .schedules td.when { grid-column: 1 / -1; text-align: left; }
   .schedules td:nth-child(3), .schedules td:last-child { min-width: 0; }
   .compared thead { display: none; }
-  .compared, .compared tbody { display: block; }
-  .compared tr { display: grid; grid-template-columns: repeat(3, auto); justify-content: space-between; gap: 0 0.75rem; padding: 0.375rem 0; border-bottom: 1px solid var(--line); }
+  .compared, .compared caption, .compared tbody { display: block; }
+  .compared tr { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 0.75rem; padding: 0.375rem 0; border-bottom: 1px solid var(--line); }
   .compared th, .compared td { min-width: 0; padding: 0; border: 0; text-align: left; }
-  .compared tr > :first-child, .compared tr > :last-child { grid-column: 1 / -1; }
+  .compared tr > :first-child, .compared tr > :last-child { flex: 0 0 100%; }
   .compared td[data-of]::before { content: attr(data-of) ' '; color: var(--quiet); }
 }
 `;
