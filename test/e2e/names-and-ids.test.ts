@@ -27,7 +27,11 @@ async function createBench({ onTestFinished }: TestContext) {
     });
     return runBackhaul([command, '--json', manifest], {
       dataDir: workplace.dataDir('embedded'),
-      env: { BACKHAUL_PROJECT_API_KEY: API_KEY, REDIS_URL: redis.url },
+      env: {
+        BACKHAUL_PROJECT_API_KEY: API_KEY,
+        BACKHAUL_HASH_KEY: 'a key that only the tests have',
+        REDIS_URL: redis.url,
+      },
     });
   };
   const put = (path: string, records: readonly object[]) => {
@@ -154,6 +158,43 @@ it(
     expect(parseReport(ended)).toMatchObject({
       people: { pairs: 4, setAside: {}, uniques: { '2024-02': { vendor: 3, destination: 2 } } },
     });
+  },
+  TIMEOUT_MS,
+);
+
+it(
+  'devices without a user stay apart where ids are hashed',
+  async (context) => {
+    const { destination, backhaul, put } = await createBench(context);
+    const users = [true, true, false, false, {}, {}, [1], [1], { id: 7 }, { id: 7 }];
+    const visit = { e: 'Opened', t: '2024-02-03T04:05:06Z' };
+    put('visits.jsonl', [
+      ...users.map((u, n) => ({ ...visit, u, d: `device-${n}`, c: u, c_size: n })),
+      { ...visit, u: 'ann', d: 'phone', c: 'acme', c_size: 9 },
+      { ...visit, u: 'ann', d: 'tablet' },
+    ]);
+    const ended = await backhaul('run', 'hashed', {
+      type: 'jsonl',
+      from: 'visits.jsonl',
+      mapping: {
+        event: { column: 'e' },
+        distinctId: { column: ['u', 'd'] },
+        anonymousId: { column: 'd' },
+        timestamp: { column: 't' },
+        groups: [{ type: 'company', column: 'c', set: { prefix: 'c_' } }],
+        hash: { columns: ['u', 'd', 'c'], key: '${BACKHAUL_HASH_KEY}' },
+      },
+    });
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(parseReport(ended)).toMatchObject({ counts: { read: 12, delivered: 12 }, people: { pairs: 2 } });
+    const live = createLivePersons();
+    for (const event of destination.events().values()) live.take(event);
+    expect(live.list().map(({ ids }) => ids.length)).toEqual(
+      expect.arrayContaining([3, ...users.map(() => 1)]),
+    );
+    expect(live.list()).toHaveLength(users.length + 1);
+    const grouped = [...destination.events().values()].filter(({ event }) => event === '$group_identify');
+    expect(grouped).toHaveLength(1);
   },
   TIMEOUT_MS,
 );

@@ -19,7 +19,7 @@ import { createReadColumn, createReadIdColumn } from './declared-columns.ts';
 import { isEmptyObject } from './name-rules.ts';
 import type { DeclaredMapping, DeclaredOptions } from './options.ts';
 import { type CreateSortColumns, createSortColumns, createSortColumnsFirst } from './sort-columns.ts';
-import { createPrepareRecord } from './values/prepare-record.ts';
+import { createPrepareRecord, type PreparedRecord } from './values/prepare-record.ts';
 import { createUnnest } from './values/unnest.ts';
 
 /** What differs between versions of the mapping. */
@@ -68,13 +68,13 @@ function createThirdMap(
   if (!prepare && !unnest) return (record) => mapRow(record);
 
   return (exported) => {
-    const prepared = prepare ? prepare(exported) : { record: exported, hashed: exported };
+    const prepared = prepare ? prepare(exported) : { record: exported, hashed: exported, ids: exported };
     if ('kind' in prepared) return prepared;
-    if (!unnest) return mapRow(prepared.record, prepared.hashed);
+    if (!unnest) return mapRow(prepared.record, prepared);
     const rows = unnest(prepared);
     if ('kind' in rows) return rows;
     return joinRows(
-      rows.map(({ record, hashed }, index) => mapRow(record, hashed, index)),
+      rows.map((row, index) => mapRow(row.record, row, index)),
       mapping.unnest?.column ?? '',
     );
   };
@@ -126,13 +126,14 @@ function createDeclaredMap(
     ([name, value]) => [RESERVED.get(name) ?? name, value] as const,
   );
 
-  return function mapDeclared(record, hashed = record, index?: number): MapOutcome<MappedEvent> {
+  return function mapDeclared(record, prepared, index): MapOutcome<MappedEvent> {
+    const { hashed, ids: idFields } = prepared ?? { hashed: record, ids: record };
     const { exported, event } = readName(record);
     // By its name as exported, which a value map may have changed.
     if (dropped.has(hashed === record ? exported : readName(hashed).exported))
       return skipped('excluded_by_manifest');
     if (isRejected(event)) return event;
-    const distinctId = toDistinctId(readPerson(record), joinNames(mapping.distinctId.column));
+    const distinctId = toDistinctId(readPerson(idFields), joinNames(mapping.distinctId.column));
     if (isRejected(distinctId)) return distinctId;
     const time = readRecordTime(readStamp(record), stampField, readTime, format);
     if (isRejected(time)) return time;
@@ -140,8 +141,8 @@ function createDeclaredMap(
     if ('kind' in columns) return columns;
 
     const facts: IdentityFact[] = [];
-    const anonId = ids.readSendable(readAnonymous?.(record));
-    const isKnown = hasOneColumn || readKnown(record) === distinctId;
+    const anonId = ids.readSendable(readAnonymous?.(idFields));
+    const isKnown = hasOneColumn || readKnown(idFields) === distinctId;
     if (anonId !== undefined && anonId !== distinctId && isKnown) {
       facts.push({ kind: 'pair', anonId, userId: distinctId, time });
     }
@@ -155,7 +156,7 @@ function createDeclaredMap(
 
     const groups: Record<string, string> = {};
     mapping.groups.forEach(({ type }, index) => {
-      const groupKey = ids.readSendable(readGroupKeys[index]?.(record));
+      const groupKey = ids.readSendable(readGroupKeys[index]?.(idFields));
       if (groupKey === undefined || !ids.isGroupType(type)) return;
       groups[type] = groupKey;
       const groupSet = columns.groups[index];
@@ -176,8 +177,12 @@ function createDeclaredMap(
   };
 }
 
-/** `hashed`: the record before values were changed otherwise; `index`: place of the item that it is of. */
-type MapRow = (record: Fields, hashed?: Fields, index?: number) => MapOutcome<MappedEvent>;
+/** `prepared`: the record in its other forms, where it has any; `index`: place of the item that it is of. */
+type MapRow = (
+  record: Fields,
+  prepared?: Omit<PreparedRecord, 'record'>,
+  index?: number,
+) => MapOutcome<MappedEvent>;
 
 const RESERVED = createRenames();
 

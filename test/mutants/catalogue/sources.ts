@@ -180,6 +180,13 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     tests: ['test/sources/declared'],
   },
   {
+    id: 'P45',
+    what: 'hashing makes one person of all whose id is no id',
+    file: 'src/sources/declared/values/prepare-record.ts',
+    edits: [['hasNobody ? change(record, hashId) : hashed', 'hashed']],
+    tests: ['test/sources/declared'],
+  },
+  {
     id: 'SF1',
     what: 'a part with records of two versions of a file that was rewritten while it was staged',
     file: 'src/sources/files/local-file.ts',

@@ -17,6 +17,8 @@ export interface PreparedRecord {
   readonly hashed: Fields;
   /** With value maps and types applied as well. */
   readonly record: Fields;
+  /** The same, for reading ids: a hash of what is no id, such as `false`, would be one that many share. */
+  readonly ids: Fields;
 }
 
 export type PrepareRecord = (record: Fields) => PreparedRecord | Rejected;
@@ -71,9 +73,9 @@ export function createPrepareRecord(
   return (exported) => {
     const parsed = run(jsonSteps, exported);
     if (parsed.bad) return parsed.bad;
-    const hashed = hashing ? hashing(parsed.record) : parsed.record;
+    const { hashed, ids } = hashing ? hashing(parsed.record) : { hashed: parsed.record, ids: parsed.record };
     const { record, bad } = run(steps, hashed);
-    return bad ?? { hashed, record };
+    return bad ?? { hashed, record, ids: ids === hashed ? record : run(steps, ids).record };
   };
 }
 
@@ -104,16 +106,37 @@ function createHash(
   columns: readonly string[],
   key: string,
   nullValues: ReadonlySet<string>,
-): (record: Fields) => Fields {
+): (record: Fields) => Pick<PreparedRecord, 'hashed' | 'ids'> {
   const hashText = (text: string) => createHmac('sha256', key).update(text).digest('hex');
+  let hasNobody = false;
   const hashValue: Change = (value) => {
     if (isNull(value, nullValues)) return value;
     if (Array.isArray(value)) return value.map(hashValue);
-    if (typeof value === 'boolean' || (asFields(value) && !isExactNumber(value)))
+    if (isNobody(value)) {
+      hasNobody = true;
       return hashText(canonicalJson(value));
+    }
     // Placeholders for nobody stay: hashed, they would become an id that all of them share.
     const id = readTrimmedId(value);
     return id === undefined ? value : hashText(id);
   };
-  return (record) => columns.reduce((changed, path) => changePath(changed, path, hashValue), record);
+  const hashId: Change = (value) => {
+    if (Array.isArray(value)) return value.map(hashId);
+    return isNobody(value) ? NOBODY : hashValue(value);
+  };
+  const change = (record: Fields, how: Change) =>
+    columns.reduce((changed, path) => changePath(changed, path, how), record);
+
+  return (record) => {
+    hasNobody = false;
+    const hashed = change(record, hashValue);
+    return { hashed, ids: hasNobody ? change(record, hashId) : hashed };
+  };
 }
+
+/** What no id is read from: neither text nor a number. */
+const isNobody = (value: unknown): boolean =>
+  typeof value === 'boolean' || (asFields(value) !== undefined && !isExactNumber(value));
+
+/** A value, so that no other column is looked at in its place, and nobody's id. */
+const NOBODY = false;

@@ -14,7 +14,7 @@ export type Unnest = (prepared: PreparedRecord) => PreparedRecord[] | Rejected |
 
 export function createUnnest(column: string, nullValues: ReadonlySet<string>): Unnest {
   const read = createReadColumn(column, nullValues);
-  return ({ record, hashed }) => {
+  return ({ record, hashed, ids }) => {
     const value = read(record);
     if (value === undefined) return skipped('no_items');
     const list = toList(value);
@@ -29,10 +29,15 @@ export function createUnnest(column: string, nullValues: ReadonlySet<string>): U
     const missing = list.findIndex((item) => item === null || item === undefined);
     if (missing !== -1) return rejected('bad_field', `${column}[${missing}] is null; an item was expected`);
     const hashedItems = toList(read(hashed)) ?? list;
-    return list.map((item, index) => ({
-      record: put(record, column, item),
-      hashed: put(hashed, column, hashedItems[index]),
-    }));
+    const idItems = ids === record ? list : (toList(read(ids)) ?? list);
+    return list.map((item, index) => {
+      const row = put(record, column, item);
+      return {
+        record: row,
+        hashed: put(hashed, column, hashedItems[index]),
+        ids: ids === record ? row : put(ids, column, idItems[index]),
+      };
+    });
   };
 }
 

@@ -53,7 +53,7 @@ export const valueRules = {
     })
     .exactOptional()
     .describe(
-      'Personal data that must not arrive: each value becomes its HMAC-SHA-256 in hexadecimal, before anything else is done. One value has one hash everywhere, so ids still join; plans and pages of migrations show it nowhere, and only parts and rejects in staging keep the records as they were exported. What means "no value" or nobody stays as it is.',
+      'Personal data that must not arrive: each value becomes its HMAC-SHA-256 in hexadecimal, before anything else is done. One value has one hash everywhere, so ids still join; plans and pages of migrations show it nowhere, and only parts and rejects in staging keep the records as they were exported. What means "no value" or nobody stays as it is, and what is no id, such as true or an object, is none as a hash either.',
     ),
   values: z
     .record(path, z.record(z.string(), scalar))

@@ -19,6 +19,7 @@ function only(outcome: MapOutcome) {
   if (!event || outcome.events.length !== 1) throw new Error('one event was expected');
   return event;
 }
+const KEYED = { u: true, d: 'dev', in: { u: false }, spread: { u: { a: 1 } } };
 const events = (outcome: MapOutcome) => (outcome.kind === 'mapped' ? outcome.events : []);
 const hashed = (text: string) => createHmac('sha256', KEY).update(text).digest('hex');
 
@@ -127,6 +128,61 @@ describe('hashing', () => {
 
   test('leaves what stands for nobody, so that it becomes nobody', () => {
     expect(map({ hash }, { u: 'null' })).toMatchObject({ kind: 'rejected', reason: 'no_identity' });
+  });
+
+  describe('what is no id without it is none with it:', () => {
+    const nobodies = [true, false, {}, { id: 1 }, [1], [true], 'true', 'null', '', ' ', 0, '0', null];
+    const columns = ['u', 'd', 'c', 'in.u', 'items', 'spread.u'];
+    const all = { columns, key: '${HASH_KEY}' };
+    const groups = [{ type: 'company', column: 'c', set: { columns: ['size'] } }];
+    const kinds = (outcome: MapOutcome) =>
+      outcome.kind === 'rejected' ? [outcome.reason] : outcome.facts.map(({ kind }) => kind);
+
+    test.each(nobodies)('%j', (nobody) => {
+      const both = (mapping: object, record: object) => {
+        const plain = map(mapping, record);
+        const outcome = map({ ...mapping, hash: all }, record);
+        expect(kinds(outcome)).toEqual(kinds(plain));
+        return outcome;
+      };
+      for (const column of ['u', ['u'], 'in.u', 'spread.u', ['u', 'in.u']])
+        expect(
+          both(
+            { distinctId: { column }, spreadColumns: ['spread'] },
+            { u: nobody, in: { u: nobody }, spread: { u: nobody } },
+          ),
+        ).toMatchObject({ reason: 'no_identity' });
+      const fallsBack = both(
+        { distinctId: { column: ['u', 'd'] }, anonymousId: { column: 'd' } },
+        { u: nobody, d: 'dev' },
+      );
+      expect(only(fallsBack).properties.distinct_id).toBe(hashed('dev'));
+      expect(fallsBack).toMatchObject({ facts: [] });
+      expect(both({ anonymousId: { column: 'd' } }, { d: nobody })).toMatchObject({ facts: [] });
+      const grouped = both({ groups }, { c: nobody, size: 3 });
+      expect(grouped).toMatchObject({ facts: [] });
+      expect(only(grouped).properties).not.toHaveProperty('$groups');
+      const items = nobody === null ? [false] : [nobody];
+      both({ unnest: { column: 'items' }, distinctId: { column: ['items', 'd'] } }, { items, d: 'dev' });
+      expect(both({ unnest: { column: 'items' }, distinctId: { column: 'items' } }, { items })).toMatchObject(
+        { kind: 'rejected' },
+      );
+    });
+
+    test('and what was hashed is not read in the place of it', () => {
+      const record = { u: { id: 'ann' }, 'in.u': true, in: { u: 'ann' } };
+      for (const column of ['u.id', 'in.u'])
+        expect(map({ distinctId: { column }, hash: all }, record)).toMatchObject({ reason: 'no_identity' });
+    });
+
+    test('while properties and the ids of events are hashes as ever', () => {
+      const event = only(map({ hash: all, key: ['u', 'in.u'], distinctId: { column: 'd' } }, KEYED));
+      expect(event.uuid).toBe('d4af0b15-a854-519d-9bf5-305dbb2647ef');
+      expect(event.properties).toMatchObject({
+        in: { u: hashed('false') },
+        spread: { u: hashed('{"a":1}') },
+      });
+    });
   });
 
   test('reaches into JSON text of a cell', () => {
