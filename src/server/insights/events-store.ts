@@ -57,6 +57,13 @@ export const eventsWhere = (scope: EventScope, { from, until }: Span, condition:
     and e.timestamp >= ${from}::timestamptz and e.timestamp < ${until}::timestamptz
     and ${condition} and ${compileFilter(scope.filter, toSubject(scope))} and ${scope.guard}`;
 
+/**
+ * A column for a subquery that reads properties and whose rows are sorted: what is volatile stays there, and the rest
+ * with it, so that properties are read once and not sorted with the rows. An offset does the same, but only one process
+ * at work.
+ */
+export const READ_HERE = sql`clock_timestamp() as read_at`;
+
 /** Whether `e` is one of an entity's events. */
 export const matchEntity = (
   scope: EventScope,
