@@ -117,7 +117,9 @@ export async function countCorrelated(
   const last = query.steps.length;
   const counted = await steps.derive(
     others === undefined ? [matched] : [matched, others],
-    (of) => sql`with facts as (${funnelFacts(scope, of(matched), query)}),
+    (of) => sql`with facts as (
+          select row_number() over () as person, each_fact.*
+          from (${funnelFacts(scope, of(matched), query)}) as each_fact),
         having_it as (${
           others === undefined || things.type === 'properties'
             ? labelledPersons(things)
@@ -130,19 +132,24 @@ export async function countCorrelated(
       select null, null, null, count(*) filter (where steps = ${last}::integer),
         count(*) filter (where steps < ${last}::integer) from facts`,
   );
+  const added = steps.areSeveral
+    ? sql`(select a, b, c, sum(success)::bigint as success, sum(failure)::bigint as failure
+        from ${counted} as counted group by c, b, a)`
+    : counted;
   return runFacts(
     tx,
     sql`select nullif(array_remove(array[a, b, c], null), '{}') as label, success, failure
-      from (
-        select a, b, c, sum(success)::bigint as success, sum(failure)::bigint as failure
-        from ${counted} as counted group by c, b, a) as things
+      from ${added} as things
       order by a is not null, success + failure desc, a collate "C", b collate "C", c collate "C"
       limit ${MOST_THINGS}::integer`,
   );
 }
 
-/** Values that are a single one. */
-const isScalar = (value: Sql): Sql => sql`jsonb_typeof(${value}) in ('string', 'number', 'boolean')`;
+/**
+ * Values that are a single one. Postgres expects few to be what is named and most to be anything else, which is true
+ * here: expecting few rows it would sort a million.
+ */
+const isScalar = (value: Sql): Sql => sql`jsonb_typeof(${value}) not in ('object', 'array', 'null')`;
 
 type CorrelatedEvents = Exclude<CorrelatedThings, { readonly type: 'properties' }>;
 
@@ -159,17 +166,18 @@ function otherThings(scope: EventScope, span: Span, query: FunnelQuery, things: 
 
 /**
  * What persons did on their way, once each, by the parts `a`, `b` and `c` of its label: arrays take longer to tell
- * apart. Labels are sorted from their end, as bytes: values differ early, where names are the same for many. Properties become rows only there: they are twenty times as many as events, most of which are not on the way
- * of anybody.
+ * apart, and so do actors than the numbers of `person`. Labels are sorted from their end, as bytes: values differ
+ * early, where names are the same for many. Properties become rows only there: they are twenty times as many as
+ * events, most of which are not on the way of anybody.
  */
 function labelledOthers(others: Sql, query: FunnelQuery, things: CorrelatedEvents): Sql {
   const onTheWay = sql`facts join ${others} as others on others.actor = facts.actor where ${isOnTheWay(query)}`;
   if (things.type === 'events') {
-    return sql`select distinct facts.actor, steps, others.event as a, null as b, null as c from ${onTheWay}`;
+    return sql`select distinct person, steps, others.event as a, null as b, null as c from ${onTheWay}`;
   }
-  return sql`select distinct actor, steps, event as a, key collate "C" as b,
+  return sql`select distinct person, steps, event as a, key collate "C" as b,
       left(value #>> '{}', ${MAX_VALUE_CHARACTERS}::integer) collate "C" as c
-    from (select facts.actor, steps, others.event, others.properties from ${onTheWay} offset 0) as own
+    from (select person, steps, others.event, others.properties from ${onTheWay} offset 0) as own
     cross join lateral jsonb_each(own.properties) as member (key, value)
     where key <> all(${things.excluded}::text[]) and ${isScalar(sql`value`)}`;
 }
@@ -177,7 +185,7 @@ function labelledOthers(others: Sql, query: FunnelQuery, things: CorrelatedEvent
 function labelledPersons(things: CorrelatedThings): Sql {
   const names = things.type === 'properties' ? things.names : undefined;
   const isNamed = names === undefined ? sql`true` : sql`key = any(${names}::text[])`;
-  return sql`select facts.actor, steps, key collate "C" as a,
+  return sql`select steps, key collate "C" as a,
       left(member.value #>> '{}', ${MAX_VALUE_CHARACTERS}::integer) collate "C" as b, null as c
     from facts
     join persons p on p.id = case when facts.actor ~ '^[0-9]' then facts.actor::integer end
