@@ -7,7 +7,7 @@ import type { SettledState, WorkEvent } from '../src/migrations/run/work-queue.t
 import { type JobResult, type MigrationJob, payloads, QUEUE_PREFIX, retryPolicy } from './catalog.ts';
 import { logConnectionErrors } from './log-connection-errors.ts';
 
-const CLOSE_WITHIN_MS = 5_000;
+const CLOSE_WITHIN_MS = 2_000;
 
 /** The producer's side of the queues: adds jobs, and listens for their ends. */
 export async function createWorkQueue(

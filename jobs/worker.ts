@@ -50,7 +50,7 @@ export interface WorkerDeps<N extends JobName> {
   readonly log: Logger;
   /** How long the job of a worker that was killed stays locked. @default 30,000 */
   readonly lockMs?: number;
-  /** Bound of close. @default 15,000 */
+  /** Bound of close. @default 10,000 */
   readonly closeWithinMs?: number;
 }
 
@@ -61,7 +61,7 @@ const PROGRESS_EVERY_MS = 1_000;
 /** The dashboard shows how many jobs ended in each minute of a week. */
 const METRICS_MINUTES = 7 * 24 * 60;
 /** Time to finish the batch and save; without Redis nothing ends by itself, and nothing is lost. */
-const CLOSE_WITHIN_MS = 15_000;
+const CLOSE_WITHIN_MS = 10_000;
 /** A job that was just seen in the queue is taken by then, if not by another process. */
 const TAKEN_WITHIN_MS = 2_000;
 const PUT_BACK_MS = 3_000;

@@ -1,12 +1,18 @@
 import { once } from 'node:events';
-import { StoppedError } from './exit-code.ts';
+import { EXIT, StoppedError } from './exit-code.ts';
 import type { Terminal } from './terminal.ts';
+
+/** From the first signal to the end of the process, whatever does not answer. The documentation names it. */
+export const END_WITHIN_MS = 20_000;
 
 export interface StopSignal {
   readonly signal: AbortSignal;
   /** Until `listen` is called, SIGINT and SIGTERM end the process at once, with these words. */
   endWith(message: string): void;
-  /** From here on the first SIGINT or SIGTERM aborts with this message; the second ends the process at once. */
+  /**
+   * From here on the first SIGINT or SIGTERM aborts with this message; the second ends the process at once, as does
+   * END_WITHIN_MS after the first, with the exit code of a stop.
+   */
   listen(message: string): void;
   dispose(): void;
 }
@@ -16,12 +22,20 @@ export function createStopSignal(terminal: Terminal): StopSignal {
   const controller = new AbortController();
   let message = '';
   let isListening = false;
+  const endLate = () => {
+    terminal.info(
+      `Something did not answer for ${END_WITHIN_MS / 1_000} s and is not waited for. ${message}`.trim(),
+    );
+    process.exit(EXIT.stoppedResumable);
+  };
   const onSignal = (name: NodeJS.Signals) => {
     if (controller.signal.aborted || !isListening) {
       if (!isListening) terminal.info(message);
       return process.exit(name === 'SIGINT' ? 130 : 143);
     }
     terminal.info('Stopping … (again to end at once; nothing is lost either way)');
+    // It ends closing as well, which `dispose` precedes.
+    setTimeout(endLate, END_WITHIN_MS).unref();
     controller.abort(new StoppedError(message));
   };
   const ignore = () => {

@@ -134,6 +134,14 @@ export async function runPrepared(
     const queue = await raceAbort(runtime.openQueue(record.id), signal);
     const producer = { produces: record.name };
     const workers = await (importHere ? runtime.startWorkers(producer) : runtime.startSliceWorker(producer));
+    let closing: Promise<unknown> | undefined;
+    const close = () => {
+      closing ??= workers.close();
+      return closing;
+    };
+    // At once, and not when the run has ended: each of both may have to wait for what does not answer.
+    if (signal.aborted) void close();
+    else signal.addEventListener('abort', close, { once: true });
     try {
       const { staging, redis, log, now } = runtime;
       const end = await runMigration(
@@ -173,8 +181,8 @@ export async function runPrepared(
       );
       return toResult(prepared, end);
     } finally {
-      await workers.close();
-      await queue.close();
+      signal.removeEventListener('abort', close);
+      await Promise.all([close(), queue.close()]);
     }
   } catch (error) {
     return toInterruption(error, {

@@ -4,6 +4,7 @@ import { stageFileHandler } from '../../jobs/stage-file.ts';
 import { startSliceWorker, startWorkers, type Workers } from '../../jobs/start-workers.ts';
 import { createWorkQueue } from '../../jobs/work-queue.ts';
 import { createJobWorker } from '../../jobs/worker.ts';
+import { settleWithin } from '../lib/async/timeout.ts';
 import type { Closable, MigrationRuntime, StagingWork } from '../migrations/migration-runtime.ts';
 import { keepTelling } from '../migrations/notify/keep-telling.ts';
 import { createManifestOpener } from '../migrations/open-manifest.ts';
@@ -19,6 +20,8 @@ import type { Runtime } from './runtime.ts';
 
 /** Files staged at once: one keeps two cores busy, and its parts come in order. */
 const FILES_AT_ONCE = 1;
+
+const CLOSE_WITHIN_MS = 2_000;
 
 type Base = Pick<
   Runtime,
@@ -55,7 +58,7 @@ function startOnMigrations(base: Base, start: (migrations: OpenMigrations) => Wo
   return {
     async close() {
       await workers.close();
-      await migrations.close();
+      await settleWithin(migrations.close(), CLOSE_WITHIN_MS); // one may still be read from a staging that hangs
     },
   };
 }

@@ -12,6 +12,7 @@ export interface RunningPostgres {
   readonly url: string;
   /** The socket that clients connect to. */
   readonly socketPath: string;
+  readonly pid: number;
   /** Ends the server: SIGTERM waits for clients, SIGINT (fast) and SIGQUIT (immediate) do not, SIGKILL is a crash. */
   end(signal: 'SIGINT' | 'SIGQUIT' | 'SIGKILL'): Promise<void>;
   /** Starts it again after `end`, at the same address and with the same data. */
@@ -76,6 +77,9 @@ export async function startPostgres({
   return {
     url: `postgresql://backhaul@localhost/postgres?host=${encodeURIComponent(dir)}`,
     socketPath: join(dir, '.s.PGSQL.5432'),
+    get pid() {
+      return server.pid ?? 0;
+    },
     end,
     async startAgain() {
       // After a crash the processes of its connections may need a moment to notice it; until then the new

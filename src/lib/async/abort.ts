@@ -24,6 +24,23 @@ export function raceAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> 
   });
 }
 
+/** As raceAbort, but the work has `graceMs` after the abort to come to its own end. */
+export async function endWithin<T>(work: Promise<T>, signal: AbortSignal, graceMs: number): Promise<T> {
+  const late = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const start = () => {
+    timer = setTimeout(() => late.abort(signal.reason), graceMs);
+  };
+  if (signal.aborted) start();
+  else signal.addEventListener('abort', start, { once: true });
+  try {
+    return await raceAbort(work, late.signal);
+  } finally {
+    signal.removeEventListener('abort', start);
+    clearTimeout(timer);
+  }
+}
+
 /**
  * Runs `work` with a controller of its own that is aborted with the first of the signals. For work that is
  * done often under signals that live long: AbortSignal.any keeps more than a kilobyte for each of its

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { Staging } from '../../contract/staging.ts';
-import { raceAbort } from '../../lib/async/abort.ts';
+import { endWithin, raceAbort } from '../../lib/async/abort.ts';
 import { settleWithin } from '../../lib/async/timeout.ts';
 import { ConfigError, FencedOutError, getMessage } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
@@ -33,6 +33,9 @@ import type { Work } from './work-queue.ts';
 const WINDOW = 32;
 const REDIS_WITHIN_MS = 1_000;
 const FORGET_WITHIN_MS = 5_000;
+/** Staging or Redis may hang: an operator who stops the run must not have to wait for either. */
+const END_WITHIN_MS = 10_000;
+const NOTE_WITHIN_MS = 2_000;
 
 export interface RunDeps {
   readonly staging: Staging;
@@ -87,7 +90,8 @@ export async function runMigration(
       throw error;
     });
     try {
-      return await runEpoch(record, slices, lease, board, { ...deps, countFirst });
+      const epoch = runEpoch(record, slices, lease, board, { ...deps, countFirst });
+      return await endWithin(epoch, deps.signal, END_WITHIN_MS);
     } catch (error) {
       if (error instanceof VolumeUnknownError) {
         countFirst = true;
@@ -278,9 +282,8 @@ async function noteStopped(
     await staging.remove(layout(name).progress(epoch));
     await note();
   };
-  await note()
-    .catch(makeRoom)
-    .catch(() => {}); // staging may be what is down; the run ends all the same
+  // Staging may be what is down; the run ends all the same.
+  await settleWithin(note().catch(makeRoom), NOTE_WITHIN_MS);
 }
 
 const toJobIdPrefix = ({ name, id }: MigrationRecord) => `${name}_${id.slice(0, 8)}`;
