@@ -3,7 +3,9 @@ import type { Checkpoint } from '../src/contract/progress.ts';
 import type { Staging } from '../src/contract/staging.ts';
 import type { OpenMigrations } from '../src/migrations/open-migrations.ts';
 import { importPart } from '../src/pipeline/import-part.ts';
+import { limitToStored } from '../src/pipeline/limit-to-stored.ts';
 import { createRedisCheckpoints } from '../src/state/checkpoints.ts';
+import { findLatest } from '../src/state/migrations.ts';
 import { createPartStore, leaveNothingOfRemoved } from '../src/state/part-store.ts';
 import { createStagedCheckpoints } from '../src/state/staged-checkpoints.ts';
 import type { Handler, JobRun } from './worker.ts';
@@ -32,7 +34,7 @@ export function importPartHandler({ staging, redis, migrations }: ImportPartDeps
           nowMs: () => performance.now(),
         }),
         store: leaveNothingOfRemoved(createPartStore(staging, record), staging, record),
-        map: maps[part.idFrom ?? 'vendor'],
+        map: limitToStored(maps[part.idFrom ?? 'vendor'], findLatest(record, part)),
         mapping: record.mapping,
         batch: settings.batch,
         stamp: settings.stamp,

@@ -37,6 +37,8 @@ export interface Rejected {
   readonly reason: RejectReason;
   /** One sentence for the operator: the field, the value (shortened) and the rule. */
   readonly detail: string;
+  /** What it is counted under, where that is known. @default no day, and no event name */
+  readonly of?: { readonly timestamp: string; readonly event?: string };
 }
 
 /**
@@ -63,6 +65,7 @@ export type RejectReason =
   | 'no_identity'
   | 'no_timestamp'
   | 'bad_timestamp'
+  | 'in_the_future' // later than any event that the destination would store under its own time
   | 'id_too_long'
   | 'event_name_too_long'
   | 'bad_field'

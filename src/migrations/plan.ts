@@ -44,12 +44,13 @@ export async function planMigration(
   await checkHeaders(files, manifest.source);
   const staging = await context.openStaging();
   const findPlace = await openManifestPlaces(manifest, baseDir);
+  const now = context.now();
   const plan = {
-    ...(await makePlan(manifest, files, context.now(), { recordsPerFile, findPlace })),
+    ...(await makePlan(manifest, files, now, { recordsPerFile, findPlace })),
     staging: { location: staging.location, ...(await planSpace(staging, files)) },
   };
   try {
-    const pass = full && (await planFull(staging, manifest, files, { ...full, findPlace }));
+    const pass = full && (await planFull(staging, manifest, files, { ...full, findPlace, now }));
     const judged = pass ? { ...plan, events: { count: pass.report.events.sent, exact: true } } : plan;
     return {
       kind: 'planned',

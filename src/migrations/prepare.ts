@@ -5,6 +5,7 @@ import { manifestIdentity } from '../../config/manifest/manifest-identity.ts';
 import { listStagedFiles, type StagedFile } from '../contract/part.ts';
 import type { RecordCounts } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
+import { toLatest } from '../deliver/not-stored.ts';
 import { ConfigError } from '../lib/errors.ts';
 import { hashSlice } from '../pipeline/stage/hash-slice.ts';
 import { assignSlices, type StagedSlice, toStagedSlices } from '../pipeline/stage/slice-groups.ts';
@@ -18,6 +19,7 @@ import {
   loadLatestEpoch,
   loadMigration,
   type MigrationRecord,
+  withLatest,
 } from '../state/migrations.ts';
 import { listFileReceipts } from '../state/parts.ts';
 import { checkSources } from './check-sources.ts';
@@ -194,6 +196,7 @@ export async function createRecord(
 ): Promise<MigrationRecord> {
   const { manifest } = opening;
   const { identity, sha256 } = manifestIdentity(manifest);
+  const begun = now();
   const record: MigrationRecord = {
     id: randomUUID(),
     name: manifest.name,
@@ -202,7 +205,8 @@ export async function createRecord(
     mapping,
     destination: manifest.destination?.url ?? 'bundled API',
     files: [...files],
-    createdAt: now().toISOString(),
+    latest: toLatest(begun),
+    createdAt: begun.toISOString(),
     ...derived,
     opening: { manifest, baseDir: opening.baseDir },
   };
@@ -222,8 +226,10 @@ async function addFiles(
   files: MigrationRecord['files'],
 ): Promise<MigrationRecord> {
   if (files.length === 0) return record;
-  await addTopUp(staging, record.name, { at: now().toISOString(), files });
-  return { ...record, files: [...record.files, ...files] };
+  const at = now();
+  const added = { at: at.toISOString(), files, latest: toLatest(at) };
+  await addTopUp(staging, record.name, added);
+  return { ...record, files: [...record.files, ...withLatest(added)] };
 }
 
 const asFound = ({ fileId, name, bytes, modified, slice }: SourceSlice & { slice?: string | undefined }) => ({

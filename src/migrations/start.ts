@@ -1,11 +1,13 @@
 import { readHashKey } from '../../config/manifest/load-manifest.ts';
+import type { PartMeta } from '../contract/part.ts';
 import { raceAbort } from '../lib/async/abort.ts';
 import { SourceError } from '../lib/errors.ts';
 import { canonicalJson } from '../lib/json/canonical-json.ts';
+import { limitToStored } from '../pipeline/limit-to-stored.ts';
 import { readPinnedVersion } from '../sources/registry.ts';
 import type { ImportMap } from '../sources/source.ts';
 import { loadControl } from '../state/control.ts';
-import { loadMigration } from '../state/migrations.ts';
+import { findLatest, loadMigration } from '../state/migrations.ts';
 import { toEpochLedger } from './compare-manifest.ts';
 import { type Interruption, toInterruption } from './interruption.ts';
 import { decideStored, requireMigration } from './life-store.ts';
@@ -164,7 +166,7 @@ export async function runPrepared(
           onStatus: onStatus ?? (() => {}),
           eventsPerMinute: manifest.limits.eventsPerMinute,
           watchRedis: (listener) => runtime.watchRedis(listener),
-          volume: allowed.volume && { ...allowed.volume, map: createPinnedMap(record, manifest, runtime) },
+          volume: allowed.volume && { ...allowed.volume, toMap: createPinnedMap(record, manifest, runtime) },
           persons: {
             hold: manifest.persons === 'hold',
             destination: toLedgerDestination(manifest),
@@ -199,12 +201,13 @@ export async function runPrepared(
 
 /** The map that workers use, to count what they would send. */
 function createPinnedMap(
-  { mapping }: Prepared['record'],
+  record: Prepared['record'],
   manifest: Prepared['manifest'],
   { env }: Pick<MigrationRuntime, 'env'>,
-): ImportMap {
-  const version = readPinnedVersion(mapping, manifest.source.type);
-  return createManifestMap(manifest, { version, hashKey: readHashKey(manifest, env) });
+): (part: PartMeta) => ImportMap {
+  const version = readPinnedVersion(record.mapping, manifest.source.type);
+  const map = createManifestMap(manifest, { version, hashKey: readHashKey(manifest, env) });
+  return (part) => limitToStored(map, findLatest(record, part));
 }
 
 function toResult(prepared: Prepared, { report, failures }: RunEnd): RunResult {

@@ -58,7 +58,11 @@ export class Outcomes {
   }
 
   rejected(record: number, rejection: Rejected, events: readonly MappedEvent[] = []): void {
-    this.#set(record, REJECTED, this.toLabel(events, rejection.reason));
+    const { of, reason } = rejection;
+    const label = of
+      ? this.labels.toNumber(of.timestamp.slice(0, 10), of.event ?? NO_EVENT, reason)
+      : this.toLabel(events, reason);
+    this.#set(record, REJECTED, label);
     this.#rejections.set(record, rejection);
   }
 

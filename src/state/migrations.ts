@@ -13,6 +13,12 @@ const opening = z.strictObject({
 });
 
 /** What beside the map decides which events are made of records. */
+/**
+ * Time of the last event that is not in the future, ISO 8601 in UTC with milliseconds. Absent where an earlier version
+ * took the files in: it sent whatever time an event had, and they are finished in the same way.
+ */
+const latest = z.string().exactOptional();
+
 const mappingPins = z.strictObject({
   /** Package and version of the parser of user agents. */
   agentParser: z.string(),
@@ -44,8 +50,12 @@ export const migrationRecord = z.strictObject({
       modified: z.string(),
       /** The group of small files that it is staged with; absent where it is a slice by itself. */
       slice: z.string().optional(),
+      /** Of a file of a top-up; never stored, as it stands in the top-up. */
+      latest,
     }),
   ),
+  /** Of its files, without those of top-ups. */
+  latest,
   createdAt: z.string(),
   /** Migrations whose held persons it sends; it has no files of its own. */
   releases: z.array(z.string()).optional(),
@@ -80,13 +90,25 @@ export async function loadMigration(staging: Staging, name: string): Promise<Mig
   if (!record) return undefined;
   const files = new Map(record.files.map((file) => [file.fileId, file]));
   for await (const added of listTopUps(staging, name))
-    for (const file of added.files) if (!files.has(file.fileId)) files.set(file.fileId, file);
+    for (const file of withLatest(added)) if (!files.has(file.fileId)) files.set(file.fileId, file);
   return { ...record, files: [...files.values()] };
 }
 
 /** Files that were taken into a migration after it was created. Written once. */
-export const topUp = z.strictObject({ at: z.string(), files: migrationRecord.shape.files });
+export const topUp = z.strictObject({ at: z.string(), files: migrationRecord.shape.files, latest });
 export type TopUp = z.infer<typeof topUp>;
+
+/** The files of a top-up as those of its migration. */
+export const withLatest = ({ files, latest }: TopUp): MigrationRecord['files'] =>
+  latest === undefined ? files : files.map((file) => ({ ...file, latest }));
+
+/** Of the slice of a part. */
+export function findLatest(
+  { files, latest }: Pick<MigrationRecord, 'files' | 'latest'>,
+  { fileId }: { readonly fileId: string },
+): string | undefined {
+  return files.find((file) => (file.slice ?? file.fileId) === fileId)?.latest ?? latest;
+}
 
 /** In the order in which they were taken in. */
 export const listTopUps = (staging: Staging, name: string): AsyncGenerator<TopUp> =>

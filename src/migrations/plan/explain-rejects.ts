@@ -75,6 +75,7 @@ const CAUSES: Readonly<Record<RejectReason, string>> = {
   no_identity: OTHER_EXPORT,
   no_timestamp: OTHER_EXPORT,
   bad_timestamp: OTHER_EXPORT,
+  in_the_future: 'the clocks of clients were wrong, or the times stand for something planned.',
   id_too_long: 'the field of the id holds something else, such as a token or a list.',
   event_name_too_long: 'the field of the event name holds something else, such as an address or a text.',
   bad_field: 'a field has another type than is documented; the example names it.',
@@ -89,6 +90,8 @@ const DECLARED_CAUSES: Partial<Readonly<Record<RejectReason, string>>> = {
   no_identity: 'mapping.distinctId names another column than the one that holds the ids of users.',
   no_timestamp: 'mapping.timestamp.column names another column than the one that holds the times.',
   bad_timestamp: 'the times are written in another form than mapping.timestamp.format says.',
+  in_the_future:
+    'mapping.timestamp.column holds another time, such as an end or a renewal, or mapping.timestamp.format names a larger unit.',
   event_too_large: 'a column holds whole documents; leave it out with mapping.exclude.',
   same_id_other_content: 'the columns of mapping.key do not identify a record; name more of them.',
 };

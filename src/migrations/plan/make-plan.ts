@@ -1,6 +1,8 @@
 import type { Manifest } from '../../../config/manifest/manifest.ts';
 import { toTimeWindow } from '../../../config/manifest/window.ts';
+import { toLatest } from '../../deliver/not-stored.ts';
 import type { FindPlace } from '../../lib/places.ts';
+import { limitToStored } from '../../pipeline/limit-to-stored.ts';
 import { bindSource, getSourceType, type SourceTypes } from '../../sources/registry.ts';
 import type { MapNote, SourceSlice } from '../../sources/source.ts';
 import { createSampleMap } from '../manifest/create-maps.ts';
@@ -27,7 +29,7 @@ export async function makePlan(
   const bound = bindSource(source, types);
   const notes = new Map<MapNote, number>();
   const onNote = (note: MapNote) => void notes.set(note, (notes.get(note) ?? 0) + 1);
-  const map = createSampleMap(manifest, types, { onNote, findPlace });
+  const map = limitToStored(createSampleMap(manifest, types, { onNote, findPlace }), toLatest(now));
   const sample = await readSample(files, map, recordsPerFile);
   const fields = sample.flatMap(({ records }) =>
     records.flatMap((record) => (record.fields ? [record.fields] : [])),

@@ -3,7 +3,9 @@ import { knowsApiKey } from '../../../config/manifest/load-manifest.ts';
 import type { Manifest } from '../../../config/manifest/manifest.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { DEFAULT_BATCH_LIMITS } from '../../deliver/batch-builder.ts';
+import { toLatest } from '../../deliver/not-stored.ts';
 import type { FindPlace } from '../../lib/places.ts';
+import { limitToStored } from '../../pipeline/limit-to-stored.ts';
 import { getMappingName } from '../../sources/registry.ts';
 import type { SourceSlice } from '../../sources/source.ts';
 import { toPlanPrefix } from '../../state/keys.ts';
@@ -46,9 +48,10 @@ export async function planFull(
     env,
     signal,
     findPlace,
+    now,
     onBegin,
     onProgress,
-  }: PlanFullOptions & { readonly findPlace?: FindPlace | undefined },
+  }: PlanFullOptions & { readonly findPlace?: FindPlace | undefined; readonly now: Date },
 ): Promise<FullPlan> {
   // Apart from the migration's own folder: by the time of a run, files and manifest may have changed.
   const scratch = toPlanPrefix(manifest.name);
@@ -60,7 +63,10 @@ export async function planFull(
       staging,
       scratch,
       files,
-      map: createManifestMap(manifest, { findPlace, hashKey: readPlanHashKey(manifest, env) }),
+      map: limitToStored(
+        createManifestMap(manifest, { findPlace, hashKey: readPlanHashKey(manifest, env) }),
+        toLatest(now),
+      ),
       batch: { ...manifest.limits.batch, eventBytes: DEFAULT_BATCH_LIMITS.eventBytes },
       stamp: createManifestStamp(manifest),
       overwritePeople: manifest.people.overwrite,

@@ -18,7 +18,7 @@ export interface CountEventsInput {
   readonly name: string;
   /** Staged records of the migration, all of them. */
   readonly records: number;
-  readonly map: ImportMap;
+  readonly toMap: (part: PartMeta) => ImportMap;
   /** Called before each part; throws when counting must stop. */
   readonly onPart: (partsDone: number) => Promise<void>;
 }
@@ -31,7 +31,7 @@ const volume = z.strictObject({ records: z.number(), events: z.number() });
  * the synthetic ones, which are known when all identity facts are folded.
  */
 export async function countEvents(input: CountEventsInput): Promise<number> {
-  const { staging, name, records, map, onPart } = input;
+  const { staging, name, records, toMap, onPart } = input;
   const key = layout(name).volume;
   const known = await loadDocument(volume, key, staging);
   if (known?.records === records) return known.events;
@@ -42,7 +42,7 @@ export async function countEvents(input: CountEventsInput): Promise<number> {
   for await (const part of listParts(staging, prefix)) {
     await onPart(parts);
     const records = await loadPart(staging, prefix, part);
-    events += await countPart(records, part, map);
+    events += await countPart(records, part, toMap(part));
     records.release();
     parts += 1;
   }

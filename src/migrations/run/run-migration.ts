@@ -5,7 +5,6 @@ import { settleWithin } from '../../lib/async/timeout.ts';
 import { ConfigError, FencedOutError, getMessage } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { StagedSlice } from '../../pipeline/stage/slice-groups.ts';
-import type { ImportMap } from '../../sources/source.ts';
 import { mirrorControl } from '../../state/checkpoints.ts';
 import { encodeDocument } from '../../state/document.ts';
 import { layout } from '../../state/keys.ts';
@@ -19,7 +18,7 @@ import type { VolumeRule } from '../preflight.ts';
 import { buildReport } from '../report/build-report.ts';
 import { loadBooks } from '../report/load-books.ts';
 import type { Report } from '../report/report.ts';
-import { countAccepted, countEvents } from './count-events.ts';
+import { type CountEventsInput, countAccepted, countEvents } from './count-events.ts';
 import { createPartFeed, type PartFeed, stageAndImport } from './import-phase.ts';
 import { type AcquiringEvent, acquireLease, type Lease, RedisWipedError } from './lease.ts';
 import { type PersonsRun, type PersonsSettings, sendPersons } from './persons-phase.ts';
@@ -49,7 +48,7 @@ export interface RunDeps {
   readonly eventsPerMinute: number | undefined;
   /** See MigrationRuntime. */
   readonly watchRedis: (listener: (trouble: string | undefined) => void) => () => void;
-  readonly volume: (VolumeRule & { readonly map: ImportMap }) | undefined;
+  readonly volume: (VolumeRule & { readonly toMap: CountEventsInput['toMap'] }) | undefined;
   readonly persons: PersonsSettings;
   /** Starts this producer's own worker for `stage-file` jobs. */
   readonly startStaging: (feed: PartFeed) => Promise<{ close(): Promise<void> }>;
@@ -222,7 +221,7 @@ async function assertCounted(
     staging,
     name,
     records: board.getStatus().staged,
-    map: volume.map,
+    toMap: volume.toMap,
     async onPart(partsDone) {
       signal.throwIfAborted();
       await raceAbort(lease.assertRunning(), signal);

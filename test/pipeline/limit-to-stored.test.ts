@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest';
+import type { TargetEvent } from '../../src/contract/event.ts';
+import type { IdentityFact } from '../../src/contract/identity-fact.ts';
+import { type MapOutcome, mapped, rejected, skipped } from '../../src/contract/outcome.ts';
+import { toLatest } from '../../src/deliver/not-stored.ts';
+import { limitToStored } from '../../src/pipeline/limit-to-stored.ts';
+
+const LATEST = toLatest(new Date('2024-02-28T03:00:00.000Z'));
+const AFTER = '2024-02-29T01:00:00.001Z';
+
+const at = (timestamp: string, event = 'Signed up'): TargetEvent => ({
+  event,
+  uuid: 'u',
+  timestamp,
+  properties: { distinct_id: 'ann' },
+});
+const person = (time: string): IdentityFact => ({ kind: 'person', distinctId: 'ann', time, set: { a: 1 } });
+const limit = (outcome: MapOutcome, latest: string | undefined = LATEST) =>
+  limitToStored(() => outcome, latest)({});
+
+test('the last time is an hour below what the service replaces', () => {
+  expect(LATEST).toBe('2024-02-29T01:00:00.000Z');
+});
+
+describe('a record with events', () => {
+  test.each([
+    ['2019-01-01T00:00:00.000Z', 'mapped'],
+    [LATEST, 'mapped'],
+    [AFTER, 'rejected'],
+    ['2099-01-01T00:00:00.000Z', 'rejected'],
+  ])('of %s is %s', (time, kind) => {
+    const outcome = mapped([at(time)], [person(time)], 'ann');
+    expect(limit(outcome).kind).toBe(kind);
+    if (kind === 'mapped') expect(limit(outcome)).toBe(outcome);
+  });
+
+  test('is rejected as a whole where one of them is in the future, under the day and name of that one', () => {
+    const outcome = limit(mapped([at(LATEST), at(AFTER, 'Renewed')], [person(AFTER)]));
+    expect(outcome).toMatchObject({
+      kind: 'rejected',
+      reason: 'in_the_future',
+      of: { timestamp: AFTER, event: 'Renewed' },
+    });
+    expect(outcome).toHaveProperty('detail', expect.stringContaining(`${LATEST} is the last one`));
+  });
+
+  test('is rejected where the destination drops events of its name', () => {
+    const outcome = mapped([at(LATEST), at(LATEST, '$performance_event')]);
+    expect(limit(outcome)).toMatchObject({
+      kind: 'rejected',
+      reason: 'bad_field',
+      of: { timestamp: LATEST, event: '$performance_event' },
+    });
+    expect(limit(mapped([at(LATEST, '$pageview')])).kind).toBe('mapped');
+  });
+});
+
+test('a record that only feeds persons is rejected by its time, whatever orders it within its millisecond', () => {
+  expect(limit(skipped('feeds_people', [person(`${LATEST}999.5`)])).kind).toBe('skipped');
+  expect(limit(skipped('feeds_people', [person(`${AFTER}1`)]))).toMatchObject({
+    reason: 'in_the_future',
+    of: { timestamp: AFTER },
+  });
+  expect(limit(skipped('excluded_by_manifest')).kind).toBe('skipped');
+});
+
+test('a reject stays what it is', () => {
+  const outcome = rejected('no_identity', '');
+  expect(limit(outcome)).toBe(outcome);
+});
+
+test('nothing is rejected of what an earlier version took in', () => {
+  const map = () => mapped([at(AFTER, '$performance_event')]);
+  expect(limitToStored(map, undefined)).toBe(map);
+});
+
+test('the limited map takes views of the same fields', () => {
+  const viewFields = new Set(['a']);
+  const map = Object.assign(() => mapped([at(LATEST)]), { viewFields });
+  expect(limitToStored(map, LATEST).viewFields).toBe(viewFields);
+});
