@@ -71,7 +71,7 @@ function parseCondition(
   const filter =
     others.length === 0
       ? NO_FILTER
-      : parseFilter(others, { defaultType: 'person', attr: 'filters', strict: true });
+      : parseFilter(others, { defaultType: 'person', attr: 'filters', strict: true, anyPattern: true });
   checkOwners(filter, groupTypeIndex);
   return {
     filter,

@@ -15,6 +15,11 @@ export interface ParseOptions {
   readonly attr?: string;
   /** Refuses an item that cannot be read, where a request's filter leaves it out as the service does. */
   readonly strict?: boolean;
+  /**
+   * Takes a regular expression that cannot be searched with, which nothing fits: of what is stored, and of flags.
+   * Others are refused.
+   */
+  readonly anyPattern?: boolean;
 }
 
 /**
@@ -92,11 +97,16 @@ interface Context extends LeafContext {
   readonly strict: boolean;
 }
 
-function createContext({ defaultType, attr = 'properties', strict = false }: ParseOptions): Context {
+function createContext({
+  defaultType,
+  attr = 'properties',
+  strict = false,
+  anyPattern = false,
+}: ParseOptions): Context {
   const bounds = createBounds(attr);
   const parseEventFilter = (given: unknown): FilterGroup =>
     parseDocument(given, { ...context, defaultType: 'event' });
-  const context: Context = { defaultType, attr, strict, bounds, parseEventFilter };
+  const context: Context = { defaultType, attr, strict, anyPattern, bounds, parseEventFilter };
   return context;
 }
 

@@ -1,6 +1,7 @@
 import { stringifyJson } from '../../lib/json/stringify-json.ts';
 import { type ApiError, invalidInput } from '../http/errors.ts';
 import { isJsonObject, type JsonObject, toText } from '../http/json.ts';
+import { checkPattern } from './check-pattern.ts';
 import {
   type Filter,
   type FilterGroup,
@@ -25,6 +26,7 @@ import { storable } from './storable.ts';
 export interface LeafContext {
   readonly defaultType: string;
   readonly attr: string;
+  readonly anyPattern: boolean;
   readonly bounds: Bounds;
   /** Reads the filter of the events that a behaviour is about. */
   readonly parseEventFilter: (given: unknown) => FilterGroup;
@@ -96,6 +98,9 @@ function parseProperty(
   const operator = parseOperator(item['operator'], context.attr);
   const values = parseValues(item['value'], operator, context);
   if ('kind' in values) return values;
+  if (operator.endsWith('regex') && !context.anyPattern) {
+    for (const value of values) checkPattern(toText(value), context.attr);
+  }
   const negated = isNegated(item);
   return { kind: 'property', ...owner, key: storable(String(key), context.attr), operator, values, negated };
 }

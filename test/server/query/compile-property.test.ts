@@ -55,11 +55,14 @@ const DATES = [
 onEveryDatabase('a property filter', (db) => {
   async function passing(values: readonly string[], filter: object): Promise<string[]> {
     const objects = values.map((value) => (value === 'missing' ? '{}' : `{"k":${value}}`));
-    const condition = compileFilter(parseFilter([{ key: 'k', ...filter }], { defaultType: 'person' }), {
-      projectId: 1,
-      now: NOW,
-      person: { id: sql`0`, properties: sql`p.properties` },
-    });
+    const condition = compileFilter(
+      parseFilter([{ key: 'k', ...filter }], { defaultType: 'person', anyPattern: true }),
+      {
+        projectId: 1,
+        now: NOW,
+        person: { id: sql`0`, properties: sql`p.properties` },
+      },
+    );
     const rows = await runSql<{ name: string }>(
       db(),
       sql`select name from unnest(${values}::text[], ${objects}::text[]::jsonb[])
@@ -214,7 +217,7 @@ onEveryDatabase('a property filter', (db) => {
 });
 
 function passingInMemory(values: readonly string[], given: object): string[] {
-  const [filter] = parseFilter([{ key: 'k', ...given }], { defaultType: 'person' }).members;
+  const [filter] = parseFilter([{ key: 'k', ...given }], { defaultType: 'person', anyPattern: true }).members;
   if (filter?.kind !== 'property') throw new Error('not a filter of a property');
   const matches = compileMatchProperty(filter);
   const properties = (value: string) => (value === 'missing' ? {} : parseJsonObject(`{"k":${value}}`));

@@ -57,7 +57,7 @@ export async function loadActions(
   return new Map(
     rows.map(({ id, steps }): [number, ActionDefinition] => [
       id,
-      { id, steps: parseSteps(parseJson(steps)) },
+      { id, steps: parseSteps(parseJson(steps), { anyPattern: true }) },
     ]),
   );
 }

@@ -26,7 +26,7 @@ export interface StoredDefinition {
 export function readDefinition({ id, isStatic, filters }: StoredDefinition): CohortDefinition {
   const value = parseJson(filters);
   const properties = isJsonObject(value) ? value['properties'] : undefined;
-  const filter = isStatic ? NO_FILTER : parseFilter(properties, { defaultType: 'person' });
+  const filter = isStatic ? NO_FILTER : parseFilter(properties, { defaultType: 'person', anyPattern: true });
   return { id, isStatic, filter, properties };
 }
 

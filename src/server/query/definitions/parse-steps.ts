@@ -1,7 +1,8 @@
 import { type ApiError, invalidInput } from '../../http/errors.ts';
 import { isJsonObject, type JsonObject } from '../../http/json.ts';
+import { checkPattern } from '../check-pattern.ts';
 import type { Filter } from '../filter.ts';
-import { parseFilter } from '../parse-filter.ts';
+import { type ParseOptions, parseFilter } from '../parse-filter.ts';
 import { storable } from '../storable.ts';
 import { type ActionStep, URL_MATCHINGS } from './action-definition.ts';
 
@@ -16,12 +17,16 @@ const ATTR = 'steps';
 /** Fields of the service's steps that ask for elements of pages, of which nothing is stored here. */
 const ELEMENT_FIELDS = ['selector', 'tag_name', 'text', 'href'] as const;
 
-/** Reads the steps of an action strictly: nothing of them is ignored. Throws an ApiError (400). */
-export function parseSteps(given: unknown): ActionStep[] {
+/**
+ * Reads the steps of an action strictly: nothing of them is ignored. Throws an ApiError (400).
+ *
+ * @param options `anyPattern` as of filters (parse-filter.ts)
+ */
+export function parseSteps(given: unknown, options: Pick<ParseOptions, 'anyPattern'> = {}): ActionStep[] {
   if (!Array.isArray(given) || given.length === 0 || given.length > MAX_STEPS) {
     throw wrong(`An action takes a list of 1 to ${MAX_STEPS} steps.`);
   }
-  const steps = given.map(parseStep);
+  const steps = given.map((step) => parseStep(step, options));
   const count = steps.reduce((sum, { filter }) => sum + countLeaves(filter), 0);
   if (count > MAX_STEP_CONDITIONS) {
     throw wrong(`The steps of an action may have ${MAX_STEP_CONDITIONS} conditions at most.`);
@@ -29,7 +34,7 @@ export function parseSteps(given: unknown): ActionStep[] {
   return steps;
 }
 
-function parseStep(step: unknown): ActionStep {
+function parseStep(step: unknown, options: Pick<ParseOptions, 'anyPattern'>): ActionStep {
   if (!isJsonObject(step)) throw wrong('A step must be an object.');
   const element = ELEMENT_FIELDS.find((name) => isGiven(step[name]));
   if (element !== undefined) {
@@ -38,9 +43,13 @@ function parseStep(step: unknown): ActionStep {
     );
   }
   const event = readText(step, 'event', MAX_EVENT_CHARACTERS) ?? null;
-  const filter = parseFilter(step['properties'], { defaultType: 'event', attr: ATTR, strict: true });
+  const filter = parseFilter(step['properties'], {
+    ...options,
+    ...{ defaultType: 'event', attr: ATTR, strict: true },
+  });
   if (hasBehaviour(filter)) throw wrong('Steps cannot ask for the behaviour of persons: use a cohort.');
   const url = readUrl(step);
+  if (url?.matching === 'regex' && !options.anyPattern) checkPattern(url.text, ATTR);
   return { event, ...(url === undefined ? {} : { url }), filter };
 }
 

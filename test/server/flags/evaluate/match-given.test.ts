@@ -5,7 +5,10 @@ import { parseFilter } from '../../../../src/server/query/parse-filter.ts';
 import { NOW } from '../flag-lab.ts';
 
 function passes(operator: string, value: unknown, given: unknown): boolean {
-  const [filter] = parseFilter([{ key: 'k', operator, value }], { defaultType: 'person' }).members;
+  const [filter] = parseFilter([{ key: 'k', operator, value }], {
+    defaultType: 'person',
+    anyPattern: true,
+  }).members;
   if (filter?.kind !== 'property') throw new Error('not a filter of a property');
   return compileMatchGiven(filter)(given, NOW);
 }

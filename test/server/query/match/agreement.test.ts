@@ -139,7 +139,12 @@ const { tree } = fc.letrec<{ tree: unknown; leaf: unknown }>((tie) => ({
 function readCohorts(): ReadonlyMap<number, CohortDefinition> {
   const define = (id: number, given: unknown): [number, CohortDefinition] => [
     id,
-    { id, isStatic: false, filter: parseFilter(given, { defaultType: 'person' }), properties: given },
+    {
+      id,
+      isStatic: false,
+      filter: parseFilter(given, { defaultType: 'person', anyPattern: true }),
+      properties: given,
+    },
   ];
   return new Map([
     define(1, [{ key: 'k', operator: 'icontains', value: 'a' }]),
@@ -189,7 +194,10 @@ onEveryDatabase('a filter in memory and in SQL', (db) => {
         fc.oneof(properties, tree),
         fc.array(persons, { minLength: PERSONS_OF_RUN, maxLength: PERSONS_OF_RUN }),
         async (given, people) => {
-          const filter = parseFilter(Array.isArray(given) ? given : [given], { defaultType: 'person' });
+          const filter = parseFilter(Array.isArray(given) ? given : [given], {
+            defaultType: 'person',
+            anyPattern: true,
+          });
           const expected = await passInSql(filter, people);
           for (const passes of expected) seen[`${passes}`] += 1;
           expect(passInMemory(filter, people), stringifyJson(given)).toEqual(expected);
