@@ -20,8 +20,14 @@ export const given = <S extends z.ZodType>(schema: S) =>
 export const count = (least: number, most: number) =>
   given(z.preprocess(plainNumber, z.coerce.number().int().min(least).max(most)));
 
-/** These fields take no number that a double cannot hold: as text it is invalid without a throw. */
-const plainNumber = (value: unknown): unknown => (isExactNumber(value) ? value.toString() : value);
+/**
+ * Only numbers and text can be one: a list of one or `true` would be converted, too. These fields take no number that
+ * a double cannot hold: as text it is invalid without a throw.
+ */
+function plainNumber(value: unknown): unknown {
+  if (isExactNumber(value)) return value.toString();
+  return typeof value === 'object' || typeof value === 'boolean' ? Number.NaN : value;
+}
 
 /** A whole number that must be there. */
 export const integer = z.preprocess(plainNumber, z.coerce.number().int());
