@@ -98,8 +98,8 @@ export async function pairMembers(
       // By facts that are gone it may have had a user under an earlier name, which others contradict.
       if (isJoinedUnknown(name) || (isByName && removedJoins)) {
         place(undefined);
-        if (user !== undefined && others.size > 0)
-          addUnmerged(people, toApart('removed_person', name, known));
+        if (others.size > 0)
+          addUnmerged(people, toApart('removed_person', name, user === undefined ? others : known));
         return;
       }
       if (isShared) {
@@ -114,7 +114,9 @@ export async function pairMembers(
       if (isRemoving || ((removedJoins || earlier.length > 0) && only)) place(only);
       if (user === undefined) {
         const all = waiting.size === 0 ? others : new Map([...waiting, ...others]);
-        if (all.size > 1) addUnmerged(people, toApart('no_user', name, all));
+        // The ledger knows its user by hash alone: the facts that named it were removed.
+        if (only && isOwn && others.size > 0) addUnmerged(people, toApart('removed_person', name, others));
+        else if (all.size > 1) addUnmerged(people, toApart('no_user', name, all));
         return;
       }
       if (earlier.length > 0) {

@@ -107,6 +107,17 @@ it('a device of a person without a user is not merged by what comes after its fa
   });
 });
 
+it.each([
+  ['alone', [seen('1', 'u1')], [seen('1', 'a1')]],
+  ['of a person that is joined with it', [seen('1', 'u1')], [seen('2', 'a1'), join('2', '1')]],
+  ['of a person that was joined with it', [seen('1', 'u1'), join('2', '1')], [seen('1', 'a1')]],
+])('says that the user of a device was named by facts that were removed: %s', async (_, before, later) => {
+  expect(await playRemoving(before, later)).toEqual({
+    merges: [],
+    reported: ['removed_person 1'],
+  });
+});
+
 it.each(['first', 'last'] as const)(
   'such a device is of nobody under the policy %s either, as the user of its person is not known',
   async (policy) => {

@@ -93,6 +93,13 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/persons/removed-exports.test.ts'],
   },
   {
+    id: 'REMOVED-5',
+    what: 'a device left out whose user only removed facts named, and nobody told',
+    file: 'src/identity/connect/pair-members.ts',
+    edits: [['if (only && isOwn && others.size > 0) addUnmerged', 'if (only && isShared) addUnmerged']],
+    tests: ['test/migrations/persons/removed-exports.test.ts'],
+  },
+  {
     id: 'REMOVED-2',
     what: 'persons that removed facts joined taken for whole',
     file: 'src/identity/connect/removed-joins.ts',
