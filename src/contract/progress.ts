@@ -93,6 +93,8 @@ export type FingerprintSection = z.infer<typeof fingerprintSection>;
 export const fingerprintIndex = z.strictObject({
   key: z.string(),
   sections: z.array(fingerprintSection),
+  /** How many rows are of single events of records that are several. Absent: none. */
+  eventRows: count.optional(),
   /** Of its bytes, in hex. */
   sha256: z.string().optional(),
 });
@@ -110,7 +112,7 @@ export const receipt = z.strictObject({
   byFile: byFile.optional(),
   rejectSegments: z.array(rejectSegment),
   findings: factsIndex.optional(),
-  /** Of every record that was delivered. Absent where none was, and in parts that version 0.1.0 imported. */
+  /** Of every record that was delivered, and of its events where they are several. Absent where none was, and in parts that version 0.1.0 imported. */
   fingerprints: fingerprintIndex.optional(),
 });
 export type Receipt = z.infer<typeof receipt>;

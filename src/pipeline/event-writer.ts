@@ -35,12 +35,14 @@ export const HASH_WORDS = KEY_WORDS + 2;
 
 /**
  * Writes events as JSON, byte for byte as `stringifyJson` does, and hashes them in the same pass, so that each
- * string is looked at once. The content of a record is all of its events; the stamp of the migration is written
- * behind their properties and not hashed.
+ * string is looked at once. The content of a record is all of its events, and of several also the key; the stamp
+ * of the migration is written behind their properties and not hashed.
  */
 export class EventWriter {
   /** Key and content of the record that was written last. */
   readonly words = new Int32Array(HASH_WORDS);
+  /** Keys and contents of its events one by one, where they are several; valid until the next record. */
+  several = new Int32Array(0);
   readonly #out: TextBuffer;
   readonly #copier: JsonCopier;
 
@@ -59,19 +61,40 @@ export class EventWriter {
   write(events: readonly MappedEvent[], onEvent: () => void): void {
     const first = events[0];
     if (!first) throw new Error('a record without an event has no fingerprint');
+    const { words } = this;
+    if (events.length > 1) {
+      this.#several(events, onEvent);
+      return;
+    }
+    onEvent();
+    this.#event(first);
+    words[KEY_WORDS] = lanes[0] as number;
+    words[KEY_WORDS + 1] = lanes[1] as number;
+    hashKey(first, words);
+  }
+
+  #several(events: readonly MappedEvent[], onEvent: () => void): void {
+    const { words } = this;
+    const { length } = events;
+    if (this.several.length < length * HASH_WORDS) this.several = new Int32Array(length * HASH_WORDS);
     let a = SEED_ARRAY;
-    let b = events.length;
-    for (const event of events) {
+    let b = length;
+    for (const [index, event] of events.entries()) {
       onEvent();
       this.#event(event);
       a = mixFirstItem(a);
       b = mixSecondItem(b);
+      const own = this.several.subarray(index * HASH_WORDS, (index + 1) * HASH_WORDS);
+      own[KEY_WORDS] = lanes[0] as number;
+      own[KEY_WORDS + 1] = lanes[1] as number;
+      hashKey(event, own);
     }
-    if (events.length > 1) finish(a, b, events.length);
-    const { words } = this;
-    words[KEY_WORDS] = lanes[0] as number;
-    words[KEY_WORDS + 1] = lanes[1] as number;
-    hashKey(first, words);
+    finish(a, b, length);
+    const [first = 0, second = 0] = lanes;
+    words[KEY_WORDS] = words[0] = first;
+    words[KEY_WORDS + 1] = words[1] = second;
+    finish(first ^ SEED_WHOLE, second, length);
+    words[2] = lanes[0] as number;
   }
 
   #event({ event, uuid, timestamp, properties }: MappedEvent): void {
@@ -283,6 +306,8 @@ function makeRoom(
   return moved;
 }
 
+/** For the rest of the key of a record of several events. */
+const SEED_WHOLE = 0x6a09e667;
 const QUOTE = 0x22;
 /** Two quotes or two brackets. */
 const ROOM = 2;

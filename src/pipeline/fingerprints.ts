@@ -5,13 +5,18 @@ import {
   FINGERPRINT_BYTES,
   FINGERPRINT_NAMES_MAX,
   getFingerprintBucket,
+  getKind,
+  getRecord,
+  OF_EVENT,
+  OF_ONE,
+  OF_WHOLE,
   packRecord,
 } from '../state/fingerprints.ts';
 import { HASH_WORDS } from './event-writer.ts';
 import type { Labels } from './labels.ts';
 import { OTHER_EVENTS } from './tally.ts';
 
-/** Behind the hashes of a record is its number. */
+/** Behind the hashes of a record are its number and kind. */
 const RECORD_AT = HASH_WORDS;
 const WORDS = RECORD_AT + 1;
 /** Fewer rows of a day are read at once. */
@@ -27,6 +32,9 @@ export class Fingerprints {
   readonly #table: Int32Array;
   readonly #labelOf: Uint32Array;
   #rows = 0;
+  /** Rows and labels of single events of records that are several: only the fold over all parts compares them. */
+  #eventWords = new Int32Array(0);
+  readonly #eventLabels: number[] = [];
 
   /** @param records Most records that are added. */
   constructor(records: number) {
@@ -37,9 +45,14 @@ export class Fingerprints {
 
   /**
    * Returns the number of the record that this one repeats, or undefined for one that is sent. `hash`: key and
-   * content of the record; `label`: its day and event.
+   * content of the record; `label`: its day and event. One of several events is compared as a whole.
    */
-  add(record: number, hash: Int32Array, label: number): number | undefined {
+  add(
+    record: number,
+    hash: Int32Array,
+    label: number,
+    kind: typeof OF_ONE | typeof OF_WHOLE = OF_ONE,
+  ): number | undefined {
     const words = this.#words;
     const row = this.#rows;
     const at = row * WORDS;
@@ -48,13 +61,43 @@ export class Fingerprints {
     const mask = table.length - 1;
     let slot = (words[at] as number) & mask;
     for (let known = table[slot] as number; known !== 0; known = table[slot] as number) {
-      if (isEqual(words, at, (known - 1) * WORDS)) return words[(known - 1) * WORDS + RECORD_AT];
+      if (isEqual(words, at, (known - 1) * WORDS))
+        return getRecord(words[(known - 1) * WORDS + RECORD_AT] as number);
       slot = (slot + 1) & mask;
     }
     table[slot] = row + 1;
-    words[at + RECORD_AT] = record;
+    words[at + RECORD_AT] = packRecord(record, 0, kind);
     this.#labelOf[row] = label;
     this.#rows += 1;
+    return undefined;
+  }
+
+  /**
+   * The same for a record of several events. `hashes`: keys and contents of its events; `labels`: their days and
+   * names.
+   */
+  addSeveral(
+    record: number,
+    hash: Int32Array,
+    label: number,
+    { hashes, labels }: { readonly hashes: Int32Array; readonly labels: readonly number[] },
+  ): number | undefined {
+    const first = this.add(record, hash, label, OF_WHOLE);
+    if (first !== undefined) return first;
+    let row = this.#eventLabels.length;
+    const needed = (row + labels.length) * WORDS;
+    if (needed > this.#eventWords.length) {
+      const larger = new Int32Array(Math.max(needed, 2 * this.#eventWords.length));
+      larger.set(this.#eventWords);
+      this.#eventWords = larger;
+    }
+    for (const [index, eventLabel] of labels.entries()) {
+      const own = hashes.subarray(index * HASH_WORDS, (index + 1) * HASH_WORDS);
+      this.#eventWords.set(own, row * WORDS);
+      this.#eventWords[row * WORDS + RECORD_AT] = packRecord(record, 0, OF_EVENT);
+      this.#eventLabels.push(eventLabel);
+      row += 1;
+    }
     return undefined;
   }
 
@@ -67,17 +110,20 @@ export class Fingerprints {
     labels: Labels,
     names: readonly string[],
   ): EncodedFingerprints & { readonly rows: number } {
-    const words = this.#words;
-    const days = this.#listDays(labels);
+    const { words, labelOf, rows } = this.#listRows();
+    const days = listDays(labelOf, labels);
     const ranks = new Map(days.map((day, rank) => [day, rank]));
     const rankOf = labels.all.map(({ day }) => ranks.get(day) ?? 0);
 
     const counts = new Int32Array(days.length * FINGERPRINT_BUCKETS);
-    const places = new Int32Array(this.#rows).fill(-1);
+    const places = new Int32Array(rows).fill(-1);
     let kept = 0;
-    for (let row = 0; row < this.#rows; row += 1) {
-      if (isRejected(words[row * WORDS + RECORD_AT] as number)) continue;
-      const rank = rankOf[this.#labelOf[row] as number] as number;
+    let eventRows = 0;
+    for (let row = 0; row < rows; row += 1) {
+      const word = words[row * WORDS + RECORD_AT] as number;
+      if (isRejected(getRecord(word))) continue;
+      if (getKind(word) === OF_EVENT) eventRows += 1;
+      const rank = rankOf[labelOf[row] as number] as number;
       const place = rank * FINGERPRINT_BUCKETS + getFingerprintBucket(words[row * WORDS] as number);
       places[row] = place;
       counts[place] = (counts[place] as number) + 1;
@@ -94,15 +140,16 @@ export class Fingerprints {
       ({ event }) => indexOfName.get(event === '__proto__' ? '(__proto__)' : event) ?? other,
     );
     const encoded = new Int32Array(kept * WORDS);
-    for (let row = 0; row < this.#rows; row += 1) {
+    for (let row = 0; row < rows; row += 1) {
       const place = places[row] as number;
       if (place === -1) continue;
       const to = starts[place] as number;
       starts[place] = to + 1;
       for (let word = 0; word < RECORD_AT; word += 1)
         encoded[to * WORDS + word] = words[row * WORDS + word] as number;
-      const name = nameIndex[this.#labelOf[row] as number] as number;
-      encoded[to * WORDS + RECORD_AT] = packRecord(words[row * WORDS + RECORD_AT] as number, name);
+      const word = words[row * WORDS + RECORD_AT] as number;
+      const name = nameIndex[labelOf[row] as number] as number;
+      encoded[to * WORDS + RECORD_AT] = packRecord(getRecord(word), name, getKind(word));
     }
 
     const sections = days.map((day, rank): FingerprintSection => {
@@ -112,16 +159,31 @@ export class Fingerprints {
     });
     return {
       rows: kept,
+      eventRows,
       body: Buffer.from(encoded.buffer, 0, kept * FINGERPRINT_BYTES),
       sections: sections.filter(({ rows }) => rows > 0),
     };
   }
 
-  /** The days of all rows, in order. */
-  #listDays(labels: Labels): string[] {
-    const used = new Set(this.#labelOf.subarray(0, this.#rows));
-    return [...new Set([...used].map((label) => labels.get(label).day))].toSorted();
+  /** Those of records, and behind them those of single events. */
+  #listRows(): { readonly words: Int32Array; readonly labelOf: Uint32Array; readonly rows: number } {
+    const labelOf = this.#labelOf.subarray(0, this.#rows);
+    const events = this.#eventLabels.length;
+    if (events === 0) return { words: this.#words, labelOf, rows: this.#rows };
+    const rows = this.#rows + events;
+    const words = new Int32Array(rows * WORDS);
+    words.set(this.#words.subarray(0, this.#rows * WORDS));
+    words.set(this.#eventWords.subarray(0, events * WORDS), this.#rows * WORDS);
+    const labels = new Uint32Array(rows);
+    labels.set(labelOf);
+    labels.set(this.#eventLabels, this.#rows);
+    return { words, labelOf: labels, rows };
   }
+}
+
+/** The days of all rows, in order. */
+function listDays(labelOf: Uint32Array, labels: Labels): string[] {
+  return [...new Set([...new Set(labelOf)].map((label) => labels.get(label).day))].toSorted();
 }
 
 function isEqual(words: Int32Array, a: number, b: number): boolean {

@@ -1,5 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { FINGERPRINT_WORDS, type FingerprintRows, unpackRecord } from '../state/fingerprints.ts';
+import {
+  FINGERPRINT_WORDS,
+  type FingerprintRows,
+  getKind,
+  OF_EVENT,
+  OF_WHOLE,
+  unpackRecord,
+} from '../state/fingerprints.ts';
 
 /** A record by its part (number in the order of `add`) and its own number; and what it is counted under. */
 export interface FoldedRecord {
@@ -8,6 +15,8 @@ export interface FoldedRecord {
   readonly day: string;
   /** Index of the event name in the tally of the part. */
   readonly name: number;
+  /** The row is one event of a record of several. */
+  readonly isOfSeveral: boolean;
 }
 
 /** Called for the records whose outcome is not what their part said. */
@@ -18,6 +27,8 @@ export interface FoldVisitor {
   readonly onCollision: (record: FoldedRecord) => void;
   /** The record that stays where others collide with it. */
   readonly onStays: (record: FoldedRecord) => void;
+  /** So many events repeat or collide with another one. */
+  readonly onEvents: (events: number) => void;
 }
 
 const FIRST_ROWS = 16 * 1024;
@@ -29,7 +40,8 @@ const ROWS_PER_TURN = 64 * 1024;
  * Folds the fingerprints of a range over all parts. Of equal records one stays delivered and the others are
  * duplicates. Of records with one key and different contents the smallest content stays; of each other
  * content one record collides, and the others are its duplicates. Which of equal records stays depends on the
- * order of parts; how many of each day and name do not.
+ * order of parts; how many of each day and name do not. A record of several events has a row as a whole, by which
+ * it repeats others, and one for each event, by which it collides.
  *
  * Memory: 24 bytes a row, and 12 for the table over them.
  */
@@ -87,21 +99,34 @@ export class RepeatFold {
     }
   }
 
-  #decide(rows: number[], { onDuplicate, onCollision, onStays }: FoldVisitor): void {
+  #decide(rows: number[], { onDuplicate, onCollision, onStays, onEvents }: FoldVisitor): void {
     // Rows are in the order of parts and records, so the row itself is what decides among equal ones.
     rows.sort((a, b) => this.#compareContents(a, b) || a - b);
-    let first: number | undefined;
+    const [first] = rows;
+    if (first === undefined) return;
+    if (this.#getKind(first) !== OF_WHOLE) onEvents(rows.length - 1);
     let hasCollision = false;
+    /** Of the content that is looked at, a record was counted already. */
+    let isCounted = false;
     for (const [index, row] of rows.entries()) {
       const before = rows[index - 1];
-      if (before === undefined) first = row;
-      else if (this.#compareContents(before, row) === 0) onDuplicate(this.#toRecord(row));
-      else {
+      if (before !== undefined && this.#compareContents(before, row) !== 0) {
         hasCollision = true;
-        onCollision(this.#toRecord(row));
+        isCounted = false;
+      }
+      if (this.#getKind(row) === OF_EVENT) {
+        if (hasCollision) onCollision(this.#toRecord(row));
+      } else if (isCounted) onDuplicate(this.#toRecord(row));
+      else {
+        isCounted = true;
+        if (hasCollision) onCollision(this.#toRecord(row));
       }
     }
-    if (hasCollision && first !== undefined) onStays(this.#toRecord(first));
+    if (hasCollision) onStays(this.#toRecord(first));
+  }
+
+  #getKind(row: number): number {
+    return getKind(this.#words[row * FINGERPRINT_WORDS + FINGERPRINT_WORDS - 1] as number);
   }
 
   #compareContents(a: number, b: number): number {
@@ -125,7 +150,8 @@ export class RepeatFold {
     const run = this.#runs[low];
     if (!run) throw new Error('a row belongs to no part');
     const word = this.#words[row * FINGERPRINT_WORDS + FINGERPRINT_WORDS - 1] as number;
-    return { source: run.source, day: run.day, ...unpackRecord(word) };
+    const isOfSeveral = getKind(word) === OF_EVENT;
+    return { source: run.source, day: run.day, isOfSeveral, ...unpackRecord(word) };
   }
 
   #reserve(rows: number): void {

@@ -65,7 +65,13 @@ export async function* mapToBatches(
       batches.startRecord();
       writer.write(events, startEvent);
       release(events);
-      const first = fingerprints.add(record, writer.words, label);
+      const first =
+        events.length === 1
+          ? fingerprints.add(record, writer.words, label)
+          : fingerprints.addSeveral(record, writer.words, label, {
+              hashes: writer.several,
+              labels: events.map((event) => outcomes.toLabel([event])),
+            });
       if (record < from) continue;
       if (first !== undefined) {
         outcomes.duplicate(record, events, first);

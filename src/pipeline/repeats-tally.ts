@@ -1,5 +1,5 @@
 import type { RejectSegment } from '../contract/progress.ts';
-import type { Correction, Repeats } from '../state/repeats.ts';
+import { type Correction, countRepeatedEvents, type Repeats } from '../state/repeats.ts';
 
 type Kind = keyof Correction;
 
@@ -11,6 +11,8 @@ export class RepeatsTally {
   readonly #byEvent = new Map<string, Correction>();
   readonly #rejectSegments: RejectSegment[] = [];
   #rows = 0;
+  #events = 0;
+  readonly #several: NonNullable<Repeats['several']> = [];
 
   addRecord(kind: Kind, of: { readonly file: string; readonly day: string; readonly event: string }): void {
     this.#total[kind] += 1;
@@ -23,12 +25,29 @@ export class RepeatsTally {
     this.#rows += rows;
   }
 
+  /** Accepted events that repeat or collide with others. */
+  addEvents(events: number): void {
+    this.#events += events;
+  }
+
+  /** A record of several events that collides, or stays, in one range at least. */
+  addSeveral(source: number, record: number, stays: boolean): void {
+    this.#several.push({ source, record, ...(stays ? { stays } : {}) });
+  }
+
+  /** Of all ranges that were added. */
+  get several(): NonNullable<Repeats['several']> {
+    return this.#several;
+  }
+
   addRejectSegment(segment: RejectSegment): void {
     this.#rejectSegments.push(segment);
   }
 
   addAll(more: Repeats): void {
     this.#rows += more.rows;
+    this.#events += countRepeatedEvents(more);
+    for (const one of more.several ?? []) this.#several.push(one);
     add(this.#total, more.total);
     for (const [file, correction] of Object.entries(more.byFile)) add(get(this.#byFile, file), correction);
     for (const [day, correction] of Object.entries(more.byDay)) add(get(this.#byDay, day), correction);
@@ -40,6 +59,8 @@ export class RepeatsTally {
   build(): Repeats {
     return {
       rows: this.#rows,
+      events: this.#events,
+      ...(this.#several.length > 0 ? { several: [...this.#several] } : {}),
       total: { ...this.#total },
       byFile: toSorted(this.#byFile),
       byDay: toSorted(this.#byDay),

@@ -4,7 +4,7 @@ import { hashBytes } from './hash-bytes.ts';
 
 /**
  * The fingerprint of a record that was sent: six words of 32 bits, little-endian. Three of its key, two of its
- * content, and one with the number of the record in its part and the index of its event name.
+ * content, and one with the number of the record in its part, the index of its event name, and its kind.
  */
 export const FINGERPRINT_WORDS = 6;
 export const FINGERPRINT_BYTES = 4 * FINGERPRINT_WORDS;
@@ -14,28 +14,42 @@ export const FINGERPRINT_BUCKETS = 64;
 export const getFingerprintBucket = (firstWord: number): number => firstWord >>> 26;
 
 const RECORD_BITS = 15;
-export const FINGERPRINT_NAMES_MAX = 2 ** (32 - RECORD_BITS);
+const KIND_BITS = 2;
+const NAME_BITS = 32 - RECORD_BITS - KIND_BITS;
+export const FINGERPRINT_NAMES_MAX = 2 ** NAME_BITS;
+
+/** What a row is of: a record that is one event, a record of several as a whole, or one event of those. */
+export type RowKind = typeof OF_ONE | typeof OF_WHOLE | typeof OF_EVENT;
+export const OF_ONE = 0;
+export const OF_WHOLE = 1;
+export const OF_EVENT = 2;
 
 /** A part has at most 20,000 records, and its tally at most 2,001 names. */
-export const packRecord = (record: number, name: number): number => record | (name << RECORD_BITS);
+export const packRecord = (record: number, name: number, kind: RowKind = OF_ONE): number =>
+  record | (name << RECORD_BITS) | (kind << (RECORD_BITS + NAME_BITS));
+
+export const getRecord = (word: number): number => word & (2 ** RECORD_BITS - 1);
+export const getKind = (word: number): RowKind => (word >>> (RECORD_BITS + NAME_BITS)) as RowKind;
 export const unpackRecord = (word: number): { readonly record: number; readonly name: number } => ({
-  record: word & (2 ** RECORD_BITS - 1),
-  name: word >>> RECORD_BITS,
+  record: getRecord(word),
+  name: (word >>> RECORD_BITS) & (2 ** NAME_BITS - 1),
 });
 
 export interface EncodedFingerprints {
   readonly body: Buffer;
   /** In order of day, as they follow one another in the body. */
   readonly sections: readonly FingerprintSection[];
+  /** Rows among them that are of single events of records that are several. */
+  readonly eventRows: number;
 }
 
 export async function saveFingerprints(
   staging: Staging,
   key: string,
-  { body, sections }: EncodedFingerprints,
+  { body, sections, eventRows }: EncodedFingerprints,
 ): Promise<FingerprintIndex> {
   await staging.put(key, body);
-  return { key, sections: [...sections], sha256: hashBytes(body) };
+  return { key, sections: [...sections], ...(eventRows > 0 ? { eventRows } : {}), sha256: hashBytes(body) };
 }
 
 export const countFingerprints = ({ sections }: FingerprintIndex): number =>

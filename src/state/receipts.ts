@@ -68,7 +68,7 @@ export function findReceiptFault(receipt: Receipt, name: string, part: string): 
     ...(fingerprints && !fingerprints.key.startsWith(fingerprintsOf(part)) ? [fingerprints] : []),
   ];
   if (foreign[0]) return `names ${foreign[0].key}, which belongs to another part`;
-  const sent = fingerprints && countFingerprints(fingerprints);
+  const sent = fingerprints && countFingerprints(fingerprints) - (fingerprints.eventRows ?? 0);
   if (sent !== undefined && sent !== counts.delivered) {
     return `counts ${counts.delivered} delivered records and has fingerprints of ${sent}`;
   }

@@ -21,10 +21,22 @@ export const repeats = z.strictObject({
   byFile: z.record(z.string(), correction),
   byDay: z.record(z.string(), correction),
   byEvent: z.record(z.string(), correction),
+  /** Accepted events that repeat or collide with others. Absent in what earlier versions wrote: one a record. */
+  events: count.optional(),
+  /**
+   * Of a range: records of several events that collide, or stay where others do. They may do so in several ranges,
+   * so they are counted once all are folded.
+   */
+  several: z
+    .array(z.strictObject({ source: count, record: count, stays: z.literal(true).optional() }))
+    .optional(),
   /** The rejected records, and the one of each id that stays. */
   rejectSegments: z.array(rejectSegment),
 });
 export type Repeats = z.infer<typeof repeats>;
+
+export const countRepeatedEvents = ({ events, total }: Repeats): number =>
+  events ?? total.duplicate + total.rejected;
 
 /** As it is stored. `key`: of the document itself, so that another's is not believed under it. */
 const storedRepeats = repeats.extend({ key: z.string().optional() });

@@ -69,3 +69,49 @@ it(
   },
   TIMEOUT_MS,
 );
+
+it(
+  'items that share an id are all sent in the end, and the books name what the destination holds',
+  async (context) => {
+    const mapping = {
+      event: { column: 'items.e' },
+      distinctId: { column: 'u' },
+      timestamp: { column: 't' },
+      unnest: { column: 'items' },
+      key: ['n'],
+    };
+    const bench = await createJsonlBench(context, {
+      more: { source: { type: 'jsonl', from: 'in/**/*', mapping } },
+    });
+    const cart = (n: number, ...items: readonly object[]) =>
+      `${JSON.stringify({ u: 'user-1', t: '2024-02-03T04:05:06Z', n, items })}\n`;
+    const repeated = cart(2, { e: 'Seen', v: 1 }, { e: 'Bought', v: 1 });
+    bench.put('1.json', [cart(1, { e: 'Seen' }, { e: 'Bought', v: 'one' }), repeated].join(''));
+    bench.put('2.json', [cart(1, { e: 'Left' }, { e: 'Bought', v: 'two' }), repeated].join(''));
+
+    const ended = await bench.run();
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(parseReport(ended)).toMatchObject({
+      balanced: true,
+      counts: { read: 4, delivered: 2, duplicate: 1, rejected: 1 },
+      events: { accepted: 8, distinct: 5 },
+      byReason: { repeated: 1, same_id_other_content: 1 },
+    });
+    expect(bench.destination.events().size).toBe(5);
+    const replayed = await bench.command('rejects', 'replay', '--json', NAME);
+    expect(replayed.code, replayed.stderr).toBe(0);
+    expect(parseReport(replayed)).toMatchObject({
+      counts: { read: 2, delivered: 2 },
+      events: { distinct: 4 },
+    });
+    const values = [...bench.destination.events().values()].map(({ properties }) => properties['items']);
+    expect(values).toHaveLength(9);
+    expect(values).toEqual(
+      expect.arrayContaining([
+        { e: 'Bought', v: 'one' },
+        { e: 'Bought', v: 'two' },
+      ]),
+    );
+  },
+  TIMEOUT_MS,
+);

@@ -4,7 +4,7 @@ import { emptyPersonsTally } from '../../identity/persons-tally.ts';
 import { countRefused } from '../../identity/sent-range.ts';
 import { findImbalances } from '../../pipeline/tally.ts';
 import { parseSliceId } from '../../state/keys.ts';
-import type { Repeats } from '../../state/repeats.ts';
+import { countRepeatedEvents, type Repeats } from '../../state/repeats.ts';
 import type { SentPersons } from '../persons/load-persons.ts';
 import { applyRepeats, applyRepeatsToFiles } from './apply-repeats.ts';
 import type { ReceiptTotals } from './receipt-totals.ts';
@@ -87,7 +87,7 @@ export function buildReport(input: ReportInput): Report {
     events: {
       ...tally.events,
       ...(repeats && partsWithoutFingerprints === 0
-        ? { distinct: tally.events.accepted - repeats.total.duplicate - repeats.total.rejected }
+        ? { distinct: tally.events.accepted - countRepeatedEvents(repeats) }
         : {}),
       synthetic: people?.events.accepted ?? 0,
     },

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FilePiece, PartDescription } from '../../contract/part.ts';
-import type { FingerprintIndex } from '../../contract/progress.ts';
+import type { FingerprintIndex, RejectSegment } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { mapInOrder } from '../../lib/async/ordered-concurrency.ts';
 import { SourceError } from '../../lib/errors.ts';
@@ -8,7 +8,16 @@ import { type FoldedRecord, RepeatFold } from '../../pipeline/fold-repeats.ts';
 import { planRepeatRanges } from '../../pipeline/plan-repeats.ts';
 import { RepeatsTally } from '../../pipeline/repeats-tally.ts';
 import { OTHER_EVENTS } from '../../pipeline/tally.ts';
-import { type FingerprintRange, readFingerprints } from '../../state/fingerprints.ts';
+import {
+  FINGERPRINT_WORDS,
+  type FingerprintRange,
+  type FingerprintRows,
+  getKind,
+  getRecord,
+  OF_WHOLE,
+  readFingerprints,
+  unpackRecord,
+} from '../../state/fingerprints.ts';
 import { layout } from '../../state/keys.ts';
 import { loadPart, loadPartDescription } from '../../state/parts.ts';
 import { listReceipts } from '../../state/receipts.ts';
@@ -81,7 +90,11 @@ export async function foldRepeats(run: EpochRun, rangeRows?: number): Promise<Re
     }
     total.addAll(folded);
   }
-  const result = total.build();
+  await countSeveral(total, {
+    ...{ staging, prefix: keys.prefix, sources, signal: schedulerDeps.signal },
+    toRejectsKey: (part) => keys.repeatsRejects(generation.name, 'several', part),
+  });
+  const { several: _, ...result } = total.build();
   await saveRepeats(staging, resultKey, result);
   return result;
 }
@@ -113,39 +126,113 @@ async function foldRange(
     const of = sources[source];
     return { file: of ? findFile(of, record) : '', day, event: of?.names[name] ?? OTHER_EVENTS };
   };
-  const kept = new Map<number, { readonly stay: Set<number>; readonly records: number[] }>();
-  const keep = (source: number, record: number, stays: boolean) => {
-    const of = kept.get(source) ?? { stay: new Set(), records: [] };
-    kept.set(source, of);
-    of.records.push(record);
-    if (stays) of.stay.add(record);
-  };
+  const kept = new Map<number, Map<number, Kept>>();
   await fold.fold({
     onDuplicate: (record) => tally.addRecord('duplicate', toCounted(record)),
     onCollision: (record) => {
-      tally.addRecord('rejected', toCounted(record));
-      keep(record.source, record.record, false);
+      if (record.isOfSeveral) tally.addSeveral(record.source, record.record, false);
+      else {
+        tally.addRecord('rejected', toCounted(record));
+        keep(kept, record.source, record.record, 'rejected');
+      }
     },
-    onStays: ({ source, record }) => keep(source, record, true),
+    onStays: ({ source, record, isOfSeveral }) => {
+      if (isOfSeveral) tally.addSeveral(source, record, true);
+      else keep(kept, source, record, 'stays');
+    },
+    onEvents: (events) => tally.addEvents(events),
   });
 
-  for (const [source, { stay, records: numbers }] of [...kept].toSorted(([a], [b]) => a - b)) {
+  for (const [source, records] of [...kept].toSorted(([a], [b]) => a - b)) {
     signal.throwIfAborted();
-    const partId = sources[source]?.part ?? '';
-    const part = await requirePart(staging, prefix, partId);
-    const records = await loadPart(staging, prefix, part);
-    const notes = numbers
-      .toSorted((a, b) => a - b)
-      .map((record) => ({
-        record,
-        reason: 'same_id_other_content' as const,
-        detail: COLLISION_DETAIL,
-        ...(stay.has(record) ? { stays: true as const } : {}),
-      }));
-    const rejects = { part, header: records.header, records, notes };
-    tally.addRejectSegment(await saveRejects(staging, toRejectsKey(partId), rejects));
+    const part = sources[source]?.part ?? '';
+    tally.addRejectSegment(await saveKept(staging, { prefix, part, key: toRejectsKey(part) }, records));
   }
   return tally.build();
+}
+
+type Kept = 'rejected' | 'stays';
+
+function keep(kept: Map<number, Map<number, Kept>>, source: number, record: number, as: Kept): void {
+  const records = kept.get(source) ?? new Map<number, Kept>();
+  kept.set(source, records);
+  if (records.get(record) !== 'rejected') records.set(record, as);
+}
+
+async function saveKept(
+  staging: Staging,
+  { prefix, part: id, key }: { readonly prefix: string; readonly part: string; readonly key: string },
+  kept: ReadonlyMap<number, Kept>,
+): Promise<RejectSegment> {
+  const part = await requirePart(staging, prefix, id);
+  const records = await loadPart(staging, prefix, part);
+  const notes = [...kept]
+    .toSorted(([a], [b]) => a - b)
+    .map(([record, as]) => ({
+      record,
+      reason: 'same_id_other_content' as const,
+      detail: COLLISION_DETAIL,
+      ...(as === 'stays' ? { stays: true as const } : {}),
+    }));
+  return saveRejects(staging, key, { part, header: records.header, records, notes });
+}
+
+interface SeveralDeps {
+  readonly staging: Staging;
+  readonly prefix: string;
+  readonly sources: readonly FoldSource[];
+  readonly toRejectsKey: (part: string) => string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Counts records of several events of which any collides, once each, whatever ranges their events are in. Equal
+ * ones collide alike: the first is rejected, the others are its duplicates, and counted as such already.
+ */
+async function countSeveral(
+  tally: RepeatsTally,
+  { staging, prefix, sources, toRejectsKey, signal }: SeveralDeps,
+): Promise<void> {
+  const kept = new Map<number, Map<number, Kept>>();
+  for (const { source, record, stays } of tally.several)
+    keep(kept, source, record, stays ? 'stays' : 'rejected');
+  const contents = new Set<string>();
+  for (const [number, records] of [...kept].toSorted(([a], [b]) => a - b)) {
+    signal.throwIfAborted();
+    const source = sources[number];
+    const rows = source && (await readFingerprints(staging, source.index, ALL_DAYS));
+    if (!rows) throw new Error('a record that collides is of a part with fingerprints');
+    if (source.hasPieces) source.pieces ??= (await requirePart(staging, prefix, source.part)).pieces ?? [];
+    for (const { record, name, day, content } of listWholes(rows, records)) {
+      if (records.get(record) !== 'rejected') continue;
+      if (contents.has(content)) records.delete(record);
+      else {
+        contents.add(content);
+        const event = source.names[name] ?? OTHER_EVENTS;
+        tally.addRecord('rejected', { file: findFile(source, record), day, event });
+      }
+    }
+    if (records.size === 0) continue;
+    const key = toRejectsKey(source.part);
+    tally.addRejectSegment(await saveKept(staging, { prefix, part: source.part, key }, records));
+  }
+}
+
+const ALL_DAYS: FingerprintRange = { fromDay: '', toDay: '\uffff' };
+
+/** The rows of records of several events, as a whole, in the order of records. */
+function listWholes({ words, runs }: FingerprintRows, wanted: ReadonlyMap<number, unknown>) {
+  const found: { record: number; name: number; day: string; content: string }[] = [];
+  let at = 0;
+  for (const { day, rows } of runs) {
+    for (const end = at + rows * FINGERPRINT_WORDS; at < end; at += FINGERPRINT_WORDS) {
+      const row = words.subarray(at, at + FINGERPRINT_WORDS);
+      const word = row[FINGERPRINT_WORDS - 1] as number;
+      if (getKind(word) !== OF_WHOLE || !wanted.has(getRecord(word))) continue;
+      found.push({ ...unpackRecord(word), day, content: row.subarray(0, -1).join() });
+    }
+  }
+  return found.toSorted((a, b) => a.record - b.record);
 }
 
 async function requirePart(staging: Staging, prefix: string, id: string): Promise<PartDescription> {

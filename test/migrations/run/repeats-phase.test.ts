@@ -43,21 +43,27 @@ interface Row {
   readonly value: string;
 }
 
+/** A record that is several events. */
+interface Several {
+  readonly items: readonly Row[];
+}
+
 const UNMAPPABLE = 'unmappable';
 const REFUSED = 'refused';
 const HUGE = 'huge';
 
 function mapRow(record: Readonly<Record<string, unknown>>): MapOutcome {
-  const { id, name, user, day, value } = record as unknown as Row;
-  if (value === UNMAPPABLE) return rejected('no_identity', 'neither user nor device');
-  const text = value === HUGE ? value.repeat(1_000) : value;
-  const event = {
-    event: name,
-    uuid: createEventId(['row', String(id)]),
-    timestamp: `2024-05-0${day}T10:00:00.000Z`,
-    properties: { distinct_id: `user-${user}`, text },
-  };
-  return mapped([event]);
+  const rows = 'items' in record ? (record['items'] as readonly Row[]) : [record as unknown as Row];
+  if (rows.some(({ value }) => value === UNMAPPABLE))
+    return rejected('no_identity', 'neither user nor device');
+  return mapped(
+    rows.map(({ id, name, user, day, value }) => ({
+      event: name,
+      uuid: createEventId(['row', String(id)]),
+      timestamp: `2024-05-0${day}T10:00:00.000Z`,
+      properties: { distinct_id: `user-${user}`, text: value === HUGE ? value.repeat(1_000) : value },
+    })),
+  );
 }
 
 const deliver = async ({ body }: Batch): Promise<Delivery[]> =>
@@ -73,7 +79,7 @@ const noCheckpoints: Checkpoints = {
 
 /** Stages and imports each list of rows as a file of its own, in this order; `grouped`: in common parts. */
 async function importFiles(
-  files: readonly (readonly Row[])[],
+  files: readonly (readonly (Row | Several)[])[],
   grouped = false,
   checkpoints = noCheckpoints,
 ): Promise<MigrationRecord> {
@@ -171,7 +177,11 @@ async function toFigures(record: MigrationRecord) {
 
 const createStore = () => ({ staging, now: () => new Date(0), askRedis: async () => undefined });
 
-async function importAndFold(files: readonly (readonly Row[])[], rangeRows?: number, grouped = false) {
+async function importAndFold(
+  files: readonly (readonly (Row | Several)[])[],
+  rangeRows?: number,
+  grouped = false,
+) {
   const record = await importFiles(files, grouped);
   await foldRepeats(createRun(record), rangeRows);
   return toFigures(record);
@@ -249,6 +259,78 @@ describe('repeats over all parts', () => {
     },
     TIMEOUT_MS,
   );
+
+  describe('of records of several events', () => {
+    const items = (...of: readonly Row[]): Several => ({ items: of });
+    const name = 'Item';
+
+    it('are found by all of their events, and collisions by any', async () => {
+      const twice = items(row(1, 'a'), row(2, 'late', { name, day: 2 }), row(3, 'late', { day: 2 }));
+      const files = [
+        [
+          twice,
+          items(row(1, 'a', { name: 'other' }), row(2, 'early', { name, day: 2 })),
+          row(3, 'd', { day: 2 }),
+        ],
+        [twice, items(row(5, 'a'), row(6, 'b')), items(row(6, 'b'), row(7, 'c'), row(7, 'd'))],
+      ];
+      const figures = await importAndFold(files, 1);
+      expect(figures).toMatchObject({
+        // One of those that collide twice and are equal, one that collides with itself, and one of each other pair.
+        counts: { read: 6, delivered: 6 - figures.counts.duplicate - figures.counts.rejected, duplicate: 1 },
+        distinct: 7,
+        problems: [],
+      });
+      expect(figures.rejects).toHaveLength(figures.counts.rejected);
+      expect(figures.rejects).toContain(`same_id_other_content ${JSON.stringify(files[1]?.[2])}`);
+      expect(await importAndFold([files.flat()])).toMatchObject({ ...figures, staying: expect.anything() });
+    });
+
+    it(
+      'give the same figures however the records are cut, and as many events as a destination keeps',
+      async () => {
+        const one = fc.record({
+          id: fc.integer({ min: 0, max: 4 }),
+          name: fc.constantFrom('Order Completed', name),
+          user: fc.constant(1),
+          day: fc.integer({ min: 1, max: 2 }),
+          value: fc.constantFrom('a', 'b', 'c'),
+        });
+        const records = fc.array(
+          fc.oneof(
+            one,
+            fc.array(one, { minLength: 2, maxLength: 3 }).map((of) => items(...of)),
+          ),
+          { minLength: 1, maxLength: 20 },
+        );
+        await fc.assert(
+          fc.asyncProperty(records, fc.integer({ min: 1, max: 9 }), async (all, rangeRows) => {
+            const toKeys = (each: Row | Several) =>
+              ('items' in each ? each.items : [each]).map((of) => `${of.id} ${of.name} ${of.day}`);
+            const { staying: _, ...expected } = await importAndFold([all]);
+            expect(expected.problems).toEqual([]);
+            expect(expected.distinct).toBe(new Set(all.flatMap(toKeys)).size);
+            expect(expected.rejects).toHaveLength(expected.counts.rejected);
+            const layouts = [
+              await importAndFold([all.toReversed()], rangeRows),
+              await importAndFold(
+                all.map((each) => [each]),
+                rangeRows,
+              ),
+              await importAndFold(
+                all.map((each) => [each]),
+                rangeRows,
+                true,
+              ),
+            ];
+            for (const { staying: __, ...figures } of layouts) expect(figures).toEqual(expected);
+          }),
+          { numRuns: 12 },
+        );
+      },
+      TIMEOUT_MS,
+    );
+  });
 
   it('are counted under the file of their record, in parts of several files too', async () => {
     const files = [

@@ -148,9 +148,7 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
     id: 'RP3',
     what: 'the record that stays is not kept for a replay',
     file: 'src/pipeline/fold-repeats.ts',
-    edits: [
-      ['if (hasCollision && first !== undefined) onStays', 'if (false && first !== undefined) onStays'],
-    ],
+    edits: [['if (hasCollision) onStays', 'if (false) onStays']],
     tests: ['test/migrations/run/repeats-phase.test.ts'],
   },
   {
@@ -209,6 +207,30 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
     file: 'src/pipeline/stage/prove-cuts.ts',
     edits: [["if (hash.digest('hex') !== earlier.fingerprint.sha256)", 'if (!earlier)']],
     tests: ['test/pipeline/stage/stage-slice.test.ts'],
+  },
+  {
+    id: 'RP12',
+    what: 'of a record of several events only the whole is compared, so items that collide are lost',
+    file: 'src/pipeline/fingerprints.ts',
+    edits: [
+      [
+        'for (const [index, eventLabel] of labels.entries()) {',
+        'for (const [index, eventLabel] of [].entries()) {',
+      ],
+    ],
+    tests: ['test/migrations/run/repeats-phase.test.ts'],
+  },
+  {
+    id: 'RP13',
+    what: 'a record of several events is rejected twice',
+    file: 'src/migrations/run/repeats-phase.ts',
+    edits: [
+      [
+        'if (contents.has(content)) records.delete(record);',
+        'if (contents.has(record)) records.delete(record);',
+      ],
+    ],
+    tests: ['test/migrations/run/repeats-phase.test.ts'],
   },
   {
     id: 'RP8',
