@@ -198,3 +198,35 @@ it(
   },
   TIMEOUT_MS,
 );
+
+it(
+  'a record of a group whose key is too long is kept as a reject, and planned as one',
+  async (context) => {
+    const { destination, backhaul, put } = await createBench(context);
+    const visit = { e: 'Opened', u: 'ann', t: '2024-02-03T04:05:06Z' };
+    put('visits.jsonl', [
+      { ...visit, c: 'k'.repeat(201), c_size: 1 },
+      { ...visit, c: 'k'.repeat(200), c_size: 2 },
+    ]);
+    const source = {
+      type: 'jsonl',
+      from: 'visits.jsonl',
+      mapping: {
+        event: { column: 'e' },
+        distinctId: { column: 'u' },
+        timestamp: { column: 't' },
+        groups: [{ type: 'company', column: 'c', set: { prefix: 'c_' } }],
+      },
+    };
+    const planned = await backhaul('plan', 'long', source);
+    expect(JSON.parse(planned.stdout)).toMatchObject({ rejects: [{ reason: 'id_too_long', inSample: 1 }] });
+    const ended = await backhaul('run', 'long', source);
+    expect(parseReport(ended)).toMatchObject({
+      counts: { read: 2, delivered: 1, rejected: 1 },
+      byReason: { id_too_long: 1 },
+    });
+    const sent = [...destination.events().values()];
+    expect(sent.map(({ event }) => event).toSorted()).toEqual(['$group_identify', 'Opened']);
+  },
+  TIMEOUT_MS,
+);

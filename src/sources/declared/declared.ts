@@ -4,10 +4,11 @@ import { type MapOutcome, mapped, rejected, skipped } from '../../contract/outco
 import { canonicalJson } from '../../lib/json/canonical-json.ts';
 import type { PropertyList } from '../../lib/json/property-list.ts';
 import type { FindPlace } from '../../lib/places.ts';
+import { shown } from '../../lib/preview.ts';
 import { exactIds, type IdRules, toDistinctId, trimmedIds } from '../mapping/distinct-id.ts';
 import { createEventId, type IdFrom, readUuid } from '../mapping/event-id.ts';
 import { readEventName } from '../mapping/event-name.ts';
-import { readText } from '../mapping/identity.ts';
+import { ID_MAX_LENGTH, readText } from '../mapping/identity.ts';
 import { createRenames } from '../mapping/properties.ts';
 import { isRejected, readRecordTime } from '../mapping/record-time.ts';
 import type { Fields } from '../mapping/table.ts';
@@ -26,6 +27,8 @@ import { createUnnest } from './values/unnest.ts';
 interface DeclaredRules {
   readonly ids: IdRules;
   readonly createSortColumns: CreateSortColumns;
+  /** Whether a record is rejected for the key of a group that is longer than can be sent, or goes without it. */
+  readonly rejectsLongKeys: boolean;
   /** Sets what follows from the properties that are set. */
   readonly finish: (properties: PropertyList) => void;
 }
@@ -33,8 +36,17 @@ interface DeclaredRules {
 /** Records of no vendor in particular, as JSON or CSV: the maps by version. */
 export const declaredMaps: MapsByVersion<DeclaredOptions & WithTimezone & WithGeoip> = {
   1: (options, idFrom) =>
-    createDeclaredMap(options, { ids: exactIds, createSortColumns: createSortColumnsFirst, finish }, idFrom),
-  2: (options, idFrom) => createDeclaredMap(options, { ids: trimmedIds, createSortColumns, finish }, idFrom),
+    createDeclaredMap(
+      options,
+      { ids: exactIds, createSortColumns: createSortColumnsFirst, rejectsLongKeys: false, finish },
+      idFrom,
+    ),
+  2: (options, idFrom) =>
+    createDeclaredMap(
+      options,
+      { ids: trimmedIds, createSortColumns, rejectsLongKeys: false, finish },
+      idFrom,
+    ),
   3: createThirdMap,
 };
 
@@ -59,6 +71,7 @@ function createThirdMap(
   const rules: DeclaredRules = {
     ids: trimmedIds,
     createSortColumns: (of, nulls) => createSortColumns(of, nulls, true),
+    rejectsLongKeys: true,
     finish: (properties) => enrich(properties, namesReferrer),
   };
   const nullValues = new Set(mapping.nullValues);
@@ -100,7 +113,7 @@ function joinRows(rows: readonly MapOutcome<MappedEvent>[], column: string): Map
 /** Maps records of no vendor in particular: the manifest declares which column holds what. */
 function createDeclaredMap(
   options: DeclaredOptions & WithTimezone,
-  { ids, createSortColumns, finish }: DeclaredRules,
+  { ids, createSortColumns, rejectsLongKeys, finish }: DeclaredRules,
   idFrom: IdFrom,
 ): MapRow {
   const { mapping } = options;
@@ -155,14 +168,18 @@ function createDeclaredMap(
     }
 
     const groups: Record<string, string> = {};
-    mapping.groups.forEach(({ type }, index) => {
-      const groupKey = ids.readSendable(readGroupKeys[index]?.(idFields));
-      if (groupKey === undefined || !ids.isGroupType(type)) return;
+    for (const [index, { type, column }] of mapping.groups.entries()) {
+      const groupKey = readGroupKeys[index]?.(idFields);
+      if (groupKey === undefined || !ids.isGroupType(type)) continue;
+      if (groupKey.length > ID_MAX_LENGTH) {
+        if (rejectsLongKeys) return rejectLongKey(groupKey, joinNames(column));
+        continue;
+      }
       groups[type] = groupKey;
       const groupSet = columns.groups[index];
-      if (!groupSet || isEmptyObject(groupSet)) return;
+      if (!groupSet || isEmptyObject(groupSet)) continue;
       facts.push({ kind: 'group', groupType: type, groupKey, time, set: groupSet });
-    });
+    }
 
     const properties = columns.event;
     for (const [name, value] of constants) properties.set(name, value);
@@ -235,6 +252,12 @@ function createReadUuid(mapping: DeclaredMapping, nullValues: ReadonlySet<string
 function keyText(value: unknown): string {
   return value === undefined ? '' : `=${readText(value) ?? canonicalJson(value)}`;
 }
+
+const rejectLongKey = (key: string, fields: string) =>
+  rejected(
+    'id_too_long',
+    `group key ${shown(key)} of ${fields}; the destination takes at most ${ID_MAX_LENGTH} characters`,
+  );
 
 const joinNames = (column: string | readonly string[]): string =>
   typeof column === 'string' ? column : column.join(', ');

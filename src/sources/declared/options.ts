@@ -95,7 +95,9 @@ const createMappingObject = (nullValues: readonly string[]) =>
       .array(
         z.strictObject({
           type: z.string().min(1).describe('Group type at the destination, for example `company`.'),
-          column: columnOrColumns.describe('Holds the key of the group.'),
+          column: columnOrColumns.describe(
+            'Holds the key of the group. One of more than 200 characters makes the record a reject (id_too_long).',
+          ),
           set: propertyColumns.optional().describe('Properties of the group; the latest value counts.'),
         }),
       )

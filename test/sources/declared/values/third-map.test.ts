@@ -282,6 +282,14 @@ describe('unnesting', () => {
   });
 });
 
+test.each([
+  [200, { kind: 'mapped', facts: [{ kind: 'group', set: { size: 3 } }] }],
+  [201, { kind: 'rejected', reason: 'id_too_long', detail: expect.stringMatching(/^group key .* of c;/) }],
+])('a group key of %i characters is sent, or rejects its record', (length, outcome) => {
+  const groups = [{ type: 'company', column: 'c', set: { columns: ['size'] } }];
+  expect(map({ groups }, { c: 'k'.repeat(length), size: 3 })).toMatchObject(outcome);
+});
+
 test('constants are on every event, under names of their own', () => {
   const { properties } = only(map({ constants: { shop: 'x', n: 1, $set: 'no' } }, { shop: 'other' }));
   expect(properties).toMatchObject({ shop: 'x', n: 1, source_$set: 'no' });
