@@ -30,6 +30,7 @@ export async function checkSources<S extends Found>(
   const byId = new Map(found.map((file) => [file.fileId, file]));
   const recordedIds = new Set(recorded.map(({ fileId }) => fileId));
   const gone: RecordedFile[] = [];
+  const replaced: Replaced<S>[] = [];
 
   for (const one of recorded) {
     const file = byId.get(one.fileId);
@@ -40,9 +41,17 @@ export async function checkSources<S extends Found>(
     // As it was when it was staged to its end: a broken file may have been replaced before that.
     const { bytes, modified, sha256 } = receipt.fingerprint;
     const { name } = one;
-    if (file.bytes !== bytes) differences.push(`${name} had ${bytes} bytes, it has ${file.bytes} now`);
+    if (file.bytes !== bytes)
+      replaced.push({
+        name,
+        file,
+        bytes,
+        sha256,
+        difference: `had ${bytes} bytes, it has ${file.bytes} now`,
+      });
     else if (file.modified !== modified && (await hashSource(file)) !== sha256) {
-      differences.push(`${name} has other content than the one that was staged`);
+      const difference = 'has other content than the one that was staged';
+      replaced.push({ name, file, bytes, sha256, difference });
     }
   }
 
@@ -58,11 +67,40 @@ export async function checkSources<S extends Found>(
       if (!staged.has(renamed.fileId)) known.push({ ...file, fileId: renamed.fileId, name: renamed.name });
     }
   }
+  const others = [...added, ...replaced.map(({ file }) => file)];
+  for (const one of replaced) {
+    const moved = await findMoved(one, others, hashSource);
+    differences.push(`${one.name} ${one.difference}${moved ? explainRotation(one.name, moved.name) : ''}`);
+  }
   for (const { fileId, name } of gone)
     if (!staged.has(fileId) && !back.has(fileId))
       differences.push(`${name} is gone, and was not staged to its end`);
   return { differences, known, added };
 }
+
+/** A file that was staged, and another one that has its name now. */
+interface Replaced<S> {
+  readonly name: string;
+  readonly file: S;
+  /** Of what was staged. */
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly difference: string;
+}
+
+/** The file, among those that are new or replaced, that holds what was staged. */
+async function findMoved<S extends Found>(
+  { file, bytes, sha256 }: Replaced<S>,
+  others: readonly S[],
+  hashSource: (file: S) => Promise<string>,
+): Promise<S | undefined> {
+  for (const other of others)
+    if (other !== file && other.bytes === bytes && (await hashSource(other)) === sha256) return other;
+  return undefined;
+}
+
+const explainRotation = (name: string, moved: string): string =>
+  `: files were rotated, and what was staged is ${moved} now. Give what is ${name} now a name that it keeps, such as one with its date; ${moved} is recognised by its content`;
 
 type RecordedFile = MigrationRecord['files'][number];
 

@@ -95,12 +95,7 @@ export async function prepareMigration(
   let added: readonly SourceSlice[] = [];
 
   if (known) {
-    const { type } = manifest.source;
-    const differences = await findManifestDifferences(runtime, known, manifest);
-    if (readPinnedVersion(known.mapping, type) === undefined)
-      differences.push(`the mapping was ${known.mapping}, this version has ${listMappingNames(type)}`);
-    const pinDifference = findPinDifference(known);
-    if (pinDifference !== undefined) differences.push(pinDifference);
+    const differences = await findDifferences(runtime, known, manifest);
     if (current) {
       const staged = await loadStagedFiles(staging, name);
       const changes = await checkSources(known.files, files, staged, hashSlice);
@@ -121,6 +116,32 @@ export async function prepareMigration(
         pins: await pinMapping(staging, manifest, baseDir),
       });
   return toPrepared(record, { manifest, baseDir }, files, allowed);
+}
+
+type ComparingRuntime = Parameters<typeof findManifestDifferences>[0];
+
+/** What keeps a migration from being continued with a manifest, whatever became of its files. */
+async function findDifferences(
+  runtime: ComparingRuntime,
+  known: MigrationRecord,
+  manifest: Manifest,
+): Promise<string[]> {
+  const { type } = manifest.source;
+  const differences = await findManifestDifferences(runtime, known, manifest);
+  if (readPinnedVersion(known.mapping, type) === undefined)
+    differences.push(`the mapping was ${known.mapping}, this version has ${listMappingNames(type)}`);
+  const pinDifference = findPinDifference(known);
+  if (pinDifference !== undefined) differences.push(pinDifference);
+  return differences;
+}
+
+/** Throws ConfigError, in the words of a run, where the migration of that name exists and is another one. */
+export async function assertContinues(runtime: ComparingRuntime, manifest: Manifest): Promise<void> {
+  const { staging } = runtime;
+  const { name } = manifest;
+  const known = await loadMigration(staging, name);
+  const differences = known ? await findDifferences(runtime, known, manifest) : [];
+  if (differences.length > 0) throw changed(name, differences, staging.location);
 }
 
 export const toPrepared = (

@@ -60,6 +60,19 @@ const listPartFiles = async () => {
 };
 
 describe('the command line', () => {
+  it('refuses a schedule of a migration that is another one, as run does', async () => {
+    const path = inFolder('repaired.yaml');
+    const [set, run] = await Promise.all([
+      backhaul('schedule', 'set', path, '--cron', '0 6 * * *'),
+      backhaul('run', path),
+    ]);
+    expect(set.code).toBe(2);
+    expect(set.stderr).toContain('source.mapping.timestamp.format: was "iso", is now "dd/MM/yyyy"');
+    expect(run.stderr).toContain(set.stderr.trim());
+    const listed = await backhaul('schedule', 'ls', '--json');
+    expect(listed.stdout).not.toContain('shop');
+  });
+
   it('plans without sending, and with --full reports what a run would', async () => {
     const page = inFolder('planned.html');
     const ended = await backhaul('plan', inFolder('planned.yaml'), '--full', '--json', '--html', page);

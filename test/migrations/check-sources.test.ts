@@ -68,6 +68,29 @@ describe('what became of a source', () => {
     expect((await check([recorded('a', 1)], [shared], [])).differences).toHaveLength(1);
   });
 
+  it('says what to do where files were rotated: each has the content of the one before it', async () => {
+    const known = [recorded('log', 10), recorded('log.1', 20), recorded('other', 5)];
+    const contents: Record<string, string> = { log: 'new', 'log.1': 'a', 'log.2': 'b', other: 'changed' };
+    const found = [
+      file('log', 7, 'now'),
+      file('log.1', 10, 'now'),
+      file('log.2', 20, 'now'),
+      file('other', 6, 'now'),
+    ];
+    const receipts = new Map([staged('log', 10, 'a'), staged('log.1', 20, 'b'), staged('other', 5, 'c')]);
+    const { differences } = await checkSources(
+      known,
+      found,
+      receipts,
+      async ({ name }) => contents[name] ?? '',
+    );
+    expect(differences).toEqual([
+      'log had 10 bytes, it has 7 now: files were rotated, and what was staged is log.1 now. Give what is log now a name that it keeps, such as one with its date; log.1 is recognised by its content',
+      'log.1 had 20 bytes, it has 10 now: files were rotated, and what was staged is log.2 now. Give what is log.1 now a name that it keeps, such as one with its date; log.2 is recognised by its content',
+      'other had 5 bytes, it has 6 now',
+    ]);
+  });
+
   it('takes one new file for one that is gone, and not for two', async () => {
     const known = [recorded('a', 1), recorded('b', 1)];
     const changes = await check(known, [file('c', 1, 'now')], [staged('a', 1), staged('b', 1)]);

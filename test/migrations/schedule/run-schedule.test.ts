@@ -120,6 +120,30 @@ describe('a schedule', () => {
     expect(lab.destination.requests).toHaveLength(requests);
   });
 
+  it('says what to do where files are rotated, and takes in what is new once that is done', async () => {
+    const { to, run } = await schedule('rotated');
+    to(1);
+    await run();
+    const inFolder = (file: string) => join(lab.workplace.folder, 'rotated', file);
+    renameSync(inFolder('a.json'), inFolder('a.old.json'));
+    lab.writeFile('rotated', 'a.json', dayOf('rotated', 1));
+    to(2);
+    expect(await run()).toMatchObject({
+      run: {
+        outcome: 'failed',
+        reason: expect.stringMatching(
+          /rotated\/a\.json had .*: files were rotated, and what was staged is .*a\.old\.json now\. Give what is .*a\.json now a name that it keeps/,
+        ),
+      },
+    });
+    renameSync(inFolder('a.json'), inFolder('a-2024-02-11.json'));
+    to(3);
+    expect(await run()).toMatchObject({
+      run: { outcome: 'done', files: 1 },
+      result: { report: { balanced: true, counts: { read: 5, delivered: 4 } } },
+    });
+  });
+
   it('leaves a file that may still be written to the next run', async () => {
     const { runtime, to, run } = await schedule('written');
     const touch = (file: string, time: Date) =>

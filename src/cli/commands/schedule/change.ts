@@ -1,6 +1,7 @@
 import { loadManifest } from '../../../../config/manifest/load-manifest.ts';
 import { scheduleBlock } from '../../../../config/manifest/schedule.ts';
 import { ConfigError } from '../../../lib/errors.ts';
+import { assertContinues } from '../../../migrations/prepare.ts';
 import {
   loadScheduleView,
   pauseSchedule,
@@ -31,6 +32,8 @@ export async function set(
   const loaded = await loadManifest(path, { env, needsKey: false });
   const terms = toTerms(loaded.manifest.schedule, options, path);
   const store = await openStore(settings);
+  // No run of it could begin.
+  await assertContinues({ ...store, env, bundled: undefined }, loaded.manifest);
   const { state } = await setSchedule(store, loaded, terms);
   const { name } = loaded.manifest;
   const view = await loadScheduleView(store, name);
