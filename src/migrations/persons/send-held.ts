@@ -56,7 +56,7 @@ export async function findHeld(staging: Staging, selection: HeldSelection): Prom
     }
     if (canonicalJson(loaded.manifest.people) !== canonicalJson(latest.loaded.manifest.people)) {
       throw new ConfigError(
-        `"${record.name}" and "${latest.record.name}" have different settings under people; their persons cannot be sent together, so make the settings alike and run one of them again`,
+        `"${record.name}" and "${latest.record.name}" have different settings under people; their persons cannot be sent together, so send them one after the other by name, beginning with "backhaul persons send ${all[0]?.record.name ?? ''}"`,
       );
     }
     if ((await loadControl(staging, record.name))?.state !== 'finished') {

@@ -1,3 +1,4 @@
+import { describeDifference } from '../../../config/manifest/manifest-identity.ts';
 import type { RejectLine } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { ConfigError } from '../../lib/errors.ts';
@@ -12,8 +13,15 @@ import { requireMigration } from '../life-store.ts';
 import { pinMapping } from '../manifest/places.ts';
 import { readStamps } from '../manifest/stamps.ts';
 import type { MigrationRuntime } from '../migration-runtime.ts';
+import { loadPersons } from '../persons/load-persons.ts';
 import { preflight } from '../preflight.ts';
-import { createRecord, type ManifestAt, startedMeanwhile, toPrepared } from '../prepare.ts';
+import {
+  createRecord,
+  loadStoredManifest,
+  type ManifestAt,
+  startedMeanwhile,
+  toPrepared,
+} from '../prepare.ts';
 import { type RunOptions, type RunResult, runPrepared, startMigration } from '../start.ts';
 import { findBegunReplay } from './begun-replay.ts';
 import { readRejectLines } from './rejects.ts';
@@ -43,6 +51,7 @@ export async function replayRejects(
   await assertDecided(staging, name, loaded);
   const original = await requireMigration(staging, name);
   await assertSameProject(runtime, original, loaded.manifest);
+  await assertSameHold(staging, name, loaded.manifest);
   // What is scheduled is the migration itself.
   const { schedule: _, ...terms } = loaded.manifest;
   const stamped = { ...terms, stamps: readStamps(original) };
@@ -85,6 +94,26 @@ async function assertDecided(staging: Staging, name: string, { manifest }: Manif
     state === 'cancelled' ? `, give it up for good with "backhaul rm ${name} --keep-rejects",` : ',';
   throw new ConfigError(
     `migration "${name}" has not finished, and what it has not imported yet may forbid merges that a replay would send: finish it first with "backhaul resume ${name}"${over} or set persons: hold in the manifest of the replay`,
+  );
+}
+
+/** Persons that are held are sent together, which takes the same settings; those of a migration cannot change. */
+async function assertSameHold(
+  staging: Staging,
+  name: string,
+  manifest: ManifestAt['manifest'],
+): Promise<void> {
+  if (manifest.persons !== 'hold') return;
+  const held = await loadStoredManifest(staging, name);
+  if (held.manifest.persons !== 'hold' || (await loadPersons(staging, name)).releasedBy !== undefined) return;
+  const differences = describeDifference({ people: held.manifest.people }, { people: manifest.people });
+  if (differences.length === 0) return;
+  throw new ConfigError(
+    [
+      `Migration "${name}" holds its persons, and those of a replay are sent together with them, under the same settings:`,
+      ...differences.map((line) => `  - ${line}`),
+      `Choices: replay with the settings that it has; or send its persons first with "backhaul persons send ${name}".`,
+    ].join('\n'),
   );
 }
 
