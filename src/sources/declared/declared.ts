@@ -70,7 +70,7 @@ function createThirdMap(
   const namesReferrer = Object.values(mapping.rename).includes('$referrer');
   const rules: DeclaredRules = {
     ids: trimmedIds,
-    createSortColumns: (of, nulls) => createSortColumns(of, nulls, true),
+    createSortColumns: (of, nulls) => createSortColumns(of, nulls, { renamesInLists: true, keepsAll: true }),
     rejectsLongKeys: true,
     finish: (properties) => enrich(properties, namesReferrer),
   };

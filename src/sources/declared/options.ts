@@ -114,13 +114,13 @@ const createMappingObject = (nullValues: readonly string[]) =>
       .array(column)
       .default([])
       .describe(
-        'Columns holding an object (see `jsonColumns`) whose fields become event properties themselves.',
+        'Columns holding an object (see `jsonColumns`) whose fields become event properties themselves. A field that is called as a column of the record is kept as `source_<name>`.',
       ),
     rename: z
       .record(column, z.string().min(1))
       .default({})
       .describe(
-        'Property names by column name, for example `{ page_url: $current_url }`. Names fields of `spreadColumns` too; `user.plan` takes a nested field out of its object.',
+        'Property names by column name, for example `{ page_url: $current_url }`. Names fields of `spreadColumns` too; `user.plan` takes a nested field out of its object. Where a record has another value of the new name as well, that one is kept as `source_<name>`.',
       ),
     exclude: z
       .array(column)

@@ -3,6 +3,7 @@ import { PropertyList } from '../../lib/json/property-list.ts';
 import { shown } from '../../lib/preview.ts';
 import { copyProperties, createRenames, toOwnName } from '../mapping/properties.ts';
 import { asFields, type Fields } from '../mapping/table.ts';
+import { type Claim, createSettle, FROM_COLUMN, FROM_PATH, FROM_SPREAD, type Target } from './claims.ts';
 import { createPlaceColumn, declaredRenames } from './column-plan.ts';
 import { createReadColumn, isNull } from './declared-columns.ts';
 import { NOT_JSON, parseJsonCell } from './json-cell.ts';
@@ -24,14 +25,17 @@ export interface SortedColumns {
   readonly groups: readonly Record<string, unknown>[];
 }
 
-/** Sorts a record's columns into what they describe. A column's own name wins over a spread field's. */
+/** Sorts a record's columns into what they describe. */
 export type SortColumns = (record: Fields) => SortedColumns | Rejected;
 
 export type CreateSortColumns = (
   mapping: DeclaredMapping,
   nullValues: ReadonlySet<string>,
-  /** Whether `rename` reaches fields inside lists. @default false */
-  renamesInLists?: boolean,
+  /**
+   * Whether `rename` reaches fields inside lists, and whether all values that claim one name are kept; else that of
+   * a column takes the place of a spread field's. Both as of version 3.
+   */
+  rules?: { readonly renamesInLists?: boolean; readonly keepsAll?: boolean },
 ) => SortColumns;
 
 /**
@@ -39,7 +43,11 @@ export type CreateSortColumns = (
  * they were columns, and by a path (`user.email`) what is nested in either. Excluded is excluded: of a name
  * that is renamed as well, too.
  */
-export const createSortColumns: CreateSortColumns = (mapping, nullValues, renamesInLists = false) => {
+export const createSortColumns: CreateSortColumns = (
+  mapping,
+  nullValues,
+  { renamesInLists = false, keepsAll = false } = {},
+) => {
   const placeColumn = createPlaceColumn(mapping, { renames: 'all' });
   const readCell = createReadCell(mapping);
   const reserved = createRenames();
@@ -56,19 +64,42 @@ export const createSortColumns: CreateSortColumns = (mapping, nullValues, rename
       level: createRuleLevel([...rules, ...listBelow(rules, name)]),
     }));
 
+  let isContested = false;
+  const putAndWatch: PutClaim = (target, name, value) => {
+    if (!(target instanceof PropertyList)) isContested ||= Object.hasOwn(target, name);
+    const before = target instanceof PropertyList ? target.count : -1;
+    put(target, name, value);
+    if (target instanceof PropertyList && target.count === before) isContested = true;
+  };
+  const settle = createSettle(mapping, put);
+
   return (record) => {
     const sorted = createSorted(mapping);
-    for (const { name, read, level } of spreads) {
+    isContested = false;
+    const bad = fill(sorted, record, keepsAll ? putAndWatch : put);
+    if (bad) return bad;
+    if (!isContested) return sorted;
+    const claims: Claim[] = [];
+    const settled = createSorted(mapping);
+    fill(settled, record, (target, name, value, column, from) =>
+      claims.push({ target, name, value, column, from }),
+    );
+    settle(claims);
+    return settled;
+  };
+
+  function fill(sorted: SortedColumns, record: Fields, putClaim: PutClaim): Rejected | undefined {
+    for (const [index, { name, read, level }] of spreads.entries()) {
       const value = read(record);
       if (value === undefined) continue;
       const fields = asFields(readCell(name, value));
       if (!fields) return rejectNoObject(name, value);
-      const lift = (to: string, inner: unknown) => {
-        sorted.event.set(toPropertyName(to), inner);
-      };
+      const from = FROM_SPREAD + index;
+      const lift = (to: string, inner: unknown) =>
+        putClaim(sorted.event, toPropertyName(to), inner, to, from);
       const kept =
         level.rules.length === 0 ? fields : (applyRules(level, fields, lift, renamesInLists) as Fields);
-      copyProperties(sorted.event, kept, reserved);
+      for (const key of Object.keys(kept)) putClaim(sorted.event, toPropertyName(key), kept[key], key, from);
     }
     for (const column of Object.keys(record)) {
       const place = placeColumn(column);
@@ -79,20 +110,21 @@ export const createSortColumns: CreateSortColumns = (mapping, nullValues, rename
       if (!target) continue;
       const below = columnRules.rules.length === 0 ? undefined : stepInto(columnRules, column).below;
       if (!below) {
-        put(target, place.name, value);
+        putClaim(target, place.name, value, column, FROM_COLUMN);
         continue;
       }
       const toName = place.kind === 'event' ? toPropertyName : toOwnName;
       const lift = (to: string, inner: unknown) => {
         const name = toName(to);
-        if (!isNull(inner, nullValues) && !holds(target, name)) put(target, name, inner);
+        if (!isNull(inner, nullValues) && (keepsAll || !holds(target, name)))
+          putClaim(target, name, inner, to, FROM_PATH);
       };
       const kept = applyRules(below, value, lift, renamesInLists);
       const left = asFields(kept);
-      if (!left || !isEmptyObject(left)) put(target, place.name, kept);
+      if (!left || !isEmptyObject(left)) putClaim(target, place.name, kept, column, FROM_COLUMN);
     }
-    return sorted;
-  };
+    return undefined;
+  }
 };
 
 /** Version 1: `exclude` knows top-level columns alone, `rename` those of the event and of spread objects. */
@@ -123,7 +155,7 @@ export const createSortColumnsFirst: CreateSortColumns = (mapping, nullValues) =
   };
 };
 
-type Target = PropertyList | Record<string, unknown>;
+type PutClaim = (target: Target, name: string, value: unknown, column: string, from: number) => void;
 
 function put(target: Target, name: string, value: unknown): void {
   if (target instanceof PropertyList) target.set(name, value);

@@ -187,6 +187,13 @@ export const SOURCES_MUTANTS: readonly Mutant[] = [
     tests: ['test/sources/declared'],
   },
   {
+    id: 'P46',
+    what: 'of two values that claim one name of a property one is lost',
+    file: 'src/sources/declared/sort-columns.ts',
+    edits: [['keepsAll ? putAndWatch : put', 'put']],
+    tests: ['test/sources/declared'],
+  },
+  {
     id: 'SF1',
     what: 'a part with records of two versions of a file that was rewritten while it was staged',
     file: 'src/sources/files/local-file.ts',

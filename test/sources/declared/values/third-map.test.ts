@@ -290,6 +290,40 @@ test.each([
   expect(map({ groups }, { c: 'k'.repeat(length), size: 3 })).toMatchObject(outcome);
 });
 
+describe('values that claim one name', () => {
+  const mapping = {
+    rename: { a: 'b', old: 'plan', older: 'plan', 'in.x': 'y' },
+    spreadColumns: ['s', 'more'],
+    person: { set: { columns: ['mail'], prefix: 'p_' } },
+  };
+  const record = {
+    ...{ a: 'A', b: 'B', z: 'Z', older: 'o1', old: 'o2', plan: 'o3', y: 'Y', in: { x: 'X' } },
+    ...{ s: { b: 'sb', z: 'sz', w: 'w1', a: 'Z' }, more: { w: 'w2', z: 'Z' } },
+    ...{ $set: 'S', source_$set: 'SS', mail: 'm1', p_mail: 'm2' },
+  };
+
+  test('are all kept, under names that do not depend on their order', () => {
+    const turned = (of: object) => Object.fromEntries(Object.entries(of).toReversed());
+    for (const each of [record, turned({ ...record, s: turned(record.s) })]) {
+      const outcome = map(mapping, each);
+      const { $geoip_disable: _, distinct_id: __, ...properties } = only(outcome).properties;
+      expect(properties).toEqual({
+        ...{ b: 'A', source_b: 'B', source_source_b: 'Z', source_source_source_b: 'sb' },
+        ...{ z: 'Z', source_z: 'sz', w: 'w1', source_w: 'w2' },
+        ...{ plan: 'o2', source_plan: 'o1', source_source_plan: 'o3' },
+        ...{ y: 'Y', source_y: 'X', source_$set: 'SS', source_source_$set: 'S' },
+      });
+      expect(outcome).toMatchObject({ facts: [{ set: { mail: 'm1', source_mail: 'm2' } }] });
+    }
+  });
+
+  test('keep their names where a record has but one of them', () => {
+    const { properties } = only(map(mapping, { a: 'A', s: { z: 'sz' }, older: 'o1' }));
+    expect(properties).toMatchObject({ b: 'A', z: 'sz', plan: 'o1' });
+    expect(Object.keys(properties).filter((name) => name.startsWith('source_'))).toEqual([]);
+  });
+});
+
 test('constants are on every event, under names of their own', () => {
   const { properties } = only(map({ constants: { shop: 'x', n: 1, $set: 'no' } }, { shop: 'other' }));
   expect(properties).toMatchObject({ shop: 'x', n: 1, source_$set: 'no' });
