@@ -16,6 +16,8 @@
  * - `seen` is the time of the last call of TAKE. A clock that is behind it was set back: all times are moved back
  *   as far, as if none had passed since that call, so they count too long rather than too short. Otherwise nobody
  *   could send until the clock is again where it was.
+ * - A clock that is set forward lets grants expire early, and then pacing alone bounds what is granted. So what it
+ *   passed over is not idle time that is made up for: whoever waits in front would be late by it.
  * - The queue holds the waiting processes in order of arrival, so that small requests cannot starve a
  *   large one; `at:<who>` is the time at which a process is to call again. One that is late loses its place.
  *
@@ -134,9 +136,10 @@ end
 local head
 while true do
   head = redis.call('ZRANGE', KEYS[3], 0, 0)[1]
-  if not head or head == who then break end
+  if not head then break end
   local at = tonumber(redis.call('HGET', KEYS[1], 'at:' .. head) or 0)
-  if at + grace >= now then break end
+  if at + window / 10 < now then nextAt = math.max(nextAt, now) end
+  if head == who or at + grace >= now then break end
   redis.call('ZREM', KEYS[3], head)
   redis.call('HDEL', KEYS[1], 'at:' .. head)
 end

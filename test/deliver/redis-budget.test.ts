@@ -194,6 +194,36 @@ describe('the budget in Redis', () => {
       expect(arrivals.length).toBeGreaterThan((0.9 * 7 * CAP) / budget.eventsPerPermit);
     }));
 
+  it.each([60_000, 3_600_000, 24 * 3_600_000])(
+    'grants two processes little above the cap where the clock of Redis is set forward four times, by %d ms each',
+    async (byMs) => {
+      let stepMs = 0;
+      const stepping = onClock(() => clock.now() + stepMs);
+      const key = newKey();
+      const fleet = [await budgetOn(key, { redis: stepping }), await budgetOn(key, { redis: stepping })];
+      const arrivals: Arrival[] = [];
+      const endMs = clock.now() + 6 * WINDOW_MS;
+      const send = (budget: Budget) => async () => {
+        while (clock.now() < endMs) {
+          const permit = await budget.take(budget.eventsPerPermit, open);
+          arrivals.push({ events: budget.eventsPerPermit, atMs: clock.now() });
+          await clock.wait(200);
+          await permit.settle();
+        }
+      };
+      const step = async () => {
+        for (const windows of [2.3, 0.3, 0.3, 0.3]) {
+          await clock.wait(windows * WINDOW_MS);
+          stepMs += byMs;
+        }
+      };
+      await Promise.all([step, ...fleet.map(send)].map((each) => clock.run(each)));
+      expect(stepMs).toBe(4 * byMs);
+      expect(mostInAnyWindow(arrivals, WINDOW_MS)).toBeLessThanOrEqual(1.15 * CAP);
+      expect(arrivals.length).toBeGreaterThan((0.9 * 6 * CAP) / (CAP / 20));
+    },
+  );
+
   it('gives way when aborted: the place in the queue goes to the next', () =>
     clock.run(async () => {
       const key = newKey();
