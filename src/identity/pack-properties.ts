@@ -34,9 +34,13 @@ export const toFieldProperties = (
 /** Constant, because where properties are cut decides the uuids (I2). Fits the smallest batch of a manifest. */
 const PACK_BYTES = 56 * 1024;
 
+/** The properties that a destination stores of one person or group, as JSON; it drops an event that brings more. */
+const PROFILE_BYTES = 512 * 1024;
+
 /**
  * Cuts the properties of one person or group into few events, in order. A property larger than a pack
- * gets a pack of its own; one that fits into no event of `maxBytes` is returned in `tooLarge`.
+ * gets a pack of its own; one that fits into no event of `maxBytes`, or beside the others into no profile, is
+ * returned in `tooLarge`.
  */
 export function packProperties(
   properties: readonly FieldProperty[],
@@ -47,12 +51,14 @@ export function packProperties(
   const packs: FieldProperty[][] = [];
   const tooLarge: FieldProperty[] = [];
   let room = 0;
+  let total = 0;
   for (const property of properties) {
     const bytes = Buffer.byteLength(JSON.stringify(property.key)) + Buffer.byteLength(property.text) + 2;
-    if (bytes > maxBytes) {
+    if (bytes > maxBytes || total + bytes > PROFILE_BYTES) {
       tooLarge.push(property);
       continue;
     }
+    total += bytes;
     if (bytes > room) {
       packs.push([]);
       room = Math.min(PACK_BYTES, maxBytes);

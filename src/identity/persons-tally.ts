@@ -18,7 +18,7 @@ export const unmergedReason = z.enum([
   'value_was_removed', // sent under an id before it was merged; it may be newer than the user's, and is not there to be sent again
   'ledger_forgotten', // what was merged before was forgotten on request
   'group_may_be_newer', // a property of a group, which would replace one that may be newer
-  'property_too_large', // one property alone is larger than an event may be
+  'property_too_large', // larger than an event may be, or than what is left of 512 KiB of its person or group
 ]);
 
 const uniques = z.record(z.string(), z.strictObject({ vendor: count, destination: count }));

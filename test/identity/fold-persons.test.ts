@@ -143,3 +143,15 @@ test('a property that fits no event is set aside by name, at the very limit it i
     unmerged: [{ reason: 'property_too_large', id: 'u1', property: 'p' }],
   });
 });
+
+test('what finds no room in the profile that a destination keeps is set aside by name, and the rest is sent', async () => {
+  const half = 'x'.repeat(300_000);
+  const { events, unmerged } = await fold([person({ a: half, b: half, c: 'small' })], {
+    maxBytes: 1_000_000,
+  });
+  expect(events.map(({ properties }) => Object.keys(properties['$set_once'] as object))).toEqual([
+    ['a'],
+    ['c'],
+  ]);
+  expect(unmerged).toEqual([{ reason: 'property_too_large', id: 'u1', property: 'b' }]);
+});

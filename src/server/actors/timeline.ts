@@ -1,4 +1,4 @@
-import { applyChanges } from '../capture/ingest/person-changes.ts';
+import { applyChanges, findChanges } from '../capture/ingest/person-changes.ts';
 import type { JsonObject } from '../http/json.ts';
 import { sameJson } from '../http/json.ts';
 
@@ -33,7 +33,8 @@ export function createTimeline(keys: readonly string[]): Timeline {
   return {
     points,
     add({ event, timestamp, properties: own, isRelevant }) {
-      applyChanges(properties, () => properties, { event, properties: own });
+      const changes = findChanges(properties, { event, properties: own });
+      if (changes) applyChanges(properties, changes);
       if (!isRelevant) return;
       const now = Object.fromEntries(keys.map((key) => [key, properties.get(key) ?? null]));
       const last = points.at(-1);

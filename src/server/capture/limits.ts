@@ -10,8 +10,8 @@ export const MAX_EVENTS = 50_000;
 /** Properties of one event as JSON text. */
 export const MAX_EVENT_CHARACTERS = 1024 * 1024;
 /**
- * All properties of a person or a group, as Postgres writes them. A change that would exceed it is dropped
- * with a warning (see https://posthog.com/docs/product-analytics/person-properties). When two persons are
+ * All properties of a person or a group, as Postgres writes them. The changes of an event that would exceed it are
+ * dropped with a warning, and those of other events are not (see https://posthog.com/docs/product-analytics/person-properties). When two persons are
  * merged, the survivor's properties stay, and as many of the other's as fit are taken over, the smallest
  * first, with a warning that counts the rest (ingest/fit-profile.ts).
  */

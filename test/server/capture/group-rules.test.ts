@@ -45,6 +45,24 @@ onEveryDatabase('groups', (db) => {
     ]);
   });
 
+  test('keep what is small beside what finds no room, sent together or apart', async () => {
+    const half = 'x'.repeat(300_000);
+    const describeGroup = (set: object): Item => ({
+      event: '$group_identify',
+      distinct_id: 'd',
+      properties: { $group_type: 'company', $group_key: 'k', $group_set: set },
+    });
+    const events = [{ first: half }, { second: half }, { huge: half + half }, { city: 'Oslo' }].map(
+      describeGroup,
+    );
+    for (const requests of [[events], events.map((one) => [one])]) {
+      const own = await createTestApi(db());
+      for (const request of requests) await own.send(...request);
+      const [group] = await groupsOf(own);
+      expect(JSON.parse(group?.properties ?? '')).toEqual({ first: half, city: 'Oslo' });
+    }
+  });
+
   test('are made by their own events only, key by key, and need a type and a key', async () => {
     const own = await createTestApi(db());
     await own.send(

@@ -27,6 +27,18 @@ onEveryDatabase('people', (db) => {
     expect((await personOf(id))?.properties).toMatchObject({ ...merged, c: 'top', e: 'inner' });
   });
 
+  test('keep what is small beside what finds no room, sent together or apart', async () => {
+    const half = 'x'.repeat(300_000);
+    const changes = [{ first: half, plan: 'pro' }, { second: half }, { huge: half + half }, { city: 'Oslo' }];
+    for (const isTogether of [true, false]) {
+      const id = randomUUID();
+      const events = changes.map((set) => ({ event: '$set', distinct_id: id, properties: { $set: set } }));
+      for (const request of isTogether ? [events] : events.map((one) => [one])) await api.send(...request);
+      const { $creator_event_uuid: _, ...properties } = (await personOf(id))?.properties ?? {};
+      expect(properties).toEqual({ first: half, plan: 'pro', city: 'Oslo' });
+    }
+  });
+
   test('$unset takes keys away, as a list or as an object, on an event of any name', async () => {
     const id = randomUUID();
     await api.send({ event: 'e', distinct_id: id, $set: { a: 1, b: 2, c: 3, d: 4 } });

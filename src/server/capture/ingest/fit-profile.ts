@@ -1,45 +1,48 @@
 import { stringifyMap } from '../../../lib/json/stringify-json.ts';
 import { writtenLength } from '../../http/json.ts';
 import { MAX_PROFILE_CHARACTERS } from '../limits.ts';
+import type { ChangedValues } from './person-changes.ts';
 
-/** Properties of a person, by origin. */
+/** Properties of a person, by origin: what is not taken over is the person's own. */
 export interface Profile {
-  /** As the batch would leave them. */
   readonly properties: ReadonlyMap<string, unknown>;
-  /** As they were before it. */
-  readonly oldProperties: ReadonlyMap<string, unknown>;
-  /** Properties of merged persons that `oldProperties` do not have. */
+  /** Properties of merged persons. */
   readonly takenOver: ReadonlyMap<string, unknown>;
-}
-
-/** A profile whose own part is within the limit. */
-export interface OwnAndTaken {
-  readonly own: ReadonlyMap<string, unknown>;
-  readonly takenOver: ReadonlyMap<string, unknown>;
-  /** The batch's changes would exceed the limit, and are dropped. */
-  readonly isChangeLeftOut: boolean;
 }
 
 export interface FittedProfile {
   readonly properties: ReadonlyMap<string, unknown>;
   /** `properties` as JSON text. */
   readonly propertiesText: string;
-  readonly isChangeLeftOut: boolean;
   /** How many properties of merged persons found no room. */
   readonly takenOverLeftOut: number;
 }
 
-/** Reads no value of a merged person, so that a long chain of merges costs no more than its persons. */
-export function ownWithin({ properties, oldProperties, takenOver }: Profile): OwnAndTaken {
-  const own = new Map<string, unknown>();
-  const stillTaken = new Map<string, unknown>();
-  for (const [key, value] of properties) {
-    const isTaken = takenOver.has(key) && takenOver.get(key) === value;
-    (isTaken ? stillTaken : own).set(key, value);
+/** How much longer a person's own properties become by changes, in characters; negative where they shrink. */
+export function countGrowth(profile: Profile, changes: ChangedValues): number {
+  let growth = 0;
+  for (const [key, value] of changes) {
+    if (isOwn(profile, key)) growth -= measureMember(key, profile.properties.get(key));
+    if (value !== undefined) growth += measureMember(key, value);
   }
-  return measure(own) <= MAX_PROFILE_CHARACTERS
-    ? { own, takenOver: stillTaken, isChangeLeftOut: false }
-    : { own: oldProperties, takenOver, isChangeLeftOut: true };
+  return growth;
+}
+
+/** Length of a person's own properties as JSON text. Of merged persons no value is read. */
+export function measureOwn(profile: Profile): number {
+  let length = '{'.length;
+  for (const [key, value] of profile.properties) if (isOwn(profile, key)) length += measureMember(key, value);
+  return length;
+}
+
+const isOwn = ({ properties, takenOver }: Profile, key: string): boolean =>
+  properties.has(key) && !(takenOver.has(key) && takenOver.get(key) === properties.get(key));
+
+/** With the comma or brace behind it. Most values are texts, of which only the length is wanted. */
+function measureMember(key: string, value: unknown): number {
+  if (typeof value === 'string')
+    return JSON.stringify(key).length + JSON.stringify(value).length + ':,'.length;
+  return measure(new Map([[key, value]])) - '{'.length;
 }
 
 /**
@@ -50,13 +53,16 @@ export function ownWithin({ properties, oldProperties, takenOver }: Profile): Ow
 export function fitProfile(profile: Profile): FittedProfile {
   const { properties } = profile;
   const propertiesText = stringifyMap(properties);
-  if (writtenLength(propertiesText) <= MAX_PROFILE_CHARACTERS) {
-    return { properties, propertiesText, isChangeLeftOut: false, takenOverLeftOut: 0 };
+  if (writtenLength(propertiesText) <= MAX_PROFILE_CHARACTERS)
+    return { properties, propertiesText, takenOverLeftOut: 0 };
+  const fitted = new Map<string, unknown>();
+  const takenOver: [string, unknown][] = [];
+  for (const [key, value] of properties) {
+    if (isOwn(profile, key)) fitted.set(key, value);
+    else takenOver.push([key, value]);
   }
-  const { own, takenOver, isChangeLeftOut } = ownWithin(profile);
-  const fitted = new Map(own);
-  const takenOverLeftOut = takenOver.size - addWithin(fitted, [...takenOver]);
-  return { properties: fitted, propertiesText: stringifyMap(fitted), isChangeLeftOut, takenOverLeftOut };
+  const takenOverLeftOut = takenOver.length - addWithin(fitted, takenOver);
+  return { properties: fitted, propertiesText: stringifyMap(fitted), takenOverLeftOut };
 }
 
 /** Adds as many members as fit and returns how many; of equal sizes the key that sorts first. */

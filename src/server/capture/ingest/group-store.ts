@@ -1,7 +1,7 @@
 import type { Queryable } from '../../database/db.ts';
 import { runSql, sql } from '../../database/sql.ts';
 import { MAX_PROFILE_CHARACTERS } from '../limits.ts';
-import type { GroupsPlan } from './plan-groups.ts';
+import type { GroupsPlan, GroupUpdate } from './plan-groups.ts';
 
 export async function saveGroups(tx: Queryable, projectId: number, plan: GroupsPlan): Promise<void> {
   if (plan.newTypes.length > 0) {
@@ -12,8 +12,8 @@ export async function saveGroups(tx: Queryable, projectId: number, plan: GroupsP
         select ${projectId}, g, i from json_to_recordset(${types}::json) as t (g text, i smallint)`,
     );
   }
-  if (plan.groups.length > 0) {
-    const rows = plan.groups.map(
+  for (const groups of cutRounds(plan.groups)) {
+    const rows = groups.map(
       ({ typeIndex, key, propertiesText, createdAt }) =>
         `{"index":${typeIndex},"key":${JSON.stringify(key)},"properties":${propertiesText},"created_at":"${createdAt}"}`,
     );
@@ -31,4 +31,19 @@ export async function saveGroups(tx: Queryable, projectId: number, plan: GroupsP
           created_at = least(groups.created_at, excluded.created_at)`,
     );
   }
+}
+
+/** One statement updates a row once: the second update of a group is for the second round. */
+function cutRounds(all: readonly GroupUpdate[]): GroupUpdate[][] {
+  const rounds: GroupUpdate[][] = [];
+  const seen = new Map<string, number>();
+  for (const update of all) {
+    const id = `${update.typeIndex} ${update.key}`;
+    const round = seen.get(id) ?? 0;
+    seen.set(id, round + 1);
+    const updates = rounds[round] ?? [];
+    updates.push(update);
+    rounds[round] = updates;
+  }
+  return rounds;
 }

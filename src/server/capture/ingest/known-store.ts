@@ -113,5 +113,11 @@ function toKnown(rows: readonly KnownRow[]): Known {
 
 function toPerson({ uuid, properties, isIdentified, createdAt }: KnownRow): Person {
   const value = parseJson(properties);
-  return { uuid, properties: toProperties(isJsonObject(value) ? value : {}), isIdentified, createdAt };
+  return {
+    uuid,
+    properties: toProperties(isJsonObject(value) ? value : {}),
+    isIdentified,
+    createdAt,
+    characters: properties.length,
+  };
 }

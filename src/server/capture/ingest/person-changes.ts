@@ -53,22 +53,31 @@ function unsetKeys(value: unknown): readonly string[] {
   return isJsonObject(value) ? Object.keys(value) : [];
 }
 
+/** New values by property; undefined for one that is removed. */
+export type ChangedValues = ReadonlyMap<string, unknown>;
+
 /**
  * `$set_once` where there is nothing yet, then `$set`, then `$unset`; in order of arrival, not of time.
- * Nothing is copied of a person whom the event does not change, as hardly any does.
+ * Undefined where the event does not change the person, as hardly any does.
  */
-export function applyChanges(
+export function findChanges(
   properties: ReadonlyMap<string, unknown>,
-  edit: () => Map<string, unknown>,
   event: NamedProperties,
-): boolean {
-  if (!isWorthwhile(properties, event)) return false;
+): ChangedValues | undefined {
+  if (!isWorthwhile(properties, event)) return undefined;
   const changes = toPersonChanges(event);
-  const edited = edit();
-  for (const [key, value] of changes.setOnce) if (!edited.has(key)) edited.set(key, value);
-  for (const [key, value] of changes.set) edited.set(key, value);
-  for (const key of changes.unset) edited.delete(key);
-  return true;
+  const values = new Map<string, unknown>();
+  for (const [key, value] of changes.setOnce) if (!properties.has(key)) values.set(key, value);
+  for (const [key, value] of changes.set) values.set(key, value);
+  for (const key of changes.unset) values.set(key, undefined);
+  return values;
+}
+
+export function applyChanges(properties: Map<string, unknown>, changes: ChangedValues): void {
+  for (const [key, value] of changes) {
+    if (value === undefined) properties.delete(key);
+    else properties.set(key, value);
+  }
 }
 
 /**

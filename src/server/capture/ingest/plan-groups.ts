@@ -1,5 +1,5 @@
 import { stringifyMap } from '../../../lib/json/stringify-json.ts';
-import { isJsonObject, isWrittenWithin, toText } from '../../http/json.ts';
+import { isJsonObject, toText, writtenLength } from '../../http/json.ts';
 import type { IncomingEvent } from '../incoming-event.ts';
 import { MAX_PROFILE_CHARACTERS } from '../limits.ts';
 
@@ -7,6 +7,11 @@ import { MAX_PROFILE_CHARACTERS } from '../limits.ts';
 const MAX_GROUP_TYPES = 5;
 /** Of types and of keys; longer ones are ignored. */
 const MAX_KEY_LENGTH = 400;
+/**
+ * Properties of a group that are stored together. An update that finds no room is left out, so what is large must not
+ * take along what is small, and the result hardly depends on how events are cut into requests.
+ */
+const MAX_TOGETHER = 32 * 1024;
 
 /** SDKs send `$groupidentify`, the contract has `$group_identify`. */
 const GROUP_EVENTS = new Set(['$groupidentify', '$group_identify']);
@@ -23,9 +28,19 @@ export interface GroupUpdate {
 export interface GroupsPlan {
   /** Types seen for the first time; their index follows from their place. */
   readonly newTypes: readonly { readonly groupType: string; readonly index: number }[];
+  /** To be stored in this order. A group comes more than once where its properties are many. */
   readonly groups: readonly GroupUpdate[];
   /** Properties `$group_<index>` that an event gains. */
   readonly marks: ReadonlyMap<IncomingEvent, ReadonlyMap<string, string>>;
+}
+
+interface OpenUpdate {
+  readonly typeIndex: number;
+  readonly key: string;
+  readonly properties: Map<string, unknown>;
+  /** At least that of the properties as Postgres writes them. */
+  length: number;
+  createdAt: string;
 }
 
 /** Changes what a group is, and not only who belongs to it. */
@@ -37,10 +52,8 @@ export const hasGroups = ({ event, properties }: IncomingEvent) =>
 /** What a batch does to groups, given the group types known before, in order of their index. */
 export function planGroups(events: readonly IncomingEvent[], knownTypes: readonly string[]): GroupsPlan {
   const types = [...knownTypes];
-  const groups = new Map<
-    string,
-    { typeIndex: number; key: string; properties: Map<string, unknown>; createdAt: string }
-  >();
+  const groups: OpenUpdate[] = [];
+  const open = new Map<string, OpenUpdate>();
   const marks = new Map<IncomingEvent, Map<string, string>>();
 
   function findIndex(groupType: string): number | undefined {
@@ -61,26 +74,29 @@ export function planGroups(events: readonly IncomingEvent[], knownTypes: readonl
     if (description === undefined || typeIndex === undefined) continue;
     const { key, properties } = description;
     const id = `${typeIndex} ${key}`;
-    const group = groups.get(id) ?? { typeIndex, key, properties: new Map(), createdAt: event.timestamp };
-    for (const [name, value] of Object.entries(properties)) group.properties.set(name, value);
+    const values = Object.entries(properties);
+    const length = writtenLength(stringifyMap(new Map(values)));
+    let group = open.get(id);
+    if (group === undefined || group.length + length > MAX_TOGETHER) {
+      group = { typeIndex, key, properties: new Map(), length: 0, createdAt: event.timestamp };
+      open.set(id, group);
+      groups.push(group);
+    }
     if (event.timestamp < group.createdAt) group.createdAt = event.timestamp;
-    groups.set(id, group);
+    if (length > MAX_PROFILE_CHARACTERS) continue;
+    for (const [name, value] of values) group.properties.set(name, value);
+    group.length += length;
   }
   return {
     newTypes: types
       .slice(knownTypes.length)
       .map((groupType, at) => ({ groupType, index: knownTypes.length + at })),
-    groups: [...groups.values()].map(({ properties, ...group }) => ({
+    groups: groups.map(({ properties, length: _, ...group }) => ({
       ...group,
-      propertiesText: toBoundedText(properties),
+      propertiesText: stringifyMap(properties),
     })),
     marks,
   };
-}
-
-function toBoundedText(properties: ReadonlyMap<string, unknown>): string {
-  const text = stringifyMap(properties);
-  return isWrittenWithin(text, MAX_PROFILE_CHARACTERS) ? text : '{}';
 }
 
 function listMemberships({ properties }: IncomingEvent): [string, string][] {

@@ -1,8 +1,9 @@
 import type { IncomingEvent } from '../incoming-event.ts';
-import { fitProfile, ownWithin } from './fit-profile.ts';
+import { MAX_PROFILE_CHARACTERS } from '../limits.ts';
+import { countGrowth, fitProfile, measureOwn } from './fit-profile.ts';
 import { isIllegalId } from './illegal-id.ts';
 import { isPersonless, toMergeRequest } from './merge-request.ts';
-import { applyChanges } from './person-changes.ts';
+import { applyChanges, type ChangedValues, findChanges } from './person-changes.ts';
 
 /**
  * Decides what a batch changes about persons, from the rows that its ids had before. Nothing here touches
@@ -14,6 +15,8 @@ export interface Person {
   readonly isIdentified: boolean;
   /** ISO 8601 UTC with milliseconds, so that text order is time order. */
   readonly createdAt: string;
+  /** Of `properties` as the database writes them. @default they are measured */
+  readonly characters?: number;
 }
 
 export interface PersonToSave extends Person {
@@ -63,10 +66,11 @@ interface Draft {
   /** Those of before until something changes: `edit` copies them. */
   properties: ReadonlyMap<string, unknown>;
   edited: Map<string, unknown> | undefined;
-  /** What they were before the batch. */
-  readonly oldProperties: ReadonlyMap<string, unknown>;
-  /** Properties of merged persons that `oldProperties` do not have. */
+  /** Properties of merged persons. */
   readonly takenOver: Map<string, unknown>;
+  /** Length of the person's own properties as JSON text; at least that, until it was measured. */
+  length: number;
+  isMeasured: boolean;
   isIdentified: boolean;
   createdAt: string;
   isChanged: boolean;
@@ -82,8 +86,9 @@ export function planPersons(
   for (const person of known.persons) {
     drafts.set(person.uuid, {
       ...person,
+      length: person.characters ?? Number.POSITIVE_INFINITY,
+      isMeasured: false,
       edited: undefined,
-      oldProperties: person.properties,
       takenOver: new Map(),
       isNew: false,
       isChanged: false,
@@ -103,13 +108,11 @@ export function planPersons(
 
   /** The survivor's properties take precedence. */
   function absorb(survivor: Draft, other: Draft): void {
-    const { own, takenOver, isChangeLeftOut } = ownWithin(other);
-    if (isChangeLeftOut) warn('person_properties_size_violation');
     const properties = edit(survivor);
-    for (const [key, value] of [...own, ...takenOver]) {
-      if (!properties.has(key)) properties.set(key, value);
-      if (!survivor.oldProperties.has(key) && !survivor.takenOver.has(key))
-        survivor.takenOver.set(key, value);
+    for (const [key, value] of other.properties) {
+      if (properties.has(key)) continue;
+      properties.set(key, value);
+      survivor.takenOver.set(key, value);
     }
     if (other.createdAt < survivor.createdAt) survivor.createdAt = other.createdAt;
     survivor.isChanged = true;
@@ -124,13 +127,14 @@ export function planPersons(
   }
 
   function create(event: IncomingEvent): Draft {
-    const oldProperties = new Map([['$creator_event_uuid', event.uuid]]);
+    const properties = new Map([['$creator_event_uuid', event.uuid]]);
     const draft: Draft = {
       uuid: createUuid(),
       isNew: true,
-      properties: oldProperties,
+      properties,
+      length: NEW_LENGTH,
+      isMeasured: false,
       edited: undefined,
-      oldProperties,
       takenOver: new Map(),
       isIdentified: false,
       createdAt: event.timestamp,
@@ -170,7 +174,12 @@ export function planPersons(
     const warning = merge(event);
     if (warning !== undefined) warn(warning);
     const person = findOwner(event.distinctId) ?? create(event);
-    if (applyChanges(person.properties, () => edit(person), event)) person.isChanged = true;
+    const changes = findChanges(person.properties, event);
+    if (changes === undefined) continue;
+    if (makeRoom(person, changes)) {
+      applyChanges(edit(person), changes);
+      person.isChanged = true;
+    } else warn('person_properties_size_violation');
   }
 
   const finalOwners = new Map<string, string>();
@@ -179,8 +188,7 @@ export function planPersons(
     if (owner !== undefined) finalOwners.set(distinctId, owner.uuid);
   }
   function toSave(draft: Draft): PersonToSave {
-    const { properties, propertiesText, isChangeLeftOut, takenOverLeftOut } = fitProfile(draft);
-    if (isChangeLeftOut) warn('person_properties_size_violation');
+    const { properties, propertiesText, takenOverLeftOut } = fitProfile(draft);
     warn('merged_properties_left_out', takenOverLeftOut);
     const { uuid, isIdentified, createdAt } = draft;
     return { uuid, properties, propertiesText, isIdentified, createdAt };
@@ -198,6 +206,25 @@ export function planPersons(
     owners: finalOwners,
     warnings,
   };
+}
+
+/** Of the properties of a person who has only `$creator_event_uuid`, at most. */
+const NEW_LENGTH = 64;
+
+/**
+ * Whether the changes of one event leave the person's own properties within their limit, and are counted. Judged
+ * event by event, so that the result does not depend on how events are cut into requests.
+ */
+function makeRoom(draft: Draft, changes: ChangedValues): boolean {
+  const growth = countGrowth(draft, changes);
+  const isTooLong = () => growth > 0 && draft.length + growth > MAX_PROFILE_CHARACTERS;
+  if (!draft.isMeasured && isTooLong()) {
+    draft.length = measureOwn(draft);
+    draft.isMeasured = true;
+  }
+  if (isTooLong()) return false;
+  draft.length += growth;
+  return true;
 }
 
 function edit(draft: Draft): Map<string, unknown> {
