@@ -12,13 +12,13 @@ const opening = z.strictObject({
   baseDir: z.string(),
 });
 
-/** What beside the map decides which events are made of records. */
 /**
  * Time of the last event that is not in the future, ISO 8601 in UTC with milliseconds. Absent where an earlier version
  * took the files in: it sent whatever time an event had, and they are finished in the same way.
  */
 const latest = z.string().exactOptional();
 
+/** What beside the map decides which events are made of records. */
 const mappingPins = z.strictObject({
   /** Package and version of the parser of user agents. */
   agentParser: z.string(),
