@@ -11,12 +11,12 @@ export function toFolderError(error: unknown, location: string, doing: string): 
     case 'ENOSPC':
     case 'EDQUOT':
       return new ConfigError(
-        `${location} is full (could not ${doing}): free some space, or move the folder to a larger disk and correct BACKHAUL_DATA_DIR or BACKHAUL_STAGING; then resume, nothing is lost`,
+        `${location} is full (could not ${doing}): free some space, or move the folder to a larger disk and correct BACKHAUL_DATA_DIR or BACKHAUL_STAGING; nothing is lost`,
         error,
       );
     case 'EFBIG':
       return new ConfigError(
-        `${location} takes no files of this size (could not ${doing}): raise the limit of this user (ulimit -f) or use another file system; then resume, nothing is lost`,
+        `${location} takes no files of this size (could not ${doing}): raise the limit of this user (ulimit -f) or use another file system; nothing is lost`,
         error,
       );
     case 'EACCES':

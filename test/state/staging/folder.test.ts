@@ -66,7 +66,7 @@ describe('a folder', () => {
         .put('a', Buffer.alloc(4 * 1024 * 1024, 1))
         .catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(ConfigError);
-      expect(String(failure)).toMatch(/is full.*free some space, or move the folder/);
+      expect(String(failure)).toMatch(/is full.*free some space, or move the folder.*; nothing is lost$/);
       expect(String(await staging.get('a'))).toBe('old');
       await staging.put('a', Buffer.alloc(1024 * 1024, 1));
     } finally {
