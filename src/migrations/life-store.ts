@@ -1,5 +1,6 @@
 import type { Staging } from '../contract/staging.ts';
 import { ConfigError, FencedOutError } from '../lib/errors.ts';
+import { findHalfImported } from '../state/archive/imports.ts';
 import { addControl, type Control, loadNewestControl } from '../state/control.ts';
 import { layout, parseRecordKey } from '../state/keys.ts';
 import {
@@ -76,6 +77,8 @@ export async function requireMigration(staging: Staging, name: string): Promise<
   const isName = parseRecordKey(layout(name).record) !== undefined;
   const record = isName ? await loadMigration(staging, name) : undefined;
   if (record) return record;
+  const half = isName ? await findHalfImported(staging, name) : undefined;
+  if (half) throw new RefusedError('importing', explainRefusal('importing', { ...half, state: 'importing' }));
   const refusal = 'no_such_migration';
   const names = await listMigrations(staging);
   const others = names.length > 0 ? `there are: ${names.join(', ')}` : 'there are none yet';

@@ -373,7 +373,7 @@ export function explainRefusal(
     case 'moved':
       return `migration "${name}" was moved away (${reason}). Continue it where that file was imported; or bring it back with the file of an export from there, "backhaul state import <file>"; or, if no such file was imported anywhere, with "backhaul state take-back ${name}"`;
     case 'importing':
-      return `the import of migration "${name}" has not ended (${reason}); run the same "backhaul state import <file>" again`;
+      return `the import of migration "${name}" has not ended (${reason}); run the same "backhaul state import <file>" again, or remove what is here with "backhaul rm ${name}"`;
     case 'superseded':
       return 'another process has acquired this migration; this one stops, nothing is lost';
   }

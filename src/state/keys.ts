@@ -8,6 +8,10 @@ import type { Packing, PartMeta } from '../contract/part.ts';
 /** Records of all migrations, apart from their folders: listing them must not list every part. */
 export const RECORDS = '_migrations/';
 
+/** Who imports the file of an export into this staging, and what has not ended; each is created once. */
+export const IMPORTS = '_imports/';
+export const toImportKey = (number: number): string => `${IMPORTS}${toOrdinal(number)}${JSON_END}`;
+
 /** A file of places that migrations pin, by its SHA-256. */
 export const toPlacesKey = (sha256: string): string => `_places/${sha256}.mmdb`;
 
@@ -343,7 +347,10 @@ export const parseEpochKey = (key: string): number | undefined => parseOrdinal(/
 
 /** `7` of `shop/control/00000007.json`, of a report, a note of progress and the like; undefined for any other name. */
 export const parseNumberedKey = (key: string): number | undefined =>
-  parseOrdinal(/\/(?:control|reports|progress|versions|runs|verifications)\/(\d{8,})\.json$/, key);
+  parseOrdinal(
+    /(?:\/(?:control|reports|progress|versions|runs|verifications)|^_imports)\/(\d{8,})\.json$/,
+    key,
+  );
 
 /** The number that a pattern's first group holds; undefined where the key is none that Backhaul built. */
 function parseOrdinal(pattern: RegExp, key: string): number | undefined {

@@ -25,7 +25,7 @@ export async function rm(
   const kept = keptPlaces === undefined ? {} : { keptPlaces };
   terminal.data({ migration: name, removed: true, keepRejects, forget, ...kept }, () =>
     isElsewhere
-      ? `What the export of ${name} left here is removed.`
+      ? `What an export or an import of ${name} left here is removed.`
       : forget
         ? `${name} is removed, with its report and all that was known of the persons of its destination.`
         : `${name} is removed. Its report stays: ${commandLine(context, `report ${name}`)}`,

@@ -76,6 +76,11 @@ function renderFull(status: MigrationStatus, resume: string): string {
     `  delivered ${number(counts.delivered)} · skipped ${number(counts.skipped)} · duplicate ${number(counts.duplicate)} · rejected ${number(counts.rejected)}`,
     ...(run ? [`  ${renderRun(run)}`] : []),
     ...(webhook ? [`  the ${describeTrouble(webhook)}`] : []),
+    ...(status.state === 'importing'
+      ? [
+          `  its import has not ended: run "backhaul state import <file>" with that file again, or remove what is here with "backhaul rm ${status.migration}"`,
+        ]
+      : []),
     ...(['running', 'unknown', 'finished', 'removed', 'moved', 'importing'].includes(status.state)
       ? []
       : [`  continue with: ${resume}`]),

@@ -1,6 +1,6 @@
 import type { Staging } from '../../contract/staging.ts';
 import { mapInOrder } from '../../lib/async/ordered-concurrency.ts';
-import { ConfigError, getMessage, SourceError } from '../../lib/errors.ts';
+import { ConfigError, FencedOutError, getMessage, SourceError } from '../../lib/errors.ts';
 import { type ArchiveSums, readArchive } from '../../state/archive/archive.ts';
 import type { TarFile } from '../../state/archive/tar.ts';
 import { dropCheckpoints } from '../../state/checkpoints.ts';
@@ -12,6 +12,7 @@ import type { MigrationStore } from '../migration-runtime.ts';
 import { checkArchive } from './check-archive.ts';
 import { findObstacle } from './check-place.ts';
 import { type ArchiveHead, isLeftOut, isShared, type MovedMigration } from './contents.ts';
+import { type ImportLock, whileImporting } from './import-lock.ts';
 import { restoreStates, toRestored } from './restore.ts';
 import { mirrorStates } from './take-back.ts';
 
@@ -19,6 +20,8 @@ export interface ImportOptions {
   readonly signal: AbortSignal;
   /** Project key of the bundled API of this machine; undefined where there is none. */
   readonly bundledKey: string | undefined;
+  /** Called before the first thing is written of a migration. */
+  readonly onBegin?: (() => void) | undefined;
   /** So many of all objects are written. */
   readonly onProgress?: ((objects: number, of: number) => void) | undefined;
 }
@@ -33,29 +36,55 @@ const REMOVE_AT_ONCE = 16;
 /**
  * Takes the migrations of an archive in. All of it is read and checked before anything is written; then the migrations
  * are marked as importing until the last object is there, so an import that was interrupted is run again with the same
- * file. Replaces what `exportState` left behind here, where it is not newer than the archive.
+ * file, or removed. Replaces what `exportState` left behind here, where it is not newer than the archive.
  *
  * Throws SourceError for a file that is damaged or from a newer version, and ConfigError where this staging has other
- * migrations of these names or to the same project. Nothing is written then.
+ * migrations of these names or to the same project, or is imported into by another process. Nothing is written then.
  */
 export async function importState(
   store: MigrationStore,
   path: string,
-  { signal, bundledKey, onProgress }: ImportOptions,
+  options: ImportOptions,
 ): Promise<ArchiveSums & { readonly migrations: readonly string[] }> {
-  const { staging, now } = store;
+  const { staging } = store;
+  const { signal } = options;
   const { head, sums } = await read(path, () => checkArchive(path, signal));
+  const names = head.migrations.map(({ name }) => name);
+  await whileImporting(staging, { doing: `imports ${path}`, names, signal }, (lock) =>
+    takeIn(store, path, { ...options, head, sums, lock }),
+  );
+  return { ...sums, migrations: names };
+}
+
+async function takeIn(
+  store: MigrationStore,
+  path: string,
+  {
+    head,
+    sums,
+    lock,
+    signal,
+    bundledKey,
+    onBegin,
+    onProgress,
+  }: ImportOptions & { readonly head: ArchiveHead; readonly sums: ArchiveSums; readonly lock: ImportLock },
+): Promise<void> {
+  const { staging, now } = store;
   const bundled = bundledKey === undefined ? undefined : toBundledLedger(bundledKey);
   const place = await findObstacle(staging, head, bundled);
   if (place.kind === 'refused') throw new ConfigError(`${place.reason}; nothing of ${path} was imported`);
 
+  onBegin?.();
   const names = head.migrations.map(({ name }) => name);
   const before = new Map(head.migrations.map((one) => [one.name, toRestored(one.before)]));
   const at = now().toISOString();
   if (place.kind === 'free') {
     for (const id of head.ledgers) await markLedgerMoved(staging, id, at);
     for (const one of head.migrations) await markImporting(staging, one, { reason: `from ${path}`, at });
-    const assertOpen = () => assertImporting(staging, head, path);
+    const assertOpen = async () => {
+      await assertImporting(staging, head, path);
+      await lock.assertHeld();
+    };
     await clear(staging, head, assertOpen);
     await read(path, () => write(staging, path, { signal, of: sums.files - 1, onProgress, assertOpen }));
     await assertOpen();
@@ -66,7 +95,6 @@ export async function importState(
     for (const { id } of head.migrations) await dropCheckpoints(redis, id);
   });
   await drop.catch(() => {});
-  return { ...sums, migrations: names };
 }
 
 const toBundledLedger = (apiKey: string) => toLedgerAccess({ url: undefined, project: undefined, apiKey }).id;
@@ -106,7 +134,7 @@ async function assertImporting(staging: Staging, head: ArchiveHead, path: string
   for (const { name, control } of head.migrations) {
     const newest = await loadNewestControl(staging, name);
     if (newest.number === control + 1 && newest.control?.state === 'importing') continue;
-    throw new ConfigError(
+    throw new FencedOutError(
       `another process has imported migration "${name}" meanwhile; this import of ${path} ends (backhaul status ${name} shows what is there)`,
     );
   }

@@ -4,13 +4,15 @@ import { ConfigError } from '../../lib/errors.ts';
 import { migrationKey, mirrorControl } from '../../state/checkpoints.ts';
 import { loadControl } from '../../state/control.ts';
 import { encodeDocument } from '../../state/document.ts';
-import { layout, ledgerLayout, toPlacesKey } from '../../state/keys.ts';
+import { layout, ledgerLayout, parseRecordKey, toPlacesKey } from '../../state/keys.ts';
 import { forgetLedger, type LedgerAccess, listLedgersOf } from '../../state/ledger/ledger.ts';
-import { loadMigration, type MigrationRecord } from '../../state/migrations.ts';
+import { markLedgerMoved } from '../../state/ledger/moved.ts';
+import { listMigrations, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
 import { isScheduled } from '../../state/schedules/schedules.ts';
 import { applyEvent, decideStored, RefusedError, requireMigration } from '../life-store.ts';
 import { explainRefusal } from '../lifecycle.ts';
 import type { MigrationStore } from '../migration-runtime.ts';
+import { whileImporting } from '../move/import-lock.ts';
 import { takeLedgerLock } from '../persons/ledger-lock.ts';
 import { assertNotReleased, enterFacts, removeFacts } from '../persons/remove-facts.ts';
 import { loadStoredManifest } from '../prepare.ts';
@@ -56,6 +58,7 @@ export async function removeMigration(
   { keepRejects = false, forget = false, resolveLedger }: RemoveOptions,
 ): Promise<Removed> {
   const { staging, now } = store;
+  if (await isImporting(staging, name)) return removeHalfImported(store, name);
   if (forget && (await forgetGone(store, name))) return {};
   const record = await requireMigration(staging, name);
   if (await isScheduled(staging, name))
@@ -98,6 +101,39 @@ export async function removeMigration(
   await store.askRedis((redis) => redis.del(migrationKey(record.id))).catch(() => {});
   const places = record.pins?.places;
   return places === undefined ? {} : { keptPlaces: toPlacesKey(places) };
+}
+
+const isImporting = async (staging: Staging, name: string): Promise<boolean> =>
+  parseRecordKey(layout(name).record) !== undefined &&
+  (await loadControl(staging, name))?.state === 'importing';
+
+/** What an import wrote that did not end. None may go on meanwhile. */
+const removeHalfImported = ({ staging, now }: MigrationStore, name: string): Promise<Removed> =>
+  whileImporting(
+    staging,
+    { doing: `removes ${name}`, names: [name], signal: new AbortController().signal },
+    async () => {
+      if (await isImporting(staging, name)) {
+        await markLedgers(staging, name, now().toISOString());
+        return removeMoved(staging, name);
+      }
+      throw new RefusedError(
+        'still_running',
+        `the import of migration "${name}" has ended meanwhile, and nothing of it was removed`,
+      );
+    },
+  );
+
+/** An import takes them back just before its end. */
+async function markLedgers(staging: Staging, name: string, at: string): Promise<void> {
+  const inUse = new Set<string>();
+  for (const other of await listMigrations(staging)) {
+    const state = (await loadControl(staging, other))?.state;
+    if (state === 'moved' || state === 'importing') continue;
+    for (const id of await listLedgersOf(staging, other)) inUse.add(id);
+  }
+  for (const id of await listLedgersOf(staging, name))
+    if (!inUse.has(id)) await markLedgerMoved(staging, id, at);
 }
 
 /** What an export left behind. Its ledger stays, and says that it continues elsewhere. */

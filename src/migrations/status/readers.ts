@@ -1,9 +1,10 @@
 import { SourceError } from '../../lib/errors.ts';
+import { listHalfImported } from '../../state/archive/imports.ts';
 import { listMigrations } from '../../state/migrations.ts';
 import { RefusedError } from '../life-store.ts';
 import type { MigrationStore } from '../migration-runtime.ts';
 import { createMigrationReader, type MigrationReader } from './status.ts';
-import { type MigrationStatus, toDamagedStatus } from './view.ts';
+import { type MigrationStatus, toDamagedStatus, toHalfImportedStatus } from './view.ts';
 
 /** Of all migrations of a store: of each, only what is new is read again. */
 export interface Readers {
@@ -35,7 +36,8 @@ export function createReaders(store: MigrationStore): Readers {
     async readAll() {
       const names = await listMigrations(store.staging);
       for (const known of readers.keys()) if (!names.includes(known)) readers.delete(known);
-      return (await Promise.all(names.map(readOne))).flat();
+      const half = await listHalfImported(store.staging);
+      return [...(await Promise.all(names.map(readOne))).flat(), ...half.map(toHalfImportedStatus)];
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { RecordCounts } from '../../contract/progress.ts';
+import type { HalfImported } from '../../state/archive/imports.ts';
 import type { Control } from '../../state/control.ts';
 import type { MigrationRecord } from '../../state/migrations.ts';
 import type { Progress } from '../../state/progress-note.ts';
@@ -151,9 +152,21 @@ const REASONS: Readonly<Partial<Record<ShownState, string>>> = {
 
 /** Of a migration that cannot be read, so that the others are shown all the same. */
 export const toDamagedStatus = (name: string, reason: string): MigrationStatus => ({
-  migration: name,
+  ...toEmptyStatus(name),
   state: 'damaged',
   reason,
+});
+
+/** Of a migration whose import ended before its record was there. */
+export const toHalfImportedStatus = ({ name, reason, at }: HalfImported): MigrationStatus => ({
+  ...toEmptyStatus(name),
+  state: 'importing',
+  reason,
+  since: at,
+});
+
+const toEmptyStatus = (name: string): Omit<MigrationStatus, 'state' | 'reason'> => ({
+  migration: name,
   createdAt: '',
   since: '',
   destination: '',

@@ -14,6 +14,7 @@ import { resolveLedger } from '../../../src/migrations/resolve-destination.ts';
 import { setSchedule } from '../../../src/migrations/schedule/schedules.ts';
 import { resumeMigration, startMigration } from '../../../src/migrations/start.ts';
 import { openRuntime, type Runtime } from '../../../src/runtime/runtime.ts';
+import { addImports, loadImports } from '../../../src/state/archive/imports.ts';
 import { loadControl } from '../../../src/state/control.ts';
 import {
   createMigration,
@@ -214,6 +215,8 @@ describe('an import that sleeps while another process ends it', () => {
     const sleep = async (key: string) => {
       if (slept || !key.includes(word)) return;
       slept = true;
+      const { number } = await loadImports(staging);
+      await addImports(staging, { number: number + 1, begun: [] }); // it slept for longer than its lock lasts
       await importInto(staging, 'both');
       await staging.put('first/new', Buffer.from('x'));
     };

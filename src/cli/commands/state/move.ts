@@ -1,4 +1,5 @@
 import { findProjectKey } from '../../../embedded/api-keys.ts';
+import { FencedOutError } from '../../../lib/errors.ts';
 import { exportState } from '../../../migrations/move/export-state.ts';
 import { importState } from '../../../migrations/move/import-state.ts';
 import { takeBack } from '../../../migrations/move/take-back.ts';
@@ -47,14 +48,16 @@ export async function exportTo(
 /** `backhaul state import <file>`. */
 export async function importFrom(context: CommandContext, file: string): Promise<ExitCode> {
   const { settings, terminal } = context;
-  const stop = listenForStop(
-    terminal,
-    `Not all is imported, and nothing runs yet; continue with: ${commandLine(context, `state import ${quoted(file)}`)}`,
-  );
+  const unfinished = `Not all is imported, and nothing runs yet; continue with: ${commandLine(context, `state import ${quoted(file)}`)}`;
+  const stop = listenForStop(terminal, unfinished);
+  let hasBegun = false;
   try {
     const { migrations, ...sums } = await importState(await openStore(settings), file, {
       bundledKey: findProjectKey(settings.dataDir),
       signal: stop.signal,
+      onBegin: () => {
+        hasBegun = true;
+      },
       onProgress: (objects, of) =>
         terminal.status(() => `${formatCount(objects)} of ${formatCount(of)} objects imported`),
     });
@@ -65,6 +68,10 @@ export async function importFrom(context: CommandContext, file: string): Promise
       ].join('\n'),
     );
     return EXIT.done;
+  } catch (error) {
+    const isOurs = hasBegun && !stop.signal.aborted && !(error instanceof FencedOutError);
+    if (isOurs) terminal.info(unfinished);
+    throw error;
   } finally {
     terminal.endStatus();
     stop.dispose();
