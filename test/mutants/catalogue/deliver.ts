@@ -107,7 +107,7 @@ local head`,
     id: 'D22',
     what: 'dead head of the queue never passed over',
     file: 'src/deliver/budget-scripts.ts',
-    edits: [['if at + grace >= now then break end', 'if true then break end']],
+    edits: [['or at + grace >= now then break end', 'or true then break end']],
     tests: ['test/deliver'],
   },
   {

@@ -122,7 +122,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     id: 'N7',
     what: 'survivor loses: other properties win',
     file: 'src/server/capture/ingest/plan-persons.ts',
-    edits: [['if (!properties.has(key)) properties.set(key, value);', 'properties.set(key, value);']],
+    edits: [['if (properties.has(key)) continue;', '']],
     tests: ['test/server/capture/ingest'],
   },
   {
