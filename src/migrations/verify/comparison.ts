@@ -16,8 +16,6 @@ export type Cause =
   | 'time_zone'
   /** Ids that the vendor counts as several users are one person, or the other way round. */
   | 'merged_persons'
-  /** Events that this migration did not send merged these persons. */
-  | 'merged_elsewhere'
   /** The migration stamps nothing, so other events of the project are counted, too. */
   | 'not_told_apart';
 

@@ -77,7 +77,7 @@ export async function verifyMigration(
     destination: report.destination,
     comparisons,
     ...(held ? { synthetic: { sent: outcomes.synthetic, held: held.synthetic } } : {}),
-    notes: listNotes(outcomes, wanted, held),
+    notes: listNotes(outcomes, wanted, held, comparisons),
     unexplained: comparisons.reduce((sum, each) => sum + listUnexplained(each).length, 0),
   };
 }
@@ -152,6 +152,7 @@ function listNotes(
   { isOneToOne, distinct }: Outcomes,
   { stamp }: WantedEvents,
   held: Awaited<ReturnType<typeof readHeld>> | undefined,
+  comparisons: readonly Comparison[],
 ): string[] {
   const notes: string[] = [];
   if (!isOneToOne)
@@ -173,5 +174,13 @@ function listNotes(
     notes.push(
       `The project has ${held.held.others} other events. An event that another migration sent before is there once, under the name of that one.`,
     );
+  if (stamp && held.held.others > 0 && comparisons.some(lacksPersons))
+    notes.push(
+      'There are fewer persons than the report expects. Other events of the project may have merged them, and nothing proves it: look at persons who have several of the ids that the migration sent.',
+    );
   return notes;
 }
+
+const lacksPersons = ({ old, tables }: Comparison): boolean =>
+  old === 'report' &&
+  tables.some(({ by, rows }) => by === 'users' && rows.some(({ unexplained }) => unexplained < 0));

@@ -31,10 +31,6 @@ export const CAUSES: Readonly<Record<Cause, { readonly short: string; readonly w
     short: 'persons merged or kept apart',
     why: 'Users are counted as the vendor does, by its numbers or by its rule in the report; the destination counts persons after the merges.',
   },
-  merged_elsewhere: {
-    short: 'merged by other events',
-    why: 'Other events of the project merged persons whom this migration keeps apart.',
-  },
   not_told_apart: {
     short: 'may be other events',
     why: 'The migration stamps nothing, so other events of the project are counted with its own.',

@@ -95,10 +95,15 @@ describe('the destination', () => {
     ]);
     const fewer = held({ usersByMonth: new Map([['2024-02', 1]]) });
     expect(compare({ uniques, held: fewer }).rows['users']?.[0]?.unexplained).toBe(-1);
-    // Other events may merge persons, and can never split one.
-    expect(compare({ uniques, held: { ...fewer, others: 1 } }).rows['users']?.[0]?.unexplained).toBe(0);
-    const more = held({ usersByMonth: new Map([['2024-02', 3]]), others: 1 });
+    const more = held({ usersByMonth: new Map([['2024-02', 3]]) });
     expect(compare({ uniques, held: more }).rows['users']?.[0]?.unexplained).toBe(1);
+  });
+
+  it.each([1, 1_000])('is not said to have merged persons by %i other events', (others) => {
+    const uniques = { '2024-02': { vendor: 5, destination: 4 } };
+    expect(compare({ uniques, held: held({ others }) }).rows['users']).toEqual([
+      { key: '2024-02', old: 5, now: 2, causes: [{ cause: 'merged_persons', count: -1 }], unexplained: -2 },
+    ]);
   });
 });
 
