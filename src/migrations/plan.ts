@@ -40,13 +40,17 @@ export async function planMigration(
   { manifest, baseDir }: ManifestAt,
   { recordsPerFile, full }: PlanOptions,
 ): Promise<PlanResult> {
-  const files = await findFiles(context, { manifest, baseDir });
+  const leftOut: string[] = [];
+  const onLeftOut = (sentence: string) => void leftOut.push(sentence);
+  const files = await findFiles(context, { manifest, baseDir }, { onLeftOut });
   await checkHeaders(files, manifest.source);
   const staging = await context.openStaging();
   const findPlace = await openManifestPlaces(manifest, baseDir);
   const now = context.now();
+  const sampled = await makePlan(manifest, files, now, { recordsPerFile, findPlace });
   const plan = {
-    ...(await makePlan(manifest, files, now, { recordsPerFile, findPlace })),
+    ...sampled,
+    warnings: [...sampled.warnings, ...leftOut],
     staging: { location: staging.location, ...(await planSpace(staging, files)) },
   };
   try {

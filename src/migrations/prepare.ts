@@ -11,7 +11,7 @@ import { hashSlice } from '../pipeline/stage/hash-slice.ts';
 import { assignSlices, type StagedSlice, toStagedSlices } from '../pipeline/stage/slice-groups.ts';
 import { areStagedRejects } from '../pipeline/stage/stage-rejects.ts';
 import { bindSource, getMappingName, listMappingNames, readPinnedVersion } from '../sources/registry.ts';
-import { type SourceSlice, toSourceSlice } from '../sources/source.ts';
+import { type SourceContext, type SourceSlice, toSourceSlice } from '../sources/source.ts';
 import { layout } from '../state/keys.ts';
 import {
   addTopUp,
@@ -85,7 +85,8 @@ export async function prepareMigration(
   if (!known) await assertFirstName(staging, name, destination, ledger);
   await assertSameDevices(runtime, manifest);
 
-  const find = () => findFiles(runtime, { manifest, baseDir }, allowEmpty);
+  const onLeftOut = (sentence: string) => runtime.log.warn(sentence);
+  const find = () => findFiles(runtime, { manifest, baseDir }, { allowEmpty, onLeftOut });
   const settled = <F extends SourceSlice>(found: readonly F[]) =>
     settledBefore ? found.filter((file) => isSettled(file, settledBefore)) : [...found];
   const isForNew = newFiles === 'take';
@@ -188,10 +189,10 @@ export async function loadStagedFiles(staging: Staging, name: string): Promise<M
 export async function findFiles(
   { openSourceBucket }: SourceAccess,
   { manifest, baseDir }: ManifestAt,
-  allowEmpty = false,
+  { allowEmpty = false, onLeftOut }: Pick<SourceContext, 'allowEmpty' | 'onLeftOut'> = {},
 ): Promise<SourceSlice[]> {
   const source = bindSource(manifest.source);
-  const access = { baseDir, openS3: openSourceBucket, allowEmpty };
+  const access = { baseDir, openS3: openSourceBucket, allowEmpty, onLeftOut };
   const slices = await source.discover(access);
   return slices.map((slice) => toSourceSlice(slice, source, access));
 }

@@ -156,6 +156,8 @@ export interface SourceContext {
   readonly openS3?: ((bucket: string) => Promise<SourceBucket>) | undefined;
   /** Whether folders and prefixes that hold nothing are no mistake: what belongs there may come. @default false */
   readonly allowEmpty?: boolean;
+  /** Is told, as a sentence, what of a folder is left out. @default nobody is */
+  readonly onLeftOut?: ((sentence: string) => void) | undefined;
 }
 
 /** A slice that can be read in this process. */

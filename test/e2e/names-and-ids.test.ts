@@ -230,3 +230,26 @@ it(
   },
   TIMEOUT_MS,
 );
+
+it(
+  'hidden files of a folder are left out, and plan and run say so',
+  async (context) => {
+    const { destination, backhaul, put } = await createBench(context);
+    const visit = { e: 'Opened', u: 'ann', t: '2024-02-03T04:05:06Z' };
+    put('visits/1.jsonl', [visit]);
+    put('visits/.2.jsonl', [{ ...visit, u: 'bob' }]);
+    const source = {
+      type: 'jsonl',
+      from: 'visits',
+      mapping: { event: { column: 'e' }, distinctId: { column: 'u' }, timestamp: { column: 't' } },
+    };
+    const said = 'holds a hidden file or folder (.2.jsonl), which is left out';
+    const planned = await backhaul('plan', 'visits', source);
+    expect(JSON.parse(planned.stdout)).toMatchObject({ warnings: [expect.stringContaining(said)] });
+    const ended = await backhaul('run', 'visits', source);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stderr).toContain(said);
+    expect([...destination.events().values()].map(({ distinctId }) => distinctId)).toEqual(['ann']);
+  },
+  TIMEOUT_MS,
+);

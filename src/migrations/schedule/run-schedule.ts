@@ -166,7 +166,7 @@ async function explainWait(
   { manifest, baseDir }: ManifestAt,
   settledBefore: Date,
 ): Promise<string | undefined> {
-  const found = await findFiles(runtime, { manifest, baseDir }, true);
+  const found = await findFiles(runtime, { manifest, baseDir }, { allowEmpty: true });
   if (found.length === 0) return 'the source holds nothing yet';
   return found.some((file) => isSettled(file, settledBefore)) ? undefined : 'its files may still be written';
 }

@@ -19,13 +19,13 @@ import { createFileId } from './source-file.ts';
  */
 export async function findSourceFiles(
   from: readonly string[],
-  { baseDir, openS3, allowEmpty = false }: SourceContext,
+  { baseDir, openS3, allowEmpty = false, onLeftOut }: SourceContext,
 ): Promise<Slice[]> {
   const found = new Map<string, Slice>();
   for (const entry of from) {
     const files = entry.startsWith('s3://')
       ? await findOnS3(entry, { openS3, allowEmpty })
-      : await findLocal(entry, { baseDir, allowEmpty });
+      : await findLocal(entry, { baseDir, allowEmpty, onLeftOut });
     for (const [identity, file] of files) {
       const known = found.get(identity);
       if (!known || compareNaturally(file.name, known.name) < 0) found.set(identity, file);
@@ -68,7 +68,11 @@ type Found = [identity: string, file: Slice][];
 
 async function findLocal(
   entry: string,
-  { baseDir, allowEmpty }: { readonly baseDir: string; readonly allowEmpty: boolean },
+  {
+    baseDir,
+    allowEmpty,
+    onLeftOut,
+  }: Pick<SourceContext, 'baseDir' | 'onLeftOut'> & { readonly allowEmpty: boolean },
 ): Promise<Found> {
   const path = resolve(baseDir, entry);
   const itself = await stat(path).catch(() => undefined);
@@ -77,6 +81,11 @@ async function findLocal(
   // Names that start with a dot (.DS_Store, half-downloaded files) belong to no export.
   else if (itself?.isDirectory()) paths = await glob('**/*', { ...GLOB, cwd: path });
   else paths = await glob(entry, { ...GLOB, cwd: baseDir });
+
+  if (itself?.isDirectory() && onLeftOut) {
+    const hidden = await listHidden(path);
+    if (hidden.length > 0) onLeftOut(describeHidden(entry, path, hidden));
+  }
 
   const found: Found = [];
   const identify = createIdentify();
@@ -93,6 +102,28 @@ async function findLocal(
   // A folder that is not there may be misspelt, or not mounted.
   if (allowEmpty && (folder ?? (await isFolderOfGlob(entry, baseDir)))) return found;
   throw await explainNothingFound(entry, baseDir, folder);
+}
+
+/** Files and folders below a folder whose names start with a dot, but for what such folders hold. */
+async function listHidden(folder: string): Promise<string[]> {
+  const hidden: string[] = [];
+  const items = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  for (const item of items.toSorted((a, b) => compareNaturally(a.name, b.name))) {
+    const path = join(folder, item.name);
+    if (item.name.startsWith('.')) hidden.push(path);
+    else if (item.isDirectory()) hidden.push(...(await listHidden(path)));
+  }
+  return hidden;
+}
+
+function describeHidden(entry: string, folder: string, hidden: readonly string[]): string {
+  const example = relative(folder, hidden[0] ?? folder);
+  return (
+    (hidden.length === 1
+      ? `source.from: "${entry}" holds a hidden file or folder (${example}), which is`
+      : `source.from: "${entry}" holds ${hidden.length} hidden files and folders (${example}, …), which are`) +
+    ' left out, as a name that starts with a dot belongs to no export; rename what is to be read'
+  );
 }
 
 /** Whether the folder is there that a glob looks in. */

@@ -49,6 +49,26 @@ describe('finding', () => {
     expect(await find('odd[1].json')).toEqual(['odd[1].json']);
   });
 
+  it('says how many hidden files and folders of a folder are left out, and names one', async () => {
+    const folder = join(baseDir, 'some-hidden');
+    await mkdir(join(folder, 'deep/.cache'), { recursive: true });
+    for (const name of ['a.json', 'deep/b.json', 'deep/.cache/.part', 'deep/.b.json.tmp'])
+      await writeFile(join(folder, name), name);
+    const leftOut: string[] = [];
+    const look = (entry: string) =>
+      findSourceFiles([entry], { baseDir, onLeftOut: (sentence) => leftOut.push(sentence) });
+    expect((await look('some-hidden')).map(({ name }) => name)).toEqual([
+      'some-hidden/a.json',
+      'some-hidden/deep/b.json',
+    ]);
+    await look('exports');
+    await look('some-hidden/*.json');
+    expect(leftOut).toEqual([
+      expect.stringContaining('"some-hidden" holds 2 hidden files and folders (deep/.b.json.tmp, …)'),
+      expect.stringContaining('"exports" holds a hidden file or folder (.DS_Store), which is left out'),
+    ]);
+  });
+
   it('lists a file once where entries and links overlap', async () => {
     expect(await find('exports/latest.json', 'exports/*.json', 'exports/h_9.json')).toEqual([
       'exports/h_9.json',
