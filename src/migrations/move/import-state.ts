@@ -47,11 +47,18 @@ export async function importState(
   options: ImportOptions,
 ): Promise<ArchiveSums & { readonly migrations: readonly string[] }> {
   const { staging } = store;
-  const { signal } = options;
+  const { signal, bundledKey } = options;
   const { head, sums } = await read(path, () => checkArchive(path, signal));
+  const bundled = bundledKey === undefined ? undefined : toBundledLedger(bundledKey);
+  const look = async () => {
+    const place = await findObstacle(staging, head, bundled);
+    if (place.kind === 'refused') throw new ConfigError(`${place.reason}; nothing of ${path} was imported`);
+    return place.kind;
+  };
+  await look(); // what is refused leaves nothing, not even who looked
   const names = head.migrations.map(({ name }) => name);
   await whileImporting(staging, { doing: `imports ${path}`, names, signal }, (lock) =>
-    takeIn(store, path, { ...options, head, sums, lock }),
+    takeIn(store, path, { ...options, head, sums, lock, look }),
   );
   return { ...sums, migrations: names };
 }
@@ -63,22 +70,25 @@ async function takeIn(
     head,
     sums,
     lock,
+    look,
     signal,
-    bundledKey,
     onBegin,
     onProgress,
-  }: ImportOptions & { readonly head: ArchiveHead; readonly sums: ArchiveSums; readonly lock: ImportLock },
+  }: ImportOptions & {
+    readonly head: ArchiveHead;
+    readonly sums: ArchiveSums;
+    readonly lock: ImportLock;
+    /** Throws ConfigError where this place takes none of it in. */
+    readonly look: () => Promise<'free' | 'written'>;
+  },
 ): Promise<void> {
   const { staging, now } = store;
-  const bundled = bundledKey === undefined ? undefined : toBundledLedger(bundledKey);
-  const place = await findObstacle(staging, head, bundled);
-  if (place.kind === 'refused') throw new ConfigError(`${place.reason}; nothing of ${path} was imported`);
-
+  const kind = await look();
   onBegin?.();
   const names = head.migrations.map(({ name }) => name);
   const before = new Map(head.migrations.map((one) => [one.name, toRestored(one.before)]));
   const at = now().toISOString();
-  if (place.kind === 'free') {
+  if (kind === 'free') {
     for (const id of head.ledgers) await markLedgerMoved(staging, id, at);
     for (const one of head.migrations) await markImporting(staging, one, { reason: `from ${path}`, at });
     const assertOpen = async () => {
