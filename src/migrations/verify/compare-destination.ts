@@ -18,6 +18,8 @@ export interface Held {
 export interface DestinationInput {
   readonly outcomes: Outcomes;
   readonly held: Held;
+  /** Events about persons and groups that it holds. */
+  readonly heldSynthetic: number;
   /** Whether its events carry its name. */
   readonly isStamped: boolean;
   /** Persons that the report expects. Absent where it knows none, or they are of several migrations. */
@@ -25,7 +27,13 @@ export interface DestinationInput {
 }
 
 /** What the report says should be there against what is. */
-export function compareDestination({ outcomes, held, isStamped, uniques }: DestinationInput): Comparison {
+export function compareDestination({
+  outcomes,
+  held,
+  heldSynthetic,
+  isStamped,
+  uniques,
+}: DestinationInput): Comparison {
   const { byDay, byEvent, delivered, distinct = delivered, isOneToOne } = outcomes;
   /** Other events of the project are counted where nothing tells them apart, and never make up for missing ones. */
   const explain = (old: number, now: number): Explained[] =>
@@ -38,6 +46,8 @@ export function compareDestination({ outcomes, held, isStamped, uniques }: Desti
   const days = compare(toDelivered(byDay), held.byDay);
   const names = compare(toDelivered(byEvent), foldNames(held.byEvent, byEvent));
   const users = isStamped && uniques ? compareUsers(uniques, held) : [];
+  // More may be there: of events whose acceptance was never heard, the report counts none.
+  const lacksPeople = isStamped && heldSynthetic < outcomes.synthetic;
   return {
     old: 'report',
     now: 'destination',
@@ -50,6 +60,9 @@ export function compareDestination({ outcomes, held, isStamped, uniques }: Desti
           ] satisfies Table[])
         : []),
       ...(users.length > 0 ? [{ by: 'users', rows: users } satisfies Table] : []),
+      ...(lacksPeople
+        ? [{ by: 'people', rows: [toRow('all', outcomes.synthetic, heldSynthetic)] } satisfies Table]
+        : []),
     ],
   };
 }

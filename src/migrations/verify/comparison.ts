@@ -37,7 +37,7 @@ export interface Row {
   readonly unexplained: number;
 }
 
-export type Subject = 'day' | 'event' | 'users' | 'users_by_event';
+export type Subject = 'day' | 'event' | 'users' | 'users_by_event' | 'people';
 
 export interface Table {
   readonly by: Subject;

@@ -38,7 +38,7 @@ const keptVerification = z.strictObject({
       /** Rows that differ; equal ones are left out. */
       tables: z.array(
         z.strictObject({
-          by: z.enum(['day', 'event', 'users', 'users_by_event']),
+          by: z.enum(['day', 'event', 'users', 'users_by_event', 'people']),
           rows: z.array(row),
           more: z.number().int().nonnegative(),
         }),

@@ -27,7 +27,7 @@ export interface Verification {
   readonly replays: readonly string[];
   readonly destination: string;
   readonly comparisons: readonly Comparison[];
-  /** Events about persons and groups: those that were sent, and those at the destination. Not judged. */
+  /** Events about persons and groups: those that were sent, and those at the destination. Fewer are a difference. */
   readonly synthetic?: { readonly sent: number; readonly held: number };
   /** What a reader of the numbers must know, in sentences. */
   readonly notes: readonly string[];
@@ -53,7 +53,7 @@ export async function verifyMigration(
   if (!report) throw new Error('a migration has a report');
   const outcomes = addUpReports(report, others);
   const given = vendor && (await readVendor(vendor));
-  const wanted = await toWanted(staging, record);
+  const wanted = await toWanted(staging, record, replays);
   const held = openCounts && (await readHeld(await openCounts(wanted), wanted, outcomes, given?.cells));
 
   const people = reports.map((each) => each.people);
@@ -61,7 +61,9 @@ export async function verifyMigration(
   if (held) {
     const uniques = others.length === 0 && !report.people.held ? report.people.uniques : undefined;
     const isStamped = wanted.stamp !== undefined;
-    comparisons.push(compareDestination({ outcomes, held: held.held, isStamped, uniques }));
+    comparisons.push(
+      compareDestination({ outcomes, held: held.held, heldSynthetic: held.synthetic, isStamped, uniques }),
+    );
   }
   if (given) {
     const compared = compareVendor(given.counts, outcomes);
@@ -108,13 +110,19 @@ async function loadFinished(store: MigrationStore, name: string): Promise<Report
   );
 }
 
-async function toWanted(staging: Staging, record: MigrationRecord): Promise<WantedEvents> {
-  const { manifest } = await loadStoredManifest(staging, record.name);
+async function toWanted(
+  staging: Staging,
+  record: MigrationRecord,
+  replays: readonly MigrationRecord[],
+): Promise<WantedEvents> {
+  const groupEvents = new Set<string>();
+  for (const { name } of [record, ...replays])
+    groupEvents.add((await loadStoredManifest(staging, name)).manifest.people.groupIdentifyEvent);
   const { importId: property } = readStamps(record);
   const value = property === false ? undefined : createMigrationStamp(record)?.properties[property];
   return {
     stamp: property === false || value === undefined ? undefined : { property, value },
-    synthetic: ['$identify', manifest.people.groupIdentifyEvent],
+    synthetic: ['$identify', ...groupEvents],
   };
 }
 

@@ -42,6 +42,7 @@ export const SUBJECTS: Readonly<Record<Subject, { readonly title: string; readon
   event: { title: 'Events by name', column: 'event' },
   users: { title: 'Unique users by month (UTC)', column: 'month' },
   users_by_event: { title: 'Unique users by day and event', column: 'day and event' },
+  people: { title: 'Events about persons and groups', column: 'events' },
 };
 
 const SIDES = { report: 'report', destination: 'destination', vendor: 'vendor' } as const;

@@ -42,6 +42,7 @@ const compare = (more: Partial<Parameters<typeof compareDestination>[0]> = {}) =
   const { total, tables } = compareDestination({
     outcomes,
     held: held(),
+    heldSynthetic: 0,
     isStamped: true,
     uniques: undefined,
     ...more,
@@ -104,6 +105,31 @@ describe('the destination', () => {
     expect(compare({ uniques, held: held({ others }) }).rows['users']).toEqual([
       { key: '2024-02', old: 5, now: 2, causes: [{ cause: 'merged_persons', count: -1 }], unexplained: -2 },
     ]);
+  });
+});
+
+describe('events about persons and groups', () => {
+  const sent = { ...outcomes, synthetic: 25 };
+
+  it.each([0, 24])('are missing where %i of 25 are there', (heldSynthetic) => {
+    const { total, rows } = compare({ outcomes: sent, heldSynthetic });
+    expect(total.unexplained).toBe(0);
+    expect(rows['people']).toEqual([
+      { key: 'all', old: 25, now: heldSynthetic, causes: [], unexplained: heldSynthetic - 25 },
+    ]);
+  });
+
+  it('are missing also where records are compared as a whole', () => {
+    const { rows } = compare({ outcomes: { ...sent, isOneToOne: false }, heldSynthetic: 24 });
+    expect(rows['people']?.map(({ unexplained }) => unexplained)).toEqual([-1]);
+  });
+
+  it.each([25, 26])('are no difference where %i of 25 are there', (heldSynthetic) => {
+    expect(compare({ outcomes: sent, heldSynthetic }).rows).not.toHaveProperty('people');
+  });
+
+  it('are not judged without a stamp, as those of others count, too', () => {
+    expect(compare({ outcomes: sent, isStamped: false }).rows).not.toHaveProperty('people');
   });
 });
 

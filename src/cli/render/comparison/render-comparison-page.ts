@@ -40,7 +40,7 @@ export function renderComparisonPage(verification: Verification, madeAt: Date): 
         synthetic || notes.length > 0
           ? section(
               'Notes',
-              html`${synthetic ? html`<p>About persons and groups, ${formatCount(synthetic.sent)} events were sent and ${formatCount(synthetic.held)} are there. They stem from no single record and are not compared.</p>` : ''}${notes.map((note) => html`<p>${note}</p>`)}`,
+              html`${synthetic ? html`<p>About persons and groups, ${formatCount(synthetic.sent)} events were sent and ${formatCount(synthetic.held)} are there. They stem from no single record: fewer than were sent are a difference.</p>` : ''}${notes.map((note) => html`<p>${note}</p>`)}`,
             )
           : ''
       }
