@@ -13,6 +13,7 @@ import type { Db } from './database/db.ts';
 import { explainFailure } from './database/explain-failure.ts';
 import { migrate } from './database/migrate.ts';
 import { startIndexBuilding } from './database/migrations/server-indexes.ts';
+import { refuseHalfMoved } from './database/move/progress.ts';
 import { type OpenedDatabase, openDatabase } from './database/open-database.ts';
 import { watchSize } from './database/outgrown.ts';
 import { createPgliteDb } from './database/pglite.ts';
@@ -156,6 +157,7 @@ function openDatabaseOf({ databaseUrl, dataDir, log, bootstrap, seed }: ApiOptio
   const db =
     databaseUrl === undefined ? createPgliteDb(join(dataDir, 'database')) : createPoolDb(databaseUrl, log);
   const prepare = async () => {
+    await refuseHalfMoved(db);
     await migrate(db);
     if (bootstrap !== undefined) await saveBootstrap(db, bootstrap, seed);
   };

@@ -10,6 +10,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { seedSchema } from '../../config/seed.ts';
 import { ConfigError } from '../../src/lib/errors.ts';
+import { createProgress } from '../../src/server/database/move/progress.ts';
+import { createPgliteDb } from '../../src/server/database/pglite.ts';
 import { type RunningApi, startApi } from '../../src/server/server.ts';
 import { toBuilt } from '../support/build.ts';
 import { copyEmptyPglite } from '../support/empty-pglite.ts';
@@ -84,6 +86,17 @@ describe('the API of this process', () => {
     await expect(second).rejects.toThrow(ConfigError);
     await expect(second).rejects.toThrow(/EADDRINUSE.*Choose another port with BACKHAUL_PORT/);
   });
+});
+
+test('a database that was moved by half is not served', async () => {
+  const folder = join(dataDir, 'half');
+  await copyEmptyPglite(join(folder, 'database'));
+  const db = createPgliteDb(join(folder, 'database'));
+  await createProgress(db, 'another');
+  await db.close();
+  await expect(startApi({ dataDir: folder, port: 0, log: silent, bootstrap })).rejects.toThrow(
+    /did not finish.*repeat "backhaul database move"/,
+  );
 });
 
 describe('the compiled API, its database in a thread', () => {

@@ -99,7 +99,7 @@ async function compare(source: Db, target: Db, tables: readonly Table[]): Promis
   if (different.length === 0) return;
   throw new ConfigError(
     `The databases differ after the move (${different.join('; ')}): the source was changed meanwhile, or the target. ` +
-      'The source is as it was. Stop everything that uses either, make the target empty, and move again.',
+      'The target lacks what is only in the source, and no server starts on it. The source is as it was. Stop everything that uses either, save what somebody wrote to the target meanwhile, which would be lost, make it empty, and move again.',
   );
 }
 

@@ -1,3 +1,4 @@
+import { ConfigError } from '../../../lib/errors.ts';
 import type { Queryable } from '../db.ts';
 
 /** How far a table was copied. */
@@ -36,6 +37,14 @@ export async function loadProgress(db: Queryable): Promise<Progress | undefined>
     source: rows[0]?.source ?? '',
     tables: new Map(rows.map(({ name, page, rows: copied }) => [name, { page, rows: copied }])),
   };
+}
+
+/** Throws ConfigError for a database that a move has not filled, or whose comparison failed: its data is not whole. */
+export async function refuseHalfMoved(db: Queryable): Promise<void> {
+  if ((await loadProgress(db)) === undefined) return;
+  throw new ConfigError(
+    'A move to this database did not finish, so its data is not whole: repeat "backhaul database move" until it ends without an error, or point DATABASE_URL at an empty database.',
+  );
 }
 
 export async function saveProgress(

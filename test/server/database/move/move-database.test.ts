@@ -3,6 +3,7 @@ import type { Db, Queryable } from '../../../../src/server/database/db.ts';
 import { migrate } from '../../../../src/server/database/migrate.ts';
 import { sortByReferences } from '../../../../src/server/database/move/list-tables.ts';
 import { moveDatabase } from '../../../../src/server/database/move/move-database.ts';
+import { refuseHalfMoved } from '../../../../src/server/database/move/progress.ts';
 import { createSerialDb } from '../../../../src/server/database/pglite.ts';
 import { openPgliteSession } from '../../../../src/server/database/pglite-session.ts';
 import { onEveryDatabase } from '../../../support/databases.ts';
@@ -28,6 +29,8 @@ describe('tables that refer to others', () => {
     expect(() => sortByReferences([{ name: 'a' }, { name: 'b' }, { name: 'c' }], circle)).toThrow(/a, b/);
   });
 });
+
+const NOT_WHOLE = /did not finish.*repeat "backhaul database move".*an empty database\.$/;
 
 const dump = async (db: Db, table: string, columns = '*') =>
   (
@@ -93,6 +96,7 @@ onEveryDatabase('a moved database', (target) => {
       'asked to stop',
     );
     expect(copied).toHaveLength(1);
+    await expect(refuseHalfMoved(target())).rejects.toThrow(NOT_WHOLE);
   });
 
   test('has every row as it was, though the move was interrupted time and again', async () => {
@@ -126,6 +130,7 @@ onEveryDatabase('a moved database', (target) => {
     expect(row?.exact).toBe('12345678901234567890.123456789012345678');
     const [left] = await target().query("select to_regclass('database_move') as left");
     expect(left).toEqual({ left: null });
+    await refuseHalfMoved(target());
   });
 
   test('numbers what comes after', async () => {
@@ -157,7 +162,10 @@ onEveryDatabase('a move whose source changes meanwhile', (target) => {
         return target().query(text, params);
       },
     };
-    await expect(moveDatabase(source, changing)).rejects.toThrow(/events: other contents.*Stop everything/);
+    await expect(moveDatabase(source, changing)).rejects.toThrow(
+      /events: other contents.*save what somebody wrote to the target.*would be lost.*move again/,
+    );
+    await expect(refuseHalfMoved(target())).rejects.toThrow(NOT_WHOLE);
     await source.close();
   });
 
