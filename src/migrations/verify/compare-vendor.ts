@@ -10,12 +10,21 @@ import { explainShift } from './time-shift.ts';
 
 type ByKey = Readonly<Record<string, RecordCounts>>;
 
-/** The vendor's own numbers against what became of the records: what is missing is skipped, rejected, moved or lost. */
+/** Of records that `dropEvents` leaves behind, by the name that they have at the vendor. */
+const DROPPED = 'excluded_by_manifest';
+/** Reasons that the report always counts without a name. */
+const NAMELESS = new Set(['session_marker', 'feeds_people', 'feeds_groups', 'merged_ids', 'no_items']);
+
+/**
+ * The vendor's own numbers against what became of the records: what is missing is skipped, rejected, moved or lost.
+ * `dropped`: names, as exported, that the manifest leaves behind.
+ */
 export function compareVendor(
   vendor: { readonly byDay: Counts; readonly byEvent: Counts },
   { byDay, byEvent, byReason }: Pick<Outcomes, 'byDay' | 'byEvent' | 'byReason'>,
+  dropped: ReadonlySet<string> = new Set(),
 ): Comparison {
-  const events = compareNames(foldNames(vendor.byEvent, byEvent), byEvent, byReason);
+  const events = compareNames(foldNames(vendor.byEvent, byEvent, dropped), byEvent, byReason, dropped);
   return {
     old: 'vendor',
     now: 'report',
@@ -28,11 +37,11 @@ export function compareVendor(
 }
 
 /** Names that the report does not keep apart, as it has too many. */
-export function foldNames(counts: Counts, byEvent: ByKey): Counts {
+export function foldNames(counts: Counts, byEvent: ByKey, apart: ReadonlySet<string> = new Set()): Counts {
   if (!Object.hasOwn(byEvent, OTHER_EVENTS)) return counts;
   const folded = new Map<string, number>();
   for (const [name, count] of counts) {
-    const key = Object.hasOwn(byEvent, name) ? name : OTHER_EVENTS;
+    const key = Object.hasOwn(byEvent, name) || apart.has(name) ? name : OTHER_EVENTS;
     folded.set(key, (folded.get(key) ?? 0) + count);
   }
   return folded;
@@ -93,7 +102,12 @@ function shiftDays(
 const sumOpen = (rows: readonly Row[]): number =>
   rows.reduce((sum, { unexplained }) => sum + Math.abs(unexplained), 0);
 
-function compareNames(old: Counts, by: ByKey, byReason: Outcomes['byReason']): Row[] {
+function compareNames(
+  old: Counts,
+  by: ByKey,
+  byReason: Outcomes['byReason'],
+  dropped: ReadonlySet<string>,
+): Row[] {
   const names = listDifferences(old, by, NO_EVENT);
   const renamed = pairNames(names);
   const rows = names.map((name) => {
@@ -107,12 +121,16 @@ function compareNames(old: Counts, by: ByKey, byReason: Outcomes['byReason']): R
       ...explainOutcomes(difference - sumCauses([moved]), name.counts),
     ]);
   });
-  const explained = useReasons(rows, by, byReason);
-  const used = explained.flatMap(({ causes }) =>
-    causes.filter(({ name }) => name !== undefined && Object.hasOwn(byReason, name)),
-  );
+  const excluded = getOwn(byReason, DROPPED) ?? 0;
   const { skipped, ...pool } = by[NO_EVENT] ?? zeroCounts();
-  return usePool(explained, { ...pool, skipped: Math.max(0, skipped + sumCauses(used)) }, 'no_name');
+  const nameless = Math.max(0, skipped - excluded);
+  const { rows: explained, used } = useReasons(
+    useDropped(rows, by, dropped, excluded),
+    by,
+    byReason,
+    nameless,
+  );
+  return usePool(explained, { ...pool, skipped: nameless - used }, 'no_name');
 }
 
 /** Names that only the vendor has, and names that only the report has, where the number tells which is which. */
@@ -155,20 +173,57 @@ function usePool(rows: readonly Row[], pool: RecordCounts | undefined, cause: Ca
   return rows.map((row) => withCause(row, cause, Math.min(0, row.unexplained)));
 }
 
-/** A name that the report does not have at all, and a reason to skip with exactly its number. */
-function useReasons(rows: readonly Row[], byEvent: ByKey, byReason: Outcomes['byReason']): Row[] {
-  const counts = Object.entries(byReason);
-  return rows.map((row) => {
-    if (getOwn(byEvent, row.key) || row.unexplained >= 0) return row;
-    const [reason, ...others] = counts.filter(([, count]) => count === -row.unexplained);
-    if (!reason || others.length > 0) return row;
-    const skipped: Explained = { cause: 'skipped', count: row.unexplained, name: reason[0] };
-    return toRow(row.key, row.old, row.now, [...row.causes, skipped]);
+/** Whether all of a name is missing: the report does not have it. */
+const isGone = ({ key, unexplained }: Row, byEvent: ByKey): boolean =>
+  unexplained < 0 && getOwn(byEvent, key) === undefined;
+
+const withReason = (row: Row, name: string): Row =>
+  toRow(row.key, row.old, row.now, [...row.causes, { cause: 'skipped', count: row.unexplained, name }]);
+
+/** Names in `dropEvents` are left behind whole, and no more of them than the report counts as such. */
+function useDropped(
+  rows: readonly Row[],
+  byEvent: ByKey,
+  dropped: ReadonlySet<string>,
+  excluded: number,
+): readonly Row[] {
+  const isDropped = (row: Row) => dropped.has(row.key) && isGone(row, byEvent);
+  const missing = rows.reduce((sum, row) => (isDropped(row) ? sum - row.unexplained : sum), 0);
+  return missing > excluded ? rows : rows.map((row) => (isDropped(row) ? withReason(row, DROPPED) : row));
+}
+
+/**
+ * A name that the report does not have at all, and a reason to skip with exactly its number. A reason explains one
+ * name: where two have its number, nothing tells which. `used`: how many of the nameless records that takes.
+ */
+function useReasons(
+  rows: readonly Row[],
+  byEvent: ByKey,
+  byReason: Outcomes['byReason'],
+  nameless: number,
+): { readonly rows: Row[]; readonly used: number } {
+  const reasons = groupBy(
+    Object.entries(byReason).filter(([reason]) => NAMELESS.has(reason)),
+    ([, count]) => count,
+  );
+  const gone = groupBy(
+    rows.filter((row) => isGone(row, byEvent)),
+    ({ unexplained }) => -unexplained,
+  );
+  let used = 0;
+  const explained = rows.map((row) => {
+    const count = -row.unexplained;
+    const [reason, ...others] = reasons.get(count) ?? [];
+    if (!reason || others.length > 0 || !isGone(row, byEvent) || gone.get(count)?.length !== 1) return row;
+    if (used + count > nameless) return row;
+    used += count;
+    return withReason(row, reason[0]);
   });
+  return { rows: explained, used };
 }
 
 const withCause = (row: Row, cause: Cause, count: number): Row =>
   count === 0 ? row : toRow(row.key, row.old, row.now, [...row.causes, { cause, count }]);
 
-const getOwn = (by: ByKey, key: string): RecordCounts | undefined =>
+const getOwn = <T>(by: Readonly<Record<string, T>>, key: string): T | undefined =>
   Object.hasOwn(by, key) ? by[key] : undefined;

@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import type { Manifest } from '../../../config/manifest/manifest.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { ConfigError } from '../../lib/errors.ts';
 import { listMigrations, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
@@ -53,7 +55,8 @@ export async function verifyMigration(
   if (!report) throw new Error('a migration has a report');
   const outcomes = addUpReports(report, others);
   const given = vendor && (await readVendor(vendor));
-  const wanted = await toWanted(staging, record, replays);
+  const manifests = await loadManifests(staging, [record, ...replays]);
+  const wanted = toWanted(record, manifests);
   const held = openCounts && (await readHeld(await openCounts(wanted), wanted, outcomes, given?.cells));
 
   const people = reports.map((each) => each.people);
@@ -66,7 +69,7 @@ export async function verifyMigration(
     );
   }
   if (given) {
-    const compared = compareVendor(given.counts, outcomes);
+    const compared = compareVendor(given.counts, outcomes, listDropped(manifests));
     const hasMerges = people.some(({ pairs, mergedBefore = 0 }) => pairs + mergedBefore > 0);
     const users = held && compareUsersByEvent(given.cells.values(), (key) => held.cells.get(key), hasMerges);
     comparisons.push(
@@ -110,14 +113,20 @@ async function loadFinished(store: MigrationStore, name: string): Promise<Report
   );
 }
 
-async function toWanted(
-  staging: Staging,
-  record: MigrationRecord,
-  replays: readonly MigrationRecord[],
-): Promise<WantedEvents> {
-  const groupEvents = new Set<string>();
-  for (const { name } of [record, ...replays])
-    groupEvents.add((await loadStoredManifest(staging, name)).manifest.people.groupIdentifyEvent);
+async function loadManifests(staging: Staging, family: readonly MigrationRecord[]): Promise<Manifest[]> {
+  const manifests: Manifest[] = [];
+  for (const { name } of family) manifests.push((await loadStoredManifest(staging, name)).manifest);
+  return manifests;
+}
+
+/** Names of events, as exported, that are not imported. */
+const listDropped = (manifests: readonly Manifest[]): Set<string> =>
+  new Set(manifests.flatMap(({ source }) => dropping.parse(source).dropEvents));
+
+const dropping = z.object({ dropEvents: z.array(z.string()).default([]) });
+
+function toWanted(record: MigrationRecord, manifests: readonly Manifest[]): WantedEvents {
+  const groupEvents = new Set(manifests.map(({ people }) => people.groupIdentifyEvent));
   const { importId: property } = readStamps(record);
   const value = property === false ? undefined : createMigrationStamp(record)?.properties[property];
   return {

@@ -16,6 +16,7 @@ const compare = (
     byEvent?: Record<string, RecordCounts>;
     byReason?: Record<string, number>;
   },
+  dropped: readonly string[] = [],
 ) => {
   const { total, tables } = compareVendor(
     {
@@ -23,6 +24,7 @@ const compare = (
       byEvent: new Map(Object.entries(vendor.byEvent ?? {})),
     },
     { byDay: report.byDay ?? {}, byEvent: report.byEvent ?? {}, byReason: report.byReason ?? {} },
+    new Set(dropped),
   );
   const rowsOf = (by: string) => tables.find((table) => table.by === by)?.rows ?? [];
   return { total, days: rowsOf('day'), events: rowsOf('event') };
@@ -163,6 +165,35 @@ describe("the vendor's counts", () => {
       [[], -4],
       [['session_marker'], 0],
     ]);
+  });
+
+  it('lack a name that the manifest drops, and no other by its reason or in its place', () => {
+    const report = {
+      byEvent: { a: counts(3), '(none)': counts(0, { skipped: 3 }) },
+      byReason: { excluded_by_manifest: 3 },
+    };
+    const unexplained = (byEvent: Record<string, number>, dropped: string[], of = report) =>
+      compare({ byEvent }, of, dropped).events.map((row) => row.unexplained);
+    expect(unexplained({ a: 3, Noise: 3 }, ['Noise'])).toEqual([0, 0]);
+    expect(unexplained({ a: 3, Refund: 3 }, ['Noise'])).toEqual([-3, 0]);
+    expect(unexplained({ a: 3, Noise: 3, Refund: 3 }, ['Noise'])).toEqual([0, -3, 0]);
+    // More of it than the export had, and two names together.
+    expect(unexplained({ a: 3, Noise: 4 }, ['Noise'])).toEqual([-4, 0]);
+    expect(unexplained({ a: 3, Noise: 2, Steps: 1 }, ['Noise', 'Steps'])).toEqual([0, 0, 0]);
+    const many = { ...report, byEvent: { ...report.byEvent, '(other)': counts(5) } };
+    expect(unexplained({ a: 3, Noise: 3, x: 5 }, ['Noise'], many)).toEqual([0, 0, 0]);
+  });
+
+  it.each([
+    ['a reason has the number of two names', { session_marker: 9, feeds_people: 2 }, 11],
+    ['no nameless record is left for it', { session_marker: 9 }, 8],
+    ['the reason is one of records with names', { before_window: 9, session_marker: 2 }, 11],
+  ])('lack names that nothing explains where %s', (_, byReason, skipped) => {
+    const { events } = compare(
+      { byEvent: { session_start: 9, Refund: 9 } },
+      { byEvent: { '(none)': counts(0, { skipped }) }, byReason },
+    );
+    expect(events.map(({ unexplained }) => unexplained)).toEqual([-9, -9]);
   });
 
   it('are counted under (other) where the report has too many names', () => {
