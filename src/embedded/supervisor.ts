@@ -90,6 +90,16 @@ export async function runsBundledApi(dataDir: string): Promise<boolean> {
   return (await findRunning(resolve(dataDir)))?.api !== undefined;
 }
 
+/** Resolves as soon as an owner of the data folder runs the bundled API; never, once the signal is aborted. */
+export async function awaitBundledApi(dataDir: string, signal: AbortSignal): Promise<void> {
+  const folder = resolve(dataDir);
+  for (;;) {
+    await sleep(OWNER_CHECK_EVERY_MS, undefined, { signal, ref: false });
+    const held = findOwner(folder);
+    if (held && readServices(folder, held.generation)?.api !== undefined) return;
+  }
+}
+
 async function findRunning(dataDir: string): Promise<Services | undefined> {
   const held = findOwner(dataDir);
   return held && waitForServices(dataDir, held.generation, held.owner);

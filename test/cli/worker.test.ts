@@ -1,7 +1,12 @@
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { killAllBackhaul, startBackhaul, waitForServices } from '../support/backhaul-process.ts';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { killAllBackhaul, parseReport, startBackhaul, waitForServices } from '../support/backhaul-process.ts';
+import { startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 import { createWorkplace, type Workplace } from '../support/workplace.ts';
+
+const MAPPING = { event: { column: 'e' }, distinctId: { column: 'u' }, timestamp: { column: 't' } };
 
 let workplace: Workplace;
 beforeAll(() => {
@@ -22,3 +27,29 @@ it('a worker ends with 5 and a message when the process that runs Redis and the 
   expect(ended.stderr).toContain(`Process ${serve.pid}`);
   expect(ended.stderr).toContain('backhaul worker');
 }, 120_000);
+
+it('a worker that was started before the bundled API imports for it, and outlives it', async () => {
+  const redis = await startRedis();
+  onTestFinished(() => redis.stop());
+  const dataDir = await workplace.readyDataDir('early');
+  const env = { REDIS_URL: redis.url };
+  const worker = startBackhaul(['worker'], { dataDir, env });
+  const countJoins = () => worker.stderr().split('Ctrl-C hands them back').length - 1;
+  await until('the worker to join', () => countJoins() === 1 || undefined);
+  const serve = startBackhaul(['serve'], { dataDir, env });
+  await waitForServices(dataDir, serve);
+  const manifest = workplace.manifest({
+    name: 'early',
+    source: { type: 'jsonl', from: ['early.jsonl'], mapping: MAPPING },
+  });
+  writeFileSync(join(workplace.folder, 'early.jsonl'), '{"e":"Seen","u":"ann","t":"2024-01-01T00:00:00Z"}\n');
+  const run = startBackhaul(['run', '--json', '--produce-only', manifest], { dataDir, env });
+  expect(parseReport(await run.ended).counts).toMatchObject({ read: 1, delivered: 1 });
+  expect(countJoins()).toBe(2);
+
+  serve.kill('SIGTERM');
+  await serve.ended;
+  await until('the worker to join without it', () => countJoins() === 3 || undefined);
+  worker.kill('SIGTERM');
+  expect(await worker.ended).toMatchObject({ code: 0 });
+}, 180_000);

@@ -1,9 +1,9 @@
-import { findRunningRedis, runsBundledApi } from '../../embedded/supervisor.ts';
+import { awaitBundledApi, findRunningRedis, runsBundledApi } from '../../embedded/supervisor.ts';
 import { ConfigError, getMessage } from '../../lib/errors.ts';
 import { startHealthServer } from '../../runtime/health-server.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode, StoppedError } from '../exit-code.ts';
-import { listenForStop, untilAborted } from '../stop-signal.ts';
+import { createStopSignal, type StopSignal, untilAborted } from '../stop-signal.ts';
 import { withRuntime } from '../with-runtime.ts';
 
 /** `backhaul worker`: joins the fleet; SIGTERM finishes the batch, saves, hands the jobs back. */
@@ -21,25 +21,52 @@ export async function worker(
       `no run to join: nothing runs in ${settings.dataDir}. Start "backhaul run" or "backhaul serve" there first, or set REDIS_URL to the fleet's Redis`,
     );
   }
-  const context = { settings, env, terminal, log };
+  const stop = createStopSignal(terminal);
+  try {
+    while ((await work({ settings, env, terminal, log }, concurrency, stop)) === 'join again');
+    return EXIT.done;
+  } finally {
+    stop.dispose();
+  }
+}
+
+/**
+ * Works until it is stopped. Where REDIS_URL names the fleet's Redis, the bundled API of the data folder may be started
+ * after the worker, and end before it: the worker joins again then, as migrations may go there.
+ */
+async function work(
+  context: CommandContext,
+  concurrency: number,
+  stop: StopSignal,
+): Promise<'stopped' | 'join again'> {
+  const { settings, terminal, log } = context;
   const api = settings.apiUrl !== undefined || (await runsBundledApi(settings.dataDir));
   return withRuntime(context, api, async (runtime) => {
     const health = await startHealthServer(settings, runtime);
     const workers = await runtime.startWorkers({ concurrency });
     const schedules = await runtime.startSchedules({ importHere: false });
-    const stop = listenForStop(terminal, 'Stopped; jobs were handed back.');
+    stop.listen('Stopped; jobs were handed back.');
     terminal.info(
       `Worker ${process.pid} imports up to ${concurrency} parts at once. Ctrl-C hands them back.`,
     );
-    await untilAborted(AbortSignal.any([stop.signal, runtime.failed]));
+    const ended = new AbortController();
+    const appeared = api ? undefined : awaitBundledApi(settings.dataDir, ended.signal);
+    const stopped = untilAborted(AbortSignal.any([stop.signal, runtime.failed]));
+    await Promise.race(appeared ? [stopped, appeared] : [stopped]);
+    ended.abort();
+    appeared?.catch(() => {});
     await Promise.all([schedules.close(), workers.close()]);
     health.close();
-    stop.dispose();
-    if (runtime.failed.aborted) {
+    if (stop.signal.aborted) return 'stopped';
+    if (!runtime.failed.aborted) {
+      log.info({ dataDir: settings.dataDir }, 'the bundled API of the data folder runs now: joining again');
+    } else if (settings.redisUrl !== undefined) {
+      log.warn({ reason: getMessage(runtime.failed.reason) }, 'joining again, without the bundled API');
+    } else {
       throw new StoppedError(
         `${getMessage(runtime.failed.reason)} This worker has ended; what it had not delivered is for the others. Join again with: backhaul worker`,
       );
     }
-    return EXIT.done;
+    return 'join again';
   });
 }
