@@ -118,6 +118,15 @@ function requireSecret(manifest: Manifest, path: KeyPath, env: Environment): str
   return key.kind === 'value' ? key.value : undefined;
 }
 
+/** The first key that a manifest names and this process does not know: its variable, and what to do. */
+export function findMissingKey(
+  manifest: Manifest,
+  env: Environment,
+): { readonly variable: string; readonly message: string } | undefined {
+  const secrets = SECRETS.map((path) => readSecret(manifest, path, env));
+  return secrets.find((secret) => secret.kind === 'missing');
+}
+
 /** Whether the manifest's destination can be asked by this process: its key is known, or it needs none. */
 export const knowsApiKey = (manifest: Manifest, env: Environment): boolean =>
   readSecret(manifest, API_KEY, env).kind !== 'missing';
@@ -134,7 +143,7 @@ const isSecretPath = (path: KeyPath) => SECRETS.some((secret) => secret.join('.'
 type Secret =
   | { readonly kind: 'value'; readonly value: string }
   | { readonly kind: 'none' }
-  | { readonly kind: 'missing'; readonly message: string };
+  | { readonly kind: 'missing'; readonly variable: string; readonly message: string };
 
 function readSecret(tree: unknown, path: KeyPath, env: Environment): Secret {
   const written = path.reduce<unknown>(
@@ -144,7 +153,8 @@ function readSecret(tree: unknown, path: KeyPath, env: Environment): Secret {
   const name = typeof written === 'string' ? SECRET_REFERENCE.exec(written)?.[1] : undefined;
   if (name === undefined) return { kind: 'none' };
   const variable = readVariable(env, name);
-  return variable.kind === 'value' ? variable : { kind: 'missing', message: missingVariable(name, variable) };
+  if (variable.kind === 'value') return variable;
+  return { kind: 'missing', variable: name, message: missingVariable(name, variable) };
 }
 
 /** Data that was given in place of a manifest: what leads on is one line. */

@@ -11,6 +11,7 @@ import { createManifestOpener } from '../migrations/open-manifest.ts';
 import { createOpenMigrations, type OpenMigrations } from '../migrations/open-migrations.ts';
 import { runSchedule } from '../migrations/schedule/run-schedule.ts';
 import { listSchedules } from '../migrations/schedule/schedules.ts';
+import { UnableToRunError } from '../migrations/schedule/unable.ts';
 import type { Runtime } from './runtime.ts';
 
 /*
@@ -84,6 +85,14 @@ export async function startRuntimeSchedules(
 ): Promise<Closable> {
   const { redisUrl, log } = runtime;
   const telling = await keepTelling(runtime);
+  const said = new Set<string>();
+  const sayOnce = (error: unknown, migration: string): never => {
+    if (error instanceof UnableToRunError && !said.has(error.message)) {
+      said.add(error.message);
+      log.warn({ migration, reason: error.message }, 'a schedule is due that this process cannot run');
+    }
+    throw error;
+  };
   const jobs = startScheduleJobs({
     redisUrl,
     log,
@@ -91,7 +100,9 @@ export async function startRuntimeSchedules(
       list: () => listSchedules(runtime),
       async run(name, signal) {
         const options = { signal, importHere };
-        const result = await runSchedule(runtime, name, options);
+        const result = await runSchedule(runtime, name, options).catch((error: unknown) =>
+          sayOnce(error, name),
+        );
         if (result.kind === 'stopped') throw new Error(result.reason);
         if (result.kind === 'not_due') return;
         const { outcome, reason, files, missed } = result.run;

@@ -30,7 +30,7 @@ export function describeRun({ outcome, files, missed, failures, reason }: Run): 
   const taken = files === 1 ? '1 file taken in' : `${formatCount(files)} files taken in`;
   return [
     outcome === 'done' && files > 0 ? taken : NAMES[outcome],
-    ...(missed > 0 ? [`${formatCount(missed)} missed before`] : []),
+    ...(missed > 0 ? [`${formatCount(missed)} missed${outcome === 'unable' ? '' : ' before'}`] : []),
     ...(outcome === 'failed' && failures > 1 ? [`${formatCount(failures)} times in a row`] : []),
     ...(reason === '' ? [] : [reason]),
   ].join('; ');
@@ -41,6 +41,7 @@ const NAMES: Readonly<Record<Run['outcome'], string>> = {
   nothing_new: 'nothing new',
   busy: 'run by another process',
   held: 'held',
+  unable: 'not run',
   failed: 'failed',
 };
 

@@ -97,6 +97,7 @@ const THEN: Readonly<Record<ScheduledRun['outcome'], string>> = {
   done: 'made up for',
   nothing_new: 'made up for',
   busy: 'another process runs the migration',
+  unable: 'no process could run what was due',
   held: 'what is new waits, as the migration is held',
   failed: 'what came then failed',
 };
@@ -105,10 +106,12 @@ const THEN: Readonly<Record<ScheduledRun['outcome'], string>> = {
 export function toRunMessage(migration: string, number: number, run: ScheduledRun): Message | undefined {
   const isFailing = run.outcome === 'failed' && run.failures === FAILURES_TOLD;
   if (!isFailing && run.missed === 0) return undefined;
-  const missed = `${run.missed} ${run.missed === 1 ? 'run was' : 'runs were'} missed before ${run.due}`;
+  const count = `${run.missed} ${run.missed === 1 ? 'run was' : 'runs were'} missed`;
+  const missed = run.outcome === 'unable' ? `${count} since ${run.due}` : `${count} before ${run.due}`;
+  const why = run.outcome === 'unable' ? ` (${run.reason})` : '';
   const text = isFailing
     ? `The schedule of migration ${migration} has failed ${run.failures} times in a row (${run.reason})`
-    : `The schedule of migration ${migration}: ${missed}, and ${THEN[run.outcome]}`;
+    : `The schedule of migration ${migration}: ${missed}, and ${THEN[run.outcome]}${why}`;
   // A schedule has no id of its own, and its name may come again.
   const of = createHash('sha256')
     .update(`${migration} ${number} ${run.startedAt}`)

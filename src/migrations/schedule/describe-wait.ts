@@ -8,6 +8,7 @@ export function describeWait(schedule: ScheduleView, toTime: (iso: string) => st
 
 function describeLast(run: ScheduleView['lastRun'], toTime: (iso: string) => string): string {
   if (run === undefined) return 'The schedule has not run yet.';
+  if (run.outcome === 'unable') return `The schedule was due, and nobody ran it: ${run.reason}.`;
   const what = run.outcome === 'failed' ? 'failed' : 'took in nothing';
   const why = run.reason === '' ? '' : `: ${run.reason}`;
   return `The last run of the schedule, at ${toTime(run.endedAt)}, ${what}${why}.`;
@@ -16,6 +17,6 @@ function describeLast(run: ScheduleView['lastRun'], toTime: (iso: string) => str
 function describeNext({ state, next, overdueSince }: ScheduleView, toTime: (iso: string) => string): string {
   if (state === 'paused') return ' It is paused.';
   if (overdueSince !== undefined)
-    return ` It is due since ${toTime(overdueSince)}, and runs as soon as "backhaul serve" or a "backhaul worker" does.`;
+    return ` It is due since ${toTime(overdueSince)}, and runs as soon as "backhaul serve" or a "backhaul worker" that has its key does.`;
   return next === undefined ? '' : ` Its next run is at ${toTime(next)}.`;
 }

@@ -5,6 +5,8 @@ import type { Schedule } from '../../state/schedules/schedules.ts';
 export interface Due {
   /** The last moment of the schedule that has come. */
   readonly due: Date;
+  /** The first one since the last run. */
+  readonly first: Date;
   /** Moments before it at which no run was under way, since the last run. */
   readonly missed: number;
 }
@@ -15,22 +17,25 @@ const MOST_COUNTED = 1_000;
 /** What has come due since the last run; undefined where nothing has. */
 export function findDue(
   schedule: Pick<Schedule, 'cron' | 'timezone' | 'since'>,
-  last: Pick<ScheduledRun, 'due' | 'endedAt'> | undefined,
+  last: (Pick<ScheduledRun, 'due' | 'endedAt'> & Partial<Pick<ScheduledRun, 'outcome'>>) | undefined,
   now: Date,
 ): Due | undefined {
   const since = new Date(Math.max(Date.parse(schedule.since), Date.parse(last?.due ?? schedule.since)));
-  const busyUntil = Date.parse(last?.endedAt ?? schedule.since);
+  const wasRun = last !== undefined && last.outcome !== 'unable';
+  const busyUntil = wasRun ? Date.parse(last.endedAt) : since.getTime();
+  let first: Date | undefined;
   let due: Date | undefined;
   let missed = 0;
   let count = 0;
   for (const next of occurrences(schedule.cron, since, schedule.timezone)) {
     if (next > now) break;
-    if (count === MOST_COUNTED) return { due: now, missed };
+    if (count === MOST_COUNTED) return { due: now, first: first ?? now, missed };
     if (due && due.getTime() > busyUntil) missed += 1;
+    first ??= next;
     due = next;
     count += 1;
   }
-  return due && { due, missed };
+  return due && first && { due, first, missed };
 }
 
 /** The next moments of a schedule, after now or what has come due. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { knowsApiKey, knowsHashKey, parseStoredManifest } from '../../../config/manifest/load-manifest.ts';
+import { findMissingKey, parseStoredManifest } from '../../../config/manifest/load-manifest.ts';
 import { getMessage, UnableError, UnavailableError } from '../../lib/errors.ts';
 import type { SourceBlock } from '../../sources/source.ts';
 import { loadControl } from '../../state/control.ts';
@@ -12,6 +12,7 @@ import { findFiles, isSettled, loadStagedFiles, type ManifestAt, prepareMigratio
 import { leaseKey } from '../run/lease.ts';
 import { orInterrupted, type RunOptions, type RunResult, runPrepared } from '../start.ts';
 import { type Due, findDue } from './find-due.ts';
+import { noteUnable, UnableToRunError } from './unable.ts';
 
 export interface RunScheduleOptions
   extends Pick<RunOptions, 'signal' | 'importHere' | 'onBegin' | 'onStatus'> {
@@ -34,7 +35,7 @@ type TopUpResult =
  * One run of a schedule: takes in what is new in the source since whatever was taken in before, not since the last
  * run, so that runs that were missed, that failed or that overlap cost nothing. What it came to is kept in staging.
  *
- * Throws UnableError where this process cannot run the migration, but others may: it lacks a key, the bundled API or
+ * Throws UnableToRunError where this process cannot run the migration, but others may: it lacks a key, the bundled API or
  * the folder of the manifest. Throws UnavailableError where staging cannot be used.
  */
 export async function runSchedule(
@@ -48,10 +49,15 @@ export async function runSchedule(
   const last = await loadLastRun(staging, name);
   const startedAt = now();
   const found = schedule.state === 'active' ? findDue(schedule, last.run, startedAt) : undefined;
-  const due = found ?? (options.now ? { due: startedAt, missed: 0 } : undefined);
+  const due = found ?? (options.now ? { due: startedAt, first: startedAt, missed: 0 } : undefined);
   if (due === undefined) return { kind: 'not_due' };
 
-  const { result, files, problem } = await topUp(runtime, { schedule, name }, options);
+  const { result, files, problem } = await topUp(runtime, { schedule, name }, options).catch(
+    async (error: unknown) => {
+      if (error instanceof UnableToRunError && found) await noteUnable(runtime, name, schedule, error);
+      throw error;
+    },
+  );
   if (result?.kind === 'stopped') return { kind: 'stopped', reason: result.reason };
   const { outcome, reason } = result ? toOutcome(result) : { outcome: 'failed' as const, reason: problem };
   const write = async (): Promise<ScheduledRun> => {
@@ -143,17 +149,21 @@ const nothingNew = (migration: string, reason = '') => ({ kind: 'nothing_new', m
 const stopped = (migration: string, { reason }: AbortSignal) =>
   ({ kind: 'stopped', migration, reason: getMessage(reason) }) as const;
 
-/** Throws UnableError where this process cannot do what others may be able to. */
+/** Throws UnableToRunError where this process cannot do what others may be able to. */
 function toManifestAt(runtime: MigrationRuntime, schedule: Schedule): ManifestAt {
   const { baseDir } = schedule;
   const manifest = parseStoredManifest(schedule.manifest, runtime.staging.location);
   const { name } = manifest;
-  if (!knowsApiKey(manifest, runtime.env) || !knowsHashKey(manifest, runtime.env))
-    throw new UnableError(`this process has no key for the schedule of migration "${name}"`);
+  const missing = findMissingKey(manifest, runtime.env);
+  if (missing)
+    throw new UnableToRunError(
+      `this process has no key for the schedule of migration "${name}": ${missing.message}`,
+      `no process has its key: set ${missing.variable} in serve or the workers`,
+    );
   if (manifest.destination === undefined && runtime.bundled === undefined)
-    throw new UnableError(`this process has no bundled API for the schedule of migration "${name}"`);
+    throw new UnableToRunError(`this process has no bundled API for the schedule of migration "${name}"`);
   if (isOfFolder(manifest.source) && !existsSync(baseDir))
-    throw new UnableError(`the schedule of migration "${name}" is of ${baseDir}, which is not there`);
+    throw new UnableToRunError(`the schedule of migration "${name}" is of ${baseDir}, which is not there`);
   return { manifest, baseDir };
 }
 

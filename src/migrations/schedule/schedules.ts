@@ -29,7 +29,7 @@ export interface ScheduleView {
   readonly lagMinutes: number;
   /** ISO 8601; absent while it is paused. */
   readonly next?: string;
-  /** Since when a run is due that nothing has begun, ISO 8601. */
+  /** Since when a run is due that nothing has ended, ISO 8601: the first moment that was missed. */
   readonly overdueSince?: string;
   readonly lastRun?: ScheduledRun;
 }
@@ -140,12 +140,13 @@ function toScheduleView(
 ): ScheduleView | undefined {
   const { state, cron, timezone, lagMinutes } = schedule;
   if (state === 'removed') return undefined;
-  const overdue = state === 'active' ? findDue(schedule, run, now)?.due : undefined;
+  const overdue = state === 'active' ? findDue(schedule, run, now)?.first : undefined;
   const next = state === 'active' ? nextOccurrence(cron, now, timezone) : undefined;
   return {
     migration,
     state,
-    reason: run?.outcome === 'failed' || run?.outcome === 'held' ? run.reason : '',
+    reason:
+      run?.outcome === 'failed' || run?.outcome === 'held' || run?.outcome === 'unable' ? run.reason : '',
     cron,
     timezone,
     lagMinutes,

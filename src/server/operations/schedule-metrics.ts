@@ -39,13 +39,13 @@ export function listScheduleMetrics(all: readonly ScheduleView[]): Metric[] {
     ),
     gauge(
       'backhaul_schedule_due_timestamp_seconds',
-      'Since when a run is due that has not ended; absent where none is.',
+      'Since when a run is due that has not ended, its first missed moment; absent where none is.',
       ({ overdueSince }) => toSeconds(overdueSince),
     ),
     gauge(
       'backhaul_schedule_last_run_timestamp_seconds',
       'When the last run of a schedule ended, whatever it came to.',
-      ({ lastRun }) => toSeconds(lastRun?.endedAt),
+      ({ lastRun }) => (lastRun?.outcome === 'unable' ? undefined : toSeconds(lastRun?.endedAt)),
     ),
     gauge(
       'backhaul_schedule_last_success_timestamp_seconds',

@@ -13,12 +13,14 @@ const OUTCOMES = [
   'busy',
   /** An operator paused, cancelled or removed the migration. */
   'held',
+  /** None: no process could run it. What is due stays so. */
+  'unable',
   'failed',
 ] as const;
 
 /** What one run of a schedule came to; created once, when it ends. */
 const scheduledRun = z.strictObject({
-  /** The last moment of the schedule that this run stands for, ISO 8601. */
+  /** The last moment of the schedule that this run, or where nobody could run it the one before, stands for, ISO 8601. */
   due: z.string(),
   startedAt: z.string(),
   endedAt: z.string(),

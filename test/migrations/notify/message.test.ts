@@ -56,13 +56,16 @@ describe('a message', () => {
     expect(type(1, 2)).toBe('schedule.missed');
     // A run that found another process at work keeps the count, and tells nobody again.
     expect(toRunMessage('shop', 3, { ...run, outcome: 'busy', failures: 3, missed: 0 })).toBeUndefined();
-    const text = (outcome: 'done' | 'held' | 'failed') =>
+    const text = (outcome: 'done' | 'held' | 'failed' | 'unable') =>
       JSON.parse(toRunMessage('shop', 3, { ...run, outcome, failures: 1, missed: 1 })?.body ?? '{}').text;
     expect([text('done'), text('held'), text('failed')]).toEqual([
       expect.stringMatching(/ 1 run was missed before .*, and made up for$/),
       expect.stringMatching(/, and what is new waits, as the migration is held$/),
       expect.stringMatching(/, and what came then failed$/),
     ]);
+    expect(text('unable')).toMatch(
+      /: 1 run was missed since .*, and no process could run what was due \(x\)$/,
+    );
   });
 
   it('is signed as Standard Webhooks has it', () => {

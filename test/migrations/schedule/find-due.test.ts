@@ -68,7 +68,7 @@ describe('in a time zone', () => {
     let last = '2024-10-26T00:30:00.000Z';
     for (const moment of announced) {
       const found = findDue({ ...berlin, since: last }, ran(last), new Date(moment));
-      expect(found).toEqual({ due: new Date(moment), missed: 0 });
+      expect(found).toEqual({ due: new Date(moment), first: new Date(moment), missed: 0 });
       last = moment;
     }
   });

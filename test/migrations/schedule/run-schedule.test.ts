@@ -9,6 +9,7 @@ import { removeMigration } from '../../../src/migrations/remove/remove-migration
 import { sweepFinished } from '../../../src/migrations/remove/sweep.ts';
 import { leaseKey } from '../../../src/migrations/run/lease.ts';
 import { loadCoverage } from '../../../src/migrations/schedule/coverage.ts';
+import { describeWait } from '../../../src/migrations/schedule/describe-wait.ts';
 import { runSchedule } from '../../../src/migrations/schedule/run-schedule.ts';
 import {
   listSchedules,
@@ -20,6 +21,7 @@ import {
 } from '../../../src/migrations/schedule/schedules.ts';
 import { startMigration } from '../../../src/migrations/start.ts';
 import { loadStatus } from '../../../src/migrations/status/watch.ts';
+import { startRuntimeSchedules } from '../../../src/runtime/queues.ts';
 import type { Runtime } from '../../../src/runtime/runtime.ts';
 import { loadLatestEpochNumber, loadMigration } from '../../../src/state/migrations.ts';
 import {
@@ -29,6 +31,7 @@ import {
   openMigrationLab,
   stageOnly,
 } from '../../support/migration-lab.ts';
+import { until } from '../../support/until.ts';
 
 let lab: MigrationLab;
 beforeAll(async () => {
@@ -87,7 +90,7 @@ describe('a schedule', () => {
     const before = lab.destination.events().size;
     for (const day of [6, 3, 7]) lab.writeFile('missed', `day-${day}.json`, dayOf('missed', day));
     to(5);
-    expect((await loadScheduleView(runtime, 'missed'))?.overdueSince).toBe(at(5, -6).toISOString());
+    expect((await loadScheduleView(runtime, 'missed'))?.overdueSince).toBe(at(2, -6).toISOString());
     expect(await run()).toMatchObject({ run: { outcome: 'done', files: 3, missed: 3 } });
     expect(lab.destination.events().size).toBe(before + 6);
     expect(await run()).toEqual({ kind: 'not_due' });
@@ -312,7 +315,51 @@ describe('a schedule', () => {
     const { manifest } = await lab.writeManifest('keyless');
     await setSchedule(runtime, { manifest, baseDir: '/nowhere/at/all' }, daily);
     await expect(runSchedule(runtime, 'keyless', options())).rejects.toThrow(/nowhere\/at\/all/);
-    expect((await loadScheduleView(runtime, 'keyless'))?.lastRun).toBeUndefined();
+    expect((await loadScheduleView(runtime, 'keyless'))?.lastRun).toMatchObject({
+      outcome: 'unable',
+      reason: expect.stringContaining('/nowhere/at/all, which is not there'),
+    });
+  });
+
+  it('that no process has the key of says so, is due since its first moment, and is one run in the end', async () => {
+    const { runtime, to, run } = await schedule('nokey');
+    const keyless = { ...runtime, env: {} };
+    const reason = 'no process has its key: set KEY in serve or the workers';
+    const attempt = () => runSchedule(keyless, 'nokey', options());
+    to(1, -6);
+    await expect(attempt()).rejects.toThrow(
+      'no key for the schedule of migration "nokey": the variable KEY is not set',
+    );
+    // Another process may be about to take it.
+    expect((await loadScheduleView(runtime, 'nokey'))?.lastRun).toBeUndefined();
+    for (const days of [1, 4]) {
+      to(days);
+      await expect(attempt()).rejects.toThrow(UnableError);
+      const view = await loadScheduleView(runtime, 'nokey');
+      expect(view).toMatchObject({
+        overdueSince: at(1, -6).toISOString(),
+        reason,
+        lastRun: { outcome: 'unable', missed: 1, endedAt: at(1).toISOString() },
+      });
+      const { schedule: waiting } = await loadCoverage(runtime, 'nokey');
+      expect(waiting && describeWait(waiting, (iso) => iso)).toContain(reason);
+    }
+    await expect(runSchedule(keyless, 'nokey', options({ now: true }))).rejects.toThrow('set KEY');
+    const said: unknown[] = [];
+    const warn = (...line: unknown[]) => said.push(line);
+    const log: Runtime['log'] = Object.assign(Object.create(runtime.log), { warn });
+    const schedules = await startRuntimeSchedules({ ...keyless, log }, { importHere: true });
+    await until('the warning', () => said.length || undefined);
+    await schedules.close();
+    expect(said[0]).toEqual([
+      {
+        migration: expect.any(String),
+        reason: expect.stringContaining('the variable KEY is not set; set KEY'),
+      },
+      'a schedule is due that this process cannot run',
+    ]);
+    expect(await run()).toMatchObject({ run: { outcome: 'done', missed: 3 } });
+    expect((await loadScheduleView(runtime, 'nokey'))?.overdueSince).toBeUndefined();
   });
 });
 

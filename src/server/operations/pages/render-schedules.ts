@@ -48,6 +48,7 @@ const OUTCOMES: Readonly<Record<Run['outcome'], string>> = {
   nothing_new: 'nothing new',
   busy: 'run by another process',
   held: 'held',
+  unable: 'not run',
   failed: 'failed',
 };
 
@@ -56,10 +57,10 @@ function renderResult({ lastRun, reason }: ScheduleView): Html | string {
   const { outcome, files, missed, failures, succeededAt } = lastRun;
   const notes = [
     ...(files > 0 ? [`${formatCount(files)} new ${files === 1 ? 'file' : 'files'}`] : []),
-    ...(missed > 0 ? [`${formatCount(missed)} missed before`] : []),
+    ...(missed > 0 ? [`${formatCount(missed)} missed${outcome === 'unable' ? '' : ' before'}`] : []),
     ...(failures > 1 ? [`${formatCount(failures)} failures in a row`] : []),
     ...(failures > 0 && succeededAt !== undefined ? [`last success ${formatTime(succeededAt)}`] : []),
     ...(lastRun.reason === '' ? [] : [lastRun.reason]),
   ];
-  return html`<span class="${outcome === 'failed' && 'damaged'}">${OUTCOMES[outcome]}</span>${notes.length > 0 && html` <span class="quiet">${notes.join('; ')}</span>`}`;
+  return html`<span class="${(outcome === 'failed' || outcome === 'unable') && 'damaged'}">${OUTCOMES[outcome]}</span>${notes.length > 0 && html` <span class="quiet">${notes.join('; ')}</span>`}`;
 }
