@@ -104,7 +104,7 @@ export async function startRuntimeSchedules(
           sayOnce(error, name),
         );
         if (result.kind === 'stopped') throw new Error(result.reason);
-        if (result.kind === 'not_due') return;
+        if (result.kind === 'not_due' || result.kind === 'under_way') return;
         const { outcome, reason, files, missed } = result.run;
         const level = outcome === 'failed' ? 'warn' : 'info';
         log[level](

@@ -72,9 +72,18 @@ export async function whileUnproduced<T>(
   redis: Redis,
   work: () => Promise<T>,
 ): Promise<T> {
+  return whileHeld(leaseKey(record.id), record.name, redis, work);
+}
+
+/** The same under a key of its own, for what is done to the migration of that name. */
+export async function whileHeld<T>(
+  key: string,
+  name: string,
+  redis: Redis,
+  work: () => Promise<T>,
+): Promise<T> {
   const self = JSON.stringify({ host: hostname(), pid: process.pid, token: randomUUID() });
-  const key = leaseKey(record.id);
-  await takeLease(redis, record, self);
+  await takeLease(redis, { key, name }, self);
   const renew = () => redis.eval(RENEW, 1, key, self, String(LEASE_MS));
   const renewing = setInterval(() => void renew().catch(() => {}), RENEW_EVERY_MS).unref();
   try {
@@ -127,7 +136,7 @@ export async function acquireLease(
   const self = JSON.stringify({ host: hostname(), pid: process.pid, token });
   const latest = await loadLatestEpochNumber(staging, record.name);
   try {
-    await takeLease(redis, record, self);
+    await takeLease(redis, { key: leaseKey(record.id), name: record.name }, self);
   } catch (error) {
     // One that runs needs no advice, but an end: the other drives the migration.
     if (error instanceof RefusedError && event.kind === 'redis_wiped') throw superseded(record.name);
@@ -239,8 +248,11 @@ const explainLag = (location: string) =>
 const superseded = (name: string) =>
   new FencedOutError(explainRefusal('superseded', { name, state: 'running', reason: '' }));
 
-async function takeLease(redis: Redis, record: MigrationRecord, self: string): Promise<void> {
-  const key = leaseKey(record.id);
+async function takeLease(
+  redis: Redis,
+  { key, name }: { readonly key: string; readonly name: string },
+  self: string,
+): Promise<void> {
   for (;;) {
     if ((await redis.set(key, self, 'PX', LEASE_MS, 'NX')) === 'OK') {
       ownLeases.add(self);
@@ -256,7 +268,7 @@ async function takeLease(redis: Redis, record: MigrationRecord, self: string): P
     }
     throw new RefusedError(
       'already_running',
-      `migration "${record.name}" is being run by process ${holder.pid} on ${holder.host}; watch it with "backhaul status ${record.name} --watch", or stop that process first (a lease of a machine that is gone ends by itself after ${LEASE_MS / 1_000} s)`,
+      `migration "${name}" is being run by process ${holder.pid} on ${holder.host}; watch it with "backhaul status ${name} --watch", or stop that process first (a lease of a machine that is gone ends by itself after ${LEASE_MS / 1_000} s)`,
     );
   }
 }

@@ -2,14 +2,15 @@ import { existsSync } from 'node:fs';
 import { findMissingKey, parseStoredManifest } from '../../../config/manifest/load-manifest.ts';
 import { getMessage, UnableError, UnavailableError } from '../../lib/errors.ts';
 import type { SourceBlock } from '../../sources/source.ts';
+import { migrationKey } from '../../state/checkpoints.ts';
 import { loadControl } from '../../state/control.ts';
 import { loadMigration, type MigrationRecord } from '../../state/migrations.ts';
 import { addRun, loadLastRun, type ScheduledRun } from '../../state/schedules/runs.ts';
 import { loadNewestSchedule, type Schedule } from '../../state/schedules/schedules.ts';
-import { decideStored } from '../life-store.ts';
+import { decideStored, RefusedError } from '../life-store.ts';
 import type { MigrationRuntime } from '../migration-runtime.ts';
 import { findFiles, isSettled, loadStagedFiles, type ManifestAt, prepareMigration } from '../prepare.ts';
-import { leaseKey } from '../run/lease.ts';
+import { leaseKey, whileHeld } from '../run/lease.ts';
 import { orInterrupted, type RunOptions, type RunResult, runPrepared } from '../start.ts';
 import { type Due, findDue } from './find-due.ts';
 import { noteUnable, UnableToRunError } from './unable.ts';
@@ -23,6 +24,8 @@ export interface RunScheduleOptions
 export type ScheduleResult =
   /** There is no active schedule, or another process ran it meanwhile. */
   | { readonly kind: 'not_due' }
+  /** Another run of it is under way, and takes in what is due. */
+  | { readonly kind: 'under_way'; readonly reason: string }
   /** This process was told to end; what is left is due still. */
   | { readonly kind: 'stopped'; readonly reason: string }
   | { readonly kind: 'ran'; readonly run: ScheduledRun; readonly result: TopUpResult | undefined };
@@ -39,6 +42,23 @@ type TopUpResult =
  * the folder of the manifest. Throws UnavailableError where staging cannot be used.
  */
 export async function runSchedule(
+  runtime: MigrationRuntime,
+  name: string,
+  options: RunScheduleOptions,
+): Promise<ScheduleResult> {
+  try {
+    return await whileHeld(scheduleClaim(name), name, runtime.redis, () =>
+      runClaimed(runtime, name, options),
+    );
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+    return { kind: 'under_way', reason: error.message };
+  }
+}
+
+const scheduleClaim = (name: string): string => migrationKey(`schedule:${name}`);
+
+async function runClaimed(
   runtime: MigrationRuntime,
   name: string,
   options: RunScheduleOptions,

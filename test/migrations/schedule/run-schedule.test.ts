@@ -24,6 +24,7 @@ import { loadStatus } from '../../../src/migrations/status/watch.ts';
 import { startRuntimeSchedules } from '../../../src/runtime/queues.ts';
 import type { Runtime } from '../../../src/runtime/runtime.ts';
 import { loadLatestEpochNumber, loadMigration } from '../../../src/state/migrations.ts';
+import { loadLastRun } from '../../../src/state/schedules/runs.ts';
 import {
   importing,
   line,
@@ -297,6 +298,19 @@ describe('a schedule', () => {
       run: { outcome: 'nothing_new', failures: 0, succeededAt: at(day + 1).toISOString() },
     });
     expect(await loadScheduleView(runtime, 'failing')).toMatchObject({ reason: '' });
+  });
+
+  it('is run by one of several that begin at once, and nothing fails', async () => {
+    const { runtime, to } = await schedule('rush');
+    to(3);
+    const begin = () => runSchedule(runtime, 'rush', options());
+    const kinds = (await Promise.all([begin(), begin(), begin(), begin()])).map(({ kind }) => kind);
+    expect(kinds.filter((kind) => kind === 'ran')).toHaveLength(1);
+    expect(kinds.filter((kind) => kind === 'under_way' || kind === 'not_due')).toHaveLength(3);
+    expect(await loadScheduleView(runtime, 'rush')).toMatchObject({
+      lastRun: { outcome: 'done', missed: 2, failures: 0 },
+    });
+    expect(await loadLastRun(runtime.staging, 'rush')).toMatchObject({ number: 1 });
   });
 
   it('that is stopped is due still', async () => {

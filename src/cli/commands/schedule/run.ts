@@ -30,6 +30,7 @@ export async function run(context: CommandContext, name: string): Promise<ExitCo
       });
       terminal.endStatus();
       if (done.kind === 'stopped') throw new StoppedError(done.reason);
+      if (done.kind === 'under_way') throw new ConfigError(done.reason);
       if (done.kind === 'not_due') throw new ConfigError(`the schedule of ${name} was removed meanwhile`);
       terminal.data(done.run, () => `${name}: ${describeRun(done.run)}`);
       if (done.result === undefined) return EXIT.failed;
