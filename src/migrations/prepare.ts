@@ -12,6 +12,7 @@ import { assignSlices, type StagedSlice, toStagedSlices } from '../pipeline/stag
 import { areStagedRejects } from '../pipeline/stage/stage-rejects.ts';
 import { bindSource, getMappingName, listMappingNames, readPinnedVersion } from '../sources/registry.ts';
 import { type SourceContext, type SourceSlice, toSourceSlice } from '../sources/source.ts';
+import { loadControl } from '../state/control.ts';
 import { layout } from '../state/keys.ts';
 import {
   addTopUp,
@@ -24,7 +25,7 @@ import {
 import { listFileReceipts } from '../state/parts.ts';
 import { checkSources } from './check-sources.ts';
 import { assertSameDevices, findLedger, findManifestDifferences } from './compare-manifest.ts';
-import { requireMigration } from './life-store.ts';
+import { decideStored, requireMigration } from './life-store.ts';
 import { findPinDifference, pinMapping } from './manifest/places.ts';
 import type { MigrationRuntime, MigrationStore, SourceAccess } from './migration-runtime.ts';
 import { assertFirstName, assertOneProject, toLedgerDestination } from './persons/ledger-destination.ts';
@@ -143,6 +144,13 @@ export async function assertContinues(runtime: ComparingRuntime, manifest: Manif
   const known = await loadMigration(staging, name);
   const differences = known ? await findDifferences(runtime, known, manifest) : [];
   if (differences.length > 0) throw changed(name, differences, staging.location);
+}
+
+/** Throws RefusedError, in the words of a run, where the migration of that name was removed. */
+export async function assertNotRemoved(staging: Staging, name: string): Promise<void> {
+  const control = await loadControl(staging, name);
+  if (control?.state === 'removed' && (await loadMigration(staging, name)))
+    await decideStored(staging, name, { kind: 'run' }, control);
 }
 
 export const toPrepared = (

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { UnableError } from '../../../src/lib/errors.ts';
 import { pauseMigration } from '../../../src/migrations/control.ts';
-import { loadStoredManifest } from '../../../src/migrations/prepare.ts';
+import { applyEvent } from '../../../src/migrations/life-store.ts';
+import { assertNotRemoved, loadStoredManifest } from '../../../src/migrations/prepare.ts';
 import { replayRejects } from '../../../src/migrations/rejects/replay.ts';
 import { removeMigration } from '../../../src/migrations/remove/remove-migration.ts';
 import { sweepFinished } from '../../../src/migrations/remove/sweep.ts';
@@ -401,6 +402,18 @@ describe('an operator', () => {
     await removeSchedule(runtime, 'handled');
     await expect(removeSchedule(runtime, 'handled')).rejects.toThrow(/has no schedule/);
     expect((await listSchedules(runtime)).map(({ migration }) => migration)).not.toContain('handled');
+
+    // A removed migration takes no schedule again, in the words of a run.
+    await assertNotRemoved(runtime.staging, 'handled');
+    await applyEvent(
+      runtime.staging,
+      'handled',
+      { kind: 'remove' },
+      { reason: '', at: at(400).toISOString() },
+    );
+    await expect(assertNotRemoved(runtime.staging, 'handled')).rejects.toThrow(
+      'migration "handled" was removed; give the manifest another name',
+    );
   });
 
   it('is none of a replay of its rejects, also where that is continued', async () => {

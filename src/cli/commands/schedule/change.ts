@@ -1,7 +1,7 @@
 import { loadManifest } from '../../../../config/manifest/load-manifest.ts';
 import { scheduleBlock } from '../../../../config/manifest/schedule.ts';
 import { ConfigError } from '../../../lib/errors.ts';
-import { assertContinues } from '../../../migrations/prepare.ts';
+import { assertContinues, assertNotRemoved } from '../../../migrations/prepare.ts';
 import {
   loadScheduleView,
   pauseSchedule,
@@ -33,6 +33,7 @@ export async function set(
   const terms = toTerms(loaded.manifest.schedule, options, path);
   const store = await openStore(settings);
   // No run of it could begin.
+  await assertNotRemoved(store.staging, loaded.manifest.name);
   await assertContinues({ ...store, env, bundled: undefined }, loaded.manifest);
   const { state } = await setSchedule(store, loaded, terms);
   const { name } = loaded.manifest;
