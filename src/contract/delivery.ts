@@ -9,9 +9,17 @@ export interface Batch {
   readonly offsets: readonly number[];
 }
 
+/** What must hold whenever a request with events of a batch goes out. */
+export interface SendCondition {
+  /** Of all batches that may be sent for the same reason: what was sent for one is not sent again for another. */
+  readonly scope: string;
+  /** Resolves when a request may go out at once; what it throws ends the delivery. Asked anew for each request. */
+  assert(): Promise<void>;
+}
+
 /**
  * Sends batches to one destination under its budget. Returns one Delivery per event, in order.
  * Throws PausedError when the operator must act (wrong key, forbidden project), UnavailableError when
- * the destination stays down beyond the retries, and the signal's reason when aborted.
+ * the destination stays down beyond the retries, what the condition throws, and the signal's reason when aborted.
  */
-export type Deliver = (batch: Batch, signal: AbortSignal) => Promise<Delivery[]>;
+export type Deliver = (batch: Batch, signal: AbortSignal, condition?: SendCondition) => Promise<Delivery[]>;

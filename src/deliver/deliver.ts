@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import Bottleneck from 'bottleneck';
 import type { Logger } from 'pino';
-import type { Batch, Deliver, Delivery } from '../contract/delivery.ts';
+import type { Batch, Deliver, Delivery, SendCondition } from '../contract/delivery.ts';
 import { raceAbort, runAbortable } from '../lib/async/abort.ts';
 import { ConfigError, PausedError, UnavailableError } from '../lib/errors.ts';
 import type { Acceptance } from './acceptance.ts';
@@ -97,18 +97,27 @@ export function createDeliver(options: DeliverOptions): Delivering {
   const sizeCap = createSizeCap(log);
   const refusals = options.acceptRefusals ? ACCEPT_REFUSALS : createRefusalGuard();
   const triesAtFirst = options.acceptRefusals ? REFUSALS_NEEDED : REFUSALS_NEEDED - 1;
-  /** The first event that was accepted. */
-  let knownGood: Batch | undefined;
+  /** The first event that was accepted, and the scope of its condition. */
+  let knownGood: { readonly event: Batch; readonly scope: string | undefined } | undefined;
   let trouble: string | undefined;
 
   /** One request: a slot, a permit, a response. The slot comes first, so that no permit is held idle. */
-  async function attempt(request: Buffer, events: number, signal: AbortSignal): Promise<Decision> {
+  async function attempt(request: Buffer, events: number, { signal, condition }: Sending): Promise<Decision> {
     const work = slots.schedule(async (): Promise<Decision> => {
       const permit = await waiting.during(budget.take(events, signal));
+      let forbidden: { readonly error: unknown } | undefined;
+      const assertMaySend =
+        condition &&
+        (() =>
+          condition.assert().catch((error: unknown) => {
+            forbidden = { error };
+            throw error;
+          }));
       try {
-        return classify(await sender.send(request, signal), now(), destination);
+        return classify(await sender.send(request, signal, assertMaySend), now(), destination);
       } catch (error) {
         signal.throwIfAborted();
+        if (forbidden) throw forbidden.error;
         return { kind: 'retry', detail: describeBreak(error), slowDown: false };
       } finally {
         await permit.settle();
@@ -122,11 +131,11 @@ export function createDeliver(options: DeliverOptions): Delivering {
    * restarts. When every attempt at a request (over half a minute by default) meets one, only the operator
    * can help. Mixed with failures it is an outage, and the queue retries later.
    */
-  async function attemptRepeatedly(request: Buffer, events: number, signal: AbortSignal) {
+  async function attemptRepeatedly(request: Buffer, events: number, sending: Sending) {
     let pages = 0;
     let unproven = 0;
     for (let tries = 1; ; tries += 1) {
-      const decision = await attempt(request, events, signal);
+      const decision = await attempt(request, events, sending);
       trouble = isRetried(decision) ? decision.detail : undefined;
       if (!isRetried(decision)) return decision;
       if (decision.kind === 'foreign') pages += 1;
@@ -146,21 +155,22 @@ export function createDeliver(options: DeliverOptions): Delivering {
       }
       const level = tries % WARN_EVERY === 0 ? 'warn' : 'debug';
       log[level]({ tries, events, detail: decision.detail, slowDownMs }, 'batch not accepted, retrying');
-      await waiting.during(clock.wait(chooseBackoffMs(tries, policy, random), signal));
+      await waiting.during(clock.wait(chooseBackoffMs(tries, policy, random), sending.signal));
     }
   }
 
   /** The decision about one range. An event that is refused alone is sent `triesAlone` times. */
-  async function sendRange(batch: Batch, range: Range, triesAlone: number, signal: AbortSignal) {
+  async function sendRange(batch: Batch, range: Range, triesAlone: number, sending: Sending) {
     const body = sliceBody(batch, range);
     const bytes = body.length + envelopeBytes;
     const request = await compress([envelope.head, body, envelope.tail]);
     for (let tries = 1; ; tries += 1) {
-      const decision = await attemptRepeatedly(request, countEvents(range), signal);
+      const decision = await attemptRepeatedly(request, countEvents(range), sending);
       if (decision.kind === 'accepted') {
         sizeCap.noteAccepted(bytes);
-        if (batch !== knownGood) refusals.noteAccepted();
-        knownGood ??= copyEvent(batch, range.from);
+        const known = findKnownGood(sending);
+        if (batch !== known) refusals.noteAccepted();
+        if (!known) knownGood = { event: copyEvent(batch, range.from), scope: sending.condition?.scope };
         return decision;
       }
       if (decision.kind === 'pause') throw new PausedError(decision.message);
@@ -173,12 +183,16 @@ export function createDeliver(options: DeliverOptions): Delivering {
     }
   }
 
-  async function sendAlone(batch: Batch, index: number, tries: number, signal: AbortSignal): Promise<Answer> {
-    const decision = await sendRange(batch, { from: index, to: index + 1 }, tries, signal);
+  /** One of another scope must not be sent again; one without a condition always may. */
+  const findKnownGood = ({ condition }: Sending) =>
+    knownGood?.scope === undefined || knownGood.scope === condition?.scope ? knownGood?.event : undefined;
+
+  async function sendAlone(batch: Batch, index: number, tries: number, sending: Sending): Promise<Answer> {
+    const decision = await sendRange(batch, { from: index, to: index + 1 }, tries, sending);
     return decision.kind === 'accepted' ? decision : { kind: 'refused', detail: decision.detail };
   }
 
-  async function deliverBatch(batch: Batch, signal: AbortSignal): Promise<Delivery[]> {
+  async function deliverBatch(batch: Batch, sending: Sending): Promise<Delivery[]> {
     const deliveries: Delivery[] = [];
     deliveries.length = batch.offsets.length - 1;
     const refused: number[] = [];
@@ -190,7 +204,7 @@ export function createDeliver(options: DeliverOptions): Delivering {
       const limits = { events: budget.eventsPerPermit, bytes: sizeCap.bytes - envelopeBytes };
       const range = takeStart(batch, top, limits);
       if (range.to < top.to) open.push({ from: range.to, to: top.to });
-      const decision = await sendRange(batch, range, triesAtFirst, signal);
+      const decision = await sendRange(batch, range, triesAtFirst, sending);
       if (decision.kind === 'accepted') {
         deliveries.fill(ACCEPTED, range.from, range.to);
       } else if (countEvents(range) === 1) {
@@ -204,8 +218,11 @@ export function createDeliver(options: DeliverOptions): Delivering {
     }
     if (refused.length === 0 || options.acceptRefusals) return deliveries;
     const confirmed = await confirmRefusals(refused, {
-      sendAgain: (index) => sendAlone(batch, index, REFUSALS_NEEDED - triesAtFirst, signal),
-      sendKnownGood: async () => knownGood && sendAlone(knownGood, 0, REFUSALS_NEEDED, signal),
+      sendAgain: (index) => sendAlone(batch, index, REFUSALS_NEEDED - triesAtFirst, sending),
+      async sendKnownGood() {
+        const known = findKnownGood(sending);
+        return known && sendAlone(known, 0, REFUSALS_NEEDED, sending);
+      },
       guard: refusals,
     });
     for (const index of refused) {
@@ -218,8 +235,10 @@ export function createDeliver(options: DeliverOptions): Delivering {
   }
 
   return {
-    async deliver(batch, signal) {
-      return runAbortable([signal, closing.signal], (either) => deliverBatch(batch, either.signal));
+    async deliver(batch, signal, condition) {
+      return runAbortable([signal, closing.signal], (either) =>
+        deliverBatch(batch, { signal: either.signal, condition }),
+      );
     },
 
     byteCap: () => sizeCap.bytes,
@@ -244,6 +263,11 @@ function createSlots(maxConcurrent: number): Bottleneck {
   const slots = new Bottleneck({ maxConcurrent, minTime: Number.NEGATIVE_INFINITY });
   void slots.schedule(async () => {}); // before any start it is that of its making
   return slots;
+}
+
+interface Sending {
+  readonly signal: AbortSignal;
+  readonly condition: SendCondition | undefined;
 }
 
 type Retried = Extract<Decision, { kind: 'retry' | 'foreign' | 'unproven' }>;

@@ -35,8 +35,11 @@ export const REQUEST_TIMEOUT_MS = 60_000;
 export interface Sender {
   /** Address of requests, for messages. */
   readonly address: string;
-  /** One attempt. Throws the socket's error, or the signal's reason. */
-  send(compressed: Buffer, signal: AbortSignal): Promise<TargetResponse>;
+  /**
+   * One attempt. Throws the socket's error, or the signal's reason. `assertMaySend` is asked once there is a
+   * connection: nothing is written before it resolves.
+   */
+  send(compressed: Buffer, signal: AbortSignal, assertMaySend?: () => Promise<void>): Promise<TargetResponse>;
   close(): Promise<void>;
 }
 
@@ -86,7 +89,7 @@ export function createSender(
   return {
     address: origin + path,
 
-    async send(compressed, signal) {
+    async send(compressed, signal, assertMaySend) {
       return runAbortable([signal], async (watchdog) => {
         const ended = new AbortController();
         clock.wait(timeouts.totalMs, ended.signal).then(
@@ -97,8 +100,8 @@ export function createSender(
           const response = await request.call(pool, {
             path,
             method: 'POST',
-            headers,
-            body: compressed,
+            headers: { ...headers, 'content-length': String(compressed.length) },
+            body: assertMaySend ? writeOnce(compressed, assertMaySend, watchdog.signal) : compressed,
             signal: watchdog.signal,
           });
           const { head, isWhole } = await raceAbort(readHead(response.body), watchdog.signal);
@@ -119,6 +122,12 @@ export function createSender(
     // Aborting requests in flight is up to the caller; close does not wait for them.
     close: () => pool.destroy(),
   };
+}
+
+/** The head of a request goes out with the first bytes of its body. */
+async function* writeOnce(body: Buffer, assertMaySend: () => Promise<void>, signal: AbortSignal) {
+  await raceAbort(assertMaySend(), signal);
+  yield body;
 }
 
 const getFirst = (header: string | string[] | undefined) => (Array.isArray(header) ? header[0] : header);

@@ -85,9 +85,9 @@ export function createManifestOpener(deps: ManifestOpenerDeps): OpenMigrationsDe
         ledger,
       },
       maps,
-      async deliver(batch, signal) {
+      async deliver(batch, signal, condition) {
         const { deliver } = await raceAbort(sender.get(), signal);
-        const deliveries = await deliver(batch, signal);
+        const deliveries = await deliver(batch, signal, condition);
         // Before a checkpoint counts them: from here on another key may lead to another project.
         if (deliveries.some(({ kind }) => kind === 'accepted')) await raceAbort(mark.get(), signal);
         return deliveries;

@@ -83,6 +83,21 @@ describe('deliver', () => {
     ]);
   });
 
+  it('sends no event again, to see whether it is still taken, that went out under another condition', async () => {
+    const destination = await strict();
+    const texts: string[] = [];
+    destination.overrule((_events, text) => void texts.push(text));
+    const { deliver } = delivering(destination.url);
+    const under = (scope: string) => ({ scope, assert: async () => {} });
+    const bad = { ...targetEvent(2), uuid: 'not a uuid' };
+    await deliver(toBatch([targetEvent(1)]), open, under('turn 1'));
+    const second = await deliver(toBatch([bad, targetEvent(3)]), open, under('turn 2'));
+    expect(second.map(({ kind }) => kind)).toEqual(['refused', 'accepted']);
+    expect(texts.filter((text) => text.includes(targetEvent(1).uuid))).toHaveLength(1);
+    // Its own it may send again, and does.
+    expect(texts.filter((text) => text.includes(targetEvent(3).uuid)).length).toBeGreaterThan(2);
+  });
+
   it('finds the bad events of a batch, refuses them and delivers all others', async () => {
     const destination = await strict();
     const bad = new Set([0, 311, 312, 999]);

@@ -75,7 +75,7 @@ export interface StrictDestination {
 }
 
 /** The reply to a batch of so many events; undefined for that of the strict service. `text` is their JSON. */
-export type ReplyTo = (events: number, text: string) => Reply | undefined;
+export type ReplyTo = (events: number, text: string) => Reply | undefined | Promise<Reply | undefined>;
 
 export interface Reply {
   readonly status: number;
@@ -130,7 +130,7 @@ export async function startStrictDestination(options: StrictDestinationOptions):
     note.events = envelope.batch.length;
     arrivals.push({ atMs: performance.now(), events: envelope.batch.length });
 
-    const overruling = overrule(envelope.batch.length, JSON.stringify(envelope.batch));
+    const overruling = await overrule(envelope.batch.length, JSON.stringify(envelope.batch));
     if (overruling) {
       note.status = overruling.status;
       response.writeHead(overruling.status).end(overruling.body);

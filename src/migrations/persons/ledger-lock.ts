@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
+import type { SendCondition } from '../../contract/delivery.ts';
 import { raceAbort, waitFor } from '../../lib/async/abort.ts';
 import { ConfigError, FencedOutError } from '../../lib/errors.ts';
 import type { LedgerAccess } from '../../state/ledger/ledger.ts';
@@ -154,16 +155,62 @@ export async function takeProjectLock(
   }
 }
 
-/** For workers, before they send: throws FencedOutError unless the migration has the ledger, and this turn. */
+/**
+ * For workers: throws FencedOutError unless the migration has the ledger, and this turn. Of the two locks of a project
+ * another migration may have taken the one of the key alone.
+ */
 export async function assertHasLedger(
   redis: Redis,
-  ledger: string,
+  { id, key = id }: Pick<LedgerAccess, 'id' | 'key'>,
   { migration, turn }: { readonly migration: string; readonly turn: number },
 ): Promise<void> {
-  const held = await redis.get(ledgerLockKey(ledger));
-  const holder = held === null ? undefined : parseHolder(held, ledgerLockKey(ledger));
-  if (holder?.migration === migration && (holder.turn ?? turn) === turn) return;
+  const locks = [ledgerLockKey(id), ledgerLockKey(key)] as const;
+  const held = await redis.mget(...locks);
+  const [inner, outer] = locks.map((lock, index) => {
+    const text = held[index] ?? null;
+    return text === null ? undefined : parseHolder(text, lock);
+  });
+  if (inner?.migration === migration && outer?.migration === migration && (inner.turn ?? turn) === turn)
+    return;
   throw new FencedOutError('the migration does not have the lock of its ledger');
+}
+
+/** Both in ms. The monotonic one may stand still while the machine sleeps, the other one may be set. */
+export interface Clocks {
+  readonly monotonic: () => number;
+  readonly wall: () => number;
+}
+
+const SYSTEM_CLOCKS: Clocks = {
+  monotonic: () => performance.now(),
+  wall: () => Date.now(),
+};
+
+/** Counted from before Redis is asked, so that a process that slept over the answer asks again. */
+const ANSWER_HOLDS_MS = 2_000;
+
+/**
+ * Under which anything about persons is sent: the migration has the ledger, and this turn of it. A batch may wait for
+ * minutes, for a permit or between two attempts, and another migration may decide and send in the meantime. `assert`
+ * throws FencedOutError.
+ */
+export function createLedgerCondition(
+  redis: Redis,
+  ledger: Pick<LedgerAccess, 'id' | 'key'>,
+  of: { readonly migration: string; readonly turn: number },
+  { monotonic, wall }: Clocks = SYSTEM_CLOCKS,
+): SendCondition {
+  return {
+    scope: `turn ${of.turn}`,
+    async assert() {
+      for (;;) {
+        const asked = { monotonic: monotonic(), wall: wall() };
+        await assertHasLedger(redis, ledger, of);
+        const agesMs = [monotonic() - asked.monotonic, Math.abs(wall() - asked.wall)];
+        if (Math.max(...agesMs) <= ANSWER_HOLDS_MS) return;
+      }
+    },
+  };
 }
 
 const ledgerHolder = z.object({

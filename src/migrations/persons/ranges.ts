@@ -20,7 +20,7 @@ import { loadAttempts } from './attempts.ts';
 import { listFacts, listKnownFacts } from './facts-of.ts';
 import { openEarlierIds } from './keep-links.ts';
 import { openLedgerAtTurn } from './ledger-at-turn.ts';
-import { assertHasLedger } from './ledger-lock.ts';
+import { assertHasLedger, createLedgerCondition } from './ledger-lock.ts';
 import { saveRefused } from './refused-records.ts';
 import { loadTurnPlan } from './turn.ts';
 
@@ -113,7 +113,7 @@ async function openRange({ migration, turn }: RangeWork, { staging, redis }: Ran
   const plan = await loadTurnPlan(staging, record.name, turn);
   if (!plan) throw new SourceError(`${staging.location} holds no turn ${turn} of ${record.name}`);
   const ledger = await openLedgerAtTurn(staging, settings.ledger, turn, plan.purpose);
-  await assertHasLedger(redis, ledger.id, { migration: record.id, turn });
+  await assertHasLedger(redis, settings.ledger, { migration: record.id, turn });
   return { plan, ledger, keys: layout(record.name).atTurn(turn) };
 }
 
@@ -130,16 +130,14 @@ async function sendRange(
   const attempt = (await loadAttempts(staging, keys))(step, { from, to });
   const checkpointKey = toRangeKey(keys.checkpoints(step), { from, to }, attempt);
   const before = await loadDocument(sendCheckpoint, checkpointKey, staging);
+  const condition = createLedgerCondition(redis, settings.ledger, { migration: record.id, turn });
   const sent = await sendChunks(
     listChunks(before?.position),
     before,
     {
       limits: settings.batch,
       stamp: settings.stamp,
-      async deliver(batch, within) {
-        await assertHasLedger(redis, settings.ledger.id, { migration: record.id, turn });
-        return migration.deliver(batch, within);
-      },
+      deliver: (batch, within) => migration.deliver(batch, within, condition),
       onProgress,
       // Whoever wrote it in this attempt, it says what was answered: a late one makes its range send more, never less.
       save: async (checkpoint) =>

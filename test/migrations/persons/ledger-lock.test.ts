@@ -112,7 +112,7 @@ it('a worker that slept since an earlier turn sends nothing, also before the nex
       signal: new AbortController().signal,
     });
     const sends = (turn: number) =>
-      assertHasLedger(redis, 'a', { migration: '1', turn }).then(
+      assertHasLedger(redis, { id: 'a' }, { migration: '1', turn }).then(
         () => true,
         () => false,
       );

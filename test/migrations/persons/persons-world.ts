@@ -163,8 +163,9 @@ export function createPersonsWorld({
 
   const deliverTo =
     ({ call }: ReturnType<typeof start>): Deliver =>
-    (batch) =>
-      call(() => {
+    async (batch, _signal, condition) => {
+      await condition?.assert();
+      return call(() => {
         const events = JSON.parse(`[${batch.body.toString('utf8')}]`) as Omit<StoredEvent, 'distinctId'>[];
         return events.map((each) => {
           const event = { ...each, distinctId: String(each.properties['distinct_id']) };
@@ -175,6 +176,7 @@ export function createPersonsWorld({
         });
         // A request that is under way when its process falls asleep arrives whenever it does.
       }, true);
+    };
 
   const settle = async (process: ReturnType<typeof start>, work: () => Promise<void>): Promise<Ended> => {
     try {
@@ -383,6 +385,7 @@ function createLocks(strings: Map<string, string>, call: Call) {
         return 'OK';
       }),
     get: (key: string) => call(() => strings.get(key) ?? null),
+    mget: (...keys: string[]) => call(() => keys.map((key) => strings.get(key) ?? null)),
     eval: (script: string, _keys: number, key: string, value: string, next: string) =>
       call(() => {
         if (strings.get(key) !== value) return 0;

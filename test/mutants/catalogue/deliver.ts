@@ -324,7 +324,7 @@ local head`,
     id: 'DC8',
     what: 'an event that is only sent again counts as a success between refusals',
     file: 'src/deliver/deliver.ts',
-    edits: [['if (batch !== knownGood) refusals.noteAccepted()', 'refusals.noteAccepted()']],
+    edits: [['if (batch !== known) refusals.noteAccepted()', 'refusals.noteAccepted()']],
     tests: ['test/deliver/deliver.test.ts'],
   },
   {

@@ -2,6 +2,7 @@ import type { Mutant } from '../mutant.ts';
 
 const DAMAGED = ['test/migrations/persons/damaged-others.test.ts'];
 const REFUSED = ['test/migrations/persons/refused-persons.test.ts'];
+const FENCED = ['test/migrations/persons/fenced-requests.test.ts'];
 const LOST = ['test/migrations/persons/lost-ledger.test.ts'];
 
 export const LEDGER_MUTANTS: readonly Mutant[] = [
@@ -291,5 +292,40 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     file: 'src/migrations/persons/lost-turns.ts',
     edits: [[' && !(await isKnownElsewhere(staging, name, turn))', '']],
     tests: DAMAGED,
+  },
+  {
+    id: 'LC1',
+    what: 'persons sent without asking who has the ledger',
+    file: 'src/migrations/persons/ledger-lock.ts',
+    edits: [['        await assertHasLedger(redis, ledger, of);\n', '']],
+    tests: FENCED,
+  },
+  {
+    id: 'LC2',
+    what: 'an answer about the ledger that a process slept over taken for a new one',
+    file: 'src/migrations/persons/ledger-lock.ts',
+    edits: [['if (Math.max(...agesMs) <= ANSWER_HOLDS_MS) return;', 'return;']],
+    tests: FENCED,
+  },
+  {
+    id: 'LC3',
+    what: 'batches about persons sent under no condition',
+    file: 'src/migrations/persons/ranges.ts',
+    edits: [['migration.deliver(batch, within, condition)', 'migration.deliver(batch, within)']],
+    tests: FENCED,
+  },
+  {
+    id: 'LC4',
+    what: 'the lock of the project key not looked at before persons are sent',
+    file: 'src/migrations/persons/ledger-lock.ts',
+    edits: [[' && outer?.migration === migration', '']],
+    tests: FENCED,
+  },
+  {
+    id: 'LC5',
+    what: 'what was sent about persons in another turn sent again as an event that is known to be taken',
+    file: 'src/deliver/deliver.ts',
+    edits: [['knownGood.scope === condition?.scope', 'knownGood.scope !== null']],
+    tests: ['test/deliver/deliver.test.ts'],
   },
 ];
