@@ -13,7 +13,7 @@ export interface Batch {
 export interface SendCondition {
   /** Of all batches that may be sent for the same reason: what was sent for one is not sent again for another. */
   readonly scope: string;
-  /** Resolves when a request may go out at once; what it throws ends the delivery. Asked anew for each request. */
+  /** Resolves when a request may go out at once; what it throws ends the delivery. Asked again for each request. */
   assert(): Promise<void>;
 }
 
