@@ -209,7 +209,7 @@ export async function findFiles(
 async function assertNothingLeft(staging: Staging, name: string): Promise<void> {
   const { prefix, record } = layout(name);
   for await (const { key } of staging.list(prefix)) {
-    if (await loadMigration(staging, name)) throw startedMeanwhile(name);
+    if (await loadMigration(staging, name)) throw new StartedMeanwhileError(name);
     throw new ConfigError(
       `${staging.location} holds ${key}, but no migration "${name}" (${record} is missing): it may belong to one whose record was removed. ` +
         `Put the record back to continue that one; or remove the folder ${prefix} and run again, or give the manifest another name (nothing is delivered twice)`,
@@ -241,13 +241,15 @@ export async function createRecord(
     opening: { manifest, baseDir: opening.baseDir },
   };
   if (await createMigration(staging, record)) return record;
-  throw startedMeanwhile(manifest.name);
+  throw new StartedMeanwhileError(manifest.name);
 }
 
-export const startedMeanwhile = (name: string) =>
-  new ConfigError(
-    `migration "${name}" was started by another process this very moment; run the command again`,
-  );
+/** Another process has created the migration since this one looked. */
+export class StartedMeanwhileError extends ConfigError {
+  constructor(name: string) {
+    super(`migration "${name}" was started by another process this very moment; run the command again`);
+  }
+}
 
 /** The migration with the files of a top-up; they stay its own, whatever becomes of this run. */
 async function addFiles(

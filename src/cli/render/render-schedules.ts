@@ -11,12 +11,12 @@ export const renderSchedules = (all: readonly ScheduleView[]): string =>
   [
     renderList(
       ['migration', 'state', 'cron', 'time zone', 'next', 'last run'],
-      all.map(({ migration, state, cron, timezone, next, overdueSince, lastRun }) => [
+      all.map(({ migration, state, cron, timezone, next, overdueSince, runningSince, lastRun }) => [
         migration,
         state,
         cron,
         timezone,
-        overdueSince === undefined ? toMinute(next) : `due since ${toMinute(overdueSince)}`,
+        describeDue({ overdueSince, runningSince }) ?? toMinute(next),
         lastRun === undefined ? 'none yet' : `${toMinute(lastRun.endedAt)} ${NAMES[lastRun.outcome]}`,
       ]),
     ),
@@ -24,6 +24,15 @@ export const renderSchedules = (all: readonly ScheduleView[]): string =>
       reason === '' ? [] : wrap(lastRun ? describeRun(lastRun) : reason, `  ${migration}: `, '    '),
     ),
   ].join('\n');
+
+/** What is under way or late of a schedule; undefined where it only waits for its next time. */
+export function describeDue({
+  overdueSince,
+  runningSince,
+}: { readonly [K in 'overdueSince' | 'runningSince']?: string | undefined }): string | undefined {
+  if (runningSince !== undefined) return `running since ${toMinute(runningSince)}`;
+  return overdueSince === undefined ? undefined : `due since ${toMinute(overdueSince)}`;
+}
 
 /** `2 files taken in`, or what stopped it. */
 export function describeRun({ outcome, files, missed, failures, reason }: Run): string {

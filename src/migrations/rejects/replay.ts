@@ -19,7 +19,7 @@ import {
   createRecord,
   loadStoredManifest,
   type ManifestAt,
-  startedMeanwhile,
+  StartedMeanwhileError,
   toPrepared,
 } from '../prepare.ts';
 import { type RunOptions, type RunResult, runPrepared, startMigration } from '../start.ts';
@@ -120,7 +120,7 @@ async function assertSameHold(
 /** Removes what a replay left that was killed before it had its record, and nothing of one that has it by now. */
 async function clearLeftover(staging: Staging, name: string): Promise<void> {
   for await (const { key } of staging.list(layout(name).prefix)) {
-    if (await loadMigration(staging, name)) throw startedMeanwhile(name);
+    if (await loadMigration(staging, name)) throw new StartedMeanwhileError(name);
     await staging.remove(key);
   }
 }

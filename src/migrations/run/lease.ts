@@ -20,14 +20,7 @@ import {
   openEpoch,
 } from '../../state/migrations.ts';
 import { decideStored, RefusedError } from '../life-store.ts';
-import {
-  compareEpoch,
-  DUTIES,
-  decideLease,
-  EPOCH_DUTIES,
-  explainRefusal,
-  type LeaseHolder,
-} from '../lifecycle.ts';
+import { compareEpoch, DUTIES, decideLease, EPOCH_DUTIES, explainRefusal } from '../lifecycle.ts';
 import { isRunning } from './is-running.ts';
 import { lookAtLock } from './look-at-lock.ts';
 
@@ -82,7 +75,8 @@ export async function whileHeld<T>(
   redis: Redis,
   work: () => Promise<T>,
 ): Promise<T> {
-  const self = JSON.stringify({ host: hostname(), pid: process.pid, token: randomUUID() });
+  const since = new Date().toISOString();
+  const self = JSON.stringify({ host: hostname(), pid: process.pid, token: randomUUID(), since });
   await takeLease(redis, { key, name }, self);
   const renew = () => redis.eval(RENEW, 1, key, self, String(LEASE_MS));
   const renewing = setInterval(() => void renew().catch(() => {}), RENEW_EVERY_MS).unref();
@@ -93,6 +87,12 @@ export async function whileHeld<T>(
     ownLeases.delete(self);
     await redis.eval(RELEASE, 1, key, self).catch(() => {});
   }
+}
+
+/** Since when a key of `whileHeld` is held, ISO 8601; undefined where nobody holds it. */
+export async function readHeldSince(redis: Redis, key: string): Promise<string | undefined> {
+  const held = await redis.get(key);
+  return held === null ? undefined : parseHolder(held, key).since;
 }
 
 /** Leases of this process. One that has its pid and is not among them is of an earlier process. */
@@ -273,9 +273,14 @@ async function takeLease(
   }
 }
 
-const leaseHolder = z.object({ host: z.string(), pid: z.number().int().positive() });
+const leaseHolder = z.object({
+  host: z.string(),
+  pid: z.number().int().positive(),
+  /** ISO 8601; absent in leases of producers. */
+  since: z.string().exactOptional(),
+});
 
-function parseHolder(held: string, key: string): LeaseHolder {
+function parseHolder(held: string, key: string): z.infer<typeof leaseHolder> {
   try {
     return leaseHolder.parse(JSON.parse(held));
   } catch (error) {

@@ -51,7 +51,7 @@ export async function loadCoverage(store: CoverageStore, name: string): Promise<
   }
 }
 
-type CoverageStore = Pick<MigrationStore, 'staging' | 'now'>;
+type CoverageStore = Pick<MigrationStore, 'staging' | 'now' | 'askRedis'>;
 
 async function loadBegun({ staging }: CoverageStore, name: string): Promise<Coverage> {
   const { createdAt, files } = await requireMigration(staging, name);

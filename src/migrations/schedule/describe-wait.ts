@@ -14,7 +14,11 @@ function describeLast(run: ScheduleView['lastRun'], toTime: (iso: string) => str
   return `The last run of the schedule, at ${toTime(run.endedAt)}, ${what}${why}.`;
 }
 
-function describeNext({ state, next, overdueSince }: ScheduleView, toTime: (iso: string) => string): string {
+function describeNext(
+  { state, next, overdueSince, runningSince }: ScheduleView,
+  toTime: (iso: string) => string,
+): string {
+  if (runningSince !== undefined) return ` A run is under way since ${toTime(runningSince)}.`;
   if (state === 'paused') return ' It is paused.';
   if (overdueSince !== undefined)
     return ` It is due since ${toTime(overdueSince)}, and runs as soon as "backhaul serve" or a "backhaul worker" that has its key does.`;

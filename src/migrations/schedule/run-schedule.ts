@@ -2,16 +2,23 @@ import { existsSync } from 'node:fs';
 import { findMissingKey, parseStoredManifest } from '../../../config/manifest/load-manifest.ts';
 import { getMessage, UnableError, UnavailableError } from '../../lib/errors.ts';
 import type { SourceBlock } from '../../sources/source.ts';
-import { migrationKey } from '../../state/checkpoints.ts';
 import { loadControl } from '../../state/control.ts';
 import { loadMigration, type MigrationRecord } from '../../state/migrations.ts';
 import { addRun, loadLastRun, type ScheduledRun } from '../../state/schedules/runs.ts';
 import { loadNewestSchedule, type Schedule } from '../../state/schedules/schedules.ts';
 import { decideStored, RefusedError } from '../life-store.ts';
 import type { MigrationRuntime } from '../migration-runtime.ts';
-import { findFiles, isSettled, loadStagedFiles, type ManifestAt, prepareMigration } from '../prepare.ts';
-import { leaseKey, whileHeld } from '../run/lease.ts';
+import {
+  findFiles,
+  isSettled,
+  loadStagedFiles,
+  type ManifestAt,
+  prepareMigration,
+  StartedMeanwhileError,
+} from '../prepare.ts';
+import { leaseKey } from '../run/lease.ts';
 import { orInterrupted, type RunOptions, type RunResult, runPrepared } from '../start.ts';
+import { whileClaimed } from './claim.ts';
 import { type Due, findDue } from './find-due.ts';
 import { noteUnable, UnableToRunError } from './unable.ts';
 
@@ -47,16 +54,12 @@ export async function runSchedule(
   options: RunScheduleOptions,
 ): Promise<ScheduleResult> {
   try {
-    return await whileHeld(scheduleClaim(name), name, runtime.redis, () =>
-      runClaimed(runtime, name, options),
-    );
+    return await whileClaimed(runtime, name, () => runClaimed(runtime, name, options));
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
     return { kind: 'under_way', reason: error.message };
   }
 }
-
-const scheduleClaim = (name: string): string => migrationKey(`schedule:${name}`);
 
 async function runClaimed(
   runtime: MigrationRuntime,
@@ -136,7 +139,8 @@ async function topUp(
       if (wait !== undefined) return nothingNew(name, wait);
       // A producer knows the files that it began with: what is new is for the next run.
       if (known && (await isLeased(runtime, known))) return { ...BUSY, migration: name };
-      const ready = await prepareMigration(runtime, { manifest, baseDir }, known ? 'take' : 'refuse', {
+      // One that was begun since has its files: what is new beside them is for the next run.
+      const ready = await prepareMigration(runtime, { manifest, baseDir }, known ? 'take' : 'leave', {
         settledBefore,
         allowEmpty: true,
       });
@@ -154,6 +158,8 @@ async function topUp(
     if (error instanceof UnableError) throw error;
     if (options.signal.aborted) return { result: stopped(name, options.signal), files, problem: '' };
     if (error instanceof UnavailableError) throw error;
+    if (error instanceof StartedMeanwhileError)
+      return { result: { ...BUSY, migration: name }, files: 0, problem: '' };
     return { result: undefined, files, problem: getMessage(error) };
   }
 }

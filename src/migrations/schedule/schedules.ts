@@ -12,9 +12,11 @@ import {
 } from '../../state/schedules/schedules.ts';
 import type { MigrationStore } from '../migration-runtime.ts';
 import type { ManifestAt } from '../prepare.ts';
+import { findRunning } from './claim.ts';
 import { findDue } from './find-due.ts';
 
 type ScheduleStore = Pick<MigrationStore, 'staging' | 'now'>;
+type ViewStore = Pick<MigrationStore, 'staging' | 'now' | 'askRedis'>;
 
 /** What a manifest says under `schedule`. */
 export type ScheduleBlock = NonNullable<Manifest['schedule']>;
@@ -31,6 +33,8 @@ export interface ScheduleView {
   readonly next?: string;
   /** Since when a run is due that nothing has ended, ISO 8601: the first moment that was missed. */
   readonly overdueSince?: string;
+  /** Since when a process works on a run of it, ISO 8601. */
+  readonly runningSince?: string;
   readonly lastRun?: ScheduledRun;
 }
 
@@ -107,15 +111,36 @@ export async function requireSchedule(staging: Staging, name: string): Promise<S
 }
 
 /** All that were not removed, by name. */
-export async function listSchedules(store: ScheduleStore): Promise<readonly ScheduleView[]> {
+export async function listSchedules(store: ViewStore): Promise<readonly ScheduleView[]> {
   const names = (await listScheduled(store.staging)).sort();
-  return (await Promise.all(names.map((name) => loadScheduleView(store, name)))).filter(
-    (view) => view !== undefined,
+  const views = await Promise.all(names.map((name) => loadFromStaging(store, name)));
+  return withRunning(
+    store,
+    views.filter((view) => view !== undefined),
   );
 }
 
 /** One that is damaged is shown as such, and hides no other. Undefined where there is none. */
-export async function loadScheduleView(
+export async function loadScheduleView(store: ViewStore, name: string): Promise<ScheduleView | undefined> {
+  const view = await loadFromStaging(store, name);
+  return view && (await withRunning(store, [view]))[0];
+}
+
+async function withRunning(
+  store: ViewStore,
+  views: readonly ScheduleView[],
+): Promise<readonly ScheduleView[]> {
+  const running = await findRunning(
+    store,
+    views.map(({ migration }) => migration),
+  );
+  return views.map((view) => {
+    const runningSince = running.get(view.migration);
+    return runningSince === undefined ? view : { ...view, runningSince };
+  });
+}
+
+async function loadFromStaging(
   { staging, now }: ScheduleStore,
   name: string,
 ): Promise<ScheduleView | undefined> {

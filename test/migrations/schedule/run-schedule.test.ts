@@ -24,6 +24,7 @@ import { startMigration } from '../../../src/migrations/start.ts';
 import { loadStatus } from '../../../src/migrations/status/watch.ts';
 import { startRuntimeSchedules } from '../../../src/runtime/queues.ts';
 import type { Runtime } from '../../../src/runtime/runtime.ts';
+import { layout } from '../../../src/state/keys.ts';
 import { loadLatestEpochNumber, loadMigration } from '../../../src/state/migrations.ts';
 import { loadLastRun } from '../../../src/state/schedules/runs.ts';
 import {
@@ -66,6 +67,19 @@ async function schedule(name: string, more: object = {}) {
   const loaded = await lab.writeManifest(name, more);
   await setSchedule(clock.runtime, loaded, daily);
   return { ...clock, loaded, run: (given?: object) => runSchedule(clock.runtime, name, options(given)) };
+}
+
+/** The runtime of a process to which something happens just before it creates a migration. */
+function beforeRecord(runtime: Runtime, name: string, act: () => Promise<unknown>): Runtime {
+  const { record } = layout(name);
+  const { staging } = runtime;
+  const late: Runtime['staging'] = Object.assign(Object.create(staging), {
+    async create(key: string, body: Buffer) {
+      if (key === record) await act();
+      return staging.create(key, body);
+    },
+  });
+  return { ...runtime, staging: late };
 }
 
 const dayOf = (name: string, day: number) =>
@@ -263,6 +277,29 @@ describe('a schedule', () => {
     expect(await held.run()).toMatchObject({
       run: { outcome: 'held', failures: 0, reason: 'migration "held" is paused (lunch)' },
     });
+  });
+
+  it('leaves a migration alone that an operator begins at the very moment of its first run', async () => {
+    const { runtime, to, loaded } = await schedule('raced');
+    to(1);
+    const begin = () => startMigration(runtime, loaded, stageOnly('enough'));
+    expect(await runSchedule(beforeRecord(runtime, 'raced', begin), 'raced', options())).toMatchObject({
+      run: { outcome: 'busy', failures: 0, reason: expect.stringContaining('another process runs') },
+    });
+  });
+
+  it('that is run now is shown as running, and not as due', async () => {
+    const { runtime, to } = await schedule('shown');
+    to(1);
+    const due = { overdueSince: at(1, -6).toISOString() };
+    expect(await loadScheduleView(runtime, 'shown')).toMatchObject(due);
+    let seen: string | undefined;
+    const look = async () => {
+      seen = (await loadScheduleView(runtime, 'shown'))?.runningSince;
+    };
+    await runSchedule(beforeRecord(runtime, 'shown', look), 'shown', options());
+    expect(seen).toMatch(/^\d{4}-\d\d-\d\dT/);
+    expect((await loadScheduleView(runtime, 'shown'))?.runningSince).toBeUndefined();
   });
 
   it('counts failures in a row, and the next run begins all the same', async () => {

@@ -68,6 +68,12 @@ describe('the schedules on the first page', () => {
     expect(row).toContain('a &lt;b&gt; is gone');
   });
 
+  it('say since when a run is under way that is due', async () => {
+    const [row = ''] = await renderRows({ ...failing, runningSince: '2024-03-01T05:00:02.000Z' });
+    expect(toText(row)).toContain('running since 2024-03-01 05:00:02');
+    expect(row).not.toContain('due since');
+  });
+
   it('lead to no page of a migration that has not begun', async () => {
     const [row = '', other = ''] = await renderRows(fresh, damaged);
     expect(row + other).not.toContain('href');

@@ -1,11 +1,11 @@
 import { ConfigError } from '../../../lib/errors.ts';
 import { loadCoverage } from '../../../migrations/schedule/coverage.ts';
 import { listNext } from '../../../migrations/schedule/find-due.ts';
-import { listSchedules, requireSchedule } from '../../../migrations/schedule/schedules.ts';
+import { listSchedules, loadScheduleView, requireSchedule } from '../../../migrations/schedule/schedules.ts';
 import { openStore } from '../../../runtime/open-store.ts';
 import type { CommandContext } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-code.ts';
-import { renderCoverage, renderSchedules } from '../../render/render-schedules.ts';
+import { describeDue, renderCoverage, renderSchedules } from '../../render/render-schedules.ts';
 
 /** `backhaul schedule ls`. */
 export async function list({ settings, terminal }: CommandContext): Promise<ExitCode> {
@@ -28,15 +28,22 @@ export async function next(
   const count = Number(options.count);
   if (!Number.isInteger(count) || count < 1 || count > 1_000)
     throw new ConfigError(`--count takes a whole number from 1 to 1000, not "${options.count}"`);
-  const { staging, now } = await openStore(settings);
-  const schedule = await requireSchedule(staging, name);
+  const store = await openStore(settings);
+  const schedule = await requireSchedule(store.staging, name);
   const { state, timezone } = schedule;
-  const moments = listNext(schedule, now(), count).map((moment) => ({
+  const { overdueSince, runningSince } = (await loadScheduleView(store, name)) ?? {};
+  const moments = listNext(schedule, store.now(), count).map((moment) => ({
     at: moment.toISOString(),
     local: moment.toLocaleString('sv-SE', { timeZone: timezone, timeZoneName: 'shortOffset' }),
   }));
-  terminal.data({ migration: name, state, timezone, next: moments }, () =>
+  const due = describeDue({ overdueSince, runningSince });
+  const now = {
+    ...(overdueSince === undefined ? {} : { overdueSince }),
+    ...(runningSince === undefined ? {} : { runningSince }),
+  };
+  terminal.data({ migration: name, state, timezone, ...now, next: moments }, () =>
     [
+      ...(due === undefined ? [] : [`${name} is ${due}; after that:`]),
       ...(state === 'paused' ? [`${name} is paused; it would run at:`] : []),
       ...moments.map(({ at, local }) => `${local}  ${at}`),
     ].join('\n'),

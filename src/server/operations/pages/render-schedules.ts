@@ -33,7 +33,9 @@ const renderTable = (
     <td>${renderResult(schedule)}</td></tr>`;
   })}</tbody></table>`;
 
-const renderNext = ({ next, overdueSince }: ScheduleView): Html => {
+const renderNext = ({ next, overdueSince, runningSince }: ScheduleView): Html => {
+  if (runningSince !== undefined)
+    return html`<td class="when"><span class="running">running since ${formatTime(runningSince)}</span></td>`;
   if (overdueSince !== undefined)
     return html`<td class="when"><span class="unknown">due since ${formatTime(overdueSince)}</span></td>`;
   return next === undefined
