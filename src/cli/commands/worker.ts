@@ -52,11 +52,14 @@ async function work(
     const ended = new AbortController();
     const appeared = api ? undefined : awaitBundledApi(settings.dataDir, ended.signal);
     const stopped = untilAborted(AbortSignal.any([stop.signal, runtime.failed]));
-    await Promise.race(appeared ? [stopped, appeared] : [stopped]);
-    ended.abort();
-    appeared?.catch(() => {});
-    await Promise.all([schedules.close(), workers.close()]);
-    health.close();
+    try {
+      await Promise.race(appeared ? [stopped, appeared] : [stopped]);
+    } finally {
+      ended.abort();
+      appeared?.catch(() => {});
+      await Promise.all([schedules.close(), workers.close()]);
+      health.close();
+    }
     if (stop.signal.aborted) return 'stopped';
     if (!runtime.failed.aborted) {
       log.info({ dataDir: settings.dataDir }, 'the bundled API of the data folder runs now: joining again');
