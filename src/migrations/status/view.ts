@@ -10,7 +10,7 @@ import type { KeptVerification } from '../verify/kept.ts';
 import { type ErrorView, listErrors } from './errors.ts';
 import { type HeatMap, toHeatMap } from './heat-map.ts';
 import type { Terms } from './terms.ts';
-import { type Totals, toOutcome } from './totals.ts';
+import { type FileTotals, type Totals, toOutcome } from './totals.ts';
 
 /** What staging and the lease say of a migration. */
 export interface StatusFacts {
@@ -128,6 +128,7 @@ export function toMigrationStatus({
   // Workers may have finished parts after the producer's last note.
   const newest = note !== undefined && note.read > totals.counts.read ? note : undefined;
   const run = state === 'running' ? toRun(note) : undefined;
+  const { parts, records, bytes } = state === 'removed' ? keepCounts(totals) : totals;
   return {
     migration: record.name,
     state,
@@ -135,18 +136,34 @@ export function toMigrationStatus({
     createdAt: record.createdAt,
     since: control?.at ?? record.createdAt,
     destination: record.destination,
-    parts: totals.parts,
-    records: totals.records,
+    parts,
+    records,
     counts: newest ? pickCounts(newest) : totals.counts,
     events: Math.max(totals.events, note?.events ?? 0),
-    bytes: { source: record.files.reduce((sum, { bytes }) => sum + bytes, 0), ...totals.bytes },
+    bytes: { source: record.files.reduce((sum, { bytes }) => sum + bytes, 0), ...bytes },
     ...(run ? { run } : {}),
     ...(webhook ? { webhook } : {}),
   };
 }
 
+/** Of a removed migration, whose descriptions of parts are gone: its receipts say what there was. */
+const keepCounts = ({
+  parts: { done },
+  counts,
+  bytes,
+}: Totals): Pick<Totals, 'parts' | 'records' | 'bytes'> => ({
+  parts: { done, staged: done },
+  records: { staged: counts.read },
+  bytes,
+});
+const keepDone = (file: FileTotals): FileTotals => ({
+  ...file,
+  parts: { done: file.parts.done, staged: file.parts.done },
+});
+
 const REASONS: Readonly<Partial<Record<ShownState, string>>> = {
   interrupted: 'no process runs it: the one that did was killed, or could not write why it ended',
+  removed: 'what it kept of its export is gone; its counts stay, and the report of its last run',
   unknown: 'Redis does not answer, or takes no writes, so nobody can say whether a process runs it',
 };
 
@@ -196,7 +213,7 @@ export function toMigrationView(facts: ViewFacts): MigrationView {
         samples: samples.get(reason) ?? [],
       }))
       .sort((a, b) => b.count - a.count || (a.reason < b.reason ? -1 : 1)),
-    heatMap: toHeatMap(totals.files),
+    heatMap: toHeatMap(status.state === 'removed' ? totals.files.map(keepDone) : totals.files),
     errors: listErrors(history, report),
     history: history.map(({ state, at, reason }) => ({ state, at, reason })),
     ...(report ? { report } : {}),

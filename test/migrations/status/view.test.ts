@@ -107,6 +107,23 @@ describe('the status of a migration', () => {
     expect(toMigrationStatus(toFacts({ totals: late.build() }))).toMatchObject(expected);
   });
 
+  it('is what its receipts say of one that was removed, whose parts are gone', () => {
+    const left = new TotalsBuilder();
+    left.addReceipt(receipt(0));
+    const facts = toFacts({ control: control('removed'), isLeased: false, totals: left.build() });
+    expect(toMigrationStatus(facts)).toMatchObject({
+      state: 'removed',
+      parts: { done: 1, staged: 1 },
+      records: { staged: 10 },
+      counts: counts(10, 2),
+      reason: expect.stringContaining('its counts stay'),
+    });
+    const view = { samples: new Map(), history: [], report: undefined, verification: undefined, terms };
+    expect(toMigrationView({ ...facts, ...view }).heatMap.rows).toMatchObject([
+      { parts: { done: 1, staged: 1 } },
+    ]);
+  });
+
   it('takes what the producer noted of parts under way, as long as receipts do not know more', () => {
     expect(toMigrationStatus(toFacts({ note }))).toMatchObject({ counts: counts(15, 3), events: 12 });
     const older = { ...note, ...counts(9), events: 7 };

@@ -2,7 +2,6 @@ import { expect, it } from 'vitest';
 import { buildReport } from '../../../src/migrations/report/build-report.ts';
 import type { MigrationStatus } from '../../../src/migrations/status/view.ts';
 import { MAX_MIGRATIONS, renderMetrics } from '../../../src/server/operations/metrics.ts';
-import { formatBytes } from '../../../src/server/operations/pages/format.ts';
 import { renderErrors } from '../../../src/server/operations/pages/render-errors.ts';
 import { renderMigration } from '../../../src/server/operations/pages/render-migration.ts';
 import { renderPlan } from '../../../src/server/operations/pages/render-plan.ts';
@@ -52,18 +51,27 @@ it('bounds the migrations among the metrics, keeps those that run, and escapes l
   expect(text).toContain('backhaul_redis_up 0\n');
 });
 
-it('writes bytes with a unit', () => {
-  expect([0, 999, 1_000, 1_250_000].map(formatBytes)).toEqual(['0 B', '999 B', '1 kB', '1.3 MB']);
-});
-
 const toText = async (html: ReturnType<typeof renderPlan>) =>
   String(await html)
     .replace(/<[^>]*>/g, ' ')
     .replace(/\s+/g, ' ');
 
+it('shows of a removed migration what remains, and no progress', async () => {
+  const { report: _, reasons, ...rest } = createStoppedView();
+  const view = { ...rest, reasons, state: 'removed' } as const;
+  const show = async (of: typeof view, name: string) =>
+    String(await renderMigration(of, { token: undefined })[name]);
+  expect(await show(view, 'figures')).not.toMatch(/<progress|staged|Parts/);
+  expect(await show(view, 'reasons')).not.toContain('backhaul rejects ls');
+  const samples = [{ place: 'a.json, line 1', detail: '', text: '{}' }];
+  const kept = reasons.map((reason) => ({ ...reason, samples }));
+  expect(await show({ ...view, reasons: kept }, 'reasons')).toContain('backhaul rejects ls');
+  expect(await show(view, 'verification')).toContain('removed before it had a report');
+});
+
 it('says what a migration was asked to do', async () => {
   const plan = await toText(renderPlan(createRunningView()));
-  expect(plan).toContain('Source amplitude, 12 files of 1.5 GB');
+  expect(plan).toContain('Source amplitude, 12 files of 1.4 GiB');
   expect(plan).toContain('from 2020-01-01 00:00:00, before 2024-01-01 00:00:00 UTC');
   expect(plan).toContain('10,000 events a minute; 36 min for the records that are staged');
 });

@@ -86,19 +86,21 @@ function renderActions(view: MigrationView, { token }: Reader): Html {
   )}</div><p class="quiet">${actions.map((action) => html`<span id="hint-${action}">${action}: ${HINTS[action]}.</span> `)}</p>`;
 }
 
-function renderFigures({ counts, records, events, bytes, parts, run, terms }: MigrationView): Html {
+function renderFigures({ state, counts, records, events, bytes, parts, run, terms }: MigrationView): Html {
   const { eventsPerMinute } = terms;
+  const isRemoved = state === 'removed';
   const figure = (name: string, value: string, aside = '') =>
     html`<div><dt>${name}</dt><dd>${value}${aside !== '' && html`<small>${aside}</small>`}</dd></div>`;
-  return html`<progress max="${Math.max(1, records.staged)}" value="${counts.read}" aria-label="Records with an outcome">${formatWholeShare(counts.read, records.staged)}</progress>
+  const bar = html`<progress max="${Math.max(1, records.staged)}" value="${counts.read}" aria-label="Records with an outcome">${formatWholeShare(counts.read, records.staged)}</progress>`;
+  return html`${isRemoved ? '' : bar}
   <dl class="figures">
-    ${figure('Records', formatCount(counts.read), `of ${formatCount(records.staged)} staged`)}
+    ${figure('Records', formatCount(counts.read), isRemoved ? 'with an outcome' : `of ${formatCount(records.staged)} staged`)}
     ${figure('Delivered', formatCount(counts.delivered), `${formatCount(events)} events accepted`)}
     ${figure('Skipped', formatCount(counts.skipped))}
     ${figure('Duplicate', formatCount(counts.duplicate))}
     ${figure('Rejected', formatCount(counts.rejected), formatShare(counts.rejected, counts.read))}
-    ${figure('Bytes', formatBytes(bytes.imported), `of ${formatBytes(bytes.staged)}; source ${formatBytes(bytes.source)}`)}
-    ${figure('Parts', formatCount(parts.done), `of ${formatCount(parts.staged)}`)}
+    ${isRemoved ? figure('Source', formatBytes(bytes.source)) : figure('Bytes', formatBytes(bytes.imported), `of ${formatBytes(bytes.staged)}; source ${formatBytes(bytes.source)}`)}
+    ${isRemoved ? '' : figure('Parts', formatCount(parts.done), `of ${formatCount(parts.staged)}`)}
     ${run ? figure('Speed', `${formatCount(run.recordsPerSecond)}/s`, eventsPerMinute === undefined ? 'no budget' : `budget ${formatCount(eventsPerMinute)} events a minute`) : ''}
     ${run ? figure('Time left', run.secondsLeft === undefined ? '—' : formatDuration(run.secondsLeft), run.secondsLeft === undefined ? 'not known yet' : '') : ''}
     ${run?.personJobs ? figure('Persons', `${run.personJobs.done}`, `of ${run.personJobs.total} steps`) : ''}
@@ -111,7 +113,7 @@ const COLORS: Readonly<Record<ReasonView['outcome'], string>> = {
   rejected: 'insight-7',
 };
 
-function renderReasons({ reasons, migration, counts }: MigrationView): Html {
+function renderReasons({ state, reasons, migration, counts }: MigrationView): Html {
   if (reasons.length === 0) {
     // Reasons are read from receipts, and counts from the producer's note, which is ahead of them.
     const isAhead = counts.skipped + counts.duplicate + counts.rejected > 0;
@@ -126,7 +128,9 @@ function renderReasons({ reasons, migration, counts }: MigrationView): Html {
     color: COLORS[outcome],
   }));
   const sampled = reasons.filter(({ samples }) => samples.length > 0);
-  const rejected = reasons.some(({ outcome }) => outcome === 'rejected');
+  // Rejects go with their migration, unless they were kept.
+  const isKept = state !== 'removed' || sampled.length > 0;
+  const rejected = isKept && reasons.some(({ outcome }) => outcome === 'rejected');
   return html`<div class="insight">${renderBars(bars)}</div>
     ${sampled.map(
       ({ reason, samples }) =>

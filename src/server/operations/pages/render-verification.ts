@@ -14,8 +14,16 @@ import {
 import { formatCount, formatTime, toWords } from './format.ts';
 
 /** Whether the books of the last run balance, and what the last comparison with the destination came to. */
-export function renderVerification({ report, run, migration, verification, since }: MigrationView): Html {
+export function renderVerification({
+  state,
+  report,
+  run,
+  migration,
+  verification,
+  since,
+}: MigrationView): Html {
   if (report === undefined) {
+    if (state === 'removed') return html`<p>It was removed before it had a report.</p>`;
     return html`<p>${run?.phase === 'people' ? 'Persons and groups are being sent.' : 'Persons and groups are sent once all events are in; the report follows.'}</p>`;
   }
   const { people, balanced, problems } = report;
