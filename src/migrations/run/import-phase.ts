@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isStaged, type PartMeta } from '../../contract/part.ts';
-import { recordCounts } from '../../contract/progress.ts';
+import { type Receipt, recordCounts, type Tally } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { AsyncQueue } from '../../lib/async/async-queue.ts';
 import { planSpace } from '../../pipeline/stage/plan-space.ts';
@@ -19,6 +19,8 @@ export interface EpochRun {
   readonly epoch: number;
   readonly staging: Staging;
   readonly board: StatusBoard;
+  /** Parts that are not done and were begun by a run before this one, and what came of them. */
+  readonly begun: ReadonlyMap<string, Tally>;
   /** Throws when more is staged than may be sent without having been counted. */
   readonly assertVolume: () => void;
   readonly schedulerDeps: Omit<SchedulerDeps, 'onSettled' | 'onProgress'>;
@@ -45,6 +47,15 @@ export function createPartFeed(onNew: (part: PartMeta) => void): PartFeed {
   };
 }
 
+/** Receipts that are loaded at once; on S3 each is a round trip. */
+const READ_AHEAD = 16;
+
+/** Of a part of this migration; undefined where it has none. */
+async function loadOwnReceipt({ staging, record }: EpochRun, part: string): Promise<Receipt | undefined> {
+  const receipt = await loadReceipt(staging, record.name, part);
+  return receipt && isReceiptOf(receipt, record.id) ? receipt : undefined;
+}
+
 /** Stages what is not staged yet while importing what is; returns what failed for good. */
 export async function stageAndImport(
   run: EpochRun,
@@ -58,11 +69,33 @@ export async function stageAndImport(
 
   const wanted = new Set(run.record.files.map(({ fileId, slice }) => slice ?? fileId));
   const described = new Map<string, number>();
+  const finished = new Set<string>();
+  /** With its receipt, so that a run that is continued is shown from where it was. */
+  const addStaged = async (parts: readonly PartMeta[]) => {
+    const receipts = await Promise.all(parts.map(({ id }) => loadOwnReceipt(run, id)));
+    for (const [index, part] of parts.entries()) {
+      feed.add(part);
+      const receipt = receipts[index];
+      const begun = run.begun.get(part.id);
+      if (receipt) {
+        finished.add(part.id);
+        board.addFinishedPart(part.id, receipt.tally);
+      } else if (begun) {
+        // Until a worker says how far it is now.
+        board.setProgress(part.id, begun.counts, begun.events.accepted);
+      }
+    }
+  };
+  let waiting: PartMeta[] = [];
   for await (const part of listParts(staging, prefix)) {
     if (!wanted.has(part.fileId)) continue;
     described.set(part.fileId, (described.get(part.fileId) ?? 0) + 1);
-    feed.add(part);
+    waiting.push(part);
+    if (waiting.length < READ_AHEAD) continue;
+    await addStaged(waiting);
+    waiting = [];
   }
+  await addStaged(waiting);
   const staged = new Set<string>();
   // Parts whose descriptions were lost are staged again, of the same records, where the source is still there. Where
   // a group of files lost several, nobody knows where each ended: the report says what is lost.
@@ -117,7 +150,7 @@ export async function stageAndImport(
       await staged;
       await beforeImport();
     }
-    return runScheduler(importWork(run, feed), {
+    return runScheduler(importWork(run, feed, finished), {
       ...schedulerDeps,
       onProgress: ({ id }, progress) => {
         board.setRefusal(id, partTrouble.safeParse(progress).data?.waitingFor);
@@ -127,8 +160,8 @@ export async function stageAndImport(
         board.setProgress(id, counts, events);
       },
       onSettled: async ({ id }) => {
-        const receipt = await loadReceipt(staging, run.record.name, id);
-        if (!receipt || !isReceiptOf(receipt, run.record.id)) return 'again';
+        const receipt = await loadOwnReceipt(run, id);
+        if (!receipt) return 'again';
         board.finishPart(id, receipt.tally);
         return 'settled';
       },
@@ -200,10 +233,16 @@ function createPartReader(staging: Staging, prefix: string, feed: PartFeed) {
   };
 }
 
-async function* importWork(run: EpochRun, feed: PartFeed): AsyncGenerator<Work> {
+/** `finished`: parts that are on the board already. */
+async function* importWork(
+  run: EpochRun,
+  feed: PartFeed,
+  finished: ReadonlySet<string>,
+): AsyncGenerator<Work> {
   for await (const part of feed.parts) {
-    const receipt = await loadReceipt(run.staging, run.record.name, part.id);
-    if (receipt && isReceiptOf(receipt, run.record.id)) run.board.addFinishedPart(receipt.tally);
+    if (finished.has(part.id)) continue;
+    const receipt = await loadOwnReceipt(run, part.id);
+    if (receipt) run.board.addFinishedPart(part.id, receipt.tally);
     else {
       run.assertVolume();
       if (run.board.getStatus().phase !== 'import') run.board.setPhase('import');

@@ -1,11 +1,12 @@
 import type { Redis } from 'ioredis';
+import type { Tally } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { endWithin, raceAbort } from '../../lib/async/abort.ts';
 import { settleWithin } from '../../lib/async/timeout.ts';
 import { ConfigError, FencedOutError, getMessage } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { StagedSlice } from '../../pipeline/stage/slice-groups.ts';
-import { mirrorControl } from '../../state/checkpoints.ts';
+import { listCheckpoints, mirrorControl } from '../../state/checkpoints.ts';
 import { encodeDocument } from '../../state/document.ts';
 import { layout } from '../../state/keys.ts';
 import type { EpochOpening, MigrationRecord } from '../../state/migrations.ts';
@@ -147,6 +148,7 @@ async function runEpoch(
     log: deps.log,
     now,
     board,
+    begun: await raceAbort(loadBegun(deps.redis, record), signal),
     assertVolume() {
       if (!countFirst && deps.volume && board.getStatus().staged >= deps.volume.half)
         throw new VolumeUnknownError('more records are staged than the sample promised');
@@ -206,6 +208,13 @@ async function runEpoch(
     await settleWithin(Promise.allSettled(forgotten), FORGET_WITHIN_MS);
   }
   return { report, failures };
+}
+
+/** Parts that a run before this one was at, and how far it was. */
+async function loadBegun(redis: Redis, { id }: MigrationRecord): Promise<ReadonlyMap<string, Tally>> {
+  const begun = new Map<string, Tally>();
+  for await (const { checkpoint } of listCheckpoints(redis, id)) begun.set(checkpoint.part, checkpoint.tally);
+  return begun;
 }
 
 /** Counts every event that is staged, and throws PreflightError where they are more than is allowed. */

@@ -104,7 +104,8 @@ export class StatusBoard {
   }
 
   /** A part that has its receipt from an earlier run. */
-  addFinishedPart({ counts, events }: Pick<Tally, 'counts' | 'events'>): void {
+  addFinishedPart(part: string, { counts, events }: Pick<Tally, 'counts' | 'events'>): void {
+    this.#running.delete(part);
     this.#earlier = add(this.#earlier, { counts, events: events.accepted });
     this.parts.done += 1;
     this.changed();

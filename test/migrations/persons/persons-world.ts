@@ -273,6 +273,7 @@ export function createPersonsWorld({
           epoch,
           staging,
           board,
+          begun: new Map(),
           assertVolume: () => {},
           schedulerDeps: {
             queue,

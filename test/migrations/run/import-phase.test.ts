@@ -12,6 +12,7 @@ import type { QueuedWork, WorkEvent, WorkQueue } from '../../../src/migrations/r
 import { stageSlice } from '../../../src/pipeline/stage/stage-slice.ts';
 import { emptyTally } from '../../../src/pipeline/tally.ts';
 import type { SourceSlice } from '../../../src/sources/source.ts';
+import { listParts } from '../../../src/state/parts.ts';
 import { createReceipt } from '../../../src/state/receipts.ts';
 import { createFolderStaging } from '../../../src/state/staging/folder.ts';
 import { memorySlice } from '../../sources/formats/memory-file.ts';
@@ -75,6 +76,7 @@ function createRun(queue: WorkQueue, staging: Staging, slices: readonly SourceSl
     epoch: 1,
     staging,
     board: new StatusBoard(() => {}, { eventsPerMinute: undefined, nowMs: () => 0 }),
+    begun: new Map(),
     assertVolume: () => {},
     schedulerDeps: {
       queue,
@@ -87,16 +89,17 @@ function createRun(queue: WorkQueue, staging: Staging, slices: readonly SourceSl
   };
 }
 
+const toReceipt = (part: string, records: number): Receipt => ({
+  part,
+  file: 'a file',
+  mapping: 'amplitude@1',
+  tally: { ...emptyTally(), counts: { ...emptyTally().counts, read: records, skipped: records } },
+  rejectSegments: [],
+});
+
 const importPart = (staging: Staging) => async (job: QueuedWork) => {
   const { part } = job.payload as { part: PartMeta };
-  const receipt: Receipt = {
-    part: part.id,
-    file: part.file,
-    mapping: 'amplitude@1',
-    tally: { ...emptyTally(), counts: { ...emptyTally().counts, read: part.records, skipped: part.records } },
-    rejectSegments: [],
-  };
-  await createReceipt(staging, NAME, receipt);
+  await createReceipt(staging, NAME, toReceipt(part.id, part.records));
   return done(job);
 };
 
@@ -192,6 +195,33 @@ describe('staging and importing', () => {
     ).toEqual([]);
     expect(tries).toBe(2);
     expect(run.board.getStatus().parts.done).toBe(3);
+  });
+
+  it('shows a run that is continued from where it was, before any worker has said anything', async () => {
+    const slice = shared('s3://b/continued');
+    const staging = await createStaging();
+    await stageSlice({ slice, staging, prefix: `${NAME}/`, signal: never });
+    const ids: string[] = [];
+    for await (const { id } of listParts(staging, `${NAME}/`)) ids.push(id);
+    const [open = '', , last = ''] = ids;
+    // More parts than fit the window precede the one that is done.
+    await createReceipt(staging, NAME, toReceipt(last, 1));
+    const shown: number[] = [];
+    const fleet = createFleet({
+      'import-part': async (job) => {
+        shown.push(run.board.getStatus().counts.read);
+        return importPart(staging)(job);
+      },
+    });
+    const counts = { ...emptyTally().counts, read: 5_000, skipped: 5_000 };
+    const run: EpochRun = {
+      ...createRun(fleet.queue, staging, [slice]),
+      begun: new Map([open, last].map((id) => [id, { ...emptyTally(), counts }])),
+    };
+    const feed = createPartFeed((part) => run.board.addPart(part.records));
+    expect(await stageAndImport(run, [slice], feed)).toEqual([]);
+    expect(shown[0]).toBe(5_001);
+    expect(run.board.getStatus().counts.read).toBe(2 * PART_MAX_RECORDS + 1);
   });
 
   it('imports what precedes the fault of a slice that fails for good, and returns the failure', async () => {

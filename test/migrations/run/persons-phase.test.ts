@@ -94,6 +94,7 @@ const createRun = (
   log: pino({ level: 'silent' }),
   now: () => new Date('2024-01-01T00:00:00Z'),
   board: new StatusBoard(() => {}, { eventsPerMinute: undefined, nowMs: () => 0 }),
+  begun: new Map(),
   assertVolume: () => {},
   persons: {
     hold: false,

@@ -135,6 +135,7 @@ const GROUP = {
 const createRun = (record: MigrationRecord, over: Staging = staging): EpochRun => ({
   record,
   epoch: 1,
+  begun: new Map(),
   assertVolume: async () => {},
   staging: over,
   board: new StatusBoard(() => {}, { eventsPerMinute: undefined, nowMs: () => 0 }),
