@@ -9,10 +9,10 @@ export interface Terminal {
   /** A line for a person, on stderr. */
   info(line: string): void;
   /**
-   * Replaces the last status line in place on a terminal; elsewhere prints one now and then, with --json the
-   * document as a line of JSON.
+   * Replaces the last status in place on a terminal, a line or a few; elsewhere prints one now and then, with --json
+   * the document as a line of JSON.
    */
-  status(render: (columns: number) => string, document?: unknown): void;
+  status(render: (columns: number) => string | readonly string[], document?: unknown): void;
   endStatus(): void;
   readonly style: (format: Parameters<typeof styleText>[0], text: string) => string;
 }
@@ -28,13 +28,13 @@ export function createTerminal(options: { json: boolean; env: NodeJS.ProcessEnv 
   const { json, env } = options;
   const live = process.stderr.isTTY === true && env['TERM'] !== 'dumb';
   const colour = live && !env['NO_COLOR'];
-  let statusShown = false;
+  let shownLines = 0;
   let plainAtMs = Number.NEGATIVE_INFINITY;
   let lastPlain = '';
 
   const clear = () => {
-    if (statusShown && live) process.stderr.write('\r\x1b[2K');
-    statusShown = false;
+    if (shownLines > 0 && live) process.stderr.write(eraseLines(shownLines));
+    shownLines = 0;
   };
 
   return {
@@ -51,25 +51,35 @@ export function createTerminal(options: { json: boolean; env: NodeJS.ProcessEnv 
     status(render, document) {
       if (live) {
         const columns = process.stderr.columns || 80;
-        process.stderr.write(`\r\x1b[2K${cutLine(render(columns - 1), columns - 1)}`);
-        statusShown = true;
+        // What has left the top of the screen cannot be replaced.
+        const lines = toLines(render(columns - 1)).slice(0, Math.max(1, (process.stderr.rows || 24) - 1));
+        const text = lines.map((line) => cutLine(line, columns - 1)).join('\n');
+        process.stderr.write(`${eraseLines(Math.max(1, shownLines))}${text}`);
+        shownLines = lines.length;
         return;
       }
       const now = performance.now();
       if (now - plainAtMs < PLAIN_EVERY_MS) return;
-      const line = json && document !== undefined ? stringifyJson(document) : render(PLAIN_COLUMNS);
+      const line =
+        json && document !== undefined ? stringifyJson(document) : toLines(render(PLAIN_COLUMNS)).join('\n');
       if (line === lastPlain) return;
       plainAtMs = now;
       lastPlain = line;
       process.stderr.write(`${line}\n`);
     },
     endStatus() {
-      if (statusShown && live) process.stderr.write('\n');
-      statusShown = false;
+      if (shownLines > 0 && live) process.stderr.write('\n');
+      shownLines = 0;
     },
     style: (format, text) => (colour ? styleText(format, text) : text),
   };
 }
+
+const toLines = (text: string | readonly string[]): readonly string[] =>
+  typeof text === 'string' ? [text] : text;
+
+/** Clears so many lines that end with the one of the cursor, and goes to the beginning of the first. */
+const eraseLines = (count: number): string => `${count > 1 ? `\x1b[${count - 1}A` : ''}\r\x1b[J`;
 
 /** A line of at most so many columns; one that is cut ends in an ellipsis. */
 export const cutLine = (line: string, columns: number): string =>

@@ -61,17 +61,22 @@ export function fitTo(text: string, width: number): string {
 }
 
 /** Breaks at spaces; words longer than a line are cut. */
-export function wrap(text: string, first: string, next: string = ' '.repeat(first.length)): string[] {
+export function wrap(
+  text: string,
+  first: string,
+  next: string = ' '.repeat(first.length),
+  width = WIDTH,
+): string[] {
   const lines: string[] = [];
   let line = first;
   let hasWord = false;
   for (const word of printable(text).split(' ')) {
-    if (hasWord && measureWidth(line) + 1 + measureWidth(word) > WIDTH) {
+    if (hasWord && measureWidth(line) + 1 + measureWidth(word) > width) {
       lines.push(line);
       line = next;
       hasWord = false;
     }
-    line += hasWord ? ` ${word}` : fitTo(word, Math.min(measureWidth(word), WIDTH - line.length));
+    line += hasWord ? ` ${word}` : fitTo(word, Math.min(measureWidth(word), width - line.length));
     hasWord = true;
   }
   return [...lines, line];
