@@ -46,7 +46,9 @@ export type MapNote =
   /** The event says to be later than its arrival, so the clock of its client is wrong. */
   | 'time_after_arrival'
   /** A group call names a type of its own, which events of that group cannot know. */
-  | 'own_group_type';
+  | 'own_group_type'
+  /** The key of a group is longer than can be sent, so the event is of no such group, or says nothing of it. */
+  | 'long_group_key';
 
 /** Whether a field becomes what the destination knows by name, is passed on as it is, or stays behind. */
 export type FieldFate = 'mapped' | 'kept' | 'dropped';

@@ -37,4 +37,5 @@ export const NOTES: Readonly<Record<Note, string>> = {
   time_computed: 'times computed from client and server clocks',
   time_after_arrival: 'times after arrival, set back to it',
   own_group_type: 'group types that only group calls name',
+  long_group_key: 'group keys of more than 200 characters, which are left out',
 };

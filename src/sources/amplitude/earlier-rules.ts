@@ -25,6 +25,7 @@ const createEarlierRules =
     toOrder: () => '',
     timeFields: ['event_time'],
     takesAmplitudeId: true,
+    rejectsLongKeys: false,
     userProperties: { toSetOnceName: toInitialName, isNone: isEmptyText, isWhole: false },
     describe(properties, record, own) {
       if (own) copyOwn(properties, own);

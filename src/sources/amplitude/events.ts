@@ -4,7 +4,7 @@ import { type MapOutcome, mapped, rejected, skipped } from '../../contract/outco
 import { PropertyList } from '../../lib/json/property-list.ts';
 import { readField } from '../../lib/json/record-view.ts';
 import { shown } from '../../lib/preview.ts';
-import { type IdRules, toDistinctId } from '../mapping/distinct-id.ts';
+import { type IdRules, rejectLongGroupKey, toDistinctId } from '../mapping/distinct-id.ts';
 import { createEventId, createRecordId, type IdFrom, readUuid } from '../mapping/event-id.ts';
 import { readEventName } from '../mapping/event-name.ts';
 import { readText } from '../mapping/identity.ts';
@@ -13,7 +13,7 @@ import { asFieldsOrText, type Fields, hasValue } from '../mapping/table.ts';
 import { createReadIso, createReadTime } from '../mapping/timestamp.ts';
 import type { MapRecord, OnNote, WithTimezone } from '../source.ts';
 import type { AmplitudeOptions } from './options.ts';
-import { createMapFacts, readGroups } from './persons.ts';
+import { createMapFacts, findLongGroupKey, readGroups } from './persons.ts';
 import type { AmplitudeRules } from './rules.ts';
 
 // Event <- event_type. Names not listed stay as they are.
@@ -36,7 +36,7 @@ export function createAmplitudeMap(
   idFrom: IdFrom,
   onNote: OnNote,
 ): MapRecord<MappedEvent> {
-  const { ids, takesAmplitudeId, timeFields, describe, setLibrary, finish } = rules;
+  const { ids, takesAmplitudeId, rejectsLongKeys, timeFields, describe, setLibrary, finish } = rules;
   const mapFacts = createMapFacts(rules);
   const idNames = takesAmplitudeId ? 'user_id, device_id and amplitude_id' : 'user_id and device_id';
   // Already corrected for the clock of the client, in UTC, written without saying so.
@@ -60,6 +60,8 @@ export function createAmplitudeMap(
 
     if (type === '$groupidentify') {
       if (isRejected(time)) return time;
+      const longKey = findLongGroupKey(record, { ids, groupTypes });
+      if (longKey !== undefined && rejectsLongKeys) return rejectLongGroupKey(longKey, 'group_properties');
       return skipped('feeds_groups', mapFacts(record, { time, ids, groupTypes }));
     }
     if (isRejected(distinctId)) return isMarker ? skipped('session_marker') : distinctId;
@@ -122,6 +124,8 @@ export function createAmplitudeMap(
     }
     setLibrary(properties, record['library']);
     setSession(properties, record, time);
+    // The value stays on the event, as those of other types do; what is said of the group is lost.
+    if (findLongGroupKey(record, { ids, groupTypes }) !== undefined) onNote('long_group_key');
     const groups = readGroups(record['groups'], { ids, groupTypes });
     if (groups.keys) properties.set('$groups', groups.keys);
     if (groups.others) properties.set('amplitude_other_groups', groups.others);

@@ -1,6 +1,6 @@
 import type { IdentityFact } from '../../contract/identity-fact.ts';
 import { readField } from '../../lib/json/record-view.ts';
-import type { IdRules } from '../mapping/distinct-id.ts';
+import { type IdRules, readLongGroupKey } from '../mapping/distinct-id.ts';
 import { ID_MAX_LENGTH } from '../mapping/identity.ts';
 import { toOwnName, toOwnNames } from '../mapping/properties.ts';
 import { asFields, type Fields } from '../mapping/table.ts';
@@ -66,6 +66,22 @@ function pushGroupFacts(
         facts.push({ kind: 'group', groupType: toOwnName(groupType), groupKey, time, set: toOwnNames(set) });
     }
   }
+}
+
+/** The first key of `group_properties` that is longer than can be sent, of the types that become groups. */
+export function findLongGroupKey(
+  record: Fields,
+  { ids, groupTypes }: Pick<AmplitudeSubject, 'ids' | 'groupTypes'>,
+): string | undefined {
+  const groups = asFields(record['group_properties']);
+  for (const type of Object.keys(groups ?? {})) {
+    if ((groupTypes && !groupTypes.has(type)) || !ids.isGroupType(type)) continue;
+    for (const key of Object.keys(asFields(groups?.[type]) ?? {})) {
+      const long = readLongGroupKey(key, ids);
+      if (long !== undefined) return long;
+    }
+  }
+  return undefined;
 }
 
 /**

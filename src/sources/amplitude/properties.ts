@@ -39,6 +39,7 @@ export function createRules3(
     toOrder,
     timeFields: ['event_time', 'client_event_time'],
     takesAmplitudeId: false,
+    rejectsLongKeys: true,
     userProperties: {
       toSetOnceName: (name) => INITIAL_NAMES.get(name),
       isNone: (value) => !hasMeaning(value),

@@ -11,6 +11,8 @@ export interface AmplitudeRules {
   readonly timeFields: readonly string[];
   /** Whether `amplitude_id` names the person of a record that has neither id. */
   readonly takesAmplitudeId: boolean;
+  /** Whether a key of a group that is longer than can be sent makes its call a reject; else it is passed over. */
+  readonly rejectsLongKeys: boolean;
   /** What decides between records of one millisecond, to be written behind their time. */
   readonly toOrder: (record: Fields) => string;
   readonly userProperties: UserPropertyRules;

@@ -4,8 +4,13 @@ import { type MapOutcome, mapped, rejected, skipped } from '../../contract/outco
 import { canonicalJson } from '../../lib/json/canonical-json.ts';
 import type { PropertyList } from '../../lib/json/property-list.ts';
 import type { FindPlace } from '../../lib/places.ts';
-import { shown } from '../../lib/preview.ts';
-import { exactIds, type IdRules, toDistinctId, trimmedIds } from '../mapping/distinct-id.ts';
+import {
+  exactIds,
+  type IdRules,
+  rejectLongGroupKey,
+  toDistinctId,
+  trimmedIds,
+} from '../mapping/distinct-id.ts';
 import { createEventId, type IdFrom, readUuid } from '../mapping/event-id.ts';
 import { readEventName } from '../mapping/event-name.ts';
 import { ID_MAX_LENGTH, readText } from '../mapping/identity.ts';
@@ -172,7 +177,7 @@ function createDeclaredMap(
       const groupKey = readGroupKeys[index]?.(idFields);
       if (groupKey === undefined || !ids.isGroupType(type)) continue;
       if (groupKey.length > ID_MAX_LENGTH) {
-        if (rejectsLongKeys) return rejectLongKey(groupKey, joinNames(column));
+        if (rejectsLongKeys) return rejectLongGroupKey(groupKey, joinNames(column));
         continue;
       }
       groups[type] = groupKey;
@@ -252,12 +257,6 @@ function createReadUuid(mapping: DeclaredMapping, nullValues: ReadonlySet<string
 function keyText(value: unknown): string {
   return value === undefined ? '' : `=${readText(value) ?? canonicalJson(value)}`;
 }
-
-const rejectLongKey = (key: string, fields: string) =>
-  rejected(
-    'id_too_long',
-    `group key ${shown(key)} of ${fields}; the destination takes at most ${ID_MAX_LENGTH} characters`,
-  );
 
 const joinNames = (column: string | readonly string[]): string =>
   typeof column === 'string' ? column : column.join(', ');

@@ -14,6 +14,19 @@ export function toDistinctId(id: string | undefined, fields: string): string | R
   return id;
 }
 
+/** A longer key would be cut, and two groups could become one. */
+export const rejectLongGroupKey = (key: string, fields: string): Rejected =>
+  rejected(
+    'id_too_long',
+    `group key ${shown(key)} of ${fields}; the destination takes at most ${ID_MAX_LENGTH} characters`,
+  );
+
+/** The key of a group that is longer than can be sent; undefined for any other value. */
+export function readLongGroupKey(value: unknown, { read }: Pick<IdRules, 'read'>): string | undefined {
+  const key = read(value);
+  return key !== undefined && key.length > ID_MAX_LENGTH ? key : undefined;
+}
+
 /** How a version of a mapping reads ids. */
 export interface IdRules {
   /** Undefined where there is none, or only a placeholder for none. */

@@ -2,6 +2,7 @@ import type { MappedEvent } from '../../contract/event.ts';
 import { type MapOutcome, mapped, rejected, skipped } from '../../contract/outcome.ts';
 import { PropertyList } from '../../lib/json/property-list.ts';
 import { shown } from '../../lib/preview.ts';
+import { readLongGroupKey } from '../mapping/distinct-id.ts';
 import { createRecordId, type IdFrom } from '../mapping/event-id.ts';
 import { readEventName } from '../mapping/event-name.ts';
 import { readText } from '../mapping/identity.ts';
@@ -9,7 +10,7 @@ import { copyProperties, createRenames } from '../mapping/properties.ts';
 import { isRejected } from '../mapping/record-time.ts';
 import { asFields, compileTable, type Fields, hasValue, listFields } from '../mapping/table.ts';
 import type { MapsByVersion } from '../mapping/versioned-map.ts';
-import type { MapRecord, WithTimezone } from '../source.ts';
+import type { MapRecord, OnNote, WithTimezone } from '../source.ts';
 import { readGivenTime } from './call-time.ts';
 import type { CallOptions } from './options.ts';
 import {
@@ -35,10 +36,12 @@ export const listCallFields = (dialect: CallDialect): ReadonlySet<string> =>
 
 /** The maps of a dialect by version. */
 export const createCallMaps = (dialect: CallDialect): MapsByVersion<CallOptions & WithTimezone> => ({
-  1: (options, idFrom, note) => createCallMap(dialect, options, createRules1(dialect, options, note), idFrom),
-  2: (options, idFrom, note) => createCallMap(dialect, options, createRules2(dialect, options, note), idFrom),
+  1: (options, idFrom, note) =>
+    createCallMap(dialect, options, createRules1(dialect, options, note), idFrom, note),
+  2: (options, idFrom, note) =>
+    createCallMap(dialect, options, createRules2(dialect, options, note), idFrom, note),
   3: (options, idFrom, note, findPlace) =>
-    createCallMap(dialect, options, createRules3(dialect, options, note, findPlace), idFrom),
+    createCallMap(dialect, options, createRules3(dialect, options, note, findPlace), idFrom, note),
 });
 
 function createCallMap(
@@ -46,6 +49,7 @@ function createCallMap(
   options: CallOptions & WithTimezone,
   rules: CallRules,
   idFrom: IdFrom,
+  onNote: OnNote,
 ): MapRecord<MappedEvent> {
   const { ids } = rules;
   const dropped = new Set(options.dropEvents);
@@ -118,8 +122,10 @@ function createCallMap(
       if (hasValue(name)) properties.set('$screen_name', name);
     }
     if (rules.host) setHost(properties, rules.host);
-    const groupId = ids.readSendable(asFields(record['context'])?.['groupId']);
+    const ofGroup = asFields(record['context'])?.['groupId'];
+    const groupId = ids.readSendable(ofGroup);
     if (groupId !== undefined) properties.set('$groups', { [groupType]: groupId });
+    else if (readLongGroupKey(ofGroup, ids) !== undefined) onNote('long_group_key');
     rules.setSession(properties, record, time);
     rules.finish(properties, record);
 

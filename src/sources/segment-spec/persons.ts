@@ -1,7 +1,7 @@
 import type { IdentityFact, Seen } from '../../contract/identity-fact.ts';
 import { type MapOutcome, rejected, skipped } from '../../contract/outcome.ts';
 import { shown } from '../../lib/preview.ts';
-import { type IdRules, toDistinctId } from '../mapping/distinct-id.ts';
+import { type IdRules, readLongGroupKey, rejectLongGroupKey, toDistinctId } from '../mapping/distinct-id.ts';
 import { readText } from '../mapping/identity.ts';
 import { toOwnNames } from '../mapping/properties.ts';
 import { isRejected } from '../mapping/record-time.ts';
@@ -100,6 +100,8 @@ export const createReadSameGroup =
   };
 
 export function mapGroup(record: Fields, time: string, ids: IdRules, readGroupOf: ReadGroupOf): MapOutcome {
+  const longKey = readLongGroupKey(record['groupId'], ids);
+  if (longKey !== undefined) return rejectLongGroupKey(longKey, 'groupId');
   const groupKey = ids.readSendable(record['groupId']);
   if (groupKey === undefined) {
     return rejected(
