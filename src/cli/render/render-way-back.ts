@@ -4,7 +4,7 @@ import { formatCount } from './text-table.ts';
 
 /** How what was imported is found at the destination, compared with live data, and what of it can be undone. */
 export function renderWayBack(
-  { stamps = {}, events, byDay }: Report,
+  { stamps = {}, events, byDay, replayOf }: Report,
   title: (text: string) => string,
 ): string[] {
   const [first] = Object.entries(stamps);
@@ -20,13 +20,19 @@ export function renderWayBack(
     ...paragraph(`Find: every imported event carries ${list(stamps)}. In a query:`),
     `      where ${isOf}`,
     ...paragraph(
-      `Compare: count(distinct uuid) under that filter is ${formatCount((events.distinct ?? events.accepted) + events.synthetic)}${of}; live events are those without ${name}. A day that has both is a window that overlaps live tracking.`,
+      `Compare: ${describeCount((events.distinct ?? events.accepted) + events.synthetic, of, replayOf)} Live events are those without ${name}. A day that has both is a window that overlaps live tracking.`,
     ),
     ...paragraph(
       'Undo: the service deletes no imported events by themselves. It deletes whole persons with all of their events, live ones too (DELETE …/persons/:id/?delete_events=true); values set and merges made stay. So rehearse first: leave "destination" out of the manifest, or use a new project.',
     ),
   ];
 }
+
+/** Replays carry the name of their migration, so that filter finds what they have sent together. */
+const describeCount = (count: number, days: string, replayOf: string | undefined): string =>
+  replayOf === undefined
+    ? `count(distinct uuid) under that filter is ${formatCount(count)}${days}; replays of its rejects carry the same name and add to it.`
+    : `this replay sent ${formatCount(count)} different events${days}. count(distinct uuid) under that filter is of ${replayOf} and all of its replays together; "backhaul verify ${replayOf}" compares it.`;
 
 const paragraph = (text: string): string[] => wrap(text, '  ');
 

@@ -12,6 +12,8 @@ import type { Report } from './report.ts';
 
 export interface ReportInput {
   readonly migration: string;
+  /** Of a replay: the migration whose name its events carry. */
+  readonly replayOf?: string | undefined;
   readonly mapping: string;
   /** Address of the destination, or `bundled API`. */
   readonly destination: string;
@@ -79,6 +81,7 @@ export function buildReport(input: ReportInput): Report {
 
   return {
     migration: input.migration,
+    ...(input.replayOf === undefined ? {} : { replayOf: input.replayOf }),
     mapping: input.mapping,
     destination: withoutCredentials(input.destination),
     ...(input.startedAt === undefined ? {} : { startedAt: input.startedAt }),

@@ -52,6 +52,7 @@ export async function loadBooks(
 
   return {
     migration: record.name,
+    replayOf: record.stampedAs ?? record.replays,
     mapping: record.mapping,
     destination: record.destination,
     startedAt: record.createdAt,

@@ -20,6 +20,8 @@ const fileReport = z.strictObject({
 /** The receipts of a migration added up. Holds no secret (I10). */
 export const report = z.strictObject({
   migration: z.string(),
+  /** Of a replay: the migration whose name its events carry; of a replay of a replay, the first of all. */
+  replayOf: z.string().optional(),
   /** Source type and version of its map. */
   mapping: z.string(),
   /** Address of the destination, without credentials; `bundled API` for the project's own. */

@@ -146,13 +146,23 @@ test('says how stamped events are found, compared and undone', () => {
       "amplitude". In a query:
           where properties.$import_job_id = 'o\\'shop'
       Compare: count(distinct uuid) under that filter is 1,209, by day from
-      2023-11-06 to 2023-11-06; live events are those without $import_job_id. A day
-      that has both is a window that overlaps live tracking.
+      2023-11-06 to 2023-11-06; replays of its rejects carry the same name and add
+      to it. Live events are those without $import_job_id. A day that has both is a
+      window that overlaps live tracking.
       Undo: the service deletes no imported events by themselves. It deletes whole
       persons with all of their events, live ones too (DELETE
       …/persons/:id/?delete_events=true); values set and merges made stay. So
       rehearse first: leave "destination" out of the manifest, or use a new project."
   `);
+});
+
+test('says of a replay what it sent itself, and that the filter counts more', () => {
+  const stamps = { $import_job_id: 'shop' };
+  const text = renderReport(buildReport({ ...finishedInput(), stamps, replayOf: 'shop' }));
+  const [compare] = /Compare:[\s\S]*Live/.exec(text) ?? [];
+  expect(compare?.replace(/\s+/g, ' ')).toBe(
+    'Compare: this replay sent 1,209 different events, by day from 2023-11-06 to 2023-11-06. count(distinct uuid) under that filter is of shop and all of its replays together; "backhaul verify shop" compares it. Live',
+  );
 });
 
 test('says nothing of the way back where nothing was sent, or nothing is stamped', () => {

@@ -103,10 +103,12 @@ function listOpen({ unfinished, repeats, people }: Report): string[] {
   ];
 }
 
-function renderWayBack({ stamps = {}, events }: Report): Html {
+function renderWayBack({ stamps = {}, events, replayOf }: Report): Html {
   const [first] = Object.entries(stamps);
   if (first === undefined || events.accepted + events.synthetic === 0) return html``;
   const [name, value] = first;
   const count = (events.distinct ?? events.accepted) + events.synthetic;
-  return html`<p>To compare: the destination has ${formatCount(count)} different events with <code>${name} = ${value}</code>.</p>`;
+  if (replayOf !== undefined)
+    return html`<p>To compare: this replay has sent ${formatCount(count)} different events. The destination has them under <code>${name} = ${value}</code> together with those of ${replayOf} and its other replays; <code>backhaul verify ${replayOf}</code> compares all of them.</p>`;
+  return html`<p>To compare: the destination has ${formatCount(count)} different events with <code>${name} = ${value}</code>, and more once rejects were replayed.</p>`;
 }
