@@ -86,8 +86,12 @@ export async function findRunningRedis(dataDir: string): Promise<string | undefi
 }
 
 /** Whether the current owner of the data folder runs the bundled API. Starts nothing. */
-export async function runsBundledApi(dataDir: string): Promise<boolean> {
-  return (await findRunning(resolve(dataDir)))?.api !== undefined;
+export const runsBundledApi = async (dataDir: string): Promise<boolean> =>
+  (await findRunningApi(dataDir)) !== undefined;
+
+/** The bundled API that the current owner of the data folder runs. Starts nothing. */
+export async function findRunningApi(dataDir: string): Promise<Services['api']> {
+  return (await findRunning(resolve(dataDir)))?.api;
 }
 
 /** Resolves as soon as an owner of the data folder runs the bundled API; never, once the signal is aborted. */

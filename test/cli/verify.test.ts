@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Verification } from '../../src/migrations/verify/verify.ts';
@@ -98,6 +100,55 @@ describe('verify', () => {
     expect(shown).toContain('<th scope="row">2020-05-05</th>');
     expect(shown).toContain('<code>backhaul verify verified</code>');
     expect(readdirSync(join(dataDir, 'staging/verified/verifications'))).toEqual(['00000002.json']);
+  }, 120_000);
+
+  it('asks the bundled API that a manifest names by address with the key of the data folder, and nobody else', async () => {
+    const workplace = createWorkplace();
+    onTestFinished(() => workplace.remove());
+    const dataDir = await workplace.readyDataDir('by-address');
+    mkdirSync(join(workplace.folder, 'in'));
+    writeFileSync(join(workplace.folder, 'in/a.json'), `${line(1)}\n${line(2)}\n`);
+    const server = startBackhaul(['serve'], { dataDir });
+    const { api } = await waitForServices(dataDir, server);
+    const { url = '', projectKey = '', personalKey = '' } = api ?? {};
+    const env = { KEY: projectKey };
+    const manifest = workplace.manifest({
+      name: 'by-address',
+      source: {
+        type: 'jsonl',
+        from: 'in/*',
+        mapping: {
+          event: { column: 'e' },
+          distinctId: { column: 'u' },
+          timestamp: { column: 't' },
+          key: ['n'],
+        },
+      },
+      destination: { url: url.replace('127.0.0.1', 'localhost'), apiKey: '${KEY}' },
+    });
+    const backhaul = (...args: string[]) => runBackhaul(args, { dataDir, env });
+    const ran = await backhaul('run', manifest);
+    expect(ran.code, ran.stderr).toBe(0);
+    const equal = await backhaul('verify', 'by-address');
+    expect(equal.code, equal.stderr).toBe(0);
+    expect(equal.stdout).toContain('all events: report 2, destination 2');
+
+    // Whoever listens at that address once the API does not is sent no key.
+    server.kill('SIGTERM');
+    await server.ended;
+    const asked: (string | undefined)[] = [];
+    const stranger = createServer((request, response) => {
+      asked.push(request.headers.authorization);
+      response.end('{}');
+    });
+    stranger.listen(Number(new URL(url).port), '127.0.0.1');
+    await once(stranger, 'listening');
+    onTestFinished(() => void stranger.close());
+    const gone = await backhaul('verify', 'by-address');
+    expect(gone.code, gone.stderr).toBe(2);
+    expect(gone.stderr).toContain('start it at that address with "backhaul serve", then verify again');
+    expect(gone.stdout + gone.stderr).not.toContain(personalKey);
+    expect(asked).toEqual([]);
   }, 120_000);
 
   it('asks a service with a personal key, counts replays, and explains the numbers of the vendor', async (context) => {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readApiKey } from '../../../../config/manifest/load-manifest.ts';
 import type { Manifest } from '../../../../config/manifest/manifest.ts';
+import { findProjectKey } from '../../../embedded/api-keys.ts';
 import { ConfigError } from '../../../lib/errors.ts';
 import { loadStoredManifest } from '../../../migrations/prepare.ts';
 import { openServiceCounts, toPrivateUrl } from '../../../migrations/verify/ask-service.ts';
@@ -8,6 +9,7 @@ import { createBundledCounts } from '../../../migrations/verify/bundled-counts.t
 import { readCountsFile } from '../../../migrations/verify/counts-file.ts';
 import { keepVerification } from '../../../migrations/verify/kept.ts';
 import { type Verification, type VerifyOptions, verifyMigration } from '../../../migrations/verify/verify.ts';
+import { findBundledAt } from '../../../runtime/find-bundled-at.ts';
 import { openStore } from '../../../runtime/open-store.ts';
 import type { BundledApi } from '../../../runtime/runtime.ts';
 import { callApi } from '../../call-api.ts';
@@ -37,7 +39,7 @@ export async function verify(
   const compare = (openCounts: VerifyOptions['openCounts']) =>
     verifyMigration(store, name, { openCounts, vendor });
   const result = manifest.destination
-    ? await compare(chooseService(context, manifest, options))
+    ? await compare(await chooseService(context, manifest, options))
     : await withBundled(context, (api) => compare(openBundled(api)));
   await keepVerification(store, result);
   await showVerification(context, result, pagePath);
@@ -63,23 +65,34 @@ export const openBundled =
     createBundledCounts((path) => callApi(api, { path: `/api/projects/@current/${path}` }), wanted);
 
 /** Undefined where the vendor's counts alone are compared, because there is no key to ask the destination with. */
-function chooseService(
+async function chooseService(
   { settings, env, terminal }: CommandContext,
   manifest: Manifest,
   { counts, project, apiUrl }: VerifyCommandOptions,
-): VerifyOptions['openCounts'] {
-  const { personalApiKey: personalKey } = settings;
-  const url = toPrivateUrl(apiUrl ?? manifest.destination?.url ?? '');
-  if (!URL.canParse(url)) throw new ConfigError(`--api-url takes an address, not "${apiUrl}"`);
+): Promise<VerifyOptions['openCounts']> {
+  const address = toPrivateUrl(apiUrl ?? manifest.destination?.url ?? '');
+  if (!URL.canParse(address)) throw new ConfigError(`--api-url takes an address, not "${apiUrl}"`);
+  const own = await findBundledAt(settings, address);
+  const personalKey = own?.personalKey ?? settings.personalApiKey;
+  const { host } = new URL(address);
   if (personalKey === undefined) {
-    const why = `BACKHAUL_PERSONAL_API_KEY is not set, and ${new URL(url).host} answers no questions without a personal key`;
+    const why = `BACKHAUL_PERSONAL_API_KEY is not set, and ${host} answers no questions without a personal key`;
     if (counts === undefined)
       throw new ConfigError(
-        `${why}: set it (scopes query:read and project:read), or compare with the vendor's counts: --counts vendor.csv`,
+        hasOwnKey(settings, manifest, env)
+          ? `${host} does not answer as the bundled API of ${settings.dataDir}, whose key the manifest sends with: start it at that address with "backhaul serve", then verify again; or set BACKHAUL_PERSONAL_API_KEY`
+          : `${why}: set it (scopes query:read and project:read), or compare with the vendor's counts: --counts vendor.csv`,
       );
     terminal.info(`${why}: only the vendor's counts are compared.`);
     return undefined;
   }
   const of = project === undefined ? { key: readApiKey(manifest, env) ?? '' } : { id: project };
-  return (wanted) => openServiceCounts({ url, personalKey, project: of, wait: sleep }, wanted);
+  return (wanted) =>
+    openServiceCounts({ url: own?.url ?? address, personalKey, project: of, wait: sleep }, wanted);
+}
+
+/** Whether a manifest sends with the key of the data folder's own API. */
+function hasOwnKey({ dataDir }: CommandContext['settings'], manifest: Manifest, env: CommandContext['env']) {
+  const key = findProjectKey(dataDir);
+  return key !== undefined && key === readApiKey(manifest, env);
 }
