@@ -146,8 +146,9 @@ export function buildProgram(finish: (code: ExitCode) => void): Command {
   )
     .option('--manifest <file>', 'the corrected manifest (default: that of the last run)')
     .option('--reason <reason>', 'only those of one reason')
+    .option('--again', 'also what a replay of the migration has sent already')
     .action(
-      act(async (context, name: string, options: { manifest?: string; reason?: string }) =>
+      act(async (context, name: string, options: { manifest?: string; reason?: string; again?: boolean }) =>
         (await import('./commands/rejects.ts')).replay(context, name, options),
       ),
     );

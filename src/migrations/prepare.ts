@@ -222,7 +222,10 @@ export async function createRecord(
   opening: ManifestAt,
   files: MigrationRecord['files'],
   mapping = getMappingName(opening.manifest.source.type),
-  derived: Pick<MigrationRecord, 'releases' | 'replays' | 'replaysReason' | 'stampedAs' | 'pins'> = {},
+  derived: Pick<
+    MigrationRecord,
+    'releases' | 'replays' | 'replaysId' | 'replaysReason' | 'takesOver' | 'stampedAs' | 'pins'
+  > = {},
 ): Promise<MigrationRecord> {
   const { manifest } = opening;
   const { identity, sha256 } = manifestIdentity(manifest);

@@ -16,6 +16,7 @@ import type { MigrationRuntime } from './migration-runtime.ts';
 import { keepTelling } from './notify/keep-telling.ts';
 import { toLedgerDestination } from './persons/ledger-destination.ts';
 import { loadStoredManifest, type ManifestAt, type Prepared, prepareMigration } from './prepare.ts';
+import { assertNotTakenOver } from './rejects/begun-replay.ts';
 import type { Report } from './report/report.ts';
 import { resolveLedger } from './resolve-destination.ts';
 import { ControlError } from './run/lease.ts';
@@ -112,8 +113,9 @@ export async function resumeMigration(
   options: RunOptions,
 ): Promise<RunResult> {
   const prepared = await orInterrupted(runtime, name, async () => {
-    await requireMigration(runtime.staging, name);
+    const record = await requireMigration(runtime.staging, name);
     const control = await loadControl(runtime.staging, name);
+    await assertNotTakenOver(runtime, record);
     await decideStored(runtime.staging, name, { kind: 'resume' }, control);
     return prepareMigration(runtime, await loadStoredManifest(runtime.staging, name), 'leave');
   });

@@ -44,6 +44,9 @@ export const layout = (name: string) => {
     /** What the last comparison with the destination came to. */
     verifications: `${prefix}verifications/`,
     verification: (number: number) => `${prefix}verifications/${toOrdinal(number)}${JSON_END}`,
+    /** Of a replay: which records of its migration each part holds. */
+    origins: `${prefix}origins/`,
+    originsOf: (partId: string) => `${prefix}origins/${partId}${JSON_END}`,
     topUps: `${prefix}top-ups/`,
     topUp: (number: number) => `${prefix}top-ups/${String(number).padStart(5, '0')}${JSON_END}`,
     epochs: `${prefix}epochs/`,

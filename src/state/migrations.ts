@@ -61,8 +61,12 @@ export const migrationRecord = z.strictObject({
   releases: z.array(z.string()).optional(),
   /** The migration whose rejects it sends again. */
   replays: z.string().exactOptional(),
+  /** Its id: another one may have had the name before. Absent in replays of earlier versions. */
+  replaysId: z.string().exactOptional(),
   /** Only those of one reason. */
   replaysReason: z.string().exactOptional(),
+  /** Cancelled replays of the same migration, what was left of which it sends: they are not resumed. */
+  takesOver: z.array(z.string()).exactOptional(),
   /** The migration that its events name, where that is another one: of a replay of a replay the first of all. */
   stampedAs: z.string().exactOptional(),
   /** What it was created with, for a resume before the first epoch was opened. */

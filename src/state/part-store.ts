@@ -17,7 +17,7 @@ import { loadMigration, type MigrationRecord } from './migrations.ts';
 import type { PartRecords } from './part-records.ts';
 import { loadPart } from './parts.ts';
 import { createReceipt, isReceiptOf, loadReceipt } from './receipts.ts';
-import { type RejectedRecords, readRejects, saveRejects } from './rejects.ts';
+import { type RejectedRecords, readRejects, saveRejects } from './rejects/rejects.ts';
 
 /** Reads the parts of a migration and saves what importing them leaves. Segments: see `toSegmentName`. */
 export interface PartStore {

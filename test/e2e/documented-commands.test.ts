@@ -128,6 +128,11 @@ describe.runIf(ALL)('documented commands', () => {
       expect(await run('report exports --json')).toContain('"read":1200');
       copyFileSync(file('migration.yaml'), file('corrected.yaml'));
       await run('rejects replay exports --manifest corrected.yaml');
+      expect(await run('rejects ls exports')).toContain('replayed by exports.replay-1');
+      await run('rejects replay exports');
+      await run('rejects replay exports.replay-1 --manifest corrected.yaml');
+      await run('rejects replay exports --again');
+      await run('verify exports');
 
       appendFileSync(file('migration.yaml'), 'schedule: { cron: "0 6 * * *", timezone: Europe/Berlin }\n');
       await run('schedule set migration.yaml');

@@ -189,9 +189,11 @@ it(
         {
           reason: 'bad_timestamp',
           count: 3,
+          left: 3,
           example: expect.stringContaining('visits.csv, line 8: when is "03/26/2023 12:00:00"'),
         },
       ],
+      replays: [],
     });
     const rejects = (await readOutput('rejects', 'show', 'visits')).trimEnd().split('\n').map(parseReject);
     expect(rejects).toEqual([

@@ -103,7 +103,9 @@ describe('a migration that is removed', () => {
     const loaded = await finish('picky');
     await remove('picky', { keepRejects: true });
     expect(findPersons('picky', 'device-picky').map((name) => name.split('/')[0])).toEqual(['rejects']);
-    expect(await listRejects(lab.runtime, 'picky')).toMatchObject([{ reason: 'bad_timestamp', count: 1 }]);
+    expect(await listRejects(lab.runtime, 'picky')).toMatchObject({
+      reasons: [{ reason: 'bad_timestamp', count: 1, left: 1 }],
+    });
     expect(await replayRejects(lab.runtime, 'picky', { loaded }, importing())).toMatchObject({
       migration: 'picky.replay-1',
       report: { counts: { read: 1 } },

@@ -239,7 +239,10 @@ describe('the rejects of a migration', () => {
     const loaded = await lab.writeManifest('picky');
     await startMigration(runtime, loaded, importing());
     const store = await openStore(lab.settings);
-    expect(await listRejects(store, 'picky')).toMatchObject([{ reason: 'bad_timestamp', count: 1 }]);
+    expect(await listRejects(store, 'picky')).toMatchObject({
+      reasons: [{ reason: 'bad_timestamp', count: 1, left: 1 }],
+      replays: [],
+    });
     const texts: (string | undefined)[] = [];
     const options = { onReject: ({ text }: { text?: string | undefined }) => texts.push(text) };
     expect(await showRejects(store, 'picky', { ...options, limit: 1 })).toEqual({ shown: 1, more: false });
@@ -257,28 +260,29 @@ describe('the rejects of a migration', () => {
       { loaded, reason: 'no_identity' },
       importing({ onBegin }),
     );
-    expect(none).toEqual({ kind: 'nothing_to_replay', migration: 'picky' });
+    expect(none).toEqual({ kind: 'nothing_to_replay', migration: 'picky', replays: [] });
     const replayed = await replayRejects(runtime, 'picky', { loaded }, importing({ onBegin }));
     expect(replayed).toMatchObject({ migration: 'picky.replay-1', report: { counts: { read: 1 } } });
     expect(began).toEqual(['picky.replay-1']);
 
+    const everything = { loaded, again: true };
     // Another process chose the same name, and slept until this one was done.
     const sleepy: typeof runtime = Object.create(runtime, {
       staging: {
         value: {
           ...runtime.staging,
           async *list(prefix: string) {
-            if (prefix === 'picky.replay-2/') await replayRejects(runtime, 'picky', { loaded }, importing());
+            if (prefix === 'picky.replay-2/') await replayRejects(runtime, 'picky', everything, importing());
             yield* runtime.staging.list(prefix);
           },
         },
       },
     });
-    await expect(replayRejects(sleepy, 'picky', { loaded }, importing())).rejects.toThrow(
+    await expect(replayRejects(sleepy, 'picky', everything, importing())).rejects.toThrow(
       '"picky.replay-2" was started by another process this very moment',
     );
     expect(await loadStoredReport(runtime.staging, 'picky.replay-2')).toMatchObject({ balanced: true });
-    expect(await listRejects(store, 'picky.replay-2')).toMatchObject([{ count: 1 }]);
+    expect(await listRejects(store, 'picky.replay-2')).toMatchObject({ reasons: [{ count: 1 }] });
 
     // Events of a replay of a replay name the migration that one filter is for.
     const again = await replayRejects(runtime, 'picky.replay-1', { loaded }, importing());

@@ -12,7 +12,8 @@ import type { Checkpoints } from '../../src/state/checkpoints.ts';
 import { createPartStore } from '../../src/state/part-store.ts';
 import { listParts, loadFileReceipt } from '../../src/state/parts.ts';
 import { findReceiptFault } from '../../src/state/receipts.ts';
-import { readRejects } from '../../src/state/rejects.ts';
+import { listOrigins } from '../../src/state/rejects/origins.ts';
+import { readRejects } from '../../src/state/rejects/rejects.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
 import { createMapper } from '../sources/create-mapper.ts';
 import { memorySlice } from '../sources/formats/memory-file.ts';
@@ -123,7 +124,7 @@ it('keeps each reject with its own file and line, and a replay stages them as on
 
   const staged = await stageRejects(
     staging,
-    'replay/',
+    'replay',
     (async function* () {
       yield* rejects;
     })(),
@@ -145,6 +146,12 @@ it('keeps each reject with its own file and line, and a replay stages them as on
     for (const record of loaded) records.push(`${record.file}:${record.line}`);
   }
   expect(records).toEqual(places);
+  for await (const { part, of } of listOrigins(staging, 'replay')) {
+    expect(part).toBe(`${slice}/00000`);
+    expect(of).toEqual([{ part: rejects[0]?.part, records: rejects.map(({ record }) => record) }]);
+    records.pop();
+  }
+  expect(records).toEqual(places.slice(0, -1)); // one part
 });
 
 it('is no receipt to believe where its files count other records', async () => {

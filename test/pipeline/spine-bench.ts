@@ -16,7 +16,7 @@ import { readLines } from '../../src/state/facts/fact-object.ts';
 import { FrameWriter } from '../../src/state/frames.ts';
 import { decodeFrames } from '../../src/state/part-records.ts';
 import { createPartStore } from '../../src/state/part-store.ts';
-import { readRejects } from '../../src/state/rejects.ts';
+import { readRejects } from '../../src/state/rejects/rejects.ts';
 import { createStagedCheckpoints } from '../../src/state/staged-checkpoints.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
 import { startRedis } from '../support/redis.ts';

@@ -8,22 +8,15 @@ import { openStore } from '../../runtime/open-store.ts';
 import { commandLine, quoted } from '../command-line.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode, RUN_EXIT } from '../exit-code.ts';
-import { number } from '../render/render-status.ts';
+import { renderNothingLeft, renderRejects } from '../render/render-rejects.ts';
 import { orStopped, showRun } from '../show-run.ts';
 import { withRuntime } from '../with-runtime.ts';
 
 /** `backhaul rejects ls`: how many, for which reason, with one example each. */
 export async function list({ settings, terminal }: CommandContext, name: string): Promise<ExitCode> {
-  const rejects = await listRejects(await openStore(settings), name);
-  terminal.data({ migration: name, rejects }, () =>
-    rejects.length === 0
-      ? `${name} has no rejects.`
-      : rejects
-          .map(
-            ({ reason, count, example }) =>
-              `${number(count).padStart(10)}  ${reason}\n            ${example}`,
-          )
-          .join('\n'),
+  const { reasons, replays } = await listRejects(await openStore(settings), name);
+  terminal.data({ migration: name, rejects: reasons, replays }, () =>
+    reasons.length === 0 ? `${name} has no rejects.` : renderRejects(reasons, replays),
   );
   return EXIT.done;
 }
@@ -51,7 +44,7 @@ export async function show(
 export async function replay(
   context: CommandContext,
   name: string,
-  { manifest: path, reason }: { manifest?: string; reason?: string },
+  { manifest: path, reason, again: sentToo = false }: { manifest?: string; reason?: string; again?: boolean },
 ): Promise<ExitCode> {
   const { terminal, settings, env } = context;
   const loaded = path
@@ -59,7 +52,7 @@ export async function replay(
     : await loadStoredManifest(await openStaging(settings), name);
   const again = commandLine(
     context,
-    `rejects replay ${name}${path ? ` --manifest ${quoted(path)}` : ''}${reason ? ` --reason ${quoted(reason)}` : ''}`,
+    `rejects replay ${name}${path ? ` --manifest ${quoted(path)}` : ''}${reason ? ` --reason ${quoted(reason)}` : ''}${sentToo ? ' --again' : ''}`,
   );
   const onContinue = (replay: string) =>
     terminal.info(
@@ -70,13 +63,16 @@ export async function replay(
       again,
       onBegin: (replay: string) => terminal.info(`Replaying the rejects of ${name} as migration ${replay}.`),
     };
-    const { kind } = await showRun(context, shown, (options) =>
-      replayRejects(runtime, name, { loaded, reason, onContinue }, options),
+    const ended = await showRun(context, shown, (options) =>
+      replayRejects(runtime, name, { loaded, reason, again: sentToo, onContinue }, options),
     );
-    if (kind !== 'nothing_to_replay') return RUN_EXIT[kind];
-    if (terminal.json) terminal.data({ migration: name, replayed: 0 }, () => '');
+    if (ended.kind !== 'nothing_to_replay') return RUN_EXIT[ended.kind];
+    const { replays } = ended;
+    if (terminal.json) terminal.data({ migration: name, replayed: 0, replays }, () => '');
     terminal.info(
-      `${name} has no such rejects that can be replayed. See what there is: ${commandLine(context, `rejects ls ${name}`)}`,
+      replays.length === 0
+        ? `${name} has no such rejects that can be replayed. See what there is: ${commandLine(context, `rejects ls ${name}`)}`
+        : renderNothingLeft(name, replays, (of) => commandLine(context, of)),
     );
     return EXIT.done;
   });

@@ -2,39 +2,94 @@ import type { RejectLine } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { loadControl } from '../../state/control.ts';
 import { layout } from '../../state/keys.ts';
+import type { MigrationRecord } from '../../state/migrations.ts';
 import { listReceipts } from '../../state/receipts.ts';
-import { readRejects } from '../../state/rejects.ts';
+import { readRejects } from '../../state/rejects/rejects.ts';
 import { createGeneration, loadRepeats } from '../../state/repeats.ts';
 import { RefusedError, requireMigration } from '../life-store.ts';
+import type { State } from '../lifecycle.ts';
 import type { MigrationStore } from '../migration-runtime.ts';
+import { loadReplayed } from './replayed.ts';
 
 export interface RejectReason {
   readonly reason: string;
   readonly count: number;
+  /** Of these, those that no replay has in its books. */
+  readonly left: number;
   /** Place and detail of the first one. */
   readonly example: string;
 }
 
-/** Rejects by reason, most frequent first. Throws RefusedError, as the others here do. */
-export async function listRejects({ staging }: MigrationStore, name: string): Promise<RejectReason[]> {
-  const reasons = new Map<string, { count: number; example: string }>();
-  for await (const line of readRejectLines(staging, name)) {
-    if (line.stays) continue;
-    const known = reasons.get(line.reason);
-    if (known) known.count += 1;
-    else reasons.set(line.reason, { count: 1, example: `${formatPlace(line)}: ${line.detail}` });
-  }
-  return [...reasons]
-    .map(([reason, { count, example }]) => ({ reason, count, example }))
-    .sort((a, b) => b.count - a.count || a.reason.localeCompare(b.reason));
+/** A replay, and what it has of the rejects of its migration. */
+export interface ReplayedBy {
+  readonly migration: string;
+  readonly state: State;
+  readonly count: number;
+  /** Records that it rejected itself and that no replay of it has; undefined where it was removed with its rejects. */
+  readonly left: number | undefined;
 }
+
+export interface Rejects {
+  /** Most frequent first. */
+  readonly reasons: readonly RejectReason[];
+  /** In the order in which they were begun; those that have none of these rejects are left out. */
+  readonly replays: readonly ReplayedBy[];
+}
+
+/** Rejects by reason, and who has replayed them. Throws RefusedError, as the others here do. */
+export async function listRejects(
+  { staging }: Pick<MigrationStore, 'staging'>,
+  name: string,
+  { reason }: { readonly reason?: string | undefined } = {},
+): Promise<Rejects> {
+  const replayed = await loadReplayed(staging, await requireMigration(staging, name));
+  const reasons = new Map<string, { count: number; left: number; example: string }>();
+  const counts = new Map<string, number>();
+  for await (const line of readRejectLines(staging, name)) {
+    if (line.stays || (reason !== undefined && line.reason !== reason)) continue;
+    const by = replayed.find(line);
+    if (by !== undefined) counts.set(by, (counts.get(by) ?? 0) + 1);
+    const known = reasons.get(line.reason) ?? {
+      ...{ count: 0, left: 0 },
+      example: `${formatPlace(line)}: ${line.detail}`,
+    };
+    reasons.set(line.reason, known);
+    known.count += 1;
+    if (by === undefined) known.left += 1;
+  }
+  const replays: ReplayedBy[] = [];
+  for (const { record, state } of replayed.replays) {
+    const count = counts.get(record.name);
+    if (count === undefined) continue;
+    replays.push({ migration: record.name, state, count, left: await countLeft(staging, record) });
+  }
+  return {
+    reasons: [...reasons]
+      .map(([reason, counted]) => ({ reason, ...counted }))
+      .sort((a, b) => b.count - a.count || a.reason.localeCompare(b.reason)),
+    replays,
+  };
+}
+
+/** Rejects of a migration that no replay has. */
+async function countLeft(staging: Staging, record: MigrationRecord): Promise<number | undefined> {
+  if (!(await hasRejects(staging, record.name))) return undefined;
+  const replayed = await loadReplayed(staging, record);
+  let left = 0;
+  for await (const line of readRejectLines(staging, record.name))
+    if (!line.stays && replayed.find(line) === undefined) left += 1;
+  return left;
+}
+
+/** A reject, and the replay that has it in its books. */
+export type ShownReject = RejectLine & { readonly replayedBy?: string };
 
 export interface ShowRejectsOptions {
   /** Only those of one reason. */
   readonly reason?: string | undefined;
   readonly limit: number;
   /** Called for each as it is read: there may be millions. */
-  readonly onReject: (line: RejectLine) => void;
+  readonly onReject: (line: ShownReject) => void;
 }
 
 /** The rejected records themselves. `more`: there are some beyond the limit. */
@@ -44,10 +99,12 @@ export async function showRejects(
   { reason, limit, onReject }: ShowRejectsOptions,
 ): Promise<{ shown: number; more: boolean }> {
   let shown = 0;
+  const replayed = await loadReplayed(staging, await requireMigration(staging, name));
   for await (const line of readRejectLines(staging, name)) {
     if (line.stays || (reason !== undefined && line.reason !== reason)) continue;
     if (shown === limit) return { shown, more: true };
-    onReject(line);
+    const replayedBy = replayed.find(line);
+    onReject(replayedBy === undefined ? line : { ...line, replayedBy });
     shown += 1;
   }
   return { shown, more: false };
@@ -69,11 +126,16 @@ export async function* readRejectLines(staging: Staging, name: string): AsyncGen
   for (const segment of repeats?.rejectSegments ?? []) yield* await readRejects(staging, segment);
 }
 
-/** A removed migration has its rejects only where that was asked for. */
 async function assertNotRemoved(staging: Staging, name: string): Promise<void> {
-  if ((await loadControl(staging, name))?.state !== 'removed') return;
-  for await (const _ of staging.list(layout(name).rejects)) return;
+  if (await hasRejects(staging, name)) return;
   throw new RefusedError('removed', `migration "${name}" was removed, and its rejects with it`);
+}
+
+/** A removed migration has its rejects only where that was asked for. */
+async function hasRejects(staging: Staging, name: string): Promise<boolean> {
+  if ((await loadControl(staging, name))?.state !== 'removed') return true;
+  for await (const _ of staging.list(layout(name).rejects)) return true;
+  return false;
 }
 
 const formatPlace = ({ file, member, line }: RejectLine) =>

@@ -24,29 +24,39 @@ import {
 } from '../prepare.ts';
 import { type RunOptions, type RunResult, runPrepared, startMigration } from '../start.ts';
 import { findBegunReplay } from './begun-replay.ts';
-import { readRejectLines } from './rejects.ts';
+import { listRejects, type ReplayedBy, readRejectLines } from './rejects.ts';
+import { loadReplayed } from './replayed.ts';
+
+export interface NothingToReplay {
+  readonly kind: 'nothing_to_replay';
+  readonly migration: string;
+  /** Replays that have taken what was asked for, with how many of it, and how many of theirs are left. */
+  readonly replays: readonly ReplayedBy[];
+}
 
 export interface ReplayInput {
   /** The corrected manifest, or that of the last run. */
   readonly loaded: ManifestAt;
   /** Only rejects of one reason. */
   readonly reason?: string | undefined;
+  /** Also what a replay has sent already. @default false */
+  readonly again?: boolean | undefined;
   /** Called where one that was begun is continued: it sends the rejects that there were when it began. */
   readonly onContinue?: ((migration: string) => void) | undefined;
 }
 
 /**
- * Sends rejected records again: they become the parts of a migration of their own, run with the corrected
- * manifest. Their uuids do not depend on the migration, so a replay adds nothing twice. One that was begun in the same
- * way and did not end is continued. Throws ConfigError,
+ * Sends rejected records that no replay has sent yet: they become the parts of a migration of their own, run with the
+ * corrected manifest. Their uuids do not depend on the migration, so a replay adds nothing twice. One that was begun in
+ * the same way and did not end is continued. Throws ConfigError,
  * PreflightError and UnavailableError as long as that migration does not exist.
  */
 export async function replayRejects(
   runtime: MigrationRuntime,
   name: string,
-  { loaded, reason, onContinue }: ReplayInput,
+  { loaded, reason, again = false, onContinue }: ReplayInput,
   options: RunOptions,
-): Promise<RunResult | { readonly kind: 'nothing_to_replay'; readonly migration: string }> {
+): Promise<RunResult | NothingToReplay> {
   const { staging } = runtime;
   await assertDecided(staging, name, loaded);
   const original = await requireMigration(staging, name);
@@ -55,17 +65,26 @@ export async function replayRejects(
   // What is scheduled is the migration itself.
   const { schedule: _, ...terms } = loaded.manifest;
   const stamped = { ...terms, stamps: readStamps(original) };
-  const begun = await findBegunReplay(runtime, name, { loaded: { ...loaded, manifest: stamped }, reason });
+  const begun = await findBegunReplay(runtime, original, {
+    loaded: { ...loaded, manifest: stamped },
+    reason,
+  });
   if (begun !== undefined) {
     onContinue?.(begun);
     return startMigration(runtime, { ...loaded, manifest: { ...stamped, name: begun } }, options);
   }
   const allowed = await preflight(runtime, loaded.manifest, []);
   const manifest = { ...stamped, name: await findFreeName(staging, name, 'replay') };
-  const { prefix } = layout(manifest.name);
   await clearLeftover(staging, manifest.name);
-  const files = await stageRejects(staging, prefix, selectRejects(staging, name, reason));
-  if (files.length === 0) return { kind: 'nothing_to_replay', migration: name };
+  const replayed = await loadReplayed(staging, original);
+  const isLeft = (line: RejectLine) => again || replayed.find(line) === undefined;
+  const files = await stageRejects(staging, manifest.name, selectRejects(staging, name, { reason, isLeft }));
+  if (files.length === 0)
+    return {
+      kind: 'nothing_to_replay',
+      migration: name,
+      replays: (await listRejects(runtime, name, { reason })).replays,
+    };
   const replay = { ...loaded, manifest };
   // The map of the migration itself: another would give a record that is sent twice another uuid.
   const { mapping } = original;
@@ -74,6 +93,8 @@ export async function replayRejects(
   const pins = original.pins ?? (await pinMapping(staging, manifest, loaded.baseDir));
   const record = await createRecord(runtime, replay, files, pinned, {
     replays: name,
+    replaysId: original.id,
+    ...(replayed.unfinished.length === 0 ? {} : { takesOver: [...replayed.unfinished] }),
     ...(reason === undefined ? {} : { replaysReason: reason }),
     stampedAs: original.stampedAs ?? original.replays ?? name,
     pins,
@@ -128,10 +149,10 @@ async function clearLeftover(staging: Staging, name: string): Promise<void> {
 async function* selectRejects(
   staging: Staging,
   name: string,
-  reason: string | undefined,
+  { reason, isLeft }: { readonly reason: string | undefined; readonly isLeft: (line: RejectLine) => boolean },
 ): AsyncGenerator<RejectLine> {
   for await (const line of readRejectLines(staging, name)) {
     // Of an oversize record only the head was kept; there is nothing whole to send.
-    if (!line.oversize && (reason === undefined || line.reason === reason)) yield line;
+    if (!line.oversize && (reason === undefined || line.reason === reason) && isLeft(line)) yield line;
   }
 }

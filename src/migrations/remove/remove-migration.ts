@@ -95,7 +95,8 @@ export async function removeMigration(
     const rejects = keepRejects ? [keys.rejects, keys.repeats] : [];
     // Receipts hold counts alone, and tell the ledger which facts there were.
     const states = [keys.controls, keys.oldControl, keys.notices, keys.reports, keys.oldReport];
-    const kept = [...states, keys.receipts, keys.factsRemoved, ...rejects];
+    // And what a replay has in its books, that no other one sends it again.
+    const kept = [...states, keys.receipts, keys.origins, keys.factsRemoved, ...rejects];
     await removeAll(staging, keys.prefix, (key) => kept.some((each) => key.startsWith(each)));
   }
   await store.askRedis((redis) => redis.del(migrationKey(record.id))).catch(() => {});

@@ -21,7 +21,7 @@ import {
 import { layout } from '../../state/keys.ts';
 import { loadPart, loadPartDescription } from '../../state/parts.ts';
 import { listReceipts } from '../../state/receipts.ts';
-import { saveRejects } from '../../state/rejects.ts';
+import { saveRejects } from '../../state/rejects/rejects.ts';
 import { createGeneration, loadRepeatsIfWhole, type Repeats, saveRepeats } from '../../state/repeats.ts';
 import { assertAllListed } from '../persons/facts-of.ts';
 import type { EpochRun } from './import-phase.ts';

@@ -8,7 +8,7 @@ import type { MigrationRecord } from '../../state/migrations.ts';
 import { loadPartMeta } from '../../state/parts.ts';
 import { loadProgressNote } from '../../state/progress-note.ts';
 import { loadReceipt } from '../../state/receipts.ts';
-import { readRejects } from '../../state/rejects.ts';
+import { readRejects } from '../../state/rejects/rejects.ts';
 import { requireMigration } from '../life-store.ts';
 import type { MigrationStore } from '../migration-runtime.ts';
 import { findWebhookTrouble } from '../notify/find-trouble.ts';
@@ -37,6 +37,7 @@ export interface MigrationReader {
 /** What a reader may look at again and again: only what is new is read. */
 export async function createMigrationReader(store: MigrationStore, name: string): Promise<MigrationReader> {
   const { staging } = store;
+  let rejectsLeft: ReturnType<typeof import('../rejects/rejects-left.ts').createRejectsLeft> | undefined;
   let seen = openSeen(staging, name, await requireMigration(staging, name));
   /** The name may have been forgotten and given to another migration since the last look. */
   const look = async (): Promise<Seen> => {
@@ -75,11 +76,16 @@ export async function createMigrationReader(store: MigrationStore, name: string)
       // With manifests come all sources, which a list of migrations does not need.
       const { loadStoredManifest } = await import('../prepare.ts');
       const { bindSource } = await import('../../sources/registry.ts');
+      const { createRejectsLeft } = await import('../rejects/rejects-left.ts');
       const { manifest } = await loadStoredManifest(staging, name);
       const sampled = await at.rejects.read();
       const samples = bindSource(manifest.source).hideHashed ? hideTexts(sampled) : sampled;
+      rejectsLeft ??= createRejectsLeft(staging);
+      // The report says what is gone or damaged.
+      const replayed = await rejectsLeft(at.record).catch(() => undefined);
       return toMigrationView({
         ...facts,
+        replayed,
         history,
         report,
         verification: report && (await loadLastVerification(staging, name)),

@@ -5,6 +5,7 @@ import type { MigrationRecord } from '../../state/migrations.ts';
 import type { Progress } from '../../state/progress-note.ts';
 import { type ShownState, toShownState, toState } from '../lifecycle.ts';
 import type { WebhookTrouble } from '../notify/find-trouble.ts';
+import type { RejectsLeft } from '../rejects/rejects-left.ts';
 import type { Report } from '../report/report.ts';
 import type { KeptVerification } from '../verify/kept.ts';
 import { type ErrorView, listErrors } from './errors.ts';
@@ -77,6 +78,8 @@ export interface MigrationView extends MigrationStatus {
     readonly events: readonly number[];
   };
   readonly reasons: readonly ReasonView[];
+  /** Who has replayed its rejects, and how many are left. Absent where nobody has. */
+  readonly replayed?: RejectsLeft;
   readonly heatMap: HeatMap;
   /** What ended or held runs, and what failed in the last one. */
   readonly errors: readonly ErrorView[];
@@ -110,6 +113,7 @@ export interface ViewFacts extends StatusFacts {
   readonly report: Report | undefined;
   readonly verification: KeptVerification | undefined;
   readonly terms: Terms;
+  readonly replayed?: RejectsLeft | undefined;
 }
 
 /** Whether the state asks for the lease: a migration that should run and has no producer is interrupted. */
@@ -195,7 +199,7 @@ const toEmptyStatus = (name: string): Omit<MigrationStatus, 'state' | 'reason'> 
 });
 
 export function toMigrationView(facts: ViewFacts): MigrationView {
-  const { record, note, totals, samples, history, report, verification, terms } = facts;
+  const { record, note, totals, samples, history, report, verification, terms, replayed } = facts;
   const status = toMigrationStatus(facts);
   const byReason = report ? Object.entries(report.byReason) : [...totals.byReason];
   return {
@@ -213,6 +217,7 @@ export function toMigrationView(facts: ViewFacts): MigrationView {
         samples: samples.get(reason) ?? [],
       }))
       .sort((a, b) => b.count - a.count || (a.reason < b.reason ? -1 : 1)),
+    ...(replayed ? { replayed } : {}),
     heatMap: toHeatMap(status.state === 'removed' ? totals.files.map(keepDone) : totals.files),
     errors: listErrors(history, report),
     history: history.map(({ state, at, reason }) => ({ state, at, reason })),

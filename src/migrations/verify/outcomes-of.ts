@@ -1,6 +1,7 @@
 import { zeroCounts } from '../../contract/counts.ts';
 import type { RecordCounts } from '../../contract/progress.ts';
 import type { Report } from '../report/report.ts';
+import type { SharedEvents } from './shared-events.ts';
 
 type ByKey = Readonly<Record<string, RecordCounts>>;
 
@@ -21,17 +22,32 @@ export interface Outcomes {
 
 /**
  * A replay sends records again that its migration counts as rejected, and its events carry the same stamp: what it
- * did with them takes the place of these rejects.
+ * did with them takes the place of these rejects. `shared`: what several of them sent, which the destination has once.
  */
-export function addUpReports(first: Report, replays: readonly Report[]): Outcomes {
+export function addUpReports(
+  first: Report,
+  replays: readonly Report[],
+  shared: SharedEvents = { events: 0, byDay: new Map(), byEvent: new Map() },
+): Outcomes {
   const all = [first, ...replays];
   const sum = (count: (report: Report) => number) => all.reduce((total, each) => total + count(each), 0);
-  const isCounted = all.every(({ events }) => events.distinct !== undefined);
-  const delivered = sum(({ counts }) => counts.delivered);
-  const distinct = isCounted ? sum(({ events }) => events.distinct ?? 0) : undefined;
+  // A replay that was given up counts no repeats.
+  const isCounted = first.events.distinct !== undefined;
+  const delivered =
+    sum(({ counts }) => counts.delivered) -
+    [...shared.byDay.values()].reduce((total, count) => total + count, 0);
+  const distinct = isCounted
+    ? sum(({ events }) => events.distinct ?? events.accepted) - shared.events
+    : undefined;
   return {
-    byDay: addUp(all.map(({ byDay }) => byDay)),
-    byEvent: addUp(all.map(({ byEvent }) => byEvent)),
+    byDay: addUp(
+      all.map(({ byDay }) => byDay),
+      shared.byDay,
+    ),
+    byEvent: addUp(
+      all.map(({ byEvent }) => byEvent),
+      shared.byEvent,
+    ),
     byReason: addReasons(all),
     delivered,
     distinct,
@@ -40,7 +56,7 @@ export function addUpReports(first: Report, replays: readonly Report[]): Outcome
   };
 }
 
-function addUp([first = {}, ...replays]: readonly ByKey[]): ByKey {
+function addUp([first = {}, ...replays]: readonly ByKey[], shared: ReadonlyMap<string, number>): ByKey {
   const sums = new Map(Object.entries(first).map(([key, counts]) => [key, { ...counts }]));
   for (const replay of replays)
     for (const [key, counts] of Object.entries(replay)) {
@@ -52,6 +68,12 @@ function addUp([first = {}, ...replays]: readonly ByKey[]): ByKey {
       sum.duplicate += counts.duplicate;
       sum.read = sum.delivered + sum.skipped + sum.duplicate + sum.rejected;
     }
+  for (const [key, count] of shared) {
+    const sum = sums.get(key);
+    if (!sum) continue;
+    sum.delivered -= count;
+    sum.duplicate += count;
+  }
   return Object.fromEntries(sums);
 }
 

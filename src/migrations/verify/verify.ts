@@ -2,19 +2,23 @@ import { z } from 'zod';
 import type { Manifest } from '../../../config/manifest/manifest.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { ConfigError } from '../../lib/errors.ts';
+import { loadControl } from '../../state/control.ts';
 import { listMigrations, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
 import { requireMigration } from '../life-store.ts';
 import { createMigrationStamp, readStamps } from '../manifest/stamps.ts';
 import type { MigrationStore } from '../migration-runtime.ts';
 import { loadStoredManifest } from '../prepare.ts';
-import type { Report } from '../report/report.ts';
-import { loadReport } from '../report.ts';
+import { buildReport } from '../report/build-report.ts';
+import { loadBooks } from '../report/load-books.ts';
+import { loadStoredReport, type Report } from '../report/report.ts';
+import { isFinished, loadReport } from '../report.ts';
 import { compareDestination, compareUsersByEvent } from './compare-destination.ts';
 import { compareVendor } from './compare-vendor.ts';
 import { type Comparison, listUnexplained } from './comparison.ts';
 import { type DestinationCounts, readDestination, type WantedEvents } from './destination-counts.ts';
 import { type Cell, EventCounts, toCellKey } from './event-counts.ts';
 import { addUpReports, type Outcomes } from './outcomes-of.ts';
+import { countSharedEvents, type Sender } from './shared-events.ts';
 
 export interface VerifyOptions {
   /** Asks the destination. Absent: it is not asked. */
@@ -50,10 +54,21 @@ export async function verifyMigration(
   const { staging } = store;
   const [record, ...replays] = await loadFamily(staging, asked);
   const reports: Report[] = [];
-  for (const { name } of [record, ...replays]) reports.push(await loadFinished(store, name));
+  const senders: Sender[] = [];
+  const givenUp: string[] = [];
+  for (const each of [record, ...replays]) {
+    const state = (await loadControl(staging, each.name))?.state;
+    const isGivenUp = each !== record && (state === 'cancelled' || state === 'removed');
+    const report = await (isGivenUp ? loadGivenUp(store, each, state) : loadFinished(store, each.name));
+    reports.push(report);
+    if (isGivenUp && !isFinished(report)) givenUp.push(each.name);
+    // What was removed has no fingerprints.
+    if (state !== 'removed') senders.push({ name: each.name, isCounted: report.repeats?.counted === true });
+  }
   const [report, ...others] = reports;
   if (!report) throw new Error('a migration has a report');
-  const outcomes = addUpReports(report, others);
+  const shared = others.length === 0 ? undefined : await countSharedEvents(staging, senders);
+  const outcomes = addUpReports(report, others, shared);
   const given = vendor && (await readVendor(vendor));
   const manifests = await loadManifests(staging, [record, ...replays]);
   const wanted = toWanted(record, manifests);
@@ -82,7 +97,7 @@ export async function verifyMigration(
     destination: report.destination,
     comparisons,
     ...(held ? { synthetic: { sent: outcomes.synthetic, held: held.synthetic } } : {}),
-    notes: listNotes(outcomes, wanted, held, comparisons),
+    notes: [...listNotes(outcomes, wanted, held, comparisons), ...givenUp.map(describeGivenUp)],
     unexplained: comparisons.reduce((sum, each) => sum + listUnexplained(each).length, 0),
   };
 }
@@ -97,10 +112,14 @@ async function loadFamily(
   const replays: MigrationRecord[] = [];
   for (const name of await listMigrations(staging)) {
     const other = name === root.name ? undefined : await loadMigration(staging, name);
-    if (other && getRoot(other) === root.name) replays.push(other);
+    if (other && getRoot(other) === root.name && isOf(other, root)) replays.push(other);
   }
   return [root, ...replays];
 }
+
+/** Another migration may have had the name before. */
+const isOf = ({ replays, replaysId }: MigrationRecord, root: MigrationRecord): boolean =>
+  replays !== root.name || (replaysId ?? root.id) === root.id;
 
 const getRoot = ({ name, replays, stampedAs = replays }: MigrationRecord): string => stampedAs ?? name;
 
@@ -112,6 +131,21 @@ async function loadFinished(store: MigrationStore, name: string): Promise<Report
     `migration "${name}" is not finished, so what is missing may still come: finish it with "backhaul resume ${name}", then verify`,
   );
 }
+
+/** What the receipts of a replay come to that is not resumed any more: its migration has the rest. */
+async function loadGivenUp(
+  store: MigrationStore,
+  record: MigrationRecord,
+  state: 'cancelled' | 'removed',
+): Promise<Report> {
+  if (state === 'cancelled') return loadReport(store, record.name);
+  const stored = await loadStoredReport(store.staging, record.name);
+  if (stored && isFinished(stored)) return stored;
+  return buildReport({ ...(await loadBooks(store.staging, record)), failures: [] });
+}
+
+const describeGivenUp = (name: string): string =>
+  `Replay ${name} was given up: of its parts that have no receipt nothing is counted here, and some of their events may be at the destination. A further replay sends all of them, and then they count.`;
 
 async function loadManifests(staging: Staging, family: readonly MigrationRecord[]): Promise<Manifest[]> {
   const manifests: Manifest[] = [];

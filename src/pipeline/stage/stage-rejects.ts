@@ -4,7 +4,9 @@ import type { RejectLine } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { createFileId } from '../../sources/files/source-file.ts';
 import type { RecordChunk } from '../../sources/formats/read-records.ts';
+import { layout } from '../../state/keys.ts';
 import { createFileReceipt } from '../../state/parts.ts';
+import { type Origin, saveOrigins } from '../../state/rejects/origins.ts';
 import { type CutPart, PartCutter } from './cut-parts.ts';
 import { keepPart } from './keep-part.ts';
 
@@ -23,38 +25,51 @@ interface Group {
   readonly ids: Pick<PartMeta, 'idFrom'>;
   readonly cutter: PartCutter;
   readonly files: Map<string, { readonly fileId: string; records: number }>;
+  /** Of the records that are in no part yet. */
+  readonly origins: Origin[];
   /** The file of the last record. */
   current: string | undefined;
   parts: number;
 }
 
+/** Whether different records share an id, so that their uuids have to be made of the whole record. */
+const sharesId = ({ reason, idFrom }: Pick<RejectLine, 'reason' | 'idFrom'>): boolean =>
+  reason === 'same_id_other_content' || idFrom === 'record';
+
+/** The name of the file under which a reject is staged. */
+export const toStagedName = (line: Pick<RejectLine, 'file' | 'reason' | 'idFrom'>): string =>
+  sharesId(line) ? `${line.file} (${OWN_IDS})` : line.file;
+
 /**
- * Stages rejected records as parts again, each under the name of its file. Different records that share an id
- * come apart from the others, because their uuids are made of the whole record.
+ * Stages rejected records as parts of the migration `replay`, each under the name of its file, and says of which records
+ * they are. Different records that share an id come apart from the others, because their uuids are made of the whole
+ * record.
  */
 export async function stageRejects(
   staging: Staging,
-  prefix: string,
+  replay: string,
   rejects: AsyncIterable<RejectLine>,
 ): Promise<StagedRejects[]> {
+  const { prefix } = layout(replay);
   const groups = { plain: createGroup(FROM_REJECTS, {}), apart: createGroup(OWN_IDS, { idFrom: 'record' }) };
   const keep = async (group: Group, cut: Iterable<CutPart>) => {
     for (const part of cut) {
-      await keepPart(part, { slice: group.slice, staging, prefix, ...group.ids }, undefined);
+      const { id } = await keepPart(part, { slice: group.slice, staging, prefix, ...group.ids }, undefined);
+      await saveOrigins(staging, replay, id, group.origins.splice(0, part.records));
       group.parts += 1;
     }
   };
 
   for await (const line of rejects) {
-    const sharesId = line.reason === 'same_id_other_content' || line.idFrom === 'record';
-    const group = sharesId ? groups.apart : groups.plain;
+    const group = sharesId(line) ? groups.apart : groups.plain;
     const { cutter, files } = group;
-    const name = sharesId ? `${line.file} (${OWN_IDS})` : line.file;
+    const name = toStagedName(line);
     const file = files.get(name) ?? { fileId: createFileId(name), records: 0 };
     files.set(name, file);
     if (name !== group.current) cutter.startFile({ fileId: file.fileId, file: name }, file.records);
     group.current = name;
     file.records += 1;
+    group.origins.push({ part: line.part, record: line.record });
     await keep(group, cutter.add(toChunk(line)));
   }
   const staged: StagedRejects[] = [];
@@ -77,6 +92,7 @@ const createGroup = (name: string, ids: Pick<PartMeta, 'idFrom'>): Group => ({
   ids,
   cutter: new PartCutter(),
   files: new Map(),
+  origins: [],
   current: undefined,
   parts: 0,
 });

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Context } from 'hono';
-import type { MigrationStatus } from '../../migrations/status/view.ts';
+import type { MigrationStatus, MigrationView } from '../../migrations/status/view.ts';
 import { findSite } from '../auth/roles.ts';
 
 export const ACTIONS = ['pause', 'resume', 'cancel', 'replay'] as const;
@@ -9,7 +9,12 @@ export type Action = (typeof ACTIONS)[number];
 export const isAction = (text: string): text is Action => (ACTIONS as readonly string[]).includes(text);
 
 /** What an operator can do in the state of a migration. */
-export function listActions({ state, counts }: Pick<MigrationStatus, 'state' | 'counts'>): Action[] {
+export function listActions({
+  state,
+  counts,
+  replayed,
+}: Pick<MigrationStatus, 'state' | 'counts'> & Pick<MigrationView, 'replayed'>): Action[] {
+  const left = replayed?.left ?? counts.rejected;
   switch (state) {
     case 'running':
       return ['pause', 'cancel'];
@@ -19,9 +24,9 @@ export function listActions({ state, counts }: Pick<MigrationStatus, 'state' | '
     case 'paused':
       return ['resume', 'cancel'];
     case 'cancelled':
-      return counts.rejected > 0 ? ['resume', 'replay'] : ['resume'];
+      return left > 0 ? ['resume', 'replay'] : ['resume'];
     case 'finished':
-      return counts.rejected > 0 ? ['replay'] : [];
+      return left > 0 ? ['replay'] : [];
     case 'unknown':
       return ['pause', 'cancel'];
     case 'removed':

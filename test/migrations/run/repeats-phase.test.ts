@@ -172,7 +172,9 @@ async function toFigures(record: MigrationRecord) {
     ofFiles,
     rejects: rejects.toSorted(),
     staying: staying.toSorted(),
-    reasons: (await listRejects(createStore(), record.name)).map(({ reason, count }) => `${reason} ${count}`),
+    reasons: (await listRejects(createStore(), record.name)).reasons.map(
+      ({ reason, count }) => `${reason} ${count}`,
+    ),
   };
 }
 

@@ -8,7 +8,7 @@ import { loadView, watchStatus } from '../../../src/migrations/status/watch.ts';
 import { encodeDocument } from '../../../src/state/document.ts';
 import { layout, partKeys } from '../../../src/state/keys.ts';
 import { createMigration } from '../../../src/state/migrations.ts';
-import { saveRejects } from '../../../src/state/rejects.ts';
+import { saveRejects } from '../../../src/state/rejects/rejects.ts';
 import { createFolderStaging } from '../../../src/state/staging/folder.ts';
 
 let folder: string;

@@ -126,7 +126,7 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
   {
     id: 'SG5',
     what: 'rejects of a part of several files all name one file',
-    file: 'src/state/rejects.ts',
+    file: 'src/state/rejects/rejects.ts',
     edits: [['record.file ?? part.file', 'part.file']],
     tests: ['test/pipeline/by-file.test.ts'],
   },

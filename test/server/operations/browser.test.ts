@@ -110,6 +110,11 @@ describe.runIf(ALL && CHROMIUM !== undefined)('in Chromium', () => {
     await page.waitFor(`location.pathname === '/migrations/${REPLAY}'`);
     await page.waitFor(`document.querySelector('#state .badge.finished') !== null`);
     expect(await page.evaluate(READ)).toBe(2);
+    await page.open(`${url}/migrations/${NAME}`);
+    const reasons = await page.evaluate(`document.querySelector('#reasons').textContent`);
+    expect(reasons).toContain(`2 replayed by ${REPLAY} finished, where 2 are rejected and left`);
+    expect(reasons).toContain('No rejects are left to replay here.');
+    expect(await page.evaluate(`document.querySelector('form[action$="/replay"]')`)).toBeNull();
   });
 
   it.each(SCREENS)('has no flaws that can be seen at $width px, dark: $isDark', async (screen) => {

@@ -325,6 +325,8 @@ describe('actions', () => {
     expect(listActions({ state: 'paused', counts })).toEqual(['resume', 'cancel']);
     expect(listActions({ state: 'finished', counts })).toEqual(['replay']);
     expect(listActions({ state: 'finished', counts: { ...counts, rejected: 0 } })).toEqual([]);
+    const replayed = { replays: [], left: 0 };
+    expect(listActions({ state: 'finished', counts, replayed })).toEqual([]);
     expect(listActions({ state: 'removed', counts })).toEqual([]);
   });
 });

@@ -24,6 +24,12 @@ export function createStoppedView(): MigrationView {
   return toMigrationView({
     ...facts,
     control: stopped,
+    replayed: {
+      replays: [
+        { migration: `${'n'.repeat(54)}.replay-1`, state: 'finished', count: 123_456, left: 123_456 },
+      ],
+      left: 123_456,
+    },
     report: { ...report, balanced: false, problems: [LONG], unfinished: { ...report.unfinished, failures } },
   });
 }

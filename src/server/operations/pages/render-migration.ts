@@ -113,7 +113,7 @@ const COLORS: Readonly<Record<ReasonView['outcome'], string>> = {
   rejected: 'insight-7',
 };
 
-function renderReasons({ state, reasons, migration, counts }: MigrationView): Html {
+function renderReasons({ state, reasons, migration, counts, replayed }: MigrationView): Html {
   if (reasons.length === 0) {
     // Reasons are read from receipts, and counts from the producer's note, which is ahead of them.
     const isAhead = counts.skipped + counts.duplicate + counts.rejected > 0;
@@ -137,8 +137,14 @@ function renderReasons({ state, reasons, migration, counts }: MigrationView): Ht
         html`<details><summary>Records: ${toWords(reason)}</summary>${samples.map(
           ({ place, detail, text }) => html`<p class="quiet">${place}: ${detail}</p><pre>${text}</pre>`,
         )}<p class="quiet">Send them again after a correction:</p><pre>backhaul rejects replay ${migration} --reason ${reason}</pre></details>`,
-    )}${rejected && html`<p class="quiet">All of them: <code>backhaul rejects ls ${migration}</code></p>`}`;
+    )}${replayed && renderReplayed(replayed)}${rejected && html`<p class="quiet">All of them: <code>backhaul rejects ls ${migration}</code></p>`}`;
 }
+
+const renderReplayed = ({ replays, left }: NonNullable<MigrationView['replayed']>): Html =>
+  html`<ul class="plain">${replays.map(
+    ({ migration, state, count, left: own = 0 }) =>
+      html`<li>${formatCount(count)} replayed by <a href="/migrations/${migration}">${migration}</a> <span class="badge ${state}">${state}</span>${own > 0 && html`, where ${formatCount(own)} are rejected and left`}</li>`,
+  )}</ul><p>${left === 0 ? 'No rejects are left to replay here.' : `${formatCount(left)} rejects are left to replay.`}</p>`;
 
 const renderHistory = ({ history, createdAt }: MigrationView): Html =>
   html`<ol class="plain">${history.map(

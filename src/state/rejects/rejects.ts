@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import type { PartMeta, PartRecord } from '../contract/part.ts';
+import type { PartMeta, PartRecord } from '../../contract/part.ts';
 import {
   type RejectHead,
   type RejectLine,
@@ -9,14 +9,14 @@ import {
   type RejectSegment,
   rejectHead,
   rejectLine,
-} from '../contract/progress.ts';
-import type { Staging } from '../contract/staging.ts';
-import { SourceError } from '../lib/errors.ts';
-import { gunzip } from '../lib/gzip.ts';
-import { hashBytes } from './hash-bytes.ts';
-import { layout, parseMigrationName } from './keys.ts';
-import type { PartRecords } from './part-records.ts';
-import { recoveryHint } from './recovery-hint.ts';
+} from '../../contract/progress.ts';
+import type { Staging } from '../../contract/staging.ts';
+import { SourceError } from '../../lib/errors.ts';
+import { gunzip } from '../../lib/gzip.ts';
+import { hashBytes } from '../hash-bytes.ts';
+import { layout, parseMigrationName } from '../keys.ts';
+import type { PartRecords } from '../part-records.ts';
+import { recoveryHint } from '../recovery-hint.ts';
 
 /** What a reject segment is made from. */
 export interface RejectedRecords {

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { PartMeta, PartRecord } from '../../src/contract/part.ts';
-import type { RejectNote } from '../../src/contract/progress.ts';
-import { SourceError } from '../../src/lib/errors.ts';
-import { readRejects, saveRejects } from '../../src/state/rejects.ts';
-import { createFolderStaging } from '../../src/state/staging/folder.ts';
+import type { PartMeta, PartRecord } from '../../../src/contract/part.ts';
+import type { RejectNote } from '../../../src/contract/progress.ts';
+import { SourceError } from '../../../src/lib/errors.ts';
+import { readRejects, saveRejects } from '../../../src/state/rejects/rejects.ts';
+import { createFolderStaging } from '../../../src/state/staging/folder.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'rejects-'));
 const staging = createFolderStaging(folder);
