@@ -9,12 +9,18 @@ export interface Batch {
   readonly offsets: readonly number[];
 }
 
+/** Longest time from the permit of a request to its end, including the permit's travel time. A sender gives up before. */
+export const REQUEST_TIMEOUT_MS = 60_000;
+
 /** What must hold whenever a request with events of a batch goes out. */
 export interface SendCondition {
   /** Of all batches that may be sent for the same reason: what was sent for one is not sent again for another. */
   readonly scope: string;
-  /** Resolves when a request may go out at once; what it throws ends the delivery. Asked again for each request. */
-  assert(): Promise<void>;
+  /**
+   * Resolves when a request may go out at once; what it throws ends the delivery. Asked again for each request, and
+   * what it resolves to is called once the destination has answered that request, as it arrives no more then.
+   */
+  assert(): Promise<() => void>;
 }
 
 /**

@@ -106,15 +106,22 @@ export function createDeliver(options: DeliverOptions): Delivering {
     const work = slots.schedule(async (): Promise<Decision> => {
       const permit = await waiting.during(budget.take(events, signal));
       let forbidden: { readonly error: unknown } | undefined;
+      let noteAnswered = () => {};
       const assertMaySend =
         condition &&
-        (() =>
-          condition.assert().catch((error: unknown) => {
+        (async () => {
+          try {
+            noteAnswered = await condition.assert();
+          } catch (error) {
             forbidden = { error };
             throw error;
-          }));
+          }
+        });
       try {
-        return classify(await sender.send(request, signal, assertMaySend), now(), destination);
+        const response = await sender.send(request, signal, assertMaySend);
+        // A gateway that gives up says nothing of the service behind it, which may still be at work.
+        if (response.status < 500) noteAnswered();
+        return classify(response, now(), destination);
       } catch (error) {
         signal.throwIfAborted();
         if (forbidden) throw forbidden.error;

@@ -29,9 +29,6 @@ export const DEFAULT_SEND_TIMEOUTS: SendTimeouts = {
   totalMs: 55_000,
 };
 
-/** For the budget: the lifetime of an attempt from its permit on, including the permit's travel time. */
-export const REQUEST_TIMEOUT_MS = 60_000;
-
 export interface Sender {
   /** Address of requests, for messages. */
   readonly address: string;

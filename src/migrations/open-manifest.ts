@@ -1,11 +1,11 @@
 import type { Redis } from 'ioredis';
 import { parseStoredManifest } from '../../config/manifest/load-manifest.ts';
+import { REQUEST_TIMEOUT_MS } from '../contract/delivery.ts';
 import type { Staging } from '../contract/staging.ts';
 import { DEFAULT_BATCH_LIMITS } from '../deliver/batch-builder.ts';
 import { createUnlimitedBudget, toRedisBudgetKey } from '../deliver/budget.ts';
 import { createDeliver } from '../deliver/deliver.ts';
 import { createRedisBudget } from '../deliver/redis-budget.ts';
-import { REQUEST_TIMEOUT_MS } from '../deliver/send.ts';
 import { raceAbort } from '../lib/async/abort.ts';
 import { ConfigError } from '../lib/errors.ts';
 import type { Logger } from '../lib/logger.ts';

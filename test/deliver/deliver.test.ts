@@ -88,7 +88,7 @@ describe('deliver', () => {
     const texts: string[] = [];
     destination.overrule((_events, text) => void texts.push(text));
     const { deliver } = delivering(destination.url);
-    const under = (scope: string) => ({ scope, assert: async () => {} });
+    const under = (scope: string) => ({ scope, assert: async () => () => {} });
     const bad = { ...targetEvent(2), uuid: 'not a uuid' };
     await deliver(toBatch([targetEvent(1)]), open, under('turn 1'));
     const second = await deliver(toBatch([bad, targetEvent(3)]), open, under('turn 2'));
@@ -96,6 +96,25 @@ describe('deliver', () => {
     expect(texts.filter((text) => text.includes(targetEvent(1).uuid))).toHaveLength(1);
     // Its own it may send again, and does.
     expect(texts.filter((text) => text.includes(targetEvent(3).uuid)).length).toBeGreaterThan(2);
+  });
+
+  it('says which requests of a condition were answered by the service, and of none that it may still be at work', async () => {
+    const destination = await strict();
+    const noted: string[] = [];
+    let asked = 0;
+    const assert = async () => {
+      asked += 1;
+      const request = asked;
+      return () => void noted.push(`${request} answered`);
+    };
+    let answers = 0;
+    destination.overrule(() => {
+      answers += 1;
+      if (answers > 2) return undefined;
+      return { status: answers === 1 ? 504 : 429, body: '' };
+    });
+    await delivering(destination.url).deliver(toBatch([targetEvent(1)]), open, { scope: 'turn 1', assert });
+    expect(noted).toEqual(['2 answered', '3 answered']);
   });
 
   it('finds the bad events of a batch, refuses them and delivers all others', async () => {

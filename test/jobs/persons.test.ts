@@ -9,7 +9,7 @@ import type { Staging } from '../../src/contract/staging.ts';
 import { FactFold } from '../../src/identity/fact-fold.ts';
 import { resolvedRange } from '../../src/identity/resolve-buckets.ts';
 import { createOpenMigrations } from '../../src/migrations/open-migrations.ts';
-import { ledgerLockKey } from '../../src/migrations/persons/ledger-lock.ts';
+import { ledgerLockKey } from '../../src/migrations/persons/lock/ledger-lock.ts';
 import { saveTurnPlan } from '../../src/migrations/persons/turn.ts';
 import { emptyTally } from '../../src/pipeline/tally.ts';
 import { BUCKETS } from '../../src/state/bucket.ts';

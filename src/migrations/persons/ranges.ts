@@ -20,7 +20,7 @@ import { loadAttempts } from './attempts.ts';
 import { listFacts, listKnownFacts } from './facts-of.ts';
 import { openEarlierIds } from './keep-links.ts';
 import { openLedgerAtTurn } from './ledger-at-turn.ts';
-import { assertHasLedger, createLedgerCondition } from './ledger-lock.ts';
+import { assertHasLedger, createLedgerCondition } from './lock/ledger-condition.ts';
 import { saveRefused } from './refused-records.ts';
 import { loadTurnPlan } from './turn.ts';
 
@@ -130,7 +130,11 @@ async function sendRange(
   const attempt = (await loadAttempts(staging, keys))(step, { from, to });
   const checkpointKey = toRangeKey(keys.checkpoints(step), { from, to }, attempt);
   const before = await loadDocument(sendCheckpoint, checkpointKey, staging);
-  const condition = createLedgerCondition(redis, settings.ledger, { migration: record.id, turn });
+  const condition = createLedgerCondition(redis, settings.ledger, {
+    migration: record.id,
+    name: record.name,
+    turn,
+  });
   const sent = await sendChunks(
     listChunks(before?.position),
     before,

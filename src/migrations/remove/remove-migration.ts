@@ -13,7 +13,7 @@ import { applyEvent, decideStored, RefusedError, requireMigration } from '../lif
 import { explainRefusal } from '../lifecycle.ts';
 import type { MigrationStore } from '../migration-runtime.ts';
 import { whileImporting } from '../move/import-lock.ts';
-import { takeLedgerLock } from '../persons/ledger-lock.ts';
+import { takeLedgerLock } from '../persons/lock/ledger-lock.ts';
 import { assertNotReleased, enterFacts, removeFacts } from '../persons/remove-facts.ts';
 import { loadStoredManifest } from '../prepare.ts';
 import { findReportKey, loadStoredReport, type Report } from '../report/report.ts';

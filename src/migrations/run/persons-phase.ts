@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import { type Connected, connectPersons } from '../../identity/connect/connect-persons.ts';
 import { ID_WIDTH } from '../../identity/merge-decision.ts';
 import { countRefused, type SentRange } from '../../identity/sent-range.ts';
+import { raceAbort } from '../../lib/async/abort.ts';
 import { settleWithin } from '../../lib/async/timeout.ts';
 import { FencedOutError, SourceError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
@@ -37,7 +38,9 @@ import {
 import { findRemovedJoins, openEarlierIds } from '../persons/keep-links.ts';
 import { atTurn } from '../persons/ledger-at-turn.ts';
 import { assertOneProject, type LedgerDestination } from '../persons/ledger-destination.ts';
-import { type LedgerLock, LedgerLockLostError, takeProjectLock } from '../persons/ledger-lock.ts';
+import { type LedgerLock, LedgerLockLostError, takeProjectLock } from '../persons/lock/ledger-lock.ts';
+import { noteTurn, type TurnOf, waitForWire } from '../persons/lock/on-wire.ts';
+import { findOpenSender } from '../persons/lock/open-sender.ts';
 import { listNotedVersions } from '../persons/noted-versions.ts';
 import { findLost, rebuildWhereLost } from '../persons/rebuild-ledger.ts';
 import { withdrawRefused } from '../persons/refused-records.ts';
@@ -147,6 +150,9 @@ async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts
 
   const { turn, plan } = await findTurn(run, ledger, facts);
   await lock.enterTurn(turn);
+  const self = { migration: record.id, name: record.name, turn };
+  const sender = plan.mayHaveSent === false ? await findOpenSender(staging, ledger.id, turn) : self;
+  await raceAbort(noteTurn(run.redis, ledger, turn, sender), run.schedulerDeps.signal);
   const keys = layout(record.name).atTurn(turn);
   const ranges = cutRanges(plan.ranges);
   await connectTurn(run, ledger, turn, plan);
@@ -155,6 +161,7 @@ async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts
   Object.assign(run.board.personJobs, { done: 0, total: steps.length * ranges.length });
   for (const [job, toReceiptKey] of steps) {
     // Before the first merge goes out: where another turn comes now, nobody knows what was sent in this one.
+    if (job === 'merge-people') await waitForOthers(run, lock, ledger, self);
     if (job !== 'resolve-people' && plan.mayHaveSent === false)
       await saveTurnPlan(staging, record.name, turn, { ...plan, mayHaveSent: true });
     const failures = await runRanges(run, lock, { job, toReceiptKey, turn, ranges });
@@ -199,6 +206,34 @@ async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts
   }
   await clearStaging(staging, keys.prefix);
   return [];
+}
+
+/** What another turn has on the wire would arrive behind what this one sends. */
+async function waitForOthers(
+  { redis, record, board, log, schedulerDeps: { assertRunning, signal } }: PersonsRun,
+  lock: LedgerLock,
+  ledger: Ledger,
+  of: TurnOf,
+): Promise<void> {
+  let isShown = false;
+  try {
+    await waitForWire(ledger, of, {
+      redis,
+      signal,
+      onWait({ name }, until) {
+        const what = `a request about persons that ${name} sent and that may still arrive, until ${new Date(until).toISOString()} at the latest`;
+        log.info({ migration: record.name }, `waiting for ${what}`);
+        board.setWaitingFor(what);
+        isShown = true;
+      },
+      async assertRunning() {
+        await assertRunning();
+        await lock.assertHeld();
+      },
+    });
+  } finally {
+    if (isShown) board.setWaitingFor(undefined);
+  }
 }
 
 /** What the vendor says of persons, as pairs, before the ids of all ranges are resolved by them. */

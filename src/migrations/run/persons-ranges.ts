@@ -1,7 +1,7 @@
 import type { BucketRange } from '../../identity/load-folds.ts';
 import { BUCKETS } from '../../state/bucket.ts';
 import { toRangeId } from '../../state/keys.ts';
-import type { LedgerLock } from '../persons/ledger-lock.ts';
+import type { LedgerLock } from '../persons/lock/ledger-lock.ts';
 import type { EpochRun } from './import-phase.ts';
 import { type Failure, runScheduler } from './scheduler.ts';
 import type { Work } from './work-queue.ts';
@@ -47,6 +47,9 @@ export async function runRanges(
   }
   return runScheduler(work(), {
     ...run.schedulerDeps,
+    // A queue that keeps the job of an earlier turn would not take that of this one.
+    makeJobId: (each, generation) =>
+      run.schedulerDeps.makeJobId({ ...each, id: `t${turn}-${each.id}` }, generation),
     async assertRunning() {
       await run.schedulerDeps.assertRunning();
       await lock.assertHeld();

@@ -1,11 +1,8 @@
 import { EventEmitter, once } from 'node:events';
 import { Redis } from 'ioredis';
 import { expect, it } from 'vitest';
-import {
-  assertHasLedger,
-  ledgerLockKey,
-  takeLedgerLock,
-} from '../../../src/migrations/persons/ledger-lock.ts';
+import { assertHasLedger } from '../../../src/migrations/persons/lock/ledger-condition.ts';
+import { ledgerLockKey, takeLedgerLock } from '../../../src/migrations/persons/lock/ledger-lock.ts';
 import { startRedis } from '../../support/redis.ts';
 
 it('who is told to end while the lock is asked for, or names its turn, leaves it to others', async () => {

@@ -1,12 +1,16 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { loadSettings } from '../../../config/load-settings.ts';
 import { loadManifest } from '../../../config/manifest/load-manifest.ts';
+import { ledgerLockKey } from '../../../src/migrations/persons/lock/ledger-lock.ts';
 import type { ManifestAt } from '../../../src/migrations/prepare.ts';
 import type { Report } from '../../../src/migrations/report/report.ts';
+import type { RunStatus } from '../../../src/migrations/run/run-status.ts';
 import { type RunOptions, type RunResult, startMigration } from '../../../src/migrations/start.ts';
 import { openRuntime, type Runtime } from '../../../src/runtime/runtime.ts';
+import { loadMigration } from '../../../src/state/migrations.ts';
 import { startRedis } from '../../support/redis.ts';
 import {
   type StoredEvent,
@@ -45,6 +49,15 @@ export interface PersonsBench {
   project(name: string): ProjectDestination;
   write(name: string, seen: readonly Seen[], manifest?: object): Promise<ManifestAt>;
   run(name: string, seen: readonly Seen[], manifest?: object): Promise<Report>;
+  /**
+   * Runs a migration that gets the ledger of whoever has it, as if that one were gone. Resolves when it waits for what
+   * that one has on the wire, or has ended; `ended` when it has.
+   */
+  overtake(
+    name: string,
+    seen: readonly Seen[],
+    manifest?: object,
+  ): Promise<{ readonly ended: Promise<unknown> }>;
   /** Synthetic events that arrived since the last call, merges as `device → user`, properties as JSON. */
   /** Adds a file to the source of a migration that was written before. */
   addFile(loaded: ManifestAt, file: string, seen: readonly Seen[]): void;
@@ -107,6 +120,29 @@ export async function createPersonsBench(): Promise<PersonsBench> {
     write,
     async run(name, seen, manifest) {
       return getReport(await startMigration(runtime, await write(name, seen, manifest), runOptions));
+    },
+    async overtake(name, seen, manifest) {
+      const loaded = await write(name, seen, manifest);
+      const redis = new Redis(server.url);
+      /** The lock is this migration's before it looks for it. */
+      const take = async () => {
+        const holder = { migration: (await loadMigration(runtime.staging, name))?.id, name };
+        const lock = JSON.stringify({ ...holder, host: 'elsewhere', pid: 1, token: '', turn: 0 });
+        for (const key of await redis.keys(ledgerLockKey('*'))) await redis.set(key, lock);
+      };
+      let taking: Promise<void> | undefined;
+      let ended: Promise<unknown> = Promise.resolve();
+      await new Promise<void>((resolve) => {
+        const onStatus = ({ phase, waitingFor }: RunStatus) => {
+          if (phase === 'people') taking ??= take();
+          if (waitingFor?.includes('that may still arrive')) resolve();
+        };
+        ended = startMigration(runtime, loaded, { ...runOptions, onStatus })
+          .finally(() => redis.disconnect())
+          .finally(resolve);
+      });
+      await taking;
+      return { ended };
     },
     addFile({ manifest: { name }, baseDir }, file, seen) {
       writeFileSync(join(baseDir, name, file), toLines(`${name}-${file}`, seen));

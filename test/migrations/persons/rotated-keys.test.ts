@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
-import { ledgerLockKey } from '../../../src/migrations/persons/ledger-lock.ts';
+import { ledgerLockKey } from '../../../src/migrations/persons/lock/ledger-lock.ts';
 import { toLedgerAccess } from '../../../src/state/ledger/ledger.ts';
 import { createPersonsBench, type PersonsBench } from './persons-bench.ts';
 

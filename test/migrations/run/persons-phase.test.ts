@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Staging } from '../../../src/contract/staging.ts';
 import { FactFold } from '../../../src/identity/fact-fold.ts';
-import { ledgerLockKey } from '../../../src/migrations/persons/ledger-lock.ts';
+import { ledgerLockKey } from '../../../src/migrations/persons/lock/ledger-lock.ts';
 import { type PersonsRun, sendPersons } from '../../../src/migrations/run/persons-phase.ts';
 import { StatusBoard } from '../../../src/migrations/run/run-status.ts';
 import type { QueuedWork, WorkEvent, WorkQueue } from '../../../src/migrations/run/work-queue.ts';
@@ -14,7 +14,7 @@ import { emptyTally } from '../../../src/pipeline/tally.ts';
 import { encodeDocument } from '../../../src/state/document.ts';
 import { saveFacts } from '../../../src/state/facts/fact-object.ts';
 import { layout, toRangeKey } from '../../../src/state/keys.ts';
-import { loadTurns } from '../../../src/state/ledger/turns.ts';
+import { loadTurns, openTurn } from '../../../src/state/ledger/turns.ts';
 import { createMigration } from '../../../src/state/migrations.ts';
 import { createReceipt } from '../../../src/state/receipts.ts';
 import { createFolderStaging } from '../../../src/state/staging/folder.ts';
@@ -164,6 +164,26 @@ describe('sending persons', () => {
     });
     expect(await sendPersons(createRun('forgetful', staging, queue))).toEqual([]);
     expect(offered).toEqual(['resolve-people', 'resolve-people', 'merge-people', 'fold-people']);
+  });
+
+  it('offers the ranges of a new turn under ids that no job of the turn before had', async () => {
+    const staging = await createStaging('overtaken');
+    const ids: string[] = [];
+    const { queue } = createQueue(async (work) => {
+      ids.push(work.jobId);
+      if (ids.length === 1) {
+        await openTurn(staging, LEDGER, { migration: 'm2', name: 'm2', at: '' });
+        await redis.del(ledgerLockKey(LEDGER));
+        const why = 'the migration does not have the lock of its ledger';
+        return { kind: 'settled', jobId: work.jobId, state: { kind: 'handed_back', why } };
+      }
+      const result = work.name === 'resolve-people' ? RESULT.resolve : RESULT.send;
+      await staging.create(toReceiptKey('overtaken', work), encodeDocument(result));
+      return { kind: 'settled', jobId: work.jobId, state: { kind: 'done' } };
+    });
+    expect(await sendPersons(createRun('overtaken', staging, queue))).toEqual([]);
+    expect(ids).toHaveLength(4);
+    expect(new Set(ids).size).toBe(4);
   });
 
   it('waits for the migration that has the ledger, and ends when the run must end', async () => {

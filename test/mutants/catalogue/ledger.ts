@@ -3,6 +3,7 @@ import type { Mutant } from '../mutant.ts';
 const DAMAGED = ['test/migrations/persons/damaged-others.test.ts'];
 const REFUSED = ['test/migrations/persons/refused-persons.test.ts'];
 const FENCED = ['test/migrations/persons/fenced-requests.test.ts'];
+const WIRE = ['test/migrations/persons/on-wire.test.ts'];
 const LOST = ['test/migrations/persons/lost-ledger.test.ts'];
 
 export const LEDGER_MUTANTS: readonly Mutant[] = [
@@ -156,7 +157,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
   {
     id: 'LG31',
     what: 'two migrations of one key that send about persons at once, under two ledgers',
-    file: 'src/migrations/persons/ledger-lock.ts',
+    file: 'src/migrations/persons/lock/ledger-lock.ts',
     edits: [['if (key === id) return takeLedgerLock(id, deps);', 'return takeLedgerLock(id, deps);']],
     tests: ['test/migrations/persons/rotated-keys.test.ts'],
   },
@@ -213,7 +214,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
   {
     id: 'LW6',
     what: 'a merge of an earlier turn sent by a worker that slept, while the next turn is being opened',
-    file: 'src/migrations/persons/ledger-lock.ts',
+    file: 'src/migrations/persons/lock/ledger-lock.ts',
     edits: [['    turn: 0,\n', '']],
     tests: ['test/migrations/persons/ledger-lock.test.ts'],
   },
@@ -296,15 +297,15 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
   {
     id: 'LC1',
     what: 'persons sent without asking who has the ledger',
-    file: 'src/migrations/persons/ledger-lock.ts',
-    edits: [['        await assertHasLedger(redis, ledger, of);\n', '']],
+    file: 'src/migrations/persons/lock/ledger-condition.ts',
+    edits: [['          assertHeldBy(locks, ledger, of);\n', '']],
     tests: FENCED,
   },
   {
     id: 'LC2',
     what: 'an answer about the ledger that a process slept over taken for a new one',
-    file: 'src/migrations/persons/ledger-lock.ts',
-    edits: [['if (Math.max(...agesMs) <= ANSWER_HOLDS_MS) return;', 'return;']],
+    file: 'src/migrations/persons/lock/ledger-condition.ts',
+    edits: [['if (Math.max(...agesMs) <= ANSWER_HOLDS_MS) return end;', 'return end;']],
     tests: FENCED,
   },
   {
@@ -317,9 +318,51 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
   {
     id: 'LC4',
     what: 'the lock of the project key not looked at before persons are sent',
-    file: 'src/migrations/persons/ledger-lock.ts',
+    file: 'src/migrations/persons/lock/ledger-condition.ts',
     edits: [[' && outer?.migration === migration', '']],
     tests: FENCED,
+  },
+  {
+    id: 'LC6',
+    what: 'persons sent while a request of another turn is on the wire',
+    file: 'src/migrations/run/persons-phase.ts',
+    edits: [["    if (job === 'merge-people') await waitForOthers(run, lock, ledger, self);\n", '']],
+    tests: WIRE,
+  },
+  {
+    id: 'LC7',
+    what: 'a request on the wire taken for too old because one clock was set forward',
+    file: 'src/migrations/persons/lock/on-wire.ts',
+    edits: [['Math.min(now.redisMs - one.redisMs, now.wallMs - one.wallMs)', 'now.redisMs - one.redisMs']],
+    tests: WIRE,
+  },
+  {
+    id: 'LC8',
+    what: 'requests that a Redis without its memory does not know taken for answered',
+    file: 'src/migrations/persons/lock/on-wire.ts',
+    edits: [["const perhaps = sender ? toMember(sender) : '';", "const perhaps = '';"]],
+    tests: WIRE,
+  },
+  {
+    id: 'LC11',
+    what: 'a turn of which nobody knows whether it sent something taken for one that sent nothing',
+    file: 'src/migrations/persons/lock/open-sender.ts',
+    edits: [['plan.mayHaveSent !== false', 'plan.mayHaveSent === true']],
+    tests: ['test/migrations/persons/open-sender.test.ts'],
+  },
+  {
+    id: 'LC9',
+    what: 'a request that a gateway gave up on taken for answered',
+    file: 'src/deliver/deliver.ts',
+    edits: [['if (response.status < 500) noteAnswered();', 'noteAnswered();']],
+    tests: ['test/deliver/deliver.test.ts'],
+  },
+  {
+    id: 'LC10',
+    what: 'jobs of a new turn under the ids of those before, which a queue may keep',
+    file: 'src/migrations/run/persons-ranges.ts',
+    edits: [['id: `t${turn}-${each.id}`', 'id: each.id']],
+    tests: ['test/migrations/run/persons-phase.test.ts'],
   },
   {
     id: 'LC5',

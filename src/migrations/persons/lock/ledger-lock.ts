@@ -2,13 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import type { SendCondition } from '../../contract/delivery.ts';
-import { raceAbort, waitFor } from '../../lib/async/abort.ts';
-import { ConfigError, FencedOutError } from '../../lib/errors.ts';
-import type { LedgerAccess } from '../../state/ledger/ledger.ts';
-import { decideLease, type LeaseHolder } from '../lifecycle.ts';
-import { isRunning } from '../run/is-running.ts';
-import { lookAtLock } from '../run/look-at-lock.ts';
+import { raceAbort, waitFor } from '../../../lib/async/abort.ts';
+import { ConfigError } from '../../../lib/errors.ts';
+import type { LedgerAccess } from '../../../state/ledger/ledger.ts';
+import { decideLease, type LeaseHolder } from '../../lifecycle.ts';
+import { isRunning } from '../../run/is-running.ts';
+import { lookAtLock } from '../../run/look-at-lock.ts';
 
 /*
  * The lock of a ledger: one migration at a time decides and sends about the persons of a destination, so that an
@@ -21,7 +20,7 @@ const LOCK_MS = 15_000;
 const RENEW_EVERY_MS = 5_000;
 const LOOK_EVERY_MS = 500;
 
-interface Holder extends LeaseHolder {
+export interface Holder extends LeaseHolder {
   /** Id of the migration. */
   readonly migration: string;
   readonly name: string;
@@ -155,64 +154,6 @@ export async function takeProjectLock(
   }
 }
 
-/**
- * For workers: throws FencedOutError unless the migration has the ledger, and this turn. Of the two locks of a project
- * another migration may have taken the one of the key alone.
- */
-export async function assertHasLedger(
-  redis: Redis,
-  { id, key = id }: Pick<LedgerAccess, 'id' | 'key'>,
-  { migration, turn }: { readonly migration: string; readonly turn: number },
-): Promise<void> {
-  const locks = [ledgerLockKey(id), ledgerLockKey(key)] as const;
-  const held = await redis.mget(...locks);
-  const [inner, outer] = locks.map((lock, index) => {
-    const text = held[index] ?? null;
-    return text === null ? undefined : parseHolder(text, lock);
-  });
-  if (inner?.migration === migration && outer?.migration === migration && (inner.turn ?? turn) === turn)
-    return;
-  throw new FencedOutError('the migration does not have the lock of its ledger');
-}
-
-/** Both in ms. The monotonic one may stand still while the machine sleeps, the other one may be set. */
-export interface Clocks {
-  readonly monotonic: () => number;
-  readonly wall: () => number;
-}
-
-const SYSTEM_CLOCKS: Clocks = {
-  monotonic: () => performance.now(),
-  wall: () => Date.now(),
-};
-
-/** Counted from before Redis is asked, so that a process that slept over the answer asks again. */
-const ANSWER_HOLDS_MS = 2_000;
-
-/**
- * Under which anything about persons is sent: the migration has the ledger, and this turn of it. A batch may wait for
- * minutes, for a permit or between two attempts, and another migration may decide and send in the meantime. `assert`
- * throws FencedOutError.
- */
-export function createLedgerCondition(
-  redis: Redis,
-  ledger: Pick<LedgerAccess, 'id' | 'key'>,
-  of: { readonly migration: string; readonly turn: number },
-  { monotonic, wall }: Clocks = SYSTEM_CLOCKS,
-): SendCondition {
-  return {
-    scope: `turn ${of.turn}`,
-    async assert() {
-      for (;;) {
-        const asked = { monotonic: monotonic(), wall: wall() };
-        await assertHasLedger(redis, ledger, of);
-        const agesMs = [monotonic() - asked.monotonic, Math.abs(wall() - asked.wall)];
-        if (Math.max(...agesMs) <= ANSWER_HOLDS_MS) return;
-      }
-    },
-  };
-}
-
 const ledgerHolder = z.object({
   migration: z.string(),
   name: z.string(),
@@ -222,7 +163,7 @@ const ledgerHolder = z.object({
   turn: z.number().optional(),
 });
 
-function parseHolder(text: string, key: string): Holder {
+export function parseHolder(text: string, key: string): Holder {
   try {
     return ledgerHolder.parse(JSON.parse(text));
   } catch (error) {
