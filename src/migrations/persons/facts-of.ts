@@ -3,6 +3,7 @@ import type { FactsIndex } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import type { KnownFacts } from '../../identity/connect/context.ts';
 import { SourceError, UnavailableError } from '../../lib/errors.ts';
+import { loadIfWhole } from '../../state/document.ts';
 import { estimateTextBytes } from '../../state/facts/fact-object.ts';
 import { isDocument, layout, parseReceiptKey } from '../../state/keys.ts';
 import {
@@ -10,9 +11,11 @@ import {
   listKnownMigrations,
   loadKnownFacts,
 } from '../../state/ledger/ledger.ts';
+import { loadTurnDocument, loadTurns } from '../../state/ledger/turns.ts';
 import { loadMigration, type MigrationRecord } from '../../state/migrations.ts';
 import { listReceipts, loadReceipt } from '../../state/receipts.ts';
 import { areFactsRemoved } from './facts-removed.ts';
+import { turnPlan } from './turn.ts';
 
 /**
  * The identity facts of all parts of some migrations. `receipts`: how many each has at least.
@@ -127,6 +130,26 @@ export async function assertKnownListed(
 ): Promise<void> {
   const known = await countKnown(staging, name, await loadKnownFacts(staging, ledger, name));
   assertAllListed(staging, name, { listed, known });
+}
+
+/**
+ * Of how many receipts the turns are that have not ended, and the last one, by the id of their migration: they may have
+ * entered what those say, and nothing else counts them. One that nobody has counted yet is as one that is written later, so what is decided without it holds over all
+ * that is known by then.
+ */
+export async function countPlanned(staging: Staging, ledger: string): Promise<ReadonlyMap<string, number>> {
+  const { last, known, ended } = await loadTurns(staging, ledger);
+  const counts = new Map<string, number>();
+  for (const turn of known) {
+    const document =
+      ended.has(turn) && turn < last ? undefined : await loadTurnDocument(staging, ledger, turn);
+    if (!document) continue;
+    const { migration, name } = document;
+    const { of, receipts } = (await loadIfWhole(turnPlan, layout(name).turn(turn), staging)) ?? {};
+    const count = receipts?.[of?.indexOf(name) ?? -1] ?? 0;
+    counts.set(migration, Math.max(count, counts.get(migration) ?? 0));
+  }
+  return counts;
 }
 
 /** Those of an earlier migration of the name say nothing of this one. */

@@ -22,7 +22,9 @@ import {
   type MigrationRecord,
 } from '../../state/migrations.ts';
 import {
+  assertAllListed,
   assertKnownListed,
+  countPlanned,
   type FactsPrint,
   findDamagedReceipt,
   fingerprintFacts,
@@ -62,6 +64,7 @@ export async function takeInOthers(options: TakeInOptions): Promise<'done' | 'fa
   const names = await listMigrations(staging);
   // Most send to the same destination, which their manifests say; the others cost a few requests each.
   let sameProject: ReadonlySet<string> | undefined;
+  const planned = await countPlanned(staging, ledger.id);
   for (const name of names) {
     if (except.has(name)) continue;
     const record = await loadMigration(staging, name);
@@ -73,8 +76,9 @@ export async function takeInOthers(options: TakeInOptions): Promise<'done' | 'fa
     }
     const print = await fingerprintFacts(staging, record);
     const known = await loadKnownFacts(staging, ledger.id, name);
-    if (known?.facts === print.facts) continue;
     options.signal.throwIfAborted();
+    assertAllListed(staging, name, { listed: print.receipts, known: planned.get(record.id) ?? 0 });
+    if (known?.facts === print.facts) continue;
     if (await areFactsRemoved(staging, name)) {
       const atRemoval = await loadKnownAtRemoval(staging, name, ledger.id);
       if (atRemoval) {

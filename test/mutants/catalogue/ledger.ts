@@ -351,6 +351,13 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/persons/open-sender.test.ts'],
   },
   {
+    id: 'LC12',
+    what: 'a listing believed that hides what an interrupted turn of another migration was about',
+    file: 'src/migrations/persons/take-in.ts',
+    edits: [['known: planned.get(record.id) ?? 0', 'known: 0']],
+    tests: ['test/migrations/persons/late-listings.test.ts'],
+  },
+  {
     id: 'LC9',
     what: 'a request that a gateway gave up on taken for answered',
     file: 'src/deliver/deliver.ts',
