@@ -1,7 +1,4 @@
-/**
- * Shorter than half of the time that a job stays locked, after which the lock would be missed. A worker that was
- * corrected was started again, and has no refusals.
- */
+/** A worker that was corrected was started again, and has no refusals. */
 const HOLD_MS = 10_000;
 
 interface Refusal {
@@ -14,7 +11,7 @@ interface Refusal {
  * The migrations whose jobs this process has just found that it cannot do. For some seconds, or until a job of
  * another epoch comes, it gives their jobs back untouched, and its slots stay empty so that others take them.
  */
-export function createRefusals() {
+export function createRefusals(holdMs = HOLD_MS) {
   const refusals = new Map<string, Refusal>();
   return {
     add(migration: string, epoch: unknown): void {
@@ -22,7 +19,7 @@ export function createRefusals() {
       refusals.get(migration)?.end();
       let end = () => {};
       const ended = new Promise<void>((resolve) => {
-        const timer = setTimeout(() => end(), HOLD_MS).unref();
+        const timer = setTimeout(() => end(), holdMs).unref();
         end = () => {
           clearTimeout(timer);
           if (refusals.get(migration)?.ended === ended) refusals.delete(migration);

@@ -50,6 +50,8 @@ export interface WorkerDeps<N extends JobName> {
   readonly log: Logger;
   /** How long the job of a worker that was killed stays locked. @default 30,000 */
   readonly lockMs?: number;
+  /** How long the jobs of a migration that this process cannot do are left to others. @default 10,000 */
+  readonly refuseForMs?: number;
   /** Bound of close. @default 10,000 */
   readonly closeWithinMs?: number;
 }
@@ -74,9 +76,10 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close
   const { redisUrl, queueName, job: name, handler, concurrency, log } = deps;
   const connection = deps.connection ?? connectRedis(redisUrl);
   const unexpected = new Map<string, number>();
-  const lostLocks = new Set<string>();
+  /** The jobs that are locked for this worker, by id; one that was given back is none of them, whoever has it. */
+  const locked = new Map<string, { readonly token: string | undefined; isLost: boolean }>();
   const queue = new Queue(queueName, { connection, prefix: QUEUE_PREFIX });
-  const refusals = createRefusals();
+  const refusals = createRefusals(deps.refuseForMs);
   const isWaiting = (migration: string) => refusals.has(migration) || deps.isWaiting?.(migration) === true;
   /** One for each slot that is taken: a job that was given back may come to another slot meanwhile. */
   const inSlots = new Set<{ readonly migration: string }>();
@@ -91,10 +94,13 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close
     const isInTheWay = await findOther({ queue, isWaiting });
     // With no delay too: of a job with a priority that is moved to wait, BullMQ tells no idle worker for 5 s.
     await job.moveToDelayed(Date.now() + (isInTheWay ? PUT_BACK_MS : 0), token);
+    locked.delete(job.id ?? '');
     throw isInTheWay ? new DelayedError() : new LeftToOthersError();
   };
 
   const work: Processor = async (job, token, signal): Promise<JobResult> => {
+    const lock = { token, isLost: false };
+    locked.set(job.id ?? '', lock);
     const handBack = async (): Promise<never> => {
       await job.moveToWait(token);
       throw new WaitingError();
@@ -110,8 +116,10 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close
       log: log.child({ job: job.id }),
     };
     const assertLocked = () => {
-      if (!lostLocks.delete(job.id ?? '')) return;
-      run.log.warn('the lock of a job was lost; it is left to the worker that has it now');
+      if (!lock.isLost) return;
+      run.log.warn(
+        'this process stood still, or could not use Redis, for longer than a job is reserved for it: another worker continues the job where it was saved last, and nothing is lost. Where this happens often, the machine has too much to do, or is put to sleep',
+      );
       throw new WaitingError();
     };
     try {
@@ -128,6 +136,7 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close
       }
       return translate(error, job, unexpected, run.log);
     } finally {
+      if (locked.get(job.id ?? '') === lock) locked.delete(job.id ?? '');
       await progress.flush();
     }
   };
@@ -158,6 +167,14 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close
       return work(job, token, signal);
     };
 
+  /** It may be an earlier lock of a job that ended or was given back meanwhile, and came again. */
+  const noteLost = async (worker: Worker, id: string): Promise<void> => {
+    const lock = locked.get(id);
+    if (!lock || (await connection.get(queue.toKey(`${id}:lock`)).catch(() => null)) === lock.token) return;
+    lock.isLost = true;
+    worker.cancelJob(id, 'the lock was lost');
+  };
+
   const startWorker = (process: Processor, width: number): Worker => {
     const worker = new Worker(queueName, process, {
       connection,
@@ -172,10 +189,7 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close
     });
     logConnectionErrors([worker], log);
     worker.on('lockRenewalFailed', (jobIds) => {
-      for (const id of jobIds) {
-        lostLocks.add(id);
-        worker.cancelJob(id, 'the lock was lost');
-      }
+      for (const id of jobIds) void noteLost(worker, id);
     });
     workers.add(worker);
     return worker;
