@@ -12,9 +12,10 @@ export interface Staging {
   create(key: string, body: Uint8Array): Promise<boolean>;
   /**
    * The whole body, or undefined when there is no such key. `take` may be asked for memory of at least so many bytes,
-   * of which the body then is the beginning.
+   * of which the body then is the beginning. Throws the reason of the signal once it is aborted, where the body comes
+   * over a network: it may trickle in for hours.
    */
-  get(key: string, take?: (bytes: number) => Buffer): Promise<Buffer | undefined>;
+  get(key: string, take?: (bytes: number) => Buffer, signal?: AbortSignal): Promise<Buffer | undefined>;
   /** Exactly `length` bytes from `offset`; SourceError when the object is gone or too short. */
   getRange(key: string, offset: number, length: number): Promise<Buffer>;
   /** Every key that starts with `prefix`, in key order. */

@@ -49,7 +49,7 @@ export async function importPart(part: PartMeta, deps: ImportDeps, signal: Abort
   let current = continued ? checkpoint : startCheckpoint(part);
   const rejected = continued ?? new Map<number, RejectNote>();
 
-  const records = await store.loadPart(part);
+  const records = await store.loadPart(part, signal);
   const { header } = records;
   const parse = createBytesParser(part.format, header, map.viewFields);
   const batches = new BatchBuilder(deps.batch);

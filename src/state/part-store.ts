@@ -21,7 +21,7 @@ import { type RejectedRecords, readRejects, saveRejects } from './rejects/reject
 
 /** Reads the parts of a migration and saves what importing them leaves. Segments: see `toSegmentName`. */
 export interface PartStore {
-  loadPart(part: PartMeta): Promise<PartRecords>;
+  loadPart(part: PartMeta, signal?: AbortSignal): Promise<PartRecords>;
   /** Undefined until this very migration has imported the part to its end. */
   loadReceipt(partId: string): Promise<Receipt | undefined>;
   saveRejects(segment: string, rejects: RejectedRecords): Promise<RejectSegment>;
@@ -39,7 +39,7 @@ export function createPartStore(
 ): PartStore {
   const keys = layout(name);
   return {
-    loadPart: (part) => loadPart(staging, keys.prefix, part),
+    loadPart: (part, signal) => loadPart(staging, keys.prefix, part, signal),
     async loadReceipt(partId) {
       const receipt = await loadReceipt(staging, name, partId);
       return receipt && isReceiptOf(receipt, id) ? receipt : undefined;

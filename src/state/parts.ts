@@ -17,14 +17,20 @@ import { decodeFrames, type PartRecords } from './part-records.ts';
 import { recoveryHint } from './recovery-hint.ts';
 
 /** The records of a part, once its checksum is verified. */
-export async function loadPart(staging: Staging, prefix: string, meta: PartMeta): Promise<PartRecords> {
+export async function loadPart(
+  staging: Staging,
+  prefix: string,
+  meta: PartMeta,
+  signal?: AbortSignal,
+): Promise<PartRecords> {
   let memory: Buffer | undefined;
   const take = (bytes: number) => {
     memory = takeBuffer(bytes);
     return memory;
   };
   // Packed parts are unpacked into memory of zlib's.
-  const frames = await loadFrames(staging, prefix, meta, meta.packing === 'none' ? take : undefined);
+  const reading = { take: meta.packing === 'none' ? take : undefined, signal };
+  const frames = await loadFrames(staging, prefix, meta, reading);
   return decodeFrames(frames, memory);
 }
 
@@ -33,12 +39,18 @@ export async function loadFrames(
   staging: Staging,
   prefix: string,
   meta: PartMeta,
-  take?: (bytes: number) => Buffer,
+  {
+    take,
+    signal,
+  }: {
+    readonly take?: ((bytes: number) => Buffer) | undefined;
+    readonly signal?: AbortSignal | undefined;
+  } = {},
 ): Promise<Buffer> {
   const key = partKeys(prefix).body(meta);
   const createError = (why: string, cause?: unknown) =>
     new SourceError(`${staging.location}: part ${key} of ${meta.file} ${why}; ${recoveryHint(key)}`, cause);
-  const body = await staging.get(key, take);
+  const body = await staging.get(key, take, signal);
   if (!body) throw createError('is gone');
   const verify = (hashed: Buffer) => {
     const sha256 = hashBytes(hashed);

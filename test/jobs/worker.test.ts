@@ -95,7 +95,13 @@ describe('a worker', () => {
     };
     const deps = { redisUrl: server.url, queueName: 'resolve-people', concurrency: 1, log: heard };
     // Locks are renewed several times while the slot of the job that was given back stays empty.
-    const worker = createJobWorker({ ...deps, job: 'resolve-people', handler, lockMs: 400, refuseForMs: 1_500 });
+    const worker = createJobWorker({
+      ...deps,
+      job: 'resolve-people',
+      handler,
+      lockMs: 400,
+      refuseForMs: 1_500,
+    });
     closers.push(worker.close);
     const end = settled('again');
     await offer('again');

@@ -8,6 +8,7 @@ import { loadReceipt } from '../../state/receipts.ts';
 import { type CutPart, PartCutter, type StagedParts } from './cut-parts.ts';
 import { explainChange } from './keep-part.ts';
 import { type LostBody, listLostBodies } from './lost-bodies.ts';
+import { readUntilAborted } from './read-until-aborted.ts';
 import type { StageSliceInput } from './stage-slice.ts';
 
 /**
@@ -53,8 +54,7 @@ export async function proveCuts(
       await prove(part);
     }
   };
-  for await (const chunk of slice.readRecords((bytes) => hash.update(bytes))) {
-    signal.throwIfAborted();
+  for await (const chunk of readUntilAborted(slice, (bytes) => hash.update(bytes), signal)) {
     await proveAll(cutter.add(chunk));
   }
   await proveAll(cutter.end());

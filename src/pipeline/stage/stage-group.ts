@@ -20,6 +20,7 @@ import {
 } from '../../state/parts.ts';
 import { type CutPart, PartCutter } from './cut-parts.ts';
 import { explainChange, keepPart } from './keep-part.ts';
+import { readUntilAborted } from './read-until-aborted.ts';
 import type { SliceGroup } from './slice-groups.ts';
 import type { StageSliceInput } from './stage-slice.ts';
 
@@ -69,8 +70,7 @@ export async function stageGroup(input: StageSliceInput<SliceGroup>): Promise<Fi
       const hash = createHash('sha256');
       const staged = new StagedRecords(file, pieces);
       try {
-        for await (const chunk of file.readRecords((bytes) => hash.update(bytes))) {
-          signal.throwIfAborted();
+        for await (const chunk of readUntilAborted(file, (bytes) => hash.update(bytes), signal)) {
           for (const { first, records } of staged.listFresh(chunk)) {
             cutter.startFile({ fileId: file.fileId, file: file.name }, first);
             for (const part of cutter.add({ ...chunk, records })) await write(part);

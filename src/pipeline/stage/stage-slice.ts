@@ -12,6 +12,7 @@ import {
 import { type CutPart, PartCutter } from './cut-parts.ts';
 import { explainChange, keepPart } from './keep-part.ts';
 import { proveCuts } from './prove-cuts.ts';
+import { readUntilAborted } from './read-until-aborted.ts';
 import { isGroup, type StagedSlice } from './slice-groups.ts';
 import { stageGroup } from './stage-group.ts';
 
@@ -66,8 +67,7 @@ async function stageFile(input: StageSliceInput<SourceSlice>): Promise<FileRecei
   };
 
   try {
-    for await (const chunk of slice.readRecords((bytes) => hash.update(bytes))) {
-      signal.throwIfAborted();
+    for await (const chunk of readUntilAborted(slice, (bytes) => hash.update(bytes), signal)) {
       for (const part of cutter.add(chunk)) await write(part);
     }
     for (const part of cutter.end()) await write(part);

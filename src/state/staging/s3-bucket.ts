@@ -41,7 +41,7 @@ export interface S3Bucket {
   /** False when the key exists. */
   create(key: string, body: Uint8Array): Promise<boolean>;
   /** Undefined when there is no such key. */
-  get(key: string): Promise<Buffer | undefined>;
+  get(key: string, signal?: AbortSignal): Promise<Buffer | undefined>;
   /** Bytes from `start` to before `end`; the object must still have `etag` where one is given. */
   open(key: string, range?: { start?: number; end?: number; etag?: string }): AsyncIterable<Buffer>;
   list(prefix: string): AsyncIterable<S3Object>;
@@ -156,10 +156,13 @@ export function createS3Bucket(options: S3Options): S3Bucket {
           }
         }
       }),
-    async get(key) {
+    async get(key, signal) {
       const chunks: Buffer[] = [];
       try {
-        for await (const chunk of open(key)) chunks.push(chunk);
+        for await (const chunk of open(key)) {
+          signal?.throwIfAborted();
+          chunks.push(chunk);
+        }
       } catch (error) {
         if (isNoSuchKey(error)) return undefined;
         throw error;

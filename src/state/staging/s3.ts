@@ -20,7 +20,7 @@ export function createS3Staging(options: S3StagingOptions): Staging {
     location,
     put: async (key, body) => bucket.put(toObjectKey(key), body),
     create: async (key, body) => bucket.create(toObjectKey(key), body),
-    get: async (key) => bucket.get(toObjectKey(key)),
+    get: async (key, _take, signal) => bucket.get(toObjectKey(key), signal),
     async getRange(key, offset, length) {
       const chunks: Buffer[] = [];
       for await (const chunk of bucket.open(toObjectKey(key), { start: offset, end: offset + length }))

@@ -8,12 +8,15 @@ import { PART_MAX_RECORDS, type PartMeta } from '../../../src/contract/part.ts';
 import type { Staging } from '../../../src/contract/staging.ts';
 import { SourceError } from '../../../src/lib/errors.ts';
 import { stageSlice } from '../../../src/pipeline/stage/stage-slice.ts';
+import type { SourceFile } from '../../../src/sources/files/source-file.ts';
+import { MAGIC_BYTES } from '../../../src/sources/formats/magic.ts';
+import { readRecords } from '../../../src/sources/formats/read-records.ts';
 import { MissingColumnsError } from '../../../src/sources/formats/split-csv.ts';
 import { layout, partKeys } from '../../../src/state/keys.ts';
 import { listFileReceipts, listParts, loadPart } from '../../../src/state/parts.ts';
 import { createReceipt } from '../../../src/state/receipts.ts';
 import { createFolderStaging } from '../../../src/state/staging/folder.ts';
-import { memorySlice } from '../../sources/formats/memory-file.ts';
+import { memoryFile, memorySlice } from '../../sources/formats/memory-file.ts';
 import { writeZip } from '../../sources/formats/write-zip.ts';
 
 const prefix = 'test/';
@@ -48,7 +51,39 @@ const stage = (
   more: Partial<Parameters<typeof stageSlice>[0]> = {},
 ) => stageSlice({ slice: memorySlice(source), staging, prefix, signal: unstopped, ...more });
 
+/** What a bucket gives that trickles: small pieces, which are counted once they are not wanted any more. */
+function trickling(source: Buffer, stop: AbortController) {
+  const late = { pieces: 0 };
+  const whole = memoryFile(source, 64);
+  const file: SourceFile = {
+    ...whole,
+    async *open(range) {
+      for await (const piece of whole.open(range)) {
+        yield piece;
+        if (range?.end !== MAGIC_BYTES) stop.abort(new Error('paused'));
+        if (stop.signal.aborted) late.pieces += 1;
+      }
+    },
+  };
+  const slice = {
+    ...memorySlice(source),
+    readRecords: (see?: (bytes: Buffer) => void) => readRecords(file, {}, see),
+  };
+  return { slice, late };
+}
+
 describe('staging a slice', () => {
+  it.each([
+    ['lines', Buffer.from(body)],
+    ['a zip', writeZip([{ name: 'a.json', body: Buffer.from(body) }])],
+  ])('of %s ends at the next piece once it is aborted, though it trickles', async (_, source) => {
+    const stop = new AbortController();
+    const { slice, late } = trickling(source, stop);
+    const staging = await newStaging();
+    await expect(stage(staging, '', { slice, signal: stop.signal })).rejects.toThrow('paused');
+    expect(late.pieces).toBeLessThan(10);
+  });
+
   it('keeps nothing of a CSV that lacks a declared column, and names file and columns', async () => {
     const staging = await newStaging();
     const checkColumns = (names: readonly string[]) => `has only ${names.join(' and ')}`;

@@ -82,6 +82,26 @@ describe('the body of an object', () => {
     expect(requests).toHaveLength(5);
   });
 
+  it('is read no further once nobody waits for it, however fast it trickles', async () => {
+    let closed = () => {};
+    const isClosed = new Promise<void>((resolve) => {
+      closed = resolve;
+    });
+    const stop = new AbortController();
+    const { bucket } = await bucketThat((_, response) => {
+      response.writeHead(200, { etag: '"v1"', 'content-length': 1e9 });
+      // Twenty times what counts as a standstill.
+      const trickle = setInterval(() => response.write(body.subarray(0, 100)), 1);
+      setTimeout(() => stop.abort(new Error('paused')), 20);
+      response.once('close', () => {
+        clearInterval(trickle);
+        closed();
+      });
+    });
+    await expect(bucket.get('key', stop.signal)).rejects.toThrow('paused');
+    await isClosed;
+  });
+
   it('fails when the object was replaced in the meantime', async () => {
     const { bucket } = await bucketThat((request, response, from) => {
       if (request.headers['if-match']) {
