@@ -7,6 +7,8 @@ import { chooseFiles } from './build-plan.ts';
 import type { SampledFile, SampledRecord } from './plan.ts';
 
 const FILES_SAMPLED = 20;
+/** On S3 each is a few requests, one after the other. */
+const FILES_AT_ONCE = 4;
 const TEXT_SHOWN = 4_096;
 
 /** Reads the beginning of some files: enough to see shapes and densities, cheap on any size. */
@@ -15,9 +17,11 @@ export async function readSample(
   map: MapRecord,
   recordsPerFile: number,
 ): Promise<SampledFile[]> {
+  const chosen = chooseFiles(files, FILES_SAMPLED);
   const sampled: SampledFile[] = [];
-  for (const file of chooseFiles(files, FILES_SAMPLED)) {
-    sampled.push(await sampleFile(file, map, recordsPerFile));
+  for (let from = 0; from < chosen.length; from += FILES_AT_ONCE) {
+    const next = chosen.slice(from, from + FILES_AT_ONCE);
+    sampled.push(...(await Promise.all(next.map((file) => sampleFile(file, map, recordsPerFile)))));
   }
   return sampled;
 }

@@ -124,7 +124,10 @@ const isNoise = (name: string) => name.startsWith('__MACOSX/') || name.split('/'
 
 const BLOCK_BYTES = 256 * 1024;
 
-/** Serves the directory's many small reads from a few blocks, and members as streams. */
+/**
+ * Serves the directory's many small reads from a few blocks, and so small members, of which many lie in one block; large
+ * ones as streams. On S3 each block and each stream is a request.
+ */
 class SourceReader extends RandomAccessReader {
   private readonly file: SourceFile;
   private readonly onBytes: (bytes: Buffer) => void;
@@ -158,10 +161,17 @@ class SourceReader extends RandomAccessReader {
   }
 
   private async *tapped(start: number, end: number): AsyncGenerator<Buffer> {
-    for await (const chunk of this.file.open({ start, end })) {
+    const chunks = end - start > BLOCK_BYTES ? this.file.open({ start, end }) : this.readSmall(start, end);
+    for await (const chunk of chunks) {
       this.onBytes(chunk);
       yield chunk;
     }
+  }
+
+  private async *readSmall(start: number, end: number): AsyncGenerator<Buffer> {
+    const bytes = Buffer.allocUnsafe(end - start);
+    await this.copy(bytes, 0, bytes.length, start);
+    yield bytes;
   }
 
   private async copy(target: Buffer, offset: number, length: number, position: number): Promise<void> {

@@ -3,6 +3,7 @@ import { deflateRawSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { RECORD_MAX_BYTES } from '../../../src/contract/part.ts';
 import { SourceError } from '../../../src/lib/errors.ts';
+import type { SourceFile } from '../../../src/sources/files/source-file.ts';
 import { readRecords } from '../../../src/sources/formats/read-records.ts';
 import { memoryFile, readAll } from './memory-file.ts';
 import { writeZip } from './write-zip.ts';
@@ -14,6 +15,34 @@ const lines = (count: number, from = 0) =>
   ).join('');
 
 describe('packing', () => {
+  it('reads many small members of a zip in few requests, and sees all of their bytes', async () => {
+    const hours = Array.from({ length: 48 }, (_, hour) => ({
+      name: `${hour}.json.gz`,
+      body: gzipSync(lines(200, hour * 200)),
+    }));
+    const file = memoryFile(writeZip(hours));
+    let requests = 0;
+    const counted: SourceFile = {
+      ...file,
+      open: (range) => {
+        requests += 1;
+        return file.open(range);
+      },
+      readAt: (offset, length) => {
+        requests += 1;
+        return file.readAt(offset, length);
+      },
+    };
+    const seen: Buffer[] = [];
+    let records = 0;
+    for await (const chunk of readRecords(counted, {}, (bytes) => void seen.push(bytes)))
+      records += chunk.records.length;
+    expect(records).toBe(48 * 200);
+    expect(requests).toBeLessThan(5);
+    const members = hours.flatMap(({ name, body }) => [Buffer.from(`${name}\n`), body]);
+    expect(Buffer.concat(seen).equals(Buffer.concat(members))).toBe(true);
+  });
+
   it('reads gzip of several members as one stream, also where a record straddles them', async () => {
     const packed = Buffer.concat(['{"a":1}\n{"a"', ':2}\n', '{"a":3}'].map((text) => gzipSync(text)));
     for (const chunkBytes of [1, 7, 30, 1_000]) {
