@@ -53,9 +53,21 @@ export async function rebuildWhereLost(
       { migration: record.name },
       `${staging.location} has lost ${lost}; what is known of persons at this destination is read again from all migrations`,
     );
-    if (await clearLedger(staging, ledger.id, number)) break;
+    if (await makeAgain({ staging, record, now }, ledger, number)) return;
   }
-  // Turns that were begun with the lost one must not be continued.
+}
+
+/**
+ * Empties the ledger in a turn of its own. False, with nothing done, where somebody had a turn since `number` was read:
+ * see clearLedger.
+ */
+export async function makeAgain(
+  { staging, record, now }: Pick<RebuildDeps, 'staging' | 'record' | 'now'>,
+  ledger: Ledger,
+  number: number,
+): Promise<boolean> {
+  if (!(await clearLedger(staging, ledger.id, number))) return false;
+  // Turns that were begun with the one before must not be continued.
   const at = now().toISOString();
   const document = { migration: record.id, name: record.name, at };
   // Above all that were lost, so that each of them is known to be from before.
@@ -64,6 +76,7 @@ export async function rebuildWhereLost(
   await dropOpenTurns(staging, ledger.id, turn);
   await saveFirstVersions(staging, ledger, turn);
   await endTurn(staging, ledger.id, turn);
+  return true;
 }
 
 /**

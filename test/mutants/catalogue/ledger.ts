@@ -3,6 +3,7 @@ import type { Mutant } from '../mutant.ts';
 const DAMAGED = ['test/migrations/persons/damaged-others.test.ts'];
 const REFUSED = ['test/migrations/persons/refused-persons.test.ts'];
 const FENCED = ['test/migrations/persons/fenced-requests.test.ts'];
+const TOGETHER = ['test/migrations/persons/released-together.test.ts'];
 const WIRE = ['test/migrations/persons/on-wire.test.ts'];
 const LOST = ['test/migrations/persons/lost-ledger.test.ts'];
 
@@ -356,6 +357,33 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     file: 'src/migrations/persons/take-in.ts',
     edits: [['known: planned.get(record.id) ?? 0', 'known: 0']],
     tests: ['test/migrations/persons/late-listings.test.ts'],
+  },
+  {
+    id: 'LB1',
+    what: 'exports that are released together decided by what each of them noted',
+    file: 'src/migrations/run/persons-phase.ts',
+    edits: [['  await beginAnew(run, ledger);\n', '']],
+    tests: TOGETHER,
+  },
+  {
+    id: 'LB2',
+    what: 'what was released before forgotten with the next release',
+    file: 'src/migrations/persons/begin-anew.ts',
+    edits: [
+      ['if (await mayHaveSent(staging, name)) return;', 'await mayHaveSent(staging, name);'],
+      ['if (!document || !names.has(document.name)) return;', 'if (!document) return;'],
+    ],
+    tests: TOGETHER,
+  },
+  {
+    id: 'LB3',
+    what: 'what others sent forgotten with a release',
+    file: 'src/migrations/persons/begin-anew.ts',
+    edits: [
+      ['if (!document || !names.has(document.name)) return;', 'if (!document) return;'],
+      [' || !(await haveSaidAll(staging, ledger.id, releases))', ''],
+    ],
+    tests: TOGETHER,
   },
   {
     id: 'LC9',
