@@ -7,6 +7,7 @@ import { saveLines } from '../../state/facts/fact-object.ts';
 import { toResolvedFactsKey } from '../../state/keys.ts';
 import { FACTS, type FoldKind, loadFolds } from '../load-folds.ts';
 import { enterVendorPerson } from '../merge-decision.ts';
+import { areAllNames, enterNames } from '../merges/earlier-names.ts';
 import { addUnmerged, countActive, type PersonsTally, USERS_SHOWN } from '../persons-tally.ts';
 import type { Accepted } from './accept-renames.ts';
 import type { Context, KnownFacts } from './context.ts';
@@ -95,6 +96,7 @@ export async function pairMembers(
           })
         : { user: hashes[0], isShared: hashes.length > 1, isByName: earlier.length > 0 };
       const [user] = known.keys();
+      const devices = table && { id: key, hash: ledger.hash, table };
       // By facts that are gone it may have had a user under an earlier name, which others contradict.
       if (isJoinedUnknown(name) || (isByName && removedJoins)) {
         place(undefined);
@@ -111,6 +113,7 @@ export async function pairMembers(
         return;
       }
       // By what was known before, nobody may have known its user.
+      if (isRemoving && devices && !only) enterNames(hashDevices(), devices);
       if (isRemoving || ((removedJoins || earlier.length > 0) && only)) place(only);
       if (user === undefined) {
         const all = waiting.size === 0 ? others : new Map([...waiting, ...others]);
@@ -119,6 +122,9 @@ export async function pairMembers(
         else if (all.size > 1) addUnmerged(people, toApart('no_user', name, all));
         return;
       }
+      // The ledger has hashes of devices that were seen with the person before its user was: the facts were removed.
+      if (removedJoins && devices && !areAllNames(hashDevices(), devices))
+        addUnmerged(people, toApart('removed_person', name, known));
       if (earlier.length > 0) {
         const hash = ledger.hash.id(JSON.stringify(earlier)).toString('hex');
         for (const id of new Set([...others.keys(), ...waiting.keys()]))
@@ -128,6 +134,11 @@ export async function pairMembers(
         if (anonId !== user) facts.write({ kind: 'verdict', anonId, userId: user, time });
       for (const [anonId, time] of waiting)
         if (anonId !== user) facts.write({ kind: 'waiting_verdict', anonId, userId: user, time });
+
+      function hashDevices(): ReadonlySet<string> {
+        const ids = [...others.keys(), ...waiting.keys()].filter((id) => !users.has(id));
+        return new Set(ids.map((id) => ledger.hash.id(id).toString('hex')));
+      }
 
       function place(as: Buffer | undefined): void {
         const of = { person: key.toString('hex'), user: as?.toString('hex') };

@@ -3,7 +3,7 @@ import type { RecordTable } from '../../state/ledger/record-table.ts';
 import { readIdEntry, UNKNOWN_ID, writeIdEntry } from '../merge-decision.ts';
 
 interface NamedAtLedger {
-  /** Hash of the id that was seen with users under earlier names. */
+  /** Hash of the id that was seen with users under earlier names, or of a vendor's person; see enterNames. */
   readonly id: Buffer;
   readonly hash: KeyedHash;
   /** The bucket of the id. */
@@ -16,7 +16,10 @@ interface NamedAtLedger {
  */
 const NAMED = 'named';
 
-/** Enters earlier names under which an id was seen with a user. Repeating it changes nothing. */
+/**
+ * Enters earlier names under which an id was seen with a user; or the devices of a vendor's person without a user, whose
+ * facts are about to be removed. Repeating it changes nothing.
+ */
 export function enterNames(names: ReadonlySet<string>, at: NamedAtLedger): void {
   const { table } = at;
   let count = countNames(at);

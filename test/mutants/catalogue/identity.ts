@@ -79,6 +79,13 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/persons/shared-devices.test.ts'],
   },
   {
+    id: 'REMOVED-6',
+    what: 'devices of a person that removed facts named not reported once its user is known',
+    file: 'src/identity/connect/pair-members.ts',
+    edits: [['if (isRemoving && devices && !only) enterNames(hashDevices(), devices);\n', '']],
+    tests: ['test/migrations/persons/removed-exports.test.ts'],
+  },
+  {
     id: 'REMOVED-3',
     what: 'devices of a person with several users forgotten with the facts about it',
     file: 'src/identity/connect/pair-members.ts',
