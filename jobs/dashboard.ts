@@ -8,6 +8,7 @@ import { Redis } from 'ioredis';
 import { hideEvictionPolicy } from '../src/lib/eviction-policy.ts';
 import type { Logger } from '../src/lib/logger.ts';
 import { DELETION_JOB, type JobName, type Payload, QUEUE_PREFIX, SHARED_JOBS } from './catalog.ts';
+import { DASHBOARD_THEME } from './dashboard-theme.ts';
 import { logConnectionErrors } from './log-connection-errors.ts';
 import { type StagingQueue, watchStagingQueues } from './staging-queues.ts';
 
@@ -116,6 +117,7 @@ function createBoard(queues: readonly Queue[], readOnlyMode: boolean): Board {
         boardTitle: 'Backhaul',
         hideRedisDetails: true,
         miscLinks: [{ text: 'Migrations', url: '/' }],
+        theme: DASHBOARD_THEME,
       },
     },
   });
