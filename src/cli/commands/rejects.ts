@@ -8,6 +8,7 @@ import { openStore } from '../../runtime/open-store.ts';
 import { commandLine, quoted } from '../command-line.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode, RUN_EXIT } from '../exit-code.ts';
+import { renderReject } from '../render/render-reject.ts';
 import { renderNothingLeft, renderRejects } from '../render/render-rejects.ts';
 import { orStopped, showRun } from '../show-run.ts';
 import { withRuntime } from '../with-runtime.ts';
@@ -21,7 +22,7 @@ export async function list({ settings, terminal }: CommandContext, name: string)
   return EXIT.done;
 }
 
-/** `backhaul rejects show`: the records, as JSON lines whether or not --json is given. */
+/** `backhaul rejects show`: the records, to be read at a terminal, and else as lines of JSON. */
 export async function show(
   { settings, terminal }: CommandContext,
   name: string,
@@ -34,7 +35,8 @@ export async function show(
   const { more } = await showRejects(await openStore(settings), name, {
     reason: options.reason,
     limit,
-    onReject: (line) => terminal.data(line, () => JSON.stringify(line)),
+    onReject: (line) =>
+      terminal.data(line, () => (process.stdout.isTTY ? renderReject(line) : JSON.stringify(line))),
   });
   if (more) terminal.info(`… and more; --limit <count> shows them`);
   return EXIT.done;
