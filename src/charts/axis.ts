@@ -22,9 +22,9 @@ export interface Tick {
 /** More would run into one another beside another tile; a phone shows every second one. */
 const MAX_TICKS = 7;
 
-/** `3 days`, `4 days`: as many as fit, evenly apart. */
-export function createWordAxis(labels: readonly string[]): Axis {
-  const step = Math.ceil(labels.length / MAX_TICKS);
+/** `3 days`, `4 days`: as many as fit, evenly apart. `most`: fewer where they are longer or the plot is narrower. */
+export function createWordAxis(labels: readonly string[], most = MAX_TICKS): Axis {
+  const step = Math.ceil(labels.length / most);
   const ticks = labels.flatMap((label, index) => (index % step === 0 ? [{ index, label }] : []));
   return { labels, ticks };
 }

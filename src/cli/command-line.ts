@@ -8,8 +8,8 @@ export const resumeCommand = (context: Caller, name: string, argv?: readonly str
   commandLine(context, `resume ${name}`, argv);
 
 /**
- * A command to be pasted as it is: with the program and the data folder of this process. Holds no secret: the
- * data folder is the only variable in it.
+ * A command to be pasted as it is: with the program of this process, and the data folder, Redis and staging that its
+ * environment names. Holds no secret: of a Redis with a password only the variable is named, to be filled in.
  */
 export function commandLine(
   { env, settings }: Caller,
@@ -23,9 +23,20 @@ export function commandLine(
     : basename(program) === 'backhaul'
       ? 'backhaul'
       : `node ${quoted(program)}`;
-  const folder = env['BACKHAUL_DATA_DIR'] ? `BACKHAUL_DATA_DIR=${quoted(settings.dataDir)} ` : '';
-  return `${folder}${called} ${command}`;
+  const { BACKHAUL_DATA_DIR: folder, REDIS_URL: redis, BACKHAUL_STAGING: staging } = env;
+  const variables = [
+    ...(folder ? [`BACKHAUL_DATA_DIR=${quoted(settings.dataDir)}`] : []),
+    ...(redis ? [`REDIS_URL=${hasPassword(redis) ? '…' : quoted(redis)}`] : []),
+    ...(staging ? [`BACKHAUL_STAGING=${quoted(staging)}`] : []),
+  ];
+  return [...variables, called, command].join(' ');
 }
+
+const hasPassword = (url: string): boolean => {
+  if (!URL.canParse(url)) return true;
+  const { username, password, search } = new URL(url);
+  return username !== '' || password !== '' || search !== '';
+};
 
 /** An argument that a shell reads as one word. */
 export const quoted = (text: string) =>

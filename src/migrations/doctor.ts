@@ -20,6 +20,8 @@ export interface Check {
 export interface CheckContext extends PlanContext {
   /** For the variables that manifests name. */
   readonly env: Environment;
+  /** Whether the bundled API runs, for manifests without a destination. */
+  readonly isBundledRunning: () => Promise<boolean>;
   /** What the machine must have, checked first: a name and what returns the detail or throws. */
   readonly machine: readonly { readonly name: string; readonly look: () => Promise<string> }[];
 }
@@ -59,7 +61,7 @@ export async function checkMigration(
     const loaded = await check('manifest', () => checkManifest(manifestPath, context.env));
     if (loaded) {
       await checkDetail('source', () => checkSource(loaded, context));
-      const askDestination = (ask: typeof probeDestination) => () => checkDestination(loaded, ask);
+      const askDestination = (ask: typeof probeDestination) => () => checkDestination(loaded, ask, context);
       await checkDetail('destination', askDestination(probeDestination));
       const { destination, people } = loaded.manifest;
       if (destination) await checkDetail('groups', async () => explainGroupEvent(people.groupIdentifyEvent));
@@ -104,7 +106,11 @@ async function checkSource({ manifest, baseDir }: LoadedManifest, context: Check
 async function checkDestination(
   { manifest, apiKey }: LoadedManifest,
   ask: typeof probeDestination,
+  { isBundledRunning }: Pick<CheckContext, 'isBundledRunning'>,
 ): Promise<string> {
-  if (!manifest.destination || apiKey === undefined) return 'the bundled API, started for the run';
+  if (!manifest.destination || apiKey === undefined)
+    return (await isBundledRunning())
+      ? 'the bundled API, which runs already'
+      : 'the bundled API, started for the run';
   return ask({ ...manifest.destination, apiKey });
 }

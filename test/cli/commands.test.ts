@@ -235,7 +235,9 @@ describe('the command line', () => {
     };
     const ended = await runBackhaul(['resume', 'shop'], { dataDir, env });
     expect(ended.code, ended.stderr).toBe(5);
-    expect(ended.stderr).toMatch(/Continue with: BACKHAUL_DATA_DIR=\S+ node \S+backhaul.mjs resume shop/);
+    expect(ended.stderr).toMatch(
+      /Continue with: BACKHAUL_DATA_DIR=\S+ BACKHAUL_STAGING=s3:\S+ node \S+backhaul.mjs resume shop/,
+    );
   }, 60_000);
 
   it('ends with 1 and one sentence for a receipt that is damaged, and with 5 for one that is missing', async () => {

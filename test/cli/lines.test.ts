@@ -22,6 +22,19 @@ describe('the resume command', () => {
   });
 });
 
+describe('a command to paste', () => {
+  it('names Redis and staging where the environment does, and no password', () => {
+    const staging = { BACKHAUL_STAGING: 's3://bucket/moves' };
+    expect(command({ ...staging, REDIS_URL: 'redis://10.0.0.5:6379' }, '/bin/backhaul')).toBe(
+      'REDIS_URL=redis://10.0.0.5:6379 BACKHAUL_STAGING=s3://bucket/moves backhaul resume shop',
+    );
+    expect(command({ REDIS_URL: 'rediss://ada:secret@redis.example:6379' }, '/bin/backhaul')).toBe(
+      'REDIS_URL=… backhaul resume shop',
+    );
+    expect(command({ REDIS_URL: '' }, '/bin/backhaul')).toBe('backhaul resume shop');
+  });
+});
+
 describe('a log line at a terminal', () => {
   it('is a sentence with its facts', () => {
     const line = '{"level":40,"time":"2024-01-01T00:00:00Z","tries":3,"detail":"500","msg":"trying again"}\n';

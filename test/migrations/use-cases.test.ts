@@ -332,10 +332,14 @@ describe('what needs no runtime', () => {
         },
       },
     ];
-    const { healthy, checks } = await checkMigration(
-      { ...createPlanContext(lab.settings), env: lab.env, machine },
-      path,
-    );
+    let runs = false;
+    const context = {
+      ...createPlanContext(lab.settings),
+      env: lab.env,
+      machine,
+      isBundledRunning: async () => runs,
+    };
+    const { healthy, checks } = await checkMigration(context, path);
     expect(healthy).toBe(false);
     expect(checks.map(({ name, ok }) => [name, ok])).toEqual([
       ['good', true],
@@ -346,6 +350,11 @@ describe('what needs no runtime', () => {
       ['destination', true],
     ]);
     expect(checks[1]?.detail).toBe('make room');
+    expect(checks.at(-1)?.detail).toBe('the bundled API, started for the run');
+    runs = true;
+    expect((await checkMigration(context, path)).checks.at(-1)?.detail).toBe(
+      'the bundled API, which runs already',
+    );
   });
 
   it('is the status of all, watched until none of them runs', async () => {

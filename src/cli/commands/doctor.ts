@@ -1,3 +1,4 @@
+import { runsBundledApi } from '../../embedded/supervisor.ts';
 import { checkMigration } from '../../migrations/doctor.ts';
 import { createMachineChecks } from '../../runtime/check-machine.ts';
 import { createPlanContext } from '../../runtime/open-store.ts';
@@ -11,7 +12,12 @@ export async function doctor(
   { sendProbe = false }: { readonly sendProbe?: boolean },
 ): Promise<ExitCode> {
   const result = await checkMigration(
-    { ...createPlanContext(settings), env, machine: createMachineChecks(settings) },
+    {
+      ...createPlanContext(settings),
+      env,
+      machine: createMachineChecks(settings),
+      isBundledRunning: async () => settings.apiUrl !== undefined || (await runsBundledApi(settings.dataDir)),
+    },
     path,
     sendProbe,
   );

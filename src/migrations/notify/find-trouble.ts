@@ -1,7 +1,7 @@
 import type { Staging } from '../../contract/staging.ts';
 import { layout } from '../../state/keys.ts';
 import { listAttempts } from '../../state/notices/notices.ts';
-import { MAX_ATTEMPTS } from './retries.ts';
+import { MAX_ATTEMPTS, toNextAttemptMs } from './retries.ts';
 
 /** Why the webhook does not know the newest state that it was to be told of. */
 export interface WebhookTrouble {
@@ -9,6 +9,8 @@ export interface WebhookTrouble {
   /** Of the last attempt, ISO 8601. */
   readonly at: string;
   readonly attempts: number;
+  /** When it is due again, ISO 8601; absent where it is not tried again. */
+  readonly next?: string;
   /** Whether it is not tried again. */
   readonly isGivenUp: boolean;
 }
@@ -23,9 +25,16 @@ export async function findWebhookTrouble(
   const last = await attempts?.load();
   if (!attempts || last?.outcome !== 'failed') return undefined;
   const { reason, at } = last;
-  return { reason, at, attempts: attempts.count, isGivenUp: attempts.count >= MAX_ATTEMPTS };
+  const { count } = attempts;
+  const isGivenUp = count >= MAX_ATTEMPTS;
+  const next = isGivenUp ? {} : { next: new Date(toNextAttemptMs(count, last)).toISOString() };
+  return { reason, at, attempts: count, isGivenUp, ...next };
 }
 
 /** A sentence without its article and full stop. */
-export const describeTrouble = ({ reason, at, attempts, isGivenUp }: WebhookTrouble): string =>
-  `webhook could not be told of this: ${reason} (attempt ${attempts} at ${at}; ${isGivenUp ? 'it is not tried again' : 'it is tried again'})`;
+export const describeTrouble = ({ reason, at, attempts, next }: WebhookTrouble): string =>
+  `webhook could not be told of this: ${reason} (attempt ${attempts} of ${MAX_ATTEMPTS} at ${at}; ${
+    next === undefined
+      ? 'it is not tried again'
+      : `the next is due at ${next}, by "backhaul serve", a worker or a run of it`
+  })`;

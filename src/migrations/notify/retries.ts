@@ -35,6 +35,9 @@ export function decideAttempt(
   const { count, last } = made;
   if (last === undefined) return { kind: nowMs - atMs > NEWS_MS ? 'expire' : 'send' };
   if (last.outcome !== 'failed' || count >= MAX_ATTEMPTS) return { kind: 'none' };
-  const waitMs = WAITS_MS[count - 1] ?? 0;
-  return { kind: nowMs >= Date.parse(last.at) + waitMs ? 'send' : 'wait' };
+  return { kind: nowMs >= toNextAttemptMs(count, last) ? 'send' : 'wait' };
 }
+
+/** When the next attempt is due after so many that failed. */
+export const toNextAttemptMs = (count: number, last: Pick<Attempt, 'at'>): number =>
+  Date.parse(last.at) + (WAITS_MS[count - 1] ?? 0);

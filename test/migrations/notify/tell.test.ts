@@ -152,9 +152,14 @@ describe('the webhook', () => {
     await tellAll();
     expect(receiver.arrivals).toHaveLength(2);
     const trouble = await findWebhookTrouble(staging, 'shop');
-    expect(trouble).toMatchObject({ reason: 'HTTP 500', attempts: 2, isGivenUp: false });
+    expect(trouble).toMatchObject({
+      reason: 'HTTP 500',
+      attempts: 2,
+      isGivenUp: false,
+      next: '2024-03-01T12:00:35.000Z',
+    });
     expect(trouble && describeTrouble(trouble)).toContain(
-      'HTTP 500 (attempt 2 at 2024-03-01T12:00:05.000Z; it is',
+      'HTTP 500 (attempt 2 of 8 at 2024-03-01T12:00:05.000Z; the next is due at 2024-03-01T12:00:35.000Z, by',
     );
 
     receiver.answerWith(undefined);

@@ -18,6 +18,10 @@ it('compares whole minutes with the budget, whatever bursts a run sends in', () 
     { atMs: 120_000, eventsPerMinute: 10_000 },
   ]);
   expect(toRates({ fromMs: 0, stepMs: 10_000, events: [5, 5] })).toEqual([]);
+  // Of a run that is over nothing more comes.
+  expect(toRates({ fromMs: 0, stepMs: 10_000, events: [5, 5] }, true)).toEqual([
+    { atMs: 0, eventsPerMinute: 10 },
+  ]);
 });
 
 it('takes wider intervals as they are', () => {
@@ -67,6 +71,8 @@ it('shows of a removed migration what remains, and no progress', async () => {
   const kept = reasons.map((reason) => ({ ...reason, samples }));
   expect(await show({ ...view, reasons: kept }, 'reasons')).toContain('backhaul rejects ls');
   expect(await show(view, 'verification')).toContain('removed before it had a report');
+  const { throughput: __, ...unmeasured } = view;
+  expect(await show(unmeasured, 'throughput')).toContain('Not kept of a migration that was removed');
 });
 
 it('says what a migration was asked to do', async () => {
@@ -119,4 +125,11 @@ it('does not say that nothing was skipped while the first part is under way', as
   const show = async (of: typeof view) => String(await renderMigration(of, { token: undefined })['reasons']);
   expect(await show(view)).toContain('Shown by reason once a part is done.');
   expect(await show(none)).toContain('Nothing was skipped or rejected so far.');
+});
+
+it('writes so few times below the throughput that they do not run into one another', async () => {
+  const throughput = { fromMs: 0, stepMs: 60_000, events: Array.from({ length: 14 }, () => 1) };
+  const view = { ...createRunningView(), throughput };
+  const plot = String(await renderMigration(view, { token: undefined })['throughput']);
+  expect(plot.match(/y="17"/g)?.length).toBe(5);
 });

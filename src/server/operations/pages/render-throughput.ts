@@ -9,6 +9,8 @@ import { formatTime } from './format.ts';
 const MINUTE_MS = 60_000;
 /** As many as a pointer can find. */
 const MAX_POINTS = 120;
+/** The plot has half of the page, and the names of its lines beside it. */
+const MAX_TIMES = 5;
 
 export interface Rate {
   readonly atMs: number;
@@ -17,26 +19,40 @@ export interface Rate {
 
 /**
  * Events a minute by interval. No interval is shorter than a minute: a run that is held back by its budget sends in
- * bursts, and only over a minute do these compare with the budget. The last one counts once it has passed.
+ * bursts, and only over a minute do these compare with the budget. The last one counts once it has passed, or the run is
+ * over.
  */
-export function toRates({ fromMs, stepMs, events }: NonNullable<MigrationView['throughput']>): Rate[] {
+export function toRates(
+  { fromMs, stepMs, events }: NonNullable<MigrationView['throughput']>,
+  isOver = false,
+): Rate[] {
   const joined = Math.max(Math.ceil(MINUTE_MS / stepMs), Math.ceil(events.length / MAX_POINTS));
   const widthMs = joined * stepMs;
-  const whole = Math.floor((events.length - 1) / joined);
+  const whole = isOver ? Math.ceil(events.length / joined) : Math.floor((events.length - 1) / joined);
   return Array.from({ length: whole }, (_, index) => {
     const sum = events.slice(index * joined, (index + 1) * joined).reduce((total, one) => total + one, 0);
     return { atMs: fromMs + index * widthMs, eventsPerMinute: Math.round((sum * MINUTE_MS) / widthMs) };
   });
 }
 
+const NOTHING: Readonly<Partial<Record<MigrationView['state'], string>>> = {
+  running: 'Shown once the run has taken a minute.',
+  removed: 'Not kept of a migration that was removed.',
+};
+
 export function renderThroughput({ state, throughput, terms: { eventsPerMinute } }: MigrationView): Html {
-  const rates = throughput ? toRates(throughput) : [];
+  const rates = throughput ? toRates(throughput, state !== 'running') : [];
   const [first, last] = [rates[0], rates.at(-1)];
   if (first === undefined || last === undefined)
-    return html`<p class="quiet">${state === 'running' ? 'Shown once the run has taken a minute.' : 'No run has taken a minute.'}</p>`;
+    return html`<p class="quiet">${NOTHING[state] ?? 'No run has sent anything.'}</p>`;
   const times = rates.map(({ atMs }) => formatTime(new Date(atMs).toISOString()));
   const isLong = last.atMs - first.atMs > DAY_MS;
-  const axis = isLong ? createTimeAxis(times) : createWordAxis(times.map((time) => time.slice(11, 16)));
+  const axis = isLong
+    ? createTimeAxis(times)
+    : createWordAxis(
+        times.map((time) => time.slice(11, 16)),
+        MAX_TIMES,
+      );
   const series = [
     { name: 'accepted', values: rates.map((rate) => rate.eventsPerMinute), color: 'insight-1' },
     ...(eventsPerMinute === undefined
