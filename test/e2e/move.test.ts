@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -246,4 +246,30 @@ describe('a file that is not what was exported', () => {
     );
     await expectRefused(file, 2, 'are in the bundled API of another data folder');
   });
+
+  it(
+    'says what to do where the disk is full, and is imported with the same file once there is room',
+    async ({ skip }) => {
+      const api = await startApi();
+      const [here, full] = [createMachine(workplace, 'roomy', api), createMachine(workplace, 'full', api)];
+      const file = join(workplace.folder, 'full.tar.gz');
+      mkdirSync(full.staging);
+      const mount = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', full.staging]);
+      skip(mount.status !== 0, 'needs the right to mount a small file system');
+      onTestFinished(() => void spawnSync('umount', ['-l', full.staging]));
+      const ended = await here.command('run', '--json', manifest);
+      expect(ended.code, ended.stderr).toBe(0);
+      expect((await here.command('state', 'export', NAME, '--to', file)).code).toBe(0);
+
+      const stopped = await full.command('state', 'import', file);
+      expect(stopped.code).toBe(2);
+      expect(stopped.stderr).toMatch(/is full .*free some space/);
+      expect(stopped.stderr).toMatch(/Not all is imported.*continue with: .*state import .*full\.tar\.gz/);
+      execFileSync('mount', ['-o', 'remount,size=100m', full.staging]);
+      const imported = await full.command('state', 'import', file);
+      expect(imported.code, imported.stderr).toBe(0);
+      expect((await full.command('status', NAME)).stdout).toContain(`${NAME}: finished`);
+    },
+    TIMEOUT_MS,
+  );
 });
