@@ -1,3 +1,5 @@
+import { flatten } from '../lib/json/flatten.ts';
+
 /**
  * What one record states about persons and groups, beside its event. Facts are folded by source time,
  * never by arrival (invariant I2). `time` is ISO 8601 UTC with milliseconds, so that text order is time
@@ -30,7 +32,13 @@ export interface JoinFact {
 }
 
 /** Ids of a vendor's persons may be given out once a project, so an id of two projects may be two persons. */
-export const toPersonOf = (person: string, project: string): string => `${person}${PROJECT_MARK}${project}`;
+export function toPersonOf(person: string, project: string): string {
+  if (person === lastPerson && project === lastProject) return lastPersonOf;
+  lastPerson = person;
+  lastProject = project;
+  lastPersonOf = flatten(`${person}${PROJECT_MARK}${project}`);
+  return lastPersonOf;
+}
 
 /** The vendor's own id, and the rest, which names the project. */
 export function cutPersonOf(person: string): readonly [id: string, rest: string] {
@@ -39,6 +47,11 @@ export function cutPersonOf(person: string): readonly [id: string, rest: string]
 }
 /** In no id. */
 const PROJECT_MARK = ' of project ';
+
+/** Most records are of the person of the one before: what is known of its ids keeps one text, not one a record. */
+let lastPerson = '';
+let lastProject = '';
+let lastPersonOf = PROJECT_MARK;
 
 /** Who an event is of, and which person that is for the vendor. */
 export interface Seen {

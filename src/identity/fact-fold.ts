@@ -76,9 +76,9 @@ export class FactFold {
       // An id paired with itself merges nothing, but it is a user id.
       if (fact.anonId !== fact.userId) addPair(this.#id(fact.anonId), 'pairs', fact.userId, fact.time);
     } else if (fact.kind === 'person') {
-      const { set, setOnce } = this.#id(fact.distinctId).open();
-      if (fact.set) set.add(fact.time, fact.set);
-      if (fact.setOnce) setOnce.add(fact.time, fact.setOnce);
+      const properties = this.#id(fact.distinctId).open();
+      if (fact.set) properties.set.add(fact.time, fact.set);
+      if (fact.setOnce) properties.setOnce.add(fact.time, fact.setOnce);
     } else if (fact.kind === 'group') {
       this.#group(fact).properties.set.add(fact.time, fact.set);
     } else if (fact.kind === 'rename') {
@@ -134,15 +134,16 @@ export class FactFold {
     for (const [id, known] of this.ids) {
       const stored = known.takeStored(id);
       if (stored) yield stored;
-      yield* listVerdicts(id, known);
-      for (const [person, member] of known.listMembers(id)) {
+      if (known.verdicts || known.waitingVerdicts || known.placed || known.named)
+        yield* listVerdicts(id, known);
+      known.eachMember(id, (person, member) => {
         const members = byPerson.get(person);
         if (members) members.push(member);
         else byPerson.set(person, [member]);
-      }
+      });
     }
     for (const [person, members] of byPerson)
-      yield { kind: 'members', person, members: members.sort(({ id: a }, { id: b }) => (a < b ? -1 : 1)) };
+      yield { kind: 'members', person, members: members.length === 1 ? members : members.sort(compareIds) };
     yield* this.#renames.values();
     yield* this.#joins.values();
     for (const { groupType, groupKey, time, properties } of this.groups.values()) {
@@ -230,6 +231,8 @@ function addPair(known: KnownId, kind: PairKind, userId: string, time: string): 
   if (first === undefined || time < first) users.set(userId, time);
   return first === undefined;
 }
+
+const compareIds = ({ id: a }: StoredMember, { id: b }: StoredMember): number => (a < b ? -1 : 1);
 
 /** What follows from what the vendor says of an id. */
 function* listVerdicts(id: string, known: KnownId): Generator<StoredFact> {

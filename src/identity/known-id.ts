@@ -60,10 +60,10 @@ export class KnownId {
   }
 
   /** Of which of the vendor's persons it is a member. */
-  *listMembers(id: string): Generator<readonly [person: string, member: StoredMember]> {
+  eachMember(id: string, visit: (person: string, member: StoredMember) => void): void {
     for (let one = this.members; one; one = one.next) {
       const { person, isUser, time } = one;
-      if (person !== undefined) yield [person, { id, isUser, time, months: listMonths(one) }];
+      if (person !== undefined) visit(person, { id, isUser, time, months: listMonths(one) });
     }
   }
 

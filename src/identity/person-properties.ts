@@ -6,57 +6,56 @@ import { PropertyFold } from './property-fold.ts';
  */
 export class PersonProperties {
   #text: string | undefined;
-  #folds: { readonly set: PropertyFold; readonly setOnce: PropertyFold } | undefined;
+  #set: PropertyFold | undefined;
+  #setOnce: PropertyFold | undefined;
 
   get isEmpty(): boolean {
     if (this.#text !== undefined) return this.#text === '0';
-    return !this.#folds || (this.#folds.set.isEmpty && this.#folds.setOnce.isEmpty);
+    return this.#set?.isEmpty !== false && this.#setOnce?.isEmpty !== false;
   }
 
   /** The latest time of a property that was set; empty where there is none. */
   get newestSet(): string {
-    return this.#text === undefined ? (this.#folds?.set.newest ?? '') : findNewestSet(this.#text);
+    return this.#text === undefined ? (this.#set?.newest ?? '') : findNewestSet(this.#text);
   }
 
   get set(): PropertyFold {
-    return this.#open().set;
+    this.#takeApart();
+    this.#set ??= new PropertyFold('latest');
+    return this.#set;
   }
 
   get setOnce(): PropertyFold {
-    return this.#open().setOnce;
+    this.#takeApart();
+    this.#setOnce ??= new PropertyFold('earliest');
+    return this.#setOnce;
   }
 
   /** See renderProperties. Returns by how much memory grew, in bytes, estimated. */
   addText(text: string): number {
     if (this.#text === text) return 0;
-    if (this.#text === undefined && !this.#folds) {
+    if (this.#text === undefined && !this.#set && !this.#setOnce) {
       this.#text = text;
       return text.length;
     }
-    const { set, setOnce } = this.#open();
     const added = parseProperties(text);
     let grownBy = 0;
-    for (const snapshot of added.set) grownBy += set.addSnapshot(snapshot);
-    for (const snapshot of added.setOnce) grownBy += setOnce.addSnapshot(snapshot);
+    for (const snapshot of added.set) grownBy += this.set.addSnapshot(snapshot);
+    for (const snapshot of added.setOnce) grownBy += this.setOnce.addSnapshot(snapshot);
     return grownBy;
   }
 
   /** What `addText` takes. */
   get text(): string {
     if (this.#text !== undefined) return this.#text;
-    const { set, setOnce } = this.#open();
-    return renderProperties(set.snapshots(), setOnce.snapshots());
+    return renderProperties(this.#set?.snapshots() ?? [], this.#setOnce?.snapshots() ?? []);
   }
 
-  #open() {
-    if (this.#folds) return this.#folds;
-    this.#folds = { set: new PropertyFold('latest'), setOnce: new PropertyFold('earliest') };
-    if (this.#text !== undefined) {
-      const { set, setOnce } = parseProperties(this.#text);
-      this.#text = undefined;
-      for (const snapshot of set) this.#folds.set.addSnapshot(snapshot);
-      for (const snapshot of setOnce) this.#folds.setOnce.addSnapshot(snapshot);
-    }
-    return this.#folds;
+  #takeApart(): void {
+    if (this.#text === undefined) return;
+    const { set, setOnce } = parseProperties(this.#text);
+    this.#text = undefined;
+    for (const snapshot of set) this.set.addSnapshot(snapshot);
+    for (const snapshot of setOnce) this.setOnce.addSnapshot(snapshot);
   }
 }
