@@ -4,10 +4,11 @@ import { type BatchLimits, DEFAULT_BATCH_LIMITS } from '../deliver/batch-builder
 import { createPace } from '../lib/async/pace.ts';
 import type { KeyedHash } from '../state/ledger/keyed-hash.ts';
 import type { LedgerTables } from '../state/ledger/ledger-tables.ts';
+import type { RecordTable } from '../state/ledger/record-table.ts';
 import { type FoldedSubject, foldPersons, getPropertiesMaxBytes } from './fold-persons.ts';
-import { type BucketRange, type LoadLimits, loadFolds, RESOLVED_FACTS } from './load-folds.ts';
+import { type BucketRange, type LoadLimits, loadFolds, PIECE_IDS, RESOLVED_FACTS } from './load-folds.ts';
 import { countActive, emptyPersonsTally, tallyUnmerged } from './persons-tally.ts';
-import { createPropertyFilter, hashGroupMark } from './property-filter.ts';
+import { createPropertyFilter, hashGroupMark, type PropertyFilter } from './property-filter.ts';
 import type { LedgerAtTurn } from './resolve-persons.ts';
 import type { SentChunk } from './send-chunks.ts';
 
@@ -44,29 +45,60 @@ export async function* foldBuckets(options: FoldBucketsOptions): AsyncGenerator<
     groupIdentifyEvent,
     maxBytes: getPropertiesMaxBytes(batch),
   };
-  const source = { staging, facts, range: { from, to }, signal, limits, pace };
+  const source = { staging, facts, range: { from, to }, signal, limits, pace, pieceIds: PIECE_IDS };
+  let run: Run | undefined;
   for await (const { fold, buckets } of loadFolds(RESOLVED_FACTS, source)) {
     if (fold.size === 0) continue;
     if (contradicted && contradicted.size > 0) {
       for (const of of fold.persons.keys()) if (contradicted.has(of)) fold.persons.delete(of);
     }
+    if (run?.buckets !== buckets) {
+      if (run) yield* send(run);
+      run = await open(buckets);
+    }
+    for (const table of run.tables.values())
+      await table.reserve((PROPERTIES * fold.size) / buckets.length, pace);
+    for (const subject of foldPersons(fold, run.filter, shape, after)) {
+      run.subjects.push(subject);
+      run.bytes += subject.bytes;
+      if (pace.isDue()) await pace.rest();
+    }
+    if (run.bytes > MOST_BYTES) yield* send(run);
+  }
+  if (run) yield* send(run);
+
+  async function open(buckets: readonly number[]): Promise<Run> {
     const tables = await options.tables.load(buckets);
-    for (const table of tables.values()) await table.reserve((PROPERTIES * fold.size) / buckets.length, pace);
     const filter = createPropertyFilter({
       hash: ledger.hash,
       tables,
       at: ledger,
       overwrite: shape.overwrite,
     });
-    const subjects: FoldedSubject[] = [];
-    for (const subject of foldPersons(fold, filter, shape, after)) {
-      subjects.push(subject);
-      if (pace.isDue()) await pace.rest();
-    }
-    await options.tables.save(tables);
+    return { buckets, tables, filter, subjects: [], bytes: 0 };
+  }
+
+  async function* send(some: Run): AsyncGenerator<SentChunk> {
+    await options.tables.save(some.tables);
+    const { subjects } = some;
+    some.subjects = [];
+    some.bytes = 0;
     yield* cutChunks(subjects, batch, ledger.hash);
   }
 }
+
+/** What is folded of some buckets at once, and not sent yet. */
+interface Run {
+  readonly buckets: readonly number[];
+  readonly tables: ReadonlyMap<number, RecordTable>;
+  readonly filter: PropertyFilter;
+  subjects: FoldedSubject[];
+  /** Of their values. */
+  bytes: number;
+}
+
+/** Of the values of subjects that wait for the rest of their buckets. */
+const MOST_BYTES = 12 * 1024 * 1024;
 
 /** Properties of a person, as a guess at how large a table becomes. */
 const PROPERTIES = 10;

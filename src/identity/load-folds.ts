@@ -4,6 +4,7 @@ import { createPace, type Pace } from '../lib/async/pace.ts';
 import { ORDER_BITS } from '../state/bucket.ts';
 import { getFactOrder, ORDER_DIGITS, parseStoredFact, type StoredFact } from '../state/facts/fact-line.ts';
 import { estimateTextBytes, type FactsRange, readLines } from '../state/facts/fact-object.ts';
+import { OrderedLines } from '../state/facts/ordered-lines.ts';
 import { parseResolvedFact, type ResolvedFact } from '../state/facts/resolved-facts.ts';
 import { FactFold } from './fact-fold.ts';
 import { ResolvedFold } from './resolved-fold.ts';
@@ -64,6 +65,9 @@ export const RESOLVED_FACTS: FoldKind<ResolvedFact, ResolvedFold> = {
   getSize: ({ size }) => size,
 };
 
+/** Ids of a piece: few enough to be gone before the young generation is collected twice. */
+export const PIECE_IDS = 256;
+
 export interface FoldSource {
   readonly staging: Staging;
   /** Objects of facts. */
@@ -72,12 +76,14 @@ export interface FoldSource {
   readonly signal: AbortSignal;
   /** @default LOAD_LIMITS */
   readonly limits?: LoadLimits | undefined;
+  /** Ids of one fold, where a run of buckets is read at once; for who wants few of them at a time. @default all */
+  readonly pieceIds?: number;
   readonly pace?: Pace;
 }
 
 export interface LoadedFold<Fold> {
   readonly fold: Fold;
-  /** The buckets that it may hold ids of. */
+  /** The buckets that it, and those before and behind it, may hold ids of. */
   readonly buckets: readonly number[];
 }
 
@@ -93,6 +99,11 @@ export async function* loadFolds<Fact, Fold>(
 ): AsyncGenerator<LoadedFold<Fold>> {
   const { runBytes, foldBytes } = source.limits ?? LOAD_LIMITS;
   for (const run of await planRuns(source.facts, source.range, runBytes)) {
+    const lines = source.pieceIds === undefined ? undefined : await orderLines(kind, source, run, foldBytes);
+    if (lines) {
+      for await (const fold of foldPieces(kind, source, lines)) yield { fold, buckets: run.buckets };
+      continue;
+    }
     for await (const fold of loadRun(kind, source, run, foldBytes)) yield { fold, buckets: run.buckets };
   }
 }
@@ -147,6 +158,54 @@ const join = (before: FactsRange, range: FactsRange): FactsRange => ({
   length: range.offset + range.length - before.offset,
   sections: [...(before.sections ?? []), ...(range.sections ?? [])],
 });
+
+/** The lines of a run; undefined where they are too many to be in memory at once. */
+async function orderLines<Fact, Fold>(
+  kind: FoldKind<Fact, Fold>,
+  { staging, signal, pace = createPace() }: FoldSource,
+  { ranges }: Run,
+  mostBytes: number,
+): Promise<OrderedLines<Fact> | undefined> {
+  const ordered = new OrderedLines<Fact>();
+  const { getOrder, isWanted = () => true } = kind;
+  for (let start = 0; start < ranges.length; start += READS_IN_FLIGHT) {
+    signal.throwIfAborted();
+    const some = ranges.slice(start, start + READS_IN_FLIGHT);
+    const read = await Promise.all(some.map((range) => readLines(staging, range)));
+    for (const [index, lines] of read.entries()) {
+      if (ordered.bytes + lines.length > mostBytes) return undefined;
+      const parse = kind.parseOf?.(some[index]?.key ?? '') ?? kind.parse;
+      ordered.add(lines, parse, { getOrder, isWanted });
+      if (pace.isDue()) await pace.rest();
+    }
+  }
+  return ordered;
+}
+
+/** All facts of one id are in one fold, and none spans two buckets. */
+async function* foldPieces<Fact, Fold>(
+  kind: FoldKind<Fact, Fold>,
+  { pieceIds = PIECE_IDS, signal, pace = createPace() }: FoldSource,
+  lines: OrderedLines<Fact>,
+): AsyncGenerator<Fold> {
+  let fold = kind.create();
+  let last = -1;
+  for (const line of lines.list()) {
+    const { order } = line;
+    const isFull = kind.getSize(fold) >= pieceIds || toBucket(order) !== toBucket(last);
+    if (order !== last && last !== -1 && isFull) {
+      yield fold;
+      signal.throwIfAborted();
+      fold = kind.create();
+    }
+    kind.add(fold, line.parse());
+    if (pace.isDue()) await pace.rest();
+    last = order;
+  }
+  yield fold;
+}
+
+const toBucket = (order: number): number => Math.floor(order / 2 ** ORDER_BITS);
 
 /** Orders from `low` up to, but not including, `high`. */
 interface Span {

@@ -7,6 +7,8 @@ import { saveLines } from '../state/facts/fact-object.ts';
 import {
   type MergesIndex,
   mergesIndex,
+  OF_DIGITS,
+  parseResolvedFact,
   renderResolvedFact,
   saveMerges,
 } from '../state/facts/resolved-facts.ts';
@@ -15,7 +17,7 @@ import type { LedgerTables } from '../state/ledger/ledger-tables.ts';
 import type { RecordTable } from '../state/ledger/record-table.ts';
 import { bucketVersions } from '../state/ledger/versions.ts';
 import { type Connected, loadRenames } from './connect/connect-persons.ts';
-import { type BucketRange, FACTS, LOAD_LIMITS, type LoadLimits, loadFolds } from './load-folds.ts';
+import { type BucketRange, FACTS, LOAD_LIMITS, type LoadLimits, loadFolds, PIECE_IDS } from './load-folds.ts';
 import { loadDoubted } from './merges/doubted-users.ts';
 import {
   addUnmerged,
@@ -73,7 +75,12 @@ export async function resolveBuckets(options: ResolveBucketsOptions): Promise<Re
   const pace = createPace();
   const writer = createResolvedWriter(options, limits.foldBytes / 4, pace);
   let open: Map<number, RecordTable> = new Map();
-  let opened = '';
+  const looksUp = ledger.sharedDevices === 'last' && options.earlierIds !== undefined;
+  const passOn = async (buckets: readonly number[], atLeast: number) => {
+    const late = writer.takeLateMerges(atLeast);
+    if (late.length > 0) await passOnSent(late, options, buckets, writer.sink, pace);
+  };
+  let openBuckets: readonly number[] = [];
 
   const source = {
     staging: options.staging,
@@ -82,23 +89,26 @@ export async function resolveBuckets(options: ResolveBucketsOptions): Promise<Re
     signal,
     limits,
     pace,
+    // Where users are looked up in other buckets, once for all ids of a fold.
+    ...(looksUp ? {} : { pieceIds: PIECE_IDS }),
   };
   for await (const { fold, buckets } of loadFolds(FACTS, source)) {
-    if (opened !== buckets.join()) {
+    if (openBuckets !== buckets) {
+      await passOn(openBuckets, 1);
       await options.tables.save(open);
       open = await options.tables.load(buckets);
-      opened = buckets.join();
+      openBuckets = buckets;
     }
     for (const table of open.values()) await table.reserve(fold.size / buckets.length, pace);
     const doubted =
-      ledger.sharedDevices === 'last' && options.earlierIds
+      looksUp && options.earlierIds
         ? await loadDoubted(fold, renames, { hash: ledger.hash, earlierIds: options.earlierIds, pace })
         : undefined;
     await resolvePersons(fold, ledger, open, writer.sink, pace, { renames, doubted });
-    const late = writer.takeLateMerges();
-    if (late.length > 0) await passOnSent(late, options, buckets, writer.sink, pace);
+    await passOn(buckets, LATE_AT_ONCE);
     await writer.flushWhenLarge();
   }
+  await passOn(openBuckets, 1);
   const resolved = await writer.end();
   // Last: what a turn enters as sent must be where a resumed turn finds it.
   await options.tables.save(open);
@@ -131,6 +141,16 @@ async function passOnSent(
   for (const one of unmerged) sink.unmerged(one);
 }
 
+/** Late merges of some buckets that are kept in memory: for each time all that was sent of the buckets is read. */
+const LATE_AT_ONCE = 10_000;
+
+/** All facts about one person or group as the fewest lines. */
+function joinFacts(lines: readonly string[]): string[] {
+  const fold = new ResolvedFold();
+  for (const line of lines) fold.add(parseResolvedFact(line));
+  return [...fold.facts()].map(renderResolvedFact);
+}
+
 /** Merges of one object: what one step of sending them holds in memory. */
 const MERGES_AT_ONCE = 10_000;
 
@@ -148,14 +168,14 @@ function createResolvedWriter(
   };
   const contradicted: string[] = [];
   const countsIds = !connected?.hasPersons;
-  let fold = new ResolvedFold();
+  let lines = new BucketLines();
   let pairs: string[] = [];
   let late: LateMerge[] = [];
 
   const sink: ResolvedSink = {
     merge: (merge) => void pairs.push(JSON.stringify(merge)),
     lateMerge: (one) => void late.push(one),
-    fact: (fact) => fold.add(fact),
+    fact: (fact) => lines.add(renderResolvedFact(fact)),
     unmerged: (one) => addUnmerged(people, one),
     mergedBefore: () => {
       people.mergedBefore = (people.mergedBefore ?? 0) + 1;
@@ -170,15 +190,13 @@ function createResolvedWriter(
     contradictedUser: (of) => void contradicted.push(of),
   };
 
-  const flushFacts = async () => {
-    if (fold.size === 0) return;
-    const lines = new BucketLines();
-    for (const fact of fold.facts()) {
-      lines.add(renderResolvedFact(fact));
-      if (pace.isDue()) await pace.rest();
-    }
-    fold = new ResolvedFold();
+  /** Of one person there may be many facts; joined, they may be few. */
+  const flushFacts = async (above: number) => {
+    if (lines.bytes <= above) return;
+    lines = await lines.join(OF_DIGITS, joinFacts, pace);
+    if (lines.bytes <= above / 2) return;
     facts.push(await saveLines(staging, toResolvedFactsKey(prefix, { from, to }, facts.length), lines));
+    lines = new BucketLines();
   };
   const flushMerges = async (atLeast: number) => {
     while (pairs.length >= atLeast && pairs.length > 0) {
@@ -190,18 +208,19 @@ function createResolvedWriter(
 
   return {
     sink,
-    takeLateMerges(): readonly LateMerge[] {
+    takeLateMerges(atLeast: number): readonly LateMerge[] {
+      if (late.length < atLeast) return [];
       const taken = late;
       late = [];
       return taken;
     },
     async flushWhenLarge() {
       await flushMerges(MERGES_AT_ONCE);
-      if (fold.weight > flushBytes) await flushFacts();
+      await flushFacts(flushBytes);
     },
     async end(): Promise<ResolvedRange> {
       await flushMerges(0);
-      await flushFacts();
+      await flushFacts(0);
       return { facts, merges, people, ...(contradicted.length > 0 ? { contradicted } : {}) };
     },
   };

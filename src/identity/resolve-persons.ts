@@ -100,8 +100,9 @@ export async function resolvePersons(
       if (person && floorMs > Number.NEGATIVE_INFINITY)
         sink.lateMerge({ id, user: user.id, of: person.toString('hex'), newestMs: floorMs });
     } else if (isPaired && verdict === 'merged_before') sink.mergedBefore();
-    if (one.active) passActivity(one.active, decided);
-    if (one.properties) passPerson(id, one.properties, decided);
+    const months = one.active && passActivity(one.active);
+    const isPassed = one.properties !== undefined && passPerson(id, one.properties, decided, months);
+    if (months && !isPassed) sink.fact({ kind: 'active', of: decided.of, months });
     if (pace.isDue()) await pace.rest();
   }
   for (const group of known.groups.values()) {
@@ -111,28 +112,28 @@ export async function resolvePersons(
     if (pace.isDue()) await pace.rest();
   }
 
-  /** Of whom an id with events is, and whether the vendor counts it beside its user. */
-  function passActivity({ isUser, months, besideUser }: StoredActivity, { of }: Decided): void {
-    if (months.length > 0) {
-      const sorted = months.length === 1 ? months : [...months].sort((a, b) => a - b);
-      sink.fact({ kind: 'active', of, months: sorted });
-    }
+  /** The months with events of the person; of these, those count in which the vendor counts the id beside its user. */
+  function passActivity({ isUser, months, besideUser }: StoredActivity): readonly number[] | undefined {
     sink.vendorActive(isUser ? months : months.filter((month) => !besideUser.includes(month)));
+    if (months.length <= 1) return months.length === 0 ? undefined : months;
+    return [...months].sort((a, b) => a - b);
   }
 
+  /** False where nothing is said of the person. `months`: of the same person, to be said with it. */
   function passPerson(
     id: string,
     properties: PersonProperties,
     { verdict, person, perhaps, of, isJunk, user, floorMs }: Decided,
-  ): void {
-    if (properties.isEmpty) return;
+    months: readonly number[] | undefined,
+  ): boolean {
+    if (properties.isEmpty) return false;
     if (isJunk) {
       // Many visitors share such an id: their properties folded together would describe nobody.
       if (!reported.has(id)) sink.unmerged({ reason: 'junk_id', id });
-      return;
+      return false;
     }
     // At the destination the id belongs to somebody of whom these properties may not speak.
-    if (verdict === 'contradicted') return;
+    if (verdict === 'contradicted') return false;
     if (perhaps) {
       // Each may have the values of the other one, or none of them: these fill gaps, and older ones replace nothing.
       const other = perhaps.toString('hex');
@@ -149,7 +150,9 @@ export async function resolvePersons(
       id: person && user !== undefined ? user.id : id,
       isAlias: person !== undefined && user === undefined,
       properties: properties.text,
+      months,
     });
+    return true;
   }
 }
 

@@ -5,7 +5,7 @@ import { BucketLines } from '../../state/facts/bucket-lines.ts';
 import { MEMBER_BUCKETS, renderFact, type StoredFact, toVendorId } from '../../state/facts/fact-line.ts';
 import { saveLines } from '../../state/facts/fact-object.ts';
 import { toResolvedFactsKey } from '../../state/keys.ts';
-import { FACTS, type FoldKind, loadFolds } from '../load-folds.ts';
+import { FACTS, type FoldKind, loadFolds, PIECE_IDS } from '../load-folds.ts';
 import { enterVendorPerson } from '../merge-decision.ts';
 import { areAllNames, enterNames } from '../merges/earlier-names.ts';
 import { addUnmerged, countActive, type PersonsTally, USERS_SHOWN } from '../persons-tally.ts';
@@ -62,15 +62,20 @@ export async function pairMembers(
     : () => false;
   const former = await loadFormerUsers(joined, wanted, context);
 
+  let open: Awaited<ReturnType<typeof tables.load>> = new Map();
+  let openBuckets: readonly number[] = [];
   for await (const { fold, buckets } of loadMembers()) {
-    const open = await tables.load(buckets.map((bucket) => bucket - MEMBER_BUCKETS.from));
+    if (openBuckets !== buckets) {
+      await tables.save(open);
+      open = await tables.load(buckets.map((bucket) => bucket - MEMBER_BUCKETS.from));
+      openBuckets = buckets;
+    }
     for (const [name, person] of fold.persons) {
       if (joined.find(name) !== name) continue;
       decidePerson(name, person);
       if (pace.isDue()) await pace.rest();
       await facts.flush(limits.foldBytes);
     }
-    await tables.save(open);
 
     function decidePerson(name: string, { users, others, waiting, months, isOwn }: VendorPerson): void {
       const known = earliest(users, (id) => renames.get(id)?.to ?? id);
@@ -147,6 +152,7 @@ export async function pairMembers(
       }
     }
   }
+  await tables.save(open);
   await facts.flush();
   return facts.saved;
 
@@ -171,7 +177,7 @@ export async function pairMembers(
       },
     };
     for (const range of ranges)
-      yield* loadFolds(kind, { staging, facts: listAll(), range, signal, limits, pace });
+      yield* loadFolds(kind, { staging, facts: listAll(), range, signal, limits, pace, pieceIds: PIECE_IDS });
   }
 
   function createWriter() {

@@ -1,3 +1,4 @@
+import type { Pace } from '../../lib/async/pace.ts';
 import { ORDER_BITS } from '../bucket.ts';
 import { ORDER_DIGITS } from './fact-line.ts';
 
@@ -21,6 +22,72 @@ export class BucketLines {
     this.#end = end + 1;
     this.#starts.push(this.#end);
     this.#orders.push(readOrder(this.#bytes, start));
+  }
+
+  /** Of all lines, with their ends. */
+  get bytes(): number {
+    return this.#end;
+  }
+
+  /**
+   * The same with fewer lines for all that begin with the same `digits`, which are more than those of the order: `join`
+   * makes them of some at a time.
+   */
+  async join(
+    digits: number,
+    join: (lines: readonly string[]) => readonly string[],
+    pace: Pace,
+  ): Promise<BucketLines> {
+    const joined = new BucketLines();
+    for (const lines of this.#groupLines()) {
+      if (!lines) continue;
+      const sorted = this.#sortLines(lines);
+      for (let from = 0; from < sorted.length; ) {
+        let to = from + 1;
+        while (to < sorted.length && this.#beginAlike(sorted[from] ?? 0, sorted[to] ?? 0, digits)) to += 1;
+        if (to === from + 1) joined.#copy(this, sorted[from] ?? 0);
+        else for (const line of await this.#joinRow(sorted.subarray(from, to), join, pace)) joined.add(line);
+        if (pace.isDue()) await pace.rest();
+        from = to;
+      }
+    }
+    return joined;
+  }
+
+  async #joinRow(
+    row: Uint32Array,
+    join: (lines: readonly string[]) => readonly string[],
+    pace: Pace,
+  ): Promise<readonly string[]> {
+    let joined: readonly string[] = [];
+    for (let from = 0; from < row.length; from += JOINED_AT_ONCE) {
+      const some = Array.from(row.subarray(from, from + JOINED_AT_ONCE), (line) => this.#read(line));
+      joined = join([...joined, ...some]);
+      if (pace.isDue()) await pace.rest();
+    }
+    return joined;
+  }
+
+  #read(line: number): string {
+    return this.#bytes.toString('utf8', this.#starts[line], (this.#starts[line + 1] ?? 0) - 1);
+  }
+
+  #copy(from: BucketLines, line: number): void {
+    const start = from.#starts[line] ?? 0;
+    const stop = from.#starts[line + 1] ?? 0;
+    this.#reserve(this.#end + stop - start);
+    this.#end += from.#bytes.copy(this.#bytes, this.#end, start, stop);
+    this.#starts.push(this.#end);
+    this.#orders.push(from.#orders[line] ?? 0);
+  }
+
+  #beginAlike(a: number, b: number, digits: number): boolean {
+    if (this.#orders[a] !== this.#orders[b]) return false;
+    const atA = this.#starts[a] ?? 0;
+    const atB = this.#starts[b] ?? 0;
+    for (let at = ORDER_DIGITS; at < digits; at += 1)
+      if (this.#bytes[atA + at] !== this.#bytes[atB + at]) return false;
+    return true;
   }
 
   /** Buckets with lines, in ascending order; lines are sorted, so that equal facts make equal objects. */
@@ -104,6 +171,7 @@ export class BucketLines {
   }
 }
 
+const JOINED_AT_ONCE = 500;
 const FIRST_BYTES = 16 * 1024;
 /** A UTF-16 unit takes at most so many in UTF-8. */
 const BYTES_OF_UNIT = 3;

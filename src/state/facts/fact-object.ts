@@ -111,6 +111,8 @@ export class Lines {
   readonly #body: Buffer;
   readonly #where: string;
   readonly #location: string;
+  /** The same text of bytes below 128, made without looking for characters of several bytes. */
+  #encoding: 'latin1' | 'utf8' | undefined;
 
   constructor(body: Buffer, where: string, location: string) {
     this.#body = body;
@@ -118,16 +120,34 @@ export class Lines {
     this.#location = location;
   }
 
+  get length(): number {
+    return this.#body.length;
+  }
+
+  /** Where each line is, and the order that it begins with; -1: it begins with none, see parseEarlier. */
+  eachPlace(visit: (order: number, start: number, stop: number) => void): void {
+    const body = this.#body;
+    for (let start = 0; start < body.length; ) {
+      const end = body.indexOf(LF, start);
+      const stop = end === -1 ? body.length : end;
+      if (stop > start) visit(body[start] === BRACE ? -1 : readOrder(body, start), start, stop);
+      start = stop + 1;
+    }
+  }
+
+  parseAt<T>(parseLine: (line: string) => T, start: number, stop: number): T {
+    this.#encoding ??= isAscii(this.#body) ? 'latin1' : 'utf8';
+    return this.#parseOne(parseLine, this.#body.toString(this.#encoding, start, stop));
+  }
+
   /** `isWanted`: of lines that begin with an order, by that; see renderFact. */
   *parse<T>(parseLine: (line: string) => T, isWanted?: (order: number) => boolean): Generator<T> {
     const body = this.#body;
-    // The same text, made without looking for characters of several bytes.
-    const encoding = isAscii(body) ? 'latin1' : 'utf8';
     for (let start = 0; start < body.length; ) {
       const end = body.indexOf(LF, start);
       const stop = end === -1 ? body.length : end;
       if (stop > start && (!isWanted || body[start] === BRACE || isWanted(readOrder(body, start))))
-        yield this.#parseOne(parseLine, body.toString(encoding, start, stop));
+        yield this.parseAt(parseLine, start, stop);
       start = stop + 1;
     }
   }

@@ -57,7 +57,7 @@ export function renderResolvedFact(fact: ResolvedFact): string {
 }
 
 /** Hexadecimal digits of a keyed hash. */
-const OF_DIGITS = 2 * HASH_BYTES;
+export const OF_DIGITS = 2 * HASH_BYTES;
 
 /** Throws where the line is no resolved fact. */
 export function parseResolvedFact(line: string): ResolvedFact {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { createPace } from '../../../src/lib/async/pace.ts';
 import { BucketLines } from '../../../src/state/facts/bucket-lines.ts';
 
 const order = fc.constantFrom('00000000', '00000001', '00ffffff', '01000000', '3fabcdef', '80000000');
@@ -55,4 +56,33 @@ test('lines that need more room than there was are whole', () => {
       .map(([, text]) => text)
       .join(''),
   ).toBe(`${[...long].sort().join('\n')}\n`);
+});
+
+test('lines that begin alike are joined, whatever is between them and however many they are', async () => {
+  const DIGITS = 10;
+  const join = (lines: readonly string[]) => {
+    const parts = lines.flatMap((one) => one.slice(DIGITS).split(','));
+    return [`${lines[0]?.slice(0, DIGITS)}${[...new Set(parts)].sort().join()}`];
+  };
+  const key = fc.tuple(order, fc.constantFrom('00', '01')).map(([digits, more]) => `${digits}${more}`);
+  const some = fc.tuple(key, fc.constantFrom('a', 'b', 'é', '😀')).map(([start, rest]) => `${start}${rest}`);
+  await fc.assert(
+    fc.asyncProperty(fc.array(some, { size: '+1' }), fc.constantFrom(1, 700), async (lines, times) => {
+      const all = new BucketLines();
+      for (let time = 0; time < times; time += 1) for (const one of lines) all.add(one);
+      const byKey = new Map<string, string[]>();
+      for (const one of lines) {
+        const start = one.slice(0, DIGITS);
+        byKey.set(start, [...(byKey.get(start) ?? []), one]);
+      }
+      const joined = await all.join(DIGITS, join, createPace());
+      expect([...joined.texts()].map(({ body }) => String(body)).join('')).toBe(
+        [...byKey]
+          .sort(([a], [b]) => (a < b ? -1 : 1))
+          .map(([, own]) => `${join(own).join()}\n`)
+          .join(''),
+      );
+    }),
+    { numRuns: 40 },
+  );
 });
