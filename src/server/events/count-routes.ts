@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { Db } from '../database/db.ts';
 import { invalidInput } from '../http/errors.ts';
 import { respondWithJson } from '../http/response.ts';
+import { isStorable } from '../http/safe-json.ts';
 import { type Api, addRoute } from '../routing/route.ts';
 import { type EventStamp, loadDayCounts, loadMonthCounts } from './counts-store.ts';
 
@@ -21,7 +22,7 @@ const days = z.object({
   users: z.int(),
 });
 
-const names = z.array(z.string()).max(100);
+const names = z.array(z.string().refine(isStorable)).max(100);
 const tag = 'Reading events (beyond the contract)';
 
 export function addCountRoutes(api: Api, db: Db): void {
@@ -51,7 +52,7 @@ export function addCountRoutes(api: Api, db: Db): void {
       tag,
       query: z.object({
         ...stampFields,
-        month: z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/, 'Must be a month, such as 2024-02.'),
+        month: z.string().regex(/^(?!0000)\d{4}-(0[1-9]|1[0-2])$/, 'Must be a month, such as 2024-02.'),
         without: z.string().optional().openapi({
           description: 'JSON list of event names that `users`, the persons of the month, is counted without.',
         }),

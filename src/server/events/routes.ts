@@ -3,6 +3,7 @@ import { parseJson } from '../../lib/json/parse-json.ts';
 import type { Db } from '../database/db.ts';
 import { invalidInput } from '../http/errors.ts';
 import { respondWithJson, toByteStream } from '../http/response.ts';
+import { isStorable } from '../http/safe-json.ts';
 import { type Api, addRoute } from '../routing/route.ts';
 import { type EventId, loadEventCounts, loadEventIds, loadEvents, type StoredEvent } from './store.ts';
 
@@ -121,7 +122,14 @@ const renderEvent = (event: StoredEvent) => ({
   properties: parseJson(event.properties),
 });
 
-const position = z.tuple([z.iso.datetime(), z.uuid(), z.string(), z.string()]);
+const storable = z.string().refine(isStorable);
+/** PostgreSQL knows no year 0. */
+const position = z.tuple([
+  z.iso.datetime().refine((text) => !text.startsWith('0000')),
+  z.uuid(),
+  storable,
+  storable,
+]);
 
 const renderPosition = ({ timestamp, uuid, event, distinctId }: EventId): string =>
   Buffer.from(JSON.stringify([timestamp, uuid, event, distinctId])).toString('base64url');
