@@ -90,6 +90,36 @@ onBothDatabases('what goes with converting', (db) => {
     });
   });
 
+  test('is told apart by the text of single values, once a person', async () => {
+    const api = await createTestApi(db(), () => Date.parse(NOW));
+    await api.send(
+      did('ann', 'view', '01-05 10:00'),
+      did('ann', 'search', '01-05 10:01', { n: 1, t: '[x', list: ['x'], object: { a: 1 }, nothing: null }),
+      did('ann', 'paid', '01-05 10:02'),
+      did('bob', 'view', '01-05 10:00'),
+      did('bob', 'search', '01-05 10:01', { n: '1', t: '[x' }),
+      did('bob', 'search', '01-05 10:02', { n: 1, t: '{}', list: [] }),
+      did('bob', 'paid', '01-05 10:03'),
+      did('eve', 'view', '01-05 10:00'),
+      did('eve', 'search', '01-05 10:01', { n: 2, t: '{}', object: {} }),
+    );
+    const found = await findCorrelations(db(), api.project.id, {
+      events: [{ id: 'view' }, { id: 'paid', order: 1 }],
+      date_from: '2024-01-01',
+      funnel_correlation_type: 'event_with_properties',
+      funnel_correlation_event_names: ['search'],
+      funnel_correlation_event_exclude_property_names: ['distinct_id'],
+    });
+    const own = found.found.filter(({ name }) => !name.startsWith('search::$'));
+    const byName = own.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+    expect(byName.map(({ name, success, failure }) => [name, success, failure])).toEqual([
+      ['search::n::1', 2, 0],
+      ['search::n::2', 0, 1],
+      ['search::t::[x', 2, 0],
+      ['search::t::{}', 1, 1],
+    ]);
+  });
+
   test('is what its endpoint says, of events and of properties of persons', async () => {
     const api = await createTestApi(db(), () => Date.parse(NOW));
     await api.send(

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../database/db.ts';
-import { type Sql, sql } from '../../database/sql.ts';
+import { allOf, type Sql, sql } from '../../database/sql.ts';
 import { compileFilter } from '../../query/compile-filter.ts';
 import type { FilterGroup } from '../../query/filter.ts';
 import type { Entity } from '../entity.ts';
@@ -118,19 +118,16 @@ export async function countCorrelated(
   const counted = await steps.derive(
     others === undefined ? [matched] : [matched, others],
     (of) => sql`with facts as (
-          select row_number() over () as person, each_fact.*
+          select case when steps = ${last}::integer then 1 else -1 end * row_number() over () as person, each_fact.*
           from (${funnelFacts(scope, of(matched), query)}) as each_fact),
-        having_it as (${
+        ${
           others === undefined || things.type === 'properties'
             ? labelledPersons(things)
             : labelledOthers(of(others), query, things)
-        })
-      select a, b, c, count(*) filter (where steps = ${last}::integer) as success,
-        count(*) filter (where steps < ${last}::integer) as failure
-      from having_it group by c, b, a
+        }
+      select a, b, c, ${BY_OUTCOME} from having_it group by c, b, a
       union all
-      select null, null, null, count(*) filter (where steps = ${last}::integer),
-        count(*) filter (where steps < ${last}::integer) from facts`,
+      select null, null, null, ${BY_OUTCOME} from facts`,
   );
   const added = steps.areSeveral
     ? sql`(select a, b, c, sum(success)::bigint as success, sum(failure)::bigint as failure
@@ -145,11 +142,22 @@ export async function countCorrelated(
   );
 }
 
+/** The numbers of persons who converted are above 0, those of all others below. */
+const BY_OUTCOME = sql`count(*) filter (where person > 0) as success, count(*) filter (where person < 0) as failure`;
+
 /**
- * Values that are a single one. Postgres expects few to be what is named and most to be anything else, which is true
- * here: expecting few rows it would sort a million.
+ * The properties of a table that are a single value, as text. Read as text from the start they take a third less time,
+ * but one that looks like a list or an object may be a text, too: then its type is looked up.
+ *
+ * Postgres expects few to be what is named and most to be anything else, which is true here: expecting few rows it
+ * would sort a million.
  */
-const isScalar = (value: Sql): Sql => sql`jsonb_typeof(${value}) not in ('object', 'array', 'null')`;
+const singleValues = (properties: Sql, condition: Sql): Sql =>
+  sql`cross join lateral jsonb_each_text(${properties}) as member (key, value)
+    where ${condition} and member.value is not null and (left(member.value, 1) not in ('[', '{')
+      or jsonb_typeof(${properties} -> key) not in ('object', 'array'))`;
+
+const VALUE = sql`left(member.value, ${MAX_VALUE_CHARACTERS}::integer) collate "C"`;
 
 type CorrelatedEvents = Exclude<CorrelatedThings, { readonly type: 'properties' }>;
 
@@ -165,32 +173,36 @@ function otherThings(scope: EventScope, span: Span, query: FunnelQuery, things: 
 }
 
 /**
- * What persons did on their way, once each, by the parts `a`, `b` and `c` of its label: arrays take longer to tell
- * apart, and so do actors than the numbers of `person`. Labels are sorted from their end, as bytes: values differ
- * early, where names are the same for many. Properties become rows only there: they are twenty times as many as
- * events, most of which are not on the way of anybody.
+ * CTE of what persons did on their way, once each, by the parts `a`, `b` and `c` of its label: arrays take longer to
+ * tell apart, and so do actors than the numbers of `person`. Labels are told apart from their end, as bytes: values
+ * differ early, where names are the same for many. Properties become rows only there: they are twenty times as many as
+ * events, most of which are not on the way of anybody. Those of the `only` event of a person are different anyway.
  */
 function labelledOthers(others: Sql, query: FunnelQuery, things: CorrelatedEvents): Sql {
   const onTheWay = sql`facts join ${others} as others on others.actor = facts.actor where ${isOnTheWay(query)}`;
   if (things.type === 'events') {
-    return sql`select distinct person, steps, others.event as a, null as b, null as c from ${onTheWay}`;
+    return sql`having_it as (
+      select distinct person, others.event as a, null as b, null as c from ${onTheWay})`;
   }
-  return sql`select distinct person, steps, event as a, key collate "C" as b,
-      left(value #>> '{}', ${MAX_VALUE_CHARACTERS}::integer) collate "C" as c
-    from (select person, steps, others.event, others.properties from ${onTheWay} offset 0) as own
-    cross join lateral jsonb_each(own.properties) as member (key, value)
-    where key <> all(${things.excluded}::text[]) and ${isScalar(sql`value`)}`;
+  const label = (condition: Sql) => sql`${VALUE} as c, key collate "C" as b, event as a
+    from own ${singleValues(sql`own.properties`, allOf([condition, sql`key <> all(${things.excluded}::text[])`]))}`;
+  return sql`own as materialized (
+      select person, others.event, others.properties, count(*) over (partition by person) = 1 as is_only
+      from ${onTheWay}),
+    having_it as (
+      select person, ${label(sql`is_only`)}
+      union all
+      select * from (select distinct person, ${label(sql`not is_only`)}) as several)`;
 }
 
 function labelledPersons(things: CorrelatedThings): Sql {
   const names = things.type === 'properties' ? things.names : undefined;
   const isNamed = names === undefined ? sql`true` : sql`key = any(${names}::text[])`;
-  return sql`select steps, key collate "C" as a,
-      left(member.value #>> '{}', ${MAX_VALUE_CHARACTERS}::integer) collate "C" as b, null as c
+  const isWanted = allOf([isNamed, sql`key <> all(${things.excluded}::text[])`]);
+  return sql`having_it as (select person, key collate "C" as a, ${VALUE} as b, null as c
     from facts
     join persons p on p.id = case when facts.actor ~ '^[0-9]' then facts.actor::integer end
-    cross join lateral jsonb_each(p.properties) as member (key, value)
-    where ${isNamed} and key <> all(${things.excluded}::text[]) and ${isScalar(sql`member.value`)}`;
+    ${singleValues(sql`p.properties`, isWanted)})`;
 }
 
 const isLike = (scope: EventScope, property: FilterGroup): Sql =>
