@@ -46,7 +46,7 @@ export const ACTOR = sql`coalesce(d.person_id::text, 'u' || e.person_id::text, '
  */
 export const eventsWhere = (scope: EventScope, { from, until }: Span, condition: Sql): Sql => sql`
   from events e
-  left join person_distinct_ids d on d.project_id = e.project_id and d.distinct_id = e.distinct_id
+  left join person_distinct_ids d on d.project_id = ${scope.projectId}::integer and d.distinct_id = e.distinct_id
   left join persons p on p.id = d.person_id${
     scope.sessions === undefined
       ? sql``

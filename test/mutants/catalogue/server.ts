@@ -185,7 +185,12 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     id: 'PN6',
     what: 'whoever continues from an item counts as lost there',
     file: 'src/server/insights/paths/store.ts',
-    edits: [['[sql`${SOURCE} = ${end}::text`, sql`item_after is null`]', '[sql`${SOURCE} = ${end}::text`]']],
+    edits: [
+      [
+        '[sql`${TARGET} = ${end}::text`, sql`(ends or step = ${query.stepLimit}::integer)`]',
+        '[sql`${TARGET} = ${end}::text`]',
+      ],
+    ],
     tests: ['test/server/actors'],
   },
   {

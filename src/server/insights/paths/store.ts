@@ -4,7 +4,10 @@ import { ACTOR, type EventScope, eventsWhere, runFacts, type Span, selectText } 
 import type { Steps } from '../steps.ts';
 import type { PathEdge, PathsQuery } from './model.ts';
 
-/** The edges that most sessions went along. They are counted by their items, so that each has its keys made once. */
+/**
+ * The edges that most sessions went along. They are counted by their items, so that each has its keys made once. Of
+ * `step > 1` beside another bound Postgres would expect next to nothing, and sort what it can count unsorted.
+ */
 export async function loadPaths(
   tx: Queryable,
   steps: Steps,
@@ -15,16 +18,16 @@ export async function loadPaths(
   const items = await steps.collect(scope, (within) => pathItems(within, span, query));
   const counted = await steps.derive(
     [items],
-    (of) => sql`select step, item, item_after, count(*) as value, sum(milliseconds) as milliseconds
-      from (${pathFacts(scope, of(items), query)}) as facts where item_after is not null
-      group by step, item, item_after`,
+    (of) => sql`select step, item_before, item, count(*) as value, sum(milliseconds) as milliseconds
+      from (${pathFacts(scope, of(items), query)}) as facts where step <> 1
+      group by step, item_before, item`,
   );
   const rows = await runFacts<Omit<PathEdge, 'average_conversion_time'> & { readonly averageMs: number }>(
     tx,
     sql`select ${SOURCE} as source, ${TARGET} as target, value, milliseconds / value as "averageMs"
       from (
-        select step, item, item_after, sum(value)::bigint as value, sum(milliseconds) as milliseconds
-        from ${counted} as counted group by step, item, item_after) as edges
+        select step, item_before, item, sum(value)::bigint as value, sum(milliseconds) as milliseconds
+        from ${counted} as counted group by step, item_before, item) as edges
       where value between ${query.minEdgeWeight ?? 0}::bigint and ${query.maxEdgeWeight ?? MAX_WEIGHT}::bigint
       order by value desc, source, target limit ${query.edgeLimit}::integer`,
   );
@@ -32,8 +35,8 @@ export async function loadPaths(
 }
 
 /** Keys of items as edges name them. */
-const SOURCE = sql`(step || '_' || item)`;
-const TARGET = sql`(step + 1 || '_' || item_after)`;
+const SOURCE = sql`(step - 1 || '_' || item_before)`;
+const TARGET = sql`(step || '_' || item)`;
 
 /** A part of paths by its items, as `source` and `target` of edges name them. */
 export interface PathPart {
@@ -56,10 +59,10 @@ export async function findOnPaths(
   const items = await steps.collect(scope, (within) => pathItems(within, span, query));
   const conditions =
     end !== undefined
-      ? [sql`${SOURCE} = ${end}::text`, sql`item_after is null`]
+      ? [sql`${TARGET} = ${end}::text`, sql`(ends or step = ${query.stepLimit}::integer)`]
       : [
-          ...(source === undefined ? [] : [sql`${SOURCE} = ${source}::text`, sql`item_after is not null`]),
-          ...(target === undefined ? [] : [sql`${TARGET} = ${target}::text`]),
+          ...(source === undefined ? [] : [sql`step <> 1 and ${SOURCE} = ${source}::text`]),
+          ...(target === undefined ? [] : [sql`step <> 1 and ${TARGET} = ${target}::text`]),
         ];
   return steps.derive(
     [items],
@@ -74,51 +77,53 @@ const MAX_WEIGHT = Number.MAX_SAFE_INTEGER;
 const SESSION_GAP = sql`interval '30 minutes'`;
 
 /**
- * One fact for a person, a session of theirs and an item in it: its `step`, and the item that followed, or null
- * after the last that is shown; an item that repeats itself counts once. A path begins with its session or at the
+ * One fact for a person, a session of theirs and an item in it: its `step`, from the second on with what came before,
+ * and whether the path `ends` there; an item that repeats itself counts once. A path begins with its session or at the
  * starting point, or it leads to the end point; then the steps right before that are shown. All windows have one
  * order, so that the items are sorted once; nothing here is a CTE, behind which Postgres would sort again.
  */
 function pathFacts({ guard }: EventScope, itemsIn: Sql, query: PathsQuery): Sql {
-  const isOnPath = sql`(step < ${query.stepLimit}::integer and not ends)`;
   const items = sql`(
-    select actor, at, uuid, item, item_before, coalesce(at - at_before >= ${SESSION_GAP}, true) as is_new
+    select actor, at, item, item_before, coalesce(at - at_before >= ${SESSION_GAP}, true) as is_new
     from (
-      select actor, at, uuid, item, lag(at) ${EACH} as at_before, lag(item) ${EACH} as item_before
+      select actor, at, item, lag(at) ${FIRST_ORDER} as at_before, lag(item) ${FIRST_ORDER} as item_before
       from ${itemsIn} as parts) as befores) as news
     where is_new or item <> item_before`;
   const hasPoint = query.startPoint !== undefined || query.endPoint !== undefined;
-  return sql`select actor, step, item, case when ${isOnPath} then item_after end as item_after,
-      case when ${isOnPath} then extract(epoch from at_after - at)::float8 * 1000 end as milliseconds
+  return sql`select actor, step, item_before, item, ends, date_part('epoch', at - at_before) * 1000 as milliseconds
     from (${hasPoint ? stepsAtPoint(items, query) : stepsOfSessions(items)}) as steps
     where step <= ${query.stepLimit}::integer and ${guard}`;
 }
 
-const EACH = sql`over (partition by actor order by at, uuid, item)`;
+const FIRST_ORDER = sql`over (partition by actor order by at, uuid, item)`;
 
-const SO_FAR = sql`over (partition by actor order by at, uuid, item rows unbounded preceding)`;
+/** What is sorted already stays as it is: the rows need not carry all that they were sorted by. */
+const EACH = sql`over (partition by actor order by at)`;
+
+const SO_FAR = sql`over (partition by actor order by at rows unbounded preceding)`;
 
 /**
- * Each item with its `place` in its session, from 1, and with what follows it there. Numbers cost the same however many
- * steps are shown; looking back from each item for the beginning of its session took one window function a step.
+ * Each item with its `place` in its session, from 1. Numbers cost the same however many steps are shown; looking back
+ * from each item for the beginning of its session took one window function a step.
  */
 const placeItems = (items: Sql): Sql => sql`
-  select *, at_after is null as ends, number - session + 1 as place from (
-    select *, max(number) filter (where is_new) ${SO_FAR} as session from (
-      select actor, at, uuid, item, is_new, row_number() ${EACH} as number, lead(item) ${EACH} as item_after,
-        lead(case when not is_new then at end) ${EACH} as at_after
+  select actor, at, at_before, item_before, item, ends, session, number - session + 1 as place from (
+    select actor, at, at_before, item_before, item, ends, number, max(number) filter (where is_new) ${SO_FAR} as session
+    from (
+      select actor, at, item_before, item, is_new, row_number() ${EACH} as number, lag(at) ${EACH} as at_before,
+        coalesce(lead(is_new) ${EACH}, true) as ends
       from ${items}) as numbers
     ) as sessions`;
 
 /** Of paths that begin with their session. */
 const stepsOfSessions = (items: Sql): Sql =>
-  sql`select actor, at, item, item_after, at_after, ends, place as step from (${placeItems(items)}) as places`;
+  sql`select actor, at, at_before, item_before, item, ends, place as step from (${placeItems(items)}) as places`;
 
 /** Of paths that begin or end at an item. */
 function stepsAtPoint(items: Sql, { startPoint, endPoint, stepLimit }: PathsQuery): Sql {
   const point = startPoint ?? endPoint ?? '';
   const first = endPoint === undefined ? sql`met` : sql`greatest(met - ${stepLimit - 1}::integer, 1)`;
-  return sql`select actor, at, item, item_after, at_after, place - ${first} + 1 as step,
+  return sql`select actor, at, at_before, item_before, item, place - ${first} + 1 as step,
       ends or ${endPoint === undefined ? sql`false` : sql`place = met`} as ends
     from (
       select *, min(place) filter (where item = ${point}::text) over (partition by actor, session) as met
