@@ -23,6 +23,7 @@ import { ControlError } from './run/lease.ts';
 import { type RunEnd, runMigration } from './run/run-migration.ts';
 import type { RunStatus } from './run/run-status.ts';
 import type { Failure } from './run/scheduler.ts';
+import type { Budget } from './run/time-left.ts';
 import { setSchedule } from './schedule/schedules.ts';
 
 export interface RunOptions {
@@ -166,7 +167,7 @@ export async function runPrepared(
           now,
           signal,
           onStatus: onStatus ?? (() => {}),
-          eventsPerMinute: manifest.limits.eventsPerMinute,
+          budget: toBudget(manifest),
           watchRedis: (listener) => runtime.watchRedis(listener),
           volume: allowed.volume && { ...allowed.volume, toMap: createPinnedMap(record, manifest, runtime) },
           persons: {
@@ -199,6 +200,12 @@ export async function runPrepared(
   } finally {
     await telling.close();
   }
+}
+
+function toBudget({ limits }: Prepared['manifest']): Budget | undefined {
+  const { eventsPerMinute, requestsInFlight, batch } = limits;
+  if (eventsPerMinute === undefined) return undefined;
+  return { eventsPerMinute, eventsInFlight: requestsInFlight * batch.events };
 }
 
 /** The map that workers use, to count what they would send. */

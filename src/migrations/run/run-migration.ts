@@ -27,6 +27,7 @@ import { foldRepeats } from './repeats-phase.ts';
 import { type RunStatus, StatusBoard } from './run-status.ts';
 import type { Failure } from './scheduler.ts';
 import { addThroughput } from './throughput.ts';
+import type { Budget } from './time-left.ts';
 import type { Work } from './work-queue.ts';
 
 /** Jobs open at once in a migration. */
@@ -45,8 +46,8 @@ export interface RunDeps {
   readonly now: () => Date;
   readonly signal: AbortSignal;
   readonly onStatus: (status: RunStatus) => void;
-  /** The budget of the destination; undefined where nothing limits the events. */
-  readonly eventsPerMinute: number | undefined;
+  /** That of the destination; undefined where nothing limits the events. */
+  readonly budget: Budget | undefined;
   /** See MigrationRuntime. */
   readonly watchRedis: (listener: (trouble: string | undefined) => void) => () => void;
   readonly volume: (VolumeRule & { readonly toMap: CountEventsInput['toMap'] }) | undefined;
@@ -79,7 +80,7 @@ export async function runMigration(
   let countFirst = deps.volume?.countFirst ?? false;
   for (let event = cause; ; ) {
     const board = new StatusBoard(deps.onStatus, {
-      eventsPerMinute: deps.eventsPerMinute,
+      budget: deps.budget,
       nowMs: () => performance.now(),
     });
     const unwatch = deps.watchRedis((trouble) =>
@@ -244,7 +245,7 @@ async function assertCounted(
 /** Notes of one epoch. The throughput continues that of the one before. */
 function createNotes(
   before: Progress | undefined,
-  { eventsPerMinute, now }: Pick<RunDeps, 'eventsPerMinute' | 'now'>,
+  { budget, now }: Pick<RunDeps, 'budget' | 'now'>,
 ): (status: RunStatus) => Progress {
   let throughput = before?.throughput;
   return ({ counts, events, phase, speed, waitingFor, personJobs }) => {
@@ -257,7 +258,7 @@ function createNotes(
       ...(waitingFor === undefined ? {} : { waitingFor }),
       events,
       heldByBudget: phase === 'import' && speed.heldByBudget,
-      ...(eventsPerMinute === undefined ? {} : { eventsPerMinute }),
+      ...(budget === undefined ? {} : { eventsPerMinute: budget.eventsPerMinute }),
       ...(personJobs.total === 0 ? {} : { personJobs }),
       throughput,
     };

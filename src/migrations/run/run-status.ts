@@ -1,6 +1,7 @@
 import { addCounts, zeroCounts } from '../../contract/counts.ts';
 import type { RecordCounts, Tally } from '../../contract/progress.ts';
 import { type Speed, Speedometer } from './speed.ts';
+import type { Budget } from './time-left.ts';
 
 /** How far a run is, for whoever watches it. */
 export interface RunStatus {
@@ -23,8 +24,8 @@ export interface RunStatus {
 }
 
 export interface StatusBoardOptions {
-  /** The budget; undefined where nothing limits the events. */
-  readonly eventsPerMinute: number | undefined;
+  /** Undefined where nothing limits the events. */
+  readonly budget: Budget | undefined;
   /** Of a clock that never goes back. */
   readonly nowMs: () => number;
 }
@@ -61,9 +62,9 @@ export class StatusBoard {
   readonly #speedometer: Speedometer;
   readonly #nowMs: () => number;
 
-  constructor(onChange: (status: RunStatus) => void, { eventsPerMinute, nowMs }: StatusBoardOptions) {
+  constructor(onChange: (status: RunStatus) => void, { budget, nowMs }: StatusBoardOptions) {
     this.#onChange = onChange;
-    this.#speedometer = new Speedometer(eventsPerMinute);
+    this.#speedometer = new Speedometer(budget);
     this.#nowMs = nowMs;
   }
 

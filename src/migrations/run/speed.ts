@@ -1,5 +1,5 @@
 import type { RecordCounts } from '../../contract/progress.ts';
-import { AVERAGE_MS, estimateMsLeft, type Sample, WINDOW_MS } from './time-left.ts';
+import { AVERAGE_MS, type Budget, estimateMsLeft, type Sample, WINDOW_MS } from './time-left.ts';
 
 /** How fast a run is, and how long it still takes. */
 export interface Speed {
@@ -14,19 +14,21 @@ export interface Speed {
 const SAMPLE_EVERY_MS = 500;
 /** A run that used this share of the budget in the last window is held back by nothing else. */
 const BUDGET_BOUND = 0.9;
+/** So many records are taken to be an event each, so that the first few do not decide how many events are left. */
+const FIRST_RECORDS = 100;
 
 /**
  * Measures a run.
  *
- * @param eventsPerMinute undefined where nothing limits them
+ * @param budget undefined where nothing limits the events
  */
 export class Speedometer {
-  readonly #cap: number | undefined;
+  readonly #budget: Budget | undefined;
   /** Ascending. Those in which nothing changed are left out. */
   #samples: Sample[] = [];
 
-  constructor(eventsPerMinute: number | undefined) {
-    this.#cap = eventsPerMinute;
+  constructor(budget: Budget | undefined) {
+    this.#budget = budget;
   }
 
   /** Called often; the samples it keeps are half a second apart. `nowMs` never goes back. */
@@ -49,7 +51,9 @@ export class Speedometer {
     const before = this.#samples.findLast(({ atMs }) => atMs <= nowMs - WINDOW_MS) ?? first;
     return {
       recordsPerSecond: ((read - before.read) * 1000) / Math.min(elapsedMs, WINDOW_MS),
-      heldByBudget: delivered - before.delivered >= BUDGET_BOUND * (this.#cap ?? Number.POSITIVE_INFINITY),
+      heldByBudget:
+        delivered - before.delivered >=
+        BUDGET_BOUND * (this.#budget?.eventsPerMinute ?? Number.POSITIVE_INFINITY),
       secondsLeft: total === undefined ? undefined : this.#measureLeft({ read, delivered }, total, nowMs),
     };
   }
@@ -61,8 +65,9 @@ export class Speedometer {
   ): number | undefined {
     if (read === 0) return undefined;
     const records = Math.max(0, total - read);
-    const left = this.#cap === undefined ? records : Math.ceil((records * delivered) / read);
-    const ms = estimateMsLeft(this.#samples, left, this.#cap, nowMs);
+    const share = (delivered + FIRST_RECORDS) / (read + FIRST_RECORDS);
+    const left = this.#budget === undefined ? records : Math.ceil(records * share);
+    const ms = estimateMsLeft(this.#samples, left, this.#budget, nowMs);
     return ms === undefined ? undefined : ms / 1000;
   }
 }

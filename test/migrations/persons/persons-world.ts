@@ -265,7 +265,7 @@ export function createPersonsWorld({
         if (job === 'resolve-people') return resolveRange(work, deps);
         return job === 'merge-people' ? mergeRange(work, deps) : foldRange(work, deps);
       }, signal);
-      const board = new StatusBoard(() => {}, { eventsPerMinute: undefined, nowMs: () => 0 });
+      const board = new StatusBoard(() => {}, { budget: undefined, nowMs: () => 0 });
       board.parts.done = countParts(name);
       return settle(process, async () => {
         const failures = await sendPersons({

@@ -75,7 +75,7 @@ function createRun(queue: WorkQueue, staging: Staging, slices: readonly SourceSl
     },
     epoch: 1,
     staging,
-    board: new StatusBoard(() => {}, { eventsPerMinute: undefined, nowMs: () => 0 }),
+    board: new StatusBoard(() => {}, { budget: undefined, nowMs: () => 0 }),
     begun: new Map(),
     assertVolume: () => {},
     schedulerDeps: {

@@ -93,7 +93,7 @@ const createRun = (
   redis,
   log: pino({ level: 'silent' }),
   now: () => new Date('2024-01-01T00:00:00Z'),
-  board: new StatusBoard(() => {}, { eventsPerMinute: undefined, nowMs: () => 0 }),
+  board: new StatusBoard(() => {}, { budget: undefined, nowMs: () => 0 }),
   begun: new Map(),
   assertVolume: () => {},
   persons: {

@@ -138,7 +138,7 @@ const createRun = (record: MigrationRecord, over: Staging = staging): EpochRun =
   begun: new Map(),
   assertVolume: async () => {},
   staging: over,
-  board: new StatusBoard(() => {}, { eventsPerMinute: undefined, nowMs: () => 0 }),
+  board: new StatusBoard(() => {}, { budget: undefined, nowMs: () => 0 }),
   schedulerDeps: {
     queue: { add: async () => {}, listen: () => () => {}, state: async () => ({ kind: 'open' }) },
     windowSize: 1,

@@ -12,14 +12,16 @@ interface Run {
   readonly cap: number;
   /** Records a second that the machine can do. */
   readonly speed: number;
+  /** That are sent at once, as the meter knows it. @default those of 20 s */
+  readonly eventsInFlight?: number;
 }
 
 /** No run of these tests takes two hours. */
 const MOST_MS = 7_200_000;
 
 /** A run in steps of 100 ms that is sent as fast as budget and machine let it; what is measured at each, and its end. */
-function simulate({ total, share, cap, speed }: Run): Measured {
-  const meter = new Speedometer(cap);
+function simulate({ total, share, cap, speed, eventsInFlight = cap / 3 }: Run): Measured {
+  const meter = new Speedometer({ eventsPerMinute: cap, eventsInFlight });
   const measured: Measured['measured'] = [];
   let read = 0;
   for (let atMs = 0; atMs < MOST_MS; atMs += 100) {
@@ -47,13 +49,15 @@ interface BatchRun {
   readonly latencyMs: number;
   /** Before the first permit. */
   readonly waitMs: number;
+  /** Records of a small file that were done before: one is an event. @default 0 */
+  readonly before?: number;
 }
 
 const PERMITS_PER_WINDOW = 20;
 
 /** Batches in requests of a twentieth of the budget, each as long after the last one as the budget asks for (I6). */
-function simulateBatches({ total, cap, batch, inFlight, latencyMs, waitMs }: BatchRun): Measured {
-  const meter = new Speedometer(cap);
+function simulateBatches({ total, cap, batch, inFlight, latencyMs, waitMs, before = 0 }: BatchRun): Measured {
+  const meter = new Speedometer({ eventsPerMinute: cap, eventsInFlight: batch * inFlight });
   const measured: Measured['measured'] = [];
   const size = Math.floor(cap / PERMITS_PER_WINDOW);
   const waiting: { toSend: number; events: number }[] = [];
@@ -78,9 +82,11 @@ function simulateBatches({ total, cap, batch, inFlight, latencyMs, waitMs }: Bat
       // A permit is occupied while its request runs.
       nextMs += (events * (60_000 + latencyMs)) / cap;
     }
-    meter.add(counts(delivered), atMs);
+    const small = atMs < latencyMs ? 0 : before;
+    const now = counts(small + delivered, Math.min(1, small) + delivered);
+    meter.add(now, atMs);
     if (delivered >= total) return { measured, endMs: atMs };
-    measured.push({ ...meter.measure(counts(delivered), total, atMs), atMs });
+    measured.push({ ...meter.measure(now, before + total, atMs), atMs });
   }
   throw new Error(`a run of ${total} records did not end`);
 }
@@ -120,6 +126,47 @@ test.each([
   },
 );
 
+test.each([
+  { cap: 600, batch: 150 },
+  { cap: 3_000, batch: 1_000 },
+  { cap: 10_000, batch: 1_000 },
+])(
+  'and, at $cap a minute, moves by no more than a tenth from second to second, also where a small file came first',
+  ({ cap, batch }) => {
+    const run = { cap, batch, inFlight: 4, latencyMs: 300, waitMs: 0, before: 3 };
+    const { measured, endMs } = simulateBatches({ ...run, total: cap * 6 });
+    const seconds = measured.filter(({ atMs }) => atMs % 1_000 === 0 && atMs >= 60_000);
+    expect(seconds.every(({ secondsLeft }) => secondsLeft !== undefined)).toBe(true);
+    const moves = seconds.slice(1).flatMap(({ atMs, secondsLeft = 0 }, index) => {
+      const expected = (seconds[index]?.secondsLeft ?? 0) - 1;
+      return endMs - atMs > 30_000 ? [Math.abs(secondsLeft / expected - 1)] : [];
+    });
+    expect(moves.length).toBeGreaterThan(200);
+    expect(Math.max(...moves)).toBeLessThan(0.1);
+  },
+);
+
+/** When each 1,000 events of a real run were seen, in s: two parts at once, 10,000 a minute, a busy machine. */
+const SEEN_AT = [
+  21, 23, 27, 29, 33, 35, 37, 41, 72, 74, 78, 80, 84, 86, 90, 103, 129, 131, 133, 137, 143, 145, 149, 151,
+  155, 157, 161, 181, 199, 203, 205, 209, 216, 218, 222, 224, 228, 230, 234, 250, 274, 276, 280, 282, 287,
+  291, 293, 301, 303, 303, 305, 321, 324, 326, 330, 332, 347, 350, 354, 362,
+];
+
+test('and where the parts that are imported at once are at different points of their heaps', () => {
+  const meter = new Speedometer({ eventsPerMinute: 10_000, eventsInFlight: 4_000 });
+  const total = SEEN_AT.length * 1_000;
+  const endMs = Math.max(...SEEN_AT) * 1_000;
+  const lefts = Array.from({ length: endMs / 1_000 }, (_, second) => {
+    const now = counts(1_000 * SEEN_AT.filter((at) => at <= second).length);
+    meter.add(now, second * 1_000);
+    return meter.measure(now, total, second * 1_000).secondsLeft ?? 0;
+  });
+  // Of the last half minute, a batch is a large share.
+  const moves = lefts.slice(61, -35).map((left, at) => Math.abs(left / ((lefts[at + 60] ?? 0) - 1) - 1));
+  expect(Math.max(...moves)).toBeLessThan(0.1);
+});
+
 test('and at any speed above or below the budget', () => {
   const run = fc.record({
     cap: fc.integer({ min: 1_000, max: 20_000 }),
@@ -146,7 +193,7 @@ test('and at any speed above or below the budget', () => {
 });
 
 test('knows no end before anything was imported, and while files are staged', () => {
-  const meter = new Speedometer(10_000);
+  const meter = new Speedometer({ eventsPerMinute: 10_000, eventsInFlight: 4_000 });
   expect(meter.measure(counts(0), 100, 0)).toEqual({
     recordsPerSecond: 0,
     secondsLeft: undefined,
