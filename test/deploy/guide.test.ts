@@ -6,6 +6,7 @@ import { readCompose, readText } from '../support/compose.ts';
 import {
   getBackhaul,
   getExported,
+  isInstall,
   isSetting,
   listGuideCommands,
   NOT_RUN,
@@ -43,15 +44,17 @@ describe('every command of the guide exists', () => {
     if (command.startsWith('docker compose run --rm ')) {
       expect(Object.keys(readCompose().services)).toContain(words[4]);
       expect(parseCommand(words.slice(5))).toBe('parsed');
-    } else if (command.startsWith('npx backhaul ')) {
-      expect(parseCommand(words.slice(2))).toBe('parsed');
-    } else expect(command).toMatch(/^(sh deploy\/|docker compose up |kubectl )/);
+    } else if (getBackhaul(command)) {
+      expect(parseCommand(toWords(getBackhaul(command) ?? ''))).toBe('parsed');
+    } else expect(command).toMatch(/^(sh deploy\/|docker compose up |kubectl |npm pack$|sudo )/);
   });
 });
 
-// test/services/guide.test.ts runs the others.
-test('nothing but what needs Docker or a cluster is left to be run', () => {
-  const others = commands.filter((line) => !isSetting(line) && !getExported(line) && !getBackhaul(line));
+// test/services/guide.test.ts and test/services/guide-server.test.ts run the others.
+test('nothing but what needs Docker, a cluster or root is left to be run', () => {
+  const others = commands.filter(
+    (line) => ![isSetting, getExported, getBackhaul, isInstall].some((runs) => runs(line)),
+  );
   expect(others).toHaveLength(NOT_RUN.length);
   for (const [at, line] of others.entries()) expect(line.startsWith(NOT_RUN[at] ?? '?')).toBe(true);
 });

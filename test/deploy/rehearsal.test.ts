@@ -9,7 +9,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findRedisServer } from '../../src/embedded/find-redis-server.ts';
 import { findFreePort } from '../../src/embedded/free-port.ts';
 import { loadLastRun } from '../../src/state/schedules/runs.ts';
-import { addSchedule, loadNewestSchedule } from '../../src/state/schedules/schedules.ts';
 import { createS3Staging } from '../../src/state/staging/s3.ts';
 import { createS3Bucket } from '../../src/state/staging/s3-bucket.ts';
 import { killAllBackhaul, parseReport, startBackhaul } from '../support/backhaul-process.ts';
@@ -17,6 +16,7 @@ import { createEnvLab, parseEnv, readCompose, readText, switchOn } from '../supp
 import { ALL } from '../support/form.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { startRadosgw } from '../support/radosgw.ts';
+import { setDaysAgo } from '../support/schedule-clock.ts';
 import { until } from '../support/until.ts';
 import { createWorkplace } from '../support/workplace.ts';
 
@@ -156,14 +156,10 @@ async function schedule({ backhaul, getService }: Awaited<ReturnType<typeof star
     days: [{ day: '2024-02-01', counts: { delivered: 2 } }],
   });
 
-  // Set three days ago, as nobody can wait so long.
   const staging = createS3Staging({ ...keys, bucket: 'backhaul', prefix: 'staging' });
-  const { schedule: set } = await loadNewestSchedule(staging, 'daily');
-  if (set === undefined) throw new Error('there is no schedule');
   await staging.remove('_schedules/daily/runs/00000001.json');
   for (const day of [2, 3]) await addDay(day);
-  const since = new Date(Date.parse(set.since) - 3 * 24 * 3_600_000).toISOString();
-  await addSchedule(staging, 'daily', { number: 2, schedule: { ...set, since } });
+  await setDaysAgo(staging, 'daily', 3);
   // Each container has a port of its own.
   backhaul('worker', undefined, { BACKHAUL_WORKER_PORT: '' });
   const { run: caughtUp } = await until(

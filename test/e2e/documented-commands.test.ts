@@ -137,6 +137,7 @@ describe.runIf(ALL)('documented commands', () => {
       appendFileSync(file('migration.yaml'), 'schedule: { cron: "0 6 * * *", timezone: Europe/Berlin }\n');
       await run('schedule set migration.yaml');
       expect(await run('schedule ls')).toContain('exports');
+      await run('schedule run exports');
       await run('schedule coverage exports');
       const serving = place.start('serve');
       const { api } = await waitForServices(place.dataDir, serving);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { listGuideCommands } from '../support/guide-commands.ts';
 import { createWorkplace } from '../support/workplace.ts';
 
 /** Downloads every dependency into an empty cache. BACKHAUL_TEST_LONG=1 runs it (one minute each). */
@@ -45,6 +46,35 @@ describe.runIf(LONG)('the packed tarball', () => {
         expect(stderr).toMatch(/39,336 {2}events in all/);
         expect(readdirSync(empty).sort()).toEqual(['.backhaul', tarball]);
         expect(readdirSync(join(empty, '.backhaul/demo/data'))).toContain('keys.json');
+      } finally {
+        await remove();
+      }
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'is installed on a server as docs/deployment.md says',
+    async () => {
+      const { folder, remove } = createWorkplace();
+      try {
+        const [pack = '', install = ''] = listGuideCommands().filter((line) => /^(sudo )?npm /.test(line));
+        const [program = '', ...packing] = pack.split(' ');
+        await run(program, [...packing, '--ignore-scripts', '--pack-destination', folder], { cwd: ROOT });
+        const [, npm = '', ...words] = install.split(' ');
+        const prefix = join(folder, 'opt/backhaul');
+        const env = {
+          PATH: process.env['PATH'],
+          HOME: folder,
+          npm_config_registry: process.env['npm_config_registry'],
+        };
+        await run(
+          npm,
+          words.map((word) => word.replace('/opt/backhaul', prefix)),
+          { cwd: folder, env },
+        );
+        const { stdout } = await run(join(prefix, 'bin/backhaul'), ['--version'], { cwd: folder, env });
+        expect(install).toContain(`backhaul-${stdout.trim()}.tgz`);
       } finally {
         await remove();
       }
