@@ -168,11 +168,12 @@ describe.runIf(ALL)('documented commands', () => {
         const text = readManifest('quick-start.md', 'exports-live')
           .replace('name: exports-live', `name: ${name}`)
           .replace('https://analytics.example.com', destination.url);
-        writeFileSync(join(workplace.folder, 'migration.yaml'), text + ACCEPTS_ALL);
+        for (const file of ['migration.yaml', 'live.yaml'])
+          writeFileSync(join(workplace.folder, file), text + ACCEPTS_ALL);
       };
       write('exports-live');
-      await here.run('doctor migration.yaml');
-      await here.run('plan migration.yaml');
+      const first = createPlace(workplace, workplace.dataDir('first'));
+      for (const command of ['doctor live.yaml', 'plan live.yaml', 'run live.yaml']) await first.run(command);
       write('exports');
       await here.run('run migration.yaml');
       const arrived = destination.events().size;

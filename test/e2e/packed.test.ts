@@ -12,6 +12,9 @@ const LONG = process.env['BACKHAUL_TEST_LONG'] === '1';
 const TIMEOUT_MS = 600_000;
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
+/** Of the machine, where the registry is and whom to trust, and nothing else. */
+const KEPT = ['PATH', 'npm_config_registry', 'npm_config_cafile', 'NODE_EXTRA_CA_CERTS'];
+const ENV = Object.fromEntries(KEPT.map((name) => [name, process.env[name]]));
 
 describe.runIf(LONG)('the packed tarball', () => {
   const calls: [string, (tarball: string) => string[]][] = [
@@ -34,12 +37,7 @@ describe.runIf(LONG)('the packed tarball', () => {
         const [program = '', ...args] = getCommand(`./${tarball}`);
         const { stdout, stderr } = await run(program, args, {
           cwd: empty,
-          env: {
-            PATH: process.env['PATH'],
-            HOME: home,
-            npm_config_cache: join(folder, 'npm-cache'),
-            npm_config_registry: process.env['npm_config_registry'],
-          },
+          env: { ...ENV, HOME: home, npm_config_cache: join(folder, 'npm-cache') },
           maxBuffer: 16 * 1024 * 1024,
         });
         expect(stdout).toContain('Migration demo');
@@ -63,11 +61,7 @@ describe.runIf(LONG)('the packed tarball', () => {
         await run(program, [...packing, '--ignore-scripts', '--pack-destination', folder], { cwd: ROOT });
         const [, npm = '', ...words] = install.split(' ');
         const prefix = join(folder, 'opt/backhaul');
-        const env = {
-          PATH: process.env['PATH'],
-          HOME: folder,
-          npm_config_registry: process.env['npm_config_registry'],
-        };
+        const env = { ...ENV, HOME: folder };
         await run(
           npm,
           words.map((word) => word.replace('/opt/backhaul', prefix)),
