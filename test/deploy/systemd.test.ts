@@ -30,7 +30,7 @@ describe.each(UNITS)('%s', (name) => {
     expect(parseCommand(getArguments(unit))).toBe('parsed');
     expect(service['EnvironmentFile']).toEqual([SETTINGS]);
     const { BACKHAUL_DATA_DIR } = parseEnvironmentFile(example);
-    expect(BACKHAUL_DATA_DIR).toBe(`/var/lib/${service['StateDirectory']}`);
+    expect([BACKHAUL_DATA_DIR]).toEqual(service['StateDirectory']?.map((name) => `/var/lib/${name}`));
   });
 
   test('waits for the end of a process, which stops what it started', () => {
