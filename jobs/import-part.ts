@@ -7,6 +7,7 @@ import { limitToStored } from '../src/pipeline/limit-to-stored.ts';
 import { createRedisCheckpoints } from '../src/state/checkpoints.ts';
 import { findLatest } from '../src/state/migrations.ts';
 import { createPartStore, leaveNothingOfRemoved } from '../src/state/part-store.ts';
+import { loadSentBefore } from '../src/state/rejects/sent-before.ts';
 import { createStagedCheckpoints } from '../src/state/staged-checkpoints.ts';
 import type { Handler, JobRun } from './worker.ts';
 
@@ -35,6 +36,12 @@ export function importPartHandler({ staging, redis, migrations }: ImportPartDeps
         }),
         store: leaveNothingOfRemoved(createPartStore(staging, record), staging, record),
         map: limitToStored(maps[part.idFrom ?? 'vendor'], findLatest(record, part)),
+        ...(record.replays === undefined
+          ? {}
+          : {
+              loadSentBefore: (partId: string) => loadSentBefore(staging, record.name, partId),
+              vendorMap: limitToStored(maps.vendor, findLatest(record, part)),
+            }),
         mapping: record.mapping,
         batch: settings.batch,
         stamp: settings.stamp,

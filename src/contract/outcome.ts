@@ -44,7 +44,7 @@ export interface Rejected {
 /**
  * `feeds_people` and `feeds_groups` mark records that carry facts about persons or groups and no event, `no_items`
  * those whose list is empty where each item would be an event, `merged_ids` rows of a file that says which of the
- * vendor's persons are one,
+ * vendor's persons are one, `sent_before` those of a replay all of whose events were accepted before it,
  * `before_window` and `after_window` those of another time than the manifest's window.
  */
 export type SkipReason =
@@ -54,6 +54,7 @@ export type SkipReason =
   | 'excluded_by_manifest'
   | 'no_items'
   | 'merged_ids'
+  | 'sent_before'
   | 'before_window'
   | 'after_window';
 

@@ -147,6 +147,8 @@ export const rejectLine = z.strictObject({
   stays: z.literal(true).optional(),
   /** Of the part: see there. */
   idFrom: z.literal('record').optional(),
+  /** Of a record of several events: keys of those that the destination has accepted. A replay sends the others. */
+  accepted: z.array(z.string()).exactOptional(),
   /** Set when only the record's head was kept. */
   oversize: z.strictObject({ bytes: count, sha256: z.string() }).optional(),
   ...keptBytes.shape,
@@ -159,4 +161,5 @@ export interface RejectNote {
   readonly reason: RejectReason;
   readonly detail: string;
   readonly stays?: true;
+  readonly accepted?: readonly string[];
 }

@@ -15,10 +15,17 @@ type FinalOutcome = Exclude<CountedOutcome['outcome'], 'rejected'>;
 /** Why records of the part were rejected, by their number. */
 export type RejectedSoFar = ReadonlyMap<number, Omit<RejectNote, 'record'>>;
 
+/** What is known of a record by its number. */
+export interface RecordFacts {
+  /** The name of its file, in parts of several files. */
+  readonly getFile?: (record: number) => string | undefined;
+  /** The key of one of its events, where they are several. */
+  readonly getEventKey?: (record: number, event: number) => string;
+}
+
 /**
  * Position and counts move together (I1). The rejects must be saved before the checkpoint. What repeats a
- * rejected record is rejected like it, as it would be in a part of its own. `getFile` names the file of a
- * record, in parts of several files.
+ * rejected record is rejected like it, as it would be in a part of its own.
  */
 export function advance(
   checkpoint: Checkpoint,
@@ -26,7 +33,7 @@ export function advance(
   outcomes: Outcomes,
   deliveries: readonly Delivery[],
   rejectedBefore: RejectedSoFar,
-  getFile: (record: number) => string | undefined = () => undefined,
+  { getFile = () => undefined, getEventKey = () => '' }: RecordFacts = {},
 ): { checkpoint: Checkpoint; rejects: RejectNote[] } {
   const tally = new TallyBuilder(checkpoint.tally);
   const byFile = new FileTally(checkpoint.byFile, getFile);
@@ -42,11 +49,11 @@ export function advance(
     cameTo[label] = outcome;
     byFile.addOutcome(record, outcome);
   };
-  const reject = (record: number, reason: RejectReason, detail: string) => {
+  const reject = (record: number, reason: RejectReason, detail: string, accepted: readonly string[] = []) => {
     const { day, event } = outcomes.labels.get(outcomes.getLabel(record));
     tally.addOutcome({ day, event, outcome: 'rejected', reason });
     byFile.addOutcome(record, 'rejected');
-    rejects.set(record, { record, reason, detail });
+    rejects.set(record, { record, reason, detail, ...(accepted.length > 0 ? { accepted } : {}) });
   };
 
   for (let record = from; record < to; record += 1) {
@@ -54,20 +61,26 @@ export function advance(
     if (kind === SENT) {
       const end = next + outcomes.countEvents(record);
       let refusal: string | undefined;
+      const start = next;
       for (; next < end; next += 1) {
         const delivery = deliveries[next];
         if (delivery?.kind === 'refused') refusal ??= delivery.detail;
         tally.addEvents(1, delivery?.kind === 'accepted' ? 1 : 0);
       }
       if (refusal === undefined) count(record, 'delivered');
-      else reject(record, 'refused', refusal);
+      else {
+        const accepted: string[] = [];
+        for (let event = 0; start + event < end; event += 1)
+          if (deliveries[start + event]?.kind === 'accepted') accepted.push(getEventKey(record, event));
+        reject(record, 'refused', refusal, accepted);
+      }
     } else if (kind === REJECTED) {
       const rejection = outcomes.getRejection(record);
       if (rejection) reject(record, rejection.reason, rejection.detail);
     } else if (kind === DUPLICATE) {
       const of = outcomes.getFirst(record) ?? record;
       const first = rejectedBefore.get(of) ?? rejects.get(of);
-      if (first) reject(record, first.reason, first.detail);
+      if (first) reject(record, first.reason, first.detail, first.accepted);
       else count(record, 'duplicate');
     } else count(record, 'skipped');
   }

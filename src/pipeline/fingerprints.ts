@@ -11,6 +11,7 @@ import {
   OF_ONE,
   OF_WHOLE,
   packRecord,
+  toEventKey,
 } from '../state/fingerprints.ts';
 import { HASH_WORDS } from './event-writer.ts';
 import type { Labels } from './labels.ts';
@@ -101,14 +102,28 @@ export class Fingerprints {
     return undefined;
   }
 
+  /** The key of one event of a record of several. */
+  getEventKey(record: number, event: number): string {
+    const words = this.#eventWords;
+    let low = 0;
+    for (let high = this.#eventLabels.length; low < high; ) {
+      const middle = (low + high) >>> 1;
+      if (getRecord(words[middle * WORDS + RECORD_AT] as number) < record) low = middle + 1;
+      else high = middle;
+    }
+    return toEventKey(words, (low + event) * WORDS);
+  }
+
   /**
-   * Rows by day and bucket, but for those of rejected records. `names`: the event names by which the part's
+   * Rows by day and bucket, but for those of rejected records; of these only events that were accepted all the same
+   * (`wasAccepted`, asked for records of several). `names`: the event names by which the part's
    * tally counts, in its order; others are in `(other)`.
    */
   encode(
     isRejected: (record: number) => boolean,
     labels: Labels,
     names: readonly string[],
+    wasAccepted: (record: number, key: string) => boolean = () => false,
   ): EncodedFingerprints & { readonly rows: number } {
     const { words, labelOf, rows } = this.#listRows();
     const days = listDays(labelOf, labels);
@@ -121,8 +136,11 @@ export class Fingerprints {
     let eventRows = 0;
     for (let row = 0; row < rows; row += 1) {
       const word = words[row * WORDS + RECORD_AT] as number;
-      if (isRejected(getRecord(word))) continue;
-      if (getKind(word) === OF_EVENT) eventRows += 1;
+      const isEvent = getKind(word) === OF_EVENT;
+      if (isRejected(getRecord(word))) {
+        if (!isEvent || !wasAccepted(getRecord(word), toEventKey(words, row * WORDS))) continue;
+      }
+      if (isEvent) eventRows += 1;
       const rank = rankOf[labelOf[row] as number] as number;
       const place = rank * FINGERPRINT_BUCKETS + getFingerprintBucket(words[row * WORDS] as number);
       places[row] = place;

@@ -5,6 +5,7 @@ import {
   getKind,
   OF_EVENT,
   OF_WHOLE,
+  toEventKey,
   unpackRecord,
 } from '../state/fingerprints.ts';
 
@@ -15,8 +16,8 @@ export interface FoldedRecord {
   readonly day: string;
   /** Index of the event name in the tally of the part. */
   readonly name: number;
-  /** The row is one event of a record of several. */
-  readonly isOfSeveral: boolean;
+  /** Where the row is one event of a record of several: its key. */
+  readonly eventKey: string | undefined;
 }
 
 /** Called for the records whose outcome is not what their part said. */
@@ -149,9 +150,10 @@ export class RepeatFold {
     }
     const run = this.#runs[low];
     if (!run) throw new Error('a row belongs to no part');
-    const word = this.#words[row * FINGERPRINT_WORDS + FINGERPRINT_WORDS - 1] as number;
-    const isOfSeveral = getKind(word) === OF_EVENT;
-    return { source: run.source, day: run.day, isOfSeveral, ...unpackRecord(word) };
+    const at = row * FINGERPRINT_WORDS;
+    const word = this.#words[at + FINGERPRINT_WORDS - 1] as number;
+    const eventKey = getKind(word) === OF_EVENT ? toEventKey(this.#words, at) : undefined;
+    return { source: run.source, day: run.day, eventKey, ...unpackRecord(word) };
   }
 
   #reserve(rows: number): void {

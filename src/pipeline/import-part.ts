@@ -11,6 +11,7 @@ import type { ImportMap } from '../sources/source.ts';
 import type { Checkpoints } from '../state/checkpoints.ts';
 import { toSegmentName } from '../state/keys.ts';
 import type { PartStore } from '../state/part-store.ts';
+import type { SentBefore } from '../state/rejects/sent-before.ts';
 import { advance } from './advance.ts';
 import { Fingerprints } from './fingerprints.ts';
 import { mapToBatches, type SegmentBatch } from './map-to-batches.ts';
@@ -21,6 +22,10 @@ export interface ImportDeps {
   readonly checkpoints: Checkpoints;
   readonly store: PartStore;
   readonly map: ImportMap;
+  /** Of a replay: events of the records of a part that were accepted before. @default none */
+  readonly loadSentBefore?: (partId: string) => Promise<SentBefore>;
+  /** The map under the vendor's ids, by which such events are known. @default `map` */
+  readonly vendorMap?: ImportMap;
   /** Source type and version of the map, for the receipt: `amplitude@1`. */
   readonly mapping: string;
   readonly batch: BatchLimits;
@@ -56,7 +61,12 @@ export async function importPart(part: PartMeta, deps: ImportDeps, signal: Abort
   const facts = new FactFold();
   const outcomes = new Outcomes(records.count);
   const fingerprints = new Fingerprints(records.count);
-  const mapDeps = { parse, map, batches, outcomes, facts, fingerprints, stamp: deps.stamp };
+  const sentBefore = (await deps.loadSentBefore?.(part.id)) ?? NOTHING_BEFORE;
+  const { vendorMap = map } = deps;
+  const mapDeps = {
+    ...{ parse, map, batches, outcomes, facts, fingerprints, stamp: deps.stamp },
+    ...{ sentBefore, vendorMap },
+  };
   const mapped = mapToBatches(records, current.position, mapDeps);
   const send = async ({ segment, batch }: SegmentBatch, sendSignal: AbortSignal) => ({
     segment,
@@ -71,13 +81,15 @@ export async function importPart(part: PartMeta, deps: ImportDeps, signal: Abort
     send,
   )) {
     if (batch) batches.release(batch);
-    const step = advance(current, segment, outcomes, deliveries, rejected, (record) =>
-      records.getFile(record),
-    );
+    const step = advance(current, segment, outcomes, deliveries, rejected, {
+      getFile: (record) => records.getFile(record),
+      getEventKey: (record, event) => fingerprints.getEventKey(record, event),
+    });
     current = step.checkpoint;
-    for (const note of step.rejects) rejected.set(note.record, note);
-    if (step.rejects.length > 0) {
-      const rejects = { part, header, records, notes: step.rejects };
+    const notes = step.rejects.map((note) => withSentBefore(note, sentBefore.get(note.record)));
+    for (const note of notes) rejected.set(note.record, note);
+    if (notes.length > 0) {
+      const rejects = { part, header, records, notes };
       const kept = await store.saveRejects(toSegmentName(fence, segment.to), rejects);
       current = { ...current, rejectSegments: [...current.rejectSegments, kept] };
     }
@@ -92,6 +104,7 @@ export async function importPart(part: PartMeta, deps: ImportDeps, signal: Abort
     (record) => rejected.has(record),
     outcomes.labels,
     Object.keys(tally.byEvent),
+    (record, key) => rejected.get(record)?.accepted?.includes(key) ?? false,
   );
   const [savedFacts, savedFingerprints] = await Promise.all([
     facts.size > 0 ? store.saveFacts(segment, facts.takeStored()) : undefined,
@@ -115,6 +128,11 @@ export async function importPart(part: PartMeta, deps: ImportDeps, signal: Abort
 }
 
 const NOTHING_SENT: readonly Delivery[] = [];
+const NOTHING_BEFORE: SentBefore = new Map();
+
+/** What was accepted before its part was made stays accepted. */
+const withSentBefore = (note: RejectNote, before: ReadonlySet<string> | undefined): RejectNote =>
+  before ? { ...note, accepted: [...new Set([...before, ...(note.accepted ?? [])])] } : note;
 
 /**
  * Of the records before the checkpoint. Undefined where their objects are gone or damaged: the part starts over,

@@ -1,15 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Batch } from '../contract/delivery.ts';
 import type { MappedEvent } from '../contract/event.ts';
-import { type MapOutcome, rejected } from '../contract/outcome.ts';
+import { type MapOutcome, rejected, skipped } from '../contract/outcome.ts';
 import type { BatchBuilder } from '../deliver/batch-builder.ts';
 import type { Stamp } from '../deliver/stamp.ts';
 import type { FactFold } from '../identity/fact-fold.ts';
 import { PropertyList } from '../lib/json/property-list.ts';
 import { type ParseBytes, rejectOversize } from '../sources/formats/parse-record.ts';
 import type { ImportMap } from '../sources/source.ts';
+import { toEventKey } from '../state/fingerprints.ts';
 import type { PartRecords } from '../state/part-records.ts';
+import type { SentBefore } from '../state/rejects/sent-before.ts';
 import type { Segment } from './advance.ts';
+import { hashKey, KEY_WORDS } from './event-hash.ts';
 import { EventWriter } from './event-writer.ts';
 import type { Fingerprints } from './fingerprints.ts';
 import type { Outcomes } from './outcomes.ts';
@@ -25,6 +28,10 @@ export interface MapDeps {
   /** Receives every record that becomes events. */
   readonly fingerprints: Fingerprints;
   readonly stamp?: Stamp | undefined;
+  /** Events that are left out, because they were accepted before. @default none */
+  readonly sentBefore?: SentBefore;
+  /** The map under the vendor's ids, which may be those of what was sent before. @default `map` */
+  readonly vendorMap?: ImportMap;
 }
 
 /** A batch, and the records that have their outcomes once it is delivered. */
@@ -42,14 +49,18 @@ export interface SegmentBatch {
 export async function* mapToBatches(
   records: PartRecords,
   from: number,
-  { parse, map, batches, outcomes, facts, fingerprints, stamp }: MapDeps,
+  { parse, map, batches, outcomes, facts, fingerprints, stamp, sentBefore, vendorMap = map }: MapDeps,
 ): AsyncGenerator<SegmentBatch> {
   const writer = new EventWriter(batches.text, stamp);
   const startEvent = () => batches.startEvent();
   let start = from;
 
   for (let record = 0; record < records.count; record += 1) {
-    const outcome = mapRecord(records, record, parse, map);
+    const before = sentBefore?.get(record);
+    const mapped = mapRecord(records, record, parse, map);
+    const outcome = before
+      ? leaveOutSent(mapped, before, () => mapRecord(records, record, parse, vendorMap))
+      : mapped;
     if (outcome.kind !== 'rejected') {
       if (outcome.userId !== undefined) facts.addUser(outcome.userId);
       if (outcome.kind === 'mapped' && outcome.otherUserIds)
@@ -93,6 +104,32 @@ export async function* mapToBatches(
     const segment = { from: start, to: records.count };
     yield { segment, batch: batches.events > 0 ? batches.take() : undefined };
   }
+}
+
+/**
+ * Without the events of a record that were accepted, under the ids that they have here or under the vendor's: another
+ * row would stay beside the first one. A corrected map may give others, and all of these are sent.
+ */
+function leaveOutSent(
+  outcome: MapOutcome<MappedEvent>,
+  before: ReadonlySet<string>,
+  mapByVendor: () => MapOutcome<MappedEvent>,
+): MapOutcome<MappedEvent> {
+  if (outcome.kind !== 'mapped') return outcome;
+  const vendor = mapByVendor();
+  const vendors =
+    vendor.kind === 'mapped' && vendor.events.length === outcome.events.length ? vendor.events : [];
+  const wasSent = (event: MappedEvent | undefined): boolean => {
+    if (event === undefined) return false;
+    const words = new Int32Array(KEY_WORDS);
+    hashKey(event, words);
+    return before.has(toEventKey(words, 0));
+  };
+  const events = outcome.events.filter((event, index) => !wasSent(event) && !wasSent(vendors[index]));
+  if (events.length > 0) return { ...outcome, events };
+  const [first] = outcome.events;
+  const of = first && { timestamp: first.timestamp, event: first.event };
+  return { ...skipped('sent_before', outcome.facts, outcome.userId, outcome.seen), ...(of ? { of } : {}) };
 }
 
 /** The events are text by now: of what follows, nothing reads their properties. */

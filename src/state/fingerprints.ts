@@ -35,6 +35,11 @@ export const unpackRecord = (word: number): { readonly record: number; readonly 
   name: (word >>> RECORD_BITS) & (2 ** NAME_BITS - 1),
 });
 
+/** The key of an event as text, from where its words are. */
+export const toEventKey = (words: Int32Array, at: number): string =>
+  Buffer.from(words.buffer, words.byteOffset + 4 * at, 4 * KEY_WORDS).toString('hex');
+const KEY_WORDS = 3;
+
 export interface EncodedFingerprints {
   readonly body: Buffer;
   /** In order of day, as they follow one another in the body. */

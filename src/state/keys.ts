@@ -47,6 +47,8 @@ export const layout = (name: string) => {
     /** Of a replay: which records of its migration each part holds. */
     origins: `${prefix}origins/`,
     originsOf: (partId: string) => `${prefix}origins/${partId}${JSON_END}`,
+    /** Of a replay: which events of the records of a part were accepted before. */
+    sentBeforeOf: (partId: string) => `${prefix}sent-before/${partId}${JSON_END}`,
     topUps: `${prefix}top-ups/`,
     topUp: (number: number) => `${prefix}top-ups/${String(number).padStart(5, '0')}${JSON_END}`,
     epochs: `${prefix}epochs/`,

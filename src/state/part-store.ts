@@ -47,10 +47,11 @@ export function createPartStore(
     saveRejects: (segment, rejects) => saveRejects(staging, keys.rejectSegment(segment), rejects),
     loadRejected: async (segment) =>
       // The reason was written by this program: a later one would not continue an older checkpoint.
-      (await readRejects(staging, segment)).map(({ record, reason, detail }) => ({
+      (await readRejects(staging, segment)).map(({ record, reason, detail, accepted }) => ({
         record,
         reason: reason as RejectNote['reason'],
         detail,
+        ...(accepted ? { accepted } : {}),
       })),
     saveFingerprints: (segment, fingerprints) =>
       saveFingerprints(staging, keys.fingerprints(segment), fingerprints),

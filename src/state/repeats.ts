@@ -28,7 +28,15 @@ export const repeats = z.strictObject({
    * so they are counted once all are folded.
    */
   several: z
-    .array(z.strictObject({ source: count, record: count, stays: z.literal(true).optional() }))
+    .array(
+      z.strictObject({
+        source: count,
+        record: count,
+        stays: z.literal(true).optional(),
+        /** Of the event that collides, or stays. Absent in what earlier versions wrote. */
+        key: z.string().exactOptional(),
+      }),
+    )
     .optional(),
   /** The rejected records, and the one of each id that stays. */
   rejectSegments: z.array(rejectSegment),

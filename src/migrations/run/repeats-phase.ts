@@ -14,8 +14,10 @@ import {
   type FingerprintRows,
   getKind,
   getRecord,
+  OF_EVENT,
   OF_WHOLE,
   readFingerprints,
+  toEventKey,
   unpackRecord,
 } from '../../state/fingerprints.ts';
 import { layout } from '../../state/keys.ts';
@@ -130,14 +132,15 @@ async function foldRange(
   await fold.fold({
     onDuplicate: (record) => tally.addRecord('duplicate', toCounted(record)),
     onCollision: (record) => {
-      if (record.isOfSeveral) tally.addSeveral(record.source, record.record, false);
+      const { eventKey } = record;
+      if (eventKey !== undefined) tally.addSeveral(record.source, record.record, eventKey, false);
       else {
         tally.addRecord('rejected', toCounted(record));
         keep(kept, record.source, record.record, 'rejected');
       }
     },
-    onStays: ({ source, record, isOfSeveral }) => {
-      if (isOfSeveral) tally.addSeveral(source, record, true);
+    onStays: ({ source, record, eventKey }) => {
+      if (eventKey !== undefined) tally.addSeveral(source, record, eventKey, true);
       else keep(kept, source, record, 'stays');
     },
     onEvents: (events) => tally.addEvents(events),
@@ -163,6 +166,7 @@ async function saveKept(
   staging: Staging,
   { prefix, part: id, key }: { readonly prefix: string; readonly part: string; readonly key: string },
   kept: ReadonlyMap<number, Kept>,
+  accepted: ReadonlyMap<number, readonly string[]> = new Map(),
 ): Promise<RejectSegment> {
   const part = await requirePart(staging, prefix, id);
   const records = await loadPart(staging, prefix, part);
@@ -173,6 +177,7 @@ async function saveKept(
       reason: 'same_id_other_content' as const,
       detail: COLLISION_DETAIL,
       ...(as === 'stays' ? { stays: true as const } : {}),
+      ...(accepted.has(record) ? { accepted: accepted.get(record) ?? [] } : {}),
     }));
   return saveRejects(staging, key, { part, header: records.header, records, notes });
 }
@@ -194,8 +199,11 @@ async function countSeveral(
   { staging, prefix, sources, toRejectsKey, signal }: SeveralDeps,
 ): Promise<void> {
   const kept = new Map<number, Map<number, Kept>>();
-  for (const { source, record, stays } of tally.several)
+  const colliding = new Map<number, Map<number, Set<string>>>();
+  for (const { source, record, stays, key } of tally.several) {
     keep(kept, source, record, stays ? 'stays' : 'rejected');
+    if (key !== undefined) addColliding(colliding, source, record, key);
+  }
   const contents = new Set<string>();
   for (const [number, records] of [...kept].toSorted(([a], [b]) => a - b)) {
     signal.throwIfAborted();
@@ -203,7 +211,11 @@ async function countSeveral(
     const rows = source && (await readFingerprints(staging, source.index, ALL_DAYS));
     if (!rows) throw new Error('a record that collides is of a part with fingerprints');
     if (source.hasPieces) source.pieces ??= (await requirePart(staging, prefix, source.part)).pieces ?? [];
-    for (const { record, name, day, content } of listWholes(rows, records)) {
+    const wholes = listWholes(rows, records);
+    // Of a record that was refused in part nothing else is known than that some of its events were accepted.
+    const delivered = new Set(wholes.map(({ record }) => record));
+    for (const record of records.keys()) if (!delivered.has(record)) records.delete(record);
+    for (const { record, name, day, content } of wholes) {
       if (records.get(record) !== 'rejected') continue;
       if (contents.has(content)) records.delete(record);
       else {
@@ -214,8 +226,38 @@ async function countSeveral(
     }
     if (records.size === 0) continue;
     const key = toRejectsKey(source.part);
-    tally.addRejectSegment(await saveKept(staging, { prefix, part: source.part, key }, records));
+    const accepted = listAccepted(rows, records, colliding.get(number) ?? new Map());
+    tally.addRejectSegment(await saveKept(staging, { prefix, part: source.part, key }, records, accepted));
   }
+}
+
+function addColliding(
+  colliding: Map<number, Map<number, Set<string>>>,
+  source: number,
+  record: number,
+  key: string,
+): void {
+  const records = colliding.get(source) ?? new Map<number, Set<string>>();
+  colliding.set(source, records);
+  records.set(record, (records.get(record) ?? new Set()).add(key));
+}
+
+/** Keys of the events of records that collide with nothing, by record: a replay leaves them out. */
+function listAccepted(
+  { words }: FingerprintRows,
+  wanted: ReadonlyMap<number, unknown>,
+  colliding: ReadonlyMap<number, ReadonlySet<string>>,
+): Map<number, string[]> {
+  const accepted = new Map<number, string[]>();
+  for (let at = 0; at < words.length; at += FINGERPRINT_WORDS) {
+    const word = words[at + FINGERPRINT_WORDS - 1] as number;
+    const record = getRecord(word);
+    const keys = getKind(word) === OF_EVENT && wanted.has(record) ? colliding.get(record) : undefined;
+    if (!keys) continue;
+    const key = toEventKey(words, at);
+    if (!keys.has(key)) accepted.set(record, [...(accepted.get(record) ?? []), key]);
+  }
+  return accepted;
 }
 
 const ALL_DAYS: FingerprintRange = { fromDay: '', toDay: '\uffff' };

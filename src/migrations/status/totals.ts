@@ -109,6 +109,7 @@ const SKIP_REASONS: Readonly<Record<SkipReason, true>> = {
   session_marker: true,
   excluded_by_manifest: true,
   no_items: true,
+  sent_before: true,
   merged_ids: true,
   before_window: true,
   after_window: true,

@@ -79,8 +79,8 @@ async function addRepeats(
     const rows = await readFingerprints(staging, index, range);
     if (rows) fold.add(number, rows);
   }
-  const addRecord = ({ source, day, name, isOfSeveral }: Parameters<FoldVisitor['onDuplicate']>[0]) => {
-    if (isOfSeveral) return; // whether a record collides is a matter of all its events
+  const addRecord = ({ source, day, name, eventKey }: Parameters<FoldVisitor['onDuplicate']>[0]) => {
+    if (eventKey !== undefined) return; // whether a record collides is a matter of all its events
     add(sum.byDay, day, sign);
     add(sum.byEvent, sources[source]?.names[name] ?? OTHER_EVENTS, sign);
   };

@@ -7,6 +7,7 @@ import type { RecordChunk } from '../../sources/formats/read-records.ts';
 import { layout } from '../../state/keys.ts';
 import { createFileReceipt } from '../../state/parts.ts';
 import { type Origin, saveOrigins } from '../../state/rejects/origins.ts';
+import { saveSentBefore } from '../../state/rejects/sent-before.ts';
 import { type CutPart, PartCutter } from './cut-parts.ts';
 import { keepPart } from './keep-part.ts';
 
@@ -26,7 +27,7 @@ interface Group {
   readonly cutter: PartCutter;
   readonly files: Map<string, { readonly fileId: string; records: number }>;
   /** Of the records that are in no part yet. */
-  readonly origins: Origin[];
+  readonly waiting: { readonly origin: Origin; readonly accepted: readonly string[] | undefined }[];
   /** The file of the last record. */
   current: string | undefined;
   parts: number;
@@ -55,7 +56,19 @@ export async function stageRejects(
   const keep = async (group: Group, cut: Iterable<CutPart>) => {
     for (const part of cut) {
       const { id } = await keepPart(part, { slice: group.slice, staging, prefix, ...group.ids }, undefined);
-      await saveOrigins(staging, replay, id, group.origins.splice(0, part.records));
+      const records = group.waiting.splice(0, part.records);
+      await saveOrigins(
+        staging,
+        replay,
+        id,
+        records.map(({ origin }) => origin),
+      );
+      await saveSentBefore(
+        staging,
+        replay,
+        id,
+        records.map(({ accepted }) => accepted),
+      );
       group.parts += 1;
     }
   };
@@ -69,7 +82,7 @@ export async function stageRejects(
     if (name !== group.current) cutter.startFile({ fileId: file.fileId, file: name }, file.records);
     group.current = name;
     file.records += 1;
-    group.origins.push({ part: line.part, record: line.record });
+    group.waiting.push({ origin: { part: line.part, record: line.record }, accepted: line.accepted });
     await keep(group, cutter.add(toChunk(line)));
   }
   const staged: StagedRejects[] = [];
@@ -92,7 +105,7 @@ const createGroup = (name: string, ids: Pick<PartMeta, 'idFrom'>): Group => ({
   ids,
   cutter: new PartCutter(),
   files: new Map(),
-  origins: [],
+  waiting: [],
   current: undefined,
   parts: 0,
 });

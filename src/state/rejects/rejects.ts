@@ -130,6 +130,7 @@ function toRejectLine(part: PartMeta, note: RejectNote, record: PartRecord): Rej
     reason: note.reason,
     detail: note.detail,
     ...(note.stays ? { stays: note.stays } : {}),
+    ...(note.accepted ? { accepted: [...note.accepted] } : {}),
     format: part.format,
     ...(part.idFrom ? { idFrom: part.idFrom } : {}),
     ...(record.kind === 'oversize' ? { oversize: { bytes: record.size, sha256: record.sha256 } } : {}),

@@ -6,9 +6,9 @@ import { removeMigration } from '../../../src/migrations/remove/remove-migration
 import { resolveLedger } from '../../../src/migrations/resolve-destination.ts';
 import { type RunOptions, resumeMigration, startMigration } from '../../../src/migrations/start.ts';
 import { loadStatus } from '../../../src/migrations/status/watch.ts';
-import type { DestinationCounts, WantedEvents } from '../../../src/migrations/verify/destination-counts.ts';
 import { verifyMigration } from '../../../src/migrations/verify/verify.ts';
 import { layout } from '../../../src/state/keys.ts';
+import { countStored } from '../../support/count-stored.ts';
 import { importing, line, type MigrationLab, openMigrationLab } from '../../support/migration-lab.ts';
 
 let lab: MigrationLab;
@@ -69,26 +69,11 @@ const list = async (name: string) => {
 /** The report with all replays against the strict destination, which stores an event once. */
 const verify = async (name: string) => {
   const { comparisons, unexplained } = await verifyMigration(lab.runtime, name, {
-    openCounts: async (wanted) => countStored(wanted),
+    openCounts: async (wanted) => countStored(lab.destination, wanted),
   });
   const { old, now } = comparisons[0]?.total ?? {};
   return { old, now, unexplained };
 };
-
-function countStored({ stamp, synthetic }: WantedEvents): DestinationCounts {
-  const mine = [...lab.destination.events().values()].filter(
-    ({ event, properties }) =>
-      !synthetic.includes(event) && stamp && properties[stamp.property] === stamp.value,
-  );
-  return {
-    listMonths: async () => [{ month: '2024-02', count: mine.length, others: 0 }],
-    loadMonth: async () => ({
-      cells: [{ day: DAY.slice(0, 10), event: 'counted', count: mine.length, users: undefined }],
-      users: 0,
-      repeats: 0,
-    }),
-  };
-}
 
 const equal = (count: number) => ({ old: count, now: count, unexplained: 0 });
 

@@ -206,4 +206,27 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     edits: [['QUOTED_BY_SCRIPT.exec(error.message)?.[1] ?? code', 'code']],
     tests: ['test/lib/redis-reply.test.ts'],
   },
+  {
+    id: 'RJ1',
+    what: 'what a cancelled replay had not finished counts as replayed',
+    file: 'src/migrations/rejects/replayed.ts',
+    edits: [
+      ['if (finished?.has(part) === false) isWhole = false;', 'if (finished === null) isWhole = false;'],
+    ],
+    tests: ['test/migrations/rejects'],
+  },
+  {
+    id: 'RJ2',
+    what: 'events that a migration and a replay sent count twice',
+    file: 'src/migrations/verify/shared-events.ts',
+    edits: [['await addRepeats(staging, sources, range, 1, sum);', '']],
+    tests: ['test/migrations/rejects'],
+  },
+  {
+    id: 'RJ3',
+    what: 'a replay of a replay forgets what the first migration delivered of a record',
+    file: 'src/pipeline/import-part.ts',
+    edits: [['  before ? {', '  before === null ? {']],
+    tests: ['test/migrations/rejects'],
+  },
 ];

@@ -27,9 +27,9 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
     file: 'src/pipeline/import-part.ts',
     edits: [
       [
-        '    if (step.rejects.length > 0) {',
+        '    if (notes.length > 0) {',
         `    await checkpoints.save(fence, current);
-    if (step.rejects.length > 0) {`,
+    if (notes.length > 0) {`,
       ],
     ],
     tests: ['test/pipeline'],
@@ -134,7 +134,7 @@ export const PIPELINE_MUTANTS: readonly Mutant[] = [
     id: 'SG6',
     what: 'a part of several files does not count by file',
     file: 'src/pipeline/import-part.ts',
-    edits: [['(record) =>\n      records.getFile(record),', '() => undefined,']],
+    edits: [['getFile: (record) => records.getFile(record),', 'getFile: () => undefined,']],
     tests: ['test/pipeline/by-file.test.ts'],
   },
   {

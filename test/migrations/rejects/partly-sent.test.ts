@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { replayRejects } from '../../../src/migrations/rejects/replay.ts';
+import { startMigration } from '../../../src/migrations/start.ts';
+import { verifyMigration } from '../../../src/migrations/verify/verify.ts';
+import { countStored } from '../../support/count-stored.ts';
+import { importing, type MigrationLab, openMigrationLab } from '../../support/migration-lab.ts';
+
+/** Records of several events, of which the destination has accepted some when the record is rejected. */
+let lab: MigrationLab;
+beforeAll(async () => {
+  lab = await openMigrationLab();
+});
+afterAll(() => lab?.close());
+
+const load = (name: string, more: object = {}) =>
+  lab.writeManifest(name, {
+    source: {
+      type: 'jsonl',
+      from: `${name}/*.json`,
+      mapping: {
+        event: { column: 'items.e' },
+        distinctId: { column: 'u' },
+        timestamp: { column: 't' },
+        unnest: { column: 'items' },
+        key: ['n'],
+      },
+      ...more,
+    },
+    rejects: { failAbove: '100%' },
+  });
+
+const cart = (name: string, n: number, ...items: readonly object[]) =>
+  JSON.stringify({ u: `user-${name}`, t: '2024-02-03T04:05:06Z', n: `${name}-${n}`, items });
+
+/** Of three events of one record the destination takes two. */
+async function refuseOne(name: string): Promise<string> {
+  const partly = cart(name, 1, { e: 'Seen' }, { e: 'Odd' }, { e: 'Bought' });
+  const loaded = await load(name);
+  lab.writeFile(name, 'a.json', [partly, cart(name, 2, { e: 'Seen' })]);
+  lab.destination.overrule((_, text) =>
+    text.includes('"Odd"') ? { status: 400, body: '{"type":"validation_error"}' } : undefined,
+  );
+  const ended = await startMigration(lab.runtime, loaded, importing());
+  lab.destination.overrule(undefined);
+  expect(ended).toMatchObject({
+    report: { counts: { delivered: 1, rejected: 1 }, events: { accepted: 3, distinct: 3 } },
+  });
+  return partly;
+}
+
+const verify = async (name: string) => {
+  const { comparisons, unexplained } = await verifyMigration(lab.runtime, name, {
+    openCounts: async (wanted) => countStored(lab.destination, wanted),
+  });
+  const { old, now } = comparisons[0]?.total ?? {};
+  return { old, now, unexplained };
+};
+
+const equal = (count: number) => ({ old: count, now: count, unexplained: 0 });
+
+const replay = async (name: string, more: object = {}, acceptRefusals = false) =>
+  replayRejects(
+    lab.runtime,
+    name,
+    { loaded: await load(name.replace(/\..*/, ''), more) },
+    importing({ acceptRefusals }),
+  );
+
+it('counts what a top-up delivers of a record that was refused in part once', async () => {
+  const partly = await refuseOne('topped');
+  lab.writeFile('topped', 'b.json', [partly]);
+  const loaded = await load('topped');
+  lab.writeFile('topped', 'a.json', [partly, cart('topped', 2, { e: 'Seen' })]);
+  expect(await startMigration(lab.runtime, loaded, importing({ topUp: true }))).toMatchObject({
+    report: { balanced: true, counts: { delivered: 2, rejected: 1 }, events: { accepted: 6, distinct: 4 } },
+  });
+  expect(await verify('topped')).toEqual(equal(4));
+  // It was only the top-up that knew, so the reject is left; sending the rest of it changes nothing.
+  expect(await replay('topped')).toMatchObject({ report: { events: { accepted: 1 } } });
+  expect(await verify('topped')).toEqual(equal(4));
+});
+
+it('sends of a record that was refused in part what was refused', async () => {
+  await refuseOne('partly');
+  expect(await verify('partly')).toEqual(equal(3));
+  expect(await replay('partly')).toMatchObject({
+    report: { balanced: true, counts: { read: 1, delivered: 1 }, events: { accepted: 1, distinct: 1 } },
+  });
+  expect(await verify('partly')).toEqual(equal(4));
+});
+
+it('still knows what was accepted in a replay of a replay', async () => {
+  await refuseOne('twice');
+  lab.destination.overrule((_, text) =>
+    text.includes('"Odd"') ? { status: 400, body: '{"type":"validation_error"}' } : undefined,
+  );
+  const refused = await replay('twice', {}, true).finally(() => lab.destination.overrule(undefined));
+  expect(refused).toMatchObject({
+    report: { counts: { read: 1, rejected: 1 }, events: { sent: 1, accepted: 0 } },
+  });
+  expect(await replay('twice.replay-1')).toMatchObject({
+    report: { counts: { read: 1, delivered: 1 }, events: { sent: 1, accepted: 1, distinct: 1 } },
+  });
+  expect(await verify('twice')).toEqual(equal(4));
+});
+
+it('skips a record all of whose other events were accepted, where the corrected map makes no more', async () => {
+  await refuseOne('dropped');
+  expect(await replay('dropped', { dropEvents: ['Odd'] })).toMatchObject({
+    report: { balanced: true, counts: { read: 1, skipped: 1 }, byReason: { sent_before: 1 } },
+  });
+  expect(await verify('dropped')).toEqual(equal(3));
+});
+
+it('sends of records that collide the events that collide, once more under ids of their own', async () => {
+  const loaded = await load('carts');
+  lab.writeFile('carts', 'a.json', [
+    cart('carts', 1, { e: 'Seen' }, { e: 'Bought', v: 'one' }),
+    cart('carts', 1, { e: 'Left' }, { e: 'Bought', v: 'two' }),
+  ]);
+  expect(await startMigration(lab.runtime, loaded, importing())).toMatchObject({
+    report: { counts: { delivered: 1, rejected: 1 }, events: { accepted: 4, distinct: 3 } },
+  });
+  expect(await replay('carts')).toMatchObject({
+    report: { counts: { read: 2, delivered: 2 }, events: { accepted: 2, distinct: 2 } },
+  });
+  expect(await verify('carts')).toEqual(equal(5));
+});
