@@ -3,6 +3,7 @@ import type { SkipReason } from '../../contract/outcome.ts';
 import { hideQuoted } from '../rejects/hide-quoted.ts';
 import { compareFields, listTopLevelFates } from './compare-fields.ts';
 import { TimeCounts } from './event-times.ts';
+import { findOwnStamps } from './find-own-stamps.ts';
 import { findSharedIds } from './find-shared-ids.ts';
 import { selectPairs } from './pairs.ts';
 import type { Expected, Plan, PlanFile, PlanInput, SampledFile, SampledRecord } from './plan.ts';
@@ -86,9 +87,12 @@ export function buildPlan(input: PlanInput): Plan {
           })),
         }
       : {}),
-    warnings: [explainEmptyWindow(sampled), findSharedIds(events), ...input.unmatched].filter(
-      (text) => text !== undefined,
-    ),
+    warnings: [
+      explainEmptyWindow(sampled),
+      findSharedIds(events),
+      findOwnStamps(events, input.importId),
+      ...input.unmatched,
+    ].filter((text) => text !== undefined),
     youngEvents: times.filter((time) => time > young).length,
     durationMinutes: limits.eventsPerMinute === undefined ? undefined : eventCount / limits.eventsPerMinute,
   };

@@ -46,6 +46,7 @@ export async function makePlan(
     },
     destination: manifest.destination?.url,
     groupIdentifyEvent: manifest.people.groupIdentifyEvent,
+    importId: manifest.stamps.importId,
     limits,
     approval: manifest.approval,
     sharedDevices: manifest.people.sharedDevices ?? 'none',

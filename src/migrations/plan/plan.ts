@@ -26,6 +26,8 @@ export interface PlanInput {
   readonly destination: string | undefined;
   /** Name of the events that carry group properties. */
   readonly groupIdentifyEvent: string;
+  /** Property of events with the name of the migration. @default `$import_job_id` */
+  readonly importId?: string | false;
   readonly limits: PlanLimits;
   readonly approval: Approval | undefined;
   /** Whose an anonymous id is that was seen with several users. */
