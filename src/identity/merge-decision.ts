@@ -150,6 +150,8 @@ export function decideMerge(known: IdEntry, own: OwnPairs, at: TurnAtLedger): Me
   if (sentAt !== 0 && entry.isShared && !(own.areAll !== false && own.users[0]?.equals(user)))
     return { entry, verdict: 'shared_device', person: undefined, perhaps: user };
   if (at.isForgotten) return { entry, verdict: 'ledger_forgotten', person: undefined };
+  // A new name that was perhaps sent: unless these facts say it, others may have closed a circle of names since.
+  if (entry.isUser && own.isRenamed !== true) return { entry, verdict: 'contradicted', person: undefined };
   return { entry: { ...entry, sentAt: at.turn }, verdict: 'merge', person: user };
 }
 

@@ -42,6 +42,14 @@ test('a new name that was sent stays merged when the user is seen again', () => 
   expect(decideMerge(sent, again, at(2, 'send')).verdict).toBe('merged_before');
 });
 
+test('a new name that was perhaps sent is not sent by facts that name nobody so', () => {
+  const sent = decideMerge(UNKNOWN_ID, renamed, at(1, 'send')).entry;
+  const open = { ...at(2, 'send'), hasEnded: () => false };
+  const refused = { users: [B], isUser: true, isRenamed: false };
+  expect(decideMerge(sent, refused, open)).toMatchObject({ verdict: 'contradicted', entry: { sentAt: 1 } });
+  expect(decideMerge(sent, renamed, open)).toMatchObject({ verdict: 'merge', entry: { sentAt: 2 } });
+});
+
 test('a merge of a turn that sent nothing is none; one of the turn before it still counts', () => {
   const table = new RecordTable(ID_WIDTH);
   const id = Buffer.alloc(HASH_BYTES, 'a');

@@ -58,6 +58,13 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/persons/renames-at-kills.test.ts'],
   },
   {
+    id: 'RENAMED-2',
+    what: 'a new id that was perhaps not sent is, although others closed a circle of names since',
+    file: 'src/identity/merge-decision.ts',
+    edits: [['if (entry.isUser && own.isRenamed !== true)', 'if (false)']],
+    tests: ['test/migrations/persons/renames-at-kills.test.ts'],
+  },
+  {
     id: 'SHARED-1',
     what: 'a shared device merged into another user than the one whose it is by now, and nobody told',
     file: 'src/identity/resolve-persons.ts',
