@@ -66,11 +66,12 @@ it('is planned, rejected when the migration begins, and rejected still when it i
 it('is kept, and delivered by a replay once its time has passed', async () => {
   const loaded = await write('kept');
   await startMigration(at(0), loaded, importing());
-  const replay = (hours: number) =>
-    replayRejects(at(hours), 'kept', { loaded, reason: 'in_the_future' }, importing());
-  expect(await replay(0)).toMatchObject({ report: { counts: { read: 1, rejected: 1 } } });
+  const replay = (hours: number, of: string) =>
+    replayRejects(at(hours), of, { loaded, reason: 'in_the_future' }, importing());
+  expect(await replay(0, 'kept')).toMatchObject({ report: { counts: { read: 1, rejected: 1 } } });
   expect(arrived('kept')).toHaveLength(3);
-  expect(await replay(24)).toMatchObject({ report: { counts: { read: 1, delivered: 1 } } });
+  expect(await replay(24, 'kept')).toMatchObject({ kind: 'nothing_to_replay', replays: [{ left: 1 }] });
+  expect(await replay(24, 'kept.replay-1')).toMatchObject({ report: { counts: { read: 1, delivered: 1 } } });
   expect(arrived('kept')).toHaveLength(4);
 });
 
