@@ -182,10 +182,16 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     file: 'src/identity/fold-buckets.ts',
     edits: [
       [
-        `    await options.tables.save(tables);
+        `    await options.tables.save(some.tables);
+    const { subjects } = some;
+    some.subjects = [];
+    some.bytes = 0;
     yield* cutChunks(subjects, batch, ledger.hash);`,
-        `    yield* cutChunks(subjects, batch, ledger.hash);
-    await options.tables.save(tables);`,
+        `    const { subjects } = some;
+    some.subjects = [];
+    some.bytes = 0;
+    yield* cutChunks(subjects, batch, ledger.hash);
+    await options.tables.save(some.tables);`,
       ],
     ],
     tests: ['test/identity'],
@@ -222,7 +228,7 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     file: 'src/identity/resolve-buckets.ts',
     edits: [
       [
-        `      await flushFacts();
+        `      await flushFacts(0);
       return`,
         '      return',
       ],
@@ -236,8 +242,8 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     edits: [
       [
         `      await flushMerges(0);
-      await flushFacts();`,
-        '      await flushFacts();',
+      await flushFacts(0);`,
+        '      await flushFacts(0);',
       ],
     ],
     tests: ['test/identity'],
