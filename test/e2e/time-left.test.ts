@@ -9,8 +9,9 @@ const CAP = 600;
 const BATCH = 50;
 const EVENTS = 2_100;
 const MINUTE_MS = 60_000;
-/** The last seconds are short for any share. */
+/** The last seconds are short for any share: at the end, requests and a busy machine take some of them. */
 const LAST_MS = 30_000;
+const AT_MOST_MS = 6_000;
 
 it.runIf(ALL)(
   'the time left moves by less than a tenth after the first minute of a real run',
@@ -35,9 +36,9 @@ it.runIf(ALL)(
     expect(endMs - beginMs).toBeGreaterThan(3 * MINUTE_MS);
     const off = measured
       .filter(({ atMs }) => atMs - beginMs > MINUTE_MS && endMs - atMs > LAST_MS)
-      .map(({ atMs, leftMs }) => leftMs / (endMs - atMs) - 1);
+      .map(({ atMs, leftMs }) => ({ trueMs: endMs - atMs, offMs: Math.abs(leftMs - (endMs - atMs)) }));
     expect(off.length).toBeGreaterThan(10);
-    for (const share of off) expect(Math.abs(share)).toBeLessThan(0.1);
+    for (const { trueMs, offMs } of off) expect(offMs).toBeLessThan(Math.max(AT_MOST_MS, 0.1 * trueMs));
   },
   600_000,
 );
