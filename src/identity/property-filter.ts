@@ -1,5 +1,5 @@
 import type { StoredProperty } from '../state/facts/snapshots.ts';
-import type { KeyedHash } from '../state/ledger/keyed-hash.ts';
+import { type KeyedHash, toBeforeHash } from '../state/ledger/keyed-hash.ts';
 import type { RecordTable } from '../state/ledger/record-table.ts';
 import { assertNotLate } from './merge-decision.ts';
 import {
@@ -102,12 +102,15 @@ export function createPropertyFilter(options: {
     return lastTable;
   };
 
-  /** Enters the value when it is sent as the best that is known. */
+  /**
+   * Enters the value when it is the best that is known. `isOnce`: it is sent with `$set_once`, which changes nothing
+   * where any value was sent before, so it is entered and not sent.
+   */
   const select = (
     of: string,
     field: string,
     [key, time]: StoredProperty,
-    value: { keep: 'latest' | 'earliest'; replaces: boolean; isHeldBack?: boolean },
+    value: { keep: 'latest' | 'earliest'; replaces: boolean; isHeldBack?: boolean; isOnce?: boolean },
     on: { readonly later?: (key: string) => void; readonly first?: () => void } = {},
   ): PropertyVerdict => {
     const table = findTable(of);
@@ -122,8 +125,18 @@ export function createPropertyFilter(options: {
     if (isLater) on.later?.(key);
     if (!known) on.first?.();
     const { replaces: replaced, isHeldBack = false } = value;
+    const isLive = value.isOnce === true && wasSentBefore(table, property, known);
     enterProperty(table, property, { timeMs, sentAt: at.turn, replaced, isLater, isHeldBack }, known);
-    return verdict;
+    return isLive ? 'known' : verdict;
+  };
+  /** By a turn that has ended; where this turn is continued, it has entered a value of its own since. */
+  const wasSentBefore = (
+    table: RecordTable,
+    property: Uint8Array,
+    known: PropertyEntry | undefined,
+  ): boolean => {
+    const sent = known?.sentAt === at.turn ? readPropertyEntry(table, toBeforeHash(property)) : known;
+    return sent !== undefined && at.hasEnded(sent.sentAt);
   };
   const isKnown = (of: string, field: string, key: string): boolean => {
     const table = findTable(of);
@@ -176,7 +189,13 @@ export function createPropertyFilter(options: {
         const replaces =
           overwrite && timeMs > floorMs && !(hasFloors && timeMs < readMark(of, FLOOR_OF_ONE, one[0]));
         const isHeldBack = overwrite && !replaces;
-        const verdict = select(of, SET, one, { keep: 'latest', replaces, isHeldBack }, on);
+        const verdict = select(
+          of,
+          SET,
+          one,
+          { keep: 'latest', replaces, isHeldBack, isOnce: !overwrite },
+          on,
+        );
         if (verdict === 'known') continue;
         if (!overwrite || (replaces && verdict === 'send')) sentSet.push(one);
         else fill.push(one);
@@ -188,7 +207,7 @@ export function createPropertyFilter(options: {
         ? setOnce.filter(([key]) => !filled.has(key))
         : setOnce.filter(([key]) => !wasSet.has(key) && !isKnown(of, SET, key));
       const sentOnce = candidates.filter(
-        (one) => select(of, SET_ONCE, one, { keep: 'earliest', replaces: false }) !== 'known',
+        (one) => select(of, SET_ONCE, one, { keep: 'earliest', replaces: false, isOnce: true }) !== 'known',
       );
       return { set: sentSet, later: later.keys(), fill, setOnce: sentOnce };
     },

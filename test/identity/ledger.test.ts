@@ -295,6 +295,26 @@ describe('properties', () => {
     expect(again.events).toMatchObject([{ properties: { $set: { plan: 'team' } } }]);
   });
 
+  it('that fill gaps alone are sent once, whatever another top-up says of them', async () => {
+    const ledger = createTestLedger();
+    const about = (set: Record<string, unknown>, time: string): IdentityFact[] => [
+      person('u1', set, time),
+      { kind: 'person', distinctId: 'u1', time, setOnce: { source: time } },
+    ];
+    expect((await takeTestTurn(ledger, about({ plan: 'free' }, DAY[0]))).events).toMatchObject([
+      { properties: { $set_once: { plan: 'free', source: DAY[0] } } },
+    ]);
+    expect((await takeTestTurn(ledger, about({ plan: 'free' }, DAY[1]))).events).toEqual([]);
+    const more = about({ plan: 'team', seats: 1 }, DAY[2]);
+    const crashed = await takeTestTurn(ledger, more, { end: false });
+    const again = await takeTestTurn(ledger, more, { turn: ledger.last });
+    for (const { events } of [crashed, again])
+      expect(events.map(({ properties }) => properties['$set_once'])).toEqual([{ seats: 1 }]);
+    // The newest value stays known: a migration that replaces live ones sends none before it.
+    const older = await takeTestTurn(ledger, about({ plan: 'basic' }, DAY[1]), { overwrite: true });
+    expect(older.events).toEqual([]);
+  });
+
   it('that were too large for an event are sent once they fit', async () => {
     const ledger = createTestLedger();
     const about = (note: string): IdentityFact[] => [
