@@ -177,6 +177,22 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/persons/late-merges.test.ts'],
   },
   {
+    id: 'E2d',
+    what: 'what only fills a gap sent again where a value is',
+    file: 'src/identity/property-filter.ts',
+    edits: [["return isLive ? 'known' : verdict;", 'return verdict;']],
+    tests: ['test/identity/ledger.test.ts'],
+  },
+  {
+    id: 'E2e',
+    what: 'a turn that is continued sends what it did not send at first',
+    file: 'src/identity/property-filter.ts',
+    edits: [
+      ['known?.sentAt === at.turn ? readPropertyEntry(table, toBeforeHash(property)) : known', 'known'],
+    ],
+    tests: ['test/identity/ledger.test.ts'],
+  },
+  {
     id: 'E3',
     what: 'properties sent before the ledger knows of them',
     file: 'src/identity/fold-buckets.ts',
