@@ -7,8 +7,11 @@ import { formatCount } from './text-table.ts';
 
 type Run = NonNullable<ScheduleView['lastRun']>;
 
-export const renderSchedules = (all: readonly ScheduleView[]): string =>
-  [
+/** `where`: the staging that holds them. */
+export function renderSchedules(all: readonly ScheduleView[], where: string): string {
+  if (all.length === 0)
+    return `There are no schedules in ${where}; "backhaul schedule set <manifest>" makes one.`;
+  return [
     renderList(
       ['migration', 'state', 'cron', 'time zone', 'next', 'last run'],
       all.map(({ migration, state, cron, timezone, next, overdueSince, runningSince, lastRun }) => [
@@ -24,6 +27,14 @@ export const renderSchedules = (all: readonly ScheduleView[]): string =>
       reason === '' ? [] : wrap(lastRun ? describeRun(lastRun) : reason, `  ${migration}: `, '    '),
     ),
   ].join('\n');
+}
+
+/** In a time zone, with its difference to UTC: `2024-03-31 08:00:00 UTC+2`. */
+export const formatLocal = (moment: Date, timeZone: string): string =>
+  moment
+    .toLocaleString('sv-SE', { timeZone, timeZoneName: 'shortOffset' })
+    .replace('GMT', 'UTC')
+    .replace(/\+0$/, '');
 
 /** What is under way or late of a schedule; undefined where it only waits for its next time. */
 export function describeDue({

@@ -1,6 +1,11 @@
 import { expect, it } from 'vitest';
-import { describeDue, renderSchedules } from '../../../src/cli/render/render-schedules.ts';
+import {
+  describeDue,
+  formatLocal,
+  renderSchedules as renderIn,
+} from '../../../src/cli/render/render-schedules.ts';
 
+const renderSchedules = (all: Parameters<typeof renderIn>[0]) => renderIn(all, '/staging');
 const schedule = {
   migration: 'shop',
   state: 'active',
@@ -20,4 +25,18 @@ it('a run that is under way is not called due', () => {
   expect(running).toContain('running since 2024-03-01 06:00Z');
   expect(running).not.toContain('due');
   expect(describeDue({})).toBeUndefined();
+});
+
+it('says where there are none', () => {
+  expect(renderSchedules([])).toBe(
+    'There are no schedules in /staging; "backhaul schedule set <manifest>" makes one.',
+  );
+});
+
+it.each([
+  ['UTC', '2024-03-31 06:00:00 UTC'],
+  ['Europe/Berlin', '2024-03-31 08:00:00 UTC+2'],
+  ['Asia/Kolkata', '2024-03-31 11:30:00 UTC+5:30'],
+])('a time in %s says its difference to UTC', (timezone, shown) => {
+  expect(formatLocal(new Date('2024-03-31T06:00:00Z'), timezone)).toBe(shown);
 });

@@ -5,17 +5,13 @@ import { listSchedules, loadScheduleView, requireSchedule } from '../../../migra
 import { openStore } from '../../../runtime/open-store.ts';
 import type { CommandContext } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-code.ts';
-import { describeDue, renderCoverage, renderSchedules } from '../../render/render-schedules.ts';
+import { describeDue, formatLocal, renderCoverage, renderSchedules } from '../../render/render-schedules.ts';
 
 /** `backhaul schedule ls`. */
 export async function list({ settings, terminal }: CommandContext): Promise<ExitCode> {
   const store = await openStore(settings);
   const all = await listSchedules(store);
-  terminal.data(all, () =>
-    all.length === 0
-      ? `There are no schedules in ${store.staging.location} yet; "backhaul schedule set <manifest>" makes one.`
-      : renderSchedules(all),
-  );
+  terminal.data(all, () => renderSchedules(all, store.staging.location));
   return all.some(({ state }) => state === 'damaged') ? EXIT.failed : EXIT.done;
 }
 
@@ -34,7 +30,7 @@ export async function next(
   const { overdueSince, runningSince } = (await loadScheduleView(store, name)) ?? {};
   const moments = listNext(schedule, store.now(), count).map((moment) => ({
     at: moment.toISOString(),
-    local: moment.toLocaleString('sv-SE', { timeZone: timezone, timeZoneName: 'shortOffset' }),
+    local: formatLocal(moment, timezone),
   }));
   const due = describeDue({ overdueSince, runningSince });
   const now = {
