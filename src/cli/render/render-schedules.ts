@@ -23,8 +23,11 @@ export function renderSchedules(all: readonly ScheduleView[], where: string): st
         lastRun === undefined ? 'none yet' : `${toMinute(lastRun.endedAt)} ${NAMES[lastRun.outcome]}`,
       ]),
     ),
-    ...all.flatMap(({ migration, lastRun, reason }) =>
-      reason === '' ? [] : wrap(lastRun ? describeRun(lastRun) : reason, `  ${migration}: `, '    '),
+    // What the last run came to is history once the next one is under way.
+    ...all.flatMap(({ migration, lastRun, reason, runningSince }) =>
+      reason === '' || runningSince !== undefined
+        ? []
+        : wrap(lastRun ? describeRun(lastRun) : reason, `  ${migration}: `, '    '),
     ),
   ].join('\n');
 }

@@ -3,6 +3,8 @@ import type { ScheduleView } from './schedules.ts';
 /** What a schedule that has begun no migration waits for, in sentences. `toTime`: of ISO 8601. */
 export function describeWait(schedule: ScheduleView, toTime: (iso: string) => string): string {
   if (schedule.state === 'damaged') return `The schedule is damaged: ${schedule.reason}`;
+  const { runningSince } = schedule;
+  if (runningSince !== undefined) return `A run of the schedule is under way since ${toTime(runningSince)}.`;
   return `${describeLast(schedule.lastRun, toTime)}${describeNext(schedule, toTime)}`;
 }
 
@@ -14,11 +16,7 @@ function describeLast(run: ScheduleView['lastRun'], toTime: (iso: string) => str
   return `The last run of the schedule, at ${toTime(run.endedAt)}, ${what}${why}.`;
 }
 
-function describeNext(
-  { state, next, overdueSince, runningSince }: ScheduleView,
-  toTime: (iso: string) => string,
-): string {
-  if (runningSince !== undefined) return ` A run is under way since ${toTime(runningSince)}.`;
+function describeNext({ state, next, overdueSince }: ScheduleView, toTime: (iso: string) => string): string {
   if (state === 'paused') return ' It is paused.';
   if (overdueSince !== undefined)
     return ` It is due since ${toTime(overdueSince)}, and runs as soon as "backhaul serve" or a "backhaul worker" that has its key does.`;

@@ -4,6 +4,7 @@ import {
   formatLocal,
   renderSchedules as renderIn,
 } from '../../../src/cli/render/render-schedules.ts';
+import { describeWait } from '../../../src/migrations/schedule/describe-wait.ts';
 
 const renderSchedules = (all: Parameters<typeof renderIn>[0]) => renderIn(all, '/staging');
 const schedule = {
@@ -25,6 +26,21 @@ it('a run that is under way is not called due', () => {
   expect(running).toContain('running since 2024-03-01 06:00Z');
   expect(running).not.toContain('due');
   expect(describeDue({})).toBeUndefined();
+});
+
+it('what kept the last run from running is not said once the next one is under way', () => {
+  const reason = 'no process has its key: set KEY in serve or the workers';
+  const at = '2024-03-01T06:02:00.000Z';
+  const times = { due: overdueSince, startedAt: at, endedAt: at };
+  const lastRun = { ...times, missed: 3, outcome: 'unable', reason, files: 0, failures: 0 } as const;
+  const waiting = { ...schedule, overdueSince, reason, lastRun };
+  expect(renderSchedules([waiting])).toContain('shop: not run; 3 missed; no process has its key');
+  const running = renderSchedules([{ ...waiting, runningSince }]);
+  expect(running).not.toContain('missed');
+  expect(running).toContain('2024-03-01 06:02Z not run');
+  expect(describeWait({ ...waiting, runningSince }, (iso) => iso)).toBe(
+    `A run of the schedule is under way since ${runningSince}.`,
+  );
 });
 
 it('says where there are none', () => {

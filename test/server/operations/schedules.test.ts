@@ -72,6 +72,8 @@ describe('the schedules on the first page', () => {
     const [row = ''] = await renderRows({ ...failing, runningSince: '2024-03-01T05:00:02.000Z' });
     expect(toText(row)).toContain('running since 2024-03-01 05:00:02');
     expect(row).not.toContain('due since');
+    expect(toText(row)).toContain('before: failed');
+    expect(row).not.toContain('is gone');
   });
 
   it('lead to no page of a migration that has not begun', async () => {

@@ -54,8 +54,10 @@ const OUTCOMES: Readonly<Record<Run['outcome'], string>> = {
   failed: 'failed',
 };
 
-function renderResult({ lastRun, reason }: ScheduleView): Html | string {
+function renderResult({ lastRun, reason, runningSince }: ScheduleView): Html | string {
   if (lastRun === undefined) return reason;
+  if (runningSince !== undefined)
+    return html`<span class="quiet">before: ${OUTCOMES[lastRun.outcome]}</span>`;
   const { outcome, files, missed, failures, succeededAt } = lastRun;
   const notes = [
     ...(files > 0 ? [`${formatCount(files)} new ${files === 1 ? 'file' : 'files'}`] : []),
