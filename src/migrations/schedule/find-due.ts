@@ -20,8 +20,9 @@ export function findDue(
   last: (Pick<ScheduledRun, 'due' | 'endedAt'> & Partial<Pick<ScheduledRun, 'outcome'>>) | undefined,
   now: Date,
 ): Due | undefined {
-  const since = new Date(Math.max(Date.parse(schedule.since), Date.parse(last?.due ?? schedule.since)));
   const wasRun = last !== undefined && last.outcome !== 'unable';
+  const lastDue = last === undefined ? 0 : Date.parse(last.due) - (wasRun ? 0 : 1);
+  const since = new Date(Math.max(Date.parse(schedule.since), lastDue));
   const busyUntil = wasRun ? Date.parse(last.endedAt) : since.getTime();
   let first: Date | undefined;
   let due: Date | undefined;

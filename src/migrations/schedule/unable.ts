@@ -49,7 +49,7 @@ function toUnableRun(
   if (!found || now.getTime() - found.first.getTime() < UNABLE_AFTER_MS) return undefined;
   const at = now.toISOString();
   return {
-    due: last?.due ?? schedule.since, // what came after it is due still
+    due: found.first.toISOString(),
     startedAt: at,
     endedAt: at,
     missed: last?.outcome === 'unable' ? 0 : found.missed + 1,

@@ -20,7 +20,7 @@ const OUTCOMES = [
 
 /** What one run of a schedule came to; created once, when it ends. */
 const scheduledRun = z.strictObject({
-  /** The last moment of the schedule that this run, or where nobody could run it the one before, stands for, ISO 8601. */
+  /** The last moment of the schedule that this run stands for, or where nobody could run it the first that is due, ISO 8601. */
   due: z.string(),
   startedAt: z.string(),
   endedAt: z.string(),

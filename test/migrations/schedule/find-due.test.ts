@@ -37,6 +37,18 @@ describe('a run', () => {
     expect(find(daily, last, '2024-03-07T09:00:00Z')).toMatchObject({ missed: 1 });
   });
 
+  it('is due still from the first moment on that nobody could run', () => {
+    const unable = {
+      ...ran('2024-03-02T06:00:00.000Z', '2024-03-02T06:02:00.000Z'),
+      outcome: 'unable',
+    } as const;
+    expect(findDue(daily, unable, new Date('2024-03-04T09:00:00Z'))).toEqual({
+      first: new Date('2024-03-02T06:00:00.000Z'),
+      due: new Date('2024-03-04T06:00:00.000Z'),
+      missed: 2,
+    });
+  });
+
   it('is not due for the time before the schedule was set or resumed', () => {
     const last = ran('2024-01-02T06:00:00.000Z');
     expect(find(daily, last, '2024-03-02T05:00:00Z')).toBeUndefined();

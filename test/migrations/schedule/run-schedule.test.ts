@@ -391,7 +391,12 @@ describe('a schedule', () => {
       expect(view).toMatchObject({
         overdueSince: at(1, -6).toISOString(),
         reason,
-        lastRun: { outcome: 'unable', missed: 1, endedAt: at(1).toISOString() },
+        lastRun: {
+          outcome: 'unable',
+          missed: 1,
+          due: at(1, -6).toISOString(),
+          endedAt: at(1).toISOString(),
+        },
       });
       const { schedule: waiting } = await loadCoverage(runtime, 'nokey');
       expect(waiting && describeWait(waiting, (iso) => iso)).toContain(reason);
