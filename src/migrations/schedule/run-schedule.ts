@@ -75,14 +75,16 @@ async function runClaimed(
   const due = found ?? (options.now ? { due: startedAt, first: startedAt, missed: 0 } : undefined);
   if (due === undefined) return { kind: 'not_due' };
 
-  const { result, files, problem } = await topUp(runtime, { schedule, name }, options).catch(
+  const { result, files, continued, problem } = await topUp(runtime, { schedule, name }, options).catch(
     async (error: unknown) => {
       if (error instanceof UnableToRunError && found) await noteUnable(runtime, name, schedule, error);
       throw error;
     },
   );
   if (result?.kind === 'stopped') return { kind: 'stopped', reason: result.reason };
-  const { outcome, reason } = result ? toOutcome(result) : { outcome: 'failed' as const, reason: problem };
+  const { outcome, reason } = result
+    ? toOutcome(result, continued)
+    : { outcome: 'failed' as const, reason: problem };
   const write = async (): Promise<ScheduledRun> => {
     for (;;) {
       const before = await loadLastRun(staging, name);
@@ -118,6 +120,8 @@ interface ToppedUp {
   /** Undefined where it failed before anything could run. */
   readonly result: TopUpResult | undefined;
   readonly files: number;
+  /** Whether an earlier run had begun with files and had not ended with them. */
+  readonly continued: boolean;
   readonly problem: string;
 }
 
@@ -128,6 +132,7 @@ async function topUp(
   options: RunScheduleOptions,
 ): Promise<ToppedUp> {
   let files = 0;
+  let continued = false;
   try {
     const { manifest, baseDir } = toManifestAt(runtime, schedule);
     const known = await loadMigration(runtime.staging, name);
@@ -146,21 +151,25 @@ async function topUp(
       });
       files = ready.record.files.length - (known?.files.length ?? 0);
       const isDone = control?.state === 'finished' && files === 0;
-      return isDone && (await isAllStaged(runtime, ready.record)) ? nothingNew(name) : ready;
+      if (isDone && (await isAllStaged(runtime, ready.record))) return nothingNew(name);
+      continued = known !== undefined && (isDone || control?.state !== 'finished');
+      return ready;
     });
-    if ('kind' in prepared) return { result: prepared, files, problem: '' };
+    if ('kind' in prepared) return { result: prepared, files, continued, problem: '' };
     return {
       result: await runPrepared(runtime, prepared, known ? 'top_up' : 'run', options),
       files,
+      continued,
       problem: '',
     };
   } catch (error) {
     if (error instanceof UnableError) throw error;
-    if (options.signal.aborted) return { result: stopped(name, options.signal), files, problem: '' };
+    if (options.signal.aborted)
+      return { result: stopped(name, options.signal), files, continued, problem: '' };
     if (error instanceof UnavailableError) throw error;
     if (error instanceof StartedMeanwhileError)
-      return { result: { ...BUSY, migration: name }, files: 0, problem: '' };
-    return { result: undefined, files, problem: getMessage(error) };
+      return { result: { ...BUSY, migration: name }, files: 0, continued, problem: '' };
+    return { result: undefined, files, continued, problem: getMessage(error) };
   }
 }
 
@@ -221,10 +230,10 @@ async function isAllStaged(
 
 type Outcome = Pick<ScheduledRun, 'outcome' | 'reason'>;
 
-function toOutcome(result: Exclude<TopUpResult, { kind: 'stopped' }>): Outcome {
+function toOutcome(result: Exclude<TopUpResult, { kind: 'stopped' }>, continued: boolean): Outcome {
   switch (result.kind) {
     case 'finished':
-      return { outcome: 'done', reason: '' };
+      return { outcome: 'done', reason: continued ? 'continued what an earlier run had begun' : '' };
     case 'rejects_above_threshold':
       return { outcome: 'done', reason: 'more records were rejected than the manifest allows' };
     case 'nothing_new':

@@ -29,7 +29,7 @@ const scheduledRun = z.strictObject({
   outcome: z.enum(OUTCOMES),
   /** Empty where there is nothing to add. */
   reason: z.string(),
-  /** Files that were taken in. */
+  /** Files that were new to it; not those that an earlier run had begun with and this one continued. */
   files: z.number(),
   /** Runs in a row that failed, this one included; one that found another process at work breaks no row. */
   failures: z.number(),

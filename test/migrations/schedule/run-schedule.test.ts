@@ -98,7 +98,14 @@ describe('a schedule', () => {
     lab.writeFile('missed', 'day-4.json', dayOf('missed', 4));
     expect(await run()).toMatchObject({
       kind: 'ran',
-      run: { outcome: 'done', files: 2, missed: 0, failures: 0, due: at(1, -6).toISOString() },
+      run: {
+        outcome: 'done',
+        reason: '',
+        files: 2,
+        missed: 0,
+        failures: 0,
+        due: at(1, -6).toISOString(),
+      },
     });
     expect(await run()).toEqual({ kind: 'not_due' });
 
@@ -107,7 +114,7 @@ describe('a schedule', () => {
     for (const day of [6, 3, 7]) lab.writeFile('missed', `day-${day}.json`, dayOf('missed', day));
     to(5);
     expect((await loadScheduleView(runtime, 'missed'))?.overdueSince).toBe(at(2, -6).toISOString());
-    expect(await run()).toMatchObject({ run: { outcome: 'done', files: 3, missed: 3 } });
+    expect(await run()).toMatchObject({ run: { outcome: 'done', reason: '', files: 3, missed: 3 } });
     expect(lab.destination.events().size).toBe(before + 6);
     expect(await run()).toEqual({ kind: 'not_due' });
 
@@ -251,7 +258,9 @@ describe('a schedule', () => {
     const onBegin = () => stop.abort(new Error('killed'));
     await startMigration(runtime, loaded, importing({ topUp: true, signal: stop.signal, onBegin }));
     to(2);
-    expect(await run()).toMatchObject({ run: { outcome: 'done', files: 0 } });
+    expect(await run()).toMatchObject({
+      run: { outcome: 'done', files: 0, reason: 'continued what an earlier run had begun' },
+    });
     expect(await loadStatus(runtime, 'entered')).toMatchObject([{ counts: { read: 5 } }]);
   });
 
