@@ -1,4 +1,4 @@
-import { BackhaulError, ConfigError, PreflightError } from '../lib/errors.ts';
+import { ConfigError, PreflightError, StopError } from '../lib/errors.ts';
 import type { RunResult } from '../migrations/start.ts';
 
 /** What a script may rely on. Listed in the README; 130 and 143 mean a second signal ended the process at once. */
@@ -28,9 +28,9 @@ export const RUN_EXIT: Readonly<Record<RunResult['kind'], ExitCode>> = {
 };
 
 /** The command stopped on purpose and can be continued; the message says how. */
-export class StoppedError extends BackhaulError {
-  constructor(message: string) {
-    super('stopped', message, 'never');
+export class StoppedError extends StopError {
+  constructor(message: string, note = message) {
+    super(message, note);
   }
 }
 

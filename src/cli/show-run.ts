@@ -38,6 +38,7 @@ export async function showRun<R extends RunResult | { readonly kind: 'nothing_to
         begun = migration;
         stop.listen(
           `Stopped; everything so far is saved. Continue with: ${resumeCommand(context, migration)}`,
+          noteStop(migration),
         );
       },
       onStatus(status) {
@@ -52,6 +53,10 @@ export async function showRun<R extends RunResult | { readonly kind: 'nothing_to
   if (result.kind !== 'nothing_to_replay') showEnd(context, result, again);
   return result;
 }
+
+/** For whoever reads it elsewhere: status, the page and the webhook. */
+export const noteStop = (migration: string): string =>
+  `everything so far is saved; continue with: backhaul resume ${migration}`;
 
 /** Tells the page that started this process, once, that the migration runs (server/operations). */
 function createStarterNote(): (migration: string) => void {

@@ -11,9 +11,9 @@ export interface StopSignal {
   endWith(message: string): void;
   /**
    * From here on the first SIGINT or SIGTERM aborts with this message; the second ends the process at once, as does
-   * END_WITHIN_MS after the first, with the exit code of a stop.
+   * END_WITHIN_MS after the first, with the exit code of a stop. `note`: see StopError.
    */
-  listen(message: string): void;
+  listen(message: string, note?: string): void;
   dispose(): void;
 }
 
@@ -21,6 +21,7 @@ export interface StopSignal {
 export function createStopSignal(terminal: Terminal): StopSignal {
   const controller = new AbortController();
   let message = '';
+  let note: string | undefined;
   let isListening = false;
   const endLate = () => {
     terminal.info(
@@ -36,7 +37,7 @@ export function createStopSignal(terminal: Terminal): StopSignal {
     terminal.info('Stopping … (again to end at once; nothing is lost either way)');
     // It ends closing as well, which `dispose` precedes.
     setTimeout(endLate, END_WITHIN_MS).unref();
-    controller.abort(new StoppedError(message));
+    controller.abort(new StoppedError(message, note));
   };
   const ignore = () => {
     process.off('SIGINT', onSignal);
@@ -51,8 +52,9 @@ export function createStopSignal(terminal: Terminal): StopSignal {
   return {
     signal: controller.signal,
     endWith: react,
-    listen(text) {
+    listen(text, kept) {
       isListening = true;
+      note = kept;
       react(text);
     },
     dispose: ignore,

@@ -45,6 +45,17 @@ export class UnavailableError extends BackhaulError {
 /** This process cannot do the work, for what it is started with: others may be able. */
 export class UnableError extends UnavailableError {}
 
+/** Work was stopped on purpose. */
+export class StopError extends BackhaulError {
+  /** What is kept and told of it elsewhere, without commands and settings of one machine. */
+  readonly note: string;
+
+  constructor(message: string, note: string) {
+    super('stopped', message, 'never');
+    this.note = note;
+  }
+}
+
 /** The destination needs the operator (wrong key, forbidden project): the migration pauses. */
 export class PausedError extends BackhaulError {
   constructor(message: string) {

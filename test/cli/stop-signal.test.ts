@@ -27,9 +27,9 @@ describe('Ctrl-C', () => {
     expect(exit.mock.calls).toEqual([[130]]);
     expect(stop.signal.aborted).toBe(false);
 
-    stop.listen('Stopped; everything is saved.');
+    stop.listen('Stopped; everything is saved.', 'saved');
     press();
-    expect(stop.signal.reason).toMatchObject({ message: 'Stopped; everything is saved.' });
+    expect(stop.signal.reason).toMatchObject({ message: 'Stopped; everything is saved.', note: 'saved' });
     expect(exit.mock.calls).toEqual([[130]]);
     press();
     expect(exit.mock.calls).toEqual([[130], [130]]);

@@ -26,7 +26,8 @@ export function toStateMessage(facts: StateFacts): Message | undefined {
   const { migration, migrationId, destination, number, control, report } = facts;
   const kind = toKind(facts);
   if (kind === undefined) return undefined;
-  const reason = control.reason === '' ? '' : ` (${control.reason})`;
+  const isStop = kind.type === 'migration.stopped';
+  const reason = control.reason === '' ? '' : isStop ? `: ${control.reason}` : ` (${control.reason})`;
   const counts = report && kind.withCounts ? `: ${describeCounts(report.counts)}` : '';
   return {
     id: `${migrationId}_${number}`,

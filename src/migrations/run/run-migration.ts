@@ -3,7 +3,7 @@ import type { Tally } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { endWithin, raceAbort } from '../../lib/async/abort.ts';
 import { settleWithin } from '../../lib/async/timeout.ts';
-import { ConfigError, FencedOutError, getMessage } from '../../lib/errors.ts';
+import { ConfigError, FencedOutError, getMessage, StopError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { StagedSlice } from '../../pipeline/stage/slice-groups.ts';
 import { listCheckpoints, mirrorControl } from '../../state/checkpoints.ts';
@@ -100,8 +100,7 @@ export async function runMigration(
         continue;
       }
       if (!(error instanceof RedisWipedError)) {
-        if (!(error instanceof FencedOutError))
-          await noteStopped(record, lease, getMessage(error).split('\n')[0] ?? '', deps);
+        if (!(error instanceof FencedOutError)) await noteStopped(record, lease, toNote(error), deps);
         throw error;
       }
       event = { kind: 'redis_wiped', epoch: lease.epoch };
@@ -264,6 +263,9 @@ function createNotes(
     };
   };
 }
+
+const toNote = (error: unknown): string =>
+  error instanceof StopError ? error.note : (getMessage(error).split('\n')[0] ?? '');
 
 const describe = ({ work, reason }: Failure) => ({ what: `${work.name} ${work.id}`, reason });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { noteStop } from '../../../src/cli/show-run.ts';
 import { toRunMessage, toStateMessage } from '../../../src/migrations/notify/message.ts';
 import { isPrivateAddress } from '../../../src/migrations/notify/private-address.ts';
 import { signMessage } from '../../../src/migrations/notify/sign.ts';
@@ -24,6 +25,11 @@ describe('a message', () => {
       'Migration shop to https://d is paused (the key)',
     ],
     [tell('stopped'), 'migration.stopped', 'Migration shop to https://d has stopped'],
+    [
+      tell('stopped', { reason: noteStop('shop') }),
+      'migration.stopped',
+      'Migration shop to https://d has stopped: everything so far is saved; continue with: backhaul resume shop',
+    ],
     [
       { ...tell('stopped'), report: { counts, isFailed: true } },
       'migration.failed',

@@ -1,7 +1,7 @@
 import { renameSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { UnableError } from '../../../src/lib/errors.ts';
+import { StopError, UnableError } from '../../../src/lib/errors.ts';
 import { pauseMigration } from '../../../src/migrations/control.ts';
 import { applyEvent } from '../../../src/migrations/life-store.ts';
 import { assertNotRemoved, loadStoredManifest } from '../../../src/migrations/prepare.ts';
@@ -361,11 +361,16 @@ describe('a schedule', () => {
   });
 
   it('that is stopped is due still', async () => {
-    const { to, run } = await schedule('stopped');
+    const { runtime, to, run } = await schedule('stopped');
     to(1);
     const stop = new AbortController();
-    const onBegin = () => stop.abort(new Error('SIGTERM'));
-    expect(await run({ signal: stop.signal, onBegin })).toEqual({ kind: 'stopped', reason: 'SIGTERM' });
+    // Once it has begun, so that it is kept.
+    const onStatus = () => stop.abort(new StopError('SIGTERM; continue with: PATH=/ backhaul', 'saved'));
+    expect(await run({ signal: stop.signal, onStatus })).toEqual({
+      kind: 'stopped',
+      reason: 'SIGTERM; continue with: PATH=/ backhaul',
+    });
+    expect(await loadStatus(runtime, 'stopped')).toMatchObject([{ state: 'stopped', reason: 'saved' }]);
     expect(await run()).toMatchObject({ run: { outcome: 'done' } });
   });
 

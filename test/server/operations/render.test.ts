@@ -60,6 +60,16 @@ const toText = async (html: ReturnType<typeof renderPlan>) =>
     .replace(/<[^>]*>/g, ' ')
     .replace(/\s+/g, ' ');
 
+it('says once why a migration stopped', async () => {
+  const view = createStoppedView();
+  const shown = renderMigration(view, { token: undefined });
+  expect(view.reason).toContain('1 failed for good');
+  expect(String(await shown['state'])).toContain(view.reason);
+  const history = String(await shown['history']);
+  expect(history).not.toContain(view.reason);
+  expect(history).toContain('the destination does not accept the project API key');
+});
+
 it('shows of a removed migration what remains, and no progress', async () => {
   const { report: _, reasons, ...rest } = createStoppedView();
   const view = { ...rest, reasons, state: 'removed' } as const;

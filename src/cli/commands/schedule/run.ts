@@ -8,6 +8,7 @@ import type { CommandContext } from '../../context.ts';
 import { EXIT, type ExitCode, RUN_EXIT, StoppedError } from '../../exit-code.ts';
 import { describeRun } from '../../render/render-schedules.ts';
 import { renderStatus } from '../../render/render-status.ts';
+import { noteStop } from '../../show-run.ts';
 import { createStopSignal } from '../../stop-signal.ts';
 import { withRuntime } from '../../with-runtime.ts';
 
@@ -20,7 +21,7 @@ export async function run(context: CommandContext, name: string): Promise<ExitCo
   const again = commandLine(context, `schedule run ${name}`);
   return withRuntime(context, api, async (runtime) => {
     const stop = createStopSignal(terminal);
-    stop.listen(`Stopped; everything so far is saved. Continue with: ${again}`);
+    stop.listen(`Stopped; everything so far is saved. Continue with: ${again}`, noteStop(name));
     try {
       const done = await runSchedule(runtime, name, {
         now: true,

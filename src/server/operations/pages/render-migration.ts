@@ -146,8 +146,9 @@ const renderReplayed = ({ replays, left }: NonNullable<MigrationView['replayed']
       html`<li>${formatCount(count)} replayed by <a href="/migrations/${migration}">${migration}</a> <span class="badge ${state}">${state}</span>${own > 0 && html`, where ${formatCount(own)} are rejected and left`}</li>`,
   )}</ul><p>${left === 0 ? 'No rejects are left to replay here.' : `${formatCount(left)} rejects are left to replay.`}</p>`;
 
-const renderHistory = ({ history, createdAt }: MigrationView): Html =>
+/** The newest reason stands at the top of the page already. */
+const renderHistory = ({ history, createdAt, reason: shown }: MigrationView): Html =>
   html`<ol class="plain">${history.map(
-    ({ state, at, reason }) =>
-      html`<li><span class="badge ${state}">${state}</span> <span class="quiet">${formatTime(at)} UTC</span>${reason !== '' && html`<br>${reason}`}</li>`,
+    ({ state, at, reason }, index) =>
+      html`<li><span class="badge ${state}">${state}</span> <span class="quiet">${formatTime(at)} UTC</span>${reason !== '' && (index > 0 || reason !== shown) && html`<br>${reason}`}</li>`,
   )}<li><span class="badge">created</span> <span class="quiet">${formatTime(createdAt)} UTC</span></li></ol>`;
