@@ -6,8 +6,12 @@ export interface TimeGuess {
   readonly format: string;
   /** Another reading that fits every value as well: the sample has no day above the twelfth. */
   readonly orElse?: string;
-  /** Whether some value carries no zone, so that `timezone` matters. */
-  readonly isLocal: boolean;
+  /** Values that were looked at. */
+  readonly looked: number;
+  /** Those of them that carry no zone, so that `timezone` matters. */
+  readonly local: number;
+  /** Those in another form, whose records are rejected. */
+  readonly unread: number;
 }
 
 /** Of two that fit, the first is taken. An epoch fits one unit only: any other would be another century. */
@@ -70,10 +74,13 @@ export function guessTime(values: readonly unknown[], share = 0.95): TimeGuess |
   const [format, second] = fitting;
   if (format === undefined) return undefined;
   const isTwin = second !== undefined && swapDays(format) === second;
+  const read = values.filter((value) => getReader(format)(value) !== undefined);
+  const isLocal = (value: unknown) => !ZONED.test((readText(value) ?? '').trim());
   return {
     format,
-    isLocal:
-      !format.startsWith('epoch_') && values.some((value) => !ZONED.test((readText(value) ?? '').trim())),
+    looked: values.length,
+    local: format.startsWith('epoch_') ? 0 : read.filter(isLocal).length,
+    unread: values.length - read.length,
     ...(isTwin ? { orElse: second } : {}),
   };
 }

@@ -67,9 +67,7 @@ function renderTable({ encoding, delimiter, columns }: NonNullable<ManifestFacts
     ...(encoding === 'utf-8'
       ? []
       : ['  # No byte order mark says so: the text makes sense in it.', `  encoding: ${encoding}`]),
-    timestamp.isLocal
-      ? '  # CHECK: times carry no zone, and are read in this one.'
-      : '  # The zone of timestamps that carry none.',
+    `  # ${renderZone(timestamp)}`,
     '  timezone: UTC',
     '  mapping:',
     ...('column' in event
@@ -89,6 +87,11 @@ function renderTable({ encoding, delimiter, columns }: NonNullable<ManifestFacts
     ...(timestamp.orElse === undefined
       ? []
       : [`    # CHECK: the days of the sample fit ${quote(timestamp.orElse)} as well.`]),
+    ...(timestamp.unread === 0
+      ? []
+      : [
+          `    # CHECK: ${timestamp.unread} of ${timestamp.looked} times in the sample have another form; their records are rejected.`,
+        ]),
     ...(otherTimes.length > 0
       ? [`    # Other columns with times: ${otherTimes.map(comment).join(', ')}.`]
       : []),
@@ -144,6 +147,13 @@ function renderTable({ encoding, delimiter, columns }: NonNullable<ManifestFacts
         ]),
     '    # hash: { columns: [email], key: "${BACKHAUL_HASH_KEY}" }',
   ];
+}
+
+/** Which times the zone is for. */
+function renderZone({ local, unread, looked }: ColumnGuess['timestamp']): string {
+  if (local === 0) return 'The zone of timestamps that carry none.';
+  const which = local === looked - unread ? 'times' : `${local} of ${looked} times in the sample`;
+  return `CHECK: ${which} carry no zone, and are read in this one.`;
 }
 
 const renderNumber = ({ column, decimal, group }: NumberGuess): string =>

@@ -303,6 +303,22 @@ describe('what cannot be guessed', () => {
     expect(manifest).toContain('CHECK: nothing seems to name one event');
   });
 
+  const ZONED = '2023-11-05T00:00:00.000Z';
+  it.each([
+    [
+      'epoch',
+      '1699142400',
+      [/# The zone of timestamps that carry none/, /CHECK: 2 of 100 times .* have another form/],
+    ],
+    ['local', '2023-11-05 00:00:00', [/CHECK: 2 of 100 times .* carry no zone/]],
+  ])('is said of the times that differ: %s', async (kind, other, said) => {
+    const rows = Array.from({ length: 100 }, (_, row) => `${row},a,${row < 98 ? ZONED : other}`);
+    const { manifest } = await init(write(`${kind}.csv`, ['user_id,action,time', ...rows, ''].join('\n')));
+    for (const text of said) expect(manifest).toMatch(text);
+    expect(manifest.match(/CHECK: [^\n]* times? /g)).toHaveLength(1);
+    expect(manifest).not.toContain('CHECK: times carry no zone');
+  });
+
   it.each([
     ['empty.csv', '', /cannot be read as JSON or as a table/],
     ['header.csv', 'user_id,created_at\n', /holds no records/],
