@@ -361,4 +361,18 @@ describe('the command line', () => {
     expect(ended.stderr).toContain(message);
     expect(ended.stdout).toBe('');
   });
+
+  it('removes a migration once, and says when it was where that is asked again', async () => {
+    await writeFile(inFolder('spent.yaml'), manifest('spent', 'iso'));
+    await backhaul('run', inFolder('spent.yaml'));
+    expect((await backhaul('rm', 'spent')).stdout).toMatch(/^spent is removed\. Its report/);
+    const status = () => backhaul('status', 'spent', '--json');
+    const { stdout: before } = await status();
+    const again = await backhaul('rm', 'spent');
+    expect(again.code, again.stderr).toBe(0);
+    expect(again.stdout).toMatch(
+      /^spent was removed already at \d{4}-\d\d-\d\d \d\d:\d\dZ; nothing was left/,
+    );
+    expect((await status()).stdout).toBe(before);
+  }, 60_000);
 });

@@ -25,8 +25,8 @@ beforeAll(async () => {
 });
 afterAll(() => lab?.close());
 
-const remove = (name: string, more: Partial<RemoveOptions> = {}) =>
-  removeMigration(lab.runtime, name, {
+const remove = (name: string, more: Partial<RemoveOptions> = {}, store = lab.runtime) =>
+  removeMigration(store, name, {
     resolveLedger: (manifest) => resolveLedger(manifest, { env: lab.env, bundled: undefined }),
     ...more,
   });
@@ -81,8 +81,7 @@ describe('a migration that is removed', () => {
     const loaded = await finish('gone');
     expect(findPersons('gone', 'person-gone')).not.toEqual([]);
     const before = await loadReport(lab.runtime, 'gone');
-    await remove('gone');
-    await remove('gone'); // as after an interruption
+    expect(await remove('gone')).toEqual({});
     const kept = new Set(
       listFiles('gone').map((name) => name.replace(/^(control|receipts|reports)\/.*/, '$1')),
     );
@@ -97,6 +96,34 @@ describe('a migration that is removed', () => {
     const refused = { kind: 'refused', refusal: 'removed' };
     expect(await startMigration(lab.runtime, loaded, importing())).toMatchObject(refused);
     expect(await resumeMigration(lab.runtime, 'gone', importing())).toMatchObject(refused);
+  });
+
+  it('is removed once, and says when', async () => {
+    await finish('once');
+    await remove('once', { keepRejects: true });
+    expect(await remove('once')).toEqual({}); // its rejects were left
+    const at = (await loadControl(lab.runtime.staging, 'once'))?.at;
+    const states = listFiles('once');
+    expect(await remove('once')).toEqual({ removedAt: at });
+    expect(listFiles('once')).toEqual(states);
+  });
+
+  it('is removed to the end after an interruption', async () => {
+    await finish('halfway');
+    const put = lab.runtime.staging.put;
+    const cut: typeof lab.runtime = {
+      ...lab.runtime,
+      staging: {
+        ...lab.runtime.staging,
+        put: (key, body) =>
+          key.includes('/reports/')
+            ? Promise.reject(new Error('cut off'))
+            : put.call(lab.runtime.staging, key, body),
+      },
+    };
+    await expect(remove('halfway', {}, cut)).rejects.toThrow('cut off');
+    expect(await remove('halfway')).toEqual({});
+    expect(findPersons('halfway', 'person-halfway')).toEqual([]);
   });
 
   it('keeps its rejects on request, to be shown and replayed', async () => {

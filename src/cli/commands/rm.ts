@@ -21,14 +21,24 @@ export async function rm(
 ): Promise<ExitCode> {
   const { settings, terminal } = context;
   const options = { keepRejects, forget, resolveLedger: createResolver(context) };
-  const { keptPlaces, isElsewhere = false } = await removeMigration(await openStore(settings), name, options);
-  const kept = keptPlaces === undefined ? {} : { keptPlaces };
+  const { keptPlaces, isElsewhere, removedAt } = await removeMigration(
+    await openStore(settings),
+    name,
+    options,
+  );
+  const kept = {
+    ...(keptPlaces === undefined ? {} : { keptPlaces }),
+    ...(removedAt === undefined ? {} : { removedAt }),
+  };
+  const report = `Its report stays: ${commandLine(context, `report ${name}`)}`;
   terminal.data({ migration: name, removed: true, keepRejects, forget, ...kept }, () =>
     isElsewhere
       ? `What an export or an import of ${name} left here is removed.`
       : forget
         ? `${name} is removed, with its report and all that was known of the persons of its destination.`
-        : `${name} is removed. Its report stays: ${commandLine(context, `report ${name}`)}`,
+        : removedAt === undefined
+          ? `${name} is removed. ${report}`
+          : `${name} was removed already at ${removedAt.slice(0, 16).replace('T', ' ')}Z; nothing was left to remove. ${report}`,
   );
   if (keptPlaces !== undefined) {
     terminal.info(

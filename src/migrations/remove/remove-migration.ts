@@ -41,6 +41,8 @@ export interface Removed {
   readonly keptPlaces?: string;
   /** Nothing of it stays here: it was exported to another place. */
   readonly isElsewhere?: boolean;
+  /** When it was removed before, ISO 8601: nothing was left to remove now. */
+  readonly removedAt?: string;
 }
 
 /** Objects that are removed at once; on S3 each is a round trip. */
@@ -48,7 +50,8 @@ const AT_ONCE = 16;
 
 /**
  * Removes what a migration keeps of its export: parts, rejects, and the values of its identity facts. Its
- * record, its receipts and its report stay, the report without ids of persons. May be interrupted and called again. Throws
+ * record, its receipts and its report stay, the report without ids of persons. May be interrupted and called again; one
+ * that is complete is left as it is. Throws
  * RefusedError while the migration runs, and ConfigError where it has a schedule, or where the ledger of its destination does not know its
  * identity facts and cannot be told.
  */
@@ -65,8 +68,11 @@ export async function removeMigration(
     throw new ConfigError(
       `migration "${name}" has a schedule, which would import it again; remove that first: backhaul schedule rm ${name}`,
     );
-  const { kind } = await decideStored(staging, name, { kind: 'remove' }, await loadControl(staging, name));
+  const control = await loadControl(staging, name);
+  const { kind } = await decideStored(staging, name, { kind: 'remove' }, control);
   if (kind === 'stay') return removeMoved(staging, name);
+  if (!forget && control?.state === 'removed' && (await isComplete(store, record, keepRejects)))
+    return { removedAt: control.at };
   await assertNotLeased(store, record);
   await assertNotReleased(staging, name);
   const { manifest } = await loadStoredManifest(staging, name);
@@ -92,16 +98,34 @@ export async function removeMigration(
     await staging.remove(keys.record); // last, so that an interrupted removal can be called again
   } else {
     await hidePersons(staging, name);
-    const rejects = keepRejects ? [keys.rejects, keys.repeats] : [];
-    // Receipts hold counts alone, and tell the ledger which facts there were.
-    const states = [keys.controls, keys.oldControl, keys.notices, keys.reports, keys.oldReport];
-    // And what a replay has in its books, that no other one sends it again.
-    const kept = [...states, keys.receipts, keys.origins, keys.factsRemoved, ...rejects];
-    await removeAll(staging, keys.prefix, (key) => kept.some((each) => key.startsWith(each)));
+    await removeAll(staging, keys.prefix, createIsKept(name, keepRejects));
   }
   await store.askRedis((redis) => redis.del(migrationKey(record.id))).catch(() => {});
   const places = record.pins?.places;
   return places === undefined ? {} : { keptPlaces: toPlacesKey(places) };
+}
+
+function createIsKept(name: string, keepRejects: boolean): (key: string) => boolean {
+  const keys = layout(name);
+  const rejects = keepRejects ? [keys.rejects, keys.repeats] : [];
+  // Receipts hold counts alone, and tell the ledger which facts there were.
+  const states = [keys.controls, keys.oldControl, keys.notices, keys.reports, keys.oldReport];
+  // And what a replay has in its books, that no other one sends it again.
+  const kept = [...states, keys.receipts, keys.origins, keys.factsRemoved, ...rejects];
+  return (key) => kept.some((each) => key.startsWith(each));
+}
+
+/** Whether a removal that was begun got to its end: it takes from staging what goes, and then from Redis. */
+async function isComplete(
+  { staging, askRedis }: MigrationStore,
+  { id, name }: MigrationRecord,
+  keepRejects: boolean,
+): Promise<boolean> {
+  const { prefix, factsRemoved } = layout(name);
+  if (!(await staging.get(factsRemoved))) return false;
+  const isKept = createIsKept(name, keepRejects);
+  for await (const { key } of staging.list(prefix)) if (!isKept(key)) return false;
+  return (await askRedis((redis) => redis.exists(migrationKey(id))).catch(() => 0)) !== 1;
 }
 
 const isImporting = async (staging: Staging, name: string): Promise<boolean> =>
