@@ -375,4 +375,17 @@ describe('the command line', () => {
     );
     expect((await status()).stdout).toBe(before);
   }, 60_000);
+
+  it('names the replays that stay of a migration that is removed, and how its entry goes', async () => {
+    const removed = await backhaul('rm', 'shop');
+    expect(removed.code, removed.stderr).toBe(0);
+    expect(removed.stderr).toMatch(
+      /^shop\.replay-1, a replay of it, stays\. To remove it: .* rm shop\.replay-1$/m,
+    );
+    expect(removed.stderr).toMatch(/merge nothing there: .* rm --forget shop$/m);
+    await backhaul('rm', 'shop.replay-1');
+    expect(JSON.parse((await backhaul('rm', 'shop', '--json')).stdout)).not.toHaveProperty('replays');
+    const forgotten = await backhaul('rm', 'shop', '--forget', '--json');
+    expect(JSON.parse(forgotten.stdout)).toMatchObject({ forget: true, replays: ['shop.replay-1'] });
+  }, 60_000);
 });

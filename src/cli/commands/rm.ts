@@ -1,5 +1,6 @@
 import type { Manifest } from '../../../config/manifest/manifest.ts';
 import { findProjectKey } from '../../embedded/api-keys.ts';
+import { findReplaysLeft } from '../../migrations/remove/find-replays-left.ts';
 import { removeMigration } from '../../migrations/remove/remove-migration.ts';
 import { sweepFinished } from '../../migrations/remove/sweep.ts';
 import { resolveLedger } from '../../migrations/resolve-destination.ts';
@@ -21,14 +22,14 @@ export async function rm(
 ): Promise<ExitCode> {
   const { settings, terminal } = context;
   const options = { keepRejects, forget, resolveLedger: createResolver(context) };
-  const { keptPlaces, isElsewhere, removedAt } = await removeMigration(
-    await openStore(settings),
-    name,
-    options,
-  );
+  const store = await openStore(settings);
+  // Before its record may go. A replay that is damaged keeps nothing else from being removed.
+  const replays = await findReplaysLeft(store.staging, name, { forget }).catch(() => []);
+  const { keptPlaces, isElsewhere, removedAt } = await removeMigration(store, name, options);
   const kept = {
     ...(keptPlaces === undefined ? {} : { keptPlaces }),
     ...(removedAt === undefined ? {} : { removedAt }),
+    ...(replays.length === 0 ? {} : { replays }),
   };
   const report = `Its report stays: ${commandLine(context, `report ${name}`)}`;
   terminal.data({ migration: name, removed: true, keepRejects, forget, ...kept }, () =>
@@ -40,6 +41,14 @@ export async function rm(
           ? `${name} is removed. ${report}`
           : `${name} was removed already at ${removedAt.slice(0, 16).replace('T', ' ')}Z; nothing was left to remove. ${report}`,
   );
+  const toRm = (of: string) => commandLine(context, `rm ${of}${forget ? ' --forget' : ''}`);
+  for (const replay of replays)
+    terminal.info(`${replay}, a replay of it, stays. To remove it: ${toRm(replay)}`);
+  if (!forget && !isElsewhere) {
+    terminal.info(
+      `"status" lists ${name} until it is removed with --forget, which drops its report and what is known of the persons of its destination, too; later migrations merge nothing there: ${commandLine(context, `rm --forget ${name}`)}`,
+    );
+  }
   if (keptPlaces !== undefined) {
     terminal.info(
       `The file of places stays in staging as ${keptPlaces}, because other migrations may need it; it holds nothing of the export.`,
