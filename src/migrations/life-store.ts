@@ -9,6 +9,8 @@ import {
   loadMigration,
   type MigrationRecord,
 } from '../state/migrations.ts';
+import { loadLastRun } from '../state/schedules/runs.ts';
+import { isScheduled } from '../state/schedules/schedules.ts';
 import {
   decide,
   explainRefusal,
@@ -80,10 +82,19 @@ export async function requireMigration(staging: Staging, name: string): Promise<
   const half = isName ? await findHalfImported(staging, name) : undefined;
   if (half) throw new RefusedError('importing', explainRefusal('importing', { ...half, state: 'importing' }));
   const refusal = 'no_such_migration';
+  const none = explainRefusal(refusal, { name, state: 'none', reason: '' });
+  if (isName && (await isScheduled(staging, name))) {
+    const ran =
+      (await loadLastRun(staging, name)).number === 0 ? 'has not run yet' : 'has imported nothing yet';
+    throw new RefusedError(
+      refusal,
+      `${none} in ${staging.location} yet: a schedule of that name is there, which ${ran}. "backhaul schedule ls" says when it runs`,
+    );
+  }
   const names = await listMigrations(staging);
   const others = names.length > 0 ? `there are: ${names.join(', ')}` : 'there are none yet';
   throw new RefusedError(
     refusal,
-    `${explainRefusal(refusal, { name, state: 'none', reason: '' })} in ${staging.location}; ${others}. Check the name, BACKHAUL_DATA_DIR and BACKHAUL_STAGING`,
+    `${none} in ${staging.location}; ${others}. Check the name, BACKHAUL_DATA_DIR and BACKHAUL_STAGING`,
   );
 }

@@ -196,6 +196,23 @@ describe('the command line', () => {
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('There are no migrations in') });
   }, 60_000);
 
+  it('points to the schedules where these have started no migration yet', async () => {
+    const env = { BACKHAUL_STAGING: '', BACKHAUL_DATA_DIR: join(folder, 'scheduled') };
+    const there = (...args: string[]) => runBackhaul(args, { dataDir, env });
+    const set = await there('schedule', 'set', inFolder('planned.yaml'), '--cron', '0 3 1 1 *');
+    expect(set.code, set.stderr).toBe(0);
+    const toSchedules = /There are no migrations in \S+ \S+ yet, but schedules.* schedule ls\n$/;
+    expect((await there('status')).stdout).toMatch(toSchedules);
+    expect((await there('status', '--watch')).stderr).toMatch(toSchedules);
+    const named = await there('status', 'planned');
+    expect(named).toMatchObject({ code: 2, stdout: '' });
+    expect(named.stderr).toContain(
+      'a schedule of that name is there, which has not run yet. "backhaul schedule ls"',
+    );
+    await there('schedule', 'rm', 'planned');
+    expect((await there('status', 'planned')).stderr).toContain('there are none yet');
+  }, 60_000);
+
   it('gives the same report again, from what staging holds', async () => {
     const ended = await backhaul('report', 'shop', '--json');
     expect(parseReport(ended).counts.read).toBe(4);

@@ -1,4 +1,5 @@
 import { describeTrouble } from '../../migrations/notify/find-trouble.ts';
+import { listSchedules } from '../../migrations/schedule/schedules.ts';
 import type { MigrationStatus, RunProgress } from '../../migrations/status/view.ts';
 import { loadStatus, loadView, watchStatus } from '../../migrations/status/watch.ts';
 import { openStore } from '../../runtime/open-store.ts';
@@ -18,14 +19,18 @@ export async function status(
 ): Promise<ExitCode> {
   const { settings, terminal } = context;
   const store = await openStore(settings);
-  const none = `There are no migrations in ${store.staging.location} yet; "backhaul run <manifest>" starts one (or BACKHAUL_DATA_DIR and BACKHAUL_STAGING name another place).`;
+  const none = async () =>
+    (await listSchedules(store)).length > 0
+      ? `There are no migrations in ${store.staging.location} yet, but schedules, which start them: ${commandLine(context, 'schedule ls')}`
+      : `There are no migrations in ${store.staging.location} yet; "backhaul run <manifest>" starts one (or BACKHAUL_DATA_DIR and BACKHAUL_STAGING name another place).`;
   const toDocument = (all: readonly MigrationStatus[]) => (name === undefined ? all : all[0]);
 
   if (!options.watch) {
     const all = name === undefined ? await loadStatus(store) : [await loadView(store, name)];
+    const noneText = all.length === 0 ? await none() : '';
     terminal.data(toDocument(all), () =>
       all.length === 0
-        ? none
+        ? noneText
         : [...all]
             .sort((a, b) => Number(a.state === 'removed') - Number(b.state === 'removed'))
             .map((each) =>
@@ -43,14 +48,14 @@ export async function status(
       onStatus(all) {
         if (process.stderr.errored) throw new OutputEndedError();
         if (terminal.json) terminal.data(toDocument(all), () => '');
-        else if (all.length === 0) terminal.info(none);
-        else terminal.status((columns) => renderWatch(all, columns));
+        else if (all.length > 0) terminal.status((columns) => renderWatch(all, columns));
         last = all;
       },
     });
     if (stop.signal.aborted) return EXIT.done;
     terminal.endStatus();
     if (last.length > 0) terminal.info(renderWatchEnd(last));
+    else if (!terminal.json) terminal.info(await none());
     return EXIT.done;
   } finally {
     stop.dispose();
