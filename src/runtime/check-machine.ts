@@ -4,17 +4,28 @@ import { findRedisServer } from '../embedded/find-redis-server.ts';
 import { ConfigError } from '../lib/errors.ts';
 import { explainEviction } from '../lib/eviction-policy.ts';
 import type { CheckContext } from '../migrations/doctor.ts';
+import { findRefusal } from '../migrations/notify/post-message.ts';
 import { formatCount } from '../migrations/plan/format-text.ts';
 import { reachRedis } from './reach-redis.ts';
 
 const MIN_FREE_BYTES = 1024 ** 3;
 
-/** What this process, its Redis and its data folder must be like, as checks of `backhaul doctor`. */
+/** What this process, its Redis, its data folder and its webhook must be like, as checks of `backhaul doctor`. */
 export const createMachineChecks = (settings: Settings): CheckContext['machine'] => [
   { name: 'Node', look: async () => process.version },
   { name: 'Redis', look: () => checkRedis(settings) },
   { name: 'data folder', look: () => checkDataDir(settings.dataDir) },
+  ...(settings.webhook.url === undefined
+    ? []
+    : [{ name: 'webhook', look: () => checkWebhook(settings.webhook) }]),
 ];
+
+/** Sends nothing: the address is a secret, and neither it nor its host is shown. */
+async function checkWebhook({ url = '', allowPrivate }: Settings['webhook']): Promise<string> {
+  const refusal = await findRefusal({ url, allowPrivate });
+  if (refusal !== undefined) throw new ConfigError(`nobody would be told: ${refusal}`);
+  return 'its address may be told; nothing was sent';
+}
 
 async function checkRedis({ redisUrl, redisServer }: Settings): Promise<string> {
   if (redisUrl === undefined) {

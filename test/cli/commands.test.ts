@@ -298,6 +298,22 @@ describe('the command line', () => {
     expect(checks[5].detail).toMatch(/^1 file, \d+ B$/);
   }, 60_000);
 
+  it('has doctor say where the webhook is refused, without its address', async () => {
+    const env = {
+      BACKHAUL_WEBHOOK_URL: 'http://localhost:9/T0PS3CRET',
+      BACKHAUL_WEBHOOK_SECRET: `whsec_${Buffer.alloc(32).toString('base64')}`,
+    };
+    const refused = await runBackhaul(['doctor'], { dataDir, env });
+    expect(refused.code, refused.stderr).toBe(2);
+    expect(refused.stdout).toMatch(/^✗ webhook .*BACKHAUL_WEBHOOK_ALLOW_PRIVATE=true allows it/m);
+    expect(refused.stdout).not.toMatch(/localhost|T0PS3CRET/);
+    const allowed = { ...env, BACKHAUL_WEBHOOK_ALLOW_PRIVATE: 'true' };
+    expect(await runBackhaul(['doctor'], { dataDir, env: allowed })).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^✓ webhook /m),
+    });
+  }, 60_000);
+
   it('shows each reject with its line and its own text', async () => {
     const shown = await backhaul('rejects', 'show', 'shop', '--reason', 'bad_timestamp');
     expect(JSON.parse(shown.stdout)).toMatchObject({

@@ -29,8 +29,8 @@ const ANSWER_BYTES = 65_536;
  */
 export function postMessage({ headers, body }: SignedMessage, options: PostOptions): Promise<Posted> {
   const { url, allowPrivate, withinMs = WITHIN_MS } = options;
-  const { protocol, hostname } = new URL(url);
-  const host = hostname.replace(/^\[|\]$/g, '');
+  const { protocol } = new URL(url);
+  const host = toHost(url);
   if (isIP(host) !== 0 && !allowPrivate && isPrivateAddress(host)) return Promise.resolve(failed(REFUSED));
   return new Promise((settle) => {
     const send = protocol === 'https:' ? requestHttps : requestHttp;
@@ -61,6 +61,22 @@ export function postMessage({ headers, body }: SignedMessage, options: PostOptio
     request.end(bytes);
   });
 }
+
+/** Why nothing can be posted there, as far as the name or its addresses tell now; sends no request. Never throws. */
+export async function findRefusal({
+  url,
+  allowPrivate,
+  resolve: lookup = resolve,
+}: Pick<PostOptions, 'url' | 'allowPrivate' | 'resolve'>): Promise<string | undefined> {
+  if (allowPrivate) return undefined;
+  const host = toHost(url);
+  if (isIP(host) !== 0) return isPrivateAddress(host) ? REFUSED : undefined;
+  return new Promise((settle) => {
+    createPublicLookup(lookup)(host, {}, (error) => settle(error ? describe(error) : undefined));
+  });
+}
+
+const toHost = (url: string): string => new URL(url).hostname.replace(/^\[|\]$/g, '');
 
 const DELIVERED = { kind: 'delivered' } as const;
 const failed = (reason: string) => ({ kind: 'failed', reason }) as const;

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type PostOptions, postMessage } from '../../../src/migrations/notify/post-message.ts';
+import { findRefusal, type PostOptions, postMessage } from '../../../src/migrations/notify/post-message.ts';
 import { signMessage } from '../../../src/migrations/notify/sign.ts';
 import { type StrictReceiver, startStrictReceiver } from '../../support/strict-receiver.ts';
 
@@ -94,5 +94,19 @@ describe('an address of this machine or of a private network', () => {
       kind: 'failed',
       reason: 'the connection failed',
     });
+  });
+});
+
+describe('an address that is looked at beforehand', () => {
+  it.each([
+    ['http://127.0.0.1:1/', false, /BACKHAUL_WEBHOOK_ALLOW_PRIVATE=true/],
+    ['http://[::1]:1/', false, /BACKHAUL_WEBHOOK_ALLOW_PRIVATE=true/],
+    ['http://localhost:1/', false, /BACKHAUL_WEBHOOK_ALLOW_PRIVATE=true/],
+    ['http://127.0.0.1:1/', true, undefined],
+    ['https://1.1.1.1/', false, undefined],
+  ])('%s, private ones allowed: %s', async (url, allowPrivate, reason) => {
+    const refusal = await findRefusal({ url, allowPrivate });
+    if (reason) expect(refusal).toMatch(reason);
+    else expect(refusal).toBeUndefined();
   });
 });
