@@ -51,9 +51,8 @@ const AT_ONCE = 16;
 /**
  * Removes what a migration keeps of its export: parts, rejects, and the values of its identity facts. Its
  * record, its receipts and its report stay, the report without ids of persons. May be interrupted and called again; one
- * that is complete is left as it is. Throws
- * RefusedError while the migration runs, and ConfigError where it has a schedule, or where the ledger of its destination does not know its
- * identity facts and cannot be told.
+ * that is complete is left as it is. Throws RefusedError while the migration runs, and ConfigError where it has a
+ * schedule, or where the ledger of its destination does not know its identity facts and cannot be told.
  */
 export async function removeMigration(
   store: MigrationStore,

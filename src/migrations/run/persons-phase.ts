@@ -25,7 +25,7 @@ import { clearStaging, loadLatestEpochNumber } from '../../state/migrations.ts';
 import { requireMigration } from '../life-store.ts';
 import { addUpTurn } from '../persons/add-up-turn.ts';
 import { loadAttempts, reopenRefused } from '../persons/attempts.ts';
-import { beginAnew } from '../persons/begin-anew.ts';
+import { emptyForRelease } from '../persons/empty-for-release.ts';
 import {
   assertAllListed,
   assertKnownListed,
@@ -128,7 +128,7 @@ async function takeTurn(run: PersonsRun, lock: LedgerLock, ledger: Ledger, facts
   const { of, fingerprints, receipts } = facts;
   await assertOneProject(staging, record.name, persons.destination, ledger);
   await rebuildWhereLost(run, ledger);
-  await beginAnew(run, ledger);
+  await emptyForRelease(run, ledger);
   for (const [at, name] of of.entries()) await assertKnownListed(staging, ledger.id, name, receipts[at] ?? 0);
   const others = await takeInOthers({
     staging,

@@ -362,13 +362,13 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     id: 'LB1',
     what: 'exports that are released together decided by what each of them noted',
     file: 'src/migrations/run/persons-phase.ts',
-    edits: [['  await beginAnew(run, ledger);\n', '']],
+    edits: [['  await emptyForRelease(run, ledger);\n', '']],
     tests: TOGETHER,
   },
   {
     id: 'LB2',
     what: 'what was released before forgotten with the next release',
-    file: 'src/migrations/persons/begin-anew.ts',
+    file: 'src/migrations/persons/empty-for-release.ts',
     edits: [
       ['if (await mayHaveSent(staging, name)) return;', 'await mayHaveSent(staging, name);'],
       ['if (!document || !names.has(document.name)) return;', 'if (!document) return;'],
@@ -378,7 +378,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
   {
     id: 'LB3',
     what: 'what others sent forgotten with a release',
-    file: 'src/migrations/persons/begin-anew.ts',
+    file: 'src/migrations/persons/empty-for-release.ts',
     edits: [
       ['if (!document || !names.has(document.name)) return;', 'if (!document) return;'],
       [' || !(await haveSaidAll(staging, ledger.id, releases))', ''],

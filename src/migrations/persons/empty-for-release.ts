@@ -16,7 +16,7 @@ import { turnPlan } from './turn.ts';
  */
 
 /** Empties the ledger for a release of all that it was ever told, before the first turn of the release. May be repeated. */
-export async function beginAnew(
+export async function emptyForRelease(
   { staging, record, now }: { readonly staging: Staging; readonly record: MigrationRecord; now: () => Date },
   ledger: Ledger,
 ): Promise<void> {
