@@ -225,7 +225,7 @@ export function createJobWorker<N extends JobName>(deps: WorkerDeps<N>): { close
       relief.close();
       refusals.endAll();
       const closed = [...workers].map((worker) => worker.close());
-      for (const worker of workers) worker.cancelAllJobs('shutdown');
+      for (const worker of workers) worker.cancelAllJobs('the process that ran it was stopped');
       await settleWithin(Promise.all(closed), deps.closeWithinMs ?? CLOSE_WITHIN_MS);
       if (!deps.connection) connection.disconnect();
     },
