@@ -97,7 +97,7 @@ it('says whether the books balance, what is not counted, and how to compare', as
   const finished = await toText(renderVerification({ ...createStoppedView(), report }));
   expect(finished).toContain(' balanced Read = delivered + skipped + duplicate + rejected');
   expect(finished).toContain(
-    `the destination has ${report.events.accepted + report.events.synthetic} different events with $import_job_id = shop`.replace(
+    `the destination has ${report.events.accepted + report.events.synthetic} distinct events with $import_job_id = shop`.replace(
       '1209',
       '1,209',
     ),

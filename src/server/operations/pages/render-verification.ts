@@ -79,7 +79,7 @@ const renderRow = (row: Compared['total'], [old, now]: readonly [string, string]
 const listFigures = ({ events, people }: Report): readonly (readonly [string, number])[] => [
   ['Events sent', events.sent],
   ['Accepted', events.accepted],
-  ...(events.distinct === undefined ? [] : [['Different', events.distinct] as const]),
+  ...(events.distinct === undefined ? [] : [['Distinct', events.distinct] as const]),
   ['About persons', events.synthetic],
   ['Merged ids', people.pairs],
   ['Persons', people.persons],
@@ -109,6 +109,6 @@ function renderWayBack({ stamps = {}, events, replayOf }: Report): Html {
   const [name, value] = first;
   const count = (events.distinct ?? events.accepted) + events.synthetic;
   if (replayOf !== undefined)
-    return html`<p>To compare: this replay has sent ${formatCount(count)} different events. The destination has them under <code>${name} = ${value}</code> together with those of ${replayOf} and its other replays; <code>backhaul verify ${replayOf}</code> compares all of them.</p>`;
-  return html`<p>To compare: the destination has ${formatCount(count)} different events with <code>${name} = ${value}</code>, and more once rejects were replayed.</p>`;
+    return html`<p>To compare: this replay has sent ${formatCount(count)} distinct events. The destination has them under <code>${name} = ${value}</code> together with those of ${replayOf} and its other replays; <code>backhaul verify ${replayOf}</code> compares all of them.</p>`;
+  return html`<p>To compare: the destination has ${formatCount(count)} distinct events with <code>${name} = ${value}</code>, and more once rejects were replayed.</p>`;
 }
