@@ -11,16 +11,15 @@ import { until } from '../support/until.ts';
 const NAME = stageQueue('0f0f');
 let server: TestRedis;
 let dashboard: Dashboard;
-let queue: Queue;
+let queue: Queue | undefined;
 let redis: Redis;
 beforeAll(async () => {
   server = await startRedis();
   redis = new Redis(server.url);
   dashboard = createDashboard({ redisUrl: server.url, admit: () => 'viewer', log: silent });
-  queue = new Queue(NAME, { connection: { url: server.url }, prefix: QUEUE_PREFIX });
 });
 afterAll(async () => {
-  await queue.close();
+  await queue?.close();
   await dashboard.close();
   redis.disconnect();
   await server.stop();
@@ -43,8 +42,11 @@ it('is found at its address with a slash, too', async () => {
 
 it('shows what a producer stages while it does, with progress and metrics, and leaves nothing behind', async () => {
   expect((await list()).map(({ name }) => name)).not.toContain(NAME);
+  // It is listed from its first key on, which this writes.
+  const opened = new Queue(NAME, { connection: { url: server.url }, prefix: QUEUE_PREFIX });
+  queue = opened;
   const payload = { migration: 'shop', epoch: 1, fileId: 'f', packing: 'none' };
-  const { id = '' } = await queue.add('stage-file', payload);
+  const { id = '' } = await opened.add('stage-file', payload);
   let finish = () => {};
   const finished = new Promise<void>((resolve) => {
     finish = resolve;
@@ -70,12 +72,12 @@ it('shows what a producer stages while it does, with progress and metrics, and l
   const events = new QueueEvents(NAME, { connection: { url: server.url }, prefix: QUEUE_PREFIX });
   await events.waitUntilReady();
   finish();
-  await (await queue.getJob(id))?.waitUntilFinished(events);
+  await (await opened.getJob(id))?.waitUntilFinished(events);
   expect(await get(`/${NAME}/metrics`)).toMatchObject({ completed: { meta: { count: 1 } } });
   await events.close();
   await worker.close();
 
-  await queue.obliterate({ force: true });
+  await opened.obliterate({ force: true });
   await until('the end of the queue', async () =>
     (await list()).every(({ name }) => name !== NAME) ? true : undefined,
   );
