@@ -125,7 +125,7 @@ const isNoise = (name: string) => name.startsWith('__MACOSX/') || name.split('/'
 const BLOCK_BYTES = 256 * 1024;
 
 /**
- * Serves the directory's many small reads from a few blocks, and so small members, of which many lie in one block; large
+ * Serves the directory's many small reads from a few blocks, and so small members, of which one block holds many; large
  * ones as streams. On S3 each block and each stream is a request.
  */
 class SourceReader extends RandomAccessReader {
