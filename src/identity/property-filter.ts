@@ -4,16 +4,18 @@ import type { RecordTable } from '../state/ledger/record-table.ts';
 import { assertNotLate } from './merge-decision.ts';
 import {
   decideProperty,
-  enterProperty,
   isLaterValue,
   type PropertyContext,
-  type PropertyEntry,
   type PropertyVerdict,
-  readPropertyEntry,
   toTimeMs,
+} from './property-decision.ts';
+import {
+  enterProperty,
+  type PropertyEntry,
+  readPropertyEntry,
   withdrawProperty,
   writePropertyEntry,
-} from './property-decision.ts';
+} from './property-entry.ts';
 
 /** Selects what is sent about a person or group, and enters it into the ledger. `of`: see ResolvedFact. */
 export interface PropertyFilter {

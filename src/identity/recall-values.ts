@@ -15,7 +15,8 @@ import {
 import type { LedgerTables } from '../state/ledger/ledger-tables.ts';
 import type { RecordTable } from '../state/ledger/record-table.ts';
 import type { Unmerged } from './persons-tally.ts';
-import { readPropertyEntry, toTimeMs } from './property-decision.ts';
+import { toTimeMs } from './property-decision.ts';
+import { readPropertyEntry } from './property-entry.ts';
 import { countEntered, hashSetProperty } from './property-filter.ts';
 import type { LedgerAtTurn } from './resolve-persons.ts';
 

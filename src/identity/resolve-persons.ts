@@ -5,17 +5,15 @@ import type { Merge, ResolvedFact } from '../state/facts/resolved-facts.ts';
 import type { KeyedHash } from '../state/ledger/keyed-hash.ts';
 import type { RecordTable } from '../state/ledger/record-table.ts';
 import type { FactFold } from './fact-fold.ts';
+import { enterId, readSentEntry, UNKNOWN_ID } from './id-entry.ts';
 import type { KnownId } from './known-id.ts';
 import {
   assertNotLate,
   decideMerge,
-  enterId,
   type MergeDecision,
   nameUser,
   type Placed,
-  readSentEntry,
   type TurnAtLedger,
-  UNKNOWN_ID,
 } from './merge-decision.ts';
 import { areAllNames, enterNames } from './merges/earlier-names.ts';
 import { type DeviceAtLedger, orderUsers, type UserSeen, type UsersInOrder } from './merges/users-seen.ts';
