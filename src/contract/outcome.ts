@@ -10,8 +10,7 @@ export interface Mapped<Event extends MappedEvent = TargetEvent> {
   readonly events: readonly Event[];
   readonly facts: readonly IdentityFact[];
   readonly userId?: UserId;
-  /** Of a record whose events are of several users: the ids of the others. */
-  readonly otherUserIds?: readonly string[];
+  readonly otherUserIds?: OtherUserIds;
   readonly seen?: Seen | undefined;
 }
 
@@ -21,6 +20,7 @@ export interface Skipped {
   /** A skipped record may still carry facts about persons and groups. */
   readonly facts: readonly IdentityFact[];
   readonly userId?: UserId;
+  readonly otherUserIds?: OtherUserIds;
   /** What it is counted under, where that is known. @default the time of its first fact, and no event name */
   readonly of?: { readonly timestamp: string; readonly event?: string };
   readonly seen?: Seen | undefined;
@@ -31,6 +31,9 @@ export interface Skipped {
  * no record pairs it with an anonymous id. No fact of its own, so that no record costs an object for it.
  */
 type UserId = string | undefined;
+
+/** Of a record that names several users: the ids of the others. */
+type OtherUserIds = readonly string[];
 
 export interface Rejected {
   readonly kind: 'rejected';

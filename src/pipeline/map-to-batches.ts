@@ -63,8 +63,7 @@ export async function* mapToBatches(
       : mapped;
     if (outcome.kind !== 'rejected') {
       if (outcome.userId !== undefined) facts.addUser(outcome.userId);
-      if (outcome.kind === 'mapped' && outcome.otherUserIds)
-        for (const id of outcome.otherUserIds) facts.addUser(id);
+      if (outcome.otherUserIds) for (const id of outcome.otherUserIds) facts.addUser(id);
       for (const fact of outcome.facts) facts.add(fact);
       if (outcome.seen) facts.addSeen(outcome.seen, outcome.kind === 'mapped');
     }

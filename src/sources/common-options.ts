@@ -38,7 +38,9 @@ export const geoip = z
 export const dropEvents = z
   .array(z.string().min(1))
   .default([])
-  .describe('Event names, as exported, that are not imported; counted as skipped (excluded_by_manifest).');
+  .describe(
+    'Event names, as exported, that are not imported; counted as skipped (excluded_by_manifest). Which ids belong to one person is still read from them; what else they say of persons and groups is left behind.',
+  );
 
 export const encoding = z
   .enum(ENCODINGS)

@@ -26,6 +26,7 @@ const createEarlierRules =
     timeFields: ['event_time'],
     takesAmplitudeId: true,
     rejectsLongKeys: false,
+    hearsDropped: false,
     userProperties: { toSetOnceName: toInitialName, isNone: isEmptyText, isWhole: false },
     describe(properties, record, own) {
       if (own) copyOwn(properties, own);

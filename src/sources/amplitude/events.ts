@@ -13,7 +13,7 @@ import { asFieldsOrText, type Fields, hasValue } from '../mapping/table.ts';
 import { createReadIso, createReadTime } from '../mapping/timestamp.ts';
 import type { MapRecord, OnNote, WithTimezone } from '../source.ts';
 import type { AmplitudeOptions } from './options.ts';
-import { createMapFacts, findLongGroupKey, readGroups } from './persons.ts';
+import { createMapFacts, findLongGroupKey, readGroups, readPair } from './persons.ts';
 import type { AmplitudeRules } from './rules.ts';
 
 // Event <- event_type. Names not listed stay as they are.
@@ -36,7 +36,8 @@ export function createAmplitudeMap(
   idFrom: IdFrom,
   onNote: OnNote,
 ): MapRecord<MappedEvent> {
-  const { ids, takesAmplitudeId, rejectsLongKeys, timeFields, describe, setLibrary, finish } = rules;
+  const { ids, takesAmplitudeId, rejectsLongKeys, hearsDropped, timeFields, describe, setLibrary, finish } =
+    rules;
   const mapFacts = createMapFacts(rules);
   const idNames = takesAmplitudeId ? 'user_id, device_id and amplitude_id' : 'user_id and device_id';
   // Already corrected for the clock of the client, in UTC, written without saying so.
@@ -46,7 +47,8 @@ export function createAmplitudeMap(
 
   return function mapAmplitude(record): MapOutcome<MappedEvent> {
     const type = readText(record['event_type']) ?? '';
-    if (dropped.has(type)) return skipped('excluded_by_manifest');
+    const isDropped = dropped.size > 0 && dropped.has(type);
+    if (isDropped && !(hearsDropped && type !== '$groupidentify')) return skipped('excluded_by_manifest');
     if (type === '' && !takesAmplitudeId && hasValue(record['merged_amplitude_id']))
       return mapMergedIds(record);
 
@@ -56,7 +58,11 @@ export function createAmplitudeMap(
     const distinctId = toDistinctId(userId ?? deviceId ?? lastId, idNames);
     const timeField = timeFields.find((field) => hasValue(record[field])) ?? 'event_time';
     const time = readRecordTime(record[timeField], timeField, readTime);
-    const isMarker = SESSION_MARKERS.has(type) && !options.keepSessionMarkers;
+    const aside = isDropped
+      ? 'excluded_by_manifest'
+      : SESSION_MARKERS.has(type) && !options.keepSessionMarkers
+        ? 'session_marker'
+        : undefined;
 
     if (type === '$groupidentify') {
       if (isRejected(time)) return time;
@@ -64,14 +70,15 @@ export function createAmplitudeMap(
       if (longKey !== undefined && rejectsLongKeys) return rejectLongGroupKey(longKey, 'group_properties');
       return skipped('feeds_groups', mapFacts(record, { time, ids, groupTypes }));
     }
-    if (isRejected(distinctId)) return isMarker ? skipped('session_marker') : distinctId;
-    if (isRejected(time)) return isMarker ? skipped('session_marker') : time;
-    const facts = mapFacts(record, { time, ids, groupTypes, distinctId, userId, deviceId });
+    if (isRejected(distinctId)) return aside ? skipped(aside) : distinctId;
+    if (isRejected(time)) return aside ? skipped(aside) : time;
+    const subject = { time, ids, groupTypes, distinctId, userId, deviceId };
+    const facts = isDropped ? readPair(subject) : mapFacts(record, subject);
     const knownId = ids.marksUsers ? userId : undefined;
     const person = takesAmplitudeId ? undefined : readPerson(record, ids);
     const isUser = userId !== undefined;
     const seen = person === undefined ? undefined : { person, id: distinctId, isUser, time };
-    if (isMarker) return skipped('session_marker', facts, knownId, seen);
+    if (aside) return skipped(aside, facts, knownId, seen);
     if (type === '$identify') return skipped('feeds_people', facts, knownId, seen);
 
     return mapEvent(record, type, { distinctId, knownId, seen }, time, facts);

@@ -27,17 +27,8 @@ export function createMapFacts({
 }: Pick<AmplitudeRules, 'userProperties' | 'toOrder'>) {
   const readUserProperties = createReadUserProperties(userProperties);
   return (record: Fields, subject: AmplitudeSubject): IdentityFact[] => {
-    const { time, distinctId, userId, deviceId } = subject;
-    const facts: IdentityFact[] = [];
-
-    if (
-      userId !== undefined &&
-      deviceId !== undefined &&
-      userId !== deviceId &&
-      deviceId.length <= ID_MAX_LENGTH
-    ) {
-      facts.push({ kind: 'pair', anonId: deviceId, userId, time });
-    }
+    const { time, distinctId } = subject;
+    const facts = readPair(subject);
 
     if (distinctId !== undefined) {
       const { set, setOnce } = readUserProperties(readField(record, 'user_properties'));
@@ -49,6 +40,21 @@ export function createMapFacts({
     if (groups) pushGroupFacts(facts, groups, subject);
     return facts;
   };
+}
+
+export function readPair({
+  time,
+  userId,
+  deviceId,
+}: Pick<AmplitudeSubject, 'time' | 'userId' | 'deviceId'>): IdentityFact[] {
+  if (
+    userId === undefined ||
+    deviceId === undefined ||
+    userId === deviceId ||
+    deviceId.length > ID_MAX_LENGTH
+  )
+    return [];
+  return [{ kind: 'pair', anonId: deviceId, userId, time }];
 }
 
 function pushGroupFacts(

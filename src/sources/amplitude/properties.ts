@@ -40,6 +40,7 @@ export function createRules3(
     timeFields: ['event_time', 'client_event_time'],
     takesAmplitudeId: false,
     rejectsLongKeys: true,
+    hearsDropped: true,
     userProperties: {
       toSetOnceName: (name) => INITIAL_NAMES.get(name),
       isNone: (value) => !hasMeaning(value),

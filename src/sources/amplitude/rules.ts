@@ -13,6 +13,8 @@ export interface AmplitudeRules {
   readonly takesAmplitudeId: boolean;
   /** Whether a key of a group that is longer than can be sent makes its call a reject; else it is passed over. */
   readonly rejectsLongKeys: boolean;
+  /** Whether events that the manifest drops say which ids are one person. */
+  readonly hearsDropped: boolean;
   /** What decides between records of one millisecond, to be written behind their time. */
   readonly toOrder: (record: Fields) => string;
   readonly userProperties: UserPropertyRules;

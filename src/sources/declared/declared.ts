@@ -34,6 +34,8 @@ interface DeclaredRules {
   readonly createSortColumns: CreateSortColumns;
   /** Whether a record is rejected for the key of a group that is longer than can be sent, or goes without it. */
   readonly rejectsLongKeys: boolean;
+  /** Whether records that the manifest drops say which ids are one person. */
+  readonly hearsDropped: boolean;
   /** Sets what follows from the properties that are set. */
   readonly finish: (properties: PropertyList) => void;
 }
@@ -43,13 +45,19 @@ export const declaredMaps: MapsByVersion<DeclaredOptions & WithTimezone & WithGe
   1: (options, idFrom) =>
     createDeclaredMap(
       options,
-      { ids: exactIds, createSortColumns: createSortColumnsFirst, rejectsLongKeys: false, finish },
+      {
+        ids: exactIds,
+        createSortColumns: createSortColumnsFirst,
+        rejectsLongKeys: false,
+        hearsDropped: false,
+        finish,
+      },
       idFrom,
     ),
   2: (options, idFrom) =>
     createDeclaredMap(
       options,
-      { ids: trimmedIds, createSortColumns, rejectsLongKeys: false, finish },
+      { ids: trimmedIds, createSortColumns, rejectsLongKeys: false, hearsDropped: false, finish },
       idFrom,
     ),
   3: createThirdMap,
@@ -77,6 +85,7 @@ function createThirdMap(
     ids: trimmedIds,
     createSortColumns: (of, nulls) => createSortColumns(of, nulls, { renamesInLists: true, keepsAll: true }),
     rejectsLongKeys: true,
+    hearsDropped: true,
     finish: (properties) => enrich(properties, namesReferrer),
   };
   const nullValues = new Set(mapping.nullValues);
@@ -110,15 +119,15 @@ function joinRows(rows: readonly MapOutcome<MappedEvent>[], column: string): Map
     if (row.userId !== undefined) users.add(row.userId);
   }
   const [userId, ...otherUserIds] = users;
-  if (events.length === 0) return skipped('excluded_by_manifest', facts, userId);
-  const outcome = mapped(events, facts, userId);
+  const outcome =
+    events.length === 0 ? skipped('excluded_by_manifest', facts, userId) : mapped(events, facts, userId);
   return otherUserIds.length === 0 ? outcome : { ...outcome, otherUserIds };
 }
 
 /** Maps records of no vendor in particular: the manifest declares which column holds what. */
 function createDeclaredMap(
   options: DeclaredOptions & WithTimezone,
-  { ids, createSortColumns, rejectsLongKeys, finish }: DeclaredRules,
+  { ids, createSortColumns, rejectsLongKeys, hearsDropped, finish }: DeclaredRules,
   idFrom: IdFrom,
 ): MapRow {
   const { mapping } = options;
@@ -146,17 +155,17 @@ function createDeclaredMap(
 
   return function mapDeclared(record, prepared, index): MapOutcome<MappedEvent> {
     const { hashed, ids: idFields } = prepared ?? { hashed: record, ids: record };
-    const { exported, event } = readName(record);
+    const name = readName(record);
     // By its name as exported, which a value map may have changed.
-    if (dropped.has(hashed === record ? exported : readName(hashed).exported))
-      return skipped('excluded_by_manifest');
+    const isDropped =
+      dropped.size > 0 && dropped.has(hashed === record ? name.exported : readName(hashed).exported);
+    if (isDropped && !hearsDropped) return skipped('excluded_by_manifest');
+    const event = isDropped ? name.exported : name.event;
     if (isRejected(event)) return event;
     const distinctId = toDistinctId(readPerson(idFields), joinNames(mapping.distinctId.column));
-    if (isRejected(distinctId)) return distinctId;
+    if (isRejected(distinctId)) return isDropped ? skipped('excluded_by_manifest') : distinctId;
     const time = readRecordTime(readStamp(record), stampField, readTime, format);
-    if (isRejected(time)) return time;
-    const columns = sortColumns(record);
-    if ('kind' in columns) return columns;
+    if (isRejected(time)) return isDropped ? skipped('excluded_by_manifest') : time;
 
     const facts: IdentityFact[] = [];
     const anonId = ids.readSendable(readAnonymous?.(idFields));
@@ -166,6 +175,9 @@ function createDeclaredMap(
     }
     // One column alone may hold both kinds of ids; an id that is also the anonymous one is then no user.
     const isUser = ids.marksUsers && isKnown && !(hasOneColumn && anonId === distinctId);
+    if (isDropped) return skipped('excluded_by_manifest', facts, isUser ? distinctId : undefined);
+    const columns = sortColumns(record);
+    if ('kind' in columns) return columns;
     const { set, setOnce } = columns;
     if (!isEmptyObject(set) || !isEmptyObject(setOnce)) {
       const both = { ...(isEmptyObject(set) ? {} : { set }), ...(isEmptyObject(setOnce) ? {} : { setOnce }) };

@@ -57,14 +57,16 @@ function createCallMap(
 
   return function mapCall(record): MapOutcome<MappedEvent> {
     const type = record['type'];
-    if (type === 'track' && dropped.has(readText(record['event']) ?? ''))
-      return skipped('excluded_by_manifest');
-    if (type === 'page' && dropped.has('$pageview')) return skipped('excluded_by_manifest');
-    if (type === 'screen' && dropped.has('$screen')) return skipped('excluded_by_manifest');
+    const isDropped = dropped.size > 0 && dropped.has(readDroppedName(record, type));
+    if (isDropped && !rules.hearsDropped) return skipped('excluded_by_manifest');
 
     const given = readGivenTime(record, rules.readTime);
-    if (isRejected(given)) return given;
+    if (isRejected(given)) return isDropped ? skipped('excluded_by_manifest') : given;
     const time = rules.correctTime(record, given);
+    if (isDropped) {
+      const pair = readPair(record, time, ids);
+      return skipped('excluded_by_manifest', pair, readUser(record, ids), readSeen(record, time, ids));
+    }
 
     switch (type) {
       case 'track':
@@ -140,6 +142,13 @@ function createCallMap(
     const seen = rules.saysNames ? readSeen(record, time, ids) : undefined;
     return mapped([{ event, uuid, timestamp: time, properties }], facts, readUser(record, ids), seen);
   }
+}
+
+/** The name under which a call is dropped; only events are. */
+function readDroppedName(record: Fields, type: unknown): string {
+  if (type === 'track') return readText(record['event']) ?? '';
+  if (type === 'page') return '$pageview';
+  return type === 'screen' ? '$screen' : '';
 }
 
 function setHost(properties: PropertyList, pattern: RegExp): void {

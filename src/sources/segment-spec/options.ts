@@ -4,7 +4,7 @@ import { dropEvents, dropIp } from '../common-options.ts';
 /** What the manifest may set for an archive of calls. */
 export const callOptions = z.strictObject({
   dropEvents: dropEvents.describe(
-    'Names of track events that are not imported; `$pageview` means all page calls and `$screen` for all screen calls. Counted as skipped (excluded_by_manifest).',
+    'Names of track events that are not imported; `$pageview` means all page calls and `$screen` for all screen calls. Counted as skipped (excluded_by_manifest). Which ids belong to one person is still read from them; what else they say of persons and groups is left behind.',
   ),
   dropIp,
   groupType: z

@@ -52,6 +52,8 @@ export interface CallRules {
   readonly readGroupOf: ReadGroupOf;
   /** Whether calls that say that two ids are one person are believed of known users, too. */
   readonly saysNames: boolean;
+  /** Whether events that the manifest drops say which ids are one person. */
+  readonly hearsDropped: boolean;
   readonly readContextFacts: ReadContextFacts;
   /** What comes from beside the event's own properties. */
   readonly applyContext: (properties: PropertyList, record: Fields) => void;
@@ -104,6 +106,7 @@ const createEarlyRules =
     correctTime: keepTime,
     readGroupOf: createReadOwnGroup(options.groupType, ids),
     saysNames: false,
+    hearsDropped: false,
     readContextFacts: readNoContextFacts,
     applyContext: compileTable({ ...CONTEXT, ...table }),
     page: PAGE_RULES,
@@ -130,6 +133,7 @@ export const createRules3: CreateRules = ({ source, table }, options, onNote, fi
     correctTime: createCorrectTime(readTime, onNote),
     readGroupOf: createReadSameGroup(options.groupType, onNote),
     saysNames: true,
+    hearsDropped: true,
     readContextFacts,
     applyContext: createApplyContext(table, options.contextFields !== 'drop'),
     page: PAGE_RULES_3,

@@ -33,6 +33,8 @@ export interface Seen {
   /** A group of the event, and a property of it. */
   readonly company?: string;
   readonly size?: string;
+  /** Name of the event; those named `ping` are dropped. @default `counted` */
+  readonly e?: string;
 }
 
 export interface ProjectDestination {
@@ -92,6 +94,7 @@ export async function createPersonsBench(): Promise<PersonsBench> {
       source: {
         type: 'jsonl',
         from: `${name}/*.json`,
+        dropEvents: ['ping'],
         mapping: {
           event: { column: 'e' },
           distinctId: { column: ['user', 'device'] },

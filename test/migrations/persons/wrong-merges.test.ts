@@ -38,6 +38,18 @@ it('a known user without an anonymous id is not merged into whoever has its id a
   });
 });
 
+it('a device that others used is merged into nobody, although their events are dropped', async () => {
+  const seen = [
+    { user: 'dora', device: 'kiosk' },
+    { user: 'emil', device: 'kiosk', e: 'ping' },
+    { user: 'gus', device: 'fay' },
+    { user: 'fay', e: 'ping' },
+  ];
+  const { people } = await bench.run('dropped', seen, project('dropped'));
+  expect(people).toMatchObject({ pairs: 0, setAside: { shared_device: 1, already_identified: 1 } });
+  expect(bench.takeSent().merges).toEqual([]);
+});
+
 it('nothing reaches a user that was merged into another one before it was known as a user', async () => {
   const where = { ...project('chain'), people: { overwrite: true } };
   await bench.run('chain-1', [{ user: 'vera', device: 'ulla', plan: 'v' }], where);

@@ -2,6 +2,27 @@ import type { Mutant } from '../mutant.ts';
 
 export const SOURCES_MUTANTS: readonly Mutant[] = [
   {
+    id: 'DROP-1',
+    what: 'an Amplitude event that is dropped hides who used its device',
+    file: 'src/sources/amplitude/properties.ts',
+    edits: [['hearsDropped: true', 'hearsDropped: false']],
+    tests: ['test/sources/dropped-events.test.ts'],
+  },
+  {
+    id: 'DROP-2',
+    what: 'a call that is dropped hides who used its device',
+    file: 'src/sources/segment-spec/calls.ts',
+    edits: [['isDropped && !rules.hearsDropped', 'isDropped']],
+    tests: ['test/sources/dropped-events.test.ts'],
+  },
+  {
+    id: 'DROP-3',
+    what: 'a row that is dropped hides who used its device',
+    file: 'src/sources/declared/declared.ts',
+    edits: [['isDropped && !hearsDropped', 'isDropped']],
+    tests: ['test/migrations/persons/wrong-merges.test.ts'],
+  },
+  {
     id: 'P15',
     what: '$process_person_profile not reserved',
     file: 'src/sources/mapping/properties.ts',
