@@ -34,9 +34,8 @@ export function limitToWindow<Event extends MappedEvent>(
       const { events } = outcome;
       const [first] = events;
       if (events.length === 1 && first) {
-        // One record has one time, nearly always: nothing is made for it.
-        if (!isInside(first.timestamp)) return skip(first.timestamp, first.event);
-        return facts.every(isKept) ? outcome : { ...outcome, facts: inside(facts) };
+        // What a record says has its time, or that of what it repeats, a moment before.
+        return isInside(first.timestamp) ? outcome : skip(first.timestamp, first.event);
       }
       const kept = events.filter(({ timestamp }) => isInside(timestamp));
       if (kept.length === 0 && first) return skip(first.timestamp, first.event);
