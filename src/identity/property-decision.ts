@@ -14,23 +14,41 @@ export interface PropertyContext {
  */
 export type PropertyVerdict = 'send' | 'fill' | 'known';
 
+/** A value as some facts give it. */
+export interface GivenValue {
+  readonly timeMs: number;
+  readonly keep: 'latest' | 'earliest';
+  /** It is to replace a live value. */
+  readonly replaces: boolean;
+  /** It is sent with `$set_once`, which changes nothing where any value was sent before. @default false */
+  readonly isOnce?: boolean;
+}
+
 /**
  * Whether a value is sent: not when the ledger knows a better one, which is a newer one of a property that is set,
  * and an earlier one of a property that is set once (I11). One of the same time is the same value, except that
- * it may have to replace what only filled a gap.
+ * it may have to replace what only filled a gap. `before`: what was known before a turn that may have sent nothing
+ * entered `known`.
  */
 export function decideProperty(
   known: PropertyEntry | undefined,
-  { timeMs, keep, replaces }: { timeMs: number; keep: 'latest' | 'earliest'; replaces: boolean },
-  { turn, hasEnded }: PropertyContext,
+  { timeMs, keep, replaces, isOnce = false }: GivenValue,
+  at: PropertyContext,
+  before?: PropertyEntry,
 ): PropertyVerdict {
   if (!known) return 'send';
-  const isOver = known.sentAt !== turn && hasEnded(known.sentAt);
+  const isOver = wasSentBefore(known, at);
+  // The ledger keeps the time of the value that is live: one that replaces it has to be newer than that alone.
+  if (isOnce && (isOver || wasSentBefore(before, at))) return 'known';
   if (timeMs === known.timeMs) return !isOver || (replaces && !known.replaced) ? 'send' : 'known';
   const isBetter = keep === 'latest' ? timeMs > known.timeMs : timeMs < known.timeMs;
   if (isBetter) return 'send';
-  return isOver || known.sentAt === turn ? 'known' : 'fill';
+  return isOver || known.sentAt === at.turn ? 'known' : 'fill';
 }
+
+/** By another turn, beyond doubt. */
+const wasSentBefore = (entry: PropertyEntry | undefined, { turn, hasEnded }: PropertyContext): boolean =>
+  entry !== undefined && entry.sentAt !== turn && hasEnded(entry.sentAt);
 
 /**
  * Whether a value of another time is known. One of the same time is the same value, of a turn that is continued or

@@ -4,6 +4,7 @@ import type { RecordTable } from '../state/ledger/record-table.ts';
 import { assertNotLate } from './merge-decision.ts';
 import {
   decideProperty,
+  type GivenValue,
   isLaterValue,
   type PropertyContext,
   type PropertyVerdict,
@@ -104,15 +105,12 @@ export function createPropertyFilter(options: {
     return lastTable;
   };
 
-  /**
-   * Enters the value when it is the best that is known. `isOnce`: it is sent with `$set_once`, which changes nothing
-   * where any value was sent before, so it is entered and not sent.
-   */
+  /** Enters the value where it is sent. */
   const select = (
     of: string,
     field: string,
     [key, time]: StoredProperty,
-    value: { keep: 'latest' | 'earliest'; replaces: boolean; isHeldBack?: boolean; isOnce?: boolean },
+    value: Omit<GivenValue, 'timeMs'> & { readonly isHeldBack?: boolean },
     on: { readonly later?: (key: string) => void; readonly first?: () => void } = {},
   ): PropertyVerdict => {
     const table = findTable(of);
@@ -121,24 +119,20 @@ export function createPropertyFilter(options: {
     const timeMs = toTimeMs(time);
     const known = readPropertyEntry(table, property);
     if (known) assertNotLate(at, known.sentAt);
-    const verdict = decideProperty(known, { timeMs, keep: value.keep, replaces: value.replaces }, at);
+    const { keep, replaces, isOnce = false, isHeldBack = false } = value;
+    const before = known && isOnce ? readPropertyEntry(table, toBeforeHash(property)) : undefined;
+    const verdict = decideProperty(known, { timeMs, keep, replaces, isOnce }, at, before);
     if (verdict !== 'send') return verdict;
     const isLater = isLaterValue(known, timeMs);
     if (isLater) on.later?.(key);
     if (!known) on.first?.();
-    const { replaces: replaced, isHeldBack = false } = value;
-    const isLive = value.isOnce === true && wasSentBefore(table, property, known);
-    enterProperty(table, property, { timeMs, sentAt: at.turn, replaced, isLater, isHeldBack }, known);
-    return isLive ? 'known' : verdict;
-  };
-  /** By a turn that has ended; where this turn is continued, it has entered a value of its own since. */
-  const wasSentBefore = (
-    table: RecordTable,
-    property: Uint8Array,
-    known: PropertyEntry | undefined,
-  ): boolean => {
-    const sent = known?.sentAt === at.turn ? readPropertyEntry(table, toBeforeHash(property)) : known;
-    return sent !== undefined && at.hasEnded(sent.sentAt);
+    enterProperty(
+      table,
+      property,
+      { timeMs, sentAt: at.turn, replaced: replaces, isLater, isHeldBack },
+      known,
+    );
+    return verdict;
   };
   const isKnown = (of: string, field: string, key: string): boolean => {
     const table = findTable(of);

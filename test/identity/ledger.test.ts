@@ -310,9 +310,21 @@ describe('properties', () => {
     const again = await takeTestTurn(ledger, more, { turn: ledger.last });
     for (const { events } of [crashed, again])
       expect(events.map(({ properties }) => properties['$set_once'])).toEqual([{ seats: 1 }]);
-    // The newest value stays known: a migration that replaces live ones sends none before it.
-    const older = await takeTestTurn(ledger, about({ plan: 'basic' }, DAY[1]), { overwrite: true });
+    // What is live is the first value: a migration that replaces sends what is newer than that, and nothing older.
+    const older = await takeTestTurn(ledger, [person('u1', { plan: 'old' }, '2020-01-01T00:00:00.000Z')], {
+      overwrite: true,
+    });
     expect(older.events).toEqual([]);
+    const newer = await takeTestTurn(ledger, [person('u1', { plan: 'basic' }, DAY[1])], { overwrite: true });
+    expect(newer.events).toMatchObject([{ properties: { $set: { plan: 'basic' } } }]);
+  });
+
+  it('that fill gaps alone are sent once also behind a turn that replaces and never ended', async () => {
+    const ledger = createTestLedger();
+    await takeTestTurn(ledger, [person('u1', { plan: 'free' }, DAY[0])]);
+    await takeTestTurn(ledger, [person('u1', { plan: 'pro' }, DAY[1])], { overwrite: true, end: false });
+    const filled = await takeTestTurn(ledger, [person('u1', { plan: 'team' }, DAY[2])]);
+    expect(filled.events).toEqual([]);
   });
 
   it('that were too large for an event are sent once they fit', async () => {

@@ -31,6 +31,25 @@ it('what this turn has entered is decided as before', () => {
   expect(decide(4, { ended: false, sentAt: 3 })).toBe('known');
 });
 
+it('what is sent once is known where an ended turn sent any, before an open one or not', () => {
+  const entry = { timeMs: 5, replaced: false, isLater: false, isHeldBack: false };
+  const once = (known: number, before: number | undefined, keep: 'latest' | 'earliest') =>
+    [4, 5, 6].map((timeMs) =>
+      decideProperty(
+        { ...entry, sentAt: known },
+        { timeMs, keep, replaces: false, isOnce: true },
+        { turn: 3, hasEnded: (turn) => turn === 1 },
+        before === undefined ? undefined : { ...entry, sentAt: before },
+      ),
+    );
+  for (const keep of ['latest', 'earliest'] as const) {
+    expect(once(1, undefined, keep)).toEqual(['known', 'known', 'known']);
+    expect(once(2, 1, keep)).toEqual(['known', 'known', 'known']);
+  }
+  expect(once(2, undefined, 'latest')).toEqual(['fill', 'send', 'send']);
+  expect(once(3, undefined, 'latest')).toEqual(['known', 'send', 'send']);
+});
+
 it('a value is a later one where one of another time is known, and stays what it was when it is taken again', () => {
   const known = { timeMs: 5, sentAt: 1, replaced: true };
   expect(isLaterValue(undefined, 5)).toBe(false);

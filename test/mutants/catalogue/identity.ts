@@ -179,18 +179,16 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
   {
     id: 'E2d',
     what: 'what only fills a gap sent again where a value is',
-    file: 'src/identity/property-filter.ts',
-    edits: [["return isLive ? 'known' : verdict;", 'return verdict;']],
+    file: 'src/identity/property-decision.ts',
+    edits: [['if (isOnce && (isOver', 'if (isOnce && (false']],
     tests: ['test/identity/ledger.test.ts'],
   },
   {
     id: 'E2e',
-    what: 'a turn that is continued sends what it did not send at first',
-    file: 'src/identity/property-filter.ts',
-    edits: [
-      ['known?.sentAt === at.turn ? readPropertyEntry(table, toBeforeHash(property)) : known', 'known'],
-    ],
-    tests: ['test/identity/ledger.test.ts'],
+    what: 'what only fills a gap sent again behind a turn that was interrupted',
+    file: 'src/identity/property-decision.ts',
+    edits: [['(isOver || wasSentBefore(before, at))', 'isOver']],
+    tests: ['test/identity'],
   },
   {
     id: 'E3',
@@ -327,7 +325,7 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     id: 'E16',
     what: 'what a cancelled migration entered keeps older values from being sent',
     file: 'src/identity/property-decision.ts',
-    edits: [["isOver || known.sentAt === turn ? 'known' : 'fill'", "'known'"]],
+    edits: [["isOver || known.sentAt === at.turn ? 'known' : 'fill'", "'known'"]],
     tests: ['test/identity'],
   },
   {
