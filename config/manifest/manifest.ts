@@ -155,7 +155,7 @@ const createManifestObject = (types: SourceTypes) =>
         failAbove: shareOrCount
           .default('1%')
           .describe(
-            'More rejected records than this make the run end with exit code 3: a share such as 1%, or a number.',
+            'More rejected records than this make the run end with exit code 3 and hold what it knows of persons, as `persons: hold` does: a share such as 1%, or a number.',
           ),
       })
       .prefault({})

@@ -76,6 +76,7 @@ function showEnd(context: CommandContext, result: RunResult, again: string): voi
     again,
     resume: resumeCommand(context, migration),
     rejects: commandLine(context, `rejects ls ${migration}`),
+    personsSend: commandLine(context, `persons send ${migration}`),
   });
   for (const line of lines) terminal.info(line);
 }

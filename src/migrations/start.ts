@@ -170,6 +170,7 @@ export async function runPrepared(
           budget: toBudget(manifest),
           watchRedis: (listener) => runtime.watchRedis(listener),
           volume: allowed.volume && { ...allowed.volume, toMap: createPinnedMap(record, manifest, runtime) },
+          tooManyRejects: prepared.tooManyRejects,
           persons: {
             hold: manifest.persons === 'hold',
             destination: toLedgerDestination(manifest),

@@ -24,6 +24,7 @@ async function createBench({ onTestFinished }: TestContext) {
       name,
       source,
       destination: { url: destination.url, apiKey: '${BACKHAUL_PROJECT_API_KEY}' },
+      rejects: { failAbove: '50%' },
     });
     return runBackhaul([command, '--json', manifest], {
       dataDir: workplace.dataDir('embedded'),

@@ -8,10 +8,14 @@ export interface NextCommands {
   readonly again: string;
   readonly resume: string;
   readonly rejects: string;
+  readonly personsSend: string;
 }
 
 /** What is left to do after a run, in lines for a person; none after one that is finished. */
-export function renderEnd(result: RunResult, { again, resume, rejects }: NextCommands): string[] {
+export function renderEnd(
+  result: RunResult,
+  { again, resume, rejects, personsSend }: NextCommands,
+): string[] {
   switch (result.kind) {
     case 'finished':
       return [];
@@ -25,7 +29,7 @@ export function renderEnd(result: RunResult, { again, resume, rejects }: NextCom
         'The books do not balance: the problems are named in the report above. Objects of staging are lost, or this is a bug in Backhaul; please report it with the report.',
       ];
     case 'rejects_above_threshold':
-      return renderRefused(result.report, rejects);
+      return renderRefused(result.report, rejects, personsSend);
     case 'unavailable':
       return [renderSaved(result.reason, result.begun ? resume : again)];
     case 'held':
@@ -45,10 +49,15 @@ export function renderEnd(result: RunResult, { again, resume, rejects }: NextCom
   }
 }
 
-function renderRefused({ people, counts }: Report, rejects: string): string[] {
+function renderRefused({ people, counts }: Report, rejects: string, personsSend: string): string[] {
   return [
     ...(counts.rejected > 0
       ? [`More records were rejected than rejects.failAbove allows. See them: ${rejects}`]
+      : []),
+    ...(people.held
+      ? [
+          `Nothing about persons was sent, because what a rejected record says may forbid a merge, and a merge cannot be undone. Replay the rejects first, then: ${personsSend}`,
+        ]
       : []),
     ...(people.refusedCount > 0
       ? [

@@ -104,7 +104,7 @@ export function renderReport(report: Report, options: RenderOptions = {}): strin
     ...(people.held
       ? [
           style('yellow', '  Held: nothing about persons and groups was sent.'),
-          `  Send it with that of the other parts of the export: backhaul persons send ${report.migration} <others>`,
+          `  Send it, together with what else of the export is held: backhaul persons send ${report.migration} <others>`,
         ]
       : []),
     ...(people.lost === undefined

@@ -10,7 +10,7 @@ import { listEndedEpochs, listEndedTurns, loadTurnPlan, released } from './turn.
 /** What a migration sent about persons and groups, over all of its turns. */
 export interface SentPersons {
   readonly sent: SentRange;
-  /** The manifest holds persons back, and nobody has released them. */
+  /** They were held back, and nobody has released them. */
   readonly isHeld: boolean;
   /** Migration that sent what this one held. */
   readonly releasedBy: string | undefined;

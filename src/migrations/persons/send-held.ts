@@ -106,7 +106,7 @@ async function listHeld(staging: Staging, selection: HeldSelection): Promise<Hel
       const { releasedBy } = await loadPersons(staging, name);
       if (releasedBy === undefined)
         throw new ConfigError(
-          `migration "${name}" holds no persons: its manifest does not say \`persons: hold\`, or there are none`,
+          `migration "${name}" holds no persons: its manifest does not say \`persons: hold\` and no more of its records were rejected than that allows, or it says nothing of persons`,
         );
       released.push(
         `migration "${name}" holds no persons: migration "${releasedBy}" has sent them; its report says which`,
@@ -121,11 +121,10 @@ async function listHeld(staging: Staging, selection: HeldSelection): Promise<Hel
   return held.sort((a, b) => (a.record.createdAt < b.record.createdAt ? -1 : 1));
 }
 
-/** Held by its last manifest, and not released since. */
+/** Held by its last manifest or for its rejects, and not released since. */
 async function isHeld(staging: Staging, name: string, { manifest }: ManifestAt): Promise<boolean> {
-  if (manifest.persons !== 'hold') return false;
   const { isHeld: noted, releasedBy } = await loadPersons(staging, name);
-  if (noted) return true;
+  if (noted || manifest.persons !== 'hold') return noted;
   const state = (await loadControl(staging, name))?.state;
   return releasedBy === undefined && state !== 'finished' && state !== 'removed';
 }

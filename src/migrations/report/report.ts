@@ -62,7 +62,7 @@ export const report = z.strictObject({
     refusedCount: count,
     /** The first few of them. */
     refused: sentRange.shape.refused,
-    /** The manifest holds persons back: nothing about them was sent. */
+    /** The manifest holds persons back, or too many records were rejected: nothing about them was sent. */
     held: z.boolean().optional(),
     /** Migration that sent what this one held. */
     releasedBy: z.string().optional(),

@@ -60,7 +60,7 @@ import type { Failure } from './scheduler.ts';
 
 /** How a migration treats persons, and where. */
 export interface PersonsSettings {
-  /** The manifest holds them back. */
+  /** The manifest holds them back, or more records were rejected than it allows. */
   readonly hold: boolean;
   readonly destination: LedgerDestination | undefined;
   /** Throws ConfigError where this process does not know the project key. */

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import type { Tally } from '../../contract/progress.ts';
+import type { RecordCounts, Tally } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { endWithin, raceAbort } from '../../lib/async/abort.ts';
 import { settleWithin } from '../../lib/async/timeout.ts';
@@ -51,6 +51,8 @@ export interface RunDeps {
   /** See MigrationRuntime. */
   readonly watchRedis: (listener: (trouble: string | undefined) => void) => () => void;
   readonly volume: (VolumeRule & { readonly toMap: CountEventsInput['toMap'] }) | undefined;
+  /** What a rejected record says may forbid a merge: where there are too many, persons are held. */
+  readonly tooManyRejects: (counts: RecordCounts) => boolean;
   readonly persons: PersonsSettings;
   /** Starts this producer's own worker for `stage-file` jobs. */
   readonly startStaging: (feed: PartFeed) => Promise<{ close(): Promise<void> }>;
@@ -186,7 +188,9 @@ async function runEpoch(
     if (failures.length > 0 || !report.balanced) return report;
     const repeats = await foldRepeats(run);
     board.setPhase('people');
-    failures.push(...(await sendPersons(run)));
+    const { counts } = buildReport({ ...books, repeats, failures: [], isOver: true });
+    const hold = run.persons.hold || deps.tooManyRejects(counts);
+    failures.push(...(await sendPersons({ ...run, persons: { ...run.persons, hold } })));
     const persons = failures.length === 0 ? { persons: await loadPersons(staging, record.name) } : {};
     return buildReport({ ...books, repeats, ...persons, failures: failures.map(describe), isOver: true });
   };

@@ -9,6 +9,7 @@ const commands = {
   again: 'backhaul run shop.yaml',
   resume: 'backhaul resume shop',
   rejects: 'backhaul rejects ls shop',
+  personsSend: 'backhaul persons send shop',
 };
 const migration = 'shop';
 const report = buildReport(finishedInput());
@@ -44,7 +45,11 @@ describe('the end of a run', () => {
   });
 
   it('names the command that shows the rejects when there are too many', () => {
-    expect(show({ kind: 'rejects_above_threshold', migration, report })).toContain(commands.rejects);
+    const kind = 'rejects_above_threshold';
+    expect(show({ kind, migration, report })).toContain(commands.rejects);
+    expect(show({ kind, migration, report })).not.toContain(commands.personsSend);
+    const held = { ...report, people: { ...report.people, held: true } };
+    expect(show({ kind, migration, report: held })).toContain(commands.personsSend);
   });
 
   it('names the command that continues when the other side is down', () => {

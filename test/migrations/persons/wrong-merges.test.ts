@@ -114,6 +114,36 @@ it('rejects are not replayed before the migration has finished, unless persons a
   bench.takeSent();
 });
 
+it('where too many records are rejected nothing is merged until a replay has heard them', async () => {
+  const seen = [
+    { user: 'hugo', device: 'pad' },
+    { user: 'iris', device: 'own' },
+    { user: 'jana', device: 'pad', time: '1641168000' },
+  ];
+  const loaded = await bench.write('many', seen, { ...project('many'), rejects: { failAbove: '1%' } });
+  const ended = await startMigration(bench.runtime, loaded, runOptions);
+  expect(ended).toMatchObject({ kind: 'rejects_above_threshold', report: { people: { held: true } } });
+  expect(bench.takeSent()).toEqual({ merges: [], properties: [] });
+
+  const mapping = {
+    ...(Reflect.get(loaded.manifest.source, 'mapping') as object),
+    timestamp: { column: 't', format: 'epoch_s' },
+  };
+  const source = { ...loaded.manifest.source, mapping } as Manifest['source'];
+  const corrected = { ...loaded, manifest: { ...loaded.manifest, source } };
+  const replay = getReport(await replayRejects(bench.runtime, 'many', { loaded: corrected }, runOptions));
+  expect(replay.people).toMatchObject({ pairs: 0, setAside: { shared_device: 1 } });
+
+  const held = await findHeld(bench.runtime.staging, { kind: 'names', names: ['many'] });
+  if (!held) throw new Error('nothing is held');
+  const { people } = getReport(await sendHeldPersons(bench.runtime, held, runOptions));
+  expect(people).toMatchObject({ pairs: 1, setAside: { shared_device: 1 } });
+  expect(bench.takeSent().merges).toEqual(['own → iris']);
+  expect(
+    await findHeld(bench.runtime.staging, { kind: 'manifest', manifest: loaded.manifest }),
+  ).toBeUndefined();
+});
+
 it('rejects of a cancelled migration are not replayed either, as it can be resumed, until it is removed', async () => {
   const seen = [
     { user: 'ines', device: 'desk' },

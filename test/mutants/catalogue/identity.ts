@@ -9,6 +9,13 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     tests: ['test/identity'],
   },
   {
+    id: 'HELD-1',
+    what: 'merges sent although more records were rejected than the manifest allows',
+    file: 'src/migrations/run/run-migration.ts',
+    edits: [['run.persons.hold || deps.tooManyRejects(counts)', 'run.persons.hold']],
+    tests: ['test/migrations/persons/wrong-merges.test.ts'],
+  },
+  {
     id: 'REMOVED-1',
     what: 'a device merged that removed facts knew as of a person without a user',
     file: 'src/identity/merge-decision.ts',
