@@ -398,6 +398,10 @@ describe('the command line', () => {
   it('removes a migration once, and says when it was where that is asked again', async () => {
     await writeFile(inFolder('spent.yaml'), manifest('spent', 'iso'));
     await backhaul('run', inFolder('spent.yaml'));
+    const held = await backhaul('rm', 'spent');
+    expect(held.code, held.stderr).toBe(2);
+    expect(held.stderr).toContain('send them first with "backhaul persons send spent"');
+    await backhaul('persons', 'send', 'spent');
     expect((await backhaul('rm', 'spent')).stdout).toMatch(/^spent is removed\. Its report/);
     const status = () => backhaul('status', 'spent', '--json');
     const { stdout: before } = await status();
@@ -410,6 +414,7 @@ describe('the command line', () => {
   }, 60_000);
 
   it('names the replays that stay of a migration that is removed, and how its entry goes', async () => {
+    await backhaul('persons', 'send', 'shop');
     const removed = await backhaul('rm', 'shop');
     expect(removed.code, removed.stderr).toBe(0);
     expect(removed.stderr).toMatch(

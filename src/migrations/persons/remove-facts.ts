@@ -75,7 +75,7 @@ export async function enterFacts(
   if ((await areFactsRemoved(staging, name)) || !(await hasFacts(staging, name))) return;
   if ((await loadPersons(staging, name)).isHeld) {
     throw new ConfigError(
-      `migration "${name}" holds persons that were not sent; send them first with "backhaul persons send ${name}"`,
+      `migration "${name}" holds persons that were not sent; send them first with "backhaul persons send ${name}", or give them up with "backhaul rm ${name} --forget": then nothing is merged at that destination any more`,
     );
   }
   const print = await fingerprintFacts(staging, record);
