@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { request } from 'undici';
 import { ConfigError, UnavailableError } from '../lib/errors.ts';
 import { parseJson } from '../lib/json/parse-json.ts';
@@ -11,20 +12,33 @@ export interface ApiCall {
 }
 
 const PAGE = 1000;
+/** So often a question is asked again whose answer is 503: the database may just have been started. */
+const ASKED_AGAIN = 60;
 
-/** One call of the bundled API with the data folder's own key. `T` is the body of the response; it is not checked. */
+/**
+ * One call of the bundled API with the data folder's own key. `T` is the body of the response; it is not checked. A GET
+ * is repeated each second, up to a minute, while the database is not ready.
+ */
 export async function callApi<T>(
   { url, personalKey }: Pick<BundledApi, 'url' | 'personalKey'>,
   { method = 'GET', path, body }: ApiCall,
 ): Promise<T> {
-  const { statusCode, body: response } = await request(`${url}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${personalKey}`, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  if (statusCode < 300) return (text === '' ? undefined : parseJson(text)) as T;
-  throw toError(statusCode, text, `${method} ${path}`);
+  for (let attempt = 0; ; attempt += 1) {
+    const {
+      statusCode,
+      headers,
+      body: response,
+    } = await request(`${url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${personalKey}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (statusCode < 300) return (text === '' ? undefined : parseJson(text)) as T;
+    const mayRepeat = method === 'GET' && statusCode === 503 && attempt < ASKED_AGAIN;
+    if (!mayRepeat) throw toError(statusCode, text, `${method} ${path}`);
+    await setTimeout(Number(headers['retry-after'] ?? 1) * 1_000);
+  }
 }
 
 /** Every page of a list. */
