@@ -1,4 +1,5 @@
 import { flatten } from '../lib/json/flatten.ts';
+import { quote } from '../lib/json/quote.ts';
 
 /**
  * What one record states about persons and groups, beside its event. Facts are folded by source time,
@@ -68,7 +69,10 @@ export interface Seen {
 export interface PersonFact {
   readonly kind: 'person';
   readonly distinctId: string;
-  /** May continue behind its `Z`, with what decides between facts of one millisecond; no tabs. */
+  /**
+   * May continue behind its `Z`: with what decides between facts of one millisecond, which has neither tabs nor quotes,
+   * and with a scope (see toScope).
+   */
   readonly time: string;
   /** The latest value by source time wins. */
   readonly set?: Values | DeferredValues | undefined;
@@ -78,13 +82,44 @@ export interface PersonFact {
 
 /**
  * A name among the values that are set, which says that they are all there are at their time: what an earlier fact
- * set and this one lacks is gone. Never sent.
+ * of the same scope set and this one lacks is gone. Never sent.
  */
 export const WHOLE_MARK = '$backhaul_whole';
 
-/** The moment of a fact, without what decides between facts of one millisecond. */
+/** The moment of a fact, without what follows it. */
 export const toMoment = (time: string): string => time.slice(0, MOMENT_LENGTH);
 const MOMENT_LENGTH = '2023-05-01T12:00:00.000Z'.length;
+
+/**
+ * The end of the time of a fact that says all there is: the project of the vendor that says so. What another project
+ * or another vendor knows of the person is of another scope.
+ */
+export function toScope(project: string): string {
+  if (project === lastScoped) return lastScope;
+  lastScoped = project;
+  // One quote, at its start.
+  lastScope = flatten(quote(project).slice(0, -1).replaceAll('\\"', '\\u0022'));
+  return lastScope;
+}
+let lastScoped = '';
+let lastScope = '"';
+
+/**
+ * Whether what was said at either time is of one scope. Facts that never say all there is have none: nothing but their
+ * moment is in their time.
+ */
+export function haveOneScope(a: string, b: string): boolean {
+  if (a.length <= MOMENT_LENGTH || b.length <= MOMENT_LENGTH)
+    return a.length <= MOMENT_LENGTH && b.length <= MOMENT_LENGTH;
+  // Every record asks, and scopes are short: from their ends.
+  for (let atA = a.length - 1, atB = b.length - 1; atA > 0 && atB > 0; atA -= 1, atB -= 1) {
+    const code = a.charCodeAt(atA);
+    if (code !== b.charCodeAt(atB)) break;
+    if (code === QUOTE) return true;
+  }
+  return !a.includes('"') && !b.includes('"');
+}
+const QUOTE = 0x22;
 
 type Values = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-import { toMoment, WHOLE_MARK } from '../contract/identity-fact.ts';
+import { haveOneScope, toMoment, WHOLE_MARK } from '../contract/identity-fact.ts';
 import type { BatchLimits } from '../deliver/batch-builder.ts';
 import { ENVELOPE_BYTES } from '../deliver/envelope.ts';
 import type { StoredProperty } from '../state/facts/snapshots.ts';
@@ -120,11 +120,21 @@ function foldGroup(
   };
 }
 
-/** Without what is gone by the newest fact that says all there is at its time. */
+/**
+ * What is set of a person, each key once: without what is gone by the newest fact of its scope that says all there is at
+ * its time, and of what is left the latest. In and out sorted by key.
+ */
 function dropGone(properties: readonly StoredProperty[]): readonly StoredProperty[] {
-  const whole = properties.find(([key]) => key === WHOLE_MARK)?.[1];
-  if (whole === undefined) return properties;
-  return properties.filter(([key, time]) => time >= whole && key !== WHOLE_MARK);
+  const wholes = properties.filter(([key]) => key === WHOLE_MARK).map(([, time]) => time);
+  const kept: StoredProperty[] = [];
+  for (const property of properties) {
+    const [key, time] = property;
+    if (key === WHOLE_MARK || wholes.some((whole) => time < whole && haveOneScope(time, whole))) continue;
+    const last = kept.at(-1);
+    if (last?.[0] !== key) kept.push(property);
+    else if (time > last[1]) kept[kept.length - 1] = property;
+  }
+  return kept;
 }
 
 /** Properties of several lists in the order of their keys. Each list has that order, and no key is in two. */

@@ -1,4 +1,4 @@
-import { DeferredValues, readValues } from '../contract/identity-fact.ts';
+import { DeferredValues, haveOneScope, readValues } from '../contract/identity-fact.ts';
 import { canonicalJson } from '../lib/json/canonical-json.ts';
 import {
   covers as coversText,
@@ -21,7 +21,7 @@ interface Version {
 /**
  * The properties of one person or group, one version each: the latest or the earliest by source
  * time. Of two at the same time the greater canonical text wins, so that the result does not depend on
- * the order of adding.
+ * the order of adding. Of the latest there is one for each scope, as what is gone in one may be there in another.
  *
  * Most records of a person repeat what the one before said: as long as one snapshot holds everything, it is
  * kept as it came, and nothing is taken apart.
@@ -33,6 +33,8 @@ export class PropertyFold {
   #values: Values | DeferredValues | undefined;
   #text: string | undefined;
   #byKey: Map<string, Version> | undefined;
+  /** What is of other scopes than that of `#time`. */
+  #others: PropertyFold | undefined;
 
   constructor(keep: 'latest' | 'earliest') {
     this.#keep = keep;
@@ -48,6 +50,10 @@ export class PropertyFold {
     if (this.isEmpty) {
       this.#time = time;
       this.#values = values;
+      return;
+    }
+    if (this.#isOfOthers(time)) {
+      this.#openOthers().add(time, values);
       return;
     }
     const known = this.#values;
@@ -73,6 +79,7 @@ export class PropertyFold {
       this.#text = text;
       return text.length;
     }
+    if (this.#isOfOthers(time)) return this.#openOthers().addSnapshot([time, text]);
     if (this.#text === text) {
       if (this.#keep === 'latest' ? time > this.#time : time < this.#time) this.#time = time;
       return 0;
@@ -96,14 +103,20 @@ export class PropertyFold {
 
   /** The latest time of all; empty when there is none. */
   get newest(): string {
-    if (!this.#byKey) return this.#time;
-    let newest = '';
+    let newest = this.#others?.newest ?? '';
+    if (!this.#byKey) return this.#time > newest ? this.#time : newest;
     for (const { time } of this.#byKey.values()) if (time > newest) newest = time;
     return newest;
   }
 
   /** Newest first. */
   snapshots(): readonly Snapshot[] {
+    const own = this.#listOwn();
+    if (!this.#others) return own;
+    return [...own, ...this.#others.snapshots()].sort(([a], [b]) => (a > b ? -1 : 1));
+  }
+
+  #listOwn(): readonly Snapshot[] {
     if (this.#byKey) return toSnapshots(this.#list(this.#byKey));
     if (this.isEmpty) return [];
     this.#text ??= render(this.#values ?? {});
@@ -111,7 +124,7 @@ export class PropertyFold {
     return [[this.#time, this.#text]];
   }
 
-  /** Sorted by key. */
+  /** Sorted by key. A key may be there once for each scope. */
   properties(): StoredProperty[] {
     const properties: StoredProperty[] = [];
     const snapshots = this.snapshots();
@@ -119,6 +132,15 @@ export class PropertyFold {
       splitMembers(text, (key, value) => properties.push([key, time, value]));
     }
     return snapshots.length > 1 ? properties.sort(([a], [b]) => (a < b ? -1 : 1)) : properties;
+  }
+
+  #isOfOthers(time: string): boolean {
+    return this.#keep === 'latest' && !haveOneScope(time, this.#time);
+  }
+
+  #openOthers(): PropertyFold {
+    this.#others ??= new PropertyFold(this.#keep);
+    return this.#others;
   }
 
   *#list(byKey: ReadonlyMap<string, Version>): Generator<StoredProperty> {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { IdentityFact } from '../../src/contract/identity-fact.ts';
+import { type IdentityFact, toScope, WHOLE_MARK } from '../../src/contract/identity-fact.ts';
 import { PersonProperties } from '../../src/identity/person-properties.ts';
 import { ExactNumber } from '../../src/lib/json/exact-number.ts';
 
@@ -27,6 +27,23 @@ export const anyFact: fc.Arbitrary<IdentityFact> = fc.oneof(
     set: values,
   }),
 );
+
+/** Snapshots of vendors that say all there is, in some project of theirs or in none, with facts that never do. */
+export const anySnapshot: fc.Arbitrary<IdentityFact> = fc
+  .record({
+    distinctId: fc.constantFrom('d1', 'u1'),
+    time,
+    scope: fc.constantFrom(undefined, '', toScope('1'), toScope('12'), toScope('"2\t')),
+    set: values,
+    setOnce: values,
+  })
+  .map(({ distinctId, time: moment, scope, set, setOnce }) => ({
+    kind: 'person',
+    distinctId,
+    time: scope === undefined ? moment : `${moment}0${scope}`,
+    set: scope === undefined || Object.keys(set).length === 0 ? set : { ...set, [WHOLE_MARK]: true },
+    setOnce,
+  }));
 
 /** Properties as they are stored, one by one: key, time, canonical text. */
 export function listProperties(text: string) {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { IdentityFact } from '../../../src/contract/identity-fact.ts';
+import { type IdentityFact, toScope, WHOLE_MARK } from '../../../src/contract/identity-fact.ts';
 import { createPersonsWorld } from './persons-world.ts';
 
 const at = (day: number) => new Date(Date.UTC(2023, 0, day)).toISOString();
@@ -47,6 +47,16 @@ it('of several ids that are merged at once the newest value arrives', async () =
   await world.add('third', [pair('phone', 'user')]);
   expect(await world.send('third')).toBe('done');
   expect(world.live.get('user')?.properties).toEqual({ plan: 'team' });
+});
+
+it('a snapshot of one vendor takes nothing away that another one said of a merged id', async () => {
+  const world = createPersonsWorld({ overwrite: true });
+  await world.add('first', [set('device', 5, { plan: 'free' }), set('user', 3, { plan: 'paid' })]);
+  expect(await world.send('first')).toBe('done');
+  const whole = { kind: 'person', distinctId: 'user', set: { theme: 'dark', [WHOLE_MARK]: true } } as const;
+  await world.add('second', [pair('device', 'user'), { ...whole, time: `${at(8)}0${toScope('1')}` }]);
+  expect(await world.send('second')).toBe('done');
+  expect(world.live.get('user')?.properties).toEqual({ plan: 'free', theme: 'dark' });
 });
 
 it('what comes later replaces each value that is older than it, and no other', async () => {

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { toScope, WHOLE_MARK } from '../../../src/contract/identity-fact.ts';
 import type { SharedDevices } from '../../../src/state/ledger/ledger.ts';
+import { anySnapshot } from '../../identity/facts.ts';
 import { ALL } from '../../support/form.ts';
 import { createPersonsWorld, type PersonsWorld, type Stated } from './persons-world.ts';
 import { anyRecord, inTime, listMerges, RUNS } from './split-histories.ts';
@@ -75,6 +77,44 @@ it.each([
   expect(await world.send('r', { releases: ['h1', 'h2'] })).toBe('done');
   expect(world.live.merges()).toContain('a1 → u1');
 });
+
+it('what one vendor says is all there is takes nothing away of what another one says', async () => {
+  const snapshot = (project: string, hour: number, values: object): Stated => ({
+    kind: 'person',
+    distinctId: 'u1',
+    time: `${toTime(hour)}0${toScope(project)}`,
+    set: { ...values, [WHOLE_MARK]: true },
+  });
+  const world = await hold([
+    { name: 'h1', facts: [{ kind: 'person', distinctId: 'u1', time: toTime(1), set: { email: 'a@x.io' } }] },
+    {
+      name: 'h2',
+      facts: [snapshot('1', 2, { plan: 'pro', trial: true }), snapshot('1', 3, { plan: 'pro' })],
+    },
+    { name: 'h3', facts: [snapshot('2', 4, { theme: 'dark' })] },
+  ]);
+  expect(await world.send('r', { releases: ['h1', 'h2', 'h3'] })).toBe('done');
+  expect(world.live.get('u1')?.properties).toEqual({ email: 'a@x.io', plan: 'pro', theme: 'dark' });
+});
+
+it('snapshots of several vendors and projects make what one export of all makes', async () => {
+  const anyStep = fc.record({
+    name: fc.constantFrom('h1', 'h2', 'h3'),
+    facts: fc.array(anySnapshot, { minLength: 1, maxLength: 3 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyStep, { minLength: 1, maxLength: 4 }), async (steps) => {
+      const world = await hold(steps);
+      const releases = [...new Set(steps.map(({ name }) => name))];
+      expect(await world.send('r', { releases })).toBe('done');
+      const whole = createPersonsWorld({ overwrite: false });
+      await whole.add('all', world.said);
+      expect(await whole.send('all')).toBe('done');
+      for (const id of ['d1', 'u1']) expect(world.live.get(id)).toEqual(whole.live.get(id));
+    }),
+    { numRuns: RUNS },
+  );
+}, 600_000);
 
 it('what was released before stays known when more is released with it', async () => {
   const world = await hold([{ name: 'h1', facts: [pair('a1', 'u1', 1)] }]);

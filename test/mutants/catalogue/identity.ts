@@ -16,6 +16,13 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/persons/wrong-merges.test.ts'],
   },
   {
+    id: 'SCOPE-1',
+    what: 'what another vendor said is gone by a snapshot',
+    file: 'src/contract/identity-fact.ts',
+    edits: [['return a.length <= MOMENT_LENGTH && b.length <= MOMENT_LENGTH;', 'return true;']],
+    tests: ['test/migrations/persons/late-merges.test.ts'],
+  },
+  {
     id: 'REMOVED-1',
     what: 'a device merged that removed facts knew as of a person without a user',
     file: 'src/identity/merge-decision.ts',
