@@ -75,3 +75,17 @@ it(
   },
   TIMEOUT_MS,
 );
+
+it(
+  'two projects in one export of Amplitude',
+  async (context) => {
+    const { run, getPerson } = await createBench(context);
+    await run('amplitude', 'amplitude', {}, [
+      opened(1, 1, { email: 'a@x.io', plan: 'pro', trial: true }),
+      opened(2, 1, { email: 'a@x.io', plan: 'pro' }),
+      opened(3, 2, { theme: 'dark' }),
+    ]);
+    expect(getPerson('alice')).toEqual(ALL);
+  },
+  TIMEOUT_MS,
+);

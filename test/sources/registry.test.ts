@@ -222,7 +222,7 @@ const toBlock = (type: string, options: object = {}) =>
 describe('the registry', () => {
   it('pins each mapping by type and version', () => {
     expect(SOURCE_TYPES.map(({ type }) => getMappingName(type))).toEqual([
-      'amplitude@3',
+      'amplitude@4',
       'segment@3',
       'rudderstack@3',
       'jsonl@3',

@@ -2,7 +2,7 @@ import { defineFileSource } from '../files/define-file-source.ts';
 import { createRules1, createRules2 } from './earlier-rules.ts';
 import { createAmplitudeMap } from './events.ts';
 import { amplitudeOptions } from './options.ts';
-import { createRules3 } from './properties.ts';
+import { createRules3, createRules4 } from './properties.ts';
 import { listAmplitudeFields } from './tables.ts';
 
 export const amplitude = defineFileSource({
@@ -13,6 +13,8 @@ export const amplitude = defineFileSource({
     2: (options, idFrom, onNote) => createAmplitudeMap(options, createRules2(options), idFrom, onNote),
     3: (options, idFrom, onNote, findPlace) =>
       createAmplitudeMap(options, createRules3(options, findPlace), idFrom, onNote),
+    4: (options, idFrom, onNote, findPlace) =>
+      createAmplitudeMap(options, createRules4(options, findPlace), idFrom, onNote),
   },
   knownFields: listAmplitudeFields,
   takesViews: true,

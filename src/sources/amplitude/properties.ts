@@ -1,3 +1,4 @@
+import { toScope } from '../../contract/identity-fact.ts';
 import { type PropertyList, pinName } from '../../lib/json/property-list.ts';
 import type { FindPlace } from '../../lib/places.ts';
 import { trimmedIds } from '../mapping/distinct-id.ts';
@@ -57,6 +58,18 @@ export function createRules3(
     finish: (properties, record) => enrich(properties, namesReferrer(properties, record)),
   };
 }
+
+/** Version 4: an export may hold several projects, and what one has of a person is not all there is in another. */
+export const createRules4 = (
+  options: AmplitudeOptions & WithGeoip & WithTimezone,
+  findPlace: FindPlace | undefined,
+): AmplitudeRules => ({
+  ...createRules3(options, findPlace),
+  toOrder(record) {
+    const project = readText(record['app']);
+    return project === undefined ? toOrder(record) : toOrder(record) + toScope(project);
+  },
+});
 
 /**
  * What decides between snapshots of one millisecond, behind their time: the microseconds of the event, then its

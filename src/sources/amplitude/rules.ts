@@ -15,7 +15,7 @@ export interface AmplitudeRules {
   readonly rejectsLongKeys: boolean;
   /** Whether events that the manifest drops say which ids are one person. */
   readonly hearsDropped: boolean;
-  /** What decides between records of one millisecond, to be written behind their time. */
+  /** What decides between records of one millisecond, and the scope, to be written behind their time. */
   readonly toOrder: (record: Fields) => string;
   readonly userProperties: UserPropertyRules;
   /** Sets what `event_properties`, where there are any, and the fields of the record say. */

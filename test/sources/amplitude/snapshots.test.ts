@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { IdentityFact } from '../../../src/contract/identity-fact.ts';
 import { FactFold } from '../../../src/identity/fact-fold.ts';
 import { createTestLedger, takeTestTurn } from '../../identity/ledgers.ts';
@@ -11,6 +11,7 @@ interface Snapshot {
   readonly at?: string;
   readonly number?: unknown;
   readonly uploaded?: string;
+  readonly project?: unknown;
   readonly has: Readonly<Record<string, unknown>>;
 }
 
@@ -18,6 +19,7 @@ function toFacts({
   at = '2023-05-01 12:00:00.123456',
   number,
   uploaded,
+  project,
   has,
 }: Snapshot): readonly IdentityFact[] {
   const outcome = map({
@@ -26,6 +28,7 @@ function toFacts({
     event_time: at,
     event_id: number,
     server_upload_time: uploaded,
+    app: project,
     user_properties: has,
   });
   return outcome.kind === 'rejected' ? [] : outcome.facts;
@@ -86,10 +89,50 @@ it('lets a property stay gone that a later snapshot lacks', async () => {
   ]);
 });
 
+describe('of several projects in one export', () => {
+  it.each([
+    ['numbers', 1, 12],
+    ['texts', 'a\t"', 'a\n"'],
+    ['one that is not known', 1, undefined],
+  ])('the newest snapshot of one takes away nothing of another: %s', async (_, one, other) => {
+    const snapshots: Snapshot[] = [
+      { at: '2023-05-01 12:00:00', project: one, has: { email: 'a@x.io', plan: 'pro', trial: 1 } },
+      { at: '2023-05-02 12:00:00', project: one, has: { email: 'a@x.io', plan: 'pro' } },
+      { at: '2023-05-03 12:00:00', project: other, has: { plan: 'free', theme: 'light', old: 1 } },
+      { at: '2023-05-04 12:00:00', project: other, has: { theme: 'dark' } },
+    ];
+    const set = { email: 'a@x.io', plan: 'pro', theme: 'dark' };
+    for (const order of [snapshots, snapshots.toReversed()])
+      expect(await fold(order)).toEqual([{ timestamp: '2023-05-04T12:00:00.000Z', set }]);
+  });
+
+  it('each has what its last snapshot says, and of a name that several have the latest counts', async () => {
+    const said = fc.record({
+      project: fc.constantFrom(1, 2, 12),
+      has: fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.constantFrom('x', 'y'), {
+        minKeys: 1,
+        maxKeys: 3,
+      }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(said, { maxLength: 8 }), async (all) => {
+        const snapshots = all.map((one, number) => ({ ...one, number }));
+        const lastOfEach = new Map(snapshots.map((one) => [one.project, one]));
+        const byTime = [...lastOfEach.values()].sort((a, b) => a.number - b.number);
+        const set: unknown = Object.assign({}, ...byTime.map(({ has }) => has));
+        for (const order of [snapshots, snapshots.toReversed()])
+          expect(await fold(order)).toEqual(all.length > 0 ? [{ timestamp: NOON, set }] : []);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
 const snapshot = fc.record({
   at: fc.constantFrom('2023-05-01 12:00:00.123456', '2023-05-01 12:00:00.123999', '2023-05-02 12:00:00'),
   number: fc.constantFrom(1, 2, undefined),
   uploaded: fc.constantFrom('2023-05-01 12:01:00', '2023-05-01 12:02:00'),
+  project: fc.constantFrom(1, 2, undefined),
   has: fc.dictionary(fc.constantFrom('a', 'b', 'initial_c'), fc.constantFrom('x', 'y'), { maxKeys: 3 }),
 });
 
