@@ -173,7 +173,9 @@ const createManifestObject = (types: SourceTypes) =>
           .min(1)
           .max(200)
           .default('$group_identify')
-          .describe('Event name that carries group properties; some services expect $groupidentify.'),
+          .describe(
+            'Event name that carries group properties; some services expect $groupidentify. What was sent under another name counts as not sent.',
+          ),
         sharedDevices: z
           .enum(['none', 'first', 'last'])
           .exactOptional()

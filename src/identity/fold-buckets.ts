@@ -8,7 +8,7 @@ import type { RecordTable } from '../state/ledger/record-table.ts';
 import { type FoldedSubject, foldPersons, getPropertiesMaxBytes } from './fold-persons.ts';
 import { type BucketRange, type LoadLimits, loadFolds, PIECE_IDS, RESOLVED_FACTS } from './load-folds.ts';
 import { countActive, emptyPersonsTally, tallyUnmerged } from './persons-tally.ts';
-import { createPropertyFilter, hashGroupMark, type PropertyFilter } from './property-filter.ts';
+import { createPropertyFilter, type PropertyFilter, toGroupFields } from './property-filter.ts';
 import type { LedgerAtTurn } from './resolve-persons.ts';
 import type { SentChunk } from './send-chunks.ts';
 
@@ -74,6 +74,7 @@ export async function* foldBuckets(options: FoldBucketsOptions): AsyncGenerator<
       tables,
       at: ledger,
       overwrite: shape.overwrite,
+      groupFields: toGroupFields(ledger.hash, groupIdentifyEvent),
     });
     return { buckets, tables, filter, subjects: [], bytes: 0 };
   }
@@ -146,13 +147,13 @@ function joinSubjects(chunk: readonly FoldedSubject[], hash: KeyedHash): SentChu
 /** What the ledger has of the properties of one event of a chunk. */
 function listRecords(chunk: readonly FoldedSubject[], event: number, hash: KeyedHash): Uint8Array[] {
   let left = event;
-  for (const { kind, of, names } of chunk) {
+  for (const { of, mark, names } of chunk) {
     const inEvent = names[left];
     left -= names.length;
     if (!inEvent) continue;
     // Each hash is valid until the next one.
     const records = inEvent.map(({ entry, key }) => Uint8Array.from(hash.property(of, entry, key)));
-    return kind === 'group' ? [...records, Uint8Array.from(hashGroupMark(hash, of))] : records;
+    return mark === undefined ? records : [...records, Uint8Array.from(hash.property(of, mark, ''))];
   }
   return [];
 }

@@ -33,6 +33,8 @@ export interface FoldedSubject {
   /** Keyed hash, in hexadecimal. */
   readonly of: string;
   readonly events: readonly SyntheticEvent[];
+  /** Of a group: the field under which the ledger has that it was sent. */
+  readonly mark?: string;
   /** The properties of each event, as the ledger has them. */
   readonly names: readonly (readonly PropertyRecord[])[];
   /** Estimated size of the values as JSON. */
@@ -103,13 +105,16 @@ function foldGroup(
 ): FoldedSubject {
   const all = properties.set.properties();
   const { set, later, isNew, unsure } = filter.selectGroup(of, all);
-  const { packs, tooLarge } = packProperties(toFieldProperties('$group_set', 'set', set, later), maxBytes);
+  const { groupFields } = filter;
+  const sendable = toFieldProperties('$group_set', groupFields.set, set, later);
+  const { packs, tooLarge } = packProperties(sendable, maxBytes);
   for (const { entry, key } of tooLarge) filter.withdraw(of, entry, key);
   // A group without properties is created at the destination, too.
   const sent = all.length === 0 && isNew ? [[]] : packs;
   return {
     kind: 'group',
     of,
+    mark: groupFields.mark,
     names: sent.map(toRecords),
     events: sent.map((pack) => createGroupEvent(groupIdentifyEvent, groupType, groupKey, time, pack)),
     bytes: countBytes(packs),

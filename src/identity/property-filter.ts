@@ -35,6 +35,7 @@ export interface PropertyFilter {
    * person, or perhaps did.
    */
   raiseFloor(of: string, key: string | undefined, timeMs: number): void;
+  readonly groupFields: GroupFields;
   /**
    * `isNew`: no other turn has sent the group itself. `unsure`: properties that are not sent, because newer ones
    * may be live, and those of groups always replace.
@@ -55,11 +56,10 @@ export interface SelectedSet {
 
 const NONE_LATER: ReadonlySet<string> = new Set();
 
-/** Fields of the ledger's table; a group has its own subject, so `set` serves both. */
-export type PropertyField = 'set' | 'set_once';
+/** Fields of the ledger's table; a group has its own subject, so `set` serves both. See toGroupFields. */
+export type PropertyField = 'set' | 'set_once' | `set:${string}`;
 const SET: PropertyField = 'set';
 const SET_ONCE: PropertyField = 'set_once';
-/** Marks that a group was sent. Its key is no property. */
 const GROUP = 'group';
 /** Up to when anything may have been sent under an id that was merged into the person later. Its key is no property. */
 const FLOOR = 'floor';
@@ -79,8 +79,24 @@ export const hashSetProperty = (hash: KeyedHash, of: Buffer, key: string): Uint8
 export const countEntered = (hash: KeyedHash, table: RecordTable, of: Buffer): number =>
   readPropertyEntry(table, hash.property(of.toString('hex'), ENTERED, ''))?.timeMs ?? 0;
 
-/** The record of a group itself. */
-export const hashGroupMark = (hash: KeyedHash, of: string): Uint8Array => hash.property(of, GROUP, '');
+/** Fields under which the ledger has properties of groups, and that a group was sent; the key of the latter is empty. */
+export interface GroupFields {
+  readonly set: PropertyField;
+  readonly mark: string;
+}
+
+/** The event that carries properties of groups where a manifest names no other. */
+export const GROUP_EVENT = '$group_identify';
+
+/**
+ * Those of what is sent in events of this name. A destination acts on one name, so what was sent in events of another is
+ * not known there.
+ */
+export function toGroupFields({ form }: Pick<KeyedHash, 'form'>, event: string): GroupFields {
+  if (form < 3 || event === GROUP_EVENT) return { set: SET, mark: GROUP };
+  const name = `${event.length}:${event}`;
+  return { set: `set:${name}`, mark: `${GROUP}:${name}` };
+}
 
 export function createPropertyFilter(options: {
   readonly hash: KeyedHash;
@@ -92,8 +108,9 @@ export function createPropertyFilter(options: {
   };
   /** Whether set properties replace live ones, or only fill gaps. Those of groups always replace. */
   readonly overwrite: boolean;
+  readonly groupFields: GroupFields;
 }): PropertyFilter {
-  const { hash, tables, at, overwrite } = options;
+  const { hash, tables, at, overwrite, groupFields } = options;
 
   let lastOf = '';
   let lastTable: RecordTable | undefined;
@@ -168,6 +185,7 @@ export function createPropertyFilter(options: {
   };
 
   return {
+    groupFields,
     selectPerson(of, set, setOnce) {
       const floorMs = readMark(of, FLOOR, '');
       const hasFloors = readMark(of, HAS_FLOORS, '') > 0;
@@ -213,13 +231,15 @@ export function createPropertyFilter(options: {
       raiseMark(of, FLOOR_OF_ONE, key, timeMs);
     },
     selectGroup(of, set) {
-      const isNew = select(of, GROUP, ['', '', ''], { keep: 'latest', replaces: false }) === 'send';
+      const isNew =
+        select(of, groupFields.mark, ['', '', ''], { keep: 'latest', replaces: false }) === 'send';
       if (at.isForgotten) return { set: [], later: NONE_LATER, isNew, unsure: [...set] };
       const sent: StoredProperty[] = [];
       const unsure: StoredProperty[] = [];
       const later = createLaterKeys();
       for (const one of set) {
-        const verdict = select(of, SET, one, { keep: 'latest', replaces: true }, { later: later.add });
+        const value = { keep: 'latest', replaces: true } as const;
+        const verdict = select(of, groupFields.set, one, value, { later: later.add });
         if (verdict === 'send') sent.push(one);
         else if (verdict === 'fill') unsure.push(one);
       }

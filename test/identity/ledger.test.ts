@@ -375,6 +375,56 @@ describe('properties', () => {
   });
 });
 
+describe('groups in events of several names', () => {
+  const group = (time: string, set: object): IdentityFact => ({
+    kind: 'group',
+    groupType: 'company',
+    groupKey: 'acme',
+    time,
+    set: { ...set },
+  });
+  const OTHER = { groupIdentifyEvent: '$groupidentify' };
+  const listSent = ({ events }: TestTurn) =>
+    events.map(({ event, properties }) => [event, properties['$group_set']]);
+
+  it('what was sent in events of one name is not known in those of another', async () => {
+    const ledger = createTestLedger();
+    const first = await takeTestTurn(ledger, [group(DAY[1], { seats: 2 })]);
+    expect(listSent(first)).toEqual([['$group_identify', { seats: 2 }]]);
+    const other = await takeTestTurn(ledger, [group(DAY[1], { seats: 2 })], OTHER);
+    expect(listSent(other)).toEqual([['$groupidentify', { seats: 2 }]]);
+    for (const options of [OTHER, {}])
+      expect((await takeTestTurn(ledger, [group(DAY[0], { seats: 1 })], options)).events).toEqual([]);
+    const third = await takeTestTurn(ledger, [group(DAY[2], { seats: 3 })], OTHER);
+    expect(listSent(third)).toEqual([['$groupidentify', { seats: 3 }]]);
+  });
+
+  it('a bare group is sent once in those of each', async () => {
+    const ledger = createTestLedger();
+    const sent = [];
+    for (const options of [{}, OTHER, {}, OTHER])
+      sent.push(...listSent(await takeTestTurn(ledger, [group(DAY[0], {})], options)));
+    expect(sent.map(([event]) => event)).toEqual(['$group_identify', '$groupidentify']);
+  });
+
+  it('a property that was too large for an event of another name is sent once it fits', async () => {
+    const ledger = createTestLedger();
+    const facts = [group(DAY[1], { note: 'x'.repeat(200) })];
+    expect((await takeTestTurn(ledger, facts, { ...OTHER, maxBytes: 100 })).events).toEqual([]);
+    expect((await takeTestTurn(ledger, facts, OTHER)).events).toHaveLength(1);
+  });
+
+  it.each([1, 2] as const)(
+    'a ledger with hashes of form %i knows what it was told under any name',
+    async (form) => {
+      const ledger = createTestLedger('none', form);
+      expect((await takeTestTurn(ledger, [group(DAY[1], { seats: 2 })], OTHER)).events).toHaveLength(1);
+      expect((await takeTestTurn(ledger, [group(DAY[0], { seats: 1 })], OTHER)).events).toEqual([]);
+      expect((await takeTestTurn(ledger, [group(DAY[0], { seats: 1 })])).events).toEqual([]);
+    },
+  );
+});
+
 describe('a process that slept while a later turn came', () => {
   const time = '2023-01-01T00:00:00.000Z';
   const pair: IdentityFact = { kind: 'pair', anonId: 'device', userId: 'user', time };

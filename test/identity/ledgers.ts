@@ -7,7 +7,7 @@ import { ID_WIDTH } from '../../src/identity/id-entry.ts';
 import type { LedgerPurpose } from '../../src/identity/merge-decision.ts';
 import type { Unmerged } from '../../src/identity/persons-tally.ts';
 import { PROPERTY_WIDTH } from '../../src/identity/property-entry.ts';
-import { createPropertyFilter } from '../../src/identity/property-filter.ts';
+import { createPropertyFilter, toGroupFields } from '../../src/identity/property-filter.ts';
 import type { LateMerge } from '../../src/identity/recall-values.ts';
 import { type LedgerAtTurn, resolvePersons } from '../../src/identity/resolve-persons.ts';
 import { ResolvedFold } from '../../src/identity/resolved-fold.ts';
@@ -16,7 +16,7 @@ import { createPace } from '../../src/lib/async/pace.ts';
 import { parseJson } from '../../src/lib/json/parse-json.ts';
 import { BUCKETS } from '../../src/state/bucket.ts';
 import type { Merge, ResolvedFact } from '../../src/state/facts/resolved-facts.ts';
-import { createKeyedHash } from '../../src/state/ledger/keyed-hash.ts';
+import { createKeyedHash, type HashForm, type KeyedHash } from '../../src/state/ledger/keyed-hash.ts';
 import type { SharedDevices } from '../../src/state/ledger/ledger.ts';
 import { createMemoryTables, type LedgerTables } from '../../src/state/ledger/ledger-tables.ts';
 import { listProperties } from './facts.ts';
@@ -30,10 +30,12 @@ export interface TestLedger {
   readonly ended: Set<number>;
   isForgotten: boolean;
   readonly sharedDevices: SharedDevices;
+  readonly hash: KeyedHash;
 }
 
-export const createTestLedger = (sharedDevices: SharedDevices = 'none'): TestLedger => ({
+export const createTestLedger = (sharedDevices: SharedDevices = 'none', hashForm?: HashForm): TestLedger => ({
   sharedDevices,
+  hash: createKeyedHash('test', hashForm),
   ids: createMemoryTables(ID_WIDTH),
   earlierIds: createMemoryTables(EARLIER_ID_WIDTH),
   properties: createMemoryTables(PROPERTY_WIDTH),
@@ -47,7 +49,7 @@ export const openAtTurn = (
   turn: number,
   purpose: LedgerPurpose = 'send',
 ): LedgerAtTurn => ({
-  hash: createKeyedHash('test'),
+  hash: ledger.hash,
   turn,
   purpose,
   hasEnded: (other) => ledger.ended.has(other),
@@ -120,6 +122,7 @@ export async function takeTestTurn(
     tables: properties,
     at,
     overwrite: options.overwrite,
+    groupFields: toGroupFields(at.hash, options.groupIdentifyEvent),
   });
   const sent =
     purpose === 'note'

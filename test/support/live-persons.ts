@@ -14,6 +14,9 @@ export interface GroupValue {
   readonly value: unknown;
 }
 
+/** As the bundled API takes them. */
+const GROUP_EVENTS = new Set(['$group_identify', '$groupidentify']);
+
 /** Persons as the service makes them of events in the order of their arrival. */
 export function createLivePersons() {
   const taken = new Set<string>();
@@ -50,7 +53,7 @@ export function createLivePersons() {
         merge(anonId, distinctId);
         merges.push(`${anonId} → ${distinctId}`);
       }
-      if (event === '$group_identify') {
+      if (GROUP_EVENTS.has(event)) {
         const of = `${String(properties['$group_type'])} ${String(properties['$group_key'])}`;
         const set = (properties['$group_set'] ?? {}) as Values;
         for (const [name, value] of Object.entries(set)) groupValues.push({ of: `${of} ${name}`, value });

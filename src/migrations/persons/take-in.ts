@@ -5,6 +5,7 @@ import { foldBuckets } from '../../identity/fold-buckets.ts';
 import { ID_WIDTH } from '../../identity/id-entry.ts';
 import type { LedgerPurpose } from '../../identity/merge-decision.ts';
 import { PROPERTY_WIDTH } from '../../identity/property-entry.ts';
+import { GROUP_EVENT } from '../../identity/property-filter.ts';
 import { resolveBuckets } from '../../identity/resolve-buckets.ts';
 import { countRefused, sentRange } from '../../identity/sent-range.ts';
 import { ConfigError } from '../../lib/errors.ts';
@@ -174,7 +175,7 @@ export async function takeIn(
         ledger: at,
         tables: createLedgerTables(staging, ledger.id, 'properties', PROPERTY_WIDTH),
         overwrite: isOverwriting(opening.manifest),
-        groupIdentifyEvent: '$group_identify', // its events are not sent
+        groupIdentifyEvent: readPeople(opening.manifest)?.groupIdentifyEvent ?? GROUP_EVENT,
       });
       for await (const _ of chunks) signal.throwIfAborted();
     }

@@ -10,6 +10,7 @@ export const HASH_BYTES = 12;
  * id, so that hashes in ascending order are also in the order of buckets.
  */
 export interface KeyedHash {
+  readonly form: HashForm;
   /** Of a distinct id. */
   id(text: string): Buffer;
   /** Of a group, by its `toGroupId`. */
@@ -32,11 +33,12 @@ const beforeHash = new Uint8Array(HASH_BYTES);
 
 /**
  * How the hash of a property is made. 1: of its subject and names together, in ledgers of earlier versions. 2: of
- * its names alone, once, and joined with the hash of the subject: a person has many properties, of few names.
+ * its names alone, once, and joined with the hash of the subject: a person has many properties, of few names. 3: as 2,
+ * and properties of groups that were sent in events of another name are others.
  */
-export type HashForm = 1 | 2;
+export type HashForm = 1 | 2 | 3;
 
-export function createKeyedHash(key: string, form: HashForm = 2): KeyedHash {
+export function createKeyedHash(key: string, form: HashForm = 3): KeyedHash {
   const toHash = (bucket: number, text: string) => {
     const digest = Buffer.from(
       hash('sha256', `${key}\n${toHashable(text)}`, 'binary').slice(0, HASH_BYTES),
@@ -46,6 +48,7 @@ export function createKeyedHash(key: string, form: HashForm = 2): KeyedHash {
     return digest;
   };
   return {
+    form,
     id: (text) => toHash(getBucket(text), `id ${text}`),
     group: (text) => toHash(getBucket(text), `group ${text}`),
     property:

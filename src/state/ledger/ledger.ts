@@ -59,7 +59,7 @@ export function toLedgerAccess(destination: {
 
 const ledgerDocument = z.strictObject({
   /** The form of the hashes of properties. */
-  format: z.literal([1, 2]),
+  format: z.literal([1, 2, 3]),
   /** Part of the key of the hashes; without it the same id would have the same hash in every ledger. */
   salt: z.string(),
   /** Hashes were dropped: nobody knows any more what was sent, so nothing is merged from then on. */
@@ -85,7 +85,7 @@ export async function openLedger(staging: Staging, access: LedgerAccess): Promis
   await assertLedgerHere(staging, access);
   const key = ledgerLayout(access.id).document;
   const fresh: LedgerDocument = {
-    format: 2,
+    format: 3,
     salt: randomBytes(32).toString('hex'),
     ...(access.sharedDevices === undefined ? {} : { sharedDevices: access.sharedDevices }),
   };
@@ -142,7 +142,7 @@ export async function forgetLedger(staging: Staging, id: string, now: Date): Pro
   const keys = ledgerLayout(id);
   const document = await loadDocument(ledgerDocument, keys.document, staging);
   const forgotten: LedgerDocument = {
-    format: 2,
+    format: 3,
     salt: randomBytes(32).toString('hex'),
     forgottenAt: document?.forgottenAt ?? now.toISOString(),
     ...(document?.sharedDevices === undefined ? {} : { sharedDevices: document.sharedDevices }),

@@ -70,6 +70,8 @@ export interface PersonsWorld {
   readonly objects: Map<string, Buffer>;
   /** Events of which this is true are refused. */
   refuses: (event: StoredEvent) => boolean;
+  /** What the manifests of migrations say that begin, or are continued, from now on. */
+  groupIdentifyEvent: string;
   /** Objects of which this is true are left out of a listing; listings are counted from 1. */
   hides: (key: string, listing: number) => boolean;
   /** Listings so far. */
@@ -100,7 +102,7 @@ class Killed extends Error {}
 const DESTINATION = { url: 'http://service.test', project: 'p', apiKey: 'key' };
 const log = pino({ level: 'silent' });
 
-const toManifest = (name: string, overwrite: boolean) => ({
+const toManifest = (name: string, people: object) => ({
   name,
   source: {
     type: 'jsonl',
@@ -108,7 +110,7 @@ const toManifest = (name: string, overwrite: boolean) => ({
     mapping: { event: { column: 'e' }, distinctId: { column: 'u' }, timestamp: { column: 't' }, key: ['n'] },
   },
   destination: { url: DESTINATION.url, project: DESTINATION.project, apiKey: '${KEY}' },
-  people: { overwrite },
+  people,
 });
 
 export function createPersonsWorld({
@@ -205,6 +207,7 @@ export function createPersonsWorld({
       return latest.calls;
     },
     refuses: () => false,
+    groupIdentifyEvent: '$group_identify',
     hides: () => false,
     get listings() {
       return listings;
@@ -250,7 +253,7 @@ export function createPersonsWorld({
           batch: { events: 2, bytes: 1024 * 1024, eventBytes: 900 * 1024 },
           requestsInFlight: 1,
           overwritePeople: overwrite,
-          groupIdentifyEvent: '$group_identify',
+          groupIdentifyEvent: world.groupIdentifyEvent,
           ledger: access,
         },
         maps: {} as OpenMigration['maps'],
@@ -329,7 +332,10 @@ export function createPersonsWorld({
       files: [],
       createdAt,
       ...(releases ? { releases: [...releases] } : {}),
-      opening: { manifest: toManifest(name, overwrite), baseDir: '/' },
+      opening: {
+        manifest: toManifest(name, { overwrite, groupIdentifyEvent: world.groupIdentifyEvent }),
+        baseDir: '/',
+      },
     });
   };
   return world;
