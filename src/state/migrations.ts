@@ -81,8 +81,12 @@ export type MigrationRecord = z.infer<typeof migrationRecord>;
  */
 export async function createMigration(staging: Staging, record: MigrationRecord): Promise<boolean> {
   const key = layout(record.name).record;
-  if (!(await staging.create(key, encodeDocument(record)))) return false;
-  if ((await staging.get(key)) !== undefined) return true;
+  const body = encodeDocument(record);
+  const isCreated = await staging.create(key, body);
+  const found = await staging.get(key);
+  // The very same one: its response was lost.
+  if (!isCreated) return found?.equals(body) ?? false;
+  if (found !== undefined) return true;
   throw new SourceError(
     `${staging.location} accepted ${key}, and does not have it. Nothing was sent; correct the storage, then run the command again`,
   );

@@ -68,6 +68,19 @@ it('that was cut off on its way is read again', async () => {
   }
 });
 
+it('of a migration is its own where the response to its creation was lost', async () => {
+  const retrying: Staging = {
+    ...staging,
+    async create(key, body) {
+      await staging.create(key, body);
+      return staging.create(key, body);
+    },
+  };
+  const create = (id: string) => createMigration(retrying, { name: 'twice', id } as MigrationRecord);
+  expect(await create('1')).toBe(true);
+  expect(await create('2')).toBe(false);
+});
+
 it('of a migration that staging took and lost stops the migration before anything is sent', async () => {
   const losing: Staging = { ...staging, create: async () => true };
   const record = { name: 'lost' } as MigrationRecord;

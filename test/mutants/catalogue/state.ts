@@ -224,4 +224,11 @@ if redis.call('HGET', KEYS[1], 'epoch') ~= ARGV[1] then return 0 end
     edits: [['record?.id !== id || ', 'record === undefined || id === "" || ']],
     tests: ['test/state/part-store.test.ts'],
   },
+  {
+    id: 'MG1',
+    what: 'a migration whose creation was answered too late is taken for that of another process',
+    file: 'src/state/migrations.ts',
+    edits: [['return found?.equals(body) ?? false;', 'return false;']],
+    tests: ['test/state/document.test.ts'],
+  },
 ];
