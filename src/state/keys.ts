@@ -47,6 +47,7 @@ export const layout = (name: string) => {
     /** Of a replay: which records of its migration each part holds. */
     origins: `${prefix}origins/`,
     originsOf: (partId: string) => `${prefix}origins/${partId}${JSON_END}`,
+    originsOfSlice: (sliceId: string) => `${prefix}origins/${sliceId}/`,
     /** Of a replay: which events of the records of a part were accepted before. */
     sentBeforeOf: (partId: string) => `${prefix}sent-before/${partId}${JSON_END}`,
     topUps: `${prefix}top-ups/`,
@@ -319,6 +320,14 @@ export const toRangeId = ({ from, to }: KeyRange): string => `${from}-${to}`;
 /** The id of a part is unique in its migration and is part of the keys of all that belongs to it. */
 export const toPartId = (fileId: string, number: number): string =>
   `${fileId}/${String(number).padStart(5, '0')}`;
+
+/** The slice that a key of what was staged for a replay is of; undefined for any other key. */
+export function parseStagedSlice(name: string, key: string): string | undefined {
+  const below = key.slice(layout(name).prefix.length);
+  const [, ofPart, ofReceipt] =
+    /^(?:(?:parts|origins|sent-before)\/([^/]+)\/|files\/([^/.]+)\.)/.exec(below) ?? [];
+  return ofPart ?? ofReceipt;
+}
 
 /** The slice that a part is of. */
 export const parseSliceId = (partId: string): string => partId.slice(0, partId.lastIndexOf('/'));

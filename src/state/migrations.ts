@@ -102,6 +102,22 @@ export async function loadMigration(staging: Staging, name: string): Promise<Mig
   return { ...record, files: [...files.values()] };
 }
 
+/** The slices that the files of a migration are staged as. */
+export const listSlices = ({ files }: Pick<MigrationRecord, 'files'>): Set<string> =>
+  new Set(files.map(({ fileId, slice }) => slice ?? fileId));
+
+/**
+ * Whether what is staged below the prefix of a migration is its own. Beside that of a replay there may be what other
+ * attempts at it have staged: its record names the slices of the one that became it.
+ */
+export function createIsOwnSlice(
+  record: Pick<MigrationRecord, 'files' | 'replays'>,
+): (slice: string) => boolean {
+  if (record.replays === undefined) return () => true;
+  const slices = listSlices(record);
+  return (slice) => slices.has(slice);
+}
+
 /** Files that were taken into a migration after it was created. Written once. */
 export const topUp = z.strictObject({ at: z.string(), files: migrationRecord.shape.files, latest });
 export type TopUp = z.infer<typeof topUp>;

@@ -271,9 +271,10 @@ describe('the rejects of a migration', () => {
       staging: {
         value: {
           ...runtime.staging,
-          async *list(prefix: string) {
-            if (prefix === 'picky.replay-2/') await replayRejects(runtime, 'picky', everything, importing());
-            yield* runtime.staging.list(prefix);
+          async create(key: string, body: Uint8Array) {
+            if (key === '_migrations/picky.replay-2.json')
+              await replayRejects(runtime, 'picky', everything, importing());
+            return runtime.staging.create(key, body);
           },
         },
       },

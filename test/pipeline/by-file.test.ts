@@ -124,7 +124,7 @@ it('keeps each reject with its own file and line, and a replay stages them as on
 
   const staged = await stageRejects(
     staging,
-    'replay',
+    { replay: 'replay', token: 'a1' },
     (async function* () {
       yield* rejects;
     })(),

@@ -31,13 +31,24 @@ export interface MigrationLab {
   close(): Promise<void>;
 }
 
-export async function openMigrationLab(options: { readonly latencyMs?: number } = {}): Promise<MigrationLab> {
+export async function openMigrationLab({
+  staging = {},
+  ...options
+}: {
+  readonly latencyMs?: number;
+  /** Settings of another staging than the folder `here`. */
+  readonly staging?: Readonly<Record<string, string>>;
+} = {}): Promise<MigrationLab> {
   const env = { KEY: API_KEY };
   const server = await startRedis();
   const redis = new Redis(server.url);
   const workplace = createWorkplace();
   const destination = await startStrictDestination({ apiKey: API_KEY, ...options });
-  const settings = loadSettings({ REDIS_URL: server.url, BACKHAUL_DATA_DIR: workplace.dataDir('here') });
+  const settings = loadSettings({
+    REDIS_URL: server.url,
+    BACKHAUL_DATA_DIR: workplace.dataDir('here'),
+    ...staging,
+  });
   const runtime = await openRuntime(settings, env, { api: false }, pino({ level: 'silent' }));
 
   const write = (name: string, file: string, lines: readonly string[]) => {

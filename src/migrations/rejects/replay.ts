@@ -5,8 +5,7 @@ import { ConfigError } from '../../lib/errors.ts';
 import { stageRejects } from '../../pipeline/stage/stage-rejects.ts';
 import { getMappingName, readPinnedVersion } from '../../sources/registry.ts';
 import { loadControl } from '../../state/control.ts';
-import { layout } from '../../state/keys.ts';
-import { loadMigration } from '../../state/migrations.ts';
+import { StagedMeanwhileError } from '../../state/parts.ts';
 import { assertSameProject } from '../compare-manifest.ts';
 import { findFreeName } from '../derived-name.ts';
 import { requireMigration } from '../life-store.ts';
@@ -23,6 +22,7 @@ import {
   toPrepared,
 } from '../prepare.ts';
 import { type RunOptions, type RunResult, runPrepared, startMigration } from '../start.ts';
+import { clearAttempt, clearOtherAttempts, createAttempt } from './attempts.ts';
 import { findBegunReplay } from './begun-replay.ts';
 import { listRejects, type ReplayedBy, readRejectLines } from './rejects.ts';
 import { loadReplayed } from './replayed.ts';
@@ -75,10 +75,14 @@ export async function replayRejects(
   }
   const allowed = await preflight(runtime, loaded.manifest, []);
   const manifest = { ...stamped, name: await findFreeName(staging, name, 'replay') };
-  await clearLeftover(staging, manifest.name);
+  const attempt = createAttempt(manifest.name);
   const replayed = await loadReplayed(staging, original);
   const isLeft = (line: RejectLine) => again || replayed.find(line) === undefined;
-  const files = await stageRejects(staging, manifest.name, selectRejects(staging, name, { reason, isLeft }));
+  const rejects = selectRejects(staging, name, { reason, isLeft });
+  const files = await stageRejects(staging, attempt, rejects).catch(async (error: unknown) => {
+    await clearAttempt(staging, attempt).catch(() => {}); // staging may be what is down
+    throw error instanceof StagedMeanwhileError ? new StartedMeanwhileError(manifest.name) : error;
+  });
   if (files.length === 0)
     return {
       kind: 'nothing_to_replay',
@@ -98,7 +102,12 @@ export async function replayRejects(
     ...(reason === undefined ? {} : { replaysReason: reason }),
     stampedAs: original.stampedAs ?? original.replays ?? name,
     pins,
+  }).catch(async (error: unknown) => {
+    // After any other error the record may have been created all the same.
+    if (error instanceof StartedMeanwhileError) await clearAttempt(staging, attempt).catch(() => {});
+    throw error;
   });
+  await clearOtherAttempts(staging, record).catch(() => {}); // `rm` removes them as well
   return runPrepared(runtime, toPrepared(record, replay, [], allowed), 'run', options);
 }
 
@@ -136,14 +145,6 @@ async function assertSameHold(
       `Choices: replay with the settings that it has; or send its persons first with "backhaul persons send ${name}".`,
     ].join('\n'),
   );
-}
-
-/** Removes what a replay left that was killed before it had its record, and nothing of one that has it by now. */
-async function clearLeftover(staging: Staging, name: string): Promise<void> {
-  for await (const { key } of staging.list(layout(name).prefix)) {
-    if (await loadMigration(staging, name)) throw new StartedMeanwhileError(name);
-    await staging.remove(key);
-  }
 }
 
 async function* selectRejects(

@@ -3,8 +3,13 @@ import type { RejectLine } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { areStagedRejects, toStagedName } from '../../pipeline/stage/stage-rejects.ts';
 import { loadControl } from '../../state/control.ts';
-import { layout, parseReceiptKey } from '../../state/keys.ts';
-import { listMigrations, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
+import { layout, parseReceiptKey, parseSliceId } from '../../state/keys.ts';
+import {
+  createIsOwnSlice,
+  listMigrations,
+  loadMigration,
+  type MigrationRecord,
+} from '../../state/migrations.ts';
 import { listOrigins } from '../../state/rejects/origins.ts';
 import { isReplayNameOf } from '../derived-name.ts';
 import { type State, toState } from '../lifecycle.ts';
@@ -59,7 +64,9 @@ export async function loadReplayed(staging: Staging, migration: Named): Promise<
     const finished = isGivenUp ? await listFinishedParts(staging, name) : undefined;
     let hasOrigins = false;
     let isWhole = true;
+    const isOwn = createIsOwnSlice(record);
     for await (const { part, of } of listOrigins(staging, name)) {
+      if (!isOwn(parseSliceId(part))) continue;
       hasOrigins = true;
       if (finished?.has(part) === false) isWhole = false;
       else for (const each of of) markAll(taken, each, index + 1);

@@ -7,7 +7,7 @@ import { encodeDocument } from '../../state/document.ts';
 import { layout, ledgerLayout, parseRecordKey, toPlacesKey } from '../../state/keys.ts';
 import { forgetLedger, type LedgerAccess, listLedgersOf } from '../../state/ledger/ledger.ts';
 import { markLedgerMoved } from '../../state/ledger/moved.ts';
-import { listMigrations, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
+import { listMigrations, listSlices, loadMigration, type MigrationRecord } from '../../state/migrations.ts';
 import { isScheduled } from '../../state/schedules/schedules.ts';
 import { applyEvent, decideStored, RefusedError, requireMigration } from '../life-store.ts';
 import { explainRefusal } from '../lifecycle.ts';
@@ -16,6 +16,7 @@ import { whileImporting } from '../move/import-lock.ts';
 import { takeLedgerLock } from '../persons/lock/ledger-lock.ts';
 import { assertNotReleased, enterFacts, removeFacts } from '../persons/remove-facts.ts';
 import { loadStoredManifest } from '../prepare.ts';
+import { giveUpAttempts } from '../rejects/attempts.ts';
 import { findReportKey, loadStoredReport, type Report } from '../report/report.ts';
 import { leaseKey } from '../run/lease.ts';
 
@@ -88,6 +89,8 @@ export async function removeMigration(
   if (entered.kind === 'enter')
     await store.askRedis((redis) => mirrorControl(redis, record.id, entered)).catch(() => {});
 
+  if (!keepRejects) await giveUpAttempts(staging, name);
+
   const keys = layout(name);
   const ledgers = forget ? await listLedgersOf(staging, name) : [];
   await removeFacts(name, { forget }, facts);
@@ -97,34 +100,35 @@ export async function removeMigration(
     await staging.remove(keys.record); // last, so that an interrupted removal can be called again
   } else {
     await hidePersons(staging, name);
-    await removeAll(staging, keys.prefix, createIsKept(name, keepRejects));
+    await removeAll(staging, keys.prefix, createIsKept(record, keepRejects));
   }
   await store.askRedis((redis) => redis.del(migrationKey(record.id))).catch(() => {});
   const places = record.pins?.places;
   return places === undefined ? {} : { keptPlaces: toPlacesKey(places) };
 }
 
-function createIsKept(name: string, keepRejects: boolean): (key: string) => boolean {
-  const keys = layout(name);
+function createIsKept(record: MigrationRecord, keepRejects: boolean): (key: string) => boolean {
+  const keys = layout(record.name);
   const rejects = keepRejects ? [keys.rejects, keys.repeats] : [];
   // Receipts hold counts alone, and tell the ledger which facts there were.
   const states = [keys.controls, keys.oldControl, keys.notices, keys.reports, keys.oldReport];
   // And what a replay has in its books, that no other one sends it again.
-  const kept = [...states, keys.receipts, keys.origins, keys.factsRemoved, ...rejects];
+  const origins = [...listSlices(record)].map(keys.originsOfSlice);
+  const kept = [...states, keys.receipts, ...origins, keys.factsRemoved, ...rejects];
   return (key) => kept.some((each) => key.startsWith(each));
 }
 
 /** Whether a removal that was begun got to its end: it takes from staging what goes, and then from Redis. */
 async function isComplete(
   { staging, askRedis }: MigrationStore,
-  { id, name }: MigrationRecord,
+  record: MigrationRecord,
   keepRejects: boolean,
 ): Promise<boolean> {
-  const { prefix, factsRemoved } = layout(name);
+  const { prefix, factsRemoved } = layout(record.name);
   if (!(await staging.get(factsRemoved))) return false;
-  const isKept = createIsKept(name, keepRejects);
+  const isKept = createIsKept(record, keepRejects);
   for await (const { key } of staging.list(prefix)) if (!isKept(key)) return false;
-  return (await askRedis((redis) => redis.exists(migrationKey(id))).catch(() => 0)) !== 1;
+  return (await askRedis((redis) => redis.exists(migrationKey(record.id))).catch(() => 0)) !== 1;
 }
 
 const isImporting = async (staging: Staging, name: string): Promise<boolean> =>

@@ -4,7 +4,7 @@ import type { Staging } from '../../contract/staging.ts';
 import { countFingerprints, FINGERPRINT_BYTES } from '../../state/fingerprints.ts';
 import { hashBytes } from '../../state/hash-bytes.ts';
 import { layout } from '../../state/keys.ts';
-import type { MigrationRecord } from '../../state/migrations.ts';
+import { createIsOwnSlice, type MigrationRecord } from '../../state/migrations.ts';
 import { listFileReceipts, listParts } from '../../state/parts.ts';
 import { listReceipts } from '../../state/receipts.ts';
 import { createGeneration, loadRepeats, loadRepeatsIfWhole } from '../../state/repeats.ts';
@@ -41,14 +41,17 @@ export async function loadBooks(
     : await loadRepeats(staging, record.name, generation);
   if (repeats) named.addRejects(repeats.rejectSegments);
   // Slices before parts: one that ends between the two listings must not seem to have lost parts.
+  const isOwn = createIsOwnSlice(record);
   const stagedFiles = [];
   const staged = new Set<string>();
   for await (const slice of listFileReceipts(staging, prefix)) {
+    if (!isOwn(slice.fileId)) continue;
     stagedFiles.push(slice);
     for (const { fileId } of listStagedFiles(slice)) staged.add(fileId);
   }
   const parts: Pick<PartMeta, 'id' | 'records'>[] = [];
-  for await (const { id, records } of listParts(staging, prefix)) parts.push({ id, records });
+  for await (const { id, fileId, records } of listParts(staging, prefix))
+    if (isOwn(fileId)) parts.push({ id, records });
 
   return {
     migration: record.name,

@@ -9,13 +9,14 @@ import { createBytesParser } from '../../sources/formats/parse-record.ts';
 import type { ImportMap } from '../../sources/source.ts';
 import { encodeDocument, loadDocument } from '../../state/document.ts';
 import { layout } from '../../state/keys.ts';
+import { createIsOwnSlice, type MigrationRecord } from '../../state/migrations.ts';
 import type { PartRecords } from '../../state/part-records.ts';
 import { listParts, loadPart } from '../../state/parts.ts';
 import { listReceipts } from '../../state/receipts.ts';
 
 export interface CountEventsInput {
   readonly staging: Staging;
-  readonly name: string;
+  readonly record: MigrationRecord;
   /** Staged records of the migration, all of them. */
   readonly records: number;
   readonly toMap: (part: PartMeta) => ImportMap;
@@ -31,15 +32,16 @@ const volume = z.strictObject({ records: z.number(), events: z.number() });
  * the synthetic ones, which are known when all identity facts are folded.
  */
 export async function countEvents(input: CountEventsInput): Promise<number> {
-  const { staging, name, records, toMap, onPart } = input;
-  const key = layout(name).volume;
+  const { staging, record, records, toMap, onPart } = input;
+  const { volume: key, prefix } = layout(record.name);
   const known = await loadDocument(volume, key, staging);
   if (known?.records === records) return known.events;
 
-  const { prefix } = layout(name);
+  const isOwn = createIsOwnSlice(record);
   let parts = 0;
   let events = 0;
   for await (const part of listParts(staging, prefix)) {
+    if (!isOwn(part.fileId)) continue;
     await onPart(parts);
     const records = await loadPart(staging, prefix, part);
     events += await countPart(records, part, toMap(part));

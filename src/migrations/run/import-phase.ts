@@ -6,7 +6,7 @@ import { AsyncQueue } from '../../lib/async/async-queue.ts';
 import { planSpace } from '../../pipeline/stage/plan-space.ts';
 import { countFiles, type StagedSlice } from '../../pipeline/stage/slice-groups.ts';
 import { layout, toPartId } from '../../state/keys.ts';
-import type { MigrationRecord } from '../../state/migrations.ts';
+import { listSlices, type MigrationRecord } from '../../state/migrations.ts';
 import { listFileReceipts, listParts, loadFileReceipt, loadPartMeta } from '../../state/parts.ts';
 import { isReceiptOf, loadReceipt } from '../../state/receipts.ts';
 import type { StatusBoard } from './run-status.ts';
@@ -67,7 +67,7 @@ export async function stageAndImport(
   const { staging, board } = run;
   const { prefix } = layout(run.record.name);
 
-  const wanted = new Set(run.record.files.map(({ fileId, slice }) => slice ?? fileId));
+  const wanted = listSlices(run.record);
   const described = new Map<string, number>();
   const finished = new Set<string>();
   /** With its receipt, so that a run that is continued is shown from where it was. */

@@ -223,7 +223,7 @@ async function loadBegun(redis: Redis, { id }: MigrationRecord): Promise<Readonl
 
 /** Counts every event that is staged, and throws PreflightError where they are more than is allowed. */
 async function assertCounted(
-  { name }: MigrationRecord,
+  record: MigrationRecord,
   lease: Lease,
   board: StatusBoard,
   { staging, signal, volume }: RunDeps,
@@ -232,7 +232,7 @@ async function assertCounted(
   board.setPhase('count');
   const events = await countEvents({
     staging,
-    name,
+    record,
     records: board.getStatus().staged,
     toMap: volume.toMap,
     async onPart(partsDone) {
@@ -242,7 +242,7 @@ async function assertCounted(
       board.changed();
     },
   });
-  volume.assertEvents(events, await countAccepted(staging, name));
+  volume.assertEvents(events, await countAccepted(staging, record.name));
 }
 
 /** Notes of one epoch. The throughput continues that of the one before. */

@@ -4,7 +4,7 @@ import { shorten } from '../../lib/preview.ts';
 import { takesWrites } from '../../lib/redis-reply.ts';
 import { type Control, loadNewestControl } from '../../state/control.ts';
 import { isDocument, layout, parsePartKey, parseReceiptKey, partKeys } from '../../state/keys.ts';
-import type { MigrationRecord } from '../../state/migrations.ts';
+import { createIsOwnSlice, type MigrationRecord } from '../../state/migrations.ts';
 import { loadPartMeta } from '../../state/parts.ts';
 import { loadProgressNote } from '../../state/progress-note.ts';
 import { loadReceipt } from '../../state/receipts.ts';
@@ -115,7 +115,7 @@ function openSeen(staging: Staging, name: string, record: MigrationRecord) {
     known = { of, history, report };
     return known;
   };
-  return { record, rejects, readTotals: createTotalsReader(staging, name, rejects.add), loadEnd };
+  return { record, rejects, readTotals: createTotalsReader(staging, record, rejects.add), loadEnd };
 }
 
 /** How many small objects are loaded at once; on S3 each is a round trip. */
@@ -127,13 +127,17 @@ const READ_AHEAD = 16;
  */
 export function createTotalsReader(
   staging: Staging,
-  name: string,
+  record: Pick<MigrationRecord, 'name' | 'files' | 'replays'>,
   onReceipt: (receipt: Receipt) => void = () => {},
 ): () => Promise<Totals> {
+  const { name } = record;
   const totals = new TotalsBuilder();
+  const isOwn = createIsOwnSlice(record);
   const { prefix, receipts: receiptsPrefix } = layout(name);
   const loadMeta = (key: string) => loadPartMeta(staging, prefix, parsePartKey(prefix, key));
-  const readParts = createReader(staging, partKeys(prefix).parts, loadMeta, (part) => totals.addPart(part));
+  const readParts = createReader(staging, partKeys(prefix).parts, loadMeta, (part) => {
+    if (isOwn(part.fileId)) totals.addPart(part);
+  });
   const load = (key: string) => loadReceipt(staging, name, parseReceiptKey(name, key));
   const readReceipts = createReader(staging, receiptsPrefix, load, (receipt) => {
     totals.addReceipt(receipt);

@@ -41,18 +41,29 @@ const sharesId = ({ reason, idFrom }: Pick<RejectLine, 'reason' | 'idFrom'>): bo
 export const toStagedName = (line: Pick<RejectLine, 'file' | 'reason' | 'idFrom'>): string =>
   sharesId(line) ? `${line.file} (${OWN_IDS})` : line.file;
 
+/** Rejects are staged before the replay has its record, so the next process may stage others under the same name. */
+export interface ReplayAttempt {
+  /** Name of the replay. */
+  readonly replay: string;
+  /** Random and of this attempt alone, without `/` and `.`: part of the ids of its slices, and so of all of its keys. */
+  readonly token: string;
+}
+
 /**
- * Stages rejected records as parts of the migration `replay`, each under the name of its file, and says of which records
+ * Stages rejected records as parts of a replay, each under the name of its file, and says of which records
  * they are. Different records that share an id come apart from the others, because their uuids are made of the whole
- * record.
+ * record. Throws StagedMeanwhileError where the attempt was given up by another process.
  */
 export async function stageRejects(
   staging: Staging,
-  replay: string,
+  { replay, token }: ReplayAttempt,
   rejects: AsyncIterable<RejectLine>,
 ): Promise<StagedRejects[]> {
   const { prefix } = layout(replay);
-  const groups = { plain: createGroup(FROM_REJECTS, {}), apart: createGroup(OWN_IDS, { idFrom: 'record' }) };
+  const groups = {
+    plain: createGroup(FROM_REJECTS, token, {}),
+    apart: createGroup(OWN_IDS, token, { idFrom: 'record' }),
+  };
   const keep = async (group: Group, cut: Iterable<CutPart>) => {
     for (const part of cut) {
       const { id } = await keepPart(part, { slice: group.slice, staging, prefix, ...group.ids }, undefined);
@@ -100,8 +111,8 @@ export async function stageRejects(
 
 const OWN_IDS = 'under ids of their own';
 
-const createGroup = (name: string, ids: Pick<PartMeta, 'idFrom'>): Group => ({
-  slice: { fileId: createFileId(name), name },
+const createGroup = (name: string, token: string, ids: Pick<PartMeta, 'idFrom'>): Group => ({
+  slice: { fileId: `${createFileId(name)}-${token}`, name },
   ids,
   cutter: new PartCutter(),
   files: new Map(),

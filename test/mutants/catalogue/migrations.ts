@@ -229,4 +229,55 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     edits: [['  before ? {', '  before === null ? {']],
     tests: ['test/migrations/rejects'],
   },
+  {
+    id: 'RJ4',
+    what: 'two attempts at one replay write the same keys',
+    file: 'src/pipeline/stage/stage-rejects.ts',
+    edits: [['`${createFileId(name)}-${token}`', 'createFileId(name)']],
+    tests: ['test/migrations/rejects/two-attempts.test.ts'],
+  },
+  {
+    id: 'RJ5',
+    what: 'what another attempt at a replay took counts as replayed',
+    file: 'src/migrations/rejects/replayed.ts',
+    edits: [['      if (!isOwn(parseSliceId(part))) continue;\n', '']],
+    tests: ['test/migrations/rejects/two-attempts.test.ts'],
+  },
+  {
+    id: 'RJ6',
+    what: 'parts of another attempt at a replay are among those of the replay',
+    file: 'src/state/migrations.ts',
+    edits: [
+      ['  return (slice) => slices.has(slice);', '  return (slice) => slices.size > 0 && slice !== "";'],
+    ],
+    tests: ['test/migrations/rejects/two-attempts.test.ts'],
+  },
+  {
+    id: 'RJ7',
+    what: 'what other attempts at a replay have staged stays',
+    file: 'src/migrations/rejects/replay.ts',
+    edits: [
+      ['  await clearOtherAttempts(staging, record).catch(() => {}); // `rm` removes them as well\n', ''],
+    ],
+    tests: ['test/migrations/rejects/two-attempts.test.ts'],
+  },
+  {
+    id: 'RJ8',
+    what: 'removing a migration takes the parts of a replay that is about to begin',
+    file: 'src/migrations/rejects/attempts.ts',
+    edits: [
+      [
+        'return (await staging.create(key, body)) || ',
+        'return (await staging.create(key, body)) || slice !== "" || ',
+      ],
+    ],
+    tests: ['test/migrations/rejects/two-attempts.test.ts'],
+  },
+  {
+    id: 'RJ9',
+    what: 'removing a replay keeps which records another attempt took',
+    file: 'src/migrations/remove/remove-migration.ts',
+    edits: [['...origins, keys.factsRemoved', 'keys.origins, keys.factsRemoved']],
+    tests: ['test/migrations/rejects/two-attempts.test.ts'],
+  },
 ];
