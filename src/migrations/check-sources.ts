@@ -10,8 +10,11 @@ export interface SourceChanges<S> {
   readonly known: readonly S[];
   /** Those that it has not, for a top-up. */
   readonly added: readonly S[];
+  /** Files recorded that are gone and were not staged to their ends: each of them fails, and nothing else does. */
+  readonly lost: readonly RecordedFile[];
 }
 
+type RecordedFile = MigrationRecord['files'][number];
 type Found = Pick<SourceSlice, 'fileId' | 'name' | 'bytes' | 'modified' | 'location'>;
 
 /**
@@ -72,10 +75,8 @@ export async function checkSources<S extends Found>(
     const moved = await findMoved(one, others, hashSource);
     differences.push(`${one.name} ${one.difference}${moved ? explainRotation(one.name, moved.name) : ''}`);
   }
-  for (const { fileId, name } of gone)
-    if (!staged.has(fileId) && !back.has(fileId))
-      differences.push(`${name} is gone, and was not staged to its end`);
-  return { differences, known, added };
+  const lost = gone.filter(({ fileId }) => !staged.has(fileId) && !back.has(fileId));
+  return { differences, known, added, lost };
 }
 
 /** A file that was staged, and another one that has its name now. */
@@ -101,8 +102,6 @@ async function findMoved<S extends Found>(
 
 const explainRotation = (name: string, moved: string): string =>
   `: files were rotated, and what was staged is ${moved} now. Give what is ${name} now a name that it keeps, such as one with its date; ${moved} is recognised by its content`;
-
-type RecordedFile = MigrationRecord['files'][number];
 
 /**
  * Finds the recorded file that a file with a name of its own was before, each one once; undefined where it is

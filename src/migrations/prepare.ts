@@ -8,12 +8,12 @@ import type { Staging } from '../contract/staging.ts';
 import { toLatest } from '../deliver/not-stored.ts';
 import { ConfigError } from '../lib/errors.ts';
 import { hashSlice } from '../pipeline/stage/hash-slice.ts';
-import { assignSlices, type StagedSlice, toStagedSlices } from '../pipeline/stage/slice-groups.ts';
+import { assignSlices, type StagedSlice, toLost, toStagedSlices } from '../pipeline/stage/slice-groups.ts';
 import { areStagedRejects } from '../pipeline/stage/stage-rejects.ts';
 import { bindSource, getMappingName, listMappingNames, readPinnedVersion } from '../sources/registry.ts';
 import { type SourceContext, type SourceSlice, toSourceSlice } from '../sources/source.ts';
 import { loadControl } from '../state/control.ts';
-import { layout } from '../state/keys.ts';
+import { layout, partKeys } from '../state/keys.ts';
 import {
   addTopUp,
   createMigration,
@@ -87,14 +87,16 @@ export async function prepareMigration(
   await assertSameDevices(runtime, manifest);
 
   const onLeftOut = (sentence: string) => runtime.log.warn(sentence);
-  const find = () => findFiles(runtime, { manifest, baseDir }, { allowEmpty, onLeftOut });
+  const find: FindFiles = (allowed) =>
+    findFiles(runtime, { manifest, baseDir }, { allowEmpty, onLeftOut, ...allowed });
   const settled = <F extends SourceSlice>(found: readonly F[]) =>
     settledBefore ? found.filter((file) => isSettled(file, settledBefore)) : [...found];
   const isForNew = newFiles === 'take';
-  const current = known && (await findCurrentSources(known, staging, { find, isForNew }));
+  const current = known && (await findCurrentSources(known, staging, { find, isForNew, allowEmpty }));
   let files = known ? (current ?? []) : settled(await find());
   if (!known) await checkHeaders(files, manifest.source);
   let added: readonly SourceSlice[] = [];
+  let lost: readonly SourceSlice[] = [];
 
   if (known) {
     const differences = await findDifferences(runtime, known, manifest);
@@ -105,6 +107,7 @@ export async function prepareMigration(
       if (newFiles === 'refuse') differences.push(...changes.added.map((file) => `${file.name} is new`));
       if (isForNew) added = settled(changes.added);
       files = [...changes.known, ...added];
+      lost = changes.lost.map(toLost);
     }
     if (differences.length > 0) throw changed(name, differences, staging.location);
     await checkHeaders(added, manifest.source);
@@ -117,7 +120,7 @@ export async function prepareMigration(
     : await createRecord(runtime, { manifest, baseDir }, assignSlices(files).map(asFound), undefined, {
         pins: await pinMapping(staging, manifest, baseDir),
       });
-  return toPrepared(record, { manifest, baseDir }, files, allowed);
+  return toPrepared(record, { manifest, baseDir }, [...files, ...lost], allowed);
 }
 
 type ComparingRuntime = Parameters<typeof findManifestDifferences>[0];
@@ -167,24 +170,41 @@ export const toPrepared = (
   tooManyRejects: (counts) => tooManyRejects(manifest.rejects.failAbove, counts),
 });
 
+type FindFiles = (allowed?: Pick<SourceContext, 'allowEmpty' | 'wasThere'>) => Promise<SourceSlice[]>;
+
+interface Finding {
+  readonly find: FindFiles;
+  readonly isForNew: boolean;
+  readonly allowEmpty: boolean;
+}
+
 /**
  * The source as it is now; undefined where all of it is staged and it cannot be found any more. Whoever looks for
- * what is new is not told that nothing is.
+ * what is new is not told that nothing is. Files that are gone are none of what keeps others from being found; where
+ * nothing is left, and nothing is staged, it is the source that is in the wrong place.
  */
 async function findCurrentSources(
   known: MigrationRecord,
   staging: Staging,
-  { find, isForNew }: { readonly find: () => Promise<SourceSlice[]>; readonly isForNew: boolean },
+  { find, isForNew, allowEmpty }: Finding,
 ): Promise<SourceSlice[] | undefined> {
   if (areStagedRejects(known.files) || known.releases) return undefined;
+  const names = new Set(known.files.map(({ name }) => name));
   try {
-    return await find();
+    const found = await find({ allowEmpty: true, wasThere: (name) => names.has(name) });
+    if (found.length > 0 || allowEmpty) return found;
+    return isForNew || !(await hasParts(staging, known.name)) ? await find() : found;
   } catch (error) {
     if (isForNew) throw error;
     const staged = await loadStagedFiles(staging, known.name);
     if (known.files.every(({ fileId }) => staged.has(fileId))) return undefined;
     throw error;
   }
+}
+
+async function hasParts(staging: Staging, name: string): Promise<boolean> {
+  for await (const _ of staging.list(partKeys(layout(name).prefix).parts)) return true;
+  return false;
 }
 
 export async function loadStagedFiles(staging: Staging, name: string): Promise<Map<string, StagedFile>> {
@@ -197,10 +217,14 @@ export async function loadStagedFiles(staging: Staging, name: string): Promise<M
 export async function findFiles(
   { openSourceBucket }: SourceAccess,
   { manifest, baseDir }: ManifestAt,
-  { allowEmpty = false, onLeftOut }: Pick<SourceContext, 'allowEmpty' | 'onLeftOut'> = {},
+  {
+    allowEmpty = false,
+    wasThere,
+    onLeftOut,
+  }: Pick<SourceContext, 'allowEmpty' | 'wasThere' | 'onLeftOut'> = {},
 ): Promise<SourceSlice[]> {
   const source = bindSource(manifest.source);
-  const access = { baseDir, openS3: openSourceBucket, allowEmpty, onLeftOut };
+  const access = { baseDir, openS3: openSourceBucket, allowEmpty, wasThere, onLeftOut };
   const slices = await source.discover(access);
   return slices.map((slice) => toSourceSlice(slice, source, access));
 }

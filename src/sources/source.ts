@@ -158,6 +158,8 @@ export interface SourceContext {
   readonly openS3?: ((bucket: string) => Promise<SourceBucket>) | undefined;
   /** Whether folders and prefixes that hold nothing are no mistake: what belongs there may come. @default false */
   readonly allowEmpty?: boolean;
+  /** Whether an entry that names a file may find nothing: a file of that name was there. @default none may */
+  readonly wasThere?: ((name: string) => boolean) | undefined;
   /** Is told, as a sentence, what of a folder is left out. @default nobody is */
   readonly onLeftOut?: ((sentence: string) => void) | undefined;
 }

@@ -28,6 +28,7 @@ describe('what became of a source', () => {
       differences: [],
       known: found,
       added: [],
+      lost: [],
     });
   });
 
@@ -38,8 +39,8 @@ describe('what became of a source', () => {
     expect(changes.differences).toEqual([
       'a had 1 bytes, it has 9 now',
       'b has other content than the one that was staged',
-      'c is gone, and was not staged to its end',
     ]);
+    expect(changes.lost).toEqual([recorded('c', 3)]);
     expect(names(changes.added)).toEqual(['d']);
   });
 
@@ -52,20 +53,20 @@ describe('what became of a source', () => {
 
   it('knows a staged file under a new name by its content, and has no more to do with it', async () => {
     const changes = await check([recorded('a', 1)], [file('b', 1, 'now')], [staged('a', 1)]);
-    expect(changes).toEqual({ differences: [], known: [], added: [] });
+    expect(changes).toEqual({ differences: [], known: [], added: [], lost: [] });
     const other = await check([recorded('a', 1)], [file('b', 1, 'now')], [staged('a', 1, 'other')]);
     expect(names(other.added)).toEqual(['b']);
   });
 
   it('reads a file that was not staged under its new name, where size and time are those recorded', async () => {
     const changes = await check([recorded('a', 1)], [file('b', 1, 'then')], []);
-    expect(changes).toEqual({ differences: [], known: [file('a', 1, 'then')], added: [] });
+    expect(changes).toEqual({ differences: [], known: [file('a', 1, 'then')], added: [], lost: [] });
     for (const other of [file('b', 2, 'then'), file('b', 1, 'now')]) {
-      const { differences, added } = await check([recorded('a', 1)], [other], []);
-      expect([differences.length, names(added)]).toEqual([1, ['b']]);
+      const { differences, added, lost } = await check([recorded('a', 1)], [other], []);
+      expect([differences, names(added), lost]).toEqual([[], ['b'], [recorded('a', 1)]]);
     }
     const shared = { ...file('b', 1, 'then'), location: 'shared' as const };
-    expect((await check([recorded('a', 1)], [shared], [])).differences).toHaveLength(1);
+    expect((await check([recorded('a', 1)], [shared], [])).lost).toHaveLength(1);
   });
 
   it('says what to do where files were rotated: each has the content of the one before it', async () => {
@@ -94,7 +95,7 @@ describe('what became of a source', () => {
   it('takes one new file for one that is gone, and not for two', async () => {
     const known = [recorded('a', 1), recorded('b', 1)];
     const changes = await check(known, [file('c', 1, 'now')], [staged('a', 1), staged('b', 1)]);
-    expect(changes).toEqual({ differences: [], known: [], added: [] });
+    expect(changes).toEqual({ differences: [], known: [], added: [], lost: [] });
     const two = await check([recorded('a', 1)], [file('c', 1, 'now'), file('d', 1, 'now')], [staged('a', 1)]);
     expect(names(two.added)).toEqual(['d']);
   });

@@ -108,7 +108,7 @@ export const toGroup = (fileId: string, files: readonly SourceSlice[]): SliceGro
   name: nameGroup(files),
   bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
   modified: '',
-  location: files.some(({ location }) => location === 'producer') ? 'producer' : 'shared',
+  location: files.some(({ location }) => location === 'shared') ? 'shared' : 'producer',
   files,
 });
 
@@ -119,10 +119,22 @@ export function nameGroup(files: readonly { readonly name: string }[]): string {
   return `${first.name} … ${last.name} (${files.length} files)`;
 }
 
-const toLost = (file: Pick<Slice, 'fileId' | 'name' | 'bytes' | 'modified'>): SourceSlice => ({
-  ...file,
-  location: 'shared',
-  readRecords: () => failWith(`${file.name} is gone; put it back, or change source.from`),
+/** A file that was recorded and is gone. The producer has looked for it, so it is the one that says so. */
+export const toLost = ({
+  fileId,
+  name,
+  bytes,
+  modified,
+}: Pick<Slice, 'fileId' | 'name' | 'bytes' | 'modified'>): SourceSlice => ({
+  fileId,
+  name,
+  bytes,
+  modified,
+  location: 'producer',
+  readRecords: () =>
+    failWith(
+      `${name} is gone, and was not staged to its end: put it back, or a repaired one in its place, and resume; or run what is there as a migration with another name (events that are there already are not added twice)`,
+    ),
 });
 
 const failWith = (message: string): AsyncIterable<never> => ({

@@ -19,13 +19,13 @@ import { createFileId } from './source-file.ts';
  */
 export async function findSourceFiles(
   from: readonly string[],
-  { baseDir, openS3, allowEmpty = false, onLeftOut }: SourceContext,
+  { baseDir, openS3, allowEmpty = false, wasThere, onLeftOut }: SourceContext,
 ): Promise<Slice[]> {
   const found = new Map<string, Slice>();
   for (const entry of from) {
     const files = entry.startsWith('s3://')
       ? await findOnS3(entry, { openS3, allowEmpty })
-      : await findLocal(entry, { baseDir, allowEmpty, onLeftOut });
+      : await findLocal(entry, { baseDir, allowEmpty, wasThere, onLeftOut });
     for (const [identity, file] of files) {
       const known = found.get(identity);
       if (!known || compareNaturally(file.name, known.name) < 0) found.set(identity, file);
@@ -71,8 +71,9 @@ async function findLocal(
   {
     baseDir,
     allowEmpty,
+    wasThere,
     onLeftOut,
-  }: Pick<SourceContext, 'baseDir' | 'onLeftOut'> & { readonly allowEmpty: boolean },
+  }: Pick<SourceContext, 'baseDir' | 'wasThere' | 'onLeftOut'> & { readonly allowEmpty: boolean },
 ): Promise<Found> {
   const path = resolve(baseDir, entry);
   const itself = await stat(path).catch(() => undefined);
@@ -92,17 +93,21 @@ async function findLocal(
   for (let from = 0; from < paths.length; from += LOOKED_AT_ONCE) {
     const looked = paths.slice(from, from + LOOKED_AT_ONCE).map(async (each) => {
       const { identity, stats } = await identify(each, entry);
-      const name = relative(baseDir, each).split(sep).join('/');
-      return [identity, toSlice(name, stats.size, stats.mtime.toISOString(), 'producer')] as const;
+      return [
+        identity,
+        toSlice(toName(baseDir, each), stats.size, stats.mtime.toISOString(), 'producer'),
+      ] as const;
     });
     for (const [identity, slice] of await Promise.all(looked)) found.push([identity, slice]);
   }
-  if (found.length > 0) return found;
+  if (found.length > 0 || wasThere?.(toName(baseDir, path))) return found;
   const folder = itself?.isDirectory() ? path : undefined;
   // A folder that is not there may be misspelt, or not mounted.
   if (allowEmpty && (folder ?? (await isFolderOfGlob(entry, baseDir)))) return found;
   throw await explainNothingFound(entry, baseDir, folder);
 }
+
+const toName = (baseDir: string, path: string): string => relative(baseDir, path).split(sep).join('/');
 
 /** Files and folders below a folder whose names start with a dot, but for what such folders hold. */
 async function listHidden(folder: string): Promise<string[]> {

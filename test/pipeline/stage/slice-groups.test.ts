@@ -94,6 +94,6 @@ describe('the slices of a migration', () => {
     const read = async () => {
       for await (const _ of group.files[0]?.readRecords() ?? []);
     };
-    await expect(read()).rejects.toThrow(`${gone?.name} is gone; put it back`);
+    await expect(read()).rejects.toThrow(`${gone?.name} is gone, and was not staged to its end`);
   });
 });
