@@ -100,16 +100,17 @@ export async function prepareMigration(
 
   if (known) {
     const differences = await findDifferences(runtime, known, manifest);
+    let refused: string[] = [];
     if (current) {
       const staged = await loadStagedFiles(staging, name);
       const changes = await checkSources(known.files, files, staged, hashSlice);
       differences.push(...changes.differences);
-      if (newFiles === 'refuse') differences.push(...changes.added.map((file) => `${file.name} is new`));
+      if (newFiles === 'refuse') refused = changes.added.map((file) => `${file.name} is new`);
       if (isForNew) added = settled(changes.added);
       files = [...changes.known, ...added];
       lost = changes.lost.map(toLost);
     }
-    if (differences.length > 0) throw changed(name, differences, staging.location);
+    if (differences.length + refused.length > 0) throw changed(name, differences, staging.location, refused);
     await checkHeaders(added, manifest.source);
   }
 
@@ -299,14 +300,24 @@ const asFound = ({ fileId, name, bytes, modified, slice }: SourceSlice & { slice
   ...(slice === undefined ? {} : { slice }),
 });
 
-function changed(name: string, differences: readonly string[], where: string): ConfigError {
+/** `added`: new files that were refused. Beside other differences nothing would take them in, or go on without them. */
+function changed(
+  name: string,
+  differences: readonly string[],
+  where: string,
+  added: readonly string[] = [],
+): ConfigError {
+  const choice =
+    differences.length === 0
+      ? 'take the new files in with run --top-up, or continue without them with resume'
+      : 'put back what it was and run again';
   return new ConfigError(
     [
       `Migration "${name}" exists in ${where}, and is not the same:`,
-      ...differences.map((line) => `  - ${line}`),
-      'Choices: put back what it was and run again; where files are new, take them in with run --top-up, or',
-      'continue without them with resume; or give the manifest a new name, which imports everything under that',
-      'name (events that are already there are dropped by their uuid and cost nothing).',
+      ...[...differences, ...added].map((line) => `  - ${line}`),
+      `Choices: ${choice};`,
+      'or give the manifest a new name, which imports everything under that name (events that are already there are',
+      'dropped by their uuid and cost nothing).',
     ].join('\n'),
   );
 }

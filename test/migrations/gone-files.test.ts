@@ -90,3 +90,26 @@ it('is a source in the wrong place where nothing of it was staged', async () => 
   rmSync(pathOf('never', 'a.json'));
   await expect(resumeMigration(lab.runtime, 'never', importing())).rejects.toThrow('matches no file');
 });
+
+it('offers the choices that help', async () => {
+  const { runtime } = lab;
+  const loaded = await lab.writeManifest('choices');
+  await startMigration(runtime, loaded, importing());
+  const run = (more = {}) =>
+    startMigration(runtime, loaded, importing(more)).then(
+      () => '',
+      (error: unknown) => String(error),
+    );
+  lab.writeFile('choices', 'b.json', [line('choices-b')]);
+  const ofNew = await run();
+  expect(ofNew).toContain('choices/b.json is new');
+  expect(ofNew).toContain('Choices: take the new files in with run --top-up, or continue without them');
+  expect(ofNew).not.toContain('put back');
+  lab.writeFile('choices', 'a.json', [line('choices-other')]);
+  for (const more of [{}, { topUp: true }]) {
+    const ofBoth = await run(more);
+    expect(ofBoth).toContain('choices/a.json had');
+    expect(ofBoth).toContain('Choices: put back what it was and run again;');
+    expect(ofBoth).not.toContain('--top-up');
+  }
+});

@@ -235,6 +235,13 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/gone-files.test.ts'],
   },
   {
+    id: 'GF5',
+    what: 'a top-up is offered that the other differences forbid',
+    file: 'src/migrations/prepare.ts',
+    edits: [['    differences.length === 0\n      ?', '    added.length > 0\n      ?']],
+    tests: ['test/migrations/gone-files.test.ts'],
+  },
+  {
     id: 'RJ1',
     what: 'what a cancelled replay had not finished counts as replayed',
     file: 'src/migrations/rejects/replayed.ts',
