@@ -39,8 +39,8 @@ export function computeOdds({ success, failure, successTotal, failureTotal }: Co
 }
 
 /** So many persons, or so large a share of all, must have something for a ratio to mean anything. */
-const LEAST_PERSONS = 25;
-const LEAST_SHARE = 0.02;
+export const LEAST_PERSONS = 25;
+export const LEAST_SHARE = 0.02;
 
 export const isRare = ({ success, failure, successTotal, failureTotal }: Contingency): boolean =>
   success + failure < Math.min(LEAST_PERSONS, LEAST_SHARE * (successTotal + failureTotal));

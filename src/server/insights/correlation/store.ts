@@ -10,6 +10,7 @@ import {
   knownBy,
   MAX_VALUE_CHARACTERS,
   matchEntity,
+  READ_HERE,
   requireAction,
   runFacts,
   type Span,
@@ -17,7 +18,7 @@ import {
 import { funnelFacts, matchedEvents, toInterval } from '../funnel/facts.ts';
 import type { FunnelQuery } from '../funnel/model.ts';
 import type { Steps } from '../steps.ts';
-import type { CorrelationRow } from './odds.ts';
+import { type CorrelationRow, LEAST_PERSONS, LEAST_SHARE } from './odds.ts';
 
 /** Some of those who entered a funnel. */
 export interface CorrelatedPart {
@@ -100,7 +101,10 @@ export type CorrelatedThings =
 /** Of the things that most persons have. */
 const MOST_THINGS = 20_000;
 
-/** How many persons of a funnel have each of these things, by whether they converted. */
+/**
+ * How many persons of a funnel have each of these things, by whether they converted. What is rare (odds.ts) stays in the
+ * database: ids and times are most of the labels, and each is one person's.
+ */
 export async function countCorrelated(
   tx: Queryable,
   steps: Steps,
@@ -135,8 +139,11 @@ export async function countCorrelated(
     : counted;
   return runFacts(
     tx,
-    sql`select nullif(array_remove(array[a, b, c], null), '{}') as label, success, failure
-      from ${added} as things
+    sql`with things as (select * from ${added} as added)
+      select nullif(array_remove(array[a, b, c], null), '{}') as label, success, failure
+      from things
+      where a is null or success + failure >= least(${LEAST_PERSONS}::integer,
+        ${LEAST_SHARE}::float8 * (select success + failure from things where a is null))
       order by a is not null, success + failure desc, a collate "C", b collate "C", c collate "C"
       limit ${MOST_THINGS}::integer`,
   );
@@ -161,13 +168,16 @@ const VALUE = sql`left(member.value, ${MAX_VALUE_CHARACTERS}::integer) collate "
 
 type CorrelatedEvents = Exclude<CorrelatedThings, { readonly type: 'properties' }>;
 
-/** Events with what is needed to label them. */
+/**
+ * Events with what is needed to label them. A volatile column makes their actor a column, too, which is cheap to compare:
+ * otherwise Postgres would rather sort properties than look actors up.
+ */
 function otherThings(scope: EventScope, span: Span, query: FunnelQuery, things: CorrelatedEvents): Sql {
   const wanted =
     things.type === 'events'
       ? sql`${isNoStep(scope, query)} and e.event <> all(${things.excluded}::text[])`
       : sql`${isNoStep(scope, query)} and e.event = any(${things.events}::text[])`;
-  const properties = things.type === 'events' ? sql`` : sql`, e.properties`;
+  const properties = things.type === 'events' ? sql`` : sql`, e.properties, ${READ_HERE}`;
   return sql`select ${ACTOR} as actor, e.timestamp as at, e.event${properties}
     ${eventsWhere(scope, span, wanted)}`;
 }
