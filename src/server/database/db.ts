@@ -3,7 +3,14 @@
  * (pglite.ts), with one SQL dialect. Both return equal values (types.ts). Rooms run `sql` fragments (sql.ts).
  */
 /** Bytes are a value in PostgreSQL's binary format (binary-array.ts); a statement takes them over. */
-export type SqlValue = string | number | boolean | null | readonly string[] | readonly number[] | Uint8Array;
+export type SqlValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly (string | null)[]
+  | readonly number[]
+  | Uint8Array;
 
 export type Row = Readonly<Record<string, unknown>>;
 

@@ -16,6 +16,7 @@ import { eventTimes } from './migrations/0012-event-times.ts';
 import { wideRows } from './migrations/0013-wide-rows.ts';
 import { projectCalendars } from './migrations/0014-project-calendars.ts';
 import { actions } from './migrations/0015-actions.ts';
+import { workerStatements } from './migrations/0016-worker-statements.ts';
 
 export const MIGRATIONS: readonly Migration[] = [
   firstRooms,
@@ -33,6 +34,7 @@ export const MIGRATIONS: readonly Migration[] = [
   wideRows,
   projectCalendars,
   actions,
+  workerStatements,
 ];
 /** Any number will do, as long as every process takes the same. */
 const MIGRATION_LOCK = 4_201_967;

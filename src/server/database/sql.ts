@@ -38,6 +38,11 @@ class Fragment {
     const text = this.#texts.reduce((before, after, index) => `${before}$${index}${after}`);
     return { text, params: this.#params };
   }
+
+  /** The same in pieces: a parameter goes between each two texts. */
+  toParts(): { readonly texts: readonly string[]; readonly params: readonly SqlValue[] } {
+    return { texts: this.#texts, params: this.#params };
+  }
 }
 
 /** Only the type leaves this file: nobody else can make one from text. */

@@ -15,6 +15,7 @@ import { inTime, isTooSlow, limitTime } from '../query/time-limit.ts';
 import { toCohortFilter } from './breakdown-store.ts';
 import type { BreakdownBy, Entity } from './entity.ts';
 import { type EventScope, loadEventTimes, planForMuch, requireAction } from './events-store.ts';
+import { hasWorkers, inHalves } from './in-halves.ts';
 import { InsightError, invalid, tooLarge, tooSlow } from './insight-error.ts';
 import type { DateWords } from './insight-kind.ts';
 import { AT_ONCE, type StepSizes, type Steps, startSteps } from './steps.ts';
@@ -24,8 +25,8 @@ export interface Moment {
   readonly now: number;
   /** How long the database may work on it, in milliseconds. */
   readonly timeLimitMs: number;
-  /** On the embedded database. For tests. */
-  readonly sizes?: StepSizes & { readonly atOnceMs?: number };
+  /** For tests: of the embedded database, and how many events are worth two processes of a server. */
+  readonly sizes?: StepSizes & { readonly atOnceMs?: number; readonly eventsForTwo?: number };
 }
 
 /** On the embedded database, where a statement holds up all others: what is quick is done at once. */
@@ -70,7 +71,8 @@ function answerAtOnce<T>(db: Db, question: Question<T>, moment: Moment): Promise
     await planForMuch(tx, db.kind);
     // A server ends the statement by its own clock.
     const guard = db.kind === 'pglite' ? inTime(moment.timeLimitMs) : sql`true`;
-    return answer(tx, AT_ONCE, question, { now: moment.now, guard });
+    const steps = (await hasWorkers(tx, db.kind, moment.sizes?.eventsForTwo)) ? inHalves() : AT_ONCE;
+    return answer(tx, steps, question, { now: moment.now, guard });
   }, 'question');
 }
 

@@ -29,9 +29,10 @@ export interface Steps {
   ): Promise<ReadonlyMap<BehaviourFilter, Sql>>;
   /**
    * What is derived from facts, which have a column `actor`, for each actor apart from the others. `of` gives
-   * the facts to derive from.
+   * the facts to derive from. `columns` are the names, types and collations of what is derived where that is much
+   * work: then two processes of a server may share it.
    */
-  derive(sources: readonly Sql[], select: (of: (source: Sql) => Sql) => Sql): Promise<Sql>;
+  derive(sources: readonly Sql[], select: (of: (source: Sql) => Sql) => Sql, columns?: Sql): Promise<Sql>;
 }
 
 export const AT_ONCE: Steps = {

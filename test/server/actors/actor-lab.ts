@@ -27,7 +27,7 @@ export async function createActorLab(db: Db, people: readonly Somebody[], earlie
   const lab = await createLab(db, earlier);
   const batch = toBatch(people);
   if (batch.length > 0) await lab.api.send(...batch);
-  const sizes = { atOnceMs: 0, firstBlocks: 1, factsAStep: 10 };
+  const sizes = { atOnceMs: 0, firstBlocks: 1, factsAStep: 10, eventsForTwo: -1 };
   const findActors = createActorFinder({
     now: () => Date.parse(NOW),
     runInTurn: createSemaphore(1),

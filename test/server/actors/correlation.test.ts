@@ -16,7 +16,7 @@ onBothDatabases('what goes with converting', (db) => {
   const findCorrelations = createCorrelationFinder({
     now: () => Date.parse(NOW),
     runInTurn: createSemaphore(1),
-    sizes: { atOnceMs: 0, firstBlocks: 1, factsAStep: 10 },
+    sizes: { atOnceMs: 0, firstBlocks: 1, factsAStep: 10, eventsForTwo: -1 },
   });
 
   describe('is counted as the lists of persons', { timeout: 3_600_000 }, () => {

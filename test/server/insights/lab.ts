@@ -27,7 +27,7 @@ export async function createLab(db: Db, earlier?: Lab): Promise<Lab> {
   const now = () => Date.parse(NOW);
   const api = await createTestApi(db, now, earlier?.api.app);
   // Nothing at once, and small steps: on the embedded database, where there are steps.
-  const sizes = { atOnceMs: 0, firstBlocks: 1, factsAStep: 40 };
+  const sizes = { atOnceMs: 0, firstBlocks: 1, factsAStep: 40, eventsForTwo: -1 };
   const results = createInsightResults({ now, waitMs: 600_000, sizes });
   const ask = (filters: JsonObject, dashboardFilters: JsonObject = {}) =>
     results.compute(db, api.project.id, storedInsight(filters), { dashboardFilters, refresh: true });

@@ -15,7 +15,7 @@ import {
   runFacts,
   type Span,
 } from '../events-store.ts';
-import { funnelFacts, matchedEvents, toInterval } from '../funnel/facts.ts';
+import { FACT_COLUMNS, funnelFacts, matchedEvents, toInterval } from '../funnel/facts.ts';
 import type { FunnelQuery } from '../funnel/model.ts';
 import type { Steps } from '../steps.ts';
 import { type CorrelationRow, LEAST_PERSONS, LEAST_SHARE } from './odds.ts';
@@ -47,7 +47,7 @@ export async function findCorrelated(
         : sql`steps < ${last}::integer`;
   const matched = await steps.collect(scope, (within) => matchedEvents(within, span, query));
   if (entity === undefined) {
-    const facts = await steps.derive([matched], (of) => funnelFacts(scope, of(matched), query));
+    const facts = await steps.derive([matched], (of) => funnelFacts(scope, of(matched), query), FACT_COLUMNS);
     const like = property === undefined ? sql`true` : isLike(scope, property);
     return sql`(select facts.actor from ${facts} as facts
       left join persons p on p.id = case when facts.actor ~ '^[0-9]' then facts.actor::integer end
@@ -59,6 +59,7 @@ export async function findCorrelated(
     (of) => sql`with facts as (${funnelFacts(scope, of(matched), query)})
       select distinct facts.actor from facts join ${of(others)} as others on others.actor = facts.actor
       where ${wanted} and ${isOnTheWay(query)}`,
+    sql`actor text collate "C"`,
   );
 }
 
@@ -132,14 +133,13 @@ export async function countCorrelated(
       select a, b, c, ${BY_OUTCOME} from having_it group by c, b, a
       union all
       select null, null, null, ${BY_OUTCOME} from facts`,
+    sql`a text collate "C", b text collate "C", c text collate "C", success bigint, failure bigint`,
   );
-  const added = steps.areSeveral
-    ? sql`(select a, b, c, sum(success)::bigint as success, sum(failure)::bigint as failure
-        from ${counted} as counted group by c, b, a)`
-    : counted;
+  const added = sql`(select a, b, c, sum(success)::bigint as success, sum(failure)::bigint as failure
+    from ${counted} as counted group by c, b, a)`;
   return runFacts(
     tx,
-    sql`with things as (select * from ${added} as added)
+    sql`with things as ${added}
       select nullif(array_remove(array[a, b, c], null), '{}') as label, success, failure
       from things
       where a is null or success + failure >= least(${LEAST_PERSONS}::integer,

@@ -41,6 +41,9 @@ export function funnelFacts(scope: EventScope, matched: Sql, query: FunnelQuery)
     from ${facts} ${joinValues(scope, query, breakdown, sql`facts`)}`;
 }
 
+/** Of `funnelFacts`. */
+export const FACT_COLUMNS = sql`actor text collate "C", steps integer, at timestamptz[], value text collate "C"`;
+
 /** Ten thousand years: longer than any range of dates. In hours, which the calendar has no part in. */
 const AGE = sql`interval '87700000 hours'`;
 

@@ -5,7 +5,7 @@ import type { Breakdown } from '../entity.ts';
 import { type EventScope, runFacts, type Span } from '../events-store.ts';
 import type { Buckets } from '../intervals.ts';
 import type { Steps } from '../steps.ts';
-import { funnelFacts, funnelFactsByPeriod, matchedEvents } from './facts.ts';
+import { FACT_COLUMNS, funnelFacts, funnelFactsByPeriod, matchedEvents } from './facts.ts';
 import type { FunnelQuery } from './model.ts';
 
 /** Persons by the value of the breakdown; null for all beyond its limit, without a breakdown ''. */
@@ -62,7 +62,7 @@ async function collectMatched(steps: Steps, scope: EventScope, span: Span, query
 
 async function collectFacts(steps: Steps, scope: EventScope, span: Span, query: FunnelQuery): Promise<Sql> {
   const matched = await collectMatched(steps, scope, span, query);
-  return steps.derive([matched], (of) => funnelFacts(scope, of(matched), query));
+  return steps.derive([matched], (of) => funnelFacts(scope, of(matched), query), FACT_COLUMNS);
 }
 
 /** Persons who entered in one period, from 1, by the value of the breakdown as of a funnel by step. */
@@ -147,7 +147,11 @@ async function collectPeriods(
   query: FunnelQuery,
 ): Promise<Sql> {
   const matched = await collectMatched(steps, scope, buckets, query);
-  return steps.derive([matched], (of) => funnelFactsByPeriod(scope, of(matched), query, buckets));
+  return steps.derive(
+    [matched],
+    (of) => funnelFactsByPeriod(scope, of(matched), query, buckets),
+    sql`actor text collate "C", period integer, steps integer, value text collate "C"`,
+  );
 }
 
 /** Some of those who entered a funnel. */

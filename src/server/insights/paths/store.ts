@@ -21,6 +21,7 @@ export async function loadPaths(
     (of) => sql`select step, item_before, item, count(*) as value, sum(milliseconds) as milliseconds
       from (${pathFacts(scope, of(items), query)}) as facts where step <> 1
       group by step, item_before, item`,
+    sql`step bigint, item_before text collate "C", item text collate "C", value bigint, milliseconds float8`,
   );
   const rows = await runFacts<Omit<PathEdge, 'average_conversion_time'> & { readonly averageMs: number }>(
     tx,
@@ -68,6 +69,7 @@ export async function findOnPaths(
     [items],
     (of) =>
       sql`select distinct actor from (${pathFacts(scope, of(items), query)}) as facts where ${allOf(conditions)}`,
+    sql`actor text collate "C"`,
   );
 }
 
