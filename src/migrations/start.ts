@@ -19,7 +19,7 @@ import { loadStoredManifest, type ManifestAt, type Prepared, prepareMigration } 
 import { assertNotTakenOver } from './rejects/begun-replay.ts';
 import type { Report } from './report/report.ts';
 import { resolveLedger } from './resolve-destination.ts';
-import { ControlError } from './run/lease.ts';
+import { ControlError, FilesAddedError } from './run/lease.ts';
 import { type RunEnd, runMigration } from './run/run-migration.ts';
 import type { RunStatus } from './run/run-status.ts';
 import type { Failure } from './run/scheduler.ts';
@@ -123,83 +123,104 @@ export async function resumeMigration(
   return 'kind' in prepared ? prepared : runPrepared(runtime, prepared, 'resume', options);
 }
 
-/** Connects a prepared migration to queues and workers, runs it to its end, and closes all of them. */
+/**
+ * Runs a prepared migration to its end. Where another process took files in before this one got the lease, it is prepared
+ * again, as staging has it: whoever was first decided with which others each file is staged.
+ */
 export async function runPrepared(
   runtime: MigrationRuntime,
   prepared: Prepared,
   cause: 'run' | 'run_edited' | 'top_up' | 'resume',
-  { signal: stop, importHere, acceptRefusals = false, onBegin, onStatus }: RunOptions,
+  options: RunOptions,
 ): Promise<RunResult> {
-  const { record, manifest, baseDir, slices, allowed } = prepared;
-  onBegin?.(record.name);
-  const ledger = toEpochLedger(manifest, runtime);
-  const signal = AbortSignal.any([stop, runtime.failed]);
-  const telling = await keepTelling(runtime, record.name);
+  const { name } = prepared.record;
+  options.onBegin?.(name);
+  const telling = await keepTelling(runtime, name);
   try {
-    const queue = await raceAbort(runtime.openQueue(record.id), signal);
-    const producer = { produces: record.name };
-    const workers = await (importHere ? runtime.startWorkers(producer) : runtime.startSliceWorker(producer));
-    let closing: Promise<unknown> | undefined;
-    const close = () => {
-      closing ??= workers.close();
-      return closing;
-    };
-    // At once, and not when the run has ended: each of both may have to wait for what does not answer.
-    if (signal.aborted) void close();
-    else signal.addEventListener('abort', close, { once: true });
-    try {
-      const { staging, redis, log, now } = runtime;
-      const end = await runMigration(
-        record,
-        {
-          manifest,
-          baseDir,
-          ...ledger,
-          ...(acceptRefusals ? { acceptRefusals } : {}),
-        },
-        slices,
-        { kind: cause },
-        {
-          staging,
-          redis,
-          queue,
-          log,
-          now,
-          signal,
-          onStatus: onStatus ?? (() => {}),
-          budget: toBudget(manifest),
-          watchRedis: (listener) => runtime.watchRedis(listener),
-          volume: allowed.volume && { ...allowed.volume, toMap: createPinnedMap(record, manifest, runtime) },
-          tooManyRejects: prepared.tooManyRejects,
-          persons: {
-            hold: manifest.persons === 'hold',
-            destination: toLedgerDestination(manifest),
-            resolveLedger: () => resolveLedger(manifest, runtime),
-            acceptRefusals,
-          },
-          startStaging: (feed) =>
-            runtime.startStaging({
-              migrationId: record.id,
-              files: slices.filter(({ location }) => location === 'producer'),
-              onPart: (part) => feed.add(part),
-            }),
-        },
-      );
-      return toResult(prepared, end);
-    } finally {
-      signal.removeEventListener('abort', close);
-      await Promise.all([close(), queue.close()]);
+    for (let ready = prepared; ; ) {
+      const result = await runConnected(runtime, ready, cause, options);
+      if (result !== 'files_added') return result;
+      ready = await prepareMigration(runtime, ready, 'leave', { allowEmpty: true });
     }
   } catch (error) {
     return toInterruption(error, {
-      migration: record.name,
+      migration: name,
       begun: true,
-      stop,
+      stop: options.signal,
       failed: runtime.failed,
-      reason: await loadReason(runtime, record.name, error),
+      reason: await loadReason(runtime, name, error),
     });
   } finally {
     await telling.close();
+  }
+}
+
+/** Connects a prepared migration to queues and workers, and closes all of them at its end. */
+async function runConnected(
+  runtime: MigrationRuntime,
+  prepared: Prepared,
+  cause: Parameters<typeof runPrepared>[2],
+  { signal: stop, importHere, acceptRefusals = false, onStatus }: RunOptions,
+): Promise<RunResult | 'files_added'> {
+  const { record, manifest, baseDir, slices, allowed } = prepared;
+  const ledger = toEpochLedger(manifest, runtime);
+  const signal = AbortSignal.any([stop, runtime.failed]);
+  const queue = await raceAbort(runtime.openQueue(record.id), signal);
+  const producer = { produces: record.name };
+  const workers = await (importHere ? runtime.startWorkers(producer) : runtime.startSliceWorker(producer));
+  let closing: Promise<unknown> | undefined;
+  const close = () => {
+    closing ??= workers.close();
+    return closing;
+  };
+  // At once, and not when the run has ended: each of both may have to wait for what does not answer.
+  if (signal.aborted) void close();
+  else signal.addEventListener('abort', close, { once: true });
+  try {
+    const { staging, redis, log, now } = runtime;
+    const end = await runMigration(
+      record,
+      {
+        manifest,
+        baseDir,
+        ...ledger,
+        ...(acceptRefusals ? { acceptRefusals } : {}),
+      },
+      slices,
+      { kind: cause },
+      {
+        staging,
+        redis,
+        queue,
+        log,
+        now,
+        signal,
+        onStatus: onStatus ?? (() => {}),
+        budget: toBudget(manifest),
+        watchRedis: (listener) => runtime.watchRedis(listener),
+        volume: allowed.volume && { ...allowed.volume, toMap: createPinnedMap(record, manifest, runtime) },
+        tooManyRejects: prepared.tooManyRejects,
+        persons: {
+          hold: manifest.persons === 'hold',
+          destination: toLedgerDestination(manifest),
+          resolveLedger: () => resolveLedger(manifest, runtime),
+          acceptRefusals,
+        },
+        startStaging: (feed) =>
+          runtime.startStaging({
+            migrationId: record.id,
+            files: slices.filter(({ location }) => location === 'producer'),
+            onPart: (part) => feed.add(part),
+          }),
+      },
+    );
+    return toResult(prepared, end);
+  } catch (error) {
+    if (error instanceof FilesAddedError) return 'files_added';
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', close);
+    await Promise.all([close(), queue.close()]);
   }
 }
 

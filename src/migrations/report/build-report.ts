@@ -172,6 +172,9 @@ function fileProblems(
     const slice = parseSliceId(part);
     waitingBySlice.set(slice, (waitingBySlice.get(slice) ?? 0) + 1);
   }
+  const recordsOf = new Map<string, number>();
+  for (const { file, records } of [...stagedFiles].flatMap(listNamedFiles))
+    recordsOf.set(file, (recordsOf.get(file) ?? 0) + records);
   for (const slice of stagedFiles) {
     const { fileId, file, parts } = slice;
     const receipts = totals.bySlice.get(fileId)?.parts ?? 0;
@@ -183,7 +186,7 @@ function fileProblems(
         `${file} has ${parts} parts, and ${parts - known} of them are lost: neither described nor imported; ${advise(fileId)}`,
       );
     } else if (receipts > 0 && receipts === parts) {
-      problems.push(...listWrongCounts(slice, totals));
+      problems.push(...listWrongCounts(slice, recordsOf, totals));
     }
   }
   for (const [file, { counts }] of totals.byFile) {
@@ -193,17 +196,24 @@ function fileProblems(
   return problems;
 }
 
-/** Files of a slice whose receipts count other records than were staged. */
+type CountedSlice = Pick<FileReceipt, 'file' | 'records' | 'files'>;
+
+const listNamedFiles = (slice: CountedSlice): readonly Pick<FileReceipt, 'file' | 'records'>[] =>
+  slice.files ?? [slice];
+
+/**
+ * Files of a slice whose receipts count other records than were staged. `recordsOf`: by file, of all slices: an earlier
+ * version may have staged a file in two, and the second time all of its records are repeats.
+ */
 function listWrongCounts(
-  slice: Pick<FileReceipt, 'file' | 'records' | 'files'>,
+  slice: CountedSlice,
+  recordsOf: ReadonlyMap<string, number>,
   totals: ReceiptTotals,
 ): string[] {
-  const files: readonly Pick<FileReceipt, 'file' | 'records'>[] = slice.files ?? [slice];
-  return files.flatMap((each) => {
-    const read = totals.byFile.get(each.file)?.counts.read ?? 0;
-    return read === each.records
-      ? []
-      : [`${each.file} holds ${each.records} records, its receipts count ${read}`];
+  return listNamedFiles(slice).flatMap(({ file }) => {
+    const records = recordsOf.get(file);
+    const read = totals.byFile.get(file)?.counts.read ?? 0;
+    return read === records ? [] : [`${file} holds ${records} records, its receipts count ${read}`];
   });
 }
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { isStaged, type PartMeta } from '../../contract/part.ts';
+import { isStaged, listStagedFiles, type PartMeta } from '../../contract/part.ts';
 import { type Receipt, recordCounts, type Tally } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { AsyncQueue } from '../../lib/async/async-queue.ts';
 import { planSpace } from '../../pipeline/stage/plan-space.ts';
-import { countFiles, type StagedSlice } from '../../pipeline/stage/slice-groups.ts';
+import { countFiles, listFiles, type StagedSlice } from '../../pipeline/stage/slice-groups.ts';
 import { layout, toPartId } from '../../state/keys.ts';
 import { listSlices, type MigrationRecord } from '../../state/migrations.ts';
 import { listFileReceipts, listParts, loadFileReceipt, loadPartMeta } from '../../state/parts.ts';
@@ -97,15 +97,21 @@ export async function stageAndImport(
   }
   await addStaged(waiting);
   const staged = new Set<string>();
+  const stagedFiles = new Set<string>();
   // Parts whose descriptions were lost are staged again, of the same records, where the source is still there. Where
   // a group of files lost several, nobody knows where each ended: the report says what is lost.
   for await (const receipt of listFileReceipts(staging, prefix)) {
     const lost = receipt.parts - (described.get(receipt.fileId) ?? 0);
     const isAgain = lost === 1 || (lost > 1 && receipt.files === undefined);
-    if (isStaged(receipt) && !isAgain) staged.add(receipt.fileId);
+    if (isStaged(receipt) && !isAgain) {
+      staged.add(receipt.fileId);
+      for (const { fileId } of listStagedFiles(receipt)) stagedFiles.add(fileId);
+    }
   }
   const filesOf = new Map(slices.map((slice) => [slice.fileId, countFiles(slice)]));
-  const missing = slices.filter(({ fileId }) => !staged.has(fileId));
+  // An earlier version let two top-ups at once stage the same file in a slice each.
+  const isInOthers = (slice: StagedSlice) => listFiles(slice).every(({ fileId }) => stagedFiles.has(fileId));
+  const missing = slices.filter((slice) => !staged.has(slice.fileId) && !isInOthers(slice));
   board.files.total = sum(filesOf.values());
   board.files.staged = board.files.total - sum(missing.map(countFiles));
   board.changed();

@@ -16,6 +16,7 @@ import {
 import {
   type EpochOpening,
   loadLatestEpochNumber,
+  loadMigration,
   type MigrationRecord,
   openEpoch,
 } from '../../state/migrations.ts';
@@ -38,6 +39,12 @@ export class ControlError extends Error {
     this.state = state;
   }
 }
+
+/**
+ * Another process took files in since the record was read, and decided with which others they are staged: what is to be
+ * staged must be found again.
+ */
+export class FilesAddedError extends Error {}
 
 /** Why a lease is acquired: the events of the lifecycle that open an epoch. */
 export type AcquiringEvent =
@@ -123,7 +130,8 @@ const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call
  * older epoch is fenced out from then on (I5). Throws RefusedError when another process holds the lease or
  * the lifecycle refuses the event, ControlError when a pause or cancel outlived a wiped Redis or came meanwhile, and
  * FencedOutError when another process opened an epoch since this function was called: this process may have
- * slept longer than its lease lasts, and the other may even have finished the migration.
+ * slept longer than its lease lasts, and the other may even have finished the migration. Throws FilesAddedError, with
+ * nothing written, where staging has other files than `record`.
  */
 export async function acquireLease(
   record: MigrationRecord,
@@ -152,6 +160,8 @@ export async function acquireLease(
     const before = await loadNewestControl(staging, record.name);
     const { kind } = await decideStored(staging, record.name, event, before.control);
     if (kind === 'stay') assertContinues(before.control?.state);
+    // After the number of the epoch was fixed: whoever runs the migration from here on takes that number.
+    await assertAsStored(staging, record);
     const at = now().toISOString();
     const open = async (number: number) => {
       const document = { openedAt: at, producer: token, ...opening };
@@ -235,6 +245,19 @@ async function enterRunning(
     await assertLatest();
     if (epoch === undefined && DUTIES[state].producer === 'end') return { state, number: newest.number };
   }
+}
+
+async function assertAsStored(staging: Staging, record: MigrationRecord): Promise<void> {
+  const stored = await loadMigration(staging, record.name);
+  // It was removed, and another one was begun under its name.
+  if (stored?.id !== record.id) throw superseded(record.name);
+  const isSame =
+    stored.files.length === record.files.length &&
+    stored.files.every(({ fileId, slice, latest }, index) => {
+      const own = record.files[index];
+      return own?.fileId === fileId && own.slice === slice && own.latest === latest;
+    });
+  if (!isSame) throw new FilesAddedError(`files were taken into migration "${record.name}" meanwhile`);
 }
 
 function assertContinues(state: Control['state'] | undefined): void {

@@ -1,7 +1,7 @@
 import type { Packing } from '../../contract/part.ts';
 import type { Slice } from '../../contract/slice.ts';
 import type { Staging } from '../../contract/staging.ts';
-import { isGroup, type StagedSlice } from './slice-groups.ts';
+import { listFiles, type StagedSlice } from './slice-groups.ts';
 
 /** What parts come to, as a multiple of the bytes of their files; exports of JSON unpack to 7 to 10 times. */
 const RATIOS: Readonly<Record<Packing, { readonly ofPacked: number; readonly ofPlain: number }>> = {
@@ -29,7 +29,7 @@ export async function planSpace(
   staging: Pick<Staging, 'freeBytes'>,
   slices: readonly StagedSlice[],
 ): Promise<StagingSpace> {
-  const files = slices.flatMap((slice) => (isGroup(slice) ? slice.files : [slice]));
+  const files = slices.flatMap(listFiles);
   const freeBytes = await staging.freeBytes?.();
   const bytes = estimateBytes(files, 'none');
   if (freeBytes === undefined) return { packing: 'brotli', bytes: estimateBytes(files, 'brotli') };

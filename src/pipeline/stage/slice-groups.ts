@@ -23,8 +23,11 @@ export type StagedSlice = SourceSlice | SliceGroup;
 
 export const isGroup = (slice: StagedSlice): slice is SliceGroup => 'files' in slice;
 
-/** How many files a slice stands for. */
-export const countFiles = (slice: StagedSlice): number => (isGroup(slice) ? slice.files.length : 1);
+/** The files that a slice stands for. */
+export const listFiles = (slice: StagedSlice): readonly SourceSlice[] =>
+  isGroup(slice) ? slice.files : [slice];
+
+export const countFiles = (slice: StagedSlice): number => listFiles(slice).length;
 
 /** A file as a migration records it. `slice`: the group that it is staged with; absent where it is by itself. */
 type Recorded<F> = F & { readonly slice?: string | undefined };

@@ -49,7 +49,7 @@ afterAll(async () => {
   await server.stop();
   await rm(folder, { recursive: true, force: true });
 });
-beforeEach(() => {
+beforeEach(async () => {
   number += 1;
   record = {
     id: `id-${number}`,
@@ -62,6 +62,7 @@ beforeEach(() => {
     createdAt: '2024-01-01T00:00:00.000Z',
     opening: { manifest: {}, baseDir: '/data' },
   };
+  await createMigration(createFolderStaging(folder), record);
 });
 
 describe('acquiring the lease of a migration', () => {
@@ -79,6 +80,15 @@ describe('acquiring the lease of a migration', () => {
     const behind: Staging = { ...staging, async *list() {} };
     const lease = acquireLease(record, OPENING, { kind: 'run' }, { staging: behind, redis, now });
     await expect(lease).rejects.toThrow(/does not list what was written to it a moment ago/);
+  });
+
+  it('is not had by one that was begun under the name of another', async () => {
+    const other = { ...record, id: 'before it was removed' };
+    const staging = createFolderStaging(folder);
+    const lease = acquireLease(other, OPENING, { kind: 'run' }, { staging, redis, now });
+    await expect(lease).rejects.toThrow(FencedOutError);
+    expect(await loadEpoch(staging, record.name, 1)).toBeUndefined();
+    expect((await take()).epoch).toBe(1);
   });
 
   it('stops the one who held it before', async () => {
@@ -231,7 +241,6 @@ describe('acquiring the lease of a migration', () => {
 
   it('yields to a cancel that comes just before it writes that the migration runs', async () => {
     const staging = beforeControl(cancel);
-    await createMigration(staging, record);
     const acquiring = acquireLease(record, OPENING, { kind: 'resume' }, { staging, redis, now });
     await expect(acquiring).rejects.toThrow(ControlError);
     expect(await loadControl(staging, record.name)).toMatchObject({ state: 'cancelled', reason: 'enough' });
@@ -249,7 +258,6 @@ describe('acquiring the lease of a migration', () => {
   });
 
   it('overrules what an older epoch writes before it writes that the migration runs', async () => {
-    await createMigration(createFolderStaging(folder), record);
     const first = await take();
     await first.release();
     const late = { state: 'paused', reason: 'the old key', at, epoch: 1 } as const;
@@ -272,7 +280,6 @@ describe('acquiring the lease of a migration', () => {
   it.each(['stop', 'finish', 'pause_by_worker'] as const)(
     'is not touched by a %s of an older epoch that slept between its question and its answer',
     async (kind) => {
-      await createMigration(createFolderStaging(folder), record);
       const first = await take();
       await first.release();
       let successor: Awaited<ReturnType<typeof take>> | undefined;
@@ -302,7 +309,6 @@ describe('acquiring the lease of a migration', () => {
   });
 
   it('leaves a cancel that comes while a producer notes that it stopped', async () => {
-    await createMigration(createFolderStaging(folder), record);
     const { epoch } = await take();
     const staging = beforeControl(cancel);
     const stop = { kind: 'stop', epoch } as const;

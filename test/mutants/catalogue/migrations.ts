@@ -315,4 +315,32 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     edits: [['...origins, keys.factsRemoved', 'keys.origins, keys.factsRemoved']],
     tests: ['test/migrations/rejects/two-attempts.test.ts'],
   },
+  {
+    id: 'TU1',
+    what: 'a top-up runs with the files that it had before the lease',
+    file: 'src/migrations/run/lease.ts',
+    edits: [['if (!isSame) throw new FilesAddedError', 'if (isSame === null) throw new FilesAddedError']],
+    tests: ['test/migrations/top-ups-at-once.test.ts'],
+  },
+  {
+    id: 'TU2',
+    what: 'a producer runs another migration that has the name by now',
+    file: 'src/migrations/run/lease.ts',
+    edits: [['if (stored?.id !== record.id) throw', 'if (!stored) throw']],
+    tests: ['test/migrations/run'],
+  },
+  {
+    id: 'TU3',
+    what: 'files that another slice has are staged again',
+    file: 'src/migrations/run/import-phase.ts',
+    edits: [['!staged.has(slice.fileId) && !isInOthers(slice)', '!staged.has(slice.fileId)']],
+    tests: ['test/migrations/top-ups-at-once.test.ts'],
+  },
+  {
+    id: 'TU4',
+    what: 'a file that is in two slices counts as one',
+    file: 'src/migrations/report/build-report.ts',
+    edits: [['(recordsOf.get(file) ?? 0) + records', 'records']],
+    tests: ['test/migrations/top-ups-at-once.test.ts'],
+  },
 ];
