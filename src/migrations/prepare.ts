@@ -56,15 +56,11 @@ export interface Prepared {
 export type NewFiles = 'refuse' | 'leave' | 'take';
 
 export interface PrepareOptions {
-  /** New files that changed later are left out. @default none are */
-  readonly settledBefore?: Date;
+  /** New files that are not are left out; each is asked for. @default all are */
+  readonly isSettled?: (file: SourceSlice) => boolean;
   /** See SourceContext. @default false */
   readonly allowEmpty?: boolean;
 }
-
-/** Whether a file may be taken in, or may still be written: an object of a bucket appears whole. */
-export const isSettled = ({ location, modified }: Pick<SourceSlice, 'location' | 'modified'>, before: Date) =>
-  location === 'shared' || !(Date.parse(modified) > before.getTime());
 
 /**
  * Finds the source, and creates the migration or recognises it. One that exists continues only while manifest
@@ -75,7 +71,7 @@ export async function prepareMigration(
   runtime: MigrationRuntime,
   { manifest, baseDir }: ManifestAt,
   newFiles: NewFiles,
-  { settledBefore, allowEmpty = false }: PrepareOptions = {},
+  { isSettled = () => true, allowEmpty = false }: PrepareOptions = {},
 ): Promise<Prepared> {
   const { staging } = runtime;
   const { name } = manifest;
@@ -89,11 +85,9 @@ export async function prepareMigration(
   const onLeftOut = (sentence: string) => runtime.log.warn(sentence);
   const find: FindFiles = (allowed) =>
     findFiles(runtime, { manifest, baseDir }, { allowEmpty, onLeftOut, ...allowed });
-  const settled = <F extends SourceSlice>(found: readonly F[]) =>
-    settledBefore ? found.filter((file) => isSettled(file, settledBefore)) : [...found];
   const isForNew = newFiles === 'take';
   const current = known && (await findCurrentSources(known, staging, { find, isForNew, allowEmpty }));
-  let files = known ? (current ?? []) : settled(await find());
+  let files = known ? (current ?? []) : (await find()).filter(isSettled);
   if (!known) await checkHeaders(files, manifest.source);
   let added: readonly SourceSlice[] = [];
   let lost: readonly SourceSlice[] = [];
@@ -106,7 +100,7 @@ export async function prepareMigration(
       const changes = await checkSources(known.files, files, staged, hashSlice);
       differences.push(...changes.differences);
       if (newFiles === 'refuse') refused = changes.added.map((file) => `${file.name} is new`);
-      if (isForNew) added = settled(changes.added);
+      if (isForNew) added = changes.added.filter(isSettled);
       files = [...changes.known, ...added];
       lost = changes.lost.map(toLost);
     }

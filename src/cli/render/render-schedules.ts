@@ -2,6 +2,7 @@ import { wrap } from '../../migrations/plan/format-text.ts';
 import type { Coverage } from '../../migrations/schedule/coverage.ts';
 import { describeWait } from '../../migrations/schedule/describe-wait.ts';
 import type { ScheduleView } from '../../migrations/schedule/schedules.ts';
+import { describeWaiting } from '../../migrations/schedule/settling.ts';
 import { renderList } from './render-list.ts';
 import { formatCount } from './text-table.ts';
 
@@ -25,7 +26,7 @@ export function renderSchedules(all: readonly ScheduleView[], where: string): st
     ),
     // What the last run came to is history once the next one is under way.
     ...all.flatMap(({ migration, lastRun, reason, runningSince }) =>
-      reason === '' || runningSince !== undefined
+      (reason === '' && lastRun?.waiting === undefined) || runningSince !== undefined
         ? []
         : wrap(lastRun ? describeRun(lastRun) : reason, `  ${migration}: `, '    '),
     ),
@@ -49,13 +50,14 @@ export function describeDue({
 }
 
 /** `2 files taken in`, or what stopped it. */
-export function describeRun({ outcome, files, missed, failures, reason }: Run): string {
+export function describeRun({ outcome, files, missed, failures, reason, waiting }: Run): string {
   const taken = files === 1 ? '1 file taken in' : `${formatCount(files)} files taken in`;
   return [
     outcome === 'done' && files > 0 ? taken : NAMES[outcome],
     ...(missed > 0 ? [`${formatCount(missed)} missed${outcome === 'unable' ? '' : ' before'}`] : []),
     ...(outcome === 'failed' && failures > 1 ? [`${formatCount(failures)} times in a row`] : []),
     ...(reason === '' ? [] : [reason]),
+    ...(waiting ? [describeWaiting(waiting)] : []),
   ].join('; ');
 }
 
@@ -68,7 +70,7 @@ const NAMES: Readonly<Record<Run['outcome'], string>> = {
   failed: 'failed',
 };
 
-export function renderCoverage({ days, missing, undated, schedule }: Coverage): string {
+export function renderCoverage({ days, missing, undated, waiting, schedule }: Coverage): string {
   const gaps = new Map(missing.map((gap) => [gap.from, gap]));
   const rows = days
     .map(({ day, counts, late, firstAt, lastAt }) => ({
@@ -99,6 +101,7 @@ export function renderCoverage({ days, missing, undated, schedule }: Coverage): 
       : [
           `  ${formatCount(undated)} ${undated === 1 ? 'record has' : 'records have'} no time that can be read.`,
         ]),
+    ...(waiting ? wrap(`${describeWaiting(waiting)}.`, '  ', '  ') : []),
   ].join('\n');
 }
 

@@ -113,6 +113,8 @@ export function toRunMessage(migration: string, number: number, run: ScheduledRu
   const text = isFailing
     ? `The schedule of migration ${migration} has failed ${run.failures} times in a row (${run.reason})`
     : `The schedule of migration ${migration}: ${missed}, and ${THEN[run.outcome]}${why}`;
+  // Of use to the next run alone, and perhaps long.
+  const { ahead: _, ...told } = run;
   // A schedule has no id of its own, and its name may come again.
   const of = createHash('sha256')
     .update(`${migration} ${number} ${run.startedAt}`)
@@ -124,7 +126,7 @@ export function toRunMessage(migration: string, number: number, run: ScheduledRu
       type: isFailing ? 'schedule.failing' : 'schedule.missed',
       timestamp: run.endedAt,
       text,
-      data: { migration, number, ...run },
+      data: { migration, number, ...told },
     }),
   };
 }

@@ -4,6 +4,8 @@ import { parseSliceId } from '../../state/keys.ts';
 import { listTopUps } from '../../state/migrations.ts';
 import { listReceipts } from '../../state/receipts.ts';
 import { createGeneration, loadRepeats, type Repeats } from '../../state/repeats.ts';
+import type { WaitingFiles } from '../../state/schedules/runs.ts';
+import { loadLastRun } from '../../state/schedules/runs.ts';
 import { RefusedError, requireMigration } from '../life-store.ts';
 import type { MigrationStore } from '../migration-runtime.ts';
 import { applyRepeatsToDays } from '../report/apply-repeats.ts';
@@ -26,6 +28,8 @@ export interface Coverage {
   readonly missing: readonly { readonly from: string; readonly to: string }[];
   /** Records without a time that can be read. */
   readonly undated: number;
+  /** Files that the last run of its schedule left to a later one. */
+  readonly waiting?: WaitingFiles;
   /** Of a migration that no run has begun yet. */
   readonly schedule?: ScheduleView;
 }
@@ -71,7 +75,9 @@ async function loadBegun({ staging }: CoverageStore, name: string): Promise<Cove
     for (const [day, counts] of Object.entries(tally.byDay))
       byDay?.set(day, addCounts(byDay.get(day) ?? zeroCounts(), counts));
   }
-  return withRepeats(toCoverage(takes), await loadRepeats(staging, name, generation.end()));
+  const { run } = await loadLastRun(staging, name);
+  const coverage = { ...toCoverage(takes), ...(run?.waiting ? { waiting: run.waiting } : {}) };
+  return withRepeats(coverage, await loadRepeats(staging, name, generation.end()));
 }
 
 /** Records of days that were read again count as the report counts them, once all parts were compared. */

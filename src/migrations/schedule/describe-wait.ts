@@ -1,4 +1,5 @@
 import type { ScheduleView } from './schedules.ts';
+import { describeWaiting } from './settling.ts';
 
 /** What a schedule that has begun no migration waits for, in sentences. `toTime`: of ISO 8601. */
 export function describeWait(schedule: ScheduleView, toTime: (iso: string) => string): string {
@@ -12,7 +13,8 @@ function describeLast(run: ScheduleView['lastRun'], toTime: (iso: string) => str
   if (run === undefined) return 'The schedule has not run yet.';
   if (run.outcome === 'unable') return `The schedule was due, and nobody ran it: ${run.reason}.`;
   const what = run.outcome === 'failed' ? 'failed' : 'took in nothing';
-  const why = run.reason === '' ? '' : `: ${run.reason}`;
+  const reasons = [run.reason, ...(run.waiting ? [describeWaiting(run.waiting)] : [])].filter(Boolean);
+  const why = reasons.length === 0 ? '' : `: ${reasons.join('; ')}`;
   return `The last run of the schedule, at ${toTime(run.endedAt)}, ${what}${why}.`;
 }
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { findMissingKey, parseStoredManifest } from '../../../config/manifest/load-manifest.ts';
 import { getMessage, UnableError, UnavailableError } from '../../lib/errors.ts';
-import type { SourceBlock } from '../../sources/source.ts';
+import type { SourceBlock, SourceSlice } from '../../sources/source.ts';
 import { loadControl } from '../../state/control.ts';
 import { loadMigration, type MigrationRecord } from '../../state/migrations.ts';
 import { addRun, loadLastRun, type ScheduledRun } from '../../state/schedules/runs.ts';
@@ -10,7 +10,6 @@ import { decideStored, RefusedError } from '../life-store.ts';
 import type { MigrationRuntime } from '../migration-runtime.ts';
 import {
   findFiles,
-  isSettled,
   loadStagedFiles,
   type ManifestAt,
   prepareMigration,
@@ -20,6 +19,7 @@ import { leaseKey } from '../run/lease.ts';
 import { orInterrupted, type RunOptions, type RunResult, runPrepared } from '../start.ts';
 import { whileClaimed } from './claim.ts';
 import { type Due, findDue } from './find-due.ts';
+import { createSettling, type Settling } from './settling.ts';
 import { noteUnable, UnableToRunError } from './unable.ts';
 
 export interface RunScheduleOptions
@@ -75,12 +75,15 @@ async function runClaimed(
   const due = found ?? (options.now ? { due: startedAt, first: startedAt, missed: 0 } : undefined);
   if (due === undefined) return { kind: 'not_due' };
 
-  const { result, files, continued, problem } = await topUp(runtime, { schedule, name }, options).catch(
+  const times = { now: startedAt, lagMs: schedule.lagMinutes * 60_000 };
+  const settling = createSettling(times, last.run?.ahead);
+  const toppedUp = await topUp(runtime, { schedule, name, settling }, options).catch(
     async (error: unknown) => {
       if (error instanceof UnableToRunError && found) await noteUnable(runtime, name, schedule, error);
       throw error;
     },
   );
+  const { result, files, continued, problem } = toppedUp;
   if (result?.kind === 'stopped') return { kind: 'stopped', reason: result.reason };
   const { outcome, reason } = result
     ? toOutcome(result, continued)
@@ -102,6 +105,7 @@ async function runClaimed(
         files,
         failures: outcome === 'failed' ? failedBefore + 1 : isBusy ? failedBefore : 0,
         ...(succeededAt === undefined ? {} : { succeededAt }),
+        ...settling.listLeft(),
       };
       if (await addRun(staging, name, { number: before.number + 1, run })) return run;
     }
@@ -128,7 +132,11 @@ interface ToppedUp {
 /** A failure of any kind is what the run came to: the next one begins all the same. */
 async function topUp(
   runtime: MigrationRuntime,
-  { schedule, name }: { readonly schedule: Schedule; readonly name: string },
+  {
+    schedule,
+    name,
+    settling,
+  }: { readonly schedule: Schedule; readonly name: string; readonly settling: Settling },
   options: RunScheduleOptions,
 ): Promise<ToppedUp> {
   let files = 0;
@@ -136,17 +144,17 @@ async function topUp(
   try {
     const { manifest, baseDir } = toManifestAt(runtime, schedule);
     const known = await loadMigration(runtime.staging, name);
-    const settledBefore = new Date(runtime.now().getTime() - schedule.lagMinutes * 60_000);
+    const isSettled = (file: SourceSlice) => settling.isSettled(file);
     const prepared = await orInterrupted(runtime, name, async () => {
       const control = await loadControl(runtime.staging, name);
       if (known) await decideStored(runtime.staging, name, { kind: 'top_up' }, control);
-      const wait = known ? undefined : await explainWait(runtime, { manifest, baseDir }, settledBefore);
+      const wait = known ? undefined : await explainWait(runtime, { manifest, baseDir }, isSettled);
       if (wait !== undefined) return nothingNew(name, wait);
       // A producer knows the files that it began with: what is new is for the next run.
       if (known && (await isLeased(runtime, known))) return { ...BUSY, migration: name };
       // One that was begun since has its files: what is new beside them is for the next run.
       const ready = await prepareMigration(runtime, { manifest, baseDir }, known ? 'take' : 'leave', {
-        settledBefore,
+        isSettled,
         allowEmpty: true,
       });
       files = ready.record.files.length - (known?.files.length ?? 0);
@@ -209,11 +217,12 @@ const isOfFolder = ({ from }: SourceBlock): boolean =>
 async function explainWait(
   runtime: MigrationRuntime,
   { manifest, baseDir }: ManifestAt,
-  settledBefore: Date,
+  isSettled: (file: SourceSlice) => boolean,
 ): Promise<string | undefined> {
   const found = await findFiles(runtime, { manifest, baseDir }, { allowEmpty: true });
   if (found.length === 0) return 'the source holds nothing yet';
-  return found.some((file) => isSettled(file, settledBefore)) ? undefined : 'its files may still be written';
+  // Those that wait are in the note of the run.
+  return found.filter(isSettled).length > 0 ? undefined : '';
 }
 
 const isLeased = ({ redis }: MigrationRuntime, { id }: MigrationRecord): Promise<boolean> =>

@@ -58,5 +58,6 @@ function toUnableRun(
     files: 0,
     failures: last?.failures ?? 0,
     ...(last?.succeededAt === undefined ? {} : { succeededAt: last.succeededAt }),
+    ...(last?.ahead === undefined ? {} : { ahead: last.ahead }),
   };
 }

@@ -18,6 +18,25 @@ const OUTCOMES = [
   'failed',
 ] as const;
 
+/** Files that a run left to a later one, as they may still be written. */
+const waitingFiles = z.strictObject({
+  files: z.number(),
+  /** How many of them have a time of change in the future. */
+  ahead: z.number(),
+  /** Of the first ones. */
+  names: z.array(z.string()),
+});
+export type WaitingFiles = z.infer<typeof waitingFiles>;
+
+/** A file whose time of change lay in the future, as it is since a run first saw it, ISO 8601. */
+const aheadFile = z.strictObject({
+  fileId: z.string(),
+  bytes: z.number(),
+  modified: z.string(),
+  since: z.string(),
+});
+export type AheadFile = z.infer<typeof aheadFile>;
+
 /** What one run of a schedule came to; created once, when it ends. */
 const scheduledRun = z.strictObject({
   /** The last moment of the schedule that this run stands for, or where nobody could run it the first that is due, ISO 8601. */
@@ -35,6 +54,10 @@ const scheduledRun = z.strictObject({
   failures: z.number(),
   /** When a run last ended well, this one included, ISO 8601; absent where none did. */
   succeededAt: z.string().exactOptional(),
+  /** Absent where it left none. */
+  waiting: waitingFiles.exactOptional(),
+  /** What the next run compares files with; of earlier runs where this one did not look. */
+  ahead: z.array(aheadFile).exactOptional(),
 });
 export type ScheduledRun = z.infer<typeof scheduledRun>;
 

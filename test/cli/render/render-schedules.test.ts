@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import {
   describeDue,
   formatLocal,
+  renderCoverage,
   renderSchedules as renderIn,
 } from '../../../src/cli/render/render-schedules.ts';
 import { describeWait } from '../../../src/migrations/schedule/describe-wait.ts';
@@ -16,8 +17,26 @@ const schedule = {
   lagMinutes: 1,
   next: '2024-03-02T06:00:00.000Z',
 } as const;
+const ended = {
+  due: '2024-03-01T06:00:00.000Z',
+  startedAt: '2024-03-01T06:00:00.000Z',
+  endedAt: '2024-03-01T06:01:00.000Z',
+  missed: 0,
+  files: 0,
+  failures: 0,
+};
 const overdueSince = '2024-03-01T06:00:00.000Z';
 const runningSince = '2024-03-01T06:00:02.000Z';
+
+it('files that wait are named, although the run went well', () => {
+  const waiting = { files: 1, ahead: 1, names: ['in/b.json'] };
+  const lastRun = { ...ended, outcome: 'nothing_new', reason: '', waiting } as const;
+  const text = /shop: nothing new; 1 file waits[^:]*: in\/b\.json/;
+  expect(renderSchedules([{ ...schedule, lastRun }]).replaceAll(/\s+/g, ' ')).toMatch(text);
+  const none = { days: [], missing: [], undated: 0 };
+  expect(renderCoverage({ ...none, waiting })).toContain('in/b.json');
+  expect(renderCoverage(none)).not.toContain('waits');
+});
 
 it('a run that is under way is not called due', () => {
   expect(renderSchedules([schedule])).toContain('2024-03-02 06:00Z');

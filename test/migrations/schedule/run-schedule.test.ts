@@ -187,6 +187,54 @@ describe('a schedule', () => {
     expect(await loadStatus(runtime, 'written')).toMatchObject([{ counts: { read: 5 } }]);
   });
 
+  it('takes in a file whose time of change lies in the future once it was the same twice, and names it until then', async () => {
+    const { runtime, to, run } = await schedule('ahead');
+    const write = (lines: readonly string[]) => {
+      lab.writeFile('ahead', 'b.json', lines);
+      utimesSync(join(lab.workplace.folder, 'ahead', 'b.json'), at(365), at(365));
+    };
+    write(dayOf('ahead', 1));
+    const waiting = { files: 1, ahead: 1, names: ['ahead/b.json'] };
+    to(1);
+    expect(await run()).toMatchObject({ run: { outcome: 'done', files: 1, waiting } });
+    expect(await loadCoverage(runtime, 'ahead')).toMatchObject({ waiting });
+    expect(await loadScheduleView(runtime, 'ahead')).toMatchObject({ lastRun: { waiting } });
+
+    // It is written still; and a run that finds another process at work does not look at all.
+    write([...dayOf('ahead', 1), line('ahead-more')]);
+    to(2);
+    expect(await run()).toMatchObject({ run: { outcome: 'nothing_new', waiting } });
+    const key = leaseKey((await loadMigration(runtime.staging, 'ahead'))?.id ?? '');
+    await lab.redis.set(key, 'another', 'EX', 60);
+    to(3);
+    expect(await run()).toMatchObject({ run: { outcome: 'busy' } });
+    await lab.redis.del(key);
+    // Within the lag of the look that saw it so.
+    to(2, 0.01);
+    expect(await run({ now: true })).toMatchObject({ run: { outcome: 'nothing_new', waiting } });
+
+    to(4);
+    const { run: last } = (await run()) as { run: object };
+    expect(last).toMatchObject({ outcome: 'done', files: 1 });
+    expect(last).not.toHaveProperty('waiting');
+    expect(last).not.toHaveProperty('ahead');
+    expect(await loadCoverage(runtime, 'ahead')).not.toHaveProperty('waiting');
+    expect(await loadStatus(runtime, 'ahead')).toMatchObject([{ counts: { read: 6 } }]);
+  });
+
+  it('begins with a file whose time of change lies in the future, where there is no other', async () => {
+    const { runtime, to, run } = await schedule('ahead-alone');
+    utimesSync(join(lab.workplace.folder, 'ahead-alone', 'a.json'), at(365), at(365));
+    to(1);
+    expect(await run()).toMatchObject({ run: { outcome: 'nothing_new', waiting: { ahead: 1 } } });
+    const [waiting] = (await listSchedules(runtime)).filter(({ migration }) => migration === 'ahead-alone');
+    expect(waiting && describeWait(waiting, (iso) => iso)).toContain(
+      'took in nothing: 1 file waits for a later run, as it may still be written: ahead-alone/a.json (its time of change lies in the future)',
+    );
+    to(2);
+    expect(await run()).toMatchObject({ run: { outcome: 'done', files: 1 } });
+  });
+
   it('of a folder that is empty at first fails no run, and takes what comes', async () => {
     const { runtime, to, run, loaded } = await schedule('empty');
     const file = join(lab.workplace.folder, 'empty', 'a.json');

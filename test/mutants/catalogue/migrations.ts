@@ -343,4 +343,18 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     edits: [['(recordsOf.get(file) ?? 0) + records', 'records']],
     tests: ['test/migrations/top-ups-at-once.test.ts'],
   },
+  {
+    id: 'ST1',
+    what: 'a file whose time of change lies in the future waits for ever',
+    file: 'src/migrations/schedule/settling.ts',
+    edits: [['if (isSame && now.getTime() - Date.parse(since) >= lagMs) return true;', '']],
+    tests: ['test/migrations/schedule/settling.test.ts'],
+  },
+  {
+    id: 'ST2',
+    what: 'a file that changed between two looks is taken in',
+    file: 'src/migrations/schedule/settling.ts',
+    edits: [['before?.bytes === bytes && before.modified === modified &&', 'before !== undefined &&']],
+    tests: ['test/migrations/schedule/settling.test.ts'],
+  },
 ];

@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import type { Html } from '../../../charts/html.ts';
 import type { Coverage, CoveredDay } from '../../../migrations/schedule/coverage.ts';
 import { describeWait } from '../../../migrations/schedule/describe-wait.ts';
+import { describeWaiting } from '../../../migrations/schedule/settling.ts';
 import { formatCount, formatTime } from './format.ts';
 
 type Row = CoveredDay | Coverage['missing'][number];
@@ -9,7 +10,7 @@ type Row = CoveredDay | Coverage['missing'][number];
 /** By day: what is in, what came late, and what is missing; the newest first. */
 export const renderCoveragePage = (
   name: string,
-  { days, missing, undated, schedule }: Coverage,
+  { days, missing, undated, waiting, schedule }: Coverage,
 ): Html => html`
   <h1>Coverage of ${schedule ? name : html`<a href="/migrations/${name}">${name}</a>`}</h1>
   <section class="card" aria-label="Records by day">${
@@ -20,6 +21,7 @@ export const renderCoveragePage = (
     <tbody>${[...days, ...missing].sort((a, b) => (getDay(a) < getDay(b) ? 1 : -1)).map(renderRow)}</tbody></table></div>`
   }
   ${undated > 0 && html`<p>${formatCount(undated)} ${undated === 1 ? 'record has' : 'records have'} no time that can be read.</p>`}
+  ${waiting && html`<p>${describeWaiting(waiting)}.</p>`}
   <p class="quiet">By the times of the records. Late: they came when a later day was in already.</p></section>`;
 
 const getDay = (row: Row): string => ('day' in row ? row.day : row.from);

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import type { Html } from '../../../charts/html.ts';
 import type { ScheduleView } from '../../../migrations/schedule/schedules.ts';
+import { describeWaiting } from '../../../migrations/schedule/settling.ts';
 import { formatCount, formatTime } from './format.ts';
 import type { Fragments } from './page.ts';
 
@@ -65,6 +66,7 @@ function renderResult({ lastRun, reason, runningSince }: ScheduleView): Html | s
     ...(failures > 1 ? [`${formatCount(failures)} failures in a row`] : []),
     ...(failures > 0 && succeededAt !== undefined ? [`last success ${formatTime(succeededAt)}`] : []),
     ...(lastRun.reason === '' ? [] : [lastRun.reason]),
+    ...(lastRun.waiting ? [describeWaiting(lastRun.waiting)] : []),
   ];
   return html`<span class="${(outcome === 'failed' || outcome === 'unable') && 'damaged'}">${OUTCOMES[outcome]}</span>${notes.length > 0 && html` <span class="quiet">${notes.join('; ')}</span>`}`;
 }
