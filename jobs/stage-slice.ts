@@ -4,9 +4,7 @@ import type { Staging } from '../src/contract/staging.ts';
 import { ConfigError, SourceError, UnableError } from '../src/lib/errors.ts';
 import type { OpenMigration, OpenMigrations } from '../src/migrations/open-migrations.ts';
 import { type StagedSlice, toGroup } from '../src/pipeline/stage/slice-groups.ts';
-import { stageSlice } from '../src/pipeline/stage/stage-slice.ts';
-import { assertEpochInForce } from '../src/state/checkpoints.ts';
-import { layout } from '../src/state/keys.ts';
+import { stageOwn } from '../src/pipeline/stage/stage-own.ts';
 import type { Handler } from './worker.ts';
 
 export interface StageSliceDeps {
@@ -27,15 +25,14 @@ export function stageSliceHandler(deps: StageSliceDeps): Handler<'stage-slice'> 
   return ({ migration: name, epoch, packing, slice }, run) =>
     migrations.use(name, epoch, run.signal, async (migration, signal) => {
       let parts = 0;
-      const onPart = async () => {
-        await assertEpochInForce(redis, migration.record.id, epoch);
+      const onPart = () => {
         parts += 1;
         run.progress({ parts });
       };
       try {
         const opened = openStagedSlice(migration, slice);
-        const { prefix } = layout(name);
-        await stageSlice({ slice: opened, staging, prefix, packing, onPart, signal });
+        const ofEpoch = { staging, redis, migration: migration.record, epoch, packing };
+        await stageOwn({ slice: opened, ...ofEpoch, onPart, signal });
       } catch (error) {
         if (!(error instanceof ConfigError)) throw error;
         // The producer has listed the source with the same rights: where it cannot read, nobody is to try again.

@@ -4,6 +4,7 @@ import type { Staging } from '../contract/staging.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { StagedSlice } from '../pipeline/stage/slice-groups.ts';
 import type { SourceBucket } from '../sources/files/s3-file.ts';
+import type { MigrationRecord } from '../state/migrations.ts';
 import type { ImportRules } from './preflight.ts';
 import type { DestinationDeps } from './resolve-destination.ts';
 import type { WorkQueue } from './run/work-queue.ts';
@@ -74,7 +75,7 @@ export interface Producer {
 }
 
 export interface StagingWork {
-  readonly migrationId: string;
+  readonly migration: MigrationRecord;
   /** Slices that only the producer can open. */
   readonly files: readonly StagedSlice[];
   /** Called for every part of a file, new or staged before. */

@@ -13,7 +13,7 @@ import { areStagedRejects } from '../pipeline/stage/stage-rejects.ts';
 import { bindSource, getMappingName, listMappingNames, readPinnedVersion } from '../sources/registry.ts';
 import { type SourceContext, type SourceSlice, toSourceSlice } from '../sources/source.ts';
 import { loadControl } from '../state/control.ts';
-import { layout, partKeys } from '../state/keys.ts';
+import { layout, partKeys, toPartsPrefix } from '../state/keys.ts';
 import {
   addTopUp,
   createMigration,
@@ -96,7 +96,7 @@ export async function prepareMigration(
     const differences = await findDifferences(runtime, known, manifest);
     let refused: string[] = [];
     if (current) {
-      const staged = await loadStagedFiles(staging, name);
+      const staged = await loadStagedFiles(staging, known);
       const changes = await checkSources(known.files, files, staged, hashSlice);
       differences.push(...changes.differences);
       if (newFiles === 'refuse') refused = changes.added.map((file) => `${file.name} is new`);
@@ -114,6 +114,7 @@ export async function prepareMigration(
     ? await addFiles(runtime, known, assignSlices(added, known.files.length).map(asFound))
     : await createRecord(runtime, { manifest, baseDir }, assignSlices(files).map(asFound), undefined, {
         pins: await pinMapping(staging, manifest, baseDir),
+        partsById: true,
       });
   return toPrepared(record, { manifest, baseDir }, [...files, ...lost], allowed);
 }
@@ -188,23 +189,26 @@ async function findCurrentSources(
   try {
     const found = await find({ allowEmpty: true, wasThere: (name) => names.has(name) });
     if (found.length > 0 || allowEmpty) return found;
-    return isForNew || !(await hasParts(staging, known.name)) ? await find() : found;
+    return isForNew || !(await hasParts(staging, known)) ? await find() : found;
   } catch (error) {
     if (isForNew) throw error;
-    const staged = await loadStagedFiles(staging, known.name);
+    const staged = await loadStagedFiles(staging, known);
     if (known.files.every(({ fileId }) => staged.has(fileId))) return undefined;
     throw error;
   }
 }
 
-async function hasParts(staging: Staging, name: string): Promise<boolean> {
-  for await (const _ of staging.list(partKeys(layout(name).prefix).parts)) return true;
+async function hasParts(staging: Staging, record: Parameters<typeof toPartsPrefix>[0]): Promise<boolean> {
+  for await (const _ of staging.list(partKeys(toPartsPrefix(record)).parts)) return true;
   return false;
 }
 
-export async function loadStagedFiles(staging: Staging, name: string): Promise<Map<string, StagedFile>> {
+export async function loadStagedFiles(
+  staging: Staging,
+  record: Parameters<typeof toPartsPrefix>[0],
+): Promise<Map<string, StagedFile>> {
   const files = new Map<string, StagedFile>();
-  for await (const receipt of listFileReceipts(staging, layout(name).prefix))
+  for await (const receipt of listFileReceipts(staging, toPartsPrefix(record)))
     for (const file of listStagedFiles(receipt)) files.set(file.fileId, file);
   return files;
 }
@@ -243,7 +247,7 @@ export async function createRecord(
   mapping = getMappingName(opening.manifest.source.type),
   derived: Pick<
     MigrationRecord,
-    'releases' | 'replays' | 'replaysId' | 'replaysReason' | 'takesOver' | 'stampedAs' | 'pins'
+    'releases' | 'replays' | 'replaysId' | 'replaysReason' | 'takesOver' | 'stampedAs' | 'pins' | 'partsById'
   > = {},
 ): Promise<MigrationRecord> {
   const { manifest } = opening;

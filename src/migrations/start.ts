@@ -208,7 +208,7 @@ async function runConnected(
         },
         startStaging: (feed) =>
           runtime.startStaging({
-            migrationId: record.id,
+            migration: record,
             files: slices.filter(({ location }) => location === 'producer'),
             onPart: (part) => feed.add(part),
           }),

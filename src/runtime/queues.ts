@@ -66,15 +66,15 @@ function startOnMigrations(base: Base, start: (migrations: OpenMigrations) => Wo
 
 export function startStagingWorker(
   { redisUrl, redis, staging, log }: Base,
-  { migrationId, files, onPart }: StagingWork,
+  { migration, files, onPart }: StagingWork,
 ): Closable {
   return createJobWorker({
     redisUrl,
-    queueName: stageQueue(migrationId),
+    queueName: stageQueue(migration.id),
     job: 'stage-file',
     concurrency: FILES_AT_ONCE,
     log,
-    handler: stageFileHandler({ staging, redis, migrationId, files, onPart }),
+    handler: stageFileHandler({ staging, redis, migration, files, onPart }),
   });
 }
 

@@ -248,7 +248,22 @@ export const toPlanPrefix = (name: string): string => `_plans/${name}/`;
 /** Identity facts under their final ids, below the folder of a plan. */
 export const toPlanFactsPrefix = (prefix: string): string => `${prefix}people/`;
 
-/** Keys of staged files and their parts below the folder of a migration or of a plan. */
+/**
+ * Folder of the parts of a migration and of the receipts of its slices. It is named by the id: what a process that
+ * slept stages for a migration that was removed must not become that of another one with its name.
+ */
+export const toPartsPrefix = ({
+  name,
+  id,
+  partsById = false,
+}: {
+  readonly name: string;
+  readonly id: string;
+  /** See MigrationRecord. */
+  readonly partsById?: boolean;
+}): string => (partsById ? `${name}/staged/${id}/` : layout(name).prefix);
+
+/** Keys of staged files and their parts below the folder of the parts of a migration, or of a plan. */
 export const partKeys = (prefix: string) => ({
   parts: `${prefix}parts/`,
   fileParts: (fileId: string) => `${prefix}parts/${fileId}/`,
@@ -390,7 +405,7 @@ export function parsePartOfFindings(name: string, key: string): string | undefin
   return folder && /^([^/]+\/\d{5,})\/\d+-\d+-\d+\./.exec(key.slice(folder.length))?.[1];
 }
 
-/** The part's id of `shop/parts/<file>/00000.json`. */
+/** The part's id of `<prefix>parts/<file>/00000.json`. */
 export const parsePartKey = (prefix: string, key: string): string =>
   key.slice(partKeys(prefix).parts.length, -JSON_END.length);
 

@@ -57,6 +57,11 @@ export const migrationRecord = z.strictObject({
   /** Of its files, without those of top-ups. */
   latest,
   createdAt: z.string(),
+  /**
+   * Its parts are in a folder that is named by its id: see `toPartsPrefix`. Absent in migrations of earlier versions, and
+   * in replays, whose parts are there before their records.
+   */
+  partsById: z.literal(true).exactOptional(),
   /** Migrations whose held persons it sends; it has no files of its own. */
   releases: z.array(z.string()).optional(),
   /** The migration whose rejects it sends again. */

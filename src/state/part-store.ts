@@ -12,7 +12,7 @@ import { loadControl } from './control.ts';
 import type { StoredFact } from './facts/fact-line.ts';
 import { saveFacts } from './facts/fact-object.ts';
 import { type EncodedFingerprints, saveFingerprints } from './fingerprints.ts';
-import { layout } from './keys.ts';
+import { layout, toPartsPrefix } from './keys.ts';
 import { loadMigration, type MigrationRecord } from './migrations.ts';
 import type { PartRecords } from './part-records.ts';
 import { loadPart } from './parts.ts';
@@ -35,11 +35,13 @@ export interface PartStore {
 
 export function createPartStore(
   staging: Staging,
-  { name, id }: Pick<MigrationRecord, 'name' | 'id'>,
+  migration: Pick<MigrationRecord, 'name' | 'id' | 'partsById'>,
 ): PartStore {
+  const { name, id } = migration;
   const keys = layout(name);
+  const prefix = toPartsPrefix(migration);
   return {
-    loadPart: (part, signal) => loadPart(staging, keys.prefix, part, signal),
+    loadPart: (part, signal) => loadPart(staging, prefix, part, signal),
     async loadReceipt(partId) {
       const receipt = await loadReceipt(staging, name, partId);
       return receipt && isReceiptOf(receipt, id) ? receipt : undefined;
@@ -84,11 +86,12 @@ export function leaveNothingOfRemoved(
   };
 }
 
-/** What runs has a state; another migration may have the name by now. */
-async function isRemoved(
+/** What runs has a state; another migration may have the name by now. One that comes back from another place is none. */
+export async function isRemoved(
   staging: Staging,
   { name, id }: Pick<MigrationRecord, 'name' | 'id'>,
 ): Promise<boolean> {
   const [control, record] = await Promise.all([loadControl(staging, name), loadMigration(staging, name)]);
+  if (control?.state === 'importing') return false;
   return record?.id !== id || control === undefined || control.state === 'removed';
 }

@@ -77,10 +77,11 @@ async function stage(
   openSlice: OpenMigration['openSlice'],
   produces?: string,
   files?: MigrationRecord['files'],
-  epochInForce = '1',
+  epochsInForce: readonly string[] = ['1'],
 ) {
   const staging: Staging = createFolderStaging(await mkdtemp(join(folder, 's-')));
   const progress: object[] = [];
+  const answers = [...epochsInForce];
   const run = {
     signal: never,
     progress: (value: object) => void progress.push(value),
@@ -88,7 +89,7 @@ async function stage(
   };
   const handler = stageSliceHandler({
     staging,
-    redis: { hget: async () => epochInForce } as unknown as Redis,
+    redis: { hget: async () => answers.shift() ?? epochsInForce.at(-1) } as unknown as Redis,
     migrations: createMigrations(openSlice, files),
     produces,
   });
@@ -117,7 +118,12 @@ describe('the job stage-slice', () => {
 
   it('ends after one part where a newer epoch came into force meanwhile', async () => {
     const body = '{"a":1}\n'.repeat(3 * PART_MAX_RECORDS);
-    const { staging, end } = await stage(() => ({ ...memorySlice(body), ...slice }), undefined, [], '2');
+    const { staging, end } = await stage(
+      () => ({ ...memorySlice(body), ...slice }),
+      undefined,
+      [],
+      ['1', '2'],
+    );
     expect(end).toBeInstanceOf(FencedOutError);
     const parts: string[] = [];
     for await (const { id } of listParts(staging, 'm/')) parts.push(id);

@@ -152,6 +152,21 @@ describe('a migration that is removed', () => {
     expect(await lab.redis.keys(`*migration:${id}`)).toEqual([]);
   });
 
+  it('has no epoch in force from before its objects are listed, so that who writes later finds it over', async () => {
+    await finish('ending');
+    const { id = '' } = (await loadMigration(lab.runtime.staging, 'ending')) ?? {};
+    const known: (string | null)[] = [];
+    const { staging } = lab.runtime;
+    const list = async function* (prefix: string) {
+      if (prefix === 'ending/') known.push(await lab.redis.hget(migrationKey(id), 'epoch'));
+      yield* staging.list(prefix);
+    };
+    expect(await lab.redis.hget(migrationKey(id), 'epoch')).toBe('1');
+    await remove('ending', {}, { ...lab.runtime, staging: { ...staging, list } });
+    expect(known).not.toEqual([]);
+    expect(known.filter((epoch) => epoch !== null)).toEqual([]);
+  });
+
   it('is not removed while it runs, or was killed while it ran', async () => {
     const loaded = await writePairs('busy');
     await startMigration(lab.runtime, loaded, stageOnly(''));
@@ -159,7 +174,7 @@ describe('a migration that is removed', () => {
     await expect(remove('busy')).rejects.toThrow('is running; wait for its end, or cancel it first');
     await cancelMigration(lab.runtime, 'busy', 'not wanted');
     await remove('busy');
-    expect(listFiles('busy').filter((name) => name.startsWith('parts/'))).toEqual([]);
+    expect(listFiles('busy').filter((name) => name.startsWith('staged/'))).toEqual([]);
   });
 
   it('enters what it knows of identities into the ledger first, or is refused', async () => {
@@ -173,7 +188,7 @@ describe('a migration that is removed', () => {
     await expect(remove('early', { resolveLedger: blind })).rejects.toThrow(
       'KEY is not set. The key tells which ledger',
     );
-    expect(listFiles('early').filter((name) => name.startsWith('parts/'))).not.toEqual([]);
+    expect(listFiles('early').filter((name) => name.startsWith('staged/'))).not.toEqual([]);
     expect(await loadStatus(lab.runtime, 'early')).not.toMatchObject([{ state: 'removed' }]);
     await remove('early');
     expect(findPersons('_ledgers', 'device-early')).toEqual([]);

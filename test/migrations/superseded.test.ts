@@ -1,15 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Staging } from '../../src/contract/staging.ts';
 import { isFinished, loadReport } from '../../src/migrations/report.ts';
 import { leaseKey } from '../../src/migrations/run/lease.ts';
 import { startMigration } from '../../src/migrations/start.ts';
 import { loadStatus } from '../../src/migrations/status/watch.ts';
-import type { Runtime } from '../../src/runtime/runtime.ts';
 import { migrationKey } from '../../src/state/checkpoints.ts';
 import { loadMigration } from '../../src/state/migrations.ts';
 import { importing, type MigrationLab, openMigrationLab } from '../support/migration-lab.ts';
+import { type Step, sleepAt } from '../support/sleep-at.ts';
 
 /** A producer that sleeps longer than its lease lasts, at one step, while another one finishes the migration. */
 let lab: MigrationLab;
@@ -17,13 +16,6 @@ beforeAll(async () => {
   lab = await openMigrationLab();
 });
 afterAll(() => lab?.close());
-
-interface Step {
-  readonly method: 'create' | 'get' | 'put';
-  /** Below the folder of the migration. */
-  readonly key: string;
-  readonly when: 'before' | 'after';
-}
 
 const STEPS: Record<string, Step> = {
   'before it opened its epoch': { method: 'create', key: 'epochs/00000001', when: 'before' },
@@ -38,60 +30,6 @@ const STEPS: Record<string, Step> = {
     when: 'before',
   },
 };
-
-/**
- * Passes calls on; the first call of that step sleeps until it is woken. While it sleeps its process sends Redis
- * nothing: the timer that renews its lease would take the lease back that the test lets expire.
- */
-function sleepAt({ staging, redis }: Runtime, name: string, step: Step) {
-  let isAsleep = false;
-  let fallAsleep = () => {};
-  let wake = () => {};
-  const asleep = new Promise<void>((resolve) => {
-    fallAsleep = resolve;
-  });
-  const woken = new Promise<void>((resolve) => {
-    wake = resolve;
-  });
-  const isStep = (method: Step['method'], key: string) =>
-    method === step.method && key.startsWith(`${name}/${step.key}`);
-  const sleep = async (when: Step['when']) => {
-    if (when !== step.when) return;
-    isAsleep = true;
-    fallAsleep();
-    await woken;
-    isAsleep = false;
-  };
-  const sleepy: Staging = {
-    ...staging,
-    async create(key, body) {
-      if (!isStep('create', key)) return staging.create(key, body);
-      await sleep('before');
-      const created = await staging.create(key, body);
-      await sleep('after');
-      return created;
-    },
-    async put(key, body) {
-      if (isStep('put', key)) await sleep('before');
-      return staging.put(key, body);
-    },
-    async get(key) {
-      if (isStep('get', key)) await sleep('before');
-      return staging.get(key);
-    },
-  };
-  const sleepyRedis = new Proxy(redis, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name, target);
-      if (typeof value !== 'function') return value;
-      const isCommand = name === 'eval' || name === 'hmget';
-      return isCommand && isAsleep
-        ? (...args: unknown[]) => woken.then(() => value.apply(target, args))
-        : value.bind(target);
-    },
-  });
-  return { staging: sleepy, redis: sleepyRedis, asleep, wake: () => wake() };
-}
 
 const readNewest = (folder: string) =>
   readFileSync(join(folder, readdirSync(folder).sort().at(-1) ?? ''), 'utf8');

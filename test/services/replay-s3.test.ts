@@ -24,7 +24,7 @@ describe.skipIf(!s3)('with staging on S3', () => {
   let lab: MigrationLab;
   beforeAll(async () => {
     lab = await openMigrationLab({
-      staging: {
+      settings: {
         BACKHAUL_STAGING: `s3://${BUCKET}/${options.prefix}`,
         BACKHAUL_S3_ENDPOINT: options.endpoint,
         BACKHAUL_S3_ACCESS_KEY_ID: options.accessKeyId,

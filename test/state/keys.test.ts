@@ -27,6 +27,7 @@ import {
   toFactsKey,
   toMergesKey,
   toPartId,
+  toPartsPrefix,
   toPlanFactsPrefix,
   toPlanPrefix,
   toRangeId,
@@ -192,6 +193,12 @@ describe('keys of staging, as earlier versions stored them', () => {
     expect(parseKnownName(`${keys.knownFacts}.DS_Store.json`)).toBeUndefined();
     expect(isLedgerKey(keys.document)).toBe(true);
     expect(isLedgerKey(layout('shop').record)).toBe(false);
+  });
+
+  it('of parts, below the id of their migration, or its name alone where an earlier version began it', () => {
+    expect(toPartsPrefix({ name: 'shop', id: 'one', partsById: true })).toBe('shop/staged/one/');
+    expect(toPartsPrefix({ name: 'shop', id: 'one' })).toBe('shop/');
+    expect(parseMigrationName(toPartsPrefix({ name: 'shop', id: 'one', partsById: true }))).toBe('shop');
   });
 
   it('of staged files and their parts', () => {

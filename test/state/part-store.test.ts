@@ -87,6 +87,15 @@ it.each(what)('keeps %s of a migration that is there', async (kind) => {
   expect(await listLeft()).toEqual([key]);
 });
 
+it.each(what)('keeps %s of one that comes back from another place meanwhile', async (kind) => {
+  const comeBack = async () => {
+    await staging.remove(layout('shop').record);
+    await saveControl(staging, 'shop', { state: 'importing', reason: '', at });
+  };
+  const { key } = await write(kind, openStore(comeBack));
+  expect(await listLeft()).toEqual([key]);
+});
+
 it.each(what)('leaves no %s of one that was removed meanwhile', async (kind) => {
   await expect(
     write(

@@ -32,12 +32,12 @@ export interface MigrationLab {
 }
 
 export async function openMigrationLab({
-  staging = {},
+  settings: more = {},
   ...options
 }: {
   readonly latencyMs?: number;
-  /** Settings of another staging than the folder `here`. */
-  readonly staging?: Readonly<Record<string, string>>;
+  /** Variables that the settings are read from, beside Redis and the data folder. */
+  readonly settings?: Readonly<Record<string, string>>;
 } = {}): Promise<MigrationLab> {
   const env = { KEY: API_KEY };
   const server = await startRedis();
@@ -45,9 +45,8 @@ export async function openMigrationLab({
   const workplace = createWorkplace();
   const destination = await startStrictDestination({ apiKey: API_KEY, ...options });
   const settings = loadSettings({
-    REDIS_URL: server.url,
-    BACKHAUL_DATA_DIR: workplace.dataDir('here'),
-    ...staging,
+    ...{ REDIS_URL: server.url, BACKHAUL_DATA_DIR: workplace.dataDir('here') },
+    ...more,
   });
   const runtime = await openRuntime(settings, env, { api: false }, pino({ level: 'silent' }));
 

@@ -88,6 +88,8 @@ export async function removeMigration(
   const entered = await applyEvent(staging, name, { kind: 'remove' }, { reason: `removed at ${at}`, at });
   if (entered.kind === 'enter')
     await store.askRedis((redis) => mirrorControl(redis, record.id, entered)).catch(() => {});
+  // Who writes a part looks at its epoch afterwards: what this removal does not list must find it over.
+  await store.askRedis((redis) => redis.hdel(migrationKey(record.id), 'epoch')).catch(() => {});
 
   if (!keepRejects) await giveUpAttempts(staging, name);
 

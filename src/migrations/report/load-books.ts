@@ -3,7 +3,7 @@ import type { Receipt, RejectSegment } from '../../contract/progress.ts';
 import type { Staging } from '../../contract/staging.ts';
 import { countFingerprints, FINGERPRINT_BYTES } from '../../state/fingerprints.ts';
 import { hashBytes } from '../../state/hash-bytes.ts';
-import { layout } from '../../state/keys.ts';
+import { layout, toPartsPrefix } from '../../state/keys.ts';
 import { createIsOwnSlice, type MigrationRecord } from '../../state/migrations.ts';
 import { listFileReceipts, listParts } from '../../state/parts.ts';
 import { listReceipts } from '../../state/receipts.ts';
@@ -26,7 +26,8 @@ export async function loadBooks(
   record: MigrationRecord,
   { willFold = false }: { readonly willFold?: boolean } = {},
 ): Promise<Books> {
-  const { prefix, repeatsResult } = layout(record.name);
+  const { repeatsResult } = layout(record.name);
+  const prefix = toPartsPrefix(record);
   const totals = new ReceiptTotals();
   const named = new NamedObjects(record.name);
   const generations = createGeneration();

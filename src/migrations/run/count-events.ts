@@ -8,7 +8,7 @@ import { Outcomes } from '../../pipeline/outcomes.ts';
 import { createBytesParser } from '../../sources/formats/parse-record.ts';
 import type { ImportMap } from '../../sources/source.ts';
 import { encodeDocument, loadDocument } from '../../state/document.ts';
-import { layout } from '../../state/keys.ts';
+import { layout, toPartsPrefix } from '../../state/keys.ts';
 import { createIsOwnSlice, type MigrationRecord } from '../../state/migrations.ts';
 import type { PartRecords } from '../../state/part-records.ts';
 import { listParts, loadPart } from '../../state/parts.ts';
@@ -33,10 +33,11 @@ const volume = z.strictObject({ records: z.number(), events: z.number() });
  */
 export async function countEvents(input: CountEventsInput): Promise<number> {
   const { staging, record, records, toMap, onPart } = input;
-  const { volume: key, prefix } = layout(record.name);
+  const key = layout(record.name).volume;
   const known = await loadDocument(volume, key, staging);
   if (known?.records === records) return known.events;
 
+  const prefix = toPartsPrefix(record);
   const isOwn = createIsOwnSlice(record);
   let parts = 0;
   let events = 0;

@@ -5,7 +5,7 @@ import type { Staging } from '../../contract/staging.ts';
 import { AsyncQueue } from '../../lib/async/async-queue.ts';
 import { planSpace } from '../../pipeline/stage/plan-space.ts';
 import { countFiles, listFiles, type StagedSlice } from '../../pipeline/stage/slice-groups.ts';
-import { layout, toPartId } from '../../state/keys.ts';
+import { toPartId, toPartsPrefix } from '../../state/keys.ts';
 import { listSlices, type MigrationRecord } from '../../state/migrations.ts';
 import { listFileReceipts, listParts, loadFileReceipt, loadPartMeta } from '../../state/parts.ts';
 import { isReceiptOf, loadReceipt } from '../../state/receipts.ts';
@@ -65,7 +65,7 @@ export async function stageAndImport(
   beforeImport?: () => Promise<void>,
 ): Promise<Failure[]> {
   const { staging, board } = run;
-  const { prefix } = layout(run.record.name);
+  const prefix = toPartsPrefix(run.record);
 
   const wanted = listSlices(run.record);
   const described = new Map<string, number>();

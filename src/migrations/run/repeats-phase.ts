@@ -20,7 +20,7 @@ import {
   toEventKey,
   unpackRecord,
 } from '../../state/fingerprints.ts';
-import { layout } from '../../state/keys.ts';
+import { layout, toPartsPrefix } from '../../state/keys.ts';
 import { loadPart, loadPartDescription } from '../../state/parts.ts';
 import { listReceipts } from '../../state/receipts.ts';
 import { saveRejects } from '../../state/rejects/rejects.ts';
@@ -56,6 +56,7 @@ interface FoldSource {
 export async function foldRepeats(run: EpochRun, rangeRows?: number): Promise<Repeats> {
   const { staging, record, schedulerDeps } = run;
   const keys = layout(record.name);
+  const prefix = toPartsPrefix(record);
   const sources: FoldSource[] = [];
   const generations = createGeneration();
   let listed = 0;
@@ -87,13 +88,13 @@ export async function foldRepeats(run: EpochRun, rangeRows?: number): Promise<Re
     let folded = isDamaged ? undefined : await loadRepeatsIfWhole(staging, key);
     if (!folded) {
       const toRejectsKey = (part: string) => keys.repeatsRejects(generation.name, id, part);
-      folded = await foldRange(staging, keys.prefix, sources, range, toRejectsKey, schedulerDeps.signal);
+      folded = await foldRange(staging, prefix, sources, range, toRejectsKey, schedulerDeps.signal);
       await saveRepeats(staging, key, folded);
     }
     total.addAll(folded);
   }
   await countSeveral(total, {
-    ...{ staging, prefix: keys.prefix, sources, signal: schedulerDeps.signal },
+    ...{ staging, prefix, sources, signal: schedulerDeps.signal },
     toRejectsKey: (part) => keys.repeatsRejects(generation.name, 'several', part),
   });
   const { several: _, ...result } = total.build();

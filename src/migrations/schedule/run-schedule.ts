@@ -229,12 +229,9 @@ const isLeased = ({ redis }: MigrationRuntime, { id }: MigrationRecord): Promise
   redis.exists(leaseKey(id)).then((found) => found === 1);
 
 /** Files that were entered by a producer that was killed before it staged them. */
-async function isAllStaged(
-  { staging }: MigrationRuntime,
-  { name, files }: MigrationRecord,
-): Promise<boolean> {
-  const staged = await loadStagedFiles(staging, name);
-  return files.every(({ fileId }) => staged.has(fileId));
+async function isAllStaged({ staging }: MigrationRuntime, record: MigrationRecord): Promise<boolean> {
+  const staged = await loadStagedFiles(staging, record);
+  return record.files.every(({ fileId }) => staged.has(fileId));
 }
 
 type Outcome = Pick<ScheduledRun, 'outcome' | 'reason'>;

@@ -3,7 +3,14 @@ import type { Staging } from '../../contract/staging.ts';
 import { shorten } from '../../lib/preview.ts';
 import { takesWrites } from '../../lib/redis-reply.ts';
 import { type Control, loadNewestControl } from '../../state/control.ts';
-import { isDocument, layout, parsePartKey, parseReceiptKey, partKeys } from '../../state/keys.ts';
+import {
+  isDocument,
+  layout,
+  parsePartKey,
+  parseReceiptKey,
+  partKeys,
+  toPartsPrefix,
+} from '../../state/keys.ts';
 import { createIsOwnSlice, type MigrationRecord } from '../../state/migrations.ts';
 import { loadPartMeta } from '../../state/parts.ts';
 import { loadProgressNote } from '../../state/progress-note.ts';
@@ -127,19 +134,19 @@ const READ_AHEAD = 16;
  */
 export function createTotalsReader(
   staging: Staging,
-  record: Pick<MigrationRecord, 'name' | 'files' | 'replays'>,
+  record: Pick<MigrationRecord, 'name' | 'id' | 'partsById' | 'files' | 'replays'>,
   onReceipt: (receipt: Receipt) => void = () => {},
 ): () => Promise<Totals> {
   const { name } = record;
   const totals = new TotalsBuilder();
   const isOwn = createIsOwnSlice(record);
-  const { prefix, receipts: receiptsPrefix } = layout(name);
+  const prefix = toPartsPrefix(record);
   const loadMeta = (key: string) => loadPartMeta(staging, prefix, parsePartKey(prefix, key));
   const readParts = createReader(staging, partKeys(prefix).parts, loadMeta, (part) => {
     if (isOwn(part.fileId)) totals.addPart(part);
   });
   const load = (key: string) => loadReceipt(staging, name, parseReceiptKey(name, key));
-  const readReceipts = createReader(staging, receiptsPrefix, load, (receipt) => {
+  const readReceipts = createReader(staging, layout(name).receipts, load, (receipt) => {
     totals.addReceipt(receipt);
     onReceipt(receipt);
   });

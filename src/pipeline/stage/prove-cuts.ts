@@ -3,7 +3,7 @@ import type { FileReceipt, PartDescription } from '../../contract/part.ts';
 import { SourceError } from '../../lib/errors.ts';
 import { releaseFrames } from '../../state/frames.ts';
 import { hashBytes } from '../../state/hash-bytes.ts';
-import { toPartId } from '../../state/keys.ts';
+import { parseMigrationName, toPartId } from '../../state/keys.ts';
 import { loadReceipt } from '../../state/receipts.ts';
 import { type CutPart, PartCutter, type StagedParts } from './cut-parts.ts';
 import { explainChange } from './keep-part.ts';
@@ -41,7 +41,7 @@ export async function proveCuts(
       ? before.firstRecord === firstRecord && before.records === records
       : isDetermined(number, known, earlier) ||
         isOneOf(bodies.get(number), part) ||
-        !(await loadReceipt(staging, toMigrationName(prefix), toPartId(fileId, number)));
+        !(await loadReceipt(staging, parseMigrationName(prefix), toPartId(fileId, number)));
     if (!isSame) throw explainOtherCut(slice.name, toPartId(fileId, number));
     releaseFrames(part.frames);
   };
@@ -69,9 +69,6 @@ const isDetermined = (number: number, known: ReadonlyMap<number, unknown>, { par
 
 const isOneOf = (bodies: readonly LostBody[] = [], { frames }: CutPart): boolean =>
   bodies.some(({ sha256 }) => sha256 === hashBytes(frames));
-
-/** Of `shop/`. */
-const toMigrationName = (prefix: string) => prefix.slice(0, -1);
 
 const explainOtherCut = (file: string, part: string) =>
   new SourceError(

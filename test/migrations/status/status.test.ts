@@ -69,7 +69,7 @@ it('adds up parts and receipts, and reads each of them once however often it loo
   const { staging, gets } = createWatchedStaging();
   for (let number = 0; number < 20; number += 1) await putPart(staging, number);
   await putReceipt(staging, 0);
-  const read = createTotalsReader(staging, { name: 'shop', files: [] });
+  const read = createTotalsReader(staging, { name: 'shop', id: 'one', files: [] });
   expect(await read()).toMatchObject({
     parts: { done: 1, staged: 20 },
     records: { staged: 140 },

@@ -2,6 +2,18 @@ import type { Mutant } from '../mutant.ts';
 
 export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
   {
+    id: 'SN5',
+    what: 'rm ends the epochs of a migration after it listed its objects',
+    file: 'src/migrations/remove/remove-migration.ts',
+    edits: [
+      [
+        "  await store.askRedis((redis) => redis.hdel(migrationKey(record.id), 'epoch')).catch(() => {});\n",
+        '',
+      ],
+    ],
+    tests: ['test/migrations/remove.test.ts'],
+  },
+  {
     id: 'U12',
     what: 'folding though resolving failed',
     file: 'src/migrations/run/persons-phase.ts',

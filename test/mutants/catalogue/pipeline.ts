@@ -2,6 +2,28 @@ import type { Mutant } from '../mutant.ts';
 
 export const PIPELINE_MUTANTS: readonly Mutant[] = [
   {
+    id: 'SN2',
+    what: 'what a sleeper staged of a removed migration stays',
+    file: 'src/pipeline/stage/stage-own.ts',
+    edits: [['      await clearStaging(staging, prefix).catch(() => {});', '      return;']],
+    tests: ['test/migrations/removed-meanwhile.test.ts'],
+  },
+  {
+    id: 'SN3',
+    what: 'the receipt of a slice is written last, and nobody looks whether the epoch is over',
+    file: 'src/pipeline/stage/stage-own.ts',
+    edits: [
+      [
+        `    });
+    await assertInForce();
+`,
+        `    });
+`,
+      ],
+    ],
+    tests: ['test/migrations/removed-meanwhile.test.ts'],
+  },
+  {
     id: 'I1',
     what: 'accepted counts all events, refused too',
     file: 'src/pipeline/advance.ts',

@@ -2,6 +2,20 @@ import type { Mutant } from '../mutant.ts';
 
 export const STATE_MUTANTS: readonly Mutant[] = [
   {
+    id: 'SN1',
+    what: 'parts lie below the name of their migration, not its id',
+    file: 'src/state/keys.ts',
+    edits: [['(partsById ? `${name}/staged/${id}/` : layout(name).prefix)', 'layout(name).prefix']],
+    tests: ['test/migrations/removed-meanwhile.test.ts'],
+  },
+  {
+    id: 'SN4',
+    what: 'a migration that comes back from another place counts as removed',
+    file: 'src/state/part-store.ts',
+    edits: [["  if (control?.state === 'importing') return false;\n", '']],
+    tests: ['test/state/part-store.test.ts'],
+  },
+  {
     id: 'K5',
     what: 'expiry of a taken-up part not renewed',
     file: 'src/state/checkpoints.ts',

@@ -155,7 +155,8 @@ describe('a slice that two processes stage', () => {
       const answers = [...inForce];
       const redis = { hget: async () => answers.shift() ?? inForce.at(-1) } as unknown as Redis;
       const onPart = ({ id }: { id: string }) => void fed.push(id);
-      const work = stageFileHandler({ staging, redis, migrationId: 'm', files: [file(body)], onPart });
+      const migration = { name: 'test', id: 'm' };
+      const work = stageFileHandler({ staging, redis, migration, files: [file(body)], onPart });
       const { fileId } = file(body);
       const payload = { migration: 'test', epoch: 1, fileId, packing: 'none' } as const;
       return work(payload, { signal, progress: () => {}, log: pino({ level: 'silent' }) });
