@@ -1,8 +1,8 @@
-import { join } from 'node:path';
 import { type HttpBindings, type ServerType, serve } from '@hono/node-server';
 import type { Hono } from 'hono';
 import type { Logger } from 'pino';
 import type { Seed } from '../../config/seed.ts';
+import { toDatabasePaths } from '../embedded/database-note.ts';
 import { ConfigError, getMessage } from '../lib/errors.ts';
 import type { MigrationStore } from '../migrations/migration-runtime.ts';
 import { buildApi } from './app.ts';
@@ -25,6 +25,7 @@ import { declareFlags } from './flags/declare-flags.ts';
 import { createHealthCheck } from './health.ts';
 import { MAX_HEADER_BYTES, respondToClientError } from './http/client-error.ts';
 import type { OperationsDeps } from './operations/routes.ts';
+import { assertEmbeddedIsOwn, assertOwnDatabase } from './own-database.ts';
 
 /** A request must have arrived whole by then: a client that trickles its body is cut off. */
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -153,16 +154,23 @@ const createReadyChecks = (db: Db, { staging, askRedis }: MigrationStore) => ({
   staging: () => staging.get('_migrations/none.json'),
 });
 
-function openDatabaseOf({ databaseUrl, dataDir, log, bootstrap, seed }: ApiOptions): Promise<OpenedDatabase> {
-  const db =
-    databaseUrl === undefined ? createPgliteDb(join(dataDir, 'database')) : createPoolDb(databaseUrl, log);
+async function openDatabaseOf({
+  databaseUrl,
+  dataDir,
+  log,
+  bootstrap,
+  seed,
+}: ApiOptions): Promise<OpenedDatabase> {
+  const isEmbedded = databaseUrl === undefined;
+  if (isEmbedded) assertEmbeddedIsOwn(dataDir);
+  const db = isEmbedded ? createPgliteDb(toDatabasePaths(dataDir).folder) : createPoolDb(databaseUrl, log);
   const prepare = async () => {
     await refuseHalfMoved(db);
     await migrate(db);
+    await assertOwnDatabase(db, isEmbedded ? 'embedded' : 'server', dataDir);
     if (bootstrap !== undefined) await saveBootstrap(db, bootstrap, seed);
   };
-  const explain = (error: unknown) =>
-    databaseUrl === undefined ? error : explainFailure(databaseUrl, error);
+  const explain = (error: unknown) => (isEmbedded ? error : explainFailure(databaseUrl, error));
   return openDatabase({ db, prepare, explain, log });
 }
 

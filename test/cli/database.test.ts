@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -67,7 +67,61 @@ describe.skipIf(postgres === undefined)('backhaul database move', () => {
 
       const again = await move('--to', url);
       expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('of its own')]);
+      const another = new pg.Client({ connectionString: url });
+      await another.connect();
+      await another.query('create database elsewhere');
+      await another.end();
+      const elsewhere = await move('--to', url.replace('/postgres?', '/elsewhere?'));
+      expect([elsewhere.code, elsewhere.stderr]).toEqual([2, expect.stringContaining('server already')]);
     },
     120_000,
+  );
+
+  it.runIf(ALL)(
+    'keeps a migration in one database, whichever of both a process is set to',
+    async () => {
+      const client = new pg.Client({ connectionString: url });
+      await client.connect();
+      await client.query('create database imports');
+      await client.end();
+      const databaseUrl = url.replace('/postgres?', '/imports?');
+      const folder = await readyDataDir(await mkdtemp(join(tmpdir(), 'backhaul-move-one-')));
+      const source = join(folder, 'source');
+      await mkdir(source);
+      const manifest = join(folder, 'one.json');
+      const mapping = { event: { column: 'e' }, distinctId: { column: 'u' }, timestamp: { column: 't' } };
+      await writeFile(
+        manifest,
+        JSON.stringify({ name: 'one', source: { type: 'jsonl', from: 'source', mapping } }),
+      );
+      const addFile = (name: string) =>
+        writeFile(
+          join(source, name),
+          Array.from({ length: 10 }, (_, n) =>
+            JSON.stringify({ e: 'e', u: `${name}-${n}`, t: '2024-02-03T04:05:06Z' }),
+          ).join('\n'),
+        );
+      const topUp = (env: Record<string, string>) =>
+        runBackhaul(['run', '--top-up', manifest], { dataDir: folder, env });
+      const onServer = { DATABASE_URL: databaseUrl };
+      await addFile('a.jsonl');
+      expect(await runBackhaul(['run', manifest], { dataDir: folder })).toMatchObject({ code: 0 });
+
+      await addFile('b.jsonl');
+      const early = await topUp(onServer);
+      expect([early.code, early.stderr]).toEqual([2, expect.stringContaining('backhaul database move')]);
+      const moved = await runBackhaul(['database', 'move'], { dataDir: folder, env: onServer });
+      expect(moved.code, moved.stderr).toBe(0);
+      const late = await topUp({});
+      expect([late.code, late.stderr]).toEqual([2, expect.stringContaining('set DATABASE_URL')]);
+      expect(await topUp(onServer)).toMatchObject({ code: 0 });
+      const there = new pg.Client({ connectionString: databaseUrl });
+      await there.connect();
+      const { rows } = await there.query("select count(*)::int as events from events where event = 'e'");
+      await there.end();
+      expect(rows).toEqual([{ events: 20 }]);
+      await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+    },
+    300_000,
   );
 });

@@ -138,7 +138,7 @@ describe.skipIf(postgres === undefined)('a database that goes away', () => {
   test('an API that is started before its database answers 503, and works once it is there', async () => {
     await server.end('SIGINT');
     const early = await startApi({
-      dataDir,
+      dataDir: join(dataDir, 'early'),
       databaseUrl: server.url.replace('/postgres?', '/template1?'), // without tables
       port: 0,
       log: silent,

@@ -1,6 +1,10 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { takeDataDirLock } from '../../embedded/data-dir-lock.ts';
+import {
+  hasEmbeddedDatabase,
+  putDatabaseNote,
+  readDatabaseNote,
+  toDatabasePaths,
+} from '../../embedded/database-note.ts';
 import { ConfigError, UnavailableError } from '../../lib/errors.ts';
 import { formatCount } from '../../migrations/plan/format-text.ts';
 import { moveEmbedded } from '../../server/database/move/move-embedded.ts';
@@ -20,14 +24,15 @@ export async function moveToServer(context: CommandContext, options: { to?: stri
       'Name the PostgreSQL server that the data goes to: --to postgres://user:password@host/database, or DATABASE_URL.',
     );
   }
-  const folder = join(settings.dataDir, 'database');
-  if (!existsSync(join(folder, 'PG_VERSION'))) {
+  const { dataDir } = settings;
+  const { folder, note } = toDatabasePaths(dataDir);
+  if (!hasEmbeddedDatabase(dataDir)) {
     throw new ConfigError(`There is no embedded database in ${folder}; BACKHAUL_DATA_DIR names its folder.`);
   }
-  const attempt = takeDataDirLock(settings.dataDir);
+  const attempt = takeDataDirLock(dataDir);
   if (attempt.kind === 'held') {
     throw new ConfigError(
-      `The data folder ${settings.dataDir} is in use by process ${attempt.owner.pid}. Stop it (backhaul serve, a run or a worker), and move then.`,
+      `The data folder ${dataDir} is in use by process ${attempt.owner.pid}. Stop it (backhaul serve, a run or a worker), and move then.`,
     );
   }
   const stop = listenForStop(terminal, CONTINUE);
@@ -37,6 +42,13 @@ export async function moveToServer(context: CommandContext, options: { to?: stri
       databaseUrl,
       log,
       signal: stop.signal,
+      onBegin() {
+        if (readDatabaseNote(dataDir)?.kind !== 'server') return;
+        throw new ConfigError(
+          `The data of ${dataDir} is in a PostgreSQL server already, and ${folder} is what it was before. To move it again all the same, remove ${note}.`,
+        );
+      },
+      onArrived: (id) => putDatabaseNote(dataDir, { id, kind: 'server' }),
       onProgress: (copied, total) =>
         terminal.status(() => `${formatCount(copied)} of ${formatCount(total)} rows copied`),
     });

@@ -2,6 +2,52 @@ import type { Mutant } from '../mutant.ts';
 
 export const SERVER_MUTANTS: readonly Mutant[] = [
   {
+    id: 'OD1',
+    what: 'an unused server beside an embedded database is taken',
+    file: 'src/server/own-database.ts',
+    edits: [[': isUnused && hasEmbedded;', ': false;']],
+    tests: ['test/server/own-database.test.ts'],
+  },
+  {
+    id: 'OD2',
+    what: 'an embedded database that was moved is served',
+    file: 'src/server/own-database.ts',
+    edits: [["  if (known?.kind === 'server')\n", "  if (known?.kind === 'server' && unlike)\n"]],
+    tests: ['test/server/own-database.test.ts'],
+  },
+  {
+    id: 'OD3',
+    what: 'an embedded database is made before anybody asks whether it is that of the folder',
+    file: 'src/server/server.ts',
+    edits: [['  if (isEmbedded) assertEmbeddedIsOwn(dataDir);\n', '']],
+    tests: ['test/server/own-database.test.ts'],
+  },
+  {
+    id: 'OD4',
+    what: 'the database is compared after its project was made',
+    file: 'src/server/server.ts',
+    edits: [
+      ["    await assertOwnDatabase(db, isEmbedded ? 'embedded' : 'server', dataDir);\n", ''],
+      [
+        'await saveBootstrap(db, bootstrap, seed);\n',
+        "await saveBootstrap(db, bootstrap, seed);\n    await assertOwnDatabase(db, isEmbedded ? 'embedded' : 'server', dataDir);\n",
+      ],
+    ],
+    tests: ['test/server/own-database.test.ts'],
+  },
+  {
+    id: 'OD5',
+    what: 'a target can be used before the data folder says that its data is there',
+    file: 'src/server/database/move/move-database.ts',
+    edits: [
+      [
+        '  options.onArrived?.((await identifyDatabase(source)).id);\n  await removeProgress(target);\n',
+        '  await removeProgress(target);\n  options.onArrived?.((await identifyDatabase(source)).id);\n',
+      ],
+    ],
+    tests: ['test/server/own-database.test.ts'],
+  },
+  {
     id: 'N12',
     what: 'uuids of all projects count as stored',
     file: 'src/server/capture/ingest/known-store.ts',

@@ -2,6 +2,7 @@ import { ConfigError } from '../../../lib/errors.ts';
 import type { Db, Queryable } from '../db.ts';
 import { migrate } from '../migrate.ts';
 import { continueNumbers, copyTable } from './copy-table.ts';
+import { identifyDatabase } from './identity.ts';
 import { listTables, type Table } from './list-tables.ts';
 import { createProgress, loadProgress, NOTHING_COPIED, removeProgress } from './progress.ts';
 
@@ -15,6 +16,10 @@ export interface MoveOptions {
   readonly onProgress?: (copied: number, total: number) => void;
   /** Ends the move after a step; the same call continues it. */
   readonly signal?: AbortSignal;
+  /** Called before the first row is copied, and not where a move continues. May throw. */
+  readonly onBegin?: () => void;
+  /** Called once all has arrived, before a server may start on the target; again where a move was killed there. */
+  readonly onArrived?: (id: string) => void;
 }
 
 /**
@@ -26,7 +31,7 @@ export async function moveDatabase(source: Db, target: Db, options: MoveOptions 
   await migrate(source);
   await migrate(target);
   const tables = await listTables(source);
-  await begin(target, tables, await identify(source));
+  await begin(target, tables, await identify(source), options);
   const progress = await loadProgress(target);
   const counts = new Map<string, number>();
   for (const { name } of tables) counts.set(name, await countRows(source, name));
@@ -42,13 +47,19 @@ export async function moveDatabase(source: Db, target: Db, options: MoveOptions 
     await continueNumbers(target, table);
   }
   await compare(source, target, tables);
+  options.onArrived?.((await identifyDatabase(source)).id);
   await removeProgress(target);
   await target.query('analyze');
   return tables.map(({ name }) => ({ name, rows: counts.get(name) ?? 0 }));
 }
 
-/** Makes the target ready for a first row, once. */
-async function begin(target: Db, tables: readonly Table[], source: string): Promise<void> {
+/** Makes the target ready for a first row, once. Throws ConfigError, and what `onBegin` does. */
+async function begin(
+  target: Db,
+  tables: readonly Table[],
+  source: string,
+  { onBegin }: Pick<MoveOptions, 'onBegin'>,
+): Promise<void> {
   await target.transaction(async (tx) => {
     const progress = await loadProgress(tx);
     if (progress !== undefined) {
@@ -63,6 +74,7 @@ async function begin(target: Db, tables: readonly Table[], source: string): Prom
         `The database has ${name} of its own, and two databases cannot be joined. Name an empty one, for example after: create database backhaul`,
       );
     }
+    onBegin?.();
     // What the tables are made with: the first organisation and its owner, who have other ids in the source.
     for (const { name } of [...tables].reverse()) await tx.query(`delete from ${name}`);
     await createProgress(tx, source);
