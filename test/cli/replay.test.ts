@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it, type TestContext } from 'vitest';
 import { createJsonlBench, type JsonlBench, line, NAME } from '../e2e/jsonl-bench.ts';
 import { killAllBackhaul, parseReport } from '../support/backhaul-process.ts';
+import { findPartsFolder } from '../support/parts-folder.ts';
 
 afterEach(killAllBackhaul);
 
@@ -87,7 +88,7 @@ describe('rejects replay', () => {
 
   it('imports nothing of a replay that was killed before it was a migration', async (context) => {
     const bench = await createReplayBench(context);
-    const staged = join(stagingOf(bench), NAME, 'parts');
+    const staged = findPartsFolder(join(stagingOf(bench), NAME));
     const [fileId = ''] = readdirSync(staged);
     const leftover = join(stagingOf(bench), `${NAME}.replay-1`, 'parts', fileId);
     mkdirSync(leftover, { recursive: true });

@@ -19,6 +19,7 @@ import type { RunStatus } from '../../src/migrations/run/run-status.ts';
 import { resumeMigration, startMigration } from '../../src/migrations/start.ts';
 import { loadStatus } from '../../src/migrations/status/watch.ts';
 import { importing, line, type MigrationLab, openMigrationLab } from '../support/migration-lab.ts';
+import { findPartsFolder } from '../support/parts-folder.ts';
 
 /** A finished migration of two parts, whose objects are damaged one at a time. */
 let lab: MigrationLab;
@@ -34,8 +35,9 @@ beforeAll(async () => {
   lab.writeFile('shop', 'b.json', [line('b-1'), line('b-2'), line('b-3'), line('b-4', 'never')]);
   expect(await startMigration(lab.runtime, shop, importing())).toMatchObject({ kind: 'finished' });
   folder = join(lab.workplace.dataDir('here'), 'staging', 'shop');
-  const parts = listFiles('parts').filter((name) => name.endsWith('.json'));
-  const ids = parts.map((name) => JSON.parse(readFileSync(at('parts', name), 'utf8')));
+  const found = readdirSync(findPartsFolder(folder), { recursive: true }).map(String);
+  const parts = found.filter((name) => name.endsWith('.json'));
+  const ids = parts.map((name) => JSON.parse(readFileSync(join(findPartsFolder(folder), name), 'utf8')));
   small = ids.find(({ records }) => records === 3).id;
   large = ids.find(({ records }) => records === 4).id;
 });
@@ -213,7 +215,7 @@ describe('what a receipt names', () => {
   });
 
   it('a part whose description is gone does not balance, and is staged again from its source', async () => {
-    const path = at('parts', `${large}.json`);
+    const path = join(findPartsFolder(folder), `${large}.json`);
     const before = JSON.parse(readFileSync(path, 'utf8'));
     rmSync(path);
     const problem = `part ${large} has a receipt, and its description is gone; resume with the source in its place`;
@@ -224,7 +226,7 @@ describe('what a receipt names', () => {
   });
 
   it('a part whose description is gone, and its source too, does not balance', async () => {
-    const path = at('parts', `${large}.json`);
+    const path = join(findPartsFolder(folder), `${large}.json`);
     const source = join(lab.workplace.folder, 'shop', 'b.json');
     const moved = `${source}.moved`;
     await damaged(
@@ -241,10 +243,10 @@ describe('what a receipt names', () => {
   });
 
   it("a part that has another's description is named", async () => {
-    const path = at('parts', `${large}.json`);
+    const path = join(findPartsFolder(folder), `${large}.json`);
     await damaged(
       path,
-      () => copyFileSync(at('parts', `${small}.json`), path),
+      () => copyFileSync(join(findPartsFolder(folder), `${small}.json`), path),
       async () => {
         await expect(loadReport(lab.runtime, 'shop')).rejects.toThrow(`describes part ${small}`);
       },
@@ -268,7 +270,7 @@ it('a migration that lost several descriptions is continued with every event whe
     },
   };
   expect(await startMigration(lab.runtime, loaded, untilStaged)).toMatchObject({ kind: 'stopped' });
-  const parts = join(folder, '..', 'early', 'parts');
+  const parts = findPartsFolder(join(folder, '..', 'early'));
   const [first = '', second = ''] = readdirSync(parts, { recursive: true })
     .map(String)
     .filter((path) => path.endsWith('.json'))

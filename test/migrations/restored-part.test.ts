@@ -6,6 +6,7 @@ import { FrameWriter } from '../../src/state/frames.ts';
 import { hashBytes } from '../../src/state/hash-bytes.ts';
 import { decodeFrames } from '../../src/state/part-records.ts';
 import { importing, line, type MigrationLab, openMigrationLab } from '../support/migration-lab.ts';
+import { findPartsFolder } from '../support/parts-folder.ts';
 
 /** Migrations that are stopped within a part, of which Redis has a checkpoint. */
 let lab: MigrationLab;
@@ -50,7 +51,7 @@ async function expectAllSent(name: string): Promise<void> {
 }
 
 it('a part that was restored with its records in another order starts over (I1)', async () => {
-  const parts = join(await stopWithin('restored'), 'parts');
+  const parts = findPartsFolder(await stopWithin('restored'));
   const [path = ''] = listFiles(parts, '.json');
   const [body = ''] = listFiles(parts, '.frames');
   const description = JSON.parse(readFileSync(path, 'utf8'));
