@@ -248,20 +248,19 @@ export const toPlanPrefix = (name: string): string => `_plans/${name}/`;
 /** Identity facts under their final ids, below the folder of a plan. */
 export const toPlanFactsPrefix = (prefix: string): string => `${prefix}people/`;
 
-/**
- * Folder of the parts of a migration and of the receipts of its slices. It is named by the id: what a process that
- * slept stages for a migration that was removed must not become that of another one with its name.
- */
-export const toPartsPrefix = ({
-  name,
-  id,
-  partsById = false,
-}: {
+interface PartsOwner {
   readonly name: string;
   readonly id: string;
   /** See MigrationRecord. */
   readonly partsById?: boolean;
-}): string => (partsById ? `${name}/staged/${id}/` : layout(name).prefix);
+}
+
+/**
+ * Folder of the parts of a migration and of the receipts of its slices. It is named by the id: what a process that
+ * slept stages for a migration that was removed must not become that of another one with its name.
+ */
+export const toPartsPrefix = ({ name, id, partsById = false }: PartsOwner): string =>
+  partsById ? `${name}/staged/${id}/` : layout(name).prefix;
 
 /** Keys of staged files and their parts below the folder of the parts of a migration, or of a plan. */
 export const partKeys = (prefix: string) => ({
@@ -358,6 +357,15 @@ interface Writer {
 export const toSegmentName = ({ part, epoch, counter }: Writer, position: number): string =>
   `${part}/${epoch}-${counter}-${position}`;
 
+/**
+ * The same below the name of a migration that may be given again: a worker of one that was removed has the same fences, and
+ * would replace what another one left.
+ */
+export const toOwnSegment = (
+  segment: string,
+  { id, partsById = false }: Pick<PartsOwner, 'id' | 'partsById'>,
+) => (partsById ? `${segment}-${id.slice(0, 8)}` : segment);
+
 const JSON_END = '.json';
 
 /**
@@ -398,11 +406,11 @@ export function parseCheckpointKey(key: string): Pick<Writer, 'epoch' | 'counter
   return epoch && counter ? { epoch: Number(epoch), counter: Number(counter) } : undefined;
 }
 
-/** The part's id of `shop/findings/<file>/00000/2-1-60.gz`, of its rejects and of its fingerprints. */
+/** The part's id of `shop/findings/<file>/00000/2-1-60-<id>.gz`, of its rejects and of its fingerprints. */
 export function parsePartOfFindings(name: string, key: string): string | undefined {
   const { allFindings, rejects, allFingerprints } = layout(name);
   const folder = [allFindings, rejects, allFingerprints].find((each) => key.startsWith(each));
-  return folder && /^([^/]+\/\d{5,})\/\d+-\d+-\d+\./.exec(key.slice(folder.length))?.[1];
+  return folder && /^([^/]+\/\d{5,})\/\d+-\d+-\d+(?:-[0-9a-f]{8})?\./.exec(key.slice(folder.length))?.[1];
 }
 
 /** The part's id of `<prefix>parts/<file>/00000.json`. */

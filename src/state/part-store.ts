@@ -12,7 +12,7 @@ import { loadControl } from './control.ts';
 import type { StoredFact } from './facts/fact-line.ts';
 import { saveFacts } from './facts/fact-object.ts';
 import { type EncodedFingerprints, saveFingerprints } from './fingerprints.ts';
-import { layout, toPartsPrefix } from './keys.ts';
+import { layout, toOwnSegment, toPartsPrefix } from './keys.ts';
 import { loadMigration, type MigrationRecord } from './migrations.ts';
 import type { PartRecords } from './part-records.ts';
 import { loadPart } from './parts.ts';
@@ -40,13 +40,14 @@ export function createPartStore(
   const { name, id } = migration;
   const keys = layout(name);
   const prefix = toPartsPrefix(migration);
+  const toOwn = (segment: string) => toOwnSegment(segment, migration);
   return {
     loadPart: (part, signal) => loadPart(staging, prefix, part, signal),
     async loadReceipt(partId) {
       const receipt = await loadReceipt(staging, name, partId);
       return receipt && isReceiptOf(receipt, id) ? receipt : undefined;
     },
-    saveRejects: (segment, rejects) => saveRejects(staging, keys.rejectSegment(segment), rejects),
+    saveRejects: (segment, rejects) => saveRejects(staging, keys.rejectSegment(toOwn(segment)), rejects),
     loadRejected: async (segment) =>
       // The reason was written by this program: a later one would not continue an older checkpoint.
       (await readRejects(staging, segment)).map(({ record, reason, detail, accepted }) => ({
@@ -56,8 +57,8 @@ export function createPartStore(
         ...(accepted ? { accepted } : {}),
       })),
     saveFingerprints: (segment, fingerprints) =>
-      saveFingerprints(staging, keys.fingerprints(segment), fingerprints),
-    saveFacts: (segment, facts) => saveFacts(staging, keys.findings(segment), facts),
+      saveFingerprints(staging, keys.fingerprints(toOwn(segment)), fingerprints),
+    saveFacts: (segment, facts) => saveFacts(staging, keys.findings(toOwn(segment)), facts),
     createReceipt: (receipt) => createReceipt(staging, name, { ...receipt, migration: id }),
   };
 }

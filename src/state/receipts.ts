@@ -1,21 +1,27 @@
 import { addCounts, isBalanced, zeroCounts } from '../contract/counts.ts';
 import { type Receipt, receipt as receiptSchema } from '../contract/progress.ts';
 import type { Staging } from '../contract/staging.ts';
-import { SourceError } from '../lib/errors.ts';
+import { FencedOutError, SourceError } from '../lib/errors.ts';
 import { encodeDocument, listDocuments, loadDocument } from './document.ts';
 import { countFingerprints } from './fingerprints.ts';
 import { layout, parseReceiptKey } from './keys.ts';
+import { loadMigration } from './migrations.ts';
 
 /**
  * Creates the receipt of a part, or returns the one that exists: the first one counts (I5). One that a worker of a
- * removed migration of the same name left late is replaced.
+ * removed migration of the same name left late is replaced, and FencedOutError thrown to that worker itself.
  */
 export async function createReceipt(staging: Staging, name: string, receipt: Receipt): Promise<Receipt> {
   const key = layout(name).receipt(receipt.part);
   while (!(await staging.create(key, encodeDocument(receipt)))) {
     const existing = await loadReceipt(staging, name, receipt.part);
     if (existing && isReceiptOf(existing, receipt.migration)) return existing;
-    if (existing) await staging.remove(key);
+    if (!existing) continue;
+    // The one that woke up late may be this one.
+    const record = await loadMigration(staging, name);
+    if (record && record.id !== receipt.migration)
+      throw new FencedOutError(`migration "${name}" was removed, and another one has its name`);
+    await staging.remove(key);
   }
   return receipt;
 }

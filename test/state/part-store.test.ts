@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Staging } from '../../src/contract/staging.ts';
 import { FencedOutError } from '../../src/lib/errors.ts';
 import { removeMigration } from '../../src/migrations/remove/remove-migration.ts';
-import { layout } from '../../src/state/keys.ts';
+import { layout, parsePartOfFindings } from '../../src/state/keys.ts';
 import { createMigration } from '../../src/state/migrations.ts';
 import { createPartStore, leaveNothingOfRemoved, type PartStore } from '../../src/state/part-store.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
@@ -53,7 +53,10 @@ const what = Object.keys(writes);
 const write = (kind: string, store: PartStore) => writes[kind]?.(store) ?? Promise.reject(new Error(kind));
 
 /** Sleeps in every write until that has been done meanwhile. */
-function openStore(meanwhile: () => Promise<unknown>): PartStore {
+function openStore(
+  meanwhile: () => Promise<unknown>,
+  one: Parameters<typeof createPartStore>[1] = { name: 'shop', id: '1' },
+): PartStore {
   const sleepy: Staging = {
     ...staging,
     async put(key, body) {
@@ -61,7 +64,6 @@ function openStore(meanwhile: () => Promise<unknown>): PartStore {
       return staging.put(key, body);
     },
   };
-  const one = { name: 'shop', id: '1' };
   return leaveNothingOfRemoved(createPartStore(sleepy, one), sleepy, one);
 }
 
@@ -118,3 +120,22 @@ it.each(what)(
     expect(await listLeft()).toEqual([]);
   },
 );
+
+it.each(what)('replaces no %s of another one that has its name by now', async (kind) => {
+  const migration = (id: string) => ({ name: 'shop', id, partsById: true }) as const;
+  const other = createPartStore(staging, migration('22222222-2222'));
+  let kept: Buffer | undefined;
+  let key = '';
+  const again = async () => {
+    await remove(true);
+    await createMigration(staging, record('22222222-2222'));
+    await saveControl(staging, 'shop', { state: 'running', reason: '', at });
+    ({ key } = await write(kind, other));
+    kept = await staging.get(key);
+  };
+  const sleepy = openStore(again, { ...migration('11111111-1111') });
+  await expect(write(kind, sleepy)).rejects.toThrow(FencedOutError);
+  expect(await listLeft()).toEqual([key]);
+  expect(await staging.get(key)).toEqual(kept);
+  expect(parsePartOfFindings('shop', key)).toBe('0ee979ade56b/00000');
+});

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Receipt, receipt as receiptSchema } from '../../src/contract/progress.ts';
+import { FencedOutError } from '../../src/lib/errors.ts';
 import { TallyBuilder } from '../../src/pipeline/tally.ts';
+import { createMigration } from '../../src/state/migrations.ts';
 import { createPartStore } from '../../src/state/part-store.ts';
 import { createReceipt, findReceiptFault } from '../../src/state/receipts.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
@@ -94,6 +96,23 @@ describe('the receipt of a part', () => {
     expect(await store.loadReceipt(PART)).toBeUndefined();
     const own = await store.createReceipt({ ...clean, mapping: 'csv@2' });
     expect(own).toMatchObject({ migration: 'one', mapping: 'csv@2' });
+    expect(await store.loadReceipt(PART)).toEqual(own);
+  });
+
+  it('is left alone by the worker of a removed migration of the same name that wakes up late', async () => {
+    const { staging, store } = await openStore('one');
+    await createMigration(staging, {
+      ...{ id: 'one', name: 'shop', identity: {}, identitySha256: '', mapping: 'jsonl@1' },
+      ...{
+        destination: 'http://service.test',
+        files: [],
+        createdAt: '',
+        opening: { manifest: {}, baseDir: '/' },
+      },
+    });
+    const own = await store.createReceipt(clean);
+    const late = createPartStore(staging, { name: 'shop', id: 'removed' }).createReceipt(clean);
+    await expect(late).rejects.toThrow(FencedOutError);
     expect(await store.loadReceipt(PART)).toEqual(own);
   });
 

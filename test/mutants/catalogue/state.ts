@@ -5,8 +5,22 @@ export const STATE_MUTANTS: readonly Mutant[] = [
     id: 'SN1',
     what: 'parts lie below the name of their migration, not its id',
     file: 'src/state/keys.ts',
-    edits: [['(partsById ? `${name}/staged/${id}/` : layout(name).prefix)', 'layout(name).prefix']],
+    edits: [['  partsById ? `${name}/staged/${id}/` : layout(name).prefix;', '  layout(name).prefix;']],
     tests: ['test/migrations/removed-meanwhile.test.ts'],
+  },
+  {
+    id: 'SN6',
+    what: 'a worker of a removed migration replaces what another one of its name left',
+    file: 'src/state/keys.ts',
+    edits: [['(partsById ? `${segment}-${id.slice(0, 8)}` : segment)', 'segment']],
+    tests: ['test/state/part-store.test.ts'],
+  },
+  {
+    id: 'SN7',
+    what: 'a worker of a removed migration removes the receipt of another one of its name',
+    file: 'src/state/receipts.ts',
+    edits: [['if (record && record.id !== receipt.migration)', 'if (record && record.id === "")']],
+    tests: ['test/state/receipts.test.ts'],
   },
   {
     id: 'SN4',
