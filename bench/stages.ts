@@ -22,7 +22,7 @@ import {
   type ParsedObject,
 } from '../src/sources/formats/parse-record.ts';
 import { readRecords } from '../src/sources/formats/read-records.ts';
-import { renderFact } from '../src/state/facts/fact-line.ts';
+import { BucketLines } from '../src/state/facts/bucket-lines.ts';
 import { decodeFrames } from '../src/state/part-records.ts';
 import { openSource } from './sample-input.ts';
 import { createBenchMap } from './source-maps.ts';
@@ -108,7 +108,7 @@ export async function createSharedStages(path: string, amplitude: SourceRecords)
       for (const event of events) written.write([event], () => {});
     }),
     stage('identity facts: fold', () => foldAll(facts)),
-    stage('identity facts: fold, render', () => [...foldAll(facts).takeStored()].map(renderFact)),
+    stage('identity facts: fold, write', () => foldAll(facts).writeLines(new BucketLines())),
   ];
 }
 

@@ -1,5 +1,6 @@
 import { flatten } from '../lib/json/flatten.ts';
 import { quote } from '../lib/json/quote.ts';
+import type { TextBuffer } from '../lib/text-buffer.ts';
 
 /**
  * What one record states about persons and groups, beside its event. Facts are folded by source time,
@@ -127,8 +128,8 @@ type Values = Readonly<Record<string, unknown>>;
 export interface DeferredTraits {
   readonly set: Values;
   readonly setOnce: Values;
-  /** The canonical JSON text of either, where it is had without making the values. */
-  render?(part: 'set' | 'setOnce'): string;
+  /** Writes the canonical JSON text of either, without making the values. */
+  write(part: 'set' | 'setOnce', out: TextBuffer): void;
 }
 
 /**
@@ -151,9 +152,9 @@ export class DeferredValues {
     return this.#traits[this.#part];
   }
 
-  /** Their canonical JSON text; undefined where it has to be made of the values. */
-  render(): string | undefined {
-    return this.#traits.render?.(this.#part);
+  /** Their canonical JSON text. */
+  write(out: TextBuffer): void {
+    this.#traits.write(this.#part, out);
   }
 }
 

@@ -1,12 +1,14 @@
 import type { IdentityFact, JoinFact, RenameFact, Seen } from '../contract/identity-fact.ts';
+import type { BucketLines } from '../state/facts/bucket-lines.ts';
 import {
   type StoredActivity,
   type StoredFact,
   type StoredMember,
   toGroupId,
+  writeFact,
 } from '../state/facts/fact-line.ts';
 import { NO_PROPERTIES } from '../state/facts/snapshots.ts';
-import { KnownId, NO_MONTH } from './known-id.ts';
+import { KnownId, type Member, NO_MONTH, toStoredMember } from './known-id.ts';
 import { PersonProperties } from './person-properties.ts';
 
 export interface GroupFold {
@@ -51,7 +53,7 @@ export class FactFold {
   /** Costs most records a look at what is known of their id. `isEvent`: the record counts as activity. */
   addSeen({ id, person, isUser, beside, time }: Seen, isEvent = true): void {
     const month = toMonth(time);
-    const member = this.#id(id).findMember(person, time);
+    const member = this.#id(id).findMember(id, person, time);
     if (isUser) member.isUser = true;
     if (time < member.time) member.time = time;
     if (isEvent && member.month !== month) {
@@ -62,7 +64,7 @@ export class FactFold {
       member.month = month;
     }
     if (beside === undefined) return;
-    const other = this.#id(beside).findMember(person, time);
+    const other = this.#id(beside).findMember(beside, person, time);
     if (other.besideMonth !== month) {
       other.besideMonth = month;
       other.besideUser ??= new Set();
@@ -130,25 +132,52 @@ export class FactFold {
 
   /** All facts, in no particular order. Properties of persons leave the fold with them. */
   *takeStored(): Generator<StoredFact> {
-    const byPerson = new Map<string, StoredMember[]>();
     for (const [id, known] of this.ids) {
       const stored = known.takeStored(id);
       if (stored) yield stored;
       if (known.verdicts || known.waitingVerdicts || known.placed || known.named)
         yield* listVerdicts(id, known);
-      known.eachMember(id, (person, member) => {
-        const members = byPerson.get(person);
-        if (members) members.push(member);
-        else byPerson.set(person, [member]);
-      });
     }
-    for (const [person, members] of byPerson)
+    yield* this.#listOthers();
+  }
+
+  /**
+   * Writes what `takeStored` lists: of the records of a part, whose properties are copied from its bytes, so that no
+   * text of them is made. Nothing may be asked of the fold afterwards.
+   */
+  writeLines(lines: BucketLines): void {
+    for (const [id, known] of this.ids) {
+      known.writeLine(id, lines);
+      if (known.verdicts || known.waitingVerdicts || known.placed || known.named)
+        for (const fact of listVerdicts(id, known)) writeFact(fact, lines);
+    }
+    for (const fact of this.#listOthers()) writeFact(fact, lines);
+  }
+
+  *#listOthers(): Generator<StoredFact> {
+    for (const [person, first] of this.#linkMembers()) {
+      const members: StoredMember[] = [];
+      for (let one: Member | undefined = first; one; one = one.sibling) members.push(toStoredMember(one));
       yield { kind: 'members', person, members: members.length === 1 ? members : members.sort(compareIds) };
+    }
     yield* this.#renames.values();
     yield* this.#joins.values();
     for (const { groupType, groupKey, time, properties } of this.groups.values()) {
       yield { kind: 'group', groupType, groupKey, time, properties: properties.text };
     }
+  }
+
+  /** By the vendor's person, the last of its ids; each has the one before. */
+  #linkMembers(): Map<string, Member> {
+    const byPerson = new Map<string, Member>();
+    for (const { members } of this.ids.values()) {
+      for (let one = members; one; one = one.next) {
+        if (one.person === undefined) continue;
+        one.sibling = byPerson.get(one.person);
+        byPerson.set(one.person, one);
+      }
+    }
+    return byPerson;
   }
 
   #id(id: string): KnownId {

@@ -1,4 +1,11 @@
-import type { StoredActivity, StoredId, StoredMember } from '../state/facts/fact-line.ts';
+import { getOrder } from '../state/bucket.ts';
+import type { BucketLines } from '../state/facts/bucket-lines.ts';
+import {
+  type StoredActivity,
+  type StoredId,
+  type StoredMember,
+  writeIdFields,
+} from '../state/facts/fact-line.ts';
 import { NO_PROPERTIES } from '../state/facts/snapshots.ts';
 import { PersonProperties } from './person-properties.ts';
 
@@ -28,11 +35,11 @@ export class KnownId {
     return this.properties;
   }
 
-  findMember(person: string | undefined, time: string): Member {
-    if (!this.members) this.members = createMember(person, time);
+  findMember(id: string, person: string | undefined, time: string): Member {
+    if (!this.members) this.members = createMember(id, person, time);
     let member = this.members;
     while (member.person !== person) {
-      member.next ??= createMember(person, time);
+      member.next ??= createMember(id, person, time);
       member = member.next;
     }
     return member;
@@ -59,12 +66,17 @@ export class KnownId {
     return { kind: 'id', id, isUser, active, pairs: pairs ? listPairs(pairs) : [], properties };
   }
 
-  /** Of which of the vendor's persons it is a member. */
-  eachMember(id: string, visit: (person: string, member: StoredMember) => void): void {
-    for (let one = this.members; one; one = one.next) {
-      const { person, isUser, time } = one;
-      if (person !== undefined) visit(person, { id, isUser, time, months: listMonths(one) });
-    }
+  /** Writes the line of what `takeStored` returns. */
+  writeLine(id: string, lines: BucketLines): void {
+    const { isUser, pairs, properties } = this;
+    const active = this.#sumActivity();
+    if (!isUser && !pairs && !active && properties?.isEmpty !== false) return;
+    const out = lines.begin(getOrder(id));
+    writeIdFields({ id, isUser, active, pairs: pairs ? listPairs(pairs) : NO_PAIRS }, out);
+    out.write('\t');
+    if (properties) properties.write(out);
+    else out.write(NO_PROPERTIES);
+    lines.end();
   }
 
   #sumActivity(): StoredActivity | undefined {
@@ -88,8 +100,11 @@ export class KnownId {
   }
 }
 
+const NO_PAIRS: StoredId['pairs'] = [];
+
 /** A vendor's person that an id was seen with; of several, a list. */
 export interface Member {
+  readonly id: string;
   readonly person: string | undefined;
   time: string;
   isUser: boolean;
@@ -100,9 +115,12 @@ export interface Member {
   besideMonth: number;
   besideUser: Set<number> | undefined;
   next: Member | undefined;
+  /** Another id of the person, once all are known. */
+  sibling: Member | undefined;
 }
 
-const createMember = (person: string | undefined, time: string): Member => ({
+const createMember = (id: string, person: string | undefined, time: string): Member => ({
+  id,
   person,
   time,
   isUser: false,
@@ -111,9 +129,17 @@ const createMember = (person: string | undefined, time: string): Member => ({
   besideMonth: NO_MONTH,
   besideUser: undefined,
   next: undefined,
+  sibling: undefined,
 });
 export const NO_MONTH = -1;
 const NO_MONTHS: readonly number[] = [];
+
+export const toStoredMember = (member: Member): StoredMember => ({
+  id: member.id,
+  isUser: member.isUser,
+  time: member.time,
+  months: listMonths(member),
+});
 
 const listMonths = ({ month, others }: Member): readonly number[] =>
   others ? toSorted(new Set([...others, month])) : month === NO_MONTH ? NO_MONTHS : [month];

@@ -1,3 +1,4 @@
+import type { TextBuffer } from '../lib/text-buffer.ts';
 import { findNewestSet, parseProperties, renderProperties } from '../state/facts/snapshots.ts';
 import { PropertyFold } from './property-fold.ts';
 
@@ -49,6 +50,19 @@ export class PersonProperties {
   get text(): string {
     if (this.#text !== undefined) return this.#text;
     return renderProperties(this.#set?.snapshots() ?? [], this.#setOnce?.snapshots() ?? []);
+  }
+
+  /** Writes `text`. What one record says is copied from it. */
+  write(out: TextBuffer): void {
+    const set = this.#set;
+    const setOnce = this.#setOnce;
+    if (this.#text !== undefined || set?.isRecord === false || setOnce?.isRecord === false) {
+      out.write(this.text);
+      return;
+    }
+    out.write(set?.isEmpty === false ? '1' : '0');
+    set?.writeRecord(out);
+    setOnce?.writeRecord(out);
   }
 
   #takeApart(): void {

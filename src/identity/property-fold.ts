@@ -1,5 +1,6 @@
 import { DeferredValues, haveOneScope, readValues } from '../contract/identity-fact.ts';
 import { canonicalJson } from '../lib/json/canonical-json.ts';
+import type { TextBuffer } from '../lib/text-buffer.ts';
 import {
   covers as coversText,
   type Snapshot,
@@ -109,6 +110,21 @@ export class PropertyFold {
     return newest;
   }
 
+  /** Whether `writeRecord` writes it: it is what one record says, or nothing. */
+  get isRecord(): boolean {
+    return this.#values instanceof DeferredValues || this.isEmpty;
+  }
+
+  /** The time and the values, each behind a tab; nothing where there are none. */
+  writeRecord(out: TextBuffer): void {
+    const values = this.#values;
+    if (!(values instanceof DeferredValues)) return;
+    out.write(TAB);
+    out.write(this.#time);
+    out.write(TAB);
+    values.write(out);
+  }
+
   /** Newest first. */
   snapshots(): readonly Snapshot[] {
     const own = this.#listOwn();
@@ -119,9 +135,8 @@ export class PropertyFold {
   #listOwn(): readonly Snapshot[] {
     if (this.#byKey) return toSnapshots(this.#list(this.#byKey));
     if (this.isEmpty) return [];
-    this.#text ??= render(this.#values ?? {});
-    this.#values = undefined;
-    return [[this.#time, this.#text]];
+    // Not kept: a young text that an old object refers to is copied, even where nobody needs that object any more.
+    return [[this.#time, this.#text ?? renderSnapshot(readValues(this.#values ?? {}))]];
   }
 
   /** Sorted by key. A key may be there once for each scope. */
@@ -178,8 +193,7 @@ export class PropertyFold {
   }
 }
 
-const render = (values: Values | DeferredValues): string =>
-  (values instanceof DeferredValues ? values.render() : undefined) ?? renderSnapshot(readValues(values));
+const TAB = '\t';
 
 /** A map entry with its short strings. */
 const ENTRY_BYTES = 150;

@@ -21,10 +21,54 @@ export class TextBuffer {
   }
 
   write(text: string): void {
-    this.reserve(text.length * MAX_BYTES_PER_UNIT);
-    this.end += this.bytes.write(text, this.end, 'utf8');
+    const { length } = text;
+    this.reserve(length * MAX_BYTES_PER_UNIT);
+    if (length > MOST_SHORT || !this.#writeAscii(text)) this.end += this.bytes.write(text, this.end, 'utf8');
+  }
+
+  /** As a JSON string: what `JSON.stringify` makes of it. */
+  writeString(text: string): void {
+    const { length } = text;
+    this.reserve(length * MAX_BYTES_PER_UNIT + 2);
+    const { bytes, end } = this;
+    for (let at = 0; at < length; at += 1) {
+      const code = text.charCodeAt(at);
+      if (code < 0x20 || code > 0x7e || code === QUOTE || code === BACKSLASH) {
+        this.write(JSON.stringify(text));
+        return;
+      }
+      bytes[end + 1 + at] = code;
+    }
+    bytes[end] = QUOTE;
+    bytes[end + 1 + length] = QUOTE;
+    this.end = end + length + 2;
+  }
+
+  copy(from: Uint8Array, start: number, stop: number): void {
+    this.reserve(stop - start);
+    const { bytes, end } = this;
+    const shift = end - start;
+    for (let at = start; at < stop; at += 1) bytes[at + shift] = from[at] as number;
+    this.end = end + stop - start;
+  }
+
+  #writeAscii(text: string): boolean {
+    const { bytes, end } = this;
+    const { length } = text;
+    for (let at = 0; at < length; at += 1) {
+      const code = text.charCodeAt(at);
+      if (code > 0x7f) return false;
+      bytes[end + at] = code;
+    }
+    this.end = end + length;
+    return true;
   }
 }
+
+/** Characters of a text for which the call of a native function costs more than a loop. */
+const MOST_SHORT = 64;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
 
 /** A UTF-16 code unit never takes more than three bytes of UTF-8. */
 const MAX_BYTES_PER_UNIT = 3;

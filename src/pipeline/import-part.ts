@@ -107,7 +107,7 @@ export async function importPart(part: PartMeta, deps: ImportDeps, signal: Abort
     (record, key) => rejected.get(record)?.accepted?.includes(key) ?? false,
   );
   const [savedFacts, savedFingerprints] = await Promise.all([
-    facts.size > 0 ? store.saveFacts(segment, facts.takeStored()) : undefined,
+    facts.size > 0 ? store.saveFacts(segment, facts) : undefined,
     sent.rows > 0 ? store.saveFingerprints(segment, sent) : undefined,
   ]);
   // Facts are read from its bytes until they are saved.

@@ -9,8 +9,7 @@ import type {
 import type { Staging } from '../contract/staging.ts';
 import { FencedOutError } from '../lib/errors.ts';
 import { loadControl } from './control.ts';
-import type { StoredFact } from './facts/fact-line.ts';
-import { saveFacts } from './facts/fact-object.ts';
+import { saveFacts, type WritableFacts } from './facts/fact-object.ts';
 import { type EncodedFingerprints, saveFingerprints } from './fingerprints.ts';
 import { layout, toOwnSegment, toPartsPrefix } from './keys.ts';
 import { loadMigration, type MigrationRecord } from './migrations.ts';
@@ -27,7 +26,7 @@ export interface PartStore {
   saveRejects(segment: string, rejects: RejectedRecords): Promise<RejectSegment>;
   /** Which records of the part a saved segment holds, and why. */
   loadRejected(segment: RejectSegment): Promise<RejectNote[]>;
-  saveFacts(segment: string, facts: Iterable<StoredFact>): Promise<FactsIndex>;
+  saveFacts(segment: string, facts: WritableFacts): Promise<FactsIndex>;
   saveFingerprints(segment: string, fingerprints: EncodedFingerprints): Promise<FingerprintIndex>;
   /** Creates the receipt, or returns the one that exists (I5). */
   createReceipt(receipt: Receipt): Promise<Receipt>;

@@ -57,7 +57,7 @@ export async function importPeople(
         for (const { event, uuid, timestamp, properties } of outcome.events)
           events.push(toIncoming(event, uuid, timestamp, properties));
     }
-    if (fold.size > 0) facts.push(await saveFacts(staging, `${prefix}${number}.gz`, fold.takeStored()));
+    if (fold.size > 0) facts.push(await saveFacts(staging, `${prefix}${number}.gz`, fold));
   }
   const { signal } = new AbortController();
   known.last += 1;

@@ -2,9 +2,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { DeferredValues, type IdentityFact, readValues } from '../../src/contract/identity-fact.ts';
 import { FactFold } from '../../src/identity/fact-fold.ts';
+import { canonicalJson } from '../../src/lib/json/canonical-json.ts';
 import { ExactNumber } from '../../src/lib/json/exact-number.ts';
-import { BucketLines } from '../../src/state/facts/bucket-lines.ts';
-import { parseStoredFact, renderFact, type StoredFact } from '../../src/state/facts/fact-line.ts';
+import type { TextBuffer } from '../../src/lib/text-buffer.ts';
+import { parseStoredFact, type StoredFact } from '../../src/state/facts/fact-line.ts';
+import { listLines, renderFact, toWritable } from '../state/facts/lines.ts';
 import { anyFact, anySnapshot, listProperties } from './facts.ts';
 
 const foldFacts = (facts: readonly IdentityFact[]) => {
@@ -21,11 +23,7 @@ const merged = (...folds: readonly FactFold[]) => {
 
 const renderLines = (fold: FactFold) => [...fold.takeStored()].map(renderFact).sort();
 
-const encode = (fold: FactFold) => {
-  const lines = new BucketLines();
-  for (const fact of fold.takeStored()) lines.add(renderFact(fact));
-  return [...lines.texts()].map(({ bucket, body }) => [bucket, String(body)]);
-};
+const encode = (fold: FactFold) => listLines(fold);
 
 const some = fc.oneof(fc.array(anyFact), fc.array(anySnapshot));
 const three = fc.tuple(some, some, some);
@@ -59,7 +57,8 @@ test('values that are read late fold as those that are there', () => {
     const keys = Object.keys(plain);
     const same = shared.get(keys.join()) ?? new Set(keys);
     shared.set(keys.join(), same);
-    return new DeferredValues(same, { set: plain, setOnce: plain }, 'set');
+    const write = (_: 'set' | 'setOnce', out: TextBuffer) => out.write(canonicalJson(plain));
+    return new DeferredValues(same, { set: plain, setOnce: plain, write }, 'set');
   };
   fc.assert(
     fc.property(some, fc.array(fc.boolean()), (facts, isLate) => {
@@ -69,6 +68,14 @@ test('values that are read late fold as those that are there', () => {
           : fact,
       );
       expect(encode(foldFacts(late))).toEqual(encode(foldFacts(facts)));
+    }),
+  );
+});
+
+test('a fold writes the lines of all its facts', () => {
+  fc.assert(
+    fc.property(fc.array(anyFact), (facts) => {
+      expect(listLines(foldFacts(facts))).toEqual(listLines(toWritable(foldFacts(facts).takeStored())));
     }),
   );
 });

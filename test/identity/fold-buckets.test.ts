@@ -37,7 +37,7 @@ async function foldAll(
   for (const [number, part] of parts.entries()) {
     const fold = new FactFold();
     for (const fact of part) fold.add(fact);
-    facts.push(await saveFacts(staging, `${prefix}parts/${number}.gz`, fold.takeStored()));
+    facts.push(await saveFacts(staging, `${prefix}parts/${number}.gz`, fold));
   }
 
   const edges = [0, ...cuts, BUCKETS];
@@ -157,7 +157,7 @@ test('a property too large for the batches asked for is set aside, and the rest 
 test('stops between reads when it is told to', async () => {
   const fold = new FactFold();
   fold.add({ kind: 'pair', anonId: 'd', userId: 'u', time: '2023-01-01T00:00:00.000Z' });
-  const facts = [await saveFacts(staging, 'stop/part.gz', fold.takeStored())];
+  const facts = [await saveFacts(staging, 'stop/part.gz', fold)];
   const stopped = AbortSignal.abort(new Error('enough'));
   await expect(
     resolveBuckets({
@@ -177,7 +177,7 @@ test('what a chunk sends is in the ledger before the chunk is passed on', async 
   const time = '2023-01-01T00:00:00.000Z';
   const fold = new FactFold();
   fold.add({ kind: 'person', distinctId: 'u1', time, set: { plan: 'team' } });
-  const parts = [await saveFacts(staging, 'ahead/part.gz', fold.takeStored())];
+  const parts = [await saveFacts(staging, 'ahead/part.gz', fold)];
   const known = createTestLedger();
   const all = { staging, ledger: openAtTurn(known, 1), from: 0, to: BUCKETS, signal };
   const { facts } = await resolveBuckets({ ...all, prefix: 'ahead/r/', facts: parts, tables: known.ids });

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { FACTS, loadFolds } from '../../src/identity/load-folds.ts';
 import { BUCKETS } from '../../src/state/bucket.ts';
-import { renderFact, type StoredFact, type StoredId } from '../../src/state/facts/fact-line.ts';
+import type { StoredFact, StoredId } from '../../src/state/facts/fact-line.ts';
 import { saveFacts } from '../../src/state/facts/fact-object.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
+import { renderFact, toWritable } from '../state/facts/lines.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'backhaul-folds-'));
 const staging = createFolderStaging(folder);
@@ -17,7 +18,7 @@ it('facts of which one character is another are not folded, whichever bucket the
     kind: 'user',
     id: `user-${number}`,
   }));
-  const index = await saveFacts(staging, 'shop/findings/abc/00000/1-1-300.gz', users);
+  const index = await saveFacts(staging, 'shop/findings/abc/00000/1-1-300.gz', toWritable(users));
   const count = async () => {
     const range = { from: 0, to: BUCKETS };
     const { signal } = new AbortController();
@@ -52,7 +53,7 @@ it('in pieces come the same facts as at once, all of one id in one of them', asy
     })),
   );
   const indexes = await Promise.all(
-    facts.map((some, part) => saveFacts(staging, `shop/findings/abc/${part}/1-1-200.gz`, some)),
+    facts.map((some, part) => saveFacts(staging, `shop/findings/abc/${part}/1-1-200.gz`, toWritable(some))),
   );
   const load = async (options: { pieceIds?: number; limits?: { runBytes: number; foldBytes: number } }) => {
     const range = { from: 0, to: BUCKETS };

@@ -34,7 +34,7 @@ async function saveParts(prefix: string, ids: number, persons: number): Promise<
       }
       if (n < persons) fold.add({ kind: 'person', distinctId: `person-${n}`, time: TIME, set: { n } });
     }
-    facts.push(await saveFacts(staging, `${prefix}${start}.gz`, fold.takeStored()));
+    facts.push(await saveFacts(staging, `${prefix}${start}.gz`, fold));
   }
   return facts;
 }

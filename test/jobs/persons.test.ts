@@ -102,7 +102,7 @@ async function createMigrationAtTurn(): Promise<void> {
   await redis.hset(migrationKey(NAME), 'epoch', 1);
   const fold = new FactFold();
   fold.add({ kind: 'pair', anonId: 'd1', userId: 'u1', time: '2023-01-01T00:00:00.000Z' });
-  const findings = await saveFacts(staging, keys.findings('f1/00000/1-1-1'), fold.takeStored());
+  const findings = await saveFacts(staging, keys.findings('f1/00000/1-1-1'), fold);
   const receipt = { part: 'f1/00000', file: 'a', mapping: 'amplitude@1', tally: emptyTally() };
   await createReceipt(staging, NAME, { ...receipt, rejectSegments: [], findings });
   const plan = { ledger: ACCESS.id, purpose: 'send' as const, of: [NAME], facts: '', ranges: 1 };

@@ -10,6 +10,7 @@ import { createMigration } from '../../src/state/migrations.ts';
 import { createPartStore, leaveNothingOfRemoved, type PartStore } from '../../src/state/part-store.ts';
 import { createFolderStaging } from '../../src/state/staging/folder.ts';
 import { saveControl } from '../support/save-control.ts';
+import { toWritable } from './facts/lines.ts';
 
 let folder: string;
 let staging: Staging;
@@ -45,7 +46,7 @@ const writes: Readonly<Record<string, (store: PartStore) => Promise<{ readonly k
       records: {} as never,
       notes: [],
     }),
-  facts: (store) => store.saveFacts(SEGMENT, [{ kind: 'user', id: 'anna' }]),
+  facts: (store) => store.saveFacts(SEGMENT, toWritable([{ kind: 'user', id: 'anna' }])),
   fingerprints: (store) =>
     store.saveFingerprints(SEGMENT, { body: Buffer.alloc(24), rows: 1, names: [], sections: [] } as never),
 };

@@ -2,7 +2,7 @@ import { cutPersonOf } from '../../contract/identity-fact.ts';
 import type { FactsIndex } from '../../contract/progress.ts';
 import { isJunkId } from '../../sources/mapping/identity.ts';
 import { BucketLines } from '../../state/facts/bucket-lines.ts';
-import { MEMBER_BUCKETS, renderFact, type StoredFact, toVendorId } from '../../state/facts/fact-line.ts';
+import { MEMBER_BUCKETS, type StoredFact, toVendorId, writeFact } from '../../state/facts/fact-line.ts';
 import { saveLines } from '../../state/facts/fact-object.ts';
 import { toResolvedFactsKey } from '../../state/keys.ts';
 import { enterVendorPerson } from '../id-entry.ts';
@@ -183,20 +183,16 @@ export async function pairMembers(
   function createWriter() {
     const saved: FactsIndex[] = [];
     let lines = new BucketLines();
-    let bytes = 0;
     return {
       saved,
       write(fact: StoredFact) {
-        const line = renderFact(fact);
-        lines.add(line);
-        bytes += line.length;
+        writeFact(fact, lines);
       },
       async flush(above = 0) {
-        if (bytes <= above) return;
+        if (lines.bytes <= above) return;
         saved.push(await saveLines(staging, toResolvedFactsKey(prefix, MEMBER_BUCKETS, objects), lines));
         objects += 1;
         lines = new BucketLines();
-        bytes = 0;
       },
     };
   }

@@ -24,5 +24,23 @@ export function findValueEnd(text: string, start: number): number {
   throw new Error('a value without an end');
 }
 
+/** The same of a value in bytes. */
+export function findEndOfBytes(bytes: Uint8Array, start: number): number {
+  let depth = 0;
+  for (let at = start; at < bytes.length; at += 1) {
+    const code = bytes[at];
+    if (code === QUOTE) {
+      at += 1;
+      while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+      if (depth === 0) return at + 1;
+    } else if (code === 0x7b || code === 0x5b) depth += 1;
+    else if (code === 0x7d || code === 0x5d) {
+      if (depth === 0) return at;
+      depth -= 1;
+    } else if (code === 0x2c && depth === 0) return at;
+  }
+  throw new Error('a value without an end');
+}
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

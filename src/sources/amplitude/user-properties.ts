@@ -2,7 +2,8 @@ import { type DeferredTraits, DeferredValues, WHOLE_MARK } from '../../contract/
 import { canonicalJson } from '../../lib/json/canonical-json.ts';
 import { JsonToken, NULL } from '../../lib/json/json-token.ts';
 import type { PropertyName } from '../../lib/json/property-list.ts';
-import { findValueEnd } from '../../lib/json/value-end.ts';
+import { findEndOfBytes } from '../../lib/json/value-end.ts';
+import type { TextBuffer } from '../../lib/text-buffer.ts';
 import { toOwnName } from '../mapping/properties.ts';
 import { asFields, type Fields } from '../mapping/table.ts';
 
@@ -36,8 +37,8 @@ interface Part {
 }
 
 interface Member {
-  /** The name as JSON, with the colon. */
-  readonly label: string;
+  /** A comma, and the name as JSON with the colon. */
+  readonly label: Uint8Array;
   /** The place of its value in the record; what is no number is the value itself. */
   readonly of: unknown;
 }
@@ -90,7 +91,10 @@ export function createReadUserProperties(rules: UserPropertyRules): (value: unkn
 /** Of values that are places: see findShape. */
 function toPart(places: Fields): Part {
   const keys = Object.keys(places);
-  const toMember = (key: string) => ({ label: `${JSON.stringify(key)}:`, of: places[key] });
+  const toMember = (key: string) => ({
+    label: Buffer.from(`,${JSON.stringify(key)}:`),
+    of: places[key],
+  });
   return { keys: new Set(keys), members: [...keys].sort().map(toMember) };
 }
 
@@ -119,16 +123,21 @@ class PlainTraits implements DeferredTraits {
     return this.#read().setOnce ?? {};
   }
 
-  /** Cut out of the record: what JSON.stringify would write is what stands there. */
-  render(part: 'set' | 'setOnce'): string {
-    const json = this.#toText();
-    if (json !== lastCut) cutValues(json, this.#shape.names);
-    let text = '';
-    for (const { label, of } of this.#shape[part].members) {
-      text += text === '' ? `{${label}` : `,${label}`;
-      text += typeof of === 'number' ? getValue(json, of) : canonicalJson(of);
+  /** Copied from the record: what JSON.stringify would write is what stands there. */
+  write(part: 'set' | 'setOnce', out: TextBuffer): void {
+    const bytes = this.#bytes;
+    const { names, setOnce, [part]: own } = this.#shape;
+    if (lastCut !== this) cutValues(bytes, this.#start, names);
+    const start = out.end;
+    for (const { label, of } of own.members) {
+      out.copy(label, 0, label.length);
+      if (typeof of === 'number') writeValue(bytes, of, out);
+      else out.write(canonicalJson(of));
     }
-    return `${text}}`;
+    out.bytes[start] = OPEN_BRACE; // in place of a comma
+    out.write('}');
+    // What is kept of it would keep the part.
+    lastCut = part === 'set' && setOnce.keys.size > 0 ? this : undefined;
   }
 
   #read(): ReturnType<typeof split> {
@@ -141,29 +150,29 @@ class PlainTraits implements DeferredTraits {
   }
 }
 
-/** Where the values of the object are that was cut last: mostly both parts of it are rendered one after the other. */
-let lastCut = '';
+/** Whose values were cut last: mostly both parts of it are written one after the other. */
+let lastCut: PlainTraits | undefined;
 const starts: number[] = [];
 const ends: number[] = [];
 
-/** `json`: a plain object with these names. */
-function cutValues(json: string, names: readonly PropertyName[]): void {
-  let at = 1;
-  for (const [place, { bytes }] of names.entries()) {
-    at += bytes.length - 1; // of the name, which has a comma in front
+/** A plain object with these names is at `start`. */
+function cutValues(bytes: Uint8Array, start: number, names: readonly PropertyName[]): void {
+  let at = start + 1;
+  for (let place = 0; place < names.length; place += 1) {
+    at += (names[place] as PropertyName).bytes.length - 1; // of the name, which has a comma in front
     starts[place] = at;
-    at = findValueEnd(json, at);
+    at = findEndOfBytes(bytes, at);
     ends[place] = at;
     at += 1;
   }
-  lastCut = json;
 }
 
 /** Objects and what may hold them are made again: the order of their keys is that of the record. */
-function getValue(json: string, place: number): string {
-  const text = json.slice(starts[place], ends[place]);
-  const first = text.charCodeAt(0);
-  return first === OPEN_BRACE || first === OPEN_BRACKET ? canonicalJson(JSON.parse(text)) : text;
+function writeValue(bytes: Buffer, place: number, out: TextBuffer): void {
+  const start = starts[place] as number;
+  const end = ends[place] as number;
+  if (bytes[start] !== OPEN_BRACE && bytes[start] !== OPEN_BRACKET) out.copy(bytes, start, end);
+  else out.write(canonicalJson(JSON.parse(bytes.toString('latin1', start, end))));
 }
 const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;

@@ -1,32 +1,54 @@
 import type { Pace } from '../../lib/async/pace.ts';
+import { giveBuffer } from '../../lib/spare-buffers.ts';
+import { TextBuffer } from '../../lib/text-buffer.ts';
 import { ORDER_BITS } from '../bucket.ts';
 import { ORDER_DIGITS } from './fact-line.ts';
 
 /**
- * Lines by bucket: see renderFact. They are kept as bytes, since as text each would outlive several collections of the
+ * Lines by bucket: see writeFact. They are kept as bytes, since as text each would outlive several collections of the
  * young generation, and copying what lives on costs more than making it.
  */
 export class BucketLines {
-  #bytes = Buffer.allocUnsafe(FIRST_BYTES);
-  #end = 0;
+  readonly #text = new TextBuffer(FIRST_BYTES);
+  #count = 0;
   /** Of each line, and of what would follow the last one. */
-  readonly #starts: number[] = [0];
+  #starts = new Uint32Array(FIRST_LINES + 1);
   /** The digits that all lines begin with, as a number: see ORDER_DIGITS. */
-  readonly #orders: number[] = [];
+  #orders = new Uint32Array(FIRST_LINES);
 
   add(line: string): void {
-    const start = this.#end;
-    this.#reserve(start + line.length * BYTES_OF_UNIT + 1);
-    const end = start + this.#bytes.write(line, start, 'utf8');
-    this.#bytes[end] = LF;
-    this.#end = end + 1;
-    this.#starts.push(this.#end);
-    this.#orders.push(readOrder(this.#bytes, start));
+    const start = this.#text.end;
+    this.#text.write(line);
+    this.#note(readOrder(this.#text.bytes, start));
+    this.end();
+  }
+
+  /** Begins a line with the digits of its order; `end` has to follow what is written behind them. */
+  begin(order: number): TextBuffer {
+    const text = this.#text;
+    text.reserve(ORDER_DIGITS);
+    for (let at = ORDER_DIGITS - 1, rest = order; at >= 0; at -= 1) {
+      const digit = rest % 16;
+      text.bytes[text.end + at] = digit + (digit < 10 ? 0x30 : 0x57);
+      rest = (rest - digit) / 16;
+    }
+    text.end += ORDER_DIGITS;
+    this.#note(order);
+    return text;
+  }
+
+  end(): void {
+    const text = this.#text;
+    text.reserve(1);
+    text.bytes[text.end] = LF;
+    text.end += 1;
+    this.#count += 1;
+    this.#starts[this.#count] = text.end;
   }
 
   /** Of all lines, with their ends. */
   get bytes(): number {
-    return this.#end;
+    return this.#text.end;
   }
 
   /**
@@ -39,17 +61,14 @@ export class BucketLines {
     pace: Pace,
   ): Promise<BucketLines> {
     const joined = new BucketLines();
-    for (const lines of this.#groupLines()) {
-      if (!lines) continue;
-      const sorted = this.#sortLines(lines);
-      for (let from = 0; from < sorted.length; ) {
-        let to = from + 1;
-        while (to < sorted.length && this.#beginAlike(sorted[from] ?? 0, sorted[to] ?? 0, digits)) to += 1;
-        if (to === from + 1) joined.#copy(this, sorted[from] ?? 0);
-        else for (const line of await this.#joinRow(sorted.subarray(from, to), join, pace)) joined.add(line);
-        if (pace.isDue()) await pace.rest();
-        from = to;
-      }
+    const sorted = this.#sortLines();
+    for (let from = 0; from < sorted.length; ) {
+      let to = from + 1;
+      while (to < sorted.length && this.#beginAlike(sorted[from] ?? 0, sorted[to] ?? 0, digits)) to += 1;
+      if (to === from + 1) joined.#copy(this, sorted[from] ?? 0);
+      else for (const line of await this.#joinRow(sorted.subarray(from, to), join, pace)) joined.add(line);
+      if (pace.isDue()) await pace.rest();
+      from = to;
     }
     return joined;
   }
@@ -69,68 +88,104 @@ export class BucketLines {
   }
 
   #read(line: number): string {
-    return this.#bytes.toString('utf8', this.#starts[line], (this.#starts[line + 1] ?? 0) - 1);
+    return this.#text.bytes.toString('utf8', this.#starts[line], (this.#starts[line + 1] ?? 0) - 1);
   }
 
   #copy(from: BucketLines, line: number): void {
-    const start = from.#starts[line] ?? 0;
-    const stop = from.#starts[line + 1] ?? 0;
-    this.#reserve(this.#end + stop - start);
-    this.#end += from.#bytes.copy(this.#bytes, this.#end, start, stop);
-    this.#starts.push(this.#end);
-    this.#orders.push(from.#orders[line] ?? 0);
+    this.#note(from.#orders[line] ?? 0);
+    this.#text.copy(from.#text.bytes, from.#starts[line] ?? 0, (from.#starts[line + 1] ?? 0) - 1);
+    this.end();
   }
 
   #beginAlike(a: number, b: number, digits: number): boolean {
     if (this.#orders[a] !== this.#orders[b]) return false;
+    const { bytes } = this.#text;
     const atA = this.#starts[a] ?? 0;
     const atB = this.#starts[b] ?? 0;
-    for (let at = ORDER_DIGITS; at < digits; at += 1)
-      if (this.#bytes[atA + at] !== this.#bytes[atB + at]) return false;
+    for (let at = ORDER_DIGITS; at < digits; at += 1) if (bytes[atA + at] !== bytes[atB + at]) return false;
     return true;
   }
 
-  /** Buckets with lines, in ascending order; lines are sorted, so that equal facts make equal objects. */
-  *texts(): Generator<{ readonly bucket: number; readonly body: Buffer }> {
-    const sorted = Buffer.allocUnsafe(this.#end);
-    let start = 0;
-    for (const [bucket, lines] of this.#groupLines().entries()) {
-      if (!lines) continue;
-      let end = start;
-      for (const line of this.#sortLines(lines))
-        end += this.#bytes.copy(sorted, end, this.#starts[line], this.#starts[line + 1]);
-      yield { bucket, body: sorted.subarray(start, end) };
-      start = end;
+  /**
+   * Buckets with lines, in ascending order, each behind the one before in one buffer; lines are sorted, so that equal
+   * facts make equal objects.
+   */
+  texts(): { readonly bucket: number; readonly body: Buffer }[] {
+    const length = this.#text.end;
+    // Within one buffer nothing is made for a line.
+    this.#text.reserve(length);
+    const { bytes } = this.#text;
+    const texts: { bucket: number; body: Buffer }[] = [];
+    let start = length;
+    let end = length;
+    let last = -1;
+    for (const line of this.#sortLines()) {
+      const bucket = toBucket(this.#orders[line] ?? 0);
+      if (bucket !== last && last !== -1) {
+        texts.push({ bucket: last, body: bytes.subarray(start, end) });
+        start = end;
+      }
+      last = bucket;
+      const from = this.#starts[line] ?? 0;
+      const to = this.#starts[line + 1] ?? 0;
+      bytes.copyWithin(end, from, to);
+      end += to - from;
     }
+    if (last !== -1) texts.push({ bucket: last, body: bytes.subarray(start, end) });
+    return texts;
   }
 
-  #groupLines(): number[][] {
-    const byBucket: number[][] = [];
-    for (const [line, order] of this.#orders.entries()) {
-      const bucket = Math.floor(order / ORDERS_OF_BUCKET);
-      const known = byBucket[bucket];
-      if (known) known.push(line);
-      else byBucket[bucket] = [line];
+  /** Leaves the memory to others. Nobody may use the lines, or their texts, any more. */
+  release(): void {
+    giveBuffer(this.#text.bytes);
+  }
+
+  #note(order: number): void {
+    if (this.#count === this.#orders.length) {
+      this.#orders = enlarge(this.#orders);
+      this.#starts = enlarge(this.#starts);
     }
-    return byBucket;
+    this.#orders[this.#count] = order;
   }
 
   /** By numbers, which are sorted without a call for each two of them; only lines of one order are compared. */
-  #sortLines(lines: readonly number[]): Uint32Array {
-    const keys = new Float64Array(lines.length);
-    for (const [at, line] of lines.entries())
-      keys[at] = ((this.#orders[line] ?? 0) % ORDERS_OF_BUCKET) * MOST_LINES + line;
-    keys.sort();
-    const sorted = new Uint32Array(lines.length);
+  #sortLines(): Uint32Array {
+    const orders = this.#orders;
+    const count = this.#count;
+    const ends = new Uint32Array(MOST_BUCKETS + 1);
+    for (let line = 0; line < count; line += 1) {
+      const next = toBucket(orders[line] as number) + 1;
+      ends[next] = (ends[next] as number) + 1;
+    }
+    for (let bucket = 0; bucket < MOST_BUCKETS; bucket += 1)
+      ends[bucket + 1] = (ends[bucket + 1] as number) + (ends[bucket] as number);
+    const keys = new Float64Array(count);
+    for (let line = 0; line < count; line += 1) {
+      const order = orders[line] as number;
+      const bucket = toBucket(order);
+      const at = ends[bucket] as number;
+      keys[at] = (order % ORDERS_OF_BUCKET) * MOST_LINES + line;
+      ends[bucket] = at + 1;
+    }
+    const sorted = new Uint32Array(count);
+    for (let from = 0, bucket = 0; bucket < MOST_BUCKETS; bucket += 1) {
+      const to = ends[bucket] as number;
+      if (to > from) this.#sortBucket(keys.subarray(from, to).sort(), sorted.subarray(from, to));
+      from = to;
+    }
+    return sorted;
+  }
+
+  #sortBucket(keys: Float64Array, sorted: Uint32Array): void {
+    const orders = this.#orders;
     let start = 0;
-    for (const [at, key] of keys.entries()) {
-      sorted[at] = key % MOST_LINES;
-      if (this.#orders[sorted[at] ?? 0] === this.#orders[sorted[start] ?? 0]) continue;
+    for (let at = 0; at < keys.length; at += 1) {
+      sorted[at] = (keys[at] as number) % MOST_LINES;
+      if (orders[sorted[at] as number] === orders[sorted[start] as number]) continue;
       this.#sortEqual(sorted, start, at);
       start = at;
     }
     this.#sortEqual(sorted, start, sorted.length);
-    return sorted;
   }
 
   /** Mostly the few lines of one id. */
@@ -150,7 +205,7 @@ export class BucketLines {
 
   /** In the order of UTF-16 units, in which all objects were written that are compared with new ones. */
   #compareRest(a: number, b: number): number {
-    const bytes = this.#bytes;
+    const { bytes } = this.#text;
     let atA = (this.#starts[a] ?? 0) + ORDER_DIGITS;
     let atB = (this.#starts[b] ?? 0) + ORDER_DIGITS;
     for (;;) {
@@ -162,25 +217,26 @@ export class BucketLines {
       atB += 1;
     }
   }
+}
 
-  #reserve(bytes: number): void {
-    if (bytes <= this.#bytes.length) return;
-    const larger = Buffer.allocUnsafe(Math.max(bytes, 2 * this.#bytes.length));
-    this.#bytes.copy(larger, 0, 0, this.#end);
-    this.#bytes = larger;
-  }
+function enlarge(numbers: Uint32Array): Uint32Array<ArrayBuffer> {
+  const larger = new Uint32Array(2 * numbers.length);
+  larger.set(numbers);
+  return larger;
 }
 
 const JOINED_AT_ONCE = 500;
-const FIRST_BYTES = 16 * 1024;
-/** A UTF-16 unit takes at most so many in UTF-8. */
-const BYTES_OF_UNIT = 3;
+const FIRST_BYTES = 64 * 1024;
+const FIRST_LINES = 1_000;
 const LF = 0x0a;
 const ORDERS_OF_BUCKET = 2 ** ORDER_BITS;
+const MOST_BUCKETS = 256;
 /** More than one object can hold; with the bits of an order, what a double holds exactly. */
 const MOST_LINES = 2 ** (53 - ORDER_BITS);
 /** Compared one by one; of more, sorting is faster. */
 const FEW_LINES = 10;
+
+const toBucket = (order: number): number => order >>> ORDER_BITS;
 
 /** What begins U+E000 to U+FFFF goes behind what begins the characters above, which UTF-16 writes as surrogates. */
 const rank = (byte: number): number =>

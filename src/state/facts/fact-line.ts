@@ -1,5 +1,6 @@
-import { quote } from '../../lib/json/quote.ts';
+import type { TextBuffer } from '../../lib/text-buffer.ts';
 import { BUCKETS, getOrder, ORDER_BITS } from '../bucket.ts';
+import type { BucketLines } from './bucket-lines.ts';
 import { parseEarlier } from './earlier-lines.ts';
 import { Fields } from './fields.ts';
 
@@ -130,47 +131,106 @@ export const toGroupId = (groupType: string, groupKey: string): string =>
 /** Hexadecimal digits of the order at the start of a line; the first two are the bucket. */
 export const ORDER_DIGITS = (8 + ORDER_BITS) / 4;
 
-/** The order of the id, a letter, and the fields, each behind a tab; ids are JSON strings. */
-export function renderFact(fact: StoredFact): string {
-  const order = getFactOrder(fact).toString(16).padStart(ORDER_DIGITS, '0');
+/** Writes a line: the order of the id, a letter, and the fields, each behind a tab; ids are JSON strings. */
+export function writeFact(fact: StoredFact, lines: BucketLines): void {
+  const out = lines.begin(getFactOrder(fact));
   switch (fact.kind) {
     case 'id':
-      return `${order}x\t${renderId(fact)}`;
+      writeIdFields(fact, out);
+      out.write('\t');
+      out.write(fact.properties);
+      break;
     case 'pair':
-      return `${order}a\t${quote(fact.anonId)}\t${quote(fact.userId)}\t${fact.time}`;
+      writeTexts(out, 'a', [fact.anonId, fact.userId], fact.time);
+      break;
     case 'verdict':
-      return `${order}d\t${quote(fact.anonId)}\t${quote(fact.userId)}\t${fact.time}`;
+      writeTexts(out, 'd', [fact.anonId, fact.userId], fact.time);
+      break;
     case 'waiting_verdict':
-      return `${order}w\t${quote(fact.anonId)}\t${quote(fact.userId)}\t${fact.time}`;
+      writeTexts(out, 'w', [fact.anonId, fact.userId], fact.time);
+      break;
     case 'member':
-      return `${order}${fact.isUser ? 'k' : 'i'}\t${quote(fact.person)}\t${quote(fact.id)}\t${fact.time}\t${fact.months.join()}`;
+      writeTexts(out, fact.isUser ? 'k' : 'i', [fact.person, fact.id], `${fact.time}\t${fact.months.join()}`);
+      break;
     case 'members':
-      return `${order}v\t${quote(fact.person)}${renderMembers(fact.members)}`;
+      writeTexts(out, 'v', [fact.person]);
+      for (const member of fact.members) writeMember(member, out);
+      break;
     case 'active':
-      return `${order}${fact.isUser ? 'n' : 'm'}\t${quote(fact.id)}\t${fact.months.join()}\t${fact.besideUser.join()}`;
+      writeTexts(out, fact.isUser ? 'n' : 'm', [fact.id], `${fact.months.join()}\t${fact.besideUser.join()}`);
+      break;
     case 'join':
-      return `${order}j\t${quote(fact.person)}\t${quote(fact.into)}`;
+      writeTexts(out, 'j', [fact.person, fact.into]);
+      break;
     case 'rename':
-      return `${order}r\t${quote(fact.from)}\t${quote(fact.to)}\t${fact.time}`;
+      writeTexts(out, 'r', [fact.from, fact.to], fact.time);
+      break;
     case 'placed':
-      return `${order}o\t${quote(fact.id)}\t${fact.person}\t${fact.user ?? ''}`;
+      writeTexts(out, 'o', [fact.id], `${fact.person}\t${fact.user ?? ''}`);
+      break;
     case 'named':
-      return `${order}e\t${quote(fact.id)}\t${fact.name}`;
+      writeTexts(out, 'e', [fact.id], fact.name);
+      break;
     case 'user':
-      return `${order}u\t${quote(fact.id)}`;
+      writeTexts(out, 'u', [fact.id]);
+      break;
     case 'person':
-      return `${order}p\t${quote(fact.id)}\t${fact.properties}`;
+      writeTexts(out, 'p', [fact.id], fact.properties);
+      break;
     case 'group':
-      return `${order}g\t${quote(fact.groupType)}\t${quote(fact.groupKey)}\t${fact.time}\t${fact.properties}`;
+      writeTexts(out, 'g', [fact.groupType, fact.groupKey], `${fact.time}\t${fact.properties}`);
+  }
+  lines.end();
+}
+
+function writeTexts(out: TextBuffer, letter: string, ids: readonly string[], rest?: string): void {
+  out.write(letter);
+  for (const id of ids) {
+    out.write('\t');
+    out.writeString(id);
+  }
+  if (rest === undefined) return;
+  out.write('\t');
+  out.write(rest);
+}
+
+/** What is in front of the properties: letter, id, marks, months, months beside a user, and pairs. */
+export function writeIdFields(
+  { id, isUser, active, pairs }: Omit<StoredId, 'kind' | 'properties'>,
+  out: TextBuffer,
+): void {
+  const marks = (isUser ? IS_USER : 0) | (active ? IS_ACTIVE : 0) | (active?.isUser ? IS_ACTIVE_USER : 0);
+  out.write('x\t');
+  out.writeString(id);
+  out.write('\t');
+  out.write(DIGITS[marks] as string);
+  out.write('\t');
+  if (active) writeNumbers(active.months, out);
+  out.write('\t');
+  if (active) writeNumbers(active.besideUser, out);
+  out.write('\t');
+  out.write(String(pairs.length));
+  for (const [userId, time] of pairs) {
+    out.write('\t');
+    out.writeString(userId);
+    out.write('\t');
+    out.write(time);
   }
 }
 
-/** Id, marks, months, months beside a user, pairs, and properties. */
-function renderId({ id, isUser, active, pairs, properties }: StoredId): string {
-  const marks = (isUser ? IS_USER : 0) | (active ? IS_ACTIVE : 0) | (active?.isUser ? IS_ACTIVE_USER : 0);
-  let text = `${quote(id)}\t${marks}\t${active?.months.join() ?? ''}\t${active?.besideUser.join() ?? ''}\t${pairs.length}`;
-  for (const [userId, time] of pairs) text += `\t${quote(userId)}\t${time}`;
-  return `${text}\t${properties}`;
+const DIGITS = ['0', '1', '2', '3', '4', '5', '6', '7'];
+
+function writeNumbers(numbers: readonly number[], out: TextBuffer): void {
+  if (numbers.length > 0) out.write(numbers.length === 1 ? String(numbers[0]) : numbers.join());
+}
+
+function writeMember({ id, isUser, time, months }: StoredMember, out: TextBuffer): void {
+  out.write(isUser ? '\tk\t' : '\ti\t');
+  out.writeString(id);
+  out.write('\t');
+  out.write(time);
+  out.write('\t');
+  writeNumbers(months, out);
 }
 
 const IS_USER = 1;
@@ -197,13 +257,6 @@ function parseId(fields: Fields): StoredId {
 }
 
 const NO_PAIRS: StoredId['pairs'] = [];
-
-function renderMembers(members: readonly StoredMember[]): string {
-  let text = '';
-  for (const { id, isUser, time, months } of members)
-    text += `\t${isUser ? 'k' : 'i'}\t${quote(id)}\t${time}\t${months.join()}`;
-  return text;
-}
 
 function parseMembers(fields: Fields): StoredMember[] {
   const members: StoredMember[] = [];

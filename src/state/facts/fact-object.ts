@@ -6,21 +6,25 @@ import { SourceError } from '../../lib/errors.ts';
 import { gunzip, gzip } from '../../lib/gzip.ts';
 import { recoveryHint } from '../recovery-hint.ts';
 import { BucketLines, readOrder } from './bucket-lines.ts';
-import { renderFact, type StoredFact } from './fact-line.ts';
 
-export async function saveFacts(
-  staging: Staging,
-  key: string,
-  facts: Iterable<StoredFact>,
-): Promise<FactsIndex> {
+/** Identity facts that write themselves. */
+export interface WritableFacts {
+  /** Nothing may be asked of them afterwards. */
+  writeLines(lines: BucketLines): void;
+}
+
+export function saveFacts(staging: Staging, key: string, facts: WritableFacts): Promise<FactsIndex> {
   const lines = new BucketLines();
-  for (const fact of facts) lines.add(renderFact(fact));
+  facts.writeLines(lines);
   return saveLines(staging, key, lines);
 }
 
-/** A section for each bucket, so that neighbouring buckets can be read at once: plain text, or a gzip member. */
+/**
+ * A section for each bucket, so that neighbouring buckets can be read at once: plain text, or a gzip member. The lines
+ * are of no use afterwards.
+ */
 export async function saveLines(staging: Staging, key: string, lines: BucketLines): Promise<FactsIndex> {
-  const texts = [...lines.texts()];
+  const texts = lines.texts();
   const isPacked = isWorthPacking(
     staging,
     texts.reduce((sum, { body }) => sum + body.length, 0),
@@ -36,6 +40,7 @@ export async function saveLines(staging: Staging, key: string, lines: BucketLine
     offset += section.length;
   }
   await staging.put(key, Buffer.concat(bodies));
+  lines.release();
   return { key, sections, ...(isPacked ? {} : { plain: true as const }) };
 }
 
@@ -140,7 +145,7 @@ export class Lines {
     return this.#parseOne(parseLine, this.#body.toString(this.#encoding, start, stop));
   }
 
-  /** `isWanted`: of lines that begin with an order, by that; see renderFact. */
+  /** `isWanted`: of lines that begin with an order, by that; see writeFact. */
   *parse<T>(parseLine: (line: string) => T, isWanted?: (order: number) => boolean): Generator<T> {
     const body = this.#body;
     for (let start = 0; start < body.length; ) {

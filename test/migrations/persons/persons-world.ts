@@ -232,7 +232,7 @@ export function createPersonsWorld({
         mapping: 'jsonl@1',
         tally: { counts, events: { sent: 0, accepted: 0 }, byDay: {}, byEvent: {}, byReason: {} },
         rejectSegments: [],
-        findings: await saveFacts(staging, key, fold.takeStored()),
+        findings: await saveFacts(staging, key, fold),
       });
       said.push(...facts);
     },

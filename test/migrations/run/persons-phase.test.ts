@@ -53,7 +53,7 @@ async function createStaging(name: string): Promise<Staging> {
   const staging = createFolderStaging(await mkdtemp(join(folder, 's-')));
   const fold = new FactFold();
   fold.add({ kind: 'pair', anonId: 'd1', userId: 'u1', time: '2023-01-01T00:00:00.000Z' });
-  const findings = await saveFacts(staging, layout(name).findings('f1/00000/1-1-1'), fold.takeStored());
+  const findings = await saveFacts(staging, layout(name).findings('f1/00000/1-1-1'), fold);
   const receipt = { part: 'f1/00000', file: 'a', mapping: 'amplitude@1', tally: emptyTally() };
   await createReceipt(staging, name, { ...receipt, rejectSegments: [], findings });
   await createMigration(staging, toRecord(name));

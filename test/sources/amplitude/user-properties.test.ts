@@ -5,6 +5,7 @@ import { renderSnapshot } from '../../../src/identity/render-snapshot.ts';
 import { JsonToken } from '../../../src/lib/json/json-token.ts';
 import { RecordScanner } from '../../../src/lib/json/record-scanner.ts';
 import { readField } from '../../../src/lib/json/record-view.ts';
+import { TextBuffer } from '../../../src/lib/text-buffer.ts';
 import {
   createReadUserProperties,
   type UserPropertyRules,
@@ -25,9 +26,16 @@ function readBoth(line: string, rules: UserPropertyRules) {
   const read = createReadUserProperties(rules)(readField(view, 'user_properties'));
   return [read.set, read.setOnce].flatMap((part) =>
     part instanceof DeferredValues
-      ? [{ cut: part.render(), keys: [...part.keys], made: renderSnapshot(part.values), of: part.values }]
+      ? [{ cut: renderText(part), keys: [...part.keys], made: renderSnapshot(part.values), of: part.values }]
       : [],
   );
+}
+
+/** What is written of it. */
+function renderText(part: DeferredValues): string {
+  const out = new TextBuffer(64);
+  part.write(out);
+  return out.bytes.toString('utf8', 0, out.end);
 }
 
 const toLine = (own: unknown) => JSON.stringify({ user_properties: own, event_type: 'x' });

@@ -9,6 +9,7 @@ import { getBucket } from '../../../src/state/bucket.ts';
 import { parseStoredFact, type StoredFact } from '../../../src/state/facts/fact-line.ts';
 import { readLines, saveFacts } from '../../../src/state/facts/fact-object.ts';
 import { createFolderStaging } from '../../../src/state/staging/folder.ts';
+import { toWritable } from './lines.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'backhaul-facts-'));
 const staging = createFolderStaging(folder);
@@ -20,7 +21,7 @@ const facts: StoredFact[] = Array.from({ length: 500 }, (_, number) => ({
 }));
 
 test('each bucket can be read alone, and neighbouring ones at once', async () => {
-  const { key, sections } = await saveFacts(staging, 'f/all.gz', facts);
+  const { key, sections } = await saveFacts(staging, 'f/all.gz', toWritable(facts));
   const apart: StoredFact[] = [];
   for (const { bucket, offset, length } of sections) {
     const read = [...(await readLines(staging, { key, offset, length })).parse(parseStoredFact)];
@@ -52,9 +53,9 @@ const many: StoredFact[] = Array.from({ length: 9_000 }, (_, number) => ({
 
 test('facts are packed only where space is paid for and they are many', async () => {
   const [free, packed, few] = await Promise.all([
-    saveFacts(staging, 'f/free', many),
-    saveFacts(paid, 'f/packed', many),
-    saveFacts(paid, 'f/few', facts),
+    saveFacts(staging, 'f/free', toWritable(many)),
+    saveFacts(paid, 'f/packed', toWritable(many)),
+    saveFacts(paid, 'f/few', toWritable(facts)),
   ]);
   expect([free.plain, packed.plain, few.plain]).toEqual([true, undefined, true]);
   const read = async ({ key, sections }: FactsIndex) => {
@@ -65,7 +66,7 @@ test('facts are packed only where space is paid for and they are many', async ()
 });
 
 test('a damaged object is named, with what to do about it', async () => {
-  const { sections } = await saveFacts(paid, 'f/damaged.gz', many);
+  const { sections } = await saveFacts(paid, 'f/damaged.gz', toWritable(many));
   const body = (await staging.get('f/damaged.gz')) ?? Buffer.alloc(0);
   body.fill(0, 40, 60);
   await staging.put('f/damaged.gz', body);
@@ -75,7 +76,7 @@ test('a damaged object is named, with what to do about it', async () => {
 });
 
 test('text of which one character is another is named, whichever of several sections it is in', async () => {
-  const { key, sections } = await saveFacts(staging, 'f/changed', facts);
+  const { key, sections } = await saveFacts(staging, 'f/changed', toWritable(facts));
   const body = (await staging.get(key)) ?? Buffer.alloc(0);
   const length = body.length;
   for (const section of [sections[0], sections.at(-1)]) {
