@@ -11,6 +11,7 @@ import { ORDER_DIGITS } from './fact-line.ts';
 export class BucketLines {
   readonly #text = new TextBuffer(FIRST_BYTES);
   #count = 0;
+  #isSorted = false;
   /** Of each line, and of what would follow the last one. */
   #starts = new Uint32Array(FIRST_LINES + 1);
   /** The digits that all lines begin with, as a number: see ORDER_DIGITS. */
@@ -53,7 +54,7 @@ export class BucketLines {
 
   /**
    * The same with fewer lines for all that begin with the same `digits`, which are more than those of the order: `join`
-   * makes them of some at a time.
+   * makes them of some at a time. These lines are of no use afterwards.
    */
   async join(
     digits: number,
@@ -66,10 +67,15 @@ export class BucketLines {
       let to = from + 1;
       while (to < sorted.length && this.#beginAlike(sorted[from] ?? 0, sorted[to] ?? 0, digits)) to += 1;
       if (to === from + 1) joined.#copy(this, sorted[from] ?? 0);
-      else for (const line of await this.#joinRow(sorted.subarray(from, to), join, pace)) joined.add(line);
+      else {
+        const lines = await this.#joinRow(sorted.subarray(from, to), join, pace);
+        for (const line of [...lines].sort()) joined.add(line);
+      }
       if (pace.isDue()) await pace.rest();
       from = to;
     }
+    joined.#isSorted = true;
+    this.release();
     return joined;
   }
 
@@ -111,7 +117,8 @@ export class BucketLines {
    * facts make equal objects.
    */
   texts(): { readonly bucket: number; readonly body: Buffer }[] {
-    const length = this.#text.end;
+    const sorted = this.#isSorted ? undefined : this.#sortLines();
+    const length = sorted ? this.#text.end : 0;
     // Within one buffer nothing is made for a line.
     this.#text.reserve(length);
     const { bytes } = this.#text;
@@ -119,7 +126,8 @@ export class BucketLines {
     let start = length;
     let end = length;
     let last = -1;
-    for (const line of this.#sortLines()) {
+    for (let at = 0; at < this.#count; at += 1) {
+      const line = sorted ? (sorted[at] as number) : at;
       const bucket = toBucket(this.#orders[line] ?? 0);
       if (bucket !== last && last !== -1) {
         texts.push({ bucket: last, body: bytes.subarray(start, end) });
@@ -128,7 +136,7 @@ export class BucketLines {
       last = bucket;
       const from = this.#starts[line] ?? 0;
       const to = this.#starts[line + 1] ?? 0;
-      bytes.copyWithin(end, from, to);
+      if (sorted) bytes.copyWithin(end, from, to);
       end += to - from;
     }
     if (last !== -1) texts.push({ bucket: last, body: bytes.subarray(start, end) });
@@ -146,6 +154,7 @@ export class BucketLines {
       this.#starts = enlarge(this.#starts);
     }
     this.#orders[this.#count] = order;
+    this.#isSorted = false;
   }
 
   /** By numbers, which are sorted without a call for each two of them; only lines of one order are compared. */
