@@ -62,7 +62,7 @@ export function* foldPersons(
     for (const [key, timeMs] of resolved.floors.get(of) ?? []) filter.raiseFloor(of, key, timeMs);
     const person = resolved.persons.get(of);
     const months = resolved.active.get(of);
-    if (person) yield { ...foldPerson(of, person, filter, options), months };
+    if (person) yield foldPerson(of, person, months, filter, options);
     else if (months) yield { kind: 'person', of, events: [], names: [], bytes: 0, unmerged: [], months };
     const group = resolved.groups.get(of);
     if (group) yield foldGroup(of, group, filter, options);
@@ -72,6 +72,7 @@ export function* foldPersons(
 function foldPerson(
   of: string,
   person: ResolvedPerson,
+  months: Iterable<number> | undefined,
   filter: PropertyFilter,
   { overwrite, maxBytes }: FoldPersonsOptions,
 ): FoldedSubject {
@@ -94,6 +95,7 @@ function foldPerson(
     names: packs.map(toRecords),
     bytes: countBytes(packs),
     unmerged: toUnmerged(id, tooLarge),
+    months,
   };
 }
 
@@ -166,6 +168,8 @@ function mergeByKey(a: FieldProperty[], b: FieldProperty[]): FieldProperty[] {
   return merged;
 }
 
+const NONE: readonly Unmerged[] = [];
+
 /** Most subjects have the same names as the one before: one list serves all of them. */
 let lastRecords: readonly PropertyRecord[] = [];
 
@@ -189,5 +193,7 @@ function countBytes(packs: readonly (readonly FieldProperty[])[]): number {
   return bytes;
 }
 
-const toUnmerged = (id: string, tooLarge: readonly FieldProperty[]): Unmerged[] =>
-  tooLarge.map(({ key }) => ({ reason: 'property_too_large', id, property: key }));
+const toUnmerged = (id: string, tooLarge: readonly FieldProperty[]): readonly Unmerged[] =>
+  tooLarge.length === 0
+    ? NONE
+    : tooLarge.map(({ key }) => ({ reason: 'property_too_large', id, property: key }));

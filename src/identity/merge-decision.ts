@@ -168,12 +168,13 @@ function addFacts(
   const isRenamed = own.isRenamed === true || (known.isRenamed && known.sentAt !== 0);
   const isNoted = own.isUser ? purpose === 'note' && (!known.isUser || known.isNoted) : known.isNoted;
   const isByName = known.isByName || own.isByName === true;
-  const users = [...own.users, ...unnamed];
+  const users = unnamed.length === 0 ? own.users : [...own.users, ...unnamed];
   const user = known.user ?? users[0];
   const isShared = known.isShared || users.some((other) => user !== undefined && !other.equals(user));
-  const marks = { isUser, isShared, isRenamed, isNoted, isByName, isOfRemoved };
-  if (!isShared || known.sentAt !== 0) return { ...known, ...marks, user };
-  return { ...known, ...marks, user: sharedDevices === 'none' ? undefined : chooseUser(known, own) };
+  const { sentAt, newestMs } = known;
+  const chosen =
+    !isShared || sentAt !== 0 ? user : sharedDevices === 'none' ? undefined : chooseUser(known, own);
+  return { isUser, isShared, user: chosen, sentAt, isRenamed, isNoted, isByName, isOfRemoved, newestMs };
 }
 
 /**

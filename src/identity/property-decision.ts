@@ -14,14 +14,13 @@ export interface PropertyContext {
  */
 export type PropertyVerdict = 'send' | 'fill' | 'known';
 
-/** A value as some facts give it. */
+/** How a value is sent, and which one of a property is kept. */
 export interface GivenValue {
-  readonly timeMs: number;
   readonly keep: 'latest' | 'earliest';
   /** It is to replace a live value. */
   readonly replaces: boolean;
-  /** It is sent with `$set_once`, which changes nothing where any value was sent before. @default false */
-  readonly isOnce?: boolean;
+  /** It is sent with `$set_once`, which changes nothing where any value was sent before. */
+  readonly isOnce: boolean;
 }
 
 /**
@@ -32,7 +31,8 @@ export interface GivenValue {
  */
 export function decideProperty(
   known: PropertyEntry | undefined,
-  { timeMs, keep, replaces, isOnce = false }: GivenValue,
+  timeMs: number,
+  { keep, replaces, isOnce }: GivenValue,
   at: PropertyContext,
   before?: PropertyEntry,
 ): PropertyVerdict {

@@ -127,8 +127,8 @@ export function createPropertyFilter(options: {
     of: string,
     field: string,
     [key, time]: StoredProperty,
-    value: Omit<GivenValue, 'timeMs'> & { readonly isHeldBack?: boolean },
-    on: { readonly later?: (key: string) => void; readonly first?: () => void } = {},
+    value: Value,
+    on: { readonly later?: (key: string) => void; readonly first?: () => void } = NOTHING_ON,
   ): PropertyVerdict => {
     const table = findTable(of);
     if (!table) return 'send';
@@ -136,19 +136,14 @@ export function createPropertyFilter(options: {
     const timeMs = toTimeMs(time);
     const known = readPropertyEntry(table, property);
     if (known) assertNotLate(at, known.sentAt);
-    const { keep, replaces, isOnce = false, isHeldBack = false } = value;
+    const { replaces: replaced, isOnce, isHeldBack } = value;
     const before = known && isOnce ? readPropertyEntry(table, toBeforeHash(property)) : undefined;
-    const verdict = decideProperty(known, { timeMs, keep, replaces, isOnce }, at, before);
+    const verdict = decideProperty(known, timeMs, value, at, before);
     if (verdict !== 'send') return verdict;
     const isLater = isLaterValue(known, timeMs);
     if (isLater) on.later?.(key);
     if (!known) on.first?.();
-    enterProperty(
-      table,
-      property,
-      { timeMs, sentAt: at.turn, replaced: replaces, isLater, isHeldBack },
-      known,
-    );
+    enterProperty(table, property, { timeMs, sentAt: at.turn, replaced, isLater, isHeldBack }, known);
     return verdict;
   };
   const isKnown = (of: string, field: string, key: string): boolean => {
@@ -202,14 +197,8 @@ export function createPropertyFilter(options: {
         // The value that the floor of one property was raised for has its very time.
         const replaces =
           overwrite && timeMs > floorMs && !(hasFloors && timeMs < readMark(of, FLOOR_OF_ONE, one[0]));
-        const isHeldBack = overwrite && !replaces;
-        const verdict = select(
-          of,
-          SET,
-          one,
-          { keep: 'latest', replaces, isHeldBack, isOnce: !overwrite },
-          on,
-        );
+        const value = !overwrite ? FILLING : replaces ? REPLACING : HELD_BACK;
+        const verdict = select(of, SET, one, value, on);
         if (verdict === 'known') continue;
         if (!overwrite || (replaces && verdict === 'send')) sentSet.push(one);
         else fill.push(one);
@@ -220,9 +209,7 @@ export function createPropertyFilter(options: {
       const candidates = overwrite
         ? setOnce.filter(([key]) => !filled.has(key))
         : setOnce.filter(([key]) => !wasSet.has(key) && !isKnown(of, SET, key));
-      const sentOnce = candidates.filter(
-        (one) => select(of, SET_ONCE, one, { keep: 'earliest', replaces: false, isOnce: true }) !== 'known',
-      );
+      const sentOnce = candidates.filter((one) => select(of, SET_ONCE, one, SET_BEFORE) !== 'known');
       return { set: sentSet, later: later.keys(), fill, setOnce: sentOnce };
     },
     raiseFloor(of, key, timeMs) {
@@ -231,15 +218,13 @@ export function createPropertyFilter(options: {
       raiseMark(of, FLOOR_OF_ONE, key, timeMs);
     },
     selectGroup(of, set) {
-      const isNew =
-        select(of, groupFields.mark, ['', '', ''], { keep: 'latest', replaces: false }) === 'send';
+      const isNew = select(of, groupFields.mark, ['', '', ''], MARK) === 'send';
       if (at.isForgotten) return { set: [], later: NONE_LATER, isNew, unsure: [...set] };
       const sent: StoredProperty[] = [];
       const unsure: StoredProperty[] = [];
       const later = createLaterKeys();
       for (const one of set) {
-        const value = { keep: 'latest', replaces: true } as const;
-        const verdict = select(of, groupFields.set, one, value, { later: later.add });
+        const verdict = select(of, groupFields.set, one, REPLACING, { later: later.add });
         if (verdict === 'send') sent.push(one);
         else if (verdict === 'fill') unsure.push(one);
       }
@@ -251,6 +236,17 @@ export function createPropertyFilter(options: {
     },
   };
 }
+
+interface Value extends GivenValue {
+  readonly isHeldBack: boolean;
+}
+const REPLACING: Value = { keep: 'latest', replaces: true, isHeldBack: false, isOnce: false };
+const HELD_BACK: Value = { keep: 'latest', replaces: false, isHeldBack: true, isOnce: false };
+const FILLING: Value = { keep: 'latest', replaces: false, isHeldBack: false, isOnce: true };
+const SET_BEFORE: Value = { keep: 'earliest', replaces: false, isHeldBack: false, isOnce: true };
+/** Of the group itself. */
+const MARK: Value = { keep: 'latest', replaces: false, isHeldBack: false, isOnce: false };
+const NOTHING_ON = {};
 
 /** Most subjects have those of the one before: one set serves all of them. */
 function listKeys(properties: readonly StoredProperty[]): ReadonlySet<string> {

@@ -8,7 +8,8 @@ const decide = (
 ) =>
   decideProperty(
     { timeMs: 5, sentAt, replaced: true, isLater: false, isHeldBack: false },
-    { timeMs, keep, replaces: true },
+    timeMs,
+    { keep, replaces: true, isOnce: false },
     { turn: 3, hasEnded: () => ended },
   );
 
@@ -37,7 +38,8 @@ it('what is sent once is known where an ended turn sent any, before an open one 
     [4, 5, 6].map((timeMs) =>
       decideProperty(
         { ...entry, sentAt: known },
-        { timeMs, keep, replaces: false, isOnce: true },
+        timeMs,
+        { keep, replaces: false, isOnce: true },
         { turn: 3, hasEnded: (turn) => turn === 1 },
         before === undefined ? undefined : { ...entry, sentAt: before },
       ),
