@@ -1,8 +1,10 @@
+import { isAscii } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { toHashable } from '../lib/hashable-text.ts';
 import { flatten } from '../lib/json/flatten.ts';
 import { quote } from '../lib/json/quote.ts';
-import { createEventId } from '../sources/mapping/event-id.ts';
+import { TextBuffer } from '../lib/text-buffer.ts';
+import { createEventId, createEventIdOfBytes } from '../sources/mapping/event-id.ts';
 import type { FieldProperty } from './pack-properties.ts';
 
 /**
@@ -35,7 +37,7 @@ export function createPersonEvent(
 ): SyntheticEvent {
   return render({
     event: '$identify',
-    uuid: createEventId(['people', 'person', id, renderContent(properties)]),
+    uuid: createContentId(['people', 'person', id], properties),
     time,
     distinctId: id,
     more: renderFields(properties),
@@ -51,7 +53,7 @@ export function createGroupEvent(
 ): SyntheticEvent {
   return render({
     event,
-    uuid: createEventId(['people', 'group', event, groupType, groupKey, renderContent(properties)]),
+    uuid: createContentId(['people', 'group', event, groupType, groupKey], properties),
     time,
     distinctId: toGroupDistinctId(groupType, groupKey),
     more: `,"$group_type":${JSON.stringify(groupType)},"$group_key":${JSON.stringify(groupKey)}${renderFields(properties)}`,
@@ -78,27 +80,47 @@ function render({
   return { event, uuid, distinctId, text };
 }
 
-/** As JSON.stringify of a list of fields, keys, texts and later times: uuids depend on every byte of it. */
-function renderContent(properties: readonly FieldProperty[]): string {
-  let text = '';
-  for (const one of properties) {
-    const later = one.laterMs === undefined ? '' : `,${one.laterMs}`;
-    text += `${text === '' ? '' : ','}["${one.field}",${quoteName(one.key)},${quote(one.text)}${later}]`;
+/** Texts are put together here: as strings, each would leave a dozen pieces for every property. */
+const scratch = new TextBuffer(4096);
+
+/**
+ * An id of texts and of JSON.stringify of a list of fields, keys, texts and later times: uuids depend on every byte of
+ * it.
+ */
+function createContentId(parts: readonly string[], properties: readonly FieldProperty[]): string {
+  scratch.end = 0;
+  for (const { field, key, text, laterMs } of properties) {
+    scratch.write(scratch.end === 0 ? '[["' : ',["');
+    scratch.write(field);
+    scratch.write('",');
+    scratch.write(quoteName(key));
+    scratch.write(',');
+    scratch.writeString(text);
+    if (laterMs !== undefined) scratch.write(`,${laterMs}`);
+    scratch.write(']');
   }
-  return `[${text}]`;
+  scratch.write(scratch.end === 0 ? '[]' : ']');
+  const content = scratch.bytes.subarray(0, scratch.end);
+  return isAscii(content)
+    ? createEventIdOfBytes(parts, content)
+    : createEventId([...parts, content.toString('utf8')]);
 }
 
 /** Properties of one field follow one another. */
 function renderFields(properties: readonly FieldProperty[]): string {
-  let text = '';
+  if (properties.length === 0) return '';
+  scratch.end = 0;
   let open = '';
-  for (const { field, key, text: value } of properties) {
-    if (field === open) text += ',';
-    else text += `${open === '' ? '' : '}'},"${field}":{`;
-    text += `${quoteName(key)}:${value}`;
+  for (const { field, key, text } of properties) {
+    if (field === open) scratch.write(',');
+    else scratch.write(`${open === '' ? '' : '}'},"${field}":{`);
+    scratch.write(quoteName(key));
+    scratch.write(':');
+    scratch.write(text);
     open = field;
   }
-  return open === '' ? '' : `${text}}`;
+  scratch.write('}');
+  return scratch.bytes.toString('utf8', 0, scratch.end);
 }
 
 /** Of a project there are few names. */

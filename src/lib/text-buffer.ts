@@ -31,17 +31,19 @@ export class TextBuffer {
     const { length } = text;
     this.reserve(length * MAX_BYTES_PER_UNIT + 2);
     const { bytes, end } = this;
+    let to = end;
+    bytes[to++] = QUOTE;
     for (let at = 0; at < length; at += 1) {
       const code = text.charCodeAt(at);
-      if (code < 0x20 || code > 0x7e || code === QUOTE || code === BACKSLASH) {
-        this.write(JSON.stringify(text));
+      if (code < 0x20 || code > 0x7e) {
+        this.write(JSON.stringify(text)); // over what was tried
         return;
       }
-      bytes[end + 1 + at] = code;
+      if (code === QUOTE || code === BACKSLASH) bytes[to++] = BACKSLASH;
+      bytes[to++] = code;
     }
-    bytes[end] = QUOTE;
-    bytes[end + 1 + length] = QUOTE;
-    this.end = end + length + 2;
+    bytes[to] = QUOTE;
+    this.end = to + 1;
   }
 
   copy(from: Uint8Array, start: number, stop: number): void {

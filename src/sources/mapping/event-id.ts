@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { toHashable } from '../../lib/hashable-text.ts';
 import { canonicalJson } from '../../lib/json/canonical-json.ts';
+import { flatten } from '../../lib/json/flatten.ts';
 import { parseWhole } from '../../lib/json/record-view.ts';
 
 /** The project's own namespace (RFC 9562, version 5). Changing it would make every old event a new one. */
@@ -14,10 +15,23 @@ NAMESPACE.copy(scratch);
  * UUID v5 over the parts of a natural key. Each part is written with its length in front, so that
  * ('ab', 'c') and ('a', 'bc') stay two keys.
  */
-export function createEventId(parts: readonly string[]): string {
-  const hex = sha1(encodeKey(parts));
+export const createEventId = (parts: readonly string[]): string => toUuid(sha1(encodeKey(parts)));
+
+/** The same of texts and a last one, which is as long as its bytes: ASCII. */
+export function createEventIdOfBytes(parts: readonly string[], last: Buffer): string {
+  const head = `${encodeKey(parts)}${last.length}:`;
+  if (!head.isWellFormed() || head.length * 3 + last.length > scratch.length - 16)
+    return createEventId([...parts, last.toString('latin1')]);
+  const start = 16 + scratch.write(head, 16, 'utf8');
+  scratch.set(last, start);
+  return toUuid(hash('sha1', scratch.subarray(0, start + last.length), 'hex'));
+}
+
+function toUuid(hex: string): string {
   const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+  return flatten(
+    `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`,
+  );
 }
 
 /**
@@ -50,7 +64,9 @@ export function createSessionUuid(startMs: number, parts: readonly string[]): st
   const time = startMs.toString(16).padStart(12, '0');
   const hex = sha1(encodeKey(parts));
   const variant = ((Number.parseInt(hex.charAt(3), 16) & 0x3) | 0x8).toString(16);
-  return `${time.slice(0, 8)}-${time.slice(8, 12)}-7${hex.slice(0, 3)}-${variant}${hex.slice(4, 7)}-${hex.slice(7, 19)}`;
+  return flatten(
+    `${time.slice(0, 8)}-${time.slice(8, 12)}-7${hex.slice(0, 3)}-${variant}${hex.slice(4, 7)}-${hex.slice(7, 19)}`,
+  );
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
