@@ -1,6 +1,7 @@
 import { haveOneScope, toMoment, WHOLE_MARK } from '../contract/identity-fact.ts';
 import type { BatchLimits } from '../deliver/batch-builder.ts';
 import { ENVELOPE_BYTES } from '../deliver/envelope.ts';
+import { copyShort } from '../lib/json/flatten.ts';
 import type { StoredProperty } from '../state/facts/snapshots.ts';
 import { type FieldProperty, packProperties, toFieldProperties } from './pack-properties.ts';
 import type { Unmerged } from './persons-tally.ts';
@@ -57,8 +58,9 @@ export function* foldPersons(
   const subjects = new Set(resolved.persons.keys());
   for (const others of [resolved.groups, resolved.floors, resolved.active])
     for (const of of others.keys()) subjects.add(of);
-  for (const of of [...subjects].sort()) {
-    if (of <= after) continue;
+  for (const one of [...subjects].sort()) {
+    if (one <= after) continue;
+    const of = copyShort(one);
     for (const [key, timeMs] of resolved.floors.get(of) ?? []) filter.raiseFloor(of, key, timeMs);
     const person = resolved.persons.get(of);
     const months = resolved.active.get(of);

@@ -74,10 +74,13 @@ function render({
   /** Properties behind the first, each behind a comma. */
   readonly more: string;
 }): SyntheticEvent {
-  const text = flatten(
-    `{"event":${JSON.stringify(event)},"uuid":"${uuid}","timestamp":${JSON.stringify(time)},"properties":{"distinct_id":${JSON.stringify(distinctId)}${more},"$geoip_disable":true}}`,
-  );
-  return { event, uuid, distinctId, text };
+  const id = JSON.stringify(distinctId);
+  const start = `{"event":${JSON.stringify(event)},"uuid":"${uuid}","timestamp":${JSON.stringify(time)},"properties":{"distinct_id":`;
+  const text = flatten(`${start}${id}${more},"$geoip_disable":true}}`);
+  // An id is a piece of the line that it was read from, and would keep all of it: as a piece of the event it keeps nothing.
+  const at = start.length + 1;
+  const isPlain = id.length === distinctId.length + 2;
+  return { event, uuid, distinctId: isPlain ? text.slice(at, at + distinctId.length) : distinctId, text };
 }
 
 /** Texts are put together here: as strings, each would leave a dozen pieces for every property. */
