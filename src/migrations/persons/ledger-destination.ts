@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Staging } from '../../contract/staging.ts';
 import { ConfigError } from '../../lib/errors.ts';
 import { loadAcceptanceMark } from '../../state/destination-marks.ts';
-import type { LedgerAccess } from '../../state/ledger/ledger.ts';
+import type { ForgottenAt, LedgerAccess } from '../../state/ledger/ledger.ts';
 import { listMigrations, loadLatestEpoch, loadMigration } from '../../state/migrations.ts';
 import { hasFacts } from './facts-of.ts';
 import { areFactsRemoved, loadLastLedger } from './facts-removed.ts';
@@ -58,7 +58,7 @@ export function isSameDestination(a: LedgerDestination, b: LedgerDestination): b
   return a.host === b.host && a.apiKey === b.apiKey;
 }
 
-const getService = ({ service, host }: LedgerDestination) => service ?? host;
+const getService = ({ service, host }: ForgottenAt) => service ?? host;
 
 /**
  * Whether two migrations name one project at two hosts, and nobody has declared whether these are one service: apart,
@@ -70,6 +70,12 @@ const mayBeSameProject = (a: LedgerDestination, b: LedgerDestination): boolean =
   a.host !== b.host &&
   a.service === undefined &&
   b.service === undefined;
+
+/** Whether a project, and one whose name is not at hand, are at two services because somebody has declared so. */
+export const areDeclaredApart = (a: ForgottenAt, b: LedgerDestination): boolean =>
+  b.project !== undefined &&
+  getService(a) !== getService(b) &&
+  (a.service !== undefined || b.service !== undefined);
 
 /** A key is of one project of a service; two services may have the same one. */
 const isAtSameService = (a: LedgerDestination, b: LedgerDestination): boolean =>

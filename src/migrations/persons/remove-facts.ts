@@ -15,6 +15,7 @@ import { requireMigration } from '../life-store.ts';
 import { fingerprintFacts, hasFacts } from './facts-of.ts';
 import { areFactsRemoved, loadLastLedger, loadTurnsAtRemoval, markFactsRemoved } from './facts-removed.ts';
 import { hasLinks, keepLinks } from './keep-links.ts';
+import { loadDestination } from './ledger-destination.ts';
 import { loadPersons } from './load-persons.ts';
 import { findLost } from './rebuild-ledger.ts';
 import { takeIn } from './take-in.ts';
@@ -44,13 +45,27 @@ export async function removeFacts(
   const keys = layout(name);
   let facts: string | undefined;
   if (forget) {
-    for (const id of await listLedgersToForget(staging, name)) await forgetLedger(staging, id, now());
+    await forgetProject(staging, name, now());
   } else {
     await enterFacts(name, deps);
     ({ facts } = await fingerprintFacts(staging, await requireMigration(staging, name)));
   }
   await markFactsRemoved(staging, name, { at: now(), facts });
   for (const folder of keys.facts) await clearStaging(staging, folder);
+}
+
+/**
+ * Forgets under the name of the project and under the fingerprint of its key: whatever sends persons there has one of
+ * the two, or is tied to one by a migration that is still there (isProjectForgotten).
+ */
+async function forgetProject(staging: Staging, name: string, now: Date): Promise<void> {
+  const ids = await listLedgersToForget(staging, name);
+  const last = ids.size > 0 ? await loadLastLedger(staging, name) : undefined;
+  if (last?.ledger !== undefined) ids.add(last.ledger);
+  for (const id of ids) await forgetLedger(staging, id, now);
+  if (last?.key === undefined || ids.has(last.key)) return;
+  const { host, service } = (await loadDestination(staging, name)) ?? {};
+  await forgetLedger(staging, last.key, now, { host, service });
 }
 
 async function listLedgersToForget(staging: Staging, name: string): Promise<Set<string>> {

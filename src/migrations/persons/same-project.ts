@@ -1,7 +1,18 @@
 import type { Staging } from '../../contract/staging.ts';
-import { type Ledger, loadKnownFacts } from '../../state/ledger/ledger.ts';
+import { isForgotten, type Ledger, loadKnownFacts } from '../../state/ledger/ledger.ts';
 import { loadLastLedger } from './facts-removed.ts';
-import { hasTwoNames, type LedgerDestination, loadDestination } from './ledger-destination.ts';
+import {
+  areDeclaredApart,
+  hasTwoNames,
+  type LedgerDestination,
+  loadDestination,
+} from './ledger-destination.ts';
+
+export interface SameProject {
+  readonly names: ReadonlySet<string>;
+  /** Ids of the project's ledgers and fingerprints of its keys. */
+  readonly ties: ReadonlySet<string>;
+}
 
 /**
  * Migrations that send to the project of a ledger, by the ledgers and keys that their last producers had: a key is of
@@ -14,7 +25,7 @@ export async function findSameProject(
   names: readonly string[],
   { id, key = id }: Pick<Ledger, 'id' | 'key'>,
   destination: LedgerDestination,
-): Promise<ReadonlySet<string>> {
+): Promise<SameProject> {
   const lasts = new Map<
     string,
     { readonly ledger?: string | undefined; readonly key?: string | undefined }
@@ -44,5 +55,17 @@ export async function findSameProject(
   if (isNamed)
     for (const name of names)
       if (!found.has(name) && (await loadKnownFacts(staging, key, name))) found.add(name);
-  return found;
+  return { names: found, ties };
+}
+
+/** Whether what is known of the project was dropped, under whichever of its names and keys (`rm --forget`). */
+export async function isProjectForgotten(
+  staging: Staging,
+  { ties }: SameProject,
+  destination: LedgerDestination,
+): Promise<boolean> {
+  for (const tie of ties) {
+    if (await isForgotten(staging, tie, (of) => areDeclaredApart(of, destination))) return true;
+  }
+  return false;
 }

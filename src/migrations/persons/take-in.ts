@@ -41,7 +41,7 @@ import { findRemovedJoins, openEarlierIds } from './keep-links.ts';
 import { atTurn } from './ledger-at-turn.ts';
 import { isSameDestination, type LedgerDestination, toLedgerDestination } from './ledger-destination.ts';
 import { findLostTurn } from './lost-turns.ts';
-import { findSameProject } from './same-project.ts';
+import { findSameProject, isProjectForgotten } from './same-project.ts';
 import { findEndedTurn, listTurnsThatCount, released, turnPlan } from './turn.ts';
 
 export interface TakeInOptions {
@@ -59,23 +59,22 @@ export interface TakeInOptions {
  * Enters into a ledger what other migrations to the same destination say that it does not know yet: those that
  * are under way, hold their persons back or got new files since, and those that sent their persons without this
  * ledger, of which it counts as sent what they sent. The migration that is about to decide is then decided over all facts (I11).
- * `facts_are_gone`: the facts of one were removed before this ledger knew them.
+ * `facts_are_gone`: the facts of one were removed before this ledger knew them, or what is known of the project was
+ * dropped under another of its names or keys.
  */
 export async function takeInOthers(options: TakeInOptions): Promise<'done' | 'facts_are_gone'> {
   const { staging, ledger, destination, except } = options;
   const names = await listMigrations(staging);
-  // Most send to the same destination, which their manifests say; the others cost a few requests each.
-  let sameProject: ReadonlySet<string> | undefined;
+  const project = destination && (await findSameProject(staging, names, ledger, destination));
+  if (project && !ledger.isForgotten && (await isProjectForgotten(staging, project, destination)))
+    return 'facts_are_gone';
   const planned = await countPlanned(staging, ledger.id);
   for (const name of names) {
     if (except.has(name)) continue;
     const record = await loadMigration(staging, name);
     const its = record && toLedgerDestination(record.opening.manifest);
-    if (!record || !its || !destination) continue;
-    if (!isSameDestination(its, destination)) {
-      sameProject ??= await findSameProject(staging, names, ledger, destination);
-      if (!sameProject.has(name)) continue;
-    }
+    if (!record || !its || !project) continue;
+    if (!isSameDestination(its, destination) && !project.names.has(name)) continue;
     const print = await fingerprintFacts(staging, record);
     const known = await loadKnownFacts(staging, ledger.id, name);
     options.signal.throwIfAborted();

@@ -105,9 +105,26 @@ export async function findLedger(staging: Staging, access: LedgerAccess): Promis
 const hasForgottenMark = async (staging: Staging, id: string): Promise<boolean> =>
   (await staging.get(ledgerLayout(id).forgotten)) !== undefined;
 
-/** Whether its hashes were dropped. */
-export async function isForgotten(staging: Staging, id: string): Promise<boolean> {
-  if (await hasForgottenMark(staging, id)) return true;
+/** Where a project is that was forgotten; `service`: what its manifest declares. */
+const forgottenAt = z.object({ host: z.string().optional(), service: z.string().optional() });
+export type ForgottenAt = z.infer<typeof forgottenAt>;
+
+const forgottenMark = z.object({
+  at: z.string(),
+  /** Under a key: of the named project with that key. Two services may have the same key. */
+  of: forgottenAt.optional(),
+});
+
+/** Whether its hashes were dropped. `isOther`: whether what was forgotten under a key is another project than one's own. */
+export async function isForgotten(
+  staging: Staging,
+  id: string,
+  isOther: (of: ForgottenAt) => boolean = () => false,
+): Promise<boolean> {
+  if (await hasForgottenMark(staging, id)) {
+    const of = (await loadIfWhole(forgottenMark, ledgerLayout(id).forgotten, staging))?.of;
+    return of === undefined || !isOther(of);
+  }
   const document = await loadDocument(ledgerDocument, ledgerLayout(id).document, staging);
   return document?.forgottenAt !== undefined;
 }
@@ -136,10 +153,12 @@ function toLedger(
 
 /**
  * Drops all hashes of a ledger (`rm --forget`). What was merged there is then unknown for ever, so the ledger
- * stays as one that merges nothing, and one that is gone comes back as such.
+ * stays as one that merges nothing, and one that is gone comes back as such. `of`: where `id` is the fingerprint of a
+ * key, the named project with that key.
  */
-export async function forgetLedger(staging: Staging, id: string, now: Date): Promise<void> {
+export async function forgetLedger(staging: Staging, id: string, now: Date, of?: ForgottenAt): Promise<void> {
   const keys = ledgerLayout(id);
+  const isOfAll = of === undefined || (await isForgotten(staging, id, (one) => isSameService(one, of)));
   const document = await loadDocument(ledgerDocument, keys.document, staging);
   const forgotten: LedgerDocument = {
     format: 3,
@@ -148,13 +167,18 @@ export async function forgetLedger(staging: Staging, id: string, now: Date): Pro
     ...(document?.sharedDevices === undefined ? {} : { sharedDevices: document.sharedDevices }),
   };
   // First the marks: whoever finds only some of the hashes must not merge by them.
-  await staging.put(keys.forgotten, encodeDocument({ at: forgotten.forgottenAt }));
-  await staging.put(keys.document, encodeDocument(forgotten));
+  await staging.put(
+    keys.forgotten,
+    encodeDocument({ at: forgotten.forgottenAt, ...(isOfAll ? {} : { of }) }),
+  );
+  if (document) await staging.put(keys.document, encodeDocument(forgotten));
   await clearStaging(staging, keys.table('ids'));
   await clearStaging(staging, keys.table('properties'));
   await clearStaging(staging, keys.table('joined'));
   await clearStaging(staging, keys.table('earlier'));
 }
+
+const isSameService = (a: ForgottenAt, b: ForgottenAt) => a.host === b.host && a.service === b.service;
 
 /** Which facts of a migration a ledger knows. */
 export const knownFacts = z.strictObject({

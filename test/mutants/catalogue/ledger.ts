@@ -131,7 +131,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     id: 'LG11',
     what: 'facts held under one key forgotten under another name of its host',
     file: 'src/migrations/persons/take-in.ts',
-    edits: [['if (!sameProject.has(name)) continue;', 'continue;']],
+    edits: [[' && !project.names.has(name)', '']],
     tests: ['test/migrations/persons/wrong-merges.test.ts'],
   },
   {
@@ -140,6 +140,27 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     file: 'src/migrations/persons/same-project.ts',
     edits: [['for (const tie of [last.ledger, last.key]) if (tie !== undefined) ties.add(tie);', '']],
     tests: ['test/migrations/persons/rotated-keys.test.ts'],
+  },
+  {
+    id: 'LG33',
+    what: 'a project that was forgotten under its name remembered under its key',
+    file: 'src/migrations/persons/remove-facts.ts',
+    edits: [['await forgetLedger(staging, last.key, now, { host, service });', '']],
+    tests: ['test/migrations/persons/forgotten-names.test.ts'],
+  },
+  {
+    id: 'LG34',
+    what: 'what was forgotten under one name or key of a project remembered under another one',
+    file: 'src/migrations/persons/same-project.ts',
+    edits: [['for (const tie of ties)', 'for (const tie of new Set<string>())']],
+    tests: ['test/migrations/persons/forgotten-names.test.ts'],
+  },
+  {
+    id: 'LG35',
+    what: 'what was forgotten at one service forgotten at another one that has the same key',
+    file: 'src/migrations/persons/same-project.ts',
+    edits: [['areDeclaredApart(of, destination)', 'false']],
+    tests: ['test/migrations/persons/forgotten-names.test.ts'],
   },
   {
     id: 'LG32',
