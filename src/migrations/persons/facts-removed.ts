@@ -7,7 +7,7 @@ import { layout } from '../../state/keys.ts';
 import { type KnownFacts, knownFacts, listLedgersOf, loadKnownFacts } from '../../state/ledger/ledger.ts';
 import { loadTurns } from '../../state/ledger/turns.ts';
 import { loadRebuiltAt } from '../../state/ledger/versions.ts';
-import { loadLatestEpoch } from '../../state/migrations.ts';
+import { loadLatestEpoch, loadMigration } from '../../state/migrations.ts';
 
 /** Marks that the identity facts of a migration were removed. */
 const factsRemoved = z.looseObject({
@@ -30,6 +30,11 @@ export async function areFactsRemoved(staging: Staging, name: string): Promise<b
     throw error;
   }
 }
+
+/** Whether a migration whose persons are held was removed, or is about to be. */
+export const isRemoved = async (staging: Staging, name: string): Promise<boolean> =>
+  (await loadMigration(staging, name)) === undefined ||
+  (await loadControl(staging, name))?.state === 'removed';
 
 const loadMark = (staging: Staging, name: string) =>
   loadIfWhole(factsRemoved, layout(name).factsRemoved, staging);

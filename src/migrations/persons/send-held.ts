@@ -11,6 +11,7 @@ import type { MigrationRuntime } from '../migration-runtime.ts';
 import { preflight } from '../preflight.ts';
 import { createRecord, loadStoredManifest, type ManifestAt, toPrepared } from '../prepare.ts';
 import { type RunOptions, type RunResult, resumeMigration, runPrepared } from '../start.ts';
+import { isRemoved } from './facts-removed.ts';
 import { isSameDestination, type LedgerDestination, toLedgerDestination } from './ledger-destination.ts';
 import { loadPersons } from './load-persons.ts';
 
@@ -145,10 +146,16 @@ async function findBegun(staging: Staging, names: readonly string[]): Promise<st
     if (!record?.releases?.some((one) => names.includes(one))) continue;
     const state = (await loadControl(staging, name))?.state;
     if (state === 'finished' || state === 'removed') continue;
+    if (await isAnyRemoved(staging, record.releases)) continue; // nobody can continue it
     if ([...record.releases].sort().join() === [...names].sort().join()) return name;
     throw new ConfigError(
       `migration "${name}" has begun to send the persons of ${record.releases.join(', ')}; resume it first (${layout(name).record} is its record)`,
     );
   }
   return undefined;
+}
+
+async function isAnyRemoved(staging: Staging, names: readonly string[]): Promise<boolean> {
+  for (const name of names) if (await isRemoved(staging, name)) return true;
+  return false;
 }

@@ -93,6 +93,8 @@ export async function removeMigration(
 
   if (!keepRejects) await giveUpAttempts(staging, name);
 
+  // One that began meanwhile either finds what was just entered, or needs the facts.
+  await assertNotReleased(staging, name);
   const keys = layout(name);
   const ledgers = forget ? await listLedgersOf(staging, name) : [];
   await removeFacts(name, { forget }, facts);

@@ -4,7 +4,7 @@ import { ID_WIDTH } from '../../identity/id-entry.ts';
 import { countRefused, type SentRange } from '../../identity/sent-range.ts';
 import { raceAbort } from '../../lib/async/abort.ts';
 import { settleWithin } from '../../lib/async/timeout.ts';
-import { FencedOutError, SourceError } from '../../lib/errors.ts';
+import { ConfigError, FencedOutError, SourceError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { BUCKETS } from '../../state/bucket.ts';
 import { encodeDocument } from '../../state/document.ts';
@@ -36,6 +36,7 @@ import {
   listFacts,
   listOtherFacts,
 } from '../persons/facts-of.ts';
+import { isRemoved } from '../persons/facts-removed.ts';
 import { findRemovedJoins, openEarlierIds } from '../persons/keep-links.ts';
 import { atTurn } from '../persons/ledger-at-turn.ts';
 import { assertOneProject, type LedgerDestination } from '../persons/ledger-destination.ts';
@@ -86,6 +87,7 @@ const REDIS_WITHIN_MS = 1_000;
 export async function sendPersons(run: PersonsRun): Promise<Failure[]> {
   const { staging, record, persons } = run;
   const of = record.releases ?? [record.name];
+  await assertNoneRemoved(run);
   const known = new Map([[record.name, run.board.parts.done]]);
   const receipts = await countReceipts(staging, of, known);
   const bytes = await countFactBytes(staging, of, receipts);
@@ -120,6 +122,24 @@ export async function sendPersons(run: PersonsRun): Promise<Failure[]> {
     } finally {
       await settleWithin(lock.release(), REDIS_WITHIN_MS).catch(() => {});
     }
+  }
+}
+
+/**
+ * `rm` looks for releases once more after it has entered its state, and a release looks for that state after it has
+ * its record: so one of the two finds the other, whichever came first.
+ */
+async function assertNoneRemoved({ staging, record }: PersonsRun): Promise<void> {
+  const { name, releases = [] } = record;
+  if (releases.length === 0 || (await listEndedTurns(staging, name)).length > 0) return; // it has sent them
+  for (const held of releases) {
+    if (!(await isRemoved(staging, held))) continue;
+    const others = releases.filter((one) => one !== held);
+    const next =
+      others.length === 0 ? '' : `, then send those of the others: backhaul persons send ${others.join(' ')}`;
+    throw new ConfigError(
+      `migration "${held}" was removed before "${name}" had sent its persons, so "${name}" cannot go on. Cancel it with "backhaul cancel ${name}"${next}`,
+    );
   }
 }
 

@@ -163,6 +163,27 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/persons/forgotten-names.test.ts'],
   },
   {
+    id: 'LG36',
+    what: 'facts removed that a release which began at that moment needs',
+    file: 'src/migrations/remove/remove-migration.ts',
+    edits: [['needs the facts.\n  await assertNotReleased(staging, name);', 'needs the facts.']],
+    tests: ['test/migrations/persons/removed-held.test.ts'],
+  },
+  {
+    id: 'LG37',
+    what: 'a release that goes on without one of its migrations',
+    file: 'src/migrations/run/persons-phase.ts',
+    edits: [['  await assertNoneRemoved(run);\n', '']],
+    tests: ['test/migrations/persons/removed-held.test.ts'],
+  },
+  {
+    id: 'LG38',
+    what: 'persons held up by a release that nobody can continue',
+    file: 'src/migrations/persons/send-held.ts',
+    edits: [['if (await isAnyRemoved(staging, record.releases)) continue;', '']],
+    tests: ['test/migrations/persons/removed-held.test.ts'],
+  },
+  {
     id: 'LG32',
     what: 'two names that a key has already decided apart',
     file: 'src/migrations/persons/same-project.ts',
