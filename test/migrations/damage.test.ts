@@ -135,14 +135,19 @@ describe('the result of counting repeats', () => {
   it.each(['', '{"rows":7}\n'])(
     'that is damaged (%j) is named by a report, and made again by a resume',
     async (body) => {
-      const [result = ''] = listFiles('repeats').filter((name) => name.endsWith('result.json'));
-      const whole = readFileSync(at('repeats', result), 'utf8');
-      writeFileSync(at('repeats', result), body);
+      // Earlier tests left other generations, whose names have no order.
+      const paths = listFiles('repeats')
+        .filter((name) => name.endsWith('result.json'))
+        .map((name) => at('repeats', name));
+      const whole = new Map(paths.map((path) => [path, readFileSync(path, 'utf8')]));
+      for (const path of paths) writeFileSync(path, body);
       await expect(loadReport(lab.runtime, 'shop')).rejects.toThrow(
         /resume "shop", which counts repeats again/,
       );
       expect(await resumeMigration(lab.runtime, 'shop', importing())).toMatchObject({ kind: 'finished' });
-      expect(readFileSync(at('repeats', result), 'utf8')).toBe(whole);
+      const made = paths.filter((path) => readFileSync(path, 'utf8') !== body);
+      expect(made).toHaveLength(1);
+      for (const path of made) expect(readFileSync(path, 'utf8')).toBe(whole.get(path));
     },
   );
 });
