@@ -1,7 +1,7 @@
 import type { StoredProperty } from '../state/facts/snapshots.ts';
 import { type KeyedHash, toBeforeHash } from '../state/ledger/keyed-hash.ts';
 import type { RecordTable } from '../state/ledger/record-table.ts';
-import { assertNotLate } from './merge-decision.ts';
+import { assertNotLate } from './merges/merge-decision.ts';
 import {
   decideProperty,
   type GivenValue,

@@ -5,8 +5,9 @@ import type { Merge, ResolvedFact } from '../state/facts/resolved-facts.ts';
 import type { KeyedHash } from '../state/ledger/keyed-hash.ts';
 import type { RecordTable } from '../state/ledger/record-table.ts';
 import type { FactFold } from './fact-fold.ts';
-import { enterId, readSentEntry, UNKNOWN_ID } from './id-entry.ts';
 import type { KnownId } from './known-id.ts';
+import { areAllNames, enterNames } from './merges/earlier-names.ts';
+import { enterId, readSentEntry, UNKNOWN_ID } from './merges/id-entry.ts';
 import {
   assertNotLate,
   decideMerge,
@@ -14,8 +15,7 @@ import {
   nameUser,
   type Placed,
   type TurnAtLedger,
-} from './merge-decision.ts';
-import { areAllNames, enterNames } from './merges/earlier-names.ts';
+} from './merges/merge-decision.ts';
 import { type DeviceAtLedger, orderUsers, type UserSeen, type UsersInOrder } from './merges/users-seen.ts';
 import type { PersonProperties } from './person-properties.ts';
 import { type Unmerged, USERS_SHOWN } from './persons-tally.ts';

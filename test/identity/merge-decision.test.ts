@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
-import { enterId, ID_WIDTH, readIdEntry, readSentEntry, UNKNOWN_ID } from '../../src/identity/id-entry.ts';
-import { decideMerge, type LedgerPurpose, mayRename } from '../../src/identity/merge-decision.ts';
+import {
+  enterId,
+  ID_WIDTH,
+  readIdEntry,
+  readSentEntry,
+  UNKNOWN_ID,
+} from '../../src/identity/merges/id-entry.ts';
+import { decideMerge, type LedgerPurpose, mayRename } from '../../src/identity/merges/merge-decision.ts';
 import { HASH_BYTES } from '../../src/state/ledger/keyed-hash.ts';
 import { RecordTable } from '../../src/state/ledger/record-table.ts';
 

@@ -1,7 +1,7 @@
 import { cutPersonOf } from '../../contract/identity-fact.ts';
 import { getBucket } from '../../state/bucket.ts';
 import { toVendorId } from '../../state/facts/fact-line.ts';
-import { readIdEntry } from '../id-entry.ts';
+import { readIdEntry } from '../merges/id-entry.ts';
 import type { Context } from './context.ts';
 import type { JoinedPersons } from './link-fold.ts';
 

@@ -1,6 +1,6 @@
 import type { KeyedHash } from '../../state/ledger/keyed-hash.ts';
 import type { RecordTable } from '../../state/ledger/record-table.ts';
-import { readIdEntry, UNKNOWN_ID, writeIdEntry } from '../id-entry.ts';
+import { readIdEntry, UNKNOWN_ID, writeIdEntry } from './id-entry.ts';
 
 interface NamedAtLedger {
   /** Hash of the id that was seen with users under earlier names, or of a vendor's person; see enterNames. */

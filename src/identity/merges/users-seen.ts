@@ -1,7 +1,7 @@
 import type { KeyedHash } from '../../state/ledger/keyed-hash.ts';
 import type { SharedDevices } from '../../state/ledger/ledger.ts';
 import type { RecordTable } from '../../state/ledger/record-table.ts';
-import { type IdEntry, readIdEntry, UNKNOWN_ID, writeIdEntry } from '../id-entry.ts';
+import { type IdEntry, readIdEntry, UNKNOWN_ID, writeIdEntry } from './id-entry.ts';
 
 /** A user, and when an anonymous id was first seen with it. */
 export type UserSeen = readonly [user: string, time: string];

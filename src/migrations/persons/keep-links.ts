@@ -2,7 +2,7 @@ import type { Staging } from '../../contract/staging.ts';
 import { connectPersons } from '../../identity/connect/connect-persons.ts';
 import { EARLIER_ID_WIDTH } from '../../identity/connect/earlier-ids.ts';
 import { JOINED_WIDTH } from '../../identity/connect/removed-joins.ts';
-import { ID_WIDTH } from '../../identity/id-entry.ts';
+import { ID_WIDTH } from '../../identity/merges/id-entry.ts';
 import { resolveBuckets } from '../../identity/resolve-buckets.ts';
 import { BUCKETS } from '../../state/bucket.ts';
 import { MEMBER_BUCKETS } from '../../state/facts/fact-line.ts';

@@ -1,5 +1,5 @@
 import type { Staging } from '../../contract/staging.ts';
-import type { LedgerPurpose } from '../../identity/merge-decision.ts';
+import type { LedgerPurpose } from '../../identity/merges/merge-decision.ts';
 import type { LedgerAtTurn } from '../../identity/resolve-persons.ts';
 import { loadIfWhole } from '../../state/document.ts';
 import { layout } from '../../state/keys.ts';

@@ -1,5 +1,5 @@
 import type { Staging } from '../../contract/staging.ts';
-import { ID_WIDTH, withdrawMerge } from '../../identity/id-entry.ts';
+import { ID_WIDTH, withdrawMerge } from '../../identity/merges/id-entry.ts';
 import { PROPERTY_WIDTH, withdrawProperty } from '../../identity/property-entry.ts';
 import type { RefusedRecords } from '../../identity/sent-range.ts';
 import { createPace } from '../../lib/async/pace.ts';

@@ -7,7 +7,7 @@ import type { Stamp } from '../../deliver/stamp.ts';
 import { connectPersons } from '../../identity/connect/connect-persons.ts';
 import { EARLIER_ID_WIDTH } from '../../identity/connect/earlier-ids.ts';
 import { foldBuckets } from '../../identity/fold-buckets.ts';
-import { ID_WIDTH } from '../../identity/id-entry.ts';
+import { ID_WIDTH } from '../../identity/merges/id-entry.ts';
 import { mergePersonsTally, type PersonsTally } from '../../identity/persons-tally.ts';
 import { PROPERTY_WIDTH } from '../../identity/property-entry.ts';
 import { resolveBuckets } from '../../identity/resolve-buckets.ts';

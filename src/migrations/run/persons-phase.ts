@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { type Connected, connectPersons } from '../../identity/connect/connect-persons.ts';
-import { ID_WIDTH } from '../../identity/id-entry.ts';
+import { ID_WIDTH } from '../../identity/merges/id-entry.ts';
 import { countRefused, type SentRange } from '../../identity/sent-range.ts';
 import { raceAbort } from '../../lib/async/abort.ts';
 import { settleWithin } from '../../lib/async/timeout.ts';

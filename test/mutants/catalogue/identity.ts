@@ -4,7 +4,7 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
   {
     id: 'E1',
     what: 'shared device merged into its first user',
-    file: 'src/identity/merge-decision.ts',
+    file: 'src/identity/merges/merge-decision.ts',
     edits: [["!(entry.isShared && sharedDevices === 'none') &&", '']],
     tests: ['test/identity'],
   },
@@ -88,14 +88,14 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
   {
     id: 'REMOVED-1',
     what: 'a device merged that removed facts knew as of a person without a user',
-    file: 'src/identity/merge-decision.ts',
+    file: 'src/identity/merges/merge-decision.ts',
     edits: [['!(entry.isOfRemoved && !wasSent(entry, at)) &&', '']],
     tests: ['test/migrations/persons/removed-exports.test.ts'],
   },
   {
     id: 'NAMED-1',
     what: 'a device merged under a name that other facts may contradict',
-    file: 'src/identity/merge-decision.ts',
+    file: 'src/identity/merges/merge-decision.ts',
     edits: [['entry.isByName && own.areAllNamed !== true &&', 'entry.isByName && sentAt < 0 &&']],
     tests: ['test/migrations/persons/split-exports.test.ts'],
   },
@@ -109,7 +109,7 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
   {
     id: 'NAMED-3',
     what: 'devices merged under a name that was sent and is contradicted',
-    file: 'src/identity/merge-decision.ts',
+    file: 'src/identity/merges/merge-decision.ts',
     edits: [['  !known.isShared &&\n', '  (known.sentAt !== 0 || !known.isShared) &&\n']],
     tests: ['test/migrations/persons/split-exports.test.ts'],
   },
@@ -130,14 +130,14 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
   {
     id: 'RENAMED-1',
     what: 'a new id that was perhaps not sent is, although the user has two by now',
-    file: 'src/identity/merge-decision.ts',
+    file: 'src/identity/merges/merge-decision.ts',
     edits: [['entry.isRenamed && !(entry.isShared && hasPair)', 'entry.isRenamed']],
     tests: ['test/migrations/persons/renames-at-kills.test.ts'],
   },
   {
     id: 'RENAMED-2',
     what: 'a new id that was perhaps not sent is, although others closed a circle of names since',
-    file: 'src/identity/merge-decision.ts',
+    file: 'src/identity/merges/merge-decision.ts',
     edits: [['if (entry.isUser && own.isRenamed !== true)', 'if (false)']],
     tests: ['test/migrations/persons/renames-at-kills.test.ts'],
   },
@@ -200,14 +200,14 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
   {
     id: 'E1a',
     what: 'what the ledger knows of users forgotten: a replay merges a shared device',
-    file: 'src/identity/merge-decision.ts',
+    file: 'src/identity/merges/merge-decision.ts',
     edits: [['const isShared = known.isShared || users', 'const isShared = users']],
     tests: ['test/identity'],
   },
   {
     id: 'E1b',
     what: 'merges of earlier turns sent again',
-    file: 'src/identity/merge-decision.ts',
+    file: 'src/identity/merges/merge-decision.ts',
     edits: [['sentAt !== at.turn && at.hasEnded(sentAt)', 'sentAt !== at.turn && !at.hasEnded(sentAt)']],
     tests: ['test/identity'],
   },
@@ -221,7 +221,7 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
   {
     id: 'E1d',
     what: 'an id that is somebody elses user merged',
-    file: 'src/identity/merge-decision.ts',
+    file: 'src/identity/merges/merge-decision.ts',
     edits: [['const isUser = known.isUser || own.isUser;', 'const isUser = own.isUser;']],
     tests: ['test/identity'],
   },
@@ -309,7 +309,7 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
   {
     id: 'E7',
     what: 'a forgotten ledger merges again',
-    file: 'src/identity/merge-decision.ts',
+    file: 'src/identity/merges/merge-decision.ts',
     edits: [['if (at.isForgotten)', 'if (!at.isForgotten && false)']],
     tests: ['test/identity'],
   },

@@ -25,7 +25,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
   {
     id: 'LG1',
     what: 'a merge that was refused counts as made',
-    file: 'src/identity/id-entry.ts',
+    file: 'src/identity/merges/id-entry.ts',
     edits: [['  if (known.sentAt !== turn) return;', '  if (known.sentAt !== 0) return;']],
     tests: REFUSED,
   },
@@ -142,7 +142,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/persons/rotated-keys.test.ts'],
   },
   {
-    id: 'LG33',
+    id: 'LG39',
     what: 'a project that was forgotten under its name remembered under its key',
     file: 'src/migrations/persons/remove-facts.ts',
     edits: [['await forgetLedger(staging, last.key, now, { host, service });', '']],
@@ -308,7 +308,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     id: 'LD4',
     what: 'what a vendor joined in a removed migration forgotten with the mark of its removal',
     file: 'src/migrations/persons/facts-removed.ts',
-    edits: [["?.state === 'removed';", "?.state === 'none';"]],
+    edits: [["return (await loadControl(staging, name))?.state === 'removed';", 'return false;']],
     tests: DAMAGED,
   },
   {

@@ -236,14 +236,14 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     id: 'GF3',
     what: 'a source of which nothing is left stops the resume of what is staged',
     file: 'src/migrations/prepare.ts',
-    edits: [['isForNew || !(await hasParts(staging, known.name))', 'known.name !== ""']],
+    edits: [['isForNew || !(await hasParts(staging, known))', 'known.name !== ""']],
     tests: ['test/migrations/gone-files.test.ts'],
   },
   {
     id: 'GF4',
     what: 'a source in the wrong place is one of which every file is gone',
     file: 'src/migrations/prepare.ts',
-    edits: [['isForNew || !(await hasParts(staging, known.name))', 'isForNew']],
+    edits: [['isForNew || !(await hasParts(staging, known))', 'isForNew']],
     tests: ['test/migrations/gone-files.test.ts'],
   },
   {

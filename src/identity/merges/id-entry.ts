@@ -1,5 +1,5 @@
-import { HASH_BYTES, toBeforeHash } from '../state/ledger/keyed-hash.ts';
-import type { RecordTable } from '../state/ledger/record-table.ts';
+import { HASH_BYTES, toBeforeHash } from '../../state/ledger/keyed-hash.ts';
+import type { RecordTable } from '../../state/ledger/record-table.ts';
 
 /** What a ledger knows of one distinct id. */
 export interface IdEntry {

@@ -1,5 +1,5 @@
-import { FencedOutError } from '../lib/errors.ts';
-import type { SharedDevices } from '../state/ledger/ledger.ts';
+import { FencedOutError } from '../../lib/errors.ts';
+import type { SharedDevices } from '../../state/ledger/ledger.ts';
 import type { IdEntry } from './id-entry.ts';
 
 /** What the facts at hand say of the id; users that are junk are left out. */
