@@ -32,8 +32,18 @@ export type Decision =
   | { readonly kind: 'foreign'; readonly detail: string; readonly message: string }
   /** A 2xx that does not say that the events were taken (I12). */
   | { readonly kind: 'unproven'; readonly detail: string; readonly message: string }
-  /** The address or the setting is wrong. */
-  | { readonly kind: 'fail'; readonly message: string };
+  /**
+   * The key, the address or one event of the request is the reason: other requests tell. `message` is for where none
+   * is taken, `error` what it ends with.
+   */
+  | {
+      readonly kind: 'doubt';
+      readonly detail: string;
+      readonly message: string;
+      readonly error: 'pause' | 'config';
+      /** Whether the request was answered so several times. */
+      readonly isRepeated?: true;
+    };
 
 const RETRIED = new Set([408, 425, 429]);
 
@@ -59,19 +69,21 @@ export function classify(response: TargetResponse, nowMs: number, options: Class
     );
   }
   if (status === 403) {
-    return pause(
+    const message = renderAdvice(
       `the destination forbids sending to this project (${detail})`,
       'Check that the key belongs to the project and may send events',
     );
+    return { kind: 'doubt', detail, message, error: 'pause' };
   }
-  // A retry cannot succeed until the quota is raised.
-  if (status === 402 || (status === 429 && /billing|quota/i.test(text))) return overQuota(detail);
+  const afterMs = parseRetryAfter(response.retryAfter, nowMs);
+  // A retry cannot succeed until the quota is raised. A quota that says when it is free again is a rate limit.
+  const overQuotaWords = afterMs === undefined ? /billing|quota/i : /billing/i;
+  if (status === 402 || (status === 429 && overQuotaWords.test(text))) return overQuota(detail);
   if (RETRIED.has(status) || status >= 500) {
-    const afterMs = parseRetryAfter(response.retryAfter, nowMs);
     const slowDown = status === 429 || afterMs !== undefined;
     return { kind: 'retry', detail, slowDown, ...(afterMs === undefined ? {} : { afterMs }) };
   }
-  return { kind: 'fail', message: renderFailure(response, detail) };
+  return { kind: 'doubt', detail, message: renderFailure(response, detail), error: 'config' };
 }
 
 const renderAdvice = (what: string, action: string) => `${what}. ${action}, then resume; nothing is lost.`;

@@ -8,6 +8,7 @@ import type { Acceptance } from './acceptance.ts';
 import { type Budget, type BudgetClock, SYSTEM_CLOCK } from './budget.ts';
 import { classify, type Decision } from './classify.ts';
 import { type Answer, confirmRefusals } from './confirm-refusals.ts';
+import { assertTakesOthers, type Doubt, isOtherTaken, type Piece } from './doubts.ts';
 import { ENVELOPE_BYTES, renderEnvelope } from './envelope.ts';
 import {
   copyEvent,
@@ -74,6 +75,8 @@ export interface Delivering {
 const REFUSALS_NEEDED = 3;
 /** A cut-off body or a service that is starting may be behind one answer without a proof, not behind three. */
 const UNPROVEN_NEEDED = 3;
+/** Attempts at a part of a request that failed in all of its own, before it is cut again. A single event has them all. */
+const ATTEMPTS_OF_PARTS = 3;
 /** Every third failed attempt at one request is logged as a warning, the others at debug level. */
 const WARN_EVERY = 3;
 
@@ -135,10 +138,13 @@ export function createDeliver(options: DeliverOptions): Delivering {
 
   /**
    * A page instead of a response of ingestion is retried like an outage: a proxy may serve one while it
-   * restarts. When every attempt at a request (over half a minute by default) meets one, only the operator
-   * can help. Mixed with failures it is an outage, and the queue retries later.
+   * restarts. When every attempt at a request (over half a minute by default) meets one, it is the content of the
+   * request, or only the operator can help. Mixed with failures it is an outage, and the queue retries later, unless
+   * other events are taken meanwhile.
    */
-  async function attemptRepeatedly(request: Buffer, events: number, sending: Sending) {
+  async function attemptRepeatedly(request: Buffer, { batch, range }: Piece, sending: Sending) {
+    const events = countEvents(range);
+    const { attempts = policy.attempts } = sending;
     let pages = 0;
     let unproven = 0;
     for (let tries = 1; ; tries += 1) {
@@ -148,13 +154,16 @@ export function createDeliver(options: DeliverOptions): Delivering {
       if (decision.kind === 'foreign') pages += 1;
       if (decision.kind === 'unproven') unproven += 1;
       if (decision.kind !== 'retry') {
-        const limit = Math.min(policy.attempts, UNPROVEN_NEEDED);
-        if (pages === policy.attempts || unproven === limit) throw new PausedError(decision.message);
+        const limit = Math.min(attempts, UNPROVEN_NEEDED);
+        if (pages === attempts || unproven === limit)
+          return { ...decision, kind: 'doubt', error: 'pause', isRepeated: true } satisfies Doubt;
       }
       const ceilingMs = getBackoffCeilingMs(tries, policy);
       const slowDownMs = decision.kind === 'retry' && decision.slowDown ? (decision.afterMs ?? ceilingMs) : 0;
       if (slowDownMs > 0) await budget.slowDown(slowDownMs);
-      if (tries >= policy.attempts) {
+      if (tries >= attempts) {
+        if (slowDownMs === 0 && (await isOtherTaken({ batch, range }, askOthers(sending))))
+          return { kind: 'failing', detail: `${decision.detail}, while other events were accepted` } as const;
         throw new UnavailableError(
           `${sender.address} did not accept a batch in ${tries} attempts; the last failed with ${decision.detail}`,
           slowDownMs > 0 ? { afterMs: slowDownMs } : 'backoff',
@@ -166,22 +175,36 @@ export function createDeliver(options: DeliverOptions): Delivering {
     }
   }
 
+  async function sendOnce(event: Batch, sending: Sending): Promise<Decision> {
+    const request = await compress([envelope.head, event.body.subarray(0, -1), envelope.tail]);
+    const decision = await attempt(request, 1, sending);
+    if (decision.kind === 'accepted' && !findKnownGood(sending))
+      knownGood = { event, scope: sending.condition?.scope };
+    return decision;
+  }
+
   /** The decision about one range. An event that is refused alone is sent `triesAlone` times. */
-  async function sendRange(batch: Batch, range: Range, triesAlone: number, sending: Sending) {
+  async function sendRange(
+    batch: Batch,
+    range: Range,
+    triesAlone: number,
+    sending: Sending,
+  ): Promise<Outcome> {
     const body = sliceBody(batch, range);
     const bytes = body.length + envelopeBytes;
     const request = await compress([envelope.head, body, envelope.tail]);
     for (let tries = 1; ; tries += 1) {
-      const decision = await attemptRepeatedly(request, countEvents(range), sending);
+      const decision = await attemptRepeatedly(request, { batch, range }, sending);
+      const known = findKnownGood(sending);
       if (decision.kind === 'accepted') {
         sizeCap.noteAccepted(bytes);
-        const known = findKnownGood(sending);
-        if (batch !== known) refusals.noteAccepted();
+        if (batch !== known) refusals.noteAccepted(countEvents(range));
         if (!known) knownGood = { event: copyEvent(batch, range.from), scope: sending.condition?.scope };
         return decision;
       }
       if (decision.kind === 'pause') throw new PausedError(decision.message);
-      if (decision.kind === 'fail') throw new ConfigError(decision.message);
+      if (decision.kind === 'doubt' && batch !== known)
+        await assertTakesOthers(decision, { batch, range }, askOthers(sending));
       if (countEvents(range) > 1) {
         if (decision.kind === 'halve') sizeCap.noteTooLarge(bytes);
         return decision;
@@ -189,6 +212,16 @@ export function createDeliver(options: DeliverOptions): Delivering {
       if (tries >= triesAlone) return decision;
     }
   }
+
+  const askOthers = (sending: Sending) => ({
+    findKnownGood: () => findKnownGood(sending),
+    sendOnce: (event: Batch) => sendOnce(event, sending),
+    acceptRefusals: options.acceptRefusals ?? false,
+    // What the service failed on may be stored all the same, and a merge must not count as refused then.
+    mayFailAlone: sending.condition === undefined,
+    pause: (tries: number) =>
+      waiting.during(clock.wait(chooseBackoffMs(tries, policy, random), sending.signal)),
+  });
 
   /** One of another scope must not be sent again; one without a condition always may. */
   const findKnownGood = ({ condition }: Sending) =>
@@ -202,29 +235,34 @@ export function createDeliver(options: DeliverOptions): Delivering {
   async function deliverBatch(batch: Batch, sending: Sending): Promise<Delivery[]> {
     const deliveries: Delivery[] = [];
     deliveries.length = batch.offsets.length - 1;
-    const refused: number[] = [];
+    const unsure: number[] = [];
     const all = { from: 0, to: deliveries.length };
     // A stack with the earliest range on top: events are sent in their order.
-    const open: Range[] = all.to > 0 ? [all] : [];
+    const open: OpenRange[] = all.to > 0 ? [all] : [];
     for (let top = open.pop(); top; top = open.pop()) {
       // The cap may have changed since the range was put there.
       const limits = { events: budget.eventsPerPermit, bytes: sizeCap.bytes - envelopeBytes };
       const range = takeStart(batch, top, limits);
-      if (range.to < top.to) open.push({ from: range.to, to: top.to });
-      const decision = await sendRange(batch, range, triesAtFirst, sending);
+      if (range.to < top.to) open.push({ ...top, from: range.to });
+      const attempts = top.isFailing && countEvents(range) > 1 ? ATTEMPTS_OF_PARTS : undefined;
+      const decision = await sendRange(batch, range, triesAtFirst, { ...sending, attempts });
       if (decision.kind === 'accepted') {
         deliveries.fill(ACCEPTED, range.from, range.to);
       } else if (countEvents(range) === 1) {
-        refusals.noteRefused(decision.detail);
+        const isDoubtful = decision.kind === 'doubt' || decision.kind === 'failing';
+        if (isDoubtful) refusals.noteDoubtful(decision.detail);
+        else refusals.noteRefused(decision.detail);
         deliveries[range.from] = { kind: 'refused', detail: decision.detail };
-        refused.push(range.from);
+        // An operator who accepts refusals has looked at some of them, and never at what came of an outage.
+        if (isDoubtful || !options.acceptRefusals) unsure.push(range.from);
       } else {
         const [first, second] = decision.kind === 'halve' ? halveByBytes(batch, range) : halveByCount(range);
-        open.push(second, first);
+        const isFailing = decision.kind === 'failing' || (decision.kind === 'doubt' && decision.isRepeated);
+        for (const half of [second, first]) open.push({ ...half, isFailing });
       }
     }
-    if (refused.length === 0 || options.acceptRefusals) return deliveries;
-    const confirmed = await confirmRefusals(refused, {
+    if (unsure.length === 0) return deliveries;
+    const confirmed = await confirmRefusals(unsure, {
       sendAgain: (index) => sendAlone(batch, index, REFUSALS_NEEDED - triesAtFirst, sending),
       async sendKnownGood() {
         const known = findKnownGood(sending);
@@ -232,7 +270,7 @@ export function createDeliver(options: DeliverOptions): Delivering {
       },
       guard: refusals,
     });
-    for (const index of refused) {
+    for (const index of unsure) {
       const detail = confirmed.get(index);
       deliveries[index] = detail === undefined ? ACCEPTED : { kind: 'refused', detail };
     }
@@ -275,7 +313,18 @@ function createSlots(maxConcurrent: number): Bottleneck {
 interface Sending {
   readonly signal: AbortSignal;
   readonly condition: SendCondition | undefined;
+  /** At one request; undefined: those of the policy. */
+  readonly attempts?: number | undefined;
 }
+
+interface OpenRange extends Range {
+  /** Of one that was not accepted in all its attempts, while other events were. */
+  readonly isFailing?: boolean | undefined;
+}
+
+type Outcome =
+  | Exclude<Decision, Retried | { kind: 'pause' }>
+  | { readonly kind: 'failing'; readonly detail: string };
 
 type Retried = Extract<Decision, { kind: 'retry' | 'foreign' | 'unproven' }>;
 const isRetried = (decision: Decision): decision is Retried =>

@@ -91,7 +91,7 @@ function explainAnswer(address: string, answer: TargetResponse, destination: Des
       );
     case 'foreign':
     case 'pause':
-    case 'fail':
+    case 'doubt':
       throw new ConfigError(`${address}: ${decision.message}`);
   }
 }

@@ -324,6 +324,118 @@ describe('deliver', () => {
     expect(arrived).toEqual(numbers(64).filter((number) => number !== bad));
   });
 
+  const ODD_ANSWERS: [string, number, string][] = [
+    ['a firewall', 403, '<html>Request blocked</html>'],
+    ['a gateway', 404, '<html>not found</html>'],
+    ['a check of the schema', 422, '{"detail":"unprocessable"}'],
+    ['a redirect', 302, ''],
+    ['a page with 200', 200, '<html>The requested URL was rejected</html>'],
+    ['a service that fails on it', 500, '{"detail":"server error"}'],
+  ];
+  const POISON = 1500;
+  const isPoisoned = (_events: number, text: string) => text.includes(`"number":${POISON}}`);
+
+  it.each(ODD_ANSWERS)('refuses one event alone that meets %s, in any batch', async (_name, status, body) => {
+    // In the first batch of a process nothing was accepted before.
+    for (const before of [0, 3]) {
+      const destination = await strict();
+      destination.overrule((events, text) => (isPoisoned(events, text) ? { status, body } : undefined));
+      const { deliver } = delivering(destination.url, { retry: { ...QUICK, attempts: 8 } });
+      for (const number of numbers(before)) await deliver(toBatch([targetEvent(number)]), open);
+      const events = numbers(500, 1250).map((number) => targetEvent(number));
+      const deliveries = await deliver(toBatch(events), open);
+      expect(deliveries.flatMap(({ kind }, index) => (kind === 'refused' ? [index + 1250] : []))).toEqual([
+        POISON,
+      ]);
+      expect(JSON.stringify(deliveries)).toContain(`HTTP ${status}`);
+      expect(destination.events().size).toBe(before + 499);
+      expect(destination.requests.length).toBeLessThan(120);
+    }
+  });
+
+  it.each(ODD_ANSWERS)(
+    'refuses nothing where all meet %s, with a bound of requests',
+    async (_name, status, body) => {
+      for (const acceptRefusals of [false, true]) {
+        for (const before of [0, 1]) {
+          const destination = await strict();
+          const { deliver } = delivering(destination.url, {
+            acceptRefusals,
+            retry: { ...QUICK, attempts: 8 },
+          });
+          for (const number of numbers(before)) await deliver(toBatch([targetEvent(number)]), open);
+          destination.overrule({ status, body });
+          const events = numbers(500, 10).map((number) => targetEvent(number));
+          const error = await deliver(toBatch(events), open).catch((reason: unknown) => reason);
+          expect(error).toBeInstanceOf(status === 500 ? UnavailableError : Error);
+          expect(['PausedError', 'ConfigError', 'UnavailableError']).toContain((error as Error).name);
+          expect(destination.events().size).toBe(before);
+          expect(destination.requests.length).toBeLessThan(30);
+        }
+      }
+    },
+  );
+
+  it('refuses nothing where a flood of 403 begins while it looks for one event', async () => {
+    for (const acceptRefusals of [false, true]) {
+      const destination = await strict();
+      let requests = 0;
+      destination.overrule((events, text) => {
+        requests += 1;
+        return requests > 20 || isPoisoned(events, text) ? { status: 403, body: 'blocked' } : undefined;
+      });
+      const { deliver } = delivering(destination.url, { acceptRefusals });
+      const events = numbers(500, 1250).map((number) => targetEvent(number));
+      await expect(deliver(toBatch(events), open)).rejects.toBeInstanceOf(PausedError);
+      expect(destination.requests.length).toBeLessThan(60);
+    }
+  });
+
+  it('pauses where a large share meets a firewall, and goes on where an operator has looked', async () => {
+    const send = async (acceptRefusals: boolean) => {
+      const destination = await strict();
+      destination.overrule((_events, text) =>
+        /"number":\d*7}/.test(text) ? { status: 403, body: 'blocked' } : undefined,
+      );
+      const { deliver } = delivering(destination.url, { acceptRefusals });
+      return deliver(toBatch(numbers(500).map((number) => targetEvent(number))), open);
+    };
+    await expect(send(false)).rejects.toThrow(
+      /refused 20 single events and accepted \d+, .*blocked.*--accept-refusals/,
+    );
+    const kinds = (await send(true)).map(({ kind }) => kind === 'refused');
+    expect(kinds).toEqual(numbers(500).map((number) => number % 10 === 7));
+  });
+
+  it('waits for an event of a turn that the service fails on, as it may be stored all the same', async () => {
+    const destination = await strict();
+    destination.overrule((events, text) =>
+      isPoisoned(events, text) ? { status: 500, body: 'boom' } : undefined,
+    );
+    const { deliver } = delivering(destination.url, { retry: { ...QUICK, attempts: 3 } });
+    const condition = { scope: 'turn 1', assert: async () => () => {} };
+    await deliver(toBatch([targetEvent(1)]), open, condition);
+    const events = numbers(10, POISON).map((number) => targetEvent(number));
+    await expect(deliver(toBatch(events), open, condition)).rejects.toBeInstanceOf(UnavailableError);
+  });
+
+  it('takes one stray 403, 404 or 422 for what it is', async () => {
+    for (const status of [403, 404, 422]) {
+      for (const before of [0, 1]) {
+        const destination = await strict();
+        const { deliver } = delivering(destination.url);
+        for (const number of numbers(before)) await deliver(toBatch([targetEvent(number)]), open);
+        let requests = 0;
+        destination.overrule(() => {
+          requests += 1;
+          return requests <= 2 ? { status, body: 'deploying' } : undefined;
+        });
+        const deliveries = await deliver(toBatch(numbers(9, 5).map((each) => targetEvent(each))), open);
+        expect(deliveries.every(({ kind }) => kind === 'accepted')).toBe(true);
+      }
+    }
+  });
+
   it('continues refusing where it is told to', async () => {
     const destination = await strict();
     destination.overrule({ status: 400, body: '{"detail":"Request blocked"}' });

@@ -1,0 +1,82 @@
+import type { Batch } from '../contract/delivery.ts';
+import { ConfigError, PausedError, UnavailableError } from '../lib/errors.ts';
+import type { Decision } from './classify.ts';
+import { copyEvent, countEvents, type Range } from './ranges.ts';
+
+export type Doubt = Extract<Decision, { kind: 'doubt' }>;
+
+/** Single events that are tried before everything counts as refused. */
+const WITNESSES = 3;
+/** Where an operator has looked and says that events are bad, there may be many of them. */
+const WITNESSES_ACCEPTED = 20;
+
+/** A range of a batch. */
+export interface Piece {
+  readonly batch: Batch;
+  readonly range: Range;
+}
+
+export interface AskOthers {
+  /** An event that was accepted before; undefined while there is none. */
+  readonly findKnownGood: () => Batch | undefined;
+  /** Sends one event once. Keeps it as known good where it is accepted. */
+  readonly sendOnce: (event: Batch) => Promise<Decision>;
+  readonly acceptRefusals: boolean;
+  /** Whether what may have been stored all the same may count as refused. */
+  readonly mayFailAlone: boolean;
+  /** Waits as long as after so many failed attempts. */
+  readonly pause: (tries: number) => Promise<void>;
+}
+
+/**
+ * A firewall in front of the destination answers 403 to one event, a gateway 404 or 422, and others to every request
+ * with a wrong key or address. So such an answer is about the events of its request only where the destination takes
+ * an event at the same moment that it took before, or, before it took any, one of a few of this range. Resolves then.
+ *
+ * @throws {PausedError | ConfigError} what the answer means where nothing is taken
+ * @throws {UnavailableError} where an outage keeps it from being known
+ */
+export async function assertTakesOthers(
+  doubt: Doubt,
+  { batch, range }: Piece,
+  { findKnownGood, sendOnce, acceptRefusals, mayFailAlone, pause }: AskOthers,
+): Promise<void> {
+  const isAlone = countEvents(range) === 1 && !findKnownGood();
+  if (doubt.isRepeated && (isAlone || !mayFailAlone)) throw toError(doubt);
+  const witnesses = acceptRefusals && countEvents(range) > WITNESSES ? WITNESSES_ACCEPTED : WITNESSES;
+  for (let tries = 1; ; tries += 1) {
+    const event = findKnownGood() ?? copyEvent(batch, pickWitness(range, tries, witnesses));
+    const answer = await sendOnce(event);
+    if (answer.kind === 'accepted') return;
+    if (answer.kind === 'pause') throw new PausedError(answer.message);
+    if (tries >= (findKnownGood() ? WITNESSES : witnesses)) {
+      if (answer.kind === 'retry')
+        throw new UnavailableError(`the destination is not available: ${answer.detail}`);
+      throw toError(doubt);
+    }
+    await pause(Math.min(tries, WITNESSES));
+  }
+}
+
+const toError = ({ error, message }: Doubt) =>
+  error === 'pause' ? new PausedError(message) : new ConfigError(message);
+
+/**
+ * Whether a request that failed in all its attempts may fail for its content: an event that was accepted before is
+ * accepted now, or, before any was, one of three of this range alone. A wait without a limit would be the other way.
+ */
+export async function isOtherTaken(
+  { batch, range }: Piece,
+  { findKnownGood, sendOnce, mayFailAlone }: AskOthers,
+): Promise<boolean> {
+  if (!mayFailAlone || (countEvents(range) === 1 && !findKnownGood())) return false;
+  for (let tries = 1; tries <= WITNESSES; tries += 1) {
+    const event = findKnownGood() ?? copyEvent(batch, pickWitness(range, tries, WITNESSES));
+    if ((await sendOnce(event)).kind === 'accepted') return true;
+  }
+  return false;
+}
+
+/** The first one, the last one, and those between at equal distances. */
+const pickWitness = (range: Range, tries: number, witnesses: number) =>
+  range.from + Math.floor(((countEvents(range) - 1) * (tries - 1)) / (witnesses - 1));
