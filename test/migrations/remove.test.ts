@@ -211,9 +211,20 @@ describe('finished migrations', () => {
   it('are removed once they are as old as the setting says', async () => {
     await finish('old');
     const { at = '' } = (await loadControl(lab.runtime.staging, 'old')) ?? {};
-    const sweep = (days: number, staging = lab.runtime.staging) =>
+    const daysAfter = (days: number) => new Date(Date.parse(at) + days * 24 * 3_600_000);
+    const sweep = (days: number, staging = lab.runtime.staging, redisDays = days) =>
       sweepFinished(
-        { ...lab.runtime, staging, now: () => new Date(Date.parse(at) + days * 24 * 3_600_000) },
+        {
+          ...lab.runtime,
+          staging,
+          now: () => daysAfter(days),
+          askRedis: (ask) =>
+            lab.runtime.askRedis((redis) => {
+              const seconds = String(Math.floor(daysAfter(redisDays).getTime() / 1000));
+              const time: typeof redis.time = async () => [Number(seconds), 0];
+              return ask(Object.assign(Object.create(redis), { time }));
+            }),
+        },
         {
           afterDays: 30,
           resolveLedger: (manifest) => resolveLedger(manifest, { env: lab.env, bundled: undefined }),
@@ -221,6 +232,9 @@ describe('finished migrations', () => {
         },
       );
     expect(await sweep(29.99)).not.toContain('old');
+    // A clock that is a year ahead of that of Redis removes nothing.
+    expect(await sweep(365, lab.runtime.staging, 0)).toEqual([]);
+    expect(await sweep(30, lab.runtime.staging, 29)).toEqual([]);
     // Another one is damaged, and holds none of them up.
     mkdirSync(join(staged(), 'damaged/control'), { recursive: true });
     writeFileSync(join(staged(), 'damaged/control/00000001.json'), '{');

@@ -3,6 +3,7 @@ import type { Logger } from '../../lib/logger.ts';
 import { loadControl } from '../../state/control.ts';
 import { listMigrations } from '../../state/migrations.ts';
 import { isScheduled } from '../../state/schedules/schedules.ts';
+import { CLOCKS_DIFFER_MS, measureClock } from '../clock-skew.ts';
 import type { MigrationStore } from '../migration-runtime.ts';
 import { type ResolveLedger, removeMigration } from './remove-migration.ts';
 
@@ -15,12 +16,23 @@ export interface SweepOptions {
   readonly log: Logger;
 }
 
-/** Removes migrations that finished long ago, as `backhaul rm` does. Returns their names. */
+/**
+ * Removes migrations that finished long ago, as `backhaul rm` does. Returns their names. Removes none where the clock
+ * of this process is not that of Redis: a wrong one would remove rejects that nobody can make again.
+ */
 export async function sweepFinished(
   store: MigrationStore,
   { afterDays, resolveLedger, log }: SweepOptions,
 ): Promise<string[]> {
   const removed: string[] = [];
+  const aheadMs = await measureClock(store);
+  if (aheadMs !== undefined && Math.abs(aheadMs) > CLOCKS_DIFFER_MS) {
+    log.warn(
+      { aheadSeconds: Math.round(aheadMs / 1000) },
+      'finished migrations are not removed, because the clocks of this machine and of Redis differ: set them right',
+    );
+    return removed;
+  }
   for (const name of await listMigrations(store.staging)) {
     try {
       const control = await loadControl(store.staging, name);

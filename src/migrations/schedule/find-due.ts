@@ -11,15 +11,43 @@ export interface Due {
   readonly missed: number;
 }
 
+/** A recorded time that lies further ahead was written by a clock that was wrong. */
+const BELIEVED_AHEAD_MS = 5 * 60_000;
+
 /** More are not counted: the run of them all is one. */
 const MOST_COUNTED = 1_000;
 
-/** What has come due since the last run; undefined where nothing has. */
-export function findDue(
-  schedule: Pick<Schedule, 'cron' | 'timezone' | 'since'>,
-  last: (Pick<ScheduledRun, 'due' | 'endedAt'> & Partial<Pick<ScheduledRun, 'outcome'>>) | undefined,
-  now: Date,
-): Due | undefined {
+type LastRun = Pick<ScheduledRun, 'due' | 'endedAt'> & Partial<Pick<ScheduledRun, 'outcome'>>;
+type Timing = Pick<Schedule, 'cron' | 'timezone' | 'since'>;
+
+/**
+ * What has come due since the last run; undefined where nothing has. A process whose clock was ahead may have run or
+ * set the schedule: waiting for that time could take a year. So what lies in the future is not believed, and the last
+ * moment before now is due; its files were imported already or are new.
+ */
+export function findDue(schedule: Timing, last: LastRun | undefined, now: Date): Due | undefined {
+  const isBelieved = (time: string) => Date.parse(time) <= now.getTime() + BELIEVED_AHEAD_MS;
+  const since = isBelieved(schedule.since) ? schedule.since : last?.due;
+  if (since !== undefined && isBelieved(last?.due ?? since))
+    return findSince({ ...schedule, since }, last, now);
+  const due = findLast(schedule, now);
+  return due && { due, first: due, missed: 0 };
+}
+
+/** The last moment up to now, of the last year or so. */
+function findLast({ cron, timezone }: Timing, now: Date): Date | undefined {
+  for (const hours of [1, 25, 24 * 32, 24 * 370]) {
+    let last: Date | undefined;
+    for (const next of occurrences(cron, new Date(now.getTime() - hours * 3_600_000), timezone)) {
+      if (next > now) break;
+      last = next;
+    }
+    if (last) return last;
+  }
+  return undefined;
+}
+
+function findSince(schedule: Timing, last: LastRun | undefined, now: Date): Due | undefined {
   const wasRun = last !== undefined && last.outcome !== 'unable';
   const lastDue = last === undefined ? 0 : Date.parse(last.due) - (wasRun ? 0 : 1);
   const since = new Date(Math.max(Date.parse(schedule.since), lastDue));

@@ -55,6 +55,27 @@ describe('a run', () => {
     expect(find(daily, last, '2024-03-02T07:00:00Z')).toMatchObject({ missed: 0 });
   });
 
+  it.each([
+    ['* * * * *', '2024-03-05T09:00:00.000Z'],
+    ['0 6 * * *', '2024-03-05T06:00:00.000Z'],
+    ['0 6 1 * *', '2024-03-01T06:00:00.000Z'],
+    ['0 6 1 1 *', '2024-01-01T06:00:00.000Z'],
+  ])('is due (%s) though a clock that was a year ahead has run or set the schedule', (cron, due) => {
+    const now = '2024-03-05T09:00:30.000Z';
+    const ahead = ran('2025-03-05T06:00:00.000Z');
+    expect(find({ ...daily, cron }, ahead, now)).toEqual({ due, missed: 0 });
+    expect(find({ ...daily, cron, since: ahead.due }, undefined, now)).toEqual({ due, missed: 0 });
+    // Once it was run by a right clock, it waits for its next moment.
+    for (const since of [daily.since, ahead.due])
+      expect(find({ ...daily, cron, since }, ran(due, now), now)).toBeUndefined();
+  });
+
+  it('waits where the clock of the last run was ahead by less than five minutes', () => {
+    const now = '2024-03-05T05:58:00.000Z';
+    expect(find(daily, ran('2024-03-05T06:00:00.000Z'), now)).toBeUndefined();
+    expect(find({ ...daily, since: '2024-03-05T06:02:59.999Z' }, undefined, now)).toBeUndefined();
+  });
+
   it('is found after years of a schedule of every minute', () => {
     const now = '2030-03-01T00:00:00.000Z';
     expect(find({ ...daily, cron: '* * * * *' }, undefined, now)?.due).toBe(now);

@@ -369,4 +369,18 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     edits: [['before?.bytes === bytes && before.modified === modified &&', 'before !== undefined &&']],
     tests: ['test/migrations/schedule/settling.test.ts'],
   },
+  {
+    id: 'CK1',
+    what: 'a clock that was a year ahead once stops a schedule for a year',
+    file: 'src/migrations/schedule/find-due.ts',
+    edits: [['now.getTime() + BELIEVED_AHEAD_MS', 'now.getTime() + 1e15']],
+    tests: ['test/migrations/schedule/find-due.test.ts'],
+  },
+  {
+    id: 'CK2',
+    what: 'a clock that is a year ahead removes what has just finished',
+    file: 'src/migrations/remove/sweep.ts',
+    edits: [['Math.abs(aheadMs) > CLOCKS_DIFFER_MS', 'Math.abs(aheadMs) < 0']],
+    tests: ['test/migrations/remove.test.ts'],
+  },
 ];
