@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, describe, it } from 'vitest';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { ALL } from '../support/form.ts';
-import { openMigrationLab } from '../support/migration-lab.ts';
+import { type MigrationLab, openMigrationLab } from '../support/migration-lab.ts';
 import { startRadosgw } from '../support/radosgw.ts';
 import { expectNothingOfRemoved, STAGING_STEPS } from '../support/removed-meanwhile.ts';
 
@@ -10,9 +10,10 @@ const s3 = ALL ? await startRadosgw() : undefined;
 await s3?.createBucket(BUCKET);
 afterAll(() => s3?.stop());
 
-describe.skipIf(!s3)('with staging on S3', () => {
-  it('a producer that wakes after its migration was removed leaves nothing to another one of its name', async () => {
-    const lab = await openMigrationLab({
+describe.skipIf(!s3)('with staging on S3, a producer that wakes after its migration was removed', () => {
+  let lab: MigrationLab;
+  beforeAll(async () => {
+    lab = await openMigrationLab({
       settings: {
         BACKHAUL_STAGING: `s3://${BUCKET}/${randomUUID()}`,
         BACKHAUL_S3_ENDPOINT: s3?.endpoint ?? '',
@@ -20,11 +21,10 @@ describe.skipIf(!s3)('with staging on S3', () => {
         BACKHAUL_S3_SECRET_ACCESS_KEY: s3?.secretAccessKey ?? '',
       },
     });
-    try {
-      for (const [where, step] of Object.entries(STAGING_STEPS))
-        await expectNothingOfRemoved(lab, where.replaceAll(' ', '-'), step);
-    } finally {
-      await lab.close();
-    }
-  }, 120_000);
+  });
+  afterAll(() => lab?.close());
+
+  it.each(Object.entries(STAGING_STEPS))('leaves nothing, where it slept before %s', (where, step) =>
+    expectNothingOfRemoved(lab, where.replaceAll(' ', '-'), step),
+  );
 });
