@@ -286,7 +286,7 @@ async function addFiles(
   if (files.length === 0) return record;
   const at = now();
   const added = { at: at.toISOString(), files, latest: toLatest(at) };
-  await addTopUp(staging, record.name, added);
+  await addTopUp(staging, record, added);
   return { ...record, files: [...record.files, ...withLatest(added)] };
 }
 

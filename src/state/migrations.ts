@@ -102,7 +102,7 @@ export async function loadMigration(staging: Staging, name: string): Promise<Mig
   const record = await loadDocument(migrationRecord, layout(name).record, staging);
   if (!record) return undefined;
   const files = new Map(record.files.map((file) => [file.fileId, file]));
-  for await (const added of listTopUps(staging, name))
+  for await (const added of listTopUps(staging, record))
     for (const file of withLatest(added)) if (!files.has(file.fileId)) files.set(file.fileId, file);
   return { ...record, files: [...files.values()] };
 }
@@ -123,8 +123,16 @@ export function createIsOwnSlice(
   return (slice) => slices.has(slice);
 }
 
-/** Files that were taken into a migration after it was created. Written once. */
-export const topUp = z.strictObject({ at: z.string(), files: migrationRecord.shape.files, latest });
+/**
+ * Files that were taken into a migration after it was created. Written once. `of`: its id, as a process may have slept
+ * while the name was given to another one.
+ */
+export const topUp = z.strictObject({
+  at: z.string(),
+  of: z.string().optional(),
+  files: migrationRecord.shape.files,
+  latest,
+});
 export type TopUp = z.infer<typeof topUp>;
 
 /** The files of a top-up as those of its migration. */
@@ -139,13 +147,22 @@ export function findLatest(
   return files.find((file) => (file.slice ?? file.fileId) === fileId)?.latest ?? latest;
 }
 
-/** In the order in which they were taken in. */
-export const listTopUps = (staging: Staging, name: string): AsyncGenerator<TopUp> =>
-  listDocuments(staging, layout(name).topUps, (key) => loadDocument(topUp, key, staging));
+type NameAndId = Pick<MigrationRecord, 'name' | 'id'>;
 
-export async function addTopUp(staging: Staging, name: string, added: TopUp): Promise<void> {
-  for (let number = 1; ; number += 1)
-    if (await staging.create(layout(name).topUp(number), encodeDocument(added))) return;
+/** In the order in which they were taken in. */
+export async function* listTopUps(staging: Staging, { name, id }: NameAndId): AsyncGenerator<TopUp> {
+  const load = (key: string) => loadDocument(topUp, key, staging);
+  for await (const added of listDocuments(staging, layout(name).topUps, load))
+    if (added.of === undefined || added.of === id) yield added;
+}
+
+export async function addTopUp(
+  staging: Staging,
+  { name, id }: NameAndId,
+  added: Omit<TopUp, 'of'>,
+): Promise<void> {
+  const body = encodeDocument({ ...added, of: id });
+  for (let number = 1; ; number += 1) if (await staging.create(layout(name).topUp(number), body)) return;
 }
 
 export async function listMigrations(staging: Staging): Promise<string[]> {

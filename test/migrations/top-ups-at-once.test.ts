@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ManifestAt } from '../../src/migrations/prepare.ts';
+import { removeMigration } from '../../src/migrations/remove/remove-migration.ts';
+import { resolveLedger } from '../../src/migrations/resolve-destination.ts';
 import { resumeMigration, startMigration } from '../../src/migrations/start.ts';
 import type { Runtime } from '../../src/runtime/runtime.ts';
 import { encodeDocument } from '../../src/state/document.ts';
 import { layout } from '../../src/state/keys.ts';
-import { listTopUps, type TopUp } from '../../src/state/migrations.ts';
+import { listTopUps, loadMigration, type TopUp } from '../../src/state/migrations.ts';
 import { importing, line, type MigrationLab, openMigrationLab } from '../support/migration-lab.ts';
 
 /** Enough small files for a group. */
@@ -107,6 +109,40 @@ describe('two top-ups at once', () => {
   );
 });
 
+describe('a top-up that slept while its migration was removed and its name given to another one', () => {
+  it('adds no files to that one', async () => {
+    const { loaded, write } = await finish('name-again');
+    const [slept, fallAsleep] = createMoment();
+    const [woken, wake] = createMoment();
+    write(0, 2);
+    const sleepy = topUp(
+      atNote('name-again', async (note) => {
+        fallAsleep();
+        await woken;
+        return note();
+      }),
+      loaded,
+    );
+    await slept;
+    await removeMigration(lab.runtime, 'name-again', {
+      forget: true,
+      resolveLedger: (manifest) => resolveLedger(manifest, { env: lab.env, bundled: undefined }),
+    });
+    lab.writeFile('name-again', 'x0.json', [line('other-0')]);
+    lab.writeFile('name-again', 'x1.json', [line('other-1')]);
+    const report = { balanced: true, counts: { read: 5 } };
+    expect(await startMigration(lab.runtime, loaded, importing())).toMatchObject({
+      kind: 'finished',
+      report,
+    });
+    wake();
+    expect(await sleepy).toMatchObject({ kind: 'superseded' });
+    expect(await resumeMigration(lab.runtime, 'name-again', importing())).toMatchObject({ report });
+    expect((await loadMigration(lab.runtime.staging, 'name-again'))?.files).toHaveLength(3);
+    expect(await topUp(lab.runtime, loaded)).toMatchObject({ kind: 'finished', report });
+  });
+});
+
 describe('a migration of which an earlier version staged files in the slice of another top-up', () => {
   /** All of them are staged in the slice that the only top-up noted. */
   async function finishAll(name: string) {
@@ -120,7 +156,8 @@ describe('a migration of which an earlier version staged files in the slice of a
 
   async function listNoted(name: string): Promise<TopUp[]> {
     const noted: TopUp[] = [];
-    for await (const one of listTopUps(lab.runtime.staging, name)) noted.push(one);
+    const record = await loadMigration(lab.runtime.staging, name);
+    if (record) for await (const one of listTopUps(lab.runtime.staging, record)) noted.push(one);
     return noted;
   }
 

@@ -58,10 +58,11 @@ export async function loadCoverage(store: CoverageStore, name: string): Promise<
 type CoverageStore = Pick<MigrationStore, 'staging' | 'now' | 'askRedis'>;
 
 async function loadBegun({ staging }: CoverageStore, name: string): Promise<Coverage> {
-  const { createdAt, files } = await requireMigration(staging, name);
+  const record = await requireMigration(staging, name);
+  const { createdAt, files } = record;
   const takes = [{ at: createdAt, byDay: new Map<string, RecordCounts>() }];
   const takeOf = new Map<string, number>();
-  for await (const { at, files: added } of listTopUps(staging, name)) {
+  for await (const { at, files: added } of listTopUps(staging, record)) {
     for (const { fileId, slice = fileId } of added) takeOf.set(slice, takes.length);
     takes.push({ at, byDay: new Map() });
   }

@@ -342,6 +342,18 @@ export const MIGRATIONS_MUTANTS: readonly Mutant[] = [
     tests: ['test/migrations/run'],
   },
   {
+    id: 'TU5',
+    what: 'files that a removed migration took in count for the next one of its name',
+    file: 'src/state/migrations.ts',
+    edits: [
+      [
+        'if (added.of === undefined || added.of === id) yield added;',
+        'if (added.of !== id || id) yield added;',
+      ],
+    ],
+    tests: ['test/migrations/top-ups-at-once.test.ts'],
+  },
+  {
     id: 'TU3',
     what: 'files that another slice has are staged again',
     file: 'src/migrations/run/import-phase.ts',
