@@ -1,5 +1,5 @@
 import type { Staging } from '../../contract/staging.ts';
-import { isForgotten, type Ledger, loadKnownFacts } from '../../state/ledger/ledger.ts';
+import { isAnyForgotten, isForgotten, type Ledger, loadKnownFacts } from '../../state/ledger/ledger.ts';
 import { loadLastLedger } from './facts-removed.ts';
 import {
   areDeclaredApart,
@@ -61,9 +61,14 @@ export async function findSameProject(
 /** Whether what is known of the project was dropped, under whichever of its names and keys (`rm --forget`). */
 export async function isProjectForgotten(
   staging: Staging,
-  { ties }: SameProject,
+  names: readonly string[],
+  ledger: Pick<Ledger, 'id' | 'key'>,
   destination: LedgerDestination,
 ): Promise<boolean> {
+  const { id, key = id } = ledger;
+  const ties = (await isAnyForgotten(staging))
+    ? (await findSameProject(staging, names, ledger, destination)).ties
+    : [id, key];
   for (const tie of ties) {
     if (await isForgotten(staging, tie, (of) => areDeclaredApart(of, destination))) return true;
   }

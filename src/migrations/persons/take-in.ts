@@ -41,7 +41,7 @@ import { findRemovedJoins, openEarlierIds } from './keep-links.ts';
 import { atTurn } from './ledger-at-turn.ts';
 import { isSameDestination, type LedgerDestination, toLedgerDestination } from './ledger-destination.ts';
 import { findLostTurn } from './lost-turns.ts';
-import { findSameProject, isProjectForgotten } from './same-project.ts';
+import { findSameProject, isProjectForgotten, type SameProject } from './same-project.ts';
 import { findEndedTurn, listTurnsThatCount, released, turnPlan } from './turn.ts';
 
 export interface TakeInOptions {
@@ -65,16 +65,20 @@ export interface TakeInOptions {
 export async function takeInOthers(options: TakeInOptions): Promise<'done' | 'facts_are_gone'> {
   const { staging, ledger, destination, except } = options;
   const names = await listMigrations(staging);
-  const project = destination && (await findSameProject(staging, names, ledger, destination));
-  if (project && !ledger.isForgotten && (await isProjectForgotten(staging, project, destination)))
+  if (destination && !ledger.isForgotten && (await isProjectForgotten(staging, names, ledger, destination)))
     return 'facts_are_gone';
+  // Most send to the same destination, which their manifests say; the others cost a few requests each.
+  let project: SameProject | undefined;
   const planned = await countPlanned(staging, ledger.id);
   for (const name of names) {
     if (except.has(name)) continue;
     const record = await loadMigration(staging, name);
     const its = record && toLedgerDestination(record.opening.manifest);
-    if (!record || !its || !project) continue;
-    if (!isSameDestination(its, destination) && !project.names.has(name)) continue;
+    if (!record || !its || !destination) continue;
+    if (!isSameDestination(its, destination)) {
+      project ??= await findSameProject(staging, names, ledger, destination);
+      if (!project.names.has(name)) continue;
+    }
     const print = await fingerprintFacts(staging, record);
     const known = await loadKnownFacts(staging, ledger.id, name);
     options.signal.throwIfAborted();

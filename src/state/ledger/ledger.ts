@@ -129,6 +129,15 @@ export async function isForgotten(
   return document?.forgottenAt !== undefined;
 }
 
+/** Whether any ledger has the mark: without one, nobody needs to know which of them belong together. */
+export async function isAnyForgotten(staging: Staging): Promise<boolean> {
+  for await (const { key } of staging.list(LEDGERS)) {
+    const id = key.slice(LEDGERS.length, key.indexOf('/', LEDGERS.length));
+    if (key === ledgerLayout(id).forgotten) return true;
+  }
+  return false;
+}
+
 /** Throws ConfigError where the manifest says another thing about shared devices than what was sent before. */
 function toLedger(
   { id, secret, key, sharedDevices: wanted }: LedgerAccess,

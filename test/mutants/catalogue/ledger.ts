@@ -131,7 +131,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     id: 'LG11',
     what: 'facts held under one key forgotten under another name of its host',
     file: 'src/migrations/persons/take-in.ts',
-    edits: [[' && !project.names.has(name)', '']],
+    edits: [['if (!project.names.has(name)) continue;', 'continue;']],
     tests: ['test/migrations/persons/wrong-merges.test.ts'],
   },
   {
