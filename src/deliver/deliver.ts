@@ -7,8 +7,6 @@ import { ConfigError, PausedError, UnavailableError } from '../lib/errors.ts';
 import type { Acceptance } from './acceptance.ts';
 import { type Budget, type BudgetClock, SYSTEM_CLOCK } from './budget.ts';
 import { classify, type Decision } from './classify.ts';
-import { type Answer, confirmRefusals } from './confirm-refusals.ts';
-import { assertTakesOthers, type Doubt, isOtherTaken, type Piece } from './doubts.ts';
 import { ENVELOPE_BYTES, renderEnvelope } from './envelope.ts';
 import {
   copyEvent,
@@ -19,7 +17,9 @@ import {
   sliceBody,
   takeStart,
 } from './ranges.ts';
-import { ACCEPT_REFUSALS, createRefusalGuard } from './refusal-guard.ts';
+import { type Answer, confirmRefusals } from './refusals/confirm-refusals.ts';
+import { assertTakesOthers, type Doubt, isOtherTaken, type Piece } from './refusals/doubts.ts';
+import { ACCEPT_REFUSALS, createRefusalGuard } from './refusals/refusal-guard.ts';
 import {
   chooseBackoffMs,
   DEFAULT_RETRY_POLICY,

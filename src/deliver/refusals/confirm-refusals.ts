@@ -1,4 +1,4 @@
-import { PausedError } from '../lib/errors.ts';
+import { PausedError } from '../../lib/errors.ts';
 import { LOOK_AND_RESUME, type RefusalGuard } from './refusal-guard.ts';
 
 export type Answer = { readonly kind: 'accepted' } | { readonly kind: 'refused'; readonly detail: string };

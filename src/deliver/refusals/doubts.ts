@@ -1,7 +1,7 @@
-import type { Batch } from '../contract/delivery.ts';
-import { ConfigError, PausedError, UnavailableError } from '../lib/errors.ts';
-import type { Decision } from './classify.ts';
-import { copyEvent, countEvents, type Range } from './ranges.ts';
+import type { Batch } from '../../contract/delivery.ts';
+import { ConfigError, PausedError, UnavailableError } from '../../lib/errors.ts';
+import type { Decision } from '../classify.ts';
+import { copyEvent, countEvents, type Range } from '../ranges.ts';
 
 export type Doubt = Extract<Decision, { kind: 'doubt' }>;
 

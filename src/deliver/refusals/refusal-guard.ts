@@ -1,4 +1,4 @@
-import { PausedError } from '../lib/errors.ts';
+import { PausedError } from '../../lib/errors.ts';
 
 /** Tells a destination that refuses everything from one that refuses bad events. */
 export interface RefusalGuard {
